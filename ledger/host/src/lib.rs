@@ -1,0 +1,1 @@
+//! The ledger host: consensus, write-ahead log, block file, mempool and sync, driven by effects.

@@ -1,0 +1,1 @@
+//! Who owns what: accounts, postings, the state machine, state tree and Merkle logs.

@@ -1,0 +1,1 @@
+//! The gridbay node: overlay, executors, keys, API and command line.

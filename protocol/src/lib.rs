@@ -1,0 +1,1 @@
+//! What every gridbay node must agree on: types, codec, signatures, election and market mechanisms.

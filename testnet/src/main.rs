@@ -1,0 +1,2 @@
+//! The gridbay laboratory.
+fn main() {}
