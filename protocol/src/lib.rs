@@ -1,1 +1,42 @@
 //! What every gridbay node must agree on: types, codec, signatures, election and market mechanisms.
+//!
+//! A trade passes through seven nouns, one module each:
+//! [`advert`] → [`order`] → [`clearing`] → [`block`] → [`lease`] → [`job`] → [`payment`].
+//!
+//! Around them: [`entry`] is what accounts sign and [`stage`] how received bytes become a checked
+//! entry; [`effect`] is what a block does; [`genesis`] and [`invitation`] are the two ways in;
+//! [`validator`], [`vote`], [`election`] and [`beacon`] are what consensus needs; [`calendar`] counts
+//! heights into rounds and slots; [`limits`] bounds everything.
+//!
+//! The crate is pure: no I/O, no clock, no randomness, no threads, and no floats in anything that is
+//! signed, cleared or paid.
+
+#![deny(clippy::float_arithmetic)]
+
+pub mod account;
+pub mod advert;
+pub mod beacon;
+pub mod block;
+pub mod calendar;
+pub mod class;
+pub mod clearing;
+pub mod codec;
+pub mod effect;
+pub mod election;
+pub mod entry;
+pub mod evidence;
+pub mod genesis;
+pub mod hash;
+pub mod ids;
+pub mod invitation;
+pub mod job;
+pub mod keys;
+pub mod lease;
+pub mod limits;
+pub mod offer;
+pub mod order;
+pub mod payment;
+pub mod stage;
+pub mod units;
+pub mod validator;
+pub mod vote;

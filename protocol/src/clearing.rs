@@ -1,0 +1,128 @@
+//! Clearings: the public record of who competed, who won and what was paid.
+//!
+//! A record holds the whole input of the mechanism, so anybody can recompute it; the block's
+//! effects root binds it.
+
+use crate::hash::{Domain, hash};
+use crate::ids::{ClassId, ClearingId, Hash32, LeaseId, OfferId, OrderId};
+use crate::order::Step;
+use crate::units::{Credits, Price};
+use serde::{Deserialize, Serialize};
+
+/// What a clearing covered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClearingKind {
+    /// Every unit that is not firm, for the next slot.
+    Boundary,
+    /// Free units between boundaries, for what is left of the slot.
+    Free,
+}
+
+/// An offer as it entered a clearing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClearingOffer {
+    /// The offer.
+    pub offer: OfferId,
+    /// Units for sale in this clearing.
+    pub units: u32,
+    /// Reserve per unit for the time sold (a prorated reserve is rounded up).
+    pub reserve: Price,
+}
+
+/// A bid as it entered a clearing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClearingBid {
+    /// The order.
+    pub order: OrderId,
+    /// Round of its commitment: the first tie-break.
+    pub round: u64,
+    /// Rank drawn from the beacon at its first clearing: the second tie-break.
+    pub rank: Hash32,
+    /// Fewest units of use.
+    pub min: u32,
+    /// Marginal values for the time sold (prorated values are rounded down).
+    pub steps: Vec<Step>,
+}
+
+/// What a bid won.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Award {
+    /// The order.
+    pub order: OrderId,
+    /// Units.
+    pub units: u32,
+    /// Payment for the time sold.
+    pub pay: Credits,
+}
+
+/// What an offer sold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sold {
+    /// The offer.
+    pub offer: OfferId,
+    /// Units.
+    pub units: u32,
+    /// What they earn for the time sold, if delivered.
+    pub earns: Credits,
+}
+
+/// One clearing: input and outcome. Lists are sorted by id; losers are not among the awards.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClearingRecord {
+    /// Its id.
+    pub id: ClearingId,
+    /// The class.
+    pub class: ClassId,
+    /// What it covered.
+    pub kind: ClearingKind,
+    /// Height of the block that holds it.
+    pub height: u64,
+    /// Slot whose time was sold.
+    pub slot: u64,
+    /// Heights sold of that slot.
+    pub heights: u64,
+    /// Offers.
+    pub offers: Vec<ClearingOffer>,
+    /// Bids.
+    pub bids: Vec<ClearingBid>,
+    /// Winners.
+    pub awards: Vec<Award>,
+    /// Units sold by offer.
+    pub sold: Vec<Sold>,
+}
+
+/// One buy-it-now that was served.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BuyRecord {
+    /// The order.
+    pub order: OrderId,
+    /// The class.
+    pub class: ClassId,
+    /// Height of the block that holds it.
+    pub height: u64,
+    /// Units taken by offer, with the buy price of each.
+    pub taken: Vec<ClearingOffer>,
+    /// Leases that lost units to it.
+    pub displaced: Vec<LeaseId>,
+    /// Value per slot of the bids displaced.
+    pub displaced_value: Credits,
+    /// Price per slot: the larger of that value and the sum of the buy prices.
+    pub price: Credits,
+    /// Full slots bought.
+    pub slots: u32,
+}
+
+/// Id of the clearing of `class` at `height`.
+pub fn clearing_id(class: &ClassId, height: u64) -> ClearingId {
+    ClearingId(hash(
+        Domain::Clearing,
+        &[class.as_bytes(), &height.to_be_bytes()],
+    ))
+}

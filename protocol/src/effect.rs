@@ -1,0 +1,58 @@
+//! Effects: everything a block does, in order. Their root is in the header, so a single effect
+//! (a payment, a clearing, a refusal) can be proved to a stranger.
+
+use crate::clearing::{BuyRecord, ClearingRecord};
+use crate::codec;
+use crate::hash::{Domain, hash};
+use crate::ids::OrderId;
+use crate::lease::LeaseEvent;
+use crate::payment::Posting;
+use serde::{Deserialize, Serialize};
+
+/// Why an order ended, or was refused, without (further) units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OrderEnd {
+    /// Never opened in its round; the deposit is forfeit.
+    NotOpened,
+    /// Opened, but the lock for one slot could not be funded: counts as not opened.
+    Unfunded,
+    /// The buyer cancelled it.
+    Cancelled,
+    /// It stood until its last height without running.
+    TimedOut,
+    /// Its lease ended and the order with it.
+    Served,
+    /// A buy that no units could serve.
+    NoUnits,
+    /// A buy dearer than its limit or the balance.
+    TooDear,
+}
+
+/// One effect of a block.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Effect {
+    /// Money moved.
+    Posting(Posting),
+    /// A clearing took place.
+    Clearing(ClearingRecord),
+    /// A buy was served.
+    Buy(BuyRecord),
+    /// A lease changed.
+    Lease(LeaseEvent),
+    /// An order ended.
+    Order {
+        /// The order.
+        order: OrderId,
+        /// Why.
+        end: OrderEnd,
+    },
+}
+
+impl Effect {
+    /// Leaf of the effects log.
+    pub fn leaf(&self) -> [u8; 32] {
+        hash(Domain::Effect, &[&codec::encode(self)])
+    }
+}

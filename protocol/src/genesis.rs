@@ -1,0 +1,244 @@
+//! Genesis: the constitution of a network. Its hash is the network's id.
+
+use crate::account::{AccountKey, keys_are_valid};
+use crate::calendar::Calendar;
+use crate::class::{Class, name_is_valid};
+use crate::codec::{self, CodecError};
+use crate::hash::{Domain, hash};
+use crate::ids::{AccountId, Hash32, NetworkId};
+use crate::keys::PublicKey;
+use crate::limits;
+use crate::units::Credits;
+use crate::validator::{Validator, ValidatorSet, validator_id};
+use serde::{Deserialize, Serialize};
+
+/// Version of the formats in this crate.
+pub const FORMAT: u16 = 1;
+/// Version of the market's rules.
+pub const RULES: u32 = 1;
+
+/// Pacing and market policy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Policy {
+    /// Lengths of rounds and slots in heights.
+    pub calendar: Calendar,
+    /// Least milliseconds between blocks while work is due, 10 to 60,000.
+    pub block_interval_ms: u64,
+    /// Milliseconds between blocks while nothing is due, at least the interval.
+    pub heartbeat_ms: u64,
+    /// Milliseconds to wait for a proposal, 50 to 60,000.
+    pub propose_timeout_ms: u64,
+    /// Full slots a buy may prepay at the most.
+    pub max_firm_slots: u32,
+    /// Heights after its start within which every seller acknowledges a lease.
+    pub delivery_heights: u64,
+    /// Accounts one member's invitations and key may open.
+    pub accounts_per_member: u32,
+}
+
+impl Policy {
+    /// Blocks every 250 ms, rounds of 1 s, slots of 2 s: for one machine or one room.
+    pub fn local() -> Policy {
+        Policy {
+            calendar: Calendar {
+                round_heights: 4,
+                slot_rounds: 2,
+            },
+            block_interval_ms: 250,
+            heartbeat_ms: 10_000,
+            propose_timeout_ms: 400,
+            max_firm_slots: 43_200,
+            delivery_heights: 40,
+            accounts_per_member: 1_000,
+        }
+    }
+    /// Blocks every second, rounds of 5 s, slots of 60 s: for a federation over a wide area.
+    pub fn wide_area() -> Policy {
+        Policy {
+            calendar: Calendar {
+                round_heights: 5,
+                slot_rounds: 12,
+            },
+            block_interval_ms: 1_000,
+            heartbeat_ms: 10_000,
+            propose_timeout_ms: 2_000,
+            max_firm_slots: 1_440,
+            delivery_heights: 60,
+            accounts_per_member: 1_000,
+        }
+    }
+    /// Nominal length of a slot in milliseconds: what hourly prices are converted with.
+    pub fn slot_ms(&self) -> u64 {
+        self.calendar
+            .slot_heights()
+            .saturating_mul(self.block_interval_ms)
+    }
+    /// Whether all values are in range.
+    pub fn is_valid(&self) -> bool {
+        self.calendar.is_valid()
+            && (10..=60_000).contains(&self.block_interval_ms)
+            && (self.block_interval_ms..=3_600_000).contains(&self.heartbeat_ms)
+            && (50..=60_000).contains(&self.propose_timeout_ms)
+            && (1..=limits::ORDER_SLOTS).contains(&self.max_firm_slots)
+            && (1..=limits::ORDER_WINDOW).contains(&self.delivery_heights)
+    }
+}
+
+/// A founding member: an institution with an account, and possibly a validator.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Member {
+    /// Name for people; unique.
+    pub name: String,
+    /// Keys of its account.
+    pub keys: Vec<AccountKey>,
+    /// Money minted to it at the start.
+    pub endowment: Credits,
+    /// How far its balance may fall below zero (mutual credit between institutions).
+    pub credit_line: Credits,
+    /// Its validator, if it runs one.
+    pub validator: Option<MemberValidator>,
+    /// Addresses of its node (multiaddr text), for joining.
+    pub addresses: Vec<String>,
+}
+
+/// The validator of a founding member.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MemberValidator {
+    /// Consensus key.
+    pub key: PublicKey,
+    /// Transport key of its node.
+    pub node: PublicKey,
+    /// Voting power, at least 1.
+    pub power: u64,
+    /// Tip of its beacon chain.
+    pub beacon_tip: Hash32,
+}
+
+/// The constitution.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Genesis {
+    /// [`FORMAT`].
+    pub format: u16,
+    /// [`RULES`].
+    pub rules: u32,
+    /// Name of the network.
+    pub name: String,
+    /// When it was founded, milliseconds since 1970; the first block is later.
+    pub time_ms: u64,
+    /// Policy.
+    pub policy: Policy,
+    /// Classes traded, ascending by id.
+    pub classes: Vec<Class>,
+    /// Founding members, ascending by name.
+    pub members: Vec<Member>,
+    /// First beacon.
+    pub beacon: Hash32,
+}
+
+/// Why a genesis is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum GenesisError {
+    /// Not the canonical bytes of a genesis.
+    #[error("not a genesis file")]
+    Bytes(#[from] CodecError),
+    /// Written for other formats or rules.
+    #[error("format {format} and rules {rules}, this program has {FORMAT} and {RULES}")]
+    Version {
+        /// Format found.
+        format: u16,
+        /// Rules found.
+        rules: u32,
+    },
+    /// A value out of range; names the part.
+    #[error("{0} is out of range, repeated or out of order")]
+    Invalid(String),
+}
+
+impl Genesis {
+    /// Parses and checks canonical bytes.
+    pub fn decode(bytes: &[u8]) -> Result<Genesis, GenesisError> {
+        let genesis: Genesis = codec::decode(bytes, limits::GENESIS_BYTES)?;
+        genesis.check()?;
+        Ok(genesis)
+    }
+    /// Canonical bytes.
+    pub fn encode(&self) -> Vec<u8> {
+        codec::encode(self)
+    }
+    /// Id of the network.
+    pub fn network(&self) -> NetworkId {
+        NetworkId(hash(Domain::Genesis, &[&self.encode()]))
+    }
+    /// Checks versions, ranges, order and uniqueness.
+    pub fn check(&self) -> Result<(), GenesisError> {
+        if (self.format, self.rules) != (FORMAT, RULES) {
+            return Err(GenesisError::Version {
+                format: self.format,
+                rules: self.rules,
+            });
+        }
+        let invalid = |part: String| Err(GenesisError::Invalid(part));
+        if !name_is_valid(&self.name) {
+            return invalid("network name".into());
+        }
+        if !self.policy.is_valid() {
+            return invalid("policy".into());
+        }
+        let ids: Vec<_> = self.classes.iter().map(|c| c.key.id()).collect();
+        if !(1..=limits::CLASSES).contains(&ids.len()) || !ids.windows(2).all(|w| w[0] < w[1]) {
+            return invalid("list of classes".into());
+        }
+        if let Some(class) = self.classes.iter().find(|c| !c.is_valid()) {
+            return invalid(format!("class {}", class.name));
+        }
+        if let Some(member) = self.members.iter().find(|m| !m.is_valid()) {
+            return invalid(format!("member {}", member.name));
+        }
+        if !self.members.windows(2).all(|w| w[0].name < w[1].name) {
+            return invalid("list of members".into());
+        }
+        if Credits::sum(self.members.iter().map(|m| m.endowment)).is_none() {
+            return invalid("sum of endowments".into());
+        }
+        if self.validators().is_none() {
+            return invalid("list of validators".into());
+        }
+        Ok(())
+    }
+    /// Account of a founding member.
+    pub fn account(&self, member: &Member) -> AccountId {
+        AccountId(hash(
+            Domain::Account,
+            &[&codec::encode(member), &self.time_ms.to_be_bytes()],
+        ))
+    }
+    /// The validators of the first heights; `None` unless there is a legal set.
+    pub fn validators(&self) -> Option<ValidatorSet> {
+        let validator = |m: &Member| {
+            m.validator.as_ref().map(|v| Validator {
+                id: validator_id(&v.key),
+                key: v.key,
+                node: v.node,
+                account: self.account(m),
+                power: v.power,
+            })
+        };
+        ValidatorSet::new(self.members.iter().filter_map(validator).collect())
+    }
+}
+
+impl Member {
+    fn is_valid(&self) -> bool {
+        name_is_valid(&self.name)
+            && keys_are_valid(&self.keys)
+            && self.addresses.len() <= limits::ADDRESSES
+            && self
+                .addresses
+                .iter()
+                .all(|a| a.len() <= limits::ADDRESS_CHARS)
+    }
+}

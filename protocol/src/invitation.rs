@@ -1,0 +1,189 @@
+//! Invitations: how everybody but the founders enters.
+//!
+//! 1. The inviter signs a [`Grant`] for a fresh token key and hands over an [`Invitation`]: the grant,
+//!    the token's seed and addresses to start from. Text form: `gridbay1` and base32.
+//! 2. The newcomer makes keys of its own and signs the opening entry with the token key. Who sees
+//!    that entry pass cannot put keys of his own in its place, because he lacks the token's seed.
+//! 3. The ledger accepts each token once, before `valid_until`.
+
+use crate::codec::{self, CodecError};
+use crate::hash::Domain;
+use crate::ids::{AccountId, NetworkId};
+use crate::keys::{KeyError, PublicKey, SecretKey, Signature};
+use crate::limits;
+use crate::units::Credits;
+use serde::{Deserialize, Serialize};
+
+/// What the inviter grants.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Grant {
+    /// Account that invites and pays the endowment.
+    pub inviter: AccountId,
+    /// Its key that signs; needs the role `spend`.
+    pub key: PublicKey,
+    /// The token's public key: used once.
+    pub token: PublicKey,
+    /// Moved to the new account when it opens.
+    pub endowment: Credits,
+    /// Last height at which the account can be opened.
+    pub valid_until: u64,
+}
+
+/// A grant with the inviter's signature.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SignedGrant {
+    /// The grant.
+    pub grant: Grant,
+    /// By `grant.key`.
+    pub signature: Signature,
+}
+
+impl SignedGrant {
+    /// Signs a grant.
+    pub fn new(network: &NetworkId, grant: Grant, key: &SecretKey) -> SignedGrant {
+        let signature = key.sign(Domain::Invitation, network, &codec::encode(&grant));
+        SignedGrant { grant, signature }
+    }
+    /// Checks the signature.
+    pub fn verify(&self, network: &NetworkId) -> Result<(), KeyError> {
+        let bytes = codec::encode(&self.grant);
+        self.grant
+            .key
+            .verify(Domain::Invitation, network, &bytes, &self.signature)
+    }
+}
+
+/// What the newcomer is handed. Secret: whoever holds it can open the account.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Invitation {
+    /// The network.
+    pub network: NetworkId,
+    /// The grant.
+    pub grant: SignedGrant,
+    /// Seed of the token key.
+    #[serde(with = "crate::ids::byte_array")]
+    pub token_seed: [u8; 32],
+    /// Nodes to start from: transport key and addresses.
+    pub bootstrap: Vec<Bootstrap>,
+}
+
+/// A node to start from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bootstrap {
+    /// Transport key.
+    pub node: PublicKey,
+    /// Multiaddr texts.
+    pub addresses: Vec<String>,
+}
+
+/// Why an invitation is refused before it is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvitationError {
+    /// Not `gridbay1` and base32.
+    #[error("not an invitation: it starts with gridbay1 and has letters and digits only")]
+    Text,
+    /// Broken inside.
+    #[error("a broken invitation")]
+    Bytes(#[from] CodecError),
+    /// The token's seed does not belong to the grant, or the inviter did not sign it.
+    #[error("a forged invitation")]
+    Forged,
+}
+
+const PREFIX: &str = "gridbay1";
+
+impl Invitation {
+    /// Text form, one line without spaces.
+    pub fn to_text(&self) -> String {
+        let body = data_encoding::BASE32_NOPAD.encode(&codec::encode(self));
+        format!("{PREFIX}{}", body.to_ascii_lowercase())
+    }
+    /// Parses the text form and checks the signatures inside.
+    pub fn from_text(text: &str) -> Result<Invitation, InvitationError> {
+        let body = text
+            .trim()
+            .strip_prefix(PREFIX)
+            .ok_or(InvitationError::Text)?;
+        if body.len() > limits::INVITATION_BYTES * 2 {
+            return Err(InvitationError::Text);
+        }
+        let bytes = data_encoding::BASE32_NOPAD
+            .decode(body.to_ascii_uppercase().as_bytes())
+            .map_err(|_| InvitationError::Text)?;
+        let invitation: Invitation = codec::decode(&bytes, limits::INVITATION_BYTES)?;
+        let token = SecretKey::from_seed(&invitation.token_seed).public();
+        if token != invitation.grant.grant.token
+            || invitation.grant.verify(&invitation.network).is_err()
+        {
+            return Err(InvitationError::Forged);
+        }
+        Ok(invitation)
+    }
+}
+
+impl std::fmt::Debug for Invitation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Invitation")
+            .field("network", &self.network)
+            .field("grant", &self.grant)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Invitation {
+        let (inviter, token) = (
+            SecretKey::from_seed(&[1; 32]),
+            SecretKey::from_seed(&[2; 32]),
+        );
+        let network = NetworkId([3; 32]);
+        let grant = Grant {
+            inviter: AccountId([4; 32]),
+            key: inviter.public(),
+            token: token.public(),
+            endowment: Credits::ZERO,
+            valid_until: 99,
+        };
+        Invitation {
+            network,
+            grant: SignedGrant::new(&network, grant, &inviter),
+            token_seed: [2; 32],
+            bootstrap: vec![],
+        }
+    }
+
+    #[test]
+    fn text_round_trip_and_forgeries() {
+        let good = sample();
+        assert_eq!(Invitation::from_text(&good.to_text()), Ok(good.clone()));
+        assert_eq!(
+            Invitation::from_text("gridbay1!!"),
+            Err(InvitationError::Text)
+        );
+        assert_eq!(Invitation::from_text("hello"), Err(InvitationError::Text));
+        let mut forged = good.clone();
+        forged.token_seed = [9; 32];
+        assert_eq!(
+            Invitation::from_text(&forged.to_text()),
+            Err(InvitationError::Forged)
+        );
+        let mut richer = good;
+        richer.grant.grant.endowment = Credits::MAX;
+        assert_eq!(
+            Invitation::from_text(&richer.to_text()),
+            Err(InvitationError::Forged)
+        );
+    }
+
+    #[test]
+    fn debug_hides_the_seed() {
+        assert!(!format!("{:?}", sample()).contains("token_seed"));
+    }
+}

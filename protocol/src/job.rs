@@ -1,0 +1,119 @@
+//! Jobs: what runs on a lease. The text stays between buyer and sellers; the ledger sees a hash.
+
+use crate::codec;
+use crate::hash::{Domain, hash};
+use crate::ids::{ContentId, Hash32};
+use serde::{Deserialize, Serialize};
+
+/// One input file, staged by its content hash.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InputFile {
+    /// Path below the job's work directory; relative, no `..`.
+    pub path: String,
+    /// Hash of the content.
+    pub content: ContentId,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// Whether it may be executed.
+    pub executable: bool,
+}
+
+/// A job: the same program on every leased unit, told apart by `GRIDBAY_RANK`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobSpec {
+    /// Program and arguments; the program is looked up in the work directory, then in PATH.
+    pub argv: Vec<String>,
+    /// Environment, sorted by name.
+    pub env: Vec<(String, String)>,
+    /// Input files, sorted by path.
+    pub inputs: Vec<InputFile>,
+    /// Files to bring back, relative paths, sorted.
+    pub outputs: Vec<String>,
+    /// Hard limit on the running time in seconds.
+    pub wall_seconds: u32,
+}
+
+/// Arguments, variables or files of one job at the most.
+pub const JOB_ITEMS: usize = 1_024;
+/// Characters of one argument, variable or path at the most.
+pub const JOB_TEXT: usize = 4_096;
+/// Bytes of a job spec at the most.
+pub const JOB_BYTES: usize = 256 * 1024;
+
+impl JobSpec {
+    /// Whether all lists and texts are in range, sorted where they must be, and paths stay inside.
+    pub fn is_valid(&self) -> bool {
+        let text = |s: &String| s.len() <= JOB_TEXT && !s.contains('\0');
+        let lists = [
+            self.argv.len(),
+            self.env.len(),
+            self.inputs.len(),
+            self.outputs.len(),
+        ];
+        lists.iter().all(|n| *n <= JOB_ITEMS)
+            && self.argv.first().is_some_and(|program| !program.is_empty())
+            && self.argv.iter().all(text)
+            && self
+                .env
+                .iter()
+                .all(|(k, v)| text(k) && text(v) && !k.is_empty() && !k.contains('='))
+            && self.env.windows(2).all(|w| w[0].0 < w[1].0)
+            && self.inputs.iter().all(|f| path_is_inside(&f.path))
+            && self.inputs.windows(2).all(|w| w[0].path < w[1].path)
+            && self.outputs.iter().all(|p| path_is_inside(p))
+            && self.outputs.windows(2).all(|w| w[0] < w[1])
+            && self.wall_seconds > 0
+    }
+    /// The hash that an order carries: binds buyer and sellers to this text.
+    pub fn work(&self, salt: &[u8; 32]) -> Hash32 {
+        Hash32(hash(Domain::Work, &[salt, &codec::encode(self)]))
+    }
+}
+
+/// Whether a path is relative and stays below its directory.
+pub fn path_is_inside(path: &str) -> bool {
+    !path.is_empty()
+        && path.len() <= JOB_TEXT
+        && !path.contains('\0')
+        && path
+            .split('/')
+            .all(|part| !part.is_empty() && part != "." && part != "..")
+}
+
+/// Hash of a file's content.
+pub fn content_id(bytes: &[u8]) -> ContentId {
+    ContentId(hash(Domain::Content, &[bytes]))
+}
+
+/// How a job's process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JobExit {
+    /// Ended by itself with this code.
+    Code(i32),
+    /// Killed by this signal.
+    Signal(i32),
+    /// Reached its time limit.
+    TimeLimit,
+    /// Stopped because the lease ended or was preempted.
+    Stopped,
+    /// Could not be started, or was lost with its host.
+    Lost,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_stay_inside() {
+        for good in ["a", "a/b", ".hidden", "a..b/c"] {
+            assert!(path_is_inside(good), "{good}");
+        }
+        for bad in ["", "/a", "a/../b", "..", ".", "a//b", "a/", "a\0b"] {
+            assert!(!path_is_inside(bad), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Payments: double-entry postings between purses.
+//!
+//! Money is pending while it lies in an escrow or in a class's clearing purse; it is posted when
+//! it reaches a seller ([`Reason::Earning`]) and voided when it goes back ([`Reason::Refund`]).
+
+use crate::ids::{AccountId, ClassId, OrderId};
+use crate::units::Credits;
+use serde::{Deserialize, Serialize};
+
+/// Where money can lie. The sum over all purses changes only by a mint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purse {
+    /// An account's free balance; may be negative down to its credit line.
+    Account(AccountId),
+    /// Locked for an order: a commitment's deposit, then the next slot at the bid.
+    Escrow(OrderId),
+    /// Paid for the running slot of a class, not yet earned.
+    Class(ClassId),
+    /// The bank's pool.
+    Bank,
+}
+
+/// Why money moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// From an account's owner to another account.
+    Transfer,
+    /// From the inviter to a new account.
+    Endowment,
+    /// Deposit of a sealed bid.
+    Deposit,
+    /// A deposit or lock that was not needed.
+    Release,
+    /// Deposit of a bid that was never opened.
+    Forfeit,
+    /// Lock for the next slot.
+    Lock,
+    /// What a lease pays for a slot, or for what is left of it.
+    Charge,
+    /// What a seller gets for a slot.
+    Earning,
+    /// Paid for, but not delivered or not used.
+    Refund,
+    /// From a buy to an order it preempted.
+    Compensation,
+}
+
+/// One movement of money.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Posting {
+    /// Purse debited.
+    pub from: Purse,
+    /// Purse credited.
+    pub to: Purse,
+    /// Amount, never zero.
+    pub amount: Credits,
+    /// Why.
+    pub reason: Reason,
+    /// The order it belongs to, if any.
+    pub order: Option<OrderId>,
+}

@@ -1,0 +1,137 @@
+//! Checked stages of an entry as types.
+//!
+//! ```text
+//! bytes ──receive──► WellFormed ──authenticate──► Authentic ──(ledger)──► Eligible ──► Admitted
+//!        size, codec,            signature(s),                keys, roles,    funds and
+//!        ranges, network         strict                       window          rules at a height
+//! ```
+//!
+//! Each type can only be made by the check before it, so no step is skipped. The last two stages
+//! belong to the ledger, which alone knows keys and funds. Cheap checks come before signatures.
+
+use crate::account::keys_are_valid;
+use crate::codec::{self, CodecError};
+use crate::entry::{Entry, EntryBody, SignedEntry, entry_id};
+use crate::hash::Domain;
+use crate::ids::{EntryId, NetworkId};
+use crate::keys::KeyError;
+use crate::limits;
+use crate::units::Credits;
+
+/// Why bytes are no well-formed entry.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Malformed {
+    /// Not the canonical bytes of a signed entry.
+    #[error("malformed entry")]
+    Bytes(#[from] CodecError),
+    /// For another network.
+    #[error("an entry for network {0}")]
+    Network(NetworkId),
+    /// A value out of range; names the kind of entry.
+    #[error("a {0} entry with values out of range")]
+    Range(&'static str),
+}
+
+/// A signed entry with legal values, its signature not yet checked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WellFormed {
+    id: EntryId,
+    signed: SignedEntry,
+}
+
+impl WellFormed {
+    /// Parses received bytes.
+    pub fn receive(network: &NetworkId, bytes: &[u8]) -> Result<WellFormed, Malformed> {
+        WellFormed::check(network, codec::decode(bytes, limits::ENTRY_BYTES)?)
+    }
+    /// Checks an entry that came inside a decoded block.
+    pub fn check(network: &NetworkId, signed: SignedEntry) -> Result<WellFormed, Malformed> {
+        if signed.entry.network != *network {
+            return Err(Malformed::Network(signed.entry.network));
+        }
+        if !in_range(&signed.entry) {
+            return Err(Malformed::Range(signed.entry.body.name()));
+        }
+        let canonical = codec::encode(&signed.entry);
+        if canonical.len() > limits::ENTRY_BYTES {
+            return Err(Malformed::Range(signed.entry.body.name()));
+        }
+        Ok(WellFormed {
+            id: entry_id(&canonical),
+            signed,
+        })
+    }
+    /// The entry's id.
+    pub fn id(&self) -> EntryId {
+        self.id
+    }
+    /// The entry.
+    pub fn signed(&self) -> &SignedEntry {
+        &self.signed
+    }
+    /// Checks the signature, and the inviter's on a grant.
+    pub fn authenticate(self) -> Result<Authentic, KeyError> {
+        let entry = &self.signed.entry;
+        let bytes = codec::encode(entry);
+        entry.key.verify(
+            Domain::Entry,
+            &entry.network,
+            &bytes,
+            &self.signed.signature,
+        )?;
+        if let EntryBody::OpenAccount {
+            grant: Some(grant), ..
+        } = &entry.body
+        {
+            grant.verify(&entry.network)?;
+        }
+        Ok(Authentic(self))
+    }
+}
+
+/// A well-formed entry whose signatures are right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Authentic(WellFormed);
+
+impl Authentic {
+    /// The entry's id.
+    pub fn id(&self) -> EntryId {
+        self.0.id
+    }
+    /// The signed entry.
+    pub fn signed(&self) -> &SignedEntry {
+        &self.0.signed
+    }
+    /// The entry.
+    pub fn entry(&self) -> &Entry {
+        &self.0.signed.entry
+    }
+}
+
+fn in_range(entry: &Entry) -> bool {
+    match &entry.body {
+        EntryBody::SetKeys { keys } => keys_are_valid(keys),
+        EntryBody::OpenAccount {
+            grant,
+            keys,
+            endowment,
+        } => {
+            let grant_fits = grant.as_ref().is_none_or(|g| {
+                g.grant.token == entry.key
+                    && g.grant.inviter == entry.account
+                    && *endowment == Credits::ZERO
+            });
+            grant_fits && keys_are_valid(keys)
+        }
+        EntryBody::Transfer { amount, to, .. } => *amount > Credits::ZERO && *to != entry.account,
+        EntryBody::SetOffer(terms) => terms.is_valid(),
+        EntryBody::Commit(commit) => commit.bracket <= limits::BRACKET,
+        EntryBody::Open(open) => open.bid.is_valid(),
+        EntryBody::Buy(buy) => buy.is_valid(),
+        EntryBody::RegisterBeacon { .. }
+        | EntryBody::WithdrawOffer { .. }
+        | EntryBody::Deliver { .. }
+        | EntryBody::Fail { .. }
+        | EntryBody::Cancel { .. } => true,
+    }
+}
