@@ -1,1 +1,3 @@
 //! Who owns what: accounts, postings, the state machine, state tree and Merkle logs.
+
+pub mod table;
