@@ -62,10 +62,11 @@ fn collect(root: &Path, folder: &Path, files: &mut Vec<Source>) {
             entry.path(),
             entry.file_type().expect("an entry has a type"),
         );
+        if is_left_out(root, &path) {
+            continue;
+        }
         if kind.is_dir() {
-            if !is_left_out(&path) {
-                collect(root, &path, files);
-            }
+            collect(root, &path, files);
         } else if kind.is_file()
             && let Ok(text) = fs::read_to_string(&path)
         {
@@ -80,8 +81,10 @@ fn collect(root: &Path, folder: &Path, files: &mut Vec<Source>) {
     }
 }
 
-fn is_left_out(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default();
+fn is_left_out(root: &Path, path: &Path) -> bool {
+    let at_root = ["runs", "target"]
+        .iter()
+        .any(|name| path == root.join(name));
     // In a linked work tree `.git` is a file that names a folder of this machine.
-    name == ".git" || name == "runs" || name == "target" || path.join("CACHEDIR.TAG").exists()
+    at_root || path.ends_with(".git") || path.join("CACHEDIR.TAG").exists()
 }
