@@ -55,10 +55,15 @@ pub(crate) fn linked_by(package: &str) -> BTreeSet<String> {
     let names = output
         .lines()
         .filter_map(|line| line.split_whitespace().next());
-    names
+    let linked: BTreeSet<_> = names
         .filter(|name| *name != package)
         .map(str::to_owned)
-        .collect()
+        .collect();
+    assert!(
+        linked.contains("serde"),
+        "{package}: the list of linked crates looks wrong"
+    );
+    linked
 }
 
 fn parse(package: &Value, root: &str) -> Package {
