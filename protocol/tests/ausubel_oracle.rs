@@ -1,4 +1,5 @@
 //! Random markets against oracles: every allocation looked at, and the plain dynamic programme.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod mechanism_support;
 

@@ -1,4 +1,5 @@
 //! The 60 published cases of the Ausubel auction, bit for bit, under all three rules.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod mechanism_support;
 

@@ -1,4 +1,5 @@
 //! Placement on random floors: total, each unit once, order-independent, holders stay.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod mechanism_support;
 

@@ -1,4 +1,5 @@
 //! Classes with many sellers: brute force with one phantom per offer, and what must always hold.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod mechanism_support;
 

@@ -8,7 +8,7 @@
 //!    curve can matter to real bids, so they enter as one bidder.
 //! 3. The units sold are exactly those whose phantoms lost: as many as the real bidders won, the
 //!    lowest reserves first, equal reserves by offer id.
-//! 4. What buyers paid is shared by [`level`](super::level) earnings.
+//! 4. What buyers paid is shared by [`level`] earnings.
 //!
 //! Why payments cover the reserves. Let real bidders win u units. Without a winner of A units his
 //! rivals could at least give the A dearest sold units back to their phantoms, so he pays at least
@@ -24,8 +24,9 @@ use std::fmt::Debug;
 use super::ausubel::{self, Award, Bidder, Rule, prepare, solve};
 use super::level::{self, Sold};
 
-/// Most units of one class in one clearing; the phantoms' curve takes 8 bytes for each.
-pub const UNITS_MAX: u32 = 1 << 20;
+/// Most units of one class in one clearing. Tables take 8 or 16 bytes for each unit and each
+/// all-or-none bid, so this bounds memory together with the number of such bids.
+pub const UNITS_MAX: u32 = 65_536;
 
 /// Units of one seller.
 #[derive(Debug, Clone, PartialEq, Eq)]

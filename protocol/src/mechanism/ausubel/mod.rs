@@ -3,7 +3,7 @@
 //! `supply` alike units of one class are sold to bidders who each state what the first, second,
 //! third... unit is worth to them, and how many they need at least. Step by step:
 //!
-//! 1. [`prepare`] refuses bad input and brings bids into canonical form.
+//! 1. `prepare` refuses bad input and brings bids into canonical form.
 //! 2. A [`Rule`] decides who gets how many units and what each winner pays.
 //!
 //! | rule | allocation | payment |
