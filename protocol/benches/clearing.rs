@@ -86,7 +86,7 @@ fn report(case: &str, time: Duration, baseline: (&str, Duration), target: Option
 }
 
 fn time_clear(input: &Input<u64>) -> Duration {
-    median(|| input, |input| clear(input))
+    median(|| input, clear)
 }
 
 /// One million prices of 100,000 divisible bidders, against sorting these prices.
@@ -191,7 +191,7 @@ fn mixed() {
         offers,
         bids: input.bidders,
     };
-    let time = median(|| &pool, |pool| pool::clear(pool));
+    let time = median(|| &pool, pool::clear);
     report(
         "c the same bids, 64 sellers of 64 units, exact",
         time,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use gridbay_protocol::mechanism::ausubel::{Bidder, Rule};
 use gridbay_protocol::mechanism::pool::{self, Input, Offer, Outcome};
-use mechanism_support::{Dice, brute_force, in_tie_order};
+use mechanism_support::{Dice, Result, brute_force, in_tie_order, plain_programme};
 
 type Market = Input<u64, u64>;
 
@@ -43,8 +43,10 @@ fn clear(market: &Market) -> Outcome<u64, u64> {
     pool::clear(market).unwrap()
 }
 
-/// Compares with brute force: real bidders, then one phantom per offer.
-fn assert_equals_brute_force(market: &Market) {
+type Oracle = fn(usize, i128, &[(usize, Vec<u64>)]) -> Result;
+
+/// Compares with an oracle that sees real bidders, then one phantom per offer.
+fn assert_equals(oracle: Oracle, market: &Market) {
     let (ids, mut bidders) = in_tie_order(&market.bids);
     // Who keeps his units first in a tie sells last: dear before cheap, high ids before low.
     let mut offers: Vec<&Offer<u64>> = market.offers.iter().collect();
@@ -55,7 +57,7 @@ fn assert_equals_brute_force(market: &Market) {
             .map(|offer| (1, vec![offer.reserve; offer.units as usize])),
     );
     let supply = market.offers.iter().map(|offer| offer.units).sum::<u32>() as usize;
-    let oracle = brute_force(supply, 0, &bidders);
+    let oracle = oracle(supply, 0, &bidders);
 
     let outcome = clear(market);
     let awards: BTreeMap<u64, (usize, i128)> = outcome
@@ -81,7 +83,7 @@ fn assert_equals_brute_force(market: &Market) {
 fn divisible_markets_equal_brute_force() {
     let mut dice = Dice(21);
     for _ in 0..10_000 {
-        assert_equals_brute_force(&market(&mut dice, 0));
+        assert_equals(brute_force, &market(&mut dice, 0));
     }
 }
 
@@ -89,7 +91,37 @@ fn divisible_markets_equal_brute_force() {
 fn all_or_none_markets_equal_brute_force() {
     let mut dice = Dice(22);
     for _ in 0..2_000 {
-        assert_equals_brute_force(&market(&mut dice, 50));
+        assert_equals(brute_force, &market(&mut dice, 50));
+    }
+}
+
+#[test]
+fn large_markets_equal_the_plain_programme() {
+    let mut dice = Dice(25);
+    for _ in 0..100 {
+        let bound = [3, 20, 1000][dice.below(3) as usize];
+        let longest = [4, 40][dice.below(2) as usize];
+        let lumpy = [0, 20, 80][dice.below(3) as usize];
+        let offer = |id| {
+            let units = dice.below(50) as u32;
+            Offer {
+                id,
+                units,
+                reserve: dice.below(bound),
+            }
+        };
+        let offers = (0..5).map(offer).collect();
+        let bids = (0..20)
+            .map(|id| dice.bidder(id, longest, bound, lumpy))
+            .collect();
+        assert_equals(
+            plain_programme,
+            &Input {
+                rule: Rule::Exact,
+                offers,
+                bids,
+            },
+        );
     }
 }
 
