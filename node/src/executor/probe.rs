@@ -13,7 +13,7 @@ use super::error::ExecutorError;
 use super::job::{JobId, JobSpec};
 use super::outcome::{Exit, KillReason, Started, Status};
 use super::process::{Isolation, ProcessExecutor};
-use super::sandbox::sys;
+use super::sandbox::{self, sys};
 
 /// How long the probe's job may take in all.
 const PATIENCE: Duration = Duration::from_secs(40);
@@ -100,8 +100,9 @@ fn describe(
     passed_over: Option<String>,
 ) -> Capabilities {
     let namespaces = tier == Tier::Namespaces;
-    let own_user = namespaces || nix::unistd::getuid().is_root();
-    let if_true = |holds, otherwise| if holds { Support::Enforced } else { otherwise };
+    let own_user = matches!(sandbox::outside_id(), Ok(Some(_)));
+    // The kernel counts processes per user and user namespace, but never root's.
+    let counted = own_user || (namespaces && !nix::unistd::getuid().is_root());
     Capabilities {
         tier,
         passed_over,
@@ -117,8 +118,12 @@ fn describe(
         cpu: Support::Enforced,
         memory: Support::Enforced,
         file_size: Support::Enforced,
-        // Without an id of its own the kernel would count the node's other processes too.
-        processes: if_true(own_user, Support::Absent),
+        // Uncounted, or counted together with those of the node.
+        processes: if counted {
+            Support::Enforced
+        } else {
+            Support::Absent
+        },
         open_files: Support::Enforced,
         output: Support::Enforced,
         spawn_us,

@@ -2,6 +2,10 @@
 //! plain tier. Run as root and as an ordinary user; both must pass.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![allow(
+    clippy::print_stdout,
+    reason = "the tier that ran belongs into the test log"
+)]
 
 mod bench;
 mod isolation;

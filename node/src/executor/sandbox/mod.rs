@@ -105,7 +105,7 @@ pub(crate) fn launch(plan: &Plan<'_>) -> io::Result<Launched> {
     } else {
         0
     };
-    let Some(pid) = sys::clone_process(flags)? else {
+    let Some(pid) = sys::clone_process(flags).map_err(at("namespaces"))? else {
         // In the child. The values that own the supervisor's ends are never dropped here, as this
         // does not return; `become_child` closes what they stand for.
         become_child(plan, outside, ends)
@@ -113,7 +113,7 @@ pub(crate) fn launch(plan: &Plan<'_>) -> io::Result<Launched> {
     drop(ends);
     if plan.tier == Tier::Namespaces {
         // If this fails, the closing of `go` tells init, and its report the supervisor.
-        write_maps(pid, outside)?;
+        write_maps(pid, outside).map_err(at("id maps"))?;
     }
     nix::unistd::write(&go, b"g")?;
     Ok(Launched {
@@ -122,6 +122,11 @@ pub(crate) fn launch(plan: &Plan<'_>) -> io::Result<Launched> {
         stdout,
         stderr,
     })
+}
+
+/// Names the step in an error.
+fn at(step: &'static str) -> impl FnOnce(io::Error) -> io::Error {
+    move |e| io::Error::new(e.kind(), format!("{step}: {e}"))
 }
 
 fn become_child(plan: &Plan<'_>, outside: Option<u32>, mut ends: Ends) -> ! {
@@ -161,32 +166,32 @@ fn write_maps(pid: Pid, outside: Option<u32>) -> io::Result<()> {
     }
 }
 
-/// The id under which root runs this job, `None` if the node is not root. Derived from the
-/// supervisor's process id, so no two jobs alive have the same.
-fn outside_id() -> io::Result<Option<u32>> {
+/// The id of its own under which this job runs outside. `None` if the node is not root, or is root
+/// of a container that has no second user: then jobs are the node's own user.
+pub(crate) fn outside_id() -> io::Result<Option<u32>> {
     if !getuid().is_root() {
         return Ok(None);
     }
     let map = fs::read_to_string("/proc/self/uid_map")?;
-    Ok(Some(choose_id(&map, std::process::id())))
+    Ok(choose_id(&map, std::process::id()))
 }
 
-/// Picks an id that exists in the user namespace described by `map`: beyond [`OUTSIDE_BASE`], or
-/// where a container maps fewer, counted down from the highest that it maps.
-fn choose_id(map: &str, pid: u32) -> u32 {
-    let numbers = |line: &str| -> Option<u64> {
+/// Picks an id that exists in the user namespace described by `map`: beyond [`OUTSIDE_BASE`], so
+/// that no two jobs alive share one, or where a container maps fewer, counted down from the highest.
+fn choose_id(map: &str, pid: u32) -> Option<u32> {
+    let end_of = |line: &str| -> Option<u64> {
         let mut fields = line.split_ascii_whitespace().map(str::parse::<u64>);
         let (first, _, count) = (fields.next()?.ok()?, fields.next()?, fields.next()?.ok()?);
         first.checked_add(count)
     };
-    let end = map.lines().filter_map(numbers).max().unwrap_or(1);
+    let end = map.lines().filter_map(end_of).max()?;
     let wanted = u64::from(OUTSIDE_BASE) + u64::from(pid);
     let id = if wanted < end {
         wanted
     } else {
-        end.saturating_sub(2 + u64::from(pid % 1024))
+        end.checked_sub(1 + u64::from(pid % 1024))?
     };
-    u32::try_from(id.max(1)).unwrap_or(OUTSIDE_BASE)
+    u32::try_from(id).ok().filter(|id| *id > 0)
 }
 
 /// Makes `path` and all below it the property of `id`. Links are not followed.
@@ -214,10 +219,10 @@ mod tests {
 
     #[test]
     fn an_id_outside_is_mapped_and_never_root() {
-        assert_eq!(choose_id("0 0 4294967295\n", 77), OUTSIDE_BASE + 77);
-        assert_eq!(choose_id("0 100000 65536\n", 77), 65_536 - 2 - 77);
-        assert_eq!(choose_id("0 1000 1\n1 100000 65536\n", 1024), 65_537 - 2);
-        assert_eq!(choose_id("0 1000 1\n", 5), 1);
-        assert_eq!(choose_id("nonsense", 5), 1);
+        assert_eq!(choose_id("0 0 4294967295\n", 77), Some(OUTSIDE_BASE + 77));
+        assert_eq!(choose_id("0 100000 65536\n", 77), Some(65_535 - 77));
+        assert_eq!(choose_id("0 1000 1\n1 100000 65536\n", 1024), Some(65_536));
+        assert_eq!(choose_id("0 1000 1\n", 1024), None);
+        assert_eq!(choose_id("nonsense", 5), None);
     }
 }

@@ -10,7 +10,8 @@
 //! 4. When no process of the job is left and its output is complete, it writes the final state and
 //!    ends; the lock and `alive` go with it.
 //!
-//! If the supervisor itself is killed, its sandbox dies with it, and the node finds the job lost.
+//! If the supervisor itself is killed, its sandbox dies with it, and the node finds the job lost. In
+//! the plain tier only the job's first process is sure to die then.
 
 mod output;
 mod tree;

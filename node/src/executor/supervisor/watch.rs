@@ -121,10 +121,11 @@ struct Watch<'a> {
 impl Watch<'_> {
     fn step(&mut self) -> io::Result<()> {
         self.sleep()?;
-        self.take_reports()?;
         self.streams
             .iter_mut()
             .for_each(|stream| _ = stream.advance());
+        // After the output: whoever has seen the job speak may count on its having begun.
+        self.take_reports()?;
         self.take_orders();
         self.take_signals()?;
         self.keep_deadlines()
