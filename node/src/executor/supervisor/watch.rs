@@ -66,7 +66,14 @@ pub(super) fn run(folder: &Folder, launch: &Launch, control: File) -> io::Result
         verdict: None,
     };
     while watch.gone.is_none() {
-        watch.step()?;
+        if let Err(e) = watch.step() {
+            // What cannot be watched must not run.
+            watch.kill()?;
+            while watch.gone.is_none() {
+                watch.reap(true);
+            }
+            watch.failure = Some(format!("supervision: {e}"));
+        }
     }
     watch.finish()
 }
@@ -121,11 +128,13 @@ struct Watch<'a> {
 impl Watch<'_> {
     fn step(&mut self) -> io::Result<()> {
         self.sleep()?;
-        self.streams
-            .iter_mut()
-            .for_each(|stream| _ = stream.advance());
-        // After the output: whoever has seen the job speak may count on its having begun.
         self.take_reports()?;
+        // Not before the start is written: whoever sees output may count on the job's running.
+        if self.began.is_some() {
+            self.streams
+                .iter_mut()
+                .for_each(|stream| _ = stream.advance());
+        }
         self.take_orders();
         self.take_signals()?;
         self.keep_deadlines()
@@ -136,7 +145,9 @@ impl Watch<'_> {
     fn sleep(&self) -> io::Result<()> {
         let mut fds: Vec<BorrowedFd<'_>> = vec![self.signals.as_fd(), self.control.as_fd()];
         fds.extend(self.report.as_ref().map(AsFd::as_fd));
-        fds.extend(self.streams.iter().filter_map(Stream::waits_on));
+        if self.began.is_some() {
+            fds.extend(self.streams.iter().filter_map(Stream::waits_on));
+        }
         let next = [self.deadline, self.kill_at].into_iter().flatten().min();
         let timeout = next.map(|t| t.saturating_duration_since(Instant::now()));
         sys::poll_readable(&fds, timeout).map(drop)
@@ -214,14 +225,31 @@ impl Watch<'_> {
                 self.stop(KillReason::Shutdown, SHUTDOWN_GRACE);
             }
         }
-        while self.gone.is_none()
-            && let Ok(Some((pid, ending))) = sys::wait_child(false)
-        {
-            if pid == self.main {
-                self.gone = Some(ending);
+        self.reap(false);
+        Ok(())
+    }
+
+    /// Takes note of children that have ended, if `block` waiting for one.
+    fn reap(&mut self, block: bool) {
+        while self.gone.is_none() {
+            match sys::wait_child(block) {
+                Ok(Some((pid, ending))) if pid == self.main => self.gone = Some(ending),
+                Ok(Some(_)) => {}
+                Ok(None) | Err(_) => return,
             }
         }
-        Ok(())
+    }
+
+    /// Kills the whole job.
+    fn kill(&self) -> io::Result<()> {
+        match self.launch.tier {
+            // The kernel takes all of the pid namespace down with its first process.
+            Tier::Namespaces => Ok(kill(self.main, Signal::SIGKILL)?),
+            Tier::Plain => {
+                tree::signal_all(Signal::SIGSTOP)?;
+                tree::signal_all(Signal::SIGKILL).map(drop)
+            }
+        }
     }
 
     /// Asks the job to end, and sees to it that it has ended after `grace`. A second order can
@@ -257,14 +285,7 @@ impl Watch<'_> {
             return Ok(());
         }
         (self.deadline, self.kill_at) = (None, None);
-        match self.launch.tier {
-            // The kernel takes all of the pid namespace down with its first process.
-            Tier::Namespaces => Ok(kill(self.main, Signal::SIGKILL)?),
-            Tier::Plain => {
-                tree::signal_all(Signal::SIGSTOP)?;
-                tree::signal_all(Signal::SIGKILL).map(drop)
-            }
-        }
+        self.kill()
     }
 
     /// Nothing of the sandbox is left, or in the plain tier will be when the sweep is done.
