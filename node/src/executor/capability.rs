@@ -1,0 +1,65 @@
+//! What an executor can promise on this machine, found by trying and not by guessing.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// How far jobs are kept apart, weakest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tier {
+    /// Resource limits, Landlock and seccomp on an ordinary process. Never sold as isolated.
+    Plain,
+    /// As before, inside user, mount, pid, ipc, uts and network namespaces of its own.
+    Namespaces,
+}
+
+impl fmt::Display for Tier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Plain => "plain",
+            Self::Namespaces => "namespaces",
+        })
+    }
+}
+
+/// How a bound holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Support {
+    /// A job cannot get past it.
+    Enforced,
+    /// It holds for well-behaved jobs, or only for part of what its name says.
+    Advisory,
+    /// It is ignored.
+    Absent,
+}
+
+/// The result of a probe.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Capabilities {
+    /// Isolation that jobs get.
+    pub tier: Tier,
+    /// Why a higher tier was passed over, if one was tried.
+    pub passed_over: Option<String>,
+    /// Reads and writes outside the work directory are refused.
+    pub filesystem: Support,
+    /// No network but the job's own loopback.
+    pub network: Support,
+    /// Wall limit of the tree.
+    pub wall: Support,
+    /// Processor seconds, per process.
+    pub cpu: Support,
+    /// Address space, per process; memory of the whole tree is not bounded.
+    pub memory: Support,
+    /// Size of a file.
+    pub file_size: Support,
+    /// Processes and threads of the tree.
+    pub processes: Support,
+    /// Open files, per process.
+    pub open_files: Support,
+    /// Bytes kept of each output stream.
+    pub output: Support,
+    /// From `start` to the first instruction of the probe's job, microseconds.
+    pub spawn_us: u64,
+}

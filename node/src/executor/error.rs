@@ -1,0 +1,45 @@
+//! Why an executor refused or failed a request.
+
+use std::io;
+
+use super::job::{JobId, SpecError};
+
+/// An executor's refusal.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExecutorError {
+    /// The specification cannot be run anywhere.
+    #[error("job specification refused")]
+    Spec(#[from] SpecError),
+    /// No folder of that name, or one that `prepare` did not finish.
+    #[error("job {0} is not prepared")]
+    NotPrepared(JobId),
+    /// `start` was called before for this job.
+    #[error("job {0} was already started")]
+    AlreadyStarted(JobId),
+    /// `wait` on a job that nobody started.
+    #[error("job {0} was not started")]
+    NotStarted(JobId),
+    /// `cleanup` on a job that still runs.
+    #[error("job {0} is still running")]
+    StillRunning(JobId),
+    /// The required isolation does not work on this machine.
+    #[error("no sandbox of the required isolation works here: {reason}")]
+    NoSandbox {
+        /// The step that failed and the system's word on it.
+        reason: String,
+    },
+    /// A file of the job's folder could not be read or written.
+    #[error("job {job}: cannot {action}")]
+    Folder {
+        /// The job.
+        job: JobId,
+        /// What was attempted.
+        action: &'static str,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The executor's own folder could not be used.
+    #[error("the jobs folder cannot be used")]
+    Jobs(#[source] io::Error),
+}

@@ -1,0 +1,83 @@
+//! Executors: where leased jobs run, bounded, metered, and cut off from everything else.
+//!
+//! ```text
+//! prepare ──► (caller stages inputs) ──► start ──► output* / status* / stop ──► wait ──► cleanup
+//!                                          │
+//!                                     supervisor: outlives the node, found again by `recover`
+//! ```
+//!
+//! An executor keeps no state of its own in memory: a job is its folder, and whoever opens the jobs
+//! folder next takes over. The `process` executor is the default and the one that others build on.
+
+mod capability;
+mod error;
+mod folder;
+mod job;
+mod outcome;
+mod probe;
+mod process;
+mod sandbox;
+pub mod supervisor;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+
+pub use capability::{Capabilities, Support, Tier};
+pub use error::ExecutorError;
+pub use job::{
+    JobId, JobSpec, Limits, MAX_ARGUMENT_BYTES, MAX_JOB_ID, MAX_VARIABLES, MAX_WALL, Network,
+    SpecError,
+};
+pub use outcome::{Exit, Finished, KillReason, Started, Status, Usage};
+pub use process::{Config, Isolation, ProcessExecutor};
+
+/// One of a job's output streams.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output.
+    Stdout,
+    /// Standard error.
+    Stderr,
+}
+
+/// A way to run jobs.
+///
+/// All methods but `wait` return after a few system calls, except where said otherwise.
+pub trait Executor: Send + Sync {
+    /// The executor's name in configuration and logs.
+    fn kind(&self) -> &'static str;
+
+    /// Runs a trivial job and tells what this machine enforces. Blocks, normally for some 20 ms:
+    /// not for an asynchronous task.
+    fn probe(&self) -> Result<Capabilities, ExecutorError>;
+
+    /// Makes the job's folder and returns its work directory, absolute, for the caller to stage
+    /// inputs into. Repeating it before `start` is harmless.
+    fn prepare(&self, job: &JobId) -> Result<PathBuf, ExecutorError>;
+
+    /// Starts a prepared job, once: a second call is refused with `AlreadyStarted`, also after a
+    /// restart of the node. Blocks until the supervisor runs, some 5 ms; the first call may probe.
+    fn start(&self, spec: &JobSpec) -> Result<(), ExecutorError>;
+
+    /// How the job stands.
+    fn status(&self, job: &JobId) -> Result<Status, ExecutorError>;
+
+    /// Output from byte `from` on, at most 256 KiB at a time; empty if there is no more yet. A
+    /// stream is complete once the job is finished.
+    fn output(&self, job: &JobId, stream: Stream, from: u64) -> Result<Vec<u8>, ExecutorError>;
+
+    /// Asks for the job's end and returns: SIGTERM to all its processes now, SIGKILL after `grace`
+    /// (at most a day). No error if it is over already.
+    fn stop(&self, job: &JobId, grace: Duration) -> Result<(), ExecutorError>;
+
+    /// Waits for the job's end, whoever started it. Needs a tokio runtime with I/O and time.
+    fn wait<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Finished, ExecutorError>>;
+
+    /// All jobs that have a folder, by name: after a restart, what is to be waited for or cleaned.
+    fn recover(&self) -> Result<Vec<(JobId, Status)>, ExecutorError>;
+
+    /// Removes the job's folder and all in it. Refused while the job runs; no error if it is gone.
+    fn cleanup(&self, job: &JobId) -> Result<(), ExecutorError>;
+}

@@ -1,0 +1,131 @@
+//! Finds out what this machine can do, by doing it: `/bin/true` is run as a job.
+//!
+//! From the highest tier that the owner admits downwards, the first in which the job returns 0 is
+//! the answer. What is known about a tier then fixes how each bound holds in it.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use super::Executor;
+use super::capability::{Capabilities, Support, Tier};
+use super::error::ExecutorError;
+use super::job::{JobId, JobSpec};
+use super::outcome::{Exit, KillReason, Started, Status};
+use super::process::{Isolation, ProcessExecutor};
+use super::sandbox::{self, sys};
+
+/// How long the probe's job may take in all.
+const PATIENCE: Duration = Duration::from_secs(40);
+/// Between two looks at the probe's job.
+const LOOK: Duration = Duration::from_millis(2);
+
+/// Tries the tiers that `isolation` admits.
+pub(super) fn run(
+    executor: &ProcessExecutor,
+    isolation: Isolation,
+) -> Result<Capabilities, ExecutorError> {
+    let tiers: &[Tier] = match isolation {
+        Isolation::Required => &[Tier::Namespaces],
+        Isolation::Preferred => &[Tier::Namespaces, Tier::Plain],
+        Isolation::Off => &[Tier::Plain],
+    };
+    let mut passed_over = None;
+    for tier in tiers {
+        match try_tier(executor, *tier)? {
+            Ok((started, spawn_us)) => {
+                return Ok(describe(*tier, &started, spawn_us, passed_over));
+            }
+            Err(reason) => passed_over = Some(reason),
+        }
+    }
+    Err(ExecutorError::NoSandbox {
+        reason: passed_over.unwrap_or_default(),
+    })
+}
+
+/// Runs `/bin/true` in one tier: when it began, or why it did not.
+fn try_tier(
+    executor: &ProcessExecutor,
+    tier: Tier,
+) -> Result<Result<(Started, u64), String>, ExecutorError> {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let job = JobId::hidden(&format!(".probe-{}-{number}", std::process::id()))?;
+    executor.prepare(&job)?;
+    let mut spec = JobSpec::new(job.clone(), ["/bin/true"]);
+    spec.limits.wall = Duration::from_secs(10);
+    let (_, before) = sys::clocks();
+    let result = executor
+        .start_in(&spec, tier)
+        .and_then(|()| end_of(executor, &job));
+    let result = result.map(|(started, exit)| match (started, exit) {
+        (Some(started), Exit::Exited(0)) => {
+            let before_us = u64::try_from(before.as_micros()).unwrap_or(u64::MAX);
+            let spawn_us = started.monotonic_us.saturating_sub(before_us);
+            Ok((started, spawn_us))
+        }
+        (
+            _,
+            Exit::Killed {
+                reason: KillReason::Setup(step),
+            },
+        ) => Err(step),
+        (_, exit) => Err(format!("the probe ended as {exit:?}")),
+    });
+    executor.cleanup(&job)?;
+    result
+}
+
+fn end_of(
+    executor: &ProcessExecutor,
+    job: &JobId,
+) -> Result<(Option<Started>, Exit), ExecutorError> {
+    let begin = Instant::now();
+    loop {
+        if let Status::Finished(end) = executor.status(job)? {
+            return Ok((end.started, end.exit));
+        }
+        if begin.elapsed() > PATIENCE {
+            executor.stop(job, Duration::ZERO)?;
+        }
+        sleep(LOOK);
+    }
+}
+
+fn describe(
+    tier: Tier,
+    started: &Started,
+    spawn_us: u64,
+    passed_over: Option<String>,
+) -> Capabilities {
+    let namespaces = tier == Tier::Namespaces;
+    let own_user = matches!(sandbox::outside_id(), Ok(Some(_)));
+    // The kernel counts processes per user and user namespace, but never root's.
+    let counted = own_user || (namespaces && !nix::unistd::getuid().is_root());
+    Capabilities {
+        tier,
+        passed_over,
+        // Landlock alone leaves names and attributes of files visible.
+        filesystem: match (namespaces, started.landlock) {
+            (true, _) => Support::Enforced,
+            (false, true) => Support::Advisory,
+            (false, false) => Support::Absent,
+        },
+        // In the plain tier the seccomp filter refuses all sockets but local ones.
+        network: Support::Enforced,
+        wall: Support::Enforced,
+        cpu: Support::Enforced,
+        memory: Support::Enforced,
+        file_size: Support::Enforced,
+        // Uncounted, or counted together with those of the node.
+        processes: if counted {
+            Support::Enforced
+        } else {
+            Support::Absent
+        },
+        open_files: Support::Enforced,
+        output: Support::Enforced,
+        spawn_us,
+    }
+}

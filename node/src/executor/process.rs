@@ -1,0 +1,334 @@
+//! The default executor: jobs are processes of this machine, each under its own supervisor.
+//!
+//! All that this type knows is in the jobs' folders, so a node that was restarted, or killed, goes
+//! on where it was: there is nothing to adopt but names.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use futures::future::BoxFuture;
+use tokio::net::unix::pipe;
+
+use super::capability::{Capabilities, Tier};
+use super::error::ExecutorError as Error;
+use super::folder::{Control, Folder, Launch};
+use super::job::{JobId, JobSpec};
+use super::outcome::{Finished, Status};
+use super::{Executor, Stream, probe, supervisor};
+
+/// Most bytes that one call of `output` returns.
+const OUTPUT_CHUNK: usize = 256 * 1024;
+/// Grace that a supervisor is asked to give at most: a day.
+const MAX_GRACE: Duration = Duration::from_secs(24 * 3600);
+/// How often a waiter looks at the folder although nothing was signalled: a net under the case
+/// that the supervisor ends between two of the waiter's steps.
+const RECHECK: Duration = Duration::from_secs(1);
+
+/// What an owner demands of the isolation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Isolation {
+    /// Namespaces, or no jobs at all.
+    #[default]
+    Required,
+    /// Namespaces where they work, else the plain tier. For machines whose jobs are trusted.
+    Preferred,
+    /// The plain tier. For trusted jobs and for tests.
+    Off,
+}
+
+/// How to run jobs.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The program that calls [`supervisor::run_if_asked`]: normally the node's own,
+    /// `/proc/self/exe`.
+    pub supervisor: PathBuf,
+    /// Where the jobs' folders are; made if absent. For one node only.
+    pub jobs: PathBuf,
+    /// Demand on the isolation.
+    pub isolation: Isolation,
+    /// More of the host that jobs may read, absolute paths, such as `/opt/software`.
+    pub read_only: Vec<PathBuf>,
+}
+
+impl Config {
+    /// Jobs in `jobs`, this program as supervisor, isolation required.
+    pub fn new(jobs: impl Into<PathBuf>) -> Self {
+        Self {
+            supervisor: "/proc/self/exe".into(),
+            jobs: jobs.into(),
+            isolation: Isolation::Required,
+            read_only: Vec::new(),
+        }
+    }
+}
+
+/// Runs jobs as processes of this machine.
+#[derive(Debug)]
+pub struct ProcessExecutor {
+    config: Config,
+    tier: OnceLock<Tier>,
+}
+
+impl ProcessExecutor {
+    /// Makes the jobs' folder if need be. Nothing is started or probed yet.
+    pub fn new(mut config: Config) -> Result<Self, Error> {
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o711)
+            .create(&config.jobs)
+            .map_err(Error::Jobs)?;
+        config.jobs = config.jobs.canonicalize().map_err(Error::Jobs)?;
+        config.read_only.retain(|path| path.is_absolute());
+        Ok(Self {
+            config,
+            tier: OnceLock::new(),
+        })
+    }
+
+    fn folder(&self, job: &JobId) -> Folder {
+        Folder::new(self.config.jobs.join(job.as_str()))
+    }
+
+    fn prepared(&self, job: &JobId) -> Result<Folder, Error> {
+        let folder = self.folder(job);
+        if folder.is_prepared() {
+            Ok(folder)
+        } else {
+            Err(Error::NotPrepared(job.clone()))
+        }
+    }
+
+    /// The tier that jobs get, found by a probe the first time.
+    fn tier(&self) -> Result<Tier, Error> {
+        match self.tier.get() {
+            Some(tier) => Ok(*tier),
+            None => Ok(self.probe()?.tier),
+        }
+    }
+
+    /// Starts a prepared job in a given tier.
+    pub(super) fn start_in(&self, spec: &JobSpec, tier: Tier) -> Result<(), Error> {
+        spec.check()?;
+        let job = &spec.job;
+        let folder = self.prepared(job)?;
+        let failed = |action| {
+            move |source| Error::Folder {
+                job: job.clone(),
+                action,
+                source,
+            }
+        };
+        let lock = folder.take_lock().map_err(failed("take the lock"))?;
+        let (Some(lock), false) = (lock, folder.is_launched()) else {
+            return Err(Error::AlreadyStarted(job.clone()));
+        };
+        let read_only = self.config.read_only.clone();
+        let launch = Launch {
+            spec: spec.clone(),
+            tier,
+            read_only,
+        };
+        folder
+            .write_launch(&launch)
+            .map_err(failed("write the launch file"))?;
+        self.spawn(&folder, lock).map_err(|e| {
+            // Nobody has seen it running: it may be tried again.
+            let _ = folder.revoke_launch();
+            failed("start the supervisor")(e)
+        })
+    }
+
+    fn spawn(&self, folder: &Folder, lock: fs::File) -> io::Result<()> {
+        let mut both = fs::OpenOptions::new();
+        let alive = both.read(true).write(true).open(folder.alive())?;
+        let mut append = fs::OpenOptions::new();
+        let log = append
+            .create(true)
+            .append(true)
+            .mode(0o600)
+            .open(folder.log())?;
+        let status = Command::new(&self.config.supervisor)
+            .arg(supervisor::WORD)
+            .arg(folder.path())
+            .env_clear()
+            .stdin(Stdio::from(lock))
+            .stdout(Stdio::from(alive))
+            .stderr(Stdio::from(log))
+            .status()?;
+        if status.success() {
+            Ok(())
+        } else {
+            Err(io::Error::other("the supervisor refused"))
+        }
+    }
+
+    /// Waits for a job's end without polling: `alive` comes to its end when the supervisor does.
+    async fn finished(&self, job: &JobId) -> Result<Finished, Error> {
+        let failed = |source| Error::Folder {
+            job: job.clone(),
+            action: "wait for the end",
+            source,
+        };
+        loop {
+            let folder = self.prepared(job)?;
+            // Opened before the look at the state, so that no end falls between the two.
+            let alive = pipe::OpenOptions::new()
+                .open_receiver(folder.alive())
+                .map_err(failed)?;
+            match self.status(job)? {
+                Status::Finished(finished) => return Ok(finished),
+                Status::Prepared => return Err(Error::NotStarted(job.clone())),
+                Status::Starting | Status::Running(_) => {}
+            }
+            // Nothing is ever written to it; readable means at its end.
+            if let Ok(readable) = tokio::time::timeout(RECHECK, alive.readable()).await {
+                readable.map_err(failed)?;
+                tokio::task::yield_now().await;
+            }
+        }
+    }
+
+    fn names(&self) -> io::Result<Vec<JobId>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&self.config.jobs)? {
+            let name = entry?.file_name();
+            names.extend(name.to_str().and_then(|name| JobId::hidden(name).ok()));
+        }
+        names.sort();
+        Ok(names)
+    }
+}
+
+impl Executor for ProcessExecutor {
+    fn kind(&self) -> &'static str {
+        "process"
+    }
+
+    fn probe(&self) -> Result<Capabilities, Error> {
+        let found = probe::run(self, self.config.isolation)?;
+        Ok(Capabilities {
+            tier: *self.tier.get_or_init(|| found.tier),
+            ..found
+        })
+    }
+
+    fn prepare(&self, job: &JobId) -> Result<PathBuf, Error> {
+        let folder = self.folder(job);
+        match folder.create() {
+            Ok(()) => Ok(folder.work()),
+            Err(_) if folder.is_launched() => Err(Error::AlreadyStarted(job.clone())),
+            Err(_) if folder.is_prepared() => Ok(folder.work()),
+            Err(source) => Err(Error::Folder {
+                job: job.clone(),
+                action: "make the folder",
+                source,
+            }),
+        }
+    }
+
+    fn start(&self, spec: &JobSpec) -> Result<(), Error> {
+        spec.check()?;
+        self.start_in(spec, self.tier()?)
+    }
+
+    fn status(&self, job: &JobId) -> Result<Status, Error> {
+        let folder = self.prepared(job)?;
+        let failed = |source| Error::Folder {
+            job: job.clone(),
+            action: "read the state",
+            source,
+        };
+        folder.status().map_err(failed)
+    }
+
+    fn output(&self, job: &JobId, stream: Stream, from: u64) -> Result<Vec<u8>, Error> {
+        let folder = self.prepared(job)?;
+        let path = match stream {
+            Stream::Stdout => folder.stdout(),
+            Stream::Stderr => folder.stderr(),
+        };
+        let read = || -> io::Result<Vec<u8>> {
+            let file = fs::File::open(path)?;
+            let left = file.metadata()?.len().saturating_sub(from);
+            if left == 0 {
+                // Not even asked for: the kernel refuses offsets beyond its own range.
+                return Ok(Vec::new());
+            }
+            let size = usize::try_from(left)
+                .unwrap_or(OUTPUT_CHUNK)
+                .min(OUTPUT_CHUNK);
+            let mut bytes = vec![0; size];
+            let count = file.read_at(&mut bytes, from)?;
+            bytes.truncate(count);
+            Ok(bytes)
+        };
+        read().map_err(|source| Error::Folder {
+            job: job.clone(),
+            action: "read output",
+            source,
+        })
+    }
+
+    fn stop(&self, job: &JobId, grace: Duration) -> Result<(), Error> {
+        let folder = self.prepared(job)?;
+        if !folder.is_launched() {
+            return Err(Error::NotStarted(job.clone()));
+        }
+        let grace_ms = u64::try_from(grace.min(MAX_GRACE).as_millis()).unwrap_or(0);
+        match folder.send(&Control::Stop { grace_ms }) {
+            // If nobody listens the job is over, which is what was asked for.
+            Ok(_) => Ok(()),
+            Err(source) => Err(Error::Folder {
+                job: job.clone(),
+                action: "send the stop",
+                source,
+            }),
+        }
+    }
+
+    fn wait<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Finished, Error>> {
+        Box::pin(self.finished(job))
+    }
+
+    fn recover(&self) -> Result<Vec<(JobId, Status)>, Error> {
+        let mut found = Vec::new();
+        for job in self.names().map_err(Error::Jobs)? {
+            let status = match self.status(&job) {
+                Ok(status) => status,
+                // The node ended while it made this folder: nothing can be in it.
+                Err(Error::NotPrepared(_)) => Status::Prepared,
+                Err(e) => return Err(e),
+            };
+            if !job.as_str().starts_with('.') {
+                found.push((job, status));
+            } else if !matches!(status, Status::Starting | Status::Running(_)) {
+                // A probe that the node did not live to clean up after.
+                self.cleanup(&job)?;
+            }
+        }
+        Ok(found)
+    }
+
+    fn cleanup(&self, job: &JobId) -> Result<(), Error> {
+        let folder = self.folder(job);
+        if !folder.path().exists() {
+            return Ok(());
+        }
+        if folder.is_prepared()
+            && matches!(self.status(job)?, Status::Starting | Status::Running(_))
+        {
+            return Err(Error::StillRunning(job.clone()));
+        }
+        let failed = |source| Error::Folder {
+            job: job.clone(),
+            action: "remove the folder",
+            source,
+        };
+        folder.remove().map_err(failed)
+    }
+}

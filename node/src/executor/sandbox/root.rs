@@ -1,0 +1,227 @@
+//! The file system that a job sees in the namespace tier.
+//!
+//! ```text
+//! /usr /lib /lib64 /bin /sbin …   read-only, from the host (symbolic links are copied as such)
+//! /etc                            a handful of files made here, and the linker's and TLS's from the host
+//! /dev                            null zero full random urandom, and a private /dev/shm
+//! /proc                           of the job's own pid namespace
+//! /tmp                            private, on the node's disk, gone with the job
+//! /work                           the work directory: the job's current directory and HOME
+//! ```
+//!
+//! Everything else of the host is not hidden but absent: the old root is unmounted.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use nix::mount::{MntFlags, MsFlags, mount, umount2};
+use nix::unistd::{chdir, pivot_root};
+
+use super::{JOB_UID, confine, sys};
+
+/// The work directory inside.
+pub(crate) const WORK: &str = "/work";
+
+/// What jobs may read of the host; what does not exist is left out.
+pub(crate) const SYSTEM: [&str; 11] = [
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/etc/alternatives",
+    "/etc/ld.so.cache",
+    "/etc/ssl",
+    "/etc/pki",
+    "/etc/localtime",
+];
+
+const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
+const WRITABLE: u64 = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
+
+/// A failed step.
+#[derive(Debug, thiserror::Error)]
+#[error("{step}: {source}")]
+pub(super) struct ViewError {
+    step: String,
+    source: io::Error,
+}
+
+/// Names the step in an error.
+fn step<T, E: Into<io::Error>>(result: Result<T, E>, name: &str) -> Result<T, ViewError> {
+    result.map_err(|e| ViewError {
+        step: name.to_owned(),
+        source: e.into(),
+    })
+}
+
+/// Moves this process into a root of its own. Its current directory is the job's folder, with
+/// `root` (empty, the mount point), `work` and `tmp` in it.
+///
+/// 1. Cut mount propagation to and from the host.
+/// 2. Mount an empty tmpfs and build the view in it, paths relative to the job's folder.
+/// 3. Make it the root, let go of the old one, and make the tmpfs itself read-only.
+pub(super) fn enter(read_only: &[PathBuf]) -> Result<(), ViewError> {
+    let root = Path::new("root");
+    let nothing = None::<&str>;
+    step(
+        mount(
+            nothing,
+            "/",
+            nothing,
+            MsFlags::MS_REC | MsFlags::MS_PRIVATE,
+            nothing,
+        ),
+        "private",
+    )?;
+    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
+    step(
+        mount(
+            Some("tmpfs"),
+            root,
+            Some("tmpfs"),
+            flags,
+            Some("mode=755,size=1m"),
+        ),
+        "tmpfs",
+    )?;
+
+    let system = SYSTEM.iter().map(Path::new);
+    let mut shown: Vec<&Path> = Vec::new();
+    for path in system.chain(read_only.iter().map(PathBuf::as_path)) {
+        if !shown.iter().any(|above| path.starts_with(above)) {
+            show(root, path)?;
+            shown.push(path);
+        }
+    }
+    step(write_etc(root), "etc")?;
+    make_dev(root)?;
+    make_proc(root)?;
+    for (source, target) in [("work", WORK), ("tmp", "/tmp")] {
+        bind(
+            Path::new(source),
+            &inside(root, Path::new(target)),
+            WRITABLE,
+        )?;
+    }
+
+    // With both arguments the same, the old root ends up mounted over the new one, and the
+    // unmount uncovers it: no directory is left that leads back.
+    step(chdir(root), "chdir")?;
+    step(pivot_root(".", "."), "pivot_root")?;
+    step(umount2(".", MntFlags::MNT_DETACH), "unmount the old root")?;
+    step(chdir("/"), "chdir")?;
+    step(
+        sys::restrict_mount(Path::new("/"), READ_ONLY, false),
+        "read-only root",
+    )?;
+    step(chdir(WORK), "chdir")
+}
+
+/// Where an absolute path of the view lies before the view is the root.
+fn inside(root: &Path, path: &Path) -> PathBuf {
+    root.join(path.strip_prefix("/").unwrap_or(path))
+}
+
+/// Shows a path of the host read-only under the same name, if it exists.
+fn show(root: &Path, path: &Path) -> Result<(), ViewError> {
+    let Ok(kind) = fs::symlink_metadata(path) else {
+        return Ok(());
+    };
+    if !kind.is_symlink() {
+        return bind(path, &inside(root, path), READ_ONLY);
+    }
+    let target = inside(root, path);
+    let copy = || {
+        fs::create_dir_all(target.parent().unwrap_or(root))?;
+        symlink(fs::read_link(path)?, &target)
+    };
+    step(copy(), &path.display().to_string())
+}
+
+/// Binds `source` to `target`, which is made for it, with `attributes` on it and all below.
+fn bind(source: &Path, target: &Path, attributes: u64) -> Result<(), ViewError> {
+    let bound = || -> io::Result<()> {
+        if source.is_dir() {
+            fs::create_dir_all(target)?;
+        } else {
+            fs::create_dir_all(target.parent().unwrap_or(target))?;
+            fs::File::create(target)?;
+        }
+        let flags = MsFlags::MS_BIND | MsFlags::MS_REC;
+        mount(Some(source), target, None::<&str>, flags, None::<&str>)?;
+        sys::restrict_mount(target, attributes, true)
+    };
+    step(bound(), &source.display().to_string())
+}
+
+/// The few files without which ordinary programs are at a loss over who and where they are.
+fn write_etc(root: &Path) -> io::Result<()> {
+    let etc = root.join("etc");
+    fs::create_dir_all(&etc)?;
+    let user = format!("job:x:{JOB_UID}:{JOB_UID}:job:{WORK}:/bin/sh\n");
+    let rest = "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n";
+    fs::write(
+        etc.join("passwd"),
+        format!("root:x:0:0:root:/:/usr/sbin/nologin\n{user}{rest}"),
+    )?;
+    fs::write(
+        etc.join("group"),
+        format!("root:x:0:\njob:x:{JOB_UID}:\nnogroup:x:65534:\n"),
+    )?;
+    fs::write(
+        etc.join("hosts"),
+        "127.0.0.1 localhost job\n::1 localhost job\n",
+    )?;
+    fs::write(
+        etc.join("nsswitch.conf"),
+        "passwd: files\ngroup: files\nhosts: files dns\n",
+    )
+}
+
+fn make_dev(root: &Path) -> Result<(), ViewError> {
+    for device in confine::DEVICES.map(Path::new) {
+        // `nodev` would make the device useless, and it holds nothing to execute.
+        bind(
+            device,
+            &inside(root, device),
+            libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC,
+        )?;
+    }
+    let links = || -> io::Result<()> {
+        symlink("/proc/self/fd", root.join("dev/fd"))?;
+        for (number, name) in ["stdin", "stdout", "stderr"].iter().enumerate() {
+            symlink(
+                format!("/proc/self/fd/{number}"),
+                root.join("dev").join(name),
+            )?;
+        }
+        fs::create_dir(root.join("dev/shm"))
+    };
+    step(links(), "dev")?;
+    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
+    let options = Some("mode=1777,size=64m");
+    step(
+        mount(
+            Some("tmpfs"),
+            &root.join("dev/shm"),
+            Some("tmpfs"),
+            flags,
+            options,
+        ),
+        "dev/shm",
+    )
+}
+
+fn make_proc(root: &Path) -> Result<(), ViewError> {
+    let target = root.join("proc");
+    step(fs::create_dir(&target), "proc")?;
+    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
+    step(
+        mount(Some("proc"), &target, Some("proc"), flags, None::<&str>),
+        "proc",
+    )
+}

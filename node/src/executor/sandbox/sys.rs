@@ -1,0 +1,391 @@
+//! The system calls that neither the standard library nor `nix` offers as safe functions.
+//!
+//! Every function here is safe to call from the rest of the crate; what makes it so stands beside
+//! each block. Those that fork or that undo process-wide state are meant for the supervisor, which
+//! is a freshly executed process with a single thread.
+
+#![allow(
+    unsafe_code,
+    reason = "system calls of the sandbox; each block states why it is sound"
+)]
+
+use std::ffi::{CStr, CString};
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::path::Path;
+use std::time::Duration;
+
+use nix::unistd::Pid;
+
+use super::report::Ending;
+
+fn check(result: libc::c_int) -> io::Result<libc::c_int> {
+    if result < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(result)
+    }
+}
+
+fn check_long(result: libc::c_long) -> io::Result<libc::c_long> {
+    if result < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(result)
+    }
+}
+
+/// Forks, with new namespaces for the child if `flags` name some. `None` in the child.
+///
+/// Refuses in a process with more than one thread, where the child could find locks held for ever.
+pub(crate) fn clone_process(flags: libc::c_int) -> io::Result<Option<Pid>> {
+    if std::fs::read_dir("/proc/self/task")?.count() != 1 {
+        return Err(io::Error::other(
+            "refusing to fork a process with several threads",
+        ));
+    }
+    let flags = libc::c_long::from(flags | libc::SIGCHLD);
+    let none: libc::c_long = 0;
+    // SAFETY: without CLONE_VM and with no new stack this is fork: the child goes on with a copy of
+    // this process, which has only the calling thread. All pointer arguments are null.
+    let pid = check_long(unsafe { libc::syscall(libc::SYS_clone, flags, none, none, none, none) })?;
+    let pid = libc::pid_t::try_from(pid).map_err(io::Error::other)?;
+    Ok((pid != 0).then(|| Pid::from_raw(pid)))
+}
+
+/// Reaps a child that has ended, if `block` waiting for one. `None`: none has.
+pub(crate) fn wait_child(block: bool) -> io::Result<Option<(Pid, Ending)>> {
+    let mut status = 0;
+    let options = if block { 0 } else { libc::WNOHANG };
+    // SAFETY: `status` is a valid place for the answer.
+    let pid = check(unsafe { libc::waitpid(-1, &raw mut status, options) })?;
+    let ending = if libc::WIFEXITED(status) {
+        Ending::Exited(libc::WEXITSTATUS(status))
+    } else {
+        Ending::Signaled(libc::WTERMSIG(status))
+    };
+    Ok((pid != 0).then(|| (Pid::from_raw(pid), ending)))
+}
+
+/// Ends the process at once, without running destructors or exit handlers.
+pub(crate) fn exit_now(code: i32) -> ! {
+    // SAFETY: `_exit` takes an integer and does not return.
+    unsafe { libc::_exit(code) }
+}
+
+/// Takes an exclusive lock on `file` that lives as long as any copy of this open file, in any
+/// process. False if another open file holds a lock.
+pub(crate) fn lock_exclusive(file: &File) -> io::Result<bool> {
+    flock(file, libc::LOCK_EX)
+}
+
+/// As [`lock_exclusive`], shared with others that ask the same.
+pub(crate) fn lock_shared(file: &File) -> io::Result<bool> {
+    flock(file, libc::LOCK_SH)
+}
+
+fn flock(file: &File, kind: libc::c_int) -> io::Result<bool> {
+    // SAFETY: the descriptor is open for as long as `file` is borrowed.
+    match check(unsafe { libc::flock(file.as_raw_fd(), kind | libc::LOCK_NB) }) {
+        Ok(_) => Ok(true),
+        Err(e) if e.kind() == io::ErrorKind::WouldBlock => Ok(false),
+        Err(e) => Err(e),
+    }
+}
+
+/// Closes every descriptor above 2 but those in `keep`.
+///
+/// For a child that goes on with nothing of its parent's but what it was given. The caller must own
+/// nothing else that it will use or close later: hence only for use right after a fork, before the
+/// child has opened anything, in code that ends in `exit_now` or `execve`.
+pub(crate) fn close_all_but(keep: &[BorrowedFd<'_>]) -> io::Result<()> {
+    let mut keep: Vec<RawFd> = keep
+        .iter()
+        .map(AsRawFd::as_raw_fd)
+        .filter(|fd| *fd > 2)
+        .collect();
+    keep.sort_unstable();
+    let mut first: libc::c_uint = 3;
+    for fd in keep {
+        let fd = libc::c_uint::try_from(fd).map_err(io::Error::other)?;
+        if fd > first {
+            close_range(first, fd - 1)?;
+        }
+        first = fd + 1;
+    }
+    close_range(first, libc::c_uint::MAX)
+}
+
+fn close_range(first: libc::c_uint, last: libc::c_uint) -> io::Result<()> {
+    // SAFETY: takes integers only. That no value of this process still owns one of the descriptors
+    // is the contract of `close_all_but`.
+    check_long(unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) }).map(drop)
+}
+
+/// Puts `/dev/null` in the place of standard input, output and error.
+pub(crate) fn silence_stdio() -> io::Result<()> {
+    let null = File::options().read(true).write(true).open("/dev/null")?;
+    for target in 0..=2 {
+        dup_onto(null.as_fd(), target)?;
+    }
+    Ok(())
+}
+
+/// Makes `target` (0, 1 or 2) another name for `fd`.
+pub(crate) fn dup_onto(fd: BorrowedFd<'_>, target: RawFd) -> io::Result<()> {
+    debug_assert!(
+        (0..=2).contains(&target),
+        "only the standard streams are replaced"
+    );
+    // SAFETY: the source is open; the standard streams are not owned by any value.
+    check(unsafe { libc::dup2(fd.as_raw_fd(), target) }).map(drop)
+}
+
+/// The descriptor that this process was given as standard input or output, as an owned copy.
+pub(crate) fn inherited(fd: RawFd) -> io::Result<OwnedFd> {
+    // SAFETY: fcntl copies a descriptor or fails; the copy is new and belongs to the caller.
+    let copy = check(unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3) })?;
+    // SAFETY: `copy` was just made and nobody else owns it.
+    Ok(unsafe { OwnedFd::from_raw_fd(copy) })
+}
+
+/// Makes reads and writes on `fd` return instead of waiting.
+pub(crate) fn set_nonblocking(fd: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: the descriptor is open for as long as it is borrowed; F_GETFL and F_SETFL take integers.
+    unsafe {
+        let flags = check(libc::fcntl(fd.as_raw_fd(), libc::F_GETFL))?;
+        check(libc::fcntl(
+            fd.as_raw_fd(),
+            libc::F_SETFL,
+            flags | libc::O_NONBLOCK,
+        ))
+        .map(drop)
+    }
+}
+
+/// Waits until one of `fds` can be read or has been closed at the other end, or for `timeout`
+/// (`None`: for ever). The answer has one flag per descriptor.
+pub(crate) fn poll_readable(
+    fds: &[BorrowedFd<'_>],
+    timeout: Option<Duration>,
+) -> io::Result<Vec<bool>> {
+    let mut polled: Vec<libc::pollfd> = fds
+        .iter()
+        .map(|fd| libc::pollfd {
+            fd: fd.as_raw_fd(),
+            events: libc::POLLIN,
+            revents: 0,
+        })
+        .collect();
+    // Rounded up, so that a deadline has passed when the wait for it returns.
+    let millis = timeout.map_or(-1, |t| {
+        i32::try_from(t.as_nanos().div_ceil(1_000_000)).unwrap_or(i32::MAX)
+    });
+    let count = libc::nfds_t::try_from(polled.len()).map_err(io::Error::other)?;
+    // SAFETY: the pointer and the count describe the vector, which outlives the call.
+    match check(unsafe { libc::poll(polled.as_mut_ptr(), count, millis) }) {
+        Err(e) if e.kind() != io::ErrorKind::Interrupted => Err(e),
+        Err(_) => Ok(vec![false; fds.len()]),
+        Ok(_) => Ok(polled.iter().map(|p| p.revents != 0).collect()),
+    }
+}
+
+/// `CLOCK_REALTIME` since 1970 and `CLOCK_MONOTONIC`, read one after the other.
+pub(crate) fn clocks() -> (Duration, Duration) {
+    (clock(libc::CLOCK_REALTIME), clock(libc::CLOCK_MONOTONIC))
+}
+
+fn clock(id: libc::clockid_t) -> Duration {
+    let mut now = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: `now` is a valid place for the answer. Both clocks exist on every Linux.
+    unsafe { libc::clock_gettime(id, &raw mut now) };
+    Duration::new(
+        u64::try_from(now.tv_sec).unwrap_or(0),
+        u32::try_from(now.tv_nsec).unwrap_or(0),
+    )
+}
+
+fn prctl(option: libc::c_int, argument: libc::c_ulong) -> io::Result<libc::c_int> {
+    let zero: libc::c_ulong = 0;
+    // SAFETY: only options that take integers are passed by the functions below.
+    check(unsafe { libc::prctl(option, argument, zero, zero, zero) })
+}
+
+/// Orphans among this process's descendants become its children.
+pub(crate) fn become_subreaper() -> io::Result<()> {
+    prctl(libc::PR_SET_CHILD_SUBREAPER, 1).map(drop)
+}
+
+/// No program that this process executes can gain privileges.
+pub(crate) fn set_no_new_privs() -> io::Result<()> {
+    prctl(libc::PR_SET_NO_NEW_PRIVS, 1).map(drop)
+}
+
+/// This process is killed when its parent dies. Forgotten by the kernel when credentials change.
+pub(crate) fn die_with_parent() -> io::Result<()> {
+    prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong).map(drop)
+}
+
+/// Processes of the same user may not look into this one (`/proc/<pid>/mem`, `fd`, ptrace).
+pub(crate) fn set_undumpable() -> io::Result<()> {
+    prctl(libc::PR_SET_DUMPABLE, 0).map(drop)
+}
+
+/// Gives up every capability, for this process and whatever it executes.
+pub(crate) fn drop_capabilities() -> io::Result<()> {
+    for capability in 0..64 {
+        match prctl(libc::PR_CAPBSET_DROP, capability) {
+            Ok(_) => {}
+            // EINVAL: past the last capability of this kernel. EPERM: there was none to drop.
+            Err(e) if matches!(e.raw_os_error(), Some(libc::EINVAL | libc::EPERM)) => break,
+            Err(e) => return Err(e),
+        }
+    }
+    const VERSION_3: u32 = 0x2008_0522;
+    let header: [u32; 2] = [VERSION_3, 0];
+    let none = [0_u32; 6];
+    // SAFETY: header {version, pid 0 = self} and two triples of masks, as version 3 demands.
+    check_long(unsafe { libc::syscall(libc::SYS_capset, header.as_ptr(), none.as_ptr()) }).map(drop)
+}
+
+/// Adds mount attributes (`libc::MOUNT_ATTR_*`) to the mount at `path`, if `recursive` also to all
+/// below it. Unlike a remount this never has to repeat attributes that the mount already has.
+pub(crate) fn restrict_mount(path: &Path, attributes: u64, recursive: bool) -> io::Result<()> {
+    let path = c_path(path)?;
+    let change = libc::mount_attr {
+        attr_set: attributes,
+        attr_clr: 0,
+        propagation: 0,
+        userns_fd: 0,
+    };
+    let flags = if recursive { libc::AT_RECURSIVE } else { 0 };
+    // SAFETY: path is zero-terminated, `change` is valid for reads of the size that is passed.
+    check_long(unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            libc::AT_FDCWD,
+            path.as_ptr(),
+            flags,
+            &raw const change,
+            size_of::<libc::mount_attr>(),
+        )
+    })
+    .map(drop)
+}
+
+/// Switches the loopback interface of this network namespace on.
+pub(crate) fn loopback_up() -> io::Result<()> {
+    // SAFETY: socket takes integers; the descriptor is new.
+    let socket = unsafe {
+        let fd = check(libc::socket(
+            libc::AF_INET,
+            libc::SOCK_DGRAM | libc::SOCK_CLOEXEC,
+            0,
+        ))?;
+        OwnedFd::from_raw_fd(fd)
+    };
+    // SAFETY: all zeros is a valid value of this plain C structure.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (to, from) in request.ifr_name.iter_mut().zip(b"lo") {
+        *to = libc::c_char::try_from(*from).map_err(io::Error::other)?;
+    }
+    request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short;
+    // SAFETY: SIOCSIFFLAGS reads an ifreq, which is what it gets.
+    check(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) })
+        .map(drop)
+}
+
+/// From now on SIGTERM to this process is passed on to every other process that it may signal:
+/// for process 1 of a pid namespace, to all processes in it.
+pub(crate) fn forward_term() -> io::Result<()> {
+    extern "C" fn forward(_: libc::c_int) {
+        // SAFETY: kill and access to errno are async-signal-safe.
+        unsafe {
+            let errno = libc::__errno_location();
+            let saved = *errno;
+            libc::kill(-1, libc::SIGTERM);
+            *errno = saved;
+        }
+    }
+    set_handler(libc::SIGTERM, forward as *const () as libc::sighandler_t)
+}
+
+/// Gives back their default action to all signals, as a program expects to find them.
+pub(crate) fn default_signals() {
+    for signal in 1..=64 {
+        // Refused for the few signals that cannot be caught: those have it anyway.
+        let _ = set_handler(signal, libc::SIG_DFL);
+    }
+}
+
+fn set_handler(signal: libc::c_int, handler: libc::sighandler_t) -> io::Result<()> {
+    // SAFETY: all zeros is a valid sigaction: no flags, an empty mask. The handler is SIG_DFL or a
+    // function that calls async-signal-safe functions only.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = handler;
+        action.sa_flags = libc::SA_RESTART;
+        check(libc::sigaction(
+            signal,
+            &raw const action,
+            std::ptr::null_mut(),
+        ))
+        .map(drop)
+    }
+}
+
+/// Replaces this process by a program. Returns only if that failed.
+pub(crate) fn execute(program: &CStr, argv: &[CString], env: &[CString]) -> io::Error {
+    match nix::unistd::execve(program, argv, env) {
+        Err(errno) => errno.into(),
+        Ok(never) => match never {},
+    }
+}
+
+/// A path as the kernel takes it.
+fn c_path(path: &Path) -> io::Result<CString> {
+    use std::os::unix::ffi::OsStrExt;
+    CString::new(path.as_os_str().as_bytes()).map_err(io::Error::other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn a_lock_outlives_the_file_that_took_it_in_its_copies() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lock");
+        let first = File::create(&path).unwrap();
+        let other = File::open(&path).unwrap();
+        assert!(lock_exclusive(&first).unwrap());
+        let copy = first.try_clone().unwrap();
+        drop(first);
+        assert!(!lock_shared(&other).unwrap());
+        drop(copy);
+        assert!(lock_shared(&other).unwrap());
+    }
+
+    #[test]
+    fn poll_tells_readable_from_silent() {
+        let (quiet, _keep) = nix::unistd::pipe().unwrap();
+        let (ready, writer) = nix::unistd::pipe().unwrap();
+        File::from(writer).write_all(b"x").unwrap();
+        let flags = poll_readable(&[quiet.as_fd(), ready.as_fd()], None).unwrap();
+        assert_eq!(flags, [false, true]);
+    }
+
+    #[test]
+    fn a_process_with_threads_is_not_forked() {
+        let (tell, wait) = std::sync::mpsc::channel::<()>();
+        let other = std::thread::spawn(move || wait.recv());
+        assert!(clone_process(0).is_err());
+        drop(tell);
+        let _ = other.join();
+    }
+}

@@ -1,0 +1,110 @@
+//! Finding and ending all descendants of this process where no pid namespace does it.
+//!
+//! The supervisor is a subreaper: whoever loses his parent becomes its child, so a process can
+//! leave its session and its group, but not this tree.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::executor::sandbox::sys;
+
+/// How long a sweep goes on against processes that keep forking.
+const SWEEP: Duration = Duration::from_secs(10);
+
+/// Sends `signal` to all descendants. Answers how many there were.
+pub(super) fn signal_all(signal: Signal) -> io::Result<usize> {
+    let found = descendants()?;
+    for pid in &found {
+        // It may have ended since.
+        let _ = kill(*pid, signal);
+    }
+    Ok(found.len())
+}
+
+/// Kills and reaps until no descendant is left. False if the time ran out first.
+pub(super) fn sweep() -> io::Result<bool> {
+    let begin = Instant::now();
+    while begin.elapsed() < SWEEP {
+        // All are stopped before any is killed: fewer are left to fork in the meantime.
+        signal_all(Signal::SIGSTOP)?;
+        let found = signal_all(Signal::SIGKILL)?;
+        reap();
+        if found == 0 {
+            return Ok(true);
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    Ok(false)
+}
+
+/// Reaps all children that have ended.
+fn reap() {
+    while let Ok(Some(_)) = sys::wait_child(false) {}
+}
+
+/// All processes below this one, zombies included until they are reaped.
+fn descendants() -> io::Result<Vec<Pid>> {
+    let mut children: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
+    for entry in fs::read_dir("/proc")? {
+        let name = entry?.file_name();
+        let Some(pid) = name.to_str().and_then(|n| n.parse::<i32>().ok()) else {
+            continue;
+        };
+        if let Some(parent) = stat_field(pid, PARENT) {
+            children
+                .entry(i32::try_from(parent).unwrap_or(0))
+                .or_default()
+                .push(pid);
+        }
+    }
+    let mut found = Vec::new();
+    let mut next = vec![Pid::this().as_raw()];
+    while let Some(pid) = next.pop() {
+        for child in children.remove(&pid).unwrap_or_default() {
+            found.push(Pid::from_raw(child));
+            next.push(child);
+        }
+    }
+    Ok(found)
+}
+
+/// Number of the parent in `/proc/<pid>/stat`, counted from 1.
+const PARENT: usize = 4;
+/// Number of the start time in clock ticks since boot.
+pub(super) const START: usize = 22;
+
+/// A numeric field of `/proc/<pid>/stat`. The second field, a name in parentheses, may hold
+/// anything, so counting begins behind its last parenthesis.
+pub(super) fn stat_field(pid: i32, number: usize) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, rest) = stat.rsplit_once(')')?;
+    rest.split_ascii_whitespace()
+        .nth(number.checked_sub(3)?)?
+        .parse()
+        .ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_is_found_below_this_process() {
+        let mut child = std::process::Command::new("sleep")
+            .arg("30")
+            .spawn()
+            .unwrap();
+        let pid = i32::try_from(child.id()).unwrap();
+        assert!(descendants().unwrap().contains(&Pid::from_raw(pid)));
+        assert_eq!(stat_field(pid, PARENT), Some(u64::from(std::process::id())));
+        assert!(stat_field(pid, START).unwrap() > 0);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!descendants().unwrap().contains(&Pid::from_raw(pid)));
+    }
+}

@@ -1,0 +1,350 @@
+//! Watching one sandbox from its start to its end. The loop sleeps in `poll` until something
+//! happens: a signal, an order, a report, output, or a deadline.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::{Duration, Instant};
+
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::signal::{SigSet, Signal, kill};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::time::TimeValLike;
+use nix::unistd::Pid;
+
+use super::super::capability::Tier;
+use super::super::folder::{Control, Folder, Launch};
+use super::super::outcome::{Exit, Finished, KillReason, Started, Status, Usage};
+use super::super::sandbox::report::{Ending, Inbox, Report};
+use super::super::sandbox::{self, Plan, sys};
+use super::output::Stream;
+use super::tree;
+
+/// How long a sandbox may take to come up, on a machine that is busy with everything else.
+const SETUP: Duration = Duration::from_secs(30);
+/// Grace for the job when the machine goes down.
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
+/// Longest order that is read.
+const MAX_ORDER: usize = 4096;
+
+/// Runs the job to its end.
+pub(super) fn run(folder: &Folder, launch: &Launch, control: File) -> io::Result<Finished> {
+    let signals = take_signals()?;
+    if launch.tier == Tier::Plain {
+        sys::become_subreaper()?;
+    }
+    let plan = Plan {
+        spec: &launch.spec,
+        tier: launch.tier,
+        read_only: &launch.read_only,
+        folder: folder.path(),
+    };
+    let sandbox = sandbox::launch(&plan)?;
+    sys::set_nonblocking(sandbox.report.as_fd())?;
+    let cap = launch.spec.limits.output_bytes;
+    let mut watch = Watch {
+        folder,
+        launch,
+        control,
+        orders: Vec::new(),
+        signals,
+        main: sandbox.pid,
+        report: Some(File::from(sandbox.report)),
+        inbox: Inbox::default(),
+        streams: [
+            Stream::new(sandbox.stdout, &folder.stdout(), cap)?,
+            Stream::new(sandbox.stderr, &folder.stderr(), cap)?,
+        ],
+        landlock: false,
+        started: None,
+        began: None,
+        failure: None,
+        ending: None,
+        gone: None,
+        deadline: Some(Instant::now() + SETUP),
+        kill_at: None,
+        verdict: None,
+    };
+    while watch.gone.is_none() {
+        if let Err(e) = watch.step() {
+            // What cannot be watched must not run.
+            watch.kill()?;
+            while watch.gone.is_none() {
+                watch.reap(true);
+            }
+            watch.failure = Some(format!("supervision: {e}"));
+        }
+    }
+    watch.finish()
+}
+
+/// Signals arrive through a descriptor from now on.
+fn take_signals() -> io::Result<SignalFd> {
+    let mut mask = SigSet::empty();
+    for signal in [
+        Signal::SIGCHLD,
+        Signal::SIGTERM,
+        Signal::SIGINT,
+        Signal::SIGHUP,
+    ] {
+        mask.add(signal);
+    }
+    mask.thread_block()?;
+    Ok(SignalFd::with_flags(
+        &mask,
+        SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC,
+    )?)
+}
+
+/// A sandbox under way.
+struct Watch<'a> {
+    folder: &'a Folder,
+    launch: &'a Launch,
+    control: File,
+    orders: Vec<u8>,
+    signals: SignalFd,
+    main: Pid,
+    report: Option<File>,
+    inbox: Inbox,
+    streams: [Stream; 2],
+    landlock: bool,
+    started: Option<Started>,
+    /// When the job's first instruction was.
+    began: Option<Instant>,
+    /// What the sandbox said went wrong before the job began.
+    failure: Option<String>,
+    /// How the job ended, by report of *init*.
+    ending: Option<Ending>,
+    /// How the sandbox's first process ended.
+    gone: Option<Ending>,
+    /// End of the set-up time, then of the wall limit; `None` once the kill was sent.
+    deadline: Option<Instant>,
+    /// End of the grace, if a stop was asked for.
+    kill_at: Option<Instant>,
+    /// Why this supervisor ends or ended the job.
+    verdict: Option<Exit>,
+}
+
+impl Watch<'_> {
+    fn step(&mut self) -> io::Result<()> {
+        self.sleep()?;
+        self.take_reports()?;
+        // Not before the start is written: whoever sees output may count on the job's running.
+        if self.began.is_some() {
+            self.streams
+                .iter_mut()
+                .for_each(|stream| _ = stream.advance());
+        }
+        self.take_orders();
+        self.take_signals()?;
+        self.keep_deadlines()
+    }
+
+    /// Waits until there is something to do. Everything is then looked at without blocking, so
+    /// which descriptor it was does not matter.
+    fn sleep(&self) -> io::Result<()> {
+        let mut fds: Vec<BorrowedFd<'_>> = vec![self.signals.as_fd(), self.control.as_fd()];
+        fds.extend(self.report.as_ref().map(AsFd::as_fd));
+        if self.began.is_some() {
+            fds.extend(self.streams.iter().filter_map(Stream::waits_on));
+        }
+        let next = [self.deadline, self.kill_at].into_iter().flatten().min();
+        let timeout = next.map(|t| t.saturating_duration_since(Instant::now()));
+        sys::poll_readable(&fds, timeout).map(drop)
+    }
+
+    fn take_reports(&mut self) -> io::Result<()> {
+        let Some(pipe) = &mut self.report else {
+            return Ok(());
+        };
+        let mut buffer = [0; 4096];
+        match pipe.read(&mut buffer) {
+            Ok(0) => self.report = None,
+            Ok(count) => {
+                for report in self.inbox.push(buffer.get(..count).unwrap_or_default()) {
+                    self.apply(report)?;
+                }
+            }
+            Err(e) if is_transient(&e) => {}
+            Err(e) => return Err(e),
+        }
+        Ok(())
+    }
+
+    fn apply(&mut self, report: Report) -> io::Result<()> {
+        match report {
+            Report::Ready { landlock } => self.landlock = landlock,
+            Report::Failed(message) => self.failure = Some(message),
+            Report::Ended(ending) => self.ending = Some(ending),
+            Report::Exec {
+                realtime_ms,
+                monotonic_us,
+            } => {
+                let now = Instant::now();
+                self.began = Some(now);
+                if self.deadline.is_some() {
+                    self.deadline = now.checked_add(self.launch.spec.limits.wall);
+                }
+                let pid = self.main.as_raw();
+                let started = Started {
+                    supervisor: Pid::this().as_raw(),
+                    pid,
+                    pid_start_ticks: tree::stat_field(pid, tree::START).unwrap_or(0),
+                    realtime_ms,
+                    monotonic_us,
+                    landlock: self.landlock,
+                };
+                self.folder.write_state(&Status::Running(started.clone()))?;
+                self.started = Some(started);
+            }
+        }
+        Ok(())
+    }
+
+    fn take_orders(&mut self) {
+        let mut buffer = [0; MAX_ORDER];
+        let Ok(count) = self.control.read(&mut buffer) else {
+            return;
+        };
+        self.orders
+            .extend_from_slice(buffer.get(..count).unwrap_or_default());
+        while let Some(end) = self.orders.iter().position(|b| *b == b'\n') {
+            let line: Vec<u8> = self.orders.drain(..=end).collect();
+            if let Ok(Control::Stop { grace_ms }) = serde_json::from_slice(&line) {
+                self.stop(KillReason::Stopped, Duration::from_millis(grace_ms));
+            }
+        }
+        if self.orders.len() > MAX_ORDER {
+            self.orders.clear();
+        }
+    }
+
+    fn take_signals(&mut self) -> io::Result<()> {
+        while let Some(signal) = self.signals.read_signal()? {
+            if i32::try_from(signal.ssi_signo) != Ok(libc::SIGCHLD) {
+                self.stop(KillReason::Shutdown, SHUTDOWN_GRACE);
+            }
+        }
+        self.reap(false);
+        Ok(())
+    }
+
+    /// Takes note of children that have ended, if `block` waiting for one.
+    fn reap(&mut self, block: bool) {
+        while self.gone.is_none() {
+            match sys::wait_child(block) {
+                Ok(Some((pid, ending))) if pid == self.main => self.gone = Some(ending),
+                Ok(Some(_)) => {}
+                Ok(None) | Err(_) => return,
+            }
+        }
+    }
+
+    /// Kills the whole job.
+    fn kill(&self) -> io::Result<()> {
+        match self.launch.tier {
+            // The kernel takes all of the pid namespace down with its first process.
+            Tier::Namespaces => Ok(kill(self.main, Signal::SIGKILL)?),
+            Tier::Plain => {
+                tree::signal_all(Signal::SIGSTOP)?;
+                tree::signal_all(Signal::SIGKILL).map(drop)
+            }
+        }
+    }
+
+    /// Asks the job to end, and sees to it that it has ended after `grace`. A second order can
+    /// shorten the grace, not prolong it.
+    fn stop(&mut self, reason: KillReason, grace: Duration) {
+        let now = Instant::now();
+        if self.began.is_none() {
+            // There is no job yet that could make use of a grace.
+            self.kill_at = Some(now);
+        } else {
+            let until = now.checked_add(grace);
+            self.kill_at = self.kill_at.into_iter().chain(until).min();
+            let _ = match self.launch.tier {
+                Tier::Namespaces => kill(self.main, Signal::SIGTERM).map_err(Into::into),
+                Tier::Plain => tree::signal_all(Signal::SIGTERM).map(drop),
+            };
+        }
+        self.verdict.get_or_insert(Exit::Killed { reason });
+    }
+
+    fn keep_deadlines(&mut self) -> io::Result<()> {
+        let now = Instant::now();
+        let passed = |t: Option<Instant>| t.is_some_and(|t| t <= now);
+        if passed(self.deadline) {
+            let reason = KillReason::Setup("it took too long".to_owned());
+            let late = if self.began.is_some() {
+                Exit::TimeLimit
+            } else {
+                Exit::Killed { reason }
+            };
+            self.verdict.get_or_insert(late);
+        } else if !passed(self.kill_at) {
+            return Ok(());
+        }
+        (self.deadline, self.kill_at) = (None, None);
+        self.kill()
+    }
+
+    /// Nothing of the sandbox is left, or in the plain tier will be when the sweep is done.
+    fn finish(mut self) -> io::Result<Finished> {
+        if self.launch.tier == Tier::Plain && !tree::sweep()? {
+            return Err(io::Error::other("processes of the job could not be ended"));
+        }
+        let wall = self.began.map_or(Duration::ZERO, |t| t.elapsed());
+        while self.report.is_some() {
+            self.take_reports()?;
+        }
+        self.streams.iter_mut().for_each(Stream::drain);
+        let used = getrusage(UsageWho::RUSAGE_CHILDREN)?;
+        let cpu_us = used.user_time().num_microseconds() + used.system_time().num_microseconds();
+        let usage = Usage {
+            cpu_ns: u64::try_from(cpu_us).unwrap_or(0).saturating_mul(1000),
+            // The kernel counts in KiB.
+            max_rss_bytes: u64::try_from(used.max_rss())
+                .unwrap_or(0)
+                .saturating_mul(1024),
+            wall_ns: u64::try_from(wall.as_nanos()).unwrap_or(u64::MAX),
+            output_dropped: self.streams.iter().map(Stream::dropped).sum(),
+        };
+        Ok(Finished {
+            exit: self.exit(),
+            started: self.started,
+            usage,
+        })
+    }
+
+    /// A code that the job returned itself counts even if it was asked or about to be killed.
+    fn exit(&self) -> Exit {
+        if let Some(message) = &self.failure {
+            return Exit::Killed {
+                reason: KillReason::Setup(message.clone()),
+            };
+        }
+        let own = match self.launch.tier {
+            Tier::Namespaces => self.ending,
+            Tier::Plain => self.gone,
+        };
+        match (own, &self.verdict) {
+            (Some(Ending::Exited(code)), _) if self.started.is_some() => Exit::Exited(code),
+            (_, Some(verdict)) => verdict.clone(),
+            (Some(Ending::Signaled(signal)), None) => Exit::Signaled(signal),
+            // *init* was ended from outside, by the out-of-memory killer for example.
+            (_, None) => match self.gone {
+                Some(Ending::Signaled(signal)) => Exit::Signaled(signal),
+                _ => Exit::Killed {
+                    reason: KillReason::Setup("it ended early".to_owned()),
+                },
+            },
+        }
+    }
+}
+
+fn is_transient(e: &io::Error) -> bool {
+    matches!(
+        e.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+    )
+}

@@ -1,0 +1,162 @@
+//! What the tests share: an executor in a folder of its own, and ways to look at processes.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use gridbay_node::executor::{
+    Config, Executor, Finished, Isolation, JobId, JobSpec, ProcessExecutor, Stream, Tier,
+};
+
+/// Far above what anything here takes, for machines that are busy.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// An executor in a folder of its own.
+pub(crate) struct Bench {
+    pub(crate) dir: tempfile::TempDir,
+    pub(crate) executor: ProcessExecutor,
+    pub(crate) isolation: Isolation,
+}
+
+pub(crate) fn id(name: &str) -> JobId {
+    JobId::new(name).unwrap()
+}
+
+pub(crate) fn executor(jobs: &Path, isolation: Isolation) -> ProcessExecutor {
+    let mut config = Config::new(jobs);
+    config.supervisor = env!("CARGO_BIN_EXE_gridbay").into();
+    config.isolation = isolation;
+    ProcessExecutor::new(config).unwrap()
+}
+
+impl Bench {
+    pub(crate) fn new(isolation: Isolation) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        // In the plain tier root's jobs have another user id, and must come through here.
+        fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o711)).unwrap();
+        let executor = executor(&dir.path().join("jobs"), isolation);
+        Self {
+            dir,
+            executor,
+            isolation,
+        }
+    }
+
+    pub(crate) fn tier(&self) -> Tier {
+        self.executor.probe().unwrap().tier
+    }
+
+    pub(crate) fn shell(&self, name: &str, script: &str) -> JobSpec {
+        let mut spec = JobSpec::new(id(name), ["/bin/sh", "-c", script]);
+        spec.limits.wall = PATIENCE;
+        spec
+    }
+
+    /// The work directory of a job that was started.
+    pub(crate) fn work_of(&self, name: &str) -> PathBuf {
+        self.dir.path().join("jobs").join(name).join("work")
+    }
+
+    /// Prepares a job: its work directory.
+    pub(crate) fn work(&self, name: &str) -> PathBuf {
+        self.executor.prepare(&id(name)).unwrap()
+    }
+
+    /// Prepares and starts.
+    pub(crate) fn start(&self, spec: &JobSpec) {
+        self.executor.prepare(&spec.job).unwrap();
+        self.executor.start(spec).unwrap();
+    }
+
+    pub(crate) fn wait(&self, job: &JobId) -> Finished {
+        wait(&self.executor, job)
+    }
+
+    pub(crate) fn run(&self, spec: &JobSpec) -> Finished {
+        self.start(spec);
+        self.wait(&spec.job)
+    }
+
+    pub(crate) fn sh(&self, name: &str, script: &str) -> Finished {
+        self.run(&self.shell(name, script))
+    }
+
+    pub(crate) fn read(&self, job: &str, stream: Stream) -> String {
+        let mut all = Vec::new();
+        loop {
+            let more = self
+                .executor
+                .output(&id(job), stream, all.len() as u64)
+                .unwrap();
+            if more.is_empty() {
+                return String::from_utf8(all).unwrap();
+            }
+            all.extend(more);
+        }
+    }
+
+    pub(crate) fn stdout(&self, job: &str) -> String {
+        self.read(job, Stream::Stdout)
+    }
+}
+
+pub(crate) fn wait(executor: &ProcessExecutor, job: &JobId) -> Finished {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime
+        .block_on(async { tokio::time::timeout(PATIENCE, executor.wait(job)).await })
+        .expect("the job must end")
+        .unwrap()
+}
+
+/// Waits until `condition` holds.
+pub(crate) fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !condition() {
+        assert!(begin.elapsed() < PATIENCE, "never: {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Command lines of all processes that mention `mark`.
+pub(crate) fn processes_with(mark: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").unwrap().flatten() {
+        let Ok(line) = fs::read(entry.path().join("cmdline")) else {
+            continue;
+        };
+        let line = String::from_utf8_lossy(&line).replace('\0', " ");
+        if line.contains(mark) {
+            found.push(line);
+        }
+    }
+    found
+}
+
+/// A number of seconds to sleep that no other process on the machine uses.
+pub(crate) fn odd_seconds(seed: u32) -> String {
+    format!("{}.{seed}", 100_000 + std::process::id())
+}
+
+/// Runs the same check in both tiers and says which they were.
+pub(crate) fn in_each_tier(check: impl Fn(&Bench)) {
+    for isolation in [Isolation::Preferred, Isolation::Off] {
+        let bench = Bench::new(isolation);
+        println!("tier: {}", bench.tier());
+        check(&bench);
+    }
+}
+
+/// Runs a check where namespaces work, and says so where they do not.
+pub(crate) fn with_namespaces(check: impl Fn(&Bench)) {
+    let bench = Bench::new(Isolation::Preferred);
+    let found = bench.executor.probe().unwrap();
+    if found.tier == Tier::Namespaces {
+        check(&bench);
+    } else {
+        println!("not checked, no namespaces here: {:?}", found.passed_over);
+    }
+}

@@ -1,0 +1,204 @@
+//! What a job cannot see, touch or use up.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use gridbay_node::executor::{Executor, ExecutorError, Exit, Isolation, Stream, Support, Tier};
+
+use super::bench::{Bench, in_each_tier, with_namespaces};
+
+#[test]
+fn the_probe_runs_a_job_and_describes_the_tier() {
+    in_each_tier(|bench| {
+        let found = bench.executor.probe().unwrap();
+        println!("uid {}: {found:?}", nix::unistd::getuid());
+        assert_eq!(
+            (found.wall, found.network),
+            (Support::Enforced, Support::Enforced)
+        );
+        assert!(bench.isolation != Isolation::Off || found.tier == Tier::Plain);
+        assert!(
+            bench.executor.recover().unwrap().is_empty(),
+            "a probe leaves nothing behind"
+        );
+        assert_eq!(
+            fs::read_dir(bench.dir.path().join("jobs")).unwrap().count(),
+            0
+        );
+    });
+}
+
+#[test]
+fn only_the_work_directory_can_be_written_and_secrets_are_out_of_reach() {
+    with_namespaces(|bench| {
+        let secrets = bench.dir.path().join("secrets");
+        fs::create_dir(&secrets).unwrap();
+        let secret = secrets.join("key");
+        fs::write(&secret, "s3cret").unwrap();
+        fs::set_permissions(&secret, fs::Permissions::from_mode(0o600)).unwrap();
+        let work = bench.work("files");
+        symlink(&secret, work.join("link")).unwrap();
+        let script = format!(
+            "cat {} link; cat /etc/shadow; ls /root /home
+             for d in / /usr /etc /dev /bin /proc; do touch $d/x && echo wrote $d; done
+             echo ok > /work/here && echo ok > /tmp/there && echo ok > /dev/shm/x && echo done
+             mount -t tmpfs none /tmp && echo mounted
+             unshare -U true && echo unshared
+             id -u; grep CapEff /proc/self/status; grep -c . /proc/1/maps; hostname",
+            secret.display()
+        );
+        let end = bench.sh("files", &script);
+        assert_eq!(end.exit, Exit::Exited(0));
+        let said = bench.stdout("files");
+        assert_eq!(
+            said, "done\n1000\nCapEff:\t0000000000000000\njob\n",
+            "{said}"
+        );
+        assert_eq!(fs::read_to_string(work.join("here")).unwrap(), "ok\n");
+        assert!(!bench.read("files", Stream::Stderr).contains("s3cret"));
+    });
+}
+
+#[test]
+fn landlock_keeps_secrets_in_the_plain_tier() {
+    let bench = Bench::new(Isolation::Off);
+    if bench.executor.probe().unwrap().filesystem == Support::Absent {
+        println!("not checked, no Landlock here");
+        return;
+    }
+    let secret = bench.dir.path().join("secret");
+    fs::write(&secret, "s3cret").unwrap();
+    let script = format!(
+        "cat {0}; echo x > {0}; echo x > here && cat here",
+        secret.display()
+    );
+    bench.sh("plain", &script);
+    assert_eq!(bench.stdout("plain"), "x\n");
+    assert_eq!(fs::read_to_string(&secret).unwrap(), "s3cret");
+}
+
+#[test]
+fn there_is_no_network_but_loopback() {
+    with_namespaces(|bench| {
+        let end = bench.sh(
+            "net",
+            "sed 1,2d /proc/net/dev | cut -d: -f1; wc -l < /proc/net/route",
+        );
+        assert_eq!(end.exit, Exit::Exited(0));
+        let said = bench.stdout("net");
+        assert_eq!(
+            said.split_whitespace().collect::<Vec<_>>()[0],
+            "lo",
+            "{said}"
+        );
+        let interfaces = said
+            .lines()
+            .filter(|l| !l.trim().chars().all(|c| c.is_ascii_digit()));
+        assert!(
+            interfaces
+                .clone()
+                .all(|l| matches!(l.trim(), "lo") || is_idle_tunnel(l)),
+            "{said}"
+        );
+    });
+}
+
+/// Some kernels put switched-off tunnel devices into every new network namespace.
+fn is_idle_tunnel(name: &str) -> bool {
+    ["sit", "tunl", "gre", "ip", "erspan"]
+        .iter()
+        .any(|t| name.trim().starts_with(t))
+}
+
+#[test]
+fn an_internet_socket_is_refused_or_leads_nowhere() {
+    if !Path::new("/usr/bin/perl").exists() {
+        println!("not checked, no perl here");
+        return;
+    }
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let script = format!(
+        "perl -MSocket -e 'socket(S, PF_INET, SOCK_STREAM, 0) or die \"refused\";
+         connect(S, pack_sockaddr_in({port}, inet_aton(\"127.0.0.1\"))) or die \"nowhere\"'"
+    );
+    in_each_tier(|bench| {
+        let end = bench.sh("socket", &script);
+        assert_ne!(end.exit, Exit::Exited(0), "the host's loopback was reached");
+        let said = bench.read("socket", Stream::Stderr);
+        assert!(
+            said.contains("refused") || said.contains("nowhere"),
+            "{said}"
+        );
+    });
+}
+
+#[test]
+fn memory_file_size_and_processor_time_are_bounded() {
+    in_each_tier(|bench| {
+        let mut spec = bench.shell("memory", "dd if=/dev/zero of=/dev/null bs=600M count=1");
+        spec.limits.memory_bytes = 256 << 20;
+        assert_eq!(bench.run(&spec).exit, Exit::Exited(1));
+        assert!(
+            bench
+                .read("memory", Stream::Stderr)
+                .contains("memory exhausted")
+        );
+
+        let mut spec = bench.shell("file", "trap '' XFSZ; dd if=/dev/zero of=big bs=1M count=8");
+        spec.limits.file_bytes = 2 << 20;
+        assert_eq!(bench.run(&spec).exit, Exit::Exited(1));
+        let size = fs::metadata(bench.work_of("file").join("big"))
+            .unwrap()
+            .len();
+        assert_eq!(size, 2 << 20);
+
+        let mut spec = bench.shell("cpu", "while :; do :; done");
+        spec.limits.cpu_seconds = 1;
+        let end = bench.run(&spec);
+        assert_eq!(end.exit, Exit::Signaled(24), "SIGXCPU");
+        assert!(end.usage.cpu_ns > 500_000_000, "{:?}", end.usage);
+        assert!(end.usage.max_rss_bytes > 100_000);
+    });
+}
+
+#[test]
+fn processes_are_bounded_where_the_probe_says_so() {
+    in_each_tier(|bench| {
+        if bench.executor.probe().unwrap().processes != Support::Enforced {
+            println!("processes are not bounded in this tier");
+            return;
+        }
+        let script = "i=0; while [ $i -lt 40 ]; do sleep 5 & i=$((i+1)); done; exit 0";
+        let mut spec = bench.shell("forks", script);
+        spec.limits.processes = 10;
+        let end = bench.run(&spec);
+        assert_ne!(end.exit, Exit::Exited(0));
+        assert!(
+            bench
+                .read("forks", Stream::Stderr)
+                .to_lowercase()
+                .contains("fork")
+        );
+    });
+}
+
+#[test]
+fn required_isolation_is_not_bargained_away() {
+    let bench = Bench::new(Isolation::Required);
+    match bench.executor.probe() {
+        Ok(found) => assert_eq!(found.tier, Tier::Namespaces),
+        Err(ExecutorError::NoSandbox { reason }) => {
+            println!("no namespaces here: {reason}");
+            bench.work("refused");
+            let spec = bench.shell("refused", "exit 0");
+            assert!(matches!(
+                bench.executor.start(&spec),
+                Err(ExecutorError::NoSandbox { .. })
+            ));
+        }
+        Err(e) => panic!("{e}"),
+    }
+}
