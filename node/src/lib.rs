@@ -1,1 +1,3 @@
 //! The gridbay node: overlay, executors, keys, API and command line.
+
+pub mod overlay;
