@@ -15,9 +15,14 @@ pub(crate) const PER_PEER: usize = 8;
 
 /// Those of `claimed` that a peer seen at `seen` may be reached at, without peer id, no doubles.
 pub(crate) fn believable(claimed: &[Multiaddr], seen: &Multiaddr) -> Vec<Multiaddr> {
-    let Some(source) = ip(seen) else { return Vec::new() };
+    let Some(source) = ip(seen) else {
+        return Vec::new();
+    };
     let mut kept = Vec::new();
-    for address in claimed.iter().filter(|a| ip(a) == Some(source) && is_dialable(a)) {
+    for address in claimed
+        .iter()
+        .filter(|a| ip(a) == Some(source) && is_dialable(a))
+    {
         let address = without_peer(address);
         if !kept.contains(&address) && kept.len() < PER_PEER {
             kept.push(address);
@@ -28,7 +33,12 @@ pub(crate) fn believable(claimed: &[Multiaddr], seen: &Multiaddr) -> Vec<Multiad
 
 /// The dialable ones among addresses told by somebody else, without peer ids, bounded.
 pub(crate) fn dialable(addresses: &[Multiaddr]) -> Vec<Multiaddr> {
-    addresses.iter().filter(|a| is_dialable(a)).map(without_peer).take(PER_PEER).collect()
+    addresses
+        .iter()
+        .filter(|a| is_dialable(a))
+        .map(without_peer)
+        .take(PER_PEER)
+        .collect()
 }
 
 /// Whether an address names one host and a transport we speak: IP, then TCP or QUIC v1, a real
@@ -48,12 +58,19 @@ fn is_dialable(address: &Multiaddr) -> bool {
         Some(Protocol::Udp(port)) => port != 0 && parts.next() == Some(Protocol::QuicV1),
         _ => false,
     };
-    transport && matches!((parts.next(), parts.next()), (None | Some(Protocol::P2p(_)), None))
+    transport
+        && matches!(
+            (parts.next(), parts.next()),
+            (None | Some(Protocol::P2p(_)), None)
+        )
 }
 
 /// The address without a peer id at its end.
 fn without_peer(address: &Multiaddr) -> Multiaddr {
-    address.iter().filter(|p| !matches!(p, Protocol::P2p(_))).collect()
+    address
+        .iter()
+        .filter(|p| !matches!(p, Protocol::P2p(_)))
+        .collect()
 }
 
 fn ip(address: &Multiaddr) -> Option<IpAddr> {
@@ -90,8 +107,12 @@ mod tests {
 
     #[test]
     fn wildcards_names_and_odd_tails_are_not_dialable() {
-        for bad in ["/ip4/0.0.0.0/tcp/1", "/ip4/224.0.0.1/tcp/1", "/dns4/a.b/tcp/1", "/ip4/1.2.3.4"]
-        {
+        for bad in [
+            "/ip4/0.0.0.0/tcp/1",
+            "/ip4/224.0.0.1/tcp/1",
+            "/dns4/a.b/tcp/1",
+            "/ip4/1.2.3.4",
+        ] {
             assert!(!is_dialable(&bad.parse().unwrap()), "{bad}");
         }
         assert!(is_dialable(&"/ip6/::1/udp/4/quic-v1".parse().unwrap()));
@@ -100,8 +121,9 @@ mod tests {
 
     #[test]
     fn one_peer_fills_no_more_than_its_share() {
-        let claimed: Vec<Multiaddr> =
-            (1..200).map(|p| format!("/ip4/10.0.0.2/tcp/{p}").parse().unwrap()).collect();
+        let claimed: Vec<Multiaddr> = (1..200)
+            .map(|p| format!("/ip4/10.0.0.2/tcp/{p}").parse().unwrap())
+            .collect();
         assert_eq!(believable(&claimed, &claimed[0]).len(), PER_PEER);
     }
 }

@@ -4,7 +4,8 @@
 //! and one response frame; the answer to a one-way message is the empty frame.
 //!
 //! A length above the cap is refused before a byte of the body is read, and memory grows with the
-//! bytes that have arrived, never with the length that was claimed.
+//! bytes that have arrived, never with the length that was claimed. A bad frame is a value, not an
+//! error: libp2p keeps errors of reading a request to itself, and we want to know whose it was.
 
 use std::io;
 
@@ -23,15 +24,18 @@ pub(crate) struct FrameCodec {
     pub(crate) max_response: usize,
 }
 
-/// A frame was announced that is larger than allowed.
-#[derive(Debug, thiserror::Error)]
-#[error("a frame of {size} bytes exceeds the cap of {cap}")]
-struct FrameTooLarge {
-    size: usize,
-    cap: usize,
+/// What was read.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Frame {
+    /// A whole frame; the only kind that can be written.
+    Whole(Vec<u8>),
+    /// One was announced that is larger than allowed.
+    TooLarge,
+    /// It ended early.
+    Truncated,
 }
 
-async fn read_frame<T>(io: &mut T, cap: usize) -> io::Result<Vec<u8>>
+async fn read_frame<T>(io: &mut T, cap: usize) -> io::Result<Frame>
 where
     T: AsyncRead + Unpin + Send,
 {
@@ -40,29 +44,29 @@ where
     let size = u32::from_be_bytes(prefix);
     let wanted = usize::try_from(size).unwrap_or(usize::MAX);
     if wanted > cap {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidData,
-            FrameTooLarge { size: wanted, cap },
-        ));
+        return Ok(Frame::TooLarge);
     }
     let mut body = Vec::with_capacity(wanted.min(FIRST_BUFFER));
     io.take(u64::from(size)).read_to_end(&mut body).await?;
-    if body.len() < wanted {
-        return Err(io::ErrorKind::UnexpectedEof.into());
-    }
-    Ok(body)
+    Ok(if body.len() < wanted {
+        Frame::Truncated
+    } else {
+        Frame::Whole(body)
+    })
 }
 
-async fn write_frame<T>(io: &mut T, body: &[u8], cap: usize) -> io::Result<()>
+async fn write_frame<T>(io: &mut T, frame: &Frame, cap: usize) -> io::Result<()>
 where
     T: AsyncWrite + Unpin + Send,
 {
-    let too_large =
-        || io::Error::new(io::ErrorKind::InvalidInput, FrameTooLarge { size: body.len(), cap });
+    let unfit = || io::Error::from(io::ErrorKind::InvalidInput);
+    let Frame::Whole(body) = frame else {
+        return Err(unfit());
+    };
     if body.len() > cap {
-        return Err(too_large());
+        return Err(unfit());
     }
-    let size = u32::try_from(body.len()).map_err(|_| too_large())?;
+    let size = u32::try_from(body.len()).map_err(|_| unfit())?;
     // One write, so that a vote is one packet.
     let mut frame = Vec::with_capacity(PREFIX + body.len());
     frame.extend_from_slice(&size.to_be_bytes());
@@ -72,17 +76,17 @@ where
 
 impl request_response::Codec for FrameCodec {
     type Protocol = StreamProtocol;
-    type Request = Vec<u8>;
-    type Response = Vec<u8>;
+    type Request = Frame;
+    type Response = Frame;
 
-    async fn read_request<T>(&mut self, _: &StreamProtocol, io: &mut T) -> io::Result<Vec<u8>>
+    async fn read_request<T>(&mut self, _: &StreamProtocol, io: &mut T) -> io::Result<Frame>
     where
         T: AsyncRead + Unpin + Send,
     {
         read_frame(io, self.max_request).await
     }
 
-    async fn read_response<T>(&mut self, _: &StreamProtocol, io: &mut T) -> io::Result<Vec<u8>>
+    async fn read_response<T>(&mut self, _: &StreamProtocol, io: &mut T) -> io::Result<Frame>
     where
         T: AsyncRead + Unpin + Send,
     {
@@ -93,24 +97,24 @@ impl request_response::Codec for FrameCodec {
         &mut self,
         _: &StreamProtocol,
         io: &mut T,
-        body: Vec<u8>,
+        frame: Frame,
     ) -> io::Result<()>
     where
         T: AsyncWrite + Unpin + Send,
     {
-        write_frame(io, &body, self.max_request).await
+        write_frame(io, &frame, self.max_request).await
     }
 
     async fn write_response<T>(
         &mut self,
         _: &StreamProtocol,
         io: &mut T,
-        body: Vec<u8>,
+        frame: Frame,
     ) -> io::Result<()>
     where
         T: AsyncWrite + Unpin + Send,
     {
-        write_frame(io, &body, self.max_response).await
+        write_frame(io, &frame, self.max_response).await
     }
 }
 
@@ -120,8 +124,8 @@ mod tests {
     use futures::executor::block_on;
     use futures::io::Cursor;
 
-    fn read(bytes: &[u8], cap: usize) -> io::Result<Vec<u8>> {
-        block_on(read_frame(&mut Cursor::new(bytes.to_vec()), cap))
+    fn read(bytes: &[u8], cap: usize) -> Frame {
+        block_on(read_frame(&mut Cursor::new(bytes.to_vec()), cap)).unwrap()
     }
 
     #[test]
@@ -129,30 +133,31 @@ mod tests {
         for size in [0usize, 1, 4095, 4096, 70_000] {
             let body: Vec<u8> = (0..size).map(|i| i as u8).collect();
             let mut wire = Cursor::new(Vec::new());
-            block_on(write_frame(&mut wire, &body, size)).unwrap();
+            block_on(write_frame(&mut wire, &Frame::Whole(body.clone()), size)).unwrap();
             let wire = wire.into_inner();
             assert_eq!(wire.len(), size + PREFIX);
-            assert_eq!(read(&wire, size).unwrap(), body);
+            assert_eq!(read(&wire, size), Frame::Whole(body));
         }
     }
 
     #[test]
-    fn a_claimed_length_above_the_cap_is_invalid_data() {
-        let error = read(&u32::MAX.to_be_bytes(), 1 << 20).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
-        let error = block_on(write_frame(&mut Cursor::new(Vec::new()), &[0; 9], 8)).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+    fn a_length_above_the_cap_is_neither_read_nor_written() {
+        assert_eq!(read(&u32::MAX.to_be_bytes(), 1 << 20), Frame::TooLarge);
+        assert_eq!(read(&[0, 0, 0, 9, 1], 8), Frame::TooLarge);
+        for frame in [Frame::Whole(vec![0; 9]), Frame::Truncated] {
+            let error = block_on(write_frame(&mut Cursor::new(Vec::new()), &frame, 8)).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+        }
     }
 
     #[test]
-    fn a_short_frame_is_an_early_end() {
-        for wire in [&[0u8, 0][..], &[0, 0, 0, 5, 1, 2, 3, 4]] {
-            assert_eq!(read(wire, 100).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
-        }
+    fn a_short_frame_is_truncated_and_half_a_length_is_an_error() {
+        assert_eq!(read(&[0, 0, 0, 5, 1, 2, 3, 4], 100), Frame::Truncated);
+        assert!(block_on(read_frame(&mut Cursor::new(vec![0, 0]), 100)).is_err());
     }
 
     #[test]
     fn bytes_after_the_frame_are_not_read() {
-        assert_eq!(read(&[0, 0, 0, 1, 42, 99], 8).unwrap(), [42]);
+        assert_eq!(read(&[0, 0, 0, 1, 42, 99], 8), Frame::Whole(vec![42]));
     }
 }

@@ -16,15 +16,48 @@ pub(crate) type Found = Vec<(PeerId, Vec<Multiaddr>)>;
 /// One command. Sizes and topics are checked by the handle.
 #[derive(Debug)]
 pub(crate) enum Command {
-    Publish { topic: usize, bytes: Vec<u8> },
-    Report { id: MessageId, verdict: Verdict },
-    Send { peers: Vec<PeerId>, bytes: Vec<u8> },
-    Request { peer: PeerId, bytes: Vec<u8>, reply: Reply },
-    Respond { id: RequestId, bytes: Option<Vec<u8>> },
-    Keep { peer: PeerId, addresses: Vec<Multiaddr> },
-    Release { peer: PeerId },
-    Dial { peer: PeerId, addresses: Vec<Multiaddr> },
-    Find { key: [u8; 32], reply: oneshot::Sender<Found> },
-    Penalise { peer: PeerId, points: f64 },
-    Ban { peer: PeerId, time: Duration },
+    Publish {
+        topic: usize,
+        bytes: Vec<u8>,
+    },
+    Report {
+        id: MessageId,
+        verdict: Verdict,
+    },
+    Send {
+        peers: Vec<PeerId>,
+        bytes: Vec<u8>,
+    },
+    Request {
+        peer: PeerId,
+        bytes: Vec<u8>,
+        reply: Reply,
+    },
+    Respond {
+        id: RequestId,
+        bytes: Option<Vec<u8>>,
+    },
+    Keep {
+        peer: PeerId,
+        addresses: Vec<Multiaddr>,
+    },
+    Release {
+        peer: PeerId,
+    },
+    Dial {
+        peer: PeerId,
+        addresses: Vec<Multiaddr>,
+    },
+    Find {
+        key: [u8; 32],
+        reply: oneshot::Sender<Found>,
+    },
+    Penalise {
+        peer: PeerId,
+        points: f64,
+    },
+    Ban {
+        peer: PeerId,
+        time: Duration,
+    },
 }

@@ -34,10 +34,14 @@ impl OverlayConfig {
         }
         for (i, topic) in self.topics.iter().enumerate() {
             if !(1..=MAX_TOPIC_BYTES).contains(&topic.max_bytes) {
-                return Err(StartError::TopicCap { topic: topic.name.clone() });
+                return Err(StartError::TopicCap {
+                    topic: topic.name.clone(),
+                });
             }
             if self.topics[..i].iter().any(|t| t.name == topic.name) {
-                return Err(StartError::TopicTwice { topic: topic.name.clone() });
+                return Err(StartError::TopicTwice {
+                    topic: topic.name.clone(),
+                });
             }
         }
         Ok(())
@@ -60,7 +64,9 @@ impl fmt::Debug for TransportSeed {
 impl TransportSeed {
     /// The peer id that a node with this seed has.
     pub fn peer_id(&self) -> PeerId {
-        super::identity::keypair_of_seed(&self.0).public().to_peer_id()
+        super::identity::keypair_of_seed(&self.0)
+            .public()
+            .to_peer_id()
     }
 }
 
@@ -76,7 +82,10 @@ pub struct TopicConfig {
 impl TopicConfig {
     /// A topic with its cap in bytes.
     pub fn new(name: impl Into<String>, max_bytes: usize) -> Self {
-        Self { name: name.into(), max_bytes }
+        Self {
+            name: name.into(),
+            max_bytes,
+        }
     }
 }
 

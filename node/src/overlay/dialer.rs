@@ -41,7 +41,13 @@ pub(crate) struct Dialer {
 
 impl Dialer {
     pub(crate) fn new(first: Duration, max: Duration, max_kept: usize, max_known: usize) -> Self {
-        Self { first, max, max_kept, max_known, entries: BTreeMap::new() }
+        Self {
+            first,
+            max,
+            max_kept,
+            max_known,
+            entries: BTreeMap::new(),
+        }
     }
 
     /// Keeps a peer connected from now on. Returns whether there was room.
@@ -109,7 +115,9 @@ impl Dialer {
 
     /// An attempt failed, or could not begin.
     pub(crate) fn failed(&mut self, peer: &PeerId, now: Instant) {
-        let Some(entry) = self.entries.get_mut(peer) else { return };
+        let Some(entry) = self.entries.get_mut(peer) else {
+            return;
+        };
         if entry.connected || entry.due.is_some() {
             return;
         }
@@ -124,7 +132,9 @@ impl Dialer {
 
     /// The peer is of no use now (another network, banned): longest pause, forgotten unless kept.
     pub(crate) fn refused(&mut self, peer: &PeerId) {
-        let Some(entry) = self.entries.get_mut(peer) else { return };
+        let Some(entry) = self.entries.get_mut(peer) else {
+            return;
+        };
         if entry.kept {
             entry.pause = self.max;
         } else {
@@ -156,7 +166,11 @@ impl Dialer {
     /// When [`Dialer::take_due`] has something for a kept peer, at the earliest.
     pub(crate) fn next_due(&self) -> Option<Instant> {
         let dialable = |e: &&Entry| e.kept && !e.addresses.is_empty();
-        self.entries.values().filter(dialable).filter_map(|e| e.due).min()
+        self.entries
+            .values()
+            .filter(dialable)
+            .filter_map(|e| e.due)
+            .min()
     }
 
     fn entry(&mut self, peer: PeerId, now: Instant) -> &mut Entry {
@@ -181,7 +195,11 @@ fn merge(known: &mut Vec<Multiaddr>, new: Vec<Multiaddr>) {
 
 /// Up to a quarter more, by the peer's id, so that a network does not redial in step.
 fn jittered(pause: Duration, peer: &PeerId) -> Duration {
-    let salt = peer.as_ref().digest().iter().fold(0u32, |sum, b| sum.wrapping_add(u32::from(*b)));
+    let salt = peer
+        .as_ref()
+        .digest()
+        .iter()
+        .fold(0u32, |sum, b| sum.wrapping_add(u32::from(*b)));
     pause + pause * (salt % 64) / 256
 }
 
@@ -194,7 +212,12 @@ mod tests {
 
     fn setup() -> (Dialer, PeerId, Vec<Multiaddr>, Instant) {
         let address = vec!["/ip4/127.0.0.1/tcp/4000".parse().unwrap()];
-        (Dialer::new(FIRST, MAX, 2, 2), PeerId::random(), address, Instant::now())
+        (
+            Dialer::new(FIRST, MAX, 2, 2),
+            PeerId::random(),
+            address,
+            Instant::now(),
+        )
     }
 
     #[test]
@@ -205,7 +228,10 @@ mod tests {
         let mut pauses = Vec::new();
         for _ in 0..9 {
             assert_eq!(dialer.take_due(now, 0).len(), 1);
-            assert!(dialer.take_due(now + MAX * 2, 0).is_empty(), "an attempt is running");
+            assert!(
+                dialer.take_due(now + MAX * 2, 0).is_empty(),
+                "an attempt is running"
+            );
             dialer.failed(&peer, now);
             let next = dialer.next_due().unwrap();
             pauses.push(next - now);
@@ -236,7 +262,9 @@ mod tests {
     #[test]
     fn the_book_is_bounded_per_kind() {
         let (mut dialer, _, address, now) = setup();
-        let kept = (0..5).filter(|_| dialer.keep(PeerId::random(), address.clone(), now)).count();
+        let kept = (0..5)
+            .filter(|_| dialer.keep(PeerId::random(), address.clone(), now))
+            .count();
         for _ in 0..5 {
             dialer.learn(PeerId::random(), address.clone(), now);
         }

@@ -83,7 +83,9 @@ pub(crate) fn build(
     topics: &[Topic],
     tuning: &Tuning,
 ) -> Result<Gossip, StartError> {
-    let refuse = |reason: &dyn std::fmt::Display| StartError::Settings { reason: reason.to_string() };
+    let refuse = |reason: &dyn std::fmt::Display| StartError::Settings {
+        reason: reason.to_string(),
+    };
     let allowed: HashSet<TopicHash> = topics.iter().map(|t| t.hash.clone()).collect();
     let mut gossip = Gossip::new_with_subscription_filter_and_transform(
         MessageAuthenticity::Signed(keys.clone()),
@@ -145,7 +147,10 @@ fn score(topics: &[Topic], tuning: &Tuning) -> PeerScoreParams {
         ..TopicScoreParams::default()
     };
     PeerScoreParams {
-        topics: topics.iter().map(|t| (t.hash.clone(), per_topic.clone())).collect(),
+        topics: topics
+            .iter()
+            .map(|t| (t.hash.clone(), per_topic.clone()))
+            .collect(),
         // The overlay's own penalties enter one to one.
         app_specific_weight: 1.0,
         ip_colocation_factor_weight: if tuning.ip_colocation { -5.0 } else { 0.0 },
@@ -172,7 +177,10 @@ mod tests {
     fn ids_separate_topic_from_payload() {
         assert_ne!(message_id("ab", b"c"), message_id("a", b"bc"));
         assert_eq!(message_id("a", b"x"), message_id("a", b"x"));
-        assert_eq!(own_id(&wire_id(message_id("a", b"x"))), Some(message_id("a", b"x")));
+        assert_eq!(
+            own_id(&wire_id(message_id("a", b"x"))),
+            Some(message_id("a", b"x"))
+        );
         assert_eq!(own_id(&gossipsub::MessageId::from(vec![1, 2])), None);
     }
 

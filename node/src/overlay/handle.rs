@@ -16,7 +16,7 @@ use super::event::{MessageId, RequestId, Verdict};
 use super::gossip::{self, Topic};
 use super::stats::{Count, Counters, OverlayStats};
 
-/// A connected peer, as of at most half a second ago.
+/// A connected peer. Score, round trip and mesh are as of at most half a second ago.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PeerInfo {
     /// Who.
@@ -31,7 +31,9 @@ pub struct PeerInfo {
     pub score: f64,
     /// Whether it is redialled for ever.
     pub kept: bool,
-    /// Whether it is in our mesh for at least one topic.
+    /// Whether it takes part in at least one of our topics, so that publications reach it.
+    pub subscribed: bool,
+    /// Whether it is in our mesh for at least one topic, so that we pass others' messages on to it.
     pub in_mesh: bool,
 }
 
@@ -86,7 +88,10 @@ impl OverlayHandle {
         let topic = &self.shared.topics[index];
         within(bytes.len(), topic.max_bytes)?;
         let id = gossip::message_id(topic.hash.as_str(), &bytes);
-        self.submit(Command::Publish { topic: index, bytes })?;
+        self.submit(Command::Publish {
+            topic: index,
+            bytes,
+        })?;
         Ok(id)
     }
 
@@ -129,7 +134,10 @@ impl OverlayHandle {
     /// Answers a request. A request that is gone by now is counted, not an error.
     pub fn respond(&self, id: RequestId, bytes: Vec<u8>) -> Result<(), OverlayError> {
         within(bytes.len(), self.shared.limits.max_response)?;
-        self.submit(Command::Respond { id, bytes: Some(bytes) })
+        self.submit(Command::Respond {
+            id,
+            bytes: Some(bytes),
+        })
     }
 
     /// Ends a request without an answer; the asker sees [`RequestError::NoAnswer`].
@@ -169,8 +177,9 @@ impl OverlayHandle {
         self.submit(Command::Ban { peer, time })
     }
 
-    /// Ends the overlay: listeners and connections are closed. Returns when the task has ended and
-    /// its ports are free again; further calls return at once.
+    /// Ends the overlay: listeners and connections are closed, in order where peers go along.
+    /// Returns when the task has ended and its ports are free, after one second at the latest; then a
+    /// QUIC port may be held for another three by the transport, which [`super::start`] waits out.
     pub async fn shutdown(&self) {
         self.stop.send_replace(true);
         // An error means that the task is gone, which is what we wait for.
@@ -179,16 +188,22 @@ impl OverlayHandle {
     }
 
     fn submit(&self, command: Command) -> Result<(), OverlayError> {
-        self.commands.try_send(command).map_err(|error| match error {
-            mpsc::error::TrySendError::Full(_) => {
-                self.shared.counters.count(Count::CommandsBusy);
-                OverlayError::Busy
-            }
-            mpsc::error::TrySendError::Closed(_) => OverlayError::Closed,
-        })
+        self.commands
+            .try_send(command)
+            .map_err(|error| match error {
+                mpsc::error::TrySendError::Full(_) => {
+                    self.shared.counters.count(Count::CommandsBusy);
+                    OverlayError::Busy
+                }
+                mpsc::error::TrySendError::Closed(_) => OverlayError::Closed,
+            })
     }
 }
 
 fn within(size: usize, cap: usize) -> Result<(), OverlayError> {
-    if size > cap { Err(OverlayError::TooLarge { size, cap }) } else { Ok(()) }
+    if size > cap {
+        Err(OverlayError::TooLarge { size, cap })
+    } else {
+        Ok(())
+    }
 }

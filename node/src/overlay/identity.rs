@@ -52,7 +52,10 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_point_are_refused() {
-        let bad = (0..=255u8).map(|b| [b; 32]).filter(|k| peer_id_of_key(k).is_none()).count();
+        let bad = (0..=255u8)
+            .map(|b| [b; 32])
+            .filter(|k| peer_id_of_key(k).is_none())
+            .count();
         assert!(bad > 0);
     }
 }

@@ -12,7 +12,9 @@ pub(crate) struct Names {
 
 impl Names {
     pub(crate) fn new(network: &[u8; 32]) -> Self {
-        Self { network: HEXLOWER.encode(&network[..16]) }
+        Self {
+            network: HEXLOWER.encode(&network[..16]),
+        }
     }
 
     /// What identify must announce as its protocol version; anything else is another network.

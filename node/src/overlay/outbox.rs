@@ -26,7 +26,13 @@ impl Outbox {
     /// A channel of so many events (at least 64).
     pub(crate) fn new(capacity: usize) -> (Self, mpsc::Receiver<Event>) {
         let (events, receiver) = mpsc::channel(capacity.max(64));
-        (Self { events, backlog: VecDeque::new() }, receiver)
+        (
+            Self {
+                events,
+                backlog: VecDeque::new(),
+            },
+            receiver,
+        )
     }
 
     /// Delivers a message or says that there is no place for it.
@@ -37,9 +43,7 @@ impl Outbox {
             _ => self.events.max_capacity() / 8,
         };
         // Order is kept: nothing overtakes a connection event that waits.
-        self.flush()
-            && self.events.capacity() > reserved
-            && self.events.try_send(event).is_ok()
+        self.flush() && self.events.capacity() > reserved && self.events.try_send(event).is_ok()
     }
 
     /// Delivers a connection event, now or later.
@@ -88,7 +92,10 @@ mod tests {
     use super::*;
 
     fn direct() -> Event {
-        Event::Direct { peer: PeerId::random(), bytes: vec![] }
+        Event::Direct {
+            peer: PeerId::random(),
+            bytes: vec![],
+        }
     }
 
     #[test]

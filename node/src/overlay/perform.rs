@@ -8,6 +8,7 @@ use libp2p::swarm::dial_opts::{DialOpts, PeerCondition};
 use libp2p::{Multiaddr, PeerId};
 
 use super::addresses::dialable;
+use super::codec::Frame;
 use super::command::{Command, Reply};
 use super::error::RequestError;
 use super::event::{MessageId, RequestId, Verdict};
@@ -58,25 +59,22 @@ impl Task {
             self.shared.counters.count(Count::VerdictsLate);
             return;
         };
-        let topic = self.shared.counters.topic(message.topic);
         let acceptance = match verdict {
-            Verdict::Accept => {
-                add(&topic.accepted, 1);
-                MessageAcceptance::Accept
-            }
-            Verdict::Ignore => {
-                add(&topic.ignored, 1);
-                MessageAcceptance::Ignore
-            }
-            Verdict::Reject => {
-                add(&topic.rejected, 1);
-                MessageAcceptance::Reject
-            }
+            Verdict::Accept => MessageAcceptance::Accept,
+            Verdict::Ignore => MessageAcceptance::Ignore,
+            Verdict::Reject => MessageAcceptance::Reject,
         };
         self.settle(id, &message.via, acceptance);
         if verdict == Verdict::Reject {
             self.judge(message.via);
         }
+        let topic = self.shared.counters.topic(message.topic);
+        let counter = match verdict {
+            Verdict::Accept => &topic.accepted,
+            Verdict::Ignore => &topic.ignored,
+            Verdict::Reject => &topic.rejected,
+        };
+        add(counter, 1);
     }
 
     /// Hands a verdict to gossip.
@@ -98,7 +96,10 @@ impl Task {
                 self.direct_in_flight += 1;
                 self.shared.counters.count(Count::DirectSent);
                 self.shared.counters.count_n(Count::BytesOut, bytes.len());
-                self.swarm.behaviour_mut().direct.send_request(&peer, bytes.clone());
+                self.swarm
+                    .behaviour_mut()
+                    .direct
+                    .send_request(&peer, Frame::Whole(bytes.clone()));
             }
         }
     }
@@ -119,7 +120,11 @@ impl Task {
         }
         self.shared.counters.count(Count::RequestsSent);
         self.shared.counters.count_n(Count::BytesOut, bytes.len());
-        let id = self.swarm.behaviour_mut().request.send_request(&peer, bytes);
+        let id = self
+            .swarm
+            .behaviour_mut()
+            .request
+            .send_request(&peer, Frame::Whole(bytes));
         self.asked.insert(id, reply);
     }
 
@@ -134,7 +139,13 @@ impl Task {
         // Dropping the channel ends the stream without an answer.
         let Some(bytes) = bytes else { return };
         let size = bytes.len();
-        match self.swarm.behaviour_mut().request.send_response(waiting.channel, bytes) {
+        let answer = Frame::Whole(bytes);
+        match self
+            .swarm
+            .behaviour_mut()
+            .request
+            .send_response(waiting.channel, answer)
+        {
             Ok(()) => self.shared.counters.count_n(Count::BytesOut, size),
             Err(_) => self.shared.counters.count(Count::AnswersLate),
         }
@@ -155,7 +166,11 @@ impl Task {
 
     /// Begins every dial that is due.
     pub(crate) fn dial_due(&mut self) {
-        let room = self.shared.limits.wanted_peers.saturating_sub(self.peers.len());
+        let room = self
+            .shared
+            .limits
+            .wanted_peers
+            .saturating_sub(self.peers.len());
         let now = Instant::now();
         for (peer, addresses) in self.dialer.take_due(now, room) {
             if !self.dial(peer, addresses) {
@@ -188,7 +203,9 @@ impl Task {
         }
         self.shared.counters.count(Count::Bans);
         self.dialer.refused(&peer);
-        let until = Instant::now().checked_add(time).unwrap_or_else(Instant::now);
+        let until = Instant::now()
+            .checked_add(time)
+            .unwrap_or_else(Instant::now);
         let blocked = &mut self.swarm.behaviour_mut().blocked;
         blocked.block_peer(peer);
         if let Some(evicted) = self.standing.ban(peer, until) {

@@ -28,14 +28,26 @@ pub(crate) struct Standing {
 
 impl Standing {
     pub(crate) fn new(max_entries: usize) -> Self {
-        Self { penalties: BTreeMap::new(), bans: BTreeMap::new(), max_entries: max_entries.max(1) }
+        Self {
+            penalties: BTreeMap::new(),
+            bans: BTreeMap::new(),
+            max_entries: max_entries.max(1),
+        }
     }
 
     /// Adds points to a peer and returns its sum.
     pub(crate) fn penalise(&mut self, peer: PeerId, points: f64) -> f64 {
-        let points = if points.is_finite() { points.clamp(0.0, HEAVIEST) } else { 0.0 };
+        let points = if points.is_finite() {
+            points.clamp(0.0, HEAVIEST)
+        } else {
+            0.0
+        };
         if !self.penalties.contains_key(&peer) && self.penalties.len() >= self.max_entries {
-            let least = self.penalties.iter().min_by(|a, b| a.1.total_cmp(b.1)).map(|(p, _)| *p);
+            let least = self
+                .penalties
+                .iter()
+                .min_by(|a, b| a.1.total_cmp(b.1))
+                .map(|(p, _)| *p);
             if let Some(least) = least {
                 self.penalties.remove(&least);
             }
@@ -48,7 +60,11 @@ impl Standing {
     /// One half second has passed. Returns the peers whose sum changed, with the new sum.
     pub(crate) fn fade(&mut self) -> Vec<(PeerId, f64)> {
         let fade = |(peer, sum): (&PeerId, &mut f64)| {
-            *sum = if *sum * FADE < FORGOTTEN { 0.0 } else { *sum * FADE };
+            *sum = if *sum * FADE < FORGOTTEN {
+                0.0
+            } else {
+                *sum * FADE
+            };
             (*peer, *sum)
         };
         let changed = self.penalties.iter_mut().map(fade).collect();
@@ -61,7 +77,11 @@ impl Standing {
         self.penalties.remove(&peer);
         let mut evicted = None;
         if !self.bans.contains_key(&peer) && self.bans.len() >= self.max_entries {
-            evicted = self.bans.iter().min_by_key(|(_, until)| **until).map(|(peer, _)| *peer);
+            evicted = self
+                .bans
+                .iter()
+                .min_by_key(|(_, until)| **until)
+                .map(|(peer, _)| *peer);
             if let Some(oldest) = evicted {
                 self.bans.remove(&oldest);
             }
@@ -73,8 +93,12 @@ impl Standing {
 
     /// Removes and returns the bans that have ended.
     pub(crate) fn take_ended(&mut self, now: Instant) -> Vec<PeerId> {
-        let ended: Vec<_> =
-            self.bans.iter().filter(|(_, until)| **until <= now).map(|(peer, _)| *peer).collect();
+        let ended: Vec<_> = self
+            .bans
+            .iter()
+            .filter(|(_, until)| **until <= now)
+            .map(|(peer, _)| *peer)
+            .collect();
         self.bans.retain(|_, until| *until > now);
         ended
     }
@@ -114,7 +138,11 @@ mod tests {
         let at = |s| now + Duration::from_secs(s);
         assert_eq!(standing.ban(peers[0], at(50)), None);
         assert_eq!(standing.ban(peers[1], at(10)), None);
-        assert_eq!(standing.ban(peers[0], at(5)), None, "a shorter ban does not shorten a longer");
+        assert_eq!(
+            standing.ban(peers[0], at(5)),
+            None,
+            "a shorter ban does not shorten a longer"
+        );
         assert_eq!(standing.ban(peers[2], at(60)), Some(peers[1]));
         assert_eq!(standing.take_ended(at(50)), [peers[0]]);
         assert_eq!(standing.take_ended(at(60)), [peers[2]]);

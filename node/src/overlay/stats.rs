@@ -161,7 +161,10 @@ impl Counters {
     pub(crate) fn new(topics: impl IntoIterator<Item = Arc<str>>) -> Self {
         Self {
             kinds: Count::ALL.iter().map(|_| AtomicU64::new(0)).collect(),
-            topics: topics.into_iter().map(|name| (name, TopicCounters::default())).collect(),
+            topics: topics
+                .into_iter()
+                .map(|name| (name, TopicCounters::default()))
+                .collect(),
         }
     }
 
@@ -182,7 +185,11 @@ impl Counters {
 
     pub(crate) fn snapshot(&self) -> OverlayStats {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let counts = Count::ALL.iter().zip(&self.kinds).map(|(k, c)| (k.name(), read(c))).collect();
+        let counts = Count::ALL
+            .iter()
+            .zip(&self.kinds)
+            .map(|(k, c)| (k.name(), read(c)))
+            .collect();
         let topic = |(name, c): &(Arc<str>, TopicCounters)| {
             let stats = TopicStats {
                 published: read(&c.published),
@@ -196,6 +203,9 @@ impl Counters {
             };
             (name.to_string(), stats)
         };
-        OverlayStats { counts, topics: self.topics.iter().map(topic).collect() }
+        OverlayStats {
+            counts,
+            topics: self.topics.iter().map(topic).collect(),
+        }
     }
 }

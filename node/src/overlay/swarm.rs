@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
+use libp2p::core::upgrade::Version;
 use libp2p::identity::Keypair;
 use libp2p::kad::store::{MemoryStore, MemoryStoreConfig};
 use libp2p::request_response::{self, ProtocolSupport};
@@ -39,7 +40,11 @@ pub(crate) fn build(
     let refuse = |reason: String| StartError::Settings { reason };
     let swarm = SwarmBuilder::with_existing_identity(keys.clone())
         .with_tokio()
-        .with_tcp(tcp::Config::default().nodelay(true), noise::Config::new, yamux::Config::default)
+        .with_tcp(
+            tcp::Config::default().nodelay(true),
+            noise::Config::new,
+            yamux::Config::default,
+        )
         .map_err(|e| refuse(e.to_string()))?
         .with_quic_config(|mut quic| {
             quic.handshake_timeout = tuning.handshake;
@@ -52,6 +57,7 @@ pub(crate) fn build(
         .with_swarm_config(|swarm| {
             swarm
                 .with_idle_connection_timeout(IDLE_CONNECTION)
+                .with_substream_upgrade_protocol_override(Version::V1Lazy)
                 .with_max_negotiating_inbound_streams(2 * config.limits.streams)
         })
         .with_connection_timeout(tuning.handshake * 2)
@@ -78,11 +84,19 @@ fn behaviour(
         blocked: allow_block_list::Behaviour::default(),
         identify: identify::Behaviour::new(identify),
         ping: ping::Behaviour::new(
-            ping::Config::new().with_interval(PING_INTERVAL).with_timeout(PING_TIMEOUT),
+            ping::Config::new()
+                .with_interval(PING_INTERVAL)
+                .with_timeout(PING_TIMEOUT),
         ),
         kad: kademlia(keys, names),
         gossip: gossip::build(keys, names, topics, tuning)?,
-        request: frames(names.request(), limits.max_request, limits.max_response, limits, tuning),
+        request: frames(
+            names.request(),
+            limits.max_request,
+            limits.max_response,
+            limits,
+            tuning,
+        ),
         direct: frames(names.direct(), limits.max_direct, 0, limits, tuning),
     })
 }
@@ -105,7 +119,10 @@ fn frames(
     tuning: &Tuning,
 ) -> request_response::Behaviour<FrameCodec> {
     request_response::Behaviour::with_codec(
-        FrameCodec { max_request, max_response },
+        FrameCodec {
+            max_request,
+            max_response,
+        },
         [(protocol, ProtocolSupport::Full)],
         request_response::Config::default()
             .with_request_timeout(tuning.request)

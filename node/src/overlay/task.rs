@@ -1,6 +1,7 @@
 //! The one task that owns the swarm.
 //!
-//! Each turn: an order to stop comes first, then the half-second tick, then due dials, then up to
+//! Each turn: an order to stop comes first, then the half-second tick, then due dials and
+//! lookups, then up to
 //! [`BURST`] commands, then up to [`BURST`] swarm events. So neither a flood of commands nor a flood
 //! of traffic can keep the others waiting, and nothing in a turn waits for anybody else.
 
@@ -12,11 +13,12 @@ use futures::{FutureExt, StreamExt};
 use libp2p::core::transport::ListenerId;
 use libp2p::multiaddr::Protocol;
 use libp2p::request_response::{InboundRequestId, OutboundRequestId, ResponseChannel};
-use libp2p::swarm::ConnectionId;
+use libp2p::swarm::{ConnectionId, SwarmEvent};
 use libp2p::{Multiaddr, PeerId, Swarm, kad};
 use tokio::sync::{mpsc, watch};
 
 use super::behaviour::Behaviour;
+use super::codec::Frame;
 use super::command::{Command, Found, Reply};
 use super::config::{OverlayConfig, Tuning};
 use super::dialer::Dialer;
@@ -31,13 +33,14 @@ use super::{gossip, identity, swarm};
 
 /// Commands, and swarm events, handled in one turn.
 const BURST: usize = 64;
-pub(crate) const TICK: Duration = Duration::from_millis(500);
-/// How long a port may still be held by a predecessor that was just killed.
+const TICK: Duration = Duration::from_millis(500);
+/// How long a port may still be held by a predecessor that has just ended.
 const LISTEN_PATIENCE: Duration = Duration::from_secs(5);
 /// How long connections may take to end in order.
 const FAREWELL: Duration = Duration::from_millis(500);
-/// How long a closed UDP port may take to become free.
-const PORT_PATIENCE: Duration = Duration::from_secs(3);
+/// How long we wait for a closed UDP port to become free. Where a QUIC handshake was under way it
+/// takes 3 s, for which [`LISTEN_PATIENCE`] allows.
+const PORT_PATIENCE: Duration = Duration::from_millis(500);
 const POLL: Duration = Duration::from_millis(20);
 
 /// A connected peer.
@@ -60,7 +63,7 @@ pub(crate) struct Peer {
 pub(crate) struct Waiting {
     pub(crate) peer: PeerId,
     pub(crate) wire: InboundRequestId,
-    pub(crate) channel: ResponseChannel<Vec<u8>>,
+    pub(crate) channel: ResponseChannel<Frame>,
 }
 
 /// A gossip message that waits for its verdict.
@@ -96,6 +99,9 @@ pub(crate) struct Task {
     pub(crate) asked: HashMap<OutboundRequestId, Reply>,
     pub(crate) direct_in_flight: usize,
     pub(crate) lookups: Lookups,
+    /// Open listeners.
+    pub(crate) listeners: HashSet<ListenerId>,
+    /// Those of them that have no address yet.
     pub(crate) unopened: HashSet<ListenerId>,
     pub(crate) snapshot: watch::Sender<Arc<[PeerInfo]>>,
     pub(crate) listening: watch::Sender<Arc<[Multiaddr]>>,
@@ -110,8 +116,9 @@ pub async fn start(
     let keys = identity::keypair_of_seed(&config.seed.0);
     let names = Names::new(&config.network);
     let topics = gossip::topics(&config, &names);
-    let incarnation = getrandom::u64()
-        .map_err(|e| StartError::Settings { reason: format!("no randomness: {e}") })?;
+    let incarnation = getrandom::u64().map_err(|e| StartError::Settings {
+        reason: format!("no randomness: {e}"),
+    })?;
     let swarm = swarm::build(&config, &keys, &names, &topics, incarnation)?;
     let limits = config.limits.clone();
     let shared = Arc::new(Shared {
@@ -147,7 +154,12 @@ pub async fn start(
         next_request: 0,
         asked: HashMap::new(),
         direct_in_flight: 0,
-        lookups: Lookups { running: HashMap::new(), next: Instant::now(), pause: TICK },
+        lookups: Lookups {
+            running: HashMap::new(),
+            next: Instant::now(),
+            pause: TICK,
+        },
+        listeners: HashSet::new(),
         unopened: HashSet::new(),
         snapshot,
         listening: listening_tx,
@@ -157,8 +169,14 @@ pub async fn start(
     for (peer, address) in config.bootstrap {
         task.keep(peer, vec![address]);
     }
-    let handle =
-        OverlayHandle { shared, commands, peers, listening, stop: Arc::new(stop), done };
+    let handle = OverlayHandle {
+        shared,
+        commands,
+        peers,
+        listening,
+        stop: Arc::new(stop),
+        done,
+    };
     tokio::spawn(async move {
         task.run(stopped).await;
         done_tx.send_replace(true);
@@ -177,10 +195,14 @@ impl Task {
                     Err(_) if Instant::now() < deadline => tokio::time::sleep(POLL).await,
                     Err(error) => {
                         let source = Box::new(error);
-                        return Err(StartError::Listen { address: address.clone(), source });
+                        return Err(StartError::Listen {
+                            address: address.clone(),
+                            source,
+                        });
                     }
                 }
             };
+            self.listeners.insert(listener);
             self.unopened.insert(listener);
         }
         let opened = async {
@@ -191,7 +213,10 @@ impl Task {
         };
         if tokio::time::timeout(LISTEN_PATIENCE, opened).await.is_err() {
             let missing = self.unopened.len();
-            return Err(StartError::ListenTimeout { missing, waited: LISTEN_PATIENCE });
+            return Err(StartError::ListenTimeout {
+                missing,
+                waited: LISTEN_PATIENCE,
+            });
         }
         Ok(())
     }
@@ -200,13 +225,13 @@ impl Task {
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
-            let next_dial = self.dialer.next_due();
+            let next_due = self.next_due();
             tokio::select! {
                 biased;
                 // Also ends when the last handle is gone.
                 _ = stop.wait_for(|stop| *stop) => break,
                 _ = tick.tick() => self.on_tick(),
-                () = sleep_until(next_dial) => self.dial_due(),
+                () = sleep_until(next_due) => self.on_due(),
                 command = self.commands.recv() => match command {
                     Some(command) => self.on_commands(command),
                     None => break,
@@ -242,14 +267,20 @@ impl Task {
     /// Closes listeners and connections in order, then waits until the ports are free.
     async fn farewell(mut self) {
         let addresses: Vec<Multiaddr> = self.listening.borrow().iter().cloned().collect();
+        for listener in self.listeners.iter().copied().collect::<Vec<_>>() {
+            self.swarm.remove_listener(listener);
+        }
         let connected: Vec<PeerId> = self.swarm.connected_peers().copied().collect();
         for peer in connected {
             // An error means that it left by itself.
             let _gone = self.swarm.disconnect_peer_id(peer);
         }
         let closed = async {
-            while self.swarm.network_info().num_peers() > 0 {
-                self.swarm.select_next_some().await;
+            while self.swarm.network_info().num_peers() > 0 || !self.listeners.is_empty() {
+                let event = self.swarm.select_next_some().await;
+                if let SwarmEvent::ListenerClosed { listener_id, .. } = event {
+                    self.listeners.remove(&listener_id);
+                }
             }
         };
         let _late = tokio::time::timeout(FAREWELL, closed).await;

@@ -1,11 +1,12 @@
 //! What is done every half second, and what it needs: scores, bans, discovery, forgetting.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use libp2p::PeerId;
 use libp2p::gossipsub::MessageAcceptance;
 use libp2p::kad::{self, GetClosestPeersError, QueryResult};
-use libp2p::PeerId;
 use tokio::sync::oneshot;
 
 use super::addresses::dialable;
@@ -14,7 +15,7 @@ use super::event::MessageId;
 use super::gossip;
 use super::handle::PeerInfo;
 use super::stats::Count;
-use super::task::{Peer, TICK, Task, Unjudged};
+use super::task::{Peer, Task, Unjudged};
 
 /// After a new peer, its neighbourhood is asked for after this long.
 const LOOKUP_SOON: Duration = Duration::from_millis(50);
@@ -30,7 +31,10 @@ impl Task {
             self.swarm.behaviour_mut().blocked.unblock_peer(peer);
         }
         for (peer, sum) in self.standing.fade() {
-            self.swarm.behaviour_mut().gossip.set_application_score(&peer, -sum);
+            self.swarm
+                .behaviour_mut()
+                .gossip
+                .set_application_score(&peer, -sum);
         }
         for peer in self.peers.keys().copied().collect::<Vec<_>>() {
             self.judge(peer);
@@ -39,26 +43,45 @@ impl Task {
         self.forget_unjudged(now);
         // Callers that no longer wait.
         self.asked.retain(|_, reply| !reply.is_closed());
+        self.on_due();
+        self.publish_peers();
+    }
+
+    /// When [`Task::on_due`] has something to do before the next tick.
+    pub(crate) fn next_due(&self) -> Option<Instant> {
+        let lookup = (!self.peers.is_empty()).then_some(self.lookups.next);
+        self.dialer.next_due().into_iter().chain(lookup).min()
+    }
+
+    /// Begins the dials and the lookup that are due.
+    pub(crate) fn on_due(&mut self) {
+        let now = Instant::now();
         if now >= self.lookups.next && !self.peers.is_empty() {
             self.look_up(self.shared.local.to_bytes(), None);
             self.lookups.pause = (self.lookups.pause * 2).min(LOOKUP_SELDOM);
             self.lookups.next = now + self.lookups.pause;
         }
         self.dial_due();
-        self.publish_peers();
     }
 
     /// Takes points off a peer's score.
     pub(crate) fn penalise(&mut self, peer: PeerId, points: f64) {
         let sum = self.standing.penalise(peer, points);
-        self.swarm.behaviour_mut().gossip.set_application_score(&peer, -sum);
+        self.swarm
+            .behaviour_mut()
+            .gossip
+            .set_application_score(&peer, -sum);
         self.judge(peer);
     }
 
     /// Looks at a peer's score, bans it when too low.
     pub(crate) fn judge(&mut self, id: PeerId) {
-        let Some(score) = self.swarm.behaviour().gossip.peer_score(&id) else { return };
-        let Some(peer) = self.peers.get_mut(&id) else { return };
+        let Some(score) = self.swarm.behaviour().gossip.peer_score(&id) else {
+            return;
+        };
+        let Some(peer) = self.peers.get_mut(&id) else {
+            return;
+        };
         if score < peer.score - FALL {
             self.shared.counters.count(Count::ScoreFalls);
         }
@@ -96,7 +119,7 @@ impl Task {
 
     /// A new peer may know others.
     pub(crate) fn look_up_soon(&mut self) {
-        self.lookups.pause = TICK;
+        self.lookups.pause = LOOKUP_SOON;
         self.lookups.next = self.lookups.next.min(Instant::now() + LOOKUP_SOON);
     }
 
@@ -112,12 +135,17 @@ impl Task {
 
     /// Remembers whom a lookup found, and answers whoever asked for it.
     pub(crate) fn on_lookup(&mut self, id: kad::QueryId, result: QueryResult, last: bool) {
-        let QueryResult::GetClosestPeers(result) = result else { return };
+        let QueryResult::GetClosestPeers(result) = result else {
+            return;
+        };
         let peers = match result {
             Ok(found) => found.peers,
             Err(GetClosestPeersError::Timeout { peers, .. }) => peers,
         };
-        let found: Found = peers.iter().map(|p| (p.peer_id, dialable(&p.addrs))).collect();
+        let found: Found = peers
+            .iter()
+            .map(|p| (p.peer_id, dialable(&p.addrs)))
+            .collect();
         let now = Instant::now();
         for (peer, addresses) in &found {
             if *peer != self.shared.local {
@@ -137,7 +165,12 @@ impl Task {
     /// Shows the connected peers to the handles.
     pub(crate) fn publish_peers(&mut self) {
         let gossip = &self.swarm.behaviour().gossip;
-        let mesh: Vec<&PeerId> = gossip.all_mesh_peers().collect();
+        let mesh: BTreeSet<&PeerId> = gossip.all_mesh_peers().collect();
+        let subscribed: BTreeSet<&PeerId> = gossip
+            .all_peers()
+            .filter(|(_, topics)| !topics.is_empty())
+            .map(|(id, _)| id)
+            .collect();
         let info = |(id, peer): (&PeerId, &Peer)| {
             let address = peer.connections.values().next()?.clone();
             peer.admitted.then(|| PeerInfo {
@@ -147,6 +180,7 @@ impl Task {
                 rtt: peer.rtt,
                 score: peer.score,
                 kept: self.dialer.is_kept(id),
+                subscribed: subscribed.contains(&id),
                 in_mesh: mesh.contains(&id),
             })
         };

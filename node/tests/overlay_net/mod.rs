@@ -1,5 +1,7 @@
 //! Nodes for tests of the overlay: started on loopback, their events sorted into queues.
 
+#![allow(dead_code, reason = "each test program uses some of it")]
+
 use std::borrow::Borrow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,25 +14,25 @@ use gridbay_node::overlay::{
 use tokio::sync::{Mutex, mpsc};
 
 /// Listens with QUIC.
-pub const QUIC: &str = "/ip4/127.0.0.1/udp/0/quic-v1";
+pub(crate) const QUIC: &str = "/ip4/127.0.0.1/udp/0/quic-v1";
 /// Listens with TCP.
-pub const TCP: &str = "/ip4/127.0.0.1/tcp/0";
+pub(crate) const TCP: &str = "/ip4/127.0.0.1/tcp/0";
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A gossip message as delivered.
 #[derive(Debug)]
-pub struct Message {
-    pub from: PeerId,
-    pub via: PeerId,
-    pub id: MessageId,
-    pub bytes: Vec<u8>,
+pub(crate) struct Message {
+    pub(crate) from: PeerId,
+    pub(crate) via: PeerId,
+    pub(crate) id: MessageId,
+    pub(crate) bytes: Vec<u8>,
 }
 
 type Queue<T> = Mutex<mpsc::Receiver<T>>;
 
 /// A running node.
-pub struct Node {
-    pub handle: OverlayHandle,
+pub(crate) struct Node {
+    pub(crate) handle: OverlayHandle,
     messages: Queue<Message>,
     directs: Queue<(PeerId, Vec<u8>)>,
     requests: Queue<(PeerId, RequestId, Vec<u8>)>,
@@ -38,7 +40,7 @@ pub struct Node {
 }
 
 /// The configuration of node `index` in network `network`.
-pub fn config(network: u8, index: u8, listen: &[&str]) -> OverlayConfig {
+pub(crate) fn config(network: u8, index: u8, listen: &[&str]) -> OverlayConfig {
     let mut seed = [network; 32];
     seed[0] = index;
     OverlayConfig {
@@ -53,7 +55,7 @@ pub fn config(network: u8, index: u8, listen: &[&str]) -> OverlayConfig {
 }
 
 impl Node {
-    pub async fn start(config: OverlayConfig) -> Self {
+    pub(crate) async fn start(config: OverlayConfig) -> Self {
         let (handle, mut events) = overlay::start(config).await.unwrap();
         let (message_tx, messages) = mpsc::channel(10_000);
         let (direct_tx, directs) = mpsc::channel(10_000);
@@ -63,8 +65,21 @@ impl Node {
         tokio::spawn(async move {
             while let Some(event) = events.recv().await {
                 match event {
-                    Event::Message { from, via, id, bytes, .. } => {
-                        message_tx.try_send(Message { from, via, id, bytes }).unwrap();
+                    Event::Message {
+                        from,
+                        via,
+                        id,
+                        bytes,
+                        ..
+                    } => {
+                        message_tx
+                            .try_send(Message {
+                                from,
+                                via,
+                                id,
+                                bytes,
+                            })
+                            .unwrap();
                     }
                     Event::Direct { peer, bytes } => direct_tx.try_send((peer, bytes)).unwrap(),
                     Event::Request { peer, id, bytes } => {
@@ -75,71 +90,104 @@ impl Node {
                 }
             }
         });
-        let (messages, directs, requests) =
-            (Mutex::new(messages), Mutex::new(directs), Mutex::new(requests));
-        Self { handle, messages, directs, requests, saw_peer }
+        let (messages, directs, requests) = (
+            Mutex::new(messages),
+            Mutex::new(directs),
+            Mutex::new(requests),
+        );
+        Self {
+            handle,
+            messages,
+            directs,
+            requests,
+            saw_peer,
+        }
     }
 
-    pub fn peer(&self) -> PeerId {
+    pub(crate) fn peer(&self) -> PeerId {
         self.handle.local_peer()
     }
 
-    pub fn contact(&self) -> (PeerId, Multiaddr) {
+    pub(crate) fn contact(&self) -> (PeerId, Multiaddr) {
         (self.peer(), self.handle.addresses()[0].clone())
     }
 
     /// Whether any peer was ever connected.
-    pub fn saw_peer(&self) -> bool {
+    pub(crate) fn saw_peer(&self) -> bool {
         self.saw_peer.load(Ordering::Relaxed)
     }
 
-    pub async fn message(&self) -> Message {
+    pub(crate) async fn message(&self) -> Message {
         next(&self.messages).await
     }
 
-    pub async fn direct(&self) -> (PeerId, Vec<u8>) {
+    pub(crate) async fn direct(&self) -> (PeerId, Vec<u8>) {
         next(&self.directs).await
     }
 
-    pub async fn request(&self) -> (PeerId, RequestId, Vec<u8>) {
+    pub(crate) async fn request(&self) -> (PeerId, RequestId, Vec<u8>) {
         next(&self.requests).await
     }
 }
 
 async fn next<T>(queue: &Queue<T>) -> T {
     let mut queue = queue.lock().await;
-    tokio::time::timeout(PATIENCE, queue.recv()).await.expect("in time").expect("still running")
+    tokio::time::timeout(PATIENCE, queue.recv())
+        .await
+        .expect("in time")
+        .expect("still running")
 }
 
 /// Waits until a condition holds.
-pub async fn eventually(condition: impl Fn() -> bool) {
+pub(crate) async fn eventually(condition: impl Fn() -> bool) {
     let wait = async {
         while !condition() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, wait).await.expect("the condition holds in time");
+    tokio::time::timeout(PATIENCE, wait)
+        .await
+        .expect("the condition holds in time");
 }
 
-/// Waits until every node has every other one in its mesh.
-pub async fn converge<N: Borrow<Node>>(nodes: &[N]) {
+/// Waits until every node can publish to every other one and pass messages on to several.
+pub(crate) async fn converge<N: Borrow<Node>>(nodes: &[N]) {
+    let others = nodes.len() - 1;
+    connect(nodes).await;
     eventually(|| {
         nodes.iter().all(|node| {
             let peers = node.borrow().handle.peers();
-            peers.iter().filter(|p| p.in_mesh).count() == nodes.len() - 1
+            peers.iter().filter(|p| p.in_mesh).count() >= others.min(4)
         })
     })
     .await;
 }
 
-/// Nodes on QUIC and TCP that know only the first one, in full mesh.
-pub async fn start_mesh(n: u8, network: u8) -> Vec<Node> {
+/// Waits until every node can publish to every other one.
+pub(crate) async fn connect<N: Borrow<Node>>(nodes: &[N]) {
+    eventually(|| {
+        nodes.iter().all(|node| {
+            let peers = node.borrow().handle.peers();
+            peers.iter().filter(|p| p.subscribed).count() == nodes.len() - 1
+        })
+    })
+    .await;
+}
+
+/// Nodes on QUIC and TCP that know only the first one, all meshed.
+pub(crate) async fn start_mesh(n: u8, network: u8) -> Vec<Node> {
+    let nodes = start_nodes(n, network).await;
+    converge(&nodes).await;
+    nodes
+}
+
+/// The same, without waiting for anything.
+pub(crate) async fn start_nodes(n: u8, network: u8) -> Vec<Node> {
     let mut nodes: Vec<Node> = Vec::new();
     for i in 0..n {
         let mut config = config(network, i, &[QUIC, TCP]);
         config.bootstrap = nodes.first().map(Node::contact).into_iter().collect();
         nodes.push(Node::start(config).await);
     }
-    converge(&nodes).await;
     nodes
 }
