@@ -165,6 +165,47 @@ async fn a_node_restarted_on_its_port_is_meshed_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_node_that_crashed_is_meshed_again_though_nobody_saw_it_go() {
+    // Over QUIC they believe it alive: until it calls, or until it has been silent for too long.
+    for (listen, dials) in [(QUIC, false), (QUIC, true), (TCP, false), (TCP, true)] {
+        let own_runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        let first = config(15, 0, &[listen]);
+        let first = own_runtime.spawn(Node::start(first)).await.unwrap();
+        let mut nodes = Vec::new();
+        for i in 1..3 {
+            let mut config = config(15, i, &[listen]);
+            config.tuning.idle = Duration::from_millis(1500);
+            config.bootstrap = vec![first.contact()];
+            nodes.push(Node::start(config).await);
+        }
+        eventually(|| nodes.iter().all(|n| n.handle.peers().len() == 2)).await;
+        let mut again = config(15, 0, &[listen]);
+        again.listen = first.handle.addresses().to_vec();
+        if dials {
+            again.bootstrap = nodes.iter().map(Node::contact).collect();
+        }
+        // Nothing more is sent: no goodbye.
+        own_runtime.shutdown_background();
+        nodes.push(Node::start(again).await);
+        converge(&nodes).await;
+        // Greetings of gossip are exchanged again as well, in both directions.
+        nodes[2]
+            .handle
+            .publish("entries", b"back".to_vec())
+            .unwrap();
+        nodes[0]
+            .handle
+            .publish("entries", b"hello".to_vec())
+            .unwrap();
+        assert_eq!(nodes[2].message().await.bytes, b"hello");
+        assert_eq!(nodes[0].message().await.bytes, b"back");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn only_accepted_messages_travel_on_and_rejected_ones_cost_their_bearer() {
     // A line: the ends refuse one another.
     let nodes = start_mesh(3, 7).await;

@@ -5,7 +5,7 @@ mod overlay_net;
 
 use std::time::{Duration, Instant};
 
-use gridbay_node::overlay::Verdict;
+use gridbay_node::overlay::{Count, Verdict};
 use overlay_net::{Node, QUIC, TCP, config, connect, converge, start_nodes};
 
 const ROUNDS: u32 = 200;
@@ -32,6 +32,20 @@ async fn mesh_formation_and_latency() {
             "  meshed (as seen each half second) after {:?}",
             begin.elapsed()
         );
+        let sum = |kind| {
+            nodes
+                .iter()
+                .map(|n| n.handle.stats().get(kind))
+                .sum::<u64>()
+        };
+        for kind in [
+            Count::Connections,
+            Count::DialsFailed,
+            Count::InboundFailed,
+            Count::Lookups,
+        ] {
+            println!("  {}: {} in total", kind.name(), sum(kind));
+        }
         println!("  publish to all: {}", quantiles(publish(&nodes).await));
         println!("  send_all to all: {}", quantiles(send(&nodes).await));
         println!("  request: {}", quantiles(request(&nodes).await));

@@ -166,10 +166,11 @@ pub struct Tuning {
     pub redial_max: Duration,
     /// How long making a QUIC connection may take.
     pub handshake: Duration,
-    /// How often an idle QUIC connection shows that it lives. A peer restarted on the same port
-    /// answers with a reset, so this also bounds how long its death goes unnoticed.
+    /// How often an idle QUIC connection shows that it lives; well below `idle`.
     pub keep_alive: Duration,
-    /// Silence after which a QUIC connection is given up.
+    /// Silence after which a QUIC connection is given up. A crash goes unnoticed for so long unless
+    /// the peer comes back and dials us; then it is noticed at once. (QUIC's own reset does not
+    /// help: the stack answers it only for connection ids of its present run.)
     pub idle: Duration,
     /// How long a connection may take to identify itself as one of our network.
     pub admission: Duration,
@@ -193,7 +194,7 @@ impl Tuning {
             redial_max: Duration::from_secs(5),
             handshake: Duration::from_millis(1500),
             keep_alive: Duration::from_millis(500),
-            idle: Duration::from_secs(6),
+            idle: Duration::from_secs(4),
             admission: Duration::from_secs(5),
             request: Duration::from_secs(30),
             ban_score: -100.0,

@@ -58,6 +58,7 @@ pub(crate) fn build(
             swarm
                 .with_idle_connection_timeout(IDLE_CONNECTION)
                 .with_substream_upgrade_protocol_override(Version::V1Lazy)
+                .with_smart_dial()
                 .with_max_negotiating_inbound_streams(2 * config.limits.streams)
         })
         .with_connection_timeout(tuning.handshake * 2)
