@@ -1,5 +1,7 @@
 //! The overlay on loopback: real sockets, several nodes in one process, port 0.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
 mod overlay_net;
 
 use std::time::Duration;

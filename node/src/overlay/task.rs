@@ -113,64 +113,19 @@ pub async fn start(
     config: OverlayConfig,
 ) -> Result<(OverlayHandle, mpsc::Receiver<Event>), StartError> {
     config.check()?;
-    let keys = identity::keypair_of_seed(&config.seed.0);
-    let names = Names::new(&config.network);
-    let topics = gossip::topics(&config, &names);
-    let incarnation = getrandom::u64().map_err(|e| StartError::Settings {
-        reason: format!("no randomness: {e}"),
-    })?;
-    let swarm = swarm::build(&config, &keys, &names, &topics, incarnation)?;
-    let limits = config.limits.clone();
-    let shared = Arc::new(Shared {
-        local: *swarm.local_peer_id(),
-        counters: Counters::new(topics.iter().map(|t| t.name.clone())),
-        topics,
-        longest_request: config.tuning.request,
-        limits: limits.clone(),
-    });
-    let (commands, command_queue) = mpsc::channel(limits.commands.max(1));
-    let (outbox, events) = Outbox::new(limits.events);
+    let (commands, queue) = mpsc::channel(config.limits.commands.max(1));
+    let (outbox, events) = Outbox::new(config.limits.events);
     let (snapshot, peers) = watch::channel(Arc::from([]));
-    let (listening_tx, listening) = watch::channel(Arc::from([]));
+    let (addresses, listening) = watch::channel(Arc::from([]));
     let (stop, stopped) = watch::channel(false);
-    let (done_tx, done) = watch::channel(false);
-    let tuning = config.tuning.clone();
-    let mut task = Task {
-        swarm,
-        shared: shared.clone(),
-        network: names.identify(),
-        commands: command_queue,
-        outbox,
-        peers: BTreeMap::new(),
-        dialer: Dialer::new(
-            tuning.redial_first,
-            tuning.redial_max,
-            limits.kept_peers,
-            limits.known_peers,
-        ),
-        standing: Standing::new(limits.bans),
-        unjudged: BTreeMap::new(),
-        waiting: BTreeMap::new(),
-        next_request: 0,
-        asked: HashMap::new(),
-        direct_in_flight: 0,
-        lookups: Lookups {
-            running: HashMap::new(),
-            next: Instant::now(),
-            pause: TICK,
-        },
-        listeners: HashSet::new(),
-        unopened: HashSet::new(),
-        snapshot,
-        listening: listening_tx,
-        tuning,
-    };
+    let (ended, done) = watch::channel(false);
+    let mut task = Task::new(&config, queue, outbox, snapshot, addresses)?;
     task.listen(&config.listen).await?;
     for (peer, address) in config.bootstrap {
         task.keep(peer, vec![address]);
     }
     let handle = OverlayHandle {
-        shared,
+        shared: task.shared.clone(),
         commands,
         peers,
         listening,
@@ -179,12 +134,66 @@ pub async fn start(
     };
     tokio::spawn(async move {
         task.run(stopped).await;
-        done_tx.send_replace(true);
+        ended.send_replace(true);
     });
     Ok((handle, events))
 }
 
 impl Task {
+    fn new(
+        config: &OverlayConfig,
+        commands: mpsc::Receiver<Command>,
+        outbox: Outbox,
+        snapshot: watch::Sender<Arc<[PeerInfo]>>,
+        listening: watch::Sender<Arc<[Multiaddr]>>,
+    ) -> Result<Self, StartError> {
+        let (limits, tuning) = (&config.limits, &config.tuning);
+        let keys = identity::keypair_of_seed(&config.seed.0);
+        let names = Names::new(&config.network);
+        let topics = gossip::topics(config, &names);
+        let incarnation = getrandom::u64().map_err(|e| StartError::Settings {
+            reason: format!("no randomness: {e}"),
+        })?;
+        let swarm = swarm::build(config, &keys, &names, &topics, incarnation)?;
+        let shared = Shared {
+            local: *swarm.local_peer_id(),
+            counters: Counters::new(topics.iter().map(|t| t.name.clone())),
+            topics,
+            longest_request: tuning.request,
+            limits: limits.clone(),
+        };
+        Ok(Self {
+            swarm,
+            shared: Arc::new(shared),
+            network: names.identify(),
+            commands,
+            outbox,
+            peers: BTreeMap::new(),
+            dialer: Dialer::new(
+                tuning.redial_first,
+                tuning.redial_max,
+                limits.kept_peers,
+                limits.known_peers,
+            ),
+            standing: Standing::new(limits.bans),
+            unjudged: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+            next_request: 0,
+            asked: HashMap::new(),
+            direct_in_flight: 0,
+            lookups: Lookups {
+                running: HashMap::new(),
+                next: Instant::now(),
+                pause: TICK,
+            },
+            listeners: HashSet::new(),
+            unopened: HashSet::new(),
+            snapshot,
+            listening,
+            tuning: tuning.clone(),
+        })
+    }
+
     /// Opens every listener and waits until each has an address.
     async fn listen(&mut self, addresses: &[Multiaddr]) -> Result<(), StartError> {
         let deadline = Instant::now() + LISTEN_PATIENCE;
