@@ -1,0 +1,63 @@
+//! What a handle asks of the task.
+
+use std::time::Duration;
+
+use libp2p::{Multiaddr, PeerId};
+use tokio::sync::oneshot;
+
+use super::error::RequestError;
+use super::event::{MessageId, RequestId, Verdict};
+
+/// Where the answer to a request goes.
+pub(crate) type Reply = oneshot::Sender<Result<Vec<u8>, RequestError>>;
+/// Peers found, with the addresses that the DHT knows.
+pub(crate) type Found = Vec<(PeerId, Vec<Multiaddr>)>;
+
+/// One command. Sizes and topics are checked by the handle.
+#[derive(Debug)]
+pub(crate) enum Command {
+    Publish {
+        topic: usize,
+        bytes: Vec<u8>,
+    },
+    Report {
+        id: MessageId,
+        verdict: Verdict,
+    },
+    Send {
+        peers: Vec<PeerId>,
+        bytes: Vec<u8>,
+    },
+    Request {
+        peer: PeerId,
+        bytes: Vec<u8>,
+        reply: Reply,
+    },
+    Respond {
+        id: RequestId,
+        bytes: Option<Vec<u8>>,
+    },
+    Keep {
+        peer: PeerId,
+        addresses: Vec<Multiaddr>,
+    },
+    Release {
+        peer: PeerId,
+    },
+    Dial {
+        peer: PeerId,
+        addresses: Vec<Multiaddr>,
+    },
+    Find {
+        key: [u8; 32],
+        reply: oneshot::Sender<Found>,
+    },
+    Penalise {
+        peer: PeerId,
+        points: f64,
+    },
+    Ban {
+        peer: PeerId,
+        time: Duration,
+    },
+}

@@ -1,0 +1,221 @@
+//! What an overlay is started with, and the bounds it keeps to.
+
+use std::fmt;
+use std::time::Duration;
+
+use libp2p::{Multiaddr, PeerId};
+
+use super::error::StartError;
+
+/// Everything that [`super::start`] needs.
+#[derive(Clone, Debug)]
+pub struct OverlayConfig {
+    /// Secret of the transport key; the peer id follows from it.
+    pub seed: TransportSeed,
+    /// Network id (the genesis hash). Nodes of different networks do not talk to one another.
+    pub network: [u8; 32],
+    /// Addresses to listen on, e.g. `/ip4/127.0.0.1/udp/0/quic-v1` and `/ip4/127.0.0.1/tcp/0`.
+    pub listen: Vec<Multiaddr>,
+    /// Peers to stay connected to from the beginning.
+    pub bootstrap: Vec<(PeerId, Multiaddr)>,
+    /// The only topics this node takes part in.
+    pub topics: Vec<TopicConfig>,
+    /// Bounds of every queue, map and message.
+    pub limits: Limits,
+    /// Times and thresholds.
+    pub tuning: Tuning,
+}
+
+impl OverlayConfig {
+    /// Checks what the types cannot.
+    pub(crate) fn check(&self) -> Result<(), StartError> {
+        if self.listen.is_empty() {
+            return Err(StartError::NoListener);
+        }
+        for (i, topic) in self.topics.iter().enumerate() {
+            if !(1..=MAX_TOPIC_BYTES).contains(&topic.max_bytes) {
+                return Err(StartError::TopicCap {
+                    topic: topic.name.clone(),
+                });
+            }
+            if self.topics[..i].iter().any(|t| t.name == topic.name) {
+                return Err(StartError::TopicTwice {
+                    topic: topic.name.clone(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Largest cap that a topic may have, bytes.
+pub(crate) const MAX_TOPIC_BYTES: usize = 4 << 20;
+
+/// The 32-byte secret of the transport key. Its `Debug` shows nothing.
+#[derive(Clone)]
+pub struct TransportSeed(pub [u8; 32]);
+
+impl fmt::Debug for TransportSeed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TransportSeed(..)")
+    }
+}
+
+impl TransportSeed {
+    /// The peer id that a node with this seed has.
+    pub fn peer_id(&self) -> PeerId {
+        super::identity::keypair_of_seed(&self.0)
+            .public()
+            .to_peer_id()
+    }
+}
+
+/// One gossip topic.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TopicConfig {
+    /// Short name, unique on this node, e.g. `entries`.
+    pub name: String,
+    /// Largest payload in bytes, 1 to 4 MiB; larger ones are refused at both ends.
+    pub max_bytes: usize,
+}
+
+impl TopicConfig {
+    /// A topic with its cap in bytes.
+    pub fn new(name: impl Into<String>, max_bytes: usize) -> Self {
+        Self {
+            name: name.into(),
+            max_bytes,
+        }
+    }
+}
+
+/// Bounds. Messages being read cost at most `connections x streams x max bytes`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Largest request, bytes.
+    pub max_request: usize,
+    /// Largest response, bytes.
+    pub max_response: usize,
+    /// Largest one-way message, bytes.
+    pub max_direct: usize,
+    /// Established connections in total.
+    pub connections: u32,
+    /// Connections to one peer: two transports, each dialled from both ends at once.
+    pub connections_per_peer: u32,
+    /// Connections being made, each direction.
+    pub pending_connections: u32,
+    /// Streams of one protocol open at a time on one connection.
+    pub streams: usize,
+    /// Commands waiting for the task; beyond, a call returns `Busy`.
+    pub commands: usize,
+    /// Events waiting for the node; see `outbox` for who loses when it is full. At least 64.
+    pub events: usize,
+    /// Requests of others waiting for our answer, in total.
+    pub inbound_requests: usize,
+    /// The same from one peer.
+    pub inbound_requests_per_peer: usize,
+    /// Own requests and one-way messages in flight, each.
+    pub outbound_requests: usize,
+    /// Gossip messages delivered but not yet judged by [`super::OverlayHandle::report`].
+    pub unjudged: usize,
+    /// Peers redialled for ever (bootstrap and kept).
+    pub kept_peers: usize,
+    /// Peers known by address only.
+    pub known_peers: usize,
+    /// Below this many peers, known ones are dialled.
+    pub wanted_peers: usize,
+    /// Bans remembered.
+    pub bans: usize,
+    /// Lookups in the DHT at a time.
+    pub lookups: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_request: 64 << 10,
+            max_response: 4 << 20,
+            max_direct: 64 << 10,
+            connections: 160,
+            connections_per_peer: 4,
+            pending_connections: 64,
+            streams: 64,
+            commands: 1024,
+            events: 4096,
+            inbound_requests: 256,
+            inbound_requests_per_peer: 32,
+            outbound_requests: 2048,
+            unjudged: 4096,
+            kept_peers: 256,
+            known_peers: 1024,
+            wanted_peers: 48,
+            bans: 1024,
+            lookups: 32,
+        }
+    }
+}
+
+/// Times and thresholds, for a place where round trips are short or long.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tuning {
+    /// Period of gossip housekeeping; messages themselves never wait for it.
+    pub heartbeat: Duration,
+    /// First pause before a kept peer is dialled again; doubles each time.
+    pub redial_first: Duration,
+    /// Longest pause before a kept peer is dialled again.
+    pub redial_max: Duration,
+    /// How long making a QUIC connection may take.
+    pub handshake: Duration,
+    /// How often an idle QUIC connection shows that it lives; well below `idle`.
+    pub keep_alive: Duration,
+    /// Silence after which a QUIC connection is given up. A crash goes unnoticed for so long unless
+    /// the peer comes back and dials us; then it is noticed at once. (QUIC's own reset does not
+    /// help: the stack answers it only for connection ids of its present run.)
+    pub idle: Duration,
+    /// How long a connection may take to identify itself as one of our network.
+    pub admission: Duration,
+    /// Longest wait for an answer, whatever the caller of `request` asked for.
+    pub request: Duration,
+    /// Score below which a peer is disconnected and banned. One rejected message costs 20, two
+    /// at once 80 (squared), a malformed frame 30; all fades within about a minute.
+    pub ban_score: f64,
+    /// Duration of such a ban.
+    pub ban_time: Duration,
+    /// Whether many peers behind one IP address lose score. Must be off where all nodes share one.
+    pub ip_colocation: bool,
+}
+
+impl Tuning {
+    /// One machine or one LAN: everything fast, peers may share an address.
+    pub fn local() -> Self {
+        Self {
+            heartbeat: Duration::from_millis(500),
+            redial_first: Duration::from_millis(100),
+            redial_max: Duration::from_secs(5),
+            handshake: Duration::from_millis(1500),
+            keep_alive: Duration::from_millis(500),
+            idle: Duration::from_secs(4),
+            admission: Duration::from_secs(5),
+            request: Duration::from_secs(30),
+            ban_score: -100.0,
+            ban_time: Duration::from_secs(60),
+            ip_colocation: false,
+        }
+    }
+
+    /// Institutions across the Internet.
+    pub fn wide_area() -> Self {
+        Self {
+            heartbeat: Duration::from_millis(700),
+            redial_first: Duration::from_millis(500),
+            redial_max: Duration::from_secs(60),
+            handshake: Duration::from_secs(5),
+            keep_alive: Duration::from_secs(3),
+            idle: Duration::from_secs(10),
+            admission: Duration::from_secs(15),
+            ip_colocation: true,
+            ban_time: Duration::from_secs(600),
+            ..Self::local()
+        }
+    }
+}

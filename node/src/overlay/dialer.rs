@@ -1,0 +1,273 @@
+//! Whom to dial, and when. Pure: the time comes in, addresses to dial come out.
+//!
+//! 1. A *kept* peer (bootstrap, validator) is due whenever it is not connected: at once, then after
+//!    pauses that double from `first` to `max`. A lost connection starts again at `first`, so a
+//!    restarted node on the same machine is back within a second.
+//! 2. A *known* peer (from Kademlia or identify) is due while fewer peers are connected than are
+//!    wanted, and forgotten after [`KNOWN_TRIES`] failures in a row.
+//! 3. While an attempt runs, or the peer is connected, nothing is due for it.
+//! 4. A peer of another network is retried only at the longest pause.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use libp2p::{Multiaddr, PeerId};
+
+use super::addresses::PER_PEER;
+
+/// Failures after which a known peer is forgotten.
+const KNOWN_TRIES: u32 = 5;
+
+#[derive(Debug)]
+struct Entry {
+    addresses: Vec<Multiaddr>,
+    kept: bool,
+    connected: bool,
+    /// When to dial; `None` while connected or being dialled.
+    due: Option<Instant>,
+    pause: Duration,
+    failures: u32,
+}
+
+/// The dial book.
+#[derive(Debug)]
+pub(crate) struct Dialer {
+    first: Duration,
+    max: Duration,
+    max_kept: usize,
+    max_known: usize,
+    entries: BTreeMap<PeerId, Entry>,
+}
+
+impl Dialer {
+    pub(crate) fn new(first: Duration, max: Duration, max_kept: usize, max_known: usize) -> Self {
+        Self {
+            first,
+            max,
+            max_kept,
+            max_known,
+            entries: BTreeMap::new(),
+        }
+    }
+
+    /// Keeps a peer connected from now on. Returns whether there was room.
+    pub(crate) fn keep(&mut self, peer: PeerId, addresses: Vec<Multiaddr>, now: Instant) -> bool {
+        let kept = self.entries.values().filter(|e| e.kept).count();
+        if kept >= self.max_kept && !self.is_kept(&peer) {
+            return false;
+        }
+        let entry = self.entry(peer, now);
+        entry.kept = true;
+        merge(&mut entry.addresses, addresses);
+        true
+    }
+
+    /// Remembers where a peer can be reached. Ignored when the book is full.
+    pub(crate) fn learn(&mut self, peer: PeerId, addresses: Vec<Multiaddr>, now: Instant) {
+        if addresses.is_empty() {
+            return;
+        }
+        let known = self.entries.values().filter(|e| !e.kept).count();
+        if !self.entries.contains_key(&peer) && known >= self.max_known {
+            return;
+        }
+        merge(&mut self.entry(peer, now).addresses, addresses);
+    }
+
+    /// No longer keeps a peer; it stays known.
+    pub(crate) fn release(&mut self, peer: &PeerId) {
+        if let Some(entry) = self.entries.get_mut(peer) {
+            entry.kept = false;
+        }
+    }
+
+    pub(crate) fn is_kept(&self, peer: &PeerId) -> bool {
+        self.entries.get(peer).is_some_and(|e| e.kept)
+    }
+
+    /// A connection stands.
+    pub(crate) fn connected(&mut self, peer: &PeerId) {
+        if let Some(entry) = self.entries.get_mut(peer) {
+            entry.connected = true;
+            entry.due = None;
+        }
+    }
+
+    /// The peer has proved to be one of ours: failures are forgotten.
+    pub(crate) fn admitted(&mut self, peer: &PeerId) {
+        let first = self.first;
+        if let Some(entry) = self.entries.get_mut(peer) {
+            entry.pause = first;
+            entry.failures = 0;
+        }
+    }
+
+    /// The last connection is gone.
+    pub(crate) fn lost(&mut self, peer: &PeerId, now: Instant) {
+        let max = self.max;
+        if let Some(entry) = self.entries.get_mut(peer) {
+            entry.connected = false;
+            entry.due = Some(now + jittered(entry.pause, peer));
+            // Admission takes this back; a peer that drops us before it stays ever longer alone.
+            entry.pause = (entry.pause * 2).min(max);
+        }
+    }
+
+    /// An attempt failed, or could not begin.
+    pub(crate) fn failed(&mut self, peer: &PeerId, now: Instant) {
+        let Some(entry) = self.entries.get_mut(peer) else {
+            return;
+        };
+        if entry.connected || entry.due.is_some() {
+            return;
+        }
+        entry.failures += 1;
+        if !entry.kept && entry.failures >= KNOWN_TRIES {
+            self.entries.remove(peer);
+            return;
+        }
+        entry.due = Some(now + jittered(entry.pause, peer));
+        entry.pause = (entry.pause * 2).min(self.max);
+    }
+
+    /// The peer is of no use now (another network, banned): longest pause, forgotten unless kept.
+    pub(crate) fn refused(&mut self, peer: &PeerId) {
+        let Some(entry) = self.entries.get_mut(peer) else {
+            return;
+        };
+        if entry.kept {
+            entry.pause = self.max;
+        } else {
+            self.entries.remove(peer);
+        }
+    }
+
+    /// The peers to dial now, at most `room` merely known ones; marks them as being dialled.
+    pub(crate) fn take_due(
+        &mut self,
+        now: Instant,
+        mut room: usize,
+    ) -> Vec<(PeerId, Vec<Multiaddr>)> {
+        let mut dials = Vec::new();
+        for (peer, entry) in &mut self.entries {
+            let due = entry.due.is_some_and(|at| at <= now);
+            if !due || entry.addresses.is_empty() || (!entry.kept && room == 0) {
+                continue;
+            }
+            if !entry.kept {
+                room -= 1;
+            }
+            entry.due = None;
+            dials.push((*peer, entry.addresses.clone()));
+        }
+        dials
+    }
+
+    /// When [`Dialer::take_due`] has something for a kept peer, at the earliest.
+    pub(crate) fn next_due(&self) -> Option<Instant> {
+        let dialable = |e: &&Entry| e.kept && !e.addresses.is_empty();
+        self.entries
+            .values()
+            .filter(dialable)
+            .filter_map(|e| e.due)
+            .min()
+    }
+
+    fn entry(&mut self, peer: PeerId, now: Instant) -> &mut Entry {
+        let pause = self.first;
+        self.entries.entry(peer).or_insert_with(|| Entry {
+            addresses: Vec::new(),
+            kept: false,
+            connected: false,
+            due: Some(now),
+            pause,
+            failures: 0,
+        })
+    }
+}
+
+/// Newest addresses first, no doubles, bounded.
+fn merge(known: &mut Vec<Multiaddr>, new: Vec<Multiaddr>) {
+    known.retain(|a| !new.contains(a));
+    known.splice(0..0, new);
+    known.truncate(PER_PEER);
+}
+
+/// Up to a quarter more, by the peer's id, so that a network does not redial in step.
+fn jittered(pause: Duration, peer: &PeerId) -> Duration {
+    let salt = peer
+        .as_ref()
+        .digest()
+        .iter()
+        .fold(0u32, |sum, b| sum.wrapping_add(u32::from(*b)));
+    pause + pause * (salt % 64) / 256
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: Duration = Duration::from_millis(100);
+    const MAX: Duration = Duration::from_secs(5);
+
+    fn setup() -> (Dialer, PeerId, Vec<Multiaddr>, Instant) {
+        let address = vec!["/ip4/127.0.0.1/tcp/4000".parse().unwrap()];
+        (
+            Dialer::new(FIRST, MAX, 2, 2),
+            PeerId::random(),
+            address,
+            Instant::now(),
+        )
+    }
+
+    #[test]
+    fn pauses_double_up_to_the_longest_and_start_again_after_admission() {
+        let (mut dialer, peer, address, start) = setup();
+        assert!(dialer.keep(peer, address, start));
+        let mut now = start;
+        let mut pauses = Vec::new();
+        for _ in 0..9 {
+            assert_eq!(dialer.take_due(now, 0).len(), 1);
+            assert!(
+                dialer.take_due(now + MAX * 2, 0).is_empty(),
+                "an attempt is running"
+            );
+            dialer.failed(&peer, now);
+            let next = dialer.next_due().unwrap();
+            pauses.push(next - now);
+            now = next;
+        }
+        assert!(pauses.windows(2).all(|w| w[0] <= w[1]));
+        assert!(pauses[0] >= FIRST && pauses[0] < FIRST * 2);
+        assert!(pauses[8] >= MAX && pauses[8] < MAX * 2);
+        dialer.connected(&peer);
+        dialer.admitted(&peer);
+        assert_eq!(dialer.next_due(), None);
+        dialer.lost(&peer, now);
+        assert!(dialer.next_due().unwrap() - now < FIRST * 2);
+    }
+
+    #[test]
+    fn known_peers_are_dialled_only_while_wanted_and_then_forgotten() {
+        let (mut dialer, peer, address, now) = setup();
+        dialer.learn(peer, address, now);
+        assert!(dialer.take_due(now, 0).is_empty());
+        for _ in 0..KNOWN_TRIES {
+            assert_eq!(dialer.take_due(now + MAX * 100, 1).len(), 1);
+            dialer.failed(&peer, now);
+        }
+        assert!(dialer.take_due(now + MAX * 100, 1).is_empty());
+    }
+
+    #[test]
+    fn the_book_is_bounded_per_kind() {
+        let (mut dialer, _, address, now) = setup();
+        let kept = (0..5)
+            .filter(|_| dialer.keep(PeerId::random(), address.clone(), now))
+            .count();
+        for _ in 0..5 {
+            dialer.learn(PeerId::random(), address.clone(), now);
+        }
+        assert_eq!((kept, dialer.take_due(now, 100).len()), (2, 4));
+    }
+}

@@ -1,0 +1,96 @@
+//! What can go wrong, seen from the caller.
+
+use std::time::Duration;
+
+use libp2p::Multiaddr;
+
+/// Why an overlay could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// No address to listen on.
+    #[error("the overlay needs at least one address to listen on")]
+    NoListener,
+    /// A topic's cap is zero or above the maximum.
+    #[error("topic {topic}: the cap must be between 1 byte and 4 MiB")]
+    TopicCap {
+        /// Its name.
+        topic: String,
+    },
+    /// Two topics share a name.
+    #[error("topic {topic} is configured twice")]
+    TopicTwice {
+        /// Its name.
+        topic: String,
+    },
+    /// An address could not be opened within the time that a predecessor may need to leave it.
+    #[error("cannot listen on {address}")]
+    Listen {
+        /// The address as configured.
+        address: Multiaddr,
+        /// What the transport said.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A listener did not report its address in time.
+    #[error("{missing} listeners have no address after {waited:?}")]
+    ListenTimeout {
+        /// How many.
+        missing: usize,
+        /// How long we waited.
+        waited: Duration,
+    },
+    /// libp2p refused our own settings.
+    #[error("the network stack refused its settings: {reason}")]
+    Settings {
+        /// Its words.
+        reason: String,
+    },
+}
+
+/// Why a call on the handle was refused at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OverlayError {
+    /// The command queue is full; try later.
+    #[error("the overlay is busy")]
+    Busy,
+    /// The overlay has ended.
+    #[error("the overlay has ended")]
+    Closed,
+    /// The payload is larger than its cap.
+    #[error("{size} bytes exceed the cap of {cap}")]
+    TooLarge {
+        /// Bytes given.
+        size: usize,
+        /// Bytes allowed.
+        cap: usize,
+    },
+    /// The node does not take part in this topic.
+    #[error("no such topic")]
+    UnknownTopic,
+}
+
+/// Why a request has no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RequestError {
+    /// The call itself was refused.
+    #[error(transparent)]
+    Refused(#[from] OverlayError),
+    /// The peer is not connected.
+    #[error("the peer is not connected")]
+    NotConnected,
+    /// Too many requests in flight.
+    #[error("too many requests are in flight")]
+    TooMany,
+    /// No answer in time; the peer may have seen the request.
+    #[error("no answer in time")]
+    Timeout,
+    /// The connection ended first; the peer may have seen the request.
+    #[error("the connection was lost")]
+    ConnectionLost,
+    /// The peer gave no answer: it was overloaded, or refused the request.
+    #[error("the peer gave no answer")]
+    NoAnswer,
+    /// The answer was malformed or above the cap.
+    #[error("the answer is malformed or too large")]
+    BadAnswer,
+}

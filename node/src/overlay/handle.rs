@@ -1,0 +1,209 @@
+//! The cloneable handle through which the node uses its overlay.
+//!
+//! Calls that need no answer never wait: they put a command into the bounded queue or return
+//! [`OverlayError::Busy`]. They can be made from any thread, also outside of tokio.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use libp2p::{Multiaddr, PeerId};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use super::command::{Command, Found};
+use super::config::Limits;
+use super::error::{OverlayError, RequestError};
+use super::event::{MessageId, RequestId, Verdict};
+use super::gossip::{self, Topic};
+use super::stats::{Count, Counters, OverlayStats};
+
+/// A connected peer. Score, round trip and mesh are as of at most half a second ago.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PeerInfo {
+    /// Who.
+    pub peer: PeerId,
+    /// The remote address of its oldest connection.
+    pub address: Multiaddr,
+    /// Number of connections, at least 1.
+    pub connections: usize,
+    /// Last measured round trip.
+    pub rtt: Option<Duration>,
+    /// 0 is neutral, negative is bad; see [`super::Tuning::ban_score`].
+    pub score: f64,
+    /// Whether it is redialled for ever.
+    pub kept: bool,
+    /// Whether it takes part in at least one of our topics, so that publications reach it.
+    pub subscribed: bool,
+    /// Whether it is in our mesh for at least one topic, so that we pass others' messages on to it.
+    pub in_mesh: bool,
+}
+
+/// Parts that never change, shared by all clones.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) local: PeerId,
+    pub(crate) topics: Vec<Topic>,
+    pub(crate) limits: Limits,
+    pub(crate) longest_request: Duration,
+    pub(crate) counters: Counters,
+}
+
+/// A handle to a running overlay. When the last clone is dropped, the overlay ends.
+#[derive(Clone, Debug)]
+pub struct OverlayHandle {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) commands: mpsc::Sender<Command>,
+    pub(crate) peers: watch::Receiver<Arc<[PeerInfo]>>,
+    pub(crate) listening: watch::Receiver<Arc<[Multiaddr]>>,
+    pub(crate) stop: Arc<watch::Sender<bool>>,
+    pub(crate) done: watch::Receiver<bool>,
+}
+
+impl OverlayHandle {
+    /// This node's transport identity.
+    pub fn local_peer(&self) -> PeerId {
+        self.shared.local
+    }
+
+    /// Addresses on which the node listens, without the peer id.
+    pub fn addresses(&self) -> Arc<[Multiaddr]> {
+        self.listening.borrow().clone()
+    }
+
+    /// The connected peers of our network.
+    pub fn peers(&self) -> Arc<[PeerInfo]> {
+        self.peers.borrow().clone()
+    }
+
+    /// All counters.
+    pub fn stats(&self) -> OverlayStats {
+        self.shared.counters.snapshot()
+    }
+
+    /// Publishes to everyone on a topic and returns the message's id. Bytes that were published or
+    /// received within the last minute are not sent again. That nobody is subscribed yet is no
+    /// error; it is counted.
+    pub fn publish(&self, topic: &str, bytes: Vec<u8>) -> Result<MessageId, OverlayError> {
+        let index = self.shared.topics.iter().position(|t| &*t.name == topic);
+        let index = index.ok_or(OverlayError::UnknownTopic)?;
+        let topic = &self.shared.topics[index];
+        within(bytes.len(), topic.max_bytes)?;
+        let id = gossip::message_id(topic.hash.as_str(), &bytes);
+        self.submit(Command::Publish {
+            topic: index,
+            bytes,
+        })?;
+        Ok(id)
+    }
+
+    /// Judges a gossip message; see [`Verdict`]. Due within a few seconds of the event.
+    pub fn report(&self, id: MessageId, verdict: Verdict) -> Result<(), OverlayError> {
+        self.submit(Command::Report { id, verdict })
+    }
+
+    /// Sends a one-way message to a connected peer. Unordered; lost when the peer is not connected,
+    /// its connection ends, or it is behind (each counted).
+    pub fn send(&self, peer: PeerId, bytes: Vec<u8>) -> Result<(), OverlayError> {
+        self.send_all(vec![peer], bytes)
+    }
+
+    /// [`OverlayHandle::send`] of the same bytes to many peers by one command.
+    pub fn send_all(&self, peers: Vec<PeerId>, bytes: Vec<u8>) -> Result<(), OverlayError> {
+        within(bytes.len(), self.shared.limits.max_direct)?;
+        self.submit(Command::Send { peers, bytes })
+    }
+
+    /// Asks a connected peer and waits for its answer, at most `timeout` (and at most
+    /// [`super::Tuning::request`]). Needs a tokio runtime with a timer.
+    pub async fn request(
+        &self,
+        peer: PeerId,
+        bytes: Vec<u8>,
+        timeout: Duration,
+    ) -> Result<Vec<u8>, RequestError> {
+        within(bytes.len(), self.shared.limits.max_request)?;
+        let (reply, answer) = oneshot::channel();
+        self.submit(Command::Request { peer, bytes, reply })?;
+        let timeout = timeout.min(self.shared.longest_request);
+        match tokio::time::timeout(timeout, answer).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(_)) => Err(OverlayError::Closed.into()),
+            Err(_) => Err(RequestError::Timeout),
+        }
+    }
+
+    /// Answers a request. A request that is gone by now is counted, not an error.
+    pub fn respond(&self, id: RequestId, bytes: Vec<u8>) -> Result<(), OverlayError> {
+        within(bytes.len(), self.shared.limits.max_response)?;
+        self.submit(Command::Respond {
+            id,
+            bytes: Some(bytes),
+        })
+    }
+
+    /// Ends a request without an answer; the asker sees [`RequestError::NoAnswer`].
+    pub fn refuse(&self, id: RequestId) -> Result<(), OverlayError> {
+        self.submit(Command::Respond { id, bytes: None })
+    }
+
+    /// Stays connected to a peer from now on. With no addresses, those learnt are used.
+    pub fn keep(&self, peer: PeerId, addresses: Vec<Multiaddr>) -> Result<(), OverlayError> {
+        self.submit(Command::Keep { peer, addresses })
+    }
+
+    /// Ends [`OverlayHandle::keep`]; an existing connection stays.
+    pub fn release(&self, peer: PeerId) -> Result<(), OverlayError> {
+        self.submit(Command::Release { peer })
+    }
+
+    /// Tries to connect to a peer once; success is a `PeerConnected` event.
+    pub fn dial(&self, peer: PeerId, addresses: Vec<Multiaddr>) -> Result<(), OverlayError> {
+        self.submit(Command::Dial { peer, addresses })
+    }
+
+    /// The peers closest to a key that the DHT knows, up to 20; empty when the node is alone or busy.
+    pub async fn find(&self, key: [u8; 32]) -> Result<Found, OverlayError> {
+        let (reply, found) = oneshot::channel();
+        self.submit(Command::Find { key, reply })?;
+        Ok(found.await.unwrap_or_default())
+    }
+
+    /// Takes points (0 to 1000) off a peer's score, e.g. for a bad answer. They fade.
+    pub fn penalise(&self, peer: PeerId, points: f64) -> Result<(), OverlayError> {
+        self.submit(Command::Penalise { peer, points })
+    }
+
+    /// Disconnects a peer and refuses it for a time.
+    pub fn ban(&self, peer: PeerId, time: Duration) -> Result<(), OverlayError> {
+        self.submit(Command::Ban { peer, time })
+    }
+
+    /// Ends the overlay: listeners and connections are closed, in order where peers go along.
+    /// Returns when the task has ended and its ports are free, after one second at the latest; then a
+    /// QUIC port may be held for another three by the transport, which [`super::start`] waits out.
+    pub async fn shutdown(&self) {
+        self.stop.send_replace(true);
+        // An error means that the task is gone, which is what we wait for.
+        let mut done = self.done.clone();
+        let _ended = done.wait_for(|done| *done).await;
+    }
+
+    fn submit(&self, command: Command) -> Result<(), OverlayError> {
+        self.commands
+            .try_send(command)
+            .map_err(|error| match error {
+                mpsc::error::TrySendError::Full(_) => {
+                    self.shared.counters.count(Count::CommandsBusy);
+                    OverlayError::Busy
+                }
+                mpsc::error::TrySendError::Closed(_) => OverlayError::Closed,
+            })
+    }
+}
+
+fn within(size: usize, cap: usize) -> Result<(), OverlayError> {
+    if size > cap {
+        Err(OverlayError::TooLarge { size, cap })
+    } else {
+        Ok(())
+    }
+}

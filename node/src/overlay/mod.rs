@@ -1,0 +1,61 @@
+//! The overlay of one node: who it is connected to and how bytes travel between nodes.
+//!
+//! Everything about libp2p stays in this module; the rest of the node sees bytes, a cloneable
+//! [`OverlayHandle`] and one bounded stream of [`Event`]s.
+//!
+//! 1. [`start`] builds the swarm, opens every listener, waits until each has an address, and only
+//!    then begins to dial: a dial made earlier would leave from a random port, and the address that
+//!    others observe would be useless for hole punching.
+//! 2. One task owns the swarm. It takes commands from a bounded queue and never waits for anybody:
+//!    a queue that is full costs the sender of a message, not the overlay.
+//! 3. A connection counts as a peer when it has proved to speak for our network: protocol names
+//!    carry the network id, so a stranger can neither ask nor gossip, and identify ends it.
+//! 4. Bootstrap peers and kept peers (validators) are redialled for ever with a short back-off;
+//!    peers found through Kademlia are tried a few times while connections are wanted.
+//!
+//! Three ways to move bytes:
+//!
+//! | call | reaches | latency | bound by |
+//! |---|---|---|---|
+//! | [`OverlayHandle::publish`] | everyone on a topic, each message judged before it is passed on | half a round trip to neighbours, then hop by hop | the topic's cap |
+//! | [`OverlayHandle::send`] | one connected peer, no answer | half a round trip | `max_direct` |
+//! | [`OverlayHandle::request`] | one connected peer, one answer | one round trip | `max_request`, `max_response` |
+//!
+//! Consensus among up to 50 validators uses `send` to each of them: it needs no mesh, is not
+//! deduplicated, and a message lost with its connection is repeated by the engine. `publish` with the
+//! same bytes twice is sent once.
+//!
+//! Left for the traversal of NATs: relays, AutoNAT and hole punching join [`behaviour`] and
+//! [`swarm`]; `addresses` is where addresses confirmed by others enter, and the Kademlia mode
+//! (client until an address is confirmed) is set in one place, `swarm`.
+
+mod addresses;
+mod behaviour;
+mod codec;
+mod command;
+mod config;
+mod dialer;
+mod error;
+mod event;
+mod gossip;
+mod handle;
+mod identity;
+mod inbound;
+mod messages;
+mod names;
+mod outbox;
+mod perform;
+mod standing;
+mod stats;
+mod swarm;
+mod task;
+mod upkeep;
+
+pub use config::{Limits, OverlayConfig, TopicConfig, TransportSeed, Tuning};
+pub use error::{OverlayError, RequestError, StartError};
+pub use event::{Event, MessageId, RequestId, Verdict};
+pub use handle::{OverlayHandle, PeerInfo};
+pub use identity::{key_of_peer_id, peer_id_of_key};
+pub use libp2p::{Multiaddr, PeerId};
+pub use stats::{Count, OverlayStats, TopicStats};
+pub use task::start;

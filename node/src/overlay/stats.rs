@@ -1,0 +1,211 @@
+//! Counters by kind and reason. Written by the task, read by anybody at any time without waiting.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Declares the kinds, their names and their number in one place.
+macro_rules! counts {
+    ($($(#[$doc:meta])* $kind:ident = $name:literal,)*) => {
+        /// What is counted. Byte counts are payloads, without the overhead of the transports.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Count { $($(#[$doc])* $kind,)* }
+
+        impl Count {
+            /// Every kind, in order of declaration.
+            pub const ALL: &'static [Count] = &[$(Count::$kind,)*];
+
+            /// Name in metrics and logs.
+            pub fn name(self) -> &'static str {
+                match self { $(Count::$kind => $name,)* }
+            }
+        }
+    };
+}
+
+counts! {
+    /// Payload bytes received by gossip, requests, answers and one-way messages.
+    BytesIn = "bytes_in",
+    /// Payload bytes handed to the network.
+    BytesOut = "bytes_out",
+    /// Commands refused because the queue was full.
+    CommandsBusy = "commands_busy",
+    /// Connections that stood.
+    Connections = "connections",
+    /// Connections denied or failed while being made, inbound.
+    InboundFailed = "inbound_failed",
+    /// Dial attempts that failed.
+    DialsFailed = "dials_failed",
+    /// Peers turned away because they speak for another network.
+    WrongNetwork = "wrong_network",
+    /// Connections closed because they did not identify themselves in time.
+    NotIdentified = "not_identified",
+    /// Peers found restarted behind a connection that was thought alive.
+    RestartsSeen = "restarts_seen",
+    /// Peers banned, by score or by command.
+    Bans = "bans",
+    /// Frames above their cap.
+    MalformedFrames = "malformed_frames",
+    /// Frames that ended early.
+    TruncatedFrames = "truncated_frames",
+    /// Falls of a neighbour's score between two looks (bad signatures, oversized gossip, rejects).
+    ScoreFalls = "score_falls",
+    /// Gossip dropped because the node was behind.
+    GossipDropped = "gossip_dropped",
+    /// Gossip above its topic's cap.
+    GossipOversized = "gossip_oversized",
+    /// Gossip that the node did not judge in time.
+    GossipUnjudged = "gossip_unjudged",
+    /// Verdicts for messages already forgotten.
+    VerdictsLate = "verdicts_late",
+    /// Publications that nobody subscribes to yet.
+    PublishAlone = "publish_alone",
+    /// Publications already made or received with the same bytes.
+    PublishDuplicate = "publish_duplicate",
+    /// Publications that failed otherwise (queues to all peers full).
+    PublishFailed = "publish_failed",
+    /// Neighbours too slow to take our gossip.
+    SlowPeers = "slow_peers",
+    /// One-way messages handed to the network.
+    DirectSent = "direct_sent",
+    /// One-way messages received.
+    DirectReceived = "direct_received",
+    /// One-way messages not sent: the peer is not connected.
+    DirectUnreachable = "direct_unreachable",
+    /// One-way messages not sent: too many in flight.
+    DirectTooMany = "direct_too_many",
+    /// One-way messages not confirmed by the peer.
+    DirectFailed = "direct_failed",
+    /// One-way messages received and dropped because the node was behind.
+    DirectDropped = "direct_dropped",
+    /// Requests sent.
+    RequestsSent = "requests_sent",
+    /// Requests sent that have no answer.
+    RequestsFailed = "requests_failed",
+    /// Requests received.
+    RequestsReceived = "requests_received",
+    /// Requests received and dropped: too many waiting, or the node was behind.
+    RequestsDropped = "requests_dropped",
+    /// Requests received that nobody answered in time.
+    RequestsUnanswered = "requests_unanswered",
+    /// Answers for requests that were gone.
+    AnswersLate = "answers_late",
+    /// Records that others tried to store in our part of the DHT.
+    DhtRecordsRefused = "dht_records_refused",
+    /// Lookups in the DHT begun.
+    Lookups = "lookups",
+}
+
+/// Counters of one topic.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TopicStats {
+    /// Messages published by this node.
+    pub published: u64,
+    /// Messages received for the first time.
+    pub received: u64,
+    /// Messages accepted and passed on.
+    pub accepted: u64,
+    /// Messages ignored.
+    pub ignored: u64,
+    /// Messages rejected.
+    pub rejected: u64,
+    /// Messages dropped because the node was behind.
+    pub dropped: u64,
+    /// Payload bytes received.
+    pub bytes_in: u64,
+    /// Payload bytes published.
+    pub bytes_out: u64,
+}
+
+/// A snapshot of all counters.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OverlayStats {
+    /// Counters by kind; see [`Count::name`].
+    pub counts: BTreeMap<&'static str, u64>,
+    /// Counters by short topic name.
+    pub topics: BTreeMap<String, TopicStats>,
+}
+
+impl OverlayStats {
+    /// One counter.
+    pub fn get(&self, kind: Count) -> u64 {
+        self.counts.get(kind.name()).copied().unwrap_or_default()
+    }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct TopicCounters {
+    pub(crate) published: AtomicU64,
+    pub(crate) received: AtomicU64,
+    pub(crate) accepted: AtomicU64,
+    pub(crate) ignored: AtomicU64,
+    pub(crate) rejected: AtomicU64,
+    pub(crate) dropped: AtomicU64,
+    pub(crate) bytes_in: AtomicU64,
+    pub(crate) bytes_out: AtomicU64,
+}
+
+/// The counters themselves; shared by the task and every handle.
+#[derive(Debug)]
+pub(crate) struct Counters {
+    kinds: Vec<AtomicU64>,
+    topics: Vec<(Arc<str>, TopicCounters)>,
+}
+
+/// Adds to a counter; order with other memory does not matter.
+pub(crate) fn add(counter: &AtomicU64, n: usize) {
+    counter.fetch_add(n as u64, Ordering::Relaxed);
+}
+
+impl Counters {
+    pub(crate) fn new(topics: impl IntoIterator<Item = Arc<str>>) -> Self {
+        Self {
+            kinds: Count::ALL.iter().map(|_| AtomicU64::new(0)).collect(),
+            topics: topics
+                .into_iter()
+                .map(|name| (name, TopicCounters::default()))
+                .collect(),
+        }
+    }
+
+    pub(crate) fn count(&self, kind: Count) {
+        self.count_n(kind, 1);
+    }
+
+    pub(crate) fn count_n(&self, kind: Count, n: usize) {
+        if let Some(counter) = self.kinds.get(kind as usize) {
+            add(counter, n);
+        }
+    }
+
+    /// Counters of the topic with this index in the configuration.
+    pub(crate) fn topic(&self, index: usize) -> &TopicCounters {
+        &self.topics[index].1
+    }
+
+    pub(crate) fn snapshot(&self) -> OverlayStats {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let counts = Count::ALL
+            .iter()
+            .zip(&self.kinds)
+            .map(|(k, c)| (k.name(), read(c)))
+            .collect();
+        let topic = |(name, c): &(Arc<str>, TopicCounters)| {
+            let stats = TopicStats {
+                published: read(&c.published),
+                received: read(&c.received),
+                accepted: read(&c.accepted),
+                ignored: read(&c.ignored),
+                rejected: read(&c.rejected),
+                dropped: read(&c.dropped),
+                bytes_in: read(&c.bytes_in),
+                bytes_out: read(&c.bytes_out),
+            };
+            (name.to_string(), stats)
+        };
+        OverlayStats {
+            counts,
+            topics: self.topics.iter().map(topic).collect(),
+        }
+    }
+}

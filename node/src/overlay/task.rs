@@ -1,0 +1,325 @@
+//! The one task that owns the swarm.
+//!
+//! Each turn: an order to stop comes first, then the half-second tick, then due dials and
+//! lookups, then up to
+//! [`BURST`] commands, then up to [`BURST`] swarm events. So neither a flood of commands nor a flood
+//! of traffic can keep the others waiting, and nothing in a turn waits for anybody else.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures::{FutureExt, StreamExt};
+use libp2p::core::transport::ListenerId;
+use libp2p::multiaddr::Protocol;
+use libp2p::request_response::{InboundRequestId, OutboundRequestId, ResponseChannel};
+use libp2p::swarm::{ConnectionId, SwarmEvent};
+use libp2p::{Multiaddr, PeerId, Swarm, kad};
+use tokio::sync::{mpsc, watch};
+
+use super::behaviour::Behaviour;
+use super::codec::Frame;
+use super::command::{Command, Found, Reply};
+use super::config::{OverlayConfig, Tuning};
+use super::dialer::Dialer;
+use super::error::StartError;
+use super::event::{Event, MessageId, RequestId};
+use super::handle::{OverlayHandle, PeerInfo, Shared};
+use super::names::Names;
+use super::outbox::Outbox;
+use super::standing::Standing;
+use super::stats::Counters;
+use super::{gossip, identity, swarm};
+
+/// Commands, and swarm events, handled in one turn.
+const BURST: usize = 64;
+const TICK: Duration = Duration::from_millis(500);
+/// How long a port may still be held by a predecessor that has just ended.
+const LISTEN_PATIENCE: Duration = Duration::from_secs(5);
+/// How long connections may take to end in order.
+const FAREWELL: Duration = Duration::from_millis(500);
+/// How long we wait for a closed UDP port to become free. Where a QUIC handshake was under way it
+/// takes 3 s, for which [`LISTEN_PATIENCE`] allows.
+const PORT_PATIENCE: Duration = Duration::from_millis(500);
+const POLL: Duration = Duration::from_millis(20);
+
+/// A connected peer.
+#[derive(Debug)]
+pub(crate) struct Peer {
+    pub(crate) connections: BTreeMap<ConnectionId, Multiaddr>,
+    /// It has spoken one of our protocols or identified itself as of our network.
+    pub(crate) admitted: bool,
+    pub(crate) since: Instant,
+    /// What it calls itself; differs between two runs of the same node.
+    pub(crate) agent: Option<String>,
+    pub(crate) rtt: Option<Duration>,
+    pub(crate) score: f64,
+    /// Its requests that wait for our answer.
+    pub(crate) waiting: usize,
+}
+
+/// A request of another peer that waits for our answer.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    pub(crate) peer: PeerId,
+    pub(crate) wire: InboundRequestId,
+    pub(crate) channel: ResponseChannel<Frame>,
+}
+
+/// A gossip message that waits for its verdict.
+#[derive(Debug)]
+pub(crate) struct Unjudged {
+    pub(crate) since: Instant,
+    pub(crate) via: PeerId,
+    pub(crate) topic: usize,
+}
+
+/// When the DHT is asked again.
+#[derive(Debug)]
+pub(crate) struct Lookups {
+    pub(crate) running: HashMap<kad::QueryId, Option<tokio::sync::oneshot::Sender<Found>>>,
+    pub(crate) next: Instant,
+    pub(crate) pause: Duration,
+}
+
+/// The state behind a handle.
+pub(crate) struct Task {
+    pub(crate) swarm: Swarm<Behaviour>,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) tuning: Tuning,
+    pub(crate) network: String,
+    pub(crate) commands: mpsc::Receiver<Command>,
+    pub(crate) outbox: Outbox,
+    pub(crate) peers: BTreeMap<PeerId, Peer>,
+    pub(crate) dialer: Dialer,
+    pub(crate) standing: Standing,
+    pub(crate) unjudged: BTreeMap<MessageId, Unjudged>,
+    pub(crate) waiting: BTreeMap<RequestId, Waiting>,
+    pub(crate) next_request: u64,
+    pub(crate) asked: HashMap<OutboundRequestId, Reply>,
+    pub(crate) direct_in_flight: usize,
+    pub(crate) lookups: Lookups,
+    /// Open listeners.
+    pub(crate) listeners: HashSet<ListenerId>,
+    /// Those of them that have no address yet.
+    pub(crate) unopened: HashSet<ListenerId>,
+    pub(crate) snapshot: watch::Sender<Arc<[PeerInfo]>>,
+    pub(crate) listening: watch::Sender<Arc<[Multiaddr]>>,
+}
+
+/// Starts an overlay: opens every listener, then spawns the task on the current tokio runtime.
+/// Returns the handle and the events, of which every `Listening` is already there.
+pub async fn start(
+    config: OverlayConfig,
+) -> Result<(OverlayHandle, mpsc::Receiver<Event>), StartError> {
+    config.check()?;
+    let (commands, queue) = mpsc::channel(config.limits.commands.max(1));
+    let (outbox, events) = Outbox::new(config.limits.events);
+    let (snapshot, peers) = watch::channel(Arc::from([]));
+    let (addresses, listening) = watch::channel(Arc::from([]));
+    let (stop, stopped) = watch::channel(false);
+    let (ended, done) = watch::channel(false);
+    let mut task = Task::new(&config, queue, outbox, snapshot, addresses)?;
+    task.listen(&config.listen).await?;
+    for (peer, address) in config.bootstrap {
+        task.keep(peer, vec![address]);
+    }
+    let handle = OverlayHandle {
+        shared: task.shared.clone(),
+        commands,
+        peers,
+        listening,
+        stop: Arc::new(stop),
+        done,
+    };
+    tokio::spawn(async move {
+        task.run(stopped).await;
+        ended.send_replace(true);
+    });
+    Ok((handle, events))
+}
+
+impl Task {
+    fn new(
+        config: &OverlayConfig,
+        commands: mpsc::Receiver<Command>,
+        outbox: Outbox,
+        snapshot: watch::Sender<Arc<[PeerInfo]>>,
+        listening: watch::Sender<Arc<[Multiaddr]>>,
+    ) -> Result<Self, StartError> {
+        let (limits, tuning) = (&config.limits, &config.tuning);
+        let keys = identity::keypair_of_seed(&config.seed.0);
+        let names = Names::new(&config.network);
+        let topics = gossip::topics(config, &names);
+        let incarnation = getrandom::u64().map_err(|e| StartError::Settings {
+            reason: format!("no randomness: {e}"),
+        })?;
+        let swarm = swarm::build(config, &keys, &names, &topics, incarnation)?;
+        let shared = Shared {
+            local: *swarm.local_peer_id(),
+            counters: Counters::new(topics.iter().map(|t| t.name.clone())),
+            topics,
+            longest_request: tuning.request,
+            limits: limits.clone(),
+        };
+        Ok(Self {
+            swarm,
+            shared: Arc::new(shared),
+            network: names.identify(),
+            commands,
+            outbox,
+            peers: BTreeMap::new(),
+            dialer: Dialer::new(
+                tuning.redial_first,
+                tuning.redial_max,
+                limits.kept_peers,
+                limits.known_peers,
+            ),
+            standing: Standing::new(limits.bans),
+            unjudged: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+            next_request: 0,
+            asked: HashMap::new(),
+            direct_in_flight: 0,
+            lookups: Lookups {
+                running: HashMap::new(),
+                next: Instant::now(),
+                pause: TICK,
+            },
+            listeners: HashSet::new(),
+            unopened: HashSet::new(),
+            snapshot,
+            listening,
+            tuning: tuning.clone(),
+        })
+    }
+
+    /// Opens every listener and waits until each has an address.
+    async fn listen(&mut self, addresses: &[Multiaddr]) -> Result<(), StartError> {
+        let deadline = Instant::now() + LISTEN_PATIENCE;
+        for address in addresses {
+            let listener = loop {
+                match self.swarm.listen_on(address.clone()) {
+                    Ok(listener) => break listener,
+                    Err(_) if Instant::now() < deadline => tokio::time::sleep(POLL).await,
+                    Err(error) => {
+                        let source = Box::new(error);
+                        return Err(StartError::Listen {
+                            address: address.clone(),
+                            source,
+                        });
+                    }
+                }
+            };
+            self.listeners.insert(listener);
+            self.unopened.insert(listener);
+        }
+        let opened = async {
+            while !self.unopened.is_empty() {
+                let event = self.swarm.select_next_some().await;
+                self.on_swarm_event(event);
+            }
+        };
+        if tokio::time::timeout(LISTEN_PATIENCE, opened).await.is_err() {
+            let missing = self.unopened.len();
+            return Err(StartError::ListenTimeout {
+                missing,
+                waited: LISTEN_PATIENCE,
+            });
+        }
+        Ok(())
+    }
+
+    async fn run(mut self, mut stop: watch::Receiver<bool>) {
+        let mut tick = tokio::time::interval(TICK);
+        tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            let next_due = self.next_due();
+            tokio::select! {
+                biased;
+                // Also ends when the last handle is gone.
+                _ = stop.wait_for(|stop| *stop) => break,
+                _ = tick.tick() => self.on_tick(),
+                () = sleep_until(next_due) => self.on_due(),
+                command = self.commands.recv() => match command {
+                    Some(command) => self.on_commands(command),
+                    None => break,
+                },
+                event = self.swarm.select_next_some() => self.on_swarm_event(event),
+            }
+            self.drain_swarm();
+            self.outbox.flush();
+        }
+        self.farewell().await;
+    }
+
+    fn on_commands(&mut self, first: Command) {
+        self.on_command(first);
+        for _ in 1..BURST {
+            match self.commands.try_recv() {
+                Ok(command) => self.on_command(command),
+                Err(_) => break,
+            }
+        }
+    }
+
+    /// Handles swarm events that are ready. Polling also hands what commands queued to the network.
+    fn drain_swarm(&mut self) {
+        for _ in 0..BURST {
+            match self.swarm.select_next_some().now_or_never() {
+                Some(event) => self.on_swarm_event(event),
+                None => break,
+            }
+        }
+    }
+
+    /// Closes listeners and connections in order, then waits until the ports are free.
+    async fn farewell(mut self) {
+        let addresses: Vec<Multiaddr> = self.listening.borrow().iter().cloned().collect();
+        for listener in self.listeners.iter().copied().collect::<Vec<_>>() {
+            self.swarm.remove_listener(listener);
+        }
+        let connected: Vec<PeerId> = self.swarm.connected_peers().copied().collect();
+        for peer in connected {
+            // An error means that it left by itself.
+            let _gone = self.swarm.disconnect_peer_id(peer);
+        }
+        let closed = async {
+            while self.swarm.network_info().num_peers() > 0 || !self.listeners.is_empty() {
+                let event = self.swarm.select_next_some().await;
+                if let SwarmEvent::ListenerClosed { listener_id, .. } = event {
+                    self.listeners.remove(&listener_id);
+                }
+            }
+        };
+        let _late = tokio::time::timeout(FAREWELL, closed).await;
+        drop(self);
+        let deadline = Instant::now() + PORT_PATIENCE;
+        for address in addresses.iter().filter_map(udp_socket) {
+            while std::net::UdpSocket::bind(address).is_err() && Instant::now() < deadline {
+                tokio::time::sleep(POLL).await;
+            }
+        }
+    }
+}
+
+/// The UDP socket behind a QUIC listener's address.
+fn udp_socket(address: &Multiaddr) -> Option<std::net::SocketAddr> {
+    let mut parts = address.iter();
+    let host = match parts.next()? {
+        Protocol::Ip4(ip) => ip.into(),
+        Protocol::Ip6(ip) => ip.into(),
+        _ => return None,
+    };
+    match parts.next()? {
+        Protocol::Udp(port) => Some(std::net::SocketAddr::new(host, port)),
+        _ => None,
+    }
+}
+
+async fn sleep_until(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at.into()).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,190 @@
+//! What is done every half second, and what it needs: scores, bans, discovery, forgetting.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use libp2p::PeerId;
+use libp2p::gossipsub::MessageAcceptance;
+use libp2p::kad::{self, GetClosestPeersError, QueryResult};
+use tokio::sync::oneshot;
+
+use super::addresses::dialable;
+use super::command::Found;
+use super::event::MessageId;
+use super::gossip;
+use super::handle::PeerInfo;
+use super::stats::Count;
+use super::task::{Peer, Task, Unjudged};
+
+/// After a new peer, its neighbourhood is asked for after this long.
+const LOOKUP_SOON: Duration = Duration::from_millis(50);
+/// Longest pause between lookups of a node with nothing new.
+const LOOKUP_SELDOM: Duration = Duration::from_secs(30);
+/// Points that a score must lose to count as a fall; smaller changes are rounding and fading.
+const FALL: f64 = 1.0;
+
+impl Task {
+    pub(crate) fn on_tick(&mut self) {
+        let now = Instant::now();
+        for peer in self.standing.take_ended(now) {
+            self.swarm.behaviour_mut().blocked.unblock_peer(peer);
+        }
+        for (peer, sum) in self.standing.fade() {
+            self.swarm
+                .behaviour_mut()
+                .gossip
+                .set_application_score(&peer, -sum);
+        }
+        for peer in self.peers.keys().copied().collect::<Vec<_>>() {
+            self.judge(peer);
+        }
+        self.end_unidentified(now);
+        self.forget_unjudged(now);
+        // Callers that no longer wait.
+        self.asked.retain(|_, reply| !reply.is_closed());
+        self.on_due();
+        self.publish_peers();
+    }
+
+    /// When [`Task::on_due`] has something to do before the next tick.
+    pub(crate) fn next_due(&self) -> Option<Instant> {
+        let lookup = (!self.peers.is_empty()).then_some(self.lookups.next);
+        self.dialer.next_due().into_iter().chain(lookup).min()
+    }
+
+    /// Begins the dials and the lookup that are due.
+    pub(crate) fn on_due(&mut self) {
+        let now = Instant::now();
+        if now >= self.lookups.next && !self.peers.is_empty() {
+            self.look_up(self.shared.local.to_bytes(), None);
+            self.lookups.pause = (self.lookups.pause * 2).min(LOOKUP_SELDOM);
+            self.lookups.next = now + self.lookups.pause;
+        }
+        self.dial_due();
+    }
+
+    /// Takes points off a peer's score.
+    pub(crate) fn penalise(&mut self, peer: PeerId, points: f64) {
+        let sum = self.standing.penalise(peer, points);
+        self.swarm
+            .behaviour_mut()
+            .gossip
+            .set_application_score(&peer, -sum);
+        self.judge(peer);
+    }
+
+    /// Looks at a peer's score, bans it when too low.
+    pub(crate) fn judge(&mut self, id: PeerId) {
+        let Some(score) = self.swarm.behaviour().gossip.peer_score(&id) else {
+            return;
+        };
+        let Some(peer) = self.peers.get_mut(&id) else {
+            return;
+        };
+        if score < peer.score - FALL {
+            self.shared.counters.count(Count::ScoreFalls);
+        }
+        peer.score = score;
+        if score < self.tuning.ban_score {
+            tracing::info!(peer = %id, score, "banned");
+            self.ban(id, self.tuning.ban_time);
+        }
+    }
+
+    fn end_unidentified(&mut self, now: Instant) {
+        let patience = self.tuning.admission;
+        let overdue = |(id, peer): (&PeerId, &Peer)| {
+            (!peer.admitted && now.duration_since(peer.since) > patience).then_some(*id)
+        };
+        for peer in self.peers.iter().filter_map(overdue).collect::<Vec<_>>() {
+            self.shared.counters.count(Count::NotIdentified);
+            // An error means that it has just left.
+            let _gone = self.swarm.disconnect_peer_id(peer);
+        }
+    }
+
+    /// Messages that gossip itself has forgotten by now can no longer be judged.
+    fn forget_unjudged(&mut self, now: Instant) {
+        let window = self.tuning.heartbeat * (gossip::HISTORY - 1);
+        let overdue = |(id, message): (&MessageId, &Unjudged)| {
+            (now.duration_since(message.since) >= window).then_some((*id, message.via))
+        };
+        for (id, via) in self.unjudged.iter().filter_map(overdue).collect::<Vec<_>>() {
+            self.unjudged.remove(&id);
+            self.shared.counters.count(Count::GossipUnjudged);
+            self.settle(id, &via, MessageAcceptance::Ignore);
+        }
+    }
+
+    /// A new peer may know others.
+    pub(crate) fn look_up_soon(&mut self) {
+        self.lookups.pause = LOOKUP_SOON;
+        self.lookups.next = self.lookups.next.min(Instant::now() + LOOKUP_SOON);
+    }
+
+    /// Asks the DHT for the peers closest to a key.
+    pub(crate) fn look_up(&mut self, key: Vec<u8>, reply: Option<oneshot::Sender<Found>>) {
+        // Without room the reply is dropped, which the caller takes for "nobody".
+        if self.lookups.running.len() < self.shared.limits.lookups {
+            self.shared.counters.count(Count::Lookups);
+            let id = self.swarm.behaviour_mut().kad.get_closest_peers(key);
+            self.lookups.running.insert(id, reply);
+        }
+    }
+
+    /// Remembers whom a lookup found, and answers whoever asked for it.
+    pub(crate) fn on_lookup(&mut self, id: kad::QueryId, result: QueryResult, last: bool) {
+        let QueryResult::GetClosestPeers(result) = result else {
+            return;
+        };
+        let peers = match result {
+            Ok(found) => found.peers,
+            Err(GetClosestPeersError::Timeout { peers, .. }) => peers,
+        };
+        let found: Found = peers
+            .iter()
+            .map(|p| (p.peer_id, dialable(&p.addrs)))
+            .collect();
+        let now = Instant::now();
+        for (peer, addresses) in &found {
+            if *peer != self.shared.local {
+                self.dialer.learn(*peer, addresses.clone(), now);
+                if self.peers.contains_key(peer) {
+                    self.dialer.connected(peer);
+                }
+            }
+        }
+        self.dial_due();
+        if last && let Some(Some(reply)) = self.lookups.running.remove(&id) {
+            // The caller may have given up already.
+            let _unheard = reply.send(found);
+        }
+    }
+
+    /// Shows the connected peers to the handles.
+    pub(crate) fn publish_peers(&mut self) {
+        let gossip = &self.swarm.behaviour().gossip;
+        let mesh: BTreeSet<&PeerId> = gossip.all_mesh_peers().collect();
+        let subscribed: BTreeSet<&PeerId> = gossip
+            .all_peers()
+            .filter(|(_, topics)| !topics.is_empty())
+            .map(|(id, _)| id)
+            .collect();
+        let info = |(id, peer): (&PeerId, &Peer)| {
+            let address = peer.connections.values().next()?.clone();
+            peer.admitted.then(|| PeerInfo {
+                peer: *id,
+                address,
+                connections: peer.connections.len(),
+                rtt: peer.rtt,
+                score: peer.score,
+                kept: self.dialer.is_kept(id),
+                subscribed: subscribed.contains(&id),
+                in_mesh: mesh.contains(&id),
+            })
+        };
+        let peers: Arc<[PeerInfo]> = self.peers.iter().filter_map(info).collect();
+        self.snapshot.send_replace(peers);
+    }
+}
