@@ -1,4 +1,5 @@
 //! The gridbay node: overlay, executors, keys, API and command line.
 
+pub mod api;
 pub mod config;
 pub mod keys;
