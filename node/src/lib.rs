@@ -1,4 +1,7 @@
 //! The gridbay node: overlay, executors, keys, API and command line.
 
+pub mod api;
+pub mod config;
 pub mod executor;
+pub mod keys;
 pub mod overlay;

@@ -1,0 +1,118 @@
+//! What the running node does for the API.
+
+use super::ApiError;
+use super::types::{
+    AuctionProof, AuctionSummary, Balance, BlockInfo, ClassPrice, Invite, InviteRequest, JobId,
+    JobRecord, JobRequest, LogChunk, Movement, NodeStatus, Offer, OfferRequest, Quote,
+    SignedHeader, Staged, Stream, TransferRequest, Transferred, Want, Why,
+};
+use axum::body::Bytes;
+use futures::stream::BoxStream;
+use gridbay_protocol::ids::AccountId;
+use std::future::Future;
+use std::io;
+use std::path::PathBuf;
+
+/// Bytes of an upload as they arrive. An error means that the sender broke off, or sent another
+/// number of bytes than announced.
+pub type ContentStream = BoxStream<'static, io::Result<Bytes>>;
+
+/// A result that a request waits for.
+type Answer<T> = Result<T, ApiError>;
+
+/// The node behind the API. Methods answer quickly or fail with [`super::ErrorCode::Timeout`]; they
+/// can be called from many connections at once. Implementations write plain `async fn`s.
+pub trait Backend: Send + Sync + 'static {
+    /// Status; answers in every state.
+    fn node(&self) -> impl Future<Output = Answer<NodeStatus>> + Send;
+    /// Begins to drain. Repeating it changes nothing.
+    fn drain(&self) -> impl Future<Output = Answer<NodeStatus>> + Send;
+    /// Begins to stop; answers before the node ends.
+    fn stop(&self) -> impl Future<Output = Answer<()>> + Send;
+    /// A fresh invitation, signed by this node's account.
+    fn invite(&self, request: InviteRequest) -> impl Future<Output = Answer<Invite>> + Send;
+
+    /// All offers on the ledger, by class and seller.
+    fn offers(&self) -> impl Future<Output = Answer<Vec<Offer>>> + Send;
+    /// Sets an offer of this node; answers once it is on the ledger.
+    fn set_offer(&self, request: OfferRequest) -> impl Future<Output = Answer<Offer>> + Send;
+    /// Withdraws an offer of this node; answers once that is on the ledger.
+    fn withdraw_offer(&self, label: u32) -> impl Future<Output = Answer<Offer>> + Send;
+
+    /// Stores `bytes` bytes, within the configured sizes (checked before the call for one file).
+    fn put_content(
+        &self,
+        bytes: u64,
+        stream: ContentStream,
+    ) -> impl Future<Output = Answer<Staged>> + Send;
+    /// What an order would cost.
+    fn quote(&self, want: Want) -> impl Future<Output = Answer<Quote>> + Send;
+    /// Accepts a job under `id`, durably. An id accepted before gives its record again.
+    fn submit(
+        &self,
+        id: JobId,
+        request: JobRequest,
+    ) -> impl Future<Output = Answer<JobRecord>> + Send;
+    /// Own jobs, newest first; those that ended only if `all`.
+    fn jobs(&self, all: bool) -> impl Future<Output = Answer<Vec<JobRecord>>> + Send;
+    /// One job.
+    fn job(&self, id: JobId) -> impl Future<Output = Answer<JobRecord>> + Send;
+    /// Why a job is in its state.
+    fn why(&self, id: JobId) -> impl Future<Output = Answer<Why>> + Send;
+    /// At most `max` bytes of a rank's stream from an offset.
+    fn logs(
+        &self,
+        id: JobId,
+        rank: u32,
+        stream: Stream,
+        from: u64,
+        max: usize,
+    ) -> impl Future<Output = Answer<LogChunk>> + Send;
+    /// Where a file that a rank brought back lies. `path` stays inside the job's folder.
+    fn file(
+        &self,
+        id: JobId,
+        rank: u32,
+        path: String,
+    ) -> impl Future<Output = Answer<PathBuf>> + Send;
+    /// Ends a job: a standing order at once, a running one with its slot. Repeating changes nothing.
+    fn cancel(&self, id: JobId) -> impl Future<Output = Answer<JobRecord>> + Send;
+
+    /// Prices by class.
+    fn prices(&self) -> impl Future<Output = Answer<Vec<ClassPrice>>> + Send;
+    /// The last auctions, newest first; of one class if named.
+    fn auctions(
+        &self,
+        class: Option<String>,
+        limit: usize,
+    ) -> impl Future<Output = Answer<Vec<AuctionSummary>>> + Send;
+    /// One auction by the hex of its id, with its proof.
+    fn auction(&self, id: String) -> impl Future<Output = Answer<AuctionProof>> + Send;
+
+    /// Balance of an account, of the node's own if `None`.
+    fn balance(&self, account: Option<AccountId>) -> impl Future<Output = Answer<Balance>> + Send;
+    /// Moves money; answers once that is on the ledger.
+    fn transfer(
+        &self,
+        request: TransferRequest,
+    ) -> impl Future<Output = Answer<Transferred>> + Send;
+    /// Last movements of an account's money, newest first.
+    fn history(
+        &self,
+        account: Option<AccountId>,
+        limit: usize,
+    ) -> impl Future<Output = Answer<Vec<Movement>>> + Send;
+    /// The last block.
+    fn head(&self) -> impl Future<Output = Answer<BlockInfo>> + Send;
+    /// A block by height.
+    fn block(&self, height: u64) -> impl Future<Output = Answer<BlockInfo>> + Send;
+    /// At most `limit` headers from a height on, ascending.
+    fn headers(
+        &self,
+        from: u64,
+        limit: usize,
+    ) -> impl Future<Output = Answer<Vec<SignedHeader>>> + Send;
+
+    /// Metrics in Prometheus' text form.
+    fn metrics(&self) -> impl Future<Output = String> + Send;
+}

@@ -1,0 +1,108 @@
+//! Failures: one shape, a closed list of codes.
+
+use axum::Json;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What kind of failure; decides HTTP status and exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorCode {
+    /// A request that cannot be understood or is out of range.
+    Usage,
+    /// No such thing.
+    NotFound,
+    /// Not enough units that match.
+    NoMatch,
+    /// Others bid more.
+    Outbid,
+    /// It cannot be paid.
+    InsufficientFunds,
+    /// The node, or a peer it needs, does not answer.
+    Unreachable,
+    /// It took too long.
+    Timeout,
+    /// No token, a wrong one, or a foreign host.
+    Unauthorised,
+    /// Not allowed, or not in this state.
+    Refused,
+    /// Against something that is there already.
+    Conflict,
+    /// More bytes than allowed.
+    TooLarge,
+    /// A fault of the node.
+    Internal,
+}
+
+impl ErrorCode {
+    /// All codes.
+    pub const ALL: [ErrorCode; 12] = [
+        ErrorCode::Usage,
+        ErrorCode::NotFound,
+        ErrorCode::NoMatch,
+        ErrorCode::Outbid,
+        ErrorCode::InsufficientFunds,
+        ErrorCode::Unreachable,
+        ErrorCode::Timeout,
+        ErrorCode::Unauthorised,
+        ErrorCode::Refused,
+        ErrorCode::Conflict,
+        ErrorCode::TooLarge,
+        ErrorCode::Internal,
+    ];
+    /// HTTP status.
+    pub fn status(self) -> StatusCode {
+        match self {
+            ErrorCode::Usage => StatusCode::BAD_REQUEST,
+            ErrorCode::NotFound => StatusCode::NOT_FOUND,
+            ErrorCode::NoMatch | ErrorCode::Outbid => StatusCode::UNPROCESSABLE_ENTITY,
+            ErrorCode::InsufficientFunds => StatusCode::PAYMENT_REQUIRED,
+            ErrorCode::Unreachable => StatusCode::SERVICE_UNAVAILABLE,
+            ErrorCode::Timeout => StatusCode::GATEWAY_TIMEOUT,
+            ErrorCode::Unauthorised => StatusCode::UNAUTHORIZED,
+            ErrorCode::Refused => StatusCode::FORBIDDEN,
+            ErrorCode::Conflict => StatusCode::CONFLICT,
+            ErrorCode::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            ErrorCode::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+}
+
+/// A failure: what happened and what to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{message}")]
+pub struct ApiError {
+    /// Kind.
+    pub code: ErrorCode,
+    /// Why, in one line.
+    pub message: String,
+    /// What to do, in one line; may be empty.
+    pub hint: String,
+    /// Figures for programs; `null` if there are none.
+    pub details: Value,
+}
+
+impl ApiError {
+    /// A failure with a cause and a remedy.
+    pub fn new(code: ErrorCode, message: impl Into<String>, hint: impl Into<String>) -> ApiError {
+        ApiError {
+            code,
+            message: message.into(),
+            hint: hint.into(),
+            details: Value::Null,
+        }
+    }
+    /// The same with figures.
+    pub fn with_details(mut self, details: Value) -> ApiError {
+        self.details = details;
+        self
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        (self.code.status(), Json(self)).into_response()
+    }
+}

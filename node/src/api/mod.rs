@@ -1,0 +1,24 @@
+//! The node's API: REST on a unix socket, and on loopback TCP if asked for.
+//!
+//! 1. [`server`] listens. The socket has mode 0600 and serves its owner only; TCP wants the token
+//!    from a 0600 file and a loopback `Host`, so that no web page can speak to it.
+//! 2. Routes (under `/api/v1`, and `/healthz`, `/metrics`) parse, bound and answer; what a node does
+//!    lies behind [`Backend`].
+//! 3. [`types`] are the JSON shapes, [`ApiError`] is the one shape of a failure.
+//! 4. A `POST` may carry `Idempotency-Key`; repeating it repeats the answer, not the deed.
+//! 5. [`client`] is the other end, used by the command line and the laboratory.
+
+mod auth;
+mod backend;
+pub mod client;
+mod error;
+mod extract;
+mod idempotency;
+mod limited;
+mod routes;
+pub mod server;
+pub mod types;
+
+pub use backend::{Backend, ContentStream};
+pub use error::{ApiError, ErrorCode};
+pub use server::{BindError, Server};

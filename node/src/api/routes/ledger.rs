@@ -1,0 +1,76 @@
+//! Balances, transfers, statements, blocks.
+
+use super::{Reply, Shared, lines};
+use crate::api::extract::{Body, Params, parse};
+use crate::api::types::{Balance, BlockInfo, Movement, SignedHeader, TransferRequest, Transferred};
+use crate::api::{ApiError, Backend};
+use axum::Json;
+use axum::extract::{Path, State};
+use gridbay_protocol::ids::AccountId;
+use serde::Deserialize;
+
+/// Headers in one answer at the most.
+const HEADERS: usize = 256;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Whose {
+    account: Option<String>,
+    limit: Option<usize>,
+}
+
+impl Whose {
+    fn account(&self) -> Result<Option<AccountId>, ApiError> {
+        let text = self.account.as_deref();
+        text.map(|text| parse(text, "account id")).transpose()
+    }
+}
+
+pub(super) async fn balance<B: Backend>(
+    State(at): State<Shared<B>>,
+    Params(whose): Params<Whose>,
+) -> Reply<Balance> {
+    at.backend.balance(whose.account()?).await.map(Json)
+}
+
+pub(super) async fn transfer<B: Backend>(
+    State(at): State<Shared<B>>,
+    Body(request): Body<TransferRequest>,
+) -> Reply<Transferred> {
+    at.backend.transfer(request).await.map(Json)
+}
+
+pub(super) async fn history<B: Backend>(
+    State(at): State<Shared<B>>,
+    Params(whose): Params<Whose>,
+) -> Reply<Vec<Movement>> {
+    let limit = lines(whose.limit);
+    at.backend.history(whose.account()?, limit).await.map(Json)
+}
+
+pub(super) async fn head<B: Backend>(State(at): State<Shared<B>>) -> Reply<BlockInfo> {
+    at.backend.head().await.map(Json)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Range {
+    from: u64,
+    limit: Option<usize>,
+}
+
+pub(super) async fn headers<B: Backend>(
+    State(at): State<Shared<B>>,
+    Params(range): Params<Range>,
+) -> Reply<Vec<SignedHeader>> {
+    let limit = range.limit.unwrap_or(HEADERS).min(HEADERS);
+    at.backend.headers(range.from, limit).await.map(Json)
+}
+
+pub(super) async fn block<B: Backend>(
+    State(at): State<Shared<B>>,
+    Path(height): Path<String>,
+) -> Reply<BlockInfo> {
+    let height = parse(&height, "height")?;
+    at.backend.block(height).await.map(Json)
+}

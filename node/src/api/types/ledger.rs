@@ -1,0 +1,129 @@
+//! The ledger: balances, transfers, statements, blocks.
+
+use super::{Hex, Signed, amount};
+use gridbay_protocol::ids::{AccountId, BlockId, EntryId, Hash32, OrderId, ValidatorId};
+use gridbay_protocol::payment::Reason;
+use gridbay_protocol::units::Credits;
+use serde::{Deserialize, Serialize};
+
+/// `GET /ledger/balance`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Balance {
+    /// Account.
+    pub account: AccountId,
+    /// Free balance, negative where credit is used.
+    pub balance: Signed,
+    /// Locked for orders.
+    #[serde(with = "amount")]
+    pub held: Credits,
+    /// How far the balance may fall below zero.
+    #[serde(with = "amount")]
+    pub credit_line: Credits,
+    /// Height at which this holds.
+    pub height: u64,
+}
+
+impl Balance {
+    /// What can be spent: balance and credit line.
+    pub fn spendable(&self) -> Credits {
+        let line = Signed::from(self.credit_line).0;
+        u64::try_from(self.balance.0.saturating_add(line))
+            .ok()
+            .and_then(Credits::from_micros)
+            .unwrap_or(Credits::ZERO)
+    }
+}
+
+/// `POST /ledger/transfer`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TransferRequest {
+    /// To whom.
+    pub to: AccountId,
+    /// How much.
+    #[serde(with = "amount")]
+    pub amount: Credits,
+    /// Note; the ledger carries its hash.
+    pub memo: Option<String>,
+}
+
+/// A transfer that took effect.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Transferred {
+    /// The entry.
+    pub entry: EntryId,
+    /// Height of its block.
+    pub height: u64,
+}
+
+/// `GET /ledger/history`: one movement of money, newest first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Movement {
+    /// Height of its block.
+    pub height: u64,
+    /// Ledger time of that block.
+    pub time_ms: u64,
+    /// In (positive) or out (negative).
+    pub amount: Signed,
+    /// Why.
+    pub reason: Reason,
+    /// The other purse as text: `account <hex>`, `escrow <hex>`, `class <name>` or `bank`.
+    pub other: String,
+    /// Order it belongs to.
+    pub order: Option<OrderId>,
+}
+
+/// `GET /ledger/head` and `GET /ledger/blocks/{height}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockInfo {
+    /// Height.
+    pub height: u64,
+    /// Its id.
+    pub block: BlockId,
+    /// Ledger time.
+    pub time_ms: u64,
+    /// Who made it.
+    pub proposer: ValidatorId,
+    /// Entries in it.
+    pub entries: u32,
+    /// Root of the state after it.
+    pub state_root: Hash32,
+    /// Root of the log of the blocks before it.
+    pub log_root: Hash32,
+    /// Header.
+    pub header: Hex,
+    /// Certificate.
+    pub certificate: Hex,
+}
+
+/// `GET /ledger/headers?from=&limit=`: what `ledger verify` checks, ascending.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SignedHeader {
+    /// Header.
+    pub header: Hex,
+    /// Certificate.
+    pub certificate: Hex,
+    /// Validators of this height, given where they differ from the height before.
+    pub validators: Option<Hex>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spendable_is_balance_and_credit() {
+        let mut balance = Balance {
+            account: AccountId([1; 32]),
+            balance: Signed(-2_000_000),
+            held: Credits::ZERO,
+            credit_line: "5".parse().unwrap(),
+            height: 1,
+        };
+        assert_eq!(balance.spendable().to_string(), "3");
+        balance.balance = Signed(-9_000_000);
+        assert_eq!(balance.spendable(), Credits::ZERO);
+        balance.balance = Signed(i64::MAX);
+        assert_eq!(balance.spendable(), Credits::MAX);
+    }
+}

@@ -1,0 +1,49 @@
+//! The data folder: where everything of a node lies.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+/// Paths in a data folder. Nothing is touched by asking for them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Home(PathBuf);
+
+impl Home {
+    /// The folder at `path`.
+    pub fn new(path: impl Into<PathBuf>) -> Home {
+        Home(path.into())
+    }
+    /// `.gridbay` in the user's home folder; `None` if the user has none.
+    pub fn default_path() -> Option<PathBuf> {
+        env::var_os("HOME")
+            .filter(|home| !home.is_empty())
+            .map(|home| Path::new(&home).join(".gridbay"))
+    }
+    /// The folder itself.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+    /// Configuration file.
+    pub fn config_file(&self) -> PathBuf {
+        self.0.join("gridbay.toml")
+    }
+    /// Key folder.
+    pub fn keys(&self) -> PathBuf {
+        self.0.join("keys")
+    }
+    /// Genesis of the network: canonical bytes.
+    pub fn genesis(&self) -> PathBuf {
+        self.0.join("genesis.cbor")
+    }
+    /// Invitation in text form, mode 0600: its token is a secret until it is used.
+    pub fn invitation(&self) -> PathBuf {
+        self.0.join("invitation")
+    }
+    /// Unix socket of the API, unless configured elsewhere.
+    pub fn socket(&self) -> PathBuf {
+        self.0.join("api.sock")
+    }
+    /// Token of the API's TCP side.
+    pub fn token(&self) -> PathBuf {
+        self.0.join("api.token")
+    }
+}

@@ -1,0 +1,128 @@
+//! Settings as written, with where each was written.
+//!
+//! Four layers, later ones win: default, file, environment, flag. A key that no setting has is
+//! refused in the file and as a flag; in the environment it is passed over, because jobs are given
+//! variables of the same prefix.
+
+use super::home::Home;
+use super::schema::{self, KEYS, Key};
+use super::{ConfigError, Sources};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::io;
+use toml::{Table, Value};
+
+/// Where a value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// Nobody set it.
+    Default,
+    /// The configuration file.
+    File,
+    /// An environment variable.
+    Env,
+    /// A flag of this command.
+    Flag,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Origin::Default => "default",
+            Origin::File => "file",
+            Origin::Env => "env",
+            Origin::Flag => "flag",
+        })
+    }
+}
+
+/// Every setting's value and origin, not yet checked.
+#[derive(Clone, Debug)]
+pub struct RawConfig(BTreeMap<&'static str, (Value, Origin)>);
+
+impl RawConfig {
+    /// Reads all layers.
+    pub fn read(home: &Home, sources: &Sources) -> Result<RawConfig, ConfigError> {
+        let mut raw = RawConfig(
+            KEYS.iter()
+                .map(|key| (key.name, (key.default(home), Origin::Default)))
+                .collect(),
+        );
+        raw.read_file(home)?;
+        for key in KEYS {
+            if let Some(text) = sources.env.get(&key.variable()) {
+                raw.set_text(key, text, Origin::Env)?;
+            }
+        }
+        for setting in &sources.flags {
+            let (name, text) = setting
+                .split_once('=')
+                .ok_or_else(|| ConfigError::NotASetting(setting.clone()))?;
+            raw.set_text(known(name.trim(), Origin::Flag)?, text, Origin::Flag)?;
+        }
+        Ok(raw)
+    }
+    /// Value and origin of a key of the schema.
+    pub fn get(&self, name: &'static str) -> (&Value, Origin) {
+        let (value, origin) = self
+            .0
+            .get(name)
+            .expect("every key of the schema has a value");
+        (value, *origin)
+    }
+
+    fn read_file(&mut self, home: &Home) -> Result<(), ConfigError> {
+        let path = home.config_file();
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(source) => return Err(ConfigError::Unreadable { path, source }),
+        };
+        let table: Table = toml::from_str(&text).map_err(|error| ConfigError::Syntax {
+            line: error
+                .span()
+                .map_or(0, |at| 1 + text[..at.start].matches('\n').count()),
+            problem: error.message().to_owned(),
+            path,
+        })?;
+        for (name, value) in flatten(table) {
+            let key = known(&name, Origin::File)?;
+            self.0.insert(key.name, (value, Origin::File));
+        }
+        Ok(())
+    }
+    fn set_text(&mut self, key: &Key, text: &str, origin: Origin) -> Result<(), ConfigError> {
+        let value = key.read(text).map_err(|problem| ConfigError::Value {
+            key: key.name,
+            origin,
+            problem,
+        })?;
+        self.0.insert(key.name, (value, origin));
+        Ok(())
+    }
+}
+
+fn known(name: &str, origin: Origin) -> Result<&'static Key, ConfigError> {
+    schema::find(name).ok_or_else(|| ConfigError::UnknownKey {
+        name: name.to_owned(),
+        origin,
+    })
+}
+
+/// Tables become dotted names, one level deep: no setting lies deeper.
+fn flatten(table: Table) -> Vec<(String, Value)> {
+    let mut flat = Vec::new();
+    for (name, value) in table {
+        match value {
+            Value::Table(inner) => flat.extend(
+                inner
+                    .into_iter()
+                    .map(|(key, value)| (format!("{name}.{key}"), value)),
+            ),
+            value => flat.push((name, value)),
+        }
+    }
+    flat
+}

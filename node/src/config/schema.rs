@@ -1,0 +1,179 @@
+//! The list of settings: every key, its kind, its default and what it means.
+//!
+//! A key is written the same everywhere: `api.listen` in the file (as a dotted key or in a table),
+//! `GRIDBAY_API_LISTEN` in the environment, `--set api.listen=…` as a flag.
+
+use super::home::Home;
+use toml::Value;
+
+/// How a key's text is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// As it stands.
+    Text,
+    /// Texts separated by commas, or a TOML list.
+    List,
+    /// A whole number.
+    Number,
+    /// A size (`4GiB`).
+    Size,
+    /// A duration (`30m`).
+    Duration,
+    /// A TOML list of tables.
+    Tables,
+}
+
+/// One setting.
+#[derive(Debug)]
+pub struct Key {
+    /// Dotted name.
+    pub name: &'static str,
+    /// Kind.
+    pub kind: Kind,
+    /// What it sets.
+    pub help: &'static str,
+    default: Default,
+}
+
+#[derive(Debug)]
+enum Default {
+    Text(&'static str),
+    List(&'static [&'static str]),
+    Number(i64),
+    Socket,
+    None,
+}
+
+const fn key(name: &'static str, kind: Kind, default: Default, help: &'static str) -> Key {
+    Key {
+        name,
+        kind,
+        help,
+        default,
+    }
+}
+
+/// All settings, in the order in which they are shown.
+pub const KEYS: &[Key] = &[
+    key(
+        "name",
+        Kind::Text,
+        Default::Text("node"),
+        "name of this node for people",
+    ),
+    key(
+        "listen",
+        Kind::List,
+        Default::List(&["/ip4/0.0.0.0/udp/7411/quic-v1", "/ip4/0.0.0.0/tcp/7411"]),
+        "addresses to listen on for other nodes; port 0 takes a free one",
+    ),
+    key(
+        "bootstrap",
+        Kind::List,
+        Default::List(&[]),
+        "nodes to start from besides those of the genesis or invitation; each ends in /p2p/<id>",
+    ),
+    key(
+        "api.socket",
+        Kind::Text,
+        Default::Socket,
+        "unix socket of the API; a relative path lies in the data folder",
+    ),
+    key(
+        "api.listen",
+        Kind::Text,
+        Default::Text("off"),
+        "loopback address and port of the API over TCP, which wants the token; off for none",
+    ),
+    key(
+        "api.connections",
+        Kind::Number,
+        Default::Number(128),
+        "connections the API serves at once on each of its listeners",
+    ),
+    key(
+        "log",
+        Kind::Text,
+        Default::Text("info"),
+        "log filter, as in info,gridbay_node=debug",
+    ),
+    key(
+        "grace",
+        Kind::Duration,
+        Default::Text("5s"),
+        "time a job that must stop has between SIGTERM and SIGKILL",
+    ),
+    key(
+        "offers",
+        Kind::Tables,
+        Default::None,
+        "offers set when the node starts: class, units, reserve, buy (credits per hour), notice",
+    ),
+    key(
+        "limits.content",
+        Kind::Size,
+        Default::Text("1GiB"),
+        "largest file that can be staged",
+    ),
+    key(
+        "limits.stored",
+        Kind::Size,
+        Default::Text("16GiB"),
+        "disk for staged and returned files",
+    ),
+    key(
+        "limits.output",
+        Kind::Size,
+        Default::Text("64MiB"),
+        "captured output of one stream of one rank",
+    ),
+];
+
+impl Key {
+    /// Its environment variable.
+    pub fn variable(&self) -> String {
+        let name = self.name.replace('.', "_").to_ascii_uppercase();
+        format!("GRIDBAY_{name}")
+    }
+    /// Its default in a data folder.
+    pub(super) fn default(&self, home: &Home) -> Value {
+        match &self.default {
+            Default::Text(text) => Value::String((*text).into()),
+            Default::List(list) => texts(list.iter().copied()),
+            Default::Number(number) => Value::Integer(*number),
+            Default::Socket => Value::String(home.socket().to_string_lossy().into_owned()),
+            Default::None => Value::Array(Vec::new()),
+        }
+    }
+    /// Reads the text of a variable or flag; says what is wrong with it.
+    pub(super) fn read(&self, text: &str) -> Result<Value, String> {
+        match self.kind {
+            Kind::Text | Kind::Size | Kind::Duration => Ok(Value::String(text.into())),
+            Kind::Number => text
+                .parse()
+                .map(Value::Integer)
+                .map_err(|_| format!("`{text}` is no whole number")),
+            Kind::List if !text.trim_start().starts_with('[') => Ok(texts(
+                text.split(',')
+                    .map(str::trim)
+                    .filter(|part| !part.is_empty()),
+            )),
+            Kind::List | Kind::Tables => {
+                let mut table: toml::Table = toml::from_str(&format!("value = {text}"))
+                    .map_err(|error| format!("`{text}`: {}", error.message()))?;
+                table
+                    .remove("value")
+                    .ok_or_else(|| format!("`{text}` is no list"))
+            }
+        }
+    }
+}
+
+fn texts<'a>(list: impl Iterator<Item = &'a str>) -> Value {
+    Value::Array(list.map(|text| Value::String(text.into())).collect())
+}
+
+/// The key with a name.
+pub fn find(name: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.name == name)
+}
