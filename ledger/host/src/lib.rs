@@ -1,1 +1,9 @@
-//! The ledger host: consensus, write-ahead log, block file, mempool and sync, driven by effects.
+//! The ledger host.
+pub mod disk;
+mod consensus;
+mod fault;
+mod guard;
+mod limits;
+mod message;
+mod record;
+pub use fault::Fault;
