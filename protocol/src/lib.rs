@@ -33,6 +33,7 @@ pub mod job;
 pub mod keys;
 pub mod lease;
 pub mod limits;
+pub mod mechanism;
 pub mod offer;
 pub mod order;
 pub mod payment;

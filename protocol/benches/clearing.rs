@@ -1,0 +1,211 @@
+//! How long clearings take, each next to a baseline measured in the same run.
+//!
+//! `cargo bench -p gridbay-protocol --bench clearing` prints one line per case. A case with a
+//! target fails the run only beyond three times the target, so that a busy machine does not.
+#![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+#![allow(clippy::print_stdout, reason = "a benchmark reports to its reader")]
+
+use std::hint::black_box;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use gridbay_protocol::mechanism::ausubel::{Bidder, Input, Rule, clear};
+use gridbay_protocol::mechanism::pool::{self, Offer};
+
+/// SplitMix64.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % bound
+    }
+
+    /// Bidders in no order: divisible with `count` prices each, or all-or-none with one price for
+    /// up to `count` units.
+    fn bidders(&mut self, ids: std::ops::Range<u64>, count: u64, lumpy: bool) -> Vec<Bidder<u64>> {
+        let mut bidders: Vec<Bidder<u64>> = ids
+            .map(|id| {
+                let count = if lumpy { 1 + self.below(count) } else { count };
+                let mut prices: Vec<u64> = (0..count).map(|_| self.below(10_000_000)).collect();
+                if lumpy {
+                    let price = prices[0];
+                    prices.fill(price);
+                }
+                prices.sort_unstable_by(|a, b| b.cmp(a));
+                let min = if lumpy { count as u32 } else { 0 };
+                Bidder {
+                    id,
+                    time: self.below(4),
+                    min,
+                    prices,
+                }
+            })
+            .collect();
+        for last in (1..bidders.len()).rev() {
+            bidders.swap(last, self.below(last as u64 + 1) as usize);
+        }
+        bidders
+    }
+}
+
+/// The median of several runs; `prepare` is not timed.
+fn median<T, R>(mut prepare: impl FnMut() -> T, mut run: impl FnMut(T) -> R) -> Duration {
+    let mut times: Vec<Duration> = (0..9)
+        .map(|_| {
+            let input = prepare();
+            let start = Instant::now();
+            black_box(run(black_box(input)));
+            start.elapsed()
+        })
+        .collect();
+    times.sort_unstable();
+    times[times.len() / 2]
+}
+
+fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+/// Prints a case and says whether it is within three times its target.
+fn report(case: &str, time: Duration, baseline: (&str, Duration), target: Option<f64>) -> bool {
+    let ratio = time.as_secs_f64() / baseline.1.as_secs_f64();
+    let goal = target.map_or("reported".to_owned(), |target| {
+        format!("target {target:.1}x")
+    });
+    println!(
+        "{case:<52} {:9.3} ms | {} {:9.3} ms | {ratio:6.2}x, {goal}",
+        millis(time),
+        baseline.0,
+        millis(baseline.1),
+    );
+    target.is_none_or(|target| ratio <= 3.0 * target)
+}
+
+fn time_clear(input: &Input<u64>) -> Duration {
+    median(|| input, clear)
+}
+
+/// One million prices of 100,000 divisible bidders, against sorting these prices.
+fn divisible() -> bool {
+    let bidders = Dice(1).bidders(0..100_000, 10, false);
+    let prices: Vec<u64> = bidders
+        .iter()
+        .flat_map(|b| b.prices.iter().copied())
+        .collect();
+    let sort = median(
+        || prices.clone(),
+        |mut prices: Vec<u64>| {
+            prices.sort_unstable();
+            prices
+        },
+    );
+    let mut input = Input {
+        rule: Rule::Exact,
+        supply: 0,
+        reserve: 1_000,
+        bidders,
+    };
+    let mut good = true;
+    for supply in [4_096, 65_536, 500_000] {
+        input.supply = supply;
+        let case = format!("a 1M prices, 100k divisible, {supply} units");
+        good &= report(
+            &case,
+            time_clear(&input),
+            ("sort_unstable", sort),
+            Some(3.0),
+        );
+    }
+    good
+}
+
+/// 100 all-or-none bidders over 512 units, against 5 ms.
+fn all_or_none() -> bool {
+    let bidders = Dice(2).bidders(0..100, 32, true);
+    let mut input = Input {
+        rule: Rule::Exact,
+        supply: 512,
+        reserve: 1_000,
+        bidders,
+    };
+    let limit = ("limit        ", Duration::from_millis(5));
+    let narrow = time_clear(&input);
+    let mut good = report("b 100 all-or-none, 512 units", narrow, limit, Some(1.0));
+    for price in input.bidders.iter_mut().flat_map(|b| &mut b.prices) {
+        *price <<= 39;
+    }
+    let wide = time_clear(&input);
+    good &= report("b the same with 62-bit prices", wide, limit, Some(1.0));
+    good
+}
+
+/// Both kinds together, against sorting the prices.
+fn mixed() {
+    let mut dice = Dice(3);
+    let mut bidders = dice.bidders(0..10_000, 10, false);
+    bidders.extend(dice.bidders(10_000..10_100, 64, true));
+    let prices: Vec<u64> = bidders
+        .iter()
+        .flat_map(|b| b.prices.iter().copied())
+        .collect();
+    let sort = median(
+        || prices.clone(),
+        |mut prices: Vec<u64>| {
+            prices.sort_unstable();
+            prices
+        },
+    );
+    let baseline = ("sort_unstable", sort);
+    let mut input = Input {
+        rule: Rule::Exact,
+        supply: 4_096,
+        reserve: 1_000,
+        bidders,
+    };
+    for rule in [Rule::Exact, Rule::Floor, Rule::Paper] {
+        input.rule = rule;
+        let case = format!("c 10k divisible + 100 all-or-none, 4096, {rule:?}");
+        report(&case, time_clear(&input), baseline, None);
+    }
+    input.rule = Rule::Exact;
+    input.supply = 65_536;
+    report(
+        "c the same, 65536 units, exact",
+        time_clear(&input),
+        baseline,
+        None,
+    );
+    let offers: Vec<Offer<u64>> = (0..64)
+        .map(|id| Offer {
+            id,
+            units: 64,
+            reserve: dice.below(5_000_000),
+        })
+        .collect();
+    let pool = pool::Input {
+        rule: Rule::Exact,
+        offers,
+        bids: input.bidders,
+    };
+    let time = median(|| &pool, pool::clear);
+    report(
+        "c the same bids, 64 sellers of 64 units, exact",
+        time,
+        baseline,
+        None,
+    );
+}
+
+fn main() -> ExitCode {
+    let good = divisible() & all_or_none();
+    mixed();
+    if good {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}

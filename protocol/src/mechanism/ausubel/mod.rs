@@ -1,0 +1,237 @@
+//! The sealed-bid form of CloudBay's two-stage Ausubel auction (Zhao et al., III.C-D).
+//!
+//! `supply` alike units of one class are sold to bidders who each state what the first, second,
+//! third... unit is worth to them, and how many they need at least. Step by step:
+//!
+//! 1. `prepare` refuses bad input and brings bids into canonical form.
+//! 2. A [`Rule`] decides who gets how many units and what each winner pays.
+//!
+//! | rule | allocation | payment |
+//! |---|---|---|
+//! | [`Rule::Exact`] | the most valuable one | VCG: what the winner's presence costs the others |
+//! | [`Rule::Floor`] | the same | at least the clinching price, against false names |
+//! | [`Rule::Paper`] | longest prefix of blocks by average price | clinching, as printed |
+//!
+//! Without all-or-none bids the three give equal results.
+
+mod curve;
+mod divisible;
+mod exact;
+mod externality;
+mod floor;
+mod maxplus;
+mod paper;
+pub(crate) mod prepare;
+mod ranking;
+mod specimen;
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::marker::PhantomData;
+
+use super::Mechanism;
+use prepare::Prepared;
+
+/// Which rule allocates and prices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Rule {
+    /// Welfare optimum with VCG payments. Truthful; for registered identities.
+    #[default]
+    Exact,
+    /// Welfare optimum, payments raised to the clinching price; for cheap identities.
+    Floor,
+    /// The paper's greedy prefix and ascending clock.
+    Paper,
+}
+
+/// One sealed bid.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bidder<K> {
+    /// Unique among the bidders of a clearing.
+    pub id: K,
+    /// First tie-break, smaller wins: a replicated number, never the bidder's clock.
+    pub time: u64,
+    /// Takes nothing below this many units; 0 and 1 mean divisible.
+    pub min: u32,
+    /// Price in micro-credits of the first, second... unit; never rising.
+    pub prices: Vec<u64>,
+}
+
+/// What a clearing depends on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Input<K> {
+    /// How to allocate and price.
+    pub rule: Rule,
+    /// Units for sale. With all-or-none bids memory grows as their number times the smaller of
+    /// supply and demand: cap both where bids enter.
+    pub supply: u32,
+    /// Least price of a unit, micro-credits.
+    pub reserve: u64,
+    /// The bids, in any order.
+    pub bidders: Vec<Bidder<K>>,
+}
+
+/// What one winner gets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Award<K> {
+    /// The bidder.
+    pub id: K,
+    /// Units won, at least 1.
+    pub units: u32,
+    /// Price of all these units together, micro-credits.
+    pub pay: u128,
+}
+
+/// The result of a clearing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome<K> {
+    /// Winners only, by (time, id).
+    pub awards: Vec<Award<K>>,
+    /// Sum of the stated prices of the units won; the reserve is not deducted.
+    pub welfare: u128,
+    /// Sum of the payments.
+    pub revenue: u128,
+    /// Unit price of the first losing block; only [`Rule::Paper`] has one.
+    pub price: Option<u64>,
+}
+
+/// Why a clearing is refused. Duplicates are looked for first; the smallest guilty id is named.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error<K: Debug> {
+    /// Two bidders have one id.
+    #[error("two bidders have the id {0:?}")]
+    DuplicateId(K),
+    /// A bidder's prices rise.
+    #[error("the prices of bidder {0:?} rise")]
+    NotMonotone(K),
+}
+
+/// What one lot of [`Prepared`] gets under a rule.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Share {
+    pub(crate) units: u32,
+    pub(crate) pay: u128,
+}
+
+/// Shares parallel to the lots, and the price if the rule has one.
+pub(crate) fn solve(prepared: &Prepared<'_>, rule: Rule) -> (Vec<Share>, Option<u64>) {
+    match rule {
+        Rule::Exact => (exact::solve(prepared), None),
+        Rule::Floor => (floor::solve(prepared), None),
+        Rule::Paper => {
+            let (shares, price) = paper::solve(prepared);
+            (shares, Some(price))
+        }
+    }
+}
+
+/// Clears one market with one seller side; `pool` adds many sellers.
+///
+/// # Errors
+/// Two bidders with one id, or prices that rise.
+pub fn clear<K: Ord + Clone + Debug>(input: &Input<K>) -> Result<Outcome<K>, Error<K>> {
+    let prepared = prepare::prepare(&input.bidders, input.supply, input.reserve)?;
+    let (shares, price) = solve(&prepared, input.rule);
+    Ok(outcome(&input.bidders, &prepared, &shares, price))
+}
+
+/// Names the winners among the shares. Lots without a bidder are the sellers' own and no award.
+pub(crate) fn outcome<K: Clone>(
+    bidders: &[Bidder<K>],
+    prepared: &Prepared<'_>,
+    shares: &[Share],
+    price: Option<u64>,
+) -> Outcome<K> {
+    let mut outcome = Outcome {
+        awards: Vec::new(),
+        welfare: 0,
+        revenue: 0,
+        price,
+    };
+    for (lot, share) in prepared.lots.iter().zip(shares) {
+        let Some(bidder) = lot.bidder else { continue };
+        if share.units == 0 {
+            continue;
+        }
+        outcome.welfare += lot.value(share.units);
+        outcome.revenue += share.pay;
+        let id = bidders[bidder as usize].id.clone();
+        outcome.awards.push(Award {
+            id,
+            units: share.units,
+            pay: share.pay,
+        });
+    }
+    outcome
+}
+
+/// The auction as a [`Mechanism`], for bidders with ids of type `K`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Ausubel<K>(PhantomData<fn() -> K>);
+
+impl<K> Ausubel<K> {
+    /// The marker, usable in statics.
+    pub const NEW: Self = Ausubel(PhantomData);
+}
+
+impl<K: Ord + Clone + Debug + From<u8>> Mechanism for Ausubel<K> {
+    type Input = Input<K>;
+    type Outcome = Outcome<K>;
+    type Error = Error<K>;
+
+    const NAME: &'static str = "ausubel";
+    const SUMMARY: &'static str =
+        "run it when it is cheap: sealed bids, partial fills, preemptible";
+
+    fn clear(input: &Input<K>) -> Result<Outcome<K>, Error<K>> {
+        clear(input)
+    }
+
+    fn audit(input: &Input<K>, outcome: &Outcome<K>) -> Result<(), &'static str> {
+        audit(input, outcome)
+    }
+
+    fn specimen(seed: u64) -> Input<K> {
+        specimen::draw(seed)
+    }
+}
+
+/// See [`Mechanism::audit`].
+fn audit<K: Ord>(input: &Input<K>, outcome: &Outcome<K>) -> Result<(), &'static str> {
+    let bids: BTreeMap<&K, &Bidder<K>> = input.bidders.iter().map(|b| (&b.id, b)).collect();
+    let (mut units, mut welfare, mut revenue) = (0u64, 0u128, 0u128);
+    let mut last = None;
+    for award in &outcome.awards {
+        let bid = bids.get(&award.id).ok_or("a winner did not bid")?;
+        if last
+            .replace((bid.time, &bid.id))
+            .is_some_and(|before| before >= (bid.time, &bid.id))
+        {
+            return Err("winners are not in (time, id) order");
+        }
+        let stated = bid
+            .prices
+            .get(..award.units as usize)
+            .ok_or("more units than asked for")?;
+        let value = stated.iter().map(|&p| u128::from(p)).sum();
+        if award.units < bid.min.max(1) {
+            return Err("a winner got less than his minimum");
+        }
+        if award.pay > value {
+            return Err("a winner pays more than his bid");
+        }
+        if award.pay < u128::from(input.reserve) * u128::from(award.units) {
+            return Err("a winner pays less than the reserve");
+        }
+        units += u64::from(award.units);
+        welfare += value;
+        revenue += award.pay;
+    }
+    if units > u64::from(input.supply) {
+        return Err("more units sold than supplied");
+    }
+    if (welfare, revenue) != (outcome.welfare, outcome.revenue) {
+        return Err("the sums do not add up");
+    }
+    Ok(())
+}

@@ -1,0 +1,99 @@
+//! Rule `paper`: CloudBay's two stages, III.C (allocation) and III.D (payment).
+//!
+//! Stage 1. A bidder's blocks are his head and then single units. All blocks are ordered by
+//! average price, ties by (time, id); the longest prefix that fits the supply wins. Whatever comes
+//! behind the first block that does not fit loses ("backtrack"), even if it would fit.
+//!
+//! Stage 2. A clock starts at the reserve with everybody's demand, then drops the losing blocks,
+//! cheapest first, each at its average rounded down. A winner of A units clinches
+//! `rho = min(A, supply - demand of the others)` and pays for each clinched unit the price of the
+//! round in which he clinches it.
+//!
+//! Two readings keep this sound with all-or-none bids: rho is capped by what the bidder finally
+//! wins, and only winners pay.
+
+use super::Share;
+use super::prepare::{Lot, Prepared};
+
+/// A head or a single unit.
+#[derive(Debug, Clone, Copy)]
+struct Block {
+    value: u128,
+    size: u32,
+    lot: u32,
+}
+
+impl Block {
+    /// Average price, rounded down; at least the reserve, as cheaper blocks do not survive.
+    fn price(&self) -> u64 {
+        // An average of u64 prices is one itself.
+        (self.value / u128::from(self.size)) as u64
+    }
+}
+
+/// Shares parallel to the lots, and the price of the first losing block (or the reserve).
+pub(super) fn solve(prepared: &Prepared<'_>) -> (Vec<Share>, u64) {
+    let mut blocks: Vec<Block> = (0u32..)
+        .zip(&prepared.lots)
+        .flat_map(|(index, lot)| blocks(index, lot))
+        .collect();
+    // A stable sort keeps (time, id, block) among equals.
+    blocks.sort_by(|a, b| (b.value * u128::from(a.size)).cmp(&(a.value * u128::from(b.size))));
+    let mut free = prepared.supply;
+    let fits = blocks
+        .iter()
+        .take_while(|block| match free.checked_sub(block.size) {
+            Some(rest) => {
+                free = rest;
+                true
+            }
+            None => false,
+        });
+    let (winning, losing) = blocks.split_at(fits.count());
+    let mut shares = vec![Share::default(); prepared.lots.len()];
+    for block in winning {
+        shares[block.lot as usize].units += block.size;
+    }
+    for (index, lot) in prepared.lots.iter().enumerate() {
+        if lot.bidder.is_some() && shares[index].units > 0 {
+            shares[index].pay = clinch(shares[index].units, free, index, losing, prepared.reserve);
+        }
+    }
+    let price = losing.first().map_or(prepared.reserve, Block::price);
+    (shares, price)
+}
+
+fn blocks<'a>(index: u32, lot: &Lot<'a>) -> impl Iterator<Item = Block> + use<'a> {
+    let head = Block {
+        value: lot.value(lot.head),
+        size: lot.head,
+        lot: index,
+    };
+    let single = move |&price: &u64| Block {
+        value: u128::from(price),
+        size: 1,
+        lot: index,
+    };
+    std::iter::once(head).chain(lot.prices[lot.head as usize..].iter().map(single))
+}
+
+/// Payment of a winner, following the clock backwards from its end, where the others leave him
+/// all he wins and the idle units. Every round before gives back its block, unless it was his
+/// own; once nothing is left to him, no earlier round matters.
+fn clinch(won: u32, idle: u32, winner: usize, losing: &[Block], reserve: u64) -> u128 {
+    let won = i128::from(won);
+    let rho = |left: i128| u128::try_from(left.min(won)).unwrap_or(0);
+    let mut left = won + i128::from(idle);
+    let mut pay = 0;
+    for block in losing {
+        if left <= 0 {
+            return pay;
+        }
+        if block.lot as usize != winner {
+            let before = left - i128::from(block.size);
+            pay += u128::from(block.price()) * (rho(left) - rho(before));
+            left = before;
+        }
+    }
+    pay + u128::from(reserve) * rho(left)
+}

@@ -1,0 +1,183 @@
+//! One clearing of a class with many sellers.
+//!
+//! Every offer enters the auction as a phantom bidder that buys its units back at its reserve,
+//! behind every real bid in a tie, and is never charged:
+//!
+//! 1. Supply is the sum of all offers; the auction itself has no reserve.
+//! 2. The phantoms together bid the reserves of all units in descending order. Only their joint
+//!    curve can matter to real bids, so they enter as one bidder.
+//! 3. The units sold are exactly those whose phantoms lost: as many as the real bidders won, the
+//!    lowest reserves first, equal reserves by offer id.
+//! 4. What buyers paid is shared by [`level`] earnings.
+//!
+//! Why payments cover the reserves. Let real bidders win u units. Without a winner of A units his
+//! rivals could at least give the A dearest sold units back to their phantoms, so he pays at least
+//! the sum of the A highest reserves sold. Any A of the u sold units average no more than the
+//! A highest, so all payments together reach the sum of the reserves sold. Under `floor` payments
+//! are only higher. Under `paper` the clock drops phantoms cheapest first, and a winner's last A
+//! units are clinched only when the others' phantoms have dropped up to the u-th lowest reserve:
+//! the same bound. There, units left idle by backtracking have neither a buyer nor a winning
+//! phantom; they count as unsold, so again the lowest reserves are the ones sold.
+
+use std::fmt::Debug;
+
+use super::ausubel::{self, Award, Bidder, Rule, prepare, solve};
+use super::level::{self, Sold};
+
+/// Most units of one class in one clearing. Tables take 8 or 16 bytes for each unit and each
+/// all-or-none bid, so this bounds memory together with the number of such bids.
+pub const UNITS_MAX: u32 = 65_536;
+
+/// Units of one seller.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offer<O> {
+    /// Unique among the offers of a clearing.
+    pub id: O,
+    /// Units for sale, 0 or more.
+    pub units: u32,
+    /// Least earning of each unit, micro-credits.
+    pub reserve: u64,
+}
+
+/// What a clearing depends on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Input<O, B> {
+    /// How to allocate and price.
+    pub rule: Rule,
+    /// The sellers' side, in any order.
+    pub offers: Vec<Offer<O>>,
+    /// The buyers' side, in any order.
+    pub bids: Vec<Bidder<B>>,
+}
+
+/// What one offer sold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sale<O> {
+    /// The offer.
+    pub offer: O,
+    /// Units sold, at least 1.
+    pub units: u32,
+    /// What these units earn together, micro-credits; at least their reserve.
+    pub earned: u128,
+}
+
+/// The result of a clearing. Units won equal units sold; money paid equals money earned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outcome<O, B> {
+    /// Winners by (time, id).
+    pub awards: Vec<Award<B>>,
+    /// Offers that sold something, by id.
+    pub sales: Vec<Sale<O>>,
+    /// Sum of the stated prices of the units won.
+    pub welfare: u128,
+    /// Sum of the payments, which is the sum of the earnings.
+    pub revenue: u128,
+    /// Unit price of the first losing block, which may be a phantom; only [`Rule::Paper`].
+    pub price: Option<u64>,
+}
+
+/// Why a clearing is refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error<O: Debug, B: Debug> {
+    /// Two offers have one id.
+    #[error("two offers have the id {0:?}")]
+    DuplicateOffer(O),
+    /// The offers together exceed [`UNITS_MAX`].
+    #[error("{units} units exceed what one clearing takes")]
+    TooManyUnits {
+        /// Units of all offers.
+        units: u64,
+    },
+    /// A bid is bad.
+    #[error("bad bid")]
+    Bid(#[source] ausubel::Error<B>),
+}
+
+/// Clears a class.
+///
+/// # Errors
+/// Duplicate offers, too many units, or bids that [`ausubel`] refuses; in this order.
+pub fn clear<O, B>(input: &Input<O, B>) -> Result<Outcome<O, B>, Error<O, B>>
+where
+    O: Ord + Clone + Debug,
+    B: Ord + Clone + Debug + 'static,
+{
+    let offers = by_reserve(&input.offers)?;
+    let phantoms: Vec<u64> = offers
+        .iter()
+        .rev()
+        .flat_map(|o| std::iter::repeat_n(o.reserve, o.units as usize))
+        .collect();
+    // `by_reserve` keeps the units within UNITS_MAX.
+    let supply = phantoms.len() as u32;
+    let mut prepared = prepare::prepare(&input.bids, supply, 0).map_err(Error::Bid)?;
+    prepared.push_sellers(&phantoms);
+    let (shares, price) = solve(&prepared, input.rule);
+    let ausubel::Outcome {
+        awards,
+        welfare,
+        revenue,
+        price,
+    } = ausubel::outcome(&input.bids, &prepared, &shares, price);
+    let sales = sell(
+        &offers,
+        awards.iter().map(|award| award.units).sum(),
+        revenue,
+    );
+    Ok(Outcome {
+        awards,
+        sales,
+        welfare,
+        revenue,
+        price,
+    })
+}
+
+/// The offers in the order in which they sell.
+fn by_reserve<O, B>(offers: &[Offer<O>]) -> Result<Vec<&Offer<O>>, Error<O, B>>
+where
+    O: Ord + Clone + Debug,
+    B: Debug,
+{
+    let mut sorted: Vec<&Offer<O>> = offers.iter().collect();
+    sorted.sort_unstable_by_key(|offer| &offer.id);
+    if let Some(pair) = sorted.windows(2).find(|pair| pair[0].id == pair[1].id) {
+        return Err(Error::DuplicateOffer(pair[0].id.clone()));
+    }
+    let units = offers.iter().map(|offer| u64::from(offer.units)).sum();
+    if units > u64::from(UNITS_MAX) {
+        return Err(Error::TooManyUnits { units });
+    }
+    sorted.sort_by_key(|offer| offer.reserve);
+    Ok(sorted)
+}
+
+/// Takes the units sold from the offers in their order, and shares the revenue.
+fn sell<O: Ord + Clone>(offers: &[&Offer<O>], units: u32, revenue: u128) -> Vec<Sale<O>> {
+    let mut left = units;
+    let mut sold = Vec::new();
+    for offer in offers {
+        let units = offer.units.min(left);
+        left -= units;
+        if units > 0 {
+            sold.push(Sold {
+                offer: offer.id.clone(),
+                units,
+                floor: offer.reserve,
+            });
+        }
+    }
+    let earned =
+        level::earnings(&sold, revenue).expect("payments cover the reserves of sold units");
+    let mut sales: Vec<Sale<O>> = sold
+        .into_iter()
+        .zip(earned)
+        .map(|(sold, earned)| Sale {
+            offer: sold.offer,
+            units: sold.units,
+            earned,
+        })
+        .collect();
+    sales.sort_unstable_by(|a, b| a.offer.cmp(&b.offer));
+    sales
+}
