@@ -91,6 +91,10 @@ impl Guard {
     pub(crate) fn public(&self) -> PublicKey {
         self.key.public()
     }
+    /// The lowest height it signs for.
+    pub(crate) fn height(&self) -> u64 {
+        self.height
+    }
     /// Moves on: statements below `height` are refused from now on.
     pub(crate) fn advance(&mut self, height: u64) {
         if height > self.height {

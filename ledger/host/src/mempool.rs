@@ -1,6 +1,7 @@
 //! The pool of entries that wait for a block.
 //!
-//! 1. An entry enters if the ledger admits it at the next height, or, from a peer, if it may pass later.
+//! 1. An entry enters if the ledger admits it at the next height. It also enters if it may pass later: from a
+//!    peer, whose book may be ahead of ours, for any reason; from our own users only for reasons of time.
 //! 2. After every block the entries in it leave, and so do those that can never pass any more.
 //! 3. The rest is marked ready or waiting; a draft takes the ready ones, longest waiting first.
 //!
@@ -10,6 +11,7 @@
 use crate::limits;
 use gridbay_ledger::{Refusal, State};
 use gridbay_protocol::codec;
+use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::ids::{AccountId, EntryId};
 use gridbay_protocol::keys::Signature;
 use gridbay_protocol::limits::{BLOCK_BYTES, BLOCK_ENTRIES};
@@ -41,6 +43,16 @@ struct Pooled {
     /// Height of the tip when it was first ready: since then it counts as acknowledged.
     since: Option<u64>,
     ready: bool,
+    /// Whether it came from our own users.
+    own: bool,
+}
+
+/// Whether an entry is refused only because of when it comes.
+fn is_of_time(refusal: &Refusal) -> bool {
+    matches!(
+        refusal,
+        Refusal::OpeningTime { .. } | Refusal::Closing(_) | Refusal::Window { .. }
+    )
 }
 
 /// The pool.
@@ -56,12 +68,12 @@ pub(crate) struct Mempool {
 const BLOCK_FRAME: usize = 64 * 1024;
 
 impl Mempool {
-    /// Takes an entry in. `may_wait` also takes one that is not admissible yet.
+    /// Takes an entry in; `own` if it came from our own users.
     pub(crate) fn add(
         &mut self,
         state: &State,
         entry: Arc<Authentic>,
-        may_wait: bool,
+        own: bool,
     ) -> Result<(), PoolRefusal> {
         let (id, account) = (entry.id(), entry.entry().account);
         if self.entries.contains_key(&id) {
@@ -77,7 +89,7 @@ impl Mempool {
         }
         let ready = match state.admit(&entry) {
             Ok(_) => true,
-            Err(refusal) if may_wait && refusal.may_pass_later() => false,
+            Err(refusal) if refusal.may_pass_later() && (!own || is_of_time(&refusal)) => false,
             Err(refusal) => return Err(refusal.into()),
         };
         if !ready && self.waiting >= limits::POOL_ENTRIES / 4 {
@@ -91,6 +103,7 @@ impl Mempool {
             bytes,
             since: ready.then(|| state.height()),
             ready,
+            own,
         };
         self.entries.insert(id, pooled);
         Ok(())
@@ -166,6 +179,18 @@ impl Mempool {
         let accounts: BTreeSet<AccountId> = block.iter().map(|e| e.entry().account).collect();
         let left_out = overdue.find(|p| !accounts.contains(&p.entry.entry().account));
         left_out.map(|p| p.entry.id())
+    }
+    /// Entries of our own users to be sent to the validators again: those that have waited two blocks,
+    /// and then every eighth block.
+    pub(crate) fn overdue(&self, tip: u64) -> Vec<SignedEntry> {
+        let overdue = self.entries.values().filter(|p| {
+            let waited = p.since.map_or(0, |since| tip.saturating_sub(since));
+            p.own && p.ready && waited % 8 == 2
+        });
+        overdue
+            .take(limits::BATCH_ENTRIES)
+            .map(|p| p.entry.signed().clone())
+            .collect()
     }
     /// The entry with an id and this very signature, if it is here.
     pub(crate) fn known(&self, id: &EntryId, signature: &Signature) -> Option<Arc<Authentic>> {
