@@ -108,7 +108,7 @@ pub(crate) enum Action {
     /// Send the proof of a round.
     Round(RoundProof),
     /// Push the body of a block again.
-    Restream(BlockId),
+    Restream,
     /// We are the proposer of a round: answer with [`Stimulus::Propose`].
     NeedValue {
         /// The round.
@@ -373,7 +373,7 @@ impl Env {
             Effect::GetValue(_, round, ..) => Some(Action::NeedValue {
                 round: convert::round_out(round),
             }),
-            Effect::RestreamProposal(_, _, _, _, block, _) => Some(Action::Restream(block)),
+            Effect::RestreamProposal(..) => Some(Action::Restream),
             Effect::WalAppend(_, input, _) => (!self.replaying)
                 .then(|| stimulus_out(input))
                 .flatten()

@@ -136,7 +136,7 @@ impl Host {
                 Action::Polka(polka) => self.broadcast(HostMessage::Polka(polka)),
                 Action::Round(proof) => self.broadcast(HostMessage::Round(proof)),
                 // Who lacks the body of a repeated proposal asks for it.
-                Action::Restream(_) => {}
+                Action::Restream => {}
                 Action::NeedValue { round } => {
                     if let Some(block) = self.own_block(round)? {
                         queue.push_back(Stimulus::Propose { round, block });
