@@ -341,7 +341,8 @@ fn unknown_fields_of_a_kind_are_refused_in_text_too() {
 #[test]
 fn a_signature_binds_key_and_every_part_of_the_entry() {
     let (_, good) = &entry::all()[4];
-    let damage: [(&str, fn(&mut SignedEntry)); 7] = [
+    type Damage = fn(&mut SignedEntry);
+    let damage: [(&str, Damage); 7] = [
         ("another key", |s| s.entry.key = key(2).public()),
         ("another account", |s| s.entry.account = AccountId([3; 32])),
         ("another window", |s| s.entry.valid_until += 1),
