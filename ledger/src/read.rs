@@ -1,0 +1,1 @@
+//! Queries for the API and the agents; nothing here changes the state.
