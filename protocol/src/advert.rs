@@ -82,6 +82,10 @@ impl SignedAdvert {
         let short = |s: &String| s.len() <= limits::ADDRESS_CHARS;
         if advert.lines.len() > limits::OFFERS_PER_ACCOUNT
             || !advert.lines.windows(2).all(|w| w[0].offer < w[1].offer)
+            || !advert
+                .lines
+                .iter()
+                .all(|l| l.free <= limits::OFFER_UNITS && l.price <= Price::MAX)
             || advert.addresses.len() > limits::ADDRESSES
             || !advert.addresses.iter().all(short)
             || !advert.attributes.iter().all(|(k, v)| short(k) && short(v))

@@ -16,7 +16,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Lengths of rounds and slots; part of the genesis.
+/// Lengths of rounds and slots; part of the genesis, whose check refuses lengths out of range.
+/// Heights may be any number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Calendar {
@@ -55,13 +56,15 @@ impl Calendar {
     pub fn heights_left(&self, height: u64) -> u64 {
         self.last_of_slot(self.slot(height)) - height
     }
-    /// Last height of a slot: its boundary.
+    /// Last height of a slot: its boundary. Beyond the last height there is, that height.
     pub fn last_of_slot(&self, slot: u64) -> u64 {
-        (slot + 1) * self.slot_heights()
+        slot.saturating_add(1).saturating_mul(self.slot_heights())
     }
-    /// Last height of a round: the one that closes it.
+    /// Last height of a round: the one that closes it. Beyond the last height there is, that height.
     pub fn last_of_round(&self, round: u64) -> u64 {
-        (round + 1) * u64::from(self.round_heights)
+        round
+            .saturating_add(1)
+            .saturating_mul(u64::from(self.round_heights))
     }
 }
 
@@ -92,6 +95,10 @@ mod tests {
             assert_eq!(cal.round(cal.last_of_round(cal.round(h))), cal.round(h));
             assert_eq!(cal.heights_left(h) == 0, cal.closes_slot(h));
         }
+        assert_eq!(
+            (cal.heights_left(u64::MAX), cal.last_of_round(u64::MAX)),
+            (0, u64::MAX)
+        );
         assert_eq!((epoch(1), epoch(1_200), epoch(1_201)), (0, 0, 1));
     }
 }

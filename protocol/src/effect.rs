@@ -31,7 +31,7 @@ pub enum OrderEnd {
 
 /// One effect of a block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Effect {
     /// Money moved.
     Posting(Posting),

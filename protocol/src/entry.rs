@@ -32,7 +32,7 @@ pub struct Entry {
 
 /// The kinds of entries, in the order in which a block executes them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum EntryBody {
     /// Replaces the keys of the account. Role: spend.
     SetKeys {

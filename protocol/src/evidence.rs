@@ -8,7 +8,8 @@ use crate::validator::ValidatorSet;
 use crate::vote::Vote;
 use serde::{Deserialize, Serialize};
 
-/// Two different votes of one validator for one height, round and step.
+/// Two different votes of one validator for one height, round and step, the one for the smaller
+/// block (nil first) before the other: one deed is one piece of evidence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
@@ -23,6 +24,20 @@ pub struct Evidence {
 }
 
 impl Evidence {
+    /// Evidence of two signed votes, put in order. Whether it convicts is not checked.
+    pub fn new(one: (Vote, Signature), other: (Vote, Signature)) -> Evidence {
+        let (first, second) = if one.0.block <= other.0.block {
+            (one, other)
+        } else {
+            (other, one)
+        };
+        Evidence {
+            first: first.0,
+            first_signature: first.1,
+            second: second.0,
+            second_signature: second.1,
+        }
+    }
     /// Whether it convicts a member of `set`, the validators of its height.
     pub fn convicts(&self, network: &NetworkId, set: &ValidatorSet) -> bool {
         let (a, b) = (&self.first, &self.second);
@@ -38,7 +53,7 @@ impl Evidence {
                 .is_ok()
         };
         same_step
-            && a.block != b.block
+            && a.block < b.block
             && signed(a, &self.first_signature)
             && signed(b, &self.second_signature)
     }

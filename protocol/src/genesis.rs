@@ -11,6 +11,7 @@ use crate::limits;
 use crate::units::Credits;
 use crate::validator::{Validator, ValidatorSet, validator_id};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// Version of the formats in this crate.
 pub const FORMAT: u16 = 1;
@@ -127,11 +128,12 @@ pub struct Genesis {
     pub rules: u32,
     /// Name of the network.
     pub name: String,
-    /// When it was founded, milliseconds since 1970; the first block is later.
+    /// When it was founded, milliseconds since 1970, at most [`limits::GENESIS_MS`]; the first
+    /// block is later.
     pub time_ms: u64,
     /// Policy.
     pub policy: Policy,
-    /// Classes traded, ascending by id.
+    /// Classes traded, ascending by id; names unique.
     pub classes: Vec<Class>,
     /// Founding members, ascending by name.
     pub members: Vec<Member>,
@@ -185,6 +187,9 @@ impl Genesis {
         if !name_is_valid(&self.name) {
             return invalid("network name".into());
         }
+        if self.time_ms > limits::GENESIS_MS {
+            return invalid("founding time".into());
+        }
         if !self.policy.is_valid() {
             return invalid("policy".into());
         }
@@ -192,17 +197,26 @@ impl Genesis {
         if !(1..=limits::CLASSES).contains(&ids.len()) || !ids.windows(2).all(|w| w[0] < w[1]) {
             return invalid("list of classes".into());
         }
-        if let Some(class) = self.classes.iter().find(|c| !c.is_valid()) {
-            return invalid(format!("class {}", class.name));
+        if let Some(i) = self.classes.iter().position(|c| !c.is_valid()) {
+            return invalid(format!("class number {}", i + 1));
         }
-        if let Some(member) = self.members.iter().find(|m| !m.is_valid()) {
-            return invalid(format!("member {}", member.name));
+        let names: BTreeSet<_> = self.classes.iter().map(|c| &c.name).collect();
+        if names.len() != self.classes.len() {
+            return invalid("list of class names".into());
+        }
+        if let Some(i) = self.members.iter().position(|m| !m.is_valid()) {
+            return invalid(format!("member number {}", i + 1));
         }
         if !self.members.windows(2).all(|w| w[0].name < w[1].name) {
             return invalid("list of members".into());
         }
-        if Credits::sum(self.members.iter().map(|m| m.endowment)).is_none() {
-            return invalid("sum of endowments".into());
+        // Nobody can ever hold more than all endowments and all credit together.
+        let money = self
+            .members
+            .iter()
+            .flat_map(|m| [m.endowment, m.credit_line]);
+        if Credits::sum(money).is_none() {
+            return invalid("sum of endowments and credit lines".into());
         }
         if self.validators().is_none() {
             return invalid("list of validators".into());

@@ -26,7 +26,7 @@ pub enum Domain {
     Block,
     /// Order and height of its start to lease id.
     Lease,
-    /// Round, class and kind to clearing id.
+    /// Class and height to clearing id.
     Clearing,
     /// Effect to leaf of the effects log.
     Effect,

@@ -142,7 +142,7 @@ ids! {
     OrderId;
     /// A lease: hash of its order and the height it started at.
     LeaseId;
-    /// A clearing: hash of class, height and kind.
+    /// A clearing: hash of class and height.
     ClearingId;
     /// A block: hash of its header.
     BlockId;

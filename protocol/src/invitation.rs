@@ -66,7 +66,7 @@ pub struct Invitation {
     /// Seed of the token key.
     #[serde(with = "crate::ids::byte_array")]
     pub token_seed: [u8; 32],
-    /// Nodes to start from: transport key and addresses.
+    /// Nodes to start from: transport key and addresses; at most [`limits::ADDRESSES`].
     pub bootstrap: Vec<Bootstrap>,
 }
 
@@ -76,7 +76,7 @@ pub struct Invitation {
 pub struct Bootstrap {
     /// Transport key.
     pub node: PublicKey,
-    /// Multiaddr texts.
+    /// Multiaddr texts, at most [`limits::ADDRESSES`].
     pub addresses: Vec<String>,
 }
 
@@ -92,6 +92,9 @@ pub enum InvitationError {
     /// The token's seed does not belong to the grant, or the inviter did not sign it.
     #[error("a forged invitation")]
     Forged,
+    /// More nodes, more addresses or longer ones than an invitation may list.
+    #[error("an invitation with too many or too long addresses")]
+    Range,
 }
 
 const PREFIX: &str = "gridbay1";
@@ -115,6 +118,9 @@ impl Invitation {
             .decode(body.to_ascii_uppercase().as_bytes())
             .map_err(|_| InvitationError::Text)?;
         let invitation: Invitation = codec::decode(&bytes, limits::INVITATION_BYTES)?;
+        if !invitation.bootstrap_is_valid() {
+            return Err(InvitationError::Range);
+        }
         let token = SecretKey::from_seed(&invitation.token_seed).public();
         if token != invitation.grant.grant.token
             || invitation.grant.verify(&invitation.network).is_err()
@@ -122,6 +128,16 @@ impl Invitation {
             return Err(InvitationError::Forged);
         }
         Ok(invitation)
+    }
+    fn bootstrap_is_valid(&self) -> bool {
+        self.bootstrap.len() <= limits::ADDRESSES
+            && self.bootstrap.iter().all(|node| {
+                node.addresses.len() <= limits::ADDRESSES
+                    && node
+                        .addresses
+                        .iter()
+                        .all(|a| a.len() <= limits::ADDRESS_CHARS)
+            })
     }
 }
 

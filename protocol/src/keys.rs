@@ -31,8 +31,14 @@ pub enum KeyError {
 pub struct PublicKey(VerifyingKey);
 
 impl PublicKey {
-    /// Checks 32 bytes.
+    /// Checks 32 bytes. A point has one encoding: a coordinate of the field's prime or more, which
+    /// the curve library would reduce, is refused.
     pub fn from_bytes(bytes: &[u8; 32]) -> Result<PublicKey, KeyError> {
+        let reducible =
+            bytes[0] >= 0xed && bytes[1..31].iter().all(|b| *b == 0xff) && bytes[31] | 0x80 == 0xff;
+        if reducible {
+            return Err(KeyError::NotAKey);
+        }
         let key = VerifyingKey::from_bytes(bytes).map_err(|_| KeyError::NotAKey)?;
         if key.is_weak() {
             return Err(KeyError::WeakKey);
@@ -180,6 +186,12 @@ mod tests {
         let mut identity = [0; 32];
         identity[0] = 1;
         assert_eq!(PublicKey::from_bytes(&identity), Err(KeyError::WeakKey));
+        // The 19 coordinates that have a second encoding, with either sign.
+        for (low, sign) in (0xed..=0xffu8).flat_map(|low| [(low, 0x7f), (low, 0xff)]) {
+            let mut second = [0xff; 32];
+            (second[0], second[31]) = (low, sign);
+            assert_eq!(PublicKey::from_bytes(&second), Err(KeyError::NotAKey));
+        }
         let off_curve = (0..=255u8)
             .map(|b| [b; 32])
             .filter(|b| PublicKey::from_bytes(b) == Err(KeyError::NotAKey))

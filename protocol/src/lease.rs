@@ -45,7 +45,7 @@ impl LeaseEnd {
 
 /// What happened to a lease.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum LeaseEvent {
     /// It began, effective from the next height.
     Started(LeaseTerms),

@@ -46,6 +46,9 @@ pub const ORDER_WINDOW: u64 = 10_000_000;
 pub const BRACKET: u8 = 12;
 /// Milliseconds by which a block's time may lie ahead of a validator's clock.
 pub const CLOCK_AHEAD_MS: u64 = 1_000;
+/// Latest founding time in milliseconds since 1970 (the year 10889): leaves ledger time, which
+/// counts up from it, room that no chain uses up.
+pub const GENESIS_MS: u64 = 1 << 48;
 /// Heights of one election epoch.
 pub const EPOCH_HEIGHTS: u64 = 1_200;
 /// Characters of a name (member, class, invitation).

@@ -143,8 +143,9 @@ pub const MS_PER_HOUR: u64 = 3_600_000;
 pub struct Price(pub u64);
 
 impl Price {
-    /// The highest price a bid, a reserve or a buy price may name (2^40 micro-credits): with the
-    /// limits on units and slots no product of it leaves the range of [`Credits`].
+    /// The highest price a bid, a reserve or a buy price may name (2^40 micro-credits): all units of
+    /// a class at this price for one slot are still an amount of [`Credits`]. Over many slots they
+    /// are not, so products with slots are checked.
     pub const MAX: Price = Price(1 << 40);
 
     /// Price per slot of a price per hour, rounded down. `None` above [`Price::MAX`].

@@ -28,10 +28,28 @@ pub fn validator_id(key: &PublicKey) -> ValidatorId {
     ValidatorId(hash(Domain::Validator, &[key.as_bytes()]))
 }
 
-/// The validators of a height, ascending by id.
+/// The validators of a height, ascending by id. One that exists is legal, decoded ones too, so
+/// sums of power cannot overflow and an election always has a winner.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(try_from = "Vec<Validator>")]
 pub struct ValidatorSet(Vec<Validator>);
+
+/// A decoded list that breaks the rules of [`ValidatorSet::new`] or is out of order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a legal set of validators")]
+pub struct IllegalSet;
+
+impl TryFrom<Vec<Validator>> for ValidatorSet {
+    type Error = IllegalSet;
+    fn try_from(members: Vec<Validator>) -> Result<ValidatorSet, IllegalSet> {
+        let set = ValidatorSet(members);
+        if set.is_valid() {
+            Ok(set)
+        } else {
+            Err(IllegalSet)
+        }
+    }
+}
 
 impl ValidatorSet {
     /// A set of 1 to [`limits::VALIDATORS`] validators; `None` if ids repeat, do not match their
@@ -41,8 +59,7 @@ impl ValidatorSet {
         let set = ValidatorSet(members);
         set.is_valid().then_some(set)
     }
-    /// Whether a decoded set obeys the rules of [`ValidatorSet::new`].
-    pub fn is_valid(&self) -> bool {
+    fn is_valid(&self) -> bool {
         (1..=limits::VALIDATORS).contains(&self.0.len())
             && self.0.windows(2).all(|w| w[0].id < w[1].id)
             && self

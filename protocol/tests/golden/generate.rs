@@ -1,0 +1,327 @@
+//! Generated values: any shape a type allows, legal in the market or not.
+
+use crate::rng::Rng;
+use crate::samples::key;
+use gridbay_protocol::account::{AccountKey, Roles};
+use gridbay_protocol::block::{Block, Header};
+use gridbay_protocol::clearing::{
+    Award, BuyRecord, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Sold,
+};
+use gridbay_protocol::effect::Effect;
+use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
+use gridbay_protocol::evidence::Evidence;
+use gridbay_protocol::ids::*;
+use gridbay_protocol::invitation::{Grant, SignedGrant};
+use gridbay_protocol::keys::{PublicKey, Signature};
+use gridbay_protocol::lease::{LeaseEvent, LeaseTerms, Share};
+use gridbay_protocol::offer::{OfferTerms, Primary, Reclaim};
+use gridbay_protocol::order::{Bid, Buy, Commit, Open, Step};
+use gridbay_protocol::payment::{Posting, Purse};
+use gridbay_protocol::units::{Credits, Price};
+use gridbay_protocol::vote::{Certificate, CertificateSignature, Vote, VoteKind};
+
+/// A generator with its pool of keys: making a key is dear.
+pub(crate) struct Generator {
+    pub(crate) rng: Rng,
+    keys: Vec<PublicKey>,
+}
+
+impl Generator {
+    pub(crate) fn new(seed: u64) -> Generator {
+        Generator {
+            rng: Rng(seed),
+            keys: (100..116).map(|n| key(n).public()).collect(),
+        }
+    }
+    fn key(&mut self) -> PublicKey {
+        self.keys[self.rng.below(self.keys.len())]
+    }
+    fn signature(&mut self) -> Signature {
+        Signature(self.rng.bytes())
+    }
+    fn id(&mut self) -> [u8; 32] {
+        self.rng.bytes()
+    }
+    fn price(&mut self) -> Price {
+        Price(self.rng.wide())
+    }
+    fn credits(&mut self) -> Credits {
+        let micros = self.rng.wide() & Credits::MAX.micros();
+        Credits::from_micros(micros).expect("masked to the range")
+    }
+    fn maybe<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        (self.rng.below(2) == 0).then(|| make(self))
+    }
+    fn some<T>(&mut self, most: usize, make: impl Fn(&mut Self) -> T) -> Vec<T> {
+        let n = self.rng.below(most + 1);
+        (0..n).map(|_| make(self)).collect()
+    }
+
+    fn step(&mut self) -> Step {
+        Step {
+            units: self.rng.narrow(),
+            price: self.price(),
+        }
+    }
+    fn bid(&mut self) -> Bid {
+        Bid {
+            class: ClassId(self.id()),
+            steps: self.some(26, Self::step),
+            min: self.rng.narrow(),
+            slots: self.rng.narrow(),
+            budget: self.credits(),
+            stands_until: self.rng.wide(),
+            work: Hash32(self.id()),
+        }
+    }
+    fn buy(&mut self) -> Buy {
+        Buy {
+            class: ClassId(self.id()),
+            units: self.rng.narrow(),
+            slots: self.rng.narrow(),
+            limit: self.credits(),
+            offers: self.some(3, |g| OfferId(g.id())),
+            work: Hash32(self.id()),
+        }
+    }
+    fn offer(&mut self) -> OfferTerms {
+        OfferTerms {
+            label: self.rng.narrow(),
+            class: ClassId(self.id()),
+            units: self.rng.narrow(),
+            reserve: self.price(),
+            buy_price: self.maybe(Self::price),
+            reclaim: self
+                .maybe(|g| Reclaim::Notice(g.rng.narrow()))
+                .unwrap_or(Reclaim::None),
+            mechanism: Primary::Ausubel,
+            node: self.key(),
+        }
+    }
+    fn grant(&mut self) -> Box<SignedGrant> {
+        let grant = Grant {
+            inviter: AccountId(self.id()),
+            key: self.key(),
+            token: self.key(),
+            endowment: self.credits(),
+            valid_until: self.rng.wide(),
+        };
+        Box::new(SignedGrant {
+            grant,
+            signature: self.signature(),
+        })
+    }
+    fn account_key(&mut self) -> AccountKey {
+        let roles = [Roles::ALL, Roles::SPEND, Roles::TRADE, Roles::OPERATE];
+        AccountKey {
+            key: self.key(),
+            roles: roles[self.rng.below(4)],
+        }
+    }
+    fn body(&mut self) -> EntryBody {
+        match self.rng.below(12) {
+            0 => EntryBody::SetKeys {
+                keys: self.some(4, Self::account_key),
+            },
+            1 => EntryBody::OpenAccount {
+                grant: self.maybe(Self::grant),
+                keys: self.some(4, Self::account_key),
+                endowment: self.credits(),
+            },
+            2 => EntryBody::RegisterBeacon {
+                tip: Hash32(self.id()),
+            },
+            3 => EntryBody::Transfer {
+                to: AccountId(self.id()),
+                amount: self.credits(),
+                memo: Hash32(self.id()),
+            },
+            4 => EntryBody::SetOffer(self.offer()),
+            5 => EntryBody::WithdrawOffer {
+                label: self.rng.narrow(),
+            },
+            6 => EntryBody::Deliver {
+                lease: LeaseId(self.id()),
+            },
+            7 => EntryBody::Fail {
+                lease: LeaseId(self.id()),
+            },
+            8 => EntryBody::Cancel {
+                order: OrderId(self.id()),
+            },
+            9 => EntryBody::Commit(Commit {
+                class: ClassId(self.id()),
+                seal: Hash32(self.id()),
+                bracket: self.rng.next() as u8,
+            }),
+            10 => EntryBody::Open(Open {
+                commit: EntryId(self.id()),
+                bid: self.bid(),
+                salt: self.id(),
+            }),
+            _ => EntryBody::Buy(self.buy()),
+        }
+    }
+    pub(crate) fn entry(&mut self) -> SignedEntry {
+        let entry = Entry {
+            network: NetworkId(self.id()),
+            account: AccountId(self.id()),
+            key: self.key(),
+            valid_until: self.rng.wide(),
+            body: self.body(),
+        };
+        SignedEntry {
+            entry,
+            signature: self.signature(),
+        }
+    }
+
+    fn clearing_offer(&mut self) -> ClearingOffer {
+        ClearingOffer {
+            offer: OfferId(self.id()),
+            units: self.rng.narrow(),
+            reserve: self.price(),
+        }
+    }
+    fn clearing(&mut self) -> ClearingRecord {
+        ClearingRecord {
+            id: ClearingId(self.id()),
+            class: ClassId(self.id()),
+            kind: [ClearingKind::Boundary, ClearingKind::Free][self.rng.below(2)],
+            height: self.rng.wide(),
+            slot: self.rng.wide(),
+            heights: self.rng.wide(),
+            offers: self.some(3, Self::clearing_offer),
+            bids: self.some(3, |g| ClearingBid {
+                order: OrderId(g.id()),
+                round: g.rng.wide(),
+                rank: Hash32(g.id()),
+                min: g.rng.narrow(),
+                steps: g.some(3, Self::step),
+            }),
+            awards: self.some(3, |g| Award {
+                order: OrderId(g.id()),
+                units: g.rng.narrow(),
+                pay: g.credits(),
+            }),
+            sold: self.some(3, |g| Sold {
+                offer: OfferId(g.id()),
+                units: g.rng.narrow(),
+                earns: g.credits(),
+            }),
+        }
+    }
+    fn bought(&mut self) -> BuyRecord {
+        BuyRecord {
+            order: OrderId(self.id()),
+            class: ClassId(self.id()),
+            height: self.rng.wide(),
+            taken: self.some(3, Self::clearing_offer),
+            displaced: self.some(3, |g| LeaseId(g.id())),
+            displaced_value: self.credits(),
+            price: self.credits(),
+            slots: self.rng.narrow(),
+        }
+    }
+    fn terms(&mut self) -> LeaseTerms {
+        LeaseTerms {
+            lease: LeaseId(self.id()),
+            order: OrderId(self.id()),
+            account: AccountId(self.id()),
+            class: ClassId(self.id()),
+            slot: self.rng.wide(),
+            shares: self.some(3, |g| Share {
+                offer: OfferId(g.id()),
+                units: g.rng.narrow(),
+            }),
+            paid: self.credits(),
+            firm_through: self.maybe(|g| g.rng.wide()),
+        }
+    }
+    fn purse(&mut self) -> Purse {
+        match self.rng.below(4) {
+            0 => Purse::Account(AccountId(self.id())),
+            1 => Purse::Escrow(OrderId(self.id())),
+            2 => Purse::Class(ClassId(self.id())),
+            _ => Purse::Bank,
+        }
+    }
+    pub(crate) fn effect(&mut self) -> Effect {
+        use crate::samples::effect::{LEASE_ENDS, ORDER_ENDS, POSTINGS};
+        match self.rng.below(7) {
+            0 | 1 => Effect::Posting(Posting {
+                from: self.purse(),
+                to: self.purse(),
+                amount: self.credits(),
+                reason: POSTINGS[self.rng.below(POSTINGS.len())].1,
+                order: self.maybe(|g| OrderId(g.id())),
+            }),
+            2 => Effect::Clearing(self.clearing()),
+            3 => Effect::Buy(self.bought()),
+            4 => Effect::Lease(match self.rng.below(2) {
+                0 => LeaseEvent::Started(self.terms()),
+                _ => LeaseEvent::Renewed(self.terms()),
+            }),
+            5 => Effect::Lease(LeaseEvent::Ended {
+                lease: LeaseId(self.id()),
+                order: OrderId(self.id()),
+                end: LEASE_ENDS[self.rng.below(LEASE_ENDS.len())].1,
+            }),
+            _ => Effect::Order {
+                order: OrderId(self.id()),
+                end: ORDER_ENDS[self.rng.below(ORDER_ENDS.len())].1,
+            },
+        }
+    }
+
+    fn vote(&mut self) -> Vote {
+        Vote {
+            kind: [VoteKind::Prevote, VoteKind::Precommit][self.rng.below(2)],
+            height: self.rng.wide(),
+            round: self.rng.narrow(),
+            block: self.maybe(|g| BlockId(g.id())),
+            validator: ValidatorId(self.id()),
+        }
+    }
+    fn header(&mut self) -> Header {
+        Header {
+            format: self.rng.next() as u16,
+            rules: self.rng.narrow(),
+            network: NetworkId(self.id()),
+            height: self.rng.wide(),
+            time_ms: self.rng.wide(),
+            parent: BlockId(self.id()),
+            proposer: ValidatorId(self.id()),
+            entries_root: Hash32(self.id()),
+            effects_root: Hash32(self.id()),
+            state_root: Hash32(self.id()),
+            validators: Hash32(self.id()),
+            next_validators: Hash32(self.id()),
+            log_root: Hash32(self.id()),
+            last_commit: Hash32(self.id()),
+            beacon_reveal: Hash32(self.id()),
+            evidence_root: Hash32(self.id()),
+        }
+    }
+    pub(crate) fn block(&mut self) -> Block {
+        Block {
+            header: self.header(),
+            entries: self.some(2, Self::entry),
+            last_commit: self.maybe(|g| Certificate {
+                height: g.rng.wide(),
+                round: g.rng.narrow(),
+                block: BlockId(g.id()),
+                signatures: g.some(2, |g| CertificateSignature {
+                    validator: ValidatorId(g.id()),
+                    signature: g.signature(),
+                }),
+            }),
+            evidence: self.some(1, |g| Evidence {
+                first: g.vote(),
+                first_signature: g.signature(),
+                second: g.vote(),
+                second_signature: g.signature(),
+            }),
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Effects: every variant, every purse, every reason, every end.
+
+use super::{entry, micros};
+use gridbay_protocol::clearing::{
+    Award, BuyRecord, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Sold, clearing_id,
+};
+use gridbay_protocol::effect::{Effect, OrderEnd};
+use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId, OfferId, OrderId};
+use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, LeaseTerms, Share};
+use gridbay_protocol::payment::{Posting, Purse, Reason};
+use gridbay_protocol::units::Price;
+
+const CLASS: ClassId = ClassId([0xc1; 32]);
+const ORDER: OrderId = OrderId([0x0d; 32]);
+const LEASE: LeaseId = LeaseId([0x1e; 32]);
+const OFFER: OfferId = OfferId([0x0f; 32]);
+const BUYER: Purse = Purse::Account(entry::ACCOUNT);
+const SELLER: Purse = Purse::Account(AccountId([0xa2; 32]));
+const ESCROW: Purse = Purse::Escrow(ORDER);
+
+/// All reasons with a way that money goes for them.
+pub(crate) const POSTINGS: [(&str, Reason, Purse, Purse); 10] = [
+    ("transfer", Reason::Transfer, BUYER, SELLER),
+    ("endowment", Reason::Endowment, Purse::Bank, BUYER),
+    ("deposit", Reason::Deposit, BUYER, ESCROW),
+    ("release", Reason::Release, ESCROW, BUYER),
+    ("forfeit", Reason::Forfeit, ESCROW, Purse::Bank),
+    ("lock", Reason::Lock, BUYER, ESCROW),
+    ("charge", Reason::Charge, ESCROW, Purse::Class(CLASS)),
+    ("earning", Reason::Earning, Purse::Class(CLASS), SELLER),
+    ("refund", Reason::Refund, Purse::Class(CLASS), BUYER),
+    ("compensation", Reason::Compensation, ESCROW, SELLER),
+];
+/// All ends of an order.
+pub(crate) const ORDER_ENDS: [(&str, OrderEnd); 7] = [
+    ("not_opened", OrderEnd::NotOpened),
+    ("unfunded", OrderEnd::Unfunded),
+    ("cancelled", OrderEnd::Cancelled),
+    ("timed_out", OrderEnd::TimedOut),
+    ("served", OrderEnd::Served),
+    ("no_units", OrderEnd::NoUnits),
+    ("too_dear", OrderEnd::TooDear),
+];
+/// All ends of a lease.
+pub(crate) const LEASE_ENDS: [(&str, LeaseEnd); 6] = [
+    ("exit", LeaseEnd::Exit),
+    ("expired", LeaseEnd::Expired),
+    ("outbid", LeaseEnd::Outbid),
+    ("preempted", LeaseEnd::Preempted),
+    ("unfunded", LeaseEnd::Unfunded),
+    ("undelivered", LeaseEnd::Undelivered),
+];
+
+fn clearing(kind: ClearingKind) -> ClearingRecord {
+    let offer = ClearingOffer {
+        offer: OFFER,
+        units: 32,
+        reserve: Price(1_000),
+    };
+    let bid = ClearingBid {
+        order: ORDER,
+        round: 3,
+        rank: Hash32([0x77; 32]),
+        min: 2,
+        steps: entry::bid().steps,
+    };
+    let award = Award {
+        order: ORDER,
+        units: 4,
+        pay: micros(4_000),
+    };
+    let sold = Sold {
+        offer: OFFER,
+        units: 4,
+        earns: micros(4_000),
+    };
+    ClearingRecord {
+        id: clearing_id(&CLASS, 24),
+        class: CLASS,
+        kind,
+        height: 24,
+        slot: 3,
+        heights: 8,
+        offers: vec![offer],
+        bids: vec![bid],
+        awards: vec![award],
+        sold: vec![sold],
+    }
+}
+
+fn bought() -> BuyRecord {
+    let taken = ClearingOffer {
+        offer: OFFER,
+        units: 3,
+        reserve: Price(5_555),
+    };
+    BuyRecord {
+        order: ORDER,
+        class: CLASS,
+        height: 25,
+        taken: vec![taken],
+        displaced: vec![LEASE],
+        displaced_value: micros(300),
+        price: micros(16_665),
+        slots: 60,
+    }
+}
+
+fn terms(firm_through: Option<u64>) -> LeaseTerms {
+    LeaseTerms {
+        lease: LEASE,
+        order: ORDER,
+        account: entry::ACCOUNT,
+        class: CLASS,
+        slot: 4,
+        shares: vec![Share {
+            offer: OFFER,
+            units: 4,
+        }],
+        paid: micros(4_000),
+        firm_through,
+    }
+}
+
+/// All samples by name.
+pub(crate) fn all() -> Vec<(String, Effect)> {
+    let posting = |(name, reason, from, to): (&str, Reason, Purse, Purse)| {
+        let order = [from, to].contains(&ESCROW).then_some(ORDER);
+        let amount = micros(5_000_000);
+        let posting = Posting {
+            from,
+            to,
+            amount,
+            reason,
+            order,
+        };
+        (format!("posting.{name}"), Effect::Posting(posting))
+    };
+    let lease_end = |(name, end): (&str, LeaseEnd)| {
+        let ended = LeaseEvent::Ended {
+            lease: LEASE,
+            order: ORDER,
+            end,
+        };
+        (format!("lease.ended.{name}"), Effect::Lease(ended))
+    };
+    let order_end = |(name, end): (&str, OrderEnd)| {
+        let order = ORDER;
+        (format!("order.{name}"), Effect::Order { order, end })
+    };
+    let lease = |event| Effect::Lease(event);
+    let whole = [
+        (
+            "clearing.boundary",
+            Effect::Clearing(clearing(ClearingKind::Boundary)),
+        ),
+        (
+            "clearing.free",
+            Effect::Clearing(clearing(ClearingKind::Free)),
+        ),
+        ("buy", Effect::Buy(bought())),
+        ("lease.started", lease(LeaseEvent::Started(terms(Some(64))))),
+        ("lease.renewed", lease(LeaseEvent::Renewed(terms(None)))),
+    ];
+    POSTINGS
+        .into_iter()
+        .map(posting)
+        .chain(whole.map(|(name, effect)| (name.to_owned(), effect)))
+        .chain(LEASE_ENDS.into_iter().map(lease_end))
+        .chain(ORDER_ENDS.into_iter().map(order_end))
+        .collect()
+}

@@ -1,0 +1,157 @@
+//! Signed entries: every kind, and every variant within a kind.
+
+use super::{NETWORK, key, micros};
+use gridbay_protocol::account::{AccountKey, Roles};
+use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
+use gridbay_protocol::ids::{AccountId, ClassId, EntryId, Hash32, LeaseId, OfferId, OrderId};
+use gridbay_protocol::invitation::{Grant, SignedGrant};
+use gridbay_protocol::offer::{OfferTerms, Primary, Reclaim};
+use gridbay_protocol::order::{Bid, Buy, Commit, Open, Step};
+use gridbay_protocol::units::{Credits, Price};
+
+/// The account that all samples speak for.
+pub(crate) const ACCOUNT: AccountId = AccountId([0xa1; 32]);
+/// Seed of the key that signs the samples without a grant.
+pub(crate) const SIGNER: u8 = 1;
+/// Seed of the token key that signs the opening by invitation.
+pub(crate) const TOKEN: u8 = 9;
+
+/// The body, signed by the key of seed `signer`.
+pub(crate) fn signed(body: EntryBody, signer: u8) -> SignedEntry {
+    let key = key(signer);
+    let entry = Entry {
+        network: NETWORK,
+        account: ACCOUNT,
+        key: key.public(),
+        valid_until: 2_400,
+        body,
+    };
+    SignedEntry::new(entry, &key)
+}
+
+/// Three keys, each with other roles, in order.
+pub(crate) fn keys() -> Vec<AccountKey> {
+    let roles = [Roles::ALL, Roles::TRADE, Roles::SPEND.with(Roles::OPERATE)];
+    let mut keys: Vec<_> = (2u8..)
+        .zip(roles)
+        .map(|(seed, roles)| AccountKey {
+            key: key(seed).public(),
+            roles,
+        })
+        .collect();
+    keys.sort_by_key(|k| k.key);
+    keys
+}
+/// A grant by the signer's key for the token.
+pub(crate) fn grant() -> SignedGrant {
+    let grant = Grant {
+        inviter: ACCOUNT,
+        key: key(SIGNER).public(),
+        token: key(TOKEN).public(),
+        endowment: micros(50_000_000),
+        valid_until: 40_000,
+    };
+    SignedGrant::new(&NETWORK, grant, &key(SIGNER))
+}
+/// An offer that is also sold at once, from `reclaim`.
+pub(crate) fn offer(reclaim: Reclaim) -> OfferTerms {
+    OfferTerms {
+        label: 7,
+        class: ClassId([0xc1; 32]),
+        units: 32,
+        reserve: Price(1_000),
+        buy_price: matches!(reclaim, Reclaim::None).then_some(Price(5_555)),
+        reclaim,
+        mechanism: Primary::Ausubel,
+        node: key(20).public(),
+    }
+}
+/// A bid of two steps.
+pub(crate) fn bid() -> Bid {
+    let step = |units, price| Step {
+        units,
+        price: Price(price),
+    };
+    Bid {
+        class: ClassId([0xc1; 32]),
+        steps: vec![step(4, 70_000), step(12, 300)],
+        min: 2,
+        slots: 1_800,
+        budget: micros(1_000_000_000),
+        stands_until: 12_000,
+        work: Hash32([0xee; 32]),
+    }
+}
+/// A buy from two named offers.
+pub(crate) fn buy() -> Buy {
+    Buy {
+        class: ClassId([0xc1; 32]),
+        units: 3,
+        slots: 60,
+        limit: micros(99_999),
+        offers: vec![OfferId([1; 32]), OfferId([2; 32])],
+        work: Hash32([0xed; 32]),
+    }
+}
+
+/// All samples by name; names begin with the name of the kind.
+pub(crate) fn all() -> Vec<(&'static str, SignedEntry)> {
+    let open_direct = EntryBody::OpenAccount {
+        grant: None,
+        keys: keys(),
+        endowment: micros(1),
+    };
+    let open_granted = EntryBody::OpenAccount {
+        grant: Some(Box::new(grant())),
+        keys: keys(),
+        endowment: Credits::ZERO,
+    };
+    let transfer = EntryBody::Transfer {
+        to: AccountId([0xa2; 32]),
+        amount: micros(10_000_000),
+        memo: Hash32::default(),
+    };
+    let commit = Commit {
+        class: ClassId([0xc1; 32]),
+        seal: bid().seal(&NETWORK, &ACCOUNT, &[0x5a; 32]),
+        bracket: 4,
+    };
+    let open = Open {
+        commit: EntryId([0xe1; 32]),
+        bid: bid(),
+        salt: [0x5a; 32],
+    };
+    let (lease, order) = (LeaseId([0x1e; 32]), OrderId([0x0d; 32]));
+    let tip = Hash32([0xbe; 32]);
+    let anywhere = Buy {
+        offers: vec![],
+        ..buy()
+    };
+    let bodies = [
+        ("set_keys", EntryBody::SetKeys { keys: keys() }),
+        ("open_account.direct", open_direct),
+        ("open_account.granted", open_granted),
+        ("register_beacon", EntryBody::RegisterBeacon { tip }),
+        ("transfer", transfer),
+        ("set_offer.firm", EntryBody::SetOffer(offer(Reclaim::None))),
+        (
+            "set_offer.notice",
+            EntryBody::SetOffer(offer(Reclaim::Notice(300))),
+        ),
+        ("withdraw_offer", EntryBody::WithdrawOffer { label: 7 }),
+        ("deliver", EntryBody::Deliver { lease }),
+        ("fail", EntryBody::Fail { lease }),
+        ("cancel", EntryBody::Cancel { order }),
+        ("commit", EntryBody::Commit(commit)),
+        ("open", EntryBody::Open(open)),
+        ("buy.anywhere", EntryBody::Buy(anywhere)),
+        ("buy.named", EntryBody::Buy(buy())),
+    ];
+    bodies
+        .into_iter()
+        .map(|(name, body)| {
+            let by_token = name == "open_account.granted";
+            (name, signed(body, if by_token { TOKEN } else { SIGNER }))
+        })
+        .collect()
+}

@@ -1,0 +1,390 @@
+//! Received bytes become a checked entry only if every rule of their kind holds.
+
+#[allow(dead_code, reason = "shared with the golden vectors")]
+#[path = "golden/samples/mod.rs"]
+mod samples;
+
+use gridbay_protocol::account::{AccountKey, Roles};
+use gridbay_protocol::codec::{self, CodecError};
+use gridbay_protocol::entry::{EntryBody, SignedEntry};
+use gridbay_protocol::ids::{AccountId, EntryId, Hash32, LeaseId, NetworkId, OfferId, OrderId};
+use gridbay_protocol::invitation::{Grant, SignedGrant};
+use gridbay_protocol::keys::SecretKey;
+use gridbay_protocol::limits;
+use gridbay_protocol::offer::{OfferTerms, Reclaim};
+use gridbay_protocol::order::{Bid, Buy, Commit, Open, Step};
+use gridbay_protocol::stage::{Malformed, WellFormed};
+use gridbay_protocol::units::{Credits, Price};
+use samples::entry::{self, ACCOUNT, SIGNER, TOKEN};
+use samples::{NETWORK, key, micros};
+
+type Case = (&'static str, EntryBody);
+
+fn receive(signed: &SignedEntry) -> Result<WellFormed, Malformed> {
+    WellFormed::receive(&NETWORK, &codec::encode(signed))
+}
+fn roles(bits: u8) -> Roles {
+    codec::decode(&codec::encode(&bits), 2).expect("any byte is a set of roles")
+}
+/// `n` keys in order, of which all may spend.
+fn keys(n: u8) -> Vec<AccountKey> {
+    let mut keys: Vec<_> = (100..100 + n)
+        .map(|seed| AccountKey {
+            key: key(seed).public(),
+            roles: Roles::SPEND,
+        })
+        .collect();
+    keys.sort_by_key(|k| k.key);
+    keys
+}
+fn set_keys(change: impl FnOnce(&mut Vec<AccountKey>)) -> EntryBody {
+    let mut keys = keys(3);
+    change(&mut keys);
+    EntryBody::SetKeys { keys }
+}
+fn offer(change: impl FnOnce(&mut OfferTerms)) -> EntryBody {
+    let mut terms = entry::offer(Reclaim::None);
+    change(&mut terms);
+    EntryBody::SetOffer(terms)
+}
+fn open(change: impl FnOnce(&mut Bid)) -> EntryBody {
+    let mut bid = entry::bid();
+    change(&mut bid);
+    EntryBody::Open(Open {
+        commit: EntryId([1; 32]),
+        bid,
+        salt: [2; 32],
+    })
+}
+fn steps(steps: &[(u32, u64)]) -> Vec<Step> {
+    let step = |&(units, price)| Step {
+        units,
+        price: Price(price),
+    };
+    steps.iter().map(step).collect()
+}
+/// `n` steps of one unit, falling to a price of 1.
+fn stairs(n: usize) -> Vec<Step> {
+    steps(&(1..=n as u64).rev().map(|p| (1, p)).collect::<Vec<_>>())
+}
+fn buy(change: impl FnOnce(&mut Buy)) -> EntryBody {
+    let mut buy = entry::buy();
+    change(&mut buy);
+    EntryBody::Buy(buy)
+}
+fn offers(n: usize) -> Vec<OfferId> {
+    (0..n).map(|i| OfferId([i as u8; 32])).collect()
+}
+fn commit(bracket: u8) -> EntryBody {
+    EntryBody::Commit(Commit {
+        class: entry::bid().class,
+        seal: Hash32([1; 32]),
+        bracket,
+    })
+}
+fn transfer(to: AccountId, amount: Credits) -> EntryBody {
+    let memo = Hash32::default();
+    EntryBody::Transfer { to, amount, memo }
+}
+fn opening(keys: Vec<AccountKey>, endowment: u64) -> EntryBody {
+    EntryBody::OpenAccount {
+        grant: None,
+        keys,
+        endowment: micros(endowment),
+    }
+}
+fn granted(change: impl FnOnce(&mut Grant), more: u64) -> EntryBody {
+    let mut grant = entry::grant();
+    change(&mut grant.grant);
+    EntryBody::OpenAccount {
+        grant: Some(Box::new(grant)),
+        keys: keys(1),
+        endowment: micros(more),
+    }
+}
+
+fn refused() -> Vec<Case> {
+    let above = Price(Price::MAX.0 + 1);
+    vec![
+        ("no keys", set_keys(Vec::clear)),
+        ("17 keys", EntryBody::SetKeys { keys: keys(17) }),
+        ("keys out of order", set_keys(|k| k.swap(0, 1))),
+        ("a key twice", set_keys(|k| k[1] = k[0])),
+        ("an unknown role", set_keys(|k| k[1].roles = roles(9))),
+        ("a key without a role", set_keys(|k| k[1].roles = roles(0))),
+        (
+            "nobody may spend",
+            set_keys(|k| k.iter_mut().for_each(|k| k.roles = Roles::TRADE)),
+        ),
+        ("an account without keys", opening(vec![], 1)),
+        (
+            "a grant to another token",
+            granted(|g| g.token = key(8).public(), 0),
+        ),
+        (
+            "another's grant",
+            granted(|g| g.inviter = AccountId([9; 32]), 0),
+        ),
+        ("a grant and an endowment", granted(|_| (), 1)),
+        (
+            "nothing transferred",
+            transfer(AccountId([9; 32]), Credits::ZERO),
+        ),
+        ("a transfer to oneself", transfer(ACCOUNT, micros(1))),
+        ("an offer of nothing", offer(|o| o.units = 0)),
+        (
+            "too many units offered",
+            offer(|o| o.units = limits::OFFER_UNITS + 1),
+        ),
+        (
+            "a reserve too high",
+            offer(|o| (o.reserve, o.buy_price) = (above, None)),
+        ),
+        ("a buy price too high", offer(|o| o.buy_price = Some(above))),
+        (
+            "a buy price below the reserve",
+            offer(|o| o.buy_price = Some(Price(o.reserve.0 - 1))),
+        ),
+        ("a bracket too high", commit(limits::BRACKET + 1)),
+        ("no steps", open(|b| b.steps.clear())),
+        (
+            "65 steps",
+            open(|b| b.steps = stairs(limits::BID_STEPS + 1)),
+        ),
+        ("a step of nothing", open(|b| b.steps[1].units = 0)),
+        ("a price too high", open(|b| b.steps[0].price = above)),
+        ("rising prices", open(|b| b.steps.reverse())),
+        (
+            "one price in two steps",
+            open(|b| b.steps[1].price = b.steps[0].price),
+        ),
+        (
+            "too many units bid for",
+            open(|b| b.steps = steps(&[(limits::ORDER_UNITS, 2), (1, 1)])),
+        ),
+        (
+            "more units than can be counted",
+            open(|b| b.steps = steps(&[(u32::MAX, 2), (3, 1)])),
+        ),
+        ("a least of nothing", open(|b| b.min = 0)),
+        ("a least above all", open(|b| b.min = 17)),
+        ("a bid for no slots", open(|b| b.slots = 0)),
+        (
+            "a bid for ever",
+            open(|b| b.slots = limits::ORDER_SLOTS + 1),
+        ),
+        ("a buy of nothing", buy(|b| b.units = 0)),
+        (
+            "too many units bought",
+            buy(|b| b.units = limits::ORDER_UNITS + 1),
+        ),
+        ("a buy for no slots", buy(|b| b.slots = 0)),
+        ("a buy for ever", buy(|b| b.slots = limits::ORDER_SLOTS + 1)),
+        (
+            "too many offers named",
+            buy(|b| b.offers = offers(limits::OFFERS_PER_ACCOUNT + 1)),
+        ),
+        ("offers out of order", buy(|b| b.offers.reverse())),
+        ("an offer twice", buy(|b| b.offers[1] = b.offers[0])),
+    ]
+}
+
+fn accepted() -> Vec<Case> {
+    let most_offered = |o: &mut OfferTerms| {
+        (o.units, o.reserve) = (limits::OFFER_UNITS, Price::MAX);
+        (o.buy_price, o.label) = (Some(Price::MAX), u32::MAX);
+    };
+    let most_bid = |b: &mut Bid| {
+        b.steps = stairs(limits::BID_STEPS);
+        b.steps[0] = Step {
+            units: limits::ORDER_UNITS - 63,
+            price: Price::MAX,
+        };
+        (b.min, b.slots) = (limits::ORDER_UNITS, limits::ORDER_SLOTS);
+        (b.budget, b.stands_until) = (Credits::MAX, u64::MAX);
+    };
+    let most_bought = |b: &mut Buy| {
+        (b.units, b.slots) = (limits::ORDER_UNITS, limits::ORDER_SLOTS);
+        (b.limit, b.offers) = (Credits::MAX, offers(limits::OFFERS_PER_ACCOUNT));
+    };
+    let least_bid = |b: &mut Bid| {
+        b.steps = steps(&[(1, 0)]);
+        (b.min, b.slots, b.budget, b.stands_until) = (1, 1, Credits::ZERO, 0);
+    };
+    let (lease, order) = (LeaseId::default(), OrderId::default());
+    let tip = Hash32::default();
+    vec![
+        ("sixteen keys", EntryBody::SetKeys { keys: keys(16) }),
+        ("an account for nothing", opening(keys(1), 0)),
+        (
+            "the dearest account",
+            opening(keys(16), Credits::MAX.micros()),
+        ),
+        (
+            "all money there is",
+            transfer(AccountId([9; 32]), Credits::MAX),
+        ),
+        ("the largest offer", offer(most_offered)),
+        (
+            "a free offer",
+            offer(|o| (o.units, o.reserve) = (1, Price(0))),
+        ),
+        ("the smallest bracket", commit(0)),
+        ("the largest bracket", commit(limits::BRACKET)),
+        ("the largest bid", open(most_bid)),
+        ("the smallest bid", open(least_bid)),
+        ("the largest buy", buy(most_bought)),
+        ("any tip", EntryBody::RegisterBeacon { tip }),
+        ("any label", EntryBody::WithdrawOffer { label: u32::MAX }),
+        ("any delivery", EntryBody::Deliver { lease }),
+        ("any failure", EntryBody::Fail { lease }),
+        ("any cancellation", EntryBody::Cancel { order }),
+    ]
+}
+
+#[test]
+fn each_rule_of_each_kind_refuses() {
+    for (case, body) in refused() {
+        let name = body.name();
+        let by = if matches!(body, EntryBody::OpenAccount { grant: Some(_), .. }) {
+            TOKEN
+        } else {
+            SIGNER
+        };
+        let result = receive(&entry::signed(body, by));
+        assert_eq!(result, Err(Malformed::Range(name)), "{case}");
+    }
+}
+
+#[test]
+fn the_edges_of_each_range_are_inside() {
+    for (case, body) in accepted() {
+        let signed = entry::signed(body, SIGNER);
+        let wellformed = receive(&signed).expect(case);
+        assert_eq!(
+            (wellformed.id(), wellformed.signed()),
+            (signed.id(), &signed)
+        );
+        assert_eq!(
+            wellformed.authenticate().expect(case).entry(),
+            &signed.entry
+        );
+    }
+    let (_, granted) = &entry::all()[2];
+    assert!(receive(granted).unwrap().authenticate().is_ok());
+}
+
+#[test]
+fn foreign_oversized_and_broken_bytes_are_refused() {
+    let (_, signed) = &entry::all()[4];
+    let bytes = codec::encode(signed);
+    let other = NetworkId([0x22; 32]);
+    let foreign = WellFormed::receive(&other, &bytes);
+    assert_eq!(foreign, Err(Malformed::Network(NETWORK)));
+
+    // Size counts before anything is parsed.
+    let long = vec![0xff; limits::ENTRY_BYTES + 1];
+    let too_large = CodecError::TooLarge {
+        len: long.len(),
+        max: limits::ENTRY_BYTES,
+    };
+    assert_eq!(
+        WellFormed::receive(&NETWORK, &long),
+        Err(Malformed::Bytes(too_large))
+    );
+
+    let refuse = |bad: &[u8], why| {
+        let refused = WellFormed::receive(&NETWORK, bad);
+        assert_eq!(refused, Err(Malformed::Bytes(why)), "{bad:02x?}");
+    };
+    refuse(&long[1..], CodecError::Malformed);
+    refuse(&[], CodecError::Malformed);
+    refuse(&[&bytes[..], &[0]].concat(), CodecError::Malformed);
+    // {"entry": .., "signature": ..} of indefinite length, and under a tag.
+    refuse(
+        &[&[0xbf], &bytes[1..], &[0xff]].concat(),
+        CodecError::NotCanonical,
+    );
+    refuse(
+        &[&[0xd8, 0x2a], &bytes[..]].concat(),
+        CodecError::NotCanonical,
+    );
+    // A third field.
+    let more = [&[0xa3], &bytes[1..], &[0x61, b'x', 0]].concat();
+    refuse(&more, CodecError::Malformed);
+    // The signature before the entry.
+    let at = bytes.len() - 76;
+    assert_eq!(bytes[at..at + 10], *b"\x69signature");
+    let swapped = [&[0xa2], &bytes[at..], &bytes[1..at]].concat();
+    refuse(&swapped, CodecError::NotCanonical);
+    // An integer longer than it need be: valid_until is 2,400 = 0x19 09 60.
+    let name = b"valid_until";
+    let at = bytes.windows(name.len()).position(|w| w == name).unwrap() + name.len();
+    assert_eq!(bytes[at..at + 3], [0x19, 0x09, 0x60]);
+    let wider = [&bytes[..at], &[0x1a, 0, 0], &bytes[at + 1..]].concat();
+    refuse(&wider, CodecError::NotCanonical);
+}
+
+#[test]
+fn unknown_fields_of_a_kind_are_refused_in_text_too() {
+    for text in [
+        r#"{"withdraw_offer":{"label":1,"units":2}}"#,
+        r#"{"withdraw_offer":{}}"#,
+        r#"{"withdraw":{"label":1}}"#,
+    ] {
+        assert!(serde_json::from_str::<EntryBody>(text).is_err(), "{text}");
+    }
+    let good = serde_json::from_str(r#"{"withdraw_offer":{"label":1}}"#).unwrap();
+    assert_eq!(EntryBody::WithdrawOffer { label: 1 }, good);
+}
+
+#[test]
+fn a_signature_binds_key_and_every_part_of_the_entry() {
+    let (_, good) = &entry::all()[4];
+    type Damage = fn(&mut SignedEntry);
+    let damage: [(&str, Damage); 7] = [
+        ("another key", |s| s.entry.key = key(2).public()),
+        ("another account", |s| s.entry.account = AccountId([3; 32])),
+        ("another window", |s| s.entry.valid_until += 1),
+        ("another body", |s| {
+            s.entry.body = transfer(AccountId([0xa2; 32]), micros(10_000_001));
+        }),
+        ("a bit of R", |s| s.signature.0[0] ^= 1),
+        ("a bit of s", |s| s.signature.0[32] ^= 1),
+        ("no signature", |s| s.signature.0 = [0; 64]),
+    ];
+    for (case, damage) in damage {
+        let mut bad = good.clone();
+        damage(&mut bad);
+        let received = receive(&bad).expect("well formed, only not authentic");
+        assert!(received.authenticate().is_err(), "{case}");
+    }
+    // A valid signature of the same body for another network is none here.
+    let mut elsewhere = good.entry.clone();
+    elsewhere.network = NetworkId([0x22; 32]);
+    let mut replayed = SignedEntry::new(elsewhere, &key(SIGNER));
+    replayed.entry.network = NETWORK;
+    assert!(receive(&replayed).unwrap().authenticate().is_err());
+    assert!(receive(good).unwrap().authenticate().is_ok());
+}
+
+#[test]
+fn a_forged_grant_opens_no_account() {
+    let forger: SecretKey = key(77);
+    let resign = |body: EntryBody| receive(&entry::signed(body, TOKEN)).unwrap().authenticate();
+    assert!(resign(granted(|_| (), 0)).is_ok());
+    // Changed by the newcomer, who can sign the entry but not the grant.
+    assert!(resign(granted(|g| g.endowment = Credits::MAX, 0)).is_err());
+    assert!(resign(granted(|g| g.valid_until += 1, 0)).is_err());
+    assert!(resign(granted(|g| g.key = forger.public(), 0)).is_err());
+    // Signed for another network.
+    let grant = entry::grant().grant;
+    let network = NetworkId([0x22; 32]);
+    let elsewhere = SignedGrant::new(&network, grant, &key(SIGNER));
+    let body = EntryBody::OpenAccount {
+        grant: Some(Box::new(elsewhere)),
+        keys: keys(1),
+        endowment: Credits::ZERO,
+    };
+    assert!(resign(body).is_err());
+}
