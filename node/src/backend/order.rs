@@ -2,6 +2,7 @@
 
 use super::failure::{internal, no_account, usage};
 use super::job::find;
+use super::ledger::spendable;
 use super::market::{Market, class_named, held};
 use super::plan::{Plan, plan, quote};
 use super::{Answer, NodeBackend, wall_ms};
@@ -52,7 +53,7 @@ impl NodeBackend {
             let state = core.state();
             let account = core.account().ok_or_else(no_account)?;
             let class = class_named(state, class.as_deref())?;
-            Ok::<_, ApiError>((Market::of(state, class, &held(state)), state.available(&account)))
+            Ok::<_, ApiError>((Market::of(state, class, &held(state)), spendable(state, &account)))
         });
         let (market, spendable) = looked.await??;
         let last = self.board.last(&market.id).map(|last| last.price);
