@@ -1,5 +1,6 @@
 //! What is held of whom: the units of offers seen from the leases that run.
 
+use crate::lease::Lease;
 use crate::offer::Offer;
 use crate::work::Work;
 use gridbay_protocol::ids::{ClassId, LeaseId, OfferId};
@@ -20,8 +21,13 @@ impl Held {
 
 /// Units held, by offer; offers of which nothing is held are missing.
 pub(crate) fn held(work: &Work<'_>) -> BTreeMap<OfferId, Held> {
+    held_by(work.tables.leases.iter().map(|(_, lease)| lease))
+}
+
+/// Units held by some leases, by offer.
+pub(crate) fn held_by<'l>(leases: impl Iterator<Item = &'l Lease>) -> BTreeMap<OfferId, Held> {
     let mut held: BTreeMap<OfferId, Held> = BTreeMap::new();
-    for (_, lease) in work.tables.leases.iter() {
+    for lease in leases {
         for share in &lease.shares {
             let entry = held.entry(share.offer).or_default();
             if lease.is_firm() {

@@ -18,7 +18,7 @@
 
 use crate::book;
 use crate::market;
-use crate::pot::{Pot, PotOffer, Stake};
+use crate::pot::{Pot, PotOffer};
 use crate::purse::{self, post};
 use crate::share_out::by_largest_remainder;
 use crate::tenancy::{self, Grant};
@@ -29,6 +29,7 @@ use gridbay_protocol::lease::LeaseEnd;
 use gridbay_protocol::mechanism::level;
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::units::Credits;
+use std::collections::BTreeMap;
 
 /// See the module.
 pub(crate) fn turn(work: &mut Work<'_>) {
@@ -57,49 +58,54 @@ pub(crate) fn turn(work: &mut Work<'_>) {
 struct Served {
     order: OrderId,
     account: AccountId,
-    offer: OfferId,
     units: u32,
-    /// Unit-heights.
-    extent: u64,
     heights: u64,
     delivered: bool,
 }
 
-fn served(work: &Work<'_>, pot: &Pot) -> Vec<Served> {
-    let of_stake = |stake: &Stake| -> Vec<Served> {
+impl Served {
+    /// Unit-heights.
+    fn extent(&self) -> u64 {
+        u64::from(self.units) * self.heights
+    }
+}
+
+/// What was served of each offer, in order of stakes.
+fn served(work: &Work<'_>, pot: &Pot) -> BTreeMap<OfferId, Vec<Served>> {
+    let mut served: BTreeMap<OfferId, Vec<Served>> = BTreeMap::new();
+    for stake in &pot.stakes {
         let lease = work.tables.leases.get(&stake.lease);
-        let acknowledged =
-            |offer: &OfferId| lease.is_some_and(|l| l.delivered.binary_search(offer).is_ok());
-        let parts = stake.parts.iter().map(|part| {
+        for part in &stake.parts {
             let (heights, delivered) = match part.stopped {
                 Some(stopped) => (stopped.served, stopped.delivered),
-                None => (pot.heights, acknowledged(&part.offer)),
+                None => (
+                    pot.heights,
+                    lease.is_some_and(|l| l.has_delivered(&part.offer)),
+                ),
             };
-            Served {
+            served.entry(part.offer).or_default().push(Served {
                 order: stake.order,
                 account: stake.account,
-                offer: part.offer,
                 units: part.units,
-                extent: u64::from(part.units) * heights,
                 heights,
                 delivered,
-            }
-        });
-        parts.collect()
-    };
-    pot.stakes.iter().flat_map(of_stake).collect()
+            });
+        }
+    }
+    served
+}
+
+/// Unit-heights served.
+fn extent(served: &[Served]) -> u64 {
+    served.iter().map(Served::extent).sum()
 }
 
 fn settle(work: &mut Work<'_>, pot: &Pot) {
     let served = served(work, pot);
-    let extent = |offer: &PotOffer| -> u64 {
-        let own = served.iter().filter(|s| s.offer == offer.offer);
-        own.map(|s| s.extent).sum()
-    };
-    let extents: Vec<u64> = pot.sold.iter().map(extent).collect();
-    let floors: Vec<u64> = pot.sold.iter().map(|o| floor(pot, o, &served)).collect();
-    let weights = pot.sold.iter().zip(&extents);
-    let weights: Vec<u64> = weights.map(|(o, extent)| weight(pot, o, *extent)).collect();
+    let of = |offer: &PotOffer| served.get(&offer.offer).map_or(&[][..], Vec::as_slice);
+    let floors: Vec<u64> = pot.sold.iter().map(|o| floor(pot, o, of(o))).collect();
+    let weights = pot.sold.iter().map(|o| weight(pot, o, extent(of(o))));
+    let weights: Vec<u64> = weights.collect();
     let owed: u64 = floors.iter().sum();
     let rest = pot.left.micros().checked_sub(owed);
     let rest = rest.expect("what was paid for heights served covers their reserves");
@@ -110,7 +116,7 @@ fn settle(work: &mut Work<'_>, pot: &Pot) {
     let unearned = rest - shares.iter().sum::<u64>();
     for (index, offer) in pot.sold.iter().enumerate() {
         let money = amount(floors[index] + shares[index]);
-        pay_out(work, pot, offer, money, extents[index], &served);
+        pay_out(work, pot, offer, money, of(offer));
     }
     let class = Purse::Class(pot.class);
     post(
@@ -129,8 +135,7 @@ fn amount(micros: u64) -> Credits {
 }
 
 fn floor(pot: &Pot, offer: &PotOffer, served: &[Served]) -> u64 {
-    let own = served.iter().filter(|s| s.offer == offer.offer);
-    let floors = own.map(|s| {
+    let floors = served.iter().map(|s| {
         let whole = u128::from(offer.reserve) * u128::from(s.units);
         (whole * u128::from(s.heights) / u128::from(pot.heights)) as u64
     });
@@ -145,19 +150,13 @@ fn weight(pot: &Pot, offer: &PotOffer, extent: u64) -> u64 {
 }
 
 /// Pays an offer's money to its seller, except what undelivered units would have earned.
-fn pay_out(
-    work: &mut Work<'_>,
-    pot: &Pot,
-    offer: &PotOffer,
-    money: Credits,
-    extent: u64,
-    served: &[Served],
-) {
+fn pay_out(work: &mut Work<'_>, pot: &Pot, offer: &PotOffer, money: Credits, served: &[Served]) {
     let class = Purse::Class(pot.class);
+    let all = extent(served);
     let mut left = money;
-    let failed = |s: &&Served| s.offer == offer.offer && !s.delivered && s.extent > 0;
+    let failed = |s: &&Served| !s.delivered && s.extent() > 0;
     for part in served.iter().filter(failed) {
-        let back = money.share_floor(part.extent, extent);
+        let back = money.share_floor(part.extent(), all);
         let back = back.expect("a part of an amount is an amount");
         left = left.saturating_sub(back);
         let to = Purse::Account(part.account);

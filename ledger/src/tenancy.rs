@@ -45,9 +45,10 @@ pub(crate) fn grant(work: &mut Work<'_>, grant: Grant) -> Stake {
     let running = order.lease();
     let id = running.unwrap_or_else(|| lease_id(&grant.order, height));
     let before = running.and_then(|id| work.tables.leases.get(&id).cloned());
-    let kept = |share: &Share| {
-        let delivered = before.as_ref().map(|l| l.delivered.as_slice());
-        delivered.is_some_and(|d| d.binary_search(&share.offer).is_ok())
+    let kept = |share: &&Share| {
+        before
+            .as_ref()
+            .is_some_and(|l| l.has_delivered(&share.offer))
     };
     let known = |share: &Share| {
         before
@@ -58,7 +59,7 @@ pub(crate) fn grant(work: &mut Work<'_>, grant: Grant) -> Stake {
         Some(lease) if grant.shares.iter().all(known) => lease.deliver_by,
         _ => height.saturating_add(work.constitution.policy.delivery_heights),
     };
-    let delivered = grant.shares.iter().filter(|s| kept(s));
+    let delivered = grant.shares.iter().filter(kept);
     let lease = Lease {
         order: grant.order,
         account: order.account,
@@ -149,7 +150,7 @@ pub(crate) fn stop(work: &mut Work<'_>, id: &LeaseId, losses: &BTreeMap<OfferId,
     let pot = pot.expect("a running lease has its pot");
     let stopped = |offer: &OfferId| Stopped {
         served: pot.heights - left,
-        delivered: lease.delivered.binary_search(offer).is_ok(),
+        delivered: lease.has_delivered(offer),
     };
     let ends: Vec<Part> = losses
         .iter()
