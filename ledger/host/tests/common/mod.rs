@@ -10,6 +10,7 @@ use gridbay_host::message::{HostMessage, SignedProposal};
 use gridbay_host::{
     Equivocation, Host, HostConfig, HostEffect, HostInput, Now, Offence, Peer, Received,
 };
+use gridbay_ledger::State;
 use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::beacon::Chain;
 use gridbay_protocol::block::Block;
@@ -54,7 +55,9 @@ pub fn consensus_key(n: usize) -> SecretKey {
     SecretKey::from_seed(&[n as u8 + 101; 32])
 }
 pub fn peer(n: usize) -> Peer {
-    *SecretKey::from_seed(&[n as u8 + 151; 32]).public().as_bytes()
+    *SecretKey::from_seed(&[n as u8 + 151; 32])
+        .public()
+        .as_bytes()
 }
 pub fn validator(n: usize) -> ValidatorId {
     gridbay_protocol::validator::validator_id(&consensus_key(n).public())
@@ -120,7 +123,7 @@ enum Event {
 }
 
 /// What the liar does to its block before it goes out; `None` leaves it.
-pub type Lie = Box<dyn FnMut(&Block, &mut Rng) -> Option<Block>>;
+pub type Lie = Box<dyn FnMut(&Block, &State, &mut Rng) -> Option<Block>>;
 
 pub struct World {
     pub now: u64,
@@ -137,8 +140,15 @@ pub struct World {
     pub loss: u64,
     /// From when to when the hosts below the number and the others do not hear each other.
     pub cut: Option<(u64, u64, usize)>,
-    pub lie: Option<(usize, Lie)>,
+    /// Who lies, and how.
+    pub lie: Option<(Vec<usize>, Lie)>,
     pub lies: BTreeSet<BlockId>,
+    /// Whether a lie may be decided all the same: an omission is one that only takes time.
+    pub lies_may_pass: bool,
+    /// Highest height that each host has reported, also before a crash.
+    pub told: Vec<u64>,
+    /// Messages of all kinds that went over the wire, for forgers.
+    pub heard: Vec<Vec<u8>>,
     pub decided: BTreeMap<u64, (BlockId, Hash32)>,
     pub decided_at: BTreeMap<u64, u64>,
     pub rounds: BTreeMap<u64, u32>,
@@ -168,6 +178,9 @@ impl World {
             cut: None,
             lie: None,
             lies: BTreeSet::new(),
+            lies_may_pass: false,
+            told: vec![0; n],
+            heard: vec![],
             decided: BTreeMap::new(),
             decided_at: BTreeMap::new(),
             rounds: BTreeMap::new(),
@@ -234,6 +247,12 @@ impl World {
     }
     pub fn boot(&mut self, i: usize) {
         let host = self.open(i).expect("the host opens");
+        let tip = host.state().height();
+        assert!(
+            tip >= self.told[i],
+            "host {i} forgot a block: {tip} < {}",
+            self.told[i]
+        );
         self.hosts[i] = Some(host);
         self.wake[i] = 0;
         self.input(i, HostInput::Start);
@@ -311,7 +330,9 @@ impl World {
                     let fact = (block.id(), block.header().state_root);
                     let first = *self.decided.entry(height).or_insert(fact);
                     assert_eq!(first, fact, "two blocks at height {height}");
-                    assert!(!self.lies.contains(&block.id()), "a lie was decided");
+                    let lie = self.lies.contains(&block.id());
+                    assert!(!lie || self.lies_may_pass, "a lie was decided");
+                    self.told[i] = self.told[i].max(height);
                     self.decided_at.entry(height).or_insert(self.now);
                     self.rounds.entry(height).or_insert(certificate.round);
                     (self.now, i, block.id().0).hash(&mut self.trace);
@@ -341,11 +362,12 @@ impl World {
         let HostMessage::Proposal(mut offered) = message else {
             return message;
         };
-        if let Some((liar, lie)) = &mut self.lie
-            && *liar == i
+        if let Some((liars, lie)) = &mut self.lie
+            && liars.contains(&i)
             && offered.signed.proposal.validator == validator(i)
             && let Some(block) = &offered.body
-            && let Some(changed) = lie(block, &mut self.rng)
+            && let Some(host) = &self.hosts[i]
+            && let Some(changed) = lie(block, host.state(), &mut self.rng)
         {
             let mut proposal = offered.signed.proposal;
             proposal.block = changed.id();
@@ -364,6 +386,9 @@ impl World {
             return;
         }
         let delay = self.latency.0 + self.rng.below(self.latency.1 - self.latency.0 + 1);
+        if self.heard.len() < 3_000 {
+            self.heard.push(bytes.to_vec());
+        }
         (self.now, from, to, bytes.len()).hash(&mut self.trace);
         self.at(self.now + delay, Event::Message(from, to, bytes));
     }
