@@ -58,7 +58,8 @@ fn with_entries(mut block: Block, change: impl FnOnce(&mut Block)) -> Block {
 
 #[test]
 fn altered_roots_are_never_decided() {
-    let fields: [(&str, fn(&mut Block) -> &mut Hash32); 4] = [
+    type Field = fn(&mut Block) -> &mut Hash32;
+    let fields: [(&str, Field); 4] = [
         ("state root", |b| &mut b.header.state_root),
         ("effects root", |b| &mut b.header.effects_root),
         ("log root", |b| &mut b.header.log_root),

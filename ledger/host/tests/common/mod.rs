@@ -3,7 +3,7 @@
 //! Messages travel as bytes. The world checks while it runs: equal blocks and state roots at equal
 //! heights, and that nobody's votes ever contradict each other.
 
-#![allow(dead_code, unreachable_pub)]
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
 use gridbay_host::disk::MemDisk;
 use gridbay_host::message::{HostMessage, SignedProposal};
