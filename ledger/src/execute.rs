@@ -2,10 +2,9 @@
 //!
 //! 1. the header against the tip; the reveal moves beacon and the proposer's chain on;
 //! 2. entries in order of kind and rank, each admitted on what the ones before left;
-//! 3. deliveries that are overdue, buys that can be decided at once;
-//! 4. the close of the round, if this is its last height (see `close`);
-//! 5. memory of entries and tokens whose last height has come is dropped;
-//! 6. invariants, then the roots.
+//! 3. what follows the entries, above all the close of a round (see `close`);
+//! 4. memory of entries and tokens whose last height has come is dropped;
+//! 5. invariants, then the roots.
 
 use crate::admit::Admitted;
 use crate::checked::CheckedBlock;
@@ -15,7 +14,7 @@ use crate::roots;
 use crate::state::{CHAIN, Chain, State};
 use crate::tree::TreeDelta;
 use crate::work::Work;
-use crate::{audit, entry, log};
+use crate::{audit, close, entry, log};
 use gridbay_protocol::beacon;
 use gridbay_protocol::block::Header;
 use gridbay_protocol::calendar;
@@ -124,6 +123,7 @@ pub(crate) fn place(work: &Work<'_>, entry: &Authentic) -> (u8, [u8; 32]) {
 
 /// What follows the entries, and the roots.
 pub(crate) fn finish(state: &State, mut work: Work<'_>) -> Outcome {
+    close::after_entries(&mut work);
     forget(&mut work);
     audit::check(&work);
     let changes = work.tables.into_changes();

@@ -52,11 +52,13 @@ impl Lease {
     pub fn is_firm(&self) -> bool {
         self.firm_through.is_some()
     }
+    /// Whether an offer was acknowledged.
+    pub fn has_delivered(&self, offer: &OfferId) -> bool {
+        self.delivered.binary_search(offer).is_ok()
+    }
     /// Whether every offer was acknowledged.
     pub fn is_delivered(&self) -> bool {
-        self.shares
-            .iter()
-            .all(|s| self.delivered.binary_search(&s.offer).is_ok())
+        self.shares.iter().all(|s| self.has_delivered(&s.offer))
     }
     /// Its terms for the slot, as effects show them.
     pub fn terms(&self, lease: LeaseId) -> LeaseTerms {

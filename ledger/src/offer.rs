@@ -35,11 +35,11 @@ impl Offer {
     pub fn supply(&self) -> u32 {
         if self.active { self.terms.units } else { 0 }
     }
-    /// Units for sale now or after the pending change, whichever are more.
+    /// Units bound, or for sale after the pending change, whichever are more.
     pub(crate) fn most_units(&self) -> u32 {
         match &self.pending {
-            Some(Pending::Set(terms)) => self.supply().max(terms.units),
-            Some(Pending::Withdraw) | None => self.supply(),
+            Some(Pending::Set(terms)) => self.supply().max(terms.units).max(self.bound),
+            Some(Pending::Withdraw) | None => self.supply().max(self.bound),
         }
     }
     /// Whether the pending change is to the disadvantage of those who hold units.

@@ -1,5 +1,6 @@
 //! Orders as the ledger keeps them, from their entry until they end.
 
+use gridbay_protocol::clearing::ClearingOffer;
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId};
 use gridbay_protocol::order::{Bid, Buy};
 use gridbay_protocol::units::Credits;
@@ -73,6 +74,8 @@ pub struct BuyOrder {
     pub buy: Buy,
     /// Price per slot once it is served.
     pub price: Credits,
+    /// Units taken once it is served, each with its buy price of that moment; ascending by offer.
+    pub taken: Vec<ClearingOffer>,
     /// Its lease while it runs.
     pub lease: Option<LeaseId>,
     /// Cancelled: the lease ends with the running slot.

@@ -35,8 +35,8 @@ pub struct Stake {
     pub order: OrderId,
     /// The buyer.
     pub account: AccountId,
-    /// Paid for all heights sold.
-    pub paid: Credits,
+    /// What the units that still run cost for all heights sold.
+    pub running: Credits,
     /// The units paid for.
     pub parts: Vec<Part>,
 }

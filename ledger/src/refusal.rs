@@ -171,12 +171,12 @@ pub enum Refusal {
     #[error("no lease {0}")]
     NoLease(LeaseId),
     /// The account has no offer in the lease that is still to be acknowledged, or none at all.
-    #[error("account {account} has nothing to deliver in lease {lease}")]
+    #[error("account {seller} has nothing to deliver in lease {lease}")]
     NothingToDeliver {
         /// The lease.
         lease: LeaseId,
         /// The seller.
-        account: AccountId,
+        seller: AccountId,
     },
     /// More slots than a buy may prepay.
     #[error("{slots} slots, a buy may prepay {limit}")]

@@ -6,7 +6,7 @@ use gridbay_protocol::beacon;
 use gridbay_protocol::calendar::{self, Calendar};
 use gridbay_protocol::class::Class;
 use gridbay_protocol::effect::Effect;
-use gridbay_protocol::ids::{ClassId, Hash32};
+use gridbay_protocol::ids::{ClassId, Hash32, OrderId};
 
 pub(crate) struct Work<'a> {
     pub(crate) constitution: &'a Constitution,
@@ -14,6 +14,8 @@ pub(crate) struct Work<'a> {
     pub(crate) chain: Chain,
     pub(crate) tables: Tables<'a>,
     pub(crate) effects: Vec<Effect>,
+    /// Buys of this block, in the order of its entries.
+    pub(crate) bought: Vec<OrderId>,
 }
 
 impl<'a> Work<'a> {
@@ -33,6 +35,7 @@ impl<'a> Work<'a> {
             },
             tables: state.records.tables(),
             effects: Vec::new(),
+            bought: Vec::new(),
         }
     }
     pub(crate) fn emit(&mut self, effect: Effect) {

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, unreachable_pub)]
 
+pub mod trade;
+
 use gridbay_ledger::{BlockRefusal, CheckedBlock, Delta, Draft, Refusal, State};
 use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::beacon::Chain;
