@@ -16,6 +16,7 @@ use gridbay_protocol::beacon::Chain;
 use gridbay_protocol::block::Block;
 use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::class::{Class, ClassKey, Isolation};
+use gridbay_protocol::effect::Effect;
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
 use gridbay_protocol::genesis::{FORMAT, Genesis, Member, MemberValidator, Policy, RULES};
 use gridbay_protocol::ids::{AccountId, BlockId, EntryId, Hash32, ValidatorId};
@@ -147,6 +148,8 @@ pub struct World {
     pub lies_may_pass: bool,
     /// Highest height that each host has reported, also before a crash.
     pub told: Vec<u64>,
+    /// What host 1 saw happen.
+    pub effects: Vec<Effect>,
     /// Messages of all kinds that went over the wire, for forgers.
     pub heard: Vec<Vec<u8>>,
     pub decided: BTreeMap<u64, (BlockId, Hash32)>,
@@ -180,6 +183,7 @@ impl World {
             lies: BTreeSet::new(),
             lies_may_pass: false,
             told: vec![0; n],
+            effects: vec![],
             heard: vec![],
             decided: BTreeMap::new(),
             decided_at: BTreeMap::new(),
@@ -321,8 +325,13 @@ impl World {
                     }
                 }
                 HostEffect::Decided {
-                    block, certificate, ..
+                    block,
+                    certificate,
+                    effects,
                 } => {
+                    if i == 1 {
+                        self.effects.extend(effects.iter().cloned());
+                    }
                     let height = block.header().height;
                     let set = gridbay_protocol::genesis::Genesis::validators(&self.genesis);
                     let network = self.genesis.network();
