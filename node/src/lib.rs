@@ -2,8 +2,10 @@
 
 pub mod api;
 pub mod body;
+pub mod cli;
 pub mod config;
 pub mod executor;
 pub mod keys;
 pub mod overlay;
 pub mod store;
+pub mod ui;
