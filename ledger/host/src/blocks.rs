@@ -61,7 +61,9 @@ impl BlockFile {
         decided: &DecidedBlock,
     ) -> Result<(), Fault> {
         if decided.block.header.height != self.tip() + 1 {
-            return Err(Fault::Invariant("a block is appended at its own height only"));
+            return Err(Fault::Invariant(
+                "a block is appended at its own height only",
+            ));
         }
         let offset = self.file.append(disk, &codec::encode(decided))?;
         self.offsets.push(offset);
@@ -72,11 +74,7 @@ impl BlockFile {
         self.file.sync(disk)
     }
     /// The block of a height with its certificate; `None` beyond the tip.
-    pub(crate) fn read(
-        &self,
-        disk: &dyn Disk,
-        height: u64,
-    ) -> Result<Option<DecidedBlock>, Fault> {
+    pub(crate) fn read(&self, disk: &dyn Disk, height: u64) -> Result<Option<DecidedBlock>, Fault> {
         let place = height.checked_sub(1).and_then(|i| usize::try_from(i).ok());
         let Some(offset) = place.and_then(|i| self.offsets.get(i)) else {
             return Ok(None);

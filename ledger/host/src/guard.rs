@@ -124,9 +124,17 @@ impl Guard {
         }
         self.advance(height);
         if let Some(before) = self.said.get(&place) {
-            return if *before == said { Ok(()) } else { Err(conflict) };
+            return if *before == said {
+                Ok(())
+            } else {
+                Err(conflict)
+            };
         }
-        if self.said.last_key_value().is_some_and(|(last, _)| *last > place) {
+        if self
+            .said
+            .last_key_value()
+            .is_some_and(|(last, _)| *last > place)
+        {
             return Err(conflict);
         }
         self.said.insert(place, said);

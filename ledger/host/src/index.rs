@@ -165,7 +165,10 @@ impl Index {
         if block_at(height) == Some(block) {
             return;
         }
-        tracing::warn!(height, "the index does not belong to the block file and is made anew");
+        tracing::warn!(
+            height,
+            "the index does not belong to the block file and is made anew"
+        );
         // Closes the old files before they are removed.
         self.rows = Rows::Memory(BTreeMap::new());
         if let Some(directory) = &self.directory {
@@ -189,7 +192,10 @@ impl Index {
         for entry in block.entries() {
             let (entry_id, account) = (entry.id(), entry.entry().account);
             rows.push((key(b'e', &[entry_id.as_bytes()]), at.to_vec()));
-            rows.push((key(b'o', &[entry_id.as_bytes()]), account.as_bytes().to_vec()));
+            rows.push((
+                key(b'o', &[entry_id.as_bytes()]),
+                account.as_bytes().to_vec(),
+            ));
             owners.insert(OrderId(*entry_id.as_bytes()), account);
         }
         for (position, effect) in (0u32..).zip(effects) {
@@ -276,7 +282,9 @@ impl Index {
     ) -> Vec<HistoryItem> {
         let prefix = key(b'a', &[account.as_bytes()]);
         let end = key(b'a', &[account.as_bytes(), &before.to_be_bytes()]);
-        let keys = self.rows.last(&prefix, end, limit.min(limits::HISTORY_ROWS));
+        let keys = self
+            .rows
+            .last(&prefix, end, limit.min(limits::HISTORY_ROWS));
         keys.iter()
             .filter_map(|row| {
                 let place = row.get(prefix.len()..)?;

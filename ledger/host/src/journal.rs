@@ -66,13 +66,12 @@ impl Journal {
     pub(crate) fn open(disk: &mut dyn Disk) -> Result<(Journal, Recovered), Fault> {
         let mut found = Recovered::default();
         let file = RecordFile::open(disk, FILE, |offset, payload| {
-            let record: Record = codec::decode(&payload, limits::RECORD_BYTES).map_err(|_| {
-                Fault::Foreign {
+            let record: Record =
+                codec::decode(&payload, limits::RECORD_BYTES).map_err(|_| Fault::Foreign {
                     file: FILE.into(),
                     offset,
                     what: "not a record of the journal",
-                }
-            })?;
+                })?;
             match record {
                 Record::Begin { height } => {
                     found = Recovered {

@@ -30,8 +30,6 @@ mod record;
 
 pub use catchup::Peer;
 pub use fault::Fault;
-pub use host::{
-    Equivocation, Host, HostConfig, HostEffect, HostInput, Now, Offence, Received,
-};
+pub use host::{Equivocation, Host, HostConfig, HostEffect, HostInput, Now, Offence, Received};
 pub use index::HistoryItem;
 pub use mempool::PoolRefusal;

@@ -33,7 +33,7 @@ pub enum PoolRefusal {
     },
     /// The ledger refuses it.
     #[error(transparent)]
-    Ledger(#[from] Refusal),
+    Ledger(Box<Refusal>),
 }
 
 #[derive(Clone, Debug)]
@@ -90,7 +90,7 @@ impl Mempool {
         let ready = match state.admit(&entry) {
             Ok(_) => true,
             Err(refusal) if refusal.may_pass_later() && (!own || is_of_time(&refusal)) => false,
-            Err(refusal) => return Err(refusal.into()),
+            Err(refusal) => return Err(PoolRefusal::Ledger(Box::new(refusal))),
         };
         if !ready && self.waiting >= limits::POOL_ENTRIES / 4 {
             return Err(PoolRefusal::Full { account });

@@ -293,14 +293,24 @@ mod tests {
             })
         };
         let full = proof(2 * VALIDATORS as u8);
-        assert_eq!(HostMessage::decode(&full.encode()), Ok(full), "fits its cap");
+        assert_eq!(
+            HostMessage::decode(&full.encode()),
+            Ok(full),
+            "fits its cap"
+        );
         let over = proof(2 * VALIDATORS as u8 + 1).encode();
         assert_eq!(HostMessage::decode(&over), Err(MessageError::TooMany));
     }
 
     #[test]
     fn garbage_is_refused_without_panic() {
-        for bytes in [&[][..], &[0xa1], &[0xa1, 0x7f], &[0xa1, 0x64, b'v'], b"GET /"] {
+        for bytes in [
+            &[][..],
+            &[0xa1],
+            &[0xa1, 0x7f],
+            &[0xa1, 0x64, b'v'],
+            b"GET /",
+        ] {
             assert_eq!(HostMessage::decode(bytes), Err(MessageError::Kind));
         }
         let good = HostMessage::Status(Status { tip: 7 }).encode();

@@ -94,7 +94,11 @@ mod tests {
         let mut pace = Pace::new(&Policy::local());
         assert_eq!(pace.due(true), None, "nobody is there");
         pace.gather();
-        assert_eq!(pace.due(false), Some(0), "the first height waits for nothing else");
+        assert_eq!(
+            pace.due(false),
+            Some(0),
+            "the first height waits for nothing else"
+        );
         pace.start(1_000);
         assert_eq!(pace.due(true), Some(1_250));
         assert_eq!(pace.due(false), Some(11_000));

@@ -48,7 +48,8 @@ fn record_at(disk: &dyn Disk, file: &str, offset: u64) -> Result<Option<(u64, Ve
         let len = u32::from_le_bytes(number(&head, 4)?);
         let floor = u64::from_le_bytes(number(&head, 8)?);
         let sum = u32::from_le_bytes(number(&head, 16)?);
-        let legal = head.starts_with(&MAGIC) && (1..=limits::RECORD_BYTES).contains(&(len as usize));
+        let legal =
+            head.starts_with(&MAGIC) && (1..=limits::RECORD_BYTES).contains(&(len as usize));
         legal.then_some((len, floor, sum))
     })();
     let Some((len, floor, sum)) = fields else {
@@ -96,7 +97,12 @@ impl RecordFile {
                         offset,
                     });
                 }
-                tracing::warn!(file = name, offset, bytes = end - offset, "cut off a torn end");
+                tracing::warn!(
+                    file = name,
+                    offset,
+                    bytes = end - offset,
+                    "cut off a torn end"
+                );
                 disk.truncate(name, offset)?;
                 disk.sync(name)?;
                 break;
@@ -201,7 +207,11 @@ mod tests {
             filled(&mut disk);
             disk.crash(|at_stake| kept.min(at_stake));
             let expected = if kept == 70 { 4 } else { 3 };
-            assert_eq!(contents(&disk).unwrap().len(), expected, "{kept} bytes kept");
+            assert_eq!(
+                contents(&disk).unwrap().len(),
+                expected,
+                "{kept} bytes kept"
+            );
             let mut file = RecordFile::open(&mut disk, "f", |_, _| Ok(())).unwrap();
             file.append(&mut disk, b"next").unwrap();
             assert_eq!(contents(&disk).unwrap().len(), expected + 1);

@@ -43,7 +43,10 @@ impl Adverts {
     /// Adverts that count at the state's height.
     pub fn live<'a>(&'a self, state: &State) -> impl Iterator<Item = &'a Advert> {
         let height = state.height();
-        self.known.values().map(|s| &s.advert).filter(move |a| a.valid_until >= height)
+        self.known
+            .values()
+            .map(|s| &s.advert)
+            .filter(move |a| a.valid_until >= height)
     }
 
     /// Judges a gossiped advert and keeps it if it is good and new.
@@ -53,11 +56,18 @@ impl Adverts {
         };
         let advert = &signed.advert;
         let height = state.height();
-        let known = self.known.get(&advert.node).map_or(0, |k| k.advert.sequence);
+        let known = self
+            .known
+            .get(&advert.node)
+            .map_or(0, |k| k.advert.sequence);
         let stale = advert.sequence <= known || advert.valid_until < height;
         let too_long = advert.valid_until > height + 2 * VALID_HEIGHTS;
-        let Some(account) = state.account(&advert.account) else { return Verdict::Ignore };
-        let may = account.roles(&advert.key).is_some_and(|r| r.contains(Roles::OPERATE));
+        let Some(account) = state.account(&advert.account) else {
+            return Verdict::Ignore;
+        };
+        let may = account
+            .roles(&advert.key)
+            .is_some_and(|r| r.contains(Roles::OPERATE));
         if !may {
             return Verdict::Reject;
         }
@@ -82,7 +92,10 @@ impl Adverts {
     ) -> Option<Vec<u8>> {
         let height = state.height();
         let lines = lines_of(state, account, node);
-        let changed = self.own.as_ref().map_or(!lines.is_empty(), |own| own.lines != lines);
+        let changed = self
+            .own
+            .as_ref()
+            .map_or(!lines.is_empty(), |own| own.lines != lines);
         let due = height >= self.said_at + REPEAT_HEIGHTS && !lines.is_empty();
         if !changed && !due {
             return None;
@@ -91,7 +104,9 @@ impl Adverts {
             account,
             key: key.public(),
             node,
-            sequence: state.time_ms().max(self.own.as_ref().map_or(0, |own| own.sequence + 1)),
+            sequence: state
+                .time_ms()
+                .max(self.own.as_ref().map_or(0, |own| own.sequence + 1)),
             valid_until: height + VALID_HEIGHTS,
             lines,
             attributes: BTreeMap::new(),
@@ -115,7 +130,7 @@ fn lines_of(state: &State, account: AccountId, node: PublicKey) -> Vec<AdvertLin
             AdvertLine {
                 offer: *id,
                 class: o.terms.class,
-                free: o.supply().saturating_sub(state.units_leased(id)),
+                free: state.occupancy(id).free(),
                 price: o.terms.reserve,
             }
         })

@@ -48,7 +48,13 @@ pub struct JobId {
 /// A name that is safe for a folder: half of the lease's hex digits, task, attempt.
 impl fmt::Display for JobId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-{}-{}", to_hex(&self.lease.0[..16]), self.task, self.attempt)
+        write!(
+            f,
+            "{}-{}-{}",
+            to_hex(&self.lease.0[..16]),
+            self.task,
+            self.attempt
+        )
     }
 }
 
@@ -91,7 +97,9 @@ impl SignedStart {
     /// Checks the signature.
     pub fn verify(&self, network: &NetworkId) -> Result<(), KeyError> {
         let bytes = codec::encode(&self.start);
-        self.start.key.verify(Domain::Agent, network, &bytes, &self.signature)
+        self.start
+            .key
+            .verify(Domain::Agent, network, &bytes, &self.signature)
     }
 }
 

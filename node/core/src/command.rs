@@ -6,8 +6,9 @@ use crate::input::Command;
 use crate::reply::{Refused, RefusedKind};
 use gridbay_ledger::{Refusal, State};
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
+use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::order::{Bid, Buy};
-use gridbay_protocol::stage::WellFormed;
+use gridbay_protocol::stage::{Authentic, WellFormed};
 use gridbay_protocol::units::Credits;
 use std::sync::Arc;
 
@@ -16,9 +17,11 @@ pub(crate) fn body_of(core: &Core, command: &Command) -> Result<Option<EntryBody
     Ok(match command {
         Command::SetOffer(terms) => Some(EntryBody::SetOffer(terms.clone())),
         Command::WithdrawOffer(label) => Some(EntryBody::WithdrawOffer { label: *label }),
-        Command::Transfer { to, amount, memo } => {
-            Some(EntryBody::Transfer { to: *to, amount: *amount, memo: *memo })
-        }
+        Command::Transfer { to, amount, memo } => Some(EntryBody::Transfer {
+            to: *to,
+            amount: *amount,
+            memo: *memo,
+        }),
         Command::Order(order) => {
             check_order(core, order)?;
             None
@@ -28,22 +31,27 @@ pub(crate) fn body_of(core: &Core, command: &Command) -> Result<Option<EntryBody
 }
 
 /// Whether the ledger would take an entry in the next block, or soon.
-pub(crate) fn would_pass(state: &State, entry: &SignedEntry) -> Result<(), Refused> {
-    let formed = WellFormed::check(&state.network(), entry.clone()).map_err(|error| Refused {
+pub(crate) fn would_pass(state: &State, entry: SignedEntry) -> Result<Arc<Authentic>, Refused> {
+    let entry = Arc::new(authentic(state, entry)?);
+    match state.admit(&entry) {
+        Ok(_) => Ok(entry),
+        Err(refusal) if refusal.may_pass_later() => Ok(entry),
+        Err(refusal) => Err(of_refusal(&refusal)),
+    }
+}
+
+/// Checks an own entry as if it had come from a stranger.
+pub(crate) fn authentic(state: &State, entry: SignedEntry) -> Result<Authentic, Refused> {
+    let formed = WellFormed::check(&state.network(), entry).map_err(|error| Refused {
         kind: RefusedKind::Invalid,
         reason: error.to_string(),
         hint: "check the values against the limits in the documents".to_string(),
     })?;
-    let authentic = formed.authenticate().map_err(|error| Refused {
+    formed.authenticate().map_err(|error| Refused {
         kind: RefusedKind::Forbidden,
         reason: error.to_string(),
         hint: "the node's key file may be damaged".to_string(),
-    })?;
-    match state.admit(&Arc::new(authentic)) {
-        Ok(_) => Ok(()),
-        Err(refusal) if refusal.may_pass_later() => Ok(()),
-        Err(refusal) => Err(of_refusal(&refusal)),
-    }
+    })
 }
 
 fn of_refusal(refusal: &Refusal) -> Refused {
@@ -52,7 +60,11 @@ fn of_refusal(refusal: &Refusal) -> Refused {
         Refusal::NoAccount(_) => RefusedKind::NotFound,
         _ => RefusedKind::Forbidden,
     };
-    Refused { kind, reason: refusal.to_string(), hint: refusal.hint().to_string() }
+    Refused {
+        kind,
+        reason: refusal.to_string(),
+        hint: refusal.hint().to_string(),
+    }
 }
 
 /// An order must make sense, and be funded for its first slot, before anything is kept or sent.
@@ -72,10 +84,18 @@ fn check_order(core: &Core, order: &NewOrder) -> Result<(), Refused> {
         });
     }
     if !order.spec.is_valid() {
-        return Err(invalid("the job is out of range", "shorten arguments or inputs"));
+        return Err(invalid(
+            "the job is out of range",
+            "shorten arguments or inputs",
+        ));
     }
     let needed = match &order.terms {
-        Terms::Sealed { steps, min, budget, patience } => {
+        Terms::Sealed {
+            steps,
+            min,
+            budget,
+            patience,
+        } => {
             let bid = Bid {
                 class: order.class,
                 steps: steps.clone(),
@@ -86,7 +106,10 @@ fn check_order(core: &Core, order: &NewOrder) -> Result<(), Refused> {
                 work: Default::default(),
             };
             if !bid.is_valid() || bid.units() != order.tasks {
-                return Err(invalid("the bid is out of range", "check nodes, price and time"));
+                return Err(invalid(
+                    "the bid is out of range",
+                    "check nodes, price and time",
+                ));
             }
             let slot = bid.value(bid.units());
             if slot > *budget {
@@ -97,7 +120,11 @@ fn check_order(core: &Core, order: &NewOrder) -> Result<(), Refused> {
             }
             slot
         }
-        Terms::Buy { units, limit, offers } => {
+        Terms::Buy {
+            units,
+            limit,
+            offers,
+        } => {
             let buy = Buy {
                 class: order.class,
                 units: *units,
@@ -107,12 +134,17 @@ fn check_order(core: &Core, order: &NewOrder) -> Result<(), Refused> {
                 work: Default::default(),
             };
             if !buy.is_valid() || *units != order.tasks {
-                return Err(invalid("the purchase is out of range", "check nodes and time"));
+                return Err(invalid(
+                    "the purchase is out of range",
+                    "check nodes and time",
+                ));
             }
-            limit.checked_mul(u64::from(order.slots) + 1).unwrap_or(Credits::MAX)
+            limit
+                .checked_mul(u64::from(order.slots) + 1)
+                .unwrap_or(Credits::MAX)
         }
     };
-    let available = state.available(&account);
+    let available = spendable(state, &account);
     if needed > available {
         return Err(Refused {
             kind: RefusedKind::Unfunded,
@@ -137,4 +169,12 @@ pub(crate) fn no_order(key: &OrderKey) -> Refused {
         reason: format!("no order {key} that could be cancelled"),
         hint: "`gridbay job list` shows the orders".to_string(),
     }
+}
+
+/// What an account can still pay: its purse and its credit line.
+fn spendable(state: &State, account: &AccountId) -> Credits {
+    let balance = state.balance(account);
+    let line = i64::try_from(balance.credit_line.micros()).unwrap_or(i64::MAX);
+    let sum = u64::try_from(balance.free.saturating_add(line)).unwrap_or(0);
+    Credits::from_micros(sum).unwrap_or(Credits::MAX)
 }

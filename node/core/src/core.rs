@@ -21,12 +21,14 @@ use crate::input::{AnswerToken, AskToken, Command, CommandToken, Input, Now};
 use crate::join::Joining;
 use crate::reply::Reply;
 use crate::seller::{JobMemo, Seller};
-use gridbay_host::{Fault, Host, HostEffect, HostInput};
+use gridbay_host::message::HostMessage;
+use gridbay_host::{Fault, Host, HostEffect, HostInput, Received};
 use gridbay_ledger::State;
 use gridbay_protocol::effect::Effect as Posted;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::keys::{PublicKey, SecretKey};
+use std::sync::Arc;
 
 /// Heights for which an entry of the agents may wait for its inclusion.
 const ENTRY_HEIGHTS: u64 = 40;
@@ -110,16 +112,25 @@ impl Core {
         match input {
             Input::Start => self.start(now, &mut effects)?,
             Input::Tick => self.tick(now, &mut effects)?,
-            Input::PeerUp(peer) => self.host(now, HostInput::PeerUp(peer), &mut effects)?,
-            Input::PeerDown(peer) => self.host(now, HostInput::PeerDown(peer), &mut effects)?,
+            Input::PeerUp(peer) => {
+                self.feed(now, HostInput::PeerUp(*peer.as_bytes()), &mut effects)?;
+            }
+            Input::PeerDown(peer) => {
+                self.feed(now, HostInput::PeerDown(*peer.as_bytes()), &mut effects)?;
+            }
             Input::Host { from, bytes } => {
-                self.host(now, HostInput::Message { from, bytes }, &mut effects)?;
+                let (from, message) = (*from.as_bytes(), Received::Bytes(bytes));
+                self.feed(now, HostInput::Message { from, message }, &mut effects)?;
             }
             Input::Advert { token, bytes } => {
                 let verdict = self.adverts.hear(self.host.state(), &bytes);
                 effects.push(Effect::Judge { token, verdict });
             }
-            Input::Asked { token, from, request } => self.asked(token, from, request, &mut effects),
+            Input::Asked {
+                token,
+                from,
+                request,
+            } => self.asked(token, from, request, &mut effects),
             Input::Answered { token, reply } => self.answered(now, token, reply, &mut effects),
             Input::Command { token, command } => self.command(now, token, command, &mut effects)?,
             Input::Staged { job, ok } => self.seller.staged(&job, ok, &mut effects),
@@ -133,14 +144,14 @@ impl Core {
     }
 
     fn start(&mut self, now: Now, effects: &mut Vec<Effect>) -> Result<(), Fault> {
-        self.host(now, HostInput::Start, effects)?;
+        self.feed(now, HostInput::Start, effects)?;
         self.after_block(now, &[], effects)
     }
 
     fn tick(&mut self, now: Now, effects: &mut Vec<Effect>) -> Result<(), Fault> {
         if self.wake_host.is_some_and(|at| at <= now.mono_ms) {
             self.wake_host = None;
-            self.host(now, HostInput::Tick, effects)?;
+            self.feed(now, HostInput::Tick, effects)?;
         }
         if self.wake_agents.is_some_and(|at| at <= now.mono_ms) {
             self.tick_buyer(now, effects);
@@ -151,8 +162,13 @@ impl Core {
     fn tick_buyer(&mut self, now: Now, effects: &mut Vec<Effect>) {
         self.wake_agents = None;
         if let Some(account) = self.account {
-            let signer = Signer { account, key: &self.key };
-            self.wake_agents = self.buyer.tick(self.host.state(), &signer, now.mono_ms, effects);
+            let signer = Signer {
+                account,
+                key: &self.key,
+            };
+            self.wake_agents = self
+                .buyer
+                .tick(self.host.state(), &signer, now.mono_ms, effects);
         }
     }
 
@@ -165,26 +181,45 @@ impl Core {
     }
 
     /// Feeds the host and carries out what it asks for.
-    fn host(&mut self, now: Now, input: HostInput, effects: &mut Vec<Effect>) -> Result<(), Fault> {
-        let clocks = gridbay_host::Now { mono_ms: now.mono_ms, wall_ms: now.wall_ms };
+    fn feed(&mut self, now: Now, input: HostInput, effects: &mut Vec<Effect>) -> Result<(), Fault> {
+        let clocks = gridbay_host::Now {
+            mono_ms: now.mono_ms,
+            wall_ms: now.wall_ms,
+        };
         for effect in self.host.step(clocks, input)? {
             match effect {
-                HostEffect::Broadcast(message) => effects.push(Effect::Broadcast(message)),
-                HostEffect::Send { to, message } => effects.push(Effect::Send { to, message }),
-                HostEffect::WakeAt(at) => self.wake_host = Some(at),
-                HostEffect::Penalise { peer, reason } => {
-                    effects.push(Effect::Penalise { peer, reason });
-                }
-                HostEffect::Decided(decided) => {
-                    effects.push(Effect::Decided {
-                        height: decided.block.header().height,
-                        block: decided.block.id(),
+                HostEffect::Broadcast(message) => effects.push(broadcast(&message)),
+                HostEffect::Send { to, message } => {
+                    effects.push(Effect::Send {
+                        to,
+                        bytes: message.encode(),
                     });
-                    self.after_block(now, &decided.effects, effects)?;
                 }
-                HostEffect::Acknowledged(_) => {}
-                HostEffect::EntryRefused { id, refusal } => {
-                    tracing::debug!(entry = %id, %refusal, "an entry of this node was refused");
+                HostEffect::WakeAt(at) => self.wake_host = Some(at),
+                HostEffect::Penalise { peer, offence } => {
+                    effects.push(Effect::Penalise {
+                        peer,
+                        reason: offence.to_string(),
+                    });
+                }
+                HostEffect::Decided {
+                    block,
+                    effects: posted,
+                    ..
+                } => {
+                    let height = block.header().height;
+                    effects.push(Effect::Decided {
+                        height,
+                        block: block.id(),
+                    });
+                    self.after_block(now, &posted, effects)?;
+                }
+                HostEffect::EntryAdmitted { .. } | HostEffect::Acknowledged { .. } => {}
+                HostEffect::EntryRefused { entry, refusal } => {
+                    tracing::debug!(%entry, %refusal, "an entry does not wait any more");
+                }
+                HostEffect::Equivocation(deed) => {
+                    tracing::warn!(?deed, "a validator contradicted itself");
                 }
             }
         }
@@ -198,14 +233,30 @@ impl Core {
         effects: &mut Vec<Effect>,
     ) -> Result<(), Fault> {
         let mut submits = self.find_account();
-        let Some(account) = self.account else { return self.submit(now, submits, effects) };
+        let Some(account) = self.account else {
+            return self.submit(now, submits, effects);
+        };
         let state = self.host.state();
-        let signer = Signer { account, key: &self.key };
+        let signer = Signer {
+            account,
+            key: &self.key,
+        };
         let valid_until = state.height() + ENTRY_HEIGHTS;
         let entries = self.seller.after_block(state, effects);
-        submits.extend(entries.into_iter().map(|body| signer.sign(state, body, valid_until)));
-        submits.extend(self.buyer.after_block(state, posted, &signer, now.mono_ms, effects));
-        effects.extend(self.adverts.say(state, account, self.node, &self.key).map(Effect::Gossip));
+        submits.extend(
+            entries
+                .into_iter()
+                .map(|body| signer.sign(state, body, valid_until)),
+        );
+        submits.extend(
+            self.buyer
+                .after_block(state, posted, &signer, now.mono_ms, effects),
+        );
+        effects.extend(
+            self.adverts
+                .say(state, account, self.node, &self.key)
+                .map(Effect::Gossip),
+        );
         self.tick_buyer(now, effects);
         self.submit(now, submits, effects)
     }
@@ -213,14 +264,18 @@ impl Core {
     /// Looks for the account of this node's key; until it is there, joins if invited.
     fn find_account(&mut self) -> Vec<SignedEntry> {
         if self.account.is_none() {
-            self.account = self.host.state().account_of_key(&self.key.public());
+            self.account = account_of_key(self.host.state(), &self.key.public());
             if let Some(account) = self.account {
                 self.seller.set_account(account);
                 self.joining = None;
             }
         }
         let state = self.host.state();
-        self.joining.as_mut().and_then(|joining| joining.entry_due(state)).into_iter().collect()
+        self.joining
+            .as_mut()
+            .and_then(|joining| joining.entry_due(state))
+            .into_iter()
+            .collect()
     }
 
     fn submit(
@@ -230,7 +285,10 @@ impl Core {
         effects: &mut Vec<Effect>,
     ) -> Result<(), Fault> {
         for entry in entries {
-            self.host(now, HostInput::Submit(entry), effects)?;
+            match command::authentic(self.host.state(), entry) {
+                Ok(entry) => self.feed(now, HostInput::Submit(Arc::new(entry)), effects)?,
+                Err(refused) => tracing::warn!(reason = refused.reason, "an own entry is refused"),
+            }
         }
         Ok(())
     }
@@ -256,10 +314,17 @@ impl Core {
             AgentRequest::Poll(jobs) if jobs.len() <= POLL_JOBS => {
                 return self.seller.poll(token, &from, jobs, effects);
             }
-            AgentRequest::Output { job, path, from: offset }
-                if self.seller.may_read(&from, &job, &path) =>
-            {
-                return effects.push(Effect::ReadOutput { token, job, path, from: offset });
+            AgentRequest::Output {
+                job,
+                path,
+                from: offset,
+            } if self.seller.may_read(&from, &job, &path) => {
+                return effects.push(Effect::ReadOutput {
+                    token,
+                    job,
+                    path,
+                    from: offset,
+                });
             }
             // Genesis and contents are answered by the body, which has the files.
             AgentRequest::Poll(_)
@@ -277,7 +342,8 @@ impl Core {
         reply: Option<AgentReply>,
         effects: &mut Vec<Effect>,
     ) {
-        self.buyer.answered(token, reply, self.host.state(), now.mono_ms, effects);
+        self.buyer
+            .answered(token, reply, self.host.state(), now.mono_ms, effects);
         self.tick_buyer(now, effects);
     }
 
@@ -304,16 +370,23 @@ impl Core {
         body: EntryBody,
         effects: &mut Vec<Effect>,
     ) -> Result<Reply, Fault> {
-        let Some(account) = self.account else { return Ok(Reply::Refused(command::no_account())) };
+        let Some(account) = self.account else {
+            return Ok(Reply::Refused(command::no_account()));
+        };
         let state = self.host.state();
-        let signer = Signer { account, key: &self.key };
+        let signer = Signer {
+            account,
+            key: &self.key,
+        };
         let entry = signer.sign(state, body, state.height() + ENTRY_HEIGHTS);
-        let id = entry.id();
-        if let Err(refused) = command::would_pass(state, &entry) {
-            return Ok(Reply::Refused(refused));
+        match command::would_pass(state, entry) {
+            Err(refused) => Ok(Reply::Refused(refused)),
+            Ok(entry) => {
+                let id = entry.id();
+                self.feed(now, HostInput::Submit(entry), effects)?;
+                Ok(Reply::Submitted(id))
+            }
         }
-        self.host(now, HostInput::Submit(entry), effects)?;
-        Ok(Reply::Submitted(id))
     }
 
     fn command_of_agents(
@@ -328,7 +401,10 @@ impl Core {
                     return Ok(Reply::Refused(command::no_account()));
                 };
                 let key: OrderKey = order.key;
-                let signer = Signer { account, key: &self.key };
+                let signer = Signer {
+                    account,
+                    key: &self.key,
+                };
                 let added = self.buyer.add(*order, self.host.state(), &signer);
                 effects.push(added.save);
                 self.submit(now, added.submits, effects)?;
@@ -355,4 +431,21 @@ impl Core {
             }
         }
     }
+}
+
+/// Statements of a tip go to everybody, what validators say to one another goes to validators.
+fn broadcast(message: &HostMessage) -> Effect {
+    let everybody = matches!(message, HostMessage::Status(_));
+    Effect::Broadcast {
+        bytes: message.encode(),
+        everybody,
+    }
+}
+
+/// The account that lists a key.
+fn account_of_key(state: &State, key: &PublicKey) -> Option<AccountId> {
+    state
+        .accounts()
+        .find(|(_, a)| a.roles(key).is_some())
+        .map(|(id, _)| *id)
 }

@@ -15,21 +15,26 @@ use gridbay_protocol::keys::PublicKey;
 pub enum Effect {
     /// Send [`crate::input::Input::Tick`] at this monotonic time; replaces an earlier wish.
     WakeAt(u64),
-    /// To every validator, and to whoever follows.
-    Broadcast(Vec<u8>),
+    /// To every connected validator.
+    Broadcast {
+        /// Message of the ledger's host.
+        bytes: Vec<u8>,
+        /// To all other connected nodes too.
+        everybody: bool,
+    },
     /// To one node.
     Send {
         /// Its transport key.
-        to: PublicKey,
+        to: [u8; 32],
         /// Message of the ledger's host.
         bytes: Vec<u8>,
     },
     /// A peer sent what no honest node sends.
     Penalise {
         /// Its transport key.
-        peer: PublicKey,
+        peer: [u8; 32],
         /// What it did.
-        reason: &'static str,
+        reason: String,
     },
     /// Gossip this node's advert.
     Gossip(Vec<u8>),

@@ -11,7 +11,7 @@ use gridbay_protocol::units::Credits;
 const ATTEMPT_HEIGHTS: u64 = 40;
 
 /// An account being opened.
-pub struct Joining {
+pub(crate) struct Joining {
     invitation: Invitation,
     keys: Vec<AccountKey>,
     valid_until: u64,
@@ -19,12 +19,16 @@ pub struct Joining {
 
 impl Joining {
     /// Will open an account with these keys.
-    pub fn new(invitation: Invitation, keys: Vec<AccountKey>) -> Joining {
-        Joining { invitation, keys, valid_until: 0 }
+    pub(crate) fn new(invitation: Invitation, keys: Vec<AccountKey>) -> Joining {
+        Joining {
+            invitation,
+            keys,
+            valid_until: 0,
+        }
     }
     /// The opening entry, if none is on its way. A token opens one account however often it is tried:
     /// of two attempts the ledger takes one.
-    pub fn entry_due(&mut self, state: &State) -> Option<SignedEntry> {
+    pub(crate) fn entry_due(&mut self, state: &State) -> Option<SignedEntry> {
         if state.height() < self.valid_until {
             return None;
         }
@@ -40,6 +44,9 @@ impl Joining {
                 endowment: Credits::ZERO,
             },
         };
-        Some(SignedEntry::new(entry, &SecretKey::from_seed(&self.invitation.token_seed)))
+        Some(SignedEntry::new(
+            entry,
+            &SecretKey::from_seed(&self.invitation.token_seed),
+        ))
     }
 }

@@ -12,14 +12,14 @@
 use crate::agent::{JobId, Phase, PollJob, SignedStart, StartRefusal};
 use crate::effect::Effect;
 use crate::input::AnswerToken;
-use gridbay_ledger::order::Order;
-use gridbay_ledger::State;
+use gridbay_ledger::{Lease, Order, State};
 use gridbay_protocol::account::Roles;
 use gridbay_protocol::codec::{self, CodecError};
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::ids::{AccountId, Hash32, LeaseId, OfferId};
 use gridbay_protocol::job::{JOB_BYTES, JobExit, JobSpec};
 use gridbay_protocol::keys::PublicKey;
+use gridbay_protocol::lease::Share;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -27,6 +27,8 @@ use std::collections::BTreeMap;
 pub const GRACE_MS: u64 = 5_000;
 /// Heights for which the output of a run is kept after its lease is gone.
 pub const KEEP_HEIGHTS: u64 = 1_200;
+/// Heights after which an acknowledgement that has not shown up is sent again.
+const REPEAT_HEIGHTS: u64 = 8;
 /// Jobs that one node runs or remembers at the most.
 pub const JOBS: usize = 8_192;
 
@@ -62,7 +64,12 @@ struct Job {
 
 impl Job {
     fn new(memo: JobMemo, phase: Phase) -> Job {
-        Job { memo, phase, stopping: false, orphan_since: None }
+        Job {
+            memo,
+            phase,
+            stopping: false,
+            orphan_since: None,
+        }
     }
     fn uses_a_unit(&self) -> bool {
         !matches!(self.phase, Phase::Ended { .. } | Phase::Unknown)
@@ -110,7 +117,11 @@ impl Seller {
     }
     /// Runs that are under way.
     pub fn live_jobs(&self) -> Vec<JobId> {
-        self.jobs.iter().filter(|(_, j)| j.uses_a_unit()).map(|(id, _)| *id).collect()
+        self.jobs
+            .iter()
+            .filter(|(_, j)| j.uses_a_unit())
+            .map(|(id, _)| *id)
+            .collect()
     }
     /// The account in whose name the node sells, if the ledger has it.
     pub fn account(&self) -> Option<AccountId> {
@@ -135,28 +146,33 @@ impl Seller {
 
     fn acknowledge(&mut self, state: &State) -> Vec<EntryBody> {
         let height = state.height();
-        self.acknowledged.retain(|lease, _| state.lease(lease).is_some());
-        let Some(account) = self.account else { return Vec::new() };
+        self.acknowledged
+            .retain(|lease, _| state.lease(lease).is_some());
+        let is_owed = |lease: &Lease| {
+            let mine = |s: &&Share| self.is_mine(state, &s.offer);
+            lease
+                .shares
+                .iter()
+                .filter(mine)
+                .any(|s| !lease.delivered.contains(&s.offer))
+        };
+        let again = |id: &LeaseId| {
+            self.acknowledged
+                .get(id)
+                .is_none_or(|at| height >= at + REPEAT_HEIGHTS)
+        };
         let waiting: Vec<LeaseId> = state
-            .undelivered_leases(&account)
-            .into_iter()
-            .filter(|(lease, offer)| {
-                self.is_mine(state, offer)
-                    && self.acknowledged.get(lease).is_none_or(|at| height >= at + 8)
-            })
-            .map(|(lease, _)| lease)
+            .leases_at(&self.node)
+            .filter(|(id, lease)| is_owed(lease) && again(id))
+            .map(|(id, _)| *id)
             .collect();
-        let mut entries = Vec::new();
-        for lease in waiting {
-            if self.acknowledged.insert(lease, height) == Some(height) {
-                continue; // two offers of ours in one lease: one entry speaks for both
-            }
-            entries.push(if self.draining {
-                EntryBody::Fail { lease }
-            } else {
-                EntryBody::Deliver { lease }
-            });
-        }
+        let answer = |lease| match self.draining {
+            true => EntryBody::Fail { lease },
+            false => EntryBody::Deliver { lease },
+        };
+        let entries = waiting.iter().copied().map(answer).collect();
+        self.acknowledged
+            .extend(waiting.into_iter().map(|lease| (lease, height)));
         entries
     }
 
@@ -201,7 +217,10 @@ impl Seller {
             && !job.stopping
         {
             job.stopping = true;
-            effects.push(Effect::StopJob { job: *id, grace_ms: GRACE_MS });
+            effects.push(Effect::StopJob {
+                job: *id,
+                grace_ms: GRACE_MS,
+            });
         }
     }
 
@@ -248,9 +267,8 @@ impl Seller {
 
     /// A buyer that starts a task anew has given its earlier runs up.
     fn stop_earlier_attempts(&mut self, job: &JobId, effects: &mut Vec<Effect>) {
-        let earlier = |id: &&JobId| {
-            (id.lease, id.task) == (job.lease, job.task) && id.attempt < job.attempt
-        };
+        let earlier =
+            |id: &&JobId| (id.lease, id.task) == (job.lease, job.task) && id.attempt < job.attempt;
         let stale: Vec<JobId> = self.jobs.keys().filter(earlier).copied().collect();
         for id in stale {
             self.stop(&id, effects);
@@ -268,9 +286,10 @@ impl Seller {
         if Some(start.spec.work(&start.salt)) != order_work(order) {
             return Err(StartRefusal::OtherWork);
         }
-        let may_trade = state
-            .account(&order.account)
-            .is_some_and(|a| a.roles(&start.key).is_some_and(|r| r.contains(Roles::TRADE)));
+        let may_trade = state.account(&order.account).is_some_and(|a| {
+            a.roles(&start.key)
+                .is_some_and(|r| r.contains(Roles::TRADE))
+        });
         if !may_trade || signed.verify(&state.network()).is_err() {
             return Err(StartRefusal::NotBuyer);
         }
@@ -279,7 +298,9 @@ impl Seller {
 
     /// The inputs of a run are in place, or cannot be had.
     pub fn staged(&mut self, id: &JobId, ok: bool, effects: &mut Vec<Effect>) {
-        let Some(job) = self.jobs.get_mut(id) else { return };
+        let Some(job) = self.jobs.get_mut(id) else {
+            return;
+        };
         if !ok || job.stopping {
             job.phase = Phase::Ended {
                 exit: JobExit::Lost,
@@ -291,7 +312,11 @@ impl Seller {
             return;
         }
         let (offer, spec) = (job.memo.offer, job.memo.spec.clone());
-        effects.push(Effect::StartJob { job: *id, offer, spec });
+        effects.push(Effect::StartJob {
+            job: *id,
+            offer,
+            spec,
+        });
     }
 
     /// A local job changed its phase.
@@ -313,7 +338,10 @@ impl Seller {
             let allowed = self.jobs.get(&p.job).is_some_and(|j| j.memo.buyer == *from);
             (p, allowed)
         };
-        effects.push(Effect::Report { token, jobs: jobs.into_iter().map(known).collect() });
+        effects.push(Effect::Report {
+            token,
+            jobs: jobs.into_iter().map(known).collect(),
+        });
     }
 
     /// The phase a report shows for a run.
@@ -323,14 +351,18 @@ impl Seller {
 
     /// Whether `from` may read `path` of a run's output.
     pub fn may_read(&self, from: &PublicKey, job: &JobId, path: &str) -> bool {
-        self.jobs.get(job).is_some_and(|j| {
-            j.memo.buyer == *from && j.memo.spec.outputs.iter().any(|p| p == path)
-        })
+        self.jobs
+            .get(job)
+            .is_some_and(|j| j.memo.buyer == *from && j.memo.spec.outputs.iter().any(|p| p == path))
     }
 
     /// The buyer has no more use for a run.
     pub fn buyer_stops(&mut self, from: &PublicKey, id: &JobId, effects: &mut Vec<Effect>) {
-        if self.jobs.get(id).is_some_and(|j| j.memo.buyer == *from && j.uses_a_unit()) {
+        if self
+            .jobs
+            .get(id)
+            .is_some_and(|j| j.memo.buyer == *from && j.uses_a_unit())
+        {
             self.stop(id, effects);
         }
     }
@@ -350,8 +382,10 @@ fn with_environment(mut spec: JobSpec, job: JobId, tasks: u32) -> JobSpec {
         ("GRIDBAY_SIZE", tasks.to_string()),
         ("GRIDBAY_ATTEMPT", job.attempt.to_string()),
     ];
-    spec.env.retain(|(name, _)| own.iter().all(|(n, _)| n != name));
-    spec.env.extend(own.map(|(name, value)| (name.to_string(), value)));
+    spec.env
+        .retain(|(name, _)| own.iter().all(|(n, _)| n != name));
+    spec.env
+        .extend(own.map(|(name, value)| (name.to_string(), value)));
     spec.env.sort();
     spec
 }

@@ -58,7 +58,10 @@ async fn pull_content(
     size: u64,
     name: &str,
 ) -> Result<Vec<u8>, FetchError> {
-    let ask = |offset| AgentRequest::Content { content: *content, from: offset };
+    let ask = |offset| AgentRequest::Content {
+        content: *content,
+        from: offset,
+    };
     let bytes = pull(asker, from, ask, size, name).await?;
     if bytes.len() as u64 != size || content_id(&bytes) != *content {
         return Err(FetchError::Wrong(name.to_string()));
@@ -75,7 +78,11 @@ pub async fn pull_outputs(
     folder: &Path,
 ) -> Result<(), FetchError> {
     for path in paths {
-        let ask = |offset| AgentRequest::Output { job, path: path.clone(), from: offset };
+        let ask = |offset| AgentRequest::Output {
+            job,
+            path: path.clone(),
+            from: offset,
+        };
         match asker.ask(from, &ask(0)).await {
             Some(AgentReply::NotFound) => continue,
             None => return Err(FetchError::Missing(path.clone())),
@@ -118,7 +125,10 @@ async fn pull(
 
 fn write_below(folder: &Path, path: &str, bytes: &[u8], mode: u32) -> Result<(), FetchError> {
     let target = folder.join(path);
-    let disk = |source| FetchError::Disk { path: target.display().to_string(), source };
+    let disk = |source| FetchError::Disk {
+        path: target.display().to_string(),
+        source,
+    };
     if !path_is_inside(path) {
         return Err(FetchError::Wrong(path.to_string()));
     }

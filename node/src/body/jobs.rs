@@ -1,6 +1,8 @@
 //! The seller's jobs on this machine: between the agent and the executor.
 
-use crate::executor::{Executor, Exit, Finished, JobSpec as Run, KillReason, Limits, Status, Stream};
+use crate::executor::{
+    Executor, Exit, Finished, JobSpec as Run, KillReason, Limits, Status, Stream,
+};
 use crate::store::content::read_chunk;
 use crate::store::orders::private_folder;
 use crate::store::replace_file;
@@ -35,7 +37,10 @@ impl Jobs {
         let mut found = Vec::new();
         for entry in std::fs::read_dir(&self.memos)? {
             let path = entry?.path();
-            match std::fs::read(&path).ok().and_then(|b| JobMemo::decode(&b).ok()) {
+            match std::fs::read(&path)
+                .ok()
+                .and_then(|b| JobMemo::decode(&b).ok())
+            {
                 Some(memo) => {
                     let phase = match self.phase(&memo.job) {
                         // It was never started: its staging is lost with the node that did it.
@@ -79,7 +84,9 @@ impl Jobs {
     pub fn phase(&self, job: &JobId) -> Phase {
         match self.executor.status(&local(job)) {
             Ok(Status::Prepared | Status::Starting) => Phase::Staging,
-            Ok(Status::Running(started)) => Phase::Running { started_ms: started.realtime_ms },
+            Ok(Status::Running(started)) => Phase::Running {
+                started_ms: started.realtime_ms,
+            },
             Ok(Status::Finished(finished)) => ended(&finished),
             Err(_) => Phase::Unknown,
         }
@@ -104,7 +111,11 @@ impl Jobs {
     pub fn report(&self, poll: &PollJob, allowed: bool) -> JobReport {
         let id = local(&poll.job);
         // The phase first: when it says "ended", the output read after it is complete.
-        let phase = if allowed { self.phase(&poll.job) } else { Phase::Unknown };
+        let phase = if allowed {
+            self.phase(&poll.job)
+        } else {
+            Phase::Unknown
+        };
         let read = |stream, from| {
             let bytes = self.executor.output(&id, stream, from);
             let mut bytes = bytes.ok().filter(|_| allowed).unwrap_or_default();
@@ -114,7 +125,14 @@ impl Jobs {
         };
         let (stdout, stdout_len) = read(Stream::Stdout, poll.stdout_from);
         let (stderr, stderr_len) = read(Stream::Stderr, poll.stderr_from);
-        JobReport { job: poll.job, phase, stdout, stderr, stdout_len, stderr_len }
+        JobReport {
+            job: poll.job,
+            phase,
+            stdout,
+            stderr,
+            stdout_len,
+            stderr_len,
+        }
     }
 
     /// A chunk of an output file of an ended job.
@@ -155,8 +173,13 @@ fn ended(finished: &Finished) -> Phase {
         Exit::Exited(code) => JobExit::Code(*code),
         Exit::Signaled(signal) => JobExit::Signal(*signal),
         Exit::TimeLimit => JobExit::TimeLimit,
-        Exit::Killed { reason: KillReason::Stopped | KillReason::Shutdown } => JobExit::Stopped,
-        Exit::Killed { reason: KillReason::Setup(_) } | Exit::Lost => JobExit::Lost,
+        Exit::Killed {
+            reason: KillReason::Stopped | KillReason::Shutdown,
+        } => JobExit::Stopped,
+        Exit::Killed {
+            reason: KillReason::Setup(_),
+        }
+        | Exit::Lost => JobExit::Lost,
     };
     let started_ms = finished.started.as_ref().map_or(0, |s| s.realtime_ms);
     Phase::Ended {
@@ -169,5 +192,11 @@ fn ended(finished: &Finished) -> Phase {
 }
 
 pub(super) fn lost() -> Phase {
-    Phase::Ended { exit: JobExit::Lost, started_ms: 0, ended_ms: 0, cpu_ms: 0, rss_kib: 0 }
+    Phase::Ended {
+        exit: JobExit::Lost,
+        started_ms: 0,
+        ended_ms: 0,
+        cpu_ms: 0,
+        rss_kib: 0,
+    }
 }

@@ -61,9 +61,16 @@ type Question = Box<dyn FnOnce(&Core) + Send>;
 pub(crate) enum Message {
     Input(Input),
     /// A question of another node; its answer goes to this request.
-    Asked { request: RequestId, from: gridbay_protocol::keys::PublicKey, bytes: Vec<u8> },
+    Asked {
+        request: RequestId,
+        from: gridbay_protocol::keys::PublicKey,
+        bytes: Vec<u8>,
+    },
     /// A gossiped advert, judged by its id.
-    Advert { id: MessageId, bytes: Vec<u8> },
+    Advert {
+        id: MessageId,
+        bytes: Vec<u8>,
+    },
     Command(Command, oneshot::Sender<Reply>),
     Query(Question),
     Stop,
@@ -177,7 +184,10 @@ pub fn start(parts: Parts, tools: Tools) -> std::io::Result<Started> {
     let (queue, messages) = sync_channel(QUEUE);
     let core = Core::new(parts);
     let (height, seen) = watch::channel(core.state().height());
-    let handle = BodyHandle { queue, height: seen };
+    let handle = BodyHandle {
+        queue,
+        height: seen,
+    };
     let body = Body {
         core,
         tools,
@@ -190,15 +200,21 @@ pub fn start(parts: Parts, tools: Tools) -> std::io::Result<Started> {
         gossip: BTreeMap::new(),
         next_token: 1,
     };
-    let thread =
-        std::thread::Builder::new().name("core".to_string()).spawn(move || body.run(&messages))?;
+    let thread = std::thread::Builder::new()
+        .name("core".to_string())
+        .spawn(move || body.run(&messages))?;
     Ok(Started { handle, thread })
 }
 
 impl Body {
     fn now(&self) -> Now {
-        let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Now { mono_ms: self.mono_ms(), wall_ms: wall.as_millis() as u64 }
+        let wall = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        Now {
+            mono_ms: self.mono_ms(),
+            wall_ms: wall.as_millis() as u64,
+        }
     }
     fn mono_ms(&self) -> u64 {
         self.started.elapsed().as_millis() as u64
@@ -222,7 +238,9 @@ impl Body {
 
     fn wait(&self) -> Duration {
         let now = self.mono_ms();
-        let until = self.wake_ms.map(|at| Duration::from_millis(at.saturating_sub(now)));
+        let until = self
+            .wake_ms
+            .map(|at| Duration::from_millis(at.saturating_sub(now)));
         until.unwrap_or(LONGEST_WAIT).min(LONGEST_WAIT)
     }
 
@@ -243,7 +261,11 @@ impl Body {
                 self.gossip.insert(token, id);
                 self.step(Input::Advert { token, bytes })
             }
-            Message::Asked { request, from, bytes } => self.asked(request, from, &bytes),
+            Message::Asked {
+                request,
+                from,
+                bytes,
+            } => self.asked(request, from, &bytes),
             Message::Stop => Ok(()),
         }
     }

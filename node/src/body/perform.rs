@@ -1,8 +1,8 @@
 //! Effects become deeds, one small function each.
 
-use super::ask::{Asker, decode_request, peer_of};
+use super::ask::{Asker, decode_request};
 use super::{ADVERTS_TOPIC, Body, BodyError, files};
-use crate::overlay::{self, RequestId};
+use crate::overlay::{self, PeerId, RequestId};
 use gridbay_core::adverts::Verdict;
 use gridbay_core::agent::{AgentReply, AgentRequest, CHUNK_BYTES, JobId, Phase, PollJob};
 use gridbay_core::buyer::OrderKey;
@@ -22,18 +22,28 @@ impl Body {
     pub(super) fn perform(&mut self, effect: Effect) -> Result<(), BodyError> {
         match effect {
             Effect::WakeAt(at) => self.wake_ms = Some(at),
-            Effect::Broadcast(bytes) => self.broadcast(bytes),
+            Effect::Broadcast { bytes, everybody } => self.broadcast(bytes, everybody),
             Effect::Send { to, bytes } => self.send(&to, bytes),
-            Effect::Penalise { peer, reason } => self.penalise(&peer, reason),
+            Effect::Penalise { peer, reason } => self.penalise(&peer, &reason),
             Effect::Gossip(bytes) => self.gossip(bytes),
             Effect::Judge { token, verdict } => self.judge(token, verdict),
             Effect::Ask { token, to, request } => self.ask(token, to, request),
             Effect::Answer { token, reply } => self.answer(token, &reply),
             Effect::Report { token, jobs } => self.report(token, jobs),
-            Effect::ReadOutput { token, job, path, from } => {
+            Effect::ReadOutput {
+                token,
+                job,
+                path,
+                from,
+            } => {
                 self.read_output(token, job, path, from);
             }
-            Effect::Stage { job, from, spec, memo } => self.stage(job, from, spec, memo),
+            Effect::Stage {
+                job,
+                from,
+                spec,
+                memo,
+            } => self.stage(job, from, spec, memo),
             Effect::StartJob { job, offer, spec } => self.start_job(job, &offer, spec),
             Effect::StopJob { job, grace_ms } => self.stop_job(job, grace_ms),
             Effect::RemoveJob(job) => self.remove_job(job),
@@ -41,7 +51,13 @@ impl Body {
                 let saved = self.tools.orders.save(&order, &record);
                 saved.map_err(disk("an order's record"))?;
             }
-            Effect::AppendOutput { order, task, stderr, from, bytes } => {
+            Effect::AppendOutput {
+                order,
+                task,
+                stderr,
+                from,
+                bytes,
+            } => {
                 let kept = self.tools.orders.append(&order, task, stderr, from, &bytes);
                 kept.map_err(disk("a job's output"))?;
             }
@@ -49,7 +65,12 @@ impl Body {
                 let reset = self.tools.orders.reset(&order, task);
                 reset.map_err(disk("a job's output"))?;
             }
-            Effect::FetchOutputs { order, job, from, paths } => {
+            Effect::FetchOutputs {
+                order,
+                job,
+                from,
+                paths,
+            } => {
                 self.fetch_outputs(order, job, from, paths);
             }
             Effect::Reply { token, reply } => {
@@ -65,24 +86,35 @@ impl Body {
         Ok(())
     }
 
-    fn broadcast(&self, bytes: Vec<u8>) {
-        let peers: Vec<_> = self.tools.overlay.peers().iter().map(|p| p.peer).collect();
-        if let Err(error) = self.tools.overlay.send_all(peers, bytes) {
+    fn broadcast(&self, bytes: Vec<u8>, everybody: bool) {
+        let peers = self.tools.overlay.peers();
+        let wanted = peers
+            .iter()
+            .map(|p| p.peer)
+            .filter(|peer| everybody || self.votes(peer));
+        if let Err(error) = self.tools.overlay.send_all(wanted.collect(), bytes) {
             tracing::debug!(%error, "a broadcast was dropped");
         }
     }
 
-    fn send(&self, to: &PublicKey, bytes: Vec<u8>) {
-        if let Some(peer) = peer_of(to)
+    /// Whether a peer is the node of a validator.
+    fn votes(&self, peer: &PeerId) -> bool {
+        let key = overlay::key_of_peer_id(peer);
+        let members = self.core.state().validators().members();
+        key.is_some_and(|key| members.iter().any(|v| *v.node.as_bytes() == key))
+    }
+
+    fn send(&self, to: &[u8; 32], bytes: Vec<u8>) {
+        if let Some(peer) = overlay::peer_id_of_key(to)
             && let Err(error) = self.tools.overlay.send(peer, bytes)
         {
-            tracing::debug!(%to, %error, "a message was dropped");
+            tracing::debug!(%peer, %error, "a message was dropped");
         }
     }
 
-    fn penalise(&self, peer: &PublicKey, reason: &'static str) {
-        tracing::info!(%peer, reason, "penalised a peer");
-        if let Some(peer) = peer_of(peer) {
+    fn penalise(&self, peer: &[u8; 32], reason: &str) {
+        if let Some(peer) = overlay::peer_id_of_key(peer) {
+            tracing::info!(%peer, reason, "penalised a peer");
             let _gone = self.tools.overlay.penalise(peer, 20.0);
         }
     }
@@ -94,7 +126,9 @@ impl Body {
     }
 
     fn judge(&mut self, token: u64, verdict: Verdict) {
-        let Some(id) = self.gossip.remove(&token) else { return };
+        let Some(id) = self.gossip.remove(&token) else {
+            return;
+        };
         let verdict = match verdict {
             Verdict::Accept => overlay::Verdict::Accept,
             Verdict::Ignore => overlay::Verdict::Ignore,
@@ -122,7 +156,7 @@ impl Body {
             Ok(question) => question,
             Err(error) => {
                 tracing::debug!(peer = %from, %error, "a question that makes no sense");
-                self.penalise(&from, "malformed question");
+                self.penalise(from.as_bytes(), "malformed question");
                 let _gone = self.tools.overlay.refuse(request);
                 return Ok(());
             }
@@ -134,7 +168,10 @@ impl Body {
                 self.respond(request, &AgentReply::Chunk { total, bytes });
                 Ok(())
             }
-            AgentRequest::Content { content, from: offset } => {
+            AgentRequest::Content {
+                content,
+                from: offset,
+            } => {
                 let (store, overlay) = (self.tools.contents.clone(), self.tools.overlay.clone());
                 self.tools.runtime.spawn_blocking(move || {
                     let reply = match store.chunk(&content, offset, CHUNK_BYTES) {
@@ -148,7 +185,11 @@ impl Body {
             question => {
                 let token = self.token();
                 self.requests.insert(token, request);
-                self.step(Input::Asked { token, from, request: question })
+                self.step(Input::Asked {
+                    token,
+                    from,
+                    request: question,
+                })
             }
         }
     }
@@ -166,17 +207,24 @@ impl Body {
     }
 
     fn report(&mut self, token: u64, polls: Vec<(PollJob, bool)>) {
-        let Some(request) = self.requests.remove(&token) else { return };
+        let Some(request) = self.requests.remove(&token) else {
+            return;
+        };
         let (jobs, overlay) = (self.tools.jobs.clone(), self.tools.overlay.clone());
         self.tools.runtime.spawn_blocking(move || {
-            let reports = polls.iter().map(|(poll, allowed)| jobs.report(poll, *allowed)).collect();
+            let reports = polls
+                .iter()
+                .map(|(poll, allowed)| jobs.report(poll, *allowed))
+                .collect();
             let reply = AgentReply::Reports(reports);
             let _gone = overlay.respond(request, codec::encode(&reply));
         });
     }
 
     fn read_output(&mut self, token: u64, job: JobId, path: String, from: u64) {
-        let Some(request) = self.requests.remove(&token) else { return };
+        let Some(request) = self.requests.remove(&token) else {
+            return;
+        };
         let (jobs, overlay) = (self.tools.jobs.clone(), self.tools.overlay.clone());
         self.tools.runtime.spawn_blocking(move || {
             let reply = jobs.output_chunk(&job, &path, from);
@@ -192,7 +240,9 @@ impl Body {
             let ok = match prepared.map_err(io::Error::other).flatten() {
                 Ok(work) => {
                     let pulled = files::pull_inputs(&asker, &from, &spec.inputs, &work).await;
-                    pulled.inspect_err(|error| tracing::warn!(%job, %error, "staging")).is_ok()
+                    pulled
+                        .inspect_err(|error| tracing::warn!(%job, %error, "staging"))
+                        .is_ok()
                 }
                 Err(error) => {
                     tracing::warn!(%job, %error, "preparing a job");
@@ -216,7 +266,12 @@ impl Body {
                 tokio::task::spawn_blocking(move || starter.start(&job, &spec, class.as_ref()));
             if let Err(error) = started.await.map_err(io::Error::other).flatten() {
                 tracing::warn!(%job, %error, "starting a job");
-                handle.deliver(Input::JobPhase { job, phase: super::jobs::lost() }).await;
+                handle
+                    .deliver(Input::JobPhase {
+                        job,
+                        phase: super::jobs::lost(),
+                    })
+                    .await;
                 return;
             }
             follow(jobs, handle, job).await;
@@ -225,14 +280,18 @@ impl Body {
 
     pub(super) fn watch_recovered_jobs(&self) {
         for job in self.core.seller().live_jobs() {
-            self.tools.runtime.spawn(follow(self.tools.jobs.clone(), self.handle.clone(), job));
+            self.tools
+                .runtime
+                .spawn(follow(self.tools.jobs.clone(), self.handle.clone(), job));
         }
     }
 
     fn stop_job(&self, job: JobId, grace_ms: u64) {
         let jobs = self.tools.jobs.clone();
         let grace = Duration::from_millis(grace_ms);
-        self.tools.runtime.spawn_blocking(move || jobs.stop(&job, grace));
+        self.tools
+            .runtime
+            .spawn_blocking(move || jobs.stop(&job, grace));
     }
 
     fn remove_job(&self, job: JobId) {
@@ -246,7 +305,9 @@ impl Body {
         let handle = self.handle.clone();
         self.tools.runtime.spawn(async move {
             let pulled = files::pull_outputs(&asker, &from, job, &paths, &folder).await;
-            let ok = pulled.inspect_err(|error| tracing::warn!(%job, %error, "fetching")).is_ok();
+            let ok = pulled
+                .inspect_err(|error| tracing::warn!(%job, %error, "fetching"))
+                .is_ok();
             handle.deliver(Input::Fetched { order, job, ok }).await;
         });
     }

@@ -53,11 +53,16 @@ impl ContentStore {
 
 /// At most `most` bytes of a regular file from an offset, and its size. Links are not followed.
 pub fn read_chunk(path: &Path, from: u64, most: usize) -> io::Result<(u64, Vec<u8>)> {
-    let mut file: File =
-        OpenOptions::new().read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)?;
+    let mut file: File = OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+        .open(path)?;
     let meta = file.metadata()?;
     if !meta.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "not a regular file",
+        ));
     }
     let total = meta.len();
     file.seek(SeekFrom::Start(from.min(total)))?;

@@ -37,7 +37,10 @@ impl OrderStore {
             let path = entry?.path().join("record");
             let Ok(bytes) = fs::read(&path) else { continue };
             let record = Record::decode(&bytes).map_err(|error| {
-                io::Error::new(io::ErrorKind::InvalidData, format!("{}: {error}", path.display()))
+                io::Error::new(
+                    io::ErrorKind::InvalidData,
+                    format!("{}: {error}", path.display()),
+                )
             })?;
             records.push(record);
         }
@@ -86,7 +89,8 @@ impl OrderStore {
 
     /// Where the output of a task is.
     pub fn output(&self, order: &OrderKey, task: u32, stderr: bool) -> PathBuf {
-        self.task(order, task).join(if stderr { "stderr" } else { "stdout" })
+        self.task(order, task)
+            .join(if stderr { "stderr" } else { "stdout" })
     }
 
     /// Where the files of a task are.
@@ -104,7 +108,10 @@ impl OrderStore {
 
 /// Makes a folder and its parents, mode 0700.
 pub fn private_folder(path: &std::path::Path) -> io::Result<()> {
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
 }
 
 #[cfg(test)]
@@ -119,9 +126,16 @@ mod tests {
         store.append(&key, 0, false, 0, b"hello ").unwrap();
         store.append(&key, 0, false, 6, b"world").unwrap();
         store.append(&key, 0, false, 0, b"hello ").unwrap();
-        assert_eq!(fs::read(store.output(&key, 0, false)).unwrap(), b"hello world");
+        assert_eq!(
+            fs::read(store.output(&key, 0, false)).unwrap(),
+            b"hello world"
+        );
         store.append(&key, 0, false, OUTPUT_BYTES, b"x").unwrap();
-        assert_eq!(fs::metadata(store.output(&key, 0, false)).unwrap().len(), 11, "capped");
+        assert_eq!(
+            fs::metadata(store.output(&key, 0, false)).unwrap().len(),
+            11,
+            "capped"
+        );
         store.reset(&key, 0).unwrap();
         store.reset(&key, 0).unwrap();
         assert!(!store.output(&key, 0, false).exists());

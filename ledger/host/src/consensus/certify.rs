@@ -1,5 +1,8 @@
 //! Checks of signatures and certificates that the core asks for, each signature checked once.
 
+// The core fixes the type of the error.
+#![allow(clippy::result_large_err)]
+
 use super::context::{Core, CoreAddress, CoreSet, CoreVote};
 use super::convert;
 use arc_malachitebft_core_types::{

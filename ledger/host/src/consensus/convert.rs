@@ -1,9 +1,7 @@
 //! Conversion between the protocol's statements and the core's.
 
 use super::context::{Core, CoreAddress, CoreHeight, CoreProposal, CoreValue, CoreVote};
-use crate::message::{
-    Polka, RoundProof, RoundProofKind, RoundVote, SignedProposal, SignedVote,
-};
+use crate::message::{Polka, RoundProof, RoundProofKind, RoundVote, SignedProposal, SignedVote};
 use arc_malachitebft_core_types::{
     CommitCertificate, NilOrVal, PolkaCertificate, PolkaSignature, Round, RoundCertificate,
     RoundCertificateType, RoundSignature, SignedMessage, VoteType,

@@ -82,7 +82,9 @@ impl Disk for MemDisk {
     fn read(&self, file: &str, offset: u64, len: usize) -> Result<Vec<u8>, DiskError> {
         let files = self.files();
         let bytes = files.live.get(file).ok_or_else(|| missing("read", file))?;
-        let start = bytes.len().min(usize::try_from(offset).unwrap_or(usize::MAX));
+        let start = bytes
+            .len()
+            .min(usize::try_from(offset).unwrap_or(usize::MAX));
         let end = bytes.len().min(start.saturating_add(len));
         Ok(bytes[start..end].to_vec())
     }
@@ -105,7 +107,10 @@ impl Disk for MemDisk {
     }
     fn rename(&mut self, from: &str, to: &str) -> Result<(), DiskError> {
         let mut files = self.files();
-        let bytes = files.live.remove(from).ok_or_else(|| missing("rename", from))?;
+        let bytes = files
+            .live
+            .remove(from)
+            .ok_or_else(|| missing("rename", from))?;
         files.live.insert(to.to_owned(), bytes);
         let safe = files.safe.remove(from).unwrap_or_default();
         files.safe.insert(to.to_owned(), safe);
@@ -113,7 +118,10 @@ impl Disk for MemDisk {
     }
     fn truncate(&mut self, file: &str, len: u64) -> Result<(), DiskError> {
         let mut files = self.files();
-        let bytes = files.live.get_mut(file).ok_or_else(|| missing("truncate", file))?;
+        let bytes = files
+            .live
+            .get_mut(file)
+            .ok_or_else(|| missing("truncate", file))?;
         bytes.truncate(usize::try_from(len).unwrap_or(usize::MAX));
         Ok(())
     }

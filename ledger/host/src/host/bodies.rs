@@ -100,7 +100,9 @@ impl Host {
             Some(valid_round) => {
                 let seed = self.state.election_seed();
                 let ranking = election::ranking(&seed, header.height, set);
-                let turns = ranking.iter().take((valid_round as usize).saturating_add(1));
+                let turns = ranking
+                    .iter()
+                    .take((valid_round as usize).saturating_add(1));
                 turns.into_iter().any(|id| *id == header.proposer)
             }
         };

@@ -40,8 +40,9 @@ impl Host {
         });
         self.tip_certificate = Some(certificate);
         for (entry, refusal) in self.pool.settle(&self.state, block.entries()) {
-            let refusal = PoolRefusal::Ledger(refusal);
-            self.effects.push(HostEffect::EntryRefused { entry, refusal });
+            let refusal = PoolRefusal::Ledger(Box::new(refusal));
+            self.effects
+                .push(HostEffect::EntryRefused { entry, refusal });
         }
         self.relay.extend(self.pool.overdue(height));
         // Told at the end of the step, once for many blocks.

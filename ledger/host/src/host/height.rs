@@ -183,7 +183,10 @@ impl Host {
                 }
                 // Others have the body of a proposal made again, or ask for it.
                 let fresh = signed.proposal.valid_round.is_none();
-                let body = self.candidates.get(&signed.proposal.block).filter(|_| fresh);
+                let body = self
+                    .candidates
+                    .get(&signed.proposal.block)
+                    .filter(|_| fresh);
                 let body = body.map(|c| Box::new(c.block.block().clone()));
                 self.broadcast(HostMessage::Proposal(Offered { signed, body }));
             }
@@ -201,7 +204,7 @@ impl Host {
                 continue;
             }
             self.evidence.insert(crime, evidence.clone());
-            let equivocation = Equivocation::Votes(evidence);
+            let equivocation = Equivocation::Votes(Box::new(evidence));
             self.effects.push(HostEffect::Equivocation(equivocation));
         }
     }
@@ -252,7 +255,9 @@ impl Host {
             ..
         }) = candidate
         else {
-            return Err(Fault::Invariant("a block is decided only after it was executed"));
+            return Err(Fault::Invariant(
+                "a block is decided only after it was executed",
+            ));
         };
         self.commit(block, delta, certificate)
     }

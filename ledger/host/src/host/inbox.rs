@@ -72,12 +72,7 @@ impl Host {
         self.catchup.heard(from, tip, own, now);
     }
     /// A consensus message: for the running height it moves consensus, for the next ones it waits.
-    fn deliver_at(
-        &mut self,
-        from: Peer,
-        height: u64,
-        message: HostMessage,
-    ) -> Result<(), Fault> {
+    fn deliver_at(&mut self, from: Peer, height: u64, message: HostMessage) -> Result<(), Fault> {
         let next = self.state.height() + 1;
         match height.cmp(&next) {
             Ordering::Less => return Ok(()),

@@ -78,7 +78,7 @@ pub enum Offence {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Equivocation {
     /// Two votes.
-    Votes(Evidence),
+    Votes(Box<Evidence>),
     /// Two proposals for one round.
     Proposals(Box<(SignedProposal, SignedProposal)>),
 }

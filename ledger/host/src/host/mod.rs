@@ -103,7 +103,9 @@ impl Host {
     /// A fault of this node. The host refuses all further steps.
     pub fn step(&mut self, now: Now, input: HostInput) -> Result<Vec<HostEffect>, Fault> {
         if self.stopped {
-            return Err(Fault::Invariant("a host that had a fault takes no further step"));
+            return Err(Fault::Invariant(
+                "a host that had a fault takes no further step",
+            ));
         }
         self.now.mono_ms = self.now.mono_ms.max(now.mono_ms);
         self.now.wall_ms = now.wall_ms;

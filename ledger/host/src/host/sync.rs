@@ -64,7 +64,9 @@ impl Host {
         let (height, id) = (self.state.height() + 1, block.id());
         let network = self.state.network();
         let proves = (certificate.height, certificate.block) == (height, id)
-            && certificate.verify(&network, self.state.validators()).is_ok();
+            && certificate
+                .verify(&network, self.state.validators())
+                .is_ok();
         if !proves {
             self.penalise(from, Offence::Certificate);
             return Ok(false);
@@ -75,11 +77,14 @@ impl Host {
             return Ok(false);
         };
         // More than two thirds of the power vouch for the block: if it is refused here, our rules differ.
-        let delta = self.state.execute(&checked).map_err(|error| Fault::Refused {
-            height,
-            block: id,
-            reason: super::open::causes(&error),
-        })?;
+        let delta = self
+            .state
+            .execute(&checked)
+            .map_err(|error| Fault::Refused {
+                height,
+                block: id,
+                reason: super::open::causes(&error),
+            })?;
         self.commit(Arc::new(checked), delta, certificate)?;
         Ok(true)
     }

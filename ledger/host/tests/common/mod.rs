@@ -3,18 +3,20 @@
 //! Messages travel as bytes. The world checks while it runs: equal blocks and state roots at equal
 //! heights, and that nobody's votes ever contradict each other.
 
-#![allow(dead_code, unreachable_pub)]
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
 use gridbay_host::disk::MemDisk;
 use gridbay_host::message::{HostMessage, SignedProposal};
 use gridbay_host::{
     Equivocation, Host, HostConfig, HostEffect, HostInput, Now, Offence, Peer, Received,
 };
+use gridbay_ledger::State;
 use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::beacon::Chain;
 use gridbay_protocol::block::Block;
 use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::class::{Class, ClassKey, Isolation};
+use gridbay_protocol::effect::Effect;
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
 use gridbay_protocol::genesis::{FORMAT, Genesis, Member, MemberValidator, Policy, RULES};
 use gridbay_protocol::ids::{AccountId, BlockId, EntryId, Hash32, ValidatorId};
@@ -54,7 +56,9 @@ pub fn consensus_key(n: usize) -> SecretKey {
     SecretKey::from_seed(&[n as u8 + 101; 32])
 }
 pub fn peer(n: usize) -> Peer {
-    *SecretKey::from_seed(&[n as u8 + 151; 32]).public().as_bytes()
+    *SecretKey::from_seed(&[n as u8 + 151; 32])
+        .public()
+        .as_bytes()
 }
 pub fn validator(n: usize) -> ValidatorId {
     gridbay_protocol::validator::validator_id(&consensus_key(n).public())
@@ -120,7 +124,7 @@ enum Event {
 }
 
 /// What the liar does to its block before it goes out; `None` leaves it.
-pub type Lie = Box<dyn FnMut(&Block, &mut Rng) -> Option<Block>>;
+pub type Lie = Box<dyn FnMut(&Block, &State, &mut Rng) -> Option<Block>>;
 
 pub struct World {
     pub now: u64,
@@ -137,8 +141,17 @@ pub struct World {
     pub loss: u64,
     /// From when to when the hosts below the number and the others do not hear each other.
     pub cut: Option<(u64, u64, usize)>,
-    pub lie: Option<(usize, Lie)>,
+    /// Who lies, and how.
+    pub lie: Option<(Vec<usize>, Lie)>,
     pub lies: BTreeSet<BlockId>,
+    /// Whether a lie may be decided all the same: an omission is one that only takes time.
+    pub lies_may_pass: bool,
+    /// Highest height that each host has reported, also before a crash.
+    pub told: Vec<u64>,
+    /// What host 1 saw happen.
+    pub effects: Vec<Effect>,
+    /// Messages of all kinds that went over the wire, for forgers.
+    pub heard: Vec<Vec<u8>>,
     pub decided: BTreeMap<u64, (BlockId, Hash32)>,
     pub decided_at: BTreeMap<u64, u64>,
     pub rounds: BTreeMap<u64, u32>,
@@ -168,6 +181,10 @@ impl World {
             cut: None,
             lie: None,
             lies: BTreeSet::new(),
+            lies_may_pass: false,
+            told: vec![0; n],
+            effects: vec![],
+            heard: vec![],
             decided: BTreeMap::new(),
             decided_at: BTreeMap::new(),
             rounds: BTreeMap::new(),
@@ -234,6 +251,12 @@ impl World {
     }
     pub fn boot(&mut self, i: usize) {
         let host = self.open(i).expect("the host opens");
+        let tip = host.state().height();
+        assert!(
+            tip >= self.told[i],
+            "host {i} forgot a block: {tip} < {}",
+            self.told[i]
+        );
         self.hosts[i] = Some(host);
         self.wake[i] = 0;
         self.input(i, HostInput::Start);
@@ -302,8 +325,13 @@ impl World {
                     }
                 }
                 HostEffect::Decided {
-                    block, certificate, ..
+                    block,
+                    certificate,
+                    effects,
                 } => {
+                    if i == 1 {
+                        self.effects.extend(effects.iter().cloned());
+                    }
                     let height = block.header().height;
                     let set = gridbay_protocol::genesis::Genesis::validators(&self.genesis);
                     let network = self.genesis.network();
@@ -311,7 +339,9 @@ impl World {
                     let fact = (block.id(), block.header().state_root);
                     let first = *self.decided.entry(height).or_insert(fact);
                     assert_eq!(first, fact, "two blocks at height {height}");
-                    assert!(!self.lies.contains(&block.id()), "a lie was decided");
+                    let lie = self.lies.contains(&block.id());
+                    assert!(!lie || self.lies_may_pass, "a lie was decided");
+                    self.told[i] = self.told[i].max(height);
                     self.decided_at.entry(height).or_insert(self.now);
                     self.rounds.entry(height).or_insert(certificate.round);
                     (self.now, i, block.id().0).hash(&mut self.trace);
@@ -341,11 +371,12 @@ impl World {
         let HostMessage::Proposal(mut offered) = message else {
             return message;
         };
-        if let Some((liar, lie)) = &mut self.lie
-            && *liar == i
+        if let Some((liars, lie)) = &mut self.lie
+            && liars.contains(&i)
             && offered.signed.proposal.validator == validator(i)
             && let Some(block) = &offered.body
-            && let Some(changed) = lie(block, &mut self.rng)
+            && let Some(host) = &self.hosts[i]
+            && let Some(changed) = lie(block, host.state(), &mut self.rng)
         {
             let mut proposal = offered.signed.proposal;
             proposal.block = changed.id();
@@ -364,6 +395,9 @@ impl World {
             return;
         }
         let delay = self.latency.0 + self.rng.below(self.latency.1 - self.latency.0 + 1);
+        if self.heard.len() < 3_000 {
+            self.heard.push(bytes.to_vec());
+        }
         (self.now, from, to, bytes.len()).hash(&mut self.trace);
         self.at(self.now + delay, Event::Message(from, to, bytes));
     }

@@ -144,7 +144,11 @@ impl Buyer {
     }
 
     fn unsettled(&self) -> Vec<OrderKey> {
-        self.orders.iter().filter(|(_, a)| !a.is_settled()).map(|(k, _)| *k).collect()
+        self.orders
+            .iter()
+            .filter(|(_, a)| !a.is_settled())
+            .map(|(k, _)| *k)
+            .collect()
     }
 
     fn note(&mut self, posted: &[Posted]) {
@@ -185,7 +189,9 @@ impl Buyer {
 
     /// Takes runs off lost units and puts waiting tasks on free ones.
     fn plan(&mut self, key: OrderKey, state: &State, effects: &mut Vec<Effect>) {
-        let Some(agent) = self.orders.get_mut(&key) else { return };
+        let Some(agent) = self.orders.get_mut(&key) else {
+            return;
+        };
         let (lease, places) = agent.places(state);
         let gone = agent.tasks.unplace(lease, &places);
         let started = match lease {
@@ -193,10 +199,19 @@ impl Buyer {
             None => Vec::new(),
         };
         for run in started.iter().filter(|r| r.job.attempt > 0) {
-            effects.push(Effect::ResetOutput { order: key, task: run.job.task });
+            effects.push(Effect::ResetOutput {
+                order: key,
+                task: run.job.task,
+            });
         }
         for run in gone {
-            self.ask(key, run.node, AgentRequest::Stop(run.job), Question::Stop, effects);
+            self.ask(
+                key,
+                run.node,
+                AgentRequest::Stop(run.job),
+                Question::Stop,
+                effects,
+            );
         }
     }
 
@@ -225,7 +240,9 @@ impl Buyer {
         self.quiet.retain(|_, until| *until > now_ms);
         let mut busy = false;
         for key in self.unsettled() {
-            let Some(agent) = self.orders.get(&key) else { continue };
+            let Some(agent) = self.orders.get(&key) else {
+                continue;
+            };
             busy |= !agent.tasks.runs.is_empty();
             let due = |r: &&Run| !r.accepted && r.asked_until_ms <= now_ms;
             let starts: Vec<Run> = agent.tasks.runs.values().filter(due).copied().collect();
@@ -246,7 +263,9 @@ impl Buyer {
         now_ms: u64,
         effects: &mut Vec<Effect>,
     ) {
-        let Some(agent) = self.orders.get_mut(&key) else { return };
+        let Some(agent) = self.orders.get_mut(&key) else {
+            return;
+        };
         if let Some(run) = agent.tasks.runs.get_mut(&run.job.task) {
             run.asked_until_ms = now_ms + ANSWER_MS;
         }
@@ -264,10 +283,14 @@ impl Buyer {
     }
 
     fn ask_polls(&mut self, key: OrderKey, now_ms: u64, effects: &mut Vec<Effect>) {
-        let Some(agent) = self.orders.get(&key) else { return };
+        let Some(agent) = self.orders.get(&key) else {
+            return;
+        };
         let polls = agent.tasks.polls(POLL_JOBS);
-        let due: Vec<_> =
-            polls.into_iter().filter(|(node, _)| !self.quiet.contains_key(&(key, *node))).collect();
+        let due: Vec<_> = polls
+            .into_iter()
+            .filter(|(node, _)| !self.quiet.contains_key(&(key, *node)))
+            .collect();
         for (node, jobs) in due {
             self.quiet.insert((key, node), now_ms + ANSWER_MS);
             let request = AgentRequest::Poll(jobs.clone());
@@ -284,7 +307,9 @@ impl Buyer {
         now_ms: u64,
         effects: &mut Vec<Effect>,
     ) {
-        let Some((key, question)) = self.asked.remove(&token) else { return };
+        let Some((key, question)) = self.asked.remove(&token) else {
+            return;
+        };
         match (question, from) {
             (Question::Stop, _) => {}
             (Question::Start(job), reply) => self.start_answered(key, &job, reply, now_ms),
@@ -297,8 +322,15 @@ impl Buyer {
     }
 
     fn start_answered(&mut self, key: OrderKey, job: &JobId, reply: Option<AgentReply>, now: u64) {
-        let Some(agent) = self.orders.get_mut(&key) else { return };
-        let Some(run) = agent.tasks.runs.get_mut(&job.task).filter(|r| r.job == *job) else {
+        let Some(agent) = self.orders.get_mut(&key) else {
+            return;
+        };
+        let Some(run) = agent
+            .tasks
+            .runs
+            .get_mut(&job.task)
+            .filter(|r| r.job == *job)
+        else {
             return;
         };
         match reply {
@@ -343,7 +375,12 @@ impl Buyer {
     }
 
     fn node_of(&self, key: OrderKey, job: &JobId) -> Option<PublicKey> {
-        self.orders.get(&key)?.tasks.runs.get(&job.task).map(|r| r.node)
+        self.orders
+            .get(&key)?
+            .tasks
+            .runs
+            .get(&job.task)
+            .map(|r| r.node)
     }
 
     fn take_report(
@@ -353,16 +390,26 @@ impl Buyer {
         report: &JobReport,
         effects: &mut Vec<Effect>,
     ) {
-        let Some(agent) = self.orders.get_mut(&key) else { return };
+        let Some(agent) = self.orders.get_mut(&key) else {
+            return;
+        };
         let node = agent.tasks.runs.get(&report.job.task).map(|r| r.node);
-        let Some(progress) = agent.tasks.report(poll, report) else { return };
+        let Some(progress) = agent.tasks.report(poll, report) else {
+            return;
+        };
         for (stderr, from, bytes) in [
             (false, poll.stdout_from, &report.stdout),
             (true, poll.stderr_from, &report.stderr),
         ] {
             if !bytes.is_empty() {
                 let (task, bytes) = (report.job.task, bytes.clone());
-                effects.push(Effect::AppendOutput { order: key, task, stderr, from, bytes });
+                effects.push(Effect::AppendOutput {
+                    order: key,
+                    task,
+                    stderr,
+                    from,
+                    bytes,
+                });
             }
         }
         match (progress, node) {
@@ -375,7 +422,12 @@ impl Buyer {
                         run.fetching = true;
                     }
                     let job = report.job;
-                    effects.push(Effect::FetchOutputs { order: key, job, from: node, paths });
+                    effects.push(Effect::FetchOutputs {
+                        order: key,
+                        job,
+                        from: node,
+                        paths,
+                    });
                 }
             }
             (Progress::Lost, _) => {
@@ -401,7 +453,9 @@ impl Buyer {
     }
 
     fn task_complete(&mut self, key: OrderKey, job: &JobId) {
-        let Some(agent) = self.orders.get_mut(&key) else { return };
+        let Some(agent) = self.orders.get_mut(&key) else {
+            return;
+        };
         agent.tasks.complete(job);
         agent.touch();
         if agent.tasks.all_done() {
@@ -448,7 +502,10 @@ pub struct AddedOrder {
 
 fn save(key: OrderKey, agent: &mut OrderAgent) -> Effect {
     agent.take_dirty();
-    Effect::SaveOrder { order: key, record: codec::encode(&agent.record()) }
+    Effect::SaveOrder {
+        order: key,
+        record: codec::encode(&agent.record()),
+    }
 }
 
 #[cfg(test)]

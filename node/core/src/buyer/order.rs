@@ -45,7 +45,9 @@ pub enum Seen {
 
 impl Seen {
     fn of(state: &State, order: &OrderId) -> Seen {
-        let Some(found) = state.order(order) else { return Seen::Absent };
+        let Some(found) = state.order(order) else {
+            return Seen::Absent;
+        };
         match found.lease() {
             Some(lease) => Seen::Running(lease),
             None if found.bid().is_none() && found.buy().is_none() => Seen::Sealed(found.round),
@@ -115,7 +117,10 @@ impl OrderAgent {
     }
     /// The record with the tasks as they are.
     pub fn record(&self) -> Record {
-        Record { tasks: self.tasks.records.clone(), ..self.record.clone() }
+        Record {
+            tasks: self.tasks.records.clone(),
+            ..self.record.clone()
+        }
     }
     /// Salt of the work hash.
     pub fn work_salt(&self) -> [u8; 32] {
@@ -136,7 +141,11 @@ impl OrderAgent {
     /// Adds to (or takes from) what was paid.
     pub fn count_payment(&mut self, amount: gridbay_protocol::units::Credits, refund: bool) {
         let paid = self.record.paid;
-        let sum = if refund { Some(paid.saturating_sub(amount)) } else { paid.checked_add(amount) };
+        let sum = if refund {
+            Some(paid.saturating_sub(amount))
+        } else {
+            paid.checked_add(amount)
+        };
         self.record.paid = sum.unwrap_or(paid);
         self.dirty = true;
     }
@@ -199,15 +208,24 @@ impl OrderAgent {
 
     /// Units of the lease it runs on; none if it does not run or is over.
     pub fn places(&self, state: &State) -> (Option<LeaseId>, Vec<Place>) {
-        let Seen::Running(lease) = self.seen else { return (None, Vec::new()) };
+        let Seen::Running(lease) = self.seen else {
+            return (None, Vec::new());
+        };
         if self.record.finish.is_some() || self.record.cancelling {
             return (None, Vec::new());
         }
         let place = |share: &gridbay_protocol::lease::Share| {
             let offer = state.offer(&share.offer)?;
-            Some(Place { offer: share.offer, node: offer.terms.node, units: share.units })
+            Some(Place {
+                offer: share.offer,
+                node: offer.terms.node,
+                units: share.units,
+            })
         };
-        let shares = state.lease(&lease).map(|l| l.shares.as_slice()).unwrap_or_default();
+        let shares = state
+            .lease(&lease)
+            .map(|l| l.shares.as_slice())
+            .unwrap_or_default();
         (Some(lease), shares.iter().filter_map(place).collect())
     }
 
@@ -246,7 +264,8 @@ impl OrderAgent {
     /// Sends the entry of this attempt; makes a new attempt if that one can come no more.
     fn send(&mut self, state: &State, signer: &Signer<'_>) -> Vec<SignedEntry> {
         let height = state.height();
-        if self.record.cancelling && (self.record.attempt == 0 || height > self.record.valid_until) {
+        if self.record.cancelling && (self.record.attempt == 0 || height > self.record.valid_until)
+        {
             self.set_finish(Finish::Cancelled);
             return Vec::new();
         }
@@ -271,7 +290,12 @@ impl OrderAgent {
         let work = self.record.order.spec.work(&self.record.work_salt());
         self.record.bid = match &self.record.order.terms {
             Terms::Buy { .. } => None,
-            Terms::Sealed { steps, min, budget, patience } => Some(Bid {
+            Terms::Sealed {
+                steps,
+                min,
+                budget,
+                patience,
+            } => Some(Bid {
                 class: self.record.order.class,
                 steps: steps.clone(),
                 min: *min,
@@ -291,7 +315,14 @@ impl OrderAgent {
     fn entry(&self, state: &State, signer: &Signer<'_>) -> SignedEntry {
         let order = &self.record.order;
         let body = match (&order.terms, &self.record.bid) {
-            (Terms::Buy { units, limit, offers }, _) => EntryBody::Buy(Buy {
+            (
+                Terms::Buy {
+                    units,
+                    limit,
+                    offers,
+                },
+                _,
+            ) => EntryBody::Buy(Buy {
                 class: order.class,
                 units: *units,
                 slots: order.slots,
@@ -315,7 +346,9 @@ impl OrderAgent {
         let (height, calendar) = (state.height(), state.policy().calendar);
         let closed = height >= calendar.last_of_round(round);
         let deadline = calendar.last_of_round(round + 1) - 1;
-        let (Some(id), Some(bid)) = (self.id, self.record.bid.clone()) else { return Vec::new() };
+        let (Some(id), Some(bid)) = (self.id, self.record.bid.clone()) else {
+            return Vec::new();
+        };
         let asked = self.sent_at > calendar.last_of_round(round).saturating_sub(1)
             && height < self.sent_at + RESEND_HEIGHTS;
         if !closed || height >= deadline || asked {
@@ -334,7 +367,10 @@ impl OrderAgent {
         let height = state.height();
         let over = self.record.cancelling || self.record.finish.is_some();
         let asked = self.cancelled_at > 0 && height < self.cancelled_at + RESEND_HEIGHTS;
-        let exiting = self.id.and_then(|id| state.order(&id)).is_some_and(|o| o.is_exiting());
+        let exiting = self
+            .id
+            .and_then(|id| state.order(&id))
+            .is_some_and(|o| o.is_exiting());
         let Some(order) = self.id.filter(|_| over && !asked && !exiting) else {
             return Vec::new();
         };
@@ -360,7 +396,9 @@ impl Signer<'_> {
 
 /// Smallest bracket that holds so many units.
 fn bracket(units: u32) -> u8 {
-    (0..limits::BRACKET).find(|b| units <= 1 << b).unwrap_or(limits::BRACKET)
+    (0..limits::BRACKET)
+        .find(|b| units <= 1 << b)
+        .unwrap_or(limits::BRACKET)
 }
 
 /// The end of an order in a word, as shown to users.

@@ -109,7 +109,10 @@ impl Record {
     }
     /// Salt of this attempt's seal.
     pub fn seal_salt(&self) -> [u8; 32] {
-        hash(Domain::Agent, &[&self.order.entropy, b"seal", &self.attempt.to_be_bytes()])
+        hash(
+            Domain::Agent,
+            &[&self.order.entropy, b"seal", &self.attempt.to_be_bytes()],
+        )
     }
 }
 

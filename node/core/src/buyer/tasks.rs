@@ -73,7 +73,10 @@ pub struct Tasks {
 impl Tasks {
     /// All tasks as recorded, none running.
     pub fn new(records: Vec<TaskRecord>) -> Tasks {
-        Tasks { records, runs: BTreeMap::new() }
+        Tasks {
+            records,
+            runs: BTreeMap::new(),
+        }
     }
     /// Whether every task is done.
     pub fn all_done(&self) -> bool {
@@ -81,7 +84,9 @@ impl Tasks {
     }
     /// Whether a task was lost too often.
     pub fn is_hopeless(&self) -> bool {
-        self.records.iter().any(|t| t.done.is_none() && t.lost >= ATTEMPTS_LOST)
+        self.records
+            .iter()
+            .any(|t| t.done.is_none() && t.lost >= ATTEMPTS_LOST)
     }
     /// First non-zero exit code by rank: the job's own.
     pub fn exit_code(&self) -> i32 {
@@ -91,7 +96,12 @@ impl Tasks {
             JobExit::TimeLimit => 124,
             JobExit::Stopped | JobExit::Lost => 125,
         };
-        self.records.iter().filter_map(|t| t.done.as_ref()).map(code).find(|c| *c != 0).unwrap_or(0)
+        self.records
+            .iter()
+            .filter_map(|t| t.done.as_ref())
+            .map(code)
+            .find(|c| *c != 0)
+            .unwrap_or(0)
     }
 
     /// Takes runs off units that are not in `places` (any more). Returns them, to be stopped.
@@ -115,10 +125,16 @@ impl Tasks {
     pub fn place(&mut self, lease: LeaseId, places: &[Place]) -> Vec<Run> {
         let mut started = Vec::new();
         for place in places {
-            let used = self.runs.values().filter(|r| r.offer == place.offer).count();
+            let used = self
+                .runs
+                .values()
+                .filter(|r| r.offer == place.offer)
+                .count();
             let mut free = (place.units as usize).saturating_sub(used);
             while free > 0 {
-                let Some(task) = self.next_waiting() else { return started };
+                let Some(task) = self.next_waiting() else {
+                    return started;
+                };
                 started.push(self.start(task, lease, place));
                 free -= 1;
             }
@@ -127,15 +143,18 @@ impl Tasks {
     }
 
     fn next_waiting(&self) -> Option<u32> {
-        let waits = |i: &usize| {
-            self.records[*i].done.is_none() && !self.runs.contains_key(&(*i as u32))
-        };
+        let waits =
+            |i: &usize| self.records[*i].done.is_none() && !self.runs.contains_key(&(*i as u32));
         (0..self.records.len()).find(waits).map(|i| i as u32)
     }
 
     fn start(&mut self, task: u32, lease: LeaseId, place: &Place) -> Run {
         let record = &mut self.records[task as usize];
-        let job = JobId { lease, task, attempt: record.attempt };
+        let job = JobId {
+            lease,
+            task,
+            attempt: record.attempt,
+        };
         record.attempt += 1;
         let run = Run {
             job,
@@ -163,7 +182,9 @@ impl Tasks {
             });
         }
         let split = |(node, jobs): (PublicKey, Vec<PollJob>)| {
-            jobs.chunks(most).map(|c| (node, c.to_vec())).collect::<Vec<_>>()
+            jobs.chunks(most)
+                .map(|c| (node, c.to_vec()))
+                .collect::<Vec<_>>()
         };
         by_node.into_iter().flat_map(split).collect()
     }
@@ -191,7 +212,12 @@ impl Tasks {
                 record.started_ms = started_ms;
                 Some(Progress::None)
             }
-            Phase::Ended { exit, started_ms, ended_ms, .. } => {
+            Phase::Ended {
+                exit,
+                started_ms,
+                ended_ms,
+                ..
+            } => {
                 (record.started_ms, record.ended_ms) = (started_ms, ended_ms);
                 if matches!(exit, JobExit::Stopped | JobExit::Lost) {
                     record.lost += 1;
@@ -210,7 +236,9 @@ impl Tasks {
 
     /// A run ended and everything of it is here.
     pub fn complete(&mut self, job: &JobId) {
-        let Some(run) = self.runs.get(&job.task).filter(|r| r.job == *job) else { return };
+        let Some(run) = self.runs.get(&job.task).filter(|r| r.job == *job) else {
+            return;
+        };
         if let Phase::Ended { exit, .. } = run.phase {
             self.records[job.task as usize].done = Some(exit);
             self.runs.remove(&job.task);
@@ -225,7 +253,11 @@ mod tests {
 
     fn place(n: u8, units: u32) -> Place {
         let node = SecretKey::from_seed(&[n; 32]).public();
-        Place { offer: OfferId([n; 32]), node, units }
+        Place {
+            offer: OfferId([n; 32]),
+            node,
+            units,
+        }
     }
     fn tasks(n: usize) -> Tasks {
         Tasks::new(vec![TaskRecord::default(); n])
@@ -233,10 +265,20 @@ mod tests {
     const LEASE: LeaseId = LeaseId([7; 32]);
 
     fn ended(run: &Run, exit: JobExit, out: &[u8]) -> (PollJob, JobReport) {
-        let poll = PollJob { job: run.job, stdout_from: run.stdout, stderr_from: run.stderr };
+        let poll = PollJob {
+            job: run.job,
+            stdout_from: run.stdout,
+            stderr_from: run.stderr,
+        };
         let report = JobReport {
             job: run.job,
-            phase: Phase::Ended { exit, started_ms: 5, ended_ms: 9, cpu_ms: 1, rss_kib: 1 },
+            phase: Phase::Ended {
+                exit,
+                started_ms: 5,
+                ended_ms: 9,
+                cpu_ms: 1,
+                rss_kib: 1,
+            },
             stdout: out.to_vec(),
             stderr: vec![],
             stdout_len: run.stdout + out.len() as u64,
@@ -290,8 +332,15 @@ mod tests {
 
     #[test]
     fn the_exit_code_is_the_first_that_is_not_zero() {
-        let done = |exit| TaskRecord { done: Some(exit), ..TaskRecord::default() };
-        let t = Tasks::new(vec![done(JobExit::Code(0)), done(JobExit::Signal(9)), done(JobExit::Code(3))]);
+        let done = |exit| TaskRecord {
+            done: Some(exit),
+            ..TaskRecord::default()
+        };
+        let t = Tasks::new(vec![
+            done(JobExit::Code(0)),
+            done(JobExit::Signal(9)),
+            done(JobExit::Code(3)),
+        ]);
         assert!(t.all_done());
         assert_eq!(t.exit_code(), 137);
     }
