@@ -5,7 +5,7 @@
 
 mod state;
 
-pub(super) use state::{Situation, situation};
+pub(super) use state::situation;
 
 use super::failure::{not_found, usage};
 use super::market::class_name;
