@@ -27,7 +27,7 @@ use gridbay_protocol::class::{Class, ClassKey, Isolation};
 use gridbay_protocol::codec;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::genesis::{FORMAT, Genesis, Member, MemberValidator, Policy, RULES};
-use gridbay_protocol::ids::Hash32;
+use gridbay_protocol::ids::{AccountId, Hash32};
 use gridbay_protocol::invitation::Invitation;
 use gridbay_protocol::keys::SecretKey;
 use gridbay_protocol::payment::Reason;
@@ -248,6 +248,16 @@ async fn money_moves_and_is_on_the_statement() {
     assert_eq!(status.network, world.genesis.network());
     assert!(status.account.is_some() && status.validator.is_some());
     let to = world.genesis.account(&world.genesis.members[1]);
+    for (to, amount, code) in [
+        (to, "101", ErrorCode::InsufficientFunds),
+        (AccountId([1; 32]), "1", ErrorCode::NotFound),
+        (to, "0", ErrorCode::Usage),
+    ] {
+        let amount = credits(amount);
+        let memo = None;
+        let refused = backend.transfer(TransferRequest { to, amount, memo }).await;
+        assert_eq!(refused.unwrap_err().code, code);
+    }
     let request = TransferRequest {
         to,
         amount: credits("5"),
