@@ -7,8 +7,8 @@ use gridbay_host::disk::MemDisk;
 use gridbay_host::{Host, HostConfig};
 use gridbay_ledger::light;
 use gridbay_node::api::types::{
-    AuctionKind, AuctionRecord, JobId, JobReason, JobRequest, JobState, OfferRequest, Signed,
-    TransferRequest, Want,
+    AuctionKind, AuctionRecord, AuctionSummary, JobId, JobReason, JobRequest, JobState,
+    OfferRequest, Signed, TransferRequest, Want,
 };
 use gridbay_node::api::types::{InviteRequest, NodeState};
 use gridbay_node::api::{Backend, ErrorCode};
@@ -37,7 +37,7 @@ use gridbay_protocol::vote::Certificate;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 
 const TRANSPORT: [u8; 32] = [2; 32];
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -105,6 +105,8 @@ struct World {
     genesis: Genesis,
     body: BodyHandle,
     stop: watch::Receiver<bool>,
+    /// Nobody else is there, so nothing arrives.
+    _events: mpsc::Receiver<overlay::Event>,
     _dir: tempfile::TempDir,
 }
 
@@ -122,8 +124,6 @@ async fn world() -> World {
     })
     .await
     .unwrap();
-    // Nobody else is there, so nothing arrives.
-    std::mem::forget(events);
     let host = HostConfig {
         genesis: genesis.clone(),
         key: Some(secret(3)),
@@ -173,6 +173,7 @@ async fn world() -> World {
         genesis,
         body,
         stop: stopped,
+        _events: events,
         _dir: dir,
     }
 }
@@ -288,6 +289,26 @@ async fn money_moves_and_is_on_the_statement() {
     assert_eq!(missing.code, ErrorCode::NotFound);
 }
 
+/// What a stranger does with the proof of an auction.
+async fn check_proof(world: &World, won: &AuctionSummary) {
+    let proof = world.backend.auction(won.id.clone()).await.unwrap();
+    let header: Header = codec::decode(&proof.header.0, 1 << 16).unwrap();
+    let certificate: Certificate = codec::decode(&proof.certificate.0, 1 << 16).unwrap();
+    let set: ValidatorSet = codec::decode(&proof.validators.0, 1 << 16).unwrap();
+    assert_eq!(
+        (certificate.block, set.hash()),
+        (header.id(), header.validators)
+    );
+    certificate.verify(&world.genesis.network(), &set).unwrap();
+    let at: EffectProof = codec::decode(&proof.proof.0, 1 << 16).unwrap();
+    let AuctionRecord::Clearing(clearing) = proof.record else {
+        panic!("a clearing")
+    };
+    assert_eq!(clearing.height, won.height);
+    let effect = Effect::Clearing(clearing);
+    light::effect(&header, &effect, at.index, at.count, &at.path).unwrap();
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_order_wins_an_auction_that_strangers_can_check() {
     let world = world().await;
@@ -310,22 +331,7 @@ async fn an_order_wins_an_auction_that_strangers_can_check() {
     let won = auctions.iter().rev().find(|a| a.winners == 1).unwrap();
     assert_eq!((won.units, won.bids, won.sold), (4, 1, 2));
     assert_ne!(won.kind, AuctionKind::Buy);
-    let proof = backend.auction(won.id.clone()).await.unwrap();
-    let header: Header = codec::decode(&proof.header.0, 1 << 16).unwrap();
-    let certificate: Certificate = codec::decode(&proof.certificate.0, 1 << 16).unwrap();
-    let set: ValidatorSet = codec::decode(&proof.validators.0, 1 << 16).unwrap();
-    assert_eq!(
-        (certificate.block, set.hash()),
-        (header.id(), header.validators)
-    );
-    certificate.verify(&world.genesis.network(), &set).unwrap();
-    let at: EffectProof = codec::decode(&proof.proof.0, 1 << 16).unwrap();
-    let AuctionRecord::Clearing(clearing) = proof.record else {
-        panic!("a clearing")
-    };
-    assert_eq!(clearing.height, won.height);
-    let effect = Effect::Clearing(clearing);
-    light::effect(&header, &effect, at.index, at.count, &at.path).unwrap();
+    check_proof(&world, won).await;
 
     let prices = backend.prices().await.unwrap();
     // Nobody competes, so the price is the reserve but for what prorating rounds up.
