@@ -1,5 +1,7 @@
 //! Accounts, keys, invitations, transfers, and blocks that must be refused.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use common::{World, all_roles, credits, key};

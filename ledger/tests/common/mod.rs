@@ -1,6 +1,6 @@
 //! A small world for scenarios: keys, a genesis, a chain of two states that check each other.
 
-#![allow(dead_code, unreachable_pub)]
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
 
 pub mod trade;
 
@@ -101,6 +101,7 @@ pub struct World {
     pub twin: State,
     pub network: NetworkId,
     pub class: ClassId,
+    members: Vec<AccountId>,
     chains: Vec<Chain>,
     last: Option<Certificate>,
     pub model: BTreeMap<Purse, i128>,
@@ -126,6 +127,7 @@ impl World {
             twin: state.clone(),
             network: state.network(),
             class: class_key().id(),
+            members: genesis.members.iter().map(|m| genesis.account(m)).collect(),
             chains: (1..=4).map(|n| Chain::new(&[n; 32], 4_000)).collect(),
             last: None,
             model,
@@ -138,8 +140,7 @@ impl World {
 
     /// Account of member n, 1 to 4.
     pub fn member(&self, n: u8) -> AccountId {
-        let genesis = genesis(self.state.policy().clone());
-        genesis.account(&genesis.members[n as usize - 1])
+        self.members[n as usize - 1]
     }
 
     pub fn sign(&self, account: AccountId, key: &SecretKey, body: EntryBody) -> Arc<Authentic> {
