@@ -142,6 +142,11 @@ mod tests {
     use super::*;
     use crate::consensus::{Timer, TimerKind};
     use crate::disk::MemDisk;
+    use crate::guard::Guard;
+    use gridbay_protocol::ids::NetworkId;
+    use gridbay_protocol::keys::SecretKey;
+    use gridbay_protocol::validator::validator_id;
+    use gridbay_protocol::vote::{Vote, VoteKind};
 
     fn timeout(round: u32) -> Stimulus {
         Stimulus::Timeout(Timer {
@@ -171,5 +176,35 @@ mod tests {
         assert_eq!((found.height, found.stimuli.len()), (30, 10_001));
         assert_eq!(found.stimuli.last(), Some(&timeout(7)));
         assert_eq!(disk.list().unwrap(), [FILE]);
+    }
+
+    #[test]
+    fn after_a_crash_the_guard_refuses_what_the_journal_contradicts() {
+        let key = SecretKey::from_seed(&[7; 32]);
+        let network = NetworkId([1; 32]);
+        let mut disk = MemDisk::new();
+        let mut guard = Guard::new(network, key.clone(), 3);
+        let vote = |block| Vote {
+            kind: VoteKind::Prevote,
+            height: 3,
+            round: 0,
+            block,
+            validator: validator_id(&key.public()),
+        };
+        let (mut journal, _) = Journal::open(&mut disk).unwrap();
+        journal.begin(&mut disk, 3).unwrap();
+        let signed = guard.sign_vote(vote(Some(BlockId([1; 32])))).unwrap();
+        journal
+            .statement(&mut disk, Statement::Vote(signed))
+            .unwrap();
+        journal.sync(&mut disk).unwrap();
+        disk.crash(|_| 0);
+        let (_, found) = Journal::open(&mut disk).unwrap();
+        let mut guard = Guard::new(network, key.clone(), 3);
+        for statement in &found.statements {
+            guard.recall(statement);
+        }
+        assert!(guard.sign_vote(vote(None)).is_err());
+        assert_eq!(guard.sign_vote(signed.vote).unwrap(), signed);
     }
 }

@@ -4,7 +4,7 @@ mod common;
 
 use common::{World, peer, validator};
 use gridbay_host::message::*;
-use gridbay_host::{HostEffect, HostInput, Offence, Received, limits};
+use gridbay_host::{HostEffect, HostInput, Offence, PoolRefusal, Received, limits};
 use gridbay_protocol::ids::{BlockId, ValidatorId};
 use gridbay_protocol::keys::Signature;
 use gridbay_protocol::vote::{Certificate, CertificateSignature, Proposal, Vote, VoteKind};
@@ -204,4 +204,49 @@ fn forged_entries_are_penalised_and_never_pooled() {
     );
     assert_eq!(world.hosts[0].as_ref().unwrap().pool_len(), pooled);
     goes_on(world);
+}
+
+#[test]
+fn a_pool_is_bounded_per_account_and_refuses_what_it_holds() {
+    let mut world = World::new(4, 0, 4);
+    // Nobody else is there, so nothing leaves the pool.
+    world.boot(0);
+    let refusals = |effects: &[HostEffect]| -> Vec<PoolRefusal> {
+        let refusal = |effect: &HostEffect| match effect {
+            HostEffect::EntryRefused { refusal, .. } => Some(refusal.clone()),
+            _ => None,
+        };
+        effects.iter().filter_map(refusal).collect()
+    };
+    let first = world.transfer(0);
+    let again = HostInput::Submit(first.clone());
+    assert!(refusals(&world.input(0, again.clone())).is_empty());
+    assert_eq!(
+        refusals(&world.input(0, again)),
+        [PoolRefusal::Known(first.id())]
+    );
+    for _ in 1..limits::POOL_PER_ACCOUNT {
+        let entry = world.transfer(0);
+        assert!(refusals(&world.input(0, HostInput::Submit(entry))).is_empty());
+    }
+    let one_more = world.transfer(0);
+    let account = world.account(0);
+    assert_eq!(
+        refusals(&world.input(0, HostInput::Submit(one_more))),
+        [PoolRefusal::Full { account }]
+    );
+    let of_another = world.transfer(1);
+    assert!(refusals(&world.input(0, HostInput::Submit(of_another))).is_empty());
+    let host = world.hosts[0].as_ref().unwrap();
+    assert_eq!(host.pool_len(), limits::POOL_PER_ACCOUNT + 1);
+    // As soon as the others come, all of it goes into the book, in blocks of at most the limit.
+    (1..4).for_each(|i| world.boot(i));
+    let tip = 3;
+    assert!(world.run(20_000, |w| w.all_at(tip)), "{:?}", world.hosts);
+    let host = world.hosts[2].as_ref().unwrap();
+    let entries: usize = (1..=tip)
+        .map(|h| host.block(h).unwrap().unwrap().block.entries.len())
+        .sum();
+    assert_eq!(entries, limits::POOL_PER_ACCOUNT + 1);
+    assert_eq!(world.hosts[0].as_ref().unwrap().pool_len(), 0);
 }
