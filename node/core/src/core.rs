@@ -30,8 +30,8 @@ use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::keys::{PublicKey, SecretKey};
 use std::sync::Arc;
 
-/// Heights for which an entry of the agents may wait for its inclusion.
-const ENTRY_HEIGHTS: u64 = 40;
+/// Heights for which an entry of the owner or the agents may wait for its inclusion.
+pub const ENTRY_HEIGHTS: u64 = 40;
 
 /// What a core is made of.
 pub struct Parts {

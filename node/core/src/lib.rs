@@ -15,4 +15,4 @@ mod join;
 pub mod reply;
 pub mod seller;
 
-pub use crate::core::{Core, Parts};
+pub use crate::core::{Core, ENTRY_HEIGHTS, Parts};

@@ -8,7 +8,7 @@ pub mod order;
 pub mod record;
 pub mod tasks;
 
-pub use record::{Finish, NewOrder, Record, TaskRecord, Terms};
+pub use record::{Finish, Milestones, NewOrder, Record, TaskRecord, Terms};
 
 use crate::agent::{AgentReply, AgentRequest, JobId, POLL_JOBS, PollJob, SignedStart, Start};
 use crate::agent::{JobReport, StartRefusal};
@@ -129,7 +129,7 @@ impl Buyer {
         now_ms: u64,
         effects: &mut Vec<Effect>,
     ) -> Vec<SignedEntry> {
-        self.note(posted);
+        self.note(state, posted);
         let mut submits = Vec::new();
         for agent in self.orders.values_mut().filter(|a| !a.is_settled()) {
             submits.extend(agent.after_block(state, signer));
@@ -151,8 +151,14 @@ impl Buyer {
             .collect()
     }
 
-    fn note(&mut self, posted: &[Posted]) {
+    fn note(&mut self, state: &State, posted: &[Posted]) {
+        let (calendar, height) = (state.calendar(), state.height());
         for effect in posted {
+            if let Posted::Lease(event) = effect
+                && let Some(agent) = self.by_id(order_of(event))
+            {
+                agent.note_lease(event, &calendar, height);
+            }
             match effect {
                 Posted::Posting(posting) => self.note_posting(posting),
                 Posted::Order { order, end } => {
@@ -488,6 +494,13 @@ impl Buyer {
                 None => return,
             };
         }
+    }
+}
+
+fn order_of(event: &LeaseEvent) -> &OrderId {
+    match event {
+        LeaseEvent::Started(terms) | LeaseEvent::Renewed(terms) => &terms.order,
+        LeaseEvent::Ended { order, .. } => order,
     }
 }
 

@@ -12,14 +12,15 @@
 //! | standing or running, but over for us | cancels |
 //! | gone | finishes |
 
-use super::record::{Finish, Record, Terms};
+use super::record::{Finish, Milestones, Record, Terms};
 use super::tasks::{Place, Tasks};
 use gridbay_ledger::State;
+use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
 use gridbay_protocol::ids::{AccountId, LeaseId, OrderId};
 use gridbay_protocol::keys::SecretKey;
-use gridbay_protocol::lease::LeaseEnd;
+use gridbay_protocol::lease::{LeaseEnd, LeaseEvent};
 use gridbay_protocol::limits;
 use gridbay_protocol::order::{Bid, Buy, Commit, Open, order_of};
 
@@ -64,17 +65,6 @@ pub struct Signer<'a> {
     pub key: &'a SecretKey,
 }
 
-/// When an order reached what, by height; 0 for not yet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Milestones {
-    /// Its entry was included.
-    pub committed: u64,
-    /// Its bid was opened.
-    pub opened: u64,
-    /// Its (last) lease began.
-    pub won: u64,
-}
-
 /// The agent of one order.
 #[derive(Clone, Debug)]
 pub struct OrderAgent {
@@ -86,8 +76,6 @@ pub struct OrderAgent {
     pub id: Option<OrderId>,
     /// Where the ledger had it after the last block.
     pub seen: Seen,
-    /// Milestones for people.
-    pub milestones: Milestones,
     /// Why the ledger ended it or its last lease, in a word.
     pub last_end: Option<String>,
     sent_at: u64,
@@ -108,7 +96,6 @@ impl OrderAgent {
             tasks: Tasks::new(tasks),
             id: None,
             seen: Seen::Absent,
-            milestones: Milestones::default(),
             last_end: None,
             sent_at: 0,
             cancelled_at: 0,
@@ -133,6 +120,15 @@ impl OrderAgent {
     /// Set once the buyer's side is over.
     pub fn finish(&self) -> Option<&Finish> {
         self.record.finish.as_ref()
+    }
+    /// What it has come through.
+    pub fn milestones(&self) -> &Milestones {
+        &self.record.milestones
+    }
+    /// Takes in what the block of `height` did to its lease.
+    pub fn note_lease(&mut self, event: &LeaseEvent, calendar: &Calendar, height: u64) {
+        self.record.milestones.note(event, calendar, height);
+        self.dirty = true;
     }
     /// Charged less refunded.
     pub fn paid(&self) -> gridbay_protocol::units::Credits {
@@ -186,7 +182,7 @@ impl OrderAgent {
         }
         if self.seen != Seen::Absent && !self.record.included {
             self.record.included = true;
-            self.milestones.committed = height;
+            self.record.milestones.committed = height;
             self.dirty = true;
         }
         match self.seen {
@@ -195,11 +191,9 @@ impl OrderAgent {
             Seen::Absent => self.send(state, signer),
             Seen::Sealed(round) => self.open(state, signer, round),
             Seen::Standing | Seen::Running(_) => {
-                if self.milestones.opened == 0 {
-                    self.milestones.opened = height;
-                }
-                if matches!(self.seen, Seen::Running(_)) && self.milestones.won == 0 {
-                    self.milestones.won = height;
+                if self.record.milestones.opened == 0 {
+                    self.record.milestones.opened = height;
+                    self.dirty = true;
                 }
                 self.cancel_if_over(state, signer)
             }

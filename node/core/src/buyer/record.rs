@@ -5,10 +5,13 @@
 //! text and how far its tasks have come.
 
 use super::OrderKey;
+use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::codec::{self, CodecError};
 use gridbay_protocol::hash::{Domain, hash};
-use gridbay_protocol::ids::{ClassId, OfferId};
+use gridbay_protocol::ids::{ClassId, LeaseId, OfferId};
 use gridbay_protocol::job::{JobExit, JobSpec};
+use gridbay_protocol::keys::PublicKey;
+use gridbay_protocol::lease::LeaseEvent;
 use gridbay_protocol::order::{Bid, Step};
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
@@ -81,6 +84,52 @@ pub struct TaskRecord {
     pub started_ms: u64,
     /// End of the last run.
     pub ended_ms: u64,
+    /// Offer and node of the last run.
+    pub place: Option<(OfferId, PublicKey)>,
+}
+
+/// What an order has come through. Heights are 0 for not yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Milestones {
+    /// Its entry was included.
+    pub committed: u64,
+    /// Its bid was opened.
+    pub opened: u64,
+    /// Its (last) lease began.
+    pub won: u64,
+    /// Its (last) lease.
+    pub lease: Option<LeaseId>,
+    /// Leases lost after which the order stood again.
+    pub lost: u32,
+    /// Units it holds.
+    pub units: u32,
+    /// Units times heights paid for, of all leases.
+    pub unit_heights: u64,
+}
+
+impl Milestones {
+    /// Takes in what the block of `height` did to its lease.
+    pub fn note(&mut self, event: &LeaseEvent, calendar: &Calendar, height: u64) {
+        // What the units held so far were paid for, but will not be held.
+        let rest = u64::from(self.units).saturating_mul(calendar.heights_left(height));
+        self.unit_heights = self.unit_heights.saturating_sub(rest);
+        match event {
+            LeaseEvent::Started(terms) | LeaseEvent::Renewed(terms) => {
+                if self.lease != Some(terms.lease) {
+                    (self.lease, self.won) = (Some(terms.lease), height);
+                }
+                self.units = terms.shares.iter().map(|s| s.units).sum();
+                let heights = calendar.last_of_slot(terms.slot).saturating_sub(height);
+                let more = u64::from(self.units).saturating_mul(heights);
+                self.unit_heights = self.unit_heights.saturating_add(more);
+            }
+            LeaseEvent::Ended { end, .. } => {
+                self.units = 0;
+                self.lost += u32::from(end.order_stands());
+            }
+        }
+    }
 }
 
 impl Record {
@@ -94,6 +143,7 @@ impl Record {
             bid: None,
             included: false,
             paid: Credits::ZERO,
+            milestones: Milestones::default(),
             cancelling: false,
             tasks,
             finish: None,
@@ -146,10 +196,64 @@ pub struct Record {
     pub included: bool,
     /// Charged less refunded, as far as seen.
     pub paid: Credits,
+    /// What it has come through, as far as seen.
+    pub milestones: Milestones,
     /// Whether the user has cancelled it.
     pub cancelling: bool,
     /// The tasks.
     pub tasks: Vec<TaskRecord>,
     /// Set when it is over.
     pub finish: Option<Finish>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gridbay_protocol::ids::{AccountId, OrderId};
+    use gridbay_protocol::lease::{LeaseEnd, LeaseTerms, Share};
+
+    /// Slots of eight heights: 1 to 8, 9 to 16, ...
+    const CALENDAR: Calendar = Calendar {
+        round_heights: 4,
+        slot_rounds: 2,
+    };
+
+    fn terms(lease: u8, slot: u64, units: u32) -> LeaseTerms {
+        LeaseTerms {
+            lease: LeaseId([lease; 32]),
+            order: OrderId([1; 32]),
+            account: AccountId([2; 32]),
+            class: ClassId([3; 32]),
+            slot,
+            shares: vec![Share {
+                offer: OfferId([4; 32]),
+                units,
+            }],
+            paid: Credits::ZERO,
+            firm_through: None,
+        }
+    }
+    fn ended(lease: u8, end: LeaseEnd) -> LeaseEvent {
+        LeaseEvent::Ended {
+            lease: LeaseId([lease; 32]),
+            order: OrderId([1; 32]),
+            end,
+        }
+    }
+
+    #[test]
+    fn unit_heights_are_those_that_were_held() {
+        let mut m = Milestones::default();
+        m.note(&LeaseEvent::Started(terms(7, 0, 3)), &CALENDAR, 4);
+        assert_eq!((m.unit_heights, m.won), (3 * 4, 4), "the rest of the slot");
+        m.note(&LeaseEvent::Renewed(terms(7, 1, 2)), &CALENDAR, 8);
+        assert_eq!((m.unit_heights, m.won), (3 * 4 + 2 * 8, 4), "a whole slot");
+        m.note(&ended(7, LeaseEnd::Preempted), &CALENDAR, 10);
+        assert_eq!(m.unit_heights, 3 * 4 + 2 * 2, "two heights were used");
+        assert_eq!((m.lost, m.units), (1, 0));
+        m.note(&LeaseEvent::Started(terms(8, 1, 1)), &CALENDAR, 12);
+        m.note(&ended(8, LeaseEnd::Expired), &CALENDAR, 16);
+        assert_eq!((m.unit_heights, m.won, m.lost), (16 + 4, 12, 1));
+        assert_eq!(m.lease, Some(LeaseId([8; 32])));
+    }
 }

@@ -156,6 +156,7 @@ impl Tasks {
             attempt: record.attempt,
         };
         record.attempt += 1;
+        record.place = Some((place.offer, place.node));
         let run = Run {
             job,
             offer: place.offer,
