@@ -6,7 +6,8 @@
 //! answering. Without a directory the rows stay in memory.
 //!
 //! Keys: `a` account, height, position → nothing; `b` block → height; `e` entry → height;
-//! `f` height, position → effect; `h` → (height, block) applied; `o` order → account.
+//! `f` height, position → effect; `c` height, position (of an auction) → nothing; `i` id of an auction →
+//! height, position; `h` → (height, block) applied; `o` order → account.
 
 use crate::limits;
 use gridbay_ledger::CheckedBlock;
@@ -59,6 +60,15 @@ fn key(kind: u8, parts: &[&[u8]]) -> Vec<u8> {
         key.extend_from_slice(part);
     }
     key
+}
+
+/// Id of a clearing, or of the order of a buy.
+fn auction_id(effect: &Effect) -> Option<[u8; 32]> {
+    match effect {
+        Effect::Clearing(record) => Some(record.id.0),
+        Effect::Buy(record) => Some(record.order.0),
+        Effect::Posting(_) | Effect::Lease(_) | Effect::Order { .. } => None,
+    }
 }
 
 fn open_sled(directory: &Path) -> Result<sled::Db, sled::Error> {
@@ -138,6 +148,13 @@ impl Rows {
     }
 }
 
+/// Height and position from their 12 bytes.
+fn place_of(bytes: &[u8]) -> Option<(u64, u32)> {
+    let (height, position) = bytes.split_first_chunk::<8>()?;
+    let position = u32::from_be_bytes(position.try_into().ok()?);
+    Some((u64::from_be_bytes(*height), position))
+}
+
 impl Index {
     /// Opens the index of a directory; `None` keeps it in memory.
     pub(crate) fn open(directory: Option<&Path>) -> Index {
@@ -202,6 +219,10 @@ impl Index {
             let place = position.to_be_bytes();
             for account in self.concerned(effect, &owners) {
                 rows.push((key(b'a', &[account.as_bytes(), &at, &place]), Vec::new()));
+            }
+            if let Some(id) = auction_id(effect) {
+                rows.push((key(b'c', &[&at, &place]), Vec::new()));
+                rows.push((key(b'i', &[&id]), [&at[..], &place[..]].concat()));
             }
             rows.push((key(b'f', &[&at, &place]), codec::encode(effect)));
         }
@@ -285,17 +306,37 @@ impl Index {
         let keys = self
             .rows
             .last(&prefix, end, limit.min(limits::HISTORY_ROWS));
-        keys.iter()
-            .filter_map(|row| {
-                let place = row.get(prefix.len()..)?;
-                let effect = self.rows.get(&key(b'f', &[place]))?;
-                let (height, position) = place.split_first_chunk::<8>()?;
-                Some(HistoryItem {
-                    height: u64::from_be_bytes(*height),
-                    position: u32::from_be_bytes(position.try_into().ok()?),
-                    effect: codec::decode(&effect, EFFECT_BYTES).ok()?,
-                })
-            })
-            .collect()
+        let items = keys.iter().map(|row| self.item(row.get(prefix.len()..)?));
+        items.flatten().collect()
+    }
+    /// The effect at a place, given as its 12 bytes.
+    fn item(&self, place: &[u8]) -> Option<HistoryItem> {
+        let effect = self.rows.get(&key(b'f', &[place]))?;
+        let (height, position) = place_of(place)?;
+        Some(HistoryItem {
+            height,
+            position,
+            effect: codec::decode(&effect, EFFECT_BYTES).ok()?,
+        })
+    }
+    /// Clearings and buys before a place (height, position), latest first, at most `limit`.
+    pub(crate) fn auctions(&self, before: (u64, u32), limit: usize) -> Vec<HistoryItem> {
+        let end = key(b'c', &[&before.0.to_be_bytes(), &before.1.to_be_bytes()]);
+        let keys = self.rows.last(b"c", end, limit.min(limits::HISTORY_ROWS));
+        let items = keys.iter().map(|row| self.item(row.get(1..)?));
+        items.flatten().collect()
+    }
+    /// Where a clearing, or the buy of an order, is.
+    pub(crate) fn auction_place(&self, id: &[u8; 32]) -> Option<(u64, u32)> {
+        place_of(&self.rows.get(&key(b'i', &[id]))?)
+    }
+    /// Canonical bytes of the effects of a block, in order.
+    pub(crate) fn effects(&self, height: u64) -> Vec<Vec<u8>> {
+        let at = height.to_be_bytes();
+        let row = |position: u32| {
+            let place = position.to_be_bytes();
+            self.rows.get(&key(b'f', &[&at, &place]))
+        };
+        (0..).map_while(row).collect()
     }
 }

@@ -7,8 +7,8 @@ use super::board::{KEPT, Place, summary};
 use super::failure::{internal, not_found};
 use super::market::class_named;
 use super::{Answer, NodeBackend};
-use crate::api::types::{AuctionProof, AuctionRecord, AuctionSummary, Hex};
 use crate::api::ApiError;
+use crate::api::types::{AuctionProof, AuctionRecord, AuctionSummary, Hex};
 use gridbay_core::Core;
 use gridbay_host::HistoryItem;
 use gridbay_ledger::log::{InclusionProof, prove_in_list};
@@ -41,15 +41,26 @@ impl NodeBackend {
         let seen = self.board.seen();
         let mut before = (u64::MAX, 0);
         let mut found = Vec::new();
-        let constants = |core: &Core| (core.state().policy().clone(), core.state().classes().to_vec());
+        let constants = |core: &Core| {
+            (
+                core.state().policy().clone(),
+                core.state().classes().to_vec(),
+            )
+        };
         let mut fixed = None;
         while found.len() < KEPT {
-            let page = self.query(move |core| core.host().auctions(before, PAGE)).await?;
+            let page = self
+                .query(move |core| core.host().auctions(before, PAGE))
+                .await?;
             let full = page.len() == PAGE;
-            let news: Vec<HistoryItem> =
-                page.into_iter().take_while(|item| seen.is_none_or(|seen| place(item) > seen)).collect();
+            let news: Vec<HistoryItem> = page
+                .into_iter()
+                .take_while(|item| seen.is_none_or(|seen| place(item) > seen))
+                .collect();
             let more = full && news.len() == PAGE;
-            let Some(oldest) = news.last().map(place) else { break };
+            let Some(oldest) = news.last().map(place) else {
+                break;
+            };
             before = oldest;
             if fixed.is_none() {
                 fixed = Some(self.query(constants).await?);
@@ -78,7 +89,8 @@ impl NodeBackend {
         let class = match class {
             None => None,
             Some(name) => {
-                let id = move |core: &Core| class_named(core.state(), Some(&name)).map(|c| c.key.id());
+                let id =
+                    move |core: &Core| class_named(core.state(), Some(&name)).map(|c| c.key.id());
                 Some(self.query(id).await??)
             }
         };
@@ -90,16 +102,32 @@ impl NodeBackend {
         let wanted: Hash32 = id.parse().map_err(|_| missing())?;
         let looked = self.query(move |core| {
             let host = core.host();
-            let Some((height, position)) = host.auction_place(&wanted) else { return Ok(None) };
-            let block = host.block(height).map_err(|error| internal("reading a block", error))?;
-            let Some(decided) = block else { return Ok(None) };
+            let Some((height, position)) = host.auction_place(&wanted) else {
+                return Ok(None);
+            };
+            let block = host
+                .block(height)
+                .map_err(|error| internal("reading a block", error))?;
+            let Some(decided) = block else {
+                return Ok(None);
+            };
             let set = core.state().validators().clone();
             let classes = core.state().classes().to_vec();
-            Ok::<_, ApiError>(Some((position, decided, set, host.effect_bytes(height), classes)))
+            Ok::<_, ApiError>(Some((
+                position,
+                decided,
+                set,
+                host.effect_bytes(height),
+                classes,
+            )))
         });
         let (position, decided, set, effects, classes) = looked.await??.ok_or_else(missing)?;
-        let effects = decode(&effects).ok_or_else(|| internal("reading effects", "damaged index"))?;
-        let effect = effects.get(position as usize).cloned().ok_or_else(missing)?;
+        let effects =
+            decode(&effects).ok_or_else(|| internal("reading effects", "damaged index"))?;
+        let effect = effects
+            .get(position as usize)
+            .cloned()
+            .ok_or_else(missing)?;
         let (class, record) = match effect {
             Effect::Clearing(record) => (record.class, AuctionRecord::Clearing(record)),
             Effect::Buy(record) => (record.class, AuctionRecord::Buy(record)),
@@ -129,14 +157,21 @@ fn name_in(classes: &[Class], id: &ClassId) -> String {
 }
 
 fn decode(effects: &[Vec<u8>]) -> Option<Vec<Effect>> {
-    effects.iter().map(|bytes| codec::decode(bytes, EFFECT_BYTES).ok()).collect()
+    effects
+        .iter()
+        .map(|bytes| codec::decode(bytes, EFFECT_BYTES).ok())
+        .collect()
 }
 
 /// Proof that the effect at `index` is among a block's effects.
 fn prove(effects: &[Effect], index: u64) -> Option<EffectProof> {
     let leaves: Vec<[u8; 32]> = effects.iter().map(Effect::leaf).collect();
     let path = prove_in_list(&leaves, index).ok()?;
-    Some(EffectProof { index, count: leaves.len() as u64, path })
+    Some(EffectProof {
+        index,
+        count: leaves.len() as u64,
+        path,
+    })
 }
 
 #[cfg(test)]
@@ -149,7 +184,10 @@ mod tests {
     #[test]
     fn a_proof_leads_to_the_root_of_effects() {
         let effects: Vec<Effect> = (0..7u8)
-            .map(|n| Effect::Order { order: OrderId([n; 32]), end: OrderEnd::Served })
+            .map(|n| Effect::Order {
+                order: OrderId([n; 32]),
+                end: OrderEnd::Served,
+            })
             .collect();
         let encoded: Vec<Vec<u8>> = effects.iter().map(codec::encode).collect();
         assert_eq!(decode(&encoded).unwrap(), effects);
@@ -160,8 +198,18 @@ mod tests {
             let bytes = codec::encode(&proof);
             let proof: EffectProof = codec::decode(&bytes, 4_096).unwrap();
             let leaf = effects[index as usize].leaf();
-            assert!(proof.path.verify(&root, proof.count, proof.index, &leaf).is_ok());
-            assert!(proof.path.verify(&root, proof.count, (index + 1) % 7, &leaf).is_err());
+            assert!(
+                proof
+                    .path
+                    .verify(&root, proof.count, proof.index, &leaf)
+                    .is_ok()
+            );
+            assert!(
+                proof
+                    .path
+                    .verify(&root, proof.count, (index + 1) % 7, &leaf)
+                    .is_err()
+            );
         }
         assert_eq!(prove(&effects, 7), None);
     }

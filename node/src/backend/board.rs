@@ -57,7 +57,13 @@ impl Board {
             inner.seen = Some(place);
             // A buy is not the price of a clearing.
             if let Some(price) = summary.price.filter(|_| summary.kind != AuctionKind::Buy) {
-                inner.last.insert(class, Last { price, height: place.0 });
+                inner.last.insert(
+                    class,
+                    Last {
+                        price,
+                        height: place.0,
+                    },
+                );
             }
             inner.lines.push_back((place, class, summary));
             if inner.lines.len() > KEPT {
@@ -72,8 +78,15 @@ impl Board {
     /// At most `limit` auctions, newest first; of one class if named.
     pub(super) fn newest(&self, class: Option<&ClassId>, limit: usize) -> Vec<AuctionSummary> {
         let inner = self.inner();
-        let wanted = inner.lines.iter().rev().filter(|(_, c, _)| class.is_none_or(|w| w == c));
-        wanted.take(limit).map(|(_, _, summary)| summary.clone()).collect()
+        let wanted = inner
+            .lines
+            .iter()
+            .rev()
+            .filter(|(_, c, _)| class.is_none_or(|w| w == c));
+        wanted
+            .take(limit)
+            .map(|(_, _, summary)| summary.clone())
+            .collect()
     }
 
     fn inner(&self) -> MutexGuard<'_, Inner> {
@@ -127,10 +140,17 @@ fn of_buy(
     let units: u32 = record.taken.iter().map(|t| t.units).sum();
     // The rest of the running slot comes on top of the full ones.
     let slot = policy.calendar.slot(record.height.saturating_add(1));
-    let rest = policy.calendar.last_of_slot(slot).saturating_sub(record.height);
+    let rest = policy
+        .calendar
+        .last_of_slot(slot)
+        .saturating_sub(record.height);
     let whole = policy.calendar.slot_heights();
     let full = record.price.checked_mul(u64::from(record.slots));
-    let paid = record.price.share_ceil(rest, whole).zip(full).and_then(|(r, f)| f.checked_add(r));
+    let paid = record
+        .price
+        .share_ceil(rest, whole)
+        .zip(full)
+        .and_then(|(r, f)| f.checked_add(r));
     AuctionSummary {
         id: record.order.to_hex(),
         kind: AuctionKind::Buy,
@@ -165,10 +185,18 @@ mod tests {
     const LARGE: ClassId = ClassId([2; 32]);
 
     fn name(class: &ClassId) -> String {
-        if *class == SMALL { "small".into() } else { "large".into() }
+        if *class == SMALL {
+            "small".into()
+        } else {
+            "large".into()
+        }
     }
     fn offer(units: u32) -> ClearingOffer {
-        ClearingOffer { offer: OfferId([3; 32]), units, reserve: Price(5) }
+        ClearingOffer {
+            offer: OfferId([3; 32]),
+            units,
+            reserve: Price(5),
+        }
     }
     fn clearing(class: ClassId, height: u64, pay: u64) -> Effect {
         let order = OrderId([9; 32]);
@@ -183,8 +211,20 @@ mod tests {
             heights: 8,
             offers: vec![offer(6)],
             bids: vec![],
-            awards: if won { vec![Award { order, units: 4, pay }] } else { vec![] },
-            sold: vec![Sold { offer: OfferId([3; 32]), units: 4, earns: pay }],
+            awards: if won {
+                vec![Award {
+                    order,
+                    units: 4,
+                    pay,
+                }]
+            } else {
+                vec![]
+            },
+            sold: vec![Sold {
+                offer: OfferId([3; 32]),
+                units: 4,
+                earns: pay,
+            }],
         })
     }
     fn lines(effects: &[(Place, Effect)]) -> Vec<(Place, ClassId, AuctionSummary)> {
@@ -226,18 +266,37 @@ mod tests {
     #[test]
     fn the_board_keeps_the_newest_and_the_last_prices() {
         let board = Board::default();
-        board.add(lines(&[((8, 0), clearing(SMALL, 8, 80)), ((8, 1), clearing(LARGE, 8, 40))]));
-        board.add(lines(&[((8, 1), clearing(LARGE, 8, 40)), ((16, 0), clearing(SMALL, 16, 0))]));
+        board.add(lines(&[
+            ((8, 0), clearing(SMALL, 8, 80)),
+            ((8, 1), clearing(LARGE, 8, 40)),
+        ]));
+        board.add(lines(&[
+            ((8, 1), clearing(LARGE, 8, 40)),
+            ((16, 0), clearing(SMALL, 16, 0)),
+        ]));
         assert_eq!(board.seen(), Some((16, 0)));
         let heights = |class| {
             let newest = board.newest(class, 9);
-            newest.iter().map(|s| (s.class.clone(), s.height)).collect::<Vec<_>>()
+            newest
+                .iter()
+                .map(|s| (s.class.clone(), s.height))
+                .collect::<Vec<_>>()
         };
-        assert_eq!(heights(Some(&SMALL)), [("small".into(), 16), ("small".into(), 8)]);
+        assert_eq!(
+            heights(Some(&SMALL)),
+            [("small".into(), 16), ("small".into(), 8)]
+        );
         assert_eq!(heights(None).len(), 3, "nothing twice");
-        assert_eq!(board.last(&SMALL).unwrap().height, 8, "the later one sold nothing");
+        assert_eq!(
+            board.last(&SMALL).unwrap().height,
+            8,
+            "the later one sold nothing"
+        );
         for height in 0..KEPT as u64 {
-            board.add(lines(&[((100 + height, 0), clearing(LARGE, 100 + height, 40))]));
+            board.add(lines(&[(
+                (100 + height, 0),
+                clearing(LARGE, 100 + height, 40),
+            )]));
         }
         assert_eq!(board.newest(None, usize::MAX).len(), KEPT);
         assert!(board.last(&SMALL).is_some(), "a price outlives its line");

@@ -51,7 +51,11 @@ impl Drop for Temporary {
 
 impl Uploads {
     pub(super) fn new(store: ContentStore, limits: NodeLimits) -> Uploads {
-        Uploads { store, limits, reserved: Mutex::new(0) }
+        Uploads {
+            store,
+            limits,
+            reserved: Mutex::new(0),
+        }
     }
 
     /// Takes one upload of `bytes` bytes.
@@ -69,7 +73,9 @@ impl Uploads {
     async fn reserve(&self, bytes: u64) -> Answer<Reserved<'_>> {
         let most = self.limits.content.min(CONTENT_BYTES);
         if bytes > most {
-            return Err(too_large(format!("{bytes} bytes, one file has at most {most}")));
+            return Err(too_large(format!(
+                "{bytes} bytes, one file has at most {most}"
+            )));
         }
         let store = self.store.clone();
         let used = tokio::task::spawn_blocking(move || store.used()).await;
@@ -80,10 +86,15 @@ impl Uploads {
         let sum = used.saturating_add(*reserved).saturating_add(bytes);
         if sum > self.limits.stored {
             let free = self.limits.stored.saturating_sub(sum - bytes);
-            return Err(too_large(format!("{bytes} bytes, {free} are free for staged files")));
+            return Err(too_large(format!(
+                "{bytes} bytes, {free} are free for staged files"
+            )));
         }
         *reserved += bytes;
-        Ok(Reserved { uploads: self, bytes })
+        Ok(Reserved {
+            uploads: self,
+            bytes,
+        })
     }
 
     fn reserved(&self) -> MutexGuard<'_, u64> {
@@ -92,13 +103,22 @@ impl Uploads {
 }
 
 fn too_large(message: String) -> ApiError {
-    ApiError::new(ErrorCode::TooLarge, message, "remove old files, or raise the limits of the node")
+    ApiError::new(
+        ErrorCode::TooLarge,
+        message,
+        "remove old files, or raise the limits of the node",
+    )
 }
 
 /// Writes the stream to a new file, durably, and returns its hash.
 async fn receive(path: &Path, bytes: u64, mut stream: ContentStream) -> Answer<ContentId> {
     let disk = |error| internal("writing an upload", error);
-    let wrong = || usage("another number of bytes than announced", "send the file again");
+    let wrong = || {
+        usage(
+            "another number of bytes than announced",
+            "send the file again",
+        )
+    };
     let mut file = File::create_new(path).await.map_err(disk)?;
     let mut hasher = hasher(bytes);
     let mut left = bytes;
@@ -133,7 +153,14 @@ mod tests {
 
     fn uploads(dir: &Path, content: u64, stored: u64) -> Uploads {
         let store = ContentStore::open(dir.join("content")).unwrap();
-        Uploads::new(store, NodeLimits { content, stored, output: 0 })
+        Uploads::new(
+            store,
+            NodeLimits {
+                content,
+                stored,
+                output: 0,
+            },
+        )
     }
     fn pieces(pieces: &[&'static [u8]]) -> ContentStream {
         let pieces: Vec<_> = pieces.iter().map(|p| Ok(Bytes::from_static(p))).collect();
@@ -141,20 +168,35 @@ mod tests {
     }
     fn names(dir: &Path) -> Vec<String> {
         let entries = std::fs::read_dir(dir.join("content")).unwrap();
-        entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect()
+        entries
+            .map(|e| e.unwrap().file_name().into_string().unwrap())
+            .collect()
     }
 
     #[tokio::test]
     async fn a_streamed_upload_has_the_hash_of_its_bytes() {
         let dir = tempfile::tempdir().unwrap();
         let uploads = uploads(dir.path(), 100, 100);
-        let staged = uploads.take(11, pieces(&[b"hello ", b"", b"world"])).await.unwrap();
+        let staged = uploads
+            .take(11, pieces(&[b"hello ", b"", b"world"]))
+            .await
+            .unwrap();
         let content = content_id(b"hello world");
         assert_eq!(staged, Staged { content, bytes: 11 });
-        assert_eq!(uploads.store.chunk(&content, 0, 99), Some((11, b"hello world".to_vec())));
-        assert_eq!(uploads.take(11, pieces(&[b"hello world"])).await.unwrap(), staged, "again");
+        assert_eq!(
+            uploads.store.chunk(&content, 0, 99),
+            Some((11, b"hello world".to_vec()))
+        );
+        assert_eq!(
+            uploads.take(11, pieces(&[b"hello world"])).await.unwrap(),
+            staged,
+            "again"
+        );
         assert_eq!(names(dir.path()), [content.to_hex()]);
-        assert_eq!(uploads.take(0, pieces(&[])).await.unwrap().content, content_id(b""));
+        assert_eq!(
+            uploads.take(0, pieces(&[])).await.unwrap().content,
+            content_id(b"")
+        );
     }
 
     #[tokio::test]
@@ -162,9 +204,15 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let uploads = uploads(dir.path(), 6, 10);
         let code = |result: Answer<Staged>| result.unwrap_err().code;
-        assert_eq!(code(uploads.take(7, pieces(&[b"1234567"])).await), ErrorCode::TooLarge);
+        assert_eq!(
+            code(uploads.take(7, pieces(&[b"1234567"])).await),
+            ErrorCode::TooLarge
+        );
         uploads.take(6, pieces(&[b"123456"])).await.unwrap();
-        assert_eq!(code(uploads.take(5, pieces(&[b"12345"])).await), ErrorCode::TooLarge);
+        assert_eq!(
+            code(uploads.take(5, pieces(&[b"12345"])).await),
+            ErrorCode::TooLarge
+        );
         uploads.take(4, pieces(&[b"1234"])).await.unwrap();
         assert_eq!(*uploads.reserved(), 0);
     }
@@ -189,7 +237,10 @@ mod tests {
             (4, pieces(&[b"123"])),
             (4, pieces(&[b"12345"])),
         ] {
-            assert_eq!(uploads.take(bytes, stream).await.unwrap_err().code, ErrorCode::Usage);
+            assert_eq!(
+                uploads.take(bytes, stream).await.unwrap_err().code,
+                ErrorCode::Usage
+            );
         }
         assert!(names(dir.path()).is_empty());
         assert_eq!(*uploads.reserved(), 0);

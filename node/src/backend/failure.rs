@@ -16,7 +16,11 @@ pub(super) fn gone(error: BodyGone) -> ApiError {
 
 /// The core thread did not answer in time.
 pub(super) fn late() -> ApiError {
-    ApiError::new(ErrorCode::Timeout, "the node does not answer in time", "try again")
+    ApiError::new(
+        ErrorCode::Timeout,
+        "the node does not answer in time",
+        "try again",
+    )
 }
 
 /// A command was refused.
@@ -43,7 +47,11 @@ pub(super) fn not_found(message: impl Into<String>, hint: impl Into<String>) -> 
 /// This node's own fault; what was going on is in the log.
 pub(super) fn internal(what: &str, error: impl std::fmt::Display) -> ApiError {
     tracing::error!(%error, "{what}");
-    ApiError::new(ErrorCode::Internal, format!("{what}: {error}"), "see the node's log")
+    ApiError::new(
+        ErrorCode::Internal,
+        format!("{what}: {error}"),
+        "see the node's log",
+    )
 }
 
 /// The node cannot act before it has an account.
@@ -57,7 +65,10 @@ pub(super) fn no_account() -> ApiError {
 
 /// An account that the ledger does not know.
 pub(super) fn unknown_account(account: &AccountId) -> ApiError {
-    not_found(format!("no account {}", account.to_hex()), "check the account's id")
+    not_found(
+        format!("no account {}", account.to_hex()),
+        "check the account's id",
+    )
 }
 
 #[cfg(test)]
@@ -73,7 +84,11 @@ mod tests {
             (RefusedKind::NotReady, ErrorCode::Refused),
             (RefusedKind::Forbidden, ErrorCode::Refused),
         ] {
-            let why = Refused { kind, reason: "r".into(), hint: "h".into() };
+            let why = Refused {
+                kind,
+                reason: "r".into(),
+                hint: "h".into(),
+            };
             assert_eq!(refused(why), ApiError::new(code, "r", "h"));
         }
         assert_eq!(gone(BodyGone::Stopped).code, ErrorCode::Unreachable);

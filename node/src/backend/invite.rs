@@ -19,7 +19,9 @@ impl NodeBackend {
         let looked = self.query(move |core| {
             let state = core.state();
             let inviter = core.account().ok_or_else(no_account)?;
-            let roles = state.account(&inviter).and_then(|account| account.roles(&key));
+            let roles = state
+                .account(&inviter)
+                .and_then(|account| account.roles(&key));
             if !roles.is_some_and(|roles| roles.contains(Roles::SPEND)) {
                 return Err(not_allowed());
             }
@@ -29,15 +31,37 @@ impl NodeBackend {
                 let hint = "invite with a smaller endowment";
                 return Err(ApiError::new(ErrorCode::InsufficientFunds, message, hint));
             }
-            Ok((state.network(), inviter, state.height(), state.policy().block_interval_ms))
+            Ok((
+                state.network(),
+                inviter,
+                state.height(),
+                state.policy().block_interval_ms,
+            ))
         });
         let (network, inviter, height, interval_ms) = looked.await??;
         let valid_until = height.saturating_add(heights(request.valid_seconds, interval_ms)?);
         let seed = random().map_err(|error| internal("no fresh randomness", error))?;
         let token = SecretKey::from_seed(&seed).public();
-        let grant = Grant { inviter, key, token, endowment, valid_until };
-        let invitation = invitation(network, grant, &self.parts.account_key, seed, self.bootstrap());
-        Ok(Invite { token: invitation.to_text(), inviter, endowment, valid_until })
+        let grant = Grant {
+            inviter,
+            key,
+            token,
+            endowment,
+            valid_until,
+        };
+        let invitation = invitation(
+            network,
+            grant,
+            &self.parts.account_key,
+            seed,
+            self.bootstrap(),
+        );
+        Ok(Invite {
+            token: invitation.to_text(),
+            inviter,
+            endowment,
+            valid_until,
+        })
     }
 
     /// This node, then those of the configuration.
@@ -48,7 +72,9 @@ impl NodeBackend {
             addresses: reachable(addresses.iter().map(ToString::to_string).collect()),
         };
         let all = std::iter::once(own).chain(self.parts.bootstrap.iter().cloned());
-        all.filter(|node| !node.addresses.is_empty()).take(limits::ADDRESSES).collect()
+        all.filter(|node| !node.addresses.is_empty())
+            .take(limits::ADDRESSES)
+            .collect()
     }
 }
 
@@ -60,12 +86,19 @@ fn invitation(
     bootstrap: Vec<Bootstrap>,
 ) -> Invitation {
     let grant = SignedGrant::new(&network, grant, key);
-    Invitation { network, grant, token_seed, bootstrap }
+    Invitation {
+        network,
+        grant,
+        token_seed,
+        bootstrap,
+    }
 }
 
 /// Heights that take at least so many seconds to come.
 fn heights(seconds: u64, interval_ms: u64) -> Answer<u64> {
-    let heights = seconds.checked_mul(1_000).map(|ms| ms.div_ceil(interval_ms.max(1)));
+    let heights = seconds
+        .checked_mul(1_000)
+        .map(|ms| ms.div_ceil(interval_ms.max(1)));
     match heights {
         Some(heights) if (1..limits::INVITATION_WINDOW).contains(&heights) => Ok(heights),
         _ => {
@@ -111,7 +144,10 @@ mod tests {
             valid_until: 99,
         };
         let addresses = vec!["/ip4/10.0.0.1/tcp/1".to_owned()];
-        let nodes = vec![Bootstrap { node: key.public(), addresses }];
+        let nodes = vec![Bootstrap {
+            node: key.public(),
+            addresses,
+        }];
         let made = invitation(NetworkId([3; 32]), grant, &key, seed, nodes);
         assert_eq!(Invitation::from_text(&made.to_text()), Ok(made));
     }
@@ -127,7 +163,11 @@ mod tests {
 
     #[test]
     fn addresses_of_other_machines_come_first() {
-        let all = ["/ip4/127.0.0.1/tcp/1", "/ip4/0.0.0.0/tcp/1", "/ip4/10.0.0.1/tcp/1"];
+        let all = [
+            "/ip4/127.0.0.1/tcp/1",
+            "/ip4/0.0.0.0/tcp/1",
+            "/ip4/10.0.0.1/tcp/1",
+        ];
         let told = reachable(all.map(str::to_owned).to_vec());
         assert_eq!(told, ["/ip4/10.0.0.1/tcp/1", "/ip4/127.0.0.1/tcp/1"]);
     }

@@ -5,7 +5,7 @@
 
 mod state;
 
-pub(super) use state::{Situation, situation};
+pub(super) use state::situation;
 
 use super::failure::{not_found, usage};
 use super::market::class_name;
@@ -16,9 +16,8 @@ use crate::api::types::{JobFile, JobId, JobRecord, JobSeller, RankExit};
 use crate::store::orders::OrderStore;
 use gridbay_core::Core;
 use gridbay_core::buyer::order::OrderAgent;
-use gridbay_core::buyer::{OrderKey, Terms};
+use gridbay_core::buyer::{OrderKey, TaskRecord, Terms};
 use gridbay_ledger::State;
-use gridbay_protocol::ids::OfferId;
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::units::{Credits, Price};
 use std::collections::BTreeMap;
@@ -45,7 +44,9 @@ impl NodeBackend {
             Ok::<_, crate::api::ApiError>(draft(core, key, agent))
         });
         let mut records = self.with_files(vec![draft.await??]).await?;
-        records.pop().ok_or_else(|| not_found("no such job", "try again"))
+        records
+            .pop()
+            .ok_or_else(|| not_found("no such job", "try again"))
     }
 
     pub(super) async fn job_list(&self, all: bool) -> Answer<Vec<JobRecord>> {
@@ -62,7 +63,9 @@ impl NodeBackend {
             let keys = keys.to_vec();
             let drafts = self.query(move |core| {
                 let agent = |key: OrderKey| Some(draft(core, key, core.buyer().order(&key)?));
-                keys.into_iter().filter_map(|(_, key)| agent(key)).collect::<Vec<_>>()
+                keys.into_iter()
+                    .filter_map(|(_, key)| agent(key))
+                    .collect::<Vec<_>>()
             });
             records.extend(self.with_files(drafts.await?).await?);
         }
@@ -72,8 +75,15 @@ impl NodeBackend {
     }
 
     pub(super) async fn output_file(&self, id: JobId, rank: u32, path: String) -> Answer<PathBuf> {
-        let key = self.query(move |core| find(core, &id).map(|(key, _)| key)).await??;
-        let missing = || not_found(format!("rank {rank} has no file {path}"), "see gridbay job describe");
+        let key = self
+            .query(move |core| find(core, &id).map(|(key, _)| key))
+            .await??;
+        let missing = || {
+            not_found(
+                format!("rank {rank} has no file {path}"),
+                "see gridbay job describe",
+            )
+        };
         if !gridbay_protocol::job::path_is_inside(&path) {
             return Err(missing());
         }
@@ -94,7 +104,9 @@ impl NodeBackend {
             };
             drafts.into_iter().map(fill).collect()
         });
-        filled.await.map_err(|error| super::failure::internal("listing a job's files", error))
+        filled
+            .await
+            .map_err(|error| super::failure::internal("listing a job's files", error))
     }
 }
 
@@ -109,15 +121,24 @@ pub(super) fn find<'c>(core: &'c Core, id: &JobId) -> Answer<(OrderKey, &'c Orde
     let is_meant = |key: &OrderKey, agent: &OrderAgent| {
         text.len() >= SHORTEST
             && (key.to_string().starts_with(text)
-                || agent.id.is_some_and(|order| order.to_hex().starts_with(text)))
+                || agent
+                    .id
+                    .is_some_and(|order| order.to_hex().starts_with(text)))
     };
-    let mut meant = core.buyer().orders().filter(|(key, agent)| is_meant(key, agent));
+    let mut meant = core
+        .buyer()
+        .orders()
+        .filter(|(key, agent)| is_meant(key, agent));
     match (meant.next(), meant.next()) {
         (Some((key, agent)), None) => Ok((*key, agent)),
-        (None, _) => Err(not_found(format!("no job {text}"), "see gridbay job list --all")),
-        (Some(_), Some(_)) => {
-            Err(usage(format!("more than one job begins with {text}"), "give more digits"))
-        }
+        (None, _) => Err(not_found(
+            format!("no job {text}"),
+            "see gridbay job list --all",
+        )),
+        (Some(_), Some(_)) => Err(usage(
+            format!("more than one job begins with {text}"),
+            "give more digits",
+        )),
     }
 }
 
@@ -130,9 +151,22 @@ fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
     let (now, reason) = situation(state, agent).judge();
     let milestones = agent.milestones();
     let records = &agent.tasks.records;
-    let earliest = records.iter().map(|t| t.started_ms).filter(|at| *at > 0).min();
-    let latest = records.iter().map(|t| t.ended_ms).max().filter(|at| *at > 0 && now.is_final());
-    let exits = (0..).zip(records).filter_map(|(rank, t)| Some(RankExit { rank, exit: t.done? }));
+    let earliest = records
+        .iter()
+        .map(|t| t.started_ms)
+        .filter(|at| *at > 0)
+        .min();
+    let latest = records
+        .iter()
+        .map(|t| t.ended_ms)
+        .max()
+        .filter(|at| *at > 0 && now.is_final());
+    let exits = (0..).zip(records).filter_map(|(rank, t)| {
+        Some(RankExit {
+            rank,
+            exit: t.done?,
+        })
+    });
     let unit_ms = u128::from(milestones.unit_heights) * u128::from(policy.block_interval_ms);
     let record = JobRecord {
         id: job_id(&key),
@@ -153,7 +187,7 @@ fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
         opened_height: reached(milestones.opened),
         won_height: reached(milestones.won),
         lease: milestones.lease,
-        sellers: sellers(state, &agent.tasks.placed),
+        sellers: sellers(state, records),
         running_ms: earliest,
         ended_ms: latest,
         exits: exits.collect(),
@@ -162,7 +196,11 @@ fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
         price: mean_hourly(agent.paid(), unit_ms),
         preemptions: milestones.lost,
     };
-    Draft { record, key, outputs: order.spec.outputs.clone() }
+    Draft {
+        record,
+        key,
+        outputs: order.spec.outputs.clone(),
+    }
 }
 
 fn reached(height: u64) -> Option<u64> {
@@ -172,31 +210,40 @@ fn reached(height: u64) -> Option<u64> {
 /// Price limit per node-hour, budget, and whether fewer nodes are of use.
 fn terms(terms: &Terms, slots: u32, slot_ms: u64) -> (Credits, Credits, bool) {
     match terms {
-        Terms::Sealed { steps, min, budget, .. } => {
+        Terms::Sealed {
+            steps, min, budget, ..
+        } => {
             let units: u32 = steps.iter().map(|s| s.units).sum();
             let price = steps.iter().map(|s| s.price).max().unwrap_or_default();
             (limit_hourly(price, slot_ms), *budget, *min < units)
         }
         Terms::Buy { units, limit, .. } => {
             let price = Price(limit.micros() / u64::from(*units).max(1));
-            let most = limit.checked_mul(u64::from(slots) + 1).unwrap_or(Credits::MAX);
+            let most = limit
+                .checked_mul(u64::from(slots) + 1)
+                .unwrap_or(Credits::MAX);
             (limit_hourly(price, slot_ms), most, false)
         }
     }
 }
 
 /// Who runs (or ran last) which ranks. An offer that has left the ledger has nobody to name.
-fn sellers(state: &State, placed: &BTreeMap<u32, (OfferId, PublicKey)>) -> Vec<JobSeller> {
+fn sellers(state: &State, tasks: &[TaskRecord]) -> Vec<JobSeller> {
     let mut by_node: BTreeMap<PublicKey, JobSeller> = BTreeMap::new();
-    for (rank, (offer, node)) in placed {
-        let Some(offer) = state.offer(offer) else { continue };
-        let seller = by_node.entry(*node).or_insert_with(|| JobSeller {
+    for (rank, task) in (0..).zip(tasks) {
+        let Some((offer, node)) = task.place else {
+            continue;
+        };
+        let Some(offer) = state.offer(&offer) else {
+            continue;
+        };
+        let seller = by_node.entry(node).or_insert_with(|| JobSeller {
             account: offer.seller,
             name: state.member_name(&offer.seller).map(str::to_owned),
-            node: *node,
+            node,
             ranks: Vec::new(),
         });
-        seller.ranks.push(*rank);
+        seller.ranks.push(rank);
     }
     let mut sellers: Vec<_> = by_node.into_values().collect();
     sellers.sort_by(|a, b| a.ranks.cmp(&b.ranks));
@@ -214,7 +261,11 @@ fn files(
         let folder = orders.files(key, rank);
         outputs.iter().filter_map(move |path| {
             let meta = std::fs::symlink_metadata(folder.join(path)).ok()?;
-            meta.is_file().then(|| JobFile { rank, path: path.clone(), bytes: meta.len() })
+            meta.is_file().then(|| JobFile {
+                rank,
+                path: path.clone(),
+                bytes: meta.len(),
+            })
         })
     });
     found.take(FILES).collect()
@@ -227,13 +278,28 @@ mod tests {
 
     #[test]
     fn terms_are_shown_per_node_hour() {
-        let step = Step { units: 4, price: Price(5_555) };
+        let step = Step {
+            units: 4,
+            price: Price(5_555),
+        };
         let budget: Credits = "3".parse().unwrap();
-        let sealed = |min| Terms::Sealed { steps: vec![step], min, budget, patience: 9 };
-        assert_eq!(terms(&sealed(4), 2, 2_000), ("10".parse().unwrap(), budget, false));
+        let sealed = |min| Terms::Sealed {
+            steps: vec![step],
+            min,
+            budget,
+            patience: 9,
+        };
+        assert_eq!(
+            terms(&sealed(4), 2, 2_000),
+            ("10".parse().unwrap(), budget, false)
+        );
         assert!(terms(&sealed(1), 2, 2_000).2);
         let limit = Credits::from_micros(4 * 5_555).unwrap();
-        let buy = Terms::Buy { units: 4, limit, offers: vec![] };
+        let buy = Terms::Buy {
+            units: 4,
+            limit,
+            offers: vec![],
+        };
         let most = limit.checked_mul(3).unwrap();
         assert_eq!(terms(&buy, 2, 2_000), ("10".parse().unwrap(), most, false));
     }
@@ -249,6 +315,13 @@ mod tests {
         std::os::unix::fs::symlink("/etc/passwd", folder.join("link")).unwrap();
         let outputs = ["absent", "link", "sub", "sub/out"].map(str::to_owned);
         let found = files(&store, &key, 0..3, &outputs);
-        assert_eq!(found, [JobFile { rank: 1, path: "sub/out".into(), bytes: 3 }]);
+        assert_eq!(
+            found,
+            [JobFile {
+                rank: 1,
+                path: "sub/out".into(),
+                bytes: 3
+            }]
+        );
     }
 }

@@ -4,7 +4,7 @@ use super::failure::{internal, no_account, not_found, unknown_account, usage};
 use super::market::class_name;
 use super::{Answer, NodeBackend};
 use crate::api::types::{
-    Balance, BlockInfo, Hex, Movement, SignedHeader, Signed, TransferRequest, Transferred,
+    Balance, BlockInfo, Hex, Movement, Signed, SignedHeader, TransferRequest, Transferred,
 };
 use crate::api::{ApiError, ErrorCode};
 use gridbay_core::Core;
@@ -36,7 +36,9 @@ impl NodeBackend {
         let looked = self.query(move |core| {
             let account = account.or(core.account()).ok_or_else(no_account)?;
             let state = core.state();
-            state.account(&account).ok_or_else(|| unknown_account(&account))?;
+            state
+                .account(&account)
+                .ok_or_else(|| unknown_account(&account))?;
             let balance = state.balance(&account);
             Ok::<_, ApiError>(Balance {
                 account,
@@ -53,7 +55,11 @@ impl NodeBackend {
         if request.amount == Credits::ZERO {
             return Err(usage("a transfer of nothing", "name an amount above zero"));
         }
-        let memo = request.memo.as_deref().filter(|memo| !memo.is_empty()).map(memo_hash);
+        let memo = request
+            .memo
+            .as_deref()
+            .filter(|memo| !memo.is_empty())
+            .map(memo_hash);
         let command = Command::Transfer {
             to: request.to,
             amount: request.amount,
@@ -72,9 +78,8 @@ impl NodeBackend {
         let sent_at = *heights.borrow_and_update();
         let deadline = tokio::time::Instant::now() + BLOCK_WAIT;
         loop {
-            let looked = self.query(move |core| {
-                (core.host().entry_height(&entry), core.state().height())
-            });
+            let looked =
+                self.query(move |core| (core.host().entry_height(&entry), core.state().height()));
             match looked.await? {
                 (Some(height), _) => return Ok((entry, height)),
                 (None, now) if now > sent_at + gridbay_core::ENTRY_HEIGHTS => {
@@ -97,7 +102,9 @@ impl NodeBackend {
     ) -> Answer<Vec<Movement>> {
         let whose = self.query(move |core| {
             let account = account.or(core.account()).ok_or_else(no_account)?;
-            core.state().account(&account).ok_or_else(|| unknown_account(&account))?;
+            core.state()
+                .account(&account)
+                .ok_or_else(|| unknown_account(&account))?;
             Ok::<_, ApiError>(account)
         });
         let account = whose.await??;
@@ -105,11 +112,15 @@ impl NodeBackend {
         let mut before = u64::MAX;
         let mut last = None;
         for _ in 0..LOOKS {
-            let page = self.query(move |core| core.host().history(&account, before, LINES)).await?;
+            let page = self
+                .query(move |core| core.host().history(&account, before, LINES))
+                .await?;
             let full = page.len() == LINES;
             // A page can end inside a block, so the next one begins with the same block again.
             let oldest = page.last().map(|item| (item.height, item.position));
-            let new = page.into_iter().filter(|i| last.is_none_or(|at| (i.height, i.position) < at));
+            let new = page
+                .into_iter()
+                .filter(|i| last.is_none_or(|at| (i.height, i.position) < at));
             postings.extend(new.filter_map(|item| own_posting(&account, item)));
             if !full || postings.len() >= limit || oldest == last {
                 break;
@@ -118,7 +129,9 @@ impl NodeBackend {
             before = oldest.map_or(0, |(height, _)| height.saturating_add(1));
         }
         postings.truncate(limit);
-        let times = self.block_times(postings.iter().map(|(height, _)| *height)).await?;
+        let times = self
+            .block_times(postings.iter().map(|(height, _)| *height))
+            .await?;
         self.query(move |core| {
             let state = core.state();
             let line = |(height, posting): &(u64, Posting)| {
@@ -138,7 +151,8 @@ impl NodeBackend {
         for heights in wanted.chunks(BLOCKS) {
             let heights = heights.to_vec();
             let read = self.query(move |core| {
-                let time = |h: u64| Ok::<_, ApiError>((h, read_block(core, h)?.block.header.time_ms));
+                let time =
+                    |h: u64| Ok::<_, ApiError>((h, read_block(core, h)?.block.header.time_ms));
                 heights.into_iter().map(time).collect::<Answer<Vec<_>>>()
             });
             times.extend(read.await??);
@@ -162,9 +176,14 @@ impl NodeBackend {
         })
     }
 
-    pub(super) async fn signed_headers(&self, from: u64, limit: usize) -> Answer<Vec<SignedHeader>> {
-        let (tip, set) =
-            self.query(|core| (core.state().height(), core.state().validators().clone())).await?;
+    pub(super) async fn signed_headers(
+        &self,
+        from: u64,
+        limit: usize,
+    ) -> Answer<Vec<SignedHeader>> {
+        let (tip, set) = self
+            .query(|core| (core.state().height(), core.state().validators().clone()))
+            .await?;
         let from = from.max(1);
         let end = tip.min(from.saturating_add(limit as u64).saturating_sub(1));
         // The block before the first one tells whether the validators changed with it.
@@ -202,10 +221,16 @@ pub(super) fn spendable(state: &State, account: &AccountId) -> Credits {
 }
 
 fn read_block(core: &Core, height: u64) -> Answer<DecidedBlock> {
-    let block = core.host().block(height).map_err(|error| internal("reading a block", error))?;
+    let block = core
+        .host()
+        .block(height)
+        .map_err(|error| internal("reading a block", error))?;
     block.ok_or_else(|| {
         let tip = core.state().height();
-        not_found(format!("no block {height}"), format!("blocks here are 1 to {tip}"))
+        not_found(
+            format!("no block {height}"),
+            format!("blocks here are 1 to {tip}"),
+        )
     })
 }
 
@@ -216,7 +241,10 @@ fn memo_hash(memo: &str) -> Hash32 {
 fn not_included(entry: &EntryId) -> ApiError {
     ApiError::new(
         ErrorCode::Timeout,
-        format!("entry {} was not taken into a block in its time", entry.to_hex()),
+        format!(
+            "entry {} was not taken into a block in its time",
+            entry.to_hex()
+        ),
         "it has no effect any more; try again",
     )
 }
@@ -231,7 +259,9 @@ fn no_block(entry: &EntryId) -> ApiError {
 
 /// The posting of a line, if it moves the account's own money.
 fn own_posting(account: &AccountId, item: HistoryItem) -> Option<(u64, Posting)> {
-    let Effect::Posting(posting) = item.effect else { return None };
+    let Effect::Posting(posting) = item.effect else {
+        return None;
+    };
     let own = Purse::Account(*account);
     (posting.from == own || posting.to == own).then_some((item.height, posting))
 }
@@ -250,7 +280,9 @@ fn movement(
         time_ms,
         amount: if out { Signed(-amount.0) } else { amount },
         reason: posting.reason,
-        other: purse(if out { &posting.to } else { &posting.from }, |id| class_name(state, id)),
+        other: purse(if out { &posting.to } else { &posting.from }, |id| {
+            class_name(state, id)
+        }),
         order: posting.order,
     }
 }
@@ -275,8 +307,18 @@ mod tests {
         let (me, other) = (AccountId([1; 32]), AccountId([2; 32]));
         let line = |from, to| {
             let amount = Credits::from_micros(5).unwrap();
-            let posting = Posting { from, to, amount, reason: Reason::Lock, order: None };
-            HistoryItem { height: 3, position: 0, effect: Effect::Posting(posting) }
+            let posting = Posting {
+                from,
+                to,
+                amount,
+                reason: Reason::Lock,
+                order: None,
+            };
+            HistoryItem {
+                height: 3,
+                position: 0,
+                effect: Effect::Posting(posting),
+            }
         };
         let escrow = Purse::Escrow(OrderId([3; 32]));
         assert!(own_posting(&me, line(Purse::Account(me), escrow)).is_some());

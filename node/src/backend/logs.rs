@@ -25,14 +25,20 @@ impl NodeBackend {
             let (key, agent) = find(core, &id)?;
             let task = agent.tasks.records.get(rank as usize);
             let task = task.ok_or_else(|| {
-                let hint = format!("it has ranks 0 to {}", agent.order().tasks.saturating_sub(1));
+                let hint = format!(
+                    "it has ranks 0 to {}",
+                    agent.order().tasks.saturating_sub(1)
+                );
                 not_found(format!("the job has no rank {rank}"), hint)
             })?;
             let over = task.done.is_some() || situation(core.state(), agent).judge().0.is_final();
             Ok::<_, crate::api::ApiError>((key, over))
         });
         let (key, over) = looked.await??;
-        let path = self.parts.orders.output(&key, rank, stream == Stream::Stderr);
+        let path = self
+            .parts
+            .orders
+            .output(&key, rank, stream == Stream::Stderr);
         read(path, from, max.min(PIECE), over).await
     }
 }
@@ -51,7 +57,11 @@ fn chunk(path: &Path, from: u64, max: usize, over: bool) -> io::Result<LogChunk>
         Err(error) => return Err(error),
     };
     let next = from.saturating_add(bytes.len() as u64);
-    Ok(LogChunk { bytes, next, last: over && next >= total })
+    Ok(LogChunk {
+        bytes,
+        next,
+        last: over && next >= total,
+    })
 }
 
 #[cfg(test)]
@@ -63,13 +73,37 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("stdout");
         let none = chunk(&path, 0, 9, false).unwrap();
-        assert_eq!(none, LogChunk { bytes: vec![], next: 0, last: false });
-        assert!(chunk(&path, 0, 9, true).unwrap().last, "it ended without output");
+        assert_eq!(
+            none,
+            LogChunk {
+                bytes: vec![],
+                next: 0,
+                last: false
+            }
+        );
+        assert!(
+            chunk(&path, 0, 9, true).unwrap().last,
+            "it ended without output"
+        );
         std::fs::write(&path, b"hello world").unwrap();
         let first = chunk(&path, 0, 6, true).unwrap();
-        assert_eq!(first, LogChunk { bytes: b"hello ".to_vec(), next: 6, last: false });
+        assert_eq!(
+            first,
+            LogChunk {
+                bytes: b"hello ".to_vec(),
+                next: 6,
+                last: false
+            }
+        );
         let rest = chunk(&path, first.next, 6, true).unwrap();
-        assert_eq!(rest, LogChunk { bytes: b"world".to_vec(), next: 11, last: true });
+        assert_eq!(
+            rest,
+            LogChunk {
+                bytes: b"world".to_vec(),
+                next: 11,
+                last: true
+            }
+        );
         assert!(!chunk(&path, 6, 6, false).unwrap().last, "more may come");
         assert_eq!(chunk(&path, 99, 6, false).unwrap().next, 99);
     }

@@ -40,12 +40,19 @@ impl Market {
     /// The market of a class. `held` is [`held`] of the same state.
     pub(super) fn of(state: &State, class: &Class, held: &BTreeMap<OfferId, u32>) -> Market {
         let id = class.key.id();
-        let of_class = state.offers().filter(|(_, o)| o.terms.class == id && o.active);
+        let of_class = state
+            .offers()
+            .filter(|(_, o)| o.terms.class == id && o.active);
         let line = |(offer, o): (&OfferId, &gridbay_ledger::Offer)| Line {
             supply: o.supply(),
-            free: o.supply().saturating_sub(held.get(offer).copied().unwrap_or(0)),
+            free: o
+                .supply()
+                .saturating_sub(held.get(offer).copied().unwrap_or(0)),
             reserve: o.terms.reserve,
-            buy: o.terms.buy_price.filter(|_| o.terms.reclaim == Reclaim::None),
+            buy: o
+                .terms
+                .buy_price
+                .filter(|_| o.terms.reclaim == Reclaim::None),
         };
         Market {
             id,
@@ -88,7 +95,8 @@ impl Market {
     /// What `units` units cost per slot at the asked buy prices: of the cheapest free ones, or of the
     /// cheapest of all if too few are free. `None` if too few can be bought at all.
     pub(super) fn asked(&self, units: u32) -> Option<Credits> {
-        self.cheapest(units, |l| l.free).or_else(|| self.cheapest(units, |l| l.supply))
+        self.cheapest(units, |l| l.free)
+            .or_else(|| self.cheapest(units, |l| l.supply))
     }
 
     fn cheapest(&self, units: u32, room: impl Fn(&Line) -> u32) -> Option<Credits> {
@@ -133,7 +141,10 @@ pub(super) fn class_named<'s>(state: &'s State, name: Option<&str>) -> Answer<&'
     };
     found.ok_or_else(|| {
         let name = name.unwrap_or("any");
-        not_found(format!("no class `{name}`"), "`gridbay market prices` lists the classes")
+        not_found(
+            format!("no class `{name}`"),
+            "`gridbay market prices` lists the classes",
+        )
     })
 }
 
@@ -169,7 +180,11 @@ pub(super) mod tests {
     fn asked_prices_take_free_units_first() {
         let market = market(&[(4, 0, 10, Some(20)), (4, 2, 10, Some(30)), (9, 9, 5, None)]);
         assert_eq!((market.supply(), market.free()), (17, 11));
-        assert_eq!(market.asked(2).unwrap().micros(), 60, "the cheap ones are taken");
+        assert_eq!(
+            market.asked(2).unwrap().micros(),
+            60,
+            "the cheap ones are taken"
+        );
         assert_eq!(market.asked(3).unwrap().micros(), 60, "too few are free");
         assert_eq!(market.asked(8).unwrap().micros(), 200);
         assert_eq!(market.asked(9), None, "the rest is not for sale firmly");
@@ -179,7 +194,9 @@ pub(super) mod tests {
     #[test]
     fn the_reserve_that_covers_an_order() {
         let market = market(&[(4, 4, 10, None), (2, 2, 5, None)]);
-        let covers: Vec<_> = [1, 2, 3, 6, 7].map(|n| market.reserve_of(n).map(|p| p.0)).to_vec();
+        let covers: Vec<_> = [1, 2, 3, 6, 7]
+            .map(|n| market.reserve_of(n).map(|p| p.0))
+            .to_vec();
         assert_eq!(covers, [Some(5), Some(5), Some(10), Some(10), None]);
     }
 }

@@ -33,14 +33,26 @@ impl NodeBackend {
     pub(super) async fn metrics_text(&self) -> String {
         let mut text = Text::default();
         let overlay = &self.parts.overlay;
-        text.gauge("gridbay_net_peers", "Peers connected.", overlay.peers().len());
+        text.gauge(
+            "gridbay_net_peers",
+            "Peers connected.",
+            overlay.peers().len(),
+        );
         net(&mut text, &overlay.stats());
         let node = self.parts.node;
         let facts: Answer<Facts> = self.query(move |core| facts(core, node)).await;
-        text.gauge("gridbay_up", "Whether the core thread answers.", u8::from(facts.is_ok()));
+        text.gauge(
+            "gridbay_up",
+            "Whether the core thread answers.",
+            u8::from(facts.is_ok()),
+        );
         if let Ok(facts) = facts {
             core_metrics(&mut text, &facts);
-            text.head("gridbay_market_price_credits", "gauge", "Last mean price per node-hour.");
+            text.head(
+                "gridbay_market_price_credits",
+                "gauge",
+                "Last mean price per node-hour.",
+            );
             for (market, _) in &facts.classes {
                 if let Some(last) = self.board.last(&market.id) {
                     let price = in_credits(last.price);
@@ -55,7 +67,10 @@ impl NodeBackend {
 fn facts(core: &Core, node: PublicKey) -> Facts {
     let state = core.state();
     let (held_units, waiting) = (held(state), waiting(state));
-    let balance = core.account().map(|account| state.balance(&account)).unwrap_or_default();
+    let balance = core
+        .account()
+        .map(|account| state.balance(&account))
+        .unwrap_or_default();
     let next = state.height().saturating_add(1);
     let class = |class: &gridbay_protocol::class::Class| {
         let market = Market::of(state, class, &held_units);
@@ -70,7 +85,11 @@ fn facts(core: &Core, node: PublicKey) -> Facts {
         pool: core.host().pool_len(),
         totals: state.totals(),
         hosted: core.seller().running(),
-        orders_open: core.buyer().orders().filter(|(_, a)| a.finish().is_none()).count(),
+        orders_open: core
+            .buyer()
+            .orders()
+            .filter(|(_, a)| a.finish().is_none())
+            .count(),
         free: balance.free,
         held: balance.escrow,
         own_units: super::node::units(core, node),
@@ -79,48 +98,145 @@ fn facts(core: &Core, node: PublicKey) -> Facts {
 }
 
 fn net(text: &mut Text, stats: &OverlayStats) {
-    text.head("gridbay_net_events_total", "counter", "What the overlay counts, by kind.");
+    text.head(
+        "gridbay_net_events_total",
+        "counter",
+        "What the overlay counts, by kind.",
+    );
     for (kind, n) in &stats.counts {
         text.labelled("gridbay_net_events_total", "kind", kind, n);
     }
-    text.head("gridbay_net_gossip_received_total", "counter", "First receipts, by topic.");
+    text.head(
+        "gridbay_net_gossip_received_total",
+        "counter",
+        "First receipts, by topic.",
+    );
     for (topic, n) in &stats.topics {
-        text.labelled("gridbay_net_gossip_received_total", "topic", topic, n.received);
+        text.labelled(
+            "gridbay_net_gossip_received_total",
+            "topic",
+            topic,
+            n.received,
+        );
     }
-    text.head("gridbay_net_gossip_published_total", "counter", "Own publications, by topic.");
+    text.head(
+        "gridbay_net_gossip_published_total",
+        "counter",
+        "Own publications, by topic.",
+    );
     for (topic, n) in &stats.topics {
-        text.labelled("gridbay_net_gossip_published_total", "topic", topic, n.published);
+        text.labelled(
+            "gridbay_net_gossip_published_total",
+            "topic",
+            topic,
+            n.published,
+        );
     }
 }
 
 fn core_metrics(text: &mut Text, f: &Facts) {
-    text.gauge("gridbay_ledger_height", "Height of the last block.", f.height);
-    text.gauge("gridbay_ledger_block_time_ms", "Ledger time of the last block.", f.block_ms);
-    text.gauge("gridbay_ledger_pool_entries", "Entries that wait for a block.", f.pool);
+    text.gauge(
+        "gridbay_ledger_height",
+        "Height of the last block.",
+        f.height,
+    );
+    text.gauge(
+        "gridbay_ledger_block_time_ms",
+        "Ledger time of the last block.",
+        f.block_ms,
+    );
+    text.gauge(
+        "gridbay_ledger_pool_entries",
+        "Entries that wait for a block.",
+        f.pool,
+    );
     text.gauge("gridbay_ledger_accounts", "Accounts.", f.totals.accounts);
-    text.gauge("gridbay_ledger_minted_credits", "Money minted.", in_credits(f.totals.minted));
-    text.gauge("gridbay_ledger_escrow_credits", "Locked for orders.", in_credits(f.totals.escrow));
-    text.gauge("gridbay_account_balance_credits", "Own free balance.", signed(f.free));
-    text.gauge("gridbay_account_held_credits", "Own money locked.", in_credits(f.held));
+    text.gauge(
+        "gridbay_ledger_minted_credits",
+        "Money minted.",
+        in_credits(f.totals.minted),
+    );
+    text.gauge(
+        "gridbay_ledger_escrow_credits",
+        "Locked for orders.",
+        in_credits(f.totals.escrow),
+    );
+    text.gauge(
+        "gridbay_account_balance_credits",
+        "Own free balance.",
+        signed(f.free),
+    );
+    text.gauge(
+        "gridbay_account_held_credits",
+        "Own money locked.",
+        in_credits(f.held),
+    );
     text.gauge("gridbay_market_round", "Round of the next height.", f.round);
     text.gauge("gridbay_market_slot", "Slot of the next height.", f.slot);
-    text.gauge("gridbay_market_orders", "Live orders on the ledger.", f.totals.orders);
+    text.gauge(
+        "gridbay_market_orders",
+        "Live orders on the ledger.",
+        f.totals.orders,
+    );
     text.gauge("gridbay_market_leases", "Running leases.", f.totals.leases);
-    text.gauge("gridbay_market_orders_open", "Own orders not over.", f.orders_open);
-    text.gauge("gridbay_node_units_offered", "Units this node offers.", f.own_units.0);
-    text.gauge("gridbay_node_units_leased", "Units of those leased.", f.own_units.1);
-    text.gauge("gridbay_jobs_hosted", "Jobs of others that run here.", f.hosted);
-    text.head("gridbay_market_units_offered", "gauge", "Units for sale, by class.");
+    text.gauge(
+        "gridbay_market_orders_open",
+        "Own orders not over.",
+        f.orders_open,
+    );
+    text.gauge(
+        "gridbay_node_units_offered",
+        "Units this node offers.",
+        f.own_units.0,
+    );
+    text.gauge(
+        "gridbay_node_units_leased",
+        "Units of those leased.",
+        f.own_units.1,
+    );
+    text.gauge(
+        "gridbay_jobs_hosted",
+        "Jobs of others that run here.",
+        f.hosted,
+    );
+    text.head(
+        "gridbay_market_units_offered",
+        "gauge",
+        "Units for sale, by class.",
+    );
     for (market, _) in &f.classes {
-        text.labelled("gridbay_market_units_offered", "class", &market.name, market.supply());
+        text.labelled(
+            "gridbay_market_units_offered",
+            "class",
+            &market.name,
+            market.supply(),
+        );
     }
-    text.head("gridbay_market_units_free", "gauge", "Units nobody holds, by class.");
+    text.head(
+        "gridbay_market_units_free",
+        "gauge",
+        "Units nobody holds, by class.",
+    );
     for (market, _) in &f.classes {
-        text.labelled("gridbay_market_units_free", "class", &market.name, market.free());
+        text.labelled(
+            "gridbay_market_units_free",
+            "class",
+            &market.name,
+            market.free(),
+        );
     }
-    text.head("gridbay_market_orders_waiting", "gauge", "Standing orders without units, by class.");
+    text.head(
+        "gridbay_market_orders_waiting",
+        "gauge",
+        "Standing orders without units, by class.",
+    );
     for (market, waiting) in &f.classes {
-        text.labelled("gridbay_market_orders_waiting", "class", &market.name, waiting);
+        text.labelled(
+            "gridbay_market_orders_waiting",
+            "class",
+            &market.name,
+            waiting,
+        );
     }
 }
 
@@ -149,21 +265,30 @@ impl Text {
         let _fine = writeln!(self.0, "{name} {value}");
     }
     fn labelled(&mut self, name: &str, label: &str, of: &str, value: impl std::fmt::Display) {
-        let of = of.replace('\\', r"\\").replace('"', "\\\"").replace('\n', r"\n");
+        let of = of
+            .replace('\\', r"\\")
+            .replace('"', "\\\"")
+            .replace('\n', r"\n");
         let _fine = writeln!(self.0, "{name}{{{label}=\"{of}\"}} {value}");
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use super::super::market::tests::market;
+    use super::*;
     use std::collections::BTreeSet;
 
     #[test]
     fn every_metric_is_declared_once_before_its_values() {
         let mut text = Text::default();
-        net(&mut text, &OverlayStats { counts: [("bytes_in", 7)].into(), ..Default::default() });
+        net(
+            &mut text,
+            &OverlayStats {
+                counts: [("bytes_in", 7)].into(),
+                ..Default::default()
+            },
+        );
         let facts = Facts {
             height: 17,
             block_ms: 5,
@@ -187,7 +312,10 @@ mod tests {
             } else if !line.starts_with('#') {
                 let name = line.split(['{', ' ']).next().unwrap();
                 assert!(declared.contains(name), "{line}");
-                assert!(line.rsplit(' ').next().unwrap().parse::<f64>().is_ok(), "{line}");
+                assert!(
+                    line.rsplit(' ').next().unwrap().parse::<f64>().is_ok(),
+                    "{line}"
+                );
             }
         }
         for line in [

@@ -37,6 +37,7 @@ use crate::config::NodeLimits;
 use crate::overlay::OverlayHandle;
 use crate::store::content::ContentStore;
 use crate::store::orders::OrderStore;
+pub use auction::EffectProof;
 use board::Board;
 use content::Uploads;
 use failure::{gone, late, refused};
@@ -134,7 +135,9 @@ impl NodeBackend {
 
 /// Milliseconds since 1970.
 fn wall_ms() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 

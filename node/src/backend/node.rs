@@ -63,7 +63,9 @@ fn facts(core: &Core, node: PublicKey, now_ms: u64) -> Facts {
     let state = core.state();
     let policy = state.policy();
     let account = core.account();
-    let balance = account.map(|account| state.balance(&account)).unwrap_or_default();
+    let balance = account
+        .map(|account| state.balance(&account))
+        .unwrap_or_default();
     let at_head = is_at_head(now_ms, state.time_ms(), policy.heartbeat_ms);
     let (units_offered, units_leased) = units(core, node);
     let next = state.height().saturating_add(1);
@@ -81,7 +83,11 @@ fn facts(core: &Core, node: PublicKey, now_ms: u64) -> Facts {
         units_offered,
         units_leased,
         jobs_hosted: core.seller().running(),
-        jobs_open: core.buyer().orders().filter(|(_, agent)| agent.finish().is_none()).count(),
+        jobs_open: core
+            .buyer()
+            .orders()
+            .filter(|(_, agent)| agent.finish().is_none())
+            .count(),
     }
 }
 
@@ -92,8 +98,15 @@ pub(super) fn units(core: &Core, node: PublicKey) -> (u32, u32) {
     let offers = state.offers().filter(|(_, o)| here(o.seller, o.terms.node));
     let offered = offers.map(|(_, o)| o.supply()).sum();
     let shares = state.leases_at(&node).flat_map(|(_, lease)| &lease.shares);
-    let own = |offer| state.offer(offer).is_some_and(|o| here(o.seller, o.terms.node));
-    let leased = shares.filter(|share| own(&share.offer)).map(|share| share.units).sum();
+    let own = |offer| {
+        state
+            .offer(offer)
+            .is_some_and(|o| here(o.seller, o.terms.node))
+    };
+    let leased = shares
+        .filter(|share| own(&share.offer))
+        .map(|share| share.units)
+        .sum();
     (offered, leased)
 }
 
@@ -122,7 +135,10 @@ mod tests {
     fn a_node_without_recent_blocks_is_joining() {
         assert!(is_at_head(31_000, 1_000, 10_000));
         assert!(!is_at_head(31_001, 1_000, 10_000));
-        assert!(is_at_head(0, 5_000, 10_000), "a block may be ahead of the clock");
+        assert!(
+            is_at_head(0, 5_000, 10_000),
+            "a block may be ahead of the clock"
+        );
         assert_eq!(node_state(false, false), NodeState::Joining);
         assert_eq!(node_state(false, true), NodeState::Ready);
         assert_eq!(node_state(true, false), NodeState::Draining);

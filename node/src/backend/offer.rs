@@ -4,8 +4,8 @@ use super::failure::{internal, no_account, not_found, usage};
 use super::market::{class_name, class_named, held};
 use super::price::limit_hourly;
 use super::{Answer, NodeBackend};
-use crate::api::types::{Offer, OfferRequest};
 use crate::api::ApiError;
+use crate::api::types::{Offer, OfferRequest};
 use gridbay_core::Core;
 use gridbay_core::input::Command;
 use gridbay_ledger::{Pending, State};
@@ -21,7 +21,9 @@ impl NodeBackend {
             .query(|core| {
                 let (state, own) = (core.state(), core.account());
                 let held = held(state);
-                let offers = state.offers().map(|(id, offer)| view(state, own, &held, id, offer));
+                let offers = state
+                    .offers()
+                    .map(|(id, offer)| view(state, own, &held, id, offer));
                 offers.collect::<Vec<_>>()
             })
             .await?;
@@ -51,7 +53,10 @@ impl NodeBackend {
         let before = self.own_offer(label).await?;
         self.on_the_ledger(Command::WithdrawOffer(label)).await?;
         // An offer of which nothing is leased leaves the ledger at once.
-        Ok(self.own_offer(label).await.unwrap_or(Offer { withdrawn: true, ..before }))
+        Ok(self.own_offer(label).await.unwrap_or(Offer {
+            withdrawn: true,
+            ..before
+        }))
     }
 
     async fn own_offer(&self, label: u32) -> Answer<Offer> {
@@ -59,7 +64,10 @@ impl NodeBackend {
             let (state, own) = (core.state(), core.account().ok_or_else(no_account)?);
             let id = offer_id(&own, label);
             let offer = state.offer(&id).ok_or_else(|| {
-                not_found(format!("this node has no offer {label}"), "see gridbay market offers")
+                not_found(
+                    format!("this node has no offer {label}"),
+                    "see gridbay market offers",
+                )
             })?;
             Ok::<_, ApiError>(view(state, Some(own), &held(state), &id, offer))
         });
@@ -104,7 +112,9 @@ fn terms(core: &Core, node: PublicKey, request: &OfferRequest) -> Answer<OfferTe
     let state = core.state();
     let own = core.account().ok_or_else(no_account)?;
     let class = class_named(state, Some(&request.class))?.key.id();
-    let mine = state.offers_of(&own).map(|(_, o)| (o.terms.label, o.terms.class));
+    let mine = state
+        .offers_of(&own)
+        .map(|(_, o)| (o.terms.label, o.terms.class));
     let label = label(request.label, &class, mine.collect())?;
     let slot_ms = state.policy().slot_ms();
     let made = OfferTerms {
@@ -113,7 +123,9 @@ fn terms(core: &Core, node: PublicKey, request: &OfferRequest) -> Answer<OfferTe
         units: request.units,
         reserve: price(request.reserve, slot_ms)?,
         buy_price: request.buy.map(|buy| price(buy, slot_ms)).transpose()?,
-        reclaim: request.notice_seconds.map_or(Reclaim::None, Reclaim::Notice),
+        reclaim: request
+            .notice_seconds
+            .map_or(Reclaim::None, Reclaim::Notice),
         mechanism: Primary::Ausubel,
         node,
     };
@@ -137,12 +149,16 @@ fn label(asked: Option<u32>, class: &ClassId, mine: BTreeMap<u32, ClassId>) -> A
     if let Some(label) = asked {
         return Ok(label);
     }
-    let mut of_class = mine.iter().filter(|(_, c)| *c == class).map(|(label, _)| *label);
+    let mut of_class = mine
+        .iter()
+        .filter(|(_, c)| *c == class)
+        .map(|(label, _)| *label);
     match (of_class.next(), of_class.next()) {
         (Some(only), None) => Ok(only),
-        (Some(_), Some(_)) => {
-            Err(usage("this node has several offers of the class", "name one by its label"))
-        }
+        (Some(_), Some(_)) => Err(usage(
+            "this node has several offers of the class",
+            "name one by its label",
+        )),
         (None, _) => {
             let free = (1..=u32::MAX).find(|label| !mine.contains_key(label));
             free.ok_or_else(|| internal("numbering an offer", "no label is free"))
@@ -162,15 +178,25 @@ mod tests {
         assert_eq!(label(None, &small, none.clone()), Ok(1));
         assert_eq!(label(Some(9), &small, none), Ok(9));
         let mine = BTreeMap::from([(1, large), (2, small)]);
-        assert_eq!(label(None, &small, mine.clone()), Ok(2), "the only one of its class");
+        assert_eq!(
+            label(None, &small, mine.clone()),
+            Ok(2),
+            "the only one of its class"
+        );
         assert_eq!(label(None, &ClassId([3; 32]), mine.clone()), Ok(3));
         let many = BTreeMap::from([(1, small), (2, small)]);
-        assert_eq!(label(None, &small, many).unwrap_err().code, ErrorCode::Usage);
+        assert_eq!(
+            label(None, &small, many).unwrap_err().code,
+            ErrorCode::Usage
+        );
     }
 
     #[test]
     fn prices_out_of_range() {
         assert_eq!(price("10".parse().unwrap(), 2_000), Ok(Price(5_555)));
-        assert_eq!(price(Credits::MAX, u64::MAX).unwrap_err().code, ErrorCode::Usage);
+        assert_eq!(
+            price(Credits::MAX, u64::MAX).unwrap_err().code,
+            ErrorCode::Usage
+        );
     }
 }

@@ -23,7 +23,10 @@ impl NodeBackend {
 
     pub(super) async fn place_order(&self, id: JobId, request: JobRequest) -> Answer<JobRecord> {
         let key = order_key(&id)?;
-        if self.query(move |core| core.buyer().order(&key).is_some()).await? {
+        if self
+            .query(move |core| core.buyer().order(&key).is_some())
+            .await?
+        {
             return self.job_record(id).await;
         }
         self.check_staged(&request.inputs).await?;
@@ -53,7 +56,10 @@ impl NodeBackend {
             let state = core.state();
             let account = core.account().ok_or_else(no_account)?;
             let class = class_named(state, class.as_deref())?;
-            Ok::<_, ApiError>((Market::of(state, class, &held(state)), spendable(state, &account)))
+            Ok::<_, ApiError>((
+                Market::of(state, class, &held(state)),
+                spendable(state, &account),
+            ))
         });
         let (market, spendable) = looked.await??;
         let last = self.board.last(&market.id).map(|last| last.price);
@@ -65,12 +71,20 @@ impl NodeBackend {
     async fn check_staged(&self, inputs: &[InputFile]) -> Answer<()> {
         let (store, inputs) = (self.parts.contents.clone(), inputs.to_vec());
         let missing = tokio::task::spawn_blocking(move || {
-            inputs.into_iter().find(|input| store.size(&input.content) != Some(input.bytes))
+            inputs
+                .into_iter()
+                .find(|input| store.size(&input.content) != Some(input.bytes))
         });
-        match missing.await.map_err(|error| internal("looking for staged files", error))? {
+        match missing
+            .await
+            .map_err(|error| internal("looking for staged files", error))?
+        {
             None => Ok(()),
             Some(input) => Err(usage(
-                format!("input {} is not staged with {} bytes", input.path, input.bytes),
+                format!(
+                    "input {} is not staged with {} bytes",
+                    input.path, input.bytes
+                ),
                 "upload it first: PUT /content",
             )),
         }
@@ -79,7 +93,9 @@ impl NodeBackend {
 
 /// The order's local name: the job's id of 16 hex digits.
 pub(super) fn order_key(id: &JobId) -> Answer<OrderKey> {
-    id.as_str().parse().map_err(|_| usage(format!("`{id}` is no fresh job id"), "want 16 hex digits"))
+    id.as_str()
+        .parse()
+        .map_err(|_| usage(format!("`{id}` is no fresh job id"), "want 16 hex digits"))
 }
 
 /// The job's id of an order's local name.
@@ -171,7 +187,10 @@ mod tests {
         let market = market(&[(8, 8, 50, None)]);
         let plan = plan(&request().want, &market, None).unwrap();
         let order = new_order(OrderKey(7), [3; 32], 99, request(), &market, plan).unwrap();
-        assert_eq!((order.name.as_str(), order.tasks, order.slots), ("echo", 4, 5));
+        assert_eq!(
+            (order.name.as_str(), order.tasks, order.slots),
+            ("echo", 4, 5)
+        );
         assert_eq!((order.class, order.accepted_ms), (market.id, 99));
         assert!(order.spec.is_valid());
         assert_eq!(order.spec.wall_seconds, 9);
@@ -182,7 +201,10 @@ mod tests {
         let argv = ["x/y/tool".to_owned()];
         assert_eq!(name(None, &argv).unwrap(), "tool");
         assert_eq!(name(Some("my job".into()), &argv).unwrap(), "my job");
-        assert_eq!(name(None, &["a".repeat(99)]).unwrap().len(), limits::NAME_CHARS);
+        assert_eq!(
+            name(None, &["a".repeat(99)]).unwrap().len(),
+            limits::NAME_CHARS
+        );
         for bad in [String::new(), "a\nb".into(), "a".repeat(65)] {
             assert_eq!(name(Some(bad), &argv).unwrap_err().code, ErrorCode::Usage);
         }

@@ -44,16 +44,27 @@ pub(super) fn plan(want: &Want, market: &Market, last: Option<Credits>) -> Answe
     let slots = slots(want, market)?;
     if !(1..=limits::ORDER_UNITS).contains(&want.nodes) {
         let most = limits::ORDER_UNITS;
-        return Err(usage(format!("{} nodes", want.nodes), format!("ask for 1 to {most} nodes")));
+        return Err(usage(
+            format!("{} nodes", want.nodes),
+            format!("ask for 1 to {most} nodes"),
+        ));
     }
-    if want.buy { buy(want, market, slots) } else { bid(want, market, slots, last) }
+    if want.buy {
+        buy(want, market, slots)
+    } else {
+        bid(want, market, slots, last)
+    }
 }
 
 /// Whole slots that cover the wanted seconds.
 fn slots(want: &Want, market: &Market) -> Answer<u32> {
     let slot_ms = market.policy.slot_ms().max(1);
     let wide = (u64::from(want.seconds) * 1_000).div_ceil(slot_ms);
-    let most = if want.buy { market.policy.max_firm_slots } else { limits::ORDER_SLOTS };
+    let most = if want.buy {
+        market.policy.max_firm_slots
+    } else {
+        limits::ORDER_SLOTS
+    };
     match u32::try_from(wide) {
         Ok(slots) if (1..=most).contains(&slots) => Ok(slots),
         _ => {
@@ -71,24 +82,33 @@ fn bid(want: &Want, market: &Market, slots: u32, last: Option<Credits>) -> Answe
         None => default_price(want.nodes, market, last),
     };
     let slot = price.times(u64::from(want.nodes)).ok_or_else(too_much)?;
-    let all = slot.checked_mul(u64::from(slots) + 1).ok_or_else(too_much)?;
+    let all = slot
+        .checked_mul(u64::from(slots) + 1)
+        .ok_or_else(too_much)?;
     let budget = want.budget.unwrap_or(all);
     let most = all.min(budget);
     let bracket = u64::from(want.nodes.next_power_of_two());
     let deposit = market.reference.times(bracket).ok_or_else(too_much)?;
     let likely = last.and_then(|hourly| {
         let price = Price::from_hourly(hourly, slot_ms)?.min(price);
-        price.times(u64::from(want.nodes))?.checked_mul(u64::from(slots))
+        price
+            .times(u64::from(want.nodes))?
+            .checked_mul(u64::from(slots))
     });
     Ok(Plan {
         terms: Terms::Sealed {
-            steps: vec![Step { units: want.nodes, price }],
+            steps: vec![Step {
+                units: want.nodes,
+                price,
+            }],
             min: if want.divisible { 1 } else { want.nodes },
             budget,
             patience: patience(market),
         },
         slots,
-        max_price: want.max_price.unwrap_or_else(|| limit_hourly(price, slot_ms)),
+        max_price: want
+            .max_price
+            .unwrap_or_else(|| limit_hourly(price, slot_ms)),
         most,
         likely: likely.map(|l| l.min(most)),
         needed_now: deposit.max(slot),
@@ -111,16 +131,26 @@ fn buy(want: &Want, market: &Market, slots: u32) -> Answer<Plan> {
     let within = want.budget.and_then(|budget| budget.share_floor(1, times));
     let limit = within.map_or(limit, |within| within.min(limit));
     let most = limit.checked_mul(times).ok_or_else(too_much)?;
-    let left = market.policy.calendar.heights_left(market.height.saturating_add(1)) + 1;
+    let left = market
+        .policy
+        .calendar
+        .heights_left(market.height.saturating_add(1))
+        + 1;
     let likely = asked.and_then(|asked| {
         let rest = asked.share_ceil(left, market.policy.calendar.slot_heights())?;
         asked.checked_mul(u64::from(slots))?.checked_add(rest)
     });
     let per_node = limit.micros() / u64::from(want.nodes.max(1));
     Ok(Plan {
-        terms: Terms::Buy { units: want.nodes, limit, offers: Vec::new() },
+        terms: Terms::Buy {
+            units: want.nodes,
+            limit,
+            offers: Vec::new(),
+        },
         slots,
-        max_price: want.max_price.unwrap_or_else(|| limit_hourly(Price(per_node), slot_ms)),
+        max_price: want
+            .max_price
+            .unwrap_or_else(|| limit_hourly(Price(per_node), slot_ms)),
         most,
         likely: likely.map(|l| l.min(most)),
         needed_now: most,
@@ -131,24 +161,41 @@ fn buy(want: &Want, market: &Market, slots: u32) -> Answer<Plan> {
 fn default_price(nodes: u32, market: &Market, last: Option<Credits>) -> Price {
     let last = last.and_then(|hourly| Price::from_hourly(hourly, market.policy.slot_ms()));
     let reserve = market.reserve_of(nodes).or(market.lowest_reserve());
-    let going = last.max(reserve).filter(|p| p.0 > 0).unwrap_or(market.reference);
+    let going = last
+        .max(reserve)
+        .filter(|p| p.0 > 0)
+        .unwrap_or(market.reference);
     Price(going.0.saturating_mul(2).min(Price::MAX.0))
 }
 
 fn patience(market: &Market) -> u64 {
     let heights = PATIENCE_MS / market.policy.block_interval_ms.max(1);
-    heights.clamp(market.policy.calendar.slot_heights(), limits::ORDER_WINDOW - 1)
+    heights.clamp(
+        market.policy.calendar.slot_heights(),
+        limits::ORDER_WINDOW - 1,
+    )
 }
 
 fn too_much() -> ApiError {
-    usage("amounts beyond the range of money", "lower the price, the nodes or the time")
+    usage(
+        "amounts beyond the range of money",
+        "lower the price, the nodes or the time",
+    )
 }
 
 fn nothing_to_buy(want: &Want, market: &Market) -> ApiError {
-    let firm = market.lines.iter().filter(|l| l.buy.is_some()).map(|l| l.supply).sum::<u32>();
+    let firm = market
+        .lines
+        .iter()
+        .filter(|l| l.buy.is_some())
+        .map(|l| l.supply)
+        .sum::<u32>();
     ApiError::new(
         ErrorCode::NoMatch,
-        format!("{} nodes of class {}, {firm} can be bought", want.nodes, market.name),
+        format!(
+            "{} nodes of class {}, {firm} can be bought",
+            want.nodes, market.name
+        ),
         "bid instead, or ask for fewer nodes",
     )
 }
@@ -156,7 +203,9 @@ fn nothing_to_buy(want: &Want, market: &Market) -> ApiError {
 /// The quote of a plan. `spendable` is what the account could spend now.
 pub(super) fn quote(want: &Want, market: &Market, plan: &Plan, spendable: Credits) -> Quote {
     let slot_ms = market.policy.slot_ms();
-    let seconds = u64::from(plan.slots).saturating_mul(slot_ms).div_ceil(1_000);
+    let seconds = u64::from(plan.slots)
+        .saturating_mul(slot_ms)
+        .div_ceil(1_000);
     Quote {
         class: market.name.clone(),
         nodes: want.nodes,
@@ -200,8 +249,22 @@ mod tests {
         assert_eq!(plan.most.micros(), 5_555 * 2 * 4);
         assert_eq!(plan.max_price.to_string(), "10");
         assert_eq!(plan.needed_now.micros(), 2 * 5_555);
-        let Terms::Sealed { steps, min, budget, patience } = plan.terms else { panic!("a bid") };
-        assert_eq!(steps, [Step { units: 2, price: Price(5_555) }]);
+        let Terms::Sealed {
+            steps,
+            min,
+            budget,
+            patience,
+        } = plan.terms
+        else {
+            panic!("a bid")
+        };
+        assert_eq!(
+            steps,
+            [Step {
+                units: 2,
+                price: Price(5_555)
+            }]
+        );
         assert_eq!((min, budget, patience), (2, plan.most, 14_400));
     }
 
@@ -211,18 +274,44 @@ mod tests {
         for nodes in [1, 3, limits::ORDER_UNITS] {
             for seconds in [1, 2, 3_600, 80_000] {
                 for (buy, divisible) in [(false, false), (false, true), (true, false)] {
-                    let want = Want { buy, divisible, max_price: None, ..want(nodes, seconds) };
+                    let want = Want {
+                        buy,
+                        divisible,
+                        max_price: None,
+                        ..want(nodes, seconds)
+                    };
                     let plan = plan(&want, &market, None).unwrap();
                     let (class, work) = (ClassId([1; 32]), Hash32([2; 32]));
                     let slots = plan.slots;
                     let legal = match plan.terms {
-                        Terms::Sealed { steps, min, budget, .. } => {
+                        Terms::Sealed {
+                            steps, min, budget, ..
+                        } => {
                             let stands_until = 100;
-                            let bid = Bid { class, steps, min, slots, budget, stands_until, work };
+                            let bid = Bid {
+                                class,
+                                steps,
+                                min,
+                                slots,
+                                budget,
+                                stands_until,
+                                work,
+                            };
                             bid.is_valid() && bid.units() == nodes && bid.value(nodes) <= budget
                         }
-                        Terms::Buy { units, limit, offers } => {
-                            let buy = Buy { class, units, slots, limit, offers, work };
+                        Terms::Buy {
+                            units,
+                            limit,
+                            offers,
+                        } => {
+                            let buy = Buy {
+                                class,
+                                units,
+                                slots,
+                                limit,
+                                offers,
+                                work,
+                            };
                             buy.is_valid() && limit.micros() == 70 * u64::from(nodes)
                         }
                     };
@@ -240,17 +329,34 @@ mod tests {
         assert_eq!(code(&want(limits::ORDER_UNITS + 1, 1)), ErrorCode::Usage);
         assert_eq!(code(&want(1, 0)), ErrorCode::Usage);
         assert_eq!(code(&want(1, u32::MAX)), ErrorCode::Usage);
-        let dear = Want { max_price: Some(Credits::MAX), ..want(1, 1) };
+        let dear = Want {
+            max_price: Some(Credits::MAX),
+            ..want(1, 1)
+        };
         assert_eq!(code(&dear), ErrorCode::Usage);
-        let many = Want { buy: true, max_price: None, ..want(9, 1) };
+        let many = Want {
+            buy: true,
+            max_price: None,
+            ..want(9, 1)
+        };
         assert_eq!(code(&many), ErrorCode::NoMatch);
-        let long = Want { buy: true, ..want(1, 100_000) };
-        assert_eq!(code(&long), ErrorCode::Usage, "longer than a buy may prepay");
+        let long = Want {
+            buy: true,
+            ..want(1, 100_000)
+        };
+        assert_eq!(
+            code(&long),
+            ErrorCode::Usage,
+            "longer than a buy may prepay"
+        );
     }
 
     #[test]
     fn a_bid_without_a_limit_takes_twice_the_going_price() {
-        let free = Want { max_price: None, ..want(3, 2) };
+        let free = Want {
+            max_price: None,
+            ..want(3, 2)
+        };
         let price = |market: &Market, last: Option<u64>| {
             let last = last.map(|p| Price(p).hourly(2_000));
             match plan(&free, market, last).unwrap().terms {
@@ -259,7 +365,10 @@ mod tests {
             }
         };
         assert_eq!(price(&market(&[]), None), 200, "the reference price is 100");
-        assert_eq!(price(&market(&[(2, 2, 50, None), (2, 2, 70, None)]), None), 140);
+        assert_eq!(
+            price(&market(&[(2, 2, 50, None), (2, 2, 70, None)]), None),
+            140
+        );
         assert_eq!(price(&market(&[(9, 9, 50, None)]), Some(300)), 600);
         assert_eq!(price(&market(&[(9, 9, 50, None)]), Some(3)), 100);
     }
@@ -268,23 +377,38 @@ mod tests {
     fn a_budget_bounds_what_is_spent() {
         let market = market(&[(8, 8, 50, Some(70))]);
         let budget = Credits::from_micros(1_000);
-        let buy = Want { buy: true, budget, max_price: None, ..want(2, 18) };
+        let buy = Want {
+            buy: true,
+            budget,
+            max_price: None,
+            ..want(2, 18)
+        };
         let plan_of_buy = plan(&buy, &market, None).unwrap();
         assert_eq!(plan_of_buy.most.micros(), 1_000, "ten slots at 100");
-        let bid = Want { budget, ..want(2, 18) };
+        let bid = Want {
+            budget,
+            ..want(2, 18)
+        };
         assert_eq!(plan(&bid, &market, None).unwrap().most.micros(), 1_000);
     }
 
     #[test]
     fn quotes() {
         let market = market(&[(8, 3, 50, Some(70))]);
-        let want = Want { buy: true, max_price: None, ..want(2, 3) };
+        let want = Want {
+            buy: true,
+            max_price: None,
+            ..want(2, 3)
+        };
         let plan = plan(&want, &market, None).unwrap();
         let quote = quote(&want, &market, &plan, "1".parse().unwrap());
         assert_eq!((quote.slots, quote.seconds), (2, 4));
         assert_eq!((quote.units_offered, quote.units_free), (8, 3));
         // Height 18 is the second of its slot of eight: seven are left.
-        assert_eq!(quote.likely.unwrap().micros(), 2 * 140 + (140 * 7u64).div_ceil(8));
+        assert_eq!(
+            quote.likely.unwrap().micros(),
+            2 * 140 + (140 * 7u64).div_ceil(8)
+        );
         assert!(quote.funded && quote.most.micros() == 3 * 140);
     }
 }

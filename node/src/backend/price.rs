@@ -49,7 +49,10 @@ pub(super) fn limit_hourly(price: Price, slot_ms: u64) -> Credits {
     let mut step = MICROS_PER_CREDIT;
     while step > 1 {
         let least = price.hourly(slot_ms).micros().saturating_sub(1);
-        let shortest = least.div_ceil(step).checked_mul(step).and_then(Credits::from_micros);
+        let shortest = least
+            .div_ceil(step)
+            .checked_mul(step)
+            .and_then(Credits::from_micros);
         if let Some(amount) = shortest
             && Price::from_hourly(amount, slot_ms) == Some(price)
         {
@@ -83,7 +86,11 @@ mod tests {
         for slot_ms in [1_000, 2_000, 60_000] {
             for text in ["0", "1", "10", "0.5", "12.25", "999"] {
                 let price = Price::from_hourly(credits(text), slot_ms).unwrap();
-                assert_eq!(limit_hourly(price, slot_ms).to_string(), text, "slots of {slot_ms}");
+                assert_eq!(
+                    limit_hourly(price, slot_ms).to_string(),
+                    text,
+                    "slots of {slot_ms}"
+                );
             }
         }
     }
@@ -102,7 +109,10 @@ mod tests {
     #[test]
     fn mean_prices() {
         // 4 units for 30 minutes cost 20 credits: 10 a node-hour.
-        assert_eq!(mean_hourly(credits("20"), 4 * 1_800_000), Some(credits("10")));
+        assert_eq!(
+            mean_hourly(credits("20"), 4 * 1_800_000),
+            Some(credits("10"))
+        );
         assert_eq!(mean_hourly(credits("20"), 0), None);
         assert_eq!(mean_hourly(Credits::MAX, 1), Some(Credits::MAX));
     }

@@ -69,10 +69,7 @@ impl NodeBackend {
     }
 }
 
-fn facts(
-    core: &Core,
-    agent: &OrderAgent,
-) -> Answer<(Facts, gridbay_protocol::ids::ClassId)> {
+fn facts(core: &Core, agent: &OrderAgent) -> Answer<(Facts, gridbay_protocol::ids::ClassId)> {
     let (state, order) = (core.state(), agent.order());
     let name = super::market::class_name(state, &order.class);
     let class = class_named(state, Some(&name))?;
@@ -80,14 +77,25 @@ fn facts(
     let (policy, height) = (state.policy(), state.height());
     let slot_ms = policy.slot_ms();
     let (is_buy, fewest, limit, needed, budget, asked) = match &order.terms {
-        Terms::Sealed { steps, min, budget, .. } => {
+        Terms::Sealed {
+            steps, min, budget, ..
+        } => {
             let price = steps.iter().map(|s| s.price).max().unwrap_or_default();
             let parts = steps.iter().map(|s| s.price.times(u64::from(s.units)));
             let slot = parts.collect::<Option<Vec<_>>>().and_then(Credits::sum);
-            (false, *min, price, slot.unwrap_or(Credits::MAX), *budget, market.reserve_of(*min))
+            (
+                false,
+                *min,
+                price,
+                slot.unwrap_or(Credits::MAX),
+                *budget,
+                market.reserve_of(*min),
+            )
         }
         Terms::Buy { units, limit, .. } => {
-            let most = limit.checked_mul(u64::from(order.slots) + 1).unwrap_or(Credits::MAX);
+            let most = limit
+                .checked_mul(u64::from(order.slots) + 1)
+                .unwrap_or(Credits::MAX);
             let per_unit = |sum: Credits| Price(sum.micros() / u64::from(*units).max(1));
             let asked = market.asked(*units).map(per_unit);
             (true, *units, per_unit(*limit), most, most, asked)
@@ -110,7 +118,9 @@ fn facts(
         last: None,
         needed,
         locked: agent.id.map_or(Credits::ZERO, |id| state.escrow(&id)),
-        spendable: core.account().map_or(Credits::ZERO, |account| spendable(state, &account)),
+        spendable: core
+            .account()
+            .map_or(Credits::ZERO, |account| spendable(state, &account)),
         paid: agent.paid(),
         budget,
         height,
@@ -124,14 +134,23 @@ fn facts(
         ranks: (
             order.tasks,
             agent.tasks.runs.values().filter(|r| begun(r.phase)).count(),
-            agent.tasks.records.iter().filter(|t| t.done.is_some()).count(),
+            agent
+                .tasks
+                .records
+                .iter()
+                .filter(|t| t.done.is_some())
+                .count(),
         ),
     };
     Ok((facts, order.class))
 }
 
 fn checks(f: &Facts) -> Vec<WhyCheck> {
-    let check = |condition: String, met: bool, figures: String| WhyCheck { condition, met, figures };
+    let check = |condition: String, met: bool, figures: String| WhyCheck {
+        condition,
+        met,
+        figures,
+    };
     let or_none = |price: Option<Credits>| price.map_or("none".to_owned(), |p| p.to_string());
     let missing = f.needed.saturating_sub(f.locked);
     let (ranks, begun, done) = f.ranks;
@@ -139,12 +158,17 @@ fn checks(f: &Facts) -> Vec<WhyCheck> {
         check(
             format!("units of class {}", f.class),
             f.offered >= f.fewest,
-            format!("{} offered, {} free, {} wanted, {} at least", f.offered, f.free, f.nodes, f.fewest),
+            format!(
+                "{} offered, {} free, {} wanted, {} at least",
+                f.offered, f.free, f.nodes, f.fewest
+            ),
         ),
         check(
             "price per node-hour".into(),
             f.asked.is_none_or(|asked| asked <= f.limit)
-                && f.last.filter(|_| !f.is_buy).is_none_or(|last| last <= f.limit),
+                && f.last
+                    .filter(|_| !f.is_buy)
+                    .is_none_or(|last| last <= f.limit),
             format!(
                 "limit {}, sellers ask {}, last clearing {}",
                 f.limit,
@@ -153,9 +177,17 @@ fn checks(f: &Facts) -> Vec<WhyCheck> {
             ),
         ),
         check(
-            if f.is_buy { "funds for all of it" } else { "funds for the next slot" }.into(),
+            if f.is_buy {
+                "funds for all of it"
+            } else {
+                "funds for the next slot"
+            }
+            .into(),
             missing <= f.spendable || f.state == JobState::Running,
-            format!("{} needed, {} locked, {} to spend", f.needed, f.locked, f.spendable),
+            format!(
+                "{} needed, {} locked, {} to spend",
+                f.needed, f.locked, f.spendable
+            ),
         ),
         check(
             "budget".into(),
@@ -163,7 +195,9 @@ fn checks(f: &Facts) -> Vec<WhyCheck> {
             format!("{} of {} paid", f.paid, f.budget),
         ),
     ];
-    let sealed = f.sealed_in.map_or(String::new(), |r| format!(", sealed in round {r}"));
+    let sealed = f
+        .sealed_in
+        .map_or(String::new(), |r| format!(", sealed in round {r}"));
     checks.push(check(
         "its round has closed".into(),
         !matches!(f.state, JobState::Queued | JobState::Bidding),
@@ -185,13 +219,22 @@ fn summary(f: &Facts) -> String {
     match (f.state, f.reason) {
         (JobState::Queued, _) => "The order is on its way to the ledger.".into(),
         (JobState::Bidding, Some(JobReason::Sealed)) => {
-            format!("The bid is sealed; it is opened and competes in round {}.", f.round + 1)
+            format!(
+                "The bid is sealed; it is opened and competes in round {}.",
+                f.round + 1
+            )
         }
         (_, Some(JobReason::NoUnits)) => {
-            format!("{} units of {class} are wanted at least, {} are offered.", f.fewest, f.offered)
+            format!(
+                "{} units of {class} are wanted at least, {} are offered.",
+                f.fewest, f.offered
+            )
         }
         (JobState::Bidding | JobState::Requeued, Some(JobReason::Outbid)) => {
-            format!("Others bid more than {} per node-hour, or sellers ask more.", f.limit)
+            format!(
+                "Others bid more than {} per node-hour, or sellers ask more.",
+                f.limit
+            )
         }
         (JobState::Bidding, _) => format!("It waits for the close of round {}.", f.round),
         (JobState::Requeued, Some(JobReason::Preempted)) => {
@@ -213,10 +256,15 @@ fn summary(f: &Facts) -> String {
         (_, Some(JobReason::ExitCode)) => "A rank ended with a code other than 0.".into(),
         (_, Some(JobReason::TimeLimit)) => "A rank reached its time limit.".into(),
         (_, Some(JobReason::Lost)) => "Ranks were lost with their hosts too often.".into(),
-        (_, Some(JobReason::LeaseEnded)) => "All slots of the order were used before it ended.".into(),
+        (_, Some(JobReason::LeaseEnded)) => {
+            "All slots of the order were used before it ended.".into()
+        }
         (_, Some(JobReason::TimedOut)) => "It stood for its whole patience without units.".into(),
         (_, Some(JobReason::Unfunded)) => {
-            format!("{} were needed for the next slot and could not be locked.", f.needed)
+            format!(
+                "{} were needed for the next slot and could not be locked.",
+                f.needed
+            )
         }
         (_, Some(JobReason::TooDear)) => {
             format!("The units cost more than {} per node-hour.", f.limit)
@@ -234,7 +282,10 @@ fn remedies(f: &Facts) -> Vec<String> {
         return remedies;
     }
     if f.offered < f.fewest {
-        remedies.push(format!("ask for at most {} nodes, or for another class", f.offered));
+        remedies.push(format!(
+            "ask for at most {} nodes, or for another class",
+            f.offered
+        ));
         if f.fewest == f.nodes && f.nodes > 1 {
             remedies.push("make it divisible, so that fewer nodes are of use".into());
         }
@@ -254,7 +305,9 @@ fn remedies(f: &Facts) -> Vec<String> {
             remedies.push("submit it again with more time".into());
         }
         Some(JobReason::ExitCode) => remedies.push("read its logs".into()),
-        Some(JobReason::Lost | JobReason::Undelivered | JobReason::NotOpened | JobReason::Refused) => {
+        Some(
+            JobReason::Lost | JobReason::Undelivered | JobReason::NotOpened | JobReason::Refused,
+        ) => {
             remedies.push("submit it again".into());
         }
         _ => {}
@@ -306,15 +359,30 @@ mod tests {
     #[test]
     fn outbid() {
         let facts = standing();
-        assert_eq!(unmet(&facts), ["price per node-hour", "its round has closed", "ranks at work"]);
+        assert_eq!(
+            unmet(&facts),
+            [
+                "price per node-hour",
+                "its round has closed",
+                "ranks at work"
+            ]
+        );
         assert!(summary(&facts).contains("10 per node-hour"));
-        assert!(remedies(&facts)[0].contains("above 12"), "{:?}", remedies(&facts));
+        assert!(
+            remedies(&facts)[0].contains("above 12"),
+            "{:?}",
+            remedies(&facts)
+        );
     }
 
     #[test]
     fn too_few_units() {
-        let facts =
-            Facts { offered: 3, reason: Some(JobReason::NoUnits), last: None, ..standing() };
+        let facts = Facts {
+            offered: 3,
+            reason: Some(JobReason::NoUnits),
+            last: None,
+            ..standing()
+        };
         assert_eq!(unmet(&facts)[0], "units of class small");
         let figures = &checks(&facts)[0].figures;
         assert_eq!(figures, "3 offered, 2 free, 4 wanted, 4 at least");
@@ -324,22 +392,46 @@ mod tests {
 
     #[test]
     fn money() {
-        let poor = Facts { locked: Credits::ZERO, last: None, ..standing() };
+        let poor = Facts {
+            locked: Credits::ZERO,
+            last: None,
+            ..standing()
+        };
         assert_eq!(unmet(&poor)[0], "funds for the next slot");
-        let spent = Facts { paid: credits("39.5"), last: None, ..standing() };
+        let spent = Facts {
+            paid: credits("39.5"),
+            last: None,
+            ..standing()
+        };
         assert_eq!(unmet(&spent)[0], "budget");
-        assert!(remedies(&spent).iter().any(|r| r.contains("raise the budget")));
+        assert!(
+            remedies(&spent)
+                .iter()
+                .any(|r| r.contains("raise the budget"))
+        );
     }
 
     #[test]
     fn every_state_has_a_sentence() {
         for state in JobState::ALL {
             for reason in [None, Some(JobReason::Sealed), Some(JobReason::Lost)] {
-                let sentence = summary(&Facts { state, reason, ..standing() });
-                assert!(sentence.ends_with('.') && sentence.len() > 8, "{state:?}: {sentence}");
+                let sentence = summary(&Facts {
+                    state,
+                    reason,
+                    ..standing()
+                });
+                assert!(
+                    sentence.ends_with('.') && sentence.len() > 8,
+                    "{state:?}: {sentence}"
+                );
             }
         }
-        let done = Facts { state: JobState::Done, reason: None, ranks: (4, 0, 4), ..standing() };
+        let done = Facts {
+            state: JobState::Done,
+            reason: None,
+            ranks: (4, 0, 4),
+            ..standing()
+        };
         assert!(remedies(&done).is_empty());
     }
 }

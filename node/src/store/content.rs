@@ -9,9 +9,13 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes of one content at the most.
 pub const CONTENT_BYTES: u64 = 1 << 30;
+
+/// Beginning of the names of files that are being written.
+const UPLOAD: &str = ".upload-";
 
 /// The store: a folder.
 #[derive(Clone, Debug)]
@@ -20,9 +24,19 @@ pub struct ContentStore {
 }
 
 impl ContentStore {
-    /// Opens (and makes) the folder.
+    /// Opens (and makes) the folder. Uploads that were under way when the node ended are removed.
     pub fn open(folder: PathBuf) -> io::Result<ContentStore> {
         fs::create_dir_all(&folder)?;
+        for entry in fs::read_dir(&folder)? {
+            let entry = entry?;
+            if entry
+                .file_name()
+                .as_encoded_bytes()
+                .starts_with(UPLOAD.as_bytes())
+            {
+                fs::remove_file(entry.path())?;
+            }
+        }
         Ok(ContentStore { folder })
     }
 
@@ -34,6 +48,36 @@ impl ContentStore {
             super::replace_file(&path, bytes)?;
         }
         Ok(id)
+    }
+
+    /// A fresh name for a file that is being written, to be given to [`ContentStore::adopt`].
+    pub fn temporary(&self) -> PathBuf {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        self.folder.join(format!("{UPLOAD}{number}"))
+    }
+
+    /// Keeps a written and synced file of the store under its hash, which the caller has computed.
+    pub fn adopt(&self, temporary: &Path, id: &ContentId) -> io::Result<()> {
+        fs::rename(temporary, self.path(id))?;
+        File::open(&self.folder)?.sync_all()
+    }
+
+    /// Bytes of all contents; files that are being written do not count.
+    pub fn used(&self) -> io::Result<u64> {
+        let mut sum = 0u64;
+        for entry in fs::read_dir(&self.folder)? {
+            let entry = entry?;
+            if !entry
+                .file_name()
+                .as_encoded_bytes()
+                .starts_with(UPLOAD.as_bytes())
+            {
+                // One that was removed meanwhile takes no room.
+                sum = sum.saturating_add(entry.metadata().map_or(0, |meta| meta.len()));
+            }
+        }
+        Ok(sum)
     }
 
     /// Size of a content in bytes, if it is here.
@@ -85,6 +129,22 @@ mod tests {
         assert_eq!(store.chunk(&id, 6, 3), Some((11, b"wor".to_vec())));
         assert_eq!(store.chunk(&id, 99, 3), Some((11, Vec::new())));
         assert_eq!(store.chunk(&ContentId([0; 32]), 0, 3), None);
+    }
+
+    #[test]
+    fn what_was_being_written_is_gone_after_a_restart() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = ContentStore::open(dir.path().to_path_buf()).unwrap();
+        let id = store.put(b"hello").unwrap();
+        let (half, whole) = (store.temporary(), store.temporary());
+        fs::write(&half, b"hal").unwrap();
+        fs::write(&whole, b"whole").unwrap();
+        store.adopt(&whole, &content_id(b"whole")).unwrap();
+        assert_eq!(store.used().unwrap(), 10);
+        let store = ContentStore::open(dir.path().to_path_buf()).unwrap();
+        assert!(!half.exists());
+        assert_eq!(store.size(&id), Some(5));
+        assert_eq!(store.size(&content_id(b"whole")), Some(5));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::fault::Fault;
 use crate::index::HistoryItem;
 use crate::message::DecidedBlock;
 use gridbay_ledger::State;
-use gridbay_protocol::ids::{AccountId, BlockId, EntryId, ValidatorId};
+use gridbay_protocol::ids::{AccountId, BlockId, EntryId, Hash32, ValidatorId};
 use gridbay_protocol::vote::Certificate;
 
 impl Host {
@@ -46,6 +46,20 @@ impl Host {
     /// at most `limit` and [`crate::limits::HISTORY_ROWS`] lines.
     pub fn history(&self, account: &AccountId, before: u64, limit: usize) -> Vec<HistoryItem> {
         self.index.history(account, before, limit)
+    }
+    /// Clearings and buys before a place (height, position; `(u64::MAX, 0)` for all), latest first; at
+    /// most `limit` and [`crate::limits::HISTORY_ROWS`].
+    pub fn auctions(&self, before: (u64, u32), limit: usize) -> Vec<HistoryItem> {
+        self.index.auctions(before, limit)
+    }
+    /// Height and position of the record of a clearing (by its id) or of a buy (by its order).
+    pub fn auction_place(&self, id: &Hash32) -> Option<(u64, u32)> {
+        self.index.auction_place(&id.0)
+    }
+    /// Canonical bytes of what a block did, in order: the items under its root of effects. Empty for a
+    /// height that is not in the index.
+    pub fn effect_bytes(&self, height: u64) -> Vec<Vec<u8>> {
+        self.index.effects(height)
     }
     /// Entries that wait for a block.
     pub fn pool_len(&self) -> usize {

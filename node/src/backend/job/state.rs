@@ -54,7 +54,9 @@ pub(in crate::backend) fn situation(state: &State, agent: &OrderAgent) -> Situat
         cancelling: agent.is_cancelling(),
         last_end: agent.last_end.clone(),
         lost: agent.milestones().lost,
-        has_competed: on_ledger.and_then(|o| o.bid()).is_some_and(|b| b.rank.is_some()),
+        has_competed: on_ledger
+            .and_then(|o| o.bid())
+            .is_some_and(|b| b.rank.is_some()),
         too_few: state.supply(&order.class).0 < needed,
         exits: agent.tasks.records.iter().filter_map(|t| t.done).collect(),
         phases: agent.tasks.runs.values().map(|r| r.phase).collect(),
@@ -83,7 +85,11 @@ impl Situation {
             Seen::Absent => (JobState::Queued, cancelled.or(last)),
             Seen::Sealed(_) => (JobState::Bidding, cancelled.or(Some(JobReason::Sealed))),
             Seen::Standing => {
-                let state = if self.lost > 0 { JobState::Requeued } else { JobState::Bidding };
+                let state = if self.lost > 0 {
+                    JobState::Requeued
+                } else {
+                    JobState::Bidding
+                };
                 (state, cancelled.or(last).or(self.why_it_stands()))
             }
             Seen::Running(_) if self.cancelling => (JobState::Preempting, cancelled),
@@ -177,15 +183,38 @@ mod tests {
         let running = Phase::Running { started_ms: 5 };
         let table = [
             (fresh(), JobState::Queued, None),
-            (Situation { seen: Seen::Sealed(3), ..fresh() }, JobState::Bidding, Some(JobReason::Sealed)),
-            (Situation { seen: Seen::Standing, ..fresh() }, JobState::Bidding, None),
             (
-                Situation { seen: Seen::Standing, has_competed: true, ..fresh() },
+                Situation {
+                    seen: Seen::Sealed(3),
+                    ..fresh()
+                },
+                JobState::Bidding,
+                Some(JobReason::Sealed),
+            ),
+            (
+                Situation {
+                    seen: Seen::Standing,
+                    ..fresh()
+                },
+                JobState::Bidding,
+                None,
+            ),
+            (
+                Situation {
+                    seen: Seen::Standing,
+                    has_competed: true,
+                    ..fresh()
+                },
                 JobState::Bidding,
                 Some(JobReason::Outbid),
             ),
             (
-                Situation { seen: Seen::Standing, too_few: true, has_competed: true, ..fresh() },
+                Situation {
+                    seen: Seen::Standing,
+                    too_few: true,
+                    has_competed: true,
+                    ..fresh()
+                },
                 JobState::Bidding,
                 Some(JobReason::NoUnits),
             ),
@@ -199,24 +228,48 @@ mod tests {
                 JobState::Requeued,
                 Some(JobReason::Preempted),
             ),
-            (Situation { seen: LEASED, ..fresh() }, JobState::Won, None),
             (
-                Situation { seen: LEASED, phases: vec![Phase::Unknown, Phase::Staging], ..fresh() },
+                Situation {
+                    seen: LEASED,
+                    ..fresh()
+                },
+                JobState::Won,
+                None,
+            ),
+            (
+                Situation {
+                    seen: LEASED,
+                    phases: vec![Phase::Unknown, Phase::Staging],
+                    ..fresh()
+                },
                 JobState::Staging,
                 None,
             ),
             (
-                Situation { seen: LEASED, phases: vec![Phase::Staging, running], ..fresh() },
+                Situation {
+                    seen: LEASED,
+                    phases: vec![Phase::Staging, running],
+                    ..fresh()
+                },
                 JobState::Running,
                 None,
             ),
             (
-                Situation { seen: LEASED, exits: vec![JobExit::Code(0)], ..fresh() },
+                Situation {
+                    seen: LEASED,
+                    exits: vec![JobExit::Code(0)],
+                    ..fresh()
+                },
                 JobState::Running,
                 None,
             ),
             (
-                Situation { seen: LEASED, cancelling: true, phases: vec![running], ..fresh() },
+                Situation {
+                    seen: LEASED,
+                    cancelling: true,
+                    phases: vec![running],
+                    ..fresh()
+                },
                 JobState::Preempting,
                 Some(JobReason::Cancelled),
             ),
@@ -229,8 +282,14 @@ mod tests {
 
     #[test]
     fn final_states() {
-        let over = |finish| Situation { finish: Some(finish), ..fresh() };
-        let done = |exits: &[JobExit]| Situation { exits: exits.to_vec(), ..over(Finish::Done) };
+        let over = |finish| Situation {
+            finish: Some(finish),
+            ..fresh()
+        };
+        let done = |exits: &[JobExit]| Situation {
+            exits: exits.to_vec(),
+            ..over(Finish::Done)
+        };
         let ended = |word: &str| over(Finish::Ended(word.into()));
         let table = [
             (done(&[JobExit::Code(0); 2]), JobState::Done, None),
@@ -239,14 +298,38 @@ mod tests {
                 JobState::Failed,
                 Some(JobReason::ExitCode),
             ),
-            (done(&[JobExit::Signal(9)]), JobState::Failed, Some(JobReason::ExitCode)),
-            (done(&[JobExit::TimeLimit]), JobState::Failed, Some(JobReason::TimeLimit)),
-            (over(Finish::Cancelled), JobState::Cancelled, Some(JobReason::Cancelled)),
+            (
+                done(&[JobExit::Signal(9)]),
+                JobState::Failed,
+                Some(JobReason::ExitCode),
+            ),
+            (
+                done(&[JobExit::TimeLimit]),
+                JobState::Failed,
+                Some(JobReason::TimeLimit),
+            ),
+            (
+                over(Finish::Cancelled),
+                JobState::Cancelled,
+                Some(JobReason::Cancelled),
+            ),
             (ended("lost"), JobState::Failed, Some(JobReason::Lost)),
-            (ended("time_used_up"), JobState::Expired, Some(JobReason::LeaseEnded)),
-            (ended("timed_out"), JobState::Expired, Some(JobReason::TimedOut)),
+            (
+                ended("time_used_up"),
+                JobState::Expired,
+                Some(JobReason::LeaseEnded),
+            ),
+            (
+                ended("timed_out"),
+                JobState::Expired,
+                Some(JobReason::TimedOut),
+            ),
             (ended("ended"), JobState::Expired, None),
-            (over(Finish::Refused("x".into())), JobState::Failed, Some(JobReason::Refused)),
+            (
+                over(Finish::Refused("x".into())),
+                JobState::Failed,
+                Some(JobReason::Refused),
+            ),
         ];
         for (situation, state, reason) in table {
             assert_eq!(situation.judge(), (state, reason), "{situation:?}");
