@@ -1,10 +1,6 @@
 //! Accounts, keys, invitations, transfers, and blocks that must be refused.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::{World, all_roles, credits, key};
+use crate::world::{World, all_roles, credits, key};
 use gridbay_ledger::{BlockRefusal, Refusal};
 use gridbay_protocol::account::{AccountKey, Roles, opened_by};
 use gridbay_protocol::entry::EntryBody;
@@ -187,7 +183,8 @@ fn a_block_with_anything_altered_is_refused() {
         .collect();
     let bad = Hash32([1; 32]);
     type Change = Box<dyn FnOnce(&mut gridbay_protocol::block::Block)>;
-    let changes: Vec<(Change, fn(&BlockRefusal) -> bool)> = vec![
+    type Expected = fn(&BlockRefusal) -> bool;
+    let changes: Vec<(Change, Expected)> = vec![
         (Box::new(move |b| b.header.state_root = bad), |r| {
             *r == BlockRefusal::Root("state_root")
         }),
@@ -263,6 +260,14 @@ fn a_block_with_anything_altered_is_refused() {
         let refusal = world.tampered(entries.clone(), change).unwrap_err();
         assert!(expected(&refusal), "change {i}: {refusal:?}");
     }
+}
+
+#[test]
+fn a_block_with_entries_out_of_order_is_refused() {
+    let world = World::new();
+    let entries: Vec<_> = (1..=3)
+        .map(|n| world.by(n, transfer(world.member(4), u64::from(n))))
+        .collect();
     let swapped = |b: &mut gridbay_protocol::block::Block| {
         b.entries.swap(0, 2);
         let ids: Vec<_> = b.entries.iter().map(|e| e.id().0).collect();
