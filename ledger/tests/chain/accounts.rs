@@ -174,17 +174,13 @@ fn only_a_validator_registers_a_beacon() {
     );
 }
 
-#[test]
-fn a_block_with_anything_altered_is_refused() {
-    let mut world = World::new();
-    world.until(3);
-    let entries: Vec<_> = (1..=3)
-        .map(|n| world.by(n, transfer(world.member(4), u64::from(n))))
-        .collect();
+type Change = Box<dyn FnOnce(&mut gridbay_protocol::block::Block)>;
+type Expected = fn(&BlockRefusal) -> bool;
+
+/// Changes to a block, and how each must be refused.
+fn changes() -> Vec<(Change, Expected)> {
     let bad = Hash32([1; 32]);
-    type Change = Box<dyn FnOnce(&mut gridbay_protocol::block::Block)>;
-    type Expected = fn(&BlockRefusal) -> bool;
-    let changes: Vec<(Change, Expected)> = vec![
+    vec![
         (Box::new(move |b| b.header.state_root = bad), |r| {
             *r == BlockRefusal::Root("state_root")
         }),
@@ -254,9 +250,18 @@ fn a_block_with_anything_altered_is_refused() {
             }),
             |r| *r == BlockRefusal::NotOfParent,
         ),
-    ];
+    ]
+}
+
+#[test]
+fn a_block_with_anything_altered_is_refused() {
+    let mut world = World::new();
+    world.until(3);
+    let entries: Vec<_> = (1..=3)
+        .map(|n| world.by(n, transfer(world.member(4), u64::from(n))))
+        .collect();
     assert_eq!(world.tampered(entries.clone(), |_| ()), Ok(()));
-    for (i, (change, expected)) in changes.into_iter().enumerate() {
+    for (i, (change, expected)) in changes().into_iter().enumerate() {
         let refusal = world.tampered(entries.clone(), change).unwrap_err();
         assert!(expected(&refusal), "change {i}: {refusal:?}");
     }

@@ -6,5 +6,6 @@ mod accounts;
 mod forgery;
 mod market;
 mod model;
+mod snapshots;
 mod trade;
 mod world;
