@@ -1,5 +1,7 @@
 //! The program as users meet it: its output, its three-line failures, its exit codes.
 
+#![allow(clippy::unwrap_used)]
+
 mod api_support;
 
 use api_support::{STDOUT, Served, credits};
