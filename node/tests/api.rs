@@ -1,6 +1,6 @@
 //! The API over real sockets: shapes, refusals, bounds, repeated requests.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 mod api_support;
 

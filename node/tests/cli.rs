@@ -1,6 +1,6 @@
 //! The program as users meet it: its output, its three-line failures, its exit codes.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 mod api_support;
 

@@ -1,6 +1,6 @@
 //! What a client can check by itself: chains of headers, and auctions in a block.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 use gridbay_ledger::log::{InclusionProof, Log};
 use gridbay_node::api::types::{AuctionProof, AuctionRecord, EffectProof, Hex, SignedHeader};

@@ -1,6 +1,6 @@
 //! Settings: layers, origins, refusals.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 use gridbay_node::config::{Config, ConfigError, Home, Origin, Sources, schema};
 use std::collections::BTreeSet;

@@ -1,6 +1,6 @@
 //! Key files: modes, owners, refusals.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 use gridbay_node::keys::{KeyFileError, KeyFolder, KeyName, read_secret, write_secret};
 use std::fs::{self, Permissions};
