@@ -286,12 +286,14 @@ fn a_record_that_is_not_in_the_block_is_refused() {
     ));
 }
 
+type Lie = Box<dyn Fn(&mut ClearingRecord)>;
+
 #[test]
 fn certified_but_wrong_outcomes_are_refused() {
     let genesis = genesis();
     let class = genesis.classes[0].key.id();
     let micros = |n| Credits::from_micros(n).unwrap();
-    let lies: [(&str, Box<dyn Fn(&mut ClearingRecord)>); 10] = [
+    let lies: [(&str, Lie); 10] = [
         (
             "pays above",
             Box::new(move |r| r.awards[0].pay = micros(21)),
