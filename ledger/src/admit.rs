@@ -55,7 +55,7 @@ impl Eligible {
         {
             return Err(Refusal::Role {
                 account,
-                key: entry.key,
+                key: Box::new(entry.key),
             });
         }
         Ok(Eligible(Arc::clone(authentic)))

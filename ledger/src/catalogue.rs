@@ -24,7 +24,7 @@ pub(crate) fn update(work: &mut Work<'_>) {
         if !waits {
             match offer.pending.take() {
                 Some(Pending::Set(terms)) => {
-                    offer.terms = terms;
+                    offer.terms = *terms;
                     offer.active = true;
                 }
                 Some(Pending::Withdraw) => offer.active = false,

@@ -25,7 +25,7 @@ pub struct Offer {
 #[serde(rename_all = "snake_case")]
 pub enum Pending {
     /// New terms.
-    Set(OfferTerms),
+    Set(Box<OfferTerms>),
     /// No sale any more.
     Withdraw,
 }

@@ -40,7 +40,7 @@ pub enum Refusal {
         /// The account.
         account: AccountId,
         /// The key that signed.
-        key: PublicKey,
+        key: Box<PublicKey>,
     },
     /// Not enough money.
     #[error("{purse:?} has {available} available, {needed} needed")]

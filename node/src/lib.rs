@@ -1,6 +1,7 @@
 //! The gridbay node: overlay, executors, keys, API and command line.
 
 pub mod api;
+pub mod app;
 pub mod backend;
 pub mod body;
 pub mod cli;

@@ -174,12 +174,12 @@ impl Index {
     pub(crate) fn applied(&self) -> u64 {
         self.applied.map_or(0, |(height, _)| height)
     }
-    /// Starts anew unless the block it was at is the one the block file has at that height.
-    pub(crate) fn reconcile(&mut self, block_at: impl FnOnce(u64) -> Option<BlockId>) {
+    /// Starts anew unless the last block it holds is `found`, the block file's at that height.
+    pub(crate) fn reconcile(&mut self, found: Option<BlockId>) {
         let Some((height, block)) = self.applied else {
             return;
         };
-        if block_at(height) == Some(block) {
+        if found == Some(block) {
             return;
         }
         tracing::warn!(

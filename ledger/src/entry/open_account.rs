@@ -55,7 +55,7 @@ fn check_grant(work: &Work<'_>, grant: &Grant) -> Result<(), Refusal> {
     if !roles.is_some_and(|r| r.contains(Roles::SPEND)) {
         return Err(Refusal::Role {
             account: inviter,
-            key: grant.key,
+            key: Box::new(grant.key),
         });
     }
     Ok(())

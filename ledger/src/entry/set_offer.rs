@@ -65,6 +65,6 @@ pub(super) fn apply(work: &mut Work<'_>, seller: &AccountId, terms: &OfferTerms)
         pending: None,
     };
     let mut offer = work.tables.offers.get(&id).cloned().unwrap_or_else(fresh);
-    offer.pending = Some(Pending::Set(terms.clone()));
+    offer.pending = Some(Pending::Set(Box::new(terms.clone())));
     work.tables.offers.insert(id, offer);
 }

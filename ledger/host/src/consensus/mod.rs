@@ -18,14 +18,18 @@ pub(crate) use moves::{Action, Stimulus, Timer, TimerKind};
 
 use crate::fault::Fault;
 use crate::guard::Guard;
+use crate::message::SignedProposal;
 use arc_malachitebft_core_consensus as core;
 use arc_malachitebft_core_types::{
-    Round, ThresholdParams, Validity, ValueOrigin, ValuePayload, VoteExtensionPolicy,
+    Round, ThresholdParams, ValidatorSet as _, Validity, ValueOrigin, ValuePayload,
+    VoteExtensionPolicy,
 };
 use context::{Core, CoreAddress, CoreHeight, CoreSet, CoreValidator, CoreValue};
 use core::Input;
 use env::{Env, timeout_in};
+use gridbay_protocol::codec;
 use gridbay_protocol::election;
+use gridbay_protocol::hash::Domain;
 use gridbay_protocol::ids::{NetworkId, ValidatorId};
 use gridbay_protocol::validator::ValidatorSet;
 use std::sync::Arc;
@@ -82,6 +86,18 @@ impl Engine {
     /// The current round.
     pub(crate) fn round(&self) -> u32 {
         convert::round_out(self.core.round())
+    }
+    /// Takes the host's word that a proposal's signature is right.
+    pub(crate) fn vouch(&mut self, signed: &SignedProposal) {
+        let set = self.core.validator_set();
+        let address = CoreAddress(signed.proposal.validator);
+        if let Some(member) = set.get_by_address(&address) {
+            let (key, bytes) = (member.key, codec::encode(&signed.proposal));
+            let domain = Domain::Proposal;
+            self.env
+                .checker
+                .vouch(domain, &key, &bytes, &signed.signature);
+        }
     }
     /// Begins round 0.
     pub(crate) fn start(&mut self, guard: &mut Guard) -> Result<Vec<Action>, Fault> {

@@ -38,6 +38,8 @@ impl Host {
     /// Starts the height after the tip, or resumes it from the journal.
     pub(super) fn begin_height(&mut self) -> Result<(), Fault> {
         let height = self.state.height() + 1;
+        // The journal of a height may only be superseded once its block is safe.
+        self.blocks.sync(&mut *self.disk)?;
         self.journal.begin(&mut *self.disk, height)?;
         self.pace.start(self.now.mono_ms);
         let resumed = if self.resumes(height) {

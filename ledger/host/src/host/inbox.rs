@@ -145,6 +145,9 @@ impl Host {
                 self.blame(Offence::Signature);
                 return Ok(());
             }
+            if let Some(engine) = &mut self.engine {
+                engine.vouch(&signed);
+            }
             self.candidates.follow(signed);
             // Relayed to all, so that a proposer who tells different peers different things is seen.
             self.broadcast(HostMessage::Proposal(Offered { signed, body: None }));

@@ -61,6 +61,23 @@ fn repeat(state: &mut State, index: &mut Index, decided: DecidedBlock) -> Result
     Ok(())
 }
 
+/// Judges the index by the block file, before any block is applied to it.
+fn reconcile(index: &mut Index, disk: &mut dyn Disk) -> Result<(), Fault> {
+    let height = index.applied();
+    if height == 0 {
+        return Ok(());
+    }
+    let mut found = None;
+    BlockFile::open(disk, |decided| {
+        if decided.block.header.height == height {
+            found = Some(decided.block.id());
+        }
+        Ok(())
+    })?;
+    index.reconcile(found);
+    Ok(())
+}
+
 impl Host {
     /// Opens the host on a disk and brings its state to the last block in the block file.
     ///
@@ -69,17 +86,7 @@ impl Host {
     pub fn open(config: HostConfig, mut disk: Box<dyn Disk>) -> Result<Host, Fault> {
         let mut state = State::genesis(&config.genesis)?;
         let mut index = Index::open(config.index.as_deref());
-        // The index is judged by the ids in the block file before any block is applied.
-        let mut ids = Vec::new();
-        BlockFile::open(&mut *disk, |decided| {
-            ids.push(decided.block.id());
-            Ok(())
-        })?;
-        index.reconcile(|height| {
-            let place = usize::try_from(height.checked_sub(1)?).ok()?;
-            ids.get(place).copied()
-        });
-        drop(ids);
+        reconcile(&mut index, &mut *disk)?;
         let mut tip_certificate = None;
         let blocks = BlockFile::open(&mut *disk, |decided| {
             tip_certificate = Some(decided.certificate.clone());
