@@ -1,6 +1,7 @@
 //! The ledger: balances, transfers, statements, blocks.
 
 use super::{Hex, Signed, amount};
+use gridbay_ledger::log::InclusionProof;
 use gridbay_protocol::ids::{AccountId, BlockId, EntryId, Hash32, OrderId, ValidatorId};
 use gridbay_protocol::payment::Reason;
 use gridbay_protocol::units::Credits;
@@ -105,6 +106,19 @@ pub struct SignedHeader {
     pub certificate: Hex,
     /// Validators of this height, given where they differ from the height before.
     pub validators: Option<Hex>,
+}
+
+/// Proof that an effect is in a block: its place in the log of the block's effects. Travels as
+/// canonical CBOR.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EffectProof {
+    /// Position of the effect.
+    pub index: u64,
+    /// Effects of the block.
+    pub size: u64,
+    /// Path from [`gridbay_protocol::effect::Effect::leaf`] to the header's `effects_root`.
+    pub proof: InclusionProof,
 }
 
 #[cfg(test)]

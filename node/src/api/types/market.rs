@@ -222,6 +222,6 @@ pub struct AuctionProof {
     pub certificate: Hex,
     /// Validators of its height.
     pub validators: Hex,
-    /// Proof that the record is among the effects the header commits to.
+    /// An [`super::EffectProof`]: the record is among the effects the header commits to.
     pub proof: Hex,
 }

@@ -1,0 +1,314 @@
+//! `auction list|show|verify`.
+//!
+//! Verification in the client, from the genesis on:
+//!
+//! 1. the block's certificate, by validators that follow from the genesis;
+//! 2. the record is among the effects that the header commits to;
+//! 3. the outcome: [`outcome`].
+
+mod outcome;
+
+use super::chain::{HEADER_BYTES, SIGNED_BYTES, validators_at};
+use super::context::Context;
+use super::error::{CliError, During as _, chain};
+use super::exit::Exit;
+use super::text::{self, or_dash};
+use crate::api::client::Client;
+use crate::api::types::{AuctionProof, AuctionRecord, AuctionSummary, EffectProof};
+use crate::ui::Table;
+use clap::Subcommand;
+use gridbay_ledger::log::LogProofError;
+use gridbay_protocol::block::Header;
+use gridbay_protocol::codec::{self, CodecError};
+use gridbay_protocol::effect::Effect;
+use gridbay_protocol::genesis::Genesis;
+use gridbay_protocol::ids::NetworkId;
+use gridbay_protocol::units::Price;
+use gridbay_protocol::validator::ValidatorSet;
+use gridbay_protocol::vote::{Certificate, CertificateError};
+use outcome::OutcomeError;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// Auctions: who competed, who won, what was paid.
+#[derive(Clone, Debug, Subcommand)]
+pub(super) enum AuctionCommand {
+    /// List the last auctions
+    List {
+        /// Of one class only
+        #[arg(long)]
+        class: Option<String>,
+        /// How many
+        #[arg(long, default_value_t = 20)]
+        limit: usize,
+    },
+    /// Show offers, bids, winners and payments of an auction
+    Show {
+        /// Its id
+        id: String,
+    },
+    /// Check an auction from the genesis on, without trusting the node
+    Verify {
+        /// Ids
+        #[arg(required = true)]
+        ids: Vec<String>,
+        /// The genesis to start from [default: the data folder's]
+        #[arg(long, value_name = "FILE")]
+        genesis: Option<PathBuf>,
+    },
+}
+
+/// Why an auction is not what it claims.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AuctionError {
+    /// Not canonical bytes; names them.
+    #[error("the {0} cannot be read")]
+    Bytes(&'static str, #[source] CodecError),
+    /// The block does not fit; names what.
+    #[error("wrong {0}")]
+    Block(&'static str),
+    /// The certificate proves nothing.
+    #[error(transparent)]
+    Certificate(#[from] CertificateError),
+    /// The record is not in the block.
+    #[error("the record is not in block {height}")]
+    NotInBlock {
+        /// Height of the block.
+        height: u64,
+        /// What is wrong with its proof.
+        source: LogProofError,
+    },
+    /// The outcome does not follow from the bids and offers.
+    #[error(transparent)]
+    Outcome(#[from] OutcomeError),
+}
+
+/// Checks an auction against validators of its height that the caller trusts.
+pub fn verify_auction(
+    proof: &AuctionProof,
+    network: &NetworkId,
+    set: &ValidatorSet,
+) -> Result<(), AuctionError> {
+    let header = header(proof)?;
+    let certificate: Certificate = codec::decode(&proof.certificate.0, SIGNED_BYTES)
+        .map_err(|e| AuctionError::Bytes("certificate", e))?;
+    let (id, height) = match &proof.record {
+        AuctionRecord::Clearing(record) => (record.id.to_hex(), record.height),
+        AuctionRecord::Buy(record) => (record.order.to_hex(), record.height),
+    };
+    let wrong = [
+        ("network", header.network != *network),
+        ("validators", header.validators != set.hash()),
+        ("height", header.height != height),
+        ("id", id != proof.id),
+        ("certificate height", certificate.height != header.height),
+        ("certificate block", certificate.block != header.id()),
+    ];
+    if let Some((what, _)) = wrong.into_iter().find(|(_, wrong)| *wrong) {
+        return Err(AuctionError::Block(what));
+    }
+    certificate.verify(network, set)?;
+    check_inclusion(proof, &header)?;
+    match &proof.record {
+        AuctionRecord::Clearing(record) => outcome::clearing(record)?,
+        AuctionRecord::Buy(record) => outcome::buy(record)?,
+    }
+    Ok(())
+}
+
+fn header(proof: &AuctionProof) -> Result<Header, AuctionError> {
+    codec::decode(&proof.header.0, HEADER_BYTES).map_err(|e| AuctionError::Bytes("header", e))
+}
+
+/// Step 2: the record's leaf leads to the header's effects root.
+fn check_inclusion(proof: &AuctionProof, header: &Header) -> Result<(), AuctionError> {
+    let effect = match proof.record.clone() {
+        AuctionRecord::Clearing(record) => Effect::Clearing(record),
+        AuctionRecord::Buy(record) => Effect::Buy(record),
+    };
+    let EffectProof { index, size, proof } =
+        codec::decode(&proof.proof.0, SIGNED_BYTES).map_err(|e| AuctionError::Bytes("proof", e))?;
+    proof
+        .verify(header.effects_root.as_bytes(), size, index, &effect.leaf())
+        .map_err(|source| AuctionError::NotInBlock {
+            height: header.height,
+            source,
+        })
+}
+
+/// One line of `auction verify`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Verdict {
+    id: String,
+    ok: bool,
+    why: Option<String>,
+}
+
+impl AuctionCommand {
+    pub(super) fn run(self, at: &Context) -> Result<(), CliError> {
+        at.wait(async {
+            let client = at.client()?;
+            match self {
+                AuctionCommand::List { class, limit } => list(at, &client, class, limit).await,
+                AuctionCommand::Show { id } => show(at, &client, &id).await,
+                AuctionCommand::Verify { ids, genesis } => verify(at, &client, &ids, genesis).await,
+            }
+        })
+    }
+}
+
+async fn list(
+    at: &Context,
+    client: &Client,
+    class: Option<String>,
+    limit: usize,
+) -> Result<(), CliError> {
+    let mut path = format!("/auctions?limit={limit}");
+    if let Some(class) = class {
+        path += &format!("&class={class}");
+    }
+    let auctions: Vec<AuctionSummary> = client.get(&path).await.during("no list of auctions")?;
+    at.show(&auctions, |auctions| {
+        let mut table = Table::new(&[
+            "AUCTION", "KIND", "CLASS", ">HEIGHT", ">SLOT", ">UNITS", ">BIDS", ">WON", ">SOLD",
+            ">PAID", ">PRICE/H",
+        ]);
+        for a in auctions {
+            table.row([
+                a.id.clone(),
+                a.kind.name().to_owned(),
+                a.class.clone(),
+                a.height.to_string(),
+                a.slot.to_string(),
+                a.units.to_string(),
+                a.bids.to_string(),
+                a.winners.to_string(),
+                a.sold.to_string(),
+                a.paid.to_string(),
+                or_dash(a.price),
+            ]);
+        }
+        table.render()
+    })
+}
+
+async fn show(at: &Context, client: &Client, id: &str) -> Result<(), CliError> {
+    let proof: AuctionProof = client
+        .get(&format!("/auctions/{id}"))
+        .await
+        .during("no such auction")?;
+    at.show(&proof, |proof| match &proof.record {
+        AuctionRecord::Clearing(record) => {
+            let mut bids = Table::new(&["ORDER", ">UNITS", ">MIN", ">VALUE/SLOT", ">WON", ">PAYS"]);
+            for bid in &record.bids {
+                let award = record.awards.iter().find(|a| a.order == bid.order);
+                let top = bid.steps.first().map_or(Price(0), |s| s.price);
+                bids.row([
+                    bid.order.to_string(),
+                    bid.steps
+                        .iter()
+                        .map(|s| u64::from(s.units))
+                        .sum::<u64>()
+                        .to_string(),
+                    bid.min.to_string(),
+                    or_dash(top.times(1)),
+                    award.map_or(0, |a| a.units).to_string(),
+                    or_dash(award.map(|a| a.pay)),
+                ]);
+            }
+            let mut offers = Table::new(&["OFFER", ">UNITS", ">RESERVE/SLOT", ">SOLD", ">EARNS"]);
+            for offer in &record.offers {
+                let sold = record.sold.iter().find(|s| s.offer == offer.offer);
+                offers.row([
+                    offer.offer.to_string(),
+                    offer.units.to_string(),
+                    or_dash(offer.reserve.times(1)),
+                    sold.map_or(0, |s| s.units).to_string(),
+                    or_dash(sold.map(|s| s.earns)),
+                ]);
+            }
+            let (height, slot) = (record.height, record.slot);
+            format!(
+                "class {} height {height} slot {slot} heights sold {}\n\n{}\n{}",
+                proof.class,
+                record.heights,
+                bids.render(),
+                offers.render()
+            )
+        }
+        AuctionRecord::Buy(record) => text::fields(&[
+            ("order", record.order.to_hex()),
+            ("class", proof.class.clone()),
+            ("height", record.height.to_string()),
+            (
+                "units",
+                record
+                    .taken
+                    .iter()
+                    .map(|t| u64::from(t.units))
+                    .sum::<u64>()
+                    .to_string(),
+            ),
+            ("price per slot", record.price.to_string()),
+            ("full slots", record.slots.to_string()),
+            ("leases displaced", record.displaced.len().to_string()),
+            ("their value per slot", record.displaced_value.to_string()),
+        ]),
+    })
+}
+
+async fn verify(
+    at: &Context,
+    client: &Client,
+    ids: &[String],
+    genesis: Option<PathBuf>,
+) -> Result<(), CliError> {
+    let genesis = at.genesis(genesis.as_deref())?;
+    let mut verdicts = Vec::new();
+    for id in ids {
+        let why = verify_one(at, client, &genesis, id).await?;
+        verdicts.push(Verdict {
+            id: id.clone(),
+            ok: why.is_none(),
+            why,
+        });
+    }
+    at.show(&verdicts, |verdicts| {
+        let line = |v: &Verdict| match &v.why {
+            None => format!("ok     {}\n", v.id),
+            Some(why) => format!("wrong  {}: {}\n", v.id, crate::ui::clean(why)),
+        };
+        verdicts.iter().map(line).collect()
+    })?;
+    match verdicts.iter().filter(|v| !v.ok).count() {
+        0 => Ok(()),
+        wrong => Err(CliError::new(
+            Exit::FAILED,
+            format!("{wrong} of {} auctions are not what they claim", ids.len()),
+            "see the lines above",
+            "do not trust this node; compare with another one",
+        )),
+    }
+}
+
+async fn verify_one(
+    at: &Context,
+    client: &Client,
+    genesis: &Genesis,
+    id: &str,
+) -> Result<Option<String>, CliError> {
+    let proof: AuctionProof = client
+        .get(&format!("/auctions/{id}"))
+        .await
+        .during("the auction could not be checked")?;
+    if proof.id != id {
+        return Ok(Some("the node answered with another auction".to_owned()));
+    }
+    let header = match header(&proof) {
+        Ok(header) => header,
+        Err(error) => return Ok(Some(chain(&error))),
+    };
+    let set = validators_at(at, client, genesis, header.height, header.validators).await?;
+    let checked = verify_auction(&proof, &genesis.network(), &set);
+    Ok(checked.err().map(|error| chain(&error)))
+}

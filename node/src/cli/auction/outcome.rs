@@ -1,0 +1,148 @@
+//! Whether an auction's outcome follows from its input.
+//!
+//! 1. Of a clearing: its id; awards and sales name bids and offers of the record, within their
+//!    units and minimum; as many units are awarded as sold; nobody pays above his bid; every unit
+//!    sold earns its reserve; what is paid is what is earned.
+//! 2. Of a buy: its price is the larger of the asked prices and the value displaced.
+//!
+//! These hold under every mechanism; running the mechanism itself over the record is stronger.
+
+use gridbay_protocol::clearing::{BuyRecord, ClearingBid, ClearingRecord, clearing_id};
+use gridbay_protocol::ids::{OfferId, OrderId};
+use gridbay_protocol::units::Credits;
+
+/// What is wrong with an outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OutcomeError {
+    /// The id is not that of class and height.
+    #[error("the clearing's id does not belong to its class and height")]
+    Id,
+    /// A list is not in ascending order.
+    #[error("the {0} are out of order")]
+    Order(&'static str),
+    /// An award that the bid does not allow.
+    #[error("order {0} won what it did not bid for")]
+    Award(OrderId),
+    /// A payment above the bid.
+    #[error("order {0} pays above its bid")]
+    AboveBid(OrderId),
+    /// A sale that the offer does not allow.
+    #[error("offer {0} sold what it did not offer, or below its reserve")]
+    Sale(OfferId),
+    /// Units do not add up.
+    #[error("{awarded} units were awarded, {sold} sold")]
+    Units {
+        /// Units awarded.
+        awarded: u64,
+        /// Units sold.
+        sold: u64,
+    },
+    /// Money does not add up.
+    #[error("{paid} credits are paid, {earned} earned")]
+    Money {
+        /// Paid by the winners.
+        paid: Credits,
+        /// Earned by the sellers.
+        earned: Credits,
+    },
+    /// A sum out of range.
+    #[error("the sums are out of range")]
+    Range,
+    /// The price of a buy.
+    #[error("the buy's price is {found}, its rule gives {expected}")]
+    BuyPrice {
+        /// In the record.
+        found: Credits,
+        /// By the rule.
+        expected: Credits,
+    },
+}
+
+/// Checks a clearing.
+pub(super) fn clearing(record: &ClearingRecord) -> Result<(), OutcomeError> {
+    if record.id != clearing_id(&record.class, record.height) {
+        return Err(OutcomeError::Id);
+    }
+    let sorted = [
+        (
+            "bids",
+            record.bids.windows(2).all(|w| w[0].order < w[1].order),
+        ),
+        (
+            "offers",
+            record.offers.windows(2).all(|w| w[0].offer < w[1].offer),
+        ),
+        (
+            "awards",
+            record.awards.windows(2).all(|w| w[0].order < w[1].order),
+        ),
+        (
+            "sales",
+            record.sold.windows(2).all(|w| w[0].offer < w[1].offer),
+        ),
+    ];
+    if let Some((list, _)) = sorted.into_iter().find(|(_, sorted)| !sorted) {
+        return Err(OutcomeError::Order(list));
+    }
+    for award in &record.awards {
+        let wrong = OutcomeError::Award(award.order);
+        let at = record.bids.binary_search_by_key(&award.order, |b| b.order);
+        let bid = at.ok().and_then(|i| record.bids.get(i)).ok_or(wrong)?;
+        let most = value(bid, award.units).ok_or(wrong)?;
+        if award.units == 0 || award.units < bid.min {
+            return Err(wrong);
+        }
+        if award.pay > most {
+            return Err(OutcomeError::AboveBid(award.order));
+        }
+    }
+    for sale in &record.sold {
+        let wrong = OutcomeError::Sale(sale.offer);
+        let at = record.offers.binary_search_by_key(&sale.offer, |o| o.offer);
+        let offer = at.ok().and_then(|i| record.offers.get(i)).ok_or(wrong)?;
+        let least = offer.reserve.times(sale.units.into()).ok_or(wrong)?;
+        if sale.units == 0 || sale.units > offer.units || sale.earns < least {
+            return Err(wrong);
+        }
+    }
+    let awarded = record.awards.iter().map(|a| u64::from(a.units)).sum();
+    let sold = record.sold.iter().map(|s| u64::from(s.units)).sum();
+    if awarded != sold {
+        return Err(OutcomeError::Units { awarded, sold });
+    }
+    let paid = Credits::sum(record.awards.iter().map(|a| a.pay)).ok_or(OutcomeError::Range)?;
+    let earned = Credits::sum(record.sold.iter().map(|s| s.earns)).ok_or(OutcomeError::Range)?;
+    if paid != earned {
+        return Err(OutcomeError::Money { paid, earned });
+    }
+    Ok(())
+}
+
+/// What a bid's first `units` units are worth; `None` beyond the bid.
+fn value(bid: &ClearingBid, units: u32) -> Option<Credits> {
+    let (mut left, mut sum) = (units, Credits::ZERO);
+    for step in &bid.steps {
+        let n = step.units.min(left);
+        left -= n;
+        sum = sum.checked_add(step.price.times(n.into())?)?;
+    }
+    (left == 0).then_some(sum)
+}
+
+/// Checks a buy.
+pub(super) fn buy(record: &BuyRecord) -> Result<(), OutcomeError> {
+    let asked = record.taken.iter().map(|t| t.reserve.times(t.units.into()));
+    let asked = asked
+        .collect::<Option<Vec<_>>>()
+        .and_then(Credits::sum)
+        .ok_or(OutcomeError::Range)?;
+    let expected = asked.max(record.displaced_value);
+    if record.price == expected {
+        Ok(())
+    } else {
+        Err(OutcomeError::BuyPrice {
+            found: record.price,
+            expected,
+        })
+    }
+}

@@ -1,0 +1,132 @@
+//! What every command has: the data folder, the settings, the form of its output.
+
+use super::error::{CliError, During as _};
+use super::exit::Exit;
+use crate::api::client::Client;
+use crate::config::{Config, Home, Sources};
+use crate::ui;
+use clap::ValueEnum;
+use gridbay_protocol::genesis::Genesis;
+use serde::Serialize;
+use std::fs;
+use std::future::Future;
+use std::path::{Path, PathBuf};
+
+/// Form of the output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Table,
+    /// For programs: one JSON value on standard output.
+    Json,
+}
+
+/// Options of every command.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Global {
+    /// The node's data folder [default: ~/.gridbay]
+    #[arg(long, global = true, env = "GRIDBAY_DATA", value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Form of the output
+    #[arg(
+        short = 'o',
+        long = "format",
+        global = true,
+        value_enum,
+        default_value = "table"
+    )]
+    pub format: Format,
+    /// A setting for this command, over file and environment; see `config show`
+    #[arg(long = "set", global = true, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+}
+
+/// A command's surroundings.
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// Data folder.
+    pub home: Home,
+    /// Form of the output.
+    pub format: Format,
+    pub(super) sources: Sources,
+}
+
+impl Context {
+    /// From the global options.
+    pub fn new(global: Global) -> Result<Context, CliError> {
+        let data = global.data.or_else(Home::default_path).ok_or_else(|| {
+            CliError::new(
+                Exit::USAGE,
+                "no data folder",
+                "neither --data, GRIDBAY_DATA nor HOME is set",
+                "name a folder with --data",
+            )
+        })?;
+        Ok(Context {
+            home: Home::new(data),
+            format: global.format,
+            sources: Sources::of_process(global.set),
+        })
+    }
+    /// The checked configuration.
+    pub fn config(&self) -> Result<Config, CliError> {
+        Config::load(self.home.clone(), &self.sources).during("the settings cannot be used")
+    }
+    /// A client of the node of this folder.
+    pub fn client(&self) -> Result<Client, CliError> {
+        Ok(Client::new(self.config()?.api.socket))
+    }
+    /// Runs a command that talks to the node.
+    pub fn wait<T>(&self, work: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| {
+                CliError::new(
+                    Exit::FAILED,
+                    "the command did not start",
+                    error.to_string(),
+                    "free memory or file handles",
+                )
+            })?;
+        runtime.block_on(work)
+    }
+    /// Shows a result in the form asked for.
+    pub fn show<T: Serialize>(
+        &self,
+        value: &T,
+        table: impl FnOnce(&T) -> String,
+    ) -> Result<(), CliError> {
+        let text = match self.format {
+            Format::Table => table(value),
+            Format::Json => {
+                let json = serde_json::to_string_pretty(value).map_err(|error| {
+                    let why = error.to_string();
+                    CliError::new(Exit::FAILED, "the result has no JSON form", why, "")
+                })?;
+                format!("{json}\n")
+            }
+        };
+        Ok(ui::out(text.as_bytes())?)
+    }
+    /// The genesis of the network: of a file, or of this data folder.
+    pub fn genesis(&self, file: Option<&Path>) -> Result<Genesis, CliError> {
+        let place = self.home.genesis();
+        read_genesis(file.unwrap_or(&place))
+    }
+}
+
+/// Reads and checks a genesis file.
+pub(super) fn read_genesis(path: &Path) -> Result<Genesis, CliError> {
+    let what = "the genesis cannot be read";
+    let shown = path.display();
+    let bytes = fs::read(path).map_err(|error| {
+        let next = "join a network first, or name the file with --genesis";
+        CliError::new(Exit::NOT_FOUND, what, format!("{shown}: {error}"), next)
+    })?;
+    Genesis::decode(&bytes).map_err(|error| {
+        let why = format!("{shown}: {}", super::error::chain(&error));
+        CliError::new(Exit::REFUSED, what, why, "ask a member for the file")
+    })
+}

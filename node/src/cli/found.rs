@@ -1,0 +1,302 @@
+//! `found`: from members' descriptions, classes and a policy to the genesis file.
+//!
+//! 1. Each founding member runs `found member` on its own node and sends the description.
+//! 2. One of them runs `found` with all descriptions; everybody compares the network's id.
+//! 3. Each places the file with `join genesis.cbor` and starts its node.
+
+use super::context::Context;
+use super::error::{CliError, chain};
+use super::exit::Exit;
+use super::member::{MemberArgs, MemberFile};
+use crate::config::parse;
+use crate::ui::Table;
+use clap::{Args, Subcommand, ValueEnum};
+use gridbay_protocol::beacon;
+use gridbay_protocol::class::{Class, ClassKey, Isolation};
+use gridbay_protocol::genesis::{FORMAT, Genesis, Member, Policy, RULES};
+use gridbay_protocol::ids::{AccountId, Hash32, NetworkId};
+use gridbay_protocol::units::{Credits, Price};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Arguments of `found`.
+#[derive(Clone, Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(super) struct FoundArgs {
+    #[command(subcommand)]
+    step: Option<Step>,
+    /// Name of the network
+    #[arg(long, default_value = "gridbay")]
+    name: String,
+    /// Descriptions of members, as written by `found member`
+    #[arg(long = "member", value_name = "FILE", num_args = 1..)]
+    members: Vec<PathBuf>,
+    /// A TOML list of descriptions: tables [[member]]
+    #[arg(long = "members", value_name = "FILE")]
+    list: Option<PathBuf>,
+    /// A class: name=small,vcpu=1,memory=1GiB,disk=2GiB,gpu=0,price=1 (reference price, credits
+    /// per node-hour); also isolation=process|container|machine and circle=NAME
+    #[arg(
+        long = "class", value_name = "SPEC", num_args = 1..,
+        default_value = "name=small,vcpu=1,memory=512MiB,disk=1GiB,price=1"
+    )]
+    classes: Vec<String>,
+    /// Pacing: rounds of 1 s and slots of 2 s, or of 5 s and 60 s
+    #[arg(long, value_enum, default_value = "wide-area")]
+    policy: Pace,
+    /// Where to write the genesis
+    #[arg(long, value_name = "FILE", default_value = "genesis.cbor")]
+    out: PathBuf,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+enum Step {
+    /// Make this node's keys and describe it as a founding member
+    Member(MemberArgs),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Pace {
+    Local,
+    WideArea,
+}
+
+impl Pace {
+    fn policy(self) -> Policy {
+        match self {
+            Pace::Local => Policy::local(),
+            Pace::WideArea => Policy::wide_area(),
+        }
+    }
+}
+
+/// What `found` reports.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Founded {
+    network: NetworkId,
+    name: String,
+    file: PathBuf,
+    members: Vec<FoundedMember>,
+    classes: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct FoundedMember {
+    name: String,
+    account: AccountId,
+    power: u64,
+}
+
+impl FoundArgs {
+    pub(super) fn run(self, at: &Context) -> Result<(), CliError> {
+        if let Some(Step::Member(args)) = self.step {
+            return args.run(at);
+        }
+        let out = self.out.clone();
+        let genesis = self.genesis()?;
+        fs::write(&out, genesis.encode()).map_err(|error| {
+            let why = format!("{}: {error}", out.display());
+            not_founded(Exit::FAILED, why, "name a file that can be written")
+        })?;
+        let member = |m: &Member| FoundedMember {
+            name: m.name.clone(),
+            account: genesis.account(m),
+            power: m.validator.as_ref().map_or(0, |v| v.power),
+        };
+        let founded = Founded {
+            network: genesis.network(),
+            name: genesis.name.clone(),
+            file: out,
+            members: genesis.members.iter().map(member).collect(),
+            classes: genesis.classes.iter().map(|c| c.name.clone()).collect(),
+        };
+        at.show(&founded, table)
+    }
+
+    fn genesis(self) -> Result<Genesis, CliError> {
+        let mut members = Vec::new();
+        for path in &self.members {
+            members.push(read_member(path)?);
+        }
+        if let Some(path) = &self.list {
+            members.extend(read_list(path)?);
+        }
+        let mut members: Vec<Member> = members.into_iter().map(MemberFile::member).collect();
+        members.sort_by(|a, b| a.name.cmp(&b.name));
+        let policy = self.policy.policy();
+        let mut classes = Vec::new();
+        for spec in &self.classes {
+            let class = class(spec, policy.slot_ms()).map_err(|why| {
+                not_founded(
+                    Exit::USAGE,
+                    why,
+                    "see the form of --class in gridbay found --help",
+                )
+            })?;
+            classes.push(class);
+        }
+        classes.sort_by_key(|c| c.key.id());
+        let tips = members.iter().filter_map(|m| m.validator.as_ref());
+        let beacon = tips.fold([0; 32], |b, v| beacon::mix(&b, v.beacon_tip.as_bytes()));
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let genesis = Genesis {
+            format: FORMAT,
+            rules: RULES,
+            name: self.name,
+            time_ms: now.map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX)),
+            policy,
+            classes,
+            members,
+            beacon: Hash32(beacon),
+        };
+        genesis.check().map_err(|error| {
+            let next = "names are unique, and at least one member has a validator";
+            not_founded(Exit::USAGE, error.to_string(), next)
+        })?;
+        Ok(genesis)
+    }
+}
+
+fn not_founded(exit: Exit, why: impl Into<String>, next: &str) -> CliError {
+    CliError::new(exit, "the network was not founded", why, next)
+}
+
+fn read(path: &Path) -> Result<String, CliError> {
+    fs::read_to_string(path).map_err(|error| {
+        let why = format!("{}: {error}", path.display());
+        not_founded(Exit::NOT_FOUND, why, "check the names of the files")
+    })
+}
+
+fn read_member(path: &Path) -> Result<MemberFile, CliError> {
+    serde_json::from_str(&read(path)?).map_err(|error| {
+        let why = format!("{}: {error}", path.display());
+        not_founded(
+            Exit::USAGE,
+            why,
+            "use the file that gridbay found member wrote",
+        )
+    })
+}
+
+fn read_list(path: &Path) -> Result<Vec<MemberFile>, CliError> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct List {
+        member: Vec<MemberFile>,
+    }
+    toml::from_str(&read(path)?)
+        .map(|list: List| list.member)
+        .map_err(|error| {
+            let why = format!("{}: {}", path.display(), chain(&error));
+            not_founded(
+                Exit::USAGE,
+                why,
+                "write one table [[member]] for each member",
+            )
+        })
+}
+
+/// Parses `name=small,vcpu=1,…`.
+fn class(spec: &str, slot_ms: u64) -> Result<Class, String> {
+    let mut class = Class {
+        name: String::new(),
+        key: ClassKey {
+            vcpu: 1,
+            memory_mib: 512,
+            disk_mib: 1_024,
+            gpu: 0,
+            isolation: Isolation::Process,
+            circle: "members".to_owned(),
+        },
+        reference_price: Price::default(),
+    };
+    let mut price: Credits = parse::credits("1")?;
+    for part in spec.split(',') {
+        let (name, value) = part
+            .split_once('=')
+            .ok_or_else(|| format!("`{part}` is no key=value"))?;
+        let number = || {
+            value
+                .parse()
+                .map_err(|_| format!("`{part}`: want a number"))
+        };
+        match name {
+            "name" => class.name = value.to_owned(),
+            "vcpu" => class.key.vcpu = number()?,
+            "memory" => class.key.memory_mib = mebibytes(value)?,
+            "disk" => class.key.disk_mib = mebibytes(value)?,
+            "gpu" => class.key.gpu = number()?,
+            "price" => price = parse::credits(value)?,
+            "circle" => class.key.circle = value.to_owned(),
+            "isolation" => {
+                class.key.isolation = match value {
+                    "process" => Isolation::Process,
+                    "container" => Isolation::Container,
+                    "machine" => Isolation::Machine,
+                    _ => return Err(format!("`{part}`: want process, container or machine")),
+                }
+            }
+            _ => return Err(format!("a class has no `{name}`")),
+        }
+    }
+    class.reference_price = Price::from_hourly(price, slot_ms)
+        .ok_or_else(|| format!("a price of {price} is too high"))?;
+    if class.is_valid() {
+        Ok(class)
+    } else {
+        Err(format!("`{spec}` has no name, or a value is out of range"))
+    }
+}
+
+fn mebibytes(text: &str) -> Result<u64, String> {
+    Ok(parse::size(text)? >> 20)
+}
+
+fn table(founded: &Founded) -> String {
+    let mut table = Table::new(&["MEMBER", ">POWER", "ACCOUNT"]);
+    for member in &founded.members {
+        table.row([
+            member.name.clone(),
+            member.power.to_string(),
+            member.account.to_hex(),
+        ]);
+    }
+    format!(
+        "network {} {}\nwrote {}; each member runs: gridbay join {}\n\n{}",
+        founded.name,
+        founded.network.to_hex(),
+        founded.file.display(),
+        founded.file.display(),
+        table.render()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn class_specs() {
+        let spec = "name=big,vcpu=8,memory=4GiB,disk=10GiB,gpu=1,price=3.6,isolation=machine";
+        let big = class(spec, 2_000).unwrap();
+        assert_eq!((big.key.vcpu, big.key.gpu), (8, 1));
+        assert_eq!((big.key.memory_mib, big.key.disk_mib), (4_096, 10_240));
+        assert_eq!(big.key.isolation, Isolation::Machine);
+        assert_eq!(big.reference_price, Price(2_000));
+        for (bad, says) in [
+            ("vcpu=1", "no name"),
+            ("name=a,vcpu=0", "out of range"),
+            ("name=a,vcpu=x", "want a number"),
+            ("name=a,memory=1KiB", "out of range"),
+            ("name=a,cores=2", "no `cores`"),
+            ("name=a,isolation=none", "want process"),
+            ("name", "no key=value"),
+        ] {
+            let error = class(bad, 2_000).unwrap_err();
+            assert!(error.contains(says), "{bad}: {error}");
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! `job list|describe|logs|get|why|cancel`.
+
+use super::context::{Context, Format};
+use super::error::{CliError, During as _};
+use super::exit::Exit;
+use super::run::follow::{Follower, Output};
+use super::{files, text};
+use crate::api::client::Client;
+use crate::api::types::{JobId, JobReason, JobRecord, Why};
+use crate::ui::{self, Table};
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+/// Jobs of this node.
+#[derive(Clone, Debug, Subcommand)]
+pub(super) enum JobCommand {
+    /// List jobs that have not ended
+    List {
+        /// Those that ended too
+        #[arg(long)]
+        all: bool,
+    },
+    /// Show everything about a job
+    Describe {
+        /// Its id, or how it begins (8 digits or more)
+        #[arg(value_parser = job_id)]
+        id: JobId,
+    },
+    /// Print what a job has written
+    Logs(LogsArgs),
+    /// Fetch the files a job brought back
+    Get {
+        /// Its id, or how it begins
+        #[arg(value_parser = job_id)]
+        id: JobId,
+        /// Folder to write to; several nodes get folders rank0, rank1, ... in it
+        #[arg(long, value_name = "DIR", default_value = ".")]
+        dest: PathBuf,
+    },
+    /// Explain why a job is in its state, and what would change it
+    Why {
+        /// Its id, or how it begins
+        #[arg(value_parser = job_id)]
+        id: JobId,
+    },
+    /// End a job: its order at once, its lease with the running slot
+    Cancel {
+        /// Its id, or how it begins
+        #[arg(value_parser = job_id)]
+        id: JobId,
+    },
+}
+
+/// Arguments of `job logs`.
+#[derive(Clone, Debug, Args)]
+pub(super) struct LogsArgs {
+    /// Its id, or how it begins
+    #[arg(value_parser = job_id)]
+    pub(super) id: JobId,
+    /// One rank only
+    #[arg(long)]
+    pub(super) rank: Option<u32>,
+    /// Go on until the job ends
+    #[arg(long, short = 'f')]
+    pub(super) follow: bool,
+    /// Begin each line with its rank
+    #[arg(long)]
+    pub(super) label: bool,
+}
+
+fn job_id(text: &str) -> Result<JobId, String> {
+    JobId::try_from(text.to_owned())
+}
+
+impl JobCommand {
+    pub(super) fn run(self, at: &Context) -> Result<Exit, CliError> {
+        at.wait(async {
+            let client = at.client()?;
+            match self {
+                JobCommand::List { all } => list(at, &client, all).await?,
+                JobCommand::Describe { id } => {
+                    let record = read(&client, &id, "no such job").await?;
+                    at.show(&record, describe)?;
+                }
+                JobCommand::Logs(args) => logs(&client, args).await?,
+                JobCommand::Get { id, dest } => {
+                    let record = read(&client, &id, "the results were not fetched").await?;
+                    let written = files::fetch(&client, &record, &dest).await?;
+                    let shown = |paths: &Vec<PathBuf>| {
+                        let line = |p: &PathBuf| format!("{}\n", p.display());
+                        paths.iter().map(line).collect()
+                    };
+                    at.show(&written, shown)?;
+                }
+                JobCommand::Why { id } => why(at, &client, &id).await?,
+                JobCommand::Cancel { id } => {
+                    let record: JobRecord = client
+                        .post(&format!("/jobs/{id}/cancel"), &(), None)
+                        .await
+                        .during("the job was not cancelled")?;
+                    at.show(&record, |r| format!("job {} is {}\n", r.id, r.state.name()))?;
+                }
+            }
+            Ok(Exit::OK)
+        })
+    }
+}
+
+async fn read(client: &Client, id: &JobId, what: &str) -> Result<JobRecord, CliError> {
+    client.get(&format!("/jobs/{id}")).await.during(what)
+}
+
+async fn list(at: &Context, client: &Client, all: bool) -> Result<(), CliError> {
+    let jobs: Vec<JobRecord> = client
+        .get(&format!("/jobs?all={all}"))
+        .await
+        .during("no list of jobs")?;
+    if !all && at.format == Format::Table {
+        ui::note("jobs that have not ended; --all for all");
+    }
+    at.show(&jobs, |jobs| {
+        let mut table = Table::new(&[
+            "ID",
+            "NAME",
+            "STATE",
+            ">TIME",
+            ">NODES",
+            "CLASS",
+            ">PRICE/H",
+            ">PAID",
+            "SELLERS(REASON)",
+        ]);
+        for job in jobs {
+            table.row([
+                job.id.to_string(),
+                job.name.clone(),
+                job.state.name().to_owned(),
+                ran(job),
+                job.nodes.to_string(),
+                job.class.clone(),
+                text::or_dash(job.price),
+                job.paid.to_string(),
+                place(job),
+            ]);
+        }
+        table.render()
+    })
+}
+
+/// How long a job has run, or ran.
+fn ran(job: &JobRecord) -> String {
+    match (job.running_ms, job.ended_ms) {
+        (Some(from), Some(to)) => text::span(to.saturating_sub(from)),
+        (Some(from), None) => text::span(now_ms().saturating_sub(from)),
+        (None, _) => "-".to_owned(),
+    }
+}
+
+fn now_ms() -> u64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX))
+}
+
+fn place(job: &JobRecord) -> String {
+    let names = job.sellers.iter().map(|s| match &s.name {
+        Some(name) => name.clone(),
+        None => s.account.to_string(),
+    });
+    let names: Vec<String> = names.collect();
+    let reason = job.reason.map(JobReason::name);
+    match (names.is_empty(), reason) {
+        (_, Some(reason)) => format!("{}({reason})", names.join(",")),
+        (true, None) => "-".to_owned(),
+        (false, None) => names.join(","),
+    }
+}
+
+fn describe(job: &JobRecord) -> String {
+    let exits: Vec<String> = job
+        .exits
+        .iter()
+        .map(|e| format!("rank {}: {:?}", e.rank, e.exit))
+        .collect();
+    let files: Vec<String> = job
+        .files
+        .iter()
+        .map(|f| format!("rank {}: {} ({} bytes)", f.rank, f.path, f.bytes))
+        .collect();
+    text::fields(&[
+        ("job", job.id.to_string()),
+        ("order", text::or_dash(job.order.map(|o| o.to_hex()))),
+        ("name", job.name.clone()),
+        ("command", job.argv.join(" ")),
+        ("state", job.state.name().to_owned()),
+        ("reason", text::or_dash(job.reason.map(JobReason::name))),
+        ("nodes", format!("{} of class {}", job.nodes, job.class)),
+        (
+            "limits",
+            format!(
+                "{} per node-hour, {} in all, {}",
+                job.max_price,
+                job.budget,
+                text::span(u64::from(job.seconds) * 1_000)
+            ),
+        ),
+        ("accepted", text::time(job.accepted_ms)),
+        ("committed at", text::or_dash(job.committed_height)),
+        ("opened at", text::or_dash(job.opened_height)),
+        ("won at", text::or_dash(job.won_height)),
+        ("lease", text::or_dash(job.lease.map(|l| l.to_hex()))),
+        ("sellers", place(job)),
+        ("running", text::or_dash(job.running_ms.map(text::time))),
+        ("ended", text::or_dash(job.ended_ms.map(text::time))),
+        ("exits", exits.join(", ")),
+        ("files", files.join(", ")),
+        ("paid", job.paid.to_string()),
+        ("price", text::or_dash(job.price)),
+        ("lost leases", job.preemptions.to_string()),
+    ])
+}
+
+async fn logs(client: &Client, args: LogsArgs) -> Result<(), CliError> {
+    let record = read(client, &args.id, "no logs").await?;
+    let output = Output::Streams { label: args.label };
+    let mut follower = Follower::new(client.clone(), &record, args.rank, output);
+    if args.follow {
+        follower.until_end().await?;
+    } else {
+        follower.catch_up().await?;
+    }
+    Ok(())
+}
+
+async fn why(at: &Context, client: &Client, id: &JobId) -> Result<(), CliError> {
+    let why: Why = client
+        .get(&format!("/jobs/{id}/why"))
+        .await
+        .during("no explanation")?;
+    at.show(&why, |why| {
+        let mut table = Table::new(&["MET", "CONDITION", "FIGURES"]);
+        for check in &why.checks {
+            let met = if check.met { "yes" } else { "no" };
+            table.row([
+                met.to_owned(),
+                check.condition.clone(),
+                check.figures.clone(),
+            ]);
+        }
+        let mut shown = format!("{}: {}\n", why.state.name(), ui::clean(&why.summary));
+        if !why.checks.is_empty() {
+            shown += &format!("\n{}", table.render());
+        }
+        for remedy in &why.remedies {
+            shown += &format!("try: {}\n", ui::clean(remedy));
+        }
+        shown
+    })
+}

@@ -1,0 +1,208 @@
+//! `join`: makes this folder a node of a network.
+//!
+//! 1. By invitation: its signatures are checked, keys are made here, the invitation is stored. The
+//!    running node opens the account with it and fetches the genesis, whose hash it names.
+//! 2. By genesis file: only for a founding member, whose keys `found member` made in this folder.
+//!
+//! A folder belongs to one network; joining the same one again changes nothing.
+
+use super::context::{Context, read_genesis};
+use super::error::{CliError, During as _, chain};
+use super::exit::Exit;
+use super::text;
+use crate::keys::{KeyFolder, KeyName, private_folder, read_secret, write_secret};
+use clap::Args;
+use gridbay_protocol::genesis::Genesis;
+use gridbay_protocol::ids::NetworkId;
+use gridbay_protocol::invitation::Invitation;
+use gridbay_protocol::keys::PublicKey;
+use gridbay_protocol::limits;
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File};
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+/// Join a network by an invitation, or with its genesis file as a founding member
+#[derive(Clone, Debug, Args)]
+pub(super) struct JoinArgs {
+    /// An invitation (its text or a file that holds it), or a genesis file
+    #[arg(value_name = "INVITATION|FILE")]
+    pub(super) with: String,
+}
+
+/// What `join` reports.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Joined {
+    network: NetworkId,
+    by: Way,
+    data: PathBuf,
+    account_key: PublicKey,
+    node: PublicKey,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Way {
+    Invitation,
+    Genesis,
+}
+
+const WHAT: &str = "the network was not joined";
+
+impl JoinArgs {
+    pub(super) fn run(self, at: &Context) -> Result<(), CliError> {
+        private_folder(at.home.path()).during(WHAT)?;
+        let joined = if self.with.starts_with("gridbay1") {
+            by_invitation(at, &self.with)?
+        } else {
+            let path = Path::new(&self.with);
+            let bytes = read(path)?;
+            match std::str::from_utf8(&bytes) {
+                Ok(text) if text.trim_start().starts_with("gridbay1") => by_invitation(at, text)?,
+                _ => by_genesis(at, path)?,
+            }
+        };
+        at.show(&joined, |joined| {
+            let network = joined.network.to_hex();
+            text::fields(&[
+                ("network", network),
+                ("account key", joined.account_key.to_hex()),
+                ("node", joined.node.to_hex()),
+                (
+                    "next",
+                    format!("gridbay --data {} node up", joined.data.display()),
+                ),
+            ])
+        })
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, CliError> {
+    let failed = |error: std::io::Error| {
+        let why = format!("{}: {error}", path.display());
+        CliError::new(
+            Exit::NOT_FOUND,
+            WHAT,
+            why,
+            "give an invitation or the name of a file",
+        )
+    };
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| {
+            file.take(limits::GENESIS_BYTES as u64 + 1)
+                .read_to_end(&mut bytes)
+        })
+        .map_err(failed)?;
+    Ok(bytes)
+}
+
+fn by_invitation(at: &Context, text: &str) -> Result<Joined, CliError> {
+    let invitation = Invitation::from_text(text).map_err(|error| {
+        let next = "ask the inviter for a new one and copy it whole";
+        CliError::new(Exit::REFUSED, WHAT, chain(&error), next)
+    })?;
+    let known = network_of(at)?;
+    refuse_other(at, known, invitation.network)?;
+    let folder = KeyFolder::open(&at.home.keys()).during(WHAT)?;
+    folder.create_missing(&KeyName::NODE).during(WHAT)?;
+    if known.is_none() {
+        let text = format!("{}\n", invitation.to_text());
+        write_secret(&at.home.invitation(), &text).during(WHAT)?;
+    }
+    joined(at, invitation.network, Way::Invitation, &folder)
+}
+
+fn by_genesis(at: &Context, path: &Path) -> Result<Joined, CliError> {
+    let genesis = read_genesis(path)?;
+    let network = genesis.network();
+    let known = network_of(at)?;
+    refuse_other(at, known, network)?;
+    let folder = KeyFolder::open(&at.home.keys()).during(WHAT)?;
+    let key = folder.load().during(WHAT)?.account.public();
+    let is_member = |genesis: &Genesis| {
+        let mut keys = genesis.members.iter().flat_map(|m| &m.keys);
+        keys.any(|k| k.key == key)
+    };
+    if !is_member(&genesis) {
+        let why = format!("the key {key} of this folder is no founding member's");
+        let next = "ask a member for an invitation: gridbay invite";
+        return Err(CliError::new(Exit::REFUSED, WHAT, why, next));
+    }
+    if known.is_none() {
+        write_whole(&at.home.genesis(), &genesis.encode()).map_err(|error| {
+            let why = format!("{}: {error}", at.home.genesis().display());
+            CliError::new(Exit::FAILED, WHAT, why, "see to the disk, try again")
+        })?;
+    }
+    joined(at, network, Way::Genesis, &folder)
+}
+
+fn joined(
+    at: &Context,
+    network: NetworkId,
+    by: Way,
+    folder: &KeyFolder,
+) -> Result<Joined, CliError> {
+    let keys = folder.load().during(WHAT)?;
+    Ok(Joined {
+        network,
+        by,
+        data: at.home.path().to_owned(),
+        account_key: keys.account.public(),
+        node: keys.node(),
+    })
+}
+
+/// The network that this folder belongs to, if any.
+fn network_of(at: &Context) -> Result<Option<NetworkId>, CliError> {
+    if at.home.genesis().exists() {
+        return Ok(Some(read_genesis(&at.home.genesis())?.network()));
+    }
+    if !at.home.invitation().exists() {
+        return Ok(None);
+    }
+    let text = read_secret(&at.home.invitation()).during(WHAT)?;
+    match Invitation::from_text(&text) {
+        Ok(invitation) => Ok(Some(invitation.network)),
+        Err(error) => {
+            let why = format!("{}: {}", at.home.invitation().display(), chain(&error));
+            Err(CliError::new(
+                Exit::REFUSED,
+                WHAT,
+                why,
+                "remove that file, join again",
+            ))
+        }
+    }
+}
+
+fn refuse_other(
+    at: &Context,
+    known: Option<NetworkId>,
+    network: NetworkId,
+) -> Result<(), CliError> {
+    match known {
+        Some(other) if other != network => {
+            let folder = at.home.path().display();
+            let why = format!("{folder} belongs to network {other}, this is {network}");
+            Err(CliError::new(
+                Exit::REFUSED,
+                WHAT,
+                why,
+                "name another folder with --data",
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes a file so that it is there whole or not at all.
+fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let beside = path.with_extension("new");
+    let mut file = File::create(&beside)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    fs::rename(&beside, path)?;
+    File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
+}

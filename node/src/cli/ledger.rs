@@ -1,0 +1,175 @@
+//! `ledger balance|transfer|history|verify`.
+
+use super::chain::walk;
+use super::context::Context;
+use super::error::{CliError, During as _};
+use super::text;
+use crate::api::client::Client;
+use crate::api::types::{Balance, Movement, TransferRequest, Transferred};
+use crate::config::parse;
+use crate::keys::random;
+use crate::ui::Table;
+use clap::Subcommand;
+use gridbay_protocol::ids::{AccountId, BlockId, NetworkId, to_hex};
+use gridbay_protocol::units::Credits;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// Money: balances, transfers, statements, proof.
+#[derive(Clone, Debug, Subcommand)]
+pub(super) enum LedgerCommand {
+    /// Show a balance
+    Balance {
+        /// Account [default: this node's]
+        #[arg(long)]
+        account: Option<AccountId>,
+    },
+    /// Move credits to another account
+    Transfer {
+        /// To whom
+        to: AccountId,
+        /// How many credits
+        #[arg(value_parser = parse::credits)]
+        amount: Credits,
+        /// Note; the ledger carries its hash
+        #[arg(long)]
+        memo: Option<String>,
+    },
+    /// Show the last movements of an account's money
+    History {
+        /// Account [default: this node's]
+        #[arg(long)]
+        account: Option<AccountId>,
+        /// How many
+        #[arg(long, default_value_t = 20)]
+        limit: usize,
+    },
+    /// Check every header and certificate from the genesis on, without trusting the node
+    Verify {
+        /// The genesis to start from [default: the data folder's]
+        #[arg(long, value_name = "FILE")]
+        genesis: Option<PathBuf>,
+    },
+}
+
+/// What `ledger verify` reports.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Verified {
+    network: NetworkId,
+    height: u64,
+    block: BlockId,
+    validators: usize,
+}
+
+impl LedgerCommand {
+    pub(super) fn run(self, at: &Context) -> Result<(), CliError> {
+        at.wait(async {
+            let client = at.client()?;
+            match self {
+                LedgerCommand::Balance { account } => balance(at, &client, account).await,
+                LedgerCommand::Transfer { to, amount, memo } => {
+                    let request = TransferRequest { to, amount, memo };
+                    transfer(at, &client, &request).await
+                }
+                LedgerCommand::History { account, limit } => {
+                    history(at, &client, account, limit).await
+                }
+                LedgerCommand::Verify { genesis } => verify(at, &client, genesis).await,
+            }
+        })
+    }
+}
+
+fn of(account: Option<AccountId>, mark: char) -> String {
+    account.map_or(String::new(), |id| format!("{mark}account={}", id.to_hex()))
+}
+
+async fn balance(
+    at: &Context,
+    client: &Client,
+    account: Option<AccountId>,
+) -> Result<(), CliError> {
+    let path = format!("/ledger/balance{}", of(account, '?'));
+    let balance: Balance = client.get(&path).await.during("no balance")?;
+    at.show(&balance, |b| {
+        text::fields(&[
+            ("account", b.account.to_hex()),
+            ("balance", b.balance.to_string()),
+            ("held", b.held.to_string()),
+            ("credit line", b.credit_line.to_string()),
+            ("spendable", b.spendable().to_string()),
+            ("at height", b.height.to_string()),
+        ])
+    })
+}
+
+async fn transfer(
+    at: &Context,
+    client: &Client,
+    request: &TransferRequest,
+) -> Result<(), CliError> {
+    let what = "nothing was transferred";
+    let key = to_hex(&random().during(what)?);
+    let done: Transferred = client
+        .post("/ledger/transfer", request, Some(&key))
+        .await
+        .during(what)?;
+    at.show(&done, |done| {
+        format!(
+            "done at height {}, entry {}\n",
+            done.height,
+            done.entry.to_hex()
+        )
+    })
+}
+
+async fn history(
+    at: &Context,
+    client: &Client,
+    account: Option<AccountId>,
+    limit: usize,
+) -> Result<(), CliError> {
+    let path = format!("/ledger/history?limit={limit}{}", of(account, '&'));
+    let lines: Vec<Movement> = client.get(&path).await.during("no statement")?;
+    at.show(&lines, |lines| {
+        let mut table = Table::new(&[
+            ">HEIGHT",
+            "TIME",
+            ">AMOUNT",
+            "REASON",
+            "ORDER",
+            "OTHER SIDE",
+        ]);
+        for line in lines {
+            table.row([
+                line.height.to_string(),
+                text::time(line.time_ms),
+                line.amount.to_string(),
+                format!("{:?}", line.reason).to_ascii_lowercase(),
+                text::or_dash(line.order),
+                line.other.clone(),
+            ]);
+        }
+        table.render()
+    })
+}
+
+async fn verify(at: &Context, client: &Client, file: Option<PathBuf>) -> Result<(), CliError> {
+    let genesis = at.genesis(file.as_deref())?;
+    let chain = walk(client, &genesis, None).await?;
+    let verified = Verified {
+        network: genesis.network(),
+        height: chain.height(),
+        block: chain.head(),
+        validators: chain.validators().members().len(),
+    };
+    at.show(&verified, |v| {
+        format!(
+            "ok: {} blocks of network {}, each certified by its validators (now {})\nhead {}\n",
+            v.height,
+            v.network,
+            v.validators,
+            v.block.to_hex()
+        )
+    })
+}

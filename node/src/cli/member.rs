@@ -1,0 +1,167 @@
+//! Members: how institutions describe themselves to whoever writes the genesis.
+//!
+//! Only public halves leave a node: `found member` makes the keys in the data folder and writes the
+//! description; `found` puts the descriptions of all together.
+
+use super::context::Context;
+use super::error::{CliError, During as _};
+use super::exit::Exit;
+use super::text;
+use crate::api::types::amount;
+use crate::config::parse;
+use crate::keys::{KeyFolder, KeyName, private_folder};
+use clap::Args;
+use gridbay_protocol::account::{AccountKey, Roles};
+use gridbay_protocol::beacon::{CHAIN_STEPS, Chain};
+use gridbay_protocol::genesis::{Member, MemberValidator};
+use gridbay_protocol::ids::Hash32;
+use gridbay_protocol::keys::PublicKey;
+use gridbay_protocol::units::Credits;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::PathBuf;
+
+/// A member's description of itself: JSON in a file of its own, TOML in a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MemberFile {
+    /// Name, unique in the network.
+    pub(super) name: String,
+    /// Its account's key.
+    pub(super) account_key: PublicKey,
+    /// Transport key of its node.
+    pub(super) node: PublicKey,
+    /// Addresses of its node.
+    pub(super) addresses: Vec<String>,
+    /// Money minted to it at the start.
+    #[serde(with = "amount")]
+    pub(super) endowment: Credits,
+    /// How far its balance may fall below zero.
+    #[serde(with = "amount")]
+    pub(super) credit_line: Credits,
+    /// Its validator, if it runs one.
+    pub(super) validator: Option<ValidatorFile>,
+}
+
+/// The validator of a [`MemberFile`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ValidatorFile {
+    /// Consensus key.
+    pub(super) key: PublicKey,
+    /// Tip of its beacon chain.
+    pub(super) beacon_tip: Hash32,
+    /// Voting power.
+    pub(super) power: u64,
+}
+
+impl MemberFile {
+    /// The member as the genesis holds it: one key with all roles.
+    pub(super) fn member(self) -> Member {
+        let node = self.node;
+        Member {
+            name: self.name,
+            keys: vec![AccountKey {
+                key: self.account_key,
+                roles: Roles::ALL,
+            }],
+            endowment: self.endowment,
+            credit_line: self.credit_line,
+            validator: self.validator.map(|v| MemberValidator {
+                key: v.key,
+                node,
+                power: v.power,
+                beacon_tip: v.beacon_tip,
+            }),
+            addresses: self.addresses,
+        }
+    }
+}
+
+/// Arguments of `found member`.
+#[derive(Clone, Debug, Args)]
+pub(super) struct MemberArgs {
+    /// The institution's name
+    #[arg(long)]
+    pub(super) name: String,
+    /// Address at which others reach its node, as in /ip4/192.0.2.7/udp/7411/quic-v1
+    #[arg(long = "address", value_name = "MULTIADDR", required = true, num_args = 1..)]
+    pub(super) addresses: Vec<String>,
+    /// Credits it starts with
+    #[arg(long, value_name = "CREDITS", default_value = "1000", value_parser = parse::credits)]
+    pub(super) endowment: Credits,
+    /// How far its balance may fall below zero
+    #[arg(long, value_name = "CREDITS", default_value = "0", value_parser = parse::credits)]
+    pub(super) credit_line: Credits,
+    /// Voting power of its validator
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1 << 32))]
+    pub(super) power: u64,
+    /// It runs no validator
+    #[arg(long, conflicts_with = "power")]
+    pub(super) no_validator: bool,
+    /// Write the description to this file instead of printing it
+    #[arg(long, value_name = "FILE")]
+    pub(super) out: Option<PathBuf>,
+}
+
+impl MemberArgs {
+    pub(super) fn run(self, at: &Context) -> Result<(), CliError> {
+        let what = "the member was not described";
+        for address in &self.addresses {
+            parse::address(address).map_err(|why| {
+                CliError::new(Exit::USAGE, what, why, "give the address others will dial")
+            })?;
+        }
+        private_folder(at.home.path()).during(what)?;
+        let folder = KeyFolder::open(&at.home.keys()).during(what)?;
+        folder.create_missing(&KeyName::NODE).during(what)?;
+        if !self.no_validator {
+            folder.create_missing(&KeyName::VALIDATOR).during(what)?;
+        }
+        let keys = folder.load().during(what)?;
+        let node = keys.node();
+        let secrets = keys.validator.filter(|_| !self.no_validator);
+        let member = MemberFile {
+            name: self.name,
+            account_key: keys.account.public(),
+            node,
+            addresses: self.addresses,
+            endowment: self.endowment,
+            credit_line: self.credit_line,
+            validator: secrets.map(|v| ValidatorFile {
+                key: v.key.public(),
+                beacon_tip: Hash32(Chain::new(&v.beacon_secret, CHAIN_STEPS).tip()),
+                power: self.power,
+            }),
+        };
+        match &self.out {
+            None => print(at, &member),
+            Some(path) => {
+                let json = serde_json::to_string_pretty(&member)
+                    .map_err(|error| CliError::new(Exit::FAILED, what, error.to_string(), ""))?;
+                fs::write(path, format!("{json}\n")).map_err(|error| {
+                    let why = format!("{}: {error}", path.display());
+                    CliError::new(Exit::FAILED, what, why, "name a file that can be written")
+                })
+            }
+        }
+    }
+}
+
+fn print(at: &Context, member: &MemberFile) -> Result<(), CliError> {
+    at.show(member, |member| {
+        let validator = match &member.validator {
+            Some(v) => format!("{} with power {}", v.key.to_hex(), v.power),
+            None => "none".to_owned(),
+        };
+        text::fields(&[
+            ("member", member.name.clone()),
+            ("account key", member.account_key.to_hex()),
+            ("node", member.node.to_hex()),
+            ("validator", validator),
+            ("endowment", member.endowment.to_string()),
+            ("credit line", member.credit_line.to_string()),
+            ("addresses", member.addresses.join(" ")),
+        ])
+    })
+}

@@ -1,0 +1,119 @@
+//! `offer set|list|withdraw`.
+
+use super::context::Context;
+use super::error::{CliError, During as _};
+use super::text::or_dash;
+use crate::api::types::{Offer, OfferRequest};
+use crate::config::parse;
+use crate::ui::Table;
+use clap::{Args, Subcommand};
+use gridbay_protocol::units::Credits;
+
+/// What this node sells, and what others do.
+#[derive(Clone, Debug, Subcommand)]
+pub(super) enum OfferCommand {
+    /// Offer units of this node, or change what it offers
+    Set(SetArgs),
+    /// List all offers
+    List,
+    /// Withdraw an offer; leases that run end at the next slot boundary
+    Withdraw {
+        /// Number of the offer, see `offer list`
+        label: u32,
+    },
+}
+
+/// Arguments of `offer set`.
+#[derive(Clone, Debug, Args)]
+pub(super) struct SetArgs {
+    /// Name of the class
+    #[arg(long)]
+    pub(super) class: String,
+    /// Units
+    #[arg(long, short = 'n', value_parser = clap::value_parser!(u32).range(1..))]
+    pub(super) units: u32,
+    /// Least price, credits per node-hour
+    #[arg(long, value_name = "CREDITS", value_parser = parse::credits)]
+    pub(super) reserve: Credits,
+    /// Buy-it-now price, credits per node-hour; without it the units are only auctioned
+    #[arg(long, value_name = "CREDITS", value_parser = parse::credits)]
+    pub(super) buy: Option<Credits>,
+    /// Seconds of notice before units are taken back [default: never taken back]
+    #[arg(long, value_name = "SECONDS")]
+    pub(super) notice: Option<u32>,
+    /// Number of the offer; without it the offer of this class
+    #[arg(long)]
+    pub(super) label: Option<u32>,
+}
+
+impl OfferCommand {
+    pub(super) fn run(self, at: &Context) -> Result<(), CliError> {
+        at.wait(async {
+            let client = at.client()?;
+            let offers = match self {
+                OfferCommand::Set(args) => {
+                    let request = args.request();
+                    let offer: Offer = client
+                        .put("/offers", &request)
+                        .await
+                        .during("the offer was not set")?;
+                    return at.show(&offer, |offer| table(std::slice::from_ref(offer)));
+                }
+                OfferCommand::Withdraw { label } => {
+                    let offer: Offer = client
+                        .delete(&format!("/offers/{label}"))
+                        .await
+                        .during("the offer was not withdrawn")?;
+                    return at.show(&offer, |offer| table(std::slice::from_ref(offer)));
+                }
+                OfferCommand::List => client.get::<Vec<Offer>>("/offers").await,
+            };
+            at.show(&offers.during("no list of offers")?, |list| table(list))
+        })
+    }
+}
+
+impl SetArgs {
+    fn request(self) -> OfferRequest {
+        OfferRequest {
+            label: self.label,
+            class: self.class,
+            units: self.units,
+            reserve: self.reserve,
+            buy: self.buy,
+            notice_seconds: self.notice,
+        }
+    }
+}
+
+fn table(offers: &[Offer]) -> String {
+    let mut table = Table::new(&[
+        "OFFER",
+        "SELLER",
+        "CLASS",
+        ">UNITS",
+        ">LEASED",
+        ">RESERVE/H",
+        ">BUY/H",
+        "STATE",
+    ]);
+    for offer in offers {
+        let seller = if offer.own {
+            "this node".to_owned()
+        } else {
+            offer.account.to_string()
+        };
+        let state = if offer.withdrawn { "withdrawn" } else { "open" };
+        table.row([
+            offer.label.to_string(),
+            seller,
+            offer.class.clone(),
+            offer.units.to_string(),
+            offer.leased.to_string(),
+            offer.reserve.to_string(),
+            or_dash(offer.buy),
+            state.to_owned(),
+        ]);
+    }
+    table.render()
+}

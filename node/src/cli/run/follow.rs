@@ -1,0 +1,308 @@
+//! Following a job: its state and the streams of its ranks.
+//!
+//! Streams of several ranks are told apart by whole lines: a piece without a line end waits for the
+//! rest of its line, so that lines of different ranks never mix. A node that restarts is waited for,
+//! because its jobs go on.
+
+use crate::api::client::{Client, body};
+use crate::api::types::{JobId, JobRecord, Stream};
+use crate::api::{ApiError, ErrorCode};
+use crate::cli::error::{CliError, During as _};
+use crate::cli::exit::Exit;
+use crate::ui::{self, WriteError};
+use std::time::{Duration, Instant};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// Between two looks at the job.
+const PAUSE: Duration = Duration::from_millis(100);
+/// How long a node may be away.
+const AWAY: Duration = Duration::from_secs(60);
+/// Looks at streams of a job that ended but whose streams have not.
+const LAST_LOOKS: u32 = 50;
+/// Bytes of an unfinished line that are held back.
+const LINE: usize = 64 * 1024;
+/// Bytes of one piece at the most.
+const PIECE: usize = 4 * 1024 * 1024;
+
+/// Where output goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::cli) enum Output {
+    /// To this process's streams, with the rank before each line if asked for.
+    Streams {
+        /// Whether lines begin with their rank.
+        label: bool,
+    },
+    /// Nowhere.
+    None,
+}
+
+/// One stream of one rank.
+struct Tail {
+    rank: u32,
+    stream: Stream,
+    from: u64,
+    last: bool,
+    held: Vec<u8>,
+}
+
+/// A job being followed.
+pub(in crate::cli) struct Follower {
+    client: Client,
+    id: JobId,
+    tails: Vec<Tail>,
+    label: bool,
+}
+
+/// How following ended.
+pub(in crate::cli) struct Ended {
+    pub(in crate::cli) record: JobRecord,
+    /// Whether the user ended the job.
+    pub(in crate::cli) interrupted: bool,
+}
+
+impl Follower {
+    pub(in crate::cli) fn new(
+        client: Client,
+        record: &JobRecord,
+        rank: Option<u32>,
+        output: Output,
+    ) -> Follower {
+        let ranks = match (rank, output) {
+            (_, Output::None) => 0..0,
+            (Some(rank), _) => rank..rank.saturating_add(1),
+            (None, _) => 0..record.nodes,
+        };
+        let tail = |rank, stream| Tail {
+            rank,
+            stream,
+            from: 0,
+            last: false,
+            held: Vec::new(),
+        };
+        Follower {
+            client,
+            id: record.id.clone(),
+            tails: ranks
+                .flat_map(|r| [tail(r, Stream::Stdout), tail(r, Stream::Stderr)])
+                .collect(),
+            label: output == Output::Streams { label: true },
+        }
+    }
+    /// Prints what there is.
+    pub(in crate::cli) async fn catch_up(&mut self) -> Result<(), CliError> {
+        while self.pump().await? {}
+        self.flush()
+    }
+    /// Prints until the job ends; leaves the job alone when interrupted.
+    pub(in crate::cli) async fn until_end(&mut self) -> Result<JobRecord, CliError> {
+        let mut away = None;
+        loop {
+            if let Some(record) = self.look(&mut away).await? {
+                self.drain().await?;
+                return Ok(record);
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+    /// The same, but the first interrupt cancels the job and the second one leaves.
+    pub(in crate::cli) async fn until_end_or_cancel(&mut self) -> Result<Ended, CliError> {
+        let mut signals = Signals::new()?;
+        let mut interrupted = false;
+        let (client, id) = (self.client.clone(), self.id.clone());
+        let mut end = std::pin::pin!(self.until_end());
+        loop {
+            tokio::select! {
+                record = &mut end => {
+                    return record.map(|record| Ended { record, interrupted });
+                }
+                () = signals.next() => {
+                    if interrupted {
+                        return Err(left(&id));
+                    }
+                    interrupted = true;
+                    ui::note("ending the job; once more to leave at once");
+                    let path = format!("/jobs/{id}/cancel");
+                    let cancelled = client.post::<JobRecord>(&path, &(), None).await;
+                    cancelled.during("the job was not cancelled")?;
+                }
+            }
+        }
+    }
+
+    /// One look: prints new output; gives the record once it is final.
+    async fn look(&mut self, away: &mut Option<Instant>) -> Result<Option<JobRecord>, CliError> {
+        let what = "the job is no longer followed";
+        let record: Result<JobRecord, ApiError> =
+            self.client.get(&format!("/jobs/{}", self.id)).await;
+        let record = match record {
+            Err(error) if error.code == ErrorCode::Unreachable => {
+                let since = *away.get_or_insert_with(|| {
+                    ui::note("the node is away; the job goes on, waiting for the node");
+                    Instant::now()
+                });
+                if since.elapsed() < AWAY {
+                    return Ok(None);
+                }
+                let next = format!("start the node, then: gridbay job logs -f {}", self.id);
+                return Err(CliError::new(Exit::UNREACHABLE, what, error.message, next));
+            }
+            other => other.during(what)?,
+        };
+        *away = None;
+        if record.state.is_final() {
+            return Ok(Some(record));
+        }
+        if record.running_ms.is_some() {
+            self.pump().await?;
+        }
+        Ok(None)
+    }
+    /// Prints the rest of a job that ended.
+    async fn drain(&mut self) -> Result<(), CliError> {
+        for _ in 0..LAST_LOOKS {
+            while self.pump().await? {}
+            if self.tails.iter().all(|tail| tail.last) {
+                break;
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+        self.flush()
+    }
+    /// Fetches one piece of every stream; whether there was anything new.
+    async fn pump(&mut self) -> Result<bool, CliError> {
+        let mut any = false;
+        for tail in &mut self.tails {
+            if tail.last {
+                continue;
+            }
+            match fetch(&self.client, &self.id, tail).await {
+                Ok(piece) => {
+                    any |= !piece.is_empty();
+                    tail.print(&piece, self.label)?;
+                }
+                // A rank that never ran has no streams; a node that is away comes back.
+                Err(error) if error.code == ErrorCode::NotFound => tail.last = true,
+                Err(error) if error.code == ErrorCode::Unreachable => {}
+                Err(error) => return Err(error).during("the output is incomplete"),
+            }
+        }
+        Ok(any)
+    }
+    fn flush(&mut self) -> Result<(), CliError> {
+        for tail in &mut self.tails {
+            let rest = std::mem::take(&mut tail.held);
+            tail.write(&rest, self.label)?;
+        }
+        Ok(())
+    }
+}
+
+fn left(id: &JobId) -> CliError {
+    CliError::new(
+        Exit::INTERRUPTED,
+        "left before the job ended",
+        "interrupted twice",
+        format!("gridbay job describe {id}"),
+    )
+}
+
+async fn fetch(client: &Client, id: &JobId, tail: &mut Tail) -> Result<Vec<u8>, ApiError> {
+    let stream = match tail.stream {
+        Stream::Stdout => "stdout",
+        Stream::Stderr => "stderr",
+    };
+    let (rank, from) = (tail.rank, tail.from);
+    let path = format!("/jobs/{id}/logs?rank={rank}&stream={stream}&from={from}");
+    let response = client.download(&path).await?;
+    let header = |name: &str| {
+        let value = response.headers().get(name);
+        value.and_then(|v| v.to_str().ok()).map(str::to_owned)
+    };
+    let next = header("gridbay-next-offset").and_then(|v| v.parse().ok());
+    let last = header("gridbay-last").as_deref() == Some("true");
+    let bytes = body(response, PIECE).await?;
+    tail.from = next.unwrap_or(from + bytes.len() as u64);
+    tail.last = last;
+    Ok(bytes.to_vec())
+}
+
+impl Tail {
+    /// Prints whole lines, holds the rest back.
+    fn print(&mut self, piece: &[u8], label: bool) -> Result<(), CliError> {
+        self.held.extend_from_slice(piece);
+        let whole = self.held.iter().rposition(|b| *b == b'\n').map(|at| at + 1);
+        let ready = match whole {
+            _ if self.last || self.held.len() > LINE => self.held.len(),
+            whole => whole.unwrap_or(0),
+        };
+        let rest = self.held.split_off(ready);
+        let lines = std::mem::replace(&mut self.held, rest);
+        self.write(&lines, label)
+    }
+    fn write(&self, lines: &[u8], label: bool) -> Result<(), CliError> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let write = |bytes: &[u8]| match self.stream {
+            Stream::Stdout => ui::out(bytes),
+            Stream::Stderr => ui::err(bytes),
+        };
+        let written = if label {
+            write(&labelled(self.rank, lines))
+        } else {
+            write(lines)
+        };
+        match written {
+            // Whoever read the output has left; the job is still waited for.
+            Err(error) if error.is_closed() => Ok(()),
+            other => Ok::<(), WriteError>(other?).map_err(CliError::from),
+        }
+    }
+}
+
+fn labelled(rank: u32, lines: &[u8]) -> Vec<u8> {
+    let mut text = Vec::with_capacity(lines.len() + 16);
+    for line in lines.split_inclusive(|b| *b == b'\n') {
+        text.extend_from_slice(format!("{rank}: ").as_bytes());
+        text.extend_from_slice(line);
+    }
+    text
+}
+
+/// Ctrl-C, and the polite kill.
+struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+}
+
+impl Signals {
+    fn new() -> Result<Signals, CliError> {
+        let listen = |kind| {
+            signal(kind).map_err(|error| {
+                let what = "the job is not followed";
+                CliError::new(Exit::FAILED, what, error.to_string(), "gridbay job logs -f")
+            })
+        };
+        Ok(Signals {
+            interrupt: listen(SignalKind::interrupt())?,
+            terminate: listen(SignalKind::terminate())?,
+        })
+    }
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_begin_each_line() {
+        assert_eq!(labelled(3, b"a\nb"), b"3: a\n3: b");
+        assert_eq!(labelled(0, b"\n"), b"0: \n");
+    }
+}

@@ -1,0 +1,264 @@
+//! `run`: one command from a program on this machine to its results.
+//!
+//! 1. Ask what it can cost; say so in one line; refuse what cannot be paid or met.
+//! 2. Stage the program and its inputs by content.
+//! 3. Submit under a fresh idempotency key; repeat that safely if the answer is lost.
+//! 4. Stream the output, fetch the declared files, end with the job's code.
+//!
+//! Ctrl-C ends the job; a second one leaves at once.
+
+pub(super) mod follow;
+mod stage;
+
+use super::context::{Context, Format};
+use super::error::{CliError, During as _};
+use super::exit::Exit;
+use super::{files, text};
+use crate::api::client::Client;
+use crate::api::types::{JobReason, JobRecord, JobRequest, JobState, Quote, Want};
+use crate::config::parse;
+use crate::keys::random;
+use crate::ui;
+use clap::Args;
+use follow::{Follower, Output};
+use gridbay_protocol::ids::to_hex;
+use gridbay_protocol::job::JobExit;
+use gridbay_protocol::limits;
+use gridbay_protocol::units::Credits;
+use std::path::PathBuf;
+use std::time::Duration;
+
+const NODES: std::ops::RangeInclusive<i64> = 1..=limits::ORDER_UNITS as i64;
+
+/// Run a program on leased nodes and wait for it
+#[derive(Clone, Debug, Args)]
+#[command(override_usage = "gridbay run [OPTIONS] -- <PROGRAM> [ARGUMENTS]...")]
+pub(super) struct RunArgs {
+    /// Nodes, all or none [default: 1]
+    #[arg(long, short = 'n', value_parser = clap::value_parser!(u32).range(NODES))]
+    pub(super) nodes: Option<u32>,
+    /// Tasks of which fewer are of use too
+    #[arg(long, conflicts_with = "nodes", value_parser = clap::value_parser!(u32).range(NODES))]
+    pub(super) array: Option<u32>,
+    /// Most credits per node-hour [default: what the node suggests]
+    #[arg(long, value_name = "CREDITS", value_parser = parse::credits)]
+    pub(super) max_price: Option<Credits>,
+    /// Hard limit on the running time
+    #[arg(long, short = 't', default_value = "1h", value_parser = parse::duration)]
+    pub(super) time: Duration,
+    /// Name of the class [default: the network's first]
+    #[arg(long)]
+    pub(super) class: Option<String>,
+    /// Most credits for everything
+    #[arg(long, value_name = "CREDITS", value_parser = parse::credits)]
+    pub(super) budget: Option<Credits>,
+    /// Buy now instead of bidding: dearer, at once, not preempted
+    #[arg(long)]
+    pub(super) buy: bool,
+    /// A file or folder to bring along, as PATH or PATH:NAME
+    #[arg(long, value_name = "PATH")]
+    pub(super) input: Vec<String>,
+    /// A file to bring back
+    #[arg(long, value_name = "PATH")]
+    pub(super) output: Vec<String>,
+    /// A variable for the job
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(super) env: Vec<String>,
+    /// Name of the job
+    #[arg(long)]
+    pub(super) name: Option<String>,
+    /// Folder for files that come back
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub(super) dest: PathBuf,
+    /// Begin each line of output with its rank
+    #[arg(long)]
+    pub(super) label: bool,
+    /// Print the job's id and do not wait
+    #[arg(long)]
+    pub(super) detach: bool,
+    /// Program and arguments; a program with a slash is brought along from this machine
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "PROGRAM"
+    )]
+    pub(super) command: Vec<String>,
+}
+
+const NOT_SENT: &str = "the order was not sent";
+
+impl RunArgs {
+    pub(super) fn run(self, at: &Context) -> Result<Exit, CliError> {
+        at.wait(self.go(at))
+    }
+
+    async fn go(self, at: &Context) -> Result<Exit, CliError> {
+        let client = at.client()?;
+        let want = self.want()?;
+        let plan = stage::Plan::new(&self)?;
+        let quote: Quote = client.post("/quote", &want, None).await.during(NOT_SENT)?;
+        ui::note(&cost_line(&quote));
+        refuse_hopeless(&quote, &want)?;
+        let request = plan.stage(&client, want).await?;
+        let record = submit(&client, &request).await?;
+        if self.detach {
+            at.show(&record, |record| format!("{}\n", record.id))?;
+            return Ok(Exit::OK);
+        }
+        ui::note(&format!("job {}", record.id));
+        let output = match at.format {
+            Format::Table => Output::Streams { label: self.label },
+            Format::Json => Output::None,
+        };
+        let mut follower = Follower::new(client.clone(), &record, None, output);
+        let ended = follower.until_end_or_cancel().await?;
+        let record = ended.record;
+        if !record.files.is_empty() {
+            files::fetch(&client, &record, &self.dest).await?;
+        }
+        for path in missing(&request, &record) {
+            ui::note(&format!("no rank brought back {path}"));
+        }
+        ui::note(&end_line(&record));
+        if at.format == Format::Json {
+            at.show(&record, |_| String::new())?;
+        }
+        Ok(if ended.interrupted {
+            Exit::INTERRUPTED
+        } else {
+            exit_of(&record)
+        })
+    }
+
+    fn want(&self) -> Result<Want, CliError> {
+        let seconds = self.time.as_millis().div_ceil(1_000);
+        let seconds = u32::try_from(seconds)
+            .ok()
+            .filter(|s| *s > 0)
+            .ok_or_else(|| {
+                let why = "the time is zero or longer than any lease";
+                CliError::new(Exit::USAGE, NOT_SENT, why, "as in --time 30m")
+            })?;
+        Ok(Want {
+            class: self.class.clone(),
+            nodes: self.array.or(self.nodes).unwrap_or(1),
+            divisible: self.array.is_some(),
+            max_price: self.max_price,
+            seconds,
+            budget: self.budget,
+            buy: self.buy,
+        })
+    }
+}
+
+/// The line that is said before anything is sent.
+fn cost_line(quote: &Quote) -> String {
+    let nodes = match quote.nodes {
+        1 => "1 node".to_owned(),
+        n => format!("{n} nodes"),
+    };
+    let likely = match quote.likely {
+        Some(likely) => format!("likely {likely}"),
+        None => "no price yet to tell what is likely".to_owned(),
+    };
+    format!(
+        "can cost at most {} credits ({nodes} for {} at up to {} per node-hour); {likely}",
+        quote.most,
+        text::span(u64::from(quote.seconds) * 1_000),
+        quote.max_price
+    )
+}
+
+fn refuse_hopeless(quote: &Quote, want: &Want) -> Result<(), CliError> {
+    if !quote.funded {
+        let why = format!(
+            "it can cost {} credits, {} can be spent",
+            quote.most, quote.spendable
+        );
+        let next = "lower --budget, --max-price, --time or -n; see gridbay ledger balance";
+        return Err(CliError::new(Exit::FUNDS, NOT_SENT, why, next));
+    }
+    let least = if want.divisible { 1 } else { want.nodes };
+    if quote.units_offered < least {
+        let why = format!(
+            "{} units of class {} are offered, it needs {least}",
+            quote.units_offered, quote.class
+        );
+        let next = "see other classes: gridbay market prices";
+        return Err(CliError::new(Exit::NO_MATCH, NOT_SENT, why, next));
+    }
+    Ok(())
+}
+
+/// Submits; a lost answer is asked for again under the same key.
+async fn submit(client: &Client, request: &JobRequest) -> Result<JobRecord, CliError> {
+    let key = to_hex(&random().during(NOT_SENT)?);
+    match client.post("/jobs", request, Some(&key)).await {
+        Err(error) if error.code == crate::api::ErrorCode::Unreachable => {
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            client.post("/jobs", request, Some(&key)).await
+        }
+        other => other,
+    }
+    .during(NOT_SENT)
+}
+
+fn missing<'a>(request: &'a JobRequest, record: &JobRecord) -> Vec<&'a str> {
+    let is_here = |path: &&str| record.files.iter().any(|f| f.path == **path);
+    let declared = request.outputs.iter().map(String::as_str);
+    declared.filter(|path| !is_here(path)).collect()
+}
+
+fn end_line(record: &JobRecord) -> String {
+    let reason = record
+        .reason
+        .map_or(String::new(), |r| format!(" ({})", r.name()));
+    let mut line = format!(
+        "{}{reason}, paid {} credits",
+        record.state.name(),
+        record.paid
+    );
+    if let (Some(from), Some(to)) = (record.running_ms, record.ended_ms) {
+        let waited = from.saturating_sub(record.accepted_ms);
+        line += &format!(
+            ", waited {}, ran {}",
+            text::span(waited),
+            text::span(to.saturating_sub(from))
+        );
+    }
+    if record.state != JobState::Done {
+        line += &format!("; gridbay job why {}", record.id);
+    }
+    line
+}
+
+/// The job's own code: of the first rank that did not end with 0. A job that never ran ends with
+/// the code of its reason.
+pub(super) fn exit_of(record: &JobRecord) -> Exit {
+    if record.state == JobState::Done {
+        return Exit::OK;
+    }
+    let of_rank = |exit: JobExit| match exit {
+        JobExit::Code(0) => None,
+        JobExit::Code(code) => Some(u8::try_from(code).unwrap_or(1)),
+        JobExit::Signal(signal) => Some(u8::try_from(signal.saturating_add(128)).unwrap_or(1)),
+        JobExit::TimeLimit => Some(Exit::TIMEOUT.0),
+        JobExit::Stopped | JobExit::Lost => Some(Exit::FAILED.0),
+    };
+    if record.state == JobState::Failed
+        && let Some(code) = record.exits.iter().find_map(|e| of_rank(e.exit))
+    {
+        return Exit(code);
+    }
+    match record.reason {
+        Some(JobReason::NoUnits) => Exit::NO_MATCH,
+        Some(
+            JobReason::Outbid | JobReason::TimedOut | JobReason::TooDear | JobReason::Preempted,
+        ) => Exit::OUTBID,
+        Some(JobReason::Unfunded) => Exit::FUNDS,
+        Some(JobReason::TimeLimit | JobReason::LeaseEnded) => Exit::TIMEOUT,
+        Some(JobReason::Refused) => Exit::REFUSED,
+        _ => Exit::FAILED,
+    }
+}

@@ -1,0 +1,238 @@
+//! What a job brings along: its program and inputs, by content.
+//!
+//! The plan is made, and every mistake in it found, before anything is sent.
+
+use super::{NOT_SENT, RunArgs};
+use crate::api::client::Client;
+use crate::api::types::{JobRequest, Staged, Want};
+use crate::cli::error::{CliError, During as _};
+use crate::cli::exit::Exit;
+use futures::stream;
+use gridbay_protocol::job::{InputFile, JOB_ITEMS, path_is_inside};
+use hyper::body::Bytes;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use tokio::fs::File;
+use tokio::io::AsyncReadExt as _;
+
+/// Bytes read at once.
+const PIECE: u64 = 64 * 1024;
+
+/// A job before its files are staged.
+pub(super) struct Plan {
+    name: Option<String>,
+    argv: Vec<String>,
+    env: BTreeMap<String, String>,
+    /// By path in the job's folder.
+    files: BTreeMap<String, PathBuf>,
+    outputs: Vec<String>,
+}
+
+fn usage(why: impl Into<String>, next: &str) -> CliError {
+    CliError::new(Exit::USAGE, NOT_SENT, why, next)
+}
+
+impl Plan {
+    pub(super) fn new(args: &RunArgs) -> Result<Plan, CliError> {
+        let mut plan = Plan {
+            name: args.name.clone(),
+            argv: args.command.clone(),
+            env: BTreeMap::new(),
+            files: BTreeMap::new(),
+            outputs: args.output.iter().map(|p| plain(p)).collect(),
+        };
+        plan.outputs.sort();
+        plan.outputs.dedup();
+        if let Some(bad) = plan.outputs.iter().find(|p| !path_is_inside(p)) {
+            return Err(usage(
+                format!("--output {bad} leaves the job's folder"),
+                "name it relative to where the program runs",
+            ));
+        }
+        for variable in &args.env {
+            let (name, value) = variable
+                .split_once('=')
+                .filter(|(name, _)| !name.is_empty())
+                .ok_or_else(|| usage(format!("--env {variable} is no NAME=VALUE"), ""))?;
+            plan.env.insert(name.to_owned(), value.to_owned());
+        }
+        plan.add_program()?;
+        for input in &args.input {
+            plan.add_input(input)?;
+        }
+        Ok(plan)
+    }
+    /// A program named with a slash that exists here comes along; others are the seller's.
+    fn add_program(&mut self) -> Result<(), CliError> {
+        let program = self.argv.first().cloned().unwrap_or_default();
+        let path = Path::new(&program);
+        if !program.contains('/') || !path.exists() {
+            return Ok(());
+        }
+        let name = base_name(path)?;
+        self.argv[0] = format!("./{name}");
+        self.add(name, path)
+    }
+    fn add_input(&mut self, input: &str) -> Result<(), CliError> {
+        let (path, name) = match input.rsplit_once(':') {
+            _ if Path::new(input).exists() => (Path::new(input), None),
+            Some((path, name)) => (Path::new(path), Some(plain(name))),
+            None => (Path::new(input), None),
+        };
+        let name = match name {
+            Some(name) => name,
+            None if path.is_relative() && path_is_inside(&plain(input)) => plain(input),
+            None => base_name(path)?,
+        };
+        self.add(name, path)
+    }
+    /// Adds a file, or what lies in a folder.
+    fn add(&mut self, name: String, path: &Path) -> Result<(), CliError> {
+        let failed = |error: io::Error| {
+            let why = format!("{}: {error}", path.display());
+            CliError::new(
+                Exit::NOT_FOUND,
+                NOT_SENT,
+                why,
+                "check the names of the files",
+            )
+        };
+        if !path_is_inside(&name) {
+            let why = format!("`{name}` leaves the job's folder");
+            return Err(usage(why, "give it a name with --input PATH:NAME"));
+        }
+        if fs::metadata(path).map_err(failed)?.is_dir() {
+            for entry in fs::read_dir(path).map_err(failed)? {
+                let inner = entry.map_err(failed)?.path();
+                self.add(format!("{name}/{}", base_name(&inner)?), &inner)?;
+            }
+            return Ok(());
+        }
+        if self.files.insert(name.clone(), path.to_owned()).is_some() {
+            let why = format!("two inputs would be called {name}");
+            return Err(usage(why, "rename one with --input PATH:NAME"));
+        }
+        if self.files.len() > JOB_ITEMS {
+            let why = format!("more than {JOB_ITEMS} files");
+            return Err(usage(why, "pack them into an archive"));
+        }
+        Ok(())
+    }
+    /// Uploads all files and makes the request.
+    pub(super) async fn stage(self, client: &Client, want: Want) -> Result<JobRequest, CliError> {
+        let mut inputs = Vec::new();
+        for (path, place) in self.files {
+            let failed = |error: io::Error| {
+                let why = format!("{}: {error}", place.display());
+                CliError::new(
+                    Exit::NOT_FOUND,
+                    NOT_SENT,
+                    why,
+                    "check the names of the files",
+                )
+            };
+            let file = File::open(&place).await.map_err(failed)?;
+            let meta = file.metadata().await.map_err(failed)?;
+            let staged: Staged = client
+                .upload("/content", meta.len(), pieces(file))
+                .await
+                .during(NOT_SENT)?;
+            inputs.push(InputFile {
+                path,
+                content: staged.content,
+                bytes: staged.bytes,
+                executable: meta.permissions().mode() & 0o111 != 0,
+            });
+        }
+        Ok(JobRequest {
+            name: self.name,
+            want,
+            argv: self.argv,
+            env: self.env.into_iter().collect(),
+            inputs,
+            outputs: self.outputs,
+        })
+    }
+}
+
+/// The path without a leading `./` and without closing slashes.
+fn plain(path: &str) -> String {
+    let path = path.trim_end_matches('/');
+    path.strip_prefix("./").unwrap_or(path).to_owned()
+}
+
+fn base_name(path: &Path) -> Result<String, CliError> {
+    let name = path.file_name().and_then(|name| name.to_str());
+    name.map(str::to_owned).ok_or_else(|| {
+        let why = format!("{} has no plain name", path.display());
+        usage(why, "give it one with --input PATH:NAME")
+    })
+}
+
+fn pieces(file: File) -> impl futures::Stream<Item = io::Result<Bytes>> + Send + 'static {
+    stream::try_unfold(file, |mut file| async move {
+        let mut piece = Vec::new();
+        let read = (&mut file).take(PIECE).read_to_end(&mut piece).await?;
+        Ok((read > 0).then(|| (Bytes::from(piece), file)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser as _;
+
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        run: RunArgs,
+    }
+
+    fn plan(words: &[&str]) -> Result<Plan, CliError> {
+        let words = std::iter::once(&"run").chain(words);
+        Plan::new(&Line::try_parse_from(words).unwrap().run)
+    }
+
+    #[test]
+    fn a_local_program_comes_along() {
+        let dir = tempfile::tempdir().unwrap();
+        let program = dir.path().join("count");
+        fs::write(&program, "#!/bin/sh\n").unwrap();
+        let data = dir.path().join("data");
+        fs::create_dir_all(data.join("deep")).unwrap();
+        fs::write(data.join("deep/a.txt"), "a").unwrap();
+        let program = program.to_str().unwrap();
+        let plan = plan(&["--input", data.to_str().unwrap(), "--", program, "-x"]).unwrap();
+        assert_eq!(plan.argv, ["./count", "-x"]);
+        let names: Vec<_> = plan.files.keys().map(String::as_str).collect();
+        assert_eq!(names, ["count", "data/deep/a.txt"]);
+    }
+
+    #[test]
+    fn mistakes_are_found_before_anything_is_sent() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("f");
+        fs::write(&file, "x").unwrap();
+        let file = file.to_str().unwrap();
+        for (words, says) in [
+            (vec!["--output", "../x", "true"], "leaves the job's folder"),
+            (
+                vec!["--output", "/etc/x", "true"],
+                "leaves the job's folder",
+            ),
+            (vec!["--env", "=x", "true"], "no NAME=VALUE"),
+            (vec!["--env", "x", "true"], "no NAME=VALUE"),
+            (vec!["--input", "no-such-file", "true"], "no-such-file"),
+            (vec!["--input", file, "--input", file, "true"], "two inputs"),
+        ] {
+            let error = plan(&words).err().unwrap();
+            assert!(error.why.contains(says), "{words:?}: {error}");
+        }
+        let renamed = format!("{file}:g/h");
+        let plan = plan(&["--input", file, "--input", &renamed, "true"]).unwrap();
+        assert_eq!(plan.files.keys().collect::<Vec<_>>(), ["f", "g/h"]);
+    }
+}

@@ -1,0 +1,76 @@
+//! Small texts that several commands share.
+
+use crate::ui::clean;
+
+/// Lines `name  value`, values aligned.
+pub(super) fn fields(lines: &[(&str, String)]) -> String {
+    let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    lines
+        .iter()
+        .map(|(name, value)| format!("{name:<width$}  {}\n", clean(value)))
+        .collect()
+}
+
+/// A time in UTC, as in `2026-01-31 23:59:59`.
+pub(super) fn time(ms: u64) -> String {
+    let seconds = ms / 1_000;
+    let (year, month, day) = date(seconds / 86_400);
+    let clock = seconds % 86_400;
+    let (h, m, s) = (clock / 3_600, clock / 60 % 60, clock % 60);
+    format!("{year:04}-{month:02}-{day:02} {h:02}:{m:02}:{s:02}")
+}
+
+/// Year, month and day of a number of days since 1970, in the proleptic Gregorian calendar.
+/// Years are counted from March, so that the leap day comes last.
+fn date(days: u64) -> (u64, u64, u64) {
+    const DAYS_400_YEARS: u64 = 146_097;
+    const MARCH_0000_TO_1970: u64 = 719_468;
+    let days = days + MARCH_0000_TO_1970;
+    let (era, day) = (days / DAYS_400_YEARS, days % DAYS_400_YEARS);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (month, next) = if month < 10 {
+        (month + 3, 0)
+    } else {
+        (month - 9, 1)
+    };
+    (era * 400 + year + next, month, day)
+}
+
+/// A length of time, as in `1h05m`, `3m20s`, `2.5s`.
+pub(super) fn span(ms: u64) -> String {
+    let s = ms / 1_000;
+    match s {
+        0..60 => format!("{s}.{}s", ms % 1_000 / 100),
+        60..3_600 => format!("{}m{:02}s", s / 60, s % 60),
+        _ => format!("{}h{:02}m", s / 3_600, s / 60 % 60),
+    }
+}
+
+/// A value or a dash.
+pub(super) fn or_dash<T: ToString>(value: Option<T>) -> String {
+    value.map_or("-".to_owned(), |v| v.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times() {
+        assert_eq!(time(0), "1970-01-01 00:00:00");
+        assert_eq!(time(951_782_399_999), "2000-02-28 23:59:59");
+        assert_eq!(time(951_782_400_000), "2000-02-29 00:00:00");
+        assert_eq!(time(1_767_225_600_000), "2026-01-01 00:00:00");
+        assert_eq!(time(4_107_542_400_000), "2100-03-01 00:00:00");
+    }
+
+    #[test]
+    fn spans() {
+        assert_eq!(span(2_540), "2.5s");
+        assert_eq!(span(200_000), "3m20s");
+        assert_eq!(span(3_900_000), "1h05m");
+    }
+}
