@@ -110,7 +110,8 @@ pub(crate) async fn file(
     rank: u32,
     path: &str,
 ) -> anyhow::Result<String> {
-    let answer = client.download(&format!("/jobs/{id}/files/{rank}/{path}"));
-    let bytes = client::body(answer.await?, RESULT_BYTES).await?;
+    let path = format!("/jobs/{id}/files/{rank}/{path}");
+    let answer = client.download(&path).await?;
+    let bytes = client::body(answer, RESULT_BYTES).await?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -66,10 +66,7 @@ mod tests {
         let mut table = Table::new(&[("name", Align::Left), ("paid", Align::Right)]);
         table.row(["a".to_owned(), "1.25".to_owned()]);
         table.row(["longer".to_owned(), "10".to_owned()]);
-        assert_eq!(
-            table.render(),
-            "NAME    PAID\na       1.25\nlonger    10\n"
-        );
+        assert_eq!(table.render(), "NAME    PAID\na       1.25\nlonger    10\n");
     }
 
     #[test]

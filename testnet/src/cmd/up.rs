@@ -48,7 +48,10 @@ impl UpArgs {
         let network = Network::start(program()?, folder, plan, patience, &progress).await?;
         let record = network.run_record()?;
         if let Some(path) = &self.config_out {
-            fs::write(path, format!("{}\n", serde_json::to_string_pretty(&record)?))?;
+            fs::write(
+                path,
+                format!("{}\n", serde_json::to_string_pretty(&record)?),
+            )?;
         }
         say::line(listing(&record).trim_end());
         if self.detach {

@@ -76,7 +76,9 @@ impl RunFolder {
     }
     /// Names of the runs that exist.
     pub fn names() -> Vec<String> {
-        let entries = bases().into_iter().filter_map(|base| fs::read_dir(base).ok());
+        let entries = bases()
+            .into_iter()
+            .filter_map(|base| fs::read_dir(base).ok());
         let runs = entries.flatten().filter_map(Result::ok);
         let runs = runs.filter(|entry| entry.path().join("nodes").is_dir());
         let mut names: Vec<String> = runs

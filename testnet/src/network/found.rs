@@ -29,7 +29,12 @@ pub(super) async fn found(
 
     let file = folder.path().join("genesis.cbor");
     let mut words: Vec<String> = vec!["found".into(), "--name".into(), plan.name.clone()];
-    words.extend(["--policy".into(), "local".into(), "--out".into(), text(&file)]);
+    words.extend([
+        "--policy".into(),
+        "local".into(),
+        "--out".into(),
+        text(&file),
+    ]);
     for path in &descriptions {
         words.extend(["--member".into(), text(path)]);
     }

@@ -15,7 +15,15 @@ pub(super) async fn join(network: &Network, inviter: &Node, name: &str) -> anyho
     let token = network.folder().data(&format!("{name}.invitation"));
     let shown = token.display().to_string();
     let purse = plan.purse.to_string();
-    let words = ["invite", "--endowment", &purse, "--valid", "10m", "--out", &shown];
+    let words = [
+        "invite",
+        "--endowment",
+        &purse,
+        "--valid",
+        "10m",
+        "--out",
+        &shown,
+    ];
     cli::run(program, inviter.home.path(), &words).await?;
     cli::run(program, home.path(), &["join", &shown]).await?;
     fs::remove_file(token)?;

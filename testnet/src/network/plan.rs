@@ -108,7 +108,9 @@ pub fn offer(class: &str, units: u32, reserve: Credits, buy: Option<Credits>) ->
 /// Whole credits.
 pub fn credits(whole: u64) -> Credits {
     let micros = whole.checked_mul(MICROS_PER_CREDIT);
-    micros.and_then(Credits::from_micros).unwrap_or(Credits::MAX)
+    micros
+        .and_then(Credits::from_micros)
+        .unwrap_or(Credits::MAX)
 }
 
 #[cfg(test)]

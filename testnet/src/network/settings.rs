@@ -64,7 +64,10 @@ mod tests {
     fn the_configuration_is_read_as_it_was_meant() {
         let dir = tempfile::tempdir().unwrap();
         let home = Home::new(dir.path().join("v1"));
-        fs::DirBuilder::new().mode(0o700).create(home.path()).unwrap();
+        fs::DirBuilder::new()
+            .mode(0o700)
+            .create(home.path())
+            .unwrap();
         let offers = [
             offer("small", 2, credits(4), Some(credits(30))),
             offer("large", 1, credits(10), None),

@@ -36,7 +36,7 @@ pub fn find(folder: &Path) -> io::Result<Vec<(Process, Part)>> {
 }
 
 /// Kills all processes of the run; returns those that could not be killed in time.
-pub fn clear(folder: &Path) -> io::Result<Vec<Process>> {
+pub(super) fn clear(folder: &Path) -> io::Result<Vec<Process>> {
     let until = Instant::now() + PATIENCE;
     loop {
         let found = find(folder)?;
@@ -91,9 +91,21 @@ mod tests {
         let all = [
             (process(6, &["sh"]), 5),
             (process(5, &["sh"]), 3),
-            (process(2, &["lab", NODE_WORD, "node", "up", "--data", "/r/a/nodes/v1"]), 1),
-            (process(3, &["lab", SUPERVISOR_WORD, "/r/a/nodes/v1/jobs/x"]), 1),
-            (process(4, &["lab", SUPERVISOR_WORD, "/r/ab/nodes/v1/jobs/x"]), 1),
+            (
+                process(
+                    2,
+                    &["lab", NODE_WORD, "node", "up", "--data", "/r/a/nodes/v1"],
+                ),
+                1,
+            ),
+            (
+                process(3, &["lab", SUPERVISOR_WORD, "/r/a/nodes/v1/jobs/x"]),
+                1,
+            ),
+            (
+                process(4, &["lab", SUPERVISOR_WORD, "/r/ab/nodes/v1/jobs/x"]),
+                1,
+            ),
             (process(7, &["vi", "/r/a/nodes/v1/gridbay.toml"]), 1),
             (process(8, &["lab", "up"]), 1),
         ];

@@ -59,7 +59,9 @@ pub(super) fn judge(outputs: &[Output]) -> Result<String, String> {
         let different = merged.len();
         return Ok(format!("{total} words, {different} different"));
     }
-    let wrong = expected.iter().find(|(word, n)| merged.get(*word) != Some(n));
+    let wrong = expected
+        .iter()
+        .find(|(word, n)| merged.get(*word) != Some(n));
     Err(match wrong {
         Some((word, n)) => {
             let found = merged.get(word).copied().unwrap_or(0);
