@@ -1,5 +1,60 @@
 //! Who owns what: accounts, postings, the state machine, state tree and Merkle logs.
+//!
+//! [`State`] is everything that the blocks so far have made true. A block passes through it in
+//! three steps that never wait and never fail half-way:
+//!
+//! 1. [`CheckedBlock::check`]: what can be judged without the state (bytes, signatures, roots of lists);
+//! 2. [`State::execute`]: what the block does, as a [`Delta`], or why it is refused;
+//! 3. [`State::commit`]: after the decision.
+//!
+//! A proposer makes its block with [`State::propose`], which leaves out what is inadmissible. Money moves in
+//! one function (`purse::post`), entries are checked in `entry`, one file per kind, and what happens when
+//! a round or a slot closes is in `close`, `slot`, `clear` and `buy`. [`light`] is for strangers who have
+//! the validators' keys and nothing else.
 
+#![deny(clippy::float_arithmetic)]
+
+mod account;
+mod admit;
+mod audit;
+mod book;
+mod buy;
+mod catalogue;
+mod checked;
+mod clear;
+mod close;
+mod entry;
+mod execute;
+mod lease;
+pub mod light;
 pub mod log;
+mod market;
+mod offer;
+mod order;
+mod pot;
+mod propose;
+mod purse;
+pub mod read;
+mod records;
+mod refusal;
+mod roots;
+mod share_out;
+mod slot;
+mod state;
 pub mod table;
+mod tenancy;
 pub mod tree;
+mod work;
+
+pub use account::Account;
+pub use admit::{Admitted, Eligible};
+pub use checked::CheckedBlock;
+pub use execute::Delta;
+pub use lease::Lease;
+pub use offer::{Offer, Pending};
+pub use order::{BidOrder, BuyOrder, Order, Stage};
+pub use pot::{Part, Pot, PotOffer, Stake, Stopped};
+pub use propose::{Draft, Proposed};
+pub use refusal::{BlockRefusal, Refusal};
+pub use roots::{record_key, record_value};
+pub use state::{CHAIN, Chain, State};

@@ -351,7 +351,17 @@ async fn nodes_of_one_transport_each_meet_through_one_that_has_both() {
         config.bootstrap = vec![(hub.peer(), address)];
         nodes.push(Node::start(config).await);
     }
+    // Both ends must know: the hub to pass on, the author to publish.
+    let hub = nodes[0].peer();
     eventually(|| nodes[0].handle.peers().iter().filter(|p| p.in_mesh).count() == 2).await;
+    eventually(|| {
+        nodes[1]
+            .handle
+            .peers()
+            .iter()
+            .any(|p| p.peer == hub && p.subscribed)
+    })
+    .await;
     nodes[1]
         .handle
         .publish("entries", b"hello".to_vec())

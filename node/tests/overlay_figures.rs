@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use gridbay_node::overlay::{Count, Verdict};
 use overlay_net::{Node, QUIC, TCP, config, connect, converge, start_nodes};
 
-const ROUNDS: u32 = 200;
+const ROUNDS: u32 = 50;
 
 fn quantiles(mut times: Vec<Duration>) -> String {
     times.sort_unstable();

@@ -23,12 +23,12 @@ pub fn rank(beacon: &[u8; 32], id: &[u8; 32]) -> [u8; 32] {
     hash(Domain::Rank, &[beacon, id])
 }
 
-/// Steps of a chain: at one block a second and four validators about four months.
-pub const CHAIN_STEPS: u32 = 2_500_000;
+/// Steps of a chain: with four validators and a block a second about seven weeks of turns.
+pub const CHAIN_STEPS: u32 = 1 << 20;
 /// Every how many steps a [`Chain`] keeps a mark.
 const MARK_EVERY: u32 = 2_048;
 
-/// A validator's own chain. Computing it takes about a second, a reveal at most 2,048 hashes.
+/// A validator's own chain. Computing it takes a fraction of a second, a reveal at most 2,048 hashes.
 #[derive(Clone)]
 pub struct Chain {
     /// `marks[i]` lies `i * MARK_EVERY` steps from the secret.

@@ -1,1 +1,35 @@
-//! The ledger host: consensus, write-ahead log, block file, mempool and sync, driven by effects.
+//! The ledger host: consensus, journal, block file, pool and catch-up, driven by effects.
+//!
+//! A [`Host`] is one synchronous machine: [`Host::step`] takes an input and the time and returns effects.
+//! It owns its files through a [`disk::Disk`] and nothing else of the world: no network, no clock, no
+//! threads, no randomness. Equal inputs give equal effects.
+//!
+//! - `host`: the machine, one file per concern;
+//! - `consensus`: Malachite's core for one height, the only place that names it;
+//! - `guard`: the consensus key and the rule never to contradict oneself;
+//! - `record`, `journal`, `blocks`: what is on disk; `index`: what is derived from it, the only place that
+//!   names sled;
+//! - `candidates`, `early`, `catchup`, `pacing`, `mempool`: bounded memories with their policies.
+
+mod blocks;
+mod candidates;
+mod catchup;
+mod consensus;
+pub mod disk;
+mod early;
+mod fault;
+mod guard;
+mod host;
+mod index;
+mod journal;
+pub mod limits;
+mod mempool;
+pub mod message;
+mod pacing;
+mod record;
+
+pub use catchup::Peer;
+pub use fault::Fault;
+pub use host::{Equivocation, Host, HostConfig, HostEffect, HostInput, Now, Offence, Received};
+pub use index::HistoryItem;
+pub use mempool::PoolRefusal;

@@ -1,1 +1,18 @@
-//! One gridbay node without its body: host, buyer and seller agents as one Input to Effect machine.
+//! One gridbay node without its body: host, buyer and seller agents as one `Input -> Effect` machine.
+//!
+//! [`core::Core`] is the machine, [`input`] and [`effect`] its two sides. [`buyer`] and [`seller`] are
+//! the agents, [`agent`] what they say to one another. Network, timers, files and jobs are effects, answered
+//! by inputs; whoever drives the machine (the node's body, the simulator) performs them in order.
+
+pub mod adverts;
+pub mod agent;
+pub mod buyer;
+mod command;
+pub mod core;
+pub mod effect;
+pub mod input;
+mod join;
+pub mod reply;
+pub mod seller;
+
+pub use crate::core::{Core, ENTRY_HEIGHTS, Parts};

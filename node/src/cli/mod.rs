@@ -84,10 +84,7 @@ pub fn main_with(node_up: NodeUp) -> ExitCode {
 
 /// The program as installed.
 pub fn main() -> ExitCode {
-    main_with(|config| {
-        let folder = config.home.path().display();
-        anyhow::bail!("this build of gridbay cannot run the node of {folder}")
-    })
+    main_with(crate::app::run_until_signal)
 }
 
 /// Runs one command line; its first word is the program's name.

@@ -1,1 +1,74 @@
+//! What words a command line takes.
 
+use super::*;
+
+fn parse(line: &str) -> Result<Cli, clap::Error> {
+    Cli::try_parse_from(line.split_whitespace())
+}
+
+#[test]
+fn the_definition_is_sound() {
+    use clap::CommandFactory as _;
+    Cli::command().debug_assert();
+}
+
+#[test]
+fn accepted_lines() {
+    for line in [
+        "gridbay run -n 4 --max-price 10 --time 30m -- ./program args",
+        "gridbay run --array 4 --buy --budget 5 --class small --name x --detach prog -n 3",
+        "gridbay run --input a --input b:c --output d --env A=1 -o json -- prog",
+        "gridbay job list --all -o json",
+        "gridbay job logs -f --rank 2 0123456789abcdef",
+        "gridbay job get 0123abcd --dest x",
+        "gridbay --data /d node up --set log=debug --set grace=1s",
+        "gridbay node drain --data /d",
+        "gridbay offer set --class small --units 4 --reserve 0.5 --buy 2 --notice 30",
+        "gridbay auction list --class small --limit 5",
+        "gridbay auction verify aa bb --genesis g.cbor",
+        "gridbay invite --endowment 100 --valid 24h --out token",
+        "gridbay found --member a.json b.json --class name=a name=b --policy local --out g.cbor",
+        "gridbay found --members list.toml",
+        "gridbay found member --name x --address /ip4/1.2.3.4/tcp/1 --no-validator",
+        "gridbay ledger verify",
+    ] {
+        assert!(parse(line).is_ok(), "{line}: {}", parse(line).unwrap_err());
+    }
+}
+
+#[test]
+fn refused_lines() {
+    for line in [
+        "gridbay",
+        "gridbay run",
+        "gridbay run -n 0 prog",
+        "gridbay run -n 4 --array 4 prog",
+        "gridbay run --time soon prog",
+        "gridbay run --max-price -1 prog",
+        "gridbay run --max-price 0.0000001 prog",
+        "gridbay job describe ../x",
+        "gridbay offer set --class small --units 0 --reserve 1",
+        "gridbay ledger transfer 12 5",
+        "gridbay auction verify",
+        "gridbay node up -o yaml",
+        "gridbay found member --name x",
+    ] {
+        let error = parse(line).err();
+        assert!(error.is_some_and(|e| e.use_stderr()), "{line}");
+    }
+}
+
+#[test]
+fn words_of_a_job_are_left_alone() {
+    let cli = parse("gridbay run -n 2 prog --data /x -o json -- y").unwrap();
+    assert_eq!(cli.global.data, None);
+    match cli.command {
+        Command::Run(args) => {
+            assert_eq!(
+                args.command,
+                ["prog", "--data", "/x", "-o", "json", "--", "y"]
+            );
+        }
+        other => panic!("{other:?}"),
+    }
+}

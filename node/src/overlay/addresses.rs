@@ -7,8 +7,8 @@
 
 use std::net::IpAddr;
 
-use libp2p::Multiaddr;
 use libp2p::multiaddr::Protocol;
+use libp2p::{Multiaddr, PeerId};
 
 /// Addresses kept per peer.
 pub(crate) const PER_PEER: usize = 8;
@@ -63,6 +63,15 @@ fn is_dialable(address: &Multiaddr) -> bool {
             (parts.next(), parts.next()),
             (None | Some(Protocol::P2p(_)), None)
         )
+}
+
+/// Peer and address of a multiaddr that ends in `/p2p/<peer>`; `None` without a peer.
+pub fn split_peer(address: &Multiaddr) -> Option<(PeerId, Multiaddr)> {
+    let mut address = address.clone();
+    match address.pop() {
+        Some(Protocol::P2p(peer)) => Some((peer, address)),
+        _ => None,
+    }
 }
 
 /// The address without a peer id at its end.

@@ -51,6 +51,7 @@ mod swarm;
 mod task;
 mod upkeep;
 
+pub use addresses::split_peer;
 pub use config::{Limits, OverlayConfig, TopicConfig, TransportSeed, Tuning};
 pub use error::{OverlayError, RequestError, StartError};
 pub use event::{Event, MessageId, RequestId, Verdict};

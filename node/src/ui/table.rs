@@ -68,8 +68,8 @@ mod tests {
         assert_eq!(
             table.render(),
             concat!(
-                "NAME         UNITS  NOTE\n",
-                "a          1000000\n",
+                "NAME          UNITS  NOTE\n",
+                "a           1000000\n",
                 "long\u{fffd}[2Jer        2  x\n",
                 "short\n",
             )

@@ -1,0 +1,138 @@
+//! Catch-up: whom to ask for blocks that others have decided.
+//!
+//! 1. Peers state their tips; what they claim is believed only as far as asking them goes.
+//! 2. Who is two or more heights behind, or follows without voting, asks at once.
+//! 3. A validator exactly one height behind usually decides by itself a moment later, so it asks after
+//!    [`limits::ONE_BEHIND_MS`] without progress. It must ask: nobody repeats the votes of a decided height.
+//! 4. One request is open at a time. A peer that does not answer, or answers badly, is asked last from
+//!    then on.
+
+use crate::limits;
+use std::collections::BTreeMap;
+
+/// Transport key of a peer.
+pub type Peer = [u8; 32];
+
+#[derive(Debug, Default)]
+struct Known {
+    tip: u64,
+    failures: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    peer: Peer,
+    at: u64,
+}
+
+/// What is known of the peers' tips.
+#[derive(Debug, Default)]
+pub(crate) struct Catchup {
+    peers: BTreeMap<Peer, Known>,
+    asked: Option<Asked>,
+    /// Since when somebody has been ahead of our present tip.
+    behind: Option<u64>,
+}
+
+impl Catchup {
+    /// A peer states, or shows, that its tip is at least `tip`.
+    pub(crate) fn heard(&mut self, peer: Peer, tip: u64, own: u64, now: u64) {
+        if self.peers.len() < limits::PEERS || self.peers.contains_key(&peer) {
+            let known = self.peers.entry(peer).or_default();
+            known.tip = known.tip.max(tip);
+            if tip > own {
+                self.behind.get_or_insert(now);
+            }
+        }
+    }
+    /// A peer is gone.
+    pub(crate) fn gone(&mut self, peer: &Peer) {
+        self.peers.remove(peer);
+        self.asked = self.asked.filter(|a| a.peer != *peer);
+    }
+    /// Our tip has grown.
+    pub(crate) fn progress(&mut self, own: u64, now: u64) {
+        let ahead = self.peers.values().any(|p| p.tip > own);
+        self.behind = ahead.then_some(now);
+    }
+    /// An answer came from a peer; `good` if it brought us further.
+    pub(crate) fn answered(&mut self, peer: &Peer, good: bool) {
+        if self.asked.is_some_and(|a| a.peer == *peer) {
+            self.asked = None;
+        }
+        if let Some(known) = self.peers.get_mut(peer)
+            && !good
+        {
+            // It has to state its tip again before it is asked again.
+            known.failures = known.failures.saturating_add(1);
+            known.tip = 0;
+        }
+    }
+    fn best(&self, own: u64) -> Option<(Peer, u64)> {
+        let ahead = self.peers.iter().filter(|(_, known)| known.tip > own);
+        ahead
+            .min_by_key(|(peer, known)| (known.failures, u64::MAX - known.tip, **peer))
+            .map(|(peer, known)| (*peer, known.tip))
+    }
+    /// When to look again; `None` if nobody is ahead.
+    pub(crate) fn due(&self, own: u64, voting: bool) -> Option<u64> {
+        if let Some(asked) = self.asked {
+            return Some(asked.at.saturating_add(limits::SYNC_RETRY_MS));
+        }
+        let (_, tip) = self.best(own)?;
+        let patience = if voting && tip == own + 1 {
+            limits::ONE_BEHIND_MS
+        } else {
+            0
+        };
+        Some(self.behind?.saturating_add(patience))
+    }
+    /// Whom to ask now for the blocks after our tip.
+    pub(crate) fn ask(&mut self, own: u64, voting: bool, now: u64) -> Option<Peer> {
+        if self.due(own, voting)? > now {
+            return None;
+        }
+        if let Some(silent) = self.asked.take() {
+            self.answered(&silent.peer, false);
+        }
+        let (peer, _) = self.best(own)?;
+        self.asked = Some(Asked { peer, at: now });
+        Some(peer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_validator_one_behind_waits_a_moment_others_do_not() {
+        let mut catchup = Catchup::default();
+        catchup.heard([1; 32], 5, 4, 1_000);
+        assert_eq!(catchup.ask(4, true, 1_000), None);
+        assert_eq!(catchup.due(4, true), Some(1_300));
+        assert_eq!(catchup.ask(4, true, 1_300), Some([1; 32]));
+        let mut catchup = Catchup::default();
+        catchup.heard([1; 32], 6, 4, 1_000);
+        assert_eq!(catchup.ask(4, true, 1_000), Some([1; 32]));
+        let mut catchup = Catchup::default();
+        catchup.heard([1; 32], 5, 4, 1_000);
+        assert_eq!(catchup.ask(4, false, 1_000), Some([1; 32]));
+        catchup.answered(&[1; 32], true);
+        catchup.progress(5, 1_010);
+        assert_eq!(catchup.due(5, false), None);
+    }
+
+    #[test]
+    fn a_liar_about_its_tip_is_asked_last() {
+        let mut catchup = Catchup::default();
+        catchup.heard([1; 32], u64::MAX, 4, 0);
+        catchup.heard([2; 32], 9, 4, 0);
+        assert_eq!(catchup.ask(4, true, 0), Some([1; 32]));
+        assert_eq!(catchup.ask(4, true, 500), None, "one request at a time");
+        assert_eq!(catchup.ask(4, true, 1_000), Some([2; 32]));
+        catchup.heard([1; 32], u64::MAX, 4, 1_100);
+        catchup.answered(&[2; 32], true);
+        assert_eq!(catchup.ask(4, true, 1_200), Some([2; 32]));
+    }
+}

@@ -1,0 +1,143 @@
+//! Bodies: which are taken, and which blocks this node votes for.
+//!
+//! A validator votes for a block if
+//! 1. the ledger executes it (roots included);
+//! 2. its header names the validator who proposed it: of the proposal itself, or, if the proposal repeats
+//!    an earlier one, of a round up to that earlier one;
+//! 3. its time is at most [`CLOCK_AHEAD_MS`] ahead of our clock;
+//! 4. in a first proposal of rounds 0 to f, it omits no entry that we acknowledged two blocks ago.
+//!
+//! A refusal by 3 or 4 may be lifted when the block is proposed again.
+
+use super::{Host, Offence};
+use crate::candidates::Candidate;
+use crate::consensus::Stimulus;
+use crate::fault::Fault;
+use crate::message::{BodyRequest, HostMessage};
+use gridbay_ledger::CheckedBlock;
+use gridbay_protocol::block::Block;
+use gridbay_protocol::election;
+use gridbay_protocol::ids::BlockId;
+use gridbay_protocol::limits::CLOCK_AHEAD_MS;
+use gridbay_protocol::vote::Proposal;
+use std::sync::Arc;
+
+impl Host {
+    /// Takes a body in, if a proposal names it.
+    pub(super) fn take_body(&mut self, block: Block) -> Result<(), Fault> {
+        let id = block.id();
+        let running = self.engine.is_some() && block.header.height == self.state.height() + 1;
+        if !running || self.candidates.get(&id).is_some() {
+            return Ok(());
+        }
+        let Some(named_by) = self.candidates.naming(&id).map(|signed| signed.proposal) else {
+            self.blame(Offence::Unasked);
+            return Ok(());
+        };
+        let bytes = block.encode().len();
+        if !self.candidates.has_room(bytes) {
+            return Ok(());
+        }
+        let known = |id: &_, signature: &_| self.pool.known(id, signature);
+        let block = match CheckedBlock::check(&self.state.network(), block, known) {
+            Ok(block) => Arc::new(block),
+            Err(error) => {
+                // The header does not cover signatures, so this may be the sender's doing alone.
+                tracing::debug!(block = %id, %error, "mangled body");
+                self.blame(Offence::Body);
+                return Ok(());
+            }
+        };
+        let delta = match self.state.execute(&block) {
+            Ok(delta) => Some(delta),
+            Err(error) => {
+                let reason = super::open::causes(&error);
+                tracing::info!(block = %id, reason, "the ledger refuses a candidate");
+                None
+            }
+        };
+        let valid = delta.is_some() && self.is_acceptable(&block, &named_by);
+        self.journal.body(&mut *self.disk, block.block())?;
+        let proposer = block.header().proposer;
+        let candidate = Candidate {
+            block,
+            delta,
+            valid,
+        };
+        self.candidates.keep(candidate, bytes);
+        self.drive(Stimulus::Value {
+            round: named_by.round,
+            block: id,
+            proposer,
+            valid,
+        })
+    }
+    /// Judges a block again that another proposal names.
+    pub(super) fn judge_again(&mut self, proposal: &Proposal) -> Result<(), Fault> {
+        let Some(candidate) = self.candidates.get(&proposal.block) else {
+            return Ok(());
+        };
+        if candidate.valid || candidate.delta.is_none() {
+            return Ok(());
+        }
+        let block = Arc::clone(&candidate.block);
+        if !self.is_acceptable(&block, proposal) {
+            return Ok(());
+        }
+        self.candidates.judge(&proposal.block, true);
+        self.drive(Stimulus::Value {
+            round: proposal.round,
+            block: proposal.block,
+            proposer: block.header().proposer,
+            valid: true,
+        })
+    }
+    fn is_acceptable(&self, block: &CheckedBlock, proposal: &Proposal) -> bool {
+        let header = block.header();
+        let set = self.state.validators();
+        let made_by_its_proposer = match proposal.valid_round {
+            None => header.proposer == proposal.validator,
+            Some(valid_round) => {
+                let seed = self.state.election_seed();
+                let ranking = election::ranking(&seed, header.height, set);
+                let turns = ranking
+                    .iter()
+                    .take((valid_round as usize).saturating_add(1));
+                turns.into_iter().any(|id| *id == header.proposer)
+            }
+        };
+        let in_time = header.time_ms <= self.now.wall_ms.saturating_add(CLOCK_AHEAD_MS);
+        let faulty = (set.members().len() - 1) / 3;
+        let judged = proposal.valid_round.is_none() && proposal.round as usize <= faulty;
+        let omitted = judged
+            .then(|| self.pool.omitted(self.state.height(), block.entries()))
+            .flatten();
+        if !(made_by_its_proposer && in_time) || omitted.is_some() {
+            tracing::info!(block = %block.id(), made_by_its_proposer, in_time, ?omitted,
+                "no vote for a candidate");
+            return false;
+        }
+        true
+    }
+    /// Asks for bodies that are overdue.
+    pub(super) fn ask_for_bodies(&mut self) {
+        let height = self.state.height() + 1;
+        for (block, holder) in self.candidates.ask(self.now.mono_ms) {
+            let request = BodyRequest { height, block };
+            self.send(holder, HostMessage::BodyRequest(request));
+        }
+    }
+    /// Answers a request for a body of the running height.
+    pub(super) fn give_body(&mut self, to: crate::catchup::Peer, block: &BlockId) {
+        if let Some(candidate) = self.candidates.get(block) {
+            let body = Box::new(candidate.block.block().clone());
+            self.send(to, HostMessage::Body(body));
+        }
+    }
+    /// Penalises the sender of the message being handled.
+    pub(super) fn blame(&mut self, offence: Offence) {
+        if let Some(peer) = self.sender {
+            self.penalise(peer, offence);
+        }
+    }
+}

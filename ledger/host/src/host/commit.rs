@@ -1,0 +1,67 @@
+//! Applying a decided block: append, commit, index, settle the pool, tell.
+
+use super::{Host, HostEffect};
+use crate::candidates::Candidates;
+use crate::fault::Fault;
+use crate::mempool::PoolRefusal;
+use crate::message::DecidedBlock;
+use gridbay_ledger::{CheckedBlock, Delta};
+use gridbay_protocol::effect::Effect;
+use gridbay_protocol::vote::Certificate;
+use std::sync::Arc;
+
+impl Host {
+    /// Applies a block that `certificate` proves. It is safe on disk at the end of the step.
+    pub(super) fn commit(
+        &mut self,
+        block: Arc<CheckedBlock>,
+        delta: Delta,
+        certificate: Certificate,
+    ) -> Result<(), Fault> {
+        let decided = DecidedBlock {
+            block: block.block().clone(),
+            certificate: certificate.clone(),
+        };
+        self.blocks.append(&mut *self.disk, &decided)?;
+        let effects: Arc<[Effect]> = delta.effects().into();
+        self.state.commit(delta);
+        self.index.add(&block, &effects);
+        let height = self.state.height();
+        self.end_height(height);
+        for item in &block.block().evidence {
+            let vote = item.first;
+            let crime = (vote.height, vote.round, vote.kind, vote.validator);
+            self.evidence.remove(&crime);
+        }
+        self.effects.push(HostEffect::Decided {
+            block: Arc::clone(&block),
+            certificate: certificate.clone(),
+            effects,
+        });
+        self.tip_certificate = Some(certificate);
+        for (entry, refusal) in self.pool.settle(&self.state, block.entries()) {
+            let refusal = PoolRefusal::Ledger(Box::new(refusal));
+            self.effects
+                .push(HostEffect::EntryRefused { entry, refusal });
+        }
+        self.relay.extend(self.pool.overdue(height));
+        // Told at the end of the step, once for many blocks.
+        self.status_at = self.now.mono_ms;
+        Ok(())
+    }
+    /// Forgets everything about the height that ended.
+    fn end_height(&mut self, height: u64) {
+        if self.engine.take().is_none() {
+            self.pace.follow(self.now.mono_ms);
+        }
+        // The block itself supersedes what was signed for it.
+        self.signed = false;
+        self.candidates = Candidates::default();
+        self.timers.clear();
+        if let Some(guard) = &mut self.guard {
+            guard.advance(height + 1);
+        }
+        self.recovered = self.recovered.take().filter(|r| r.height > height);
+        self.catchup.progress(height, self.now.mono_ms);
+    }
+}

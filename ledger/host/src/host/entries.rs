@@ -1,0 +1,76 @@
+//! Entries on their way into the pool, and from validator to validator.
+//!
+//! 1. An entry of our own users enters the pool or is refused at once.
+//! 2. It is sent to all validators; a validator then acknowledges it.
+//! 3. An entry from a validator enters the pool and goes no further: its sender told all. One from anybody
+//!    else is passed on by the first validator it reaches.
+//! 4. An entry of ours that stays out of the book is sent again from time to time.
+
+use super::{Host, HostEffect, Offence};
+use crate::catchup::Peer;
+use crate::limits;
+use crate::mempool::PoolRefusal;
+use crate::message::HostMessage;
+use gridbay_protocol::entry::SignedEntry;
+use gridbay_protocol::stage::{Authentic, WellFormed};
+use std::sync::Arc;
+
+impl Host {
+    /// Whether this node votes at the next height.
+    pub(super) fn votes(&self) -> bool {
+        let own = self.guard.as_ref().map(crate::guard::Guard::validator);
+        own.is_some_and(|own| self.state.validators().get(&own).is_some())
+    }
+    pub(super) fn submit(&mut self, entry: Arc<Authentic>) {
+        let id = entry.id();
+        match self.pool.add(&self.state, Arc::clone(&entry), true) {
+            Ok(()) => {
+                self.relay.push(entry.signed().clone());
+                self.effects.push(HostEffect::EntryAdmitted { entry: id });
+                if self.votes() {
+                    self.effects.push(HostEffect::Acknowledged { entry: id });
+                }
+            }
+            Err(refusal) => {
+                let refused = HostEffect::EntryRefused { entry: id, refusal };
+                self.effects.push(refused);
+            }
+        }
+    }
+    pub(super) fn take_entries(&mut self, from: Peer, entries: Vec<SignedEntry>) {
+        let members = self.state.validators().members();
+        let from_validator = members.iter().any(|m| *m.node.as_bytes() == from);
+        for signed in entries {
+            let id = signed.id();
+            if self.pool.contains(&id) {
+                continue;
+            }
+            let formed = WellFormed::check(&self.state.network(), signed);
+            let Some(entry) = formed.ok().and_then(|f| f.authenticate().ok()) else {
+                self.penalise(from, Offence::Entry);
+                return;
+            };
+            let entry = Arc::new(entry);
+            match self.pool.add(&self.state, Arc::clone(&entry), false) {
+                Ok(()) => {
+                    self.effects.push(HostEffect::EntryAdmitted { entry: id });
+                    if self.votes() {
+                        if !from_validator {
+                            self.relay.push(entry.signed().clone());
+                        }
+                        self.effects.push(HostEffect::Acknowledged { entry: id });
+                    }
+                }
+                Err(PoolRefusal::Known(_)) => {}
+                Err(refusal) => tracing::debug!(entry = %id, %refusal, "entry of a peer refused"),
+            }
+        }
+    }
+    /// Sends what is to be relayed, in batches.
+    pub(super) fn flush_relay(&mut self) {
+        let relay = std::mem::take(&mut self.relay);
+        for batch in relay.chunks(limits::BATCH_ENTRIES) {
+            self.broadcast(HostMessage::Entries(batch.to_vec()));
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Messages of peers: judged, sorted by height, handed to where they belong.
+
+use super::{Host, Offence, Received};
+use crate::candidates::Novelty;
+use crate::catchup::Peer;
+use crate::consensus::{Engine, Stimulus};
+use crate::fault::Fault;
+use crate::limits;
+use crate::message::{HostMessage, Offered, SignedProposal, SignedVote, Status};
+use gridbay_protocol::election;
+use std::cmp::Ordering;
+
+/// The height that a consensus message is about.
+fn height_of(message: &HostMessage) -> Option<u64> {
+    match message {
+        HostMessage::Vote(signed) => Some(signed.vote.height),
+        HostMessage::Proposal(offered) => Some(offered.signed.proposal.height),
+        HostMessage::Polka(polka) => Some(polka.height),
+        HostMessage::Round(proof) => Some(proof.height),
+        _ => None,
+    }
+}
+
+impl Host {
+    pub(super) fn receive(&mut self, from: Peer, received: Received) -> Result<(), Fault> {
+        let message = match received {
+            Received::Message(message) if message.counts_fit() => Some(message),
+            Received::Message(_) => None,
+            Received::Bytes(bytes) => HostMessage::decode(&bytes).ok(),
+        };
+        match message {
+            Some(message) => self.deliver(from, message),
+            None => {
+                self.penalise(from, Offence::Malformed);
+                Ok(())
+            }
+        }
+    }
+    pub(super) fn deliver(&mut self, from: Peer, message: HostMessage) -> Result<(), Fault> {
+        self.sender = Some(from);
+        let done = match height_of(&message) {
+            Some(height) => self.deliver_at(from, height, message),
+            None => self.deliver_other(from, message),
+        };
+        self.sender = None;
+        done
+    }
+    fn deliver_other(&mut self, from: Peer, message: HostMessage) -> Result<(), Fault> {
+        match message {
+            HostMessage::BodyRequest(request) => {
+                if request.height == self.state.height() + 1 {
+                    self.give_body(from, &request.block);
+                } else if request.height <= self.state.height() {
+                    let tip = self.state.height();
+                    self.send(from, HostMessage::Status(Status { tip }));
+                }
+            }
+            HostMessage::Body(block) => return self.take_body(*block),
+            HostMessage::Status(status) => self.heard(from, status.tip),
+            HostMessage::SyncRequest(request) => return self.give_blocks(from, request.from),
+            HostMessage::SyncResponse(items) => return self.take_blocks(from, items),
+            HostMessage::Entries(entries) => self.take_entries(from, entries),
+            HostMessage::Vote(_)
+            | HostMessage::Proposal(_)
+            | HostMessage::Polka(_)
+            | HostMessage::Round(_) => {}
+        }
+        Ok(())
+    }
+    fn heard(&mut self, from: Peer, tip: u64) {
+        let (own, now) = (self.state.height(), self.now.mono_ms);
+        self.catchup.heard(from, tip, own, now);
+    }
+    /// A consensus message: for the running height it moves consensus, for the next ones it waits.
+    fn deliver_at(&mut self, from: Peer, height: u64, message: HostMessage) -> Result<(), Fault> {
+        let next = self.state.height() + 1;
+        match height.cmp(&next) {
+            Ordering::Less => return Ok(()),
+            Ordering::Greater => {
+                self.heard(from, height - 1);
+                if height == next + 1 && self.votes() {
+                    self.early.keep(height, from, message);
+                }
+                return Ok(());
+            }
+            Ordering::Equal => {}
+        }
+        if self.engine.is_none() {
+            self.await_start(from, height, message);
+            return Ok(());
+        }
+        match message {
+            HostMessage::Vote(signed) => self.drive(Stimulus::Vote(signed)),
+            HostMessage::Polka(polka) => self.drive(Stimulus::Polka(polka)),
+            HostMessage::Round(proof) => self.drive(Stimulus::Round(proof)),
+            HostMessage::Proposal(offered) => self.take_proposal(from, offered),
+            _ => Ok(()),
+        }
+    }
+    /// A message for the next height, which has not started here: a vote or a proposal shows that a
+    /// validator has started it. The other kinds consist of votes that travel on their own as well.
+    fn await_start(&mut self, from: Peer, height: u64, message: HostMessage) {
+        if !self.votes() {
+            return;
+        }
+        let right = match &message {
+            HostMessage::Vote(signed) => self.is_right_vote(signed),
+            HostMessage::Proposal(offered) => self.is_elected(&offered.signed),
+            _ => return self.early.keep(height, from, message),
+        };
+        if right {
+            self.pace.call();
+            self.early.keep(height, from, message);
+        } else {
+            self.blame(Offence::Signature);
+        }
+    }
+    fn is_right_vote(&self, signed: &SignedVote) -> bool {
+        let member = self.state.validators().get(&signed.vote.validator);
+        member.is_some_and(|m| signed.verify(&self.state.network(), &m.key).is_ok())
+    }
+    /// Whether a proposal for the next height is signed by the validator elected for its round.
+    fn is_elected(&self, signed: &SignedProposal) -> bool {
+        let proposal = &signed.proposal;
+        let (set, seed) = (self.state.validators(), self.state.election_seed());
+        let elected = election::proposer(&seed, proposal.height, proposal.round, set);
+        let member = set.get(&proposal.validator);
+        elected == proposal.validator
+            && member.is_some_and(|m| signed.verify(&self.state.network(), &m.key).is_ok())
+    }
+    /// A proposal for the running height: followed and relayed once, its body taken or asked for.
+    fn take_proposal(&mut self, from: Peer, offered: Offered) -> Result<(), Fault> {
+        let Offered { signed, body } = offered;
+        let proposal = signed.proposal;
+        let round = self.engine.as_ref().map_or(0, Engine::round);
+        if proposal.round > round.saturating_add(limits::ROUNDS_AHEAD) {
+            return Ok(());
+        }
+        let novelty = self.candidates.novelty(&signed);
+        if novelty == Novelty::Excess {
+            return Ok(());
+        }
+        if novelty == Novelty::New {
+            if !self.is_elected(&signed) {
+                self.blame(Offence::Signature);
+                return Ok(());
+            }
+            if let Some(engine) = &mut self.engine {
+                engine.vouch(&signed);
+            }
+            self.candidates.follow(signed);
+            // Relayed to all, so that a proposer who tells different peers different things is seen.
+            self.broadcast(HostMessage::Proposal(Offered { signed, body: None }));
+        }
+        self.candidates.want(proposal.block, from, self.now.mono_ms);
+        if let Some(body) = body {
+            if body.id() == proposal.block {
+                self.take_body(*body)?;
+            } else {
+                self.blame(Offence::Unasked);
+            }
+        }
+        if novelty == Novelty::New {
+            self.judge_again(&proposal)?;
+            self.drive(Stimulus::Proposal(signed))?;
+        }
+        Ok(())
+    }
+    /// Tells a new peer where we are and what is being voted on.
+    pub(super) fn greet(&mut self, peer: Peer) {
+        let tip = self.state.height();
+        self.send(peer, HostMessage::Status(Status { tip }));
+        for signed in self.current_proposals() {
+            let offered = Offered { signed, body: None };
+            self.send(peer, HostMessage::Proposal(offered));
+        }
+    }
+}

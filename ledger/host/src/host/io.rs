@@ -1,0 +1,135 @@
+//! What goes into a host and what comes out of it.
+
+use crate::catchup::Peer;
+use crate::mempool::PoolRefusal;
+use crate::message::{HostMessage, SignedProposal};
+use gridbay_ledger::CheckedBlock;
+use gridbay_protocol::effect::Effect;
+use gridbay_protocol::evidence::Evidence;
+use gridbay_protocol::ids::EntryId;
+use gridbay_protocol::stage::Authentic;
+use gridbay_protocol::vote::Certificate;
+use std::sync::Arc;
+
+/// The time of a step, as the caller's clocks show it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Now {
+    /// Milliseconds of a clock that never goes back; its origin does not matter.
+    pub mono_ms: u64,
+    /// Milliseconds since 1970. Only block times depend on it.
+    pub wall_ms: u64,
+}
+
+/// A message as it arrived.
+#[derive(Clone, Debug)]
+pub enum Received {
+    /// Bytes from the wire.
+    Bytes(Vec<u8>),
+    /// A message that never was bytes, as in the simulator.
+    Message(HostMessage),
+}
+
+/// What a host reacts to.
+#[derive(Clone, Debug)]
+pub enum HostInput {
+    /// The first input after [`super::Host::open`].
+    Start,
+    /// A message of a peer.
+    Message {
+        /// Transport key of the peer it came from, which need not be its author.
+        from: Peer,
+        /// The message.
+        message: Received,
+    },
+    /// The time of the last [`HostEffect::WakeAt`] has come.
+    Tick,
+    /// An entry of this node's own users or agents.
+    Submit(Arc<Authentic>),
+    /// A peer is connected.
+    PeerUp(Peer),
+    /// A peer is gone.
+    PeerDown(Peer),
+}
+
+/// What a peer did wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
+pub enum Offence {
+    /// Bytes that are no message.
+    #[error("malformed message")]
+    Malformed,
+    /// A wrong signature, or one of somebody who may not sign this.
+    #[error("wrong signature")]
+    Signature,
+    /// A body that nobody asked for.
+    #[error("unasked body")]
+    Unasked,
+    /// A body that is not what its header says.
+    #[error("mangled body")]
+    Body,
+    /// Decided blocks whose certificates prove nothing.
+    #[error("worthless certificate")]
+    Certificate,
+    /// An entry that is malformed or not authentic.
+    #[error("worthless entry")]
+    Entry,
+}
+
+/// Proof that a validator contradicted itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Equivocation {
+    /// Two votes.
+    Votes(Box<Evidence>),
+    /// Two proposals for one round.
+    Proposals(Box<(SignedProposal, SignedProposal)>),
+}
+
+/// What a host asks of its caller. Everything that these effects rely on is safe on disk.
+#[derive(Clone, Debug)]
+pub enum HostEffect {
+    /// Send to every validator directly, and to all others as the caller sees fit.
+    Broadcast(HostMessage),
+    /// Send to one peer.
+    Send {
+        /// To whom.
+        to: Peer,
+        /// What.
+        message: HostMessage,
+    },
+    /// Give [`HostInput::Tick`] at this monotonic time; replaces the time asked for before.
+    WakeAt(u64),
+    /// A block was decided and applied.
+    Decided {
+        /// The block.
+        block: Arc<CheckedBlock>,
+        /// This node's proof of the decision.
+        certificate: Certificate,
+        /// What the block did, in order.
+        effects: Arc<[Effect]>,
+    },
+    /// An entry waits for a block.
+    EntryAdmitted {
+        /// The entry.
+        entry: EntryId,
+    },
+    /// An entry does not, or no longer, wait for a block.
+    EntryRefused {
+        /// The entry.
+        entry: EntryId,
+        /// Why.
+        refusal: PoolRefusal,
+    },
+    /// This validator has relayed the entry to all others and will not vote for blocks that omit it.
+    Acknowledged {
+        /// The entry.
+        entry: EntryId,
+    },
+    /// A peer misbehaved.
+    Penalise {
+        /// Who.
+        peer: Peer,
+        /// How.
+        offence: Offence,
+    },
+    /// A validator contradicted itself.
+    Equivocation(Equivocation),
+}

@@ -1,0 +1,226 @@
+//! The host: one machine around the ledger that turns inputs into effects.
+//!
+//! A step
+//! 1. applies its input,
+//! 2. does what has become due: timers, missing bodies, catch-up, the next height,
+//! 3. syncs the block file if a block was decided, and the journal if something was signed for a height
+//!    still open: one sync each, before any effect of the step reaches the caller,
+//! 4. says when it wants to be woken.
+//!
+//! That makes three syncs per height: prevote, precommit, block. A block that is safe makes everything
+//! signed for its height superfluous, so its step needs no sync of the journal.
+//!
+//! A validator votes through an [`Engine`]; everybody, also a validator that fell behind, follows by
+//! certificates (`sync`). An error of [`Host::step`] is a [`Fault`] of this node: the node stops.
+
+mod bodies;
+mod commit;
+mod entries;
+mod height;
+mod inbox;
+mod io;
+mod open;
+mod query;
+mod sync;
+
+pub use io::{Equivocation, HostEffect, HostInput, Now, Offence, Received};
+pub use open::HostConfig;
+
+use crate::blocks::BlockFile;
+use crate::candidates::Candidates;
+use crate::catchup::{Catchup, Peer};
+use crate::consensus::{Engine, Timer};
+use crate::disk::Disk;
+use crate::early::Early;
+use crate::fault::Fault;
+use crate::guard::Guard;
+use crate::index::Index;
+use crate::journal::{Journal, Recovered};
+use crate::limits;
+use crate::mempool::Mempool;
+use crate::message::{HostMessage, Status};
+use crate::pacing::Pace;
+use gridbay_ledger::State;
+use gridbay_protocol::beacon::Chain;
+use gridbay_protocol::entry::SignedEntry;
+use gridbay_protocol::evidence::Evidence;
+use gridbay_protocol::ids::ValidatorId;
+use gridbay_protocol::vote::{Certificate, VoteKind};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Whom evidence convicts, and of what: one item per statement is enough.
+type Crime = (u64, u32, VoteKind, ValidatorId);
+
+/// The ledger host of one node.
+pub struct Host {
+    disk: Box<dyn Disk>,
+    state: State,
+    blocks: BlockFile,
+    journal: Journal,
+    index: Index,
+    /// Certificate of the tip; `None` at height 0.
+    tip_certificate: Option<Certificate>,
+    guard: Option<Guard>,
+    chain: Option<Chain>,
+    /// What the journal held for the height after the tip.
+    recovered: Option<Recovered>,
+    engine: Option<Engine>,
+    candidates: Candidates,
+    timers: BTreeMap<Timer, u64>,
+    early: Early,
+    pool: Mempool,
+    evidence: BTreeMap<Crime, Evidence>,
+    connected: BTreeSet<Peer>,
+    catchup: Catchup,
+    pace: Pace,
+    now: Now,
+    /// When to state our tip again.
+    status_at: u64,
+    effects: Vec<HostEffect>,
+    /// Entries to send to all validators at the end of the step.
+    relay: Vec<SignedEntry>,
+    /// Whether something was signed that only the journal can make safe.
+    signed: bool,
+    /// Whose message is being handled.
+    sender: Option<Peer>,
+    stopped: bool,
+}
+
+impl std::fmt::Debug for Host {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Host")
+            .field("tip", &self.state.height())
+            .field("engine", &self.engine)
+            .field("pool", &self.pool.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Host {
+    /// Applies an input at a time and returns what to do, in order.
+    ///
+    /// # Errors
+    /// A fault of this node. The host refuses all further steps.
+    pub fn step(&mut self, now: Now, input: HostInput) -> Result<Vec<HostEffect>, Fault> {
+        if self.stopped {
+            return Err(Fault::Invariant(
+                "a host that had a fault takes no further step",
+            ));
+        }
+        self.now.mono_ms = self.now.mono_ms.max(now.mono_ms);
+        self.now.wall_ms = now.wall_ms;
+        let done = self.apply(input).and_then(|()| self.advance());
+        let done = done.and_then(|()| self.make_safe());
+        if let Err(fault) = done {
+            self.stopped = true;
+            return Err(fault);
+        }
+        self.flush_relay();
+        let wake = self.wake_at();
+        self.effects.push(HostEffect::WakeAt(wake));
+        Ok(std::mem::take(&mut self.effects))
+    }
+
+    fn apply(&mut self, input: HostInput) -> Result<(), Fault> {
+        match input {
+            HostInput::Start => {
+                self.gather();
+                Ok(())
+            }
+            HostInput::Tick => Ok(()),
+            HostInput::Message { from, message } => self.receive(from, message),
+            HostInput::Submit(entry) => {
+                self.submit(entry);
+                Ok(())
+            }
+            HostInput::PeerUp(peer) => {
+                if self.connected.len() < limits::PEERS {
+                    self.connected.insert(peer);
+                }
+                self.gather();
+                self.greet(peer);
+                Ok(())
+            }
+            HostInput::PeerDown(peer) => {
+                self.connected.remove(&peer);
+                self.catchup.gone(&peer);
+                Ok(())
+            }
+        }
+    }
+
+    /// Does everything that is due, until nothing is.
+    fn advance(&mut self) -> Result<(), Fault> {
+        let now = self.now.mono_ms;
+        loop {
+            let due = self.timers.iter().find(|(_, at)| **at <= now);
+            if let Some(timer) = due.map(|(timer, _)| *timer) {
+                self.timers.remove(&timer);
+                self.drive(crate::consensus::Stimulus::Timeout(timer))?;
+            } else if self.height_due().is_some_and(|at| at <= now) {
+                self.begin_height()?;
+            } else {
+                break;
+            }
+        }
+        self.ask_for_bodies();
+        self.ask_for_blocks();
+        if self.status_at <= now {
+            self.state_tip();
+        }
+        Ok(())
+    }
+
+    /// Makes safe what the effects of this step rely on.
+    fn make_safe(&mut self) -> Result<(), Fault> {
+        self.blocks.sync(&mut *self.disk)?;
+        if std::mem::take(&mut self.signed) {
+            self.journal.sync(&mut *self.disk)?;
+        }
+        Ok(())
+    }
+
+    fn wake_at(&self) -> u64 {
+        let timers = self.timers.values().copied().min();
+        let catchup = self.catchup.due(self.state.height(), self.engine.is_some());
+        [
+            timers,
+            self.height_due(),
+            self.candidates.due(),
+            catchup,
+            Some(self.status_at),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+        .unwrap_or(self.status_at)
+        .max(self.now.mono_ms)
+    }
+
+    /// Checks whether more than two thirds of the power are connected.
+    fn gather(&mut self) {
+        let set = self.state.validators();
+        let own = self.guard.as_ref().map(Guard::validator);
+        let here = set.members().iter().filter(|member| {
+            own == Some(member.id) || self.connected.contains(member.node.as_bytes())
+        });
+        if set.is_quorum(here.map(|member| member.power).sum()) {
+            self.pace.gather();
+        }
+    }
+    /// Tells all peers how far our book reaches.
+    fn state_tip(&mut self) {
+        let tip = self.state.height();
+        self.status_at = self.now.mono_ms.saturating_add(limits::STATUS_MS);
+        self.broadcast(HostMessage::Status(Status { tip }));
+    }
+    fn broadcast(&mut self, message: HostMessage) {
+        self.effects.push(HostEffect::Broadcast(message));
+    }
+    fn send(&mut self, to: Peer, message: HostMessage) {
+        self.effects.push(HostEffect::Send { to, message });
+    }
+    fn penalise(&mut self, peer: Peer, offence: Offence) {
+        self.effects.push(HostEffect::Penalise { peer, offence });
+    }
+}

@@ -1,0 +1,72 @@
+//! Questions to a host. None of them changes anything.
+
+use super::Host;
+use crate::fault::Fault;
+use crate::index::HistoryItem;
+use crate::message::DecidedBlock;
+use gridbay_ledger::State;
+use gridbay_protocol::ids::{AccountId, BlockId, EntryId, Hash32, ValidatorId};
+use gridbay_protocol::vote::Certificate;
+
+impl Host {
+    /// The state after the last block.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+    /// This node's validator, if it has a consensus key.
+    pub fn validator(&self) -> Option<ValidatorId> {
+        self.guard.as_ref().map(crate::guard::Guard::validator)
+    }
+    /// A block with its certificate; `None` for height 0 and beyond the tip.
+    ///
+    /// # Errors
+    /// The disk failed.
+    pub fn block(&self, height: u64) -> Result<Option<DecidedBlock>, Fault> {
+        self.blocks.read(&*self.disk, height)
+    }
+    /// The certificate of a block; `None` for height 0 and beyond the tip.
+    ///
+    /// # Errors
+    /// The disk failed.
+    pub fn certificate(&self, height: u64) -> Result<Option<Certificate>, Fault> {
+        if height == self.state.height() {
+            return Ok(self.tip_certificate.clone());
+        }
+        Ok(self.block(height)?.map(|decided| decided.certificate))
+    }
+    /// Height of a block.
+    pub fn block_height(&self, block: &BlockId) -> Option<u64> {
+        self.index.block(block)
+    }
+    /// Height of the block that an entry took effect in.
+    pub fn entry_height(&self, entry: &EntryId) -> Option<u64> {
+        self.index.entry(entry)
+    }
+    /// What concerned an account in blocks before height `before` (`u64::MAX` for all), latest first;
+    /// at most `limit` and [`crate::limits::HISTORY_ROWS`] lines.
+    pub fn history(&self, account: &AccountId, before: u64, limit: usize) -> Vec<HistoryItem> {
+        self.index.history(account, before, limit)
+    }
+    /// Clearings and buys before a place (height, position; `(u64::MAX, 0)` for all), latest first; at
+    /// most `limit` and [`crate::limits::HISTORY_ROWS`].
+    pub fn auctions(&self, before: (u64, u32), limit: usize) -> Vec<HistoryItem> {
+        self.index.auctions(before, limit)
+    }
+    /// Height and position of the record of a clearing (by its id) or of a buy (by its order).
+    pub fn auction_place(&self, id: &Hash32) -> Option<(u64, u32)> {
+        self.index.auction_place(&id.0)
+    }
+    /// Canonical bytes of what a block did, in order: the items under its root of effects. Empty for a
+    /// height that is not in the index.
+    pub fn effect_bytes(&self, height: u64) -> Vec<Vec<u8>> {
+        self.index.effects(height)
+    }
+    /// Entries that wait for a block.
+    pub fn pool_len(&self) -> usize {
+        self.pool.len()
+    }
+    /// Round of the running height; `None` while none is running here.
+    pub fn round(&self) -> Option<u32> {
+        self.engine.as_ref().map(crate::consensus::Engine::round)
+    }
+}

@@ -1,0 +1,342 @@
+//! The index: where a block, an entry or an account's history is found. For questions only.
+//!
+//! The index is derived from the block file and may lag behind it after a crash; it then continues
+//! from the height it records. If it cannot be opened, contradicts the block file or is ahead of it, it
+//! is thrown away and made anew. Losing it costs time, never data, and a failing index only stops
+//! answering. Without a directory the rows stay in memory.
+//!
+//! Keys: `a` account, height, position → nothing; `b` block → height; `e` entry → height;
+//! `f` height, position → effect; `c` height, position (of an auction) → nothing; `i` id of an auction →
+//! height, position; `h` → (height, block) applied; `o` order → account.
+
+use crate::limits;
+use gridbay_ledger::CheckedBlock;
+use gridbay_protocol::codec;
+use gridbay_protocol::effect::Effect;
+use gridbay_protocol::ids::{AccountId, BlockId, EntryId, OrderId};
+use gridbay_protocol::lease::LeaseEvent;
+use gridbay_protocol::payment::Purse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// Blocks between two flushes; a crash costs the index at most as many, until the next start.
+const FLUSH_EVERY: u64 = 256;
+/// Bytes of sled's cache.
+const CACHE_BYTES: u64 = 8 * 1024 * 1024;
+/// Bytes of one effect: a clearing record of a full class is the largest.
+const EFFECT_BYTES: usize = 64 * 1024 * 1024;
+
+type Row = (Vec<u8>, Vec<u8>);
+
+/// Where rows are.
+#[derive(Debug)]
+enum Rows {
+    Sled(sled::Db),
+    Memory(BTreeMap<Vec<u8>, Vec<u8>>),
+}
+
+/// The index.
+#[derive(Debug)]
+pub(crate) struct Index {
+    rows: Rows,
+    directory: Option<PathBuf>,
+    applied: Option<(u64, BlockId)>,
+}
+
+/// One line of an account's history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HistoryItem {
+    /// Height of the block.
+    pub height: u64,
+    /// Position among the block's effects.
+    pub position: u32,
+    /// What happened.
+    pub effect: Effect,
+}
+
+fn key(kind: u8, parts: &[&[u8]]) -> Vec<u8> {
+    let mut key = vec![kind];
+    for part in parts {
+        key.extend_from_slice(part);
+    }
+    key
+}
+
+/// Id of a clearing, or of the order of a buy.
+fn auction_id(effect: &Effect) -> Option<[u8; 32]> {
+    match effect {
+        Effect::Clearing(record) => Some(record.id.0),
+        Effect::Buy(record) => Some(record.order.0),
+        Effect::Posting(_) | Effect::Lease(_) | Effect::Order { .. } => None,
+    }
+}
+
+fn open_sled(directory: &Path) -> Result<sled::Db, sled::Error> {
+    sled::Config::new()
+        .path(directory)
+        .cache_capacity(CACHE_BYTES)
+        .flush_every_ms(None)
+        .open()
+}
+
+fn open_rows(directory: Option<&Path>) -> Rows {
+    let Some(directory) = directory else {
+        return Rows::Memory(BTreeMap::new());
+    };
+    let opened = open_sled(directory).or_else(|error| {
+        tracing::warn!(%error, "the index is torn and made anew");
+        wipe(directory);
+        open_sled(directory)
+    });
+    match opened {
+        Ok(db) => Rows::Sled(db),
+        Err(error) => {
+            tracing::warn!(%error, "no index on disk, it is kept in memory");
+            Rows::Memory(BTreeMap::new())
+        }
+    }
+}
+
+fn wipe(directory: &Path) {
+    if let Err(error) = std::fs::remove_dir_all(directory) {
+        tracing::warn!(%error, "cannot remove the index");
+    }
+}
+
+impl Rows {
+    fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
+        match self {
+            Rows::Sled(db) => db.get(key).ok().flatten().map(|v| v.to_vec()),
+            Rows::Memory(map) => map.get(key).cloned(),
+        }
+    }
+    fn write(&mut self, rows: Vec<Row>) -> Result<(), sled::Error> {
+        match self {
+            Rows::Sled(db) => {
+                let mut batch = sled::Batch::default();
+                for (key, value) in rows {
+                    batch.insert(key, value);
+                }
+                db.apply_batch(batch)
+            }
+            Rows::Memory(map) => {
+                map.extend(rows);
+                Ok(())
+            }
+        }
+    }
+    /// The last `limit` keys below a prefix and before `end`, descending.
+    fn last(&self, prefix: &[u8], end: Vec<u8>, limit: usize) -> Vec<Vec<u8>> {
+        let start = prefix.to_vec();
+        if start >= end {
+            return Vec::new();
+        }
+        match self {
+            Rows::Sled(db) => db
+                .range(start..end)
+                .rev()
+                .take(limit)
+                .filter_map(|row| row.ok().map(|(key, _)| key.to_vec()))
+                .collect(),
+            Rows::Memory(map) => map
+                .range(start..end)
+                .rev()
+                .take(limit)
+                .map(|(key, _)| key.clone())
+                .collect(),
+        }
+    }
+}
+
+/// Height and position from their 12 bytes.
+fn place_of(bytes: &[u8]) -> Option<(u64, u32)> {
+    let (height, position) = bytes.split_first_chunk::<8>()?;
+    let position = u32::from_be_bytes(position.try_into().ok()?);
+    Some((u64::from_be_bytes(*height), position))
+}
+
+impl Index {
+    /// Opens the index of a directory; `None` keeps it in memory.
+    pub(crate) fn open(directory: Option<&Path>) -> Index {
+        let rows = open_rows(directory);
+        let applied = rows.get(b"h").and_then(|bytes| {
+            let (height, block) = bytes.split_first_chunk::<8>()?;
+            let block = BlockId(block.try_into().ok()?);
+            Some((u64::from_be_bytes(*height), block))
+        });
+        Index {
+            rows,
+            directory: directory.map(Path::to_owned),
+            applied,
+        }
+    }
+    /// Height up to which blocks are in the index.
+    pub(crate) fn applied(&self) -> u64 {
+        self.applied.map_or(0, |(height, _)| height)
+    }
+    /// Starts anew unless the last block it holds is `found`, the block file's at that height.
+    pub(crate) fn reconcile(&mut self, found: Option<BlockId>) {
+        let Some((height, block)) = self.applied else {
+            return;
+        };
+        if found == Some(block) {
+            return;
+        }
+        tracing::warn!(
+            height,
+            "the index does not belong to the block file and is made anew"
+        );
+        // Closes the old files before they are removed.
+        self.rows = Rows::Memory(BTreeMap::new());
+        if let Some(directory) = &self.directory {
+            wipe(directory);
+        }
+        self.rows = open_rows(self.directory.as_deref());
+        self.applied = None;
+    }
+    /// Adds a block, unless it is in the index. The height applied is part of the same batch.
+    pub(crate) fn add(&mut self, block: &CheckedBlock, effects: &[Effect]) {
+        let (height, id) = (block.header().height, block.id());
+        if height != self.applied() + 1 {
+            return;
+        }
+        let at = height.to_be_bytes();
+        let mut rows = vec![
+            (key(b'b', &[id.as_bytes()]), at.to_vec()),
+            (key(b'h', &[]), [&at[..], id.as_bytes()].concat()),
+        ];
+        let mut owners = BTreeMap::new();
+        for entry in block.entries() {
+            let (entry_id, account) = (entry.id(), entry.entry().account);
+            rows.push((key(b'e', &[entry_id.as_bytes()]), at.to_vec()));
+            rows.push((
+                key(b'o', &[entry_id.as_bytes()]),
+                account.as_bytes().to_vec(),
+            ));
+            owners.insert(OrderId(*entry_id.as_bytes()), account);
+        }
+        for (position, effect) in (0u32..).zip(effects) {
+            let place = position.to_be_bytes();
+            for account in self.concerned(effect, &owners) {
+                rows.push((key(b'a', &[account.as_bytes(), &at, &place]), Vec::new()));
+            }
+            if let Some(id) = auction_id(effect) {
+                rows.push((key(b'c', &[&at, &place]), Vec::new()));
+                rows.push((key(b'i', &[&id]), [&at[..], &place[..]].concat()));
+            }
+            rows.push((key(b'f', &[&at, &place]), codec::encode(effect)));
+        }
+        if let Err(error) = self.rows.write(rows) {
+            tracing::warn!(%error, height, "the index stops; it is made anew at the next start");
+            self.rows = Rows::Memory(BTreeMap::new());
+            if let Some(directory) = self.directory.take() {
+                wipe(&directory);
+            }
+        }
+        self.applied = Some((height, id));
+        if height.is_multiple_of(FLUSH_EVERY) {
+            self.flush();
+        }
+    }
+    /// Hands what was written to the operating system.
+    pub(crate) fn flush(&self) {
+        if let Rows::Sled(db) = &self.rows
+            && let Err(error) = db.flush()
+        {
+            tracing::warn!(%error, "cannot flush the index");
+        }
+    }
+    fn concerned(
+        &self,
+        effect: &Effect,
+        fresh: &BTreeMap<OrderId, AccountId>,
+    ) -> BTreeSet<AccountId> {
+        let owner = |order: &OrderId| {
+            fresh.get(order).copied().or_else(|| {
+                let bytes = self.rows.get(&key(b'o', &[order.as_bytes()]))?;
+                Some(AccountId(bytes.try_into().ok()?))
+            })
+        };
+        let mut accounts = BTreeSet::new();
+        match effect {
+            Effect::Posting(posting) => {
+                for purse in [&posting.from, &posting.to] {
+                    accounts.extend(match purse {
+                        Purse::Account(account) => Some(*account),
+                        Purse::Escrow(order) => owner(order),
+                        Purse::Class(_) | Purse::Bank => None,
+                    });
+                }
+                accounts.extend(posting.order.as_ref().and_then(owner));
+            }
+            Effect::Clearing(record) => {
+                accounts.extend(record.awards.iter().filter_map(|a| owner(&a.order)));
+            }
+            Effect::Buy(record) => accounts.extend(owner(&record.order)),
+            Effect::Lease(LeaseEvent::Started(terms) | LeaseEvent::Renewed(terms)) => {
+                accounts.insert(terms.account);
+            }
+            Effect::Lease(LeaseEvent::Ended { order, .. }) | Effect::Order { order, .. } => {
+                accounts.extend(owner(order));
+            }
+        }
+        accounts
+    }
+    /// Height of a block.
+    pub(crate) fn block(&self, id: &BlockId) -> Option<u64> {
+        self.height_at(&key(b'b', &[id.as_bytes()]))
+    }
+    /// Height of the block that an entry is in.
+    pub(crate) fn entry(&self, id: &EntryId) -> Option<u64> {
+        self.height_at(&key(b'e', &[id.as_bytes()]))
+    }
+    fn height_at(&self, key: &[u8]) -> Option<u64> {
+        let bytes = self.rows.get(key)?.try_into().ok()?;
+        Some(u64::from_be_bytes(bytes))
+    }
+    /// What concerned an account before a height, latest first, at most `limit` lines.
+    pub(crate) fn history(
+        &self,
+        account: &AccountId,
+        before: u64,
+        limit: usize,
+    ) -> Vec<HistoryItem> {
+        let prefix = key(b'a', &[account.as_bytes()]);
+        let end = key(b'a', &[account.as_bytes(), &before.to_be_bytes()]);
+        let keys = self
+            .rows
+            .last(&prefix, end, limit.min(limits::HISTORY_ROWS));
+        let items = keys.iter().map(|row| self.item(row.get(prefix.len()..)?));
+        items.flatten().collect()
+    }
+    /// The effect at a place, given as its 12 bytes.
+    fn item(&self, place: &[u8]) -> Option<HistoryItem> {
+        let effect = self.rows.get(&key(b'f', &[place]))?;
+        let (height, position) = place_of(place)?;
+        Some(HistoryItem {
+            height,
+            position,
+            effect: codec::decode(&effect, EFFECT_BYTES).ok()?,
+        })
+    }
+    /// Clearings and buys before a place (height, position), latest first, at most `limit`.
+    pub(crate) fn auctions(&self, before: (u64, u32), limit: usize) -> Vec<HistoryItem> {
+        let end = key(b'c', &[&before.0.to_be_bytes(), &before.1.to_be_bytes()]);
+        let keys = self.rows.last(b"c", end, limit.min(limits::HISTORY_ROWS));
+        let items = keys.iter().map(|row| self.item(row.get(1..)?));
+        items.flatten().collect()
+    }
+    /// Where a clearing, or the buy of an order, is.
+    pub(crate) fn auction_place(&self, id: &[u8; 32]) -> Option<(u64, u32)> {
+        place_of(&self.rows.get(&key(b'i', &[id]))?)
+    }
+    /// Canonical bytes of the effects of a block, in order.
+    pub(crate) fn effects(&self, height: u64) -> Vec<Vec<u8>> {
+        let at = height.to_be_bytes();
+        let row = |position: u32| {
+            let place = position.to_be_bytes();
+            self.rows.get(&key(b'f', &[&at, &place]))
+        };
+        (0..).map_while(row).collect()
+    }
+}

@@ -1,0 +1,210 @@
+//! The journal: everything of the running height that a crash must not take away.
+//!
+//! One file of records holds the bodies of candidates, the statements this validator signed and the
+//! stimuli that consensus went through, so that one sync makes all of them safe together:
+//!
+//! 1. bodies come before the verdicts on them, statements before the votes made of them;
+//! 2. [`Journal::sync`] runs before anything signed leaves the node;
+//! 3. a new height begins with a mark, and only after its parent is safe in the block file;
+//! 4. a file larger than [`limits::JOURNAL_BYTES`] is replaced by a new one at a mark.
+//!
+//! The statements double as the memory of the sign-guard.
+
+use crate::consensus::Stimulus;
+use crate::disk::Disk;
+use crate::fault::Fault;
+use crate::guard::Statement;
+use crate::limits;
+use crate::record::RecordFile;
+use gridbay_protocol::block::Block;
+use gridbay_protocol::codec;
+use gridbay_protocol::ids::BlockId;
+use serde::{Deserialize, Serialize};
+
+/// Name of the file.
+pub(crate) const FILE: &str = "journal";
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Record {
+    /// A height begins.
+    Begin { height: u64 },
+    /// The body of a candidate.
+    Body(Box<Block>),
+    /// The block that this node made for a round.
+    Own { round: u32, block: BlockId },
+    /// A statement that this node signed.
+    Statement(Statement),
+    /// Something that moved consensus.
+    Stimulus(Stimulus),
+}
+
+/// What a journal held when it was opened.
+#[derive(Debug, Default)]
+pub(crate) struct Recovered {
+    /// Height of the last mark; 0 if there is none.
+    pub(crate) height: u64,
+    /// Bodies of that height.
+    pub(crate) bodies: Vec<Block>,
+    /// Own blocks of that height by round.
+    pub(crate) own: Vec<(u32, BlockId)>,
+    /// Own statements of that height.
+    pub(crate) statements: Vec<Statement>,
+    /// What consensus went through at that height.
+    pub(crate) stimuli: Vec<Stimulus>,
+}
+
+/// The open journal.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    file: RecordFile,
+    height: u64,
+}
+
+impl Journal {
+    /// Opens the journal and reads what the last height left in it.
+    pub(crate) fn open(disk: &mut dyn Disk) -> Result<(Journal, Recovered), Fault> {
+        let mut found = Recovered::default();
+        let file = RecordFile::open(disk, FILE, |offset, payload| {
+            let record: Record =
+                codec::decode(&payload, limits::RECORD_BYTES).map_err(|_| Fault::Foreign {
+                    file: FILE.into(),
+                    offset,
+                    what: "not a record of the journal",
+                })?;
+            match record {
+                Record::Begin { height } => {
+                    found = Recovered {
+                        height,
+                        ..Recovered::default()
+                    }
+                }
+                Record::Body(block) => found.bodies.push(*block),
+                Record::Own { round, block } => found.own.push((round, block)),
+                Record::Statement(statement) => found.statements.push(statement),
+                Record::Stimulus(stimulus) => found.stimuli.push(stimulus),
+            }
+            Ok(())
+        })?;
+        let height = found.height;
+        Ok((Journal { file, height }, found))
+    }
+    /// Begins a height, unless it is the one the journal is at.
+    pub(crate) fn begin(&mut self, disk: &mut dyn Disk, height: u64) -> Result<(), Fault> {
+        if height <= self.height {
+            return Ok(());
+        }
+        let mark = codec::encode(&Record::Begin { height });
+        if self.file.len() > limits::JOURNAL_BYTES {
+            self.file.restart(disk, &mark)?;
+        } else {
+            self.file.append(disk, &mark)?;
+        }
+        self.height = height;
+        Ok(())
+    }
+    fn append(&mut self, disk: &mut dyn Disk, record: &Record) -> Result<(), Fault> {
+        self.file.append(disk, &codec::encode(record)).map(|_| ())
+    }
+    /// Keeps the body of a candidate.
+    pub(crate) fn body(&mut self, disk: &mut dyn Disk, block: &Block) -> Result<(), Fault> {
+        self.append(disk, &Record::Body(Box::new(block.clone())))
+    }
+    /// Keeps which block this node made for a round.
+    pub(crate) fn own(
+        &mut self,
+        disk: &mut dyn Disk,
+        round: u32,
+        block: BlockId,
+    ) -> Result<(), Fault> {
+        self.append(disk, &Record::Own { round, block })
+    }
+    /// Keeps a statement.
+    pub(crate) fn statement(&mut self, disk: &mut dyn Disk, said: Statement) -> Result<(), Fault> {
+        self.append(disk, &Record::Statement(said))
+    }
+    /// Keeps a stimulus.
+    pub(crate) fn stimulus(
+        &mut self,
+        disk: &mut dyn Disk,
+        stimulus: Stimulus,
+    ) -> Result<(), Fault> {
+        self.append(disk, &Record::Stimulus(stimulus))
+    }
+    /// Makes everything safe.
+    pub(crate) fn sync(&mut self, disk: &mut dyn Disk) -> Result<(), Fault> {
+        self.file.sync(disk)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::consensus::{Timer, TimerKind};
+    use crate::disk::MemDisk;
+    use crate::guard::Guard;
+    use gridbay_protocol::ids::NetworkId;
+    use gridbay_protocol::keys::SecretKey;
+    use gridbay_protocol::validator::validator_id;
+    use gridbay_protocol::vote::{Vote, VoteKind};
+
+    fn timeout(round: u32) -> Stimulus {
+        Stimulus::Timeout(Timer {
+            kind: TimerKind::Propose,
+            round,
+        })
+    }
+
+    #[test]
+    fn only_the_last_height_is_recovered_also_from_a_new_file() {
+        let mut disk = MemDisk::new();
+        let (mut journal, found) = Journal::open(&mut disk).unwrap();
+        assert_eq!(found.height, 0);
+        for height in 1..=30u64 {
+            journal.begin(&mut disk, height).unwrap();
+            for round in 0..10_000 {
+                journal.stimulus(&mut disk, timeout(round)).unwrap();
+            }
+            assert!(journal.file.len() < limits::JOURNAL_BYTES + 2_000_000);
+        }
+        journal.begin(&mut disk, 30).unwrap();
+        journal.stimulus(&mut disk, timeout(7)).unwrap();
+        journal.sync(&mut disk).unwrap();
+        journal.stimulus(&mut disk, timeout(8)).unwrap();
+        disk.crash(|_| 0);
+        let (_, found) = Journal::open(&mut disk).unwrap();
+        assert_eq!((found.height, found.stimuli.len()), (30, 10_001));
+        assert_eq!(found.stimuli.last(), Some(&timeout(7)));
+        assert_eq!(disk.list().unwrap(), [FILE]);
+    }
+
+    #[test]
+    fn after_a_crash_the_guard_refuses_what_the_journal_contradicts() {
+        let key = SecretKey::from_seed(&[7; 32]);
+        let network = NetworkId([1; 32]);
+        let mut disk = MemDisk::new();
+        let mut guard = Guard::new(network, key.clone(), 3);
+        let vote = |block| Vote {
+            kind: VoteKind::Prevote,
+            height: 3,
+            round: 0,
+            block,
+            validator: validator_id(&key.public()),
+        };
+        let (mut journal, _) = Journal::open(&mut disk).unwrap();
+        journal.begin(&mut disk, 3).unwrap();
+        let signed = guard.sign_vote(vote(Some(BlockId([1; 32])))).unwrap();
+        journal
+            .statement(&mut disk, Statement::Vote(signed))
+            .unwrap();
+        journal.sync(&mut disk).unwrap();
+        disk.crash(|_| 0);
+        let (_, found) = Journal::open(&mut disk).unwrap();
+        let mut guard = Guard::new(network, key.clone(), 3);
+        for statement in &found.statements {
+            guard.recall(statement);
+        }
+        assert!(guard.sign_vote(vote(None)).is_err());
+        assert_eq!(guard.sign_vote(signed.vote).unwrap(), signed);
+    }
+}

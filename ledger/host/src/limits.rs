@@ -1,0 +1,68 @@
+//! Bounds of the host's own resources, with unit and reason. Bounds that all nodes share are in
+//! [`gridbay_protocol::limits`].
+
+use gridbay_protocol::limits::{BLOCK_BYTES, ENTRY_BYTES, VALIDATORS};
+
+/// Bytes of a vote, a request, a status or a certificate message: 128 votes of about 230 bytes
+/// (two of every validator in the proof of a round) fit.
+pub const SMALL_MESSAGE_BYTES: usize = 32 * 1024;
+/// Bytes of a message that carries a body beside a proposal or a certificate.
+pub const BODY_MESSAGE_BYTES: usize = BLOCK_BYTES + SMALL_MESSAGE_BYTES;
+/// Bytes of blocks that one sync response aims at; a single larger block is sent alone.
+pub const SYNC_BYTES: usize = 2 * 1024 * 1024;
+/// Bytes of a sync response.
+pub const SYNC_MESSAGE_BYTES: usize = SYNC_BYTES + BODY_MESSAGE_BYTES;
+/// Blocks in one sync response.
+pub const SYNC_BLOCKS: usize = 128;
+/// Entries in one batch.
+pub const BATCH_ENTRIES: usize = 128;
+/// Bytes of a batch of entries.
+pub const BATCH_BYTES: usize = BATCH_ENTRIES * (ENTRY_BYTES + 512);
+/// Messages for the next heights that wait until their height starts, from one peer.
+pub const EARLY_PER_PEER: usize = 64;
+/// The same from all peers together.
+pub const EARLY_MESSAGES: usize = EARLY_PER_PEER * VALIDATORS;
+/// Bodies held for one height: two proposals in each of the rounds that consensus looks ahead.
+pub const BODIES: usize = 24;
+/// Bytes of the bodies held for one height.
+pub const BODIES_BYTES: usize = 8 * BLOCK_BYTES;
+/// Distinct proposals followed in one round: two prove equivocation, more prove nothing further.
+pub const PROPOSALS_PER_ROUND: usize = 2;
+/// Rounds ahead of the current one from which proposals are taken; the consensus core's own bound.
+pub const ROUNDS_AHEAD: u32 = 10;
+/// Peers whose tips are remembered.
+pub const PEERS: usize = 1_024;
+/// Entries in the pool.
+pub const POOL_ENTRIES: usize = 20_000;
+/// Bytes of the entries in the pool.
+pub const POOL_BYTES: usize = 32 * 1024 * 1024;
+/// Entries of one account in the pool.
+pub const POOL_PER_ACCOUNT: usize = 512;
+/// Evidence waiting for a block of ours.
+pub const EVIDENCE: usize = 64;
+/// Bytes after which the journal is started afresh at the next height.
+pub const JOURNAL_BYTES: u64 = 8 * 1024 * 1024;
+/// Bytes of one record on disk.
+pub const RECORD_BYTES: usize = BLOCK_BYTES + SMALL_MESSAGE_BYTES;
+/// Rows that one query of an account's history returns.
+pub const HISTORY_ROWS: usize = 1_000;
+
+/// Milliseconds to wait for a body that its proposer pushes before asking others for it.
+pub const BODY_WAIT_MS: u64 = 60;
+/// Milliseconds between two requests for one body.
+pub const BODY_RETRY_MS: u64 = 250;
+/// Milliseconds without progress after which a validator one height behind fetches that height.
+pub const ONE_BEHIND_MS: u64 = 300;
+/// Milliseconds to wait for a sync response before another peer is asked.
+pub const SYNC_RETRY_MS: u64 = 1_000;
+/// Milliseconds between two statements of our tip while nothing is decided.
+pub const STATUS_MS: u64 = 2_000;
+/// Milliseconds between two repetitions of our votes while a round lasts.
+pub const REBROADCAST_MS: u64 = 1_000;
+/// Milliseconds that consensus waits in the two voting steps, and their growth per round.
+pub const VOTE_TIMEOUT_MS: u64 = 250;
+/// Longest timeout of a step.
+pub const LONGEST_TIMEOUT_MS: u64 = 30_000;
+
+const _: () = assert!(BATCH_BYTES <= SYNC_MESSAGE_BYTES);
+const _: () = assert!(BODIES_BYTES >= 2 * BLOCK_BYTES);

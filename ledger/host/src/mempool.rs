@@ -1,0 +1,212 @@
+//! The pool of entries that wait for a block.
+//!
+//! 1. An entry enters if the ledger admits it at the next height. It also enters if it may pass later: from a
+//!    peer, whose book may be ahead of ours, for any reason; from our own users only for reasons of time.
+//! 2. After every block the entries in it leave, and so do those that can never pass any more.
+//! 3. The rest is marked ready or waiting; a draft takes the ready ones, longest waiting first.
+//!
+//! Bounds: entries, bytes, entries of one account, and a quarter of the pool for those not ready. A full
+//! pool refuses what comes; it never pushes out what it has acknowledged.
+
+use crate::limits;
+use gridbay_ledger::{Refusal, State};
+use gridbay_protocol::codec;
+use gridbay_protocol::entry::SignedEntry;
+use gridbay_protocol::ids::{AccountId, EntryId};
+use gridbay_protocol::keys::Signature;
+use gridbay_protocol::limits::{BLOCK_BYTES, BLOCK_ENTRIES};
+use gridbay_protocol::stage::Authentic;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Why an entry does not enter the pool.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PoolRefusal {
+    /// It is in the pool.
+    #[error("entry {0} waits for its block already")]
+    Known(EntryId),
+    /// The pool, or the account's share of it, is full.
+    #[error("too many entries wait; account {account} may send it again later")]
+    Full {
+        /// Whose entry it is.
+        account: AccountId,
+    },
+    /// The ledger refuses it.
+    #[error(transparent)]
+    Ledger(Box<Refusal>),
+}
+
+#[derive(Clone, Debug)]
+struct Pooled {
+    entry: Arc<Authentic>,
+    bytes: usize,
+    /// Height of the tip when it was first ready: since then it counts as acknowledged.
+    since: Option<u64>,
+    ready: bool,
+    /// Whether it came from our own users.
+    own: bool,
+}
+
+/// Whether an entry is refused only because of when it comes.
+fn is_of_time(refusal: &Refusal) -> bool {
+    matches!(
+        refusal,
+        Refusal::OpeningTime { .. } | Refusal::Closing(_) | Refusal::Window { .. }
+    )
+}
+
+/// The pool.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Mempool {
+    entries: BTreeMap<EntryId, Pooled>,
+    per_account: BTreeMap<AccountId, usize>,
+    bytes: usize,
+    waiting: usize,
+}
+
+/// Bytes of a block left for header, certificate and evidence.
+const BLOCK_FRAME: usize = 64 * 1024;
+
+impl Mempool {
+    /// Takes an entry in; `own` if it came from our own users.
+    pub(crate) fn add(
+        &mut self,
+        state: &State,
+        entry: Arc<Authentic>,
+        own: bool,
+    ) -> Result<(), PoolRefusal> {
+        let (id, account) = (entry.id(), entry.entry().account);
+        if self.entries.contains_key(&id) {
+            return Err(PoolRefusal::Known(id));
+        }
+        let bytes = codec::encode(entry.signed()).len();
+        let share = self.per_account.get(&account).copied().unwrap_or(0);
+        let full = self.entries.len() >= limits::POOL_ENTRIES
+            || self.bytes + bytes > limits::POOL_BYTES
+            || share >= limits::POOL_PER_ACCOUNT;
+        if full {
+            return Err(PoolRefusal::Full { account });
+        }
+        let ready = match state.admit(&entry) {
+            Ok(_) => true,
+            Err(refusal) if refusal.may_pass_later() && (!own || is_of_time(&refusal)) => false,
+            Err(refusal) => return Err(PoolRefusal::Ledger(Box::new(refusal))),
+        };
+        if !ready && self.waiting >= limits::POOL_ENTRIES / 4 {
+            return Err(PoolRefusal::Full { account });
+        }
+        self.bytes += bytes;
+        self.waiting += usize::from(!ready);
+        *self.per_account.entry(account).or_default() += 1;
+        let pooled = Pooled {
+            entry,
+            bytes,
+            since: ready.then(|| state.height()),
+            ready,
+            own,
+        };
+        self.entries.insert(id, pooled);
+        Ok(())
+    }
+    fn remove(&mut self, id: &EntryId) {
+        let Some(gone) = self.entries.remove(id) else {
+            return;
+        };
+        self.bytes -= gone.bytes;
+        self.waiting -= usize::from(!gone.ready);
+        let account = gone.entry.entry().account;
+        if let Some(share) = self.per_account.get_mut(&account) {
+            *share -= 1;
+            if *share == 0 {
+                self.per_account.remove(&account);
+            }
+        }
+    }
+    /// Drops what a block took in and what can never pass after it; returns the latter with the reasons.
+    pub(crate) fn settle(
+        &mut self,
+        state: &State,
+        taken: &[Arc<Authentic>],
+    ) -> Vec<(EntryId, Refusal)> {
+        for entry in taken {
+            self.remove(&entry.id());
+        }
+        let mut dropped = Vec::new();
+        let mut waiting = 0;
+        for (id, pooled) in &mut self.entries {
+            match state.admit(&pooled.entry) {
+                Ok(_) => {
+                    pooled.ready = true;
+                    pooled.since.get_or_insert(state.height());
+                }
+                Err(refusal) if refusal.may_pass_later() => pooled.ready = false,
+                Err(refusal) => dropped.push((*id, refusal)),
+            }
+            waiting += usize::from(!pooled.ready);
+        }
+        self.waiting = waiting;
+        for (id, _) in &dropped {
+            self.remove(id);
+        }
+        dropped
+    }
+    /// Entries for a block: the ready ones, longest waiting first, as many as fit.
+    pub(crate) fn draft(&self) -> Vec<Arc<Authentic>> {
+        let mut ready: Vec<&Pooled> = self.entries.values().filter(|p| p.ready).collect();
+        ready.sort_by_key(|p| (p.since, p.entry.id()));
+        let mut room = BLOCK_BYTES - BLOCK_FRAME;
+        let fitting = ready.into_iter().take(BLOCK_ENTRIES).take_while(|p| {
+            let fits = p.bytes <= room;
+            room = room.saturating_sub(p.bytes);
+            fits
+        });
+        fitting.map(|p| Arc::clone(&p.entry)).collect()
+    }
+    /// An entry that a block leaves out although it was ready at least two blocks before, the block has
+    /// room, and nothing else of its account is in the block that could stand in its way.
+    pub(crate) fn omitted(&self, parent: u64, block: &[Arc<Authentic>]) -> Option<EntryId> {
+        let bytes: usize = block.iter().map(|e| codec::encode(e.signed()).len()).sum();
+        let room = BLOCK_BYTES - BLOCK_FRAME;
+        if block.len() >= BLOCK_ENTRIES {
+            return None;
+        }
+        let overdue = |p: &&Pooled| {
+            let old = p.since.is_some_and(|since| since + 2 <= parent);
+            old && p.ready && bytes + p.bytes <= room
+        };
+        let mut overdue = self.entries.values().filter(overdue).peekable();
+        overdue.peek()?;
+        let accounts: BTreeSet<AccountId> = block.iter().map(|e| e.entry().account).collect();
+        let left_out = overdue.find(|p| !accounts.contains(&p.entry.entry().account));
+        left_out.map(|p| p.entry.id())
+    }
+    /// Entries of our own users to be sent to the validators again: those that have waited two blocks,
+    /// and then every eighth block.
+    pub(crate) fn overdue(&self, tip: u64) -> Vec<SignedEntry> {
+        let overdue = self.entries.values().filter(|p| {
+            let waited = p.since.map_or(0, |since| tip.saturating_sub(since));
+            p.own && p.ready && waited % 8 == 2
+        });
+        overdue
+            .take(limits::BATCH_ENTRIES)
+            .map(|p| p.entry.signed().clone())
+            .collect()
+    }
+    /// The entry with an id and this very signature, if it is here.
+    pub(crate) fn known(&self, id: &EntryId, signature: &Signature) -> Option<Arc<Authentic>> {
+        let pooled = self.entries.get(id)?;
+        (pooled.entry.signed().signature == *signature).then(|| Arc::clone(&pooled.entry))
+    }
+    /// Whether an id is in the pool.
+    pub(crate) fn contains(&self, id: &EntryId) -> bool {
+        self.entries.contains_key(id)
+    }
+    /// Whether any entry could be in the next block.
+    pub(crate) fn has_ready(&self) -> bool {
+        self.waiting < self.entries.len()
+    }
+    /// Entries in the pool.
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+}

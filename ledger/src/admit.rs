@@ -1,0 +1,116 @@
+//! From an authentic entry to one that may take effect.
+//!
+//! 1. `Authentic → Eligible`: within its window, not used, account known, key with the role of the kind.
+//! 2. `Eligible → Admitted`: funds and rules, by the file of the kind in `entry`.
+//!
+//! An [`Admitted`] entry was checked against the working set as it was at that moment; `entry::apply` is called
+//! at once, or never.
+
+use crate::entry;
+use crate::refusal::Refusal;
+use crate::state::State;
+use crate::work::Work;
+use gridbay_protocol::account::Roles;
+use gridbay_protocol::entry::EntryBody;
+use gridbay_protocol::limits;
+use gridbay_protocol::stage::Authentic;
+use std::sync::Arc;
+
+/// An entry whose key may ask for what it asks, at the height it was checked for.
+#[derive(Clone, Debug)]
+pub struct Eligible(Arc<Authentic>);
+
+/// An entry that takes effect at a height if nothing comes before it.
+#[derive(Clone, Debug)]
+pub struct Admitted {
+    entry: Arc<Authentic>,
+    height: u64,
+}
+
+impl Eligible {
+    pub(crate) fn check(work: &Work<'_>, authentic: &Arc<Authentic>) -> Result<Eligible, Refusal> {
+        let entry = authentic.entry();
+        let (valid_until, height) = (entry.valid_until, work.height());
+        if valid_until < height {
+            return Err(Refusal::Expired {
+                valid_until,
+                height,
+            });
+        }
+        if valid_until - height >= limits::ENTRY_WINDOW {
+            return Err(Refusal::Window {
+                valid_until,
+                height,
+            });
+        }
+        if work.tables.seen.contains(&(valid_until, authentic.id())) {
+            return Err(Refusal::Used(authentic.id()));
+        }
+        let account = entry.account;
+        let keys = work.tables.accounts.get(&account);
+        let keys = keys.ok_or(Refusal::NoAccount(account))?;
+        // The key of an opening by invitation is the token's; its grant is judged with the rules.
+        if let Some(role) = role(&entry.body)
+            && !keys.roles(&entry.key).is_some_and(|r| r.contains(role))
+        {
+            return Err(Refusal::Role {
+                account,
+                key: Box::new(entry.key),
+            });
+        }
+        Ok(Eligible(Arc::clone(authentic)))
+    }
+    /// The entry.
+    pub fn authentic(&self) -> &Authentic {
+        &self.0
+    }
+}
+
+impl Admitted {
+    pub(crate) fn check(work: &Work<'_>, authentic: &Arc<Authentic>) -> Result<Admitted, Refusal> {
+        let Eligible(entry) = Eligible::check(work, authentic)?;
+        entry::check(work, &entry)?;
+        Ok(Admitted {
+            entry,
+            height: work.height(),
+        })
+    }
+    /// The entry.
+    pub fn entry(&self) -> &Arc<Authentic> {
+        &self.entry
+    }
+    /// The height it was checked for.
+    pub fn height(&self) -> u64 {
+        self.height
+    }
+}
+
+impl State {
+    /// Checks an entry as if it were the only one of the next block.
+    ///
+    /// # Errors
+    /// Why it would be refused; see [`Refusal::may_pass_later`].
+    pub fn admit(&self, entry: &Arc<Authentic>) -> Result<Admitted, Refusal> {
+        // Admission depends neither on the block's time nor on its beacon.
+        let work = Work::begin(self, self.time_ms().saturating_add(1), &[0; 32]);
+        Admitted::check(&work, entry)
+    }
+}
+
+fn role(body: &EntryBody) -> Option<Roles> {
+    match body {
+        EntryBody::OpenAccount { grant: Some(_), .. } => None,
+        EntryBody::SetKeys { .. }
+        | EntryBody::OpenAccount { grant: None, .. }
+        | EntryBody::Transfer { .. } => Some(Roles::SPEND),
+        EntryBody::RegisterBeacon { .. }
+        | EntryBody::SetOffer(_)
+        | EntryBody::WithdrawOffer { .. }
+        | EntryBody::Deliver { .. }
+        | EntryBody::Fail { .. } => Some(Roles::OPERATE),
+        EntryBody::Cancel { .. }
+        | EntryBody::Commit(_)
+        | EntryBody::Open(_)
+        | EntryBody::Buy(_) => Some(Roles::TRADE),
+    }
+}

@@ -1,0 +1,106 @@
+//! The book of live orders: entering, ending, and the money locked for them.
+
+use crate::order::{Order, Stage};
+use crate::purse::{self, post};
+use crate::refusal::Refusal;
+use crate::work::Work;
+use gridbay_protocol::effect::{Effect, OrderEnd};
+use gridbay_protocol::ids::{AccountId, ClassId, OrderId};
+use gridbay_protocol::limits;
+use gridbay_protocol::payment::{Purse, Reason};
+
+/// Whether account and class have room for another order.
+pub(crate) fn has_room(
+    work: &Work<'_>,
+    class: &ClassId,
+    account: &AccountId,
+) -> Result<(), Refusal> {
+    let own = of_account(work, class, account).count();
+    let all = work.tables.crowds.get(class).copied().unwrap_or(0);
+    if own >= limits::ORDERS_PER_ACCOUNT_CLASS || all >= limits::ORDERS_PER_CLASS as u64 {
+        return Err(Refusal::OrderQuota {
+            account: *account,
+            class: *class,
+        });
+    }
+    Ok(())
+}
+
+/// Live orders of an account in a class, ascending.
+pub(crate) fn of_account<'w>(
+    work: &'w Work<'_>,
+    class: &ClassId,
+    account: &AccountId,
+) -> impl Iterator<Item = OrderId> + use<'w> {
+    let first = (*class, *account, OrderId([0; 32]));
+    let last = (*class, *account, OrderId([255; 32]));
+    let range = work.tables.book.range(first..=last);
+    range.map(|((_, _, order), ())| *order)
+}
+
+/// Live orders of a class, ascending.
+pub(crate) fn of_class(work: &Work<'_>, class: &ClassId) -> Vec<OrderId> {
+    let first = (*class, AccountId([0; 32]), OrderId([0; 32]));
+    let last = (*class, AccountId([255; 32]), OrderId([255; 32]));
+    let range = work.tables.book.range(first..=last);
+    let mut orders: Vec<OrderId> = range.map(|((_, _, order), ())| *order).collect();
+    orders.sort_unstable();
+    orders
+}
+
+/// Enters a new order.
+pub(crate) fn enter(work: &mut Work<'_>, id: OrderId, order: Order) {
+    let crowd = work.tables.crowds.get(&order.class).copied().unwrap_or(0);
+    work.tables.crowds.insert(order.class, crowd + 1);
+    let place = (order.class, order.account, id);
+    work.tables.book.insert(place, ());
+    work.tables.orders.insert(id, order);
+}
+
+/// Ends an order without a lease: what is left of its escrow is released.
+pub(crate) fn end(work: &mut Work<'_>, id: &OrderId, end: OrderEnd) {
+    let order = work.tables.orders.remove(id);
+    let order = order.expect("an order that ends is in the book");
+    work.tables.book.remove(&(order.class, order.account, *id));
+    match work.tables.crowds.get(&order.class).copied() {
+        Some(crowd) if crowd > 1 => work.tables.crowds.insert(order.class, crowd - 1),
+        _ => {
+            work.tables.crowds.remove(&order.class);
+        }
+    }
+    let escrow = Purse::Escrow(*id);
+    let rest = purse::held(work, &escrow);
+    let to = Purse::Account(order.account);
+    post(work, escrow, to, rest, Reason::Release, Some(*id)).expect("a purse bears what it holds");
+    work.emit(Effect::Order { order: *id, end });
+}
+
+/// Fills the escrow of an opened bid up to one slot at the bid. False, and nothing moves, if the budget left or the
+/// account cannot bear it.
+pub(crate) fn fund(work: &mut Work<'_>, id: &OrderId) -> bool {
+    let Some(order) = work.tables.orders.get(id) else {
+        return false;
+    };
+    let Some(bid) = order.bid() else {
+        return false;
+    };
+    let (account, need) = (order.account, bid.slot_at_bid());
+    if need > bid.budget_left() {
+        return false;
+    }
+    let escrow = Purse::Escrow(*id);
+    let missing = need.saturating_sub(purse::held(work, &escrow));
+    let from = Purse::Account(account);
+    post(work, from, escrow, missing, Reason::Lock, Some(*id)).is_ok()
+}
+
+/// Whether a bid of this class can still be opened in this round, or was.
+pub(crate) fn bids_are_open(work: &Work<'_>, class: &ClassId) -> bool {
+    let Some(before) = work.round().checked_sub(1) else {
+        return false;
+    };
+    of_class(work, class).iter().any(|id| {
+        let order = work.tables.orders.get(id);
+        order.is_some_and(|o| o.round == before && !matches!(o.stage, Stage::Buy(_)))
+    })
+}

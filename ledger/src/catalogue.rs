@@ -1,0 +1,41 @@
+//! Changes of offers take effect when a round closes, after its clearing: offers are frozen while bids are open.
+//!
+//! A change to the worse (a higher reserve, fewer units, a withdrawal) of an offer with units in preemptible leases
+//! waits for the clearing of the next slot boundary. Units beyond the new terms stay bound while leases hold
+//! them. A withdrawn offer leaves the state when nothing is held of it.
+
+use crate::market;
+use crate::offer::Pending;
+use crate::work::Work;
+use gridbay_protocol::ids::OfferId;
+
+/// Applies what is due at the close of a round.
+pub(crate) fn update(work: &mut Work<'_>) {
+    let held = market::held(work);
+    let boundary = work.closes_slot();
+    let ids: Vec<OfferId> = work.tables.offers.iter().map(|(id, _)| *id).collect();
+    for id in ids {
+        let Some(offer) = work.tables.offers.get(&id) else {
+            continue;
+        };
+        let mut offer = offer.clone();
+        let held = held.get(&id).copied().unwrap_or_default();
+        let waits = offer.worsens() && held.preemptible > 0 && !boundary;
+        if !waits {
+            match offer.pending.take() {
+                Some(Pending::Set(terms)) => {
+                    offer.terms = *terms;
+                    offer.active = true;
+                }
+                Some(Pending::Withdraw) => offer.active = false,
+                None => {}
+            }
+        }
+        offer.bound = offer.supply().max(held.all());
+        if !offer.active && offer.bound == 0 && offer.pending.is_none() {
+            work.tables.offers.remove(&id);
+        } else if work.tables.offers.get(&id) != Some(&offer) {
+            work.tables.offers.insert(id, offer);
+        }
+    }
+}

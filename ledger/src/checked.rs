@@ -1,0 +1,134 @@
+//! What can be judged of a block without the state, in this order:
+//!
+//! 1. format, rules and network are ours;
+//! 2. counts and bytes are within the limits;
+//! 3. every entry is well-formed and its signatures are right;
+//! 4. the header's roots over entries and evidence, and its hash of the parent's certificate, are those of the body.
+
+use crate::log;
+use crate::refusal::BlockRefusal;
+use gridbay_protocol::block::{BLOCK_EVIDENCE, Block, Header};
+use gridbay_protocol::codec;
+use gridbay_protocol::entry::SignedEntry;
+use gridbay_protocol::evidence::Evidence;
+use gridbay_protocol::genesis::{FORMAT, RULES};
+use gridbay_protocol::hash::{Domain, hash};
+use gridbay_protocol::ids::{BlockId, EntryId, Hash32, NetworkId};
+use gridbay_protocol::keys::Signature;
+use gridbay_protocol::limits;
+use gridbay_protocol::stage::{Authentic, WellFormed};
+use gridbay_protocol::vote::Certificate;
+use std::sync::Arc;
+
+/// A block that is right as far as can be told without the state.
+#[derive(Clone, Debug)]
+pub struct CheckedBlock {
+    id: BlockId,
+    block: Block,
+    entries: Vec<Arc<Authentic>>,
+}
+
+impl CheckedBlock {
+    /// Checks a decoded block. `known` returns an entry that was authenticated before, so that its signature is
+    /// not checked again; it must be asked for both id and signature.
+    ///
+    /// # Errors
+    /// The first check that fails.
+    pub fn check(
+        network: &NetworkId,
+        block: Block,
+        mut known: impl FnMut(&EntryId, &Signature) -> Option<Arc<Authentic>>,
+    ) -> Result<CheckedBlock, BlockRefusal> {
+        let header = &block.header;
+        if (header.format, header.rules, header.network) != (FORMAT, RULES, *network) {
+            return Err(BlockRefusal::Foreign {
+                height: header.height,
+            });
+        }
+        let id = header.id();
+        if block.entries.len() > limits::BLOCK_ENTRIES
+            || block.evidence.len() > BLOCK_EVIDENCE
+            || block.encode().len() > limits::BLOCK_BYTES
+        {
+            return Err(BlockRefusal::TooLarge(id));
+        }
+        let mut entries = Vec::with_capacity(block.entries.len());
+        for (index, signed) in block.entries.iter().enumerate() {
+            entries.push(authentic(network, index, signed, &mut known)?);
+        }
+        if header.entries_root != entries_root(&entries) {
+            return Err(BlockRefusal::Root("entries_root"));
+        }
+        if header.evidence_root != evidence_root(&block.evidence) {
+            return Err(BlockRefusal::Root("evidence_root"));
+        }
+        if header.last_commit != commit_hash(block.last_commit.as_ref()) {
+            return Err(BlockRefusal::Root("last_commit"));
+        }
+        Ok(CheckedBlock { id, block, entries })
+    }
+
+    /// A block of our own making.
+    pub(crate) fn made(block: Block, entries: Vec<Arc<Authentic>>) -> CheckedBlock {
+        CheckedBlock {
+            id: block.id(),
+            block,
+            entries,
+        }
+    }
+
+    /// Its id.
+    pub fn id(&self) -> BlockId {
+        self.id
+    }
+    /// The block.
+    pub fn block(&self) -> &Block {
+        &self.block
+    }
+    /// Its header.
+    pub fn header(&self) -> &Header {
+        &self.block.header
+    }
+    /// Its entries, in order.
+    pub fn entries(&self) -> &[Arc<Authentic>] {
+        &self.entries
+    }
+}
+
+fn authentic(
+    network: &NetworkId,
+    index: usize,
+    signed: &SignedEntry,
+    known: &mut impl FnMut(&EntryId, &Signature) -> Option<Arc<Authentic>>,
+) -> Result<Arc<Authentic>, BlockRefusal> {
+    let formed = WellFormed::check(network, signed.clone())
+        .map_err(|source| BlockRefusal::Malformed { index, source })?;
+    let id = formed.id();
+    if let Some(entry) = known(&id, &signed.signature)
+        && entry.signed() == signed
+    {
+        return Ok(entry);
+    }
+    let checked = formed.authenticate();
+    checked
+        .map(Arc::new)
+        .map_err(|source| BlockRefusal::Signature { id, source })
+}
+
+/// Root over the ids of a block's entries, in order.
+pub(crate) fn entries_root(entries: &[Arc<Authentic>]) -> Hash32 {
+    let ids: Vec<[u8; 32]> = entries.iter().map(|e| e.id().0).collect();
+    Hash32(log::merkle_root(&ids))
+}
+
+/// Root over a block's evidence, in order.
+pub(crate) fn evidence_root(evidence: &[Evidence]) -> Hash32 {
+    let leaf = |item: &Evidence| hash(Domain::Evidence, &[&codec::encode(item)]);
+    let leaves: Vec<[u8; 32]> = evidence.iter().map(leaf).collect();
+    Hash32(log::merkle_root(&leaves))
+}
+
+/// Hash of the parent's certificate; zeros if there is none.
+pub(crate) fn commit_hash(certificate: Option<&Certificate>) -> Hash32 {
+    certificate.map_or(Hash32::default(), Certificate::hash)
+}

@@ -1,0 +1,293 @@
+//! The clearing of a class at the close of a round.
+//!
+//! | kind | units for sale | bids | time sold |
+//! |---|---|---|---|
+//! | boundary | all that no firm lease holds | all that stand or run | the whole next slot |
+//! | free | all that no lease holds | all that stand | what is left of the slot |
+//!
+//! 1. A standing bid fills its escrow up to one slot at the bid, or ends.
+//! 2. A bid that competes for the first time draws its rank; ties go to the earlier round, then the smaller rank.
+//! 3. Values for a part of a slot are rounded down, reserves up. The pool mechanism clears under rule `exact`.
+//! 4. The record is an effect, also if nobody wins. Nothing happens without bids or without units, except that bids
+//!    that run lose their units if there are none to sell.
+//! 5. Bids that run and lost end as outbid and stand again; then winners are placed, charged and get their leases, in
+//!    order of their orders. One pot holds it all until the slot is settled.
+
+use crate::book;
+use crate::market;
+use crate::pot::{Pot, PotOffer, Stake};
+use crate::slot::seller;
+use crate::tenancy::{self, Grant};
+use crate::work::Work;
+use gridbay_protocol::clearing::{
+    Award, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Sold, clearing_id,
+};
+use gridbay_protocol::effect::{Effect, OrderEnd};
+use gridbay_protocol::ids::{ClassId, Hash32, OfferId, OrderId};
+use gridbay_protocol::lease::{LeaseEnd, Share};
+use gridbay_protocol::mechanism::ausubel::{Bidder, Rule};
+use gridbay_protocol::mechanism::placement::{self, Site, Winner};
+use gridbay_protocol::mechanism::pool;
+use gridbay_protocol::order::Step;
+use gridbay_protocol::units::{Credits, Price};
+use std::collections::BTreeMap;
+
+/// What is sold: units by offer, and how much of which slot.
+struct Sale {
+    class: ClassId,
+    kind: ClearingKind,
+    slot: u64,
+    heights: u64,
+    offers: Vec<ClearingOffer>,
+}
+
+/// Clears one class at the close of a round.
+pub(crate) fn clear(work: &mut Work<'_>, class: &ClassId) {
+    let sale = sale(work, class);
+    let bids = bids(work, &sale);
+    if bids.is_empty() {
+        return;
+    }
+    if sale.offers.is_empty() {
+        evict(work, &bids, &[]);
+        return;
+    }
+    let bids: Vec<ClearingBid> = bids.iter().map(|id| enter(work, &sale, id)).collect();
+    let record = compute(work, &sale, bids);
+    work.emit(Effect::Clearing(record.clone()));
+    let orders: Vec<OrderId> = record.bids.iter().map(|b| b.order).collect();
+    let placed = place(work, &record);
+    evict(work, &orders, &record.awards);
+    award(work, &record, placed);
+}
+
+fn sale(work: &Work<'_>, class: &ClassId) -> Sale {
+    let calendar = work.calendar();
+    let (slot, whole) = (calendar.slot(work.height()), calendar.slot_heights());
+    let (kind, slot, heights) = if work.closes_slot() {
+        (ClearingKind::Boundary, slot + 1, whole)
+    } else {
+        let left = calendar.heights_left(work.height());
+        (ClearingKind::Free, slot, left)
+    };
+    let held = market::held(work);
+    let offers = market::offers(work, class).into_iter();
+    let offers = offers.filter_map(|(id, offer)| {
+        let held = held.get(&id).copied().unwrap_or_default();
+        let taken = match kind {
+            ClearingKind::Boundary => held.firm,
+            ClearingKind::Free => held.all(),
+        };
+        let units = offer.supply().saturating_sub(taken);
+        let wide = u128::from(offer.terms.reserve.0) * u128::from(heights);
+        // At most the reserve itself, so it fits.
+        let reserve = Price(wide.div_ceil(u128::from(whole)) as u64);
+        (units > 0).then_some(ClearingOffer {
+            offer: id,
+            units,
+            reserve,
+        })
+    });
+    Sale {
+        class: *class,
+        kind,
+        slot,
+        heights,
+        offers: offers.collect(),
+    }
+}
+
+/// The orders that compete, ascending; step 1.
+fn bids(work: &mut Work<'_>, sale: &Sale) -> Vec<OrderId> {
+    let mut bids = Vec::new();
+    for id in book::of_class(work, &sale.class) {
+        let order = work.tables.orders.get(&id);
+        let Some(bid) = order.and_then(|o| o.bid()) else {
+            continue;
+        };
+        if bid.lease.is_some() {
+            if sale.kind == ClearingKind::Boundary {
+                bids.push(id);
+            }
+        } else if book::fund(work, &id) {
+            bids.push(id);
+        } else {
+            book::end(work, &id, OrderEnd::Unfunded);
+        }
+    }
+    bids
+}
+
+/// A bid as it enters the clearing; steps 2 and 3.
+fn enter(work: &mut Work<'_>, sale: &Sale, id: &OrderId) -> ClearingBid {
+    let drawn = Hash32(work.rank(id.as_bytes()));
+    let whole = work.calendar().slot_heights();
+    let order = work.tables.orders.get_mut(id);
+    let order = order.expect("a competing bid is live");
+    let round = order.round;
+    let bid = order.bid_mut().expect("only bids compete");
+    let rank = *bid.rank.get_or_insert(drawn);
+    let prorated = |price: Price| {
+        let wide = u128::from(price.0) * u128::from(sale.heights) / u128::from(whole);
+        Price(wide as u64)
+    };
+    let steps = bid.bid.steps.iter().map(|step| Step {
+        units: step.units,
+        price: prorated(step.price),
+    });
+    ClearingBid {
+        order: *id,
+        round,
+        rank,
+        min: bid.bid.min,
+        steps: steps.collect(),
+    }
+}
+
+/// Marginal prices of at most `units` units.
+pub(crate) fn prices(steps: &[Step], units: u32) -> Vec<u64> {
+    let all = steps.iter();
+    let all = all.flat_map(|s| std::iter::repeat_n(s.price.0, s.units as usize));
+    all.take(units as usize).collect()
+}
+
+fn compute(work: &Work<'_>, sale: &Sale, bids: Vec<ClearingBid>) -> ClearingRecord {
+    let supply = sale.offers.iter().map(|o| o.units).sum();
+    let offers = sale.offers.iter().map(|o| pool::Offer {
+        id: o.offer,
+        units: o.units,
+        reserve: o.reserve.0,
+    });
+    let bidders = bids.iter().map(|b| Bidder {
+        id: (b.rank, b.order),
+        time: b.round,
+        min: b.min,
+        prices: prices(&b.steps, supply),
+    });
+    let outcome = pool::clear(&pool::Input {
+        rule: Rule::Exact,
+        offers: offers.collect(),
+        bids: bidders.collect(),
+    });
+    let outcome = outcome.expect("the book holds legal bids and offers within the limits");
+    let credits = |wide| Credits::from_wide(wide).expect("a class's money for a slot is an amount");
+    let awards = outcome.awards.into_iter().map(|a| Award {
+        order: a.id.1,
+        units: a.units,
+        pay: credits(a.pay),
+    });
+    let mut awards: Vec<Award> = awards.collect();
+    awards.sort_unstable_by_key(|a| a.order);
+    let sold = outcome.sales.into_iter().map(|s| Sold {
+        offer: s.offer,
+        units: s.units,
+        earns: credits(s.earned),
+    });
+    let record = ClearingRecord {
+        id: clearing_id(&sale.class, work.height()),
+        class: sale.class,
+        kind: sale.kind,
+        height: work.height(),
+        slot: sale.slot,
+        heights: sale.heights,
+        offers: sale.offers.clone(),
+        bids,
+        awards,
+        sold: sold.collect(),
+    };
+    let paid = Credits::sum(record.awards.iter().map(|a| a.pay));
+    let earned = Credits::sum(record.sold.iter().map(|s| s.earns));
+    assert_eq!(paid, earned, "a clearing pays out what was paid");
+    record
+}
+
+/// Which units each winner gets, by order.
+fn place(work: &Work<'_>, record: &ClearingRecord) -> BTreeMap<OrderId, Vec<Share>> {
+    let site = |sold: &Sold| Site {
+        offer: sold.offer,
+        rank: work.rank(sold.offer.as_bytes()),
+        units: sold.units,
+    };
+    let held = |order: &OrderId| -> BTreeMap<OfferId, u32> {
+        let lease = work.tables.orders.get(order).and_then(|o| o.lease());
+        let lease = lease.and_then(|id| work.tables.leases.get(&id));
+        let shares = lease.map_or(&[][..], |l| l.shares.as_slice());
+        shares.iter().map(|s| (s.offer, s.units)).collect()
+    };
+    let winner = |award: &Award| Winner {
+        id: award.order,
+        rank: work.rank(award.order.as_bytes()),
+        units: award.units,
+        held: held(&award.order),
+    };
+    let sites: Vec<_> = record.sold.iter().map(site).collect();
+    let winners: Vec<_> = record.awards.iter().map(winner).collect();
+    let placed = placement::place(&sites, &winners);
+    let placed = placed.expect("as many units are won as sold");
+    let shares = |units: BTreeMap<OfferId, u32>| {
+        let shares = units.into_iter();
+        shares
+            .map(|(offer, units)| Share { offer, units })
+            .collect()
+    };
+    placed
+        .into_iter()
+        .map(|p| (p.id, shares(p.units)))
+        .collect()
+}
+
+/// Ends the leases of bids that won nothing.
+fn evict(work: &mut Work<'_>, bids: &[OrderId], awards: &[Award]) {
+    for order in bids {
+        let lease = work.tables.orders.get(order).and_then(|o| o.lease());
+        let won = awards.binary_search_by_key(order, |a| a.order).is_ok();
+        if let (Some(lease), false) = (lease, won) {
+            tenancy::end(work, &lease, LeaseEnd::Outbid);
+        }
+    }
+}
+
+fn award(work: &mut Work<'_>, record: &ClearingRecord, mut placed: BTreeMap<OrderId, Vec<Share>>) {
+    if record.awards.is_empty() {
+        return;
+    }
+    let key = Hash32(record.id.0);
+    let stakes: Vec<Stake> = record
+        .awards
+        .iter()
+        .map(|award| {
+            let shares = placed.remove(&award.order);
+            let grant = Grant {
+                order: award.order,
+                slot: record.slot,
+                shares: shares.expect("every winner is placed"),
+                paid: award.pay,
+                pot: key,
+                whole_slot: record.kind == ClearingKind::Boundary,
+                firm_through: None,
+            };
+            tenancy::grant(work, grant)
+        })
+        .collect();
+    let reserve = |offer: &OfferId| {
+        let entered = record.offers.binary_search_by_key(offer, |o| o.offer);
+        entered.map_or(0, |i| record.offers[i].reserve.0)
+    };
+    let sold = record.sold.iter().map(|s| PotOffer {
+        offer: s.offer,
+        seller: seller(work, &s.offer),
+        units: s.units,
+        reserve: reserve(&s.offer),
+        earns: s.earns,
+    });
+    let pot = Pot {
+        class: record.class,
+        slot: record.slot,
+        heights: record.heights,
+        left: Credits::sum(record.awards.iter().map(|a| a.pay))
+            .expect("a class's money for a slot is an amount"),
+        sold: sold.collect(),
+        stakes,
+    };
+    work.tables.pots.insert(key, pot);
+}

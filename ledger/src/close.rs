@@ -1,0 +1,108 @@
+//! What follows the entries of a block.
+//!
+//! In every block: leases end whose sellers are overdue, and buys of this block are decided at once if no bid of their
+//! class can be opened in this round.
+//!
+//! In the last block of a round, instead of the latter:
+//!
+//! 1. sealed bids of the round before, still not opened, forfeit their deposits;
+//! 2. at a slot boundary the slot is settled (see `slot`);
+//! 3. bids that stood too long end;
+//! 4. every class is cleared (see `clear`);
+//! 5. waiting buys are decided, in the order that the beacon gives them (see `buy`);
+//! 6. changes of offers take effect (see `catalogue`).
+
+use crate::order::Stage;
+use crate::purse::{self, post};
+use crate::work::Work;
+use crate::{book, buy, catalogue, clear, slot, tenancy};
+use gridbay_protocol::effect::OrderEnd;
+use gridbay_protocol::ids::OrderId;
+use gridbay_protocol::lease::LeaseEnd;
+use gridbay_protocol::payment::{Purse, Reason};
+
+/// See the module.
+pub(crate) fn after_entries(work: &mut Work<'_>) {
+    end_overdue(work);
+    if work.closes_round() {
+        close_round(work);
+    } else {
+        for id in std::mem::take(&mut work.bought) {
+            let class = work.tables.orders.get(&id).map(|o| o.class);
+            if class.is_some_and(|class| !book::bids_are_open(work, &class)) {
+                buy::decide(work, &id);
+            }
+        }
+    }
+}
+
+fn close_round(work: &mut Work<'_>) {
+    forfeit(work);
+    if work.closes_slot() {
+        slot::turn(work);
+    }
+    time_out(work);
+    for class in &work.constitution.classes {
+        clear::clear(work, &class.key.id());
+    }
+    let mut waiting = orders(work, |stage| match stage {
+        Stage::Buy(buy) => buy.lease.is_none(),
+        _ => false,
+    });
+    waiting.sort_by_cached_key(|id| work.rank(id.as_bytes()));
+    for id in &waiting {
+        buy::decide(work, id);
+    }
+    catalogue::update(work);
+}
+
+/// Ids of the live orders at a stage, ascending.
+fn orders(work: &Work<'_>, at: impl Fn(&Stage) -> bool) -> Vec<OrderId> {
+    let all = work.tables.orders.iter();
+    all.filter(|(_, order)| at(&order.stage))
+        .map(|(id, _)| *id)
+        .collect()
+}
+
+fn end_overdue(work: &mut Work<'_>) {
+    let height = work.height();
+    let leases = work.tables.leases.iter();
+    let overdue = leases.filter(|(_, l)| height >= l.deliver_by && !l.is_delivered());
+    let overdue: Vec<_> = overdue.map(|(id, _)| *id).collect();
+    for id in &overdue {
+        tenancy::interrupt(work, id, LeaseEnd::Undelivered);
+    }
+}
+
+fn forfeit(work: &mut Work<'_>) {
+    let round = work.round();
+    for id in orders(work, |stage| matches!(stage, Stage::Sealed { .. })) {
+        let order = work.tables.orders.get(&id);
+        if order.is_none_or(|o| o.round >= round) {
+            continue;
+        }
+        let escrow = Purse::Escrow(id);
+        let deposit = purse::held(work, &escrow);
+        post(
+            work,
+            escrow,
+            Purse::Bank,
+            deposit,
+            Reason::Forfeit,
+            Some(id),
+        )
+        .expect("a purse bears what it holds");
+        book::end(work, &id, OrderEnd::NotOpened);
+    }
+}
+
+fn time_out(work: &mut Work<'_>) {
+    let height = work.height();
+    let late = orders(work, |stage| match stage {
+        Stage::Bid(bid) => bid.lease.is_none() && bid.bid.stands_until < height,
+        _ => false,
+    });
+    for id in &late {
+        book::end(work, id, OrderEnd::TimedOut);
+    }
+}

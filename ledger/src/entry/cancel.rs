@@ -1,0 +1,39 @@
+//! `cancel`: ends a standing bid or a waiting buy at once; a running order after its slot, which is paid out.
+//! Not in a block that closes a round, when all bids are known; and never a sealed bid.
+
+use crate::book;
+use crate::order::Stage;
+use crate::refusal::Refusal;
+use crate::work::Work;
+use gridbay_protocol::effect::OrderEnd;
+use gridbay_protocol::ids::{AccountId, OrderId};
+
+pub(super) fn check(work: &Work<'_>, account: &AccountId, id: &OrderId) -> Result<(), Refusal> {
+    let order = work.tables.orders.get(id);
+    let order = order.filter(|o| o.account == *account);
+    let order = order.ok_or(Refusal::NoOrder(*id))?;
+    if matches!(order.stage, Stage::Sealed { .. }) {
+        return Err(Refusal::Sealed(*id));
+    }
+    if order.is_exiting() {
+        return Err(Refusal::Exiting(*id));
+    }
+    if work.closes_round() {
+        return Err(Refusal::Closing(work.height()));
+    }
+    Ok(())
+}
+
+pub(super) fn apply(work: &mut Work<'_>, id: &OrderId) {
+    let order = work.tables.orders.get_mut(id);
+    let order = order.expect("the order was checked");
+    if order.lease().is_none() {
+        book::end(work, id, OrderEnd::Cancelled);
+    } else {
+        match &mut order.stage {
+            Stage::Sealed { .. } => {}
+            Stage::Bid(bid) => bid.exiting = true,
+            Stage::Buy(buy) => buy.exiting = true,
+        }
+    }
+}

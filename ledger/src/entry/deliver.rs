@@ -1,0 +1,43 @@
+//! `deliver`: a seller's acknowledgement, once, that its units of a lease are ready.
+
+use crate::refusal::Refusal;
+use crate::work::Work;
+use gridbay_protocol::ids::{AccountId, LeaseId, OfferId};
+
+pub(super) fn check(work: &Work<'_>, seller: &AccountId, id: &LeaseId) -> Result<(), Refusal> {
+    let lease = work.tables.leases.get(id).ok_or(Refusal::NoLease(*id))?;
+    let own = offers_of(work, seller, id);
+    let open = own
+        .iter()
+        .any(|o| lease.delivered.binary_search(o).is_err());
+    if open {
+        Ok(())
+    } else {
+        Err(Refusal::NothingToDeliver {
+            lease: *id,
+            seller: *seller,
+        })
+    }
+}
+
+pub(super) fn apply(work: &mut Work<'_>, seller: &AccountId, id: &LeaseId) {
+    let own = offers_of(work, seller, id);
+    let lease = work.tables.leases.get_mut(id);
+    let delivered = &mut lease.expect("the lease was checked").delivered;
+    delivered.extend(own);
+    delivered.sort_unstable();
+    delivered.dedup();
+}
+
+/// Offers of a seller in a lease.
+pub(super) fn offers_of(work: &Work<'_>, seller: &AccountId, id: &LeaseId) -> Vec<OfferId> {
+    let Some(lease) = work.tables.leases.get(id) else {
+        return Vec::new();
+    };
+    let is_own = |offer: &OfferId| {
+        let offer = work.tables.offers.get(offer);
+        offer.is_some_and(|o| o.seller == *seller)
+    };
+    let offers = lease.shares.iter().map(|s| s.offer);
+    offers.filter(is_own).collect()
+}

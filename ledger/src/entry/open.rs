@@ -1,0 +1,90 @@
+//! `open`: a sealed bid becomes a standing one.
+//!
+//! 1. Only in the round after the commitment's, in all its blocks but the last.
+//! 2. Seal, class and size bracket match.
+//! 3. The budget covers one slot at the bid, and the account what the deposit lacks of it.
+
+use crate::order::{BidOrder, Stage};
+use crate::purse;
+use crate::refusal::Refusal;
+use crate::work::Work;
+use gridbay_protocol::ids::{AccountId, Hash32, OrderId};
+use gridbay_protocol::limits;
+use gridbay_protocol::order::{Bid, Open, order_of};
+use gridbay_protocol::payment::{Purse, Reason};
+use gridbay_protocol::units::Credits;
+
+pub(super) fn check(work: &Work<'_>, account: &AccountId, open: &Open) -> Result<(), Refusal> {
+    let id = order_of(&open.commit);
+    let order = work.tables.orders.get(&id);
+    let order = order.filter(|o| o.account == *account);
+    let order = order.ok_or(Refusal::NoOrder(id))?;
+    let Stage::Sealed { seal, bracket } = &order.stage else {
+        return Err(Refusal::NotSealed(id));
+    };
+    check_time(work, &id, order.round)?;
+    let bid = &open.bid;
+    let matches = bid.class == order.class
+        && u64::from(bid.units()) <= 1 << *bracket
+        && bid.seal(&work.constitution.network, account, &open.salt) == *seal;
+    if !matches {
+        return Err(Refusal::Seal(id));
+    }
+    let last = work.height().saturating_add(limits::ORDER_WINDOW);
+    if bid.stands_until < work.height() || bid.stands_until > last {
+        return Err(Refusal::Standing {
+            stands_until: bid.stands_until,
+        });
+    }
+    let slot = bid.value(bid.units());
+    if bid.budget < slot {
+        return Err(Refusal::Budget {
+            budget: bid.budget,
+            slot,
+        });
+    }
+    let missing = slot.saturating_sub(purse::held(work, &Purse::Escrow(id)));
+    purse::require(work, Purse::Account(*account), missing)
+}
+
+fn check_time(work: &Work<'_>, order: &OrderId, committed: u64) -> Result<(), Refusal> {
+    let calendar = work.calendar();
+    let first = calendar.last_of_round(committed) + 1;
+    let last = calendar.last_of_round(committed + 1) - 1;
+    if (first..=last).contains(&work.height()) {
+        return Ok(());
+    }
+    Err(Refusal::OpeningTime {
+        order: *order,
+        first,
+        last,
+        early: work.height() < first,
+    })
+}
+
+pub(super) fn apply(work: &mut Work<'_>, account: &AccountId, open: &Open) {
+    let id = order_of(&open.commit);
+    lock(work, account, &id, &open.bid);
+    let order = work.tables.orders.get_mut(&id);
+    order.expect("the order was checked").stage = Stage::Bid(Box::new(BidOrder {
+        bid: open.bid.clone(),
+        rank: None::<Hash32>,
+        paid: Credits::ZERO,
+        slots_used: 0,
+        lease: None,
+        exiting: false,
+    }));
+}
+
+/// Brings the escrow from the deposit to one slot at the bid.
+fn lock(work: &mut Work<'_>, account: &AccountId, id: &OrderId, bid: &Bid) {
+    let slot = bid.value(bid.units());
+    let (account, escrow) = (Purse::Account(*account), Purse::Escrow(*id));
+    let deposit = purse::held(work, &escrow);
+    let missing = slot.saturating_sub(deposit);
+    let excess = deposit.saturating_sub(slot);
+    purse::post(work, account, escrow, missing, Reason::Lock, Some(*id))
+        .expect("the lock was checked");
+    purse::post(work, escrow, account, excess, Reason::Release, Some(*id))
+        .expect("a purse bears what it holds");
+}

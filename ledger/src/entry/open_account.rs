@@ -1,0 +1,97 @@
+//! `open_account`: by invitation, or directly by an account's own key.
+//!
+//! 1. The sponsor is the inviter's (or opener's) sponsor; it has opened fewer accounts than policy allows.
+//! 2. A grant is within its window, its token unused, and signed by a key that may spend for the inviter *now*.
+//! 3. The inviter can pay the endowment.
+//!
+//! The new account has no credit line. A token is remembered, by inviter, until the end of the epoch in which its
+//! grant expires.
+
+use crate::account::Account;
+use crate::purse;
+use crate::refusal::Refusal;
+use crate::work::Work;
+use gridbay_protocol::account::{AccountKey, Roles, opened_by};
+use gridbay_protocol::entry::Entry;
+use gridbay_protocol::ids::{AccountId, EntryId};
+use gridbay_protocol::invitation::{Grant, SignedGrant};
+use gridbay_protocol::limits;
+use gridbay_protocol::payment::{Purse, Reason};
+use gridbay_protocol::units::Credits;
+
+pub(super) fn check(
+    work: &Work<'_>,
+    entry: &Entry,
+    grant: Option<&SignedGrant>,
+    endowment: Credits,
+) -> Result<(), Refusal> {
+    if let Some(signed) = grant {
+        check_grant(work, &signed.grant)?;
+    }
+    let sponsor = sponsor(work, &entry.account);
+    let limit = work.constitution.policy.accounts_per_member;
+    let opened = work.tables.accounts.get(&sponsor).map_or(0, |s| s.opened);
+    if opened >= limit {
+        return Err(Refusal::AccountQuota { sponsor, limit });
+    }
+    let endowment = grant.map_or(endowment, |g| g.grant.endowment);
+    purse::require(work, Purse::Account(entry.account), endowment)
+}
+
+fn check_grant(work: &Work<'_>, grant: &Grant) -> Result<(), Refusal> {
+    let (valid_until, height) = (grant.valid_until, work.height());
+    if valid_until < height || valid_until - height > limits::INVITATION_WINDOW {
+        return Err(Refusal::Grant {
+            valid_until,
+            height,
+        });
+    }
+    let inviter = grant.inviter;
+    if work.tables.tokens.contains(&(inviter, grant.token)) {
+        return Err(Refusal::TokenUsed { inviter });
+    }
+    let account = work.tables.accounts.get(&inviter);
+    let roles = account.and_then(|a| a.roles(&grant.key));
+    if !roles.is_some_and(|r| r.contains(Roles::SPEND)) {
+        return Err(Refusal::Role {
+            account: inviter,
+            key: Box::new(grant.key),
+        });
+    }
+    Ok(())
+}
+
+pub(super) fn apply(
+    work: &mut Work<'_>,
+    id: &EntryId,
+    entry: &Entry,
+    grant: Option<&SignedGrant>,
+    keys: &[AccountKey],
+    endowment: Credits,
+) {
+    let sponsor = sponsor(work, &entry.account);
+    if let Some(record) = work.tables.accounts.get_mut(&sponsor) {
+        record.opened += 1;
+    }
+    let new = opened_by(id);
+    let account = Account {
+        keys: keys.to_vec(),
+        sponsor,
+        credit_line: Credits::ZERO,
+        opened: 0,
+    };
+    work.tables.accounts.insert(new, account);
+    if let Some(SignedGrant { grant, .. }) = grant {
+        let token = (grant.inviter, grant.token);
+        work.tables.tokens.insert(token, grant.valid_until);
+    }
+    let endowment = grant.map_or(endowment, |g| g.grant.endowment);
+    let (from, to) = (Purse::Account(entry.account), Purse::Account(new));
+    purse::post(work, from, to, endowment, Reason::Endowment, None)
+        .expect("the endowment was checked");
+}
+
+fn sponsor(work: &Work<'_>, account: &AccountId) -> AccountId {
+    let record = work.tables.accounts.get(account);
+    record.map_or(*account, |a| a.sponsor)
+}

@@ -1,0 +1,27 @@
+//! `withdraw_offer`: no sale any more, from when `catalogue` says.
+
+use crate::offer::Pending;
+use crate::refusal::Refusal;
+use crate::work::Work;
+use gridbay_protocol::ids::AccountId;
+use gridbay_protocol::offer::offer_id;
+
+pub(super) fn check(work: &Work<'_>, seller: &AccountId, label: u32) -> Result<(), Refusal> {
+    let id = offer_id(seller, label);
+    let offer = work.tables.offers.get(&id).ok_or(Refusal::NoOffer(id))?;
+    let sells = match &offer.pending {
+        Some(Pending::Withdraw) => false,
+        Some(Pending::Set(_)) => true,
+        None => offer.active,
+    };
+    if sells {
+        Ok(())
+    } else {
+        Err(Refusal::NoOffer(id))
+    }
+}
+
+pub(super) fn apply(work: &mut Work<'_>, seller: &AccountId, label: u32) {
+    let offer = work.tables.offers.get_mut(&offer_id(seller, label));
+    offer.expect("the offer was checked").pending = Some(Pending::Withdraw);
+}

@@ -1,0 +1,239 @@
+//! Executing a block on the state. Order of execution:
+//!
+//! 1. the header against the tip; the reveal moves beacon and the proposer's chain on;
+//! 2. entries in order of kind and rank, each admitted on what the ones before left;
+//! 3. what follows the entries, above all the close of a round (see `close`);
+//! 4. memory of entries and tokens whose last height has come is dropped;
+//! 5. invariants, then the roots.
+
+use crate::admit::Admitted;
+use crate::checked::CheckedBlock;
+use crate::records::RecordChanges;
+use crate::refusal::BlockRefusal;
+use crate::roots;
+use crate::state::{CHAIN, Chain, State};
+use crate::tree::TreeDelta;
+use crate::work::Work;
+use crate::{audit, close, entry, log};
+use gridbay_protocol::beacon;
+use gridbay_protocol::block::Header;
+use gridbay_protocol::calendar;
+use gridbay_protocol::effect::Effect;
+use gridbay_protocol::ids::{BlockId, Hash32};
+use gridbay_protocol::stage::Authentic;
+
+/// What a block does to the state it was executed on.
+#[derive(Clone, Debug)]
+pub struct Delta {
+    pub(crate) parent: BlockId,
+    pub(crate) block: BlockId,
+    pub(crate) chain: Chain,
+    pub(crate) changes: RecordChanges,
+    pub(crate) tree: TreeDelta,
+    effects: Vec<Effect>,
+}
+
+impl Delta {
+    /// Everything the block does, in order.
+    pub fn effects(&self) -> &[Effect] {
+        &self.effects
+    }
+    /// Height of the block.
+    pub fn height(&self) -> u64 {
+        self.chain.height
+    }
+    /// The block.
+    pub fn block_id(&self) -> BlockId {
+        self.block
+    }
+    /// Root of the state after the block.
+    pub fn state_root(&self) -> Hash32 {
+        Hash32(self.tree.root())
+    }
+}
+
+/// A finished execution, before the block has its id.
+pub(crate) struct Outcome {
+    pub(crate) chain: Chain,
+    changes: RecordChanges,
+    tree: TreeDelta,
+    effects: Vec<Effect>,
+}
+
+impl Outcome {
+    pub(crate) fn state_root(&self) -> Hash32 {
+        Hash32(self.tree.root())
+    }
+    pub(crate) fn effects_root(&self) -> Hash32 {
+        let leaves: Vec<[u8; 32]> = self.effects.iter().map(Effect::leaf).collect();
+        Hash32(log::merkle_root(&leaves))
+    }
+    pub(crate) fn into_delta(self, parent: BlockId, block: BlockId) -> Delta {
+        Delta {
+            parent,
+            block,
+            chain: self.chain,
+            changes: self.changes,
+            tree: self.tree,
+            effects: self.effects,
+        }
+    }
+}
+
+impl State {
+    /// Executes a candidate for the next height. The state stays as it is.
+    ///
+    /// # Errors
+    /// The first rule that the block breaks; one inadmissible entry is enough.
+    pub fn execute(&self, block: &CheckedBlock) -> Result<Delta, BlockRefusal> {
+        check_header(self, block)?;
+        let header = block.header();
+        let mut work = Work::begin(self, header.time_ms, &header.beacon_reveal.0);
+        work.tables
+            .beacons
+            .insert(header.proposer, header.beacon_reveal);
+        let mut last = None;
+        for entry in block.entries() {
+            let place = place(&work, entry);
+            if last.replace(place).is_some_and(|before| before >= place) {
+                return Err(BlockRefusal::Order(entry.id()));
+            }
+            let admitted = Admitted::check(&work, entry);
+            let admitted = admitted.map_err(|refusal| BlockRefusal::Entry {
+                id: entry.id(),
+                refusal,
+            })?;
+            entry::apply(&mut work, &admitted);
+        }
+        let outcome = finish(self, work);
+        if header.effects_root != outcome.effects_root() {
+            return Err(BlockRefusal::Root("effects_root"));
+        }
+        if header.state_root != outcome.state_root() {
+            return Err(BlockRefusal::Root("state_root"));
+        }
+        Ok(outcome.into_delta(self.tip(), block.id()))
+    }
+}
+
+/// Place of an entry in a block: its kind, then the rank that the block's beacon gives it.
+pub(crate) fn place(work: &Work<'_>, entry: &Authentic) -> (u8, [u8; 32]) {
+    (entry.entry().body.kind(), work.rank(entry.id().as_bytes()))
+}
+
+/// What follows the entries, and the roots.
+pub(crate) fn finish(state: &State, mut work: Work<'_>) -> Outcome {
+    close::after_entries(&mut work);
+    forget(&mut work);
+    audit::check(&work);
+    let changes = work.tables.into_changes();
+    let mut leaves = changes.leaves();
+    let value = roots::record_value(&work.chain);
+    leaves.insert(roots::record_key(CHAIN, &()), Some(value));
+    let (_, tree) = state.tree.preview(&leaves);
+    Outcome {
+        chain: work.chain,
+        changes,
+        tree,
+        effects: work.effects,
+    }
+}
+
+/// Drops entries that cannot come back, and once an epoch the tokens that cannot.
+fn forget(work: &mut Work<'_>) {
+    let height = work.height();
+    let below = (height.saturating_add(1), Default::default());
+    let gone: Vec<_> = work.tables.seen.range(..below).map(|(k, ())| *k).collect();
+    for key in gone {
+        work.tables.seen.remove(&key);
+    }
+    if calendar::epoch(height + 1) != calendar::epoch(height) {
+        let tokens = work.tables.tokens.iter();
+        let gone: Vec<_> = tokens
+            .filter(|(_, until)| **until <= height)
+            .map(|(k, _)| *k)
+            .collect();
+        for key in gone {
+            work.tables.tokens.remove(&key);
+        }
+    }
+}
+
+fn check_header(state: &State, block: &CheckedBlock) -> Result<(), BlockRefusal> {
+    let header = block.header();
+    let network = state.network();
+    if header.network != network {
+        return Err(BlockRefusal::Foreign {
+            height: header.height,
+        });
+    }
+    let expected = state.height() + 1;
+    if header.height != expected {
+        return Err(BlockRefusal::Height {
+            expected,
+            found: header.height,
+        });
+    }
+    if header.parent != state.tip() {
+        return Err(BlockRefusal::Parent {
+            expected: state.tip(),
+            found: header.parent,
+        });
+    }
+    if header.time_ms <= state.time_ms() {
+        return Err(BlockRefusal::Time {
+            parent: state.time_ms(),
+            found: header.time_ms,
+        });
+    }
+    let proposer = header.proposer;
+    if state.validators().get(&proposer).is_none() {
+        return Err(BlockRefusal::Proposer(proposer));
+    }
+    if state.beacon_tip(&proposer) != Some(beacon::step(&header.beacon_reveal.0)) {
+        return Err(BlockRefusal::Reveal(proposer));
+    }
+    check_certificate(state, block)?;
+    check_roots(state, header)?;
+    check_evidence(state, block)
+}
+
+fn check_certificate(state: &State, block: &CheckedBlock) -> Result<(), BlockRefusal> {
+    match &block.block().last_commit {
+        None if state.height() == 0 => Ok(()),
+        Some(certificate)
+            if state.height() > 0
+                && (certificate.height, certificate.block) == (state.height(), state.tip()) =>
+        {
+            certificate.verify(&state.network(), state.parent_validators())?;
+            Ok(())
+        }
+        _ => Err(BlockRefusal::NotOfParent),
+    }
+}
+
+fn check_roots(state: &State, header: &Header) -> Result<(), BlockRefusal> {
+    let validators = state.validators().hash();
+    if header.validators != validators {
+        return Err(BlockRefusal::Root("validators"));
+    }
+    if header.next_validators != validators {
+        return Err(BlockRefusal::Root("next_validators"));
+    }
+    if header.log_root != state.log_root() {
+        return Err(BlockRefusal::Root("log_root"));
+    }
+    Ok(())
+}
+
+fn check_evidence(state: &State, block: &CheckedBlock) -> Result<(), BlockRefusal> {
+    let evidence = &block.block().evidence;
+    for (index, item) in evidence.iter().enumerate() {
+        let past = item.first.height <= state.height();
+        let new = !evidence[..index].contains(item);
+        if !past || !new || !item.convicts(&state.network(), state.validators()) {
+            return Err(BlockRefusal::Evidence(index));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,54 @@
+//! What is held of whom: the units of offers seen from the leases that run.
+
+use crate::lease::Lease;
+use crate::offer::Offer;
+use crate::work::Work;
+use gridbay_protocol::ids::{ClassId, LeaseId, OfferId};
+use std::collections::BTreeMap;
+
+/// Units of an offer in leases.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Held {
+    pub(crate) firm: u32,
+    pub(crate) preemptible: u32,
+}
+
+impl Held {
+    pub(crate) fn all(self) -> u32 {
+        self.firm + self.preemptible
+    }
+}
+
+/// Units held, by offer; offers of which nothing is held are missing.
+pub(crate) fn held(work: &Work<'_>) -> BTreeMap<OfferId, Held> {
+    held_by(work.tables.leases.iter().map(|(_, lease)| lease))
+}
+
+/// Units held by some leases, by offer.
+pub(crate) fn held_by<'l>(leases: impl Iterator<Item = &'l Lease>) -> BTreeMap<OfferId, Held> {
+    let mut held: BTreeMap<OfferId, Held> = BTreeMap::new();
+    for lease in leases {
+        for share in &lease.shares {
+            let entry = held.entry(share.offer).or_default();
+            if lease.is_firm() {
+                entry.firm += share.units;
+            } else {
+                entry.preemptible += share.units;
+            }
+        }
+    }
+    held
+}
+
+/// Offers of a class, ascending.
+pub(crate) fn offers<'w>(work: &'w Work<'_>, class: &ClassId) -> Vec<(OfferId, &'w Offer)> {
+    let all = work.tables.offers.iter();
+    all.filter(|(_, offer)| offer.terms.class == *class)
+        .map(|(id, offer)| (*id, offer))
+        .collect()
+}
+
+/// Ids of all running leases, ascending.
+pub(crate) fn leases(work: &Work<'_>) -> Vec<LeaseId> {
+    work.tables.leases.iter().map(|(id, _)| *id).collect()
+}

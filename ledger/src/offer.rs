@@ -1,0 +1,59 @@
+//! Offers as the ledger keeps them: terms in force, and a change that waits for its hour.
+
+use gridbay_protocol::ids::AccountId;
+use gridbay_protocol::offer::{OfferTerms, Reclaim};
+use serde::{Deserialize, Serialize};
+
+/// An offer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Offer {
+    /// Who delivers and earns.
+    pub seller: AccountId,
+    /// Terms in force, or the first ones while `active` is false and `pending` sets them.
+    pub terms: OfferTerms,
+    /// Whether the units are for sale. False before the first round's close and after a withdrawal.
+    pub active: bool,
+    /// Units that may be in leases: the units of the terms, or more while leases outlive a change.
+    pub bound: u32,
+    /// A change that takes effect when a round closes.
+    pub pending: Option<Pending>,
+}
+
+/// A change of an offer that is not in force yet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pending {
+    /// New terms.
+    Set(Box<OfferTerms>),
+    /// No sale any more.
+    Withdraw,
+}
+
+impl Offer {
+    /// Units for sale.
+    pub fn supply(&self) -> u32 {
+        if self.active { self.terms.units } else { 0 }
+    }
+    /// Units bound, or for sale after the pending change, whichever are more.
+    pub(crate) fn most_units(&self) -> u32 {
+        match &self.pending {
+            Some(Pending::Set(terms)) => self.supply().max(terms.units).max(self.bound),
+            Some(Pending::Withdraw) | None => self.supply().max(self.bound),
+        }
+    }
+    /// Whether the pending change is to the disadvantage of those who hold units.
+    pub(crate) fn worsens(&self) -> bool {
+        match &self.pending {
+            Some(Pending::Set(terms)) => {
+                terms.reserve > self.terms.reserve || terms.units < self.terms.units
+            }
+            Some(Pending::Withdraw) => true,
+            None => false,
+        }
+    }
+    /// Whether the units can be bought firmly.
+    pub(crate) fn sells_firmly(&self) -> bool {
+        self.active && self.terms.buy_price.is_some() && self.terms.reclaim == Reclaim::None
+    }
+}

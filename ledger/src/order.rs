@@ -1,0 +1,129 @@
+//! Orders as the ledger keeps them, from their entry until they end.
+
+use gridbay_protocol::clearing::ClearingOffer;
+use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId};
+use gridbay_protocol::order::{Bid, Buy};
+use gridbay_protocol::units::Credits;
+use serde::{Deserialize, Serialize};
+
+/// A live order. Its money lies in its escrow purse.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Order {
+    /// Whose it is.
+    pub account: AccountId,
+    /// The class.
+    pub class: ClassId,
+    /// Round in which its entry was included.
+    pub round: u64,
+    /// How far it has come.
+    pub stage: Stage,
+}
+
+/// The stages of an order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// A sealed bid, to be opened in the round after its commitment's.
+    Sealed {
+        /// The seal.
+        seal: Hash32,
+        /// Asks for at most `2^bracket` units.
+        bracket: u8,
+    },
+    /// An opened bid that stands, or runs if it has a lease.
+    Bid(Box<BidOrder>),
+    /// A buy that waits for its decision, or runs if it has a lease.
+    Buy(Box<BuyOrder>),
+}
+
+/// An opened bid.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BidOrder {
+    /// The bid.
+    pub bid: Bid,
+    /// Drawn from the beacon at the first clearing.
+    pub rank: Option<Hash32>,
+    /// Paid so far, less refunds.
+    pub paid: Credits,
+    /// Full slots used.
+    pub slots_used: u32,
+    /// Its lease while it runs.
+    pub lease: Option<LeaseId>,
+    /// Cancelled: the lease ends with the running slot.
+    pub exiting: bool,
+}
+
+impl BidOrder {
+    /// One slot at the bid: what its escrow must hold before it competes.
+    pub fn slot_at_bid(&self) -> Credits {
+        self.bid.value(self.bid.units())
+    }
+    /// What may still be paid.
+    pub fn budget_left(&self) -> Credits {
+        self.bid.budget.saturating_sub(self.paid)
+    }
+}
+
+/// A buy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BuyOrder {
+    /// What was asked.
+    pub buy: Buy,
+    /// Price per slot once it is served.
+    pub price: Credits,
+    /// Units taken once it is served, each with its buy price of that moment; ascending by offer.
+    pub taken: Vec<ClearingOffer>,
+    /// Its lease while it runs.
+    pub lease: Option<LeaseId>,
+    /// Cancelled: the lease ends with the running slot.
+    pub exiting: bool,
+}
+
+impl Order {
+    /// Its lease, if it runs.
+    pub fn lease(&self) -> Option<LeaseId> {
+        match &self.stage {
+            Stage::Sealed { .. } => None,
+            Stage::Bid(bid) => bid.lease,
+            Stage::Buy(buy) => buy.lease,
+        }
+    }
+    /// Whether it was cancelled while running.
+    pub fn is_exiting(&self) -> bool {
+        match &self.stage {
+            Stage::Sealed { .. } => false,
+            Stage::Bid(bid) => bid.exiting,
+            Stage::Buy(buy) => buy.exiting,
+        }
+    }
+    /// The opened bid.
+    pub fn bid(&self) -> Option<&BidOrder> {
+        match &self.stage {
+            Stage::Bid(bid) => Some(bid),
+            _ => None,
+        }
+    }
+    pub(crate) fn bid_mut(&mut self) -> Option<&mut BidOrder> {
+        match &mut self.stage {
+            Stage::Bid(bid) => Some(bid),
+            _ => None,
+        }
+    }
+    /// The buy.
+    pub fn buy(&self) -> Option<&BuyOrder> {
+        match &self.stage {
+            Stage::Buy(buy) => Some(buy),
+            _ => None,
+        }
+    }
+    pub(crate) fn set_lease(&mut self, lease: Option<LeaseId>) {
+        match &mut self.stage {
+            Stage::Sealed { .. } => {}
+            Stage::Bid(bid) => bid.lease = lease,
+            Stage::Buy(buy) => buy.lease = lease,
+        }
+    }
+}

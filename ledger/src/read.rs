@@ -1,0 +1,232 @@
+//! Queries for API and agents; nothing here changes the state. Ids that do not exist read as nothing.
+
+use crate::account::Account;
+use crate::lease::Lease;
+use crate::market::{self, Held};
+use crate::offer::Offer;
+use crate::order::Order;
+use crate::pot::Pot;
+use crate::state::{Chain, State};
+use gridbay_protocol::class::Class;
+use gridbay_protocol::ids::{AccountId, ClassId, LeaseId, OfferId, OrderId};
+use gridbay_protocol::keys::PublicKey;
+use gridbay_protocol::payment::Purse;
+use gridbay_protocol::units::Credits;
+
+/// Where an account's money is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Balance {
+    /// In its purse, micro-credits; negative down to the credit line.
+    pub free: i64,
+    /// How far it may fall below zero.
+    pub credit_line: Credits,
+    /// Locked in the escrows of its orders.
+    pub escrow: Credits,
+    /// Paid for the running slot and not yet settled.
+    pub in_use: Credits,
+    /// What its units earn at the next boundary if all of them run to the end and are acknowledged.
+    pub expected: Credits,
+}
+
+/// The units of an offer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Occupancy {
+    /// For sale or sold.
+    pub supply: u32,
+    /// Held by preemptible leases.
+    pub preemptible: u32,
+    /// Held by firm leases.
+    pub firm: u32,
+}
+
+impl Occupancy {
+    /// Units nobody holds.
+    pub fn free(&self) -> u32 {
+        let held = self.preemptible + self.firm;
+        self.supply.saturating_sub(held)
+    }
+}
+
+/// Sums over the whole ledger.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Money ever minted.
+    pub minted: Credits,
+    /// In the bank's pool.
+    pub bank: Credits,
+    /// In escrows.
+    pub escrow: Credits,
+    /// Paid for running slots.
+    pub in_use: Credits,
+    /// Accounts.
+    pub accounts: usize,
+    /// Live orders.
+    pub orders: usize,
+    /// Running leases.
+    pub leases: usize,
+    /// Offers.
+    pub offers: usize,
+}
+
+impl State {
+    /// Where the chain stands.
+    pub fn chain(&self) -> &Chain {
+        &self.chain
+    }
+    /// A class by id.
+    pub fn class(&self, id: &ClassId) -> Option<&Class> {
+        let index = *self.constitution.by_id.get(id)?;
+        self.constitution.classes.get(index)
+    }
+    /// A class by name.
+    pub fn class_named(&self, name: &str) -> Option<&Class> {
+        self.constitution.classes.iter().find(|c| c.name == name)
+    }
+    /// Name of a founding member.
+    pub fn member_name(&self, account: &AccountId) -> Option<&str> {
+        self.constitution.members.get(account).map(String::as_str)
+    }
+    /// An account.
+    pub fn account(&self, id: &AccountId) -> Option<&Account> {
+        self.records.accounts.get(id)
+    }
+    /// All accounts, ascending.
+    pub fn accounts(&self) -> impl Iterator<Item = (&AccountId, &Account)> {
+        self.records.accounts.iter()
+    }
+    /// What a purse holds, micro-credits.
+    pub fn purse(&self, purse: &Purse) -> i64 {
+        self.records.purses.get(purse).copied().unwrap_or(0)
+    }
+    /// Where an account's money is.
+    pub fn balance(&self, id: &AccountId) -> Balance {
+        let Some(account) = self.account(id) else {
+            return Balance::default();
+        };
+        let mut balance = Balance {
+            free: self.purse(&Purse::Account(*id)),
+            credit_line: account.credit_line,
+            ..Balance::default()
+        };
+        for (order, _) in self.orders_of(id) {
+            balance.escrow = more(balance.escrow, self.escrow(order));
+        }
+        for pot in self.records.pots.values() {
+            let stakes = pot.stakes.iter().filter(|s| s.account == *id);
+            let sold = pot.sold.iter().filter(|s| s.seller == *id);
+            balance.in_use = stakes.fold(balance.in_use, |sum, s| more(sum, s.running));
+            balance.expected = sold.fold(balance.expected, |sum, s| more(sum, s.earns));
+        }
+        balance
+    }
+    /// What is locked for an order.
+    pub fn escrow(&self, order: &OrderId) -> Credits {
+        let micros = u64::try_from(self.purse(&Purse::Escrow(*order))).unwrap_or(0);
+        Credits::from_micros(micros).unwrap_or(Credits::MAX)
+    }
+    /// A live order.
+    pub fn order(&self, id: &OrderId) -> Option<&Order> {
+        self.records.orders.get(id)
+    }
+    /// All live orders, ascending.
+    pub fn orders(&self) -> impl Iterator<Item = (&OrderId, &Order)> {
+        self.records.orders.iter()
+    }
+    /// Live orders of an account, ascending.
+    pub fn orders_of(&self, account: &AccountId) -> impl Iterator<Item = (&OrderId, &Order)> {
+        let account = *account;
+        self.orders().filter(move |(_, o)| o.account == account)
+    }
+    /// An offer.
+    pub fn offer(&self, id: &OfferId) -> Option<&Offer> {
+        self.records.offers.get(id)
+    }
+    /// All offers, ascending.
+    pub fn offers(&self) -> impl Iterator<Item = (&OfferId, &Offer)> {
+        self.records.offers.iter()
+    }
+    /// Offers of a seller, ascending.
+    pub fn offers_of(&self, seller: &AccountId) -> impl Iterator<Item = (&OfferId, &Offer)> {
+        let seller = *seller;
+        self.offers().filter(move |(_, o)| o.seller == seller)
+    }
+    /// How an offer's units are taken.
+    pub fn occupancy(&self, id: &OfferId) -> Occupancy {
+        let Some(offer) = self.offer(id) else {
+            return Occupancy::default();
+        };
+        let mut occupancy = Occupancy {
+            supply: offer.supply(),
+            ..Occupancy::default()
+        };
+        for (_, lease) in self.leases() {
+            let units = lease.units_of(id);
+            if lease.is_firm() {
+                occupancy.firm += units;
+            } else {
+                occupancy.preemptible += units;
+            }
+        }
+        occupancy
+    }
+    /// A running lease.
+    pub fn lease(&self, id: &LeaseId) -> Option<&Lease> {
+        self.records.leases.get(id)
+    }
+    /// All running leases, ascending.
+    pub fn leases(&self) -> impl Iterator<Item = (&LeaseId, &Lease)> {
+        self.records.leases.iter()
+    }
+    /// Running leases of a buyer, ascending.
+    pub fn leases_of(&self, buyer: &AccountId) -> impl Iterator<Item = (&LeaseId, &Lease)> {
+        let buyer = *buyer;
+        self.leases().filter(move |(_, l)| l.account == buyer)
+    }
+    /// Running leases with units at a node, ascending: what that node has to serve.
+    pub fn leases_at(&self, node: &PublicKey) -> impl Iterator<Item = (&LeaseId, &Lease)> {
+        let node = *node;
+        let here = move |offer: &OfferId| self.offer(offer).is_some_and(|o| o.terms.node == node);
+        self.leases()
+            .filter(move |(_, lease)| lease.shares.iter().any(|s| here(&s.offer)))
+    }
+    /// Money paid for running slots, by pot.
+    pub fn pots(&self) -> impl Iterator<Item = &Pot> {
+        self.records.pots.values()
+    }
+    /// Units of a class: for sale, and free now.
+    pub fn supply(&self, class: &ClassId) -> (u32, u32) {
+        let held = market::held_by(self.records.leases.values());
+        let offers = self.offers().filter(|(_, o)| o.terms.class == *class);
+        offers.fold((0, 0), |(supply, free), (id, offer)| {
+            let taken = held.get(id).copied().unwrap_or(Held::default()).all();
+            let units = offer.supply();
+            (supply + units, free + units.saturating_sub(taken))
+        })
+    }
+    /// Sums over the whole ledger.
+    pub fn totals(&self) -> Totals {
+        let mut totals = Totals {
+            minted: self.chain.minted,
+            accounts: self.records.accounts.len(),
+            orders: self.records.orders.len(),
+            leases: self.records.leases.len(),
+            offers: self.records.offers.len(),
+            ..Totals::default()
+        };
+        for (purse, balance) in &self.records.purses {
+            let micros = u64::try_from(*balance).unwrap_or(0);
+            let amount = Credits::from_micros(micros).unwrap_or(Credits::MAX);
+            match purse {
+                Purse::Account(_) => {}
+                Purse::Escrow(_) => totals.escrow = more(totals.escrow, amount),
+                Purse::Class(_) => totals.in_use = more(totals.in_use, amount),
+                Purse::Bank => totals.bank = amount,
+            }
+        }
+        totals
+    }
+}
+
+fn more(sum: Credits, amount: Credits) -> Credits {
+    sum.checked_add(amount).unwrap_or(Credits::MAX)
+}

@@ -1,0 +1,92 @@
+//! The records of the state, table by table. Every table is part of the state root; adding one is a line here.
+
+use crate::account::Account;
+use crate::lease::Lease;
+use crate::offer::Offer;
+use crate::order::Order;
+use crate::pot::Pot;
+use crate::roots;
+use crate::table::{self, Changes, Table};
+use crate::tree::Hash;
+use gridbay_protocol::ids::{
+    AccountId, ClassId, EntryId, Hash32, LeaseId, OfferId, OrderId, ValidatorId,
+};
+use gridbay_protocol::keys::PublicKey;
+use gridbay_protocol::payment::Purse;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+macro_rules! tables {
+    ($($(#[$doc:meta])* $name:ident: $key:ty => $record:ty,)*) => {
+        /// All records of the committed state.
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub(crate) struct Records { $($(#[$doc])* pub(crate) $name: BTreeMap<$key, $record>,)* }
+
+        /// All records as a candidate block sees and changes them.
+        #[derive(Clone, Debug)]
+        pub(crate) struct Tables<'a> { $($(#[$doc])* pub(crate) $name: Table<'a, $key, $record>,)* }
+
+        /// The net effect of a block on all records.
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub(crate) struct RecordChanges { $(pub(crate) $name: Changes<$key, $record>,)* }
+
+        impl Records {
+            pub(crate) fn tables(&self) -> Tables<'_> {
+                Tables { $($name: Table::new(&self.$name),)* }
+            }
+            pub(crate) fn apply(&mut self, changes: RecordChanges) {
+                $(table::apply(&mut self.$name, changes.$name);)*
+            }
+            /// Leaves of the state tree of all records.
+            pub(crate) fn leaves(&self) -> BTreeMap<Hash, Hash> {
+                let mut leaves = BTreeMap::new();
+                $(for (key, record) in &self.$name {
+                    leaves.insert(roots::record_key(stringify!($name), key), roots::record_value(record));
+                })*
+                leaves
+            }
+        }
+        impl Tables<'_> {
+            pub(crate) fn into_changes(self) -> RecordChanges {
+                RecordChanges { $($name: self.$name.into_changes(),)* }
+            }
+        }
+        impl RecordChanges {
+            /// Changed leaves of the state tree.
+            pub(crate) fn leaves(&self) -> BTreeMap<Hash, Option<Hash>> {
+                let mut leaves = BTreeMap::new();
+                $(for (key, change) in &self.$name {
+                    let value = change.as_ref().map(roots::record_value);
+                    leaves.insert(roots::record_key(stringify!($name), key), value);
+                })*
+                leaves
+            }
+        }
+    };
+}
+
+tables! {
+    /// Accounts.
+    accounts: AccountId => Account,
+    /// Balances in micro-credits; a purse with nothing has no record.
+    purses: Purse => i64,
+    /// Entries that took effect, by their last height, until it has passed.
+    seen: (u64, EntryId) => (),
+    /// Tokens of invitations used, by inviter, with the last height of their grant.
+    tokens: (AccountId, PublicKey) => u64,
+    /// The image whose preimage a validator's next block reveals.
+    beacons: ValidatorId => Hash32,
+    /// Offers.
+    offers: OfferId => Offer,
+    /// Live orders.
+    orders: OrderId => Order,
+    /// Live orders by class and account.
+    book: (ClassId, AccountId, OrderId) => (),
+    /// Number of live orders by class.
+    crowds: ClassId => u64,
+    /// Running leases.
+    leases: LeaseId => Lease,
+    /// Money paid for the running slot.
+    pots: Hash32 => Pot,
+}

@@ -1,0 +1,357 @@
+//! Why the ledger refuses an entry or a block.
+
+use gridbay_protocol::ids::{
+    AccountId, BlockId, ClassId, EntryId, LeaseId, OfferId, OrderId, ValidatorId,
+};
+use gridbay_protocol::keys::{KeyError, PublicKey};
+use gridbay_protocol::payment::Purse;
+use gridbay_protocol::stage::Malformed;
+use gridbay_protocol::units::Credits;
+use gridbay_protocol::vote::CertificateError;
+
+/// Why an entry cannot take effect.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// Its last height has passed.
+    #[error("expired: valid until height {valid_until}, the next is {height}")]
+    Expired {
+        /// Its last height.
+        valid_until: u64,
+        /// Height it was checked for.
+        height: u64,
+    },
+    /// Its last height is too far away.
+    #[error("valid until height {valid_until}, more than the window after {height}")]
+    Window {
+        /// Its last height.
+        valid_until: u64,
+        /// Height it was checked for.
+        height: u64,
+    },
+    /// It took effect before.
+    #[error("entry {0} took effect before")]
+    Used(EntryId),
+    /// No such account.
+    #[error("no account {0}")]
+    NoAccount(AccountId),
+    /// The key is none of the account's, or lacks the role.
+    #[error("key {key} may not do this for account {account}")]
+    Role {
+        /// The account.
+        account: AccountId,
+        /// The key that signed.
+        key: Box<PublicKey>,
+    },
+    /// Not enough money.
+    #[error("{purse:?} has {available} available, {needed} needed")]
+    Funds {
+        /// The purse to debit.
+        purse: Purse,
+        /// What is needed.
+        needed: Credits,
+        /// What can be debited.
+        available: Credits,
+    },
+    /// A sum beyond the range of money.
+    #[error("amounts beyond the range of money")]
+    Overflow,
+    /// The invitation was used.
+    #[error("invitation of {inviter} was used")]
+    TokenUsed {
+        /// Who invited.
+        inviter: AccountId,
+    },
+    /// The invitation is not valid at this height.
+    #[error("invitation valid until height {valid_until} is not valid at {height}")]
+    Grant {
+        /// Its last height.
+        valid_until: u64,
+        /// Height it was checked for.
+        height: u64,
+    },
+    /// The sponsor has opened as many accounts as it may.
+    #[error("sponsor {sponsor} has opened {limit} accounts, as many as it may")]
+    AccountQuota {
+        /// The sponsor.
+        sponsor: AccountId,
+        /// The limit.
+        limit: u32,
+    },
+    /// The account runs no validator.
+    #[error("account {0} runs no validator")]
+    NoValidator(AccountId),
+    /// The class is not traded here.
+    #[error("no class {0}")]
+    NoClass(ClassId),
+    /// No such offer of this account.
+    #[error("no offer {0}")]
+    NoOffer(OfferId),
+    /// An offer cannot change its class.
+    #[error("offer {offer} is of class {class}")]
+    OfferClass {
+        /// The offer.
+        offer: OfferId,
+        /// Its class.
+        class: ClassId,
+    },
+    /// The account has as many offers as it may.
+    #[error("account {account} has {limit} offers, as many as it may")]
+    OfferQuota {
+        /// The account.
+        account: AccountId,
+        /// The limit.
+        limit: usize,
+    },
+    /// The class has as many units on offer as it may.
+    #[error("class {class} would have {units} units, {limit} are the limit")]
+    ClassUnits {
+        /// The class.
+        class: ClassId,
+        /// Units with this offer.
+        units: u64,
+        /// The limit.
+        limit: u32,
+    },
+    /// No such order, or another account's.
+    #[error("no order {0} of this account")]
+    NoOrder(OrderId),
+    /// The account or the class has as many live orders as it may.
+    #[error("class {class} has no room for another order of account {account}")]
+    OrderQuota {
+        /// The account.
+        account: AccountId,
+        /// The class.
+        class: ClassId,
+    },
+    /// The account has a sealed bid of this class and round already.
+    #[error("order {0} of this round is still sealed")]
+    SealedAlready(OrderId),
+    /// Openings are for the round after the commitment's, all blocks but the last.
+    #[error("order {order} can be opened in heights {first} to {last}")]
+    OpeningTime {
+        /// The order.
+        order: OrderId,
+        /// First height.
+        first: u64,
+        /// Last height.
+        last: u64,
+        /// Whether that is still to come.
+        early: bool,
+    },
+    /// The order was opened before, or is a buy.
+    #[error("order {0} is not sealed")]
+    NotSealed(OrderId),
+    /// What was opened is not what was sealed.
+    #[error("the opening of order {0} does not match its commitment")]
+    Seal(OrderId),
+    /// The budget does not cover one slot at the bid.
+    #[error("budget {budget} is below one slot at the bid, {slot}")]
+    Budget {
+        /// The budget.
+        budget: Credits,
+        /// One slot at the bid.
+        slot: Credits,
+    },
+    /// The order would stand too long, or not at all.
+    #[error("order would stand until height {stands_until}")]
+    Standing {
+        /// Height asked for.
+        stands_until: u64,
+    },
+    /// A sealed bid cannot be cancelled.
+    #[error("order {0} is sealed and cannot be cancelled")]
+    Sealed(OrderId),
+    /// The order ends already.
+    #[error("order {0} ends with the running slot already")]
+    Exiting(OrderId),
+    /// Not in the block that closes a round.
+    #[error("height {0} closes a round: no last look")]
+    Closing(u64),
+    /// No such lease.
+    #[error("no lease {0}")]
+    NoLease(LeaseId),
+    /// The account has no offer in the lease that is still to be acknowledged, or none at all.
+    #[error("account {seller} has nothing to deliver in lease {lease}")]
+    NothingToDeliver {
+        /// The lease.
+        lease: LeaseId,
+        /// The seller.
+        seller: AccountId,
+    },
+    /// More slots than a buy may prepay.
+    #[error("{slots} slots, a buy may prepay {limit}")]
+    FirmSlots {
+        /// Slots asked for.
+        slots: u32,
+        /// The limit.
+        limit: u32,
+    },
+    /// The block is full.
+    #[error("no room in the block of height {0}")]
+    BlockFull(u64),
+}
+
+impl Refusal {
+    /// Whether the same entry may be accepted at a later height. If not, it can be forgotten.
+    pub fn may_pass_later(&self) -> bool {
+        match self {
+            Refusal::Window { .. }
+            | Refusal::NoAccount(_)
+            | Refusal::Role { .. }
+            | Refusal::Funds { .. }
+            | Refusal::AccountQuota { .. }
+            | Refusal::NoOffer(_)
+            | Refusal::OfferQuota { .. }
+            | Refusal::ClassUnits { .. }
+            | Refusal::NoOrder(_)
+            | Refusal::OrderQuota { .. }
+            | Refusal::SealedAlready(_)
+            | Refusal::Sealed(_)
+            | Refusal::Closing(_)
+            | Refusal::NoLease(_)
+            | Refusal::BlockFull(_) => true,
+            Refusal::OpeningTime { early, .. } => *early,
+            Refusal::Grant {
+                valid_until,
+                height,
+            } => valid_until > height,
+            Refusal::Expired { .. }
+            | Refusal::Used(_)
+            | Refusal::Overflow
+            | Refusal::TokenUsed { .. }
+            | Refusal::NoValidator(_)
+            | Refusal::NoClass(_)
+            | Refusal::OfferClass { .. }
+            | Refusal::NotSealed(_)
+            | Refusal::Seal(_)
+            | Refusal::Budget { .. }
+            | Refusal::Standing { .. }
+            | Refusal::Exiting(_)
+            | Refusal::NothingToDeliver { .. }
+            | Refusal::FirmSlots { .. } => false,
+        }
+    }
+
+    /// What the user can do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Refusal::Expired { .. } => "send it again with a later last height",
+            Refusal::Window { .. } => "choose an earlier last height",
+            Refusal::Used(_) => "nothing to do: it is in the ledger",
+            Refusal::NoAccount(_) => "check the account's id; new accounts open by invitation",
+            Refusal::Role { .. } => "sign with a key of the account that has the role",
+            Refusal::Funds { .. } => "ask for less, or have money transferred to the account",
+            Refusal::Overflow => "use smaller amounts",
+            Refusal::TokenUsed { .. } => "ask for a new invitation",
+            Refusal::Grant { .. } => "ask for an invitation that is valid now",
+            Refusal::AccountQuota { .. } => "ask another member for an invitation",
+            Refusal::NoValidator(_) => "only members with a validator register beacons",
+            Refusal::NoClass(_) => "list the classes of this network",
+            Refusal::NoOffer(_) => "list your offers",
+            Refusal::OfferClass { .. } => "use another label for another class",
+            Refusal::OfferQuota { .. } => "withdraw an offer, or put more units into one",
+            Refusal::ClassUnits { .. } => "offer fewer units",
+            Refusal::NoOrder(_) => "list your orders; it may have ended",
+            Refusal::OrderQuota { .. } => "wait until an order ends, or cancel one",
+            Refusal::SealedAlready(_) => "send one sealed bid per class and round",
+            Refusal::OpeningTime { .. } => "open a sealed bid in the round after its commitment",
+            Refusal::NotSealed(_) => "nothing to open",
+            Refusal::Seal(_) => "open with the very bid and salt that were sealed",
+            Refusal::Budget { .. } => "raise the budget or lower the bid",
+            Refusal::Standing { .. } => "choose a last height within the limits",
+            Refusal::Sealed(_) => "open it first; unopened it ends by itself and costs its deposit",
+            Refusal::Exiting(_) => "nothing to do: it ends with the slot",
+            Refusal::Closing(_) => "send it again in the next block",
+            Refusal::NoLease(_) => "list your leases; it may have ended",
+            Refusal::NothingToDeliver { .. } => "nothing to do",
+            Refusal::FirmSlots { .. } => "buy fewer slots",
+            Refusal::BlockFull(_) => "wait for the next block",
+        }
+    }
+}
+
+/// Why a block is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BlockRefusal {
+    /// Written for other formats, rules or another network.
+    #[error("block of height {height} is for another format, other rules or another network")]
+    Foreign {
+        /// Height claimed.
+        height: u64,
+    },
+    /// More entries, evidence or bytes than a block may have.
+    #[error("block {0} is too large")]
+    TooLarge(BlockId),
+    /// An entry that is not well-formed.
+    #[error("entry {index}")]
+    Malformed {
+        /// Position in the body.
+        index: usize,
+        /// Why.
+        #[source]
+        source: Malformed,
+    },
+    /// An entry whose signature is wrong.
+    #[error("entry {id}")]
+    Signature {
+        /// The entry.
+        id: EntryId,
+        /// Why.
+        #[source]
+        source: KeyError,
+    },
+    /// A hash in the header is not that of the body or the state.
+    #[error("the header's {0} is wrong")]
+    Root(&'static str),
+    /// Not the next height.
+    #[error("height {found}, expected {expected}")]
+    Height {
+        /// The next height.
+        expected: u64,
+        /// Height found.
+        found: u64,
+    },
+    /// Not a child of the tip.
+    #[error("parent {found} is not the tip {expected}")]
+    Parent {
+        /// The tip.
+        expected: BlockId,
+        /// Parent found.
+        found: BlockId,
+    },
+    /// Not later than its parent.
+    #[error("time {found} is not after the parent's {parent}")]
+    Time {
+        /// The parent's time.
+        parent: u64,
+        /// Time found.
+        found: u64,
+    },
+    /// Not by a validator.
+    #[error("{0} is no validator of this height")]
+    Proposer(ValidatorId),
+    /// The reveal does not hash to the proposer's tip.
+    #[error("{0} reveals what it did not commit to")]
+    Reveal(ValidatorId),
+    /// The certificate is not one of the parent.
+    #[error("the certificate is not one of the parent")]
+    NotOfParent,
+    /// The certificate proves nothing.
+    #[error("the parent's certificate")]
+    Certificate(#[from] CertificateError),
+    /// Evidence that convicts nobody, or repeated.
+    #[error("evidence {0} convicts nobody")]
+    Evidence(usize),
+    /// Entries out of order, or repeated.
+    #[error("entry {0} is out of order")]
+    Order(EntryId),
+    /// An entry that cannot take effect.
+    #[error("entry {id}")]
+    Entry {
+        /// The entry.
+        id: EntryId,
+        /// Why.
+        #[source]
+        refusal: Refusal,
+    },
+}

@@ -1,0 +1,265 @@
+//! The slot boundary, before its clearing:
+//!
+//! 1. every pot is settled and the class purses are empty;
+//! 2. leases that ran the whole slot count it;
+//! 3. leases end that were cancelled, have used all slots of their order, or were firm through this slot;
+//! 4. firm leases pay for the next slot;
+//! 5. running bids fill their escrow up to one slot at the bid, or end.
+//!
+//! **Settling a pot.** For every offer, served unit-heights `s` of those sold:
+//!
+//! - floor = sum over its parts of `floor(reserve * units * heights served / heights sold)`;
+//! - weight = `floor((earns - reserve * units sold) * s / (units sold * heights sold))`.
+//!
+//! An offer gets its floor and a share of the rest by largest remainder over the weights (if all are zero, over the
+//! floors; if those are zero too the rest goes to the bank). So an offer whose units all ran to the end, in a pot where
+//! nothing was interrupted, gets exactly what the clearing said. Of that, the part of units whose seller had not
+//! acknowledged their lease goes back to the lease's buyer: `floor(offer's money * units * heights / s)`.
+
+use crate::book;
+use crate::market;
+use crate::pot::{Pot, PotOffer};
+use crate::purse::{self, post};
+use crate::share_out::by_largest_remainder;
+use crate::tenancy::{self, Grant};
+use crate::work::Work;
+use gridbay_protocol::clearing::ClearingOffer;
+use gridbay_protocol::ids::{AccountId, Hash32, LeaseId, OfferId, OrderId};
+use gridbay_protocol::lease::LeaseEnd;
+use gridbay_protocol::mechanism::level;
+use gridbay_protocol::payment::{Purse, Reason};
+use gridbay_protocol::units::Credits;
+use std::collections::BTreeMap;
+
+/// See the module.
+pub(crate) fn turn(work: &mut Work<'_>) {
+    let pots: Vec<Hash32> = work.tables.pots.iter().map(|(id, _)| *id).collect();
+    for id in &pots {
+        if let Some(pot) = work.tables.pots.remove(id) {
+            settle(work, &pot);
+        }
+    }
+    for class in &work.constitution.classes {
+        let left = purse::held(work, &Purse::Class(class.key.id()));
+        assert_eq!(left, Credits::ZERO, "settled pots leave nothing");
+    }
+    for id in market::leases(work) {
+        count_and_end(work, &id);
+    }
+    for id in market::leases(work) {
+        renew_firm(work, &id);
+    }
+    for id in market::leases(work) {
+        fund(work, &id);
+    }
+}
+
+/// Units of one offer in one lease, as they were served.
+struct Served {
+    order: OrderId,
+    account: AccountId,
+    units: u32,
+    heights: u64,
+    delivered: bool,
+}
+
+impl Served {
+    /// Unit-heights.
+    fn extent(&self) -> u64 {
+        u64::from(self.units) * self.heights
+    }
+}
+
+/// What was served of each offer, in order of stakes.
+fn served(work: &Work<'_>, pot: &Pot) -> BTreeMap<OfferId, Vec<Served>> {
+    let mut served: BTreeMap<OfferId, Vec<Served>> = BTreeMap::new();
+    for stake in &pot.stakes {
+        let lease = work.tables.leases.get(&stake.lease);
+        for part in &stake.parts {
+            let (heights, delivered) = match part.stopped {
+                Some(stopped) => (stopped.served, stopped.delivered),
+                None => (
+                    pot.heights,
+                    lease.is_some_and(|l| l.has_delivered(&part.offer)),
+                ),
+            };
+            served.entry(part.offer).or_default().push(Served {
+                order: stake.order,
+                account: stake.account,
+                units: part.units,
+                heights,
+                delivered,
+            });
+        }
+    }
+    served
+}
+
+/// Unit-heights served.
+fn extent(served: &[Served]) -> u64 {
+    served.iter().map(Served::extent).sum()
+}
+
+fn settle(work: &mut Work<'_>, pot: &Pot) {
+    let served = served(work, pot);
+    let of = |offer: &PotOffer| served.get(&offer.offer).map_or(&[][..], Vec::as_slice);
+    let floors: Vec<u64> = pot.sold.iter().map(|o| floor(pot, o, of(o))).collect();
+    let weights = pot.sold.iter().map(|o| weight(pot, o, extent(of(o))));
+    let weights: Vec<u64> = weights.collect();
+    let owed: u64 = floors.iter().sum();
+    let rest = pot.left.micros().checked_sub(owed);
+    let rest = rest.expect("what was paid for heights served covers their reserves");
+    let mut shares = by_largest_remainder(rest, &weights);
+    if shares.iter().sum::<u64>() != rest {
+        shares = by_largest_remainder(rest, &floors);
+    }
+    let unearned = rest - shares.iter().sum::<u64>();
+    for (index, offer) in pot.sold.iter().enumerate() {
+        let money = amount(floors[index] + shares[index]);
+        pay_out(work, pot, offer, money, of(offer));
+    }
+    let class = Purse::Class(pot.class);
+    post(
+        work,
+        class,
+        Purse::Bank,
+        amount(unearned),
+        Reason::Earning,
+        None,
+    )
+    .expect("the class holds what its pots hold");
+}
+
+fn amount(micros: u64) -> Credits {
+    Credits::from_micros(micros).expect("a part of a pot is an amount")
+}
+
+fn floor(pot: &Pot, offer: &PotOffer, served: &[Served]) -> u64 {
+    let floors = served.iter().map(|s| {
+        let whole = u128::from(offer.reserve) * u128::from(s.units);
+        (whole * u128::from(s.heights) / u128::from(pot.heights)) as u64
+    });
+    floors.sum()
+}
+
+fn weight(pot: &Pot, offer: &PotOffer, extent: u64) -> u64 {
+    let owed = u128::from(offer.reserve) * u128::from(offer.units);
+    let excess = u128::from(offer.earns.micros()).saturating_sub(owed);
+    let sold = u128::from(offer.units) * u128::from(pot.heights);
+    (excess * u128::from(extent) / sold) as u64
+}
+
+/// Pays an offer's money to its seller, except what undelivered units would have earned.
+fn pay_out(work: &mut Work<'_>, pot: &Pot, offer: &PotOffer, money: Credits, served: &[Served]) {
+    let class = Purse::Class(pot.class);
+    let all = extent(served);
+    let mut left = money;
+    let failed = |s: &&Served| !s.delivered && s.extent() > 0;
+    for part in served.iter().filter(failed) {
+        let back = money.share_floor(part.extent(), all);
+        let back = back.expect("a part of an amount is an amount");
+        left = left.saturating_sub(back);
+        let to = Purse::Account(part.account);
+        post(work, class, to, back, Reason::Refund, Some(part.order))
+            .expect("the class holds what its pots hold");
+        tenancy::paid(work, &part.order, |sum| sum.saturating_sub(back));
+    }
+    let to = Purse::Account(offer.seller);
+    post(work, class, to, left, Reason::Earning, None).expect("the class holds what its pots hold");
+}
+
+/// Steps 2 and 3.
+fn count_and_end(work: &mut Work<'_>, id: &LeaseId) {
+    let Some(lease) = work.tables.leases.get_mut(id) else {
+        return;
+    };
+    let whole = lease.whole_slot;
+    lease.slots_run += u32::from(whole);
+    let (slot, firm_through, order) = (lease.slot, lease.firm_through, lease.order);
+    let order = work.tables.orders.get_mut(&order);
+    let order = order.expect("a lease's order is live");
+    let mut used_up = firm_through.is_some_and(|last| slot >= last);
+    if let Some(bid) = order.bid_mut() {
+        bid.slots_used += u32::from(whole);
+        used_up |= bid.slots_used >= bid.bid.slots;
+    }
+    if used_up {
+        tenancy::end(work, id, LeaseEnd::Expired);
+    } else if order.is_exiting() {
+        tenancy::end(work, id, LeaseEnd::Exit);
+    }
+}
+
+/// Step 4: the next slot of a firm lease has a pot of its own.
+fn renew_firm(work: &mut Work<'_>, id: &LeaseId) {
+    let Some(lease) = work.tables.leases.get(id).filter(|l| l.is_firm()).cloned() else {
+        return;
+    };
+    let Some(buy) = work.tables.orders.get(&lease.order).and_then(|o| o.buy()) else {
+        return;
+    };
+    let (price, taken) = (buy.price, buy.taken.clone());
+    let grant = Grant {
+        order: lease.order,
+        slot: lease.slot + 1,
+        paid: price,
+        pot: lease.pot,
+        shares: lease.shares,
+        whole_slot: true,
+        firm_through: lease.firm_through,
+    };
+    let heights = work.calendar().slot_heights();
+    hold_firm(work, grant, heights, &taken);
+}
+
+/// Charges a firm lease for some heights of a slot and fills its pot. Units earn at least the buy price they were
+/// `taken` at, for these heights, rounded down.
+pub(crate) fn hold_firm(work: &mut Work<'_>, grant: Grant, heights: u64, taken: &[ClearingOffer]) {
+    let whole = work.calendar().slot_heights();
+    let floors = taken.iter().map(|unit| level::Sold {
+        offer: unit.offer,
+        units: unit.units,
+        floor: (u128::from(unit.reserve.0) * u128::from(heights) / u128::from(whole)) as u64,
+    });
+    let floors: Vec<level::Sold<OfferId>> = floors.collect();
+    let (slot, pot, paid) = (grant.slot, grant.pot, grant.paid);
+    let earned = level::earnings(&floors, u128::from(paid.micros()));
+    let earned = earned.expect("a buy pays at least the sum of the buy prices");
+    let class = work.tables.orders.get(&grant.order).map(|o| o.class);
+    let class = class.expect("units go to a live order");
+    let sold = floors.iter().zip(earned).map(|(sold, earned)| PotOffer {
+        offer: sold.offer,
+        seller: seller(work, &sold.offer),
+        units: sold.units,
+        reserve: sold.floor,
+        earns: Credits::from_wide(earned).expect("a part of a payment is an amount"),
+    });
+    let sold = sold.collect();
+    let stake = tenancy::grant(work, grant);
+    let record = Pot {
+        class,
+        slot,
+        heights,
+        left: paid,
+        stakes: vec![stake],
+        sold,
+    };
+    work.tables.pots.insert(pot, record);
+}
+
+/// Who earns for an offer's units.
+pub(crate) fn seller(work: &Work<'_>, offer: &OfferId) -> AccountId {
+    let offer = work.tables.offers.get(offer);
+    offer.expect("units in leases have their offer").seller
+}
+
+/// Step 5.
+fn fund(work: &mut Work<'_>, id: &LeaseId) {
+    let Some(lease) = work.tables.leases.get(id).filter(|l| !l.is_firm()) else {
+        return;
+    };
+    let order = lease.order;
+    if !book::fund(work, &order) {
+        tenancy::end(work, id, LeaseEnd::Unfunded);
+    }
+}

@@ -1,0 +1,218 @@
+//! The committed state: all records, their tree, and where the chain stands.
+
+use crate::account::Account;
+use crate::execute::Delta;
+use crate::log::Frontier;
+use crate::records::Records;
+use crate::roots;
+use crate::tree::{Proof, Tree};
+use gridbay_protocol::calendar::Calendar;
+use gridbay_protocol::class::Class;
+use gridbay_protocol::genesis::{Genesis, GenesisError, Policy};
+use gridbay_protocol::ids::{AccountId, BlockId, ClassId, Hash32, NetworkId, ValidatorId};
+use gridbay_protocol::payment::Purse;
+use gridbay_protocol::units::Credits;
+use gridbay_protocol::validator::ValidatorSet;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Where the chain stands after a block; one record of the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Chain {
+    /// Height of the last block; 0 for the genesis.
+    pub height: u64,
+    /// Its time.
+    pub time_ms: u64,
+    /// The beacon after it.
+    pub beacon: Hash32,
+    /// Seed of the election of the next height.
+    pub seed: Hash32,
+    /// Money ever minted.
+    pub minted: Credits,
+}
+
+/// Name of the [`Chain`] record in the state tree.
+pub const CHAIN: &str = "chain";
+
+/// What never changes.
+#[derive(Debug)]
+pub(crate) struct Constitution {
+    pub(crate) network: NetworkId,
+    pub(crate) policy: Policy,
+    pub(crate) classes: Vec<Class>,
+    pub(crate) by_id: BTreeMap<ClassId, usize>,
+    pub(crate) validators: ValidatorSet,
+    pub(crate) members: BTreeMap<AccountId, String>,
+}
+
+/// Everything that the blocks so far have made true. Cloning costs time and memory in proportion to the records.
+#[derive(Clone, Debug)]
+pub struct State {
+    pub(crate) constitution: Arc<Constitution>,
+    pub(crate) chain: Chain,
+    pub(crate) tip: BlockId,
+    pub(crate) blocks: Frontier,
+    pub(crate) records: Records,
+    pub(crate) tree: Tree,
+}
+
+impl State {
+    /// The state of height 0: members with their endowments, nothing else.
+    ///
+    /// # Errors
+    /// A genesis that fails its own check.
+    pub fn genesis(genesis: &Genesis) -> Result<State, GenesisError> {
+        genesis.check()?;
+        let validators = genesis
+            .validators()
+            .ok_or_else(|| GenesisError::Invalid("list of validators".into()))?;
+        let mut records = Records::default();
+        let mut members = BTreeMap::new();
+        let mut minted = Credits::ZERO;
+        // With all money and all credit in one purse its balance would still be in range, so that no
+        // later sum can overflow.
+        let lines = genesis.members.iter().map(|m| m.credit_line);
+        let endowments = genesis.members.iter().map(|m| m.endowment);
+        if Credits::sum(lines.chain(endowments)).is_none() {
+            return Err(GenesisError::Invalid(
+                "sum of endowments and credit lines".into(),
+            ));
+        }
+        for member in &genesis.members {
+            let id = genesis.account(member);
+            members.insert(id, member.name.clone());
+            let account = Account {
+                keys: member.keys.clone(),
+                sponsor: id,
+                credit_line: member.credit_line,
+                opened: 0,
+            };
+            records.accounts.insert(id, account);
+            minted = minted
+                .checked_add(member.endowment)
+                .ok_or_else(|| GenesisError::Invalid("sum of endowments".into()))?;
+            if member.endowment > Credits::ZERO {
+                let micros = member.endowment.micros() as i64;
+                records.purses.insert(Purse::Account(id), micros);
+            }
+            if let Some(validator) = &member.validator {
+                let id = gridbay_protocol::validator::validator_id(&validator.key);
+                records.beacons.insert(id, validator.beacon_tip);
+            }
+        }
+        let chain = Chain {
+            height: 0,
+            time_ms: genesis.time_ms,
+            beacon: genesis.beacon,
+            seed: genesis.beacon,
+            minted,
+        };
+        let mut leaves = records.leaves();
+        leaves.insert(roots::record_key(CHAIN, &()), roots::record_value(&chain));
+        let by_id = genesis.classes.iter().enumerate();
+        Ok(State {
+            constitution: Arc::new(Constitution {
+                network: genesis.network(),
+                policy: genesis.policy.clone(),
+                by_id: by_id.map(|(i, class)| (class.key.id(), i)).collect(),
+                classes: genesis.classes.clone(),
+                validators,
+                members,
+            }),
+            chain,
+            tip: BlockId::default(),
+            blocks: Frontier::new(),
+            tree: Tree::build(&leaves),
+            records,
+        })
+    }
+
+    /// The network.
+    pub fn network(&self) -> NetworkId {
+        self.constitution.network
+    }
+    /// Pacing and market policy.
+    pub fn policy(&self) -> &Policy {
+        &self.constitution.policy
+    }
+    /// Classes traded, ascending by id.
+    pub fn classes(&self) -> &[Class] {
+        &self.constitution.classes
+    }
+    /// Lengths of rounds and slots.
+    pub fn calendar(&self) -> Calendar {
+        self.constitution.policy.calendar
+    }
+    /// Height of the tip; 0 for the genesis.
+    pub fn height(&self) -> u64 {
+        self.chain.height
+    }
+    /// Ledger time of the tip in milliseconds since 1970.
+    pub fn time_ms(&self) -> u64 {
+        self.chain.time_ms
+    }
+    /// The last block; zeros for the genesis.
+    pub fn tip(&self) -> BlockId {
+        self.tip
+    }
+    /// Root of the state tree.
+    pub fn root(&self) -> Hash32 {
+        Hash32(self.tree.root())
+    }
+    /// The beacon after the tip.
+    pub fn beacon(&self) -> [u8; 32] {
+        self.chain.beacon.0
+    }
+    /// Seed of the election of the next height: the beacon at the end of the epoch before that height's.
+    pub fn election_seed(&self) -> [u8; 32] {
+        self.chain.seed.0
+    }
+    /// Validators of the next height.
+    pub fn validators(&self) -> &ValidatorSet {
+        &self.constitution.validators
+    }
+    /// Validators of the tip's height, who sign its certificate.
+    pub fn parent_validators(&self) -> &ValidatorSet {
+        &self.constitution.validators
+    }
+    /// The image whose preimage the next block of a validator reveals.
+    pub fn beacon_tip(&self, validator: &ValidatorId) -> Option<[u8; 32]> {
+        self.records.beacons.get(validator).map(|tip| tip.0)
+    }
+    /// Root of the log of all blocks up to the tip.
+    pub fn log_root(&self) -> Hash32 {
+        Hash32(self.blocks.root())
+    }
+    /// Whether heights must tick at the block interval: something lives that a height can change.
+    pub fn work_is_due(&self) -> bool {
+        !self.records.orders.is_empty()
+            || !self.records.leases.is_empty()
+            || !self.records.pots.is_empty()
+            || self.records.offers.values().any(|o| o.pending.is_some())
+    }
+    /// Proof of a record, or of its absence; `key` is a [`crate::record_key`].
+    pub fn prove(&self, key: &[u8; 32]) -> Proof {
+        self.tree.prove(key)
+    }
+
+    /// Makes an executed block real.
+    ///
+    /// # Panics
+    /// If the delta was made on another tip.
+    pub fn commit(&mut self, delta: Delta) {
+        assert_eq!(
+            (delta.parent, delta.chain.height),
+            (self.tip, self.chain.height + 1),
+            "a delta is committed to the state it was made on"
+        );
+        self.records.apply(delta.changes);
+        self.tree
+            .commit(delta.tree)
+            .expect("the delta's tree was previewed on this tip");
+        self.chain = delta.chain;
+        self.tip = delta.block;
+        self.blocks.append(delta.block.0);
+    }
+}

@@ -1,0 +1,221 @@
+//! Leases in the making and in their end.
+//!
+//! - [`grant`] starts a lease, or renews the one that the order has, for units that are paid for.
+//! - [`stop`] takes units from a running lease inside a slot: the unused part of what they cost goes back.
+//! - [`end`] closes a lease, and its order unless that stands again.
+
+use crate::book;
+use crate::lease::Lease;
+use crate::pot::{Part, Stake, Stopped};
+use crate::purse::post;
+use crate::work::Work;
+use gridbay_protocol::effect::{Effect, OrderEnd};
+use gridbay_protocol::ids::{Hash32, LeaseId, OfferId, OrderId};
+use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, Share, lease_id};
+use gridbay_protocol::payment::{Purse, Reason};
+use gridbay_protocol::units::Credits;
+use std::collections::BTreeMap;
+
+/// Units for an order, and what is paid for them.
+pub(crate) struct Grant {
+    pub(crate) order: OrderId,
+    pub(crate) slot: u64,
+    pub(crate) shares: Vec<Share>,
+    pub(crate) paid: Credits,
+    pub(crate) pot: Hash32,
+    pub(crate) whole_slot: bool,
+    pub(crate) firm_through: Option<u64>,
+}
+
+/// Charges the order's escrow and starts or renews its lease. Returns the stake for the pot.
+pub(crate) fn grant(work: &mut Work<'_>, grant: Grant) -> Stake {
+    let height = work.height();
+    let order = work.tables.orders.get(&grant.order);
+    let order = order.expect("units go to a live order").clone();
+    let (escrow, class) = (Purse::Escrow(grant.order), Purse::Class(order.class));
+    let charged = post(
+        work,
+        escrow,
+        class,
+        grant.paid,
+        Reason::Charge,
+        Some(grant.order),
+    );
+    charged.expect("the escrow holds what an order can cost");
+    let running = order.lease();
+    let id = running.unwrap_or_else(|| lease_id(&grant.order, height));
+    let before = running.and_then(|id| work.tables.leases.get(&id).cloned());
+    let kept = |share: &&Share| {
+        before
+            .as_ref()
+            .is_some_and(|l| l.has_delivered(&share.offer))
+    };
+    let known = |share: &Share| {
+        before
+            .as_ref()
+            .is_some_and(|l| l.units_of(&share.offer) > 0)
+    };
+    let deliver_by = match &before {
+        Some(lease) if grant.shares.iter().all(known) => lease.deliver_by,
+        _ => height.saturating_add(work.constitution.policy.delivery_heights),
+    };
+    let delivered = grant.shares.iter().filter(kept);
+    let lease = Lease {
+        order: grant.order,
+        account: order.account,
+        class: order.class,
+        slot: grant.slot,
+        delivered: delivered.map(|s| s.offer).collect(),
+        shares: grant.shares,
+        paid: grant.paid,
+        pot: grant.pot,
+        whole_slot: grant.whole_slot,
+        slots_run: before.as_ref().map_or(0, |l| l.slots_run),
+        firm_through: grant.firm_through,
+        deliver_by,
+    };
+    let terms = lease.terms(id);
+    work.emit(Effect::Lease(match running {
+        Some(_) => LeaseEvent::Renewed(terms),
+        None => LeaseEvent::Started(terms),
+    }));
+    let part = |share: &Share| Part {
+        offer: share.offer,
+        units: share.units,
+        stopped: None,
+    };
+    let stake = Stake {
+        lease: id,
+        order: grant.order,
+        account: order.account,
+        running: grant.paid,
+        parts: lease.shares.iter().map(part).collect(),
+    };
+    work.tables.leases.insert(id, lease);
+    paid(work, &grant.order, |sum| {
+        sum.checked_add(grant.paid)
+            .expect("an order pays within its budget")
+    });
+    if let Some(order) = work.tables.orders.get_mut(&grant.order) {
+        order.set_lease(Some(id));
+    }
+    stake
+}
+
+/// Changes what a bid has paid so far.
+pub(crate) fn paid(work: &mut Work<'_>, order: &OrderId, change: impl FnOnce(Credits) -> Credits) {
+    if let Some(bid) = work.tables.orders.get_mut(order).and_then(|o| o.bid_mut()) {
+        bid.paid = change(bid.paid);
+    }
+}
+
+/// What units cost in the running slot, and how much of it is unused.
+#[derive(Clone, Copy)]
+pub(crate) struct Cost {
+    pub(crate) cost: Credits,
+    pub(crate) unused: Credits,
+}
+
+/// What `units` of a running lease cost: `floor(cost of all its units * units / all)`, of which
+/// `floor(that * heights left / heights sold)` is unused.
+pub(crate) fn cost(work: &Work<'_>, id: &LeaseId, units: u32) -> Cost {
+    let lease = work.tables.leases.get(id).expect("the lease runs");
+    let pot = work.tables.pots.get(&lease.pot);
+    let pot = pot.expect("a running lease has its pot");
+    let stake = pot.stakes.iter().find(|s| s.lease == *id);
+    let stake = stake.expect("a running lease has a stake in its pot");
+    let shared = stake
+        .running
+        .share_floor(u64::from(units), u64::from(lease.units()));
+    let cost = shared.expect("a part of an amount is an amount");
+    let unused = cost.share_floor(heights_left(work, lease), pot.heights);
+    Cost {
+        cost,
+        unused: unused.expect("a part of an amount is an amount"),
+    }
+}
+
+/// Heights of the lease's slot that are still to come.
+fn heights_left(work: &Work<'_>, lease: &Lease) -> u64 {
+    work.calendar().last_of_slot(lease.slot) - work.height()
+}
+
+/// Takes units (by offer) from a running lease and refunds the unused part of what they cost.
+pub(crate) fn stop(work: &mut Work<'_>, id: &LeaseId, losses: &BTreeMap<OfferId, u32>) -> Cost {
+    let units = losses.values().sum();
+    let cost = cost(work, id, units);
+    let lease = work.tables.leases.get(id).expect("the lease runs").clone();
+    let left = heights_left(work, &lease);
+    let pot = work.tables.pots.get_mut(&lease.pot);
+    let pot = pot.expect("a running lease has its pot");
+    let stopped = |offer: &OfferId| Stopped {
+        served: pot.heights - left,
+        delivered: lease.has_delivered(offer),
+    };
+    let ends: Vec<Part> = losses
+        .iter()
+        .map(|(offer, &units)| Part {
+            offer: *offer,
+            units,
+            stopped: Some(stopped(offer)),
+        })
+        .collect();
+    let stake = pot.stakes.iter_mut().find(|s| s.lease == *id);
+    let stake = stake.expect("a running lease has a stake in its pot");
+    for part in stake.parts.iter_mut().filter(|p| p.stopped.is_none()) {
+        part.units -= losses.get(&part.offer).copied().unwrap_or(0);
+    }
+    stake.parts.retain(|part| part.units > 0);
+    stake.parts.extend(ends);
+    stake.running = stake.running.saturating_sub(cost.cost);
+    pot.left = pot.left.saturating_sub(cost.unused);
+    let (from, to) = (Purse::Class(lease.class), Purse::Account(lease.account));
+    post(
+        work,
+        from,
+        to,
+        cost.unused,
+        Reason::Refund,
+        Some(lease.order),
+    )
+    .expect("the class holds what its pots hold");
+    paid(work, &lease.order, |sum| sum.saturating_sub(cost.unused));
+    let lease = work.tables.leases.get_mut(id).expect("the lease runs");
+    lease.paid = lease.paid.saturating_sub(cost.unused);
+    for share in &mut lease.shares {
+        share.units -= losses.get(&share.offer).copied().unwrap_or(0);
+    }
+    lease.shares.retain(|share| share.units > 0);
+    cost
+}
+
+/// Takes all units from a running lease and ends it.
+pub(crate) fn interrupt(work: &mut Work<'_>, id: &LeaseId, why: LeaseEnd) {
+    let lease = work.tables.leases.get(id).expect("the lease runs");
+    let losses = lease.shares.iter().map(|s| (s.offer, s.units)).collect();
+    stop(work, id, &losses);
+    end(work, id, why);
+}
+
+/// Ends a lease. Its order stands again if the reason says so, it is a bid, and it was not cancelled.
+pub(crate) fn end(work: &mut Work<'_>, id: &LeaseId, why: LeaseEnd) {
+    let lease = work.tables.leases.remove(id).expect("the lease runs");
+    work.emit(Effect::Lease(LeaseEvent::Ended {
+        lease: *id,
+        order: lease.order,
+        end: why,
+    }));
+    let order = work.tables.orders.get_mut(&lease.order);
+    let order = order.expect("a lease's order is live");
+    order.set_lease(None);
+    if why.order_stands() && order.bid().is_some() && !order.is_exiting() {
+        return;
+    }
+    let why = match why {
+        LeaseEnd::Unfunded => OrderEnd::Unfunded,
+        LeaseEnd::Exit => OrderEnd::Cancelled,
+        _ if order.is_exiting() => OrderEnd::Cancelled,
+        _ => OrderEnd::Served,
+    };
+    book::end(work, &lease.order, why);
+}

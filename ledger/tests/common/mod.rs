@@ -1,0 +1,292 @@
+//! A small world for scenarios: keys, a genesis, a chain of two states that check each other.
+
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
+
+pub mod trade;
+
+use gridbay_ledger::{BlockRefusal, CheckedBlock, Delta, Draft, Refusal, State};
+use gridbay_protocol::account::{AccountKey, Roles};
+use gridbay_protocol::beacon::Chain;
+use gridbay_protocol::block::Block;
+use gridbay_protocol::calendar::Calendar;
+use gridbay_protocol::class::{Class, ClassKey, Isolation};
+use gridbay_protocol::codec;
+use gridbay_protocol::effect::Effect;
+use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
+use gridbay_protocol::genesis::{FORMAT, Genesis, Member, MemberValidator, Policy, RULES};
+use gridbay_protocol::hash::Domain;
+use gridbay_protocol::ids::*;
+use gridbay_protocol::keys::SecretKey;
+use gridbay_protocol::payment::Purse;
+use gridbay_protocol::stage::{Authentic, WellFormed};
+use gridbay_protocol::units::{Credits, Price};
+use gridbay_protocol::vote::{Certificate, CertificateSignature};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+pub fn key(n: u8) -> SecretKey {
+    SecretKey::from_seed(&[n; 32])
+}
+
+pub fn credits(micros: u64) -> Credits {
+    Credits::from_micros(micros).unwrap()
+}
+
+pub fn all_roles(key: &SecretKey) -> Vec<AccountKey> {
+    vec![AccountKey {
+        key: key.public(),
+        roles: Roles::ALL,
+    }]
+}
+
+pub fn class_key() -> ClassKey {
+    ClassKey {
+        vcpu: 1,
+        memory_mib: 1024,
+        disk_mib: 1024,
+        gpu: 0,
+        isolation: Isolation::Process,
+        circle: "members".into(),
+    }
+}
+
+/// Rounds of 4 heights, slots of 2 rounds; 10 micro-credits as reference price.
+pub fn policy() -> Policy {
+    Policy {
+        calendar: Calendar {
+            round_heights: 4,
+            slot_rounds: 2,
+        },
+        max_firm_slots: 100,
+        delivery_heights: 6,
+        accounts_per_member: 3,
+        ..Policy::local()
+    }
+}
+
+/// Four members with 1,000,000 micro-credits each; the first has a credit line of 500. All run validators.
+pub fn genesis(policy: Policy) -> Genesis {
+    let member = |n: u8| Member {
+        name: format!("member{n}"),
+        keys: all_roles(&key(n)),
+        endowment: credits(1_000_000),
+        credit_line: credits(if n == 1 { 500 } else { 0 }),
+        validator: Some(MemberValidator {
+            key: key(100 + n).public(),
+            node: key(150 + n).public(),
+            power: 1,
+            beacon_tip: Hash32(Chain::new(&[n; 32], 4_000).tip()),
+        }),
+        addresses: vec![],
+    };
+    Genesis {
+        format: FORMAT,
+        rules: RULES,
+        name: "test".into(),
+        time_ms: 1_000,
+        policy,
+        classes: vec![Class {
+            name: "small".into(),
+            key: class_key(),
+            reference_price: Price(10),
+        }],
+        members: (1..=4).map(member).collect(),
+        beacon: Hash32([7; 32]),
+    }
+}
+
+/// Two states that must agree, and what the postings alone say about balances.
+pub struct World {
+    pub state: State,
+    pub twin: State,
+    pub network: NetworkId,
+    pub class: ClassId,
+    members: Vec<AccountId>,
+    chains: Vec<Chain>,
+    last: Option<Certificate>,
+    pub model: BTreeMap<Purse, i128>,
+    pub effects: Vec<Effect>,
+    pub left_out: Vec<(EntryId, Refusal)>,
+    nonce: u64,
+}
+
+impl World {
+    pub fn new() -> World {
+        World::with(policy())
+    }
+
+    pub fn with(policy: Policy) -> World {
+        let genesis = genesis(policy);
+        let state = State::genesis(&genesis).unwrap();
+        let mut model = BTreeMap::new();
+        for member in &genesis.members {
+            let purse = Purse::Account(genesis.account(member));
+            model.insert(purse, i128::from(member.endowment.micros()));
+        }
+        World {
+            twin: state.clone(),
+            network: state.network(),
+            class: class_key().id(),
+            members: genesis.members.iter().map(|m| genesis.account(m)).collect(),
+            chains: (1..=4).map(|n| Chain::new(&[n; 32], 4_000)).collect(),
+            last: None,
+            model,
+            effects: vec![],
+            left_out: vec![],
+            nonce: 0,
+            state,
+        }
+    }
+
+    /// Account of member n, 1 to 4.
+    pub fn member(&self, n: u8) -> AccountId {
+        self.members[n as usize - 1]
+    }
+
+    pub fn sign(&self, account: AccountId, key: &SecretKey, body: EntryBody) -> Arc<Authentic> {
+        self.sign_until(account, key, body, self.state.height() + 50)
+    }
+
+    pub fn sign_until(
+        &self,
+        account: AccountId,
+        key: &SecretKey,
+        body: EntryBody,
+        valid_until: u64,
+    ) -> Arc<Authentic> {
+        let entry = Entry {
+            network: self.network,
+            account,
+            key: key.public(),
+            valid_until,
+            body,
+        };
+        authentic(&self.network, SignedEntry::new(entry, key))
+    }
+
+    /// An entry of member n.
+    pub fn by(&self, n: u8, body: EntryBody) -> Arc<Authentic> {
+        self.sign(self.member(n), &key(n), body)
+    }
+
+    /// What validator 1 of the set brings.
+    pub fn draft(&self, entries: Vec<Arc<Authentic>>) -> Draft {
+        let turn = (self.state.height() % 4) as usize;
+        let proposer = gridbay_protocol::validator::validator_id(&key(101 + turn as u8).public());
+        let tip = self.state.beacon_tip(&proposer).unwrap();
+        Draft {
+            proposer,
+            time_ms: self.state.time_ms() + 250,
+            reveal: self.chains[turn].preimage(&tip).unwrap(),
+            last_commit: self.last.clone(),
+            evidence: vec![],
+            entries,
+        }
+    }
+
+    /// One block: proposed by one state, decoded, checked and executed by the other.
+    pub fn block(&mut self, entries: Vec<Arc<Authentic>>) -> Vec<Effect> {
+        let proposed = self.state.propose(self.draft(entries));
+        let bytes = proposed.block.block().encode();
+        let block = Block::decode(&bytes).unwrap();
+        let checked = CheckedBlock::check(&self.network, block, |_, _| None).unwrap();
+        let delta = self.twin.execute(&checked).unwrap();
+        assert_eq!(delta.effects(), proposed.delta.effects());
+        assert_eq!(delta.state_root(), proposed.delta.state_root());
+        self.left_out = proposed.left_out;
+        self.adopt(proposed.delta, delta)
+    }
+
+    fn adopt(&mut self, mine: Delta, theirs: Delta) -> Vec<Effect> {
+        let effects = mine.effects().to_vec();
+        self.last = Some(self.certificate(mine.height(), mine.block_id()));
+        self.state.commit(mine);
+        self.twin.commit(theirs);
+        assert_eq!(self.state.root(), self.twin.root());
+        for effect in &effects {
+            if let Effect::Posting(p) = effect {
+                let amount = i128::from(p.amount.micros());
+                *self.model.entry(p.from).or_default() -= amount;
+                *self.model.entry(p.to).or_default() += amount;
+            }
+        }
+        self.effects.extend(effects.iter().cloned());
+        effects
+    }
+
+    pub fn certificate(&self, height: u64, block: BlockId) -> Certificate {
+        let mut certificate = Certificate {
+            height,
+            round: 0,
+            block,
+            signatures: vec![],
+        };
+        for n in 101..=103 {
+            let key = key(n);
+            let validator = gridbay_protocol::validator::validator_id(&key.public());
+            let vote = codec::encode(&certificate.vote(validator));
+            let signature = key.sign(Domain::Vote, &self.network, &vote);
+            certificate.signatures.push(CertificateSignature {
+                validator,
+                signature,
+            });
+        }
+        certificate.signatures.sort_by_key(|s| s.validator);
+        certificate
+    }
+
+    /// A block whose entries must all be taken.
+    pub fn all(&mut self, entries: Vec<Arc<Authentic>>) -> Vec<Effect> {
+        let effects = self.block(entries);
+        assert_eq!(self.left_out, vec![]);
+        effects
+    }
+
+    /// A block whose only entry must be refused.
+    pub fn refused(&mut self, entry: Arc<Authentic>) -> Refusal {
+        let admitted = self.state.admit(&entry).map(|_| ());
+        let effects = self.block(vec![entry]);
+        let refusal = self.left_out.pop().expect("the entry was left out").1;
+        assert_eq!(admitted, Err(refusal.clone()), "admission agrees");
+        drop(effects);
+        refusal
+    }
+
+    /// Empty blocks up to and including `height`; the effects of the last.
+    pub fn until(&mut self, height: u64) -> Vec<Effect> {
+        assert!(height > self.state.height());
+        let mut effects = vec![];
+        while self.state.height() < height {
+            effects = self.block(vec![]);
+        }
+        effects
+    }
+
+    /// Whether a block with a changed header or body is refused, and why.
+    pub fn tampered(
+        &self,
+        entries: Vec<Arc<Authentic>>,
+        change: impl FnOnce(&mut Block),
+    ) -> Result<(), BlockRefusal> {
+        let proposed = self.state.propose(self.draft(entries));
+        let mut block = proposed.block.block().clone();
+        change(&mut block);
+        let checked = CheckedBlock::check(&self.network, block, |_, _| None)?;
+        self.twin.execute(&checked).map(|_| ())
+    }
+
+    pub fn balance(&self, purse: Purse) -> i128 {
+        self.model.get(&purse).copied().unwrap_or(0)
+    }
+
+    /// A number that was not given before.
+    pub fn fresh(&mut self) -> u64 {
+        self.nonce += 1;
+        self.nonce
+    }
+}
+
+pub fn authentic(network: &NetworkId, signed: SignedEntry) -> Arc<Authentic> {
+    let formed = WellFormed::check(network, signed).unwrap();
+    Arc::new(formed.authenticate().unwrap())
+}

@@ -1,0 +1,166 @@
+//! Trading in scenarios: offers, sealed bids, buys, and what came of them.
+
+use super::{World, credits, key};
+use gridbay_protocol::effect::{Effect, OrderEnd};
+use gridbay_protocol::entry::EntryBody;
+use gridbay_protocol::ids::{EntryId, Hash32, LeaseId, OfferId, OrderId};
+use gridbay_protocol::lease::{LeaseEnd, LeaseEvent};
+use gridbay_protocol::offer::{OfferTerms, Primary, Reclaim, offer_id};
+use gridbay_protocol::order::{Bid, Buy, Commit, Open, Step};
+use gridbay_protocol::payment::{Purse, Reason};
+use gridbay_protocol::stage::Authentic;
+use gridbay_protocol::units::Price;
+use std::sync::Arc;
+
+pub const SALT: [u8; 32] = [8; 32];
+
+/// Terms of an offer at the node of the seller.
+pub fn terms(world: &World, label: u32, units: u32, reserve: u64, buy: Option<u64>) -> OfferTerms {
+    OfferTerms {
+        label,
+        class: world.class,
+        units,
+        reserve: Price(reserve),
+        buy_price: buy.map(Price),
+        reclaim: Reclaim::None,
+        mechanism: Primary::Ausubel,
+        node: key(150).public(),
+    }
+}
+
+/// A bid that takes any number of units, with a budget of 100,000.
+pub fn bid(world: &World, steps: &[(u32, u64)], slots: u32) -> Bid {
+    Bid {
+        class: world.class,
+        steps: steps
+            .iter()
+            .map(|&(units, price)| Step {
+                units,
+                price: Price(price),
+            })
+            .collect(),
+        min: 1,
+        slots,
+        budget: credits(100_000),
+        stands_until: 10_000,
+        work: Hash32([3; 32]),
+    }
+}
+
+impl World {
+    pub fn offer(
+        &self,
+        n: u8,
+        label: u32,
+        units: u32,
+        reserve: u64,
+        buy: Option<u64>,
+    ) -> Arc<Authentic> {
+        let terms = terms(self, label, units, reserve, buy);
+        self.by(n, EntryBody::SetOffer(terms))
+    }
+
+    pub fn offer_of(&self, n: u8, label: u32) -> OfferId {
+        offer_id(&self.member(n), label)
+    }
+
+    pub fn commit(&self, n: u8, bid: &Bid, bracket: u8) -> Arc<Authentic> {
+        let seal = bid.seal(&self.network, &self.member(n), &SALT);
+        let class = bid.class;
+        self.by(
+            n,
+            EntryBody::Commit(Commit {
+                class,
+                seal,
+                bracket,
+            }),
+        )
+    }
+
+    pub fn open(&self, n: u8, commit: &Arc<Authentic>, bid: &Bid) -> Arc<Authentic> {
+        let open = Open {
+            commit: commit.id(),
+            bid: bid.clone(),
+            salt: SALT,
+        };
+        self.by(n, EntryBody::Open(open))
+    }
+
+    pub fn buy(&self, n: u8, units: u32, slots: u32, limit: u64) -> Arc<Authentic> {
+        let buy = Buy {
+            class: self.class,
+            units,
+            slots,
+            limit: credits(limit),
+            offers: vec![],
+            work: Hash32([4; 32]),
+        };
+        self.by(n, EntryBody::Buy(buy))
+    }
+
+    /// Commits all bids in the next block and opens them in the first of the next round; the orders.
+    pub fn bids(&mut self, bids: &[(u8, Bid)]) -> Vec<OrderId> {
+        let commits: Vec<_> = bids
+            .iter()
+            .map(|(n, bid)| self.commit(*n, bid, 4))
+            .collect();
+        self.all(commits.clone());
+        let calendar = self.state.calendar();
+        let last = calendar.last_of_round(calendar.round(self.state.height()));
+        if last > self.state.height() {
+            self.until(last);
+        }
+        let pairs = bids.iter().zip(&commits);
+        let opens = pairs
+            .map(|((n, bid), commit)| self.open(*n, commit, bid))
+            .collect();
+        self.all(opens);
+        commits.iter().map(|c| order(&c.id())).collect()
+    }
+
+    /// The seller acknowledges.
+    pub fn deliver(&mut self, n: u8, lease: LeaseId) {
+        let entry = self.by(n, EntryBody::Deliver { lease });
+        self.all(vec![entry]);
+    }
+
+    pub fn lease_of(&self, order: &OrderId) -> LeaseId {
+        let order = self.state.order(order).expect("the order is live");
+        order.lease().expect("the order runs")
+    }
+
+    pub fn account(&self, n: u8) -> i128 {
+        self.balance(Purse::Account(self.member(n)))
+    }
+}
+
+pub fn order(entry: &EntryId) -> OrderId {
+    gridbay_protocol::order::order_of(entry)
+}
+
+/// (reason, amount) of all postings, in order.
+pub fn money(effects: &[Effect]) -> Vec<(Reason, u64)> {
+    let posting = |effect: &Effect| match effect {
+        Effect::Posting(p) => Some((p.reason, p.amount.micros())),
+        _ => None,
+    };
+    effects.iter().filter_map(posting).collect()
+}
+
+/// How orders ended.
+pub fn order_ends(effects: &[Effect]) -> Vec<(OrderId, OrderEnd)> {
+    let end = |effect: &Effect| match effect {
+        Effect::Order { order, end } => Some((*order, *end)),
+        _ => None,
+    };
+    effects.iter().filter_map(end).collect()
+}
+
+/// How leases ended.
+pub fn lease_ends(effects: &[Effect]) -> Vec<(OrderId, LeaseEnd)> {
+    let end = |effect: &Effect| match effect {
+        Effect::Lease(LeaseEvent::Ended { order, end, .. }) => Some((*order, *end)),
+        _ => None,
+    };
+    effects.iter().filter_map(end).collect()
+}

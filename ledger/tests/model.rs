@@ -1,0 +1,411 @@
+//! Random blocks of random entries, checked against what the effects alone say.
+//!
+//! After every block, with nothing but effects as input:
+//! balances are those of a plain map fed by the postings (I1); two states agree (I2, in `World::block`); an entry is
+//! taken once (I4); leases never share a unit (I8); every clearing record is within supply, at or above reserves, at or
+//! below bids, sells the cheapest units and pays out what was paid (I5, I16).
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::trade::{bid, order, terms};
+use common::{World, credits, key};
+use gridbay_protocol::clearing::ClearingRecord;
+use gridbay_protocol::effect::Effect;
+use gridbay_protocol::entry::EntryBody;
+use gridbay_protocol::ids::{AccountId, ClassId, EntryId, Hash32, LeaseId, OfferId, OrderId};
+use gridbay_protocol::lease::{LeaseEvent, Share};
+use gridbay_protocol::offer::Reclaim;
+use gridbay_protocol::order::{Bid, Buy, Open};
+use gridbay_protocol::payment::Purse;
+use gridbay_protocol::stage::Authentic;
+use gridbay_protocol::units::Price;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// A small generator of numbers: splitmix64.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % n
+    }
+    fn pick<T: Copy>(&mut self, items: &[T]) -> Option<T> {
+        let n = items.len() as u64;
+        (n > 0).then(|| items[self.below(n) as usize])
+    }
+}
+
+/// What a run remembers.
+#[derive(Default)]
+struct Memory {
+    sealed: Vec<(u8, Arc<Authentic>, Bid)>,
+    sent: Vec<Arc<Authentic>>,
+    taken: BTreeSet<EntryId>,
+    leases: BTreeMap<LeaseId, Vec<Share>>,
+    served: BTreeMap<&'static str, u32>,
+}
+
+fn entry(world: &mut World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authentic> {
+    let n = dice.below(4) as u8 + 1;
+    let leases: Vec<LeaseId> = world.state.leases().map(|(id, _)| *id).collect();
+    let orders: Vec<OrderId> = world.state.orders().map(|(id, _)| *id).collect();
+    let lease = dice.pick(&leases).unwrap_or(LeaseId([5; 32]));
+    let chosen = dice.pick(&orders).unwrap_or(OrderId([5; 32]));
+    let body = match dice.below(24) {
+        0 => EntryBody::Transfer {
+            to: world.member(n % 4 + 1),
+            amount: credits(dice.below(2_000) + 1),
+            memo: Hash32([dice.below(250) as u8; 32]),
+        },
+        1 => {
+            let reserve = dice.below(30);
+            let buy = (dice.below(4) > 0).then(|| reserve + dice.below(30));
+            let units = dice.below(2) as u32 + 1;
+            let mut terms = terms(world, dice.below(2) as u32, units, reserve, buy);
+            if dice.below(6) == 0 {
+                terms.reclaim = Reclaim::Notice(30);
+            }
+            if dice.below(30) == 0 {
+                terms.class = ClassId([9; 32]);
+            }
+            EntryBody::SetOffer(terms)
+        }
+        2 if dice.below(3) == 0 => EntryBody::WithdrawOffer {
+            label: dice.below(3) as u32,
+        },
+        2..=7 => {
+            // The seller of the first share, mostly.
+            let seller = world.state.lease(&lease).map(|l| l.shares[0].offer);
+            let seller = seller.and_then(|o| world.state.offer(&o)).map(|o| o.seller);
+            let seller = (1..=4).find(|m| Some(world.member(*m)) == seller);
+            let by = if dice.below(5) == 0 {
+                n
+            } else {
+                seller.unwrap_or(n)
+            };
+            let body = if dice.below(12) == 0 {
+                EntryBody::Fail { lease }
+            } else {
+                EntryBody::Deliver { lease }
+            };
+            return world.by(by, body);
+        }
+        8 => {
+            let owner = world.state.order(&chosen).map(|o| o.account);
+            let by = (1..=4)
+                .find(|m| Some(world.member(*m)) == owner)
+                .unwrap_or(n);
+            return world.by(by, EntryBody::Cancel { order: chosen });
+        }
+        9..=12 => {
+            let bid = random_bid(world, dice);
+            let commit = world.commit(n, &bid, 3);
+            memory.sealed.push((n, commit.clone(), bid));
+            return commit;
+        }
+        13..=16 if !memory.sealed.is_empty() => {
+            // Mostly one that can be opened now.
+            let calendar = world.state.calendar();
+            let round = calendar.round(world.state.height() + 1);
+            let ripe = |(_, commit, _): &(u8, Arc<Authentic>, Bid)| {
+                let order = world.state.order(&order(&commit.id()));
+                order.is_some_and(|o| o.round + 1 == round && o.bid().is_none())
+            };
+            let ripe = memory.sealed.iter().position(ripe);
+            let any = dice.below(memory.sealed.len() as u64) as usize;
+            let at = ripe.filter(|_| dice.below(10) > 0).unwrap_or(any);
+            let (owner, commit, mut bid) = memory.sealed[at].clone();
+            if dice.below(20) == 0 {
+                bid.slots += 1;
+            }
+            return world.open(owner, &commit, &bid);
+        }
+        17..=20 => EntryBody::Buy(random_buy(world, dice)),
+        21 if !memory.sent.is_empty() => {
+            let at = dice.below(memory.sent.len() as u64) as usize;
+            return memory.sent[at].clone();
+        }
+        _ => return garbage(world, dice, n),
+    };
+    world.by(n, body)
+}
+
+fn random_bid(world: &mut World, dice: &mut Dice) -> Bid {
+    let units = dice.below(3) as u32 + 1;
+    let price = dice.below(60) + 2;
+    let mut steps = vec![(units, price)];
+    if dice.below(2) == 0 {
+        steps.push((dice.below(3) as u32 + 1, dice.below(price)));
+    }
+    let mut bid = bid(world, &steps, dice.below(4) as u32 + 1);
+    bid.min = dice.below(u64::from(bid.units())) as u32 + 1;
+    bid.budget = credits(bid.value(bid.units()).micros() + dice.below(300));
+    bid.stands_until = world.state.height() + dice.below(40);
+    let fresh = world.fresh();
+    bid.work = Hash32([fresh as u8; 32]);
+    bid
+}
+
+fn random_buy(world: &mut World, dice: &mut Dice) -> Buy {
+    let offers: Vec<OfferId> = world.state.offers().map(|(id, _)| *id).collect();
+    let named = match dice.below(3) {
+        0 => dice.pick(&offers).into_iter().collect(),
+        _ => vec![],
+    };
+    let fresh = world.fresh();
+    Buy {
+        class: world.class,
+        units: dice.below(3) as u32 + 1,
+        slots: dice.below(2) as u32 + 1,
+        limit: credits(dice.below(400)),
+        offers: named,
+        work: Hash32([fresh as u8; 32]),
+    }
+}
+
+/// Entries that nobody should take, or that are at the edge of what is legal.
+fn garbage(world: &mut World, dice: &mut Dice, n: u8) -> Arc<Authentic> {
+    let member = world.member(n);
+    match dice.below(7) {
+        0 => world.sign(
+            AccountId([9; 32]),
+            &key(n),
+            EntryBody::WithdrawOffer { label: 0 },
+        ),
+        1 => world.sign(member, &key(77), EntryBody::WithdrawOffer { label: 0 }),
+        2 => world.by(
+            n,
+            EntryBody::Transfer {
+                to: AccountId([1; 32]),
+                amount: credits(1),
+                memo: Hash32([0; 32]),
+            },
+        ),
+        3 => {
+            let mut buy = random_buy(world, dice);
+            buy.limit = credits(i64::MAX as u64);
+            buy.slots = 100;
+            world.by(n, EntryBody::Buy(buy))
+        }
+        4 => {
+            let mut bid = random_bid(world, dice);
+            bid.steps[0].price = Price::MAX;
+            let open = Open {
+                commit: EntryId([dice.below(9) as u8; 32]),
+                bid,
+                salt: [0; 32],
+            };
+            world.by(n, EntryBody::Open(open))
+        }
+        5 => {
+            let mut dear = terms(world, 3, 1, 0, None);
+            dear.reserve = Price::MAX;
+            dear.buy_price = Some(Price::MAX);
+            world.by(n, EntryBody::SetOffer(dear))
+        }
+        _ => {
+            let height = world.state.height();
+            let body = EntryBody::RegisterBeacon {
+                tip: Hash32(world.state.beacon_tip(&validator(n)).unwrap()),
+            };
+            world.sign_until(member, &key(n), body, height + dice.below(3))
+        }
+    }
+}
+
+fn validator(n: u8) -> gridbay_protocol::ids::ValidatorId {
+    gridbay_protocol::validator::validator_id(&key(100 + n).public())
+}
+
+fn check_record(record: &ClearingRecord) {
+    let supply: BTreeMap<OfferId, _> = record.offers.iter().map(|o| (o.offer, o)).collect();
+    let bids: BTreeMap<OrderId, _> = record.bids.iter().map(|b| (b.order, b)).collect();
+    assert_eq!(
+        (supply.len(), bids.len()),
+        (record.offers.len(), record.bids.len())
+    );
+    let mut paid = 0;
+    for award in &record.awards {
+        let bid = bids[&award.order];
+        let prices: Vec<u64> = bid
+            .steps
+            .iter()
+            .flat_map(|s| vec![s.price.0; s.units as usize])
+            .collect();
+        let value: u64 = prices[..award.units as usize].iter().sum();
+        assert!(award.units >= bid.min.max(1));
+        assert!(award.pay.micros() <= value, "pays above the bid");
+        paid += award.pay.micros();
+    }
+    let mut earned = 0;
+    for sold in &record.sold {
+        let offer = supply[&sold.offer];
+        assert!(sold.units >= 1 && sold.units <= offer.units);
+        assert!(sold.earns.micros() >= offer.reserve.0 * u64::from(sold.units));
+        earned += sold.earns.micros();
+    }
+    assert_eq!(paid, earned);
+    let won: u32 = record.awards.iter().map(|a| a.units).sum();
+    // The units sold are the cheapest ones, ties by offer.
+    let mut left = won;
+    let mut by_reserve: Vec<_> = record.offers.iter().collect();
+    by_reserve.sort_by_key(|o| (o.reserve, o.offer));
+    let mut expected = BTreeMap::new();
+    for offer in by_reserve {
+        let units = offer.units.min(left);
+        left -= units;
+        if units > 0 {
+            expected.insert(offer.offer, units);
+        }
+    }
+    assert_eq!(left, 0, "more won than offered");
+    let sold: BTreeMap<_, _> = record.sold.iter().map(|s| (s.offer, s.units)).collect();
+    assert_eq!(sold, expected);
+}
+
+fn check(world: &World, memory: &mut Memory, effects: &[Effect]) {
+    for effect in effects {
+        let kind = match effect {
+            Effect::Posting(p) => {
+                assert!(p.amount > credits(0) && p.from != p.to);
+                "posting"
+            }
+            Effect::Clearing(record) => {
+                check_record(record);
+                "clearing"
+            }
+            Effect::Buy(buy) if buy.displaced.is_empty() => "buy",
+            Effect::Buy(_) => "preemption",
+            Effect::Order { .. } => "order",
+            Effect::Lease(LeaseEvent::Ended { lease, .. }) => {
+                assert!(memory.leases.remove(lease).is_some());
+                "end"
+            }
+            Effect::Lease(LeaseEvent::Started(terms)) => {
+                assert!(
+                    memory
+                        .leases
+                        .insert(terms.lease, terms.shares.clone())
+                        .is_none()
+                );
+                "start"
+            }
+            Effect::Lease(LeaseEvent::Renewed(terms)) => {
+                assert!(
+                    memory
+                        .leases
+                        .insert(terms.lease, terms.shares.clone())
+                        .is_some()
+                );
+                "renewal"
+            }
+        };
+        *memory.served.entry(kind).or_default() += 1;
+    }
+    let mut held: BTreeMap<OfferId, u32> = BTreeMap::new();
+    for share in memory.leases.values().flatten() {
+        assert!(share.units > 0);
+        *held.entry(share.offer).or_default() += share.units;
+    }
+    for (offer, units) in held {
+        assert!(units <= world.state.offer(&offer).unwrap().bound);
+    }
+    assert_eq!(memory.leases.len(), world.state.leases().count());
+    assert_eq!(world.model.values().sum::<i128>(), 4_000_000);
+    for (purse, balance) in &world.model {
+        assert_eq!(i128::from(world.state.purse(purse)), *balance, "{purse:?}");
+        let line = if *purse == Purse::Account(world.member(1)) {
+            500
+        } else {
+            0
+        };
+        assert!(*balance >= -line);
+    }
+}
+
+fn run(seed: u64, blocks: u32) -> BTreeMap<&'static str, u32> {
+    let mut dice = Dice(seed);
+    let mut world = World::new();
+    let mut memory = Memory::default();
+    let drained = if seed.is_multiple_of(3) { 999_000 } else { 0 };
+    if drained > 0 {
+        let give = world.by(
+            2,
+            EntryBody::Transfer {
+                to: world.member(1),
+                amount: credits(drained),
+                memo: Hash32([0; 32]),
+            },
+        );
+        world.all(vec![give]);
+    }
+    for _ in 0..blocks {
+        let count = dice.below(9);
+        let mut entries = vec![];
+        let mut ids = BTreeSet::new();
+        for _ in 0..count {
+            let entry = entry(&mut world, &mut dice, &mut memory);
+            if ids.insert(entry.id()) {
+                entries.push(entry);
+            }
+        }
+        if memory.sealed.len() > 24 {
+            memory.sealed.drain(..8);
+        }
+        let sent = entries.clone();
+        let effects = world.block(entries);
+        let refused: BTreeSet<EntryId> = world.left_out.iter().map(|(id, _)| *id).collect();
+        for entry in &sent {
+            if !refused.contains(&entry.id()) {
+                assert!(
+                    memory.taken.insert(entry.id()),
+                    "an entry took effect twice"
+                );
+            }
+        }
+        memory.sent.extend(sent);
+        check(&world, &mut memory, &effects);
+    }
+    // Once nobody asks for anything any more, all money is free again.
+    world.until(world.state.height() + 8 * 20);
+    let standing: Vec<OrderId> = world.state.orders().map(|(id, _)| *id).collect();
+    assert_eq!(standing, vec![], "every order ends");
+    for (purse, balance) in &world.model {
+        let settled = matches!(purse, Purse::Account(_) | Purse::Bank);
+        assert!(settled || *balance == 0, "{purse:?} still holds {balance}");
+    }
+    memory.served
+}
+
+#[test]
+fn random_blocks_keep_every_invariant() {
+    let mut total: BTreeMap<&'static str, u32> = BTreeMap::new();
+    let runs: Vec<_> = (0..8)
+        .map(|seed| std::thread::spawn(move || run(seed, 400)))
+        .collect();
+    for run in runs {
+        for (kind, count) in run.join().expect("a run keeps every invariant") {
+            *total.entry(kind).or_default() += count;
+        }
+    }
+    // The generator reaches every kind of effect often enough to mean something.
+    for kind in [
+        "posting",
+        "clearing",
+        "buy",
+        "preemption",
+        "order",
+        "end",
+        "start",
+        "renewal",
+    ] {
+        let count = total.get(kind).copied().unwrap_or(0);
+        assert!(count >= 20, "only {count} of {kind}: {total:?}");
+    }
+}

@@ -1,0 +1,241 @@
+//! What the agents of a buyer and a seller say to one another, node to node.
+//!
+//! ```text
+//! buyer                                   seller
+//!   Start(signed, spec, salt)  ─────────►  checks lease, work hash, signature; stages; starts
+//!   Content(id, from)          ◄─────────  pulls the inputs
+//!   Poll(jobs, offsets)        ─────────►  phase, output since the offsets
+//!   Output(job, path, from)    ─────────►  files to bring back
+//!   Stop(job)                  ─────────►  TERM, grace, KILL
+//! ```
+//!
+//! Every request is answered on its own; all are idempotent, so either side may crash and ask again.
+
+use gridbay_protocol::codec;
+use gridbay_protocol::hash::Domain;
+use gridbay_protocol::ids::{ContentId, LeaseId, NetworkId, OfferId, to_hex};
+use gridbay_protocol::job::{JobExit, JobSpec};
+use gridbay_protocol::keys::{KeyError, PublicKey, SecretKey, Signature};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Bytes of one request at the most: a full job spec with room for its frame.
+pub const REQUEST_BYTES: usize = gridbay_protocol::job::JOB_BYTES + 4 * 1024;
+/// Bytes of one reply at the most.
+pub const REPLY_BYTES: usize = 2 * 1024 * 1024;
+/// Bytes of a file in one chunk at the most.
+pub const CHUNK_BYTES: usize = 512 * 1024;
+/// Bytes of one output stream in one report at the most.
+pub const STREAM_BYTES: usize = 32 * 1024;
+/// Jobs in one poll at the most; with [`STREAM_BYTES`] a full answer fits [`REPLY_BYTES`].
+pub const POLL_JOBS: usize = 16;
+
+const _: () = assert!(POLL_JOBS * (2 * STREAM_BYTES + 512) < REPLY_BYTES);
+const _: () = assert!(CHUNK_BYTES + 64 < REPLY_BYTES);
+
+/// One run of one task on one unit of a lease.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobId {
+    /// The lease.
+    pub lease: LeaseId,
+    /// The task's index, also its rank.
+    pub task: u32,
+    /// Counts the starts of this task.
+    pub attempt: u32,
+}
+
+/// A name that is safe for a folder: half of the lease's hex digits, task, attempt.
+impl fmt::Display for JobId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}-{}-{}",
+            to_hex(&self.lease.0[..16]),
+            self.task,
+            self.attempt
+        )
+    }
+}
+
+/// Order to start a job; what the buyer signs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Start {
+    /// The run.
+    pub job: JobId,
+    /// The offer whose unit it uses.
+    pub offer: OfferId,
+    /// Tasks of the whole order: `GRIDBAY_SIZE`.
+    pub tasks: u32,
+    /// The text of the job.
+    pub spec: JobSpec,
+    /// Salt of the order's work hash.
+    #[serde(with = "gridbay_protocol::ids::byte_array")]
+    pub salt: [u8; 32],
+    /// Key of the buyer's account that signs; needs the role `trade`.
+    pub key: PublicKey,
+}
+
+/// A [`Start`] with its signature.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SignedStart {
+    /// The order to start.
+    pub start: Start,
+    /// By `start.key`.
+    pub signature: Signature,
+}
+
+impl SignedStart {
+    /// Signs; the key named inside is the signer's.
+    pub fn new(network: &NetworkId, mut start: Start, key: &SecretKey) -> SignedStart {
+        start.key = key.public();
+        let signature = key.sign(Domain::Agent, network, &codec::encode(&start));
+        SignedStart { start, signature }
+    }
+    /// Checks the signature.
+    pub fn verify(&self, network: &NetworkId) -> Result<(), KeyError> {
+        let bytes = codec::encode(&self.start);
+        self.start
+            .key
+            .verify(Domain::Agent, network, &bytes, &self.signature)
+    }
+}
+
+/// How far the buyer has read a job's output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PollJob {
+    /// The run.
+    pub job: JobId,
+    /// Bytes of standard output already held.
+    pub stdout_from: u64,
+    /// Bytes of standard error already held.
+    pub stderr_from: u64,
+}
+
+/// A question from one node to another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AgentRequest {
+    /// The genesis of the network, for newcomers.
+    Genesis,
+    /// Start a job.
+    Start(Box<SignedStart>),
+    /// Stop a job.
+    Stop(JobId),
+    /// How are these jobs? At most [`POLL_JOBS`].
+    Poll(Vec<PollJob>),
+    /// A chunk of an input file from an offset. The hash is the permission: only those who were
+    /// given the job know it.
+    Content {
+        /// The file.
+        content: ContentId,
+        /// Offset in bytes.
+        from: u64,
+    },
+    /// A chunk of an output file of an ended job from an offset.
+    Output {
+        /// The run.
+        job: JobId,
+        /// Path below its work directory; one of the spec's outputs.
+        path: String,
+        /// Offset in bytes.
+        from: u64,
+    },
+}
+
+/// Where a run stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// The seller does not know it (any more).
+    Unknown,
+    /// Inputs are on their way.
+    Staging,
+    /// Running since this time.
+    Running {
+        /// First instruction, milliseconds since 1970 by the seller's clock.
+        started_ms: u64,
+    },
+    /// Ended.
+    Ended {
+        /// How.
+        exit: JobExit,
+        /// First instruction; 0 if it never ran.
+        started_ms: u64,
+        /// End.
+        ended_ms: u64,
+        /// Processor time used in milliseconds.
+        cpu_ms: u64,
+        /// Largest resident memory in KiB.
+        rss_kib: u64,
+    },
+}
+
+/// A seller's answer about one run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobReport {
+    /// The run.
+    pub job: JobId,
+    /// Where it stands.
+    pub phase: Phase,
+    /// Standard output from the offset asked for, at most [`STREAM_BYTES`].
+    #[serde(with = "serde_bytes")]
+    pub stdout: Vec<u8>,
+    /// Standard error likewise.
+    #[serde(with = "serde_bytes")]
+    pub stderr: Vec<u8>,
+    /// Bytes of standard output there are.
+    pub stdout_len: u64,
+    /// Bytes of standard error there are.
+    pub stderr_len: u64,
+}
+
+/// Why a seller does not start a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+pub enum StartRefusal {
+    /// Its ledger does not (yet) know the lease, or the lease has ended.
+    #[error("the seller does not see the lease")]
+    NoLease,
+    /// The offer is not this node's, or not part of the lease.
+    #[error("the offer is not this seller's")]
+    NotMine,
+    /// All units of the lease here are taken by other runs.
+    #[error("all leased units are in use")]
+    NoUnit,
+    /// The job is not the one the order named.
+    #[error("the job is not the one that was ordered")]
+    OtherWork,
+    /// Wrong signature, or a key without the right to trade for the lease's account.
+    #[error("not signed by the buyer")]
+    NotBuyer,
+    /// Values out of range.
+    #[error("the job is out of range")]
+    Invalid,
+}
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AgentReply {
+    /// Done, or already so.
+    Ok,
+    /// Not started.
+    Refused(StartRefusal),
+    /// Answer to a poll, in the order asked.
+    Reports(Vec<JobReport>),
+    /// A chunk of a file; empty at its end.
+    Chunk {
+        /// Bytes of the whole file.
+        total: u64,
+        /// From the offset asked for.
+        #[serde(with = "serde_bytes")]
+        bytes: Vec<u8>,
+    },
+    /// There is no such thing here.
+    NotFound,
+}

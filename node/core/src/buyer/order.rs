@@ -1,0 +1,432 @@
+//! One order of a buyer: drives it through the ledger's rounds until it is over.
+//!
+//! After every block the order's place in the ledger's state says what to do next:
+//!
+//! | the ledger says | the agent |
+//! |---|---|
+//! | nothing, entry still valid | sends the commitment (or buy) again from time to time |
+//! | nothing, entry too late | makes a new attempt with new salts |
+//! | sealed in round r | keeps the bid secret until r has closed, then opens it |
+//! | standing | waits |
+//! | running | starts tasks on its units |
+//! | standing or running, but over for us | cancels |
+//! | gone | finishes |
+
+use super::record::{Finish, Milestones, Record, Terms};
+use super::tasks::{Place, Tasks};
+use gridbay_ledger::State;
+use gridbay_protocol::calendar::Calendar;
+use gridbay_protocol::effect::OrderEnd;
+use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
+use gridbay_protocol::ids::{AccountId, LeaseId, OrderId};
+use gridbay_protocol::keys::SecretKey;
+use gridbay_protocol::lease::{LeaseEnd, LeaseEvent};
+use gridbay_protocol::limits;
+use gridbay_protocol::order::{Bid, Buy, Commit, Open, order_of};
+
+/// Heights within which a commitment or buy must be included, or a new attempt is made.
+const SEND_HEIGHTS: u64 = 40;
+/// Heights after which an entry that has not shown up is sent again.
+const RESEND_HEIGHTS: u64 = 4;
+/// Commitments that may fail to be included or opened before the order is given up.
+const ATTEMPTS: u32 = 5;
+
+/// Where the ledger has an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// Nowhere.
+    Absent,
+    /// A sealed bid of this round.
+    Sealed(u64),
+    /// Opened, or a queued buy.
+    Standing,
+    /// Running on a lease.
+    Running(LeaseId),
+}
+
+impl Seen {
+    fn of(state: &State, order: &OrderId) -> Seen {
+        let Some(found) = state.order(order) else {
+            return Seen::Absent;
+        };
+        match found.lease() {
+            Some(lease) => Seen::Running(lease),
+            None if found.bid().is_none() && found.buy().is_none() => Seen::Sealed(found.round),
+            None => Seen::Standing,
+        }
+    }
+}
+
+/// Who signs.
+pub struct Signer<'a> {
+    /// The account.
+    pub account: AccountId,
+    /// Its key.
+    pub key: &'a SecretKey,
+}
+
+/// The agent of one order.
+#[derive(Clone, Debug)]
+pub struct OrderAgent {
+    /// What is kept on disk. Task records live in `tasks` and are put in on saving.
+    record: Record,
+    /// The tasks.
+    pub tasks: Tasks,
+    /// Id of this attempt's order, once there is one.
+    pub id: Option<OrderId>,
+    /// Where the ledger had it after the last block.
+    pub seen: Seen,
+    /// Why the ledger ended it or its last lease, in a word.
+    pub last_end: Option<String>,
+    sent_at: u64,
+    cancelled_at: u64,
+    dirty: bool,
+}
+
+impl OrderAgent {
+    /// The agent of a new order or of one read back from disk.
+    pub fn new(mut record: Record) -> OrderAgent {
+        let mut tasks = std::mem::take(&mut record.tasks);
+        for task in &mut tasks {
+            // The last run may still be alive at its seller: ask for the same one again.
+            task.attempt = task.attempt.saturating_sub(1);
+        }
+        OrderAgent {
+            record,
+            tasks: Tasks::new(tasks),
+            id: None,
+            seen: Seen::Absent,
+            last_end: None,
+            sent_at: 0,
+            cancelled_at: 0,
+            dirty: false,
+        }
+    }
+    /// The record with the tasks as they are.
+    pub fn record(&self) -> Record {
+        Record {
+            tasks: self.tasks.records.clone(),
+            ..self.record.clone()
+        }
+    }
+    /// Salt of the work hash.
+    pub fn work_salt(&self) -> [u8; 32] {
+        self.record.work_salt()
+    }
+    /// What the user asked for.
+    pub fn order(&self) -> &super::NewOrder {
+        &self.record.order
+    }
+    /// Set once the buyer's side is over.
+    pub fn finish(&self) -> Option<&Finish> {
+        self.record.finish.as_ref()
+    }
+    /// What it has come through.
+    pub fn milestones(&self) -> &Milestones {
+        &self.record.milestones
+    }
+    /// Takes in what the block of `height` did to its lease.
+    pub fn note_lease(&mut self, event: &LeaseEvent, calendar: &Calendar, height: u64) {
+        self.record.milestones.note(event, calendar, height);
+        self.dirty = true;
+    }
+    /// Charged less refunded.
+    pub fn paid(&self) -> gridbay_protocol::units::Credits {
+        self.record.paid
+    }
+    /// Adds to (or takes from) what was paid.
+    pub fn count_payment(&mut self, amount: gridbay_protocol::units::Credits, refund: bool) {
+        let paid = self.record.paid;
+        let sum = if refund {
+            Some(paid.saturating_sub(amount))
+        } else {
+            paid.checked_add(amount)
+        };
+        self.record.paid = sum.unwrap_or(paid);
+        self.dirty = true;
+    }
+    /// Whether nothing of it can happen any more on either side.
+    pub fn is_settled(&self) -> bool {
+        self.record.finish.is_some() && self.seen == Seen::Absent
+    }
+    /// Whether the record changed since it was last taken for saving.
+    pub fn take_dirty(&mut self) -> bool {
+        std::mem::take(&mut self.dirty)
+    }
+    /// Marks the record as changed.
+    pub fn touch(&mut self) {
+        self.dirty = true;
+    }
+    /// The user cancels.
+    pub fn cancel(&mut self) {
+        self.record.cancelling = true;
+        self.dirty = true;
+    }
+    /// Whether the user has cancelled it.
+    pub fn is_cancelling(&self) -> bool {
+        self.record.cancelling
+    }
+    /// Ends the buyer's side.
+    pub fn set_finish(&mut self, finish: Finish) {
+        if self.record.finish.is_none() {
+            self.record.finish = Some(finish);
+            self.dirty = true;
+        }
+    }
+
+    /// Looks at the state after a block; returns what to send to the ledger.
+    pub fn after_block(&mut self, state: &State, signer: &Signer<'_>) -> Vec<SignedEntry> {
+        let height = state.height();
+        if let Some(id) = self.current_id(state, signer) {
+            self.seen = Seen::of(state, &id);
+        }
+        if self.seen != Seen::Absent && !self.record.included {
+            self.record.included = true;
+            self.record.milestones.committed = height;
+            self.dirty = true;
+        }
+        match self.seen {
+            Seen::Absent if self.record.finish.is_some() => Vec::new(),
+            Seen::Absent if self.record.included => self.gone(state, signer),
+            Seen::Absent => self.send(state, signer),
+            Seen::Sealed(round) => self.open(state, signer, round),
+            Seen::Standing | Seen::Running(_) => {
+                if self.record.milestones.opened == 0 {
+                    self.record.milestones.opened = height;
+                    self.dirty = true;
+                }
+                self.cancel_if_over(state, signer)
+            }
+        }
+    }
+
+    /// Units of the lease it runs on; none if it does not run or is over.
+    pub fn places(&self, state: &State) -> (Option<LeaseId>, Vec<Place>) {
+        let Seen::Running(lease) = self.seen else {
+            return (None, Vec::new());
+        };
+        if self.record.finish.is_some() || self.record.cancelling {
+            return (None, Vec::new());
+        }
+        let place = |share: &gridbay_protocol::lease::Share| {
+            let offer = state.offer(&share.offer)?;
+            Some(Place {
+                offer: share.offer,
+                node: offer.terms.node,
+                units: share.units,
+            })
+        };
+        let shares = state
+            .lease(&lease)
+            .map(|l| l.shares.as_slice())
+            .unwrap_or_default();
+        (Some(lease), shares.iter().filter_map(place).collect())
+    }
+
+    /// The ledger told why the order or its lease ended.
+    pub fn note_end(&mut self, order_end: Option<OrderEnd>, lease_end: Option<LeaseEnd>) {
+        let word = match (order_end, lease_end) {
+            (Some(OrderEnd::Served), _) => return,
+            (Some(end), _) => order_end_word(end),
+            (None, Some(end)) => lease_end_word(end),
+            (None, None) => return,
+        };
+        self.last_end = Some(word.to_string());
+    }
+
+    fn current_id(&mut self, state: &State, signer: &Signer<'_>) -> Option<OrderId> {
+        if self.id.is_none() && self.record.attempt > 0 {
+            self.id = Some(order_of(&self.entry(state, signer).id()));
+        }
+        self.id
+    }
+
+    fn gone(&mut self, state: &State, signer: &Signer<'_>) -> Vec<SignedEntry> {
+        let not_opened = self.last_end.as_deref() == Some(order_end_word(OrderEnd::NotOpened));
+        if self.record.cancelling {
+            self.set_finish(Finish::Cancelled);
+        } else if not_opened && self.record.attempt < ATTEMPTS {
+            self.new_attempt(state, signer);
+            return self.send(state, signer);
+        } else {
+            let word = self.last_end.clone().unwrap_or_else(|| "ended".to_string());
+            self.set_finish(Finish::Ended(word));
+        }
+        Vec::new()
+    }
+
+    /// Sends the entry of this attempt; makes a new attempt if that one can come no more.
+    fn send(&mut self, state: &State, signer: &Signer<'_>) -> Vec<SignedEntry> {
+        let height = state.height();
+        if self.record.cancelling && (self.record.attempt == 0 || height > self.record.valid_until)
+        {
+            self.set_finish(Finish::Cancelled);
+            return Vec::new();
+        }
+        if height >= self.record.valid_until {
+            if self.record.attempt >= ATTEMPTS {
+                self.set_finish(Finish::Refused("not_included".to_string()));
+                return Vec::new();
+            }
+            self.new_attempt(state, signer);
+        } else if height < self.sent_at + RESEND_HEIGHTS {
+            return Vec::new();
+        }
+        self.sent_at = height;
+        vec![self.entry(state, signer)]
+    }
+
+    fn new_attempt(&mut self, state: &State, signer: &Signer<'_>) {
+        let height = state.height();
+        self.record.attempt += 1;
+        self.record.included = false;
+        self.record.valid_until = height + SEND_HEIGHTS;
+        let work = self.record.order.spec.work(&self.record.work_salt());
+        self.record.bid = match &self.record.order.terms {
+            Terms::Buy { .. } => None,
+            Terms::Sealed {
+                steps,
+                min,
+                budget,
+                patience,
+            } => Some(Bid {
+                class: self.record.order.class,
+                steps: steps.clone(),
+                min: *min,
+                slots: self.record.order.slots,
+                budget: *budget,
+                stands_until: height + patience,
+                work,
+            }),
+        };
+        self.last_end = None;
+        self.sent_at = 0;
+        self.id = Some(order_of(&self.entry(state, signer).id()));
+        self.dirty = true;
+    }
+
+    /// The entry of this attempt: the same bytes whenever it is asked for.
+    fn entry(&self, state: &State, signer: &Signer<'_>) -> SignedEntry {
+        let order = &self.record.order;
+        let body = match (&order.terms, &self.record.bid) {
+            (
+                Terms::Buy {
+                    units,
+                    limit,
+                    offers,
+                },
+                _,
+            ) => EntryBody::Buy(Buy {
+                class: order.class,
+                units: *units,
+                slots: order.slots,
+                limit: *limit,
+                offers: offers.clone(),
+                work: order.spec.work(&self.record.work_salt()),
+            }),
+            (Terms::Sealed { .. }, bid) => {
+                let bid = bid.as_ref().expect("a sealed attempt has its bid");
+                EntryBody::Commit(Commit {
+                    class: order.class,
+                    seal: bid.seal(&state.network(), &signer.account, &self.record.seal_salt()),
+                    bracket: bracket(bid.units()),
+                })
+            }
+        };
+        signer.sign(state, body, self.record.valid_until)
+    }
+
+    fn open(&mut self, state: &State, signer: &Signer<'_>, round: u64) -> Vec<SignedEntry> {
+        let (height, calendar) = (state.height(), state.policy().calendar);
+        let closed = height >= calendar.last_of_round(round);
+        let deadline = calendar.last_of_round(round + 1) - 1;
+        let (Some(id), Some(bid)) = (self.id, self.record.bid.clone()) else {
+            return Vec::new();
+        };
+        let asked = self.sent_at > calendar.last_of_round(round).saturating_sub(1)
+            && height < self.sent_at + RESEND_HEIGHTS;
+        if !closed || height >= deadline || asked {
+            return Vec::new();
+        }
+        self.sent_at = height;
+        let open = Open {
+            commit: gridbay_protocol::order::entry_of(&id),
+            bid,
+            salt: self.record.seal_salt(),
+        };
+        vec![signer.sign(state, EntryBody::Open(open), deadline)]
+    }
+
+    fn cancel_if_over(&mut self, state: &State, signer: &Signer<'_>) -> Vec<SignedEntry> {
+        let height = state.height();
+        let over = self.record.cancelling || self.record.finish.is_some();
+        let asked = self.cancelled_at > 0 && height < self.cancelled_at + RESEND_HEIGHTS;
+        let exiting = self
+            .id
+            .and_then(|id| state.order(&id))
+            .is_some_and(|o| o.is_exiting());
+        let Some(order) = self.id.filter(|_| over && !asked && !exiting) else {
+            return Vec::new();
+        };
+        self.cancelled_at = height;
+        let valid_until = height + RESEND_HEIGHTS;
+        vec![signer.sign(state, EntryBody::Cancel { order }, valid_until)]
+    }
+}
+
+impl Signer<'_> {
+    /// Signs an entry of the account.
+    pub fn sign(&self, state: &State, body: EntryBody, valid_until: u64) -> SignedEntry {
+        let entry = Entry {
+            network: state.network(),
+            account: self.account,
+            key: self.key.public(),
+            valid_until,
+            body,
+        };
+        SignedEntry::new(entry, self.key)
+    }
+}
+
+/// Smallest bracket that holds so many units.
+fn bracket(units: u32) -> u8 {
+    (0..limits::BRACKET)
+        .find(|b| units <= 1 << b)
+        .unwrap_or(limits::BRACKET)
+}
+
+/// The end of an order in a word, as shown to users.
+pub fn order_end_word(end: OrderEnd) -> &'static str {
+    match end {
+        OrderEnd::NotOpened => "not_opened",
+        OrderEnd::Unfunded => "unfunded",
+        OrderEnd::Cancelled => "cancelled",
+        OrderEnd::TimedOut => "timed_out",
+        OrderEnd::Served => "served",
+        OrderEnd::NoUnits => "no_units",
+        OrderEnd::TooDear => "too_dear",
+    }
+}
+
+/// The end of a lease in a word, as shown to users.
+pub fn lease_end_word(end: LeaseEnd) -> &'static str {
+    match end {
+        LeaseEnd::Exit => "exit",
+        LeaseEnd::Expired => "time_used_up",
+        LeaseEnd::Outbid => "outbid",
+        LeaseEnd::Preempted => "preempted",
+        LeaseEnd::Unfunded => "unfunded",
+        LeaseEnd::Undelivered => "undelivered",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_smallest_bracket_that_fits() {
+        let brackets: Vec<u8> = [1, 2, 3, 4, 5, 4_096].map(bracket).to_vec();
+        assert_eq!(brackets, [0, 1, 2, 2, 3, 12]);
+    }
+}

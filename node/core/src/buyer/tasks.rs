@@ -1,0 +1,348 @@
+//! The tasks of one order and the units they run on.
+//!
+//! Planning, after every block and every report:
+//!
+//! 1. a task on a unit that left the lease is taken off it and will start anew elsewhere;
+//! 2. tasks that wait are put on free units in the order of their index, so that an order with fewer
+//!    units than tasks runs the lowest indices first and the others as units become free.
+
+use super::record::TaskRecord;
+use crate::agent::{JobId, JobReport, Phase, PollJob};
+use gridbay_protocol::ids::{LeaseId, OfferId};
+use gridbay_protocol::job::JobExit;
+use gridbay_protocol::keys::PublicKey;
+use std::collections::BTreeMap;
+
+/// Runs of one task that may be lost (not stopped by the market) before the order is given up.
+pub const ATTEMPTS_LOST: u32 = 5;
+
+/// Units of an offer in the lease, and the node that delivers them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The offer.
+    pub offer: OfferId,
+    /// Its node.
+    pub node: PublicKey,
+    /// Units.
+    pub units: u32,
+}
+
+/// A run in progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Its id at the seller.
+    pub job: JobId,
+    /// The offer whose unit it uses.
+    pub offer: OfferId,
+    /// The seller's node.
+    pub node: PublicKey,
+    /// Whether the seller has agreed to it.
+    pub accepted: bool,
+    /// Whether a start or a fetch is on its way, and until when to wait for the answer.
+    pub asked_until_ms: u64,
+    /// Where it stands, by the last report.
+    pub phase: Phase,
+    /// Standard output held.
+    pub stdout: u64,
+    /// Standard error held.
+    pub stderr: u64,
+    /// Whether its output files are being fetched.
+    pub fetching: bool,
+}
+
+/// What a report changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Nothing that matters beyond the output appended.
+    None,
+    /// It ended and all of its output is held: files come next.
+    OutputComplete,
+    /// The seller lost it; the task waits again.
+    Lost,
+}
+
+/// The tasks of an order.
+#[derive(Clone, Debug)]
+pub struct Tasks {
+    /// What is kept on disk.
+    pub records: Vec<TaskRecord>,
+    /// Runs by task.
+    pub runs: BTreeMap<u32, Run>,
+}
+
+impl Tasks {
+    /// All tasks as recorded, none running.
+    pub fn new(records: Vec<TaskRecord>) -> Tasks {
+        Tasks {
+            records,
+            runs: BTreeMap::new(),
+        }
+    }
+    /// Whether every task is done.
+    pub fn all_done(&self) -> bool {
+        self.records.iter().all(|t| t.done.is_some())
+    }
+    /// Whether a task was lost too often.
+    pub fn is_hopeless(&self) -> bool {
+        self.records
+            .iter()
+            .any(|t| t.done.is_none() && t.lost >= ATTEMPTS_LOST)
+    }
+    /// First non-zero exit code by rank: the job's own.
+    pub fn exit_code(&self) -> i32 {
+        let code = |exit: &JobExit| match exit {
+            JobExit::Code(code) => *code,
+            JobExit::Signal(n) => 128 + n,
+            JobExit::TimeLimit => 124,
+            JobExit::Stopped | JobExit::Lost => 125,
+        };
+        self.records
+            .iter()
+            .filter_map(|t| t.done.as_ref())
+            .map(code)
+            .find(|c| *c != 0)
+            .unwrap_or(0)
+    }
+
+    /// Takes runs off units that are not in `places` (any more). Returns them, to be stopped.
+    pub fn unplace(&mut self, lease: Option<LeaseId>, places: &[Place]) -> Vec<Run> {
+        let mut free: BTreeMap<OfferId, u32> = places.iter().map(|p| (p.offer, p.units)).collect();
+        let mut gone = Vec::new();
+        for (task, run) in &self.runs {
+            let room = free.get_mut(&run.offer).filter(|n| **n > 0);
+            match room {
+                Some(room) if Some(run.job.lease) == lease => *room -= 1,
+                _ => gone.push((*task, *run)),
+            }
+        }
+        for (task, _) in &gone {
+            self.runs.remove(task);
+        }
+        gone.into_iter().map(|(_, run)| run).collect()
+    }
+
+    /// Puts waiting tasks on free units. Returns the new runs, to be started.
+    pub fn place(&mut self, lease: LeaseId, places: &[Place]) -> Vec<Run> {
+        let mut started = Vec::new();
+        for place in places {
+            let used = self
+                .runs
+                .values()
+                .filter(|r| r.offer == place.offer)
+                .count();
+            let mut free = (place.units as usize).saturating_sub(used);
+            while free > 0 {
+                let Some(task) = self.next_waiting() else {
+                    return started;
+                };
+                started.push(self.start(task, lease, place));
+                free -= 1;
+            }
+        }
+        started
+    }
+
+    fn next_waiting(&self) -> Option<u32> {
+        let waits =
+            |i: &usize| self.records[*i].done.is_none() && !self.runs.contains_key(&(*i as u32));
+        (0..self.records.len()).find(waits).map(|i| i as u32)
+    }
+
+    fn start(&mut self, task: u32, lease: LeaseId, place: &Place) -> Run {
+        let record = &mut self.records[task as usize];
+        let job = JobId {
+            lease,
+            task,
+            attempt: record.attempt,
+        };
+        record.attempt += 1;
+        record.place = Some((place.offer, place.node));
+        let run = Run {
+            job,
+            offer: place.offer,
+            node: place.node,
+            accepted: false,
+            asked_until_ms: 0,
+            phase: Phase::Unknown,
+            stdout: 0,
+            stderr: 0,
+            fetching: false,
+        };
+        self.runs.insert(task, run);
+        run
+    }
+
+    /// What to ask each node about: runs it has agreed to, at most `most` a question.
+    pub fn polls(&self, most: usize) -> Vec<(PublicKey, Vec<PollJob>)> {
+        let mut by_node: BTreeMap<PublicKey, Vec<PollJob>> = BTreeMap::new();
+        for run in self.runs.values().filter(|r| r.accepted && !r.fetching) {
+            by_node.entry(run.node).or_default().push(PollJob {
+                job: run.job,
+                stdout_from: run.stdout,
+                stderr_from: run.stderr,
+            });
+        }
+        let split = |(node, jobs): (PublicKey, Vec<PollJob>)| {
+            jobs.chunks(most)
+                .map(|c| (node, c.to_vec()))
+                .collect::<Vec<_>>()
+        };
+        by_node.into_iter().flat_map(split).collect()
+    }
+
+    /// Takes in a report. Output in it starts at the offsets held when it was asked for; `report`
+    /// is ignored if they have moved since.
+    pub fn report(&mut self, poll: &PollJob, report: &JobReport) -> Option<Progress> {
+        let task = report.job.task;
+        let run = self.runs.get_mut(&task).filter(|r| r.job == report.job)?;
+        if (poll.stdout_from, poll.stderr_from) != (run.stdout, run.stderr) {
+            return None;
+        }
+        run.stdout += report.stdout.len() as u64;
+        run.stderr += report.stderr.len() as u64;
+        run.phase = report.phase;
+        let record = self.records.get_mut(task as usize)?;
+        match report.phase {
+            Phase::Unknown => {
+                record.lost += 1;
+                self.runs.remove(&task);
+                Some(Progress::Lost)
+            }
+            Phase::Staging => Some(Progress::None),
+            Phase::Running { started_ms } => {
+                record.started_ms = started_ms;
+                Some(Progress::None)
+            }
+            Phase::Ended {
+                exit,
+                started_ms,
+                ended_ms,
+                ..
+            } => {
+                (record.started_ms, record.ended_ms) = (started_ms, ended_ms);
+                if matches!(exit, JobExit::Stopped | JobExit::Lost) {
+                    record.lost += 1;
+                    self.runs.remove(&task);
+                    return Some(Progress::Lost);
+                }
+                let held = (run.stdout, run.stderr);
+                if held == (report.stdout_len, report.stderr_len) {
+                    Some(Progress::OutputComplete)
+                } else {
+                    Some(Progress::None)
+                }
+            }
+        }
+    }
+
+    /// A run ended and everything of it is here.
+    pub fn complete(&mut self, job: &JobId) {
+        let Some(run) = self.runs.get(&job.task).filter(|r| r.job == *job) else {
+            return;
+        };
+        if let Phase::Ended { exit, .. } = run.phase {
+            self.records[job.task as usize].done = Some(exit);
+            self.runs.remove(&job.task);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gridbay_protocol::keys::SecretKey;
+
+    fn place(n: u8, units: u32) -> Place {
+        let node = SecretKey::from_seed(&[n; 32]).public();
+        Place {
+            offer: OfferId([n; 32]),
+            node,
+            units,
+        }
+    }
+    fn tasks(n: usize) -> Tasks {
+        Tasks::new(vec![TaskRecord::default(); n])
+    }
+    const LEASE: LeaseId = LeaseId([7; 32]);
+
+    fn ended(run: &Run, exit: JobExit, out: &[u8]) -> (PollJob, JobReport) {
+        let poll = PollJob {
+            job: run.job,
+            stdout_from: run.stdout,
+            stderr_from: run.stderr,
+        };
+        let report = JobReport {
+            job: run.job,
+            phase: Phase::Ended {
+                exit,
+                started_ms: 5,
+                ended_ms: 9,
+                cpu_ms: 1,
+                rss_kib: 1,
+            },
+            stdout: out.to_vec(),
+            stderr: vec![],
+            stdout_len: run.stdout + out.len() as u64,
+            stderr_len: 0,
+        };
+        (poll, report)
+    }
+
+    #[test]
+    fn fewer_units_than_tasks_run_the_lowest_first() {
+        let mut t = tasks(4);
+        let places = [place(1, 1), place(2, 1)];
+        let runs = t.place(LEASE, &places);
+        assert_eq!(runs.iter().map(|r| r.job.task).collect::<Vec<_>>(), [0, 1]);
+        let (poll, report) = ended(&runs[1], JobExit::Code(0), b"x");
+        assert_eq!(t.report(&poll, &report), Some(Progress::OutputComplete));
+        t.complete(&runs[1].job);
+        let next = t.place(LEASE, &places);
+        assert_eq!((next[0].job.task, next[0].offer), (2, places[1].offer));
+    }
+
+    #[test]
+    fn a_unit_that_leaves_frees_its_task_for_another_attempt() {
+        let mut t = tasks(2);
+        t.place(LEASE, &[place(1, 2)]);
+        let gone = t.unplace(Some(LEASE), &[place(1, 1), place(2, 1)]);
+        assert_eq!(gone.iter().map(|r| r.job.task).collect::<Vec<_>>(), [1]);
+        let again = t.place(LEASE, &[place(1, 1), place(2, 1)]);
+        assert_eq!((again[0].job.task, again[0].job.attempt), (1, 1));
+        assert_eq!(again[0].offer, place(2, 1).offer);
+        assert_eq!(t.unplace(None, &[]).len(), 2, "no lease, no run");
+    }
+
+    #[test]
+    fn stale_reports_are_ignored_and_lost_runs_wait_again() {
+        let mut t = tasks(1);
+        let run = t.place(LEASE, &[place(1, 1)])[0];
+        let (poll, report) = ended(&run, JobExit::Code(3), b"abc");
+        assert_eq!(t.report(&poll, &report), Some(Progress::OutputComplete));
+        assert_eq!(t.report(&poll, &report), None, "the offsets have moved");
+        let mut u = tasks(1);
+        for attempt in 0..ATTEMPTS_LOST {
+            assert!(!u.is_hopeless());
+            let run = u.place(LEASE, &[place(1, 1)])[0];
+            assert_eq!(run.job.attempt, attempt);
+            let (poll, report) = ended(&run, JobExit::Lost, b"");
+            assert_eq!(u.report(&poll, &report), Some(Progress::Lost));
+        }
+        assert!(u.is_hopeless());
+    }
+
+    #[test]
+    fn the_exit_code_is_the_first_that_is_not_zero() {
+        let done = |exit| TaskRecord {
+            done: Some(exit),
+            ..TaskRecord::default()
+        };
+        let t = Tasks::new(vec![
+            done(JobExit::Code(0)),
+            done(JobExit::Signal(9)),
+            done(JobExit::Code(3)),
+        ]);
+        assert!(t.all_done());
+        assert_eq!(t.exit_code(), 137);
+    }
+}

@@ -1,0 +1,180 @@
+//! Local commands: which ledger entry one becomes, and why one is refused before anything is sent.
+
+use crate::buyer::{NewOrder, OrderKey, Terms};
+use crate::core::Core;
+use crate::input::Command;
+use crate::reply::{Refused, RefusedKind};
+use gridbay_ledger::{Refusal, State};
+use gridbay_protocol::entry::{EntryBody, SignedEntry};
+use gridbay_protocol::ids::AccountId;
+use gridbay_protocol::order::{Bid, Buy};
+use gridbay_protocol::stage::{Authentic, WellFormed};
+use gridbay_protocol::units::Credits;
+use std::sync::Arc;
+
+/// The entry a command becomes; `None` for commands to the agents. Orders are checked here.
+pub(crate) fn body_of(core: &Core, command: &Command) -> Result<Option<EntryBody>, Refused> {
+    Ok(match command {
+        Command::SetOffer(terms) => Some(EntryBody::SetOffer(terms.clone())),
+        Command::WithdrawOffer(label) => Some(EntryBody::WithdrawOffer { label: *label }),
+        Command::Transfer { to, amount, memo } => Some(EntryBody::Transfer {
+            to: *to,
+            amount: *amount,
+            memo: *memo,
+        }),
+        Command::Order(order) => {
+            check_order(core, order)?;
+            None
+        }
+        Command::Cancel(_) | Command::Join { .. } | Command::Drain => None,
+    })
+}
+
+/// Whether the ledger would take an entry in the next block, or soon.
+pub(crate) fn would_pass(state: &State, entry: SignedEntry) -> Result<Arc<Authentic>, Refused> {
+    let entry = Arc::new(authentic(state, entry)?);
+    match state.admit(&entry) {
+        Ok(_) => Ok(entry),
+        Err(refusal) if refusal.may_pass_later() => Ok(entry),
+        Err(refusal) => Err(of_refusal(&refusal)),
+    }
+}
+
+/// Checks an own entry as if it had come from a stranger.
+pub(crate) fn authentic(state: &State, entry: SignedEntry) -> Result<Authentic, Refused> {
+    let formed = WellFormed::check(&state.network(), entry).map_err(|error| Refused {
+        kind: RefusedKind::Invalid,
+        reason: error.to_string(),
+        hint: "check the values against the limits in the documents".to_string(),
+    })?;
+    formed.authenticate().map_err(|error| Refused {
+        kind: RefusedKind::Forbidden,
+        reason: error.to_string(),
+        hint: "the node's key file may be damaged".to_string(),
+    })
+}
+
+fn of_refusal(refusal: &Refusal) -> Refused {
+    let kind = match refusal {
+        Refusal::Funds { .. } => RefusedKind::Unfunded,
+        Refusal::NoAccount(_) => RefusedKind::NotFound,
+        _ => RefusedKind::Forbidden,
+    };
+    Refused {
+        kind,
+        reason: refusal.to_string(),
+        hint: refusal.hint().to_string(),
+    }
+}
+
+/// An order must make sense, and be funded for its first slot, before anything is kept or sent.
+fn check_order(core: &Core, order: &NewOrder) -> Result<(), Refused> {
+    let state = core.state();
+    let account = core.account().ok_or_else(no_account)?;
+    let invalid = |reason: &str, hint: &str| Refused {
+        kind: RefusedKind::Invalid,
+        reason: reason.to_string(),
+        hint: hint.to_string(),
+    };
+    if !state.classes().iter().any(|c| c.key.id() == order.class) {
+        return Err(Refused {
+            kind: RefusedKind::NotFound,
+            reason: format!("no class {}", order.class),
+            hint: "`gridbay market prices` lists the classes".to_string(),
+        });
+    }
+    if !order.spec.is_valid() {
+        return Err(invalid(
+            "the job is out of range",
+            "shorten arguments or inputs",
+        ));
+    }
+    let needed = match &order.terms {
+        Terms::Sealed {
+            steps,
+            min,
+            budget,
+            patience,
+        } => {
+            let bid = Bid {
+                class: order.class,
+                steps: steps.clone(),
+                min: *min,
+                slots: order.slots,
+                budget: *budget,
+                stands_until: state.height().saturating_add(*patience),
+                work: Default::default(),
+            };
+            if !bid.is_valid() || bid.units() != order.tasks {
+                return Err(invalid(
+                    "the bid is out of range",
+                    "check nodes, price and time",
+                ));
+            }
+            let slot = bid.value(bid.units());
+            if slot > *budget {
+                return Err(invalid(
+                    "the budget does not cover one slot at the price named",
+                    "raise --budget or lower --max-price",
+                ));
+            }
+            slot
+        }
+        Terms::Buy {
+            units,
+            limit,
+            offers,
+        } => {
+            let buy = Buy {
+                class: order.class,
+                units: *units,
+                slots: order.slots,
+                limit: *limit,
+                offers: offers.clone(),
+                work: Default::default(),
+            };
+            if !buy.is_valid() || *units != order.tasks {
+                return Err(invalid(
+                    "the purchase is out of range",
+                    "check nodes and time",
+                ));
+            }
+            limit
+                .checked_mul(u64::from(order.slots) + 1)
+                .unwrap_or(Credits::MAX)
+        }
+    };
+    let available = spendable(state, &account);
+    if needed > available {
+        return Err(Refused {
+            kind: RefusedKind::Unfunded,
+            reason: format!("{available} credits available, {needed} must be locked first"),
+            hint: "ask for less, or for a transfer: `gridbay ledger transfer`".to_string(),
+        });
+    }
+    Ok(())
+}
+
+pub(crate) fn no_account() -> Refused {
+    Refused {
+        kind: RefusedKind::NotReady,
+        reason: "this node has no account on the ledger yet".to_string(),
+        hint: "wait for `gridbay node status` to show one, or join with an invitation".to_string(),
+    }
+}
+
+pub(crate) fn no_order(key: &OrderKey) -> Refused {
+    Refused {
+        kind: RefusedKind::NotFound,
+        reason: format!("no order {key} that could be cancelled"),
+        hint: "`gridbay job list` shows the orders".to_string(),
+    }
+}
+
+/// What an account can still pay: its purse and its credit line.
+fn spendable(state: &State, account: &AccountId) -> Credits {
+    let balance = state.balance(account);
+    let line = i64::try_from(balance.credit_line.micros()).unwrap_or(i64::MAX);
+    let sum = u64::try_from(balance.free.saturating_add(line)).unwrap_or(0);
+    Credits::from_micros(sum).unwrap_or(Credits::MAX)
+}

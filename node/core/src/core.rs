@@ -1,0 +1,451 @@
+//! The machine: the ledger's host and the two agents behind one door.
+//!
+//! [`Core::step`] takes one [`Input`] and returns [`Effect`]s. It never waits, reads no clock and draws no
+//! randomness, so a simulator can run it as well as a real node can.
+//!
+//! After every decided block, in this order:
+//!
+//! 1. the node looks for its account, if it has none yet;
+//! 2. the seller's agent acknowledges leases and stops what lost its unit;
+//! 3. the buyer's agent moves its orders and their tasks; changed records are saved;
+//! 4. a changed advert is gossiped;
+//! 5. what both agents ask of the ledger goes to the host, after those records are safe.
+
+use crate::adverts::Adverts;
+use crate::agent::{AgentReply, AgentRequest, POLL_JOBS};
+use crate::buyer::order::Signer;
+use crate::buyer::{Buyer, OrderKey, Record};
+use crate::command;
+use crate::effect::Effect;
+use crate::input::{AnswerToken, AskToken, Command, CommandToken, Input, Now};
+use crate::join::Joining;
+use crate::reply::Reply;
+use crate::seller::{JobMemo, Seller};
+use gridbay_host::message::HostMessage;
+use gridbay_host::{Fault, Host, HostEffect, HostInput, Received};
+use gridbay_ledger::State;
+use gridbay_protocol::effect::Effect as Posted;
+use gridbay_protocol::entry::{EntryBody, SignedEntry};
+use gridbay_protocol::ids::AccountId;
+use gridbay_protocol::keys::{PublicKey, SecretKey};
+use std::sync::Arc;
+
+/// Heights for which an entry of the owner or the agents may wait for its inclusion.
+pub const ENTRY_HEIGHTS: u64 = 40;
+
+/// What a core is made of.
+pub struct Parts {
+    /// The opened host.
+    pub host: Host,
+    /// Signs entries of the node's account.
+    pub account_key: SecretKey,
+    /// Transport key of this node.
+    pub node: PublicKey,
+    /// Orders read back from disk.
+    pub orders: Vec<Record>,
+    /// Jobs found on this machine.
+    pub jobs: Vec<(JobMemo, crate::agent::Phase)>,
+}
+
+/// The machine.
+pub struct Core {
+    pub(crate) host: Host,
+    pub(crate) key: SecretKey,
+    pub(crate) account: Option<AccountId>,
+    pub(crate) buyer: Buyer,
+    pub(crate) seller: Seller,
+    pub(crate) joining: Option<Joining>,
+    adverts: Adverts,
+    node: PublicKey,
+    wake_host: Option<u64>,
+    wake_agents: Option<u64>,
+}
+
+impl Core {
+    /// Puts the parts together. Nothing happens before [`Input::Start`].
+    pub fn new(parts: Parts) -> Core {
+        Core {
+            host: parts.host,
+            key: parts.account_key,
+            account: None,
+            buyer: Buyer::new(parts.orders),
+            seller: Seller::new(parts.node, parts.jobs),
+            joining: None,
+            adverts: Adverts::default(),
+            node: parts.node,
+            wake_host: None,
+            wake_agents: None,
+        }
+    }
+    /// The ledger's state.
+    pub fn state(&self) -> &State {
+        self.host.state()
+    }
+    /// The ledger's host.
+    pub fn host(&self) -> &Host {
+        &self.host
+    }
+    /// The account this node trades for, once the ledger has it.
+    pub fn account(&self) -> Option<AccountId> {
+        self.account
+    }
+    /// What sellers say they can spare.
+    pub fn adverts(&self) -> &Adverts {
+        &self.adverts
+    }
+    /// The buyer's agent.
+    pub fn buyer(&self) -> &Buyer {
+        &self.buyer
+    }
+    /// The seller's agent.
+    pub fn seller(&self) -> &Seller {
+        &self.seller
+    }
+
+    /// Takes one input.
+    ///
+    /// # Errors
+    /// A [`Fault`] is this node's own failure (its disk, a broken invariant): it must stop. Nothing that
+    /// a peer or a user sends leads to one.
+    pub fn step(&mut self, now: Now, input: Input) -> Result<Vec<Effect>, Fault> {
+        let mut effects = Vec::new();
+        match input {
+            Input::Start => self.start(now, &mut effects)?,
+            Input::Tick => self.tick(now, &mut effects)?,
+            Input::PeerUp(peer) => {
+                self.feed(now, HostInput::PeerUp(*peer.as_bytes()), &mut effects)?;
+            }
+            Input::PeerDown(peer) => {
+                self.feed(now, HostInput::PeerDown(*peer.as_bytes()), &mut effects)?;
+            }
+            Input::Host { from, bytes } => {
+                let (from, message) = (*from.as_bytes(), Received::Bytes(bytes));
+                self.feed(now, HostInput::Message { from, message }, &mut effects)?;
+            }
+            Input::Advert { token, bytes } => {
+                let verdict = self.adverts.hear(self.host.state(), &bytes);
+                effects.push(Effect::Judge { token, verdict });
+            }
+            Input::Asked {
+                token,
+                from,
+                request,
+            } => self.asked(token, from, request, &mut effects),
+            Input::Answered { token, reply } => self.answered(now, token, reply, &mut effects),
+            Input::Command { token, command } => self.command(now, token, command, &mut effects)?,
+            Input::Staged { job, ok } => self.seller.staged(&job, ok, &mut effects),
+            Input::JobPhase { job, phase } => self.seller.phase(&job, phase),
+            Input::Fetched { order, job, ok } => {
+                self.buyer.fetched(order, &job, ok, &mut effects);
+            }
+        }
+        self.push_wake(&mut effects);
+        Ok(effects)
+    }
+
+    fn start(&mut self, now: Now, effects: &mut Vec<Effect>) -> Result<(), Fault> {
+        self.feed(now, HostInput::Start, effects)?;
+        self.after_block(now, &[], effects)
+    }
+
+    fn tick(&mut self, now: Now, effects: &mut Vec<Effect>) -> Result<(), Fault> {
+        if self.wake_host.is_some_and(|at| at <= now.mono_ms) {
+            self.wake_host = None;
+            self.feed(now, HostInput::Tick, effects)?;
+        }
+        if self.wake_agents.is_some_and(|at| at <= now.mono_ms) {
+            self.tick_buyer(now, effects);
+        }
+        Ok(())
+    }
+
+    fn tick_buyer(&mut self, now: Now, effects: &mut Vec<Effect>) {
+        self.wake_agents = None;
+        if let Some(account) = self.account {
+            let signer = Signer {
+                account,
+                key: &self.key,
+            };
+            self.wake_agents = self
+                .buyer
+                .tick(self.host.state(), &signer, now.mono_ms, effects);
+        }
+    }
+
+    fn push_wake(&self, effects: &mut Vec<Effect>) {
+        let wake = match (self.wake_host, self.wake_agents) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        effects.extend(wake.map(Effect::WakeAt));
+    }
+
+    /// Feeds the host and carries out what it asks for.
+    fn feed(&mut self, now: Now, input: HostInput, effects: &mut Vec<Effect>) -> Result<(), Fault> {
+        let clocks = gridbay_host::Now {
+            mono_ms: now.mono_ms,
+            wall_ms: now.wall_ms,
+        };
+        for effect in self.host.step(clocks, input)? {
+            match effect {
+                HostEffect::Broadcast(message) => effects.push(broadcast(&message)),
+                HostEffect::Send { to, message } => {
+                    effects.push(Effect::Send {
+                        to,
+                        bytes: message.encode(),
+                    });
+                }
+                HostEffect::WakeAt(at) => self.wake_host = Some(at),
+                HostEffect::Penalise { peer, offence } => {
+                    effects.push(Effect::Penalise {
+                        peer,
+                        reason: offence.to_string(),
+                    });
+                }
+                HostEffect::Decided {
+                    block,
+                    effects: posted,
+                    ..
+                } => {
+                    let height = block.header().height;
+                    effects.push(Effect::Decided {
+                        height,
+                        block: block.id(),
+                    });
+                    self.after_block(now, &posted, effects)?;
+                }
+                HostEffect::EntryAdmitted { .. } | HostEffect::Acknowledged { .. } => {}
+                HostEffect::EntryRefused { entry, refusal } => {
+                    tracing::debug!(%entry, %refusal, "an entry does not wait any more");
+                }
+                HostEffect::Equivocation(deed) => {
+                    tracing::warn!(?deed, "a validator contradicted itself");
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn after_block(
+        &mut self,
+        now: Now,
+        posted: &[Posted],
+        effects: &mut Vec<Effect>,
+    ) -> Result<(), Fault> {
+        let mut submits = self.find_account();
+        let Some(account) = self.account else {
+            return self.submit(now, submits, effects);
+        };
+        let state = self.host.state();
+        let signer = Signer {
+            account,
+            key: &self.key,
+        };
+        let valid_until = state.height() + ENTRY_HEIGHTS;
+        let entries = self.seller.after_block(state, effects);
+        submits.extend(
+            entries
+                .into_iter()
+                .map(|body| signer.sign(state, body, valid_until)),
+        );
+        submits.extend(
+            self.buyer
+                .after_block(state, posted, &signer, now.mono_ms, effects),
+        );
+        effects.extend(
+            self.adverts
+                .say(state, account, self.node, &self.key)
+                .map(Effect::Gossip),
+        );
+        self.tick_buyer(now, effects);
+        self.submit(now, submits, effects)
+    }
+
+    /// Looks for the account of this node's key; until it is there, joins if invited.
+    fn find_account(&mut self) -> Vec<SignedEntry> {
+        if self.account.is_none() {
+            self.account = account_of_key(self.host.state(), &self.key.public());
+            if let Some(account) = self.account {
+                self.seller.set_account(account);
+                self.joining = None;
+            }
+        }
+        let state = self.host.state();
+        self.joining
+            .as_mut()
+            .and_then(|joining| joining.entry_due(state))
+            .into_iter()
+            .collect()
+    }
+
+    fn submit(
+        &mut self,
+        now: Now,
+        entries: Vec<SignedEntry>,
+        effects: &mut Vec<Effect>,
+    ) -> Result<(), Fault> {
+        for entry in entries {
+            match command::authentic(self.host.state(), entry) {
+                Ok(entry) => self.feed(now, HostInput::Submit(Arc::new(entry)), effects)?,
+                Err(refused) => tracing::warn!(reason = refused.reason, "an own entry is refused"),
+            }
+        }
+        Ok(())
+    }
+
+    fn asked(
+        &mut self,
+        token: AnswerToken,
+        from: PublicKey,
+        request: AgentRequest,
+        effects: &mut Vec<Effect>,
+    ) {
+        let reply = match request {
+            AgentRequest::Start(start) => {
+                match self.seller.start(self.host.state(), from, *start, effects) {
+                    Ok(()) => AgentReply::Ok,
+                    Err(why) => AgentReply::Refused(why),
+                }
+            }
+            AgentRequest::Stop(job) => {
+                self.seller.buyer_stops(&from, &job, effects);
+                AgentReply::Ok
+            }
+            AgentRequest::Poll(jobs) if jobs.len() <= POLL_JOBS => {
+                return self.seller.poll(token, &from, jobs, effects);
+            }
+            AgentRequest::Output {
+                job,
+                path,
+                from: offset,
+            } if self.seller.may_read(&from, &job, &path) => {
+                return effects.push(Effect::ReadOutput {
+                    token,
+                    job,
+                    path,
+                    from: offset,
+                });
+            }
+            // Genesis and contents are answered by the body, which has the files.
+            AgentRequest::Poll(_)
+            | AgentRequest::Output { .. }
+            | AgentRequest::Genesis
+            | AgentRequest::Content { .. } => AgentReply::NotFound,
+        };
+        effects.push(Effect::Answer { token, reply });
+    }
+
+    fn answered(
+        &mut self,
+        now: Now,
+        token: AskToken,
+        reply: Option<AgentReply>,
+        effects: &mut Vec<Effect>,
+    ) {
+        self.buyer
+            .answered(token, reply, self.host.state(), now.mono_ms, effects);
+        self.tick_buyer(now, effects);
+    }
+
+    fn command(
+        &mut self,
+        now: Now,
+        token: CommandToken,
+        command: Command,
+        effects: &mut Vec<Effect>,
+    ) -> Result<(), Fault> {
+        let reply = match command::body_of(self, &command) {
+            Err(refused) => Reply::Refused(refused),
+            Ok(Some(body)) => self.submit_own(now, body, effects)?,
+            Ok(None) => self.command_of_agents(now, command, effects)?,
+        };
+        effects.push(Effect::Reply { token, reply });
+        Ok(())
+    }
+
+    /// Signs and submits an entry of the owner, if the ledger would take it now (or soon).
+    fn submit_own(
+        &mut self,
+        now: Now,
+        body: EntryBody,
+        effects: &mut Vec<Effect>,
+    ) -> Result<Reply, Fault> {
+        let Some(account) = self.account else {
+            return Ok(Reply::Refused(command::no_account()));
+        };
+        let state = self.host.state();
+        let signer = Signer {
+            account,
+            key: &self.key,
+        };
+        let entry = signer.sign(state, body, state.height() + ENTRY_HEIGHTS);
+        match command::would_pass(state, entry) {
+            Err(refused) => Ok(Reply::Refused(refused)),
+            Ok(entry) => {
+                let id = entry.id();
+                self.feed(now, HostInput::Submit(entry), effects)?;
+                Ok(Reply::Submitted(id))
+            }
+        }
+    }
+
+    fn command_of_agents(
+        &mut self,
+        now: Now,
+        command: Command,
+        effects: &mut Vec<Effect>,
+    ) -> Result<Reply, Fault> {
+        match command {
+            Command::Order(order) => {
+                let Some(account) = self.account else {
+                    return Ok(Reply::Refused(command::no_account()));
+                };
+                let key: OrderKey = order.key;
+                let signer = Signer {
+                    account,
+                    key: &self.key,
+                };
+                let added = self.buyer.add(*order, self.host.state(), &signer);
+                effects.push(added.save);
+                self.submit(now, added.submits, effects)?;
+                Ok(Reply::Ordered(key))
+            }
+            Command::Cancel(key) => {
+                if !self.buyer.cancel(&key) {
+                    return Ok(Reply::Refused(command::no_order(&key)));
+                }
+                self.after_block(now, &[], effects)?;
+                Ok(Reply::Done)
+            }
+            Command::Join { invitation, keys } => {
+                self.joining = Some(Joining::new(*invitation, keys));
+                self.after_block(now, &[], effects)?;
+                Ok(Reply::Done)
+            }
+            Command::Drain => {
+                self.seller.drain();
+                Ok(Reply::Done)
+            }
+            Command::SetOffer(_) | Command::WithdrawOffer(_) | Command::Transfer { .. } => {
+                Ok(Reply::Done)
+            }
+        }
+    }
+}
+
+/// Statements of a tip go to everybody, what validators say to one another goes to validators.
+fn broadcast(message: &HostMessage) -> Effect {
+    let everybody = matches!(message, HostMessage::Status(_));
+    Effect::Broadcast {
+        bytes: message.encode(),
+        everybody,
+    }
+}
+
+/// The account that lists a key.
+fn account_of_key(state: &State, key: &PublicKey) -> Option<AccountId> {
+    state
+        .accounts()
+        .find(|(_, a)| a.roles(key).is_some())
+        .map(|(id, _)| *id)
+}

@@ -1,0 +1,163 @@
+//! Everything a node asks of its body, in order.
+
+use crate::adverts::Verdict;
+use crate::agent::{AgentReply, AgentRequest, JobId, PollJob};
+use crate::buyer::OrderKey;
+use crate::input::{AnswerToken, AskToken, CommandToken, GossipToken};
+use crate::reply::Reply;
+use gridbay_protocol::ids::{BlockId, OfferId};
+use gridbay_protocol::job::JobSpec;
+use gridbay_protocol::keys::PublicKey;
+
+/// One thing to do. The body performs effects in the order given; [`Effect::SaveOrder`] is durable
+/// before a later effect starts.
+#[derive(Clone, Debug)]
+pub enum Effect {
+    /// Send [`crate::input::Input::Tick`] at this monotonic time; replaces an earlier wish.
+    WakeAt(u64),
+    /// To every connected validator.
+    Broadcast {
+        /// Message of the ledger's host.
+        bytes: Vec<u8>,
+        /// To all other connected nodes too.
+        everybody: bool,
+    },
+    /// To one node.
+    Send {
+        /// Its transport key.
+        to: [u8; 32],
+        /// Message of the ledger's host.
+        bytes: Vec<u8>,
+    },
+    /// A peer sent what no honest node sends.
+    Penalise {
+        /// Its transport key.
+        peer: [u8; 32],
+        /// What it did.
+        reason: String,
+    },
+    /// Gossip this node's advert.
+    Gossip(Vec<u8>),
+    /// Whether a gossiped message may be passed on.
+    Judge {
+        /// Of the message.
+        token: GossipToken,
+        /// The verdict.
+        verdict: Verdict,
+    },
+    /// Ask another node; answer with [`crate::input::Input::Answered`].
+    Ask {
+        /// Of the question.
+        token: AskToken,
+        /// The node's transport key.
+        to: PublicKey,
+        /// The question.
+        request: AgentRequest,
+    },
+    /// Answer another node.
+    Answer {
+        /// Of the question.
+        token: AnswerToken,
+        /// The answer.
+        reply: AgentReply,
+    },
+    /// Read reports of local jobs and answer another node with them.
+    Report {
+        /// Of the question.
+        token: AnswerToken,
+        /// The runs, all permitted to the asker; `None` where he may not know.
+        jobs: Vec<(PollJob, bool)>,
+    },
+    /// Read a chunk of an output file and answer another node with it.
+    ReadOutput {
+        /// Of the question.
+        token: AnswerToken,
+        /// The run.
+        job: JobId,
+        /// Path below its work directory, checked.
+        path: String,
+        /// Offset.
+        from: u64,
+    },
+    /// Make the work directory of a job and fetch its inputs from the buyer's node.
+    Stage {
+        /// The run.
+        job: JobId,
+        /// The buyer's node.
+        from: PublicKey,
+        /// The job.
+        spec: JobSpec,
+        /// What the seller must remember across a restart: canonical bytes.
+        memo: Vec<u8>,
+    },
+    /// Start a staged job.
+    StartJob {
+        /// The run.
+        job: JobId,
+        /// The offer whose unit it uses.
+        offer: OfferId,
+        /// The job, its environment completed.
+        spec: JobSpec,
+    },
+    /// Stop a job: TERM, grace, KILL of the whole tree.
+    StopJob {
+        /// The run.
+        job: JobId,
+        /// Grace in milliseconds.
+        grace_ms: u64,
+    },
+    /// Forget a job and its files.
+    RemoveJob(JobId),
+    /// Keep a buyer's order durably.
+    SaveOrder {
+        /// The order.
+        order: OrderKey,
+        /// Its record: canonical bytes.
+        record: Vec<u8>,
+    },
+    /// Append to the output that the buyer keeps.
+    AppendOutput {
+        /// The order.
+        order: OrderKey,
+        /// The task.
+        task: u32,
+        /// Whether it is standard error.
+        stderr: bool,
+        /// Offset at which these bytes belong.
+        from: u64,
+        /// The bytes.
+        bytes: Vec<u8>,
+    },
+    /// Forget the output of a task: it starts anew.
+    ResetOutput {
+        /// The order.
+        order: OrderKey,
+        /// The task.
+        task: u32,
+    },
+    /// Fetch output files from the seller's node.
+    FetchOutputs {
+        /// The order.
+        order: OrderKey,
+        /// The run.
+        job: JobId,
+        /// The seller's node.
+        from: PublicKey,
+        /// Paths.
+        paths: Vec<String>,
+    },
+    /// Reply to a local command.
+    Reply {
+        /// Of the command.
+        token: CommandToken,
+        /// The reply.
+        reply: Reply,
+    },
+    /// A block was decided and is durable.
+    Decided {
+        /// Its height.
+        height: u64,
+        /// Its id.
+        block: BlockId,
+    },
+}

@@ -1,0 +1,132 @@
+//! Everything that can happen to a node.
+
+use crate::agent::{AgentReply, AgentRequest, JobId, Phase};
+use crate::buyer::{NewOrder, OrderKey};
+use gridbay_protocol::account::AccountKey;
+use gridbay_protocol::ids::{AccountId, Hash32};
+use gridbay_protocol::invitation::Invitation;
+use gridbay_protocol::keys::PublicKey;
+use gridbay_protocol::offer::OfferTerms;
+use gridbay_protocol::units::Credits;
+
+/// The caller's clocks at a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Now {
+    /// Monotonic milliseconds since the node's start: for timers.
+    pub mono_ms: u64,
+    /// Milliseconds since 1970: for ledger time and for people.
+    pub wall_ms: u64,
+}
+
+/// A question in flight between nodes; chosen by whoever asks.
+pub type AskToken = u64;
+/// A question of another node that waits for the answer; chosen by the body.
+pub type AnswerToken = u64;
+/// A gossiped message that waits for a verdict; chosen by the body.
+pub type GossipToken = u64;
+/// A local command that waits for its reply; chosen by the body.
+pub type CommandToken = u64;
+
+/// One thing that happened.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// The node has started; comes once, first.
+    Start,
+    /// The time asked for by [`crate::effect::Effect::WakeAt`] has come.
+    Tick,
+    /// A peer is connected.
+    PeerUp(PublicKey),
+    /// A peer is gone.
+    PeerDown(PublicKey),
+    /// Bytes of the ledger's host on another node.
+    Host {
+        /// The sender's transport key.
+        from: PublicKey,
+        /// The message.
+        bytes: Vec<u8>,
+    },
+    /// A gossiped advert.
+    Advert {
+        /// For the verdict.
+        token: GossipToken,
+        /// The message.
+        bytes: Vec<u8>,
+    },
+    /// Another node asks.
+    Asked {
+        /// For the answer.
+        token: AnswerToken,
+        /// The asker's transport key.
+        from: PublicKey,
+        /// The question.
+        request: AgentRequest,
+    },
+    /// Another node answered, or did not (`None`).
+    Answered {
+        /// Of the question.
+        token: AskToken,
+        /// The answer.
+        reply: Option<AgentReply>,
+    },
+    /// A local command.
+    Command {
+        /// For the reply.
+        token: CommandToken,
+        /// The command.
+        command: Command,
+    },
+    /// The inputs of a job are in place, or could not be fetched.
+    Staged {
+        /// The run.
+        job: JobId,
+        /// Whether all is there.
+        ok: bool,
+    },
+    /// A local job changed its phase.
+    JobPhase {
+        /// The run.
+        job: JobId,
+        /// The new phase.
+        phase: Phase,
+    },
+    /// The output files of a task are here, or could not be fetched.
+    Fetched {
+        /// The order.
+        order: OrderKey,
+        /// The run.
+        job: JobId,
+        /// Whether all are here.
+        ok: bool,
+    },
+}
+
+/// What the owner of the node asks for.
+#[derive(Clone, Debug)]
+pub enum Command {
+    /// Place an order. The record is durable before the reply.
+    Order(Box<NewOrder>),
+    /// Cancel an order.
+    Cancel(OrderKey),
+    /// Set an offer.
+    SetOffer(OfferTerms),
+    /// Withdraw an offer.
+    WithdrawOffer(u32),
+    /// Move money.
+    Transfer {
+        /// To whom.
+        to: AccountId,
+        /// How much.
+        amount: Credits,
+        /// Hash of a note.
+        memo: Hash32,
+    },
+    /// Open an account with an invitation.
+    Join {
+        /// The invitation.
+        invitation: Box<Invitation>,
+        /// Keys of the new account.
+        keys: Vec<AccountKey>,
+    },
+    /// Take no new leases and say when the last has ended.
+    Drain,
+}

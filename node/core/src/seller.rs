@@ -1,0 +1,391 @@
+//! The seller's agent: acknowledges leases on its own offers and runs the buyers' jobs on them.
+//!
+//! After every block:
+//!
+//! 1. each lease that holds units of this node's offers and is not acknowledged yet is acknowledged
+//!    (unless the node drains: then it is failed at once, so the buyer waits for nothing);
+//! 2. each job whose lease is gone, or holds fewer units here than jobs, is stopped with grace.
+//!
+//! A buyer's start is checked against the ledger alone: the lease is live, the offer is this node's
+//! and in the lease, the job is the one the order named, the signer may trade for the buyer.
+
+use crate::agent::{JobId, Phase, PollJob, SignedStart, StartRefusal};
+use crate::effect::Effect;
+use crate::input::AnswerToken;
+use gridbay_ledger::{Lease, Order, State};
+use gridbay_protocol::account::Roles;
+use gridbay_protocol::codec::{self, CodecError};
+use gridbay_protocol::entry::EntryBody;
+use gridbay_protocol::ids::{AccountId, Hash32, LeaseId, OfferId};
+use gridbay_protocol::job::{JOB_BYTES, JobExit, JobSpec};
+use gridbay_protocol::keys::PublicKey;
+use gridbay_protocol::lease::Share;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Milliseconds between TERM and KILL for a job whose lease is over.
+pub const GRACE_MS: u64 = 5_000;
+/// Heights for which the output of a run is kept after its lease is gone.
+pub const KEEP_HEIGHTS: u64 = 1_200;
+/// Heights after which an acknowledgement that has not shown up is sent again.
+const REPEAT_HEIGHTS: u64 = 8;
+/// Jobs that one node runs or remembers at the most.
+pub const JOBS: usize = 8_192;
+
+/// What a seller remembers of a job across a restart; lies in the job's folder.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobMemo {
+    /// The run.
+    pub job: JobId,
+    /// The offer whose unit it uses.
+    pub offer: OfferId,
+    /// The buyer's node: who may ask for its output.
+    pub buyer: PublicKey,
+    /// The job, its environment completed.
+    pub spec: JobSpec,
+}
+
+impl JobMemo {
+    /// Parses what [`Effect::Stage`] had kept.
+    pub fn decode(bytes: &[u8]) -> Result<JobMemo, CodecError> {
+        codec::decode(bytes, JOB_BYTES + 4 * 1024)
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Job {
+    memo: JobMemo,
+    phase: Phase,
+    stopping: bool,
+    /// Height at which its lease was first seen to be gone.
+    orphan_since: Option<u64>,
+}
+
+impl Job {
+    fn new(memo: JobMemo, phase: Phase) -> Job {
+        Job {
+            memo,
+            phase,
+            stopping: false,
+            orphan_since: None,
+        }
+    }
+    fn uses_a_unit(&self) -> bool {
+        !matches!(self.phase, Phase::Ended { .. } | Phase::Unknown)
+    }
+}
+
+/// The agent.
+#[derive(Debug)]
+pub struct Seller {
+    account: Option<AccountId>,
+    node: PublicKey,
+    jobs: BTreeMap<JobId, Job>,
+    /// Leases whose acknowledgement has been sent, with the height it was sent at.
+    acknowledged: BTreeMap<LeaseId, u64>,
+    draining: bool,
+}
+
+impl Seller {
+    /// The agent of the node with this transport key, with the jobs that were found running.
+    pub fn new(node: PublicKey, recovered: Vec<(JobMemo, Phase)>) -> Seller {
+        let job = |(memo, phase): (JobMemo, Phase)| (memo.job, Job::new(memo, phase));
+        Seller {
+            account: None,
+            node,
+            jobs: recovered.into_iter().map(job).collect(),
+            acknowledged: BTreeMap::new(),
+            draining: false,
+        }
+    }
+    /// Names the account in whose name the node sells.
+    pub fn set_account(&mut self, account: AccountId) {
+        self.account = Some(account);
+    }
+    /// From now on leases are failed instead of acknowledged.
+    pub fn drain(&mut self) {
+        self.draining = true;
+    }
+    /// Whether [`Seller::drain`] was called.
+    pub fn is_draining(&self) -> bool {
+        self.draining
+    }
+    /// Runs that use a unit now.
+    pub fn running(&self) -> usize {
+        self.jobs.values().filter(|j| j.uses_a_unit()).count()
+    }
+    /// Runs that are under way.
+    pub fn live_jobs(&self) -> Vec<JobId> {
+        self.jobs
+            .iter()
+            .filter(|(_, j)| j.uses_a_unit())
+            .map(|(id, _)| *id)
+            .collect()
+    }
+    /// The account in whose name the node sells, if the ledger has it.
+    pub fn account(&self) -> Option<AccountId> {
+        self.account
+    }
+
+    fn is_mine(&self, state: &State, offer: &OfferId) -> bool {
+        state
+            .offer(offer)
+            .is_some_and(|o| Some(o.seller) == self.account && o.terms.node == self.node)
+    }
+    fn units_here(&self, state: &State, lease: &LeaseId, offer: &OfferId) -> u32 {
+        state.lease(lease).map_or(0, |l| l.units_of(offer))
+    }
+
+    /// Looks at the state after a block; returns what to ask of the ledger.
+    pub fn after_block(&mut self, state: &State, effects: &mut Vec<Effect>) -> Vec<EntryBody> {
+        let entries = self.acknowledge(state);
+        self.stop_what_has_no_unit(state, effects);
+        entries
+    }
+
+    fn acknowledge(&mut self, state: &State) -> Vec<EntryBody> {
+        let height = state.height();
+        self.acknowledged
+            .retain(|lease, _| state.lease(lease).is_some());
+        let is_owed = |lease: &Lease| {
+            let mine = |s: &&Share| self.is_mine(state, &s.offer);
+            lease
+                .shares
+                .iter()
+                .filter(mine)
+                .any(|s| !lease.delivered.contains(&s.offer))
+        };
+        let again = |id: &LeaseId| {
+            self.acknowledged
+                .get(id)
+                .is_none_or(|at| height >= at + REPEAT_HEIGHTS)
+        };
+        let waiting: Vec<LeaseId> = state
+            .leases_at(&self.node)
+            .filter(|(id, lease)| is_owed(lease) && again(id))
+            .map(|(id, _)| *id)
+            .collect();
+        let answer = |lease| match self.draining {
+            true => EntryBody::Fail { lease },
+            false => EntryBody::Deliver { lease },
+        };
+        let entries = waiting.iter().copied().map(answer).collect();
+        self.acknowledged
+            .extend(waiting.into_iter().map(|lease| (lease, height)));
+        entries
+    }
+
+    fn stop_what_has_no_unit(&mut self, state: &State, effects: &mut Vec<Effect>) {
+        let mut used: BTreeMap<(LeaseId, OfferId), u32> = BTreeMap::new();
+        let mut stop = Vec::new();
+        for (id, job) in self.jobs.iter().filter(|(_, j)| j.uses_a_unit()) {
+            let key = (id.lease, job.memo.offer);
+            let taken = used.entry(key).or_default();
+            *taken += 1;
+            if *taken > self.units_here(state, &key.0, &key.1) {
+                stop.push(*id);
+            }
+        }
+        for id in stop {
+            self.stop(&id, effects);
+        }
+        self.forget_the_old(state, effects);
+    }
+
+    /// A run that ended is remembered while its lease lives and [`KEEP_HEIGHTS`] beyond, so that the
+    /// buyer can read its output.
+    fn forget_the_old(&mut self, state: &State, effects: &mut Vec<Effect>) {
+        let height = state.height();
+        let mut gone = Vec::new();
+        for (id, job) in self.jobs.iter_mut().filter(|(_, j)| !j.uses_a_unit()) {
+            match (state.lease(&id.lease), job.orphan_since) {
+                (Some(_), _) => job.orphan_since = None,
+                (None, None) => job.orphan_since = Some(height),
+                (None, Some(since)) if height >= since + KEEP_HEIGHTS => gone.push(*id),
+                (None, Some(_)) => {}
+            }
+        }
+        for id in gone {
+            self.jobs.remove(&id);
+            effects.push(Effect::RemoveJob(id));
+        }
+    }
+
+    fn stop(&mut self, id: &JobId, effects: &mut Vec<Effect>) {
+        if let Some(job) = self.jobs.get_mut(id)
+            && !job.stopping
+        {
+            job.stopping = true;
+            effects.push(Effect::StopJob {
+                job: *id,
+                grace_ms: GRACE_MS,
+            });
+        }
+    }
+
+    /// A buyer asks to start a run. Asking again for the same run is harmless.
+    pub fn start(
+        &mut self,
+        state: &State,
+        from: PublicKey,
+        signed: SignedStart,
+        effects: &mut Vec<Effect>,
+    ) -> Result<(), StartRefusal> {
+        let start = &signed.start;
+        if self.jobs.contains_key(&start.job) {
+            return Ok(());
+        }
+        if !start.spec.is_valid() || start.tasks == 0 || start.job.task >= start.tasks {
+            return Err(StartRefusal::Invalid);
+        }
+        self.check(state, &signed)?;
+        self.stop_earlier_attempts(&start.job, effects);
+        let units = self.units_here(state, &start.job.lease, &start.offer);
+        let same_unit = |(id, job): &(&JobId, &Job)| {
+            id.lease == start.job.lease && job.memo.offer == start.offer && job.uses_a_unit()
+        };
+        let busy = self.jobs.iter().filter(same_unit).count();
+        if busy >= units as usize || self.jobs.len() >= JOBS {
+            return Err(StartRefusal::NoUnit);
+        }
+        let memo = JobMemo {
+            job: start.job,
+            offer: start.offer,
+            buyer: from,
+            spec: with_environment(start.spec.clone(), start.job, start.tasks),
+        };
+        effects.push(Effect::Stage {
+            job: memo.job,
+            from,
+            spec: memo.spec.clone(),
+            memo: codec::encode(&memo),
+        });
+        self.jobs.insert(memo.job, Job::new(memo, Phase::Staging));
+        Ok(())
+    }
+
+    /// A buyer that starts a task anew has given its earlier runs up.
+    fn stop_earlier_attempts(&mut self, job: &JobId, effects: &mut Vec<Effect>) {
+        let earlier =
+            |id: &&JobId| (id.lease, id.task) == (job.lease, job.task) && id.attempt < job.attempt;
+        let stale: Vec<JobId> = self.jobs.keys().filter(earlier).copied().collect();
+        for id in stale {
+            self.stop(&id, effects);
+        }
+    }
+
+    fn check(&self, state: &State, signed: &SignedStart) -> Result<(), StartRefusal> {
+        let start = &signed.start;
+        let lease = state.lease(&start.job.lease).ok_or(StartRefusal::NoLease)?;
+        let order = state.order(&lease.order).ok_or(StartRefusal::NoLease)?;
+        let units = self.units_here(state, &start.job.lease, &start.offer);
+        if units == 0 || !self.is_mine(state, &start.offer) {
+            return Err(StartRefusal::NotMine);
+        }
+        if Some(start.spec.work(&start.salt)) != order_work(order) {
+            return Err(StartRefusal::OtherWork);
+        }
+        let may_trade = state.account(&order.account).is_some_and(|a| {
+            a.roles(&start.key)
+                .is_some_and(|r| r.contains(Roles::TRADE))
+        });
+        if !may_trade || signed.verify(&state.network()).is_err() {
+            return Err(StartRefusal::NotBuyer);
+        }
+        Ok(())
+    }
+
+    /// The inputs of a run are in place, or cannot be had.
+    pub fn staged(&mut self, id: &JobId, ok: bool, effects: &mut Vec<Effect>) {
+        let Some(job) = self.jobs.get_mut(id) else {
+            return;
+        };
+        if !ok || job.stopping {
+            job.phase = Phase::Ended {
+                exit: JobExit::Lost,
+                started_ms: 0,
+                ended_ms: 0,
+                cpu_ms: 0,
+                rss_kib: 0,
+            };
+            return;
+        }
+        let (offer, spec) = (job.memo.offer, job.memo.spec.clone());
+        effects.push(Effect::StartJob {
+            job: *id,
+            offer,
+            spec,
+        });
+    }
+
+    /// A local job changed its phase.
+    pub fn phase(&mut self, id: &JobId, phase: Phase) {
+        if let Some(job) = self.jobs.get_mut(id) {
+            job.phase = phase;
+        }
+    }
+
+    /// Answers a poll: only the buyer's node may know.
+    pub fn poll(
+        &self,
+        token: AnswerToken,
+        from: &PublicKey,
+        jobs: Vec<PollJob>,
+        effects: &mut Vec<Effect>,
+    ) {
+        let known = |p: PollJob| {
+            let allowed = self.jobs.get(&p.job).is_some_and(|j| j.memo.buyer == *from);
+            (p, allowed)
+        };
+        effects.push(Effect::Report {
+            token,
+            jobs: jobs.into_iter().map(known).collect(),
+        });
+    }
+
+    /// The phase a report shows for a run.
+    pub fn phase_of(&self, job: &JobId) -> Phase {
+        self.jobs.get(job).map_or(Phase::Unknown, |j| j.phase)
+    }
+
+    /// Whether `from` may read `path` of a run's output.
+    pub fn may_read(&self, from: &PublicKey, job: &JobId, path: &str) -> bool {
+        self.jobs
+            .get(job)
+            .is_some_and(|j| j.memo.buyer == *from && j.memo.spec.outputs.iter().any(|p| p == path))
+    }
+
+    /// The buyer has no more use for a run.
+    pub fn buyer_stops(&mut self, from: &PublicKey, id: &JobId, effects: &mut Vec<Effect>) {
+        if self
+            .jobs
+            .get(id)
+            .is_some_and(|j| j.memo.buyer == *from && j.uses_a_unit())
+        {
+            self.stop(id, effects);
+        }
+    }
+}
+
+/// The work hash that an order that can have a lease names.
+fn order_work(order: &Order) -> Option<Hash32> {
+    let bid = order.bid().map(|b| b.bid.work);
+    bid.or_else(|| order.buy().map(|b| b.buy.work))
+}
+
+/// Adds the variables by which a task knows its place.
+fn with_environment(mut spec: JobSpec, job: JobId, tasks: u32) -> JobSpec {
+    let own = [
+        ("GRIDBAY_LEASE", job.lease.to_hex()),
+        ("GRIDBAY_RANK", job.task.to_string()),
+        ("GRIDBAY_SIZE", tasks.to_string()),
+        ("GRIDBAY_ATTEMPT", job.attempt.to_string()),
+    ];
+    spec.env
+        .retain(|(name, _)| own.iter().all(|(n, _)| n != name));
+    spec.env
+        .extend(own.map(|(name, value)| (name.to_string(), value)));
+    spec.env.sort();
+    spec
+}

@@ -1,0 +1,468 @@
+//! Whole cores in one thread under virtual time: messages take 2 ms, jobs are played by the world.
+
+use gridbay_core::agent::{AgentReply, JobId, JobReport, Phase, PollJob};
+use gridbay_core::buyer::{NewOrder, OrderKey, Record};
+use gridbay_core::effect::Effect;
+use gridbay_core::input::{Command, Input, Now};
+use gridbay_core::reply::Reply;
+use gridbay_core::seller::JobMemo;
+use gridbay_core::{Core, Parts};
+use gridbay_host::disk::MemDisk;
+use gridbay_host::{Host, HostConfig};
+use gridbay_protocol::account::{AccountKey, Roles};
+use gridbay_protocol::beacon::Chain;
+use gridbay_protocol::class::{Class, ClassKey, Isolation};
+use gridbay_protocol::genesis::{FORMAT, Genesis, Member, MemberValidator, Policy, RULES};
+use gridbay_protocol::ids::{ClassId, Hash32};
+use gridbay_protocol::job::{JobExit, JobSpec};
+use gridbay_protocol::keys::{PublicKey, SecretKey};
+use gridbay_protocol::units::{Credits, Price};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+const LATENCY_MS: u64 = 2;
+const EPOCH_MS: u64 = 1_800_000_000_000;
+
+pub fn credits(n: u64) -> Credits {
+    Credits::from_micros(n * 1_000_000).expect("small")
+}
+fn key(kind: u8, n: u8) -> SecretKey {
+    let mut seed = [kind; 32];
+    seed[31] = n;
+    SecretKey::from_seed(&seed)
+}
+pub fn account_key(n: usize) -> SecretKey {
+    key(1, n as u8)
+}
+pub fn node_key(n: usize) -> PublicKey {
+    key(2, n as u8).public()
+}
+fn chain(n: usize) -> Chain {
+    Chain::new(&[n as u8; 32], 3_000)
+}
+
+/// A network of `validators` members that validate and `others` that only have an account.
+pub fn genesis(validators: usize, others: usize) -> Genesis {
+    let class = Class {
+        name: "small".into(),
+        key: ClassKey {
+            vcpu: 1,
+            memory_mib: 512,
+            disk_mib: 512,
+            gpu: 0,
+            isolation: Isolation::Process,
+            circle: "members".into(),
+        },
+        reference_price: Price(100),
+    };
+    let member = |n: usize| Member {
+        name: format!("member{n:02}"),
+        keys: vec![AccountKey {
+            key: account_key(n).public(),
+            roles: Roles::ALL,
+        }],
+        endowment: credits(100),
+        credit_line: Credits::ZERO,
+        validator: (n < validators).then(|| MemberValidator {
+            key: key(3, n as u8).public(),
+            node: node_key(n),
+            power: 1,
+            beacon_tip: Hash32(chain(n).tip()),
+        }),
+        addresses: vec![],
+    };
+    Genesis {
+        format: FORMAT,
+        rules: RULES,
+        name: "world".into(),
+        time_ms: EPOCH_MS,
+        policy: Policy::local(),
+        classes: vec![class],
+        members: (0..validators + others).map(member).collect(),
+        beacon: Hash32([9; 32]),
+    }
+}
+
+#[derive(Clone)]
+struct Played {
+    spec: JobSpec,
+    phase: Phase,
+}
+
+pub struct Node {
+    pub core: Core,
+    pub records: BTreeMap<OrderKey, Vec<u8>>,
+    pub output: BTreeMap<(OrderKey, u32), Vec<u8>>,
+    pub replies: Vec<Reply>,
+    memos: BTreeMap<JobId, Vec<u8>>,
+    jobs: BTreeMap<JobId, Played>,
+    life: u64,
+    up: bool,
+}
+
+enum Event {
+    Input(usize, u64, Input),
+    JobEnds(usize, JobId),
+}
+
+pub struct World {
+    pub now: u64,
+    pub nodes: Vec<Node>,
+    pub genesis: Genesis,
+    pub validators: usize,
+    disks: Vec<MemDisk>,
+    events: BTreeMap<(u64, u64), Event>,
+    due: BinaryHeap<Reverse<(u64, u64)>>,
+    seq: u64,
+    asked: BTreeMap<u64, (usize, u64)>,
+}
+
+impl World {
+    pub fn new(validators: usize, others: usize) -> World {
+        let count = validators + others;
+        let mut world = World {
+            now: 0,
+            nodes: Vec::new(),
+            genesis: genesis(validators, others),
+            validators,
+            disks: (0..count).map(|_| MemDisk::default()).collect(),
+            events: BTreeMap::new(),
+            due: BinaryHeap::new(),
+            seq: 0,
+            asked: BTreeMap::new(),
+        };
+        for n in 0..count {
+            let node = world.open(n, 0, BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+            world.nodes.push(node);
+        }
+        for n in 0..count {
+            world.boot(n);
+        }
+        world
+    }
+
+    fn open(
+        &self,
+        n: usize,
+        life: u64,
+        records: BTreeMap<OrderKey, Vec<u8>>,
+        memos: BTreeMap<JobId, Vec<u8>>,
+        jobs: BTreeMap<JobId, Played>,
+    ) -> Node {
+        let validates = n < self.validators;
+        let config = HostConfig {
+            genesis: self.genesis.clone(),
+            key: validates.then(|| key(3, n as u8)),
+            chain: validates.then(|| chain(n)),
+            index: None,
+        };
+        let host = Host::open(config, Box::new(self.disks[n].clone())).expect("opens");
+        let found = |(id, memo): (&JobId, &Vec<u8>)| {
+            let phase = jobs.get(id).map_or(Phase::Unknown, |j| j.phase);
+            (JobMemo::decode(memo).expect("own memo"), phase)
+        };
+        let parts = Parts {
+            host,
+            account_key: account_key(n),
+            node: node_key(n),
+            orders: records
+                .values()
+                .map(|r| Record::decode(r).expect("own record"))
+                .collect(),
+            jobs: memos.iter().map(found).collect(),
+        };
+        let (output, replies) = (BTreeMap::new(), Vec::new());
+        Node {
+            core: Core::new(parts),
+            records,
+            output,
+            replies,
+            memos,
+            jobs,
+            life,
+            up: true,
+        }
+    }
+
+    fn boot(&mut self, n: usize) {
+        self.input(n, 0, Input::Start);
+        for other in 0..self.nodes.len() {
+            if other != n && self.nodes[other].up {
+                self.input(n, LATENCY_MS, Input::PeerUp(node_key(other)));
+                self.input(other, LATENCY_MS, Input::PeerUp(node_key(n)));
+            }
+        }
+    }
+
+    /// SIGKILL: what was not synced is gone, supervised jobs run on.
+    pub fn kill(&mut self, n: usize) {
+        self.nodes[n].up = false;
+        self.disks[n].crash(|_unsynced| 0);
+        for other in 0..self.nodes.len() {
+            self.input(other, LATENCY_MS, Input::PeerDown(node_key(n)));
+        }
+    }
+
+    pub fn restart(&mut self, n: usize) {
+        let old = &mut self.nodes[n];
+        let life = old.life + 1;
+        let records = std::mem::take(&mut old.records);
+        let memos = std::mem::take(&mut old.memos);
+        let jobs = std::mem::take(&mut old.jobs);
+        self.nodes[n] = self.open(n, life, records, memos, jobs);
+        self.boot(n);
+    }
+
+    fn at(&mut self, after: u64, event: Event) {
+        self.seq += 1;
+        let when = (self.now + after, self.seq);
+        self.events.insert(when, event);
+        self.due.push(Reverse(when));
+    }
+    pub fn input(&mut self, n: usize, after: u64, input: Input) {
+        let life = self.nodes[n].life;
+        self.at(after, Event::Input(n, life, input));
+    }
+    pub fn command(&mut self, n: usize, command: Command) {
+        self.input(n, 0, Input::Command { token: 0, command });
+    }
+    pub fn order(&mut self, n: usize, order: NewOrder) {
+        self.command(n, Command::Order(Box::new(order)));
+    }
+    pub fn class(&self) -> ClassId {
+        self.genesis.classes[0].key.id()
+    }
+
+    /// Runs until `done`, at most `most_ms` of virtual time. Whether it was done.
+    pub fn run_until(&mut self, most_ms: u64, done: impl Fn(&World) -> bool) -> bool {
+        let end = self.now + most_ms;
+        while !done(self) {
+            let Some(Reverse(when)) = self.due.pop().filter(|d| d.0.0 <= end) else {
+                return false;
+            };
+            self.now = when.0;
+            match self.events.remove(&when) {
+                Some(Event::Input(n, life, input)) => self.step(n, life, input),
+                Some(Event::JobEnds(n, job)) => self.end_job(n, job, JobExit::Code(0)),
+                None => {}
+            }
+        }
+        true
+    }
+    pub fn run(&mut self, ms: u64) {
+        self.run_until(ms, |_| false);
+        // An event later than the end was taken off the queue by the look at it.
+        self.due = self.events.keys().map(|when| Reverse(*when)).collect();
+    }
+
+    fn step(&mut self, n: usize, life: u64, input: Input) {
+        if !self.nodes[n].up || self.nodes[n].life != life {
+            return;
+        }
+        let now = Now {
+            mono_ms: self.now,
+            wall_ms: EPOCH_MS + 1_000 + self.now,
+        };
+        let effects = self.nodes[n].core.step(now, input).expect("no fault");
+        for effect in effects {
+            self.perform(n, effect);
+        }
+    }
+
+    fn node_of(&self, key: &[u8; 32]) -> Option<usize> {
+        (0..self.nodes.len()).find(|n| node_key(*n).as_bytes() == key)
+    }
+
+    fn perform(&mut self, n: usize, effect: Effect) {
+        match effect {
+            Effect::WakeAt(at) => self.input(n, at.saturating_sub(self.now), Input::Tick),
+            Effect::Broadcast { bytes, everybody } => {
+                let last = if everybody {
+                    self.nodes.len()
+                } else {
+                    self.validators
+                };
+                for other in (0..last).filter(|other| *other != n) {
+                    self.host_bytes(n, other, bytes.clone());
+                }
+            }
+            Effect::Send { to, bytes } => {
+                if let Some(other) = self.node_of(&to) {
+                    self.host_bytes(n, other, bytes);
+                }
+            }
+            Effect::Penalise { reason, .. } => panic!("an honest node was penalised: {reason}"),
+            Effect::Gossip(bytes) => {
+                for other in (0..self.nodes.len()).filter(|other| *other != n) {
+                    let input = Input::Advert {
+                        token: 0,
+                        bytes: bytes.clone(),
+                    };
+                    self.input(other, LATENCY_MS, input);
+                }
+            }
+            Effect::Ask { token, to, request } => {
+                self.seq += 1;
+                let question = self.seq;
+                self.asked.insert(question, (n, token));
+                let other = self.node_of(to.as_bytes()).expect("a known node");
+                if self.nodes[other].up {
+                    let from = node_key(n);
+                    self.input(
+                        other,
+                        LATENCY_MS,
+                        Input::Asked {
+                            token: question,
+                            from,
+                            request,
+                        },
+                    );
+                } else {
+                    self.input(n, 1_000, Input::Answered { token, reply: None });
+                }
+            }
+            Effect::Answer { token, reply } => self.answer(token, reply),
+            Effect::Report { token, jobs } => {
+                let reports = jobs
+                    .iter()
+                    .map(|(poll, ok)| self.report(n, poll, *ok))
+                    .collect();
+                self.answer(token, AgentReply::Reports(reports));
+            }
+            Effect::Reply { reply, .. } => self.nodes[n].replies.push(reply),
+            Effect::SaveOrder { order, record } => {
+                self.nodes[n].records.insert(order, record);
+            }
+            Effect::AppendOutput {
+                order,
+                task,
+                stderr: false,
+                from,
+                bytes,
+            } => {
+                let output = self.nodes[n].output.entry((order, task)).or_default();
+                output.truncate(from as usize);
+                output.extend(bytes);
+            }
+            Effect::ResetOutput { order, task } => {
+                self.nodes[n].output.remove(&(order, task));
+            }
+            other => self.perform_job(n, other),
+        }
+    }
+
+    fn perform_job(&mut self, n: usize, effect: Effect) {
+        match effect {
+            Effect::Stage {
+                job, spec, memo, ..
+            } => {
+                self.nodes[n].memos.insert(job, memo);
+                self.nodes[n].jobs.insert(
+                    job,
+                    Played {
+                        spec,
+                        phase: Phase::Staging,
+                    },
+                );
+                self.input(n, 1, Input::Staged { job, ok: true });
+            }
+            Effect::StartJob { job, spec, .. } => {
+                let phase = Phase::Running {
+                    started_ms: EPOCH_MS + self.now,
+                };
+                self.nodes[n].jobs.insert(
+                    job,
+                    Played {
+                        spec: spec.clone(),
+                        phase,
+                    },
+                );
+                self.input(n, 0, Input::JobPhase { job, phase });
+                // `sleep N` is the only program of this world.
+                let seconds: u64 = spec.argv[1].parse().expect("sleep N");
+                self.at(seconds * 1_000, Event::JobEnds(n, job));
+            }
+            Effect::StopJob { job, .. } => self.end_job(n, job, JobExit::Stopped),
+            Effect::RemoveJob(job) => {
+                self.nodes[n].memos.remove(&job);
+                self.nodes[n].jobs.remove(&job);
+            }
+            Effect::ReadOutput { token, .. } => self.answer(token, AgentReply::NotFound),
+            _ => {}
+        }
+    }
+
+    fn host_bytes(&mut self, from: usize, to: usize, bytes: Vec<u8>) {
+        let from = node_key(from);
+        self.input(to, LATENCY_MS, Input::Host { from, bytes });
+    }
+
+    fn answer(&mut self, question: u64, reply: AgentReply) {
+        if let Some((n, token)) = self.asked.remove(&question) {
+            self.input(
+                n,
+                LATENCY_MS,
+                Input::Answered {
+                    token,
+                    reply: Some(reply),
+                },
+            );
+        }
+    }
+
+    fn end_job(&mut self, n: usize, job: JobId, exit: JobExit) {
+        let ended_ms = EPOCH_MS + self.now;
+        let Some(played) = self.nodes[n].jobs.get_mut(&job) else {
+            return;
+        };
+        if let Phase::Running { started_ms } = played.phase {
+            let phase = Phase::Ended {
+                exit,
+                started_ms,
+                ended_ms,
+                cpu_ms: 1,
+                rss_kib: 1,
+            };
+            played.phase = phase;
+            self.input(n, 0, Input::JobPhase { job, phase });
+        }
+    }
+
+    /// A played job prints its rank once it has ended by itself.
+    fn report(&self, n: usize, poll: &PollJob, allowed: bool) -> JobReport {
+        let played = self.nodes[n].jobs.get(&poll.job).filter(|_| allowed);
+        let phase = played.map_or(Phase::Unknown, |p| p.phase);
+        let done = matches!(
+            phase,
+            Phase::Ended {
+                exit: JobExit::Code(0),
+                ..
+            }
+        );
+        let rank = |p: &Played| {
+            p.spec
+                .env
+                .iter()
+                .find(|(k, _)| k == "GRIDBAY_RANK")
+                .map(|(_, v)| v.clone())
+        };
+        let text = played
+            .filter(|_| done)
+            .and_then(rank)
+            .unwrap_or_default()
+            .into_bytes();
+        let stdout = text
+            .get(poll.stdout_from as usize..)
+            .unwrap_or_default()
+            .to_vec();
+        let stdout_len = poll.stdout_from + stdout.len() as u64;
+        JobReport {
+            job: poll.job,
+            phase,
+            stdout,
+            stderr: vec![],
+            stdout_len,
+            stderr_len: 0,
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! A running node, from its data folder to its end.
+//!
+//! Start, in this order; each step names itself when it fails:
+//!
+//! 1. take the folder (one node per folder), keys and executor;
+//! 2. start the overlay; without a genesis, fetch it from the inviter's nodes and check its hash;
+//! 3. open the ledger's host, the orders and the jobs that still run;
+//! 4. bind the API, start the core thread, connect both to the overlay;
+//! 5. say that the node is ready; join with the invitation and set the configured offers in time.
+//!
+//! End: the API stops taking requests, the core thread ends between two steps, the overlay closes its
+//! sockets. Jobs go on under their supervisors and are found again at the next start.
+
+mod founding;
+mod network;
+mod offers;
+mod program;
+
+pub use program::run_until_signal;
+
+use crate::api::Server;
+use crate::backend::{BackendParts, NodeBackend};
+use crate::body::jobs::Jobs;
+use crate::body::{self, BodyError, BodyHandle, Tools};
+use crate::config::{Config, Home};
+use crate::executor::{Config as ExecutorConfig, Executor, Isolation, ProcessExecutor};
+use crate::keys::{KeyFolder, NodeKeys};
+use crate::overlay::Multiaddr;
+use crate::store::content::ContentStore;
+use crate::store::orders::{OrderStore, private_folder};
+use anyhow::{Context as _, anyhow, bail};
+use gridbay_core::Parts;
+use gridbay_core::input::Command;
+use gridbay_core::reply::Reply;
+use gridbay_host::disk::RealDisk;
+use gridbay_host::{Host, HostConfig};
+use gridbay_protocol::account::{AccountKey, Roles};
+use gridbay_protocol::beacon::{CHAIN_STEPS, Chain};
+use gridbay_protocol::genesis::Genesis;
+use gridbay_protocol::ids::NetworkId;
+use gridbay_protocol::invitation::Invitation;
+use gridbay_protocol::keys::PublicKey;
+use std::fs::{self, File};
+use std::future::Future;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use tokio::sync::watch;
+
+/// What is known once a node runs.
+#[derive(Debug)]
+pub struct Ready {
+    /// The network.
+    pub network: NetworkId,
+    /// Transport key.
+    pub node: PublicKey,
+    /// Addresses it listens on.
+    pub addresses: Vec<Multiaddr>,
+}
+
+/// Runs the node of a configuration until `stop` is ready, the owner stops it through the API, or it fails.
+///
+/// # Errors
+/// What kept it from starting, or made it stop by itself.
+pub async fn run(
+    config: Config,
+    stop: impl Future<Output = ()> + Send + 'static,
+    ready: impl FnOnce(&Ready),
+) -> anyhow::Result<()> {
+    let home = config.home.clone();
+    let _lock = take_folder(&home)?;
+    let keys = KeyFolder::open(&home.keys())?
+        .load()
+        .context("cannot read the node's keys")?;
+    let executor = open_executor(&home)?;
+    let invitation = founding::read_invitation(&home)?;
+    let known = founding::read_genesis(&home)?;
+    let network = match (&known, &invitation) {
+        (Some(genesis), _) => genesis.network(),
+        (None, Some(invitation)) => invitation.network,
+        (None, None) => bail!(
+            "{} holds no genesis and no invitation; `gridbay join TOKEN` makes a node of it",
+            home.path().display()
+        ),
+    };
+    let bootstrap = network::bootstrap_peers(&config, invitation.as_ref(), known.as_ref());
+    let (net, events) = network::start(&config, &keys, network, bootstrap.clone()).await?;
+    let genesis = match known {
+        Some(genesis) => genesis,
+        None => founding::fetch_genesis(&net, network, &bootstrap, &home).await?,
+    };
+    network::keep_validators(&net, &genesis, keys.node());
+
+    let tools = Tools {
+        overlay: net.clone(),
+        orders: OrderStore::open(home.path().join("orders"))?,
+        contents: ContentStore::open(home.path().join("content"))?,
+        jobs: Jobs::open(executor, home.path().join("sales"))?,
+        genesis: genesis.encode(),
+        runtime: tokio::runtime::Handle::current(),
+    };
+    let parts = open_core(&home, &keys, &genesis, &tools)?;
+    let server = Server::bind(&config).await?;
+    let (contents, orders) = (tools.contents.clone(), tools.orders.clone());
+    let started = body::start(parts, tools)?;
+    let handle = started.handle;
+    tokio::spawn(network::carry(events, handle.clone(), net.clone()));
+    if let Some(invitation) = invitation {
+        join(&handle, invitation, &keys).await?;
+    }
+    let (stop_sender, owner) = watch::channel(false);
+    let backend = Arc::new(NodeBackend::new(BackendParts {
+        body: handle.clone(),
+        overlay: net.clone(),
+        contents,
+        orders,
+        account_key: keys.account.clone(),
+        node: keys.node(),
+        name: config.name.clone(),
+        network_name: genesis.name.clone(),
+        limits: config.limits,
+        bootstrap: network::founders(&genesis),
+        stop: stop_sender,
+    }));
+    let follower = Arc::clone(&backend);
+    tokio::spawn(async move { follower.follow().await });
+    tokio::spawn(offers::set_configured(
+        Arc::clone(&backend),
+        handle.clone(),
+        config.offers,
+    ));
+    ready(&Ready {
+        network,
+        node: keys.node(),
+        addresses: net.addresses().to_vec(),
+    });
+
+    let told = async move {
+        tokio::select! {
+            () = stop => {}
+            () = asked_to_stop(owner) => {}
+        }
+    };
+    let ended = serve(server, backend, started.thread, handle, told).await;
+    net.shutdown().await;
+    ended
+}
+
+/// Serves until the node is told to stop or its core thread ends by itself.
+async fn serve(
+    server: Server,
+    backend: Arc<NodeBackend>,
+    thread: JoinHandle<Result<(), BodyError>>,
+    handle: BodyHandle,
+    stop: impl Future<Output = ()> + Send + 'static,
+) -> anyhow::Result<()> {
+    let mut ended = tokio::task::spawn_blocking(move || thread.join());
+    let (quit, quitting) = tokio::sync::oneshot::channel::<()>();
+    let serving = tokio::spawn(server.serve(backend, async {
+        let _told = quitting.await;
+    }));
+    let by_itself = tokio::select! {
+        () = stop => None,
+        result = &mut ended => Some(result),
+    };
+    let _gone = quit.send(());
+    serving.await?.context("the API")?;
+    let result = match by_itself {
+        Some(result) => result,
+        None => {
+            handle.stop();
+            ended.await
+        }
+    };
+    match result? {
+        Ok(result) => result.context("the node stopped by itself"),
+        Err(_) => Err(anyhow!(
+            "the core thread panicked; its message is in the log"
+        )),
+    }
+}
+
+/// Ready when the owner asks for it through the API.
+async fn asked_to_stop(mut owner: watch::Receiver<bool>) {
+    if owner.wait_for(|asked| *asked).await.is_err() {
+        // Nobody can ask any more.
+        std::future::pending::<()>().await;
+    }
+}
+
+/// One node per folder: holds a lock for as long as the file is open.
+fn take_folder(home: &Home) -> anyhow::Result<File> {
+    private_folder(home.path())
+        .with_context(|| format!("cannot make {}", home.path().display()))?;
+    let path = home.path().join("lock");
+    let file = File::create(&path).with_context(|| format!("cannot make {}", path.display()))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(fs::TryLockError::WouldBlock) => {
+            bail!("a node runs already in {}", home.path().display())
+        }
+        Err(fs::TryLockError::Error(error)) => {
+            Err(error).with_context(|| format!("cannot lock {}", path.display()))
+        }
+    }
+}
+
+fn open_executor(home: &Home) -> anyhow::Result<Arc<dyn Executor>> {
+    let mut config = ExecutorConfig::new(home.path().join("jobs"));
+    config.isolation = Isolation::Preferred;
+    Ok(Arc::new(ProcessExecutor::new(config)?))
+}
+
+fn open_core(
+    home: &Home,
+    keys: &NodeKeys,
+    genesis: &Genesis,
+    tools: &Tools,
+) -> anyhow::Result<Parts> {
+    let ledger = home.path().join("ledger");
+    private_folder(&ledger)?;
+    let disk = RealDisk::open(&ledger).context("cannot open the ledger's folder")?;
+    let config = HostConfig {
+        genesis: genesis.clone(),
+        key: keys.validator.as_ref().map(|v| v.key.clone()),
+        chain: keys
+            .validator
+            .as_ref()
+            .map(|v| Chain::new(&v.beacon_secret, CHAIN_STEPS)),
+        index: Some(ledger.join("index")),
+    };
+    let host = Host::open(config, Box::new(disk)).context("cannot open the ledger")?;
+    Ok(Parts {
+        host,
+        account_key: keys.account.clone(),
+        node: keys.node(),
+        orders: tools.orders.load().context("cannot read the orders")?,
+        jobs: tools.jobs.recover().context("cannot read the jobs")?,
+    })
+}
+
+async fn join(handle: &BodyHandle, invitation: Invitation, keys: &NodeKeys) -> anyhow::Result<()> {
+    let keys = vec![AccountKey {
+        key: keys.account.public(),
+        roles: Roles::ALL,
+    }];
+    let command = Command::Join {
+        invitation: Box::new(invitation),
+        keys,
+    };
+    match handle.command(command).await? {
+        Reply::Refused(refused) => Err(anyhow!("{}; {}", refused.reason, refused.hint)),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,181 @@
+//! Between the overlay and the core thread.
+
+use crate::body::ask::{key_of, peer_of};
+use crate::body::{ADVERTS_TOPIC, BodyGone, BodyHandle, Message};
+use crate::config::Config;
+use crate::keys::NodeKeys;
+use crate::overlay::{
+    self, Event, Limits, Multiaddr, OverlayConfig, OverlayHandle, PeerId, TopicConfig,
+    TransportSeed, Tuning, Verdict,
+};
+use anyhow::Context as _;
+use gridbay_core::agent::{REPLY_BYTES, REQUEST_BYTES};
+use gridbay_core::input::Input;
+use gridbay_host::limits::SYNC_MESSAGE_BYTES;
+use gridbay_protocol::genesis::{Genesis, Member};
+use gridbay_protocol::ids::NetworkId;
+use gridbay_protocol::invitation::{Bootstrap, Invitation};
+use gridbay_protocol::keys::PublicKey;
+use gridbay_protocol::limits::ADVERT_BYTES;
+use tokio::sync::mpsc;
+
+/// Founders named in an invitation at the most.
+const FOUNDERS: usize = 8;
+
+/// Nodes to start from: configured ones, the inviter's, the founders'.
+pub(super) fn bootstrap_peers(
+    config: &Config,
+    invitation: Option<&Invitation>,
+    genesis: Option<&Genesis>,
+) -> Vec<(PeerId, Multiaddr)> {
+    let mut peers: Vec<_> = config
+        .bootstrap
+        .iter()
+        .filter_map(overlay::split_peer)
+        .collect();
+    let invited = invitation
+        .iter()
+        .flat_map(|i| &i.bootstrap)
+        .map(|b| (b.node, &b.addresses));
+    let founders = genesis
+        .iter()
+        .flat_map(|g| &g.members)
+        .filter_map(|m| m.validator.as_ref().map(|v| (v.node, &m.addresses)));
+    for (node, addresses) in invited.chain(founders) {
+        let Some(peer) = peer_of(&node) else { continue };
+        let parsed = addresses.iter().filter_map(|a| a.parse::<Multiaddr>().ok());
+        peers.extend(parsed.map(|address| (peer, address)));
+    }
+    peers
+}
+
+/// The founders' nodes, for invitations.
+pub(super) fn founders(genesis: &Genesis) -> Vec<Bootstrap> {
+    let of_member = |m: &Member| {
+        let node = m.validator.as_ref()?.node;
+        Some(Bootstrap {
+            node,
+            addresses: m.addresses.clone(),
+        })
+    };
+    genesis
+        .members
+        .iter()
+        .filter_map(of_member)
+        .take(FOUNDERS)
+        .collect()
+}
+
+/// Starts the overlay and waits until its listeners are up.
+pub(super) async fn start(
+    config: &Config,
+    keys: &NodeKeys,
+    network: NetworkId,
+    bootstrap: Vec<(PeerId, Multiaddr)>,
+) -> anyhow::Result<(OverlayHandle, mpsc::Receiver<Event>)> {
+    let own = peer_of(&keys.node());
+    let bootstrap = bootstrap
+        .into_iter()
+        .filter(|(peer, _)| Some(*peer) != own)
+        .collect();
+    let config = OverlayConfig {
+        seed: TransportSeed(keys.transport.seed()),
+        network: *network.as_bytes(),
+        listen: config.listen.clone(),
+        bootstrap,
+        topics: vec![TopicConfig::new(ADVERTS_TOPIC, ADVERT_BYTES)],
+        limits: Limits {
+            max_request: REQUEST_BYTES,
+            max_response: REPLY_BYTES,
+            max_direct: SYNC_MESSAGE_BYTES,
+            ..Limits::default()
+        },
+        tuning: Tuning::local(),
+    };
+    overlay::start(config)
+        .await
+        .context("cannot start the overlay")
+}
+
+/// Stays connected to all validators.
+pub(super) fn keep_validators(net: &OverlayHandle, genesis: &Genesis, own: PublicKey) {
+    for member in &genesis.members {
+        let Some(validator) = member.validator.as_ref().filter(|v| v.node != own) else {
+            continue;
+        };
+        let addresses = member
+            .addresses
+            .iter()
+            .filter_map(|a| a.parse().ok())
+            .collect();
+        if let Some(peer) = peer_of(&validator.node)
+            && let Err(error) = net.keep(peer, addresses)
+        {
+            tracing::warn!(member = member.name, %error, "cannot keep a validator connected");
+        }
+    }
+}
+
+/// Carries events of the overlay to the core thread, until either ends.
+pub(super) async fn carry(
+    mut events: mpsc::Receiver<Event>,
+    handle: BodyHandle,
+    net: OverlayHandle,
+) {
+    let mut dropped = 0u64;
+    while let Some(event) = events.recv().await {
+        match take(event, &handle, &net).await {
+            Ok(()) => {}
+            Err(BodyGone::Stopped) => return,
+            Err(BodyGone::Busy) => {
+                dropped += 1;
+                if dropped.is_power_of_two() {
+                    tracing::warn!(dropped, "messages of peers dropped: the node is behind");
+                }
+            }
+        }
+    }
+}
+
+async fn take(event: Event, handle: &BodyHandle, net: &OverlayHandle) -> Result<(), BodyGone> {
+    match event {
+        Event::Listening { address } => tracing::info!(%address, "listening"),
+        Event::PeerConnected { peer } => {
+            if let Some(key) = key_of(&peer) {
+                handle.deliver(Input::PeerUp(key)).await;
+            }
+        }
+        Event::PeerDisconnected { peer } => {
+            if let Some(key) = key_of(&peer) {
+                handle.deliver(Input::PeerDown(key)).await;
+            }
+        }
+        Event::Message { id, bytes, .. } => {
+            let judged = handle.send(Message::Advert { id, bytes });
+            if judged.is_err() {
+                let _gone = net.report(id, Verdict::Ignore);
+            }
+            judged?;
+        }
+        Event::Direct { peer, bytes } => {
+            if let Some(from) = key_of(&peer) {
+                handle.send(Message::Input(Input::Host { from, bytes }))?;
+            }
+        }
+        Event::Request { peer, id, bytes } => {
+            let asked = match key_of(&peer) {
+                Some(from) => handle.send(Message::Asked {
+                    request: id,
+                    from,
+                    bytes,
+                }),
+                None => Ok(()),
+            };
+            if asked.is_err() || key_of(&peer).is_none() {
+                let _gone = net.refuse(id);
+            }
+            asked?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,62 @@
+//! The node as a program: runtime, log and signals around [`super::run`].
+
+use super::{Ready, run};
+use crate::config::Config;
+use crate::ui;
+use anyhow::Context as _;
+use std::io::{IsTerminal as _, stderr};
+use tokio::signal::unix::{SignalKind, signal};
+use tracing_subscriber::EnvFilter;
+
+/// Threads for everything around the core thread.
+const WORKERS: usize = 2;
+
+/// Runs a node in the foreground until SIGINT or SIGTERM, or until it is stopped through its API.
+///
+/// # Errors
+/// What kept the node from starting, or made it stop by itself.
+pub fn run_until_signal(config: Config) -> anyhow::Result<()> {
+    start_log(&config.log)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(WORKERS)
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")?;
+    let result = runtime.block_on(async {
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let stop = async move {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+        };
+        run(config, stop, say_ready).await
+    });
+    // Tasks that wait for answers of other nodes have nobody left to tell.
+    runtime.shutdown_background();
+    result
+}
+
+fn say_ready(ready: &Ready) {
+    let addresses: Vec<String> = ready.addresses.iter().map(ToString::to_string).collect();
+    ui::note(&format!(
+        "gridbay node ready: {} on network {}, listening on {}",
+        ready.node,
+        ready.network,
+        addresses.join(" ")
+    ));
+}
+
+/// The log goes to standard error. The consensus core tells every vote, which nobody wants to read.
+fn start_log(filter: &str) -> anyhow::Result<()> {
+    let filter = EnvFilter::try_new(filter)
+        .context("the log filter makes no sense")?
+        .add_directive("arc_malachitebft_core_consensus=warn".parse()?);
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(stderr().is_terminal())
+        .with_writer(stderr);
+    log.try_init()
+        .map_err(|error| anyhow::anyhow!("the log cannot be started: {error}"))
+}

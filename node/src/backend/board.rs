@@ -1,0 +1,304 @@
+//! The board: the last auctions in short form, and the last price of every class.
+//!
+//! It lives outside the core thread, so that lists and price tags cost the core nothing. It is filled from
+//! the host's index: at the start with what is there, then after every block with what is new.
+
+use crate::api::types::{AuctionKind, AuctionSummary};
+use gridbay_protocol::clearing::{BuyRecord, ClearingKind, ClearingRecord};
+use gridbay_protocol::effect::Effect;
+use gridbay_protocol::genesis::Policy;
+use gridbay_protocol::ids::ClassId;
+use gridbay_protocol::units::Credits;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::price::mean_hourly;
+
+/// Auctions kept; the oldest go first.
+pub(super) const KEPT: usize = 4_096;
+
+/// The last sale of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Last {
+    /// Mean price per node-hour.
+    pub(super) price: Credits,
+    /// Height of its block.
+    pub(super) height: u64,
+}
+
+/// Place of an effect in the ledger: height, position in the block.
+pub(super) type Place = (u64, u32);
+
+#[derive(Debug, Default)]
+struct Inner {
+    /// The latest place taken in.
+    seen: Option<Place>,
+    /// Ascending by place.
+    lines: VecDeque<(Place, ClassId, AuctionSummary)>,
+    last: BTreeMap<ClassId, Last>,
+}
+
+/// The board.
+#[derive(Debug, Default)]
+pub(super) struct Board(Mutex<Inner>);
+
+impl Board {
+    /// The latest place taken in, if there is one.
+    pub(super) fn seen(&self) -> Option<Place> {
+        self.inner().seen
+    }
+    /// Takes in auctions, ascending by place. What was taken in before is passed over.
+    pub(super) fn add(&self, auctions: Vec<(Place, ClassId, AuctionSummary)>) {
+        let mut inner = self.inner();
+        for (place, class, summary) in auctions {
+            if inner.seen.is_some_and(|seen| seen >= place) {
+                continue;
+            }
+            inner.seen = Some(place);
+            // A buy is not the price of a clearing.
+            if let Some(price) = summary.price.filter(|_| summary.kind != AuctionKind::Buy) {
+                inner.last.insert(
+                    class,
+                    Last {
+                        price,
+                        height: place.0,
+                    },
+                );
+            }
+            inner.lines.push_back((place, class, summary));
+            if inner.lines.len() > KEPT {
+                inner.lines.pop_front();
+            }
+        }
+    }
+    /// The last clearing of a class that sold something.
+    pub(super) fn last(&self, class: &ClassId) -> Option<Last> {
+        self.inner().last.get(class).copied()
+    }
+    /// At most `limit` auctions, newest first; of one class if named.
+    pub(super) fn newest(&self, class: Option<&ClassId>, limit: usize) -> Vec<AuctionSummary> {
+        let inner = self.inner();
+        let wanted = inner
+            .lines
+            .iter()
+            .rev()
+            .filter(|(_, c, _)| class.is_none_or(|w| w == c));
+        wanted
+            .take(limit)
+            .map(|(_, _, summary)| summary.clone())
+            .collect()
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The short form of an auction; `None` for other effects. `name` is the class's.
+pub(super) fn summary(
+    effect: &Effect,
+    policy: &Policy,
+    name: impl Fn(&ClassId) -> String,
+) -> Option<(ClassId, AuctionSummary)> {
+    match effect {
+        Effect::Clearing(record) => Some((record.class, of_clearing(record, policy, name))),
+        Effect::Buy(record) => Some((record.class, of_buy(record, policy, name))),
+        Effect::Posting(_) | Effect::Lease(_) | Effect::Order { .. } => None,
+    }
+}
+
+fn of_clearing(
+    record: &ClearingRecord,
+    policy: &Policy,
+    name: impl Fn(&ClassId) -> String,
+) -> AuctionSummary {
+    let sold: u32 = record.awards.iter().map(|a| a.units).sum();
+    let paid = Credits::sum(record.awards.iter().map(|a| a.pay)).unwrap_or(Credits::MAX);
+    AuctionSummary {
+        id: record.id.to_hex(),
+        kind: match record.kind {
+            ClearingKind::Boundary => AuctionKind::Boundary,
+            ClearingKind::Free => AuctionKind::Free,
+        },
+        class: name(&record.class),
+        height: record.height,
+        slot: record.slot,
+        units: record.offers.iter().map(|o| o.units).sum(),
+        bids: count(record.bids.len()),
+        winners: count(record.awards.len()),
+        sold,
+        paid,
+        price: mean_hourly(paid, unit_ms(sold, record.heights, policy)),
+    }
+}
+
+fn of_buy(
+    record: &BuyRecord,
+    policy: &Policy,
+    name: impl Fn(&ClassId) -> String,
+) -> AuctionSummary {
+    let units: u32 = record.taken.iter().map(|t| t.units).sum();
+    // The rest of the running slot comes on top of the full ones.
+    let slot = policy.calendar.slot(record.height.saturating_add(1));
+    let rest = policy
+        .calendar
+        .last_of_slot(slot)
+        .saturating_sub(record.height);
+    let whole = policy.calendar.slot_heights();
+    let full = record.price.checked_mul(u64::from(record.slots));
+    let paid = record
+        .price
+        .share_ceil(rest, whole)
+        .zip(full)
+        .and_then(|(r, f)| f.checked_add(r));
+    AuctionSummary {
+        id: record.order.to_hex(),
+        kind: AuctionKind::Buy,
+        class: name(&record.class),
+        height: record.height,
+        slot,
+        units,
+        bids: 1,
+        winners: 1,
+        sold: units,
+        paid: paid.unwrap_or(Credits::MAX),
+        price: mean_hourly(record.price, unit_ms(units, whole, policy)),
+    }
+}
+
+fn unit_ms(units: u32, heights: u64, policy: &Policy) -> u128 {
+    u128::from(units) * u128::from(heights) * u128::from(policy.block_interval_ms)
+}
+
+fn count(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gridbay_protocol::clearing::{Award, ClearingOffer, Sold, clearing_id};
+    use gridbay_protocol::ids::{OfferId, OrderId};
+    use gridbay_protocol::units::Price;
+
+    const SMALL: ClassId = ClassId([1; 32]);
+    const LARGE: ClassId = ClassId([2; 32]);
+
+    fn name(class: &ClassId) -> String {
+        if *class == SMALL {
+            "small".into()
+        } else {
+            "large".into()
+        }
+    }
+    fn offer(units: u32) -> ClearingOffer {
+        ClearingOffer {
+            offer: OfferId([3; 32]),
+            units,
+            reserve: Price(5),
+        }
+    }
+    fn clearing(class: ClassId, height: u64, pay: u64) -> Effect {
+        let order = OrderId([9; 32]);
+        let pay = Credits::from_micros(pay).unwrap();
+        let won = pay > Credits::ZERO;
+        Effect::Clearing(ClearingRecord {
+            id: clearing_id(&class, height),
+            class,
+            kind: ClearingKind::Boundary,
+            height,
+            slot: 1,
+            heights: 8,
+            offers: vec![offer(6)],
+            bids: vec![],
+            awards: if won {
+                vec![Award {
+                    order,
+                    units: 4,
+                    pay,
+                }]
+            } else {
+                vec![]
+            },
+            sold: vec![Sold {
+                offer: OfferId([3; 32]),
+                units: 4,
+                earns: pay,
+            }],
+        })
+    }
+    fn lines(effects: &[(Place, Effect)]) -> Vec<(Place, ClassId, AuctionSummary)> {
+        let line = |(place, effect): &(Place, Effect)| {
+            let (class, summary) = summary(effect, &Policy::local(), name).unwrap();
+            (*place, class, summary)
+        };
+        effects.iter().map(line).collect()
+    }
+
+    #[test]
+    fn a_clearing_in_short() {
+        // 4 units for 2 s at 10 credits an hour.
+        let all = lines(&[((8, 2), clearing(SMALL, 8, 22_222))]);
+        let summary = &all[0].2;
+        assert_eq!((summary.units, summary.sold, summary.winners), (6, 4, 1));
+        assert_eq!(summary.price.unwrap().to_string(), "9.9999");
+        assert_eq!(summary.class, "small");
+    }
+
+    #[test]
+    fn a_buy_in_short() {
+        let record = BuyRecord {
+            order: OrderId([9; 32]),
+            class: SMALL,
+            height: 10,
+            taken: vec![offer(2)],
+            displaced: vec![],
+            displaced_value: Credits::ZERO,
+            price: Credits::from_micros(80).unwrap(),
+            slots: 3,
+        };
+        let (_, summary) = summary(&Effect::Buy(record), &Policy::local(), name).unwrap();
+        // Height 10 lies in the slot of 9 to 16: six heights of eight are left.
+        assert_eq!((summary.slot, summary.paid.micros()), (1, 60 + 3 * 80));
+        assert_eq!(summary.price.unwrap().micros(), 40 * 1_800);
+    }
+
+    #[test]
+    fn the_board_keeps_the_newest_and_the_last_prices() {
+        let board = Board::default();
+        board.add(lines(&[
+            ((8, 0), clearing(SMALL, 8, 80)),
+            ((8, 1), clearing(LARGE, 8, 40)),
+        ]));
+        board.add(lines(&[
+            ((8, 1), clearing(LARGE, 8, 40)),
+            ((16, 0), clearing(SMALL, 16, 0)),
+        ]));
+        assert_eq!(board.seen(), Some((16, 0)));
+        let heights = |class| {
+            let newest = board.newest(class, 9);
+            newest
+                .iter()
+                .map(|s| (s.class.clone(), s.height))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            heights(Some(&SMALL)),
+            [("small".into(), 16), ("small".into(), 8)]
+        );
+        assert_eq!(heights(None).len(), 3, "nothing twice");
+        assert_eq!(
+            board.last(&SMALL).unwrap().height,
+            8,
+            "the later one sold nothing"
+        );
+        for height in 0..KEPT as u64 {
+            board.add(lines(&[(
+                (100 + height, 0),
+                clearing(LARGE, 100 + height, 40),
+            )]));
+        }
+        assert_eq!(board.newest(None, usize::MAX).len(), KEPT);
+        assert!(board.last(&SMALL).is_some(), "a price outlives its line");
+    }
+}

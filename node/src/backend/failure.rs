@@ -1,0 +1,97 @@
+//! Failures: what went wrong inside, in the words and codes of the API.
+
+use crate::api::{ApiError, ErrorCode};
+use crate::body::BodyGone;
+use gridbay_core::reply::{Refused, RefusedKind};
+use gridbay_protocol::ids::AccountId;
+
+/// The core thread does not take messages.
+pub(super) fn gone(error: BodyGone) -> ApiError {
+    let hint = match error {
+        BodyGone::Busy => "try again",
+        BodyGone::Stopped => "start the node again: `gridbay node start`",
+    };
+    ApiError::new(ErrorCode::Unreachable, error.to_string(), hint)
+}
+
+/// The core thread did not answer in time.
+pub(super) fn late() -> ApiError {
+    ApiError::new(
+        ErrorCode::Timeout,
+        "the node does not answer in time",
+        "try again",
+    )
+}
+
+/// A command was refused.
+pub(super) fn refused(why: Refused) -> ApiError {
+    let code = match why.kind {
+        RefusedKind::Invalid => ErrorCode::Usage,
+        RefusedKind::NotFound => ErrorCode::NotFound,
+        RefusedKind::Unfunded => ErrorCode::InsufficientFunds,
+        RefusedKind::NotReady | RefusedKind::Forbidden => ErrorCode::Refused,
+    };
+    ApiError::new(code, why.reason, why.hint)
+}
+
+/// A request out of range.
+pub(super) fn usage(message: impl Into<String>, hint: impl Into<String>) -> ApiError {
+    ApiError::new(ErrorCode::Usage, message, hint)
+}
+
+/// No such thing.
+pub(super) fn not_found(message: impl Into<String>, hint: impl Into<String>) -> ApiError {
+    ApiError::new(ErrorCode::NotFound, message, hint)
+}
+
+/// This node's own fault; what was going on is in the log.
+pub(super) fn internal(what: &str, error: impl std::fmt::Display) -> ApiError {
+    tracing::error!(%error, "{what}");
+    ApiError::new(
+        ErrorCode::Internal,
+        format!("{what}: {error}"),
+        "see the node's log",
+    )
+}
+
+/// The node cannot act before it has an account.
+pub(super) fn no_account() -> ApiError {
+    ApiError::new(
+        ErrorCode::Refused,
+        "this node has no account on the ledger yet",
+        "wait for `gridbay node status` to show one, or join with an invitation",
+    )
+}
+
+/// An account that the ledger does not know.
+pub(super) fn unknown_account(account: &AccountId) -> ApiError {
+    not_found(
+        format!("no account {}", account.to_hex()),
+        "check the account's id",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_of_refusal_have_their_codes() {
+        for (kind, code) in [
+            (RefusedKind::Invalid, ErrorCode::Usage),
+            (RefusedKind::NotFound, ErrorCode::NotFound),
+            (RefusedKind::Unfunded, ErrorCode::InsufficientFunds),
+            (RefusedKind::NotReady, ErrorCode::Refused),
+            (RefusedKind::Forbidden, ErrorCode::Refused),
+        ] {
+            let why = Refused {
+                kind,
+                reason: "r".into(),
+                hint: "h".into(),
+            };
+            assert_eq!(refused(why), ApiError::new(code, "r", "h"));
+        }
+        assert_eq!(gone(BodyGone::Stopped).code, ErrorCode::Unreachable);
+        assert_eq!(gone(BodyGone::Busy).code, ErrorCode::Unreachable);
+    }
+}

@@ -1,0 +1,338 @@
+//! The ledger: balances, transfers, statements, blocks.
+
+use super::failure::{internal, no_account, not_found, unknown_account, usage};
+use super::market::class_name;
+use super::{Answer, NodeBackend};
+use crate::api::types::{
+    Balance, BlockInfo, Hex, Movement, Signed, SignedHeader, TransferRequest, Transferred,
+};
+use crate::api::{ApiError, ErrorCode};
+use gridbay_core::Core;
+use gridbay_core::input::Command;
+use gridbay_core::reply::Reply;
+use gridbay_host::HistoryItem;
+use gridbay_host::message::DecidedBlock;
+use gridbay_ledger::State;
+use gridbay_protocol::codec;
+use gridbay_protocol::effect::Effect;
+use gridbay_protocol::hash::{Domain, hash};
+use gridbay_protocol::ids::{AccountId, EntryId, Hash32};
+use gridbay_protocol::payment::{Posting, Purse};
+use gridbay_protocol::units::Credits;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Blocks read in one look at the core.
+const BLOCKS: usize = 8;
+/// Lines of history read in one look at the core.
+const LINES: usize = 256;
+/// Looks for one statement at the most: what lies behind that many other effects is not found.
+const LOOKS: usize = 64;
+/// Longest wait for an entry's block; the ledger refuses the entry before that unless it stands still.
+const BLOCK_WAIT: Duration = Duration::from_secs(60);
+
+impl NodeBackend {
+    pub(super) async fn balance_of(&self, account: Option<AccountId>) -> Answer<Balance> {
+        let looked = self.query(move |core| {
+            let account = account.or(core.account()).ok_or_else(no_account)?;
+            let state = core.state();
+            state
+                .account(&account)
+                .ok_or_else(|| unknown_account(&account))?;
+            let balance = state.balance(&account);
+            Ok::<_, ApiError>(Balance {
+                account,
+                balance: Signed(balance.free),
+                held: balance.escrow,
+                credit_line: balance.credit_line,
+                height: state.height(),
+            })
+        });
+        looked.await?
+    }
+
+    pub(super) async fn move_money(&self, request: TransferRequest) -> Answer<Transferred> {
+        if request.amount == Credits::ZERO {
+            return Err(usage("a transfer of nothing", "name an amount above zero"));
+        }
+        let memo = request
+            .memo
+            .as_deref()
+            .filter(|memo| !memo.is_empty())
+            .map(memo_hash);
+        let command = Command::Transfer {
+            to: request.to,
+            amount: request.amount,
+            memo: memo.unwrap_or_default(),
+        };
+        let (entry, height) = self.on_the_ledger(command).await?;
+        Ok(Transferred { entry, height })
+    }
+
+    /// Submits an entry and waits for its block.
+    pub(super) async fn on_the_ledger(&self, command: Command) -> Answer<(EntryId, u64)> {
+        let mut heights = self.parts.body.height();
+        let Reply::Submitted(entry) = self.command(command).await? else {
+            return Err(internal("submitting an entry", "no entry was made"));
+        };
+        let sent_at = *heights.borrow_and_update();
+        let deadline = tokio::time::Instant::now() + BLOCK_WAIT;
+        loop {
+            let looked =
+                self.query(move |core| (core.host().entry_height(&entry), core.state().height()));
+            match looked.await? {
+                (Some(height), _) => return Ok((entry, height)),
+                (None, now) if now > sent_at + gridbay_core::ENTRY_HEIGHTS => {
+                    return Err(not_included(&entry));
+                }
+                (None, _) => {}
+            }
+            match tokio::time::timeout_at(deadline, heights.changed()).await {
+                Ok(Ok(())) => {}
+                Ok(Err(_)) => return Err(super::gone(crate::body::BodyGone::Stopped)),
+                Err(_) => return Err(no_block(&entry)),
+            }
+        }
+    }
+
+    pub(super) async fn movements(
+        &self,
+        account: Option<AccountId>,
+        limit: usize,
+    ) -> Answer<Vec<Movement>> {
+        let whose = self.query(move |core| {
+            let account = account.or(core.account()).ok_or_else(no_account)?;
+            core.state()
+                .account(&account)
+                .ok_or_else(|| unknown_account(&account))?;
+            Ok::<_, ApiError>(account)
+        });
+        let account = whose.await??;
+        let mut postings: Vec<(u64, Posting)> = Vec::new();
+        let mut before = u64::MAX;
+        let mut last = None;
+        for _ in 0..LOOKS {
+            let page = self
+                .query(move |core| core.host().history(&account, before, LINES))
+                .await?;
+            let full = page.len() == LINES;
+            // A page can end inside a block, so the next one begins with the same block again.
+            let oldest = page.last().map(|item| (item.height, item.position));
+            let new = page
+                .into_iter()
+                .filter(|i| last.is_none_or(|at| (i.height, i.position) < at));
+            postings.extend(new.filter_map(|item| own_posting(&account, item)));
+            if !full || postings.len() >= limit || oldest == last {
+                break;
+            }
+            last = oldest;
+            before = oldest.map_or(0, |(height, _)| height.saturating_add(1));
+        }
+        postings.truncate(limit);
+        let times = self
+            .block_times(postings.iter().map(|(height, _)| *height))
+            .await?;
+        self.query(move |core| {
+            let state = core.state();
+            let line = |(height, posting): &(u64, Posting)| {
+                let time_ms = times.get(height).copied().unwrap_or(0);
+                movement(state, &account, *height, time_ms, posting)
+            };
+            postings.iter().map(line).collect()
+        })
+        .await
+    }
+
+    /// Ledger times of blocks.
+    async fn block_times(&self, heights: impl Iterator<Item = u64>) -> Answer<BTreeMap<u64, u64>> {
+        let mut wanted: Vec<u64> = heights.collect();
+        wanted.dedup();
+        let mut times = BTreeMap::new();
+        for heights in wanted.chunks(BLOCKS) {
+            let heights = heights.to_vec();
+            let read = self.query(move |core| {
+                let time =
+                    |h: u64| Ok::<_, ApiError>((h, read_block(core, h)?.block.header.time_ms));
+                heights.into_iter().map(time).collect::<Answer<Vec<_>>>()
+            });
+            times.extend(read.await??);
+        }
+        Ok(times)
+    }
+
+    pub(super) async fn block_info(&self, height: u64) -> Answer<BlockInfo> {
+        let decided = self.query(move |core| read_block(core, height)).await??;
+        let header = &decided.block.header;
+        Ok(BlockInfo {
+            height,
+            block: header.id(),
+            time_ms: header.time_ms,
+            proposer: header.proposer,
+            entries: u32::try_from(decided.block.entries.len()).unwrap_or(u32::MAX),
+            state_root: header.state_root,
+            log_root: header.log_root,
+            header: Hex(codec::encode(header)),
+            certificate: Hex(codec::encode(&decided.certificate)),
+        })
+    }
+
+    pub(super) async fn signed_headers(
+        &self,
+        from: u64,
+        limit: usize,
+    ) -> Answer<Vec<SignedHeader>> {
+        let (tip, set) = self
+            .query(|core| (core.state().height(), core.state().validators().clone()))
+            .await?;
+        let from = from.max(1);
+        let end = tip.min(from.saturating_add(limit as u64).saturating_sub(1));
+        // The block before the first one tells whether the validators changed with it.
+        let heights: Vec<u64> = (from.saturating_sub(1).max(1)..=end).collect();
+        let mut headers = Vec::with_capacity(heights.len());
+        let mut before: Option<Hash32> = None;
+        for heights in heights.chunks(BLOCKS) {
+            let heights = heights.to_vec();
+            let read = self.query(move |core| {
+                let light = |h: u64| read_block(core, h).map(|d| (d.block.header, d.certificate));
+                heights.into_iter().map(light).collect::<Answer<Vec<_>>>()
+            });
+            for (header, certificate) in read.await?? {
+                let changed = before.replace(header.validators) != Some(header.validators);
+                if header.height < from {
+                    continue;
+                }
+                let given = changed && set.hash() == header.validators;
+                headers.push(SignedHeader {
+                    header: Hex(codec::encode(&header)),
+                    certificate: Hex(codec::encode(&certificate)),
+                    validators: given.then(|| Hex(codec::encode(&set))),
+                });
+            }
+        }
+        Ok(headers)
+    }
+}
+
+/// What an account can spend: balance and credit line.
+pub(super) fn spendable(state: &State, account: &AccountId) -> Credits {
+    let balance = state.balance(account);
+    let sum = i128::from(balance.free) + i128::from(balance.credit_line.micros());
+    Credits::from_wide(u128::try_from(sum).unwrap_or(0)).unwrap_or(Credits::MAX)
+}
+
+fn read_block(core: &Core, height: u64) -> Answer<DecidedBlock> {
+    let block = core
+        .host()
+        .block(height)
+        .map_err(|error| internal("reading a block", error))?;
+    block.ok_or_else(|| {
+        let tip = core.state().height();
+        not_found(
+            format!("no block {height}"),
+            format!("blocks here are 1 to {tip}"),
+        )
+    })
+}
+
+fn memo_hash(memo: &str) -> Hash32 {
+    Hash32(hash(Domain::Content, &[memo.as_bytes()]))
+}
+
+fn not_included(entry: &EntryId) -> ApiError {
+    ApiError::new(
+        ErrorCode::Timeout,
+        format!(
+            "entry {} was not taken into a block in its time",
+            entry.to_hex()
+        ),
+        "it has no effect any more; try again",
+    )
+}
+
+fn no_block(entry: &EntryId) -> ApiError {
+    ApiError::new(
+        ErrorCode::Timeout,
+        format!("no block with entry {} yet", entry.to_hex()),
+        "it may still take effect; see gridbay ledger history",
+    )
+}
+
+/// The posting of a line, if it moves the account's own money.
+fn own_posting(account: &AccountId, item: HistoryItem) -> Option<(u64, Posting)> {
+    let Effect::Posting(posting) = item.effect else {
+        return None;
+    };
+    let own = Purse::Account(*account);
+    (posting.from == own || posting.to == own).then_some((item.height, posting))
+}
+
+fn movement(
+    state: &State,
+    account: &AccountId,
+    height: u64,
+    time_ms: u64,
+    posting: &Posting,
+) -> Movement {
+    let out = posting.from == Purse::Account(*account);
+    let amount = Signed::from(posting.amount);
+    Movement {
+        height,
+        time_ms,
+        amount: if out { Signed(-amount.0) } else { amount },
+        reason: posting.reason,
+        other: purse(if out { &posting.to } else { &posting.from }, |id| {
+            class_name(state, id)
+        }),
+        order: posting.order,
+    }
+}
+
+fn purse(purse: &Purse, class: impl Fn(&gridbay_protocol::ids::ClassId) -> String) -> String {
+    match purse {
+        Purse::Account(id) => format!("account {}", id.to_hex()),
+        Purse::Escrow(id) => format!("escrow {}", id.to_hex()),
+        Purse::Class(id) => format!("class {}", class(id)),
+        Purse::Bank => "bank".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gridbay_protocol::ids::{ClassId, OrderId};
+    use gridbay_protocol::payment::Reason;
+
+    #[test]
+    fn only_own_money_is_in_a_statement() {
+        let (me, other) = (AccountId([1; 32]), AccountId([2; 32]));
+        let line = |from, to| {
+            let amount = Credits::from_micros(5).unwrap();
+            let posting = Posting {
+                from,
+                to,
+                amount,
+                reason: Reason::Lock,
+                order: None,
+            };
+            HistoryItem {
+                height: 3,
+                position: 0,
+                effect: Effect::Posting(posting),
+            }
+        };
+        let escrow = Purse::Escrow(OrderId([3; 32]));
+        assert!(own_posting(&me, line(Purse::Account(me), escrow)).is_some());
+        assert!(own_posting(&me, line(escrow, Purse::Account(me))).is_some());
+        assert!(own_posting(&me, line(escrow, Purse::Class(ClassId([4; 32])))).is_none());
+        assert!(own_posting(&me, line(Purse::Account(other), escrow)).is_none());
+    }
+
+    #[test]
+    fn purses_in_words() {
+        let name = |_: &ClassId| "small".to_owned();
+        assert_eq!(purse(&Purse::Bank, name), "bank");
+        assert_eq!(purse(&Purse::Class(ClassId([4; 32])), name), "class small");
+        let account = purse(&Purse::Account(AccountId([0xab; 32])), name);
+        assert_eq!(account, format!("account {}", "ab".repeat(32)));
+    }
+}

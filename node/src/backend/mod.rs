@@ -1,0 +1,233 @@
+//! The node behind the API: [`NodeBackend`] answers what [`crate::api::Backend`] asks.
+//!
+//! One file per noun. Each answer is made in the same way:
+//!
+//! 1. a short look at the core, between two of its steps, copies the few facts that are needed;
+//! 2. everything that takes time (disk, hashing, JSON shapes) happens outside the core thread;
+//! 3. what changes something is a command; if the answer depends on the ledger, it waits for the block.
+//!
+//! Amounts and prices are converted here: the ledger counts micro-credits per unit and slot, the API
+//! credits per node-hour.
+
+mod auction;
+mod board;
+mod content;
+mod failure;
+mod invite;
+mod job;
+mod ledger;
+mod logs;
+mod market;
+mod metrics;
+mod node;
+mod offer;
+mod order;
+mod plan;
+mod price;
+mod why;
+
+use crate::api::types::{
+    AuctionProof, AuctionSummary, Balance, BlockInfo, ClassPrice, Invite, InviteRequest, JobId,
+    JobRecord, JobRequest, LogChunk, Movement, NodeStatus, Offer, OfferRequest, Quote,
+    SignedHeader, Staged, Stream, TransferRequest, Transferred, Want, Why,
+};
+use crate::api::{ApiError, Backend, ContentStream};
+use crate::body::BodyHandle;
+use crate::config::NodeLimits;
+use crate::overlay::OverlayHandle;
+use crate::store::content::ContentStore;
+use crate::store::orders::OrderStore;
+pub use auction::EffectProof;
+use board::Board;
+use content::Uploads;
+use failure::{gone, late, refused};
+use gridbay_core::Core;
+use gridbay_core::input::Command;
+use gridbay_core::reply::Reply;
+use gridbay_protocol::ids::AccountId;
+use gridbay_protocol::invitation::Bootstrap;
+use gridbay_protocol::keys::{PublicKey, SecretKey};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio::sync::watch;
+
+/// Longest wait for the core thread, which answers between two steps.
+const CORE_WAIT: Duration = Duration::from_secs(10);
+
+type Answer<T> = Result<T, ApiError>;
+
+/// What a backend is made of.
+pub struct BackendParts {
+    /// Talks to the core thread.
+    pub body: BodyHandle,
+    /// Peers, addresses, counters.
+    pub overlay: OverlayHandle,
+    /// Inputs of own orders.
+    pub contents: ContentStore,
+    /// Output and files of own orders.
+    pub orders: OrderStore,
+    /// Key of the node's account: signs invitations.
+    pub account_key: SecretKey,
+    /// Transport key of this node.
+    pub node: PublicKey,
+    /// Name of this node for people.
+    pub name: String,
+    /// Name of the network.
+    pub network_name: String,
+    /// Bounds on what is stored.
+    pub limits: NodeLimits,
+    /// Further nodes to name in invitations.
+    pub bootstrap: Vec<Bootstrap>,
+    /// Set to true when the user asks the node to stop.
+    pub stop: watch::Sender<bool>,
+}
+
+/// The node behind the API.
+pub struct NodeBackend {
+    parts: BackendParts,
+    started_ms: u64,
+    uploads: Uploads,
+    board: Board,
+}
+
+impl NodeBackend {
+    /// Puts the parts together. [`NodeBackend::follow`] should run beside it.
+    pub fn new(parts: BackendParts) -> NodeBackend {
+        NodeBackend {
+            uploads: Uploads::new(parts.contents.clone(), parts.limits),
+            board: Board::default(),
+            started_ms: wall_ms(),
+            parts,
+        }
+    }
+
+    /// Keeps the board of recent auctions up to date until the node stops.
+    pub async fn follow(&self) {
+        let mut height = self.parts.body.height();
+        loop {
+            if let Err(error) = self.catch_up().await {
+                tracing::debug!(%error, "the board of auctions waits");
+            }
+            if height.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Looks at the core between two steps. `look` must be short.
+    async fn query<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&Core) -> T + Send + 'static,
+    ) -> Answer<T> {
+        let answer = tokio::time::timeout(CORE_WAIT, self.parts.body.query(look)).await;
+        answer.map_err(|_| late())?.map_err(gone)
+    }
+
+    /// Runs a command. A refusal is an error.
+    async fn command(&self, command: Command) -> Answer<Reply> {
+        let reply = tokio::time::timeout(CORE_WAIT, self.parts.body.command(command)).await;
+        match reply.map_err(|_| late())?.map_err(gone)? {
+            Reply::Refused(why) => Err(refused(why)),
+            reply => Ok(reply),
+        }
+    }
+}
+
+/// Milliseconds since 1970.
+fn wall_ms() -> u64 {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+impl Backend for NodeBackend {
+    async fn node(&self) -> Answer<NodeStatus> {
+        self.status().await
+    }
+    async fn drain(&self) -> Answer<NodeStatus> {
+        self.command(Command::Drain).await?;
+        self.status().await
+    }
+    async fn stop(&self) -> Answer<()> {
+        self.parts.stop.send_replace(true);
+        Ok(())
+    }
+    async fn invite(&self, request: InviteRequest) -> Answer<Invite> {
+        self.make_invitation(request).await
+    }
+    async fn offers(&self) -> Answer<Vec<Offer>> {
+        self.all_offers().await
+    }
+    async fn set_offer(&self, request: OfferRequest) -> Answer<Offer> {
+        self.put_offer(request).await
+    }
+    async fn withdraw_offer(&self, label: u32) -> Answer<Offer> {
+        self.end_offer(label).await
+    }
+    async fn put_content(&self, bytes: u64, stream: ContentStream) -> Answer<Staged> {
+        self.uploads.take(bytes, stream).await
+    }
+    async fn quote(&self, want: Want) -> Answer<Quote> {
+        self.make_quote(want).await
+    }
+    async fn submit(&self, id: JobId, request: JobRequest) -> Answer<JobRecord> {
+        self.place_order(id, request).await
+    }
+    async fn jobs(&self, all: bool) -> Answer<Vec<JobRecord>> {
+        self.job_list(all).await
+    }
+    async fn job(&self, id: JobId) -> Answer<JobRecord> {
+        self.job_record(id).await
+    }
+    async fn why(&self, id: JobId) -> Answer<Why> {
+        self.explain(id).await
+    }
+    async fn logs(
+        &self,
+        id: JobId,
+        rank: u32,
+        stream: Stream,
+        from: u64,
+        max: usize,
+    ) -> Answer<LogChunk> {
+        self.log_chunk(id, rank, stream, from, max).await
+    }
+    async fn file(&self, id: JobId, rank: u32, path: String) -> Answer<PathBuf> {
+        self.output_file(id, rank, path).await
+    }
+    async fn cancel(&self, id: JobId) -> Answer<JobRecord> {
+        self.cancel_order(id).await
+    }
+    async fn prices(&self) -> Answer<Vec<ClassPrice>> {
+        self.class_prices().await
+    }
+    async fn auctions(&self, class: Option<String>, limit: usize) -> Answer<Vec<AuctionSummary>> {
+        self.recent_auctions(class, limit).await
+    }
+    async fn auction(&self, id: String) -> Answer<AuctionProof> {
+        self.auction_proof(id).await
+    }
+    async fn balance(&self, account: Option<AccountId>) -> Answer<Balance> {
+        self.balance_of(account).await
+    }
+    async fn transfer(&self, request: TransferRequest) -> Answer<Transferred> {
+        self.move_money(request).await
+    }
+    async fn history(&self, account: Option<AccountId>, limit: usize) -> Answer<Vec<Movement>> {
+        self.movements(account, limit).await
+    }
+    async fn head(&self) -> Answer<BlockInfo> {
+        let height = self.query(|core| core.state().height()).await?;
+        self.block_info(height).await
+    }
+    async fn block(&self, height: u64) -> Answer<BlockInfo> {
+        self.block_info(height).await
+    }
+    async fn headers(&self, from: u64, limit: usize) -> Answer<Vec<SignedHeader>> {
+        self.signed_headers(from, limit).await
+    }
+    async fn metrics(&self) -> String {
+        self.metrics_text().await
+    }
+}

@@ -1,0 +1,202 @@
+//! Offers: all on the ledger, and setting and withdrawing this node's own.
+
+use super::failure::{internal, no_account, not_found, usage};
+use super::market::{class_name, class_named, held};
+use super::price::limit_hourly;
+use super::{Answer, NodeBackend};
+use crate::api::ApiError;
+use crate::api::types::{Offer, OfferRequest};
+use gridbay_core::Core;
+use gridbay_core::input::Command;
+use gridbay_ledger::{Pending, State};
+use gridbay_protocol::ids::{AccountId, ClassId, OfferId};
+use gridbay_protocol::keys::PublicKey;
+use gridbay_protocol::offer::{OfferTerms, Primary, Reclaim, offer_id};
+use gridbay_protocol::units::{Credits, Price};
+use std::collections::BTreeMap;
+
+impl NodeBackend {
+    pub(super) async fn all_offers(&self) -> Answer<Vec<Offer>> {
+        let mut offers = self
+            .query(|core| {
+                let (state, own) = (core.state(), core.account());
+                let held = held(state);
+                let offers = state
+                    .offers()
+                    .map(|(id, offer)| view(state, own, &held, id, offer));
+                offers.collect::<Vec<_>>()
+            })
+            .await?;
+        offers.sort_by(|a, b| {
+            let key = |o: &Offer| (o.class.clone(), o.account, o.label);
+            key(a).cmp(&key(b))
+        });
+        Ok(offers)
+    }
+
+    pub(super) async fn put_offer(&self, request: OfferRequest) -> Answer<Offer> {
+        let node = self.parts.node;
+        let asked = request.clone();
+        let made = self.query(move |core| terms(core, node, &asked)).await??;
+        let label = made.label;
+        self.on_the_ledger(Command::SetOffer(made.clone())).await?;
+        let mut offer = self.own_offer(label).await?;
+        // What was asked for, also while it waits for the close of a round.
+        offer.units = made.units;
+        offer.reserve = request.reserve;
+        offer.buy = request.buy;
+        offer.notice_seconds = request.notice_seconds;
+        Ok(offer)
+    }
+
+    pub(super) async fn end_offer(&self, label: u32) -> Answer<Offer> {
+        let before = self.own_offer(label).await?;
+        self.on_the_ledger(Command::WithdrawOffer(label)).await?;
+        // An offer of which nothing is leased leaves the ledger at once.
+        Ok(self.own_offer(label).await.unwrap_or(Offer {
+            withdrawn: true,
+            ..before
+        }))
+    }
+
+    async fn own_offer(&self, label: u32) -> Answer<Offer> {
+        let looked = self.query(move |core| {
+            let (state, own) = (core.state(), core.account().ok_or_else(no_account)?);
+            let id = offer_id(&own, label);
+            let offer = state.offer(&id).ok_or_else(|| {
+                not_found(
+                    format!("this node has no offer {label}"),
+                    "see gridbay market offers",
+                )
+            })?;
+            Ok::<_, ApiError>(view(state, Some(own), &held(state), &id, offer))
+        });
+        looked.await?
+    }
+}
+
+fn view(
+    state: &State,
+    own: Option<AccountId>,
+    held: &BTreeMap<OfferId, u32>,
+    id: &OfferId,
+    offer: &gridbay_ledger::Offer,
+) -> Offer {
+    let slot_ms = state.policy().slot_ms();
+    let terms = &offer.terms;
+    let withdrawn = match &offer.pending {
+        Some(Pending::Withdraw) => true,
+        Some(Pending::Set(_)) => false,
+        None => !offer.active,
+    };
+    Offer {
+        offer: *id,
+        label: terms.label,
+        account: offer.seller,
+        own: own == Some(offer.seller),
+        class: class_name(state, &terms.class),
+        units: terms.units,
+        leased: held.get(id).copied().unwrap_or(0),
+        reserve: limit_hourly(terms.reserve, slot_ms),
+        buy: terms.buy_price.map(|price| limit_hourly(price, slot_ms)),
+        notice_seconds: match terms.reclaim {
+            Reclaim::None => None,
+            Reclaim::Notice(seconds) => Some(seconds),
+        },
+        withdrawn,
+    }
+}
+
+/// The terms that a request asks for.
+fn terms(core: &Core, node: PublicKey, request: &OfferRequest) -> Answer<OfferTerms> {
+    let state = core.state();
+    let own = core.account().ok_or_else(no_account)?;
+    let class = class_named(state, Some(&request.class))?.key.id();
+    let mine = state
+        .offers_of(&own)
+        .map(|(_, o)| (o.terms.label, o.terms.class));
+    let label = label(request.label, &class, mine.collect())?;
+    let slot_ms = state.policy().slot_ms();
+    let made = OfferTerms {
+        label,
+        class,
+        units: request.units,
+        reserve: price(request.reserve, slot_ms)?,
+        buy_price: request.buy.map(|buy| price(buy, slot_ms)).transpose()?,
+        reclaim: request
+            .notice_seconds
+            .map_or(Reclaim::None, Reclaim::Notice),
+        mechanism: Primary::Ausubel,
+        node,
+    };
+    if !made.is_valid() {
+        let hint = format!(
+            "want 1 to {} units, and a buy price that is not below the reserve",
+            gridbay_protocol::limits::OFFER_UNITS
+        );
+        return Err(usage("an offer out of range", hint));
+    }
+    Ok(made)
+}
+
+fn price(hourly: Credits, slot_ms: u64) -> Answer<Price> {
+    Price::from_hourly(hourly, slot_ms)
+        .ok_or_else(|| usage(format!("{hourly} credits an hour"), "name a lower price"))
+}
+
+/// The label asked for; else that of the only offer of the class, else the first that is free.
+fn label(asked: Option<u32>, class: &ClassId, mine: BTreeMap<u32, ClassId>) -> Answer<u32> {
+    if let Some(label) = asked {
+        return Ok(label);
+    }
+    let mut of_class = mine
+        .iter()
+        .filter(|(_, c)| *c == class)
+        .map(|(label, _)| *label);
+    match (of_class.next(), of_class.next()) {
+        (Some(only), None) => Ok(only),
+        (Some(_), Some(_)) => Err(usage(
+            "this node has several offers of the class",
+            "name one by its label",
+        )),
+        (None, _) => {
+            let free = (1..=u32::MAX).find(|label| !mine.contains_key(label));
+            free.ok_or_else(|| internal("numbering an offer", "no label is free"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::ErrorCode;
+
+    #[test]
+    fn labels() {
+        let (small, large) = (ClassId([1; 32]), ClassId([2; 32]));
+        let none = BTreeMap::new();
+        assert_eq!(label(None, &small, none.clone()), Ok(1));
+        assert_eq!(label(Some(9), &small, none), Ok(9));
+        let mine = BTreeMap::from([(1, large), (2, small)]);
+        assert_eq!(
+            label(None, &small, mine.clone()),
+            Ok(2),
+            "the only one of its class"
+        );
+        assert_eq!(label(None, &ClassId([3; 32]), mine.clone()), Ok(3));
+        let many = BTreeMap::from([(1, small), (2, small)]);
+        assert_eq!(
+            label(None, &small, many).unwrap_err().code,
+            ErrorCode::Usage
+        );
+    }
+
+    #[test]
+    fn prices_out_of_range() {
+        assert_eq!(price("10".parse().unwrap(), 2_000), Ok(Price(5_555)));
+        assert_eq!(
+            price(Credits::MAX, u64::MAX).unwrap_err().code,
+            ErrorCode::Usage
+        );
+    }
+}

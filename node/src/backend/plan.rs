@@ -1,0 +1,414 @@
+//! From what a user wants to what an order says.
+//!
+//! 1. Time becomes whole slots, rounded up. An order that starts inside a slot also pays the rest of
+//!    that one, so its most is reckoned with one slot more.
+//! 2. Without a price limit a bid takes twice the going price: the last mean price, or the reserve of
+//!    the cheapest offers that have enough units, whichever is more; the class's reference price if
+//!    there is neither. Winners pay what they displace, so a high bid costs nothing by itself. A buy
+//!    without a limit pays the asked prices and not more.
+//! 3. Without a budget an order may cost its most. A buy is prepaid, so a budget lowers its limit.
+
+use super::Answer;
+use super::failure::usage;
+use super::market::Market;
+use super::price::limit_hourly;
+use crate::api::types::{Quote, Want};
+use crate::api::{ApiError, ErrorCode};
+use gridbay_core::buyer::Terms;
+use gridbay_protocol::limits;
+use gridbay_protocol::order::Step;
+use gridbay_protocol::units::{Credits, MS_PER_HOUR, Price};
+
+/// For how long an order stands without running before it gives up, in milliseconds.
+const PATIENCE_MS: u64 = MS_PER_HOUR;
+
+/// What an order would say and cost.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Plan {
+    /// How units are bought.
+    pub(super) terms: Terms,
+    /// Full slots.
+    pub(super) slots: u32,
+    /// Price limit per node-hour.
+    pub(super) max_price: Credits,
+    /// The most it can cost.
+    pub(super) most: Credits,
+    /// What it likely costs.
+    pub(super) likely: Option<Credits>,
+    /// What must be free at once.
+    pub(super) needed_now: Credits,
+}
+
+/// Plans an order. `last` is the mean price per node-hour of the last sale.
+pub(super) fn plan(want: &Want, market: &Market, last: Option<Credits>) -> Answer<Plan> {
+    let slots = slots(want, market)?;
+    if !(1..=limits::ORDER_UNITS).contains(&want.nodes) {
+        let most = limits::ORDER_UNITS;
+        return Err(usage(
+            format!("{} nodes", want.nodes),
+            format!("ask for 1 to {most} nodes"),
+        ));
+    }
+    if want.buy {
+        buy(want, market, slots)
+    } else {
+        bid(want, market, slots, last)
+    }
+}
+
+/// Whole slots that cover the wanted seconds.
+fn slots(want: &Want, market: &Market) -> Answer<u32> {
+    let slot_ms = market.policy.slot_ms().max(1);
+    let wide = (u64::from(want.seconds) * 1_000).div_ceil(slot_ms);
+    let most = if want.buy {
+        market.policy.max_firm_slots
+    } else {
+        limits::ORDER_SLOTS
+    };
+    match u32::try_from(wide) {
+        Ok(slots) if (1..=most).contains(&slots) => Ok(slots),
+        _ => {
+            let longest = u64::from(most).saturating_mul(slot_ms) / 1_000;
+            let hint = format!("an order runs for 1 to {longest} seconds here");
+            Err(usage(format!("{} seconds", want.seconds), hint))
+        }
+    }
+}
+
+fn bid(want: &Want, market: &Market, slots: u32, last: Option<Credits>) -> Answer<Plan> {
+    let slot_ms = market.policy.slot_ms();
+    let price = match want.max_price {
+        Some(most) => Price::from_hourly(most, slot_ms).ok_or_else(too_much)?,
+        None => default_price(want.nodes, market, last),
+    };
+    let slot = price.times(u64::from(want.nodes)).ok_or_else(too_much)?;
+    let all = slot
+        .checked_mul(u64::from(slots) + 1)
+        .ok_or_else(too_much)?;
+    let budget = want.budget.unwrap_or(all);
+    let most = all.min(budget);
+    let bracket = u64::from(want.nodes.next_power_of_two());
+    let deposit = market.reference.times(bracket).ok_or_else(too_much)?;
+    let likely = last.and_then(|hourly| {
+        let price = Price::from_hourly(hourly, slot_ms)?.min(price);
+        price
+            .times(u64::from(want.nodes))?
+            .checked_mul(u64::from(slots))
+    });
+    Ok(Plan {
+        terms: Terms::Sealed {
+            steps: vec![Step {
+                units: want.nodes,
+                price,
+            }],
+            min: if want.divisible { 1 } else { want.nodes },
+            budget,
+            patience: patience(market),
+        },
+        slots,
+        max_price: want
+            .max_price
+            .unwrap_or_else(|| limit_hourly(price, slot_ms)),
+        most,
+        likely: likely.map(|l| l.min(most)),
+        needed_now: deposit.max(slot),
+    })
+}
+
+fn buy(want: &Want, market: &Market, slots: u32) -> Answer<Plan> {
+    let slot_ms = market.policy.slot_ms();
+    let times = u64::from(slots) + 1;
+    let asked = market.asked(want.nodes);
+    let limit = match (want.max_price, asked) {
+        (Some(most), _) => {
+            let price = Price::from_hourly(most, slot_ms).ok_or_else(too_much)?;
+            price.times(u64::from(want.nodes)).ok_or_else(too_much)?
+        }
+        (None, Some(asked)) => asked,
+        (None, None) => return Err(nothing_to_buy(want, market)),
+    };
+    // All of it is prepaid, so the budget bounds each slot.
+    let within = want.budget.and_then(|budget| budget.share_floor(1, times));
+    let limit = within.map_or(limit, |within| within.min(limit));
+    let most = limit.checked_mul(times).ok_or_else(too_much)?;
+    let left = market
+        .policy
+        .calendar
+        .heights_left(market.height.saturating_add(1))
+        + 1;
+    let likely = asked.and_then(|asked| {
+        let rest = asked.share_ceil(left, market.policy.calendar.slot_heights())?;
+        asked.checked_mul(u64::from(slots))?.checked_add(rest)
+    });
+    let per_node = limit.micros() / u64::from(want.nodes.max(1));
+    Ok(Plan {
+        terms: Terms::Buy {
+            units: want.nodes,
+            limit,
+            offers: Vec::new(),
+        },
+        slots,
+        max_price: want
+            .max_price
+            .unwrap_or_else(|| limit_hourly(Price(per_node), slot_ms)),
+        most,
+        likely: likely.map(|l| l.min(most)),
+        needed_now: most,
+    })
+}
+
+/// Twice the going price; see the module.
+fn default_price(nodes: u32, market: &Market, last: Option<Credits>) -> Price {
+    let last = last.and_then(|hourly| Price::from_hourly(hourly, market.policy.slot_ms()));
+    let reserve = market.reserve_of(nodes).or(market.lowest_reserve());
+    let going = last
+        .max(reserve)
+        .filter(|p| p.0 > 0)
+        .unwrap_or(market.reference);
+    Price(going.0.saturating_mul(2).min(Price::MAX.0))
+}
+
+fn patience(market: &Market) -> u64 {
+    let heights = PATIENCE_MS / market.policy.block_interval_ms.max(1);
+    heights.clamp(
+        market.policy.calendar.slot_heights(),
+        limits::ORDER_WINDOW - 1,
+    )
+}
+
+fn too_much() -> ApiError {
+    usage(
+        "amounts beyond the range of money",
+        "lower the price, the nodes or the time",
+    )
+}
+
+fn nothing_to_buy(want: &Want, market: &Market) -> ApiError {
+    let firm = market
+        .lines
+        .iter()
+        .filter(|l| l.buy.is_some())
+        .map(|l| l.supply)
+        .sum::<u32>();
+    ApiError::new(
+        ErrorCode::NoMatch,
+        format!(
+            "{} nodes of class {}, {firm} can be bought",
+            want.nodes, market.name
+        ),
+        "bid instead, or ask for fewer nodes",
+    )
+}
+
+/// The quote of a plan. `spendable` is what the account could spend now.
+pub(super) fn quote(want: &Want, market: &Market, plan: &Plan, spendable: Credits) -> Quote {
+    let slot_ms = market.policy.slot_ms();
+    let seconds = u64::from(plan.slots)
+        .saturating_mul(slot_ms)
+        .div_ceil(1_000);
+    Quote {
+        class: market.name.clone(),
+        nodes: want.nodes,
+        seconds: u32::try_from(seconds).unwrap_or(u32::MAX),
+        slots: plan.slots,
+        max_price: plan.max_price,
+        most: plan.most,
+        likely: plan.likely,
+        needed_now: plan.needed_now,
+        spendable,
+        funded: plan.most <= spendable,
+        units_offered: market.supply(),
+        units_free: market.free(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::market::tests::market;
+    use super::*;
+    use gridbay_protocol::ids::{ClassId, Hash32};
+    use gridbay_protocol::order::{Bid, Buy};
+
+    fn want(nodes: u32, seconds: u32) -> Want {
+        Want {
+            class: None,
+            nodes,
+            divisible: false,
+            max_price: Some("10".parse().unwrap()),
+            seconds,
+            budget: None,
+            buy: false,
+        }
+    }
+
+    #[test]
+    fn time_becomes_slots_and_a_slot_more_is_reckoned_with() {
+        let market = market(&[(8, 8, 50, None)]);
+        let plan = plan(&want(2, 5), &market, None).unwrap();
+        assert_eq!(plan.slots, 3, "slots of two seconds");
+        assert_eq!(plan.most.micros(), 5_555 * 2 * 4);
+        assert_eq!(plan.max_price.to_string(), "10");
+        assert_eq!(plan.needed_now.micros(), 2 * 5_555);
+        let Terms::Sealed {
+            steps,
+            min,
+            budget,
+            patience,
+        } = plan.terms
+        else {
+            panic!("a bid")
+        };
+        assert_eq!(
+            steps,
+            [Step {
+                units: 2,
+                price: Price(5_555)
+            }]
+        );
+        assert_eq!((min, budget, patience), (2, plan.most, 14_400));
+    }
+
+    #[test]
+    fn every_plan_is_a_legal_bid_or_buy() {
+        let market = market(&[(4_096, 4_096, 50, Some(70))]);
+        for nodes in [1, 3, limits::ORDER_UNITS] {
+            for seconds in [1, 2, 3_600, 80_000] {
+                for (buy, divisible) in [(false, false), (false, true), (true, false)] {
+                    let want = Want {
+                        buy,
+                        divisible,
+                        max_price: None,
+                        ..want(nodes, seconds)
+                    };
+                    let plan = plan(&want, &market, None).unwrap();
+                    let (class, work) = (ClassId([1; 32]), Hash32([2; 32]));
+                    let slots = plan.slots;
+                    let legal = match plan.terms {
+                        Terms::Sealed {
+                            steps, min, budget, ..
+                        } => {
+                            let stands_until = 100;
+                            let bid = Bid {
+                                class,
+                                steps,
+                                min,
+                                slots,
+                                budget,
+                                stands_until,
+                                work,
+                            };
+                            bid.is_valid() && bid.units() == nodes && bid.value(nodes) <= budget
+                        }
+                        Terms::Buy {
+                            units,
+                            limit,
+                            offers,
+                        } => {
+                            let buy = Buy {
+                                class,
+                                units,
+                                slots,
+                                limit,
+                                offers,
+                                work,
+                            };
+                            buy.is_valid() && limit.micros() == 70 * u64::from(nodes)
+                        }
+                    };
+                    assert!(legal, "{want:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn out_of_range() {
+        let market = market(&[(8, 8, 50, Some(70))]);
+        let code = |want: &Want| plan(want, &market, None).unwrap_err().code;
+        assert_eq!(code(&want(0, 1)), ErrorCode::Usage);
+        assert_eq!(code(&want(limits::ORDER_UNITS + 1, 1)), ErrorCode::Usage);
+        assert_eq!(code(&want(1, 0)), ErrorCode::Usage);
+        assert_eq!(code(&want(1, u32::MAX)), ErrorCode::Usage);
+        let dear = Want {
+            max_price: Some(Credits::MAX),
+            ..want(1, 1)
+        };
+        assert_eq!(code(&dear), ErrorCode::Usage);
+        let many = Want {
+            buy: true,
+            max_price: None,
+            ..want(9, 1)
+        };
+        assert_eq!(code(&many), ErrorCode::NoMatch);
+        let long = Want {
+            buy: true,
+            ..want(1, 100_000)
+        };
+        assert_eq!(
+            code(&long),
+            ErrorCode::Usage,
+            "longer than a buy may prepay"
+        );
+    }
+
+    #[test]
+    fn a_bid_without_a_limit_takes_twice_the_going_price() {
+        let free = Want {
+            max_price: None,
+            ..want(3, 2)
+        };
+        let price = |market: &Market, last: Option<u64>| {
+            let last = last.map(|p| Price(p).hourly(2_000));
+            match plan(&free, market, last).unwrap().terms {
+                Terms::Sealed { steps, .. } => steps[0].price.0,
+                Terms::Buy { .. } => panic!("a bid"),
+            }
+        };
+        assert_eq!(price(&market(&[]), None), 200, "the reference price is 100");
+        assert_eq!(
+            price(&market(&[(2, 2, 50, None), (2, 2, 70, None)]), None),
+            140
+        );
+        assert_eq!(price(&market(&[(9, 9, 50, None)]), Some(300)), 600);
+        assert_eq!(price(&market(&[(9, 9, 50, None)]), Some(3)), 100);
+    }
+
+    #[test]
+    fn a_budget_bounds_what_is_spent() {
+        let market = market(&[(8, 8, 50, Some(70))]);
+        let budget = Credits::from_micros(1_000);
+        let buy = Want {
+            buy: true,
+            budget,
+            max_price: None,
+            ..want(2, 18)
+        };
+        let plan_of_buy = plan(&buy, &market, None).unwrap();
+        assert_eq!(plan_of_buy.most.micros(), 1_000, "ten slots at 100");
+        let bid = Want {
+            budget,
+            ..want(2, 18)
+        };
+        assert_eq!(plan(&bid, &market, None).unwrap().most.micros(), 1_000);
+    }
+
+    #[test]
+    fn quotes() {
+        let market = market(&[(8, 3, 50, Some(70))]);
+        let want = Want {
+            buy: true,
+            max_price: None,
+            ..want(2, 3)
+        };
+        let plan = plan(&want, &market, None).unwrap();
+        let quote = quote(&want, &market, &plan, "1".parse().unwrap());
+        assert_eq!((quote.slots, quote.seconds), (2, 4));
+        assert_eq!((quote.units_offered, quote.units_free), (8, 3));
+        // Height 18 is the second of its slot of eight: seven are left.
+        assert_eq!(
+            quote.likely.unwrap().micros(),
+            2 * 140 + (140 * 7u64).div_ceil(8)
+        );
+        assert!(quote.funded && quote.most.micros() == 3 * 140);
+    }
+}

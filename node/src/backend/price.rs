@@ -1,0 +1,119 @@
+//! Prices: conversions between the ledger's price per unit and slot and the API's per node-hour, and
+//! the price list.
+
+use super::board::Last;
+use super::market::{self, Market};
+use super::{Answer, NodeBackend};
+use crate::api::types::ClassPrice;
+use gridbay_protocol::units::{Credits, MICROS_PER_CREDIT, MS_PER_HOUR, Price};
+
+impl NodeBackend {
+    pub(super) async fn class_prices(&self) -> Answer<Vec<ClassPrice>> {
+        let looked = self.query(|core| {
+            let state = core.state();
+            let held = market::held(state);
+            let waiting = market::waiting(state);
+            let classes = state.classes().iter().map(|class| {
+                let market = Market::of(state, class, &held);
+                let waiting = waiting.get(&market.id).copied().unwrap_or(0);
+                (class.clone(), market, waiting)
+            });
+            classes.collect::<Vec<_>>()
+        });
+        let line = |(class, market, waiting): (gridbay_protocol::class::Class, Market, u32)| {
+            let slot_ms = market.policy.slot_ms();
+            let last = self.board.last(&market.id);
+            ClassPrice {
+                class: class.name,
+                id: market.id,
+                vcpu: class.key.vcpu,
+                memory_mib: class.key.memory_mib,
+                disk_mib: class.key.disk_mib,
+                gpu: class.key.gpu,
+                units_offered: market.supply(),
+                units_leased: market.supply().saturating_sub(market.free()),
+                reserve: market.lowest_reserve().map(|p| limit_hourly(p, slot_ms)),
+                buy: market.lowest_buy().map(|p| limit_hourly(p, slot_ms)),
+                last: last.map(|Last { price, .. }| price),
+                last_height: last.map(|Last { height, .. }| height),
+                waiting,
+            }
+        };
+        Ok(looked.await?.into_iter().map(line).collect())
+    }
+}
+
+/// The price per node-hour that somebody has set: of all amounts that the ledger rounds to `price` the
+/// one with the fewest decimals, so that `10` is shown as `10` and not as the rounded `9.999`.
+pub(super) fn limit_hourly(price: Price, slot_ms: u64) -> Credits {
+    let mut step = MICROS_PER_CREDIT;
+    while step > 1 {
+        let least = price.hourly(slot_ms).micros().saturating_sub(1);
+        let shortest = least
+            .div_ceil(step)
+            .checked_mul(step)
+            .and_then(Credits::from_micros);
+        if let Some(amount) = shortest
+            && Price::from_hourly(amount, slot_ms) == Some(price)
+        {
+            return amount;
+        }
+        step /= 10;
+    }
+    price.hourly(slot_ms)
+}
+
+/// Mean price per node-hour of an amount paid for so many unit-milliseconds, rounded to the nearest
+/// micro-credit; `None` for no time.
+pub(super) fn mean_hourly(paid: Credits, unit_ms: u128) -> Option<Credits> {
+    if unit_ms == 0 {
+        return None;
+    }
+    let wide = u128::from(paid.micros()) * u128::from(MS_PER_HOUR);
+    Some(Credits::from_wide((wide + unit_ms / 2) / unit_ms).unwrap_or(Credits::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn credits(text: &str) -> Credits {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_price_limit_is_shown_as_it_was_written() {
+        for slot_ms in [1_000, 2_000, 60_000] {
+            for text in ["0", "1", "10", "0.5", "12.25", "999"] {
+                let price = Price::from_hourly(credits(text), slot_ms).unwrap();
+                assert_eq!(
+                    limit_hourly(price, slot_ms).to_string(),
+                    text,
+                    "slots of {slot_ms}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_shown_limit_means_the_same_price_again() {
+        for micros in [0, 1, 7, 5_555, 5_556, 1_234_567, Price::MAX.0] {
+            for slot_ms in [250, 2_000, 60_000, MS_PER_HOUR] {
+                let shown = limit_hourly(Price(micros), slot_ms);
+                let back = Price::from_hourly(shown, slot_ms).map_or(0, |p| p.0);
+                assert!(micros - back <= 1, "{micros} at {slot_ms} shown as {shown}");
+            }
+        }
+    }
+
+    #[test]
+    fn mean_prices() {
+        // 4 units for 30 minutes cost 20 credits: 10 a node-hour.
+        assert_eq!(
+            mean_hourly(credits("20"), 4 * 1_800_000),
+            Some(credits("10"))
+        );
+        assert_eq!(mean_hourly(credits("20"), 0), None);
+        assert_eq!(mean_hourly(Credits::MAX, 1), Some(Credits::MAX));
+    }
+}

@@ -1,0 +1,437 @@
+//! Why a job is in its state: every condition with its figures, one sentence, and what would help.
+//!
+//! The figures are those of the ledger at this moment: they say what the next clearing will find, not
+//! what the last one found.
+
+use super::job::{find, situation};
+use super::ledger::spendable;
+use super::market::{Market, class_named, held};
+use super::order::job_id;
+use super::price::limit_hourly;
+use super::{Answer, NodeBackend};
+use crate::api::ApiError;
+use crate::api::types::{JobId, JobReason, JobState, Why, WhyCheck};
+use gridbay_core::Core;
+use gridbay_core::agent::Phase;
+use gridbay_core::buyer::order::{OrderAgent, Seen};
+use gridbay_core::buyer::{OrderKey, Terms};
+use gridbay_protocol::units::{Credits, Price};
+
+/// What an explanation is made from.
+#[derive(Clone, Debug)]
+struct Facts {
+    state: JobState,
+    reason: Option<JobReason>,
+    class: String,
+    /// Nodes asked for, and the fewest that are of use.
+    nodes: u32,
+    fewest: u32,
+    offered: u32,
+    free: u32,
+    is_buy: bool,
+    /// Per node-hour: the order's limit, what the sellers ask of it, the last clearing's mean.
+    limit: Credits,
+    asked: Option<Credits>,
+    last: Option<Credits>,
+    /// What the next slot (or the whole buy) locks, what is locked, what can be spent.
+    needed: Credits,
+    locked: Credits,
+    spendable: Credits,
+    /// What was paid, and the most that may be.
+    paid: Credits,
+    budget: Credits,
+    height: u64,
+    round: u64,
+    slot: u64,
+    sealed_in: Option<u64>,
+    closes_at: u64,
+    /// Ranks: all, begun, done.
+    ranks: (u32, usize, usize),
+}
+
+impl NodeBackend {
+    pub(super) async fn explain(&self, id: JobId) -> Answer<Why> {
+        let looked = self.query(move |core| {
+            let (key, agent) = find(core, &id)?;
+            let (facts, class) = facts(core, agent)?;
+            Ok::<(OrderKey, Facts, _), ApiError>((key, facts, class))
+        });
+        let (key, mut facts, class) = looked.await??;
+        facts.last = self.board.last(&class).map(|last| last.price);
+        Ok(Why {
+            id: job_id(&key),
+            state: facts.state,
+            reason: facts.reason,
+            summary: summary(&facts),
+            checks: checks(&facts),
+            remedies: remedies(&facts),
+        })
+    }
+}
+
+fn facts(core: &Core, agent: &OrderAgent) -> Answer<(Facts, gridbay_protocol::ids::ClassId)> {
+    let (state, order) = (core.state(), agent.order());
+    let name = super::market::class_name(state, &order.class);
+    let class = class_named(state, Some(&name))?;
+    let market = Market::of(state, class, &held(state));
+    let (policy, height) = (state.policy(), state.height());
+    let slot_ms = policy.slot_ms();
+    let (is_buy, fewest, limit, needed, budget, asked) = match &order.terms {
+        Terms::Sealed {
+            steps, min, budget, ..
+        } => {
+            let price = steps.iter().map(|s| s.price).max().unwrap_or_default();
+            let parts = steps.iter().map(|s| s.price.times(u64::from(s.units)));
+            let slot = parts.collect::<Option<Vec<_>>>().and_then(Credits::sum);
+            (
+                false,
+                *min,
+                price,
+                slot.unwrap_or(Credits::MAX),
+                *budget,
+                market.reserve_of(*min),
+            )
+        }
+        Terms::Buy { units, limit, .. } => {
+            let most = limit
+                .checked_mul(u64::from(order.slots) + 1)
+                .unwrap_or(Credits::MAX);
+            let per_unit = |sum: Credits| Price(sum.micros() / u64::from(*units).max(1));
+            let asked = market.asked(*units).map(per_unit);
+            (true, *units, per_unit(*limit), most, most, asked)
+        }
+    };
+    let (now, reason) = situation(state, agent).judge();
+    let begun = |p: Phase| matches!(p, Phase::Running { .. } | Phase::Ended { .. });
+    let round = policy.calendar.round(height.saturating_add(1));
+    let facts = Facts {
+        state: now,
+        reason,
+        class: name,
+        nodes: order.tasks,
+        fewest,
+        offered: market.supply(),
+        free: market.free(),
+        is_buy,
+        limit: limit_hourly(limit, slot_ms),
+        asked: asked.map(|price| limit_hourly(price, slot_ms)),
+        last: None,
+        needed,
+        locked: agent.id.map_or(Credits::ZERO, |id| state.escrow(&id)),
+        spendable: core
+            .account()
+            .map_or(Credits::ZERO, |account| spendable(state, &account)),
+        paid: agent.paid(),
+        budget,
+        height,
+        round,
+        slot: policy.calendar.slot(height.saturating_add(1)),
+        sealed_in: match agent.seen {
+            Seen::Sealed(round) => Some(round),
+            _ => None,
+        },
+        closes_at: policy.calendar.last_of_round(round),
+        ranks: (
+            order.tasks,
+            agent.tasks.runs.values().filter(|r| begun(r.phase)).count(),
+            agent
+                .tasks
+                .records
+                .iter()
+                .filter(|t| t.done.is_some())
+                .count(),
+        ),
+    };
+    Ok((facts, order.class))
+}
+
+fn checks(f: &Facts) -> Vec<WhyCheck> {
+    let check = |condition: String, met: bool, figures: String| WhyCheck {
+        condition,
+        met,
+        figures,
+    };
+    let or_none = |price: Option<Credits>| price.map_or("none".to_owned(), |p| p.to_string());
+    let missing = f.needed.saturating_sub(f.locked);
+    let (ranks, begun, done) = f.ranks;
+    let mut checks = vec![
+        check(
+            format!("units of class {}", f.class),
+            f.offered >= f.fewest,
+            format!(
+                "{} offered, {} free, {} wanted, {} at least",
+                f.offered, f.free, f.nodes, f.fewest
+            ),
+        ),
+        check(
+            "price per node-hour".into(),
+            f.asked.is_none_or(|asked| asked <= f.limit)
+                && f.last
+                    .filter(|_| !f.is_buy)
+                    .is_none_or(|last| last <= f.limit),
+            format!(
+                "limit {}, sellers ask {}, last clearing {}",
+                f.limit,
+                or_none(f.asked),
+                or_none(f.last)
+            ),
+        ),
+        check(
+            if f.is_buy {
+                "funds for all of it"
+            } else {
+                "funds for the next slot"
+            }
+            .into(),
+            missing <= f.spendable || f.state == JobState::Running,
+            format!(
+                "{} needed, {} locked, {} to spend",
+                f.needed, f.locked, f.spendable
+            ),
+        ),
+        check(
+            "budget".into(),
+            f.is_buy || f.needed <= f.budget.saturating_sub(f.paid),
+            format!("{} of {} paid", f.paid, f.budget),
+        ),
+    ];
+    let sealed = f
+        .sealed_in
+        .map_or(String::new(), |r| format!(", sealed in round {r}"));
+    checks.push(check(
+        "its round has closed".into(),
+        !matches!(f.state, JobState::Queued | JobState::Bidding),
+        format!(
+            "height {}, round {} closes at height {}, slot {}{sealed}",
+            f.height, f.round, f.closes_at, f.slot
+        ),
+    ));
+    checks.push(check(
+        "ranks at work".into(),
+        begun + done == ranks as usize,
+        format!("{ranks} ranks, {begun} begun, {done} done"),
+    ));
+    checks
+}
+
+fn summary(f: &Facts) -> String {
+    let class = &f.class;
+    match (f.state, f.reason) {
+        (JobState::Queued, _) => "The order is on its way to the ledger.".into(),
+        (JobState::Bidding, Some(JobReason::Sealed)) => {
+            format!(
+                "The bid is sealed; it is opened and competes in round {}.",
+                f.round + 1
+            )
+        }
+        (_, Some(JobReason::NoUnits)) => {
+            format!(
+                "{} units of {class} are wanted at least, {} are offered.",
+                f.fewest, f.offered
+            )
+        }
+        (JobState::Bidding | JobState::Requeued, Some(JobReason::Outbid)) => {
+            format!(
+                "Others bid more than {} per node-hour, or sellers ask more.",
+                f.limit
+            )
+        }
+        (JobState::Bidding, _) => format!("It waits for the close of round {}.", f.round),
+        (JobState::Requeued, Some(JobReason::Preempted)) => {
+            "A buy-it-now took its units; it competes again in every round.".into()
+        }
+        (JobState::Requeued, Some(JobReason::Undelivered)) => {
+            "A seller did not deliver; it competes again in every round.".into()
+        }
+        (JobState::Requeued, _) => "It lost its lease and competes again in every round.".into(),
+        (JobState::Won, _) => "It has a lease; its sellers are asked to start it.".into(),
+        (JobState::Staging, _) => "Its sellers fetch its files.".into(),
+        (JobState::Running, _) => {
+            let (ranks, begun, done) = f.ranks;
+            format!("It runs: of {ranks} ranks {begun} have begun and {done} are done.")
+        }
+        (JobState::Preempting, _) => "It was told to stop and ends with its slot.".into(),
+        (JobState::Done, _) => "Every rank ended with 0.".into(),
+        (JobState::Cancelled, _) => "It was cancelled.".into(),
+        (_, Some(JobReason::ExitCode)) => "A rank ended with a code other than 0.".into(),
+        (_, Some(JobReason::TimeLimit)) => "A rank reached its time limit.".into(),
+        (_, Some(JobReason::Lost)) => "Ranks were lost with their hosts too often.".into(),
+        (_, Some(JobReason::LeaseEnded)) => {
+            "All slots of the order were used before it ended.".into()
+        }
+        (_, Some(JobReason::TimedOut)) => "It stood for its whole patience without units.".into(),
+        (_, Some(JobReason::Unfunded)) => {
+            format!(
+                "{} were needed for the next slot and could not be locked.",
+                f.needed
+            )
+        }
+        (_, Some(JobReason::TooDear)) => {
+            format!("The units cost more than {} per node-hour.", f.limit)
+        }
+        (_, Some(JobReason::NotOpened)) => "Its bid did not reach the ledger in its round.".into(),
+        (_, Some(JobReason::Refused)) => "The ledger did not take its order.".into(),
+        (state, _) => format!("It is {}.", state.name()),
+    }
+}
+
+fn remedies(f: &Facts) -> Vec<String> {
+    let mut remedies = Vec::new();
+    let going = f.asked.max(f.last);
+    if f.state == JobState::Done || f.state == JobState::Cancelled {
+        return remedies;
+    }
+    if f.offered < f.fewest {
+        remedies.push(format!(
+            "ask for at most {} nodes, or for another class",
+            f.offered
+        ));
+        if f.fewest == f.nodes && f.nodes > 1 {
+            remedies.push("make it divisible, so that fewer nodes are of use".into());
+        }
+    }
+    match f.reason {
+        Some(JobReason::Outbid | JobReason::TooDear | JobReason::TimedOut) => {
+            let price = going.map_or(String::new(), |p| format!(" above {p}"));
+            remedies.push(format!("submit it again with a higher price limit{price}"));
+            if !f.is_buy {
+                remedies.push("or buy now, if units are for sale that way".into());
+            }
+        }
+        Some(JobReason::Unfunded) => {
+            remedies.push("have money transferred to the account, or raise the budget".into());
+        }
+        Some(JobReason::LeaseEnded | JobReason::TimeLimit) => {
+            remedies.push("submit it again with more time".into());
+        }
+        Some(JobReason::ExitCode) => remedies.push("read its logs".into()),
+        Some(
+            JobReason::Lost | JobReason::Undelivered | JobReason::NotOpened | JobReason::Refused,
+        ) => {
+            remedies.push("submit it again".into());
+        }
+        _ => {}
+    }
+    if !f.is_buy && !f.state.is_final() && f.budget.saturating_sub(f.paid) < f.needed {
+        remedies.push("raise the budget: it does not cover another slot".into());
+    }
+    remedies
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn credits(text: &str) -> Credits {
+        text.parse().unwrap()
+    }
+    fn standing() -> Facts {
+        Facts {
+            state: JobState::Bidding,
+            reason: Some(JobReason::Outbid),
+            class: "small".into(),
+            nodes: 4,
+            fewest: 4,
+            offered: 8,
+            free: 2,
+            is_buy: false,
+            limit: credits("10"),
+            asked: Some(credits("5")),
+            last: Some(credits("12")),
+            needed: credits("1"),
+            locked: credits("1"),
+            spendable: Credits::ZERO,
+            paid: Credits::ZERO,
+            budget: credits("40"),
+            height: 17,
+            round: 4,
+            slot: 2,
+            sealed_in: None,
+            closes_at: 20,
+            ranks: (4, 0, 0),
+        }
+    }
+    fn unmet(facts: &Facts) -> Vec<String> {
+        let unmet = checks(facts).into_iter().filter(|c| !c.met);
+        unmet.map(|c| c.condition).collect()
+    }
+
+    #[test]
+    fn outbid() {
+        let facts = standing();
+        assert_eq!(
+            unmet(&facts),
+            [
+                "price per node-hour",
+                "its round has closed",
+                "ranks at work"
+            ]
+        );
+        assert!(summary(&facts).contains("10 per node-hour"));
+        assert!(
+            remedies(&facts)[0].contains("above 12"),
+            "{:?}",
+            remedies(&facts)
+        );
+    }
+
+    #[test]
+    fn too_few_units() {
+        let facts = Facts {
+            offered: 3,
+            reason: Some(JobReason::NoUnits),
+            last: None,
+            ..standing()
+        };
+        assert_eq!(unmet(&facts)[0], "units of class small");
+        let figures = &checks(&facts)[0].figures;
+        assert_eq!(figures, "3 offered, 2 free, 4 wanted, 4 at least");
+        assert!(remedies(&facts)[0].contains("at most 3 nodes"));
+        assert!(remedies(&facts)[1].contains("divisible"));
+    }
+
+    #[test]
+    fn money() {
+        let poor = Facts {
+            locked: Credits::ZERO,
+            last: None,
+            ..standing()
+        };
+        assert_eq!(unmet(&poor)[0], "funds for the next slot");
+        let spent = Facts {
+            paid: credits("39.5"),
+            last: None,
+            ..standing()
+        };
+        assert_eq!(unmet(&spent)[0], "budget");
+        assert!(
+            remedies(&spent)
+                .iter()
+                .any(|r| r.contains("raise the budget"))
+        );
+    }
+
+    #[test]
+    fn every_state_has_a_sentence() {
+        for state in JobState::ALL {
+            for reason in [None, Some(JobReason::Sealed), Some(JobReason::Lost)] {
+                let sentence = summary(&Facts {
+                    state,
+                    reason,
+                    ..standing()
+                });
+                assert!(
+                    sentence.ends_with('.') && sentence.len() > 8,
+                    "{state:?}: {sentence}"
+                );
+            }
+        }
+        let done = Facts {
+            state: JobState::Done,
+            reason: None,
+            ranks: (4, 0, 4),
+            ..standing()
+        };
+        assert!(remedies(&done).is_empty());
+    }
+}

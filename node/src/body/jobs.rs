@@ -1,0 +1,202 @@
+//! The seller's jobs on this machine: between the agent and the executor.
+
+use crate::executor::{
+    Executor, Exit, Finished, JobSpec as Run, KillReason, Limits, Status, Stream,
+};
+use crate::store::content::read_chunk;
+use crate::store::orders::private_folder;
+use crate::store::replace_file;
+use gridbay_core::agent::{
+    AgentReply, CHUNK_BYTES, JobId, JobReport, Phase, PollJob, STREAM_BYTES,
+};
+use gridbay_core::seller::JobMemo;
+use gridbay_protocol::class::ClassKey;
+use gridbay_protocol::job::{JobExit, JobSpec};
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The jobs and what the seller remembers of them. Cheap to clone.
+#[derive(Clone)]
+pub struct Jobs {
+    executor: Arc<dyn Executor>,
+    memos: PathBuf,
+}
+
+impl Jobs {
+    /// Jobs of an executor, their memos in a folder.
+    pub fn open(executor: Arc<dyn Executor>, memos: PathBuf) -> io::Result<Jobs> {
+        private_folder(&memos)?;
+        Ok(Jobs { executor, memos })
+    }
+
+    /// All jobs that a memo is kept of, and how they stand: what a restarted seller goes on with.
+    pub fn recover(&self) -> io::Result<Vec<(JobMemo, Phase)>> {
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(&self.memos)? {
+            let path = entry?.path();
+            match std::fs::read(&path)
+                .ok()
+                .and_then(|b| JobMemo::decode(&b).ok())
+            {
+                Some(memo) => {
+                    let phase = match self.phase(&memo.job) {
+                        // It was never started: its staging is lost with the node that did it.
+                        Phase::Staging | Phase::Unknown => lost(),
+                        phase => phase,
+                    };
+                    found.push((memo, phase));
+                }
+                None => tracing::warn!(path = %path.display(), "not a job's memo"),
+            }
+        }
+        Ok(found)
+    }
+
+    /// Keeps a memo and makes the job's work directory.
+    pub fn prepare(&self, job: &JobId, memo: &[u8]) -> io::Result<PathBuf> {
+        replace_file(&self.memo(job), memo)?;
+        self.executor.prepare(&local(job)).map_err(io::Error::other)
+    }
+
+    /// Starts a prepared job within the limits of its class. Blocks for some milliseconds.
+    pub fn start(&self, job: &JobId, spec: &JobSpec, class: Option<&ClassKey>) -> io::Result<()> {
+        let mut run = Run::new(local(job), spec.argv.clone());
+        run.env = spec.env.iter().cloned().collect::<BTreeMap<_, _>>();
+        run.limits = limits(spec, class);
+        self.executor.start(&run).map_err(io::Error::other)
+    }
+
+    /// Waits for a job's end.
+    pub async fn wait(&self, job: &JobId) -> Phase {
+        match self.executor.wait(&local(job)).await {
+            Ok(finished) => ended(&finished),
+            Err(error) => {
+                tracing::warn!(%job, %error, "lost sight of a job");
+                lost()
+            }
+        }
+    }
+
+    /// How a job stands.
+    pub fn phase(&self, job: &JobId) -> Phase {
+        match self.executor.status(&local(job)) {
+            Ok(Status::Prepared | Status::Starting) => Phase::Staging,
+            Ok(Status::Running(started)) => Phase::Running {
+                started_ms: started.realtime_ms,
+            },
+            Ok(Status::Finished(finished)) => ended(&finished),
+            Err(_) => Phase::Unknown,
+        }
+    }
+
+    /// Stops a job.
+    pub fn stop(&self, job: &JobId, grace: Duration) {
+        if let Err(error) = self.executor.stop(&local(job), grace) {
+            tracing::debug!(%job, %error, "a job that cannot be stopped");
+        }
+    }
+
+    /// Forgets a job and its files.
+    pub fn remove(&self, job: &JobId) {
+        if let Err(error) = self.executor.cleanup(&local(job)) {
+            tracing::warn!(%job, %error, "a job's folder stays");
+        }
+        let _gone = std::fs::remove_file(self.memo(job));
+    }
+
+    /// Answers a poll from what is on disk now.
+    pub fn report(&self, poll: &PollJob, allowed: bool) -> JobReport {
+        let id = local(&poll.job);
+        // The phase first: when it says "ended", the output read after it is complete.
+        let phase = if allowed {
+            self.phase(&poll.job)
+        } else {
+            Phase::Unknown
+        };
+        let read = |stream, from| {
+            let bytes = self.executor.output(&id, stream, from);
+            let mut bytes = bytes.ok().filter(|_| allowed).unwrap_or_default();
+            let there = from + bytes.len() as u64;
+            bytes.truncate(STREAM_BYTES);
+            (bytes, there)
+        };
+        let (stdout, stdout_len) = read(Stream::Stdout, poll.stdout_from);
+        let (stderr, stderr_len) = read(Stream::Stderr, poll.stderr_from);
+        JobReport {
+            job: poll.job,
+            phase,
+            stdout,
+            stderr,
+            stdout_len,
+            stderr_len,
+        }
+    }
+
+    /// A chunk of an output file of an ended job.
+    pub fn output_chunk(&self, job: &JobId, path: &str, from: u64) -> AgentReply {
+        let ended = matches!(self.phase(job), Phase::Ended { .. });
+        let work = self.executor.prepare(&local(job)).ok().filter(|_| ended);
+        let chunk = work.and_then(|w| read_chunk(&w.join(path), from, CHUNK_BYTES).ok());
+        match chunk {
+            Some((total, bytes)) => AgentReply::Chunk { total, bytes },
+            None => AgentReply::NotFound,
+        }
+    }
+
+    fn memo(&self, job: &JobId) -> PathBuf {
+        self.memos.join(job.to_string())
+    }
+}
+
+fn local(job: &JobId) -> crate::executor::JobId {
+    crate::executor::JobId::new(&job.to_string()).expect("job ids are safe folder names")
+}
+
+/// The limits of a job: its own time, its unit's memory and processors.
+fn limits(spec: &JobSpec, class: Option<&ClassKey>) -> Limits {
+    let mut limits = Limits {
+        wall: Duration::from_secs(u64::from(spec.wall_seconds)),
+        ..Limits::default()
+    };
+    if let Some(class) = class {
+        limits.memory_bytes = class.memory_mib.clamp(16, 1 << 24) << 20;
+        limits.cpu_seconds = u64::from(spec.wall_seconds) * u64::from(class.vcpu.max(1)) + 1;
+    }
+    limits
+}
+
+fn ended(finished: &Finished) -> Phase {
+    let exit = match &finished.exit {
+        Exit::Exited(code) => JobExit::Code(*code),
+        Exit::Signaled(signal) => JobExit::Signal(*signal),
+        Exit::TimeLimit => JobExit::TimeLimit,
+        Exit::Killed {
+            reason: KillReason::Stopped | KillReason::Shutdown,
+        } => JobExit::Stopped,
+        Exit::Killed {
+            reason: KillReason::Setup(_),
+        }
+        | Exit::Lost => JobExit::Lost,
+    };
+    let started_ms = finished.started.as_ref().map_or(0, |s| s.realtime_ms);
+    Phase::Ended {
+        exit,
+        started_ms,
+        ended_ms: started_ms + finished.usage.wall_ns / 1_000_000,
+        cpu_ms: finished.usage.cpu_ns / 1_000_000,
+        rss_kib: finished.usage.max_rss_bytes / 1024,
+    }
+}
+
+pub(super) fn lost() -> Phase {
+    Phase::Ended {
+        exit: JobExit::Lost,
+        started_ms: 0,
+        ended_ms: 0,
+        cpu_ms: 0,
+        rss_kib: 0,
+    }
+}

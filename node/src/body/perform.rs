@@ -1,0 +1,332 @@
+//! Effects become deeds, one small function each.
+
+use super::ask::{Asker, decode_request};
+use super::{ADVERTS_TOPIC, Body, BodyError, files};
+use crate::overlay::{self, PeerId, RequestId};
+use gridbay_core::adverts::Verdict;
+use gridbay_core::agent::{AgentReply, AgentRequest, CHUNK_BYTES, JobId, Phase, PollJob};
+use gridbay_core::buyer::OrderKey;
+use gridbay_core::effect::Effect;
+use gridbay_core::input::Input;
+use gridbay_protocol::codec;
+use gridbay_protocol::ids::OfferId;
+use gridbay_protocol::job::JobSpec;
+use gridbay_protocol::keys::PublicKey;
+use std::io;
+use std::time::Duration;
+
+/// How often a job that is starting is looked at.
+const STARTING: Duration = Duration::from_millis(5);
+
+impl Body {
+    pub(super) fn perform(&mut self, effect: Effect) -> Result<(), BodyError> {
+        match effect {
+            Effect::WakeAt(at) => self.wake_ms = Some(at),
+            Effect::Broadcast { bytes, everybody } => self.broadcast(bytes, everybody),
+            Effect::Send { to, bytes } => self.send(&to, bytes),
+            Effect::Penalise { peer, reason } => self.penalise(&peer, &reason),
+            Effect::Gossip(bytes) => self.gossip(bytes),
+            Effect::Judge { token, verdict } => self.judge(token, verdict),
+            Effect::Ask { token, to, request } => self.ask(token, to, request),
+            Effect::Answer { token, reply } => self.answer(token, &reply),
+            Effect::Report { token, jobs } => self.report(token, jobs),
+            Effect::ReadOutput {
+                token,
+                job,
+                path,
+                from,
+            } => {
+                self.read_output(token, job, path, from);
+            }
+            Effect::Stage {
+                job,
+                from,
+                spec,
+                memo,
+            } => self.stage(job, from, spec, memo),
+            Effect::StartJob { job, offer, spec } => self.start_job(job, &offer, spec),
+            Effect::StopJob { job, grace_ms } => self.stop_job(job, grace_ms),
+            Effect::RemoveJob(job) => self.remove_job(job),
+            Effect::SaveOrder { order, record } => {
+                let saved = self.tools.orders.save(&order, &record);
+                saved.map_err(disk("an order's record"))?;
+            }
+            Effect::AppendOutput {
+                order,
+                task,
+                stderr,
+                from,
+                bytes,
+            } => {
+                let kept = self.tools.orders.append(&order, task, stderr, from, &bytes);
+                kept.map_err(disk("a job's output"))?;
+            }
+            Effect::ResetOutput { order, task } => {
+                let reset = self.tools.orders.reset(&order, task);
+                reset.map_err(disk("a job's output"))?;
+            }
+            Effect::FetchOutputs {
+                order,
+                job,
+                from,
+                paths,
+            } => {
+                self.fetch_outputs(order, job, from, paths);
+            }
+            Effect::Reply { token, reply } => {
+                if let Some(waiting) = self.replies.remove(&token) {
+                    let _gone = waiting.send(reply);
+                }
+            }
+            Effect::Decided { height, block } => {
+                tracing::debug!(height, %block, "decided");
+                self.height.send_replace(height);
+            }
+        }
+        Ok(())
+    }
+
+    fn broadcast(&self, bytes: Vec<u8>, everybody: bool) {
+        let peers = self.tools.overlay.peers();
+        let wanted = peers
+            .iter()
+            .map(|p| p.peer)
+            .filter(|peer| everybody || self.votes(peer));
+        if let Err(error) = self.tools.overlay.send_all(wanted.collect(), bytes) {
+            tracing::debug!(%error, "a broadcast was dropped");
+        }
+    }
+
+    /// Whether a peer is the node of a validator.
+    fn votes(&self, peer: &PeerId) -> bool {
+        let key = overlay::key_of_peer_id(peer);
+        let members = self.core.state().validators().members();
+        key.is_some_and(|key| members.iter().any(|v| *v.node.as_bytes() == key))
+    }
+
+    fn send(&self, to: &[u8; 32], bytes: Vec<u8>) {
+        if let Some(peer) = overlay::peer_id_of_key(to)
+            && let Err(error) = self.tools.overlay.send(peer, bytes)
+        {
+            tracing::debug!(%peer, %error, "a message was dropped");
+        }
+    }
+
+    fn penalise(&self, peer: &[u8; 32], reason: &str) {
+        if let Some(peer) = overlay::peer_id_of_key(peer) {
+            tracing::info!(%peer, reason, "penalised a peer");
+            let _gone = self.tools.overlay.penalise(peer, 20.0);
+        }
+    }
+
+    fn gossip(&self, bytes: Vec<u8>) {
+        if let Err(error) = self.tools.overlay.publish(ADVERTS_TOPIC, bytes) {
+            tracing::debug!(%error, "an advert was dropped");
+        }
+    }
+
+    fn judge(&mut self, token: u64, verdict: Verdict) {
+        let Some(id) = self.gossip.remove(&token) else {
+            return;
+        };
+        let verdict = match verdict {
+            Verdict::Accept => overlay::Verdict::Accept,
+            Verdict::Ignore => overlay::Verdict::Ignore,
+            Verdict::Reject => overlay::Verdict::Reject,
+        };
+        let _gone = self.tools.overlay.report(id, verdict);
+    }
+
+    fn ask(&self, token: u64, to: PublicKey, request: AgentRequest) {
+        let (asker, handle) = (Asker::new(self.tools.overlay.clone()), self.handle.clone());
+        self.tools.runtime.spawn(async move {
+            let reply = asker.ask(&to, &request).await;
+            handle.deliver(Input::Answered { token, reply }).await;
+        });
+    }
+
+    /// A question of another node: files are answered here, the rest goes to the core.
+    pub(super) fn asked(
+        &mut self,
+        request: RequestId,
+        from: PublicKey,
+        bytes: &[u8],
+    ) -> Result<(), BodyError> {
+        let question = match decode_request(bytes) {
+            Ok(question) => question,
+            Err(error) => {
+                tracing::debug!(peer = %from, %error, "a question that makes no sense");
+                self.penalise(from.as_bytes(), "malformed question");
+                let _gone = self.tools.overlay.refuse(request);
+                return Ok(());
+            }
+        };
+        match question {
+            AgentRequest::Genesis => {
+                let bytes = self.tools.genesis.clone();
+                let total = bytes.len() as u64;
+                self.respond(request, &AgentReply::Chunk { total, bytes });
+                Ok(())
+            }
+            AgentRequest::Content {
+                content,
+                from: offset,
+            } => {
+                let (store, overlay) = (self.tools.contents.clone(), self.tools.overlay.clone());
+                self.tools.runtime.spawn_blocking(move || {
+                    let reply = match store.chunk(&content, offset, CHUNK_BYTES) {
+                        Some((total, bytes)) => AgentReply::Chunk { total, bytes },
+                        None => AgentReply::NotFound,
+                    };
+                    let _gone = overlay.respond(request, codec::encode(&reply));
+                });
+                Ok(())
+            }
+            question => {
+                let token = self.token();
+                self.requests.insert(token, request);
+                self.step(Input::Asked {
+                    token,
+                    from,
+                    request: question,
+                })
+            }
+        }
+    }
+
+    fn respond(&self, request: RequestId, reply: &AgentReply) {
+        if let Err(error) = self.tools.overlay.respond(request, codec::encode(reply)) {
+            tracing::debug!(%error, "an answer was dropped");
+        }
+    }
+
+    fn answer(&mut self, token: u64, reply: &AgentReply) {
+        if let Some(request) = self.requests.remove(&token) {
+            self.respond(request, reply);
+        }
+    }
+
+    fn report(&mut self, token: u64, polls: Vec<(PollJob, bool)>) {
+        let Some(request) = self.requests.remove(&token) else {
+            return;
+        };
+        let (jobs, overlay) = (self.tools.jobs.clone(), self.tools.overlay.clone());
+        self.tools.runtime.spawn_blocking(move || {
+            let reports = polls
+                .iter()
+                .map(|(poll, allowed)| jobs.report(poll, *allowed))
+                .collect();
+            let reply = AgentReply::Reports(reports);
+            let _gone = overlay.respond(request, codec::encode(&reply));
+        });
+    }
+
+    fn read_output(&mut self, token: u64, job: JobId, path: String, from: u64) {
+        let Some(request) = self.requests.remove(&token) else {
+            return;
+        };
+        let (jobs, overlay) = (self.tools.jobs.clone(), self.tools.overlay.clone());
+        self.tools.runtime.spawn_blocking(move || {
+            let reply = jobs.output_chunk(&job, &path, from);
+            let _gone = overlay.respond(request, codec::encode(&reply));
+        });
+    }
+
+    fn stage(&self, job: JobId, from: PublicKey, spec: JobSpec, memo: Vec<u8>) {
+        let asker = Asker::new(self.tools.overlay.clone());
+        let (jobs, handle) = (self.tools.jobs.clone(), self.handle.clone());
+        self.tools.runtime.spawn(async move {
+            let prepared = tokio::task::spawn_blocking(move || jobs.prepare(&job, &memo)).await;
+            let ok = match prepared.map_err(io::Error::other).flatten() {
+                Ok(work) => {
+                    let pulled = files::pull_inputs(&asker, &from, &spec.inputs, &work).await;
+                    pulled
+                        .inspect_err(|error| tracing::warn!(%job, %error, "staging"))
+                        .is_ok()
+                }
+                Err(error) => {
+                    tracing::warn!(%job, %error, "preparing a job");
+                    false
+                }
+            };
+            handle.deliver(Input::Staged { job, ok }).await;
+        });
+    }
+
+    fn start_job(&self, job: JobId, offer: &OfferId, spec: JobSpec) {
+        let state = self.core.state();
+        let class = state.offer(offer).and_then(|o| {
+            let of_offer = |c: &&gridbay_protocol::class::Class| c.key.id() == o.terms.class;
+            state.classes().iter().find(of_offer).map(|c| c.key.clone())
+        });
+        let (jobs, handle) = (self.tools.jobs.clone(), self.handle.clone());
+        self.tools.runtime.spawn(async move {
+            let starter = jobs.clone();
+            let started =
+                tokio::task::spawn_blocking(move || starter.start(&job, &spec, class.as_ref()));
+            if let Err(error) = started.await.map_err(io::Error::other).flatten() {
+                tracing::warn!(%job, %error, "starting a job");
+                handle
+                    .deliver(Input::JobPhase {
+                        job,
+                        phase: super::jobs::lost(),
+                    })
+                    .await;
+                return;
+            }
+            follow(jobs, handle, job).await;
+        });
+    }
+
+    pub(super) fn watch_recovered_jobs(&self) {
+        for job in self.core.seller().live_jobs() {
+            self.tools
+                .runtime
+                .spawn(follow(self.tools.jobs.clone(), self.handle.clone(), job));
+        }
+    }
+
+    fn stop_job(&self, job: JobId, grace_ms: u64) {
+        let jobs = self.tools.jobs.clone();
+        let grace = Duration::from_millis(grace_ms);
+        self.tools
+            .runtime
+            .spawn_blocking(move || jobs.stop(&job, grace));
+    }
+
+    fn remove_job(&self, job: JobId) {
+        let jobs = self.tools.jobs.clone();
+        self.tools.runtime.spawn_blocking(move || jobs.remove(&job));
+    }
+
+    fn fetch_outputs(&self, order: OrderKey, job: JobId, from: PublicKey, paths: Vec<String>) {
+        let asker = Asker::new(self.tools.overlay.clone());
+        let folder = self.tools.orders.files(&order, job.task);
+        let handle = self.handle.clone();
+        self.tools.runtime.spawn(async move {
+            let pulled = files::pull_outputs(&asker, &from, job, &paths, &folder).await;
+            let ok = pulled
+                .inspect_err(|error| tracing::warn!(%job, %error, "fetching"))
+                .is_ok();
+            handle.deliver(Input::Fetched { order, job, ok }).await;
+        });
+    }
+}
+
+/// Tells the core of a job's first instruction and of its end.
+async fn follow(jobs: super::Jobs, handle: super::BodyHandle, job: JobId) {
+    let mut phase = jobs.phase(&job);
+    while phase == Phase::Staging {
+        tokio::time::sleep(STARTING).await;
+        phase = jobs.phase(&job);
+    }
+    handle.deliver(Input::JobPhase { job, phase }).await;
+    if matches!(phase, Phase::Running { .. }) {
+        let phase = jobs.wait(&job).await;
+        handle.deliver(Input::JobPhase { job, phase }).await;
+    }
+}
+
+fn disk(what: &'static str) -> impl Fn(io::Error) -> BodyError {
+    move |source| BodyError::Disk { what, source }
+}

@@ -1,0 +1,159 @@
+//! Contents by hash: input files of this node's own orders, served to the sellers that run them.
+//!
+//! A content is written to a temporary name, hashed, and renamed to its id, so what has an id as its
+//! name is whole. Reading checks nothing again: whoever fetches it checks the hash himself.
+
+use gridbay_protocol::ids::ContentId;
+use gridbay_protocol::job::content_id;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Bytes of one content at the most.
+pub const CONTENT_BYTES: u64 = 1 << 30;
+
+/// Beginning of the names of files that are being written.
+const UPLOAD: &str = ".upload-";
+
+/// The store: a folder.
+#[derive(Clone, Debug)]
+pub struct ContentStore {
+    folder: PathBuf,
+}
+
+impl ContentStore {
+    /// Opens (and makes) the folder. Uploads that were under way when the node ended are removed.
+    pub fn open(folder: PathBuf) -> io::Result<ContentStore> {
+        fs::create_dir_all(&folder)?;
+        for entry in fs::read_dir(&folder)? {
+            let entry = entry?;
+            if entry
+                .file_name()
+                .as_encoded_bytes()
+                .starts_with(UPLOAD.as_bytes())
+            {
+                fs::remove_file(entry.path())?;
+            }
+        }
+        Ok(ContentStore { folder })
+    }
+
+    /// Keeps bytes under their hash.
+    pub fn put(&self, bytes: &[u8]) -> io::Result<ContentId> {
+        let id = content_id(bytes);
+        let path = self.path(&id);
+        if !path.exists() {
+            super::replace_file(&path, bytes)?;
+        }
+        Ok(id)
+    }
+
+    /// A fresh name for a file that is being written, to be given to [`ContentStore::adopt`].
+    pub fn temporary(&self) -> PathBuf {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        self.folder.join(format!("{UPLOAD}{number}"))
+    }
+
+    /// Keeps a written and synced file of the store under its hash, which the caller has computed.
+    pub fn adopt(&self, temporary: &Path, id: &ContentId) -> io::Result<()> {
+        fs::rename(temporary, self.path(id))?;
+        File::open(&self.folder)?.sync_all()
+    }
+
+    /// Bytes of all contents; files that are being written do not count.
+    pub fn used(&self) -> io::Result<u64> {
+        let mut sum = 0u64;
+        for entry in fs::read_dir(&self.folder)? {
+            let entry = entry?;
+            if !entry
+                .file_name()
+                .as_encoded_bytes()
+                .starts_with(UPLOAD.as_bytes())
+            {
+                // One that was removed meanwhile takes no room.
+                sum = sum.saturating_add(entry.metadata().map_or(0, |meta| meta.len()));
+            }
+        }
+        Ok(sum)
+    }
+
+    /// Size of a content in bytes, if it is here.
+    pub fn size(&self, id: &ContentId) -> Option<u64> {
+        fs::metadata(self.path(id)).ok().map(|m| m.len())
+    }
+
+    /// At most `most` bytes from an offset, and the size of the whole. `None` if it is not here.
+    pub fn chunk(&self, id: &ContentId, from: u64, most: usize) -> Option<(u64, Vec<u8>)> {
+        read_chunk(&self.path(id), from, most).ok()
+    }
+
+    fn path(&self, id: &ContentId) -> PathBuf {
+        self.folder.join(id.to_hex())
+    }
+}
+
+/// At most `most` bytes of a regular file from an offset, and its size. Links are not followed.
+pub fn read_chunk(path: &Path, from: u64, most: usize) -> io::Result<(u64, Vec<u8>)> {
+    let mut file: File = OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+        .open(path)?;
+    let meta = file.metadata()?;
+    if !meta.is_file() {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "not a regular file",
+        ));
+    }
+    let total = meta.len();
+    file.seek(SeekFrom::Start(from.min(total)))?;
+    let mut bytes = Vec::new();
+    file.take(most as u64).read_to_end(&mut bytes)?;
+    Ok((total, bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contents_are_found_by_hash_and_read_in_chunks() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = ContentStore::open(dir.path().join("content")).unwrap();
+        let id = store.put(b"hello world").unwrap();
+        assert_eq!(store.put(b"hello world").unwrap(), id, "twice is once");
+        assert_eq!(store.size(&id), Some(11));
+        assert_eq!(store.chunk(&id, 6, 3), Some((11, b"wor".to_vec())));
+        assert_eq!(store.chunk(&id, 99, 3), Some((11, Vec::new())));
+        assert_eq!(store.chunk(&ContentId([0; 32]), 0, 3), None);
+    }
+
+    #[test]
+    fn what_was_being_written_is_gone_after_a_restart() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = ContentStore::open(dir.path().to_path_buf()).unwrap();
+        let id = store.put(b"hello").unwrap();
+        let (half, whole) = (store.temporary(), store.temporary());
+        fs::write(&half, b"hal").unwrap();
+        fs::write(&whole, b"whole").unwrap();
+        store.adopt(&whole, &content_id(b"whole")).unwrap();
+        assert_eq!(store.used().unwrap(), 10);
+        let store = ContentStore::open(dir.path().to_path_buf()).unwrap();
+        assert!(!half.exists());
+        assert_eq!(store.size(&id), Some(5));
+        assert_eq!(store.size(&content_id(b"whole")), Some(5));
+    }
+
+    #[test]
+    fn links_are_not_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("secret"), "s").unwrap();
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink(dir.path().join("secret"), &link).unwrap();
+        assert!(read_chunk(&link, 0, 9).is_err());
+        assert!(read_chunk(dir.path(), 0, 9).is_err(), "a folder is no file");
+    }
+}

@@ -1,0 +1,26 @@
+//! What a node keeps in files beside the ledger: contents by hash, orders and their output.
+
+pub mod content;
+pub mod orders;
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+/// Replaces a file by `bytes` so that after a crash either the old or the new content is there:
+/// temporary file, fsync, rename, fsync of the folder. Mode 0600.
+pub fn replace_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let temporary = path.with_extension("new");
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&temporary)?;
+    file.write_all(bytes)?;
+    file.sync_data()?;
+    std::fs::rename(&temporary, path)?;
+    File::open(folder)?.sync_all()
+}

@@ -1,0 +1,385 @@
+//! The API over real sockets: shapes, refusals, bounds, repeated requests.
+
+mod api_support;
+
+use api_support::{STDOUT, Served, credits};
+use gridbay_node::api::client::body;
+use gridbay_node::api::types::*;
+use gridbay_node::api::{ApiError, BindError, ErrorCode, Server};
+use gridbay_protocol::ids::AccountId;
+use gridbay_protocol::job::content_id;
+use serde_json::{Value, json};
+use std::fs;
+use std::net::SocketAddr;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::sync::atomic::Ordering;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpStream, UnixStream};
+
+fn request() -> JobRequest {
+    JobRequest {
+        name: None,
+        want: Want {
+            class: None,
+            nodes: 1,
+            divisible: false,
+            max_price: Some(credits("10")),
+            seconds: 60,
+            budget: None,
+            buy: false,
+        },
+        argv: vec!["true".into()],
+        env: vec![],
+        inputs: vec![],
+        outputs: vec![],
+    }
+}
+
+/// Status line, headers in lower case and body of one raw request.
+async fn raw(
+    mut io: impl tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin,
+    text: &str,
+) -> (u16, Value) {
+    io.write_all(text.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    io.read_to_end(&mut answer).await.unwrap();
+    let answer = String::from_utf8_lossy(&answer).into_owned();
+    let status = answer.split(' ').nth(1).unwrap().parse().unwrap();
+    let body = answer.split("\r\n\r\n").nth(1).unwrap_or("");
+    (
+        status,
+        serde_json::from_str(body).unwrap_or(Value::String(body.into())),
+    )
+}
+
+async fn unix(at: &Served, text: &str) -> (u16, Value) {
+    raw(
+        UnixStream::connect(&at.config.api.socket).await.unwrap(),
+        text,
+    )
+    .await
+}
+
+async fn tcp(at: SocketAddr, text: &str) -> (u16, Value) {
+    raw(TcpStream::connect(at).await.unwrap(), text).await
+}
+
+#[tokio::test]
+async fn shapes_are_exact_text() {
+    let at = Served::start(&[], |_| {}).await;
+    let (status, node) = unix(
+        &at,
+        "GET /api/v1/node HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+    )
+    .await;
+    assert_eq!(status, 200);
+    assert_eq!(node["state"], "ready");
+    assert_eq!(node["balance"], "-1.5");
+    assert_eq!(node["held"], "2");
+    assert_eq!(node["account"], Value::Null);
+    assert_eq!(node["network"], "01".repeat(32));
+    let offer: Value = at
+        .client()
+        .put("/offers", &json!({"label": null, "class": "small", "units": 2, "reserve": "0.1", "buy": null, "notice_seconds": null}))
+        .await
+        .unwrap();
+    assert_eq!(
+        (&offer["reserve"], &offer["buy"]),
+        (&json!("0.1"), &Value::Null)
+    );
+    let other = AccountId([7; 32]);
+    let path = format!("/ledger/balance?account={}", other.to_hex());
+    let balance: Balance = at.client().get(&path).await.unwrap();
+    assert_eq!((balance.account, balance.balance), (other, Signed(-1)));
+    at.stop().await;
+}
+
+#[tokio::test]
+async fn every_refusal_has_the_same_shape() {
+    let at = Served::start(&[], |_| {}).await;
+    let get = |path: &str| format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    for (text, status, code) in [
+        (get("/api/v1/nothing"), 404, "not_found"),
+        (get("/api/v1/jobs/XYZ"), 400, "usage"),
+        (get("/api/v1/jobs/0123456789abcdef"), 404, "not_found"),
+        (get("/api/v1/jobs?al=1"), 400, "usage"),
+        (get("/api/v1/auctions/12"), 400, "usage"),
+        (get("/api/v1/ledger/balance?account=1"), 400, "usage"),
+        (get("/api/v1/ledger/headers"), 400, "usage"),
+        (get("/api/v1/ledger/blocks/-1"), 400, "usage"),
+        (
+            get("/api/v1/jobs/0123456789abcdef/files/0/..%2Fx"),
+            400,
+            "usage",
+        ),
+        (get("/api/v1/node/drain"), 400, "usage"),
+    ] {
+        let (found, body) = unix(&at, &text).await;
+        assert_eq!((found, &body["code"]), (status, &json!(code)), "{text}");
+        assert!(
+            body["message"].is_string() && body["hint"].is_string(),
+            "{body}"
+        );
+        assert!(body.get("details").is_some());
+    }
+    let mut odd = serde_json::to_value(request()).unwrap();
+    odd["colour"] = json!("red");
+    let error = at
+        .client()
+        .post::<Value>("/jobs", &odd, None)
+        .await
+        .unwrap_err();
+    assert_eq!(error.code, ErrorCode::Usage);
+    assert!(error.message.contains("colour"), "{error}");
+    let ask = InviteRequest {
+        endowment: credits("9"),
+        valid_seconds: 60,
+    };
+    let error = at
+        .client()
+        .post::<Invite>("/invitations", &ask, None)
+        .await
+        .unwrap_err();
+    let expected = ApiError::new(
+        ErrorCode::InsufficientFunds,
+        "3 credits are free",
+        "invite with less",
+    );
+    assert_eq!(error, expected);
+    let lines = at
+        .client()
+        .get::<Value>("/ledger/history?limit=99999")
+        .await
+        .unwrap_err();
+    assert_eq!(lines.message, "no more than 1000");
+    at.stop().await;
+}
+
+#[tokio::test]
+async fn statuses_and_codes_agree() {
+    for code in ErrorCode::ALL {
+        assert!(code.status().is_client_error() || code.status().is_server_error());
+        let text = serde_json::to_string(&code).unwrap();
+        assert_eq!(serde_json::from_str::<ErrorCode>(&text).unwrap(), code);
+    }
+}
+
+#[tokio::test]
+async fn uploads_are_bounded_and_whole() {
+    let at = Served::start(&["limits.content=100KiB"], |_| {}).await;
+    let bytes = vec![7u8; 90_000];
+    let pieces: Vec<_> = bytes.chunks(1_000).map(|c| Ok(c.to_vec().into())).collect();
+    let stream = futures::stream::iter(pieces);
+    let staged: Staged = at
+        .client()
+        .upload("/content", 90_000, stream)
+        .await
+        .unwrap();
+    assert_eq!(
+        staged,
+        Staged {
+            content: content_id(&bytes),
+            bytes: 90_000
+        }
+    );
+
+    let (status, body) = unix(&at, "PUT /api/v1/content HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 102401\r\n\r\n").await;
+    assert_eq!((status, &body["code"]), (413, &json!("too_large")));
+    let (status, body) = unix(&at, "PUT /api/v1/content HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n").await;
+    assert_eq!(
+        (status, &body["message"]),
+        (400, &json!("an upload announces its length"))
+    );
+    at.stop().await;
+}
+
+#[tokio::test]
+async fn bodies_are_bounded() {
+    let at = Served::start(&[], |_| {}).await;
+    let mut big = request();
+    big.argv = vec!["x".repeat(2 << 20)];
+    for key in [None, Some("0123456789")] {
+        let error = at
+            .client()
+            .post::<Value>("/jobs", &big, key)
+            .await
+            .unwrap_err();
+        assert!(
+            matches!(error.code, ErrorCode::TooLarge | ErrorCode::Unreachable),
+            "{error:?}"
+        );
+    }
+    assert!(at.fake.jobs.lock().unwrap().is_empty());
+    at.stop().await;
+}
+
+#[tokio::test]
+async fn the_same_key_does_the_deed_once() {
+    let at = Served::start(&[], |_| {}).await;
+    let pay = |amount: &str| TransferRequest {
+        to: AccountId([1; 32]),
+        amount: credits(amount),
+        memo: None,
+    };
+    let client = at.client();
+    let first: Transferred = client
+        .post("/ledger/transfer", &pay("1"), Some("key-0001"))
+        .await
+        .unwrap();
+    let again: Transferred = client
+        .post("/ledger/transfer", &pay("1"), Some("key-0001"))
+        .await
+        .unwrap();
+    assert_eq!((first.height, again.height), (0, 0));
+    assert_eq!(at.fake.transfers.load(Ordering::SeqCst), 1);
+    let other = client
+        .post::<Transferred>("/ledger/transfer", &pay("2"), Some("key-0001"))
+        .await;
+    assert_eq!(other.unwrap_err().code, ErrorCode::Conflict);
+    let fresh: Transferred = client
+        .post("/ledger/transfer", &pay("2"), Some("key-0002"))
+        .await
+        .unwrap();
+    assert_eq!(fresh.height, 1);
+    let bad = client
+        .post::<Transferred>("/ledger/transfer", &pay("2"), Some("short"))
+        .await;
+    assert_eq!(bad.unwrap_err().code, ErrorCode::Usage);
+
+    let one: JobRecord = client
+        .post("/jobs", &request(), Some("key-0003"))
+        .await
+        .unwrap();
+    let dir = at.stop().await;
+    drop(dir);
+    // Another node process derives the same id from the same key.
+    let at = Served::start(&[], |_| {}).await;
+    let two: JobRecord = at
+        .client()
+        .post("/jobs", &request(), Some("key-0003"))
+        .await
+        .unwrap();
+    assert_eq!(one.id, two.id);
+    let three: JobRecord = at.client().post("/jobs", &request(), None).await.unwrap();
+    assert_ne!(one.id, three.id);
+    at.stop().await;
+}
+
+#[tokio::test]
+async fn logs_come_in_pieces_with_their_offsets() {
+    let at = Served::start(&[], |_| {}).await;
+    let (mut all, mut from) = (Vec::new(), 0u64);
+    loop {
+        let path = format!("/jobs/0123456789abcdef/logs?stream=stdout&from={from}");
+        let answer = at.client().download(&path).await.unwrap();
+        let header = |name: &str| answer.headers()[name].to_str().unwrap().to_owned();
+        let (next, last) = (header("gridbay-next-offset"), header("gridbay-last"));
+        all.extend_from_slice(&body(answer, 1 << 20).await.unwrap());
+        from = next.parse().unwrap();
+        if last == "true" {
+            break;
+        }
+    }
+    assert_eq!(all, STDOUT);
+    at.stop().await;
+}
+
+#[tokio::test]
+async fn files_are_streamed_and_links_are_not_followed() {
+    let at = Served::start(&[], |_| {}).await;
+    fs::create_dir_all(at.fake.folder.join("out")).unwrap();
+    let bytes: Vec<u8> = (0..300_000u32).map(|n| n as u8).collect();
+    fs::write(at.fake.folder.join("out/a b"), &bytes).unwrap();
+    symlink("/etc/passwd", at.fake.folder.join("out/link")).unwrap();
+    let client = at.client();
+    let answer = client
+        .download("/jobs/0123456789abcdef/files/0/out/a%20b")
+        .await
+        .unwrap();
+    assert_eq!(body(answer, 1 << 20).await.unwrap(), bytes);
+    for path in ["out/link", "out", "out/none"] {
+        let path = format!("/jobs/0123456789abcdef/files/0/{path}");
+        let error = client.download(&path).await.unwrap_err();
+        assert_eq!(error.code, ErrorCode::NotFound, "{path}");
+    }
+    at.stop().await;
+}
+
+#[tokio::test]
+async fn tcp_wants_token_and_host() {
+    let at = Served::start(&["api.listen=127.0.0.1:0"], |_| {}).await;
+    let (address, path) = (at.tcp.unwrap(), at.config.home.token());
+    assert_eq!(
+        fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+    let token = fs::read_to_string(&path).unwrap().trim().to_owned();
+    assert_eq!(token.len(), 64);
+    let get = |host: &str, token: &str| {
+        format!(
+            "GET /api/v1/node HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n"
+        )
+    };
+    let host = format!("localhost:{}", address.port());
+    assert_eq!(tcp(address, &get(&host, &token)).await.0, 200);
+    let (status, body) = tcp(address, &get("evil.example", &token)).await;
+    assert_eq!((status, &body["code"]), (401, &json!("unauthorised")));
+    let guess = format!(
+        "{}{}",
+        &token[..63],
+        if token.ends_with('0') { "1" } else { "0" }
+    );
+    assert_eq!(tcp(address, &get(&host, &guess)).await.0, 401);
+    let bare = format!("GET /healthz HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+    assert_eq!(tcp(address, &bare).await.0, 401);
+    at.stop().await;
+}
+
+#[tokio::test]
+async fn health_and_metrics_are_text() {
+    let at = Served::start(&[], |_| {}).await;
+    let get = |path: &str| format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    assert_eq!(unix(&at, &get("/healthz")).await, (200, json!("ok\n")));
+    let (status, text) = unix(&at, &get("/metrics")).await;
+    assert_eq!((status, text), (200, json!("gridbay_ledger_height 42\n")));
+    at.stop().await;
+}
+
+#[tokio::test]
+async fn one_node_per_socket_and_stale_ones_are_replaced() {
+    let at = Served::start(&[], |_| {}).await;
+    let socket = at.config.api.socket.clone();
+    assert_eq!(
+        fs::metadata(&socket).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+    let second = Server::bind(&at.config).await;
+    assert!(matches!(second.err(), Some(BindError::Running(_))));
+    let config = at.config.clone();
+    let _dir = at.stop().await;
+    assert!(!socket.exists());
+    drop(std::os::unix::net::UnixListener::bind(&socket).unwrap());
+    assert!(socket.exists(), "a crash leaves the file");
+    Server::bind(&config).await.unwrap();
+}
+
+#[tokio::test]
+async fn connections_are_bounded_and_freed() {
+    let at = Served::start(&["api.connections=2"], |_| {}).await;
+    let hold = |path| async move { UnixStream::connect(path).await.unwrap() };
+    let one = hold(&at.config.api.socket).await;
+    let _two = hold(&at.config.api.socket).await;
+    let client = at.client();
+    let third = tokio::spawn(async move { client.get::<NodeStatus>("/node").await });
+    drop(one);
+    assert_eq!(third.await.unwrap().unwrap().height, 42);
+}
+
+#[tokio::test]
+async fn a_node_that_is_away_is_told_in_words() {
+    let dir = tempfile::tempdir().unwrap();
+    let client = gridbay_node::api::client::Client::new(dir.path().join("api.sock"));
+    let error = client.get::<NodeStatus>("/node").await.unwrap_err();
+    assert_eq!(error.code, ErrorCode::Unreachable);
+    assert!(error.message.starts_with("there is no node at "), "{error}");
+}

@@ -1,0 +1,359 @@
+//! The program as users meet it: its output, its three-line failures, its exit codes.
+
+mod api_support;
+
+use api_support::{STDOUT, Served, credits};
+use gridbay_node::api::types::{JobRecord, JobState};
+use gridbay_protocol::genesis::Genesis;
+use gridbay_protocol::ids::AccountId;
+use gridbay_protocol::invitation::{Grant, Invitation, SignedGrant};
+use gridbay_protocol::job::{JobExit, content_id};
+use gridbay_protocol::keys::SecretKey;
+use serde_json::Value;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+struct Ran {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+/// Runs the program with `--data` and other words.
+async fn gridbay(data: &Path, words: &[&str]) -> Ran {
+    let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_gridbay"));
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("GRIDBAY_") {
+            command.env_remove(name);
+        }
+    }
+    command
+        .arg("--data")
+        .arg(data)
+        .args(words)
+        .current_dir(data);
+    let done = command.output().await.unwrap();
+    Ran {
+        code: done.status.code().unwrap_or(-1),
+        out: String::from_utf8(done.stdout).unwrap(),
+        err: String::from_utf8(done.stderr).unwrap(),
+    }
+}
+
+impl Ran {
+    fn json(&self) -> Value {
+        assert_eq!(self.code, 0, "{}", self.err);
+        serde_json::from_str(&self.out).unwrap()
+    }
+}
+
+#[tokio::test]
+async fn run_streams_fetches_and_ends_with_zero() {
+    let at = Served::start(&[], |_| {}).await;
+    assert!(at.tcp.is_none(), "TCP is off unless asked for");
+    let data = at.dir.path();
+    fs::create_dir_all(at.fake.folder.join("out")).unwrap();
+    fs::write(at.fake.folder.join("out/sum"), "12345").unwrap();
+    fs::write(data.join("prog"), "#!/bin/sh\n").unwrap();
+    fs::set_permissions(data.join("prog"), fs::Permissions::from_mode(0o755)).unwrap();
+    let words = [
+        "run",
+        "--max-price",
+        "10",
+        "--time",
+        "30m",
+        "--output",
+        "out/sum",
+        "--env",
+        "A=b",
+        "--dest",
+        "here",
+        "--",
+        "./prog",
+        "-x",
+    ];
+    let ran = gridbay(data, &words).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(ran.out.as_bytes(), STDOUT);
+    let first = ran.err.lines().next().unwrap();
+    assert_eq!(
+        first,
+        "can cost at most 10 credits (1 node for 30m00s at up to 10 per node-hour); likely 0.5"
+    );
+    assert!(
+        ran.err
+            .contains("done, paid 0.25 credits, waited 1.5s, ran 1.5s")
+    );
+    assert_eq!(
+        fs::read_to_string(data.join("here/out/sum")).unwrap(),
+        "12345"
+    );
+
+    let jobs: Vec<_> = at.fake.jobs.lock().unwrap().values().cloned().collect();
+    let (record, request) = &jobs[0];
+    assert_eq!(request.argv, ["./prog", "-x"]);
+    assert_eq!(request.env, [("A".to_owned(), "b".to_owned())]);
+    assert!(request.inputs[0].executable);
+    assert_eq!(request.inputs[0].content, content_id(b"#!/bin/sh\n"));
+    assert_eq!(request.want.max_price, Some(credits("10")));
+    let path = format!("/jobs/{}", record.id);
+    let again: JobRecord = at.client().get(&path).await.unwrap();
+    assert_eq!(again.state, JobState::Done);
+    at.stop().await;
+}
+
+#[tokio::test]
+async fn run_ends_with_the_jobs_own_code() {
+    for (exit, code) in [
+        (JobExit::Code(7), 7),
+        (JobExit::Signal(9), 137),
+        (JobExit::TimeLimit, 8),
+        (JobExit::Lost, 1),
+        (JobExit::Code(256), 1),
+    ] {
+        let at = Served::start(&[], |fake| fake.exit = exit).await;
+        let ran = gridbay(at.dir.path(), &["run", "true"]).await;
+        assert_eq!(ran.code, code, "{exit:?}");
+        assert!(ran.err.contains("failed (exit_code)"), "{}", ran.err);
+        at.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_paid_or_met_is_not_sent() {
+    let at = Served::start(&[], |fake| fake.spendable = credits("5")).await;
+    let ran = gridbay(at.dir.path(), &["run", "-n", "2", "true"]).await;
+    assert_eq!(ran.code, 6);
+    let said: Vec<_> = ran.err.lines().skip(1).collect();
+    assert_eq!(
+        said,
+        [
+            "gridbay: the order was not sent",
+            "    why: it can cost 20 credits, 5 can be spent",
+            "    try: lower --budget, --max-price, --time or -n; see gridbay ledger balance",
+        ]
+    );
+    let words = ["run", "-n", "9", "--max-price", "0.1", "true"];
+    let ran = gridbay(at.dir.path(), &words).await;
+    assert_eq!(ran.code, 4, "{}", ran.err);
+    assert!(at.fake.jobs.lock().unwrap().is_empty());
+    at.stop().await;
+}
+
+#[tokio::test]
+async fn detached_jobs_are_found_again() {
+    let at = Served::start(&[], |_| {}).await;
+    let data = at.dir.path();
+    let ran = gridbay(data, &["run", "--detach", "true"]).await;
+    let id = ran.out.trim().to_owned();
+    assert_eq!((ran.code, id.len()), (0, 16));
+    let list = gridbay(data, &["job", "list", "--all", "-o", "json"])
+        .await
+        .json();
+    assert_eq!(list[0]["id"], id.as_str());
+    assert_eq!(list[0]["paid"], "0.25");
+    let logs = gridbay(data, &["job", "logs", "--label", &id]).await;
+    assert_eq!(logs.out, "0: one\n0: two\n0: three");
+    let open = gridbay(data, &["job", "list"]).await;
+    assert_eq!(open.out.lines().count(), 1, "headings only: {}", open.out);
+    let run = gridbay(data, &["run", "-o", "json", "true"]).await.json();
+    assert_eq!(run["state"], "done");
+    at.stop().await;
+}
+
+#[tokio::test]
+async fn failures_have_three_lines_and_a_code() {
+    let at = Served::start(&[], |_| {}).await;
+    let data = at.dir.path();
+    for (words, code, lines) in [
+        (&["job", "describe", "0123456789abcdef"][..], 3, 3),
+        (&["invite", "--endowment", "9"], 6, 3),
+        (&["ledger", "verify"], 3, 3),
+        (&["offer", "withdraw", "3"], 3, 3),
+        (&["node", "up"], 3, 3),
+        (&["config", "show", "--set", "colour=1"], 2, 3),
+    ] {
+        let ran = gridbay(data, words).await;
+        assert_eq!(ran.code, code, "{words:?}: {}", ran.err);
+        assert_eq!(ran.err.lines().count(), lines, "{}", ran.err);
+        assert!(ran.err.starts_with("gridbay: ") && ran.out.is_empty());
+    }
+    let dir = at.stop().await;
+    let ran = gridbay(dir.path(), &["node", "status"]).await;
+    assert_eq!(ran.code, 7);
+    assert!(
+        ran.err.contains("try: start it with gridbay node up"),
+        "{}",
+        ran.err
+    );
+}
+
+#[tokio::test]
+async fn answers_in_both_forms() {
+    let at = Served::start(&[], |_| {}).await;
+    let data = at.dir.path();
+    let status = gridbay(data, &["node", "status"]).await;
+    assert!(
+        status.out.contains("balance     -1.5 free, 2 held\n"),
+        "{}",
+        status.out
+    );
+    assert_eq!(
+        gridbay(data, &["-o", "json", "node", "drain"]).await.json()["state"],
+        "draining"
+    );
+    let words = [
+        "offer",
+        "set",
+        "--class",
+        "small",
+        "-n",
+        "2",
+        "--reserve",
+        "0.5",
+        "-o",
+        "json",
+    ];
+    let offer = gridbay(data, &words).await.json();
+    assert_eq!(
+        (&offer["label"], &offer["reserve"]),
+        (&7.into(), &"0.5".into())
+    );
+    let shown = gridbay(data, &["config", "show", "-o", "json", "--set", "log=warn"])
+        .await
+        .json();
+    let log = shown
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|s| s["key"] == "log")
+        .unwrap();
+    assert_eq!(
+        (&log["value"], &log["origin"]),
+        (&"warn".into(), &"flag".into())
+    );
+    let to = "07".repeat(32);
+    let moved = gridbay(data, &["ledger", "transfer", &to, "2.5"]).await;
+    assert!(moved.out.starts_with("done at height 0"), "{}", moved.err);
+    at.stop().await;
+}
+
+#[tokio::test]
+async fn founding_keeps_keys_at_home_and_joining_checks() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = |name: &str| dir.path().join(name);
+    for name in ["ada", "bob"] {
+        fs::create_dir(home(name)).unwrap();
+        fs::set_permissions(home(name), fs::Permissions::from_mode(0o700)).unwrap();
+        let out = home(&format!("{name}.json"));
+        let words = [
+            "found",
+            "member",
+            "--name",
+            name,
+            "--address",
+            "/ip4/127.0.0.1/tcp/7411",
+            "--credit-line",
+            "50",
+            "--out",
+            out.to_str().unwrap(),
+        ];
+        let ran = gridbay(&home(name), &words).await;
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        let secret = fs::read_to_string(home(name).join("keys/account.key")).unwrap();
+        assert!(!fs::read_to_string(&out).unwrap().contains(secret.trim()));
+    }
+    let genesis = home("genesis.cbor");
+    let (ada, bob) = (home("ada.json"), home("bob.json"));
+    let words = [
+        "found",
+        "--name",
+        "lab",
+        "--policy",
+        "local",
+        "-o",
+        "json",
+        "--member",
+        bob.to_str().unwrap(),
+        ada.to_str().unwrap(),
+        "--class",
+        "name=small,vcpu=1,price=1",
+        "name=big,vcpu=4,memory=4GiB,price=3",
+        "--out",
+        genesis.to_str().unwrap(),
+    ];
+    let founded = gridbay(dir.path(), &words).await.json();
+    let parsed = Genesis::decode(&fs::read(&genesis).unwrap()).unwrap();
+    assert_eq!(founded["network"], parsed.network().to_hex());
+    assert_eq!((parsed.members.len(), parsed.classes.len()), (2, 2));
+    assert_eq!(parsed.validators().unwrap().total_power(), 2);
+
+    let join = ["join", genesis.to_str().unwrap(), "-o", "json"];
+    let joined = gridbay(&home("ada"), &join).await.json();
+    assert_eq!(
+        (&joined["by"], &joined["network"]),
+        (&"genesis".into(), &founded["network"])
+    );
+    assert_eq!(
+        gridbay(&home("ada"), &join).await.code,
+        0,
+        "again changes nothing"
+    );
+
+    fs::create_dir(home("eve")).unwrap();
+    fs::set_permissions(home("eve"), fs::Permissions::from_mode(0o700)).unwrap();
+    assert_eq!(
+        gridbay(&home("eve"), &join).await.code,
+        3,
+        "no keys, no member"
+    );
+    let invitation = invitation(&parsed);
+    let eve = gridbay(&home("eve"), &["join", &invitation.to_text(), "-o", "json"])
+        .await
+        .json();
+    assert_eq!(eve["by"], "invitation");
+    let stored = home("eve").join("invitation");
+    assert_eq!(
+        fs::metadata(stored).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
+    assert_eq!(
+        gridbay(&home("eve"), &join).await.code,
+        9,
+        "her key is no member's"
+    );
+
+    let mut forged = invitation.clone();
+    forged.token_seed = [8; 32];
+    assert_eq!(
+        gridbay(&home("bob"), &["join", &forged.to_text()])
+            .await
+            .code,
+        9
+    );
+    let mut other = parsed.clone();
+    other.name = "other".into();
+    let stranger = self::invitation(&other).to_text();
+    let ran = gridbay(&home("ada"), &["join", &stranger]).await;
+    assert_eq!(ran.code, 9);
+    assert!(ran.err.contains("belongs to network"), "{}", ran.err);
+}
+
+fn invitation(genesis: &Genesis) -> Invitation {
+    let (inviter, seed) = (SecretKey::from_seed(&[1; 32]), [2; 32]);
+    let grant = Grant {
+        inviter: AccountId([4; 32]),
+        key: inviter.public(),
+        token: SecretKey::from_seed(&seed).public(),
+        endowment: credits("5"),
+        valid_until: 99,
+    };
+    let network = genesis.network();
+    Invitation {
+        network,
+        grant: SignedGrant::new(&network, grant, &inviter),
+        token_seed: seed,
+        bootstrap: vec![],
+    }
+}

@@ -1,0 +1,354 @@
+//! What a client can check by itself: chains of headers, and auctions in a block.
+
+use gridbay_ledger::log::{InclusionProof, Log};
+use gridbay_node::api::types::{AuctionProof, AuctionRecord, EffectProof, Hex, SignedHeader};
+use gridbay_node::cli::{AuctionError, ChainError, HeaderChain, verify_auction};
+use gridbay_protocol::account::{AccountKey, Roles};
+use gridbay_protocol::block::Header;
+use gridbay_protocol::class::{Class, ClassKey, Isolation};
+use gridbay_protocol::clearing::*;
+use gridbay_protocol::codec;
+use gridbay_protocol::effect::{Effect, OrderEnd};
+use gridbay_protocol::genesis::*;
+use gridbay_protocol::hash::Domain;
+use gridbay_protocol::ids::*;
+use gridbay_protocol::keys::SecretKey;
+use gridbay_protocol::order::Step;
+use gridbay_protocol::units::{Credits, Price};
+use gridbay_protocol::validator::{ValidatorSet, validator_id};
+use gridbay_protocol::vote::{Certificate, CertificateSignature};
+
+fn key(n: u8) -> SecretKey {
+    SecretKey::from_seed(&[n; 32])
+}
+
+fn genesis() -> Genesis {
+    let member = |n: u8| Member {
+        name: format!("m{n}"),
+        keys: vec![AccountKey {
+            key: key(n + 100).public(),
+            roles: Roles::ALL,
+        }],
+        endowment: Credits::ZERO,
+        credit_line: Credits::ZERO,
+        validator: Some(MemberValidator {
+            key: key(n).public(),
+            node: key(n + 50).public(),
+            power: 1,
+            beacon_tip: Hash32([n; 32]),
+        }),
+        addresses: vec![],
+    };
+    Genesis {
+        format: FORMAT,
+        rules: RULES,
+        name: "lab".into(),
+        time_ms: 1_000,
+        policy: Policy::local(),
+        classes: vec![Class {
+            name: "small".into(),
+            key: ClassKey {
+                vcpu: 1,
+                memory_mib: 1,
+                disk_mib: 1,
+                gpu: 0,
+                isolation: Isolation::Process,
+                circle: "members".into(),
+            },
+            reference_price: Price(1),
+        }],
+        members: (1..=4).map(member).collect(),
+        beacon: Hash32([0; 32]),
+    }
+}
+
+fn header(genesis: &Genesis, height: u64, parent: BlockId, effects_root: Hash32) -> Header {
+    let set = genesis.validators().unwrap();
+    Header {
+        format: FORMAT,
+        rules: RULES,
+        network: genesis.network(),
+        height,
+        time_ms: genesis.time_ms + height,
+        parent,
+        proposer: set.members()[0].id,
+        entries_root: Hash32::default(),
+        effects_root,
+        state_root: Hash32::default(),
+        validators: set.hash(),
+        next_validators: set.hash(),
+        log_root: Hash32::default(),
+        last_commit: Hash32::default(),
+        beacon_reveal: Hash32::default(),
+        evidence_root: Hash32::default(),
+    }
+}
+
+/// A certificate by the first `signers` of the four keys.
+fn certify(header: &Header, signers: u8) -> Certificate {
+    let mut certificate = Certificate {
+        height: header.height,
+        round: 0,
+        block: header.id(),
+        signatures: vec![],
+    };
+    for n in 1..=signers {
+        let validator = validator_id(&key(n).public());
+        let vote = codec::encode(&certificate.vote(validator));
+        certificate.signatures.push(CertificateSignature {
+            validator,
+            signature: key(n).sign(Domain::Vote, &header.network, &vote),
+        });
+    }
+    certificate.signatures.sort_by_key(|s| s.validator);
+    certificate
+}
+
+fn signed(header: &Header, signers: u8) -> SignedHeader {
+    SignedHeader {
+        header: Hex(codec::encode(header)),
+        certificate: Hex(codec::encode(&certify(header, signers))),
+        validators: None,
+    }
+}
+
+#[test]
+fn a_chain_is_followed_and_every_change_is_found() {
+    let genesis = genesis();
+    let first = header(&genesis, 1, BlockId::default(), Hash32::default());
+    let second = header(&genesis, 2, first.id(), Hash32::default());
+    let mut chain = HeaderChain::new(&genesis).unwrap();
+    chain.push(&signed(&first, 3)).unwrap();
+    for (field, change) in [
+        (
+            "network",
+            (|h| h.network = NetworkId([9; 32])) as fn(&mut Header),
+        ),
+        ("height", |h| h.height = 3),
+        ("parent", |h| h.parent = BlockId([9; 32])),
+        ("time", |h| h.time_ms = 1_001),
+        ("validators", |h| h.validators = Hash32([9; 32])),
+    ] {
+        let mut changed = second.clone();
+        change(&mut changed);
+        let wrong = ChainError::Field { height: 2, field };
+        assert_eq!(chain.push(&signed(&changed, 4)), Err(wrong));
+    }
+    let few = chain.push(&signed(&second, 2)).unwrap_err();
+    assert!(matches!(few, ChainError::Certificate(_)), "{few}");
+    let mut other = signed(&second, 4);
+    other.certificate = signed(&first, 4).certificate;
+    assert!(chain.push(&other).is_err());
+    chain.push(&signed(&second, 4)).unwrap();
+    assert_eq!((chain.height(), chain.head()), (2, second.id()));
+}
+
+#[test]
+fn new_validators_must_have_been_promised() {
+    let genesis = genesis();
+    let set = genesis.validators().unwrap();
+    let three = ValidatorSet::new(set.members()[..3].to_vec()).unwrap();
+    let mut first = header(&genesis, 1, BlockId::default(), Hash32::default());
+    first.next_validators = three.hash();
+    let mut second = header(&genesis, 2, first.id(), Hash32::default());
+    second.validators = three.hash();
+    let mut chain = HeaderChain::new(&genesis).unwrap();
+    chain.push(&signed(&first, 4)).unwrap();
+    let mut next = signed(&second, 4);
+    let wrong = chain.clone().push(&next).unwrap_err();
+    assert!(matches!(
+        wrong,
+        ChainError::Field {
+            field: "list of validators",
+            ..
+        }
+    ));
+    next.validators = Some(Hex(codec::encode(&three)));
+    let stranger = chain.clone().push(&next).unwrap_err();
+    assert!(matches!(stranger, ChainError::Certificate(_)), "{stranger}");
+    let mut certificate = certify(&second, 4);
+    certificate
+        .signatures
+        .retain(|s| three.get(&s.validator).is_some());
+    next.certificate = Hex(codec::encode(&certificate));
+    chain.push(&next).unwrap();
+}
+
+fn record(class: ClassId, height: u64) -> ClearingRecord {
+    let credits = |n| Credits::from_micros(n).unwrap();
+    let bid = |n: u8, price| ClearingBid {
+        order: OrderId([n; 32]),
+        round: 1,
+        rank: Hash32([n; 32]),
+        min: 1,
+        steps: vec![Step {
+            units: 2,
+            price: Price(price),
+        }],
+    };
+    ClearingRecord {
+        id: clearing_id(&class, height),
+        class,
+        kind: ClearingKind::Boundary,
+        height,
+        slot: 1,
+        heights: 8,
+        offers: vec![ClearingOffer {
+            offer: OfferId([7; 32]),
+            units: 3,
+            reserve: Price(2),
+        }],
+        bids: vec![bid(1, 10), bid(2, 6)],
+        awards: vec![
+            Award {
+                order: OrderId([1; 32]),
+                units: 2,
+                pay: credits(8),
+            },
+            Award {
+                order: OrderId([2; 32]),
+                units: 1,
+                pay: credits(2),
+            },
+        ],
+        sold: vec![Sold {
+            offer: OfferId([7; 32]),
+            units: 3,
+            earns: credits(10),
+        }],
+    }
+}
+
+/// A block of three effects whose second is the record.
+fn proof(genesis: &Genesis, record: ClearingRecord) -> AuctionProof {
+    let other = Effect::Order {
+        order: OrderId([1; 32]),
+        end: OrderEnd::Served,
+    };
+    let effects = [other.clone(), Effect::Clearing(record.clone()), other];
+    let mut log = Log::default();
+    for effect in &effects {
+        log.append(effect.leaf());
+    }
+    let path: InclusionProof = log.inclusion_proof(1, 3).unwrap();
+    let header = header(
+        genesis,
+        record.height,
+        BlockId::default(),
+        Hash32(log.root()),
+    );
+    AuctionProof {
+        id: record.id.to_hex(),
+        class: "small".into(),
+        record: AuctionRecord::Clearing(record),
+        header: Hex(codec::encode(&header)),
+        certificate: Hex(codec::encode(&certify(&header, 4))),
+        validators: Hex(codec::encode(&genesis.validators().unwrap())),
+        proof: Hex(codec::encode(&EffectProof {
+            index: 1,
+            size: 3,
+            proof: path,
+        })),
+    }
+}
+
+fn check(genesis: &Genesis, proof: &AuctionProof) -> Result<(), AuctionError> {
+    verify_auction(proof, &genesis.network(), &genesis.validators().unwrap())
+}
+
+#[test]
+fn an_auction_is_proved_and_survives_json() {
+    let genesis = genesis();
+    let good = proof(&genesis, record(genesis.classes[0].key.id(), 8));
+    check(&genesis, &good).unwrap();
+    let json = serde_json::to_string(&good).unwrap();
+    check(&genesis, &serde_json::from_str(&json).unwrap()).unwrap();
+}
+
+#[test]
+fn a_record_that_is_not_in_the_block_is_refused() {
+    let genesis = genesis();
+    let mut lie = proof(&genesis, record(genesis.classes[0].key.id(), 8));
+    if let AuctionRecord::Clearing(record) = &mut lie.record {
+        record.awards.pop();
+    }
+    assert!(matches!(
+        check(&genesis, &lie),
+        Err(AuctionError::NotInBlock { height: 8, .. })
+    ));
+    let mut unsigned = proof(&genesis, record(genesis.classes[0].key.id(), 8));
+    unsigned.certificate = Hex(vec![]);
+    assert!(matches!(
+        check(&genesis, &unsigned),
+        Err(AuctionError::Bytes("certificate", _))
+    ));
+}
+
+#[test]
+fn certified_but_wrong_outcomes_are_refused() {
+    let genesis = genesis();
+    let class = genesis.classes[0].key.id();
+    let micros = |n| Credits::from_micros(n).unwrap();
+    let lies: [(&str, Box<dyn Fn(&mut ClearingRecord)>); 8] = [
+        (
+            "pays above",
+            Box::new(move |r| r.awards[0].pay = micros(21)),
+        ),
+        ("are paid", Box::new(move |r| r.awards[0].pay = micros(9))),
+        ("were awarded", Box::new(|r| r.awards[0].units = 1)),
+        ("did not bid", Box::new(|r| r.awards[0].units = 3)),
+        (
+            "did not bid",
+            Box::new(|r| r.awards[0].order = OrderId::default()),
+        ),
+        (
+            "below its reserve",
+            Box::new(move |r| r.sold[0].earns = micros(5)),
+        ),
+        ("did not offer", Box::new(|r| r.sold[0].units = 4)),
+        ("out of order", Box::new(|r| r.bids.swap(0, 1))),
+    ];
+    for (says, lie) in lies {
+        let mut record = record(class, 8);
+        lie(&mut record);
+        let error = check(&genesis, &proof(&genesis, record)).unwrap_err();
+        assert!(error.to_string().contains(says), "{says}: {error}");
+    }
+}
+
+#[test]
+fn a_buy_is_priced_by_its_rule() {
+    let genesis = genesis();
+    let micros = |n| Credits::from_micros(n).unwrap();
+    let mut good = proof(&genesis, record(genesis.classes[0].key.id(), 8));
+    for (price, fits) in [(30, true), (31, false)] {
+        let buy = BuyRecord {
+            order: OrderId([1; 32]),
+            class: genesis.classes[0].key.id(),
+            height: 8,
+            taken: vec![ClearingOffer {
+                offer: OfferId([7; 32]),
+                units: 2,
+                reserve: Price(10),
+            }],
+            displaced: vec![],
+            displaced_value: micros(30),
+            price: micros(price),
+            slots: 3,
+        };
+        let mut log = Log::default();
+        log.append(Effect::Buy(buy.clone()).leaf());
+        let path = log.inclusion_proof(0, 1).unwrap();
+        let header = header(&genesis, 8, BlockId::default(), Hash32(log.root()));
+        good.id = buy.order.to_hex();
+        good.record = AuctionRecord::Buy(buy);
+        good.header = Hex(codec::encode(&header));
+        good.certificate = Hex(codec::encode(&certify(&header, 3)));
+        good.proof = Hex(codec::encode(&EffectProof {
+            index: 0,
+            size: 1,
+            proof: path,
+        }));
+        assert_eq!(check(&genesis, &good).is_ok(), fits);
+    }
+}
