@@ -1,0 +1,4 @@
+//! Benchmarks on real local networks.
+
+pub(crate) mod orders;
+mod spread;

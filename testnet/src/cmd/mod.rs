@@ -1,0 +1,134 @@
+//! The command line: one file per command.
+//!
+//! Every command runs on one thread, so that dropping its work, when it is interrupted, runs the
+//! clean-up of what it owns before the process ends.
+
+mod bench;
+mod demo;
+mod down;
+mod status;
+mod up;
+
+use crate::network::Plan;
+use crate::say;
+use clap::{Parser, Subcommand};
+use std::future::Future;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use tokio::signal::unix::{SignalKind, signal};
+
+/// Exit code after an interrupt.
+const INTERRUPTED: u8 = 130;
+
+/// The gridbay laboratory: real local networks on this machine
+#[derive(Debug, Parser)]
+#[command(name = "gridbay-testnet", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Shows a whole market at work and checks that all came out right
+    Demo(demo::DemoArgs),
+    /// Starts a local network
+    Up(up::UpArgs),
+    /// Ends a local network and removes its folder
+    Down(down::DownArgs),
+    /// Shows the nodes of a local network
+    Status(status::StatusArgs),
+    /// Measures
+    #[command(subcommand)]
+    Bench(bench::BenchCommand),
+}
+
+/// Parses the arguments and runs the command.
+pub(crate) fn run() -> ExitCode {
+    let cli = Cli::parse();
+    let done = match cli.command {
+        Command::Demo(args) => with_runtime(args.run()),
+        Command::Up(args) => with_runtime(args.run()),
+        Command::Down(args) => args.run(),
+        Command::Status(args) => with_runtime(args.run()),
+        Command::Bench(command) => with_runtime(command.run()),
+    };
+    done.unwrap_or_else(|error| {
+        say::note(&format!("gridbay-testnet: {error:#}"));
+        ExitCode::FAILURE
+    })
+}
+
+/// Runs to the end or to the first interrupt, whichever comes first.
+fn with_runtime(work: impl Future<Output = anyhow::Result<ExitCode>>) -> anyhow::Result<ExitCode> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        tokio::select! {
+            done = work => done,
+            name = interrupt() => {
+                say::note(&format!("{}: ending what was started", name?));
+                Ok(ExitCode::from(INTERRUPTED))
+            }
+        }
+    })
+}
+
+/// Waits for a signal that asks to end; returns what happened.
+async fn interrupt() -> anyhow::Result<&'static str> {
+    let mut interrupted = signal(SignalKind::interrupt())?;
+    let mut terminated = signal(SignalKind::terminate())?;
+    let mut hung_up = signal(SignalKind::hangup())?;
+    Ok(tokio::select! {
+        _ = interrupted.recv() => "interrupted",
+        _ = terminated.recv() => "asked to end",
+        _ = hung_up.recv() => "the terminal is gone",
+    })
+}
+
+/// This very program: what nodes are started from.
+fn program() -> anyhow::Result<PathBuf> {
+    Ok(std::env::current_exe()?)
+}
+
+/// Name of the run that `up`, `down` and `status` mean unless told otherwise.
+const DEFAULT_RUN: &str = "local";
+
+/// A plan with a log filter of the user's.
+fn plan(name: &str, validators: usize, buyers: usize, log: &str) -> Plan {
+    let mut plan = Plan::local(name, validators, buyers);
+    plan.log = log.to_owned();
+    plan
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn commands_of_the_documents_parse() {
+        for line in [
+            "demo",
+            "demo --json report.json --keep",
+            "up -n 7",
+            "up -n 4 --buyers 2 --name lab --config-out net.json --detach --timeout 30",
+            "down --name lab",
+            "status --name lab",
+            "bench orders -o json --dead-validator",
+        ] {
+            let words = ["gridbay-testnet"].into_iter().chain(line.split(' '));
+            assert!(Cli::try_parse_from(words).is_ok(), "{line}");
+        }
+        for line in ["", "up -n", "up --detach=3", "bench", "demo --json"] {
+            let words = ["gridbay-testnet"].into_iter().chain(line.split(' '));
+            assert!(Cli::try_parse_from(words).is_err(), "{line}");
+        }
+    }
+}

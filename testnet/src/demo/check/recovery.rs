@@ -1,0 +1,63 @@
+//! The chain went on without the killed validator, it caught up after its second start, and what it
+//! ran when it was killed came to a good end.
+
+use super::Verdict;
+use crate::demo::evidence::Evidence;
+use gridbay_node::api::types::JobState;
+use std::time::Duration;
+
+/// Until the chain goes on.
+const GOES_ON: Duration = Duration::from_secs(3);
+/// Heights a node may be behind at the moment it is asked: the others go on meanwhile.
+const BEHIND: u64 = 4;
+
+pub(super) fn judge(evidence: &Evidence) -> Verdict {
+    let crash = &evidence.crash;
+    let node = &crash.node;
+    let took = crash.next_blocks.as_secs_f64();
+    if crash.next_blocks > GOES_ON {
+        return Err(format!("two more blocks took {took:.1} s without {node}"));
+    }
+    if crash.own.saturating_add(BEHIND) < crash.head || crash.head <= crash.height {
+        let (own, head) = (crash.own, crash.head);
+        return Err(format!("{node} is at height {own} of {head}"));
+    }
+    if crash.hosted.is_empty() {
+        return Err(format!("{node} ran nothing when it was killed"));
+    }
+    for name in &crash.hosted {
+        let done = |o: &&crate::demo::order::Order| o.record.state == JobState::Done;
+        let mut named = evidence.orders.iter().filter(|o| o.wish.name == name);
+        if named.find(done).is_none() {
+            return Err(format!("{name}, which ran on {node}, was not finished"));
+        }
+    }
+    let back = crash.back.as_secs_f64();
+    Ok(format!(
+        "{node}: two more blocks after {took:.1} s, back at {} of {} in {back:.1} s, finished {}",
+        crash.own,
+        crash.head,
+        crash.hosted.join(", ")
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+
+    #[test]
+    fn a_standstill_a_laggard_and_a_lost_job_are_found() {
+        let mut bad = sample::good();
+        bad.crash.next_blocks = GOES_ON + Duration::from_millis(1);
+        assert!(judge(&bad).unwrap_err().contains("two more blocks"));
+        let mut bad = sample::good();
+        bad.crash.own = bad.crash.head - BEHIND - 1;
+        assert!(judge(&bad).unwrap_err().contains("height"));
+        let mut bad = sample::good();
+        bad.crash.hosted = vec!["vain".into()];
+        assert!(judge(&bad).unwrap_err().contains("not finished"));
+        bad.crash.hosted.clear();
+        assert!(judge(&bad).is_err());
+    }
+}

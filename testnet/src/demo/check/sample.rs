@@ -1,0 +1,246 @@
+//! Small evidence that passes all checks; the tests of the checks spoil it.
+
+use crate::demo::evidence::{Account, Auction, Chain, Evidence, Verified};
+use crate::demo::order::{Order, Wish};
+use crate::demo::scene::Crash;
+use crate::demo::work::{Output, Work};
+use gridbay_node::api::types::{
+    AuctionRecord, JobId, JobReason, JobRecord, JobState, Movement, RankExit, Signed, Why, WhyCheck,
+};
+use gridbay_protocol::clearing::{
+    Award, BuyRecord, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Sold,
+};
+use gridbay_protocol::ids::{
+    AccountId, BlockId, ClassId, ClearingId, Hash32, LeaseId, OfferId, OrderId,
+};
+use gridbay_protocol::job::JobExit;
+use gridbay_protocol::order::Step;
+use gridbay_protocol::payment::Reason;
+use gridbay_protocol::units::{Credits, Price};
+use std::time::Duration;
+
+/// An order by name.
+pub(super) fn order<'a>(evidence: &'a mut Evidence, name: &str) -> &'a mut Order {
+    let mut named = evidence.orders.iter_mut().filter(|o| o.wish.name == name);
+    named.next().unwrap()
+}
+
+/// One winner, five losers of whom one resumed later and one never won, one buy.
+pub(crate) fn good() -> Evidence {
+    let mut orders = vec![done("first", 1), done("late", 2)];
+    orders[1]
+        .seen
+        .push((JobState::Requeued, Some(JobReason::Preempted)));
+    orders[1].record.preemptions = 1;
+    orders.push(vain(3));
+    Evidence {
+        orders,
+        accounts: accounts(),
+        minted: 2_000,
+        auctions: vec![clearing(), buy()],
+        chains: vec![chain("v1"), chain("v2")],
+        crash: Crash {
+            node: "v2".into(),
+            hosted: vec!["first".into()],
+            height: 2,
+            next_blocks: Duration::from_millis(700),
+            head: 20,
+            own: 20,
+            back: Duration::from_secs(1),
+        },
+        verified: Verified {
+            with_sales: 2,
+            verified: 2,
+            complaint: None,
+        },
+        ledgers: vec![("v1".into(), None), ("v2".into(), None)],
+        leftovers: vec![],
+    }
+}
+
+fn micros(n: u64) -> Credits {
+    Credits::from_micros(n).unwrap()
+}
+
+fn id(n: u8) -> OrderId {
+    OrderId([n; 32])
+}
+
+fn done(name: &'static str, n: u8) -> Order {
+    let wish = Wish {
+        name,
+        buyer: "b1",
+        class: "small",
+        nodes: 1,
+        max_price: Credits::ZERO,
+        buy: false,
+        work: Work::Sleep(1),
+    };
+    let record = JobRecord {
+        id: JobId::from_bytes([n; 8]),
+        order: Some(id(n)),
+        name: name.into(),
+        argv: wish.work.argv(),
+        class: "small".into(),
+        nodes: 1,
+        divisible: false,
+        buy: false,
+        max_price: Credits::ZERO,
+        seconds: 60,
+        budget: Credits::ZERO,
+        state: JobState::Done,
+        reason: None,
+        accepted_ms: 1_000,
+        committed_height: Some(1),
+        opened_height: Some(2),
+        won_height: Some(4),
+        lease: None,
+        sellers: vec![],
+        running_ms: Some(2_500),
+        ended_ms: Some(4_000),
+        exits: vec![RankExit {
+            rank: 0,
+            exit: JobExit::Code(0),
+        }],
+        files: vec![],
+        paid: micros(10),
+        price: None,
+        preemptions: 0,
+    };
+    Order {
+        seen: vec![(JobState::Done, None)],
+        wish,
+        record,
+        why: None,
+        outputs: vec![Output {
+            stdout: "rank 0 of 1\nrank 0 slept 1\n".into(),
+            ..Output::default()
+        }],
+        given_up: false,
+    }
+}
+
+fn vain(n: u8) -> Order {
+    let mut order = done("vain", n);
+    order.record.state = JobState::Cancelled;
+    order.record.exits.clear();
+    order.outputs.clear();
+    order.seen = vec![(JobState::Bidding, Some(JobReason::Outbid))];
+    order.given_up = true;
+    order.why = Some(Why {
+        id: order.record.id.clone(),
+        state: JobState::Bidding,
+        reason: Some(JobReason::Outbid),
+        summary: "others bid more".into(),
+        checks: vec![WhyCheck {
+            condition: "price".into(),
+            met: false,
+            figures: "3 of 4".into(),
+        }],
+        remedies: vec![],
+    });
+    order
+}
+
+fn accounts() -> Vec<Account> {
+    let account = |name: &str, n: u8, moved: i64, reason| Account {
+        name: name.into(),
+        id: AccountId([n; 32]),
+        start: Signed(1_000),
+        end: Signed(1_000 + moved),
+        held: Signed(0),
+        movements: vec![Movement {
+            height: 4,
+            time_ms: 5,
+            amount: Signed(moved),
+            reason,
+            other: "class small".into(),
+            order: Some(id(1)),
+        }],
+    };
+    vec![
+        account("v1", 1, 300, Reason::Earning),
+        account("b1", 2, -300, Reason::Lock),
+    ]
+}
+
+fn clearing() -> Auction {
+    let bid = |n: u8, price: u64| ClearingBid {
+        order: id(n),
+        round: 1,
+        rank: Hash32([n; 32]),
+        min: 2,
+        steps: vec![Step {
+            units: 2,
+            price: Price(price),
+        }],
+    };
+    let record = ClearingRecord {
+        id: ClearingId([1; 32]),
+        class: ClassId([1; 32]),
+        kind: ClearingKind::Free,
+        height: 4,
+        slot: 0,
+        heights: 4,
+        offers: vec![ClearingOffer {
+            offer: OfferId([1; 32]),
+            units: 2,
+            reserve: Price(100),
+        }],
+        bids: vec![
+            bid(1, 200),
+            bid(2, 150),
+            bid(3, 50),
+            bid(4, 10),
+            bid(5, 9),
+            bid(6, 8),
+        ],
+        awards: vec![Award {
+            order: id(1),
+            units: 2,
+            pay: micros(300),
+        }],
+        sold: vec![Sold {
+            offer: OfferId([1; 32]),
+            units: 2,
+            earns: micros(300),
+        }],
+    };
+    Auction {
+        id: record.id.to_hex(),
+        class: "small".into(),
+        record: AuctionRecord::Clearing(record),
+    }
+}
+
+fn buy() -> Auction {
+    let record = BuyRecord {
+        order: id(9),
+        class: ClassId([1; 32]),
+        height: 9,
+        taken: vec![ClearingOffer {
+            offer: OfferId([1; 32]),
+            units: 1,
+            reserve: Price(500),
+        }],
+        displaced: vec![LeaseId([2; 32])],
+        displaced_value: micros(150),
+        price: micros(500),
+        slots: 3,
+    };
+    Auction {
+        id: record.order.to_hex(),
+        class: "small".into(),
+        record: AuctionRecord::Buy(record),
+    }
+}
+
+fn chain(node: &str) -> Chain {
+    Chain {
+        node: node.into(),
+        height: 2,
+        block: BlockId([2; 32]),
+        state_root: Hash32([3; 32]),
+        headers: vec![vec![1], vec![2]],
+    }
+}

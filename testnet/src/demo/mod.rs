@@ -1,0 +1,72 @@
+//! The demo: one market, end to end, in real processes on this machine.
+//!
+//! 1. Found a federation of four validators that also sell, and six buyers who join by invitation.
+//! 2. Play the scenes ([`scene`]): a full class, a contest of sealed bids, a buy that displaces, a
+//!    validator killed and restarted, settlement. All jobs are real programs ([`work`]).
+//! 3. Gather the evidence from all nodes ([`evidence`]) and judge it ([`check`]).
+//! 4. Stop everything, see that nothing is left, and report.
+
+mod check;
+mod evidence;
+mod order;
+mod report;
+mod scene;
+mod stage;
+mod statement;
+pub(crate) mod work;
+
+use crate::network::{Network, Plan, RunFolder, find_processes};
+use crate::say::Progress;
+use check::Check;
+use report::Report;
+use stage::Stage;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Validators that also sell.
+pub(crate) const VALIDATORS: usize = 4;
+/// Buyers.
+pub(crate) const BUYERS: usize = 6;
+
+/// Until all nodes are ready.
+const START_TIME: Duration = Duration::from_secs(45);
+/// Until all orders are over.
+const PLAY_TIME: Duration = Duration::from_secs(120);
+
+/// Runs the demo in a new run folder, with nodes that are `program` run again.
+pub(crate) async fn run(
+    program: PathBuf,
+    folder: RunFolder,
+    plan: Plan,
+    keep: bool,
+    progress: &Progress,
+) -> anyhow::Result<Report> {
+    let path = folder.path().to_owned();
+    let mut network = Network::start(program, folder, plan, START_TIME, progress).await?;
+    if keep {
+        network.keep_folder();
+    }
+    let mut stage = Stage {
+        network,
+        orders: Vec::new(),
+        progress,
+        deadline: Instant::now() + PLAY_TIME,
+    };
+    let crash = scene::play(&mut stage).await?;
+    let evidence = evidence::gather(&mut stage, crash).await?;
+    let mut report = Report::new(&evidence);
+
+    let ended = stage.network.stop();
+    let left = find_processes(&path)?.len();
+    drop(stage);
+    let verdict = match (ended, left) {
+        (Err(error), _) => Err(format!("{error:#}")),
+        (Ok(()), 0) if keep => Ok("all processes ended, the folder was to be kept".to_owned()),
+        (Ok(()), 0) if path.exists() => Err(format!("{} is left", path.display())),
+        (Ok(()), 0) => Ok("all processes and files are gone".to_owned()),
+        (Ok(()), n) => Err(format!("{n} processes are left")),
+    };
+    report.add(Check::new("nothing is left of the run", verdict));
+    report.end(progress.seconds());
+    Ok(report)
+}

@@ -1,0 +1,89 @@
+//! Fourth scene: a validator that also runs others' jobs is killed with SIGKILL while they run, the
+//! chain goes on without it, and it is started again.
+
+use super::super::stage::Stage;
+use super::long::STEADY;
+use anyhow::Context as _;
+use gridbay_node::api::types::NodeStatus;
+use std::time::{Duration, Instant};
+
+/// How long the validator stays dead.
+const DEAD: Duration = Duration::from_secs(3);
+
+/// What the crash showed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Crash {
+    /// Node killed.
+    pub(crate) node: String,
+    /// Orders that it ran parts of when it was killed.
+    pub(crate) hosted: Vec<String>,
+    /// Height of the others when it was killed.
+    pub(crate) height: u64,
+    /// Until the others had decided two more blocks.
+    pub(crate) next_blocks: Duration,
+    /// Height of the others when it was ready again.
+    pub(crate) head: u64,
+    /// Its own then.
+    pub(crate) own: u64,
+    /// From its second start until it was ready.
+    pub(crate) back: Duration,
+}
+
+pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<Crash> {
+    // Not the first validator: the demo itself asks that one.
+    let sellers = STEADY
+        .iter()
+        .flat_map(|name| &stage.order(name).record.sellers);
+    let mut names = sellers.filter_map(|seller| seller.name.clone());
+    let node = names
+        .find(|name| name != "v1")
+        .context("no validator but the first runs a job")?;
+    let runs_there = |order: &&super::super::order::Order| {
+        let mut sellers = order.record.sellers.iter();
+        order.is_running() && sellers.any(|s| s.name.as_deref() == Some(node.as_str()))
+    };
+    let hosted = stage.orders.iter().filter(runs_there);
+    let hosted: Vec<String> = hosted.map(|order| order.wish.name.to_owned()).collect();
+
+    let height = height(stage, "v1").await?;
+    stage.network.kill(&node)?;
+    let killed = Instant::now();
+    let shown = hosted.join(", ");
+    stage.progress.tell(&format!(
+        "{node} killed at height {height} while it runs {shown}"
+    ));
+    while self::height(stage, "v1").await? < height + 2 && killed.elapsed() < 4 * DEAD {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let next_blocks = killed.elapsed();
+    let took = next_blocks.as_secs_f64();
+    stage.progress.tell(&format!(
+        "the others decided two more blocks after {took:.1} s"
+    ));
+    stage.watch(DEAD.saturating_sub(killed.elapsed())).await?;
+
+    stage.network.restart(&node)?;
+    let started = Instant::now();
+    stage.network.ready(&node, Duration::from_secs(20)).await?;
+    let back = started.elapsed();
+    let head = self::height(stage, "v1").await?;
+    let own = self::height(stage, &node).await?;
+    let took = back.as_secs_f64();
+    stage.progress.tell(&format!(
+        "{node} is back at height {own} of {head} after {took:.1} s"
+    ));
+    Ok(Crash {
+        node,
+        hosted,
+        height,
+        next_blocks,
+        head,
+        own,
+        back,
+    })
+}
+
+async fn height(stage: &Stage<'_>, name: &str) -> anyhow::Result<u64> {
+    let status: NodeStatus = stage.network.node(name).client().get("/node").await?;
+    Ok(status.height)
+}

@@ -1,0 +1,21 @@
+//! The demo's scenes, one file each, in the order in which they are played.
+
+mod buy;
+mod contest;
+mod crash;
+mod long;
+mod settle;
+
+pub(crate) use crash::Crash;
+
+use super::stage::Stage;
+
+/// Plays all scenes; returns what the crash showed.
+pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<Crash> {
+    long::play(stage).await?;
+    contest::play(stage).await?;
+    buy::play(stage).await?;
+    let crash = crash::play(stage).await?;
+    settle::play(stage).await?;
+    Ok(crash)
+}

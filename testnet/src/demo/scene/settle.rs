@@ -1,0 +1,64 @@
+//! Last scene: all orders that can be served run to their end, those that stand in vain are ended,
+//! and the money comes to rest.
+
+use super::super::stage::Stage;
+use gridbay_node::api::types::{Balance, JobRecord};
+use gridbay_protocol::units::Credits;
+use std::time::{Duration, Instant};
+
+/// Orders whose price is below every reserve.
+const IN_VAIN: [&str; 2] = ["too-low", "below-reserve"];
+
+pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
+    let patience = Duration::from_secs(60);
+    let served = |s: &Stage<'_>| {
+        let mut orders = s.orders.iter();
+        orders.all(|order| order.is_over() || IN_VAIN.contains(&order.wish.name))
+    };
+    stage
+        .until("all orders that can be served have ended", patience, served)
+        .await?;
+    for order in &mut stage.orders {
+        let client = stage.network.node(order.wish.buyer).client();
+        if IN_VAIN.contains(&order.wish.name) && !order.is_over() {
+            let path = format!("/jobs/{}/cancel", order.record.id);
+            client.post::<JobRecord>(&path, &(), None).await?;
+            order.given_up = true;
+        }
+    }
+    let patience = Duration::from_secs(15);
+    let all_over = |s: &Stage<'_>| s.orders.iter().all(|order| order.is_over());
+    stage
+        .until("orders given up have ended", patience, all_over)
+        .await?;
+    at_rest(stage).await?;
+    for order in &mut stage.orders {
+        let client = stage.network.node(order.wish.buyer).client();
+        if !order.record.exits.is_empty() {
+            order.fetch(client).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Waits until nothing is locked for orders any more, and one more slot for what is paid and not
+/// yet earned. Whether all is right then is for the checks to say.
+async fn at_rest(stage: &mut Stage<'_>) -> anyhow::Result<()> {
+    stage
+        .progress
+        .tell("all orders are over; the money comes to rest");
+    let until = Instant::now() + Duration::from_secs(10);
+    loop {
+        let mut held = Credits::ZERO;
+        for node in stage.network.nodes() {
+            let balance: Balance = node.client().get("/ledger/balance").await?;
+            held = held.checked_add(balance.held).unwrap_or(Credits::MAX);
+        }
+        if held == Credits::ZERO || Instant::now() > until {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    let slot = Duration::from_millis(stage.network.genesis().policy.slot_ms());
+    stage.watch(slot + slot / 2).await
+}

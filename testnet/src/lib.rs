@@ -1,0 +1,36 @@
+//! The gridbay laboratory: real local networks, the demo and benchmarks.
+//!
+//! Everything runs in one binary. Nodes are this program again, with a hidden first word in front
+//! of the words of the node's own command line; so `cargo run -p gridbay-testnet` builds all that
+//! is needed.
+
+mod bench;
+mod cmd;
+mod demo;
+mod market;
+pub mod network;
+mod say;
+mod table;
+
+pub use say::Progress;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// The hidden first word: what follows is for the node's command line.
+pub const NODE_WORD: &str = "__gridbay";
+
+/// The whole program but for the supervisor of jobs, which `main` looks for first.
+pub fn run() -> ExitCode {
+    let mut words = std::env::args_os().skip(1);
+    match words.next() {
+        Some(word) if word == NODE_WORD => node_command(words),
+        _ => cmd::run(),
+    }
+}
+
+/// The node's own command line.
+fn node_command(words: impl Iterator<Item = OsString>) -> ExitCode {
+    let words = [OsString::from("gridbay")].into_iter().chain(words);
+    gridbay_node::cli::run_with(words, |_| anyhow::bail!("not assembled")).into()
+}

@@ -1,0 +1,115 @@
+//! Ending a run from another process, by what its record says.
+//!
+//! 1. A laboratory that still watches over the run is asked to end; it cleans up by itself.
+//! 2. Nodes that are left are asked to end, and killed if they do not.
+//! 3. What else belongs to the run's folder (supervisors, jobs) is killed.
+//! 4. The folder is removed.
+//!
+//! A process is sent a signal only if number, start time and command line are those recorded.
+
+use super::folder::RunFolder;
+use super::process::Process;
+use super::record::RunRecord;
+use super::sweep;
+use anyhow::bail;
+use nix::sys::signal::Signal;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Time the laboratory has to end its nodes.
+const LAB_TIME: Duration = Duration::from_secs(15);
+/// Time the nodes have.
+const NODE_TIME: Duration = Duration::from_secs(4);
+
+/// Ends the run in `folder`; returns how many of its processes still ran.
+pub fn down(folder: &RunFolder, keep: bool) -> anyhow::Result<usize> {
+    let mut running = sweep::find(folder.path())?.len();
+    // A run whose record was never written, or is damaged, can still be swept.
+    if let Ok(record) = RunRecord::read(folder) {
+        let lab: Vec<Process> = record.lab.into_iter().collect();
+        running += lab.iter().filter(|lab| lab.is_alive()).count();
+        end(&lab, LAB_TIME);
+        let nodes: Vec<Process> = record.nodes.into_iter().filter_map(|n| n.process).collect();
+        end(&nodes, NODE_TIME);
+    }
+    let left = sweep::clear(folder.path())?;
+    if !left.is_empty() {
+        bail!("{} processes could not be ended: {left:?}", left.len());
+    }
+    if !keep {
+        folder.remove()?;
+    }
+    Ok(running)
+}
+
+/// Asks processes to end and waits for them.
+fn end(processes: &[Process], patience: Duration) {
+    let until = Instant::now() + patience;
+    for process in processes {
+        process.signal(Signal::SIGTERM);
+    }
+    while processes.iter().any(Process::is_alive) && Instant::now() < until {
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::NodeRecord;
+    use super::*;
+    use crate::NODE_WORD;
+    use std::process::{Child, Command};
+
+    /// A stand-in for a node: a shell whose words are those of a node.
+    fn stand_in(data: &std::path::Path) -> Child {
+        let script = data.join("sleep.sh");
+        std::fs::create_dir_all(data).unwrap();
+        std::fs::write(&script, "sleep 60; :").unwrap();
+        let link = data.join(NODE_WORD);
+        std::os::unix::fs::symlink(&script, &link).unwrap();
+        Command::new("sh")
+            .current_dir(data)
+            .arg(NODE_WORD)
+            .arg(data)
+            .spawn()
+            .unwrap()
+    }
+
+    #[test]
+    fn down_ends_what_is_left_and_spares_a_stranger_with_a_recorded_number() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = RunFolder::create_in(dir.path(), "a").unwrap();
+        let mut node = stand_in(&folder.data("v1"));
+        let mut stranger = Command::new("sleep").arg("60").spawn().unwrap();
+        let mut forged = Process::look(stranger.id() as i32).unwrap();
+        forged.started += 1;
+        let record = RunRecord {
+            version: "0".into(),
+            name: "a".into(),
+            lab: None,
+            nodes: vec![NodeRecord {
+                name: "v1".into(),
+                role: "validator".into(),
+                node: String::new(),
+                listen: vec![],
+                socket: "".into(),
+                data: "".into(),
+                log: "".into(),
+                process: Some(forged),
+            }],
+        };
+        record.write(&folder).unwrap();
+        // Reaps the stand-in as init would.
+        let reaper = thread::spawn(move || node.wait());
+        // The shell and the sleep that it started.
+        while sweep::find(folder.path()).unwrap().len() < 2 {
+            thread::sleep(Duration::from_millis(5));
+        }
+        assert_eq!(down(&folder, false).unwrap(), 2);
+        reaper.join().unwrap().unwrap();
+        assert!(!folder.path().exists());
+        assert!(stranger.try_wait().unwrap().is_none(), "the stranger lives");
+        stranger.kill().unwrap();
+        stranger.wait().unwrap();
+    }
+}

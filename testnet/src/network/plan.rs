@@ -1,0 +1,145 @@
+//! What a local federation consists of: classes, members with their offers, buyers.
+
+use anyhow::bail;
+use gridbay_node::api::types::OfferRequest;
+use gridbay_protocol::class::{Class, ClassKey, Isolation};
+use gridbay_protocol::genesis::Policy;
+use gridbay_protocol::limits;
+use gridbay_protocol::units::{Credits, MICROS_PER_CREDIT, Price};
+
+/// A federation to be founded.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Name of the network.
+    pub name: String,
+    /// Founding members: each runs a validator and sells what is listed.
+    pub validators: Vec<Vec<OfferRequest>>,
+    /// Nodes that join by invitation and sell nothing.
+    pub buyers: usize,
+    /// Minted to each founding member.
+    pub endowment: Credits,
+    /// Moved from a founding member to each buyer it invites.
+    pub purse: Credits,
+    /// Log filter of the nodes.
+    pub log: String,
+}
+
+/// Buyers of a local network at the most: more processes than one machine is good for.
+const BUYERS: usize = 256;
+
+impl Plan {
+    /// `n` validators that sell some units of both classes at prices of their own.
+    pub fn local(name: &str, n: usize, buyers: usize) -> Plan {
+        let seller = |i: usize| {
+            let i = i as u64;
+            vec![
+                offer("small", 2, credits(4 + i), Some(credits(30 + 2 * i))),
+                offer("large", 1, credits(10 + 2 * i), Some(credits(50 + 2 * i))),
+            ]
+        };
+        Plan {
+            name: name.to_owned(),
+            validators: (0..n).map(seller).collect(),
+            buyers,
+            endowment: credits(10_000),
+            purse: credits(100),
+            log: "info".to_owned(),
+        }
+    }
+    /// Refuses what could not be founded.
+    pub fn check(&self) -> anyhow::Result<()> {
+        if !(1..=limits::VALIDATORS).contains(&self.validators.len()) {
+            bail!("want 1 to {} validators", limits::VALIDATORS);
+        }
+        if self.buyers > BUYERS {
+            bail!("want at most {BUYERS} buyers");
+        }
+        let invited = self.purse.checked_mul(self.buyers as u64);
+        if invited.is_none_or(|sum| sum > self.endowment) {
+            bail!("the members' endowment does not suffice for the buyers' purses");
+        }
+        Ok(())
+    }
+    /// Name of a founding member and its node.
+    pub fn validator_name(i: usize) -> String {
+        format!("v{}", i + 1)
+    }
+    /// Name of a buyer's node.
+    pub fn buyer_name(i: usize) -> String {
+        format!("b{}", i + 1)
+    }
+    /// Pacing: blocks every 250 ms, rounds of 1 s, slots of 2 s.
+    pub fn policy() -> Policy {
+        Policy::local()
+    }
+    /// Both classes, ascending by id.
+    pub fn classes() -> Vec<Class> {
+        let slot_ms = Plan::policy().slot_ms();
+        let class = |name: &str, vcpu, memory_mib, hourly| Class {
+            name: name.to_owned(),
+            key: ClassKey {
+                vcpu,
+                memory_mib,
+                disk_mib: 1_024,
+                gpu: 0,
+                isolation: Isolation::Process,
+                circle: "members".to_owned(),
+            },
+            reference_price: Price::from_hourly(credits(hourly), slot_ms).unwrap_or(Price(1)),
+        };
+        let mut classes = vec![class("small", 1, 1_024, 5), class("large", 2, 2_048, 12)];
+        classes.sort_by_key(|class| class.key.id());
+        classes
+    }
+}
+
+/// An offer; prices are credits per node-hour.
+pub fn offer(class: &str, units: u32, reserve: Credits, buy: Option<Credits>) -> OfferRequest {
+    OfferRequest {
+        label: None,
+        class: class.to_owned(),
+        units,
+        reserve,
+        buy,
+        notice_seconds: None,
+    }
+}
+
+/// Whole credits.
+pub fn credits(whole: u64) -> Credits {
+    let micros = whole.checked_mul(MICROS_PER_CREDIT);
+    micros
+        .and_then(Credits::from_micros)
+        .unwrap_or(Credits::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_is_bounded() {
+        assert!(Plan::local("a", 4, 6).check().is_ok());
+        assert!(Plan::local("a", 0, 6).check().is_err());
+        assert!(Plan::local("a", 65, 0).check().is_err());
+        assert!(Plan::local("a", 4, 101).check().is_err(), "too poor");
+        assert!(Plan::local("a", 4, 257).check().is_err());
+    }
+
+    #[test]
+    fn sellers_differ_and_ask_more_for_buying_at_once() {
+        let plan = Plan::local("a", 4, 0);
+        let mut reserves: Vec<_> = plan.validators.iter().map(|v| v[0].reserve).collect();
+        reserves.dedup();
+        assert_eq!(reserves.len(), 4);
+        for offer in plan.validators.iter().flatten() {
+            assert!(offer.buy.unwrap() >= offer.reserve);
+        }
+    }
+
+    #[test]
+    fn whole_credits() {
+        assert_eq!(credits(12).to_string(), "12");
+        assert_eq!(credits(u64::MAX), Credits::MAX);
+    }
+}

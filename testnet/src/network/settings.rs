@@ -1,0 +1,84 @@
+//! A node's configuration file.
+
+use anyhow::Context as _;
+use gridbay_node::api::types::OfferRequest;
+use gridbay_node::config::Home;
+use std::fmt::Write as _;
+use std::fs;
+
+/// Writes a node's configuration.
+pub(super) fn write(
+    home: &Home,
+    name: &str,
+    port: u16,
+    log: &str,
+    offers: &[OfferRequest],
+) -> anyhow::Result<()> {
+    let path = home.config_file();
+    fs::write(&path, config_text(name, port, log, offers))
+        .with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// Addresses of a node on `port` of the loopback interface; port 0 takes a free one.
+pub(super) fn addresses(port: u16) -> [String; 2] {
+    [
+        format!("/ip4/127.0.0.1/udp/{port}/quic-v1"),
+        format!("/ip4/127.0.0.1/tcp/{port}"),
+    ]
+}
+
+fn config_text(name: &str, port: u16, log: &str, offers: &[OfferRequest]) -> String {
+    let [quic, tcp] = addresses(port);
+    let mut text = format!(
+        "name = \"{name}\"\nlisten = [\"{quic}\", \"{tcp}\"]\nlog = \"{log}\"\ngrace = \"2s\"\n"
+    );
+    for offer in offers {
+        let OfferRequest {
+            class,
+            units,
+            reserve,
+            ..
+        } = offer;
+        let _ = write!(
+            text,
+            "\n[[offers]]\nclass = \"{class}\"\nunits = {units}\nreserve = \"{reserve}\"\n"
+        );
+        if let Some(buy) = offer.buy {
+            let _ = writeln!(text, "buy = \"{buy}\"");
+        }
+        if let Some(seconds) = offer.notice_seconds {
+            let _ = writeln!(text, "notice = {seconds}");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::plan::{credits, offer};
+    use super::*;
+    use gridbay_node::config::{Config, Sources};
+    use std::os::unix::fs::DirBuilderExt as _;
+
+    #[test]
+    fn the_configuration_is_read_as_it_was_meant() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::new(dir.path().join("v1"));
+        fs::DirBuilder::new()
+            .mode(0o700)
+            .create(home.path())
+            .unwrap();
+        let offers = [
+            offer("small", 2, credits(4), Some(credits(30))),
+            offer("large", 1, credits(10), None),
+        ];
+        write(&home, "v1", 12_345, "warn", &offers).unwrap();
+        let config = Config::load(home, &Sources::default()).unwrap();
+        assert_eq!((config.name.as_str(), config.log.as_str()), ("v1", "warn"));
+        let listen: Vec<String> = config.listen.iter().map(|a| a.to_string()).collect();
+        assert_eq!(listen, addresses(12_345));
+        assert_eq!(config.offers.len(), 2);
+        assert_eq!(config.offers[0].buy, Some(credits(30)));
+        assert_eq!((config.offers[1].units, config.offers[1].buy), (1, None));
+    }
+}
