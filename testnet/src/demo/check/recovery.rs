@@ -32,6 +32,9 @@ pub(super) fn judge(evidence: &Evidence) -> Verdict {
             return Err(format!("{name}, which ran on {node}, was not finished"));
         }
     }
+    if let Some(lost) = crash.hosted.iter().find(|h| !crash.survived.contains(h)) {
+        return Err(format!("{lost} lost its lease or its job with {node}"));
+    }
     let back = crash.back.as_secs_f64();
     Ok(format!(
         "{node}: two more blocks after {took:.1} s, back at {} of {} in {back:.1} s, finished {}",
@@ -57,6 +60,9 @@ mod tests {
         let mut bad = sample::good();
         bad.crash.hosted = vec!["vain".into()];
         assert!(judge(&bad).unwrap_err().contains("not finished"));
+        let mut bad = sample::good();
+        bad.crash.survived.clear();
+        assert!(judge(&bad).unwrap_err().contains("lost its lease"));
         bad.crash.hosted.clear();
         assert!(judge(&bad).is_err());
     }

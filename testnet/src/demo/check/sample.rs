@@ -42,6 +42,7 @@ pub(crate) fn good() -> Evidence {
         crash: Crash {
             node: "v2".into(),
             hosted: vec!["first".into()],
+            survived: vec!["first".into()],
             height: 2,
             next_blocks: Duration::from_millis(700),
             head: 20,

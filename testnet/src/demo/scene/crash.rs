@@ -4,7 +4,8 @@
 use super::super::stage::Stage;
 use super::long::STEADY;
 use anyhow::Context as _;
-use gridbay_node::api::types::NodeStatus;
+use gridbay_node::api::types::{JobState, NodeStatus};
+use gridbay_protocol::ids::LeaseId;
 use std::time::{Duration, Instant};
 
 /// How long the validator stays dead.
@@ -17,6 +18,8 @@ pub(crate) struct Crash {
     pub(crate) node: String,
     /// Orders that it ran parts of when it was killed.
     pub(crate) hosted: Vec<String>,
+    /// Those of them that, a moment after its return, still ran there on the same lease, or were done.
+    pub(crate) survived: Vec<String>,
     /// Height of the others when it was killed.
     pub(crate) height: u64,
     /// Until the others had decided two more blocks.
@@ -45,6 +48,9 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<Crash> {
     let hosted = stage.orders.iter().filter(runs_there);
     let hosted: Vec<String> = hosted.map(|order| order.wish.name.to_owned()).collect();
 
+    let leases = hosted.iter().map(|name| stage.order(name).record.lease);
+    let leases: Vec<(String, Option<LeaseId>)> = hosted.iter().cloned().zip(leases).collect();
+
     let height = height(stage, "v1").await?;
     stage.network.kill(&node)?;
     let killed = Instant::now();
@@ -72,9 +78,19 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<Crash> {
     stage.progress.tell(&format!(
         "{node} is back at height {own} of {head} after {took:.1} s"
     ));
+    // Time for it to find its jobs again, and for the buyers to ask.
+    stage.watch(Duration::from_secs(1)).await?;
+    let same = |before: &&(String, Option<LeaseId>)| {
+        let order = stage.order(&before.0);
+        let state = order.record.state;
+        state == JobState::Done || (state == JobState::Running && order.record.lease == before.1)
+    };
+    let survived = leases.iter().filter(same);
+    let survived = survived.map(|(name, _)| name.clone()).collect();
     Ok(Crash {
         node,
         hosted,
+        survived,
         height,
         next_blocks,
         head,
