@@ -100,13 +100,14 @@ impl State {
     }
 }
 
+type LeftOut = Vec<(EntryId, Refusal)>;
+
 /// Applies what may take effect, in the order of a block.
-#[allow(clippy::type_complexity)]
 fn take(
     work: &mut Work<'_>,
     mut entries: Vec<Arc<Authentic>>,
     frame: usize,
-) -> (Vec<Arc<Authentic>>, Vec<(EntryId, Refusal)>) {
+) -> (Vec<Arc<Authentic>>, LeftOut) {
     entries.sort_by_cached_key(|entry| execute::place(work, entry));
     let (mut taken, mut left_out) = (Vec::new(), Vec::new());
     let mut bytes = frame;

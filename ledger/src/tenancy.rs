@@ -6,6 +6,7 @@
 
 use crate::book;
 use crate::lease::Lease;
+use crate::order::Order;
 use crate::pot::{Part, Stake, Stopped};
 use crate::purse::post;
 use crate::work::Work;
@@ -45,35 +46,7 @@ pub(crate) fn grant(work: &mut Work<'_>, grant: Grant) -> Stake {
     let running = order.lease();
     let id = running.unwrap_or_else(|| lease_id(&grant.order, height));
     let before = running.and_then(|id| work.tables.leases.get(&id).cloned());
-    let kept = |share: &&Share| {
-        before
-            .as_ref()
-            .is_some_and(|l| l.has_delivered(&share.offer))
-    };
-    let known = |share: &Share| {
-        before
-            .as_ref()
-            .is_some_and(|l| l.units_of(&share.offer) > 0)
-    };
-    let deliver_by = match &before {
-        Some(lease) if grant.shares.iter().all(known) => lease.deliver_by,
-        _ => height.saturating_add(work.constitution.policy.delivery_heights),
-    };
-    let delivered = grant.shares.iter().filter(kept);
-    let lease = Lease {
-        order: grant.order,
-        account: order.account,
-        class: order.class,
-        slot: grant.slot,
-        delivered: delivered.map(|s| s.offer).collect(),
-        shares: grant.shares,
-        paid: grant.paid,
-        pot: grant.pot,
-        whole_slot: grant.whole_slot,
-        slots_run: before.as_ref().map_or(0, |l| l.slots_run),
-        firm_through: grant.firm_through,
-        deliver_by,
-    };
+    let lease = lease(work, &order, &grant, before.as_ref());
     let terms = lease.terms(id);
     work.emit(Effect::Lease(match running {
         Some(_) => LeaseEvent::Renewed(terms),
@@ -100,6 +73,31 @@ pub(crate) fn grant(work: &mut Work<'_>, grant: Grant) -> Stake {
         order.set_lease(Some(id));
     }
     stake
+}
+
+/// The lease of a grant. Acknowledgements of offers that stay are kept; new offers get a new deadline.
+fn lease(work: &Work<'_>, order: &Order, grant: &Grant, before: Option<&Lease>) -> Lease {
+    let kept = |share: &&Share| before.is_some_and(|l| l.has_delivered(&share.offer));
+    let known = |share: &Share| before.is_some_and(|l| l.units_of(&share.offer) > 0);
+    let deadline = work.constitution.policy.delivery_heights;
+    let delivered = grant.shares.iter().filter(kept);
+    Lease {
+        order: grant.order,
+        account: order.account,
+        class: order.class,
+        slot: grant.slot,
+        delivered: delivered.map(|s| s.offer).collect(),
+        shares: grant.shares.clone(),
+        paid: grant.paid,
+        pot: grant.pot,
+        whole_slot: grant.whole_slot,
+        slots_run: before.map_or(0, |l| l.slots_run),
+        firm_through: grant.firm_through,
+        deliver_by: match before {
+            Some(lease) if grant.shares.iter().all(known) => lease.deliver_by,
+            _ => work.height().saturating_add(deadline),
+        },
+    }
 }
 
 /// Changes what a bid has paid so far.

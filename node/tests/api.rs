@@ -1,5 +1,7 @@
 //! The API over real sockets: shapes, refusals, bounds, repeated requests.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
 mod api_support;
 
 use api_support::{STDOUT, Served, credits};

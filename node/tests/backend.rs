@@ -7,14 +7,15 @@ use gridbay_host::disk::MemDisk;
 use gridbay_host::{Host, HostConfig};
 use gridbay_ledger::light;
 use gridbay_node::api::types::{
-    AuctionKind, AuctionRecord, JobId, JobReason, JobRequest, JobState, OfferRequest, Signed,
-    TransferRequest, Want,
+    AuctionKind, AuctionRecord, AuctionSummary, JobId, JobReason, JobRequest, JobState,
+    OfferRequest, Signed, TransferRequest, Want,
 };
 use gridbay_node::api::types::{InviteRequest, NodeState};
 use gridbay_node::api::{Backend, ErrorCode};
-use gridbay_node::backend::{BackendParts, EffectProof, NodeBackend};
+use gridbay_node::backend::{BackendParts, NodeBackend};
 use gridbay_node::body::jobs::Jobs;
 use gridbay_node::body::{self, BodyHandle, Tools};
+use gridbay_node::cli::verify_auction;
 use gridbay_node::config::NodeLimits;
 use gridbay_node::executor::{Config, ProcessExecutor};
 use gridbay_node::overlay::{self, Limits, OverlayConfig, TransportSeed, Tuning};
@@ -25,19 +26,17 @@ use gridbay_protocol::beacon::Chain;
 use gridbay_protocol::block::Header;
 use gridbay_protocol::class::{Class, ClassKey, Isolation};
 use gridbay_protocol::codec;
-use gridbay_protocol::effect::Effect;
 use gridbay_protocol::genesis::{FORMAT, Genesis, Member, MemberValidator, Policy, RULES};
-use gridbay_protocol::ids::Hash32;
+use gridbay_protocol::ids::{AccountId, Hash32};
 use gridbay_protocol::invitation::Invitation;
 use gridbay_protocol::keys::SecretKey;
 use gridbay_protocol::payment::Reason;
 use gridbay_protocol::units::{Credits, Price};
-use gridbay_protocol::validator::ValidatorSet;
 use gridbay_protocol::vote::Certificate;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 
 const TRANSPORT: [u8; 32] = [2; 32];
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -105,6 +104,8 @@ struct World {
     genesis: Genesis,
     body: BodyHandle,
     stop: watch::Receiver<bool>,
+    /// Nobody else is there, so nothing arrives.
+    _events: mpsc::Receiver<overlay::Event>,
     _dir: tempfile::TempDir,
 }
 
@@ -122,8 +123,6 @@ async fn world() -> World {
     })
     .await
     .unwrap();
-    // Nobody else is there, so nothing arrives.
-    std::mem::forget(events);
     let host = HostConfig {
         genesis: genesis.clone(),
         key: Some(secret(3)),
@@ -173,6 +172,7 @@ async fn world() -> World {
         genesis,
         body,
         stop: stopped,
+        _events: events,
         _dir: dir,
     }
 }
@@ -248,6 +248,16 @@ async fn money_moves_and_is_on_the_statement() {
     assert_eq!(status.network, world.genesis.network());
     assert!(status.account.is_some() && status.validator.is_some());
     let to = world.genesis.account(&world.genesis.members[1]);
+    for (to, amount, code) in [
+        (to, "101", ErrorCode::InsufficientFunds),
+        (AccountId([1; 32]), "1", ErrorCode::NotFound),
+        (to, "0", ErrorCode::Usage),
+    ] {
+        let amount = credits(amount);
+        let memo = None;
+        let refused = backend.transfer(TransferRequest { to, amount, memo }).await;
+        assert_eq!(refused.unwrap_err().code, code);
+    }
     let request = TransferRequest {
         to,
         amount: credits("5"),
@@ -278,6 +288,18 @@ async fn money_moves_and_is_on_the_statement() {
     assert_eq!(missing.code, ErrorCode::NotFound);
 }
 
+/// What a stranger does with the proof of an auction.
+async fn check_proof(world: &World, won: &AuctionSummary) {
+    let proof = world.backend.auction(won.id.clone()).await.unwrap();
+    let set = world.genesis.validators().unwrap();
+    assert_eq!(proof.validators.0, codec::encode(&set));
+    verify_auction(&proof, &world.genesis.network(), &set).unwrap();
+    let AuctionRecord::Clearing(clearing) = proof.record else {
+        panic!("a clearing")
+    };
+    assert_eq!(clearing.height, won.height);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_order_wins_an_auction_that_strangers_can_check() {
     let world = world().await;
@@ -300,22 +322,7 @@ async fn an_order_wins_an_auction_that_strangers_can_check() {
     let won = auctions.iter().rev().find(|a| a.winners == 1).unwrap();
     assert_eq!((won.units, won.bids, won.sold), (4, 1, 2));
     assert_ne!(won.kind, AuctionKind::Buy);
-    let proof = backend.auction(won.id.clone()).await.unwrap();
-    let header: Header = codec::decode(&proof.header.0, 1 << 16).unwrap();
-    let certificate: Certificate = codec::decode(&proof.certificate.0, 1 << 16).unwrap();
-    let set: ValidatorSet = codec::decode(&proof.validators.0, 1 << 16).unwrap();
-    assert_eq!(
-        (certificate.block, set.hash()),
-        (header.id(), header.validators)
-    );
-    certificate.verify(&world.genesis.network(), &set).unwrap();
-    let at: EffectProof = codec::decode(&proof.proof.0, 1 << 16).unwrap();
-    let AuctionRecord::Clearing(clearing) = proof.record else {
-        panic!("a clearing")
-    };
-    assert_eq!(clearing.height, won.height);
-    let effect = Effect::Clearing(clearing);
-    light::effect(&header, &effect, at.index, at.count, &at.path).unwrap();
+    check_proof(&world, won).await;
 
     let prices = backend.prices().await.unwrap();
     // Nobody competes, so the price is the reserve but for what prorating rounds up.

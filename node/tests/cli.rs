@@ -1,5 +1,7 @@
 //! The program as users meet it: its output, its three-line failures, its exit codes.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
 mod api_support;
 
 use api_support::{STDOUT, Served, credits};
@@ -239,14 +241,17 @@ async fn answers_in_both_forms() {
     at.stop().await;
 }
 
-#[tokio::test]
-async fn founding_keeps_keys_at_home_and_joining_checks() {
-    let dir = tempfile::tempdir().unwrap();
-    let home = |name: &str| dir.path().join(name);
+/// A fresh folder that only its owner may enter.
+fn private(path: &Path) {
+    fs::create_dir(path).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o700)).unwrap();
+}
+
+/// Founds a network of `ada` and `bob`, whose folders lie in `dir`.
+async fn found(dir: &Path) -> (String, Genesis, Value) {
     for name in ["ada", "bob"] {
-        fs::create_dir(home(name)).unwrap();
-        fs::set_permissions(home(name), fs::Permissions::from_mode(0o700)).unwrap();
-        let out = home(&format!("{name}.json"));
+        let (home, out) = (dir.join(name), dir.join(format!("{name}.json")));
+        private(&home);
         let words = [
             "found",
             "member",
@@ -259,13 +264,13 @@ async fn founding_keeps_keys_at_home_and_joining_checks() {
             "--out",
             out.to_str().unwrap(),
         ];
-        let ran = gridbay(&home(name), &words).await;
+        let ran = gridbay(&home, &words).await;
         assert_eq!(ran.code, 0, "{}", ran.err);
-        let secret = fs::read_to_string(home(name).join("keys/account.key")).unwrap();
+        let secret = fs::read_to_string(home.join("keys/account.key")).unwrap();
         assert!(!fs::read_to_string(&out).unwrap().contains(secret.trim()));
     }
-    let genesis = home("genesis.cbor");
-    let (ada, bob) = (home("ada.json"), home("bob.json"));
+    let path = |name: &str| dir.join(name).to_str().unwrap().to_owned();
+    let (ada, bob, out) = (path("ada.json"), path("bob.json"), path("genesis.cbor"));
     let words = [
         "found",
         "--name",
@@ -275,69 +280,62 @@ async fn founding_keeps_keys_at_home_and_joining_checks() {
         "-o",
         "json",
         "--member",
-        bob.to_str().unwrap(),
-        ada.to_str().unwrap(),
+        &bob,
+        &ada,
         "--class",
         "name=small,vcpu=1,price=1",
         "name=big,vcpu=4,memory=4GiB,price=3",
         "--out",
-        genesis.to_str().unwrap(),
+        &out,
     ];
-    let founded = gridbay(dir.path(), &words).await.json();
-    let parsed = Genesis::decode(&fs::read(&genesis).unwrap()).unwrap();
-    assert_eq!(founded["network"], parsed.network().to_hex());
-    assert_eq!((parsed.members.len(), parsed.classes.len()), (2, 2));
-    assert_eq!(parsed.validators().unwrap().total_power(), 2);
+    let founded = gridbay(dir, &words).await.json();
+    let genesis = Genesis::decode(&fs::read(&out).unwrap()).unwrap();
+    (out, genesis, founded)
+}
 
-    let join = ["join", genesis.to_str().unwrap(), "-o", "json"];
-    let joined = gridbay(&home("ada"), &join).await.json();
-    assert_eq!(
-        (&joined["by"], &joined["network"]),
-        (&"genesis".into(), &founded["network"])
-    );
-    assert_eq!(
-        gridbay(&home("ada"), &join).await.code,
-        0,
-        "again changes nothing"
-    );
+#[tokio::test]
+async fn founding_keeps_keys_at_home_and_members_join_with_the_genesis() {
+    let dir = tempfile::tempdir().unwrap();
+    let (file, genesis, founded) = found(dir.path()).await;
+    assert_eq!(founded["network"], genesis.network().to_hex());
+    assert_eq!((genesis.members.len(), genesis.classes.len()), (2, 2));
+    assert_eq!(genesis.validators().unwrap().total_power(), 2);
 
-    fs::create_dir(home("eve")).unwrap();
-    fs::set_permissions(home("eve"), fs::Permissions::from_mode(0o700)).unwrap();
-    assert_eq!(
-        gridbay(&home("eve"), &join).await.code,
-        3,
-        "no keys, no member"
-    );
-    let invitation = invitation(&parsed);
-    let eve = gridbay(&home("eve"), &["join", &invitation.to_text(), "-o", "json"])
-        .await
-        .json();
-    assert_eq!(eve["by"], "invitation");
-    let stored = home("eve").join("invitation");
-    assert_eq!(
-        fs::metadata(stored).unwrap().permissions().mode() & 0o777,
-        0o600
-    );
-    assert_eq!(
-        gridbay(&home("eve"), &join).await.code,
-        9,
-        "her key is no member's"
-    );
-
-    let mut forged = invitation.clone();
-    forged.token_seed = [8; 32];
-    assert_eq!(
-        gridbay(&home("bob"), &["join", &forged.to_text()])
-            .await
-            .code,
-        9
-    );
-    let mut other = parsed.clone();
+    let ada = dir.path().join("ada");
+    let join = ["join", &file, "-o", "json"];
+    let joined = gridbay(&ada, &join).await.json();
+    assert_eq!(joined["by"], "genesis");
+    assert_eq!(joined["network"], founded["network"]);
+    assert_eq!(gridbay(&ada, &join).await.code, 0, "again changes nothing");
+    let mut other = genesis.clone();
     other.name = "other".into();
-    let stranger = self::invitation(&other).to_text();
-    let ran = gridbay(&home("ada"), &["join", &stranger]).await;
+    let ran = gridbay(&ada, &["join", &invitation(&other).to_text()]).await;
     assert_eq!(ran.code, 9);
     assert!(ran.err.contains("belongs to network"), "{}", ran.err);
+}
+
+#[tokio::test]
+async fn others_join_by_an_invitation_that_is_checked() {
+    let dir = tempfile::tempdir().unwrap();
+    let (file, genesis, _) = found(dir.path()).await;
+    let eve = dir.path().join("eve");
+    private(&eve);
+    let join = ["join", file.as_str()];
+    assert_eq!(gridbay(&eve, &join).await.code, 3, "no keys, no member");
+    let invitation = invitation(&genesis);
+    let words = ["join", &invitation.to_text(), "-o", "json"];
+    assert_eq!(gridbay(&eve, &words).await.json()["by"], "invitation");
+    let mode = fs::metadata(eve.join("invitation"))
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o600);
+    assert_eq!(gridbay(&eve, &join).await.code, 9, "her key is no member's");
+
+    let mut forged = invitation;
+    forged.token_seed = [8; 32];
+    let bob = dir.path().join("bob");
+    assert_eq!(gridbay(&bob, &["join", &forged.to_text()]).await.code, 9);
 }
 
 fn invitation(genesis: &Genesis) -> Invitation {

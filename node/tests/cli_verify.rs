@@ -1,5 +1,7 @@
 //! What a client can check by itself: chains of headers, and auctions in a block.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
 use gridbay_ledger::log::{InclusionProof, Log};
 use gridbay_node::api::types::{AuctionProof, AuctionRecord, EffectProof, Hex, SignedHeader};
 use gridbay_node::cli::{AuctionError, ChainError, HeaderChain, verify_auction};
@@ -284,12 +286,14 @@ fn a_record_that_is_not_in_the_block_is_refused() {
     ));
 }
 
+type Lie = Box<dyn Fn(&mut ClearingRecord)>;
+
 #[test]
 fn certified_but_wrong_outcomes_are_refused() {
     let genesis = genesis();
     let class = genesis.classes[0].key.id();
     let micros = |n| Credits::from_micros(n).unwrap();
-    let lies: [(&str, Box<dyn Fn(&mut ClearingRecord)>); 8] = [
+    let lies: [(&str, Lie); 10] = [
         (
             "pays above",
             Box::new(move |r| r.awards[0].pay = micros(21)),
@@ -306,6 +310,16 @@ fn certified_but_wrong_outcomes_are_refused() {
             Box::new(move |r| r.sold[0].earns = micros(5)),
         ),
         ("did not offer", Box::new(|r| r.sold[0].units = 4)),
+        (
+            "other awards",
+            Box::new(move |r| {
+                (r.awards[0].pay, r.awards[1].pay) = (micros(7), micros(3));
+            }),
+        ),
+        (
+            "other awards",
+            Box::new(|r| r.bids[1].steps[0].price = Price(7)),
+        ),
         ("out of order", Box::new(|r| r.bids.swap(0, 1))),
     ];
     for (says, lie) in lies {

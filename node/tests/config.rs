@@ -1,5 +1,7 @@
 //! Settings: layers, origins, refusals.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
 use gridbay_node::config::{Config, ConfigError, Home, Origin, Sources, schema};
 use std::collections::BTreeSet;
 use std::fs;

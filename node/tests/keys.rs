@@ -1,5 +1,7 @@
 //! Key files: modes, owners, refusals.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
+
 use gridbay_node::keys::{KeyFileError, KeyFolder, KeyName, read_secret, write_secret};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt as _, symlink};

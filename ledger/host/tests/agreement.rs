@@ -95,7 +95,7 @@ fn a_validator_that_never_came_costs_a_round_now_and_then() {
 
 #[test]
 fn two_halves_wait_and_then_agree() {
-    for seed in 0..5 {
+    for seed in 0..3 {
         let mut world = World::new(4, 0, seed);
         world.cut = Some((3_000, 20_000, 2));
         world.boot_all();
@@ -120,7 +120,7 @@ fn two_halves_wait_and_then_agree() {
 
 #[test]
 fn losing_every_tenth_message_costs_time_not_agreement() {
-    for seed in 0..5 {
+    for seed in 0..3 {
         let mut world = World::new(4, 1, seed);
         world.loss = 100;
         world.boot_all();
@@ -139,8 +139,8 @@ fn a_late_joiner_and_a_late_validator_catch_up_by_certificates() {
     for i in 0..3 {
         world.boot(i);
     }
-    traffic(&mut world, 60_000, 50);
-    assert!(world.run(300_000, |w| (0..3).all(|i| w.tip(i) >= 300)));
+    traffic(&mut world, 40_000, 200);
+    assert!(world.run(300_000, |w| (0..3).all(|i| w.tip(i) >= 160)));
     let tip = world.tip(0);
     world.boot(3);
     world.boot(4);

@@ -16,9 +16,9 @@ fn twenty_lies(name: &str, seed: u64, lie: Lie) -> World {
     let mut world = World::new(4, 0, seed);
     world.lie = Some((vec![0], lie));
     world.boot_all();
-    for k in 0..1_200 {
+    for k in 0..300 {
         let from = world.rng.below(4) as usize;
-        world.transfer_at(k * 50, from);
+        world.transfer_at(k * 100 + k % 2, from);
     }
     let done = world.run(600_000, |w| w.lies.len() >= 20);
     assert!(

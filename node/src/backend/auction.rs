@@ -8,32 +8,19 @@ use super::failure::{internal, not_found};
 use super::market::class_named;
 use super::{Answer, NodeBackend};
 use crate::api::ApiError;
-use crate::api::types::{AuctionProof, AuctionRecord, AuctionSummary, Hex};
+use crate::api::types::{AuctionProof, AuctionRecord, AuctionSummary, EffectProof, Hex};
 use gridbay_core::Core;
 use gridbay_host::HistoryItem;
-use gridbay_ledger::log::{InclusionProof, prove_in_list};
+use gridbay_ledger::log::prove_in_list;
 use gridbay_protocol::class::Class;
 use gridbay_protocol::codec;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{ClassId, Hash32};
-use serde::{Deserialize, Serialize};
 
 /// Auctions read in one look at the core.
 const PAGE: usize = 16;
 /// Bytes of one effect at the most: the record of a full class.
 const EFFECT_BYTES: usize = 64 * 1024 * 1024;
-
-/// Where an effect lies among those of its block: the content of [`AuctionProof::proof`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct EffectProof {
-    /// Its position, from 0.
-    pub index: u64,
-    /// Effects of the block.
-    pub count: u64,
-    /// For [`gridbay_ledger::light::effect`].
-    pub path: InclusionProof,
-}
 
 impl NodeBackend {
     /// Takes auctions into the board that it has not got yet, latest first in short looks at the core.
@@ -166,12 +153,9 @@ fn decode(effects: &[Vec<u8>]) -> Option<Vec<Effect>> {
 /// Proof that the effect at `index` is among a block's effects.
 fn prove(effects: &[Effect], index: u64) -> Option<EffectProof> {
     let leaves: Vec<[u8; 32]> = effects.iter().map(Effect::leaf).collect();
-    let path = prove_in_list(&leaves, index).ok()?;
-    Some(EffectProof {
-        index,
-        count: leaves.len() as u64,
-        path,
-    })
+    let size = leaves.len() as u64;
+    let proof = prove_in_list(&leaves, index).ok()?;
+    Some(EffectProof { index, size, proof })
 }
 
 #[cfg(test)]
@@ -200,14 +184,14 @@ mod tests {
             let leaf = effects[index as usize].leaf();
             assert!(
                 proof
-                    .path
-                    .verify(&root, proof.count, proof.index, &leaf)
+                    .proof
+                    .verify(&root, proof.size, proof.index, &leaf)
                     .is_ok()
             );
             assert!(
                 proof
-                    .path
-                    .verify(&root, proof.count, (index + 1) % 7, &leaf)
+                    .proof
+                    .verify(&root, proof.size, (index + 1) % 7, &leaf)
                     .is_err()
             );
         }

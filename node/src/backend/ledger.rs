@@ -55,6 +55,7 @@ impl NodeBackend {
         if request.amount == Credits::ZERO {
             return Err(usage("a transfer of nothing", "name an amount above zero"));
         }
+        self.check_transfer(request.to, request.amount).await?;
         let memo = request
             .memo
             .as_deref()
@@ -67,6 +68,24 @@ impl NodeBackend {
         };
         let (entry, height) = self.on_the_ledger(command).await?;
         Ok(Transferred { entry, height })
+    }
+
+    /// What the ledger might accept later is refused at once: a user would wait for nothing.
+    async fn check_transfer(&self, to: AccountId, amount: Credits) -> Answer<()> {
+        let looked = self.query(move |core| {
+            let (state, own) = (core.state(), core.account().ok_or_else(no_account)?);
+            state.account(&to).ok_or_else(|| unknown_account(&to))?;
+            let free = spendable(state, &own);
+            if amount > free {
+                return Err(ApiError::new(
+                    ErrorCode::InsufficientFunds,
+                    format!("{free} credits available, {amount} are to be moved"),
+                    "move less",
+                ));
+            }
+            Ok(())
+        });
+        looked.await?
     }
 
     /// Submits an entry and waits for its block.

@@ -135,6 +135,12 @@ fn net(text: &mut Text, stats: &OverlayStats) {
 }
 
 fn core_metrics(text: &mut Text, f: &Facts) {
+    ledger_metrics(text, f);
+    market_metrics(text, f);
+    class_metrics(text, f);
+}
+
+fn ledger_metrics(text: &mut Text, f: &Facts) {
     text.gauge(
         "gridbay_ledger_height",
         "Height of the last block.",
@@ -171,6 +177,9 @@ fn core_metrics(text: &mut Text, f: &Facts) {
         "Own money locked.",
         in_credits(f.held),
     );
+}
+
+fn market_metrics(text: &mut Text, f: &Facts) {
     text.gauge("gridbay_market_round", "Round of the next height.", f.round);
     text.gauge("gridbay_market_slot", "Slot of the next height.", f.slot);
     text.gauge(
@@ -199,6 +208,9 @@ fn core_metrics(text: &mut Text, f: &Facts) {
         "Jobs of others that run here.",
         f.hosted,
     );
+}
+
+fn class_metrics(text: &mut Text, f: &Facts) {
     text.head(
         "gridbay_market_units_offered",
         "gauge",

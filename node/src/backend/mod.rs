@@ -37,7 +37,6 @@ use crate::config::NodeLimits;
 use crate::overlay::OverlayHandle;
 use crate::store::content::ContentStore;
 use crate::store::orders::OrderStore;
-pub use auction::EffectProof;
 use board::Board;
 use content::Uploads;
 use failure::{gone, late, refused};

@@ -3,6 +3,8 @@
 //! The figures are those of the ledger at this moment: they say what the next clearing will find, not
 //! what the last one found.
 
+mod words;
+
 use super::job::{find, situation};
 use super::ledger::spendable;
 use super::market::{Market, class_named, held};
@@ -14,8 +16,9 @@ use crate::api::types::{JobId, JobReason, JobState, Why, WhyCheck};
 use gridbay_core::Core;
 use gridbay_core::agent::Phase;
 use gridbay_core::buyer::order::{OrderAgent, Seen};
-use gridbay_core::buyer::{OrderKey, Terms};
+use gridbay_core::buyer::{NewOrder, OrderKey, Terms};
 use gridbay_protocol::units::{Credits, Price};
+use words::{remedies, summary};
 
 /// What an explanation is made from.
 #[derive(Clone, Debug)]
@@ -69,6 +72,49 @@ impl NodeBackend {
     }
 }
 
+/// What the order itself says, in the ledger's units.
+struct Asks {
+    is_buy: bool,
+    fewest: u32,
+    limit: Price,
+    needed: Credits,
+    budget: Credits,
+    /// What sellers ask of it.
+    price: Option<Price>,
+}
+
+fn asks(order: &NewOrder, market: &Market) -> Asks {
+    match &order.terms {
+        Terms::Sealed {
+            steps, min, budget, ..
+        } => {
+            let parts = steps.iter().map(|s| s.price.times(u64::from(s.units)));
+            let slot = parts.collect::<Option<Vec<_>>>().and_then(Credits::sum);
+            Asks {
+                is_buy: false,
+                fewest: *min,
+                limit: steps.iter().map(|s| s.price).max().unwrap_or_default(),
+                needed: slot.unwrap_or(Credits::MAX),
+                budget: *budget,
+                price: market.reserve_of(*min),
+            }
+        }
+        Terms::Buy { units, limit, .. } => {
+            let most = limit.checked_mul(u64::from(order.slots) + 1);
+            let most = most.unwrap_or(Credits::MAX);
+            let per_unit = |sum: Credits| Price(sum.micros() / u64::from(*units).max(1));
+            Asks {
+                is_buy: true,
+                fewest: *units,
+                limit: per_unit(*limit),
+                needed: most,
+                budget: most,
+                price: market.asked(*units).map(per_unit),
+            }
+        }
+    }
+}
+
 fn facts(core: &Core, agent: &OrderAgent) -> Answer<(Facts, gridbay_protocol::ids::ClassId)> {
     let (state, order) = (core.state(), agent.order());
     let name = super::market::class_name(state, &order.class);
@@ -76,31 +122,7 @@ fn facts(core: &Core, agent: &OrderAgent) -> Answer<(Facts, gridbay_protocol::id
     let market = Market::of(state, class, &held(state));
     let (policy, height) = (state.policy(), state.height());
     let slot_ms = policy.slot_ms();
-    let (is_buy, fewest, limit, needed, budget, asked) = match &order.terms {
-        Terms::Sealed {
-            steps, min, budget, ..
-        } => {
-            let price = steps.iter().map(|s| s.price).max().unwrap_or_default();
-            let parts = steps.iter().map(|s| s.price.times(u64::from(s.units)));
-            let slot = parts.collect::<Option<Vec<_>>>().and_then(Credits::sum);
-            (
-                false,
-                *min,
-                price,
-                slot.unwrap_or(Credits::MAX),
-                *budget,
-                market.reserve_of(*min),
-            )
-        }
-        Terms::Buy { units, limit, .. } => {
-            let most = limit
-                .checked_mul(u64::from(order.slots) + 1)
-                .unwrap_or(Credits::MAX);
-            let per_unit = |sum: Credits| Price(sum.micros() / u64::from(*units).max(1));
-            let asked = market.asked(*units).map(per_unit);
-            (true, *units, per_unit(*limit), most, most, asked)
-        }
-    };
+    let asks = asks(order, &market);
     let (now, reason) = situation(state, agent).judge();
     let begun = |p: Phase| matches!(p, Phase::Running { .. } | Phase::Ended { .. });
     let round = policy.calendar.round(height.saturating_add(1));
@@ -109,20 +131,20 @@ fn facts(core: &Core, agent: &OrderAgent) -> Answer<(Facts, gridbay_protocol::id
         reason,
         class: name,
         nodes: order.tasks,
-        fewest,
+        fewest: asks.fewest,
         offered: market.supply(),
         free: market.free(),
-        is_buy,
-        limit: limit_hourly(limit, slot_ms),
-        asked: asked.map(|price| limit_hourly(price, slot_ms)),
+        is_buy: asks.is_buy,
+        limit: limit_hourly(asks.limit, slot_ms),
+        asked: asks.price.map(|price| limit_hourly(price, slot_ms)),
         last: None,
-        needed,
+        needed: asks.needed,
         locked: agent.id.map_or(Credits::ZERO, |id| state.escrow(&id)),
         spendable: core
             .account()
             .map_or(Credits::ZERO, |account| spendable(state, &account)),
         paid: agent.paid(),
-        budget,
+        budget: asks.budget,
         height,
         round,
         slot: policy.calendar.slot(height.saturating_add(1)),
@@ -212,110 +234,6 @@ fn checks(f: &Facts) -> Vec<WhyCheck> {
         format!("{ranks} ranks, {begun} begun, {done} done"),
     ));
     checks
-}
-
-fn summary(f: &Facts) -> String {
-    let class = &f.class;
-    match (f.state, f.reason) {
-        (JobState::Queued, _) => "The order is on its way to the ledger.".into(),
-        (JobState::Bidding, Some(JobReason::Sealed)) => {
-            format!(
-                "The bid is sealed; it is opened and competes in round {}.",
-                f.round + 1
-            )
-        }
-        (_, Some(JobReason::NoUnits)) => {
-            format!(
-                "{} units of {class} are wanted at least, {} are offered.",
-                f.fewest, f.offered
-            )
-        }
-        (JobState::Bidding | JobState::Requeued, Some(JobReason::Outbid)) => {
-            format!(
-                "Others bid more than {} per node-hour, or sellers ask more.",
-                f.limit
-            )
-        }
-        (JobState::Bidding, _) => format!("It waits for the close of round {}.", f.round),
-        (JobState::Requeued, Some(JobReason::Preempted)) => {
-            "A buy-it-now took its units; it competes again in every round.".into()
-        }
-        (JobState::Requeued, Some(JobReason::Undelivered)) => {
-            "A seller did not deliver; it competes again in every round.".into()
-        }
-        (JobState::Requeued, _) => "It lost its lease and competes again in every round.".into(),
-        (JobState::Won, _) => "It has a lease; its sellers are asked to start it.".into(),
-        (JobState::Staging, _) => "Its sellers fetch its files.".into(),
-        (JobState::Running, _) => {
-            let (ranks, begun, done) = f.ranks;
-            format!("It runs: of {ranks} ranks {begun} have begun and {done} are done.")
-        }
-        (JobState::Preempting, _) => "It was told to stop and ends with its slot.".into(),
-        (JobState::Done, _) => "Every rank ended with 0.".into(),
-        (JobState::Cancelled, _) => "It was cancelled.".into(),
-        (_, Some(JobReason::ExitCode)) => "A rank ended with a code other than 0.".into(),
-        (_, Some(JobReason::TimeLimit)) => "A rank reached its time limit.".into(),
-        (_, Some(JobReason::Lost)) => "Ranks were lost with their hosts too often.".into(),
-        (_, Some(JobReason::LeaseEnded)) => {
-            "All slots of the order were used before it ended.".into()
-        }
-        (_, Some(JobReason::TimedOut)) => "It stood for its whole patience without units.".into(),
-        (_, Some(JobReason::Unfunded)) => {
-            format!(
-                "{} were needed for the next slot and could not be locked.",
-                f.needed
-            )
-        }
-        (_, Some(JobReason::TooDear)) => {
-            format!("The units cost more than {} per node-hour.", f.limit)
-        }
-        (_, Some(JobReason::NotOpened)) => "Its bid did not reach the ledger in its round.".into(),
-        (_, Some(JobReason::Refused)) => "The ledger did not take its order.".into(),
-        (state, _) => format!("It is {}.", state.name()),
-    }
-}
-
-fn remedies(f: &Facts) -> Vec<String> {
-    let mut remedies = Vec::new();
-    let going = f.asked.max(f.last);
-    if f.state == JobState::Done || f.state == JobState::Cancelled {
-        return remedies;
-    }
-    if f.offered < f.fewest {
-        remedies.push(format!(
-            "ask for at most {} nodes, or for another class",
-            f.offered
-        ));
-        if f.fewest == f.nodes && f.nodes > 1 {
-            remedies.push("make it divisible, so that fewer nodes are of use".into());
-        }
-    }
-    match f.reason {
-        Some(JobReason::Outbid | JobReason::TooDear | JobReason::TimedOut) => {
-            let price = going.map_or(String::new(), |p| format!(" above {p}"));
-            remedies.push(format!("submit it again with a higher price limit{price}"));
-            if !f.is_buy {
-                remedies.push("or buy now, if units are for sale that way".into());
-            }
-        }
-        Some(JobReason::Unfunded) => {
-            remedies.push("have money transferred to the account, or raise the budget".into());
-        }
-        Some(JobReason::LeaseEnded | JobReason::TimeLimit) => {
-            remedies.push("submit it again with more time".into());
-        }
-        Some(JobReason::ExitCode) => remedies.push("read its logs".into()),
-        Some(
-            JobReason::Lost | JobReason::Undelivered | JobReason::NotOpened | JobReason::Refused,
-        ) => {
-            remedies.push("submit it again".into());
-        }
-        _ => {}
-    }
-    if !f.is_buy && !f.state.is_final() && f.budget.saturating_sub(f.paid) < f.needed {
-        remedies.push("raise the budget: it does not cover another slot".into());
-    }
-    remedies
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ use crate::api::client::Client;
 use crate::api::types::{AuctionProof, AuctionRecord, AuctionSummary, EffectProof};
 use crate::ui::Table;
 use clap::Subcommand;
+use gridbay_ledger::light;
 use gridbay_ledger::log::LogProofError;
 use gridbay_protocol::block::Header;
 use gridbay_protocol::codec::{self, CodecError};
@@ -128,12 +129,10 @@ fn check_inclusion(proof: &AuctionProof, header: &Header) -> Result<(), AuctionE
     };
     let EffectProof { index, size, proof } =
         codec::decode(&proof.proof.0, SIGNED_BYTES).map_err(|e| AuctionError::Bytes("proof", e))?;
-    proof
-        .verify(header.effects_root.as_bytes(), size, index, &effect.leaf())
-        .map_err(|source| AuctionError::NotInBlock {
-            height: header.height,
-            source,
-        })
+    light::effect(header, &effect, index, size, &proof).map_err(|source| AuctionError::NotInBlock {
+        height: header.height,
+        source,
+    })
 }
 
 /// One line of `auction verify`.

@@ -108,7 +108,7 @@ fn equal_states(world: &World) {
             .core
             .host()
             .block(lowest)
-            .unwrap()
+            .expect("the disk reads")
             .map(|b| b.block.id())
     };
     for n in 1..world.nodes.len() {
@@ -175,7 +175,7 @@ fn a_sealed_order_ends_as_a_settled_lease() {
         "what was counted is what left the purse"
     );
     assert!(
-        paid > Credits::ZERO && paid.micros() % 90 == 0,
+        paid > Credits::ZERO && paid.micros().is_multiple_of(90),
         "whole prices: {paid}"
     );
     let earned: i64 = (0..2)

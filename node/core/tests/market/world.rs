@@ -1,6 +1,6 @@
 //! Whole cores in one thread under virtual time: messages take 2 ms, jobs are played by the world.
 
-use gridbay_core::agent::{AgentReply, JobId, JobReport, Phase, PollJob};
+use gridbay_core::agent::{AgentReply, AgentRequest, JobId, JobReport, Phase, PollJob};
 use gridbay_core::buyer::{NewOrder, OrderKey, Record};
 use gridbay_core::effect::Effect;
 use gridbay_core::input::{Command, Input, Now};
@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 const LATENCY_MS: u64 = 2;
 const EPOCH_MS: u64 = 1_800_000_000_000;
 
-pub fn credits(n: u64) -> Credits {
+pub(crate) fn credits(n: u64) -> Credits {
     Credits::from_micros(n * 1_000_000).expect("small")
 }
 fn key(kind: u8, n: u8) -> SecretKey {
@@ -31,10 +31,10 @@ fn key(kind: u8, n: u8) -> SecretKey {
     seed[31] = n;
     SecretKey::from_seed(&seed)
 }
-pub fn account_key(n: usize) -> SecretKey {
+pub(crate) fn account_key(n: usize) -> SecretKey {
     key(1, n as u8)
 }
-pub fn node_key(n: usize) -> PublicKey {
+pub(crate) fn node_key(n: usize) -> PublicKey {
     key(2, n as u8).public()
 }
 fn chain(n: usize) -> Chain {
@@ -42,7 +42,7 @@ fn chain(n: usize) -> Chain {
 }
 
 /// A network of `validators` members that validate and `others` that only have an account.
-pub fn genesis(validators: usize, others: usize) -> Genesis {
+pub(crate) fn genesis(validators: usize, others: usize) -> Genesis {
     let class = Class {
         name: "small".into(),
         key: ClassKey {
@@ -89,11 +89,11 @@ struct Played {
     phase: Phase,
 }
 
-pub struct Node {
-    pub core: Core,
-    pub records: BTreeMap<OrderKey, Vec<u8>>,
-    pub output: BTreeMap<(OrderKey, u32), Vec<u8>>,
-    pub replies: Vec<Reply>,
+pub(crate) struct Node {
+    pub(crate) core: Core,
+    pub(crate) records: BTreeMap<OrderKey, Vec<u8>>,
+    pub(crate) output: BTreeMap<(OrderKey, u32), Vec<u8>>,
+    pub(crate) replies: Vec<Reply>,
     memos: BTreeMap<JobId, Vec<u8>>,
     jobs: BTreeMap<JobId, Played>,
     life: u64,
@@ -101,15 +101,15 @@ pub struct Node {
 }
 
 enum Event {
-    Input(usize, u64, Input),
+    Input(usize, u64, Box<Input>),
     JobEnds(usize, JobId),
 }
 
-pub struct World {
-    pub now: u64,
-    pub nodes: Vec<Node>,
-    pub genesis: Genesis,
-    pub validators: usize,
+pub(crate) struct World {
+    pub(crate) now: u64,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) genesis: Genesis,
+    pub(crate) validators: usize,
     disks: Vec<MemDisk>,
     events: BTreeMap<(u64, u64), Event>,
     due: BinaryHeap<Reverse<(u64, u64)>>,
@@ -118,7 +118,7 @@ pub struct World {
 }
 
 impl World {
-    pub fn new(validators: usize, others: usize) -> World {
+    pub(crate) fn new(validators: usize, others: usize) -> World {
         let count = validators + others;
         let mut world = World {
             now: 0,
@@ -195,7 +195,7 @@ impl World {
     }
 
     /// SIGKILL: what was not synced is gone, supervised jobs run on.
-    pub fn kill(&mut self, n: usize) {
+    pub(crate) fn kill(&mut self, n: usize) {
         self.nodes[n].up = false;
         self.disks[n].crash(|_unsynced| 0);
         for other in 0..self.nodes.len() {
@@ -203,7 +203,7 @@ impl World {
         }
     }
 
-    pub fn restart(&mut self, n: usize) {
+    pub(crate) fn restart(&mut self, n: usize) {
         let old = &mut self.nodes[n];
         let life = old.life + 1;
         let records = std::mem::take(&mut old.records);
@@ -219,22 +219,22 @@ impl World {
         self.events.insert(when, event);
         self.due.push(Reverse(when));
     }
-    pub fn input(&mut self, n: usize, after: u64, input: Input) {
+    pub(crate) fn input(&mut self, n: usize, after: u64, input: Input) {
         let life = self.nodes[n].life;
-        self.at(after, Event::Input(n, life, input));
+        self.at(after, Event::Input(n, life, Box::new(input)));
     }
-    pub fn command(&mut self, n: usize, command: Command) {
+    pub(crate) fn command(&mut self, n: usize, command: Command) {
         self.input(n, 0, Input::Command { token: 0, command });
     }
-    pub fn order(&mut self, n: usize, order: NewOrder) {
+    pub(crate) fn order(&mut self, n: usize, order: NewOrder) {
         self.command(n, Command::Order(Box::new(order)));
     }
-    pub fn class(&self) -> ClassId {
+    pub(crate) fn class(&self) -> ClassId {
         self.genesis.classes[0].key.id()
     }
 
     /// Runs until `done`, at most `most_ms` of virtual time. Whether it was done.
-    pub fn run_until(&mut self, most_ms: u64, done: impl Fn(&World) -> bool) -> bool {
+    pub(crate) fn run_until(&mut self, most_ms: u64, done: impl Fn(&World) -> bool) -> bool {
         let end = self.now + most_ms;
         while !done(self) {
             let Some(Reverse(when)) = self.due.pop().filter(|d| d.0.0 <= end) else {
@@ -242,14 +242,14 @@ impl World {
             };
             self.now = when.0;
             match self.events.remove(&when) {
-                Some(Event::Input(n, life, input)) => self.step(n, life, input),
+                Some(Event::Input(n, life, input)) => self.step(n, life, *input),
                 Some(Event::JobEnds(n, job)) => self.end_job(n, job, JobExit::Code(0)),
                 None => {}
             }
         }
         true
     }
-    pub fn run(&mut self, ms: u64) {
+    pub(crate) fn run(&mut self, ms: u64) {
         self.run_until(ms, |_| false);
         // An event later than the end was taken off the queue by the look at it.
         self.due = self.events.keys().map(|when| Reverse(*when)).collect();
@@ -301,26 +301,7 @@ impl World {
                     self.input(other, LATENCY_MS, input);
                 }
             }
-            Effect::Ask { token, to, request } => {
-                self.seq += 1;
-                let question = self.seq;
-                self.asked.insert(question, (n, token));
-                let other = self.node_of(to.as_bytes()).expect("a known node");
-                if self.nodes[other].up {
-                    let from = node_key(n);
-                    self.input(
-                        other,
-                        LATENCY_MS,
-                        Input::Asked {
-                            token: question,
-                            from,
-                            request,
-                        },
-                    );
-                } else {
-                    self.input(n, 1_000, Input::Answered { token, reply: None });
-                }
-            }
+            Effect::Ask { token, to, request } => self.ask(n, token, &to, request),
             Effect::Answer { token, reply } => self.answer(token, reply),
             Effect::Report { token, jobs } => {
                 let reports = jobs
@@ -348,6 +329,27 @@ impl World {
                 self.nodes[n].output.remove(&(order, task));
             }
             other => self.perform_job(n, other),
+        }
+    }
+
+    fn ask(&mut self, n: usize, token: u64, to: &PublicKey, request: AgentRequest) {
+        self.seq += 1;
+        let question = self.seq;
+        self.asked.insert(question, (n, token));
+        let other = self.node_of(to.as_bytes()).expect("a known node");
+        if self.nodes[other].up {
+            let from = node_key(n);
+            self.input(
+                other,
+                LATENCY_MS,
+                Input::Asked {
+                    token: question,
+                    from,
+                    request,
+                },
+            );
+        } else {
+            self.input(n, 1_000, Input::Answered { token, reply: None });
         }
     }
 

@@ -178,9 +178,14 @@ mod tests {
     }
     const LEASED: Seen = Seen::Running(LeaseId([7; 32]));
 
+    fn check(table: &[(Situation, JobState, Option<JobReason>)]) {
+        for (situation, state, reason) in table {
+            assert_eq!(situation.judge(), (*state, *reason), "{situation:?}");
+        }
+    }
+
     #[test]
     fn states_on_the_way() {
-        let running = Phase::Running { started_ms: 5 };
         let table = [
             (fresh(), JobState::Queued, None),
             (
@@ -228,6 +233,14 @@ mod tests {
                 JobState::Requeued,
                 Some(JobReason::Preempted),
             ),
+        ];
+        check(&table);
+    }
+
+    #[test]
+    fn states_of_a_lease() {
+        let running = Phase::Running { started_ms: 5 };
+        let table = [
             (
                 Situation {
                     seen: LEASED,
@@ -274,10 +287,7 @@ mod tests {
                 Some(JobReason::Cancelled),
             ),
         ];
-        for (situation, state, reason) in table {
-            assert_eq!(situation.judge(), (state, reason), "{situation:?}");
-            assert!(!state.is_final());
-        }
+        check(&table);
     }
 
     #[test]
@@ -331,10 +341,8 @@ mod tests {
                 Some(JobReason::Refused),
             ),
         ];
-        for (situation, state, reason) in table {
-            assert_eq!(situation.judge(), (state, reason), "{situation:?}");
-            assert!(state.is_final());
-        }
+        check(&table);
+        assert!(table.iter().all(|(_, state, _)| state.is_final()));
     }
 
     #[test]

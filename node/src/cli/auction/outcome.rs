@@ -3,12 +3,15 @@
 //! 1. Of a clearing: its id; awards and sales name bids and offers of the record, within their
 //!    units and minimum; as many units are awarded as sold; nobody pays above his bid; every unit
 //!    sold earns its reserve; what is paid is what is earned.
-//! 2. Of a buy: its price is the larger of the asked prices and the value displaced.
-//!
-//! These hold under every mechanism; running the mechanism itself over the record is stronger.
+//! 2. The mechanism, run over the record's offers and bids, gives the same awards and sales.
+//! 3. Of a buy: its price is the larger of the asked prices and the value displaced.
 
-use gridbay_protocol::clearing::{BuyRecord, ClearingBid, ClearingRecord, clearing_id};
+use gridbay_protocol::clearing::{
+    Award, BuyRecord, ClearingBid, ClearingRecord, Sold, clearing_id,
+};
 use gridbay_protocol::ids::{OfferId, OrderId};
+use gridbay_protocol::mechanism::ausubel::{Bidder, Rule};
+use gridbay_protocol::mechanism::pool;
 use gridbay_protocol::units::Credits;
 
 /// What is wrong with an outcome.
@@ -45,6 +48,12 @@ pub enum OutcomeError {
         /// Earned by the sellers.
         earned: Credits,
     },
+    /// The mechanism refuses the input.
+    #[error("the bids or offers are not what the mechanism takes")]
+    Input,
+    /// The mechanism gives something else.
+    #[error("the mechanism gives other {0}")]
+    Recomputed(&'static str),
     /// A sum out of range.
     #[error("the sums are out of range")]
     Range,
@@ -115,7 +124,62 @@ pub(super) fn clearing(record: &ClearingRecord) -> Result<(), OutcomeError> {
     if paid != earned {
         return Err(OutcomeError::Money { paid, earned });
     }
+    recompute(record)
+}
+
+/// Runs the mechanism over the record's input and compares.
+fn recompute(record: &ClearingRecord) -> Result<(), OutcomeError> {
+    let supply: u64 = record.offers.iter().map(|o| u64::from(o.units)).sum();
+    let supply = usize::try_from(supply).map_err(|_| OutcomeError::Range)?;
+    let offers = record.offers.iter().map(|o| pool::Offer {
+        id: o.offer,
+        units: o.units,
+        reserve: o.reserve.0,
+    });
+    let bids = record.bids.iter().map(|b| Bidder {
+        id: (b.rank, b.order),
+        time: b.round,
+        min: b.min,
+        prices: prices(b, supply),
+    });
+    let input = pool::Input {
+        rule: Rule::Exact,
+        offers: offers.collect(),
+        bids: bids.collect(),
+    };
+    let outcome = pool::clear(&input).map_err(|_| OutcomeError::Input)?;
+    let credits = |wide| Credits::from_wide(wide).ok_or(OutcomeError::Range);
+    let mut awards = Vec::new();
+    for award in outcome.awards {
+        awards.push(Award {
+            order: award.id.1,
+            units: award.units,
+            pay: credits(award.pay)?,
+        });
+    }
+    awards.sort_unstable_by_key(|a| a.order);
+    if awards != record.awards {
+        return Err(OutcomeError::Recomputed("awards"));
+    }
+    let mut sold = Vec::new();
+    for sale in outcome.sales {
+        sold.push(Sold {
+            offer: sale.offer,
+            units: sale.units,
+            earns: credits(sale.earned)?,
+        });
+    }
+    if sold != record.sold {
+        return Err(OutcomeError::Recomputed("sales"));
+    }
     Ok(())
+}
+
+/// A bid's marginal prices, unit by unit, for at most the whole supply.
+fn prices(bid: &ClearingBid, supply: usize) -> Vec<u64> {
+    let units = bid.steps.iter();
+    let units = units.flat_map(|s| std::iter::repeat_n(s.price.0, s.units as usize));
+    units.take(supply).collect()
 }
 
 /// What a bid's first `units` units are worth; `None` beyond the bid.

@@ -5,12 +5,8 @@
 //! taken once (I4); leases never share a unit (I8); every clearing record is within supply, at or above reserves, at or
 //! below bids, sells the cheapest units and pays out what was paid (I5, I16).
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::trade::{bid, order, terms};
-use common::{World, credits, key};
+use crate::trade::{bid, order, terms};
+use crate::world::{World, credits, key};
 use gridbay_protocol::clearing::ClearingRecord;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::entry::EntryBody;
@@ -79,23 +75,7 @@ fn entry(world: &mut World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authent
         2 if dice.below(3) == 0 => EntryBody::WithdrawOffer {
             label: dice.below(3) as u32,
         },
-        2..=7 => {
-            // The seller of the first share, mostly.
-            let seller = world.state.lease(&lease).map(|l| l.shares[0].offer);
-            let seller = seller.and_then(|o| world.state.offer(&o)).map(|o| o.seller);
-            let seller = (1..=4).find(|m| Some(world.member(*m)) == seller);
-            let by = if dice.below(5) == 0 {
-                n
-            } else {
-                seller.unwrap_or(n)
-            };
-            let body = if dice.below(12) == 0 {
-                EntryBody::Fail { lease }
-            } else {
-                EntryBody::Deliver { lease }
-            };
-            return world.by(by, body);
-        }
+        2..=7 => return delivery(world, dice, n, lease),
         8 => {
             let owner = world.state.order(&chosen).map(|o| o.account);
             let by = (1..=4)
@@ -109,23 +89,7 @@ fn entry(world: &mut World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authent
             memory.sealed.push((n, commit.clone(), bid));
             return commit;
         }
-        13..=16 if !memory.sealed.is_empty() => {
-            // Mostly one that can be opened now.
-            let calendar = world.state.calendar();
-            let round = calendar.round(world.state.height() + 1);
-            let ripe = |(_, commit, _): &(u8, Arc<Authentic>, Bid)| {
-                let order = world.state.order(&order(&commit.id()));
-                order.is_some_and(|o| o.round + 1 == round && o.bid().is_none())
-            };
-            let ripe = memory.sealed.iter().position(ripe);
-            let any = dice.below(memory.sealed.len() as u64) as usize;
-            let at = ripe.filter(|_| dice.below(10) > 0).unwrap_or(any);
-            let (owner, commit, mut bid) = memory.sealed[at].clone();
-            if dice.below(20) == 0 {
-                bid.slots += 1;
-            }
-            return world.open(owner, &commit, &bid);
-        }
+        13..=16 if !memory.sealed.is_empty() => return opening(world, dice, memory),
         17..=20 => EntryBody::Buy(random_buy(world, dice)),
         21 if !memory.sent.is_empty() => {
             let at = dice.below(memory.sent.len() as u64) as usize;
@@ -134,6 +98,42 @@ fn entry(world: &mut World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authent
         _ => return garbage(world, dice, n),
     };
     world.by(n, body)
+}
+
+/// A word on a lease, mostly by the seller of its first share.
+fn delivery(world: &World, dice: &mut Dice, n: u8, lease: LeaseId) -> Arc<Authentic> {
+    let seller = world.state.lease(&lease).map(|l| l.shares[0].offer);
+    let seller = seller.and_then(|o| world.state.offer(&o)).map(|o| o.seller);
+    let seller = (1..=4).find(|m| Some(world.member(*m)) == seller);
+    let by = if dice.below(5) == 0 {
+        n
+    } else {
+        seller.unwrap_or(n)
+    };
+    let body = if dice.below(12) == 0 {
+        EntryBody::Fail { lease }
+    } else {
+        EntryBody::Deliver { lease }
+    };
+    world.by(by, body)
+}
+
+/// An opening, mostly of a bid that can be opened now.
+fn opening(world: &World, dice: &mut Dice, memory: &Memory) -> Arc<Authentic> {
+    let calendar = world.state.calendar();
+    let round = calendar.round(world.state.height() + 1);
+    let ripe = |(_, commit, _): &(u8, Arc<Authentic>, Bid)| {
+        let order = world.state.order(&order(&commit.id()));
+        order.is_some_and(|o| o.round + 1 == round && o.bid().is_none())
+    };
+    let ripe = memory.sealed.iter().position(ripe);
+    let any = dice.below(memory.sealed.len() as u64) as usize;
+    let at = ripe.filter(|_| dice.below(10) > 0).unwrap_or(any);
+    let (owner, commit, mut bid) = memory.sealed[at].clone();
+    if dice.below(20) == 0 {
+        bid.slots += 1;
+    }
+    world.open(owner, &commit, &bid)
 }
 
 fn random_bid(world: &mut World, dice: &mut Dice) -> Bid {

@@ -1,10 +1,6 @@
 //! Accounts, keys, invitations, transfers, and blocks that must be refused.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::{World, all_roles, credits, key};
+use crate::world::{World, all_roles, credits, key};
 use gridbay_ledger::{BlockRefusal, Refusal};
 use gridbay_protocol::account::{AccountKey, Roles, opened_by};
 use gridbay_protocol::entry::EntryBody;
@@ -178,16 +174,13 @@ fn only_a_validator_registers_a_beacon() {
     );
 }
 
-#[test]
-fn a_block_with_anything_altered_is_refused() {
-    let mut world = World::new();
-    world.until(3);
-    let entries: Vec<_> = (1..=3)
-        .map(|n| world.by(n, transfer(world.member(4), u64::from(n))))
-        .collect();
+type Change = Box<dyn FnOnce(&mut gridbay_protocol::block::Block)>;
+type Expected = fn(&BlockRefusal) -> bool;
+
+/// Changes to a block, and how each must be refused.
+fn changes() -> Vec<(Change, Expected)> {
     let bad = Hash32([1; 32]);
-    type Change = Box<dyn FnOnce(&mut gridbay_protocol::block::Block)>;
-    let changes: Vec<(Change, fn(&BlockRefusal) -> bool)> = vec![
+    vec![
         (Box::new(move |b| b.header.state_root = bad), |r| {
             *r == BlockRefusal::Root("state_root")
         }),
@@ -257,12 +250,29 @@ fn a_block_with_anything_altered_is_refused() {
             }),
             |r| *r == BlockRefusal::NotOfParent,
         ),
-    ];
+    ]
+}
+
+#[test]
+fn a_block_with_anything_altered_is_refused() {
+    let mut world = World::new();
+    world.until(3);
+    let entries: Vec<_> = (1..=3)
+        .map(|n| world.by(n, transfer(world.member(4), u64::from(n))))
+        .collect();
     assert_eq!(world.tampered(entries.clone(), |_| ()), Ok(()));
-    for (i, (change, expected)) in changes.into_iter().enumerate() {
+    for (i, (change, expected)) in changes().into_iter().enumerate() {
         let refusal = world.tampered(entries.clone(), change).unwrap_err();
         assert!(expected(&refusal), "change {i}: {refusal:?}");
     }
+}
+
+#[test]
+fn a_block_with_entries_out_of_order_is_refused() {
+    let world = World::new();
+    let entries: Vec<_> = (1..=3)
+        .map(|n| world.by(n, transfer(world.member(4), u64::from(n))))
+        .collect();
     let swapped = |b: &mut gridbay_protocol::block::Block| {
         b.entries.swap(0, 2);
         let ids: Vec<_> = b.entries.iter().map(|e| e.id().0).collect();

@@ -1,11 +1,7 @@
 //! Blocks that clear wrongly, and what a stranger can and cannot be told.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::trade::{bid, money, order};
-use common::{World, credits};
+use crate::trade::{bid, money, order};
+use crate::world::{World, credits};
 use gridbay_ledger::light::{self, Follower, NotFollowing};
 use gridbay_ledger::log::{merkle_root, prove_in_list};
 use gridbay_ledger::{BlockRefusal, CheckedBlock, State, record_key};
@@ -119,7 +115,7 @@ fn a_clearing_without_one_of_the_openings_is_refused() {
 #[test]
 fn a_stranger_follows_headers_and_checks_a_payment() {
     let mut world = World::new();
-    let genesis = common::genesis(common::policy());
+    let genesis = crate::world::genesis(crate::world::policy());
     let mut follower = Follower::new(&genesis).unwrap();
     let mut headers = vec![];
     let mut last: Option<(CheckedBlock, Vec<Effect>)> = None;

@@ -2,12 +2,8 @@
 //!
 //! Heights: rounds of 4, slots of 8; boundaries at 8, 16, 24, ... Balances start at 1,000,000.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::trade::{bid, lease_ends, money, order, order_ends, terms};
-use common::{World, credits};
+use crate::trade::{bid, lease_ends, money, order, order_ends, terms};
+use crate::world::{World, credits};
 use gridbay_ledger::Refusal;
 use gridbay_protocol::clearing::ClearingKind;
 use gridbay_protocol::effect::{Effect, OrderEnd};
@@ -339,7 +335,7 @@ fn a_seller_that_fails_earns_nothing() {
 
 #[test]
 fn unacknowledged_units_are_refunded_at_the_slots_end() {
-    let mut late = common::policy();
+    let mut late = crate::world::policy();
     late.delivery_heights = 100;
     let mut world = World::with(late);
     let offers = vec![
@@ -448,7 +444,7 @@ fn an_opening_must_match_its_seal_and_be_funded() {
     world.all(vec![good.clone()]);
     let again = world.sign_until(
         world.member(2),
-        &common::key(2),
+        &crate::world::key(2),
         good.entry().body.clone(),
         60,
     );
@@ -510,7 +506,7 @@ fn a_cancelled_order_pays_its_slot_out() {
     world.all(vec![cancel]);
     let again = world.sign_until(
         world.member(2),
-        &common::key(2),
+        &crate::world::key(2),
         EntryBody::Cancel { order },
         70,
     );
@@ -594,7 +590,7 @@ fn offers_change_after_the_clearing_and_with_notice() {
     assert!(world.state.offer(&id).is_none());
     let gone = world.sign_until(
         world.member(1),
-        &common::key(1),
+        &crate::world::key(1),
         withdraw.entry().body.clone(),
         90,
     );

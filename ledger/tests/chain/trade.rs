@@ -1,6 +1,6 @@
 //! Trading in scenarios: offers, sealed bids, buys, and what came of them.
 
-use super::{World, credits, key};
+use crate::world::{World, credits, key};
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::ids::{EntryId, Hash32, LeaseId, OfferId, OrderId};
@@ -12,10 +12,16 @@ use gridbay_protocol::stage::Authentic;
 use gridbay_protocol::units::Price;
 use std::sync::Arc;
 
-pub const SALT: [u8; 32] = [8; 32];
+pub(crate) const SALT: [u8; 32] = [8; 32];
 
 /// Terms of an offer at the node of the seller.
-pub fn terms(world: &World, label: u32, units: u32, reserve: u64, buy: Option<u64>) -> OfferTerms {
+pub(crate) fn terms(
+    world: &World,
+    label: u32,
+    units: u32,
+    reserve: u64,
+    buy: Option<u64>,
+) -> OfferTerms {
     OfferTerms {
         label,
         class: world.class,
@@ -29,7 +35,7 @@ pub fn terms(world: &World, label: u32, units: u32, reserve: u64, buy: Option<u6
 }
 
 /// A bid that takes any number of units, with a budget of 100,000.
-pub fn bid(world: &World, steps: &[(u32, u64)], slots: u32) -> Bid {
+pub(crate) fn bid(world: &World, steps: &[(u32, u64)], slots: u32) -> Bid {
     Bid {
         class: world.class,
         steps: steps
@@ -48,7 +54,7 @@ pub fn bid(world: &World, steps: &[(u32, u64)], slots: u32) -> Bid {
 }
 
 impl World {
-    pub fn offer(
+    pub(crate) fn offer(
         &self,
         n: u8,
         label: u32,
@@ -60,11 +66,11 @@ impl World {
         self.by(n, EntryBody::SetOffer(terms))
     }
 
-    pub fn offer_of(&self, n: u8, label: u32) -> OfferId {
+    pub(crate) fn offer_of(&self, n: u8, label: u32) -> OfferId {
         offer_id(&self.member(n), label)
     }
 
-    pub fn commit(&self, n: u8, bid: &Bid, bracket: u8) -> Arc<Authentic> {
+    pub(crate) fn commit(&self, n: u8, bid: &Bid, bracket: u8) -> Arc<Authentic> {
         let seal = bid.seal(&self.network, &self.member(n), &SALT);
         let class = bid.class;
         self.by(
@@ -77,7 +83,7 @@ impl World {
         )
     }
 
-    pub fn open(&self, n: u8, commit: &Arc<Authentic>, bid: &Bid) -> Arc<Authentic> {
+    pub(crate) fn open(&self, n: u8, commit: &Arc<Authentic>, bid: &Bid) -> Arc<Authentic> {
         let open = Open {
             commit: commit.id(),
             bid: bid.clone(),
@@ -86,7 +92,7 @@ impl World {
         self.by(n, EntryBody::Open(open))
     }
 
-    pub fn buy(&self, n: u8, units: u32, slots: u32, limit: u64) -> Arc<Authentic> {
+    pub(crate) fn buy(&self, n: u8, units: u32, slots: u32, limit: u64) -> Arc<Authentic> {
         let buy = Buy {
             class: self.class,
             units,
@@ -99,7 +105,7 @@ impl World {
     }
 
     /// Commits all bids in the next block and opens them in the first of the next round; the orders.
-    pub fn bids(&mut self, bids: &[(u8, Bid)]) -> Vec<OrderId> {
+    pub(crate) fn bids(&mut self, bids: &[(u8, Bid)]) -> Vec<OrderId> {
         let commits: Vec<_> = bids
             .iter()
             .map(|(n, bid)| self.commit(*n, bid, 4))
@@ -119,27 +125,27 @@ impl World {
     }
 
     /// The seller acknowledges.
-    pub fn deliver(&mut self, n: u8, lease: LeaseId) {
+    pub(crate) fn deliver(&mut self, n: u8, lease: LeaseId) {
         let entry = self.by(n, EntryBody::Deliver { lease });
         self.all(vec![entry]);
     }
 
-    pub fn lease_of(&self, order: &OrderId) -> LeaseId {
+    pub(crate) fn lease_of(&self, order: &OrderId) -> LeaseId {
         let order = self.state.order(order).expect("the order is live");
         order.lease().expect("the order runs")
     }
 
-    pub fn account(&self, n: u8) -> i128 {
+    pub(crate) fn account(&self, n: u8) -> i128 {
         self.balance(Purse::Account(self.member(n)))
     }
 }
 
-pub fn order(entry: &EntryId) -> OrderId {
+pub(crate) fn order(entry: &EntryId) -> OrderId {
     gridbay_protocol::order::order_of(entry)
 }
 
 /// (reason, amount) of all postings, in order.
-pub fn money(effects: &[Effect]) -> Vec<(Reason, u64)> {
+pub(crate) fn money(effects: &[Effect]) -> Vec<(Reason, u64)> {
     let posting = |effect: &Effect| match effect {
         Effect::Posting(p) => Some((p.reason, p.amount.micros())),
         _ => None,
@@ -148,7 +154,7 @@ pub fn money(effects: &[Effect]) -> Vec<(Reason, u64)> {
 }
 
 /// How orders ended.
-pub fn order_ends(effects: &[Effect]) -> Vec<(OrderId, OrderEnd)> {
+pub(crate) fn order_ends(effects: &[Effect]) -> Vec<(OrderId, OrderEnd)> {
     let end = |effect: &Effect| match effect {
         Effect::Order { order, end } => Some((*order, *end)),
         _ => None,
@@ -157,7 +163,7 @@ pub fn order_ends(effects: &[Effect]) -> Vec<(OrderId, OrderEnd)> {
 }
 
 /// How leases ended.
-pub fn lease_ends(effects: &[Effect]) -> Vec<(OrderId, LeaseEnd)> {
+pub(crate) fn lease_ends(effects: &[Effect]) -> Vec<(OrderId, LeaseEnd)> {
     let end = |effect: &Effect| match effect {
         Effect::Lease(LeaseEvent::Ended { order, end, .. }) => Some((*order, *end)),
         _ => None,

@@ -1,9 +1,5 @@
 //! A small world for scenarios: keys, a genesis, a chain of two states that check each other.
 
-#![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
-
-pub mod trade;
-
 use gridbay_ledger::{BlockRefusal, CheckedBlock, Delta, Draft, Refusal, State};
 use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::beacon::Chain;
@@ -24,22 +20,22 @@ use gridbay_protocol::vote::{Certificate, CertificateSignature};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub fn key(n: u8) -> SecretKey {
+pub(crate) fn key(n: u8) -> SecretKey {
     SecretKey::from_seed(&[n; 32])
 }
 
-pub fn credits(micros: u64) -> Credits {
+pub(crate) fn credits(micros: u64) -> Credits {
     Credits::from_micros(micros).unwrap()
 }
 
-pub fn all_roles(key: &SecretKey) -> Vec<AccountKey> {
+pub(crate) fn all_roles(key: &SecretKey) -> Vec<AccountKey> {
     vec![AccountKey {
         key: key.public(),
         roles: Roles::ALL,
     }]
 }
 
-pub fn class_key() -> ClassKey {
+pub(crate) fn class_key() -> ClassKey {
     ClassKey {
         vcpu: 1,
         memory_mib: 1024,
@@ -51,7 +47,7 @@ pub fn class_key() -> ClassKey {
 }
 
 /// Rounds of 4 heights, slots of 2 rounds; 10 micro-credits as reference price.
-pub fn policy() -> Policy {
+pub(crate) fn policy() -> Policy {
     Policy {
         calendar: Calendar {
             round_heights: 4,
@@ -65,7 +61,7 @@ pub fn policy() -> Policy {
 }
 
 /// Four members with 1,000,000 micro-credits each; the first has a credit line of 500. All run validators.
-pub fn genesis(policy: Policy) -> Genesis {
+pub(crate) fn genesis(policy: Policy) -> Genesis {
     let member = |n: u8| Member {
         name: format!("member{n}"),
         keys: all_roles(&key(n)),
@@ -96,26 +92,26 @@ pub fn genesis(policy: Policy) -> Genesis {
 }
 
 /// Two states that must agree, and what the postings alone say about balances.
-pub struct World {
-    pub state: State,
-    pub twin: State,
-    pub network: NetworkId,
-    pub class: ClassId,
+pub(crate) struct World {
+    pub(crate) state: State,
+    pub(crate) twin: State,
+    pub(crate) network: NetworkId,
+    pub(crate) class: ClassId,
     members: Vec<AccountId>,
     chains: Vec<Chain>,
     last: Option<Certificate>,
-    pub model: BTreeMap<Purse, i128>,
-    pub effects: Vec<Effect>,
-    pub left_out: Vec<(EntryId, Refusal)>,
+    pub(crate) model: BTreeMap<Purse, i128>,
+    pub(crate) effects: Vec<Effect>,
+    pub(crate) left_out: Vec<(EntryId, Refusal)>,
     nonce: u64,
 }
 
 impl World {
-    pub fn new() -> World {
+    pub(crate) fn new() -> World {
         World::with(policy())
     }
 
-    pub fn with(policy: Policy) -> World {
+    pub(crate) fn with(policy: Policy) -> World {
         let genesis = genesis(policy);
         let state = State::genesis(&genesis).unwrap();
         let mut model = BTreeMap::new();
@@ -139,15 +135,20 @@ impl World {
     }
 
     /// Account of member n, 1 to 4.
-    pub fn member(&self, n: u8) -> AccountId {
+    pub(crate) fn member(&self, n: u8) -> AccountId {
         self.members[n as usize - 1]
     }
 
-    pub fn sign(&self, account: AccountId, key: &SecretKey, body: EntryBody) -> Arc<Authentic> {
+    pub(crate) fn sign(
+        &self,
+        account: AccountId,
+        key: &SecretKey,
+        body: EntryBody,
+    ) -> Arc<Authentic> {
         self.sign_until(account, key, body, self.state.height() + 50)
     }
 
-    pub fn sign_until(
+    pub(crate) fn sign_until(
         &self,
         account: AccountId,
         key: &SecretKey,
@@ -165,12 +166,12 @@ impl World {
     }
 
     /// An entry of member n.
-    pub fn by(&self, n: u8, body: EntryBody) -> Arc<Authentic> {
+    pub(crate) fn by(&self, n: u8, body: EntryBody) -> Arc<Authentic> {
         self.sign(self.member(n), &key(n), body)
     }
 
     /// What validator 1 of the set brings.
-    pub fn draft(&self, entries: Vec<Arc<Authentic>>) -> Draft {
+    pub(crate) fn draft(&self, entries: Vec<Arc<Authentic>>) -> Draft {
         let turn = (self.state.height() % 4) as usize;
         let proposer = gridbay_protocol::validator::validator_id(&key(101 + turn as u8).public());
         let tip = self.state.beacon_tip(&proposer).unwrap();
@@ -185,7 +186,7 @@ impl World {
     }
 
     /// One block: proposed by one state, decoded, checked and executed by the other.
-    pub fn block(&mut self, entries: Vec<Arc<Authentic>>) -> Vec<Effect> {
+    pub(crate) fn block(&mut self, entries: Vec<Arc<Authentic>>) -> Vec<Effect> {
         let proposed = self.state.propose(self.draft(entries));
         let bytes = proposed.block.block().encode();
         let block = Block::decode(&bytes).unwrap();
@@ -214,7 +215,7 @@ impl World {
         effects
     }
 
-    pub fn certificate(&self, height: u64, block: BlockId) -> Certificate {
+    pub(crate) fn certificate(&self, height: u64, block: BlockId) -> Certificate {
         let mut certificate = Certificate {
             height,
             round: 0,
@@ -236,14 +237,14 @@ impl World {
     }
 
     /// A block whose entries must all be taken.
-    pub fn all(&mut self, entries: Vec<Arc<Authentic>>) -> Vec<Effect> {
+    pub(crate) fn all(&mut self, entries: Vec<Arc<Authentic>>) -> Vec<Effect> {
         let effects = self.block(entries);
         assert_eq!(self.left_out, vec![]);
         effects
     }
 
     /// A block whose only entry must be refused.
-    pub fn refused(&mut self, entry: Arc<Authentic>) -> Refusal {
+    pub(crate) fn refused(&mut self, entry: Arc<Authentic>) -> Refusal {
         let admitted = self.state.admit(&entry).map(|_| ());
         let effects = self.block(vec![entry]);
         let refusal = self.left_out.pop().expect("the entry was left out").1;
@@ -253,7 +254,7 @@ impl World {
     }
 
     /// Empty blocks up to and including `height`; the effects of the last.
-    pub fn until(&mut self, height: u64) -> Vec<Effect> {
+    pub(crate) fn until(&mut self, height: u64) -> Vec<Effect> {
         assert!(height > self.state.height());
         let mut effects = vec![];
         while self.state.height() < height {
@@ -263,7 +264,7 @@ impl World {
     }
 
     /// Whether a block with a changed header or body is refused, and why.
-    pub fn tampered(
+    pub(crate) fn tampered(
         &self,
         entries: Vec<Arc<Authentic>>,
         change: impl FnOnce(&mut Block),
@@ -275,18 +276,18 @@ impl World {
         self.twin.execute(&checked).map(|_| ())
     }
 
-    pub fn balance(&self, purse: Purse) -> i128 {
+    pub(crate) fn balance(&self, purse: Purse) -> i128 {
         self.model.get(&purse).copied().unwrap_or(0)
     }
 
     /// A number that was not given before.
-    pub fn fresh(&mut self) -> u64 {
+    pub(crate) fn fresh(&mut self) -> u64 {
         self.nonce += 1;
         self.nonce
     }
 }
 
-pub fn authentic(network: &NetworkId, signed: SignedEntry) -> Arc<Authentic> {
+pub(crate) fn authentic(network: &NetworkId, signed: SignedEntry) -> Arc<Authentic> {
     let formed = WellFormed::check(network, signed).unwrap();
     Arc::new(formed.authenticate().unwrap())
 }

@@ -1,0 +1,11 @@
+//! The ledger as a chain of blocks: scenarios worked out by hand, forgeries, and random blocks against a model.
+
+#![allow(clippy::unwrap_used)]
+
+mod accounts;
+mod forgery;
+mod market;
+mod model;
+mod snapshots;
+mod trade;
+mod world;

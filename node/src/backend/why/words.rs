@@ -1,0 +1,110 @@
+//! The words of an explanation: one sentence, and what would help.
+
+use super::Facts;
+use crate::api::types::{JobReason, JobState};
+
+/// State and reason in one sentence.
+pub(super) fn summary(f: &Facts) -> String {
+    let class = &f.class;
+    match (f.state, f.reason) {
+        (JobState::Queued, _) => "The order is on its way to the ledger.".into(),
+        (JobState::Bidding, Some(JobReason::Sealed)) => {
+            format!(
+                "The bid is sealed; it is opened and competes in round {}.",
+                f.round + 1
+            )
+        }
+        (_, Some(JobReason::NoUnits)) => {
+            format!(
+                "{} units of {class} are wanted at least, {} are offered.",
+                f.fewest, f.offered
+            )
+        }
+        (JobState::Bidding | JobState::Requeued, Some(JobReason::Outbid)) => {
+            format!(
+                "Others bid more than {} per node-hour, or sellers ask more.",
+                f.limit
+            )
+        }
+        (JobState::Bidding, _) => format!("It waits for the close of round {}.", f.round),
+        (JobState::Requeued, Some(JobReason::Preempted)) => {
+            "A buy-it-now took its units; it competes again in every round.".into()
+        }
+        (JobState::Requeued, Some(JobReason::Undelivered)) => {
+            "A seller did not deliver; it competes again in every round.".into()
+        }
+        (JobState::Requeued, _) => "It lost its lease and competes again in every round.".into(),
+        (JobState::Won, _) => "It has a lease; its sellers are asked to start it.".into(),
+        (JobState::Staging, _) => "Its sellers fetch its files.".into(),
+        (JobState::Running, _) => {
+            let (ranks, begun, done) = f.ranks;
+            format!("It runs: of {ranks} ranks {begun} have begun and {done} are done.")
+        }
+        (JobState::Preempting, _) => "It was told to stop and ends with its slot.".into(),
+        (JobState::Done, _) => "Every rank ended with 0.".into(),
+        (JobState::Cancelled, _) => "It was cancelled.".into(),
+        (_, Some(JobReason::ExitCode)) => "A rank ended with a code other than 0.".into(),
+        (_, Some(JobReason::TimeLimit)) => "A rank reached its time limit.".into(),
+        (_, Some(JobReason::Lost)) => "Ranks were lost with their hosts too often.".into(),
+        (_, Some(JobReason::LeaseEnded)) => {
+            "All slots of the order were used before it ended.".into()
+        }
+        (_, Some(JobReason::TimedOut)) => "It stood for its whole patience without units.".into(),
+        (_, Some(JobReason::Unfunded)) => {
+            format!(
+                "{} were needed for the next slot and could not be locked.",
+                f.needed
+            )
+        }
+        (_, Some(JobReason::TooDear)) => {
+            format!("The units cost more than {} per node-hour.", f.limit)
+        }
+        (_, Some(JobReason::NotOpened)) => "Its bid did not reach the ledger in its round.".into(),
+        (_, Some(JobReason::Refused)) => "The ledger did not take its order.".into(),
+        (state, _) => format!("It is {}.", state.name()),
+    }
+}
+
+/// What would change it.
+pub(super) fn remedies(f: &Facts) -> Vec<String> {
+    let mut remedies = Vec::new();
+    let going = f.asked.max(f.last);
+    if f.state == JobState::Done || f.state == JobState::Cancelled {
+        return remedies;
+    }
+    if f.offered < f.fewest {
+        remedies.push(format!(
+            "ask for at most {} nodes, or for another class",
+            f.offered
+        ));
+        if f.fewest == f.nodes && f.nodes > 1 {
+            remedies.push("make it divisible, so that fewer nodes are of use".into());
+        }
+    }
+    match f.reason {
+        Some(JobReason::Outbid | JobReason::TooDear | JobReason::TimedOut) => {
+            let price = going.map_or(String::new(), |p| format!(" above {p}"));
+            remedies.push(format!("submit it again with a higher price limit{price}"));
+            if !f.is_buy {
+                remedies.push("or buy now, if units are for sale that way".into());
+            }
+        }
+        Some(JobReason::Unfunded) => {
+            remedies.push("have money transferred to the account, or raise the budget".into());
+        }
+        Some(JobReason::LeaseEnded | JobReason::TimeLimit) => {
+            remedies.push("submit it again with more time".into());
+        }
+        Some(JobReason::ExitCode) => remedies.push("read its logs".into()),
+        Some(
+            JobReason::Lost | JobReason::Undelivered | JobReason::NotOpened | JobReason::Refused,
+        ) => {
+            remedies.push("submit it again".into());
+        }
+        _ => {}
+    }
+    if !f.is_buy && !f.state.is_final() && f.budget.saturating_sub(f.paid) < f.needed {
+        remedies.push("raise the budget: it does not cover another slot".into());
+    }
+    remedies
+}
