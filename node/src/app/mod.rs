@@ -22,7 +22,7 @@ use crate::api::Server;
 use crate::backend::{BackendParts, NodeBackend};
 use crate::body::jobs::Jobs;
 use crate::body::{self, BodyError, BodyHandle, Tools};
-use crate::config::{Config, Home};
+use crate::config::{Config, Home, OfferConfig};
 use crate::executor::{Config as ExecutorConfig, Executor, Isolation, ProcessExecutor};
 use crate::keys::{KeyFolder, NodeKeys};
 use crate::overlay::Multiaddr;
@@ -74,14 +74,7 @@ pub async fn run(
     let executor = open_executor(&home)?;
     let invitation = founding::read_invitation(&home)?;
     let known = founding::read_genesis(&home)?;
-    let network = match (&known, &invitation) {
-        (Some(genesis), _) => genesis.network(),
-        (None, Some(invitation)) => invitation.network,
-        (None, None) => bail!(
-            "{} holds no genesis and no invitation; `gridbay join TOKEN` makes a node of it",
-            home.path().display()
-        ),
-    };
+    let network = network_of(&home, known.as_ref(), invitation.as_ref())?;
     let bootstrap = network::bootstrap_peers(&config, invitation.as_ref(), known.as_ref());
     let (net, events) = network::start(&config, &keys, network, bootstrap.clone()).await?;
     let genesis = match known {
@@ -121,13 +114,7 @@ pub async fn run(
         bootstrap: network::founders(&genesis),
         stop: stop_sender,
     }));
-    let follower = Arc::clone(&backend);
-    tokio::spawn(async move { follower.follow().await });
-    tokio::spawn(offers::set_configured(
-        Arc::clone(&backend),
-        handle.clone(),
-        config.offers,
-    ));
+    attend(&backend, &handle, config.offers);
     ready(&Ready {
         network,
         node: keys.node(),
@@ -143,6 +130,33 @@ pub async fn run(
     let ended = serve(server, backend, started.thread, handle, told).await;
     net.shutdown().await;
     ended
+}
+
+/// The network a folder belongs to.
+fn network_of(
+    home: &Home,
+    genesis: Option<&Genesis>,
+    invitation: Option<&Invitation>,
+) -> anyhow::Result<NetworkId> {
+    match (genesis, invitation) {
+        (Some(genesis), _) => Ok(genesis.network()),
+        (None, Some(invitation)) => Ok(invitation.network),
+        (None, None) => bail!(
+            "{} holds no genesis and no invitation; `gridbay join TOKEN` makes a node of it",
+            home.path().display()
+        ),
+    }
+}
+
+/// Starts what runs beside the API: the board of auctions, and the offers of the configuration.
+fn attend(backend: &Arc<NodeBackend>, handle: &BodyHandle, offers: Vec<OfferConfig>) {
+    let follower = Arc::clone(backend);
+    tokio::spawn(async move { follower.follow().await });
+    tokio::spawn(offers::set_configured(
+        Arc::clone(backend),
+        handle.clone(),
+        offers,
+    ));
 }
 
 /// Serves until the node is told to stop or its core thread ends by itself.

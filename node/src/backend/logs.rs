@@ -50,7 +50,9 @@ async fn read(path: PathBuf, from: u64, max: usize, over: bool) -> Answer<LogChu
 }
 
 fn chunk(path: &Path, from: u64, max: usize, over: bool) -> io::Result<LogChunk> {
-    let (total, bytes) = match read_chunk(path, from, max) {
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    let name = path.file_name().unwrap_or_default();
+    let (total, bytes) = match read_chunk(folder, Path::new(name), from, max) {
         Ok(read) => read,
         // A stream without output has no file.
         Err(error) if error.kind() == io::ErrorKind::NotFound => (0, Vec::new()),

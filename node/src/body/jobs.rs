@@ -14,7 +14,7 @@ use gridbay_protocol::class::ClassKey;
 use gridbay_protocol::job::{JobExit, JobSpec};
 use std::collections::BTreeMap;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -138,8 +138,9 @@ impl Jobs {
     /// A chunk of an output file of an ended job.
     pub fn output_chunk(&self, job: &JobId, path: &str, from: u64) -> AgentReply {
         let ended = matches!(self.phase(job), Phase::Ended { .. });
-        let work = self.executor.prepare(&local(job)).ok().filter(|_| ended);
-        let chunk = work.and_then(|w| read_chunk(&w.join(path), from, CHUNK_BYTES).ok());
+        let work = self.executor.work(&local(job));
+        let read = || read_chunk(&work, Path::new(path), from, CHUNK_BYTES).ok();
+        let chunk = ended.then(read).flatten();
         match chunk {
             Some((total, bytes)) => AgentReply::Chunk { total, bytes },
             None => AgentReply::NotFound,

@@ -57,6 +57,10 @@ pub trait Executor: Send + Sync {
     /// inputs into. Repeating it before `start` is harmless.
     fn prepare(&self, job: &JobId) -> Result<PathBuf, ExecutorError>;
 
+    /// The job's work directory, whether it exists or not. What lies in it is the job's: names in it
+    /// may be links to anywhere.
+    fn work(&self, job: &JobId) -> PathBuf;
+
     /// Starts a prepared job, once: a second call is refused with `AlreadyStarted`, also after a
     /// restart of the node. Blocks until the supervisor runs, some 5 ms; the first call may probe.
     fn start(&self, spec: &JobSpec) -> Result<(), ExecutorError>;

@@ -217,6 +217,10 @@ impl Executor for ProcessExecutor {
         })
     }
 
+    fn work(&self, job: &JobId) -> PathBuf {
+        self.folder(job).work()
+    }
+
     fn prepare(&self, job: &JobId) -> Result<PathBuf, Error> {
         let folder = self.folder(job);
         match folder.create() {

@@ -5,9 +5,9 @@
 
 use gridbay_protocol::ids::ContentId;
 use gridbay_protocol::job::content_id;
-use std::fs::{self, File, OpenOptions};
+use nix::fcntl::{OFlag, OpenHow, ResolveFlag, openat2};
+use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -87,7 +87,7 @@ impl ContentStore {
 
     /// At most `most` bytes from an offset, and the size of the whole. `None` if it is not here.
     pub fn chunk(&self, id: &ContentId, from: u64, most: usize) -> Option<(u64, Vec<u8>)> {
-        read_chunk(&self.path(id), from, most).ok()
+        read_chunk(&self.folder, Path::new(&id.to_hex()), from, most).ok()
     }
 
     fn path(&self, id: &ContentId) -> PathBuf {
@@ -95,12 +95,20 @@ impl ContentStore {
     }
 }
 
-/// At most `most` bytes of a regular file from an offset, and its size. Links are not followed.
-pub fn read_chunk(path: &Path, from: u64, most: usize) -> io::Result<(u64, Vec<u8>)> {
-    let mut file: File = OpenOptions::new()
-        .read(true)
-        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
-        .open(path)?;
+/// At most `most` bytes of a regular file below `folder`, from an offset, and its size.
+///
+/// The folder may be a job's own: whatever links it planted, nothing outside the folder is opened, because
+/// the kernel resolves the path without following any link.
+pub fn read_chunk(
+    folder: &Path,
+    path: &Path,
+    from: u64,
+    most: usize,
+) -> io::Result<(u64, Vec<u8>)> {
+    let how = OpenHow::new()
+        .flags(OFlag::O_RDONLY | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC)
+        .resolve(ResolveFlag::RESOLVE_BENEATH | ResolveFlag::RESOLVE_NO_SYMLINKS);
+    let mut file = File::from(openat2(File::open(folder)?, path, how)?);
     let meta = file.metadata()?;
     if !meta.is_file() {
         return Err(io::Error::new(
@@ -148,12 +156,18 @@ mod tests {
     }
 
     #[test]
-    fn links_are_not_followed() {
+    fn no_link_leads_out_of_a_folder() {
         let dir = tempfile::tempdir().unwrap();
+        let work = dir.path().join("work");
+        fs::create_dir_all(work.join("sub")).unwrap();
         fs::write(dir.path().join("secret"), "s").unwrap();
-        let link = dir.path().join("link");
-        std::os::unix::fs::symlink(dir.path().join("secret"), &link).unwrap();
-        assert!(read_chunk(&link, 0, 9).is_err());
-        assert!(read_chunk(dir.path(), 0, 9).is_err(), "a folder is no file");
+        fs::write(work.join("sub/fine"), "f").unwrap();
+        std::os::unix::fs::symlink(dir.path().join("secret"), work.join("link")).unwrap();
+        std::os::unix::fs::symlink(dir.path(), work.join("up")).unwrap();
+        let read = |path: &str| read_chunk(&work, Path::new(path), 0, 9);
+        assert_eq!(read("sub/fine").unwrap(), (1, b"f".to_vec()));
+        for path in ["link", "up/secret", "../secret", "sub", "/etc/hostname"] {
+            assert!(read(path).is_err(), "{path}");
+        }
     }
 }

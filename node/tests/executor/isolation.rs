@@ -43,7 +43,7 @@ fn only_the_work_directory_can_be_written_and_secrets_are_out_of_reach() {
         let script = format!(
             "cat {} link; cat /etc/shadow; ls /root /home
              for d in / /usr /etc /dev /bin /proc; do touch $d/x && echo wrote $d; done
-             echo ok > /work/here && echo ok > /tmp/there && echo ok > /dev/shm/x && echo done
+             echo ok > $GRIDBAY_WORK/here && echo ok > /tmp/there && echo ok > /dev/shm/x && echo done
              mount -t tmpfs none /tmp && echo mounted
              unshare -U true && echo unshared
              id -u; grep CapEff /proc/self/status; grep -c . /proc/1/maps; hostname",

@@ -1,7 +1,5 @@
 //! Nodes for tests of the overlay: started on loopback, their events sorted into queues.
 
-#![allow(dead_code, reason = "each test program uses some of it")]
-
 use std::borrow::Borrow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

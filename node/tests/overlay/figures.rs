@@ -4,12 +4,10 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 #![allow(clippy::print_stdout, reason = "figures are what it is for")]
 
-mod overlay_net;
-
 use std::time::{Duration, Instant};
 
+use crate::net::{Node, QUIC, TCP, config, connect, converge, start_nodes};
 use gridbay_node::overlay::{Count, Verdict};
-use overlay_net::{Node, QUIC, TCP, config, connect, converge, start_nodes};
 
 const ROUNDS: u32 = 50;
 

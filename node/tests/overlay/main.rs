@@ -2,14 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
-mod overlay_net;
+mod figures;
+mod net;
 
 use std::time::Duration;
 
 use gridbay_node::overlay::{
     Count, Event, Limits, OverlayError, PeerId, RequestError, TopicConfig, Verdict,
 };
-use overlay_net::{Node, QUIC, TCP, config, converge, eventually, start_mesh};
+use net::{Node, QUIC, TCP, config, converge, eventually, start_mesh};
 
 const SECOND: Duration = Duration::from_secs(1);
 
