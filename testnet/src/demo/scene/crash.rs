@@ -11,6 +11,9 @@ use std::time::{Duration, Instant};
 /// How long the validator stays dead.
 const DEAD: Duration = Duration::from_secs(3);
 
+/// How long it has to catch up.
+const CATCH_UP: Duration = Duration::from_secs(15);
+
 /// What the crash showed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Crash {
@@ -24,11 +27,11 @@ pub(crate) struct Crash {
     pub(crate) height: u64,
     /// Until the others had decided two more blocks.
     pub(crate) next_blocks: Duration,
-    /// Height of the others when it was ready again.
+    /// Height of the others when it was started again.
     pub(crate) head: u64,
-    /// Its own then.
+    /// Its own when it had that height, or when nobody waited any more.
     pub(crate) own: u64,
-    /// From its second start until it was ready.
+    /// From its second start until then.
     pub(crate) back: Duration,
 }
 
@@ -68,15 +71,19 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<Crash> {
     ));
     stage.watch(DEAD.saturating_sub(killed.elapsed())).await?;
 
+    let head = self::height(stage, "v1").await?;
     stage.network.restart(&node)?;
     let started = Instant::now();
-    stage.network.ready(&node, Duration::from_secs(20)).await?;
+    stage.network.ready(&node, CATCH_UP).await?;
+    let mut own = self::height(stage, &node).await?;
+    while own < head && started.elapsed() < CATCH_UP {
+        stage.watch(Duration::from_millis(100)).await?;
+        own = self::height(stage, &node).await?;
+    }
     let back = started.elapsed();
-    let head = self::height(stage, "v1").await?;
-    let own = self::height(stage, &node).await?;
     let took = back.as_secs_f64();
     stage.progress.tell(&format!(
-        "{node} is back at height {own} of {head} after {took:.1} s"
+        "{node} is back at height {own} after {took:.1} s; it was {head} when it started"
     ));
     // Time for it to find its jobs again, and for the buyers to ask.
     stage.watch(Duration::from_secs(1)).await?;
