@@ -1,6 +1,8 @@
 //! A laboratory network of real processes: an order end to end, a validator killed under load, and
 //! an end that leaves nothing behind.
 
+#![allow(clippy::unwrap_used, reason = "helpers of a test fail like the test")]
+
 use gridbay_node::api::client::{self, Client};
 use gridbay_node::api::types::{JobRecord, JobRequest, JobState, NodeStatus, RankExit, Want};
 use gridbay_protocol::job::JobExit;
