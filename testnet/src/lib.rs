@@ -32,5 +32,5 @@ pub fn run() -> ExitCode {
 /// The node's own command line.
 fn node_command(words: impl Iterator<Item = OsString>) -> ExitCode {
     let words = [OsString::from("gridbay")].into_iter().chain(words);
-    gridbay_node::cli::run_with(words, |_| anyhow::bail!("not assembled")).into()
+    gridbay_node::cli::run_with(words, gridbay_node::app::run_until_signal).into()
 }

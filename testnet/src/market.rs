@@ -41,8 +41,8 @@ pub(crate) struct Ask {
     pub(crate) outputs: Vec<String>,
 }
 
-/// Stages the inputs and hands the order to a node.
-pub(crate) async fn submit(client: &Client, ask: &Ask) -> anyhow::Result<JobRecord> {
+/// Stages the inputs of an order at a node.
+pub(crate) async fn stage(client: &Client, ask: &Ask) -> anyhow::Result<JobRequest> {
     let mut inputs = Vec::new();
     for file in &ask.inputs {
         let bytes = file.content.len() as u64;
@@ -59,7 +59,7 @@ pub(crate) async fn submit(client: &Client, ask: &Ask) -> anyhow::Result<JobReco
         });
     }
     inputs.sort_by(|a, b| a.path.cmp(&b.path));
-    let request = JobRequest {
+    Ok(JobRequest {
         name: Some(ask.name.clone()),
         want: Want {
             class: Some(ask.class.clone()),
@@ -74,9 +74,14 @@ pub(crate) async fn submit(client: &Client, ask: &Ask) -> anyhow::Result<JobReco
         env: Vec::new(),
         inputs,
         outputs: ask.outputs.clone(),
-    };
-    let record = client.post("/jobs", &request, None).await;
-    record.with_context(|| format!("order {} was not accepted", ask.name))
+    })
+}
+
+/// Hands an order, whose inputs are staged, to a node.
+pub(crate) async fn submit(client: &Client, request: &JobRequest) -> anyhow::Result<JobRecord> {
+    let name = request.name.as_deref().unwrap_or("without name");
+    let record = client.post("/jobs", request, None).await;
+    record.with_context(|| format!("order {name} was not accepted"))
 }
 
 /// A job as it stands.

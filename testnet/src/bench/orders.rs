@@ -181,7 +181,8 @@ async fn one_after_another(
             inputs: Vec::new(),
             outputs: Vec::new(),
         };
-        let mut record = market::submit(client, &ask).await?;
+        let request = market::stage(client, &ask).await?;
+        let mut record = market::submit(client, &request).await?;
         let until = Instant::now() + ORDER_TIME;
         while !record.state.is_final() {
             if Instant::now() > until {

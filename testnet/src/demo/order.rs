@@ -4,7 +4,7 @@ use super::work::{Output, Work};
 use crate::market::{self, Ask};
 use crate::say::Progress;
 use gridbay_node::api::client::Client;
-use gridbay_node::api::types::{JobReason, JobRecord, JobState, Why};
+use gridbay_node::api::types::{JobReason, JobRecord, JobRequest, JobState, Why};
 use gridbay_protocol::units::Credits;
 
 /// What is ordered.
@@ -24,6 +24,26 @@ pub(crate) struct Wish {
     pub(crate) buy: bool,
     /// What it runs.
     pub(crate) work: Work,
+}
+
+impl Wish {
+    /// Stages the inputs of its work at the buyer's node.
+    pub(crate) async fn stage(&self, client: &Client) -> anyhow::Result<JobRequest> {
+        let result = self.work.result_file().map(str::to_owned);
+        let ask = Ask {
+            name: self.name.to_owned(),
+            class: self.class.to_owned(),
+            nodes: self.nodes,
+            max_price: self.max_price,
+            // More than any of them needs, less than would make a buy's prepayment large.
+            seconds: 120,
+            buy: self.buy,
+            argv: self.work.argv(),
+            inputs: self.work.inputs(),
+            outputs: result.into_iter().collect(),
+        };
+        market::stage(client, &ask).await
+    }
 }
 
 /// A state in which an order was seen, and the reason it gave.
@@ -47,26 +67,13 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    /// Hands the order to the buyer's node.
-    pub(crate) async fn send(client: &Client, wish: Wish) -> anyhow::Result<Order> {
-        let ask = Ask {
-            name: wish.name.to_owned(),
-            class: wish.class.to_owned(),
-            nodes: wish.nodes,
-            max_price: wish.max_price,
-            // More than any of them needs, less than would make a buy's prepayment large.
-            seconds: 120,
-            buy: wish.buy,
-            argv: wish.work.argv(),
-            inputs: wish.work.inputs(),
-            outputs: wish
-                .work
-                .result_file()
-                .map(str::to_owned)
-                .into_iter()
-                .collect(),
-        };
-        let record = market::submit(client, &ask).await?;
+    /// Hands the order, whose inputs are staged, to the buyer's node.
+    pub(crate) async fn send(
+        client: &Client,
+        wish: Wish,
+        request: &JobRequest,
+    ) -> anyhow::Result<Order> {
+        let record = market::submit(client, request).await?;
         Ok(Order {
             seen: vec![(record.state, record.reason)],
             wish,

@@ -4,10 +4,15 @@ use super::order::{Order, Wish};
 use crate::network::Network;
 use crate::say::Progress;
 use anyhow::bail;
+use futures::future::try_join_all;
+use gridbay_node::api::types::NodeStatus;
 use std::time::{Duration, Instant};
 
 /// How often orders are looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(60);
+
+/// How long the beginning of a round is waited for: two rounds on a local network.
+const ROUND_PATIENCE: Duration = Duration::from_secs(2);
 
 /// The demo under way.
 pub(crate) struct Stage<'a> {
@@ -22,15 +27,31 @@ pub(crate) struct Stage<'a> {
 }
 
 impl Stage<'_> {
-    /// Hands orders to their buyers' nodes, all at once.
+    /// Hands orders to their buyers' nodes, all at once: first their inputs, then, when a round of
+    /// the market begins, the orders. So they compete in one clearing.
     pub(crate) async fn send(&mut self, wishes: Vec<Wish>) -> anyhow::Result<()> {
         let network = &self.network;
-        let sent = wishes.into_iter().map(|wish| {
-            let client = network.node(wish.buyer).client();
-            Order::send(client, wish)
-        });
-        let orders = futures::future::try_join_all(sent).await?;
+        let client = |wish: &Wish| network.node(wish.buyer).client();
+        let staged = wishes.iter().map(|wish| wish.stage(client(wish)));
+        let requests = try_join_all(staged).await?;
+        self.round_begins().await?;
+        let sent = wishes.into_iter().zip(&requests);
+        let sent = sent.map(|(wish, request)| Order::send(client(&wish), wish, request));
+        let orders = try_join_all(sent).await?;
         self.orders.extend(orders);
+        Ok(())
+    }
+    /// Waits until the next block is the first of a round. An idle market has no blocks to wait for.
+    async fn round_begins(&self) -> anyhow::Result<()> {
+        let until = Instant::now() + ROUND_PATIENCE;
+        let calendar = self.network.genesis().policy.calendar;
+        while Instant::now() < until {
+            let status: NodeStatus = self.network.node("v1").client().get("/node").await?;
+            if calendar.closes_round(status.height) {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
         Ok(())
     }
     /// Looks at all orders that are not over.

@@ -7,6 +7,9 @@ use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+/// Lines of a failed command's output that an error quotes.
+const COMPLAINT_LINES: usize = 8;
+
 /// A command of `gridbay` for the data folder `data`. Settings of the caller's own environment are
 /// not for these nodes.
 pub fn command(program: &Path, data: &Path) -> Command {
@@ -36,12 +39,14 @@ pub async fn run<W: AsRef<OsStr>>(
         .with_context(|| format!("cannot run {}", program.display()))?;
     if !done.status.success() {
         let words: Vec<_> = words.iter().map(|w| w.as_ref().to_string_lossy()).collect();
-        let complaint = String::from_utf8_lossy(&done.stderr);
+        let printed = [done.stdout, done.stderr].map(|b| String::from_utf8_lossy(&b).into_owned());
+        let lines: Vec<&str> = printed.iter().flat_map(|text| text.lines()).collect();
+        let from = lines.len().saturating_sub(COMPLAINT_LINES);
         bail!(
             "`gridbay {}` failed ({}): {}",
-            words.join(" "),
+            words[..words.len().min(2)].join(" "),
             done.status,
-            complaint.trim_end()
+            lines[from..].join("; ")
         );
     }
     Ok(String::from_utf8_lossy(&done.stdout).into_owned())

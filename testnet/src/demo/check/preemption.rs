@@ -2,17 +2,14 @@
 //! his compensation. A compensation that was paid is named either way.
 
 use super::Verdict;
-use crate::demo::evidence::Evidence;
+use crate::demo::evidence::{Auction, Evidence};
 use crate::demo::order::Order;
-use gridbay_node::api::types::{AuctionRecord, JobState};
+use gridbay_node::api::types::{AuctionRecord, JobState, Signed};
+use gridbay_protocol::ids::OrderId;
 use gridbay_protocol::payment::Reason;
 
 pub(super) fn judge(evidence: &Evidence) -> Verdict {
-    let displaced = evidence.auctions.iter().filter_map(|a| match &a.record {
-        AuctionRecord::Buy(record) => Some(record.displaced.len()),
-        AuctionRecord::Clearing(_) => None,
-    });
-    if displaced.sum::<usize>() == 0 {
+    if !evidence.auctions.iter().any(|a| displacing(a).is_some()) {
         return Err("no buy displaced a lease".to_owned());
     }
     let mut told = Vec::new();
@@ -21,7 +18,7 @@ pub(super) fn judge(evidence: &Evidence) -> Verdict {
         let compensation = moved(evidence, order, Reason::Compensation);
         let refund = moved(evidence, order, Reason::Refund);
         let resumed = order.record.state == JobState::Done;
-        if !resumed && (compensation == 0 || refund == 0) {
+        if !resumed && (compensation.0 == 0 || refund.0 == 0) {
             return Err(format!("{name} neither resumed nor was it made good"));
         }
         let end = if resumed {
@@ -29,9 +26,7 @@ pub(super) fn judge(evidence: &Evidence) -> Verdict {
         } else {
             "was paid out"
         };
-        told.push(format!(
-            "{name} {end}, compensation {compensation} micro-credits"
-        ));
+        told.push(format!("{name} {end}, compensation {compensation} credits"));
     }
     if told.is_empty() {
         return Err("no order knows that it was preempted".to_owned());
@@ -39,21 +34,33 @@ pub(super) fn judge(evidence: &Evidence) -> Verdict {
     Ok(told.join("; "))
 }
 
-/// Micro-credits that came in for an order under a reason.
-fn moved(evidence: &Evidence, order: &Order, reason: Reason) -> i64 {
+/// What came in for an order under a reason. A compensation is booked on the order of the buy that
+/// pays it.
+fn moved(evidence: &Evidence, order: &Order, reason: Reason) -> Signed {
+    let buys: Vec<OrderId> = evidence.auctions.iter().filter_map(displacing).collect();
+    let concerns = |id: OrderId| Some(id) == order.record.order || buys.contains(&id);
     let accounts = evidence.accounts.iter();
     let own = accounts.filter(|account| account.name == order.wish.buyer);
     let movements = own.flat_map(|account| &account.movements);
-    movements
-        .filter(|m| m.reason == reason && m.order.is_some() && m.order == order.record.order)
-        .map(|m| m.amount.0)
-        .sum()
+    let amounts = movements
+        .filter(|m| m.reason == reason && m.amount.0 > 0 && m.order.is_some_and(concerns))
+        .map(|m| m.amount.0);
+    Signed(amounts.sum())
+}
+
+/// The order of a buy that displaced somebody.
+fn displacing(auction: &Auction) -> Option<OrderId> {
+    match &auction.record {
+        AuctionRecord::Buy(record) if !record.displaced.is_empty() => Some(record.order),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::sample;
     use super::*;
+    use gridbay_node::api::types::Movement;
 
     #[test]
     fn a_buy_that_displaces_nobody_shows_nothing() {
@@ -75,5 +82,21 @@ mod tests {
         let mut bad = sample::good();
         sample::order(&mut bad, "late").record.state = JobState::Cancelled;
         assert!(judge(&bad).unwrap_err().contains("neither"));
+
+        let order = sample::order(&mut bad, "late").record.order;
+        let line = bad.accounts[1].movements[0].clone();
+        for (reason, order) in [
+            (Reason::Refund, order),
+            (Reason::Compensation, Some(sample::BUY)),
+        ] {
+            assert!(judge(&bad).is_err());
+            bad.accounts[1].movements.push(Movement {
+                reason,
+                order,
+                amount: Signed(5),
+                ..line.clone()
+            });
+        }
+        assert!(judge(&bad).unwrap().contains("paid out"));
     }
 }

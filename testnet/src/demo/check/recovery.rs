@@ -8,8 +8,6 @@ use std::time::Duration;
 
 /// Until the chain goes on.
 const GOES_ON: Duration = Duration::from_secs(3);
-/// Heights a node may be behind at the moment it is asked: the others go on meanwhile.
-const BEHIND: u64 = 4;
 
 pub(super) fn judge(evidence: &Evidence) -> Verdict {
     let crash = &evidence.crash;
@@ -18,7 +16,7 @@ pub(super) fn judge(evidence: &Evidence) -> Verdict {
     if crash.next_blocks > GOES_ON {
         return Err(format!("two more blocks took {took:.1} s without {node}"));
     }
-    if crash.own.saturating_add(BEHIND) < crash.head || crash.head <= crash.height {
+    if crash.own < crash.head || crash.head <= crash.height {
         let (own, head) = (crash.own, crash.head);
         return Err(format!("{node} is at height {own} of {head}"));
     }
@@ -31,6 +29,9 @@ pub(super) fn judge(evidence: &Evidence) -> Verdict {
         if named.find(done).is_none() {
             return Err(format!("{name}, which ran on {node}, was not finished"));
         }
+    }
+    if let Some(lost) = crash.hosted.iter().find(|h| !crash.survived.contains(h)) {
+        return Err(format!("{lost} lost its lease or its job with {node}"));
     }
     let back = crash.back.as_secs_f64();
     Ok(format!(
@@ -52,11 +53,14 @@ mod tests {
         bad.crash.next_blocks = GOES_ON + Duration::from_millis(1);
         assert!(judge(&bad).unwrap_err().contains("two more blocks"));
         let mut bad = sample::good();
-        bad.crash.own = bad.crash.head - BEHIND - 1;
+        bad.crash.own = bad.crash.head - 1;
         assert!(judge(&bad).unwrap_err().contains("height"));
         let mut bad = sample::good();
         bad.crash.hosted = vec!["vain".into()];
         assert!(judge(&bad).unwrap_err().contains("not finished"));
+        let mut bad = sample::good();
+        bad.crash.survived.clear();
+        assert!(judge(&bad).unwrap_err().contains("lost its lease"));
         bad.crash.hosted.clear();
         assert!(judge(&bad).is_err());
     }

@@ -19,6 +19,9 @@ use gridbay_protocol::payment::Reason;
 use gridbay_protocol::units::{Credits, Price};
 use std::time::Duration;
 
+/// The order of the buy that displaced somebody.
+pub(super) const BUY: OrderId = OrderId([9; 32]);
+
 /// An order by name.
 pub(super) fn order<'a>(evidence: &'a mut Evidence, name: &str) -> &'a mut Order {
     let mut named = evidence.orders.iter_mut().filter(|o| o.wish.name == name);
@@ -42,6 +45,7 @@ pub(crate) fn good() -> Evidence {
         crash: Crash {
             node: "v2".into(),
             hosted: vec!["first".into()],
+            survived: vec!["first".into()],
             height: 2,
             next_blocks: Duration::from_millis(700),
             head: 20,
@@ -215,7 +219,7 @@ fn clearing() -> Auction {
 
 fn buy() -> Auction {
     let record = BuyRecord {
-        order: id(9),
+        order: BUY,
         class: ClassId([1; 32]),
         height: 9,
         taken: vec![ClearingOffer {

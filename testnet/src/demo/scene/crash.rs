@@ -4,11 +4,15 @@
 use super::super::stage::Stage;
 use super::long::STEADY;
 use anyhow::Context as _;
-use gridbay_node::api::types::NodeStatus;
+use gridbay_node::api::types::{JobState, NodeStatus};
+use gridbay_protocol::ids::LeaseId;
 use std::time::{Duration, Instant};
 
 /// How long the validator stays dead.
 const DEAD: Duration = Duration::from_secs(3);
+
+/// How long it has to catch up.
+const CATCH_UP: Duration = Duration::from_secs(15);
 
 /// What the crash showed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,15 +21,17 @@ pub(crate) struct Crash {
     pub(crate) node: String,
     /// Orders that it ran parts of when it was killed.
     pub(crate) hosted: Vec<String>,
+    /// Those of them that, a moment after its return, still ran there on the same lease, or were done.
+    pub(crate) survived: Vec<String>,
     /// Height of the others when it was killed.
     pub(crate) height: u64,
     /// Until the others had decided two more blocks.
     pub(crate) next_blocks: Duration,
-    /// Height of the others when it was ready again.
+    /// Height of the others when it was started again.
     pub(crate) head: u64,
-    /// Its own then.
+    /// Its own when it had that height, or when nobody waited any more.
     pub(crate) own: u64,
-    /// From its second start until it was ready.
+    /// From its second start until then.
     pub(crate) back: Duration,
 }
 
@@ -45,6 +51,9 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<Crash> {
     let hosted = stage.orders.iter().filter(runs_there);
     let hosted: Vec<String> = hosted.map(|order| order.wish.name.to_owned()).collect();
 
+    let leases = hosted.iter().map(|name| stage.order(name).record.lease);
+    let leases: Vec<(String, Option<LeaseId>)> = hosted.iter().cloned().zip(leases).collect();
+
     let height = height(stage, "v1").await?;
     stage.network.kill(&node)?;
     let killed = Instant::now();
@@ -62,19 +71,33 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<Crash> {
     ));
     stage.watch(DEAD.saturating_sub(killed.elapsed())).await?;
 
+    let head = self::height(stage, "v1").await?;
     stage.network.restart(&node)?;
     let started = Instant::now();
-    stage.network.ready(&node, Duration::from_secs(20)).await?;
+    stage.network.ready(&node, CATCH_UP).await?;
+    let mut own = self::height(stage, &node).await?;
+    while own < head && started.elapsed() < CATCH_UP {
+        stage.watch(Duration::from_millis(100)).await?;
+        own = self::height(stage, &node).await?;
+    }
     let back = started.elapsed();
-    let head = self::height(stage, "v1").await?;
-    let own = self::height(stage, &node).await?;
     let took = back.as_secs_f64();
     stage.progress.tell(&format!(
-        "{node} is back at height {own} of {head} after {took:.1} s"
+        "{node} is back at height {own} after {took:.1} s; it was {head} when it started"
     ));
+    // Time for it to find its jobs again, and for the buyers to ask.
+    stage.watch(Duration::from_secs(1)).await?;
+    let same = |before: &&(String, Option<LeaseId>)| {
+        let order = stage.order(&before.0);
+        let state = order.record.state;
+        state == JobState::Done || (state == JobState::Running && order.record.lease == before.1)
+    };
+    let survived = leases.iter().filter(same);
+    let survived = survived.map(|(name, _)| name.clone()).collect();
     Ok(Crash {
         node,
         hosted,
+        survived,
         height,
         next_blocks,
         head,

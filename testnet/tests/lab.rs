@@ -1,0 +1,145 @@
+//! A laboratory network of real processes: an order end to end, a validator killed under load, and
+//! an end that leaves nothing behind.
+
+#![allow(clippy::unwrap_used, reason = "helpers of a test fail like the test")]
+
+use gridbay_node::api::client::{self, Client};
+use gridbay_node::api::types::{JobRecord, JobRequest, JobState, NodeStatus, RankExit, Want};
+use gridbay_protocol::job::JobExit;
+use gridbay_testnet::Progress;
+use gridbay_testnet::network::{Network, Plan, RunFolder, find_processes, plan};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Bound on each wait; none of them is a measurement.
+const PATIENCE: Duration = Duration::from_secs(40);
+/// Within which the chain goes on without one of four validators.
+const GOES_ON: Duration = Duration::from_secs(3);
+
+fn program() -> PathBuf {
+    PathBuf::from(env!("CARGO_BIN_EXE_gridbay-testnet"))
+}
+
+fn request(name: &str, nodes: u32, script: &str) -> JobRequest {
+    JobRequest {
+        name: Some(name.into()),
+        want: Want {
+            class: Some("small".into()),
+            nodes,
+            divisible: false,
+            max_price: Some(plan::credits(20)),
+            seconds: 120,
+            budget: None,
+            buy: false,
+        },
+        argv: ["sh", "-c", script].map(str::to_owned).to_vec(),
+        env: vec![],
+        inputs: vec![],
+        outputs: vec![],
+    }
+}
+
+async fn submit(client: &Client, request: &JobRequest) -> JobRecord {
+    client.post("/jobs", request, None).await.unwrap()
+}
+
+async fn until(client: &Client, job: &JobRecord, met: impl Fn(&JobRecord) -> bool) -> JobRecord {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        let now: JobRecord = client.get(&format!("/jobs/{}", job.id)).await.unwrap();
+        if met(&now) {
+            return now;
+        }
+        assert!(Instant::now() < end, "still {:?}", now);
+        assert!(!now.state.is_final(), "ended: {now:?}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+async fn stdout(client: &Client, job: &JobRecord, rank: u32) -> String {
+    let path = format!("/jobs/{}/logs?rank={rank}&stream=stdout", job.id);
+    let answer = client.download(&path).await.unwrap();
+    let bytes = client::body(answer, 1 << 20).await.unwrap();
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+async fn height(network: &Network, name: &str) -> u64 {
+    let status: NodeStatus = network.node(name).client().get("/node").await.unwrap();
+    status.height
+}
+
+async fn reaches(network: &Network, name: &str, height: u64, patience: Duration) {
+    let end = Instant::now() + patience;
+    while self::height(network, name).await < height {
+        assert!(
+            Instant::now() < end,
+            "{name} does not reach height {height}"
+        );
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+fn ended_well(record: &JobRecord) -> bool {
+    let well = |exit: &RankExit| exit.exit == JobExit::Code(0);
+    record.state == JobState::Done && record.exits.iter().all(well)
+}
+
+async fn an_order_runs_end_to_end(buyer: &Client) {
+    let asked = request("hello", 2, "echo $GRIDBAY_RANK of $GRIDBAY_SIZE");
+    let job = submit(buyer, &asked).await;
+    let job = until(buyer, &job, |record| record.state.is_final()).await;
+    assert!(ended_well(&job), "{job:?}");
+    assert_eq!(job.exits.len(), 2);
+    for rank in 0..2 {
+        assert_eq!(stdout(buyer, &job, rank).await, format!("{rank} of 2\n"));
+    }
+    let (accepted, running) = (job.accepted_ms, job.running_ms.unwrap());
+    assert!(accepted <= running && running <= job.ended_ms.unwrap());
+    assert!(job.paid.micros() > 0);
+}
+
+/// One job on every unit of the class, so whichever validator is killed runs some of it.
+async fn a_killed_validator_costs_nobody_anything(network: &mut Network, buyer: &Client) {
+    let script = "i=0; while [ $i -lt 10 ]; do sleep 1; i=$((i + 1)); done; echo end $GRIDBAY_RANK";
+    let job = submit(buyer, &request("long", 8, script)).await;
+    let job = until(buyer, &job, |record| record.state == JobState::Running).await;
+    let hosts: Vec<_> = job.sellers.iter().filter_map(|s| s.name.clone()).collect();
+    assert!(hosts.contains(&"v3".to_owned()), "{hosts:?}");
+
+    network.kill("v3").unwrap();
+    let killed_at = height(network, "v1").await;
+    reaches(network, "v1", killed_at + 2, GOES_ON).await;
+
+    network.restart("v3").unwrap();
+    network.ready("v3", PATIENCE).await.unwrap();
+    let head = height(network, "v1").await;
+    assert!(head > killed_at);
+    reaches(network, "v3", head, PATIENCE).await;
+
+    let done = until(buyer, &job, |record| record.state.is_final()).await;
+    assert!(ended_well(&done), "{done:?}");
+    assert_eq!((done.preemptions, done.lease), (0, job.lease));
+    for rank in 0..8 {
+        assert_eq!(stdout(buyer, &done, rank).await, format!("end {rank}\n"));
+    }
+}
+
+#[tokio::test]
+async fn a_local_network_trades_survives_a_crash_and_leaves_nothing_behind() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = RunFolder::create_in(dir.path(), "lab").unwrap();
+    let path = folder.path().to_owned();
+    let plan = Plan::local("lab", 4, 1);
+    let quiet = Progress::silent();
+    let started = Network::start(program(), folder, plan, PATIENCE, &quiet);
+    let mut network = started.await.unwrap();
+    let buyer = network.node("b1").client().clone();
+
+    an_order_runs_end_to_end(&buyer).await;
+    a_killed_validator_costs_nobody_anything(&mut network, &buyer).await;
+
+    assert!(find_processes(&path).unwrap().len() >= 5);
+    drop(network);
+    assert_eq!(find_processes(&path).unwrap(), []);
+    assert!(!path.exists());
+}
