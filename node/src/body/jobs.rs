@@ -12,10 +12,10 @@ use gridbay_core::agent::{
 use gridbay_core::seller::JobMemo;
 use gridbay_protocol::class::ClassKey;
 use gridbay_protocol::job::{JobExit, JobSpec};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// The jobs and what the seller remembers of them. Cheap to clone.
@@ -23,13 +23,19 @@ use std::time::Duration;
 pub struct Jobs {
     executor: Arc<dyn Executor>,
     memos: PathBuf,
+    /// Jobs that this seller asked to end. However such a job ends, it was not by itself.
+    stopped: Arc<Mutex<BTreeSet<JobId>>>,
 }
 
 impl Jobs {
     /// Jobs of an executor, their memos in a folder.
     pub fn open(executor: Arc<dyn Executor>, memos: PathBuf) -> io::Result<Jobs> {
         private_folder(&memos)?;
-        Ok(Jobs { executor, memos })
+        Ok(Jobs {
+            executor,
+            memos,
+            stopped: Arc::default(),
+        })
     }
 
     /// All jobs that a memo is kept of, and how they stand: what a restarted seller goes on with.
@@ -72,7 +78,7 @@ impl Jobs {
     /// Waits for a job's end.
     pub async fn wait(&self, job: &JobId) -> Phase {
         match self.executor.wait(&local(job)).await {
-            Ok(finished) => ended(&finished),
+            Ok(finished) => self.ended(job, &finished),
             Err(error) => {
                 tracing::warn!(%job, %error, "lost sight of a job");
                 lost()
@@ -87,13 +93,41 @@ impl Jobs {
             Ok(Status::Running(started)) => Phase::Running {
                 started_ms: started.realtime_ms,
             },
-            Ok(Status::Finished(finished)) => ended(&finished),
+            Ok(Status::Finished(finished)) => self.ended(job, &finished),
             Err(_) => Phase::Unknown,
         }
     }
 
+    /// How a job ended. One that was told to stop was stopped, whatever code it chose to leave with.
+    fn ended(&self, job: &JobId, finished: &Finished) -> Phase {
+        let phase = ended(finished);
+        match phase {
+            Phase::Ended {
+                started_ms,
+                ended_ms,
+                cpu_ms,
+                rss_kib,
+                ..
+            } if self.lock().contains(job) => Phase::Ended {
+                exit: JobExit::Stopped,
+                started_ms,
+                ended_ms,
+                cpu_ms,
+                rss_kib,
+            },
+            phase => phase,
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeSet<JobId>> {
+        self.stopped.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Stops a job.
     pub fn stop(&self, job: &JobId, grace: Duration) {
+        if !matches!(self.phase(job), Phase::Ended { .. }) {
+            self.lock().insert(*job);
+        }
         if let Err(error) = self.executor.stop(&local(job), grace) {
             tracing::debug!(%job, %error, "a job that cannot be stopped");
         }
@@ -104,6 +138,7 @@ impl Jobs {
         if let Err(error) = self.executor.cleanup(&local(job)) {
             tracing::warn!(%job, %error, "a job's folder stays");
         }
+        self.lock().remove(job);
         let _gone = std::fs::remove_file(self.memo(job));
     }
 
