@@ -68,6 +68,12 @@ impl Catchup {
             known.tip = 0;
         }
     }
+    /// Whether a peer says that it is ahead by more than the block being decided.
+    pub(crate) fn is_behind(&self, own: u64) -> bool {
+        self.peers
+            .values()
+            .any(|known| known.tip > own.saturating_add(1))
+    }
     fn best(&self, own: u64) -> Option<(Peer, u64)> {
         let ahead = self.peers.iter().filter(|(_, known)| known.tip > own);
         ahead
@@ -104,6 +110,18 @@ impl Catchup {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_height_is_a_race_two_are_a_lag() {
+        let mut catchup = Catchup::default();
+        assert!(!catchup.is_behind(7), "nobody said anything");
+        catchup.heard([1; 32], 8, 7, 0);
+        assert!(!catchup.is_behind(7));
+        catchup.heard([1; 32], 9, 7, 0);
+        assert!(catchup.is_behind(7));
+        catchup.gone(&[1; 32]);
+        assert!(!catchup.is_behind(7));
+    }
 
     #[test]
     fn a_validator_one_behind_waits_a_moment_others_do_not() {

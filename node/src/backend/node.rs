@@ -66,7 +66,8 @@ fn facts(core: &Core, node: PublicKey, now_ms: u64) -> Facts {
     let balance = account
         .map(|account| state.balance(&account))
         .unwrap_or_default();
-    let at_head = is_at_head(now_ms, state.time_ms(), policy.heartbeat_ms);
+    let at_head =
+        is_at_head(now_ms, state.time_ms(), policy.heartbeat_ms) && !core.host().is_behind();
     let (units_offered, units_leased) = units(core, node);
     let next = state.height().saturating_add(1);
     Facts {

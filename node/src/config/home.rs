@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 pub struct Home(PathBuf);
 
 impl Home {
-    /// The folder at `path`.
+    /// The folder at `path`; a relative path counts from the current folder, once and for all.
     pub fn new(path: impl Into<PathBuf>) -> Home {
-        Home(path.into())
+        let path = path.into();
+        Home(std::path::absolute(&path).unwrap_or(path))
     }
     /// `.gridbay` in the user's home folder; `None` if the user has none.
     pub fn default_path() -> Option<PathBuf> {

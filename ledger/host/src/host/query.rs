@@ -61,6 +61,11 @@ impl Host {
     pub fn effect_bytes(&self, height: u64) -> Vec<Vec<u8>> {
         self.index.effects(height)
     }
+    /// Whether peers say that they have decided at least two blocks that this node lacks. A liar can
+    /// make it true, so nothing but what is shown to people may hang on it.
+    pub fn is_behind(&self) -> bool {
+        self.catchup.is_behind(self.state.height())
+    }
     /// Entries that wait for a block.
     pub fn pool_len(&self) -> usize {
         self.pool.len()
