@@ -142,6 +142,25 @@ pub fn hash(domain: Domain, parts: &[&[u8]]) -> [u8; 32] {
     *hasher.finalize().as_bytes()
 }
 
+/// [`hash`] of one part that comes piece by piece.
+#[derive(Debug)]
+pub(crate) struct PartHasher(blake3::Hasher);
+
+impl PartHasher {
+    /// For a part of so many bytes.
+    pub(crate) fn new(domain: Domain, bytes: u64) -> PartHasher {
+        let mut hasher = blake3::Hasher::new_derive_key(domain.text());
+        hasher.update(&bytes.to_be_bytes());
+        PartHasher(hasher)
+    }
+    pub(crate) fn update(&mut self, piece: &[u8]) {
+        self.0.update(piece);
+    }
+    pub(crate) fn finish(self) -> [u8; 32] {
+        *self.0.finalize().as_bytes()
+    }
+}
+
 /// Bytes that a signature over `body` covers: domain text, a zero byte, network, body.
 pub fn signing_bytes(domain: Domain, network: &NetworkId, body: &[u8]) -> Vec<u8> {
     let text = domain.text().as_bytes();

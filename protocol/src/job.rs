@@ -1,7 +1,7 @@
 //! Jobs: what runs on a lease. The text stays between buyer and sellers; the ledger sees a hash.
 
 use crate::codec;
-use crate::hash::{Domain, hash};
+use crate::hash::{Domain, PartHasher, hash};
 use crate::ids::{ContentId, Hash32};
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +42,11 @@ pub const JOB_TEXT: usize = 4_096;
 /// Bytes of a job spec at the most.
 pub const JOB_BYTES: usize = 256 * 1024;
 
+/// Bytes of one input file at the most.
+pub const INPUT_BYTES: u64 = 1 << 30;
+/// Bytes of all input files of a job at the most.
+pub const INPUTS_BYTES: u64 = 4 << 30;
+
 impl JobSpec {
     /// Whether all lists and texts are in range, sorted where they must be, and paths stay inside.
     pub fn is_valid(&self) -> bool {
@@ -65,6 +70,9 @@ impl JobSpec {
             && self.outputs.iter().all(|p| path_is_inside(p))
             && self.outputs.windows(2).all(|w| w[0] < w[1])
             && self.wall_seconds > 0
+            && self.inputs.iter().all(|f| f.bytes <= INPUT_BYTES)
+            && self.inputs.iter().map(|f| f.bytes).sum::<u64>() <= INPUTS_BYTES
+            && codec::encode(self).len() <= JOB_BYTES
     }
     /// The hash that an order carries: binds buyer and sellers to this text.
     pub fn work(&self, salt: &[u8; 32]) -> Hash32 {
@@ -87,6 +95,39 @@ pub fn content_id(bytes: &[u8]) -> ContentId {
     ContentId(hash(Domain::Content, &[bytes]))
 }
 
+/// [`content_id`] of a file that comes piece by piece.
+#[derive(Debug)]
+pub struct ContentHasher {
+    hasher: PartHasher,
+    left: u64,
+}
+
+impl ContentHasher {
+    /// For a file of so many bytes.
+    pub fn new(bytes: u64) -> ContentHasher {
+        ContentHasher {
+            hasher: PartHasher::new(Domain::Content, bytes),
+            left: bytes,
+        }
+    }
+    /// The next piece. False if it is more than was announced.
+    #[must_use]
+    pub fn update(&mut self, piece: &[u8]) -> bool {
+        match self.left.checked_sub(piece.len() as u64) {
+            Some(left) => {
+                self.left = left;
+                self.hasher.update(piece);
+                true
+            }
+            None => false,
+        }
+    }
+    /// The id, if the file came whole.
+    pub fn finish(self) -> Option<ContentId> {
+        (self.left == 0).then(|| ContentId(self.hasher.finish()))
+    }
+}
+
 /// How a job's process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -106,6 +147,39 @@ pub enum JobExit {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_content_has_one_id_however_it_comes() {
+        let mut hasher = ContentHasher::new(5);
+        assert!(hasher.update(b"he") && hasher.update(b"llo"));
+        assert!(!hasher.update(b"!"), "more than announced");
+        assert_eq!(hasher.finish(), Some(content_id(b"hello")));
+        assert_eq!(ContentHasher::new(1).finish(), None, "less than announced");
+    }
+
+    #[test]
+    fn a_job_that_could_not_travel_is_not_valid() {
+        let mut spec = JobSpec {
+            argv: vec!["a".into()],
+            env: vec![],
+            inputs: vec![],
+            outputs: vec![],
+            wall_seconds: 1,
+        };
+        assert!(spec.is_valid());
+        spec.argv = vec!["x".repeat(JOB_TEXT); JOB_BYTES / JOB_TEXT];
+        assert!(!spec.is_valid(), "too many bytes in all");
+        spec.argv.truncate(1);
+        let bytes = INPUT_BYTES + 1;
+        let content = content_id(b"");
+        spec.inputs = vec![InputFile {
+            path: "big".into(),
+            content,
+            bytes,
+            executable: false,
+        }];
+        assert!(!spec.is_valid(), "a file without end");
+    }
 
     #[test]
     fn paths_stay_inside() {

@@ -34,7 +34,8 @@ pub enum Verdict {
 /// The adverts a node knows, and its own.
 #[derive(Debug, Default)]
 pub struct Adverts {
-    known: BTreeMap<PublicKey, SignedAdvert>,
+    /// By seller and node: a seller can speak of a node that is not his, but only for himself.
+    known: BTreeMap<(AccountId, PublicKey), SignedAdvert>,
     own: Option<Advert>,
     said_at: u64,
 }
@@ -58,7 +59,7 @@ impl Adverts {
         let height = state.height();
         let known = self
             .known
-            .get(&advert.node)
+            .get(&(advert.account, advert.node))
             .map_or(0, |k| k.advert.sequence);
         let stale = advert.sequence <= known || advert.valid_until < height;
         let too_long = advert.valid_until > height + 2 * VALID_HEIGHTS;
@@ -75,10 +76,10 @@ impl Adverts {
             return Verdict::Ignore;
         }
         self.known.retain(|_, k| k.advert.valid_until >= height);
-        if self.known.len() >= ADVERTS && !self.known.contains_key(&advert.node) {
+        if self.known.len() >= ADVERTS && !self.known.contains_key(&(advert.account, advert.node)) {
             return Verdict::Ignore;
         }
-        self.known.insert(advert.node, signed);
+        self.known.insert((advert.account, advert.node), signed);
         Verdict::Accept
     }
 
@@ -116,7 +117,7 @@ impl Adverts {
         self.own = Some(advert);
         self.said_at = height;
         let bytes = codec::encode(&signed);
-        self.known.insert(node, signed);
+        self.known.insert((account, node), signed);
         Some(bytes)
     }
 }

@@ -134,7 +134,7 @@ impl Core {
             Input::Answered { token, reply } => self.answered(now, token, reply, &mut effects),
             Input::Command { token, command } => self.command(now, token, command, &mut effects)?,
             Input::Staged { job, ok } => self.seller.staged(&job, ok, &mut effects),
-            Input::JobPhase { job, phase } => self.seller.phase(&job, phase),
+            Input::JobPhase { job, phase } => self.seller.phase(&job, phase, &mut effects),
             Input::Fetched { order, job, ok } => {
                 self.buyer.fetched(order, &job, ok, &mut effects);
             }

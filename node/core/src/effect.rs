@@ -1,7 +1,7 @@
 //! Everything a node asks of its body, in order.
 
 use crate::adverts::Verdict;
-use crate::agent::{AgentReply, AgentRequest, JobId, PollJob};
+use crate::agent::{AgentReply, AgentRequest, JobId, Phase, PollJob};
 use crate::buyer::OrderKey;
 use crate::input::{AnswerToken, AskToken, CommandToken, GossipToken};
 use crate::reply::Reply;
@@ -65,8 +65,8 @@ pub enum Effect {
     Report {
         /// Of the question.
         token: AnswerToken,
-        /// The runs, all permitted to the asker; `None` where he may not know.
-        jobs: Vec<(PollJob, bool)>,
+        /// The runs, with what the seller knows of each; `None` where the asker may not know.
+        jobs: Vec<(PollJob, Option<Phase>)>,
     },
     /// Read a chunk of an output file and answer another node with it.
     ReadOutput {
@@ -145,6 +145,13 @@ pub enum Effect {
         from: PublicKey,
         /// Paths.
         paths: Vec<String>,
+    },
+    /// The files fetched for this run are the task's: keep them in place of earlier ones.
+    KeepFiles {
+        /// The order.
+        order: OrderKey,
+        /// The run.
+        job: JobId,
     },
     /// Reply to a local command.
     Reply {

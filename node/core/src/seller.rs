@@ -265,13 +265,19 @@ impl Seller {
         Ok(())
     }
 
-    /// A buyer that starts a task anew has given its earlier runs up.
+    /// A buyer that starts a task anew has given its earlier runs up: those under way are stopped, those
+    /// that ended are forgotten, so that one unit cannot fill this node with runs.
     fn stop_earlier_attempts(&mut self, job: &JobId, effects: &mut Vec<Effect>) {
         let earlier =
             |id: &&JobId| (id.lease, id.task) == (job.lease, job.task) && id.attempt < job.attempt;
         let stale: Vec<JobId> = self.jobs.keys().filter(earlier).copied().collect();
         for id in stale {
-            self.stop(&id, effects);
+            if self.jobs.get(&id).is_some_and(Job::uses_a_unit) {
+                self.stop(&id, effects);
+            } else {
+                self.jobs.remove(&id);
+                effects.push(Effect::RemoveJob(id));
+            }
         }
     }
 
@@ -282,6 +288,9 @@ impl Seller {
         let units = self.units_here(state, &start.job.lease, &start.offer);
         if units == 0 || !self.is_mine(state, &start.offer) {
             return Err(StartRefusal::NotMine);
+        }
+        if start.tasks > order_units(order) {
+            return Err(StartRefusal::Invalid);
         }
         if Some(start.spec.work(&start.salt)) != order_work(order) {
             return Err(StartRefusal::OtherWork);
@@ -319,10 +328,17 @@ impl Seller {
         });
     }
 
-    /// A local job changed its phase.
-    pub fn phase(&mut self, id: &JobId, phase: Phase) {
-        if let Some(job) = self.jobs.get_mut(id) {
-            job.phase = phase;
+    /// A local job changed its phase. A stop that came before there was anything to stop is sent again.
+    pub fn phase(&mut self, id: &JobId, phase: Phase, effects: &mut Vec<Effect>) {
+        let Some(job) = self.jobs.get_mut(id) else {
+            return;
+        };
+        job.phase = phase;
+        if job.stopping && matches!(phase, Phase::Running { .. }) {
+            effects.push(Effect::StopJob {
+                job: *id,
+                grace_ms: GRACE_MS,
+            });
         }
     }
 
@@ -335,18 +351,13 @@ impl Seller {
         effects: &mut Vec<Effect>,
     ) {
         let known = |p: PollJob| {
-            let allowed = self.jobs.get(&p.job).is_some_and(|j| j.memo.buyer == *from);
-            (p, allowed)
+            let job = self.jobs.get(&p.job).filter(|j| j.memo.buyer == *from);
+            (p, job.map(|j| j.phase))
         };
         effects.push(Effect::Report {
             token,
             jobs: jobs.into_iter().map(known).collect(),
         });
-    }
-
-    /// The phase a report shows for a run.
-    pub fn phase_of(&self, job: &JobId) -> Phase {
-        self.jobs.get(job).map_or(Phase::Unknown, |j| j.phase)
     }
 
     /// Whether `from` may read `path` of a run's output.
@@ -372,6 +383,13 @@ impl Seller {
 fn order_work(order: &Order) -> Option<Hash32> {
     let bid = order.bid().map(|b| b.bid.work);
     bid.or_else(|| order.buy().map(|b| b.buy.work))
+}
+
+/// The units that an order asks for: it has no more tasks.
+fn order_units(order: &Order) -> u32 {
+    let bid = order.bid().map(|b| b.bid.units());
+    bid.or_else(|| order.buy().map(|b| b.buy.units))
+        .unwrap_or(0)
 }
 
 /// Adds the variables by which a task knows its place.

@@ -23,7 +23,7 @@ use crate::backend::{BackendParts, NodeBackend};
 use crate::body::jobs::Jobs;
 use crate::body::{self, BodyError, BodyHandle, Tools};
 use crate::config::{Config, Home, OfferConfig};
-use crate::executor::{Config as ExecutorConfig, Executor, Isolation, ProcessExecutor};
+use crate::executor::{Config as ExecutorConfig, Executor, Isolation, ProcessExecutor, Support};
 use crate::keys::{KeyFolder, NodeKeys};
 use crate::overlay::Multiaddr;
 use crate::store::content::ContentStore;
@@ -71,7 +71,8 @@ pub async fn run(
     let keys = KeyFolder::open(&home.keys())?
         .load()
         .context("cannot read the node's keys")?;
-    let executor = open_executor(&home)?;
+    let at = home.clone();
+    let executor = tokio::task::spawn_blocking(move || open_executor(&at)).await??;
     let invitation = founding::read_invitation(&home)?;
     let known = founding::read_genesis(&home)?;
     let network = network_of(&home, known.as_ref(), invitation.as_ref())?;
@@ -218,10 +219,28 @@ fn take_folder(home: &Home) -> anyhow::Result<File> {
     }
 }
 
+/// The executor, once it has shown what this machine can keep jobs from. Where it cannot even keep them
+/// from other files, no job is started: a stranger's job could read this node's keys.
 fn open_executor(home: &Home) -> anyhow::Result<Arc<dyn Executor>> {
-    let mut config = ExecutorConfig::new(home.path().join("jobs"));
-    config.isolation = Isolation::Preferred;
-    Ok(Arc::new(ProcessExecutor::new(config)?))
+    let open = |isolation| {
+        let mut config = ExecutorConfig::new(home.path().join("jobs"));
+        config.isolation = isolation;
+        ProcessExecutor::new(config)
+    };
+    let executor = open(Isolation::Preferred)?;
+    match executor.probe() {
+        Ok(found) if found.filesystem != Support::Absent => {
+            tracing::info!(tier = ?found.tier, "jobs run isolated");
+            Ok(Arc::new(executor))
+        }
+        found => {
+            tracing::warn!(
+                ?found,
+                "this machine cannot isolate jobs: none will be started"
+            );
+            Ok(Arc::new(open(Isolation::Required)?))
+        }
+    }
 }
 
 fn open_core(

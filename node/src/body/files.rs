@@ -5,15 +5,14 @@
 
 use super::ask::Asker;
 use gridbay_core::agent::{AgentReply, AgentRequest, JobId};
-use gridbay_protocol::ids::ContentId;
-use gridbay_protocol::job::{InputFile, content_id, path_is_inside};
+use gridbay_protocol::job::{ContentHasher, InputFile, path_is_inside};
 use gridbay_protocol::keys::PublicKey;
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-/// Bytes of one output file at the most.
+/// Bytes of all output files of one task at the most.
 pub const OUTPUT_FILE_BYTES: u64 = 1 << 30;
 
 /// Why files could not be brought over.
@@ -36,7 +35,7 @@ pub enum FetchError {
     },
 }
 
-/// Pulls all inputs of a job into its work directory.
+/// Pulls all inputs of a job into its work directory, piece by piece.
 pub async fn pull_inputs(
     asker: &Asker,
     from: &PublicKey,
@@ -44,32 +43,31 @@ pub async fn pull_inputs(
     work: &Path,
 ) -> Result<(), FetchError> {
     for input in inputs {
-        let bytes = pull_content(asker, from, &input.content, input.bytes, &input.path).await?;
+        let content = input.content;
+        let ask = |offset| AgentRequest::Content {
+            content,
+            from: offset,
+        };
+        let mut hasher = ContentHasher::new(input.bytes);
         let mode = if input.executable { 0o755 } else { 0o644 };
-        write_below(work, &input.path, &bytes, mode)?;
+        let file = create_below(work, &input.path, mode)?;
+        let mut sink = Sink {
+            file,
+            name: &input.path,
+        };
+        pull(asker, from, ask, input.bytes, &mut sink, |piece| {
+            hasher.update(piece)
+        })
+        .await?;
+        if hasher.finish() != Some(content) {
+            return Err(FetchError::Wrong(input.path.clone()));
+        }
     }
     Ok(())
 }
 
-async fn pull_content(
-    asker: &Asker,
-    from: &PublicKey,
-    content: &ContentId,
-    size: u64,
-    name: &str,
-) -> Result<Vec<u8>, FetchError> {
-    let ask = |offset| AgentRequest::Content {
-        content: *content,
-        from: offset,
-    };
-    let bytes = pull(asker, from, ask, size, name).await?;
-    if bytes.len() as u64 != size || content_id(&bytes) != *content {
-        return Err(FetchError::Wrong(name.to_string()));
-    }
-    Ok(bytes)
-}
-
-/// Pulls output files of an ended job into a folder. A file that the job did not write is left out.
+/// Pulls output files of an ended job into a folder, at most [`OUTPUT_FILE_BYTES`] in all. A file that the
+/// job did not write is left out.
 pub async fn pull_outputs(
     asker: &Asker,
     from: &PublicKey,
@@ -77,6 +75,7 @@ pub async fn pull_outputs(
     paths: &[String],
     folder: &Path,
 ) -> Result<(), FetchError> {
+    let mut room = OUTPUT_FILE_BYTES;
     for path in paths {
         let ask = |offset| AgentRequest::Output {
             job,
@@ -88,42 +87,54 @@ pub async fn pull_outputs(
             None => return Err(FetchError::Missing(path.clone())),
             Some(_) => {}
         }
-        let bytes = pull(asker, from, ask, OUTPUT_FILE_BYTES, path).await?;
-        write_below(folder, path, &bytes, 0o644)?;
+        let mut sink = Sink {
+            file: create_below(folder, path, 0o644)?,
+            name: path,
+        };
+        room -= pull(asker, from, ask, room, &mut sink, |_| true).await?;
     }
     Ok(())
 }
 
-/// Asks for chunk after chunk until the file is whole.
+struct Sink<'a> {
+    file: File,
+    name: &'a str,
+}
+
+/// Asks for piece after piece until the file is whole; returns its bytes.
 async fn pull(
     asker: &Asker,
     from: &PublicKey,
     ask: impl Fn(u64) -> AgentRequest,
     most: u64,
-    name: &str,
-) -> Result<Vec<u8>, FetchError> {
-    let mut held = Vec::new();
+    sink: &mut Sink<'_>,
+    mut accept: impl FnMut(&[u8]) -> bool,
+) -> Result<u64, FetchError> {
+    let wrong = || FetchError::Wrong(sink.name.to_string());
+    let mut held = 0u64;
     loop {
-        let Some(AgentReply::Chunk { total, bytes }) =
-            asker.ask(from, &ask(held.len() as u64)).await
-        else {
-            return Err(FetchError::Missing(name.to_string()));
+        let Some(AgentReply::Chunk { total, bytes }) = asker.ask(from, &ask(held)).await else {
+            return Err(FetchError::Missing(sink.name.to_string()));
         };
-        if total > most || held.len() as u64 + bytes.len() as u64 > total {
-            return Err(FetchError::Wrong(name.to_string()));
+        let stuck = bytes.is_empty() && held < total;
+        let beyond = total > most || held.saturating_add(bytes.len() as u64) > total;
+        if stuck || beyond || !accept(&bytes) {
+            return Err(wrong());
         }
-        let stuck = bytes.is_empty() && (held.len() as u64) < total;
-        held.extend_from_slice(&bytes);
-        if stuck {
-            return Err(FetchError::Wrong(name.to_string()));
-        }
-        if held.len() as u64 == total {
+        sink.file
+            .write_all(&bytes)
+            .map_err(|source| FetchError::Disk {
+                path: sink.name.to_string(),
+                source,
+            })?;
+        held += bytes.len() as u64;
+        if held == total {
             return Ok(held);
         }
     }
 }
 
-fn write_below(folder: &Path, path: &str, bytes: &[u8], mode: u32) -> Result<(), FetchError> {
+fn create_below(folder: &Path, path: &str, mode: u32) -> Result<File, FetchError> {
     let target = folder.join(path);
     let disk = |source| FetchError::Disk {
         path: target.display().to_string(),
@@ -135,13 +146,12 @@ fn write_below(folder: &Path, path: &str, bytes: &[u8], mode: u32) -> Result<(),
     if let Some(parent) = target.parent() {
         fs::create_dir_all(parent).map_err(disk)?;
     }
-    let mut file = OpenOptions::new()
+    OpenOptions::new()
         .write(true)
         .create(true)
         .truncate(true)
         .mode(mode)
         .custom_flags(libc::O_NOFOLLOW)
         .open(&target)
-        .map_err(disk)?;
-    file.write_all(bytes).map_err(disk)
+        .map_err(disk)
 }

@@ -48,10 +48,11 @@ impl Jobs {
                 .and_then(|b| JobMemo::decode(&b).ok())
             {
                 Some(memo) => {
-                    let phase = match self.phase(&memo.job) {
-                        // It was never started: its staging is lost with the node that did it.
-                        Phase::Staging | Phase::Unknown => lost(),
-                        phase => phase,
+                    // What was never started is lost with the node that staged it; what is about
+                    // to start is as good as running.
+                    let phase = match self.executor.status(&local(&memo.job)) {
+                        Ok(Status::Prepared) | Err(_) => lost(),
+                        Ok(_) => self.phase(&memo.job),
                     };
                     found.push((memo, phase));
                 }
@@ -142,14 +143,16 @@ impl Jobs {
         let _gone = std::fs::remove_file(self.memo(job));
     }
 
-    /// Answers a poll from what is on disk now.
-    pub fn report(&self, poll: &PollJob, allowed: bool) -> JobReport {
+    /// Answers a poll from what is on disk now, and from what the seller knows: a run that could not be
+    /// staged or started leaves nothing on disk. `None`: the asker may not know.
+    pub fn report(&self, poll: &PollJob, known: Option<Phase>) -> JobReport {
+        let allowed = known.is_some();
         let id = local(&poll.job);
         // The phase first: when it says "ended", the output read after it is complete.
-        let phase = if allowed {
-            self.phase(&poll.job)
-        } else {
-            Phase::Unknown
+        let phase = match (known, self.phase(&poll.job)) {
+            (None, _) => Phase::Unknown,
+            (Some(over @ Phase::Ended { .. }), Phase::Staging | Phase::Unknown) => over,
+            (Some(_), on_disk) => on_disk,
         };
         let read = |stream, from| {
             let bytes = self.executor.output(&id, stream, from);

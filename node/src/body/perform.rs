@@ -73,6 +73,10 @@ impl Body {
             } => {
                 self.fetch_outputs(order, job, from, paths);
             }
+            Effect::KeepFiles { order, job } => {
+                let kept = self.tools.orders.keep_files(&order, job.task, job.attempt);
+                kept.map_err(disk("a job's files"))?;
+            }
             Effect::Reply { token, reply } => {
                 if let Some(waiting) = self.replies.remove(&token) {
                     let _gone = waiting.send(reply);
@@ -206,7 +210,7 @@ impl Body {
         }
     }
 
-    fn report(&mut self, token: u64, polls: Vec<(PollJob, bool)>) {
+    fn report(&mut self, token: u64, polls: Vec<(PollJob, Option<Phase>)>) {
         let Some(request) = self.requests.remove(&token) else {
             return;
         };
@@ -214,7 +218,7 @@ impl Body {
         self.tools.runtime.spawn_blocking(move || {
             let reports = polls
                 .iter()
-                .map(|(poll, allowed)| jobs.report(poll, *allowed))
+                .map(|(poll, known)| jobs.report(poll, *known))
                 .collect();
             let reply = AgentReply::Reports(reports);
             let _gone = overlay.respond(request, codec::encode(&reply));
@@ -301,7 +305,10 @@ impl Body {
 
     fn fetch_outputs(&self, order: OrderKey, job: JobId, from: PublicKey, paths: Vec<String>) {
         let asker = Asker::new(self.tools.overlay.clone());
-        let folder = self.tools.orders.files(&order, job.task);
+        let folder = self
+            .tools
+            .orders
+            .fetched_files(&order, job.task, job.attempt);
         let handle = self.handle.clone();
         self.tools.runtime.spawn(async move {
             let pulled = files::pull_outputs(&asker, &from, job, &paths, &folder).await;

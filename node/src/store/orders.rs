@@ -30,19 +30,19 @@ impl OrderStore {
         Ok(OrderStore { folder })
     }
 
-    /// All records. A folder without a record is an order that was never acknowledged.
+    /// All records that can be read. A folder without a record is an order that was never acknowledged.
     pub fn load(&self) -> io::Result<Vec<Record>> {
         let mut records = Vec::new();
         for entry in fs::read_dir(&self.folder)? {
             let path = entry?.path().join("record");
             let Ok(bytes) = fs::read(&path) else { continue };
-            let record = Record::decode(&bytes).map_err(|error| {
-                io::Error::new(
-                    io::ErrorKind::InvalidData,
-                    format!("{}: {error}", path.display()),
-                )
-            })?;
-            records.push(record);
+            match Record::decode(&bytes) {
+                Ok(record) => records.push(record),
+                // One bad record must not keep the node from serving the others.
+                Err(error) => {
+                    tracing::error!(path = %path.display(), %error, "an order is left aside");
+                }
+            }
         }
         Ok(records)
     }
@@ -79,18 +79,50 @@ impl OrderStore {
         file.write_all_at(bytes, from)
     }
 
-    /// Forgets the output of a task.
+    /// Forgets the output of a task: it starts anew. The files stay, emptied.
     pub fn reset(&self, order: &OrderKey, task: u32) -> io::Result<()> {
-        match fs::remove_dir_all(self.task(order, task)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
+        for stderr in [false, true] {
+            match OpenOptions::new()
+                .write(true)
+                .open(self.output(order, task, stderr))
+            {
+                Ok(file) => file.set_len(0)?,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
         }
+        Ok(())
     }
 
     /// Where the output of a task is.
     pub fn output(&self, order: &OrderKey, task: u32, stderr: bool) -> PathBuf {
         self.task(order, task)
             .join(if stderr { "stderr" } else { "stdout" })
+    }
+
+    /// Where files are brought before it is known that they count: by attempt, because a seller that has
+    /// lost the lease may still be sending.
+    pub fn fetched_files(&self, order: &OrderKey, task: u32, attempt: u32) -> PathBuf {
+        self.task(order, task).join(format!("files.{attempt}"))
+    }
+
+    /// The files fetched for this attempt are the task's.
+    pub fn keep_files(&self, order: &OrderKey, task: u32, attempt: u32) -> io::Result<()> {
+        let (from, to) = (
+            self.fetched_files(order, task, attempt),
+            self.files(order, task),
+        );
+        if !from.exists() {
+            return Ok(());
+        }
+        let old = self.task(order, task).join("files.old");
+        if to.exists() {
+            fs::rename(&to, &old)?;
+        }
+        fs::rename(&from, &to)?;
+        // What is left of an earlier attempt only takes room.
+        let _stays = fs::remove_dir_all(&old);
+        Ok(())
     }
 
     /// Where the files of a task are.
@@ -138,16 +170,35 @@ mod tests {
         );
         store.reset(&key, 0).unwrap();
         store.reset(&key, 0).unwrap();
-        assert!(!store.output(&key, 0, false).exists());
+        assert_eq!(fs::metadata(store.output(&key, 0, false)).unwrap().len(), 0);
         assert!(store.load().unwrap().is_empty(), "no record, no order");
     }
 
     #[test]
-    fn a_damaged_record_is_named() {
+    fn files_of_the_attempt_that_counts_take_the_place_of_others() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = OrderStore::open(dir.path().to_path_buf()).unwrap();
+        let key = OrderKey(1);
+        store.keep_files(&key, 0, 0).unwrap();
+        for attempt in [0, 2] {
+            let folder = store.fetched_files(&key, 0, attempt);
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(folder.join("out"), attempt.to_string()).unwrap();
+            store.keep_files(&key, 0, attempt).unwrap();
+            let kept = fs::read_to_string(store.files(&key, 0).join("out")).unwrap();
+            assert_eq!(kept, attempt.to_string());
+        }
+    }
+
+    #[test]
+    fn a_damaged_record_is_left_aside() {
         let dir = tempfile::tempdir().unwrap();
         let store = OrderStore::open(dir.path().to_path_buf()).unwrap();
         store.save(&OrderKey(9), b"junk").unwrap();
-        let error = store.load().unwrap_err().to_string();
-        assert!(error.contains("0000000000000009/record"), "{error}");
+        assert!(store.load().unwrap().is_empty());
+        assert!(
+            dir.path().join("0000000000000009/record").exists(),
+            "for whoever repairs it"
+        );
     }
 }

@@ -448,7 +448,21 @@ impl Buyer {
 
     /// The output files of a run are here (or must be asked for again).
     pub fn fetched(&mut self, key: OrderKey, job: &JobId, ok: bool, effects: &mut Vec<Effect>) {
+        let runs = |agent: &OrderAgent| {
+            agent
+                .tasks
+                .runs
+                .get(&job.task)
+                .is_some_and(|r| r.job == *job)
+        };
+        if !self.orders.get(&key).is_some_and(runs) {
+            return;
+        }
         if ok {
+            effects.push(Effect::KeepFiles {
+                order: key,
+                job: *job,
+            });
             self.task_complete(key, job);
         } else if let Some(agent) = self.orders.get_mut(&key)
             && let Some(run) = agent.tasks.runs.get_mut(&job.task)

@@ -225,6 +225,8 @@ impl OrderAgent {
 
     /// The ledger told why the order or its lease ended.
     pub fn note_end(&mut self, order_end: Option<OrderEnd>, lease_end: Option<LeaseEnd>) {
+        // A buy that is decided in its own block is never seen live.
+        self.record.included |= order_end.is_some();
         let word = match (order_end, lease_end) {
             (Some(OrderEnd::Served), _) => return,
             (Some(end), _) => order_end_word(end),

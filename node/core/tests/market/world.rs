@@ -304,10 +304,10 @@ impl World {
             Effect::Ask { token, to, request } => self.ask(n, token, &to, request),
             Effect::Answer { token, reply } => self.answer(token, reply),
             Effect::Report { token, jobs } => {
-                let reports = jobs
-                    .iter()
-                    .map(|(poll, ok)| self.report(n, poll, *ok))
-                    .collect();
+                let report = |(poll, known): &(PollJob, Option<Phase>)| {
+                    self.report(n, poll, known.is_some())
+                };
+                let reports = jobs.iter().map(report).collect();
                 self.answer(token, AgentReply::Reports(reports));
             }
             Effect::Reply { reply, .. } => self.nodes[n].replies.push(reply),
