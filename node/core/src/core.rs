@@ -9,7 +9,8 @@
 //! 2. the seller's agent acknowledges leases and stops what lost its unit;
 //! 3. the buyer's agent moves its orders and their tasks; changed records are saved;
 //! 4. a changed advert is gossiped;
-//! 5. what both agents ask of the ledger goes to the host, after those records are safe.
+//! 5. a validator whose beacon chain runs out gets the next one;
+//! 6. what all of these ask of the ledger goes to the host, after those records are safe.
 
 use crate::adverts::Adverts;
 use crate::agent::{AgentReply, AgentRequest, POLL_JOBS};
@@ -19,6 +20,7 @@ use crate::command;
 use crate::effect::Effect;
 use crate::input::{AnswerToken, AskToken, Command, CommandToken, Input, Now};
 use crate::join::Joining;
+use crate::renewal::Renewal;
 use crate::reply::Reply;
 use crate::seller::{JobMemo, Seller};
 use gridbay_host::message::HostMessage;
@@ -55,6 +57,7 @@ pub struct Core {
     pub(crate) buyer: Buyer,
     pub(crate) seller: Seller,
     pub(crate) joining: Option<Joining>,
+    renewal: Renewal,
     adverts: Adverts,
     node: PublicKey,
     wake_host: Option<u64>,
@@ -71,6 +74,7 @@ impl Core {
             buyer: Buyer::new(parts.orders),
             seller: Seller::new(parts.node, parts.jobs),
             joining: None,
+            renewal: Renewal::default(),
             adverts: Adverts::default(),
             node: parts.node,
             wake_host: None,
@@ -236,13 +240,15 @@ impl Core {
         let Some(account) = self.account else {
             return self.submit(now, submits, effects);
         };
+        let renewal = self.renewal.due(&mut self.host, &account);
         let state = self.host.state();
         let signer = Signer {
             account,
             key: &self.key,
         };
         let valid_until = state.height() + ENTRY_HEIGHTS;
-        let entries = self.seller.after_block(state, effects);
+        let mut entries = self.seller.after_block(state, effects);
+        entries.extend(renewal);
         submits.extend(
             entries
                 .into_iter()

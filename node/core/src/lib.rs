@@ -12,6 +12,7 @@ pub mod core;
 pub mod effect;
 pub mod input;
 mod join;
+mod renewal;
 pub mod reply;
 pub mod seller;
 
