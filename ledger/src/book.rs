@@ -1,13 +1,15 @@
 //! The book of live orders: entering, ending, and the money locked for them.
 
-use crate::order::{Order, Stage};
+use crate::order::{BidOrder, Crowd, Order, Stage};
 use crate::purse::{self, post};
 use crate::refusal::Refusal;
 use crate::work::Work;
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::{AccountId, ClassId, OrderId};
 use gridbay_protocol::limits;
+use gridbay_protocol::order::Bid;
 use gridbay_protocol::payment::{Purse, Reason};
+use gridbay_protocol::units::Credits;
 
 /// Whether account and class have room for another order.
 pub(crate) fn has_room(
@@ -16,7 +18,7 @@ pub(crate) fn has_room(
     account: &AccountId,
 ) -> Result<(), Refusal> {
     let own = of_account(work, class, account).count();
-    let all = work.tables.crowds.get(class).copied().unwrap_or(0);
+    let all = crowd(work, class).orders;
     if own >= limits::ORDERS_PER_ACCOUNT_CLASS || all >= limits::ORDERS_PER_CLASS as u64 {
         return Err(Refusal::OrderQuota {
             account: *account,
@@ -24,6 +26,20 @@ pub(crate) fn has_room(
         });
     }
     Ok(())
+}
+
+/// Whether the class has room for a bid that is opened now.
+pub(crate) fn may_open(work: &Work<'_>, bid: &Bid) -> Result<(), Refusal> {
+    let limit = limits::ALL_OR_NONE_PER_CLASS;
+    if bid.is_all_or_none() && crowd(work, &bid.class).all_or_none >= limit as u64 {
+        let class = bid.class;
+        return Err(Refusal::AllOrNoneQuota { class, limit });
+    }
+    Ok(())
+}
+
+fn crowd(work: &Work<'_>, class: &ClassId) -> Crowd {
+    work.tables.crowds.get(class).copied().unwrap_or_default()
 }
 
 /// Live orders of an account in a class, ascending.
@@ -50,11 +66,30 @@ pub(crate) fn of_class(work: &Work<'_>, class: &ClassId) -> Vec<OrderId> {
 
 /// Enters a new order.
 pub(crate) fn enter(work: &mut Work<'_>, id: OrderId, order: Order) {
-    let crowd = work.tables.crowds.get(&order.class).copied().unwrap_or(0);
-    work.tables.crowds.insert(order.class, crowd + 1);
+    let mut crowd = crowd(work, &order.class);
+    crowd.orders += 1;
+    work.tables.crowds.insert(order.class, crowd);
     let place = (order.class, order.account, id);
     work.tables.book.insert(place, ());
     work.tables.orders.insert(id, order);
+}
+
+/// Turns a sealed order into a standing bid.
+pub(crate) fn open(work: &mut Work<'_>, id: &OrderId, bid: Bid) {
+    if bid.is_all_or_none() {
+        let mut crowd = crowd(work, &bid.class);
+        crowd.all_or_none += 1;
+        work.tables.crowds.insert(bid.class, crowd);
+    }
+    let order = work.tables.orders.get_mut(id);
+    order.expect("the order was checked").stage = Stage::Bid(Box::new(BidOrder {
+        bid,
+        rank: None,
+        paid: Credits::ZERO,
+        slots_used: 0,
+        lease: None,
+        exiting: false,
+    }));
 }
 
 /// Ends an order without a lease: what is left of its escrow is released.
@@ -62,11 +97,15 @@ pub(crate) fn end(work: &mut Work<'_>, id: &OrderId, end: OrderEnd) {
     let order = work.tables.orders.remove(id);
     let order = order.expect("an order that ends is in the book");
     work.tables.book.remove(&(order.class, order.account, *id));
-    match work.tables.crowds.get(&order.class).copied() {
-        Some(crowd) if crowd > 1 => work.tables.crowds.insert(order.class, crowd - 1),
-        _ => {
-            work.tables.crowds.remove(&order.class);
-        }
+    let mut crowd = crowd(work, &order.class);
+    crowd.orders = crowd.orders.saturating_sub(1);
+    if order.bid().is_some_and(|b| b.bid.is_all_or_none()) {
+        crowd.all_or_none = crowd.all_or_none.saturating_sub(1);
+    }
+    if crowd == Crowd::default() {
+        work.tables.crowds.remove(&order.class);
+    } else {
+        work.tables.crowds.insert(order.class, crowd);
     }
     let escrow = Purse::Escrow(*id);
     let rest = purse::held(work, &escrow);

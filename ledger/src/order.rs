@@ -82,6 +82,16 @@ pub struct BuyOrder {
     pub exiting: bool,
 }
 
+/// How many live orders a class has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Crowd {
+    /// All of them.
+    pub(crate) orders: u64,
+    /// Opened bids that are all-or-none.
+    pub(crate) all_or_none: u64,
+}
+
 impl Order {
     /// Its lease, if it runs.
     pub fn lease(&self) -> Option<LeaseId> {

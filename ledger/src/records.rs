@@ -3,7 +3,7 @@
 use crate::account::Account;
 use crate::lease::Lease;
 use crate::offer::Offer;
-use crate::order::Order;
+use crate::order::{Crowd, Order};
 use crate::pot::Pot;
 use crate::roots;
 use crate::table::{self, Changes, Table};
@@ -83,8 +83,8 @@ tables! {
     orders: OrderId => Order,
     /// Live orders by class and account.
     book: (ClassId, AccountId, OrderId) => (),
-    /// Number of live orders by class.
-    crowds: ClassId => u64,
+    /// How many live orders there are by class; a class without any has no record.
+    crowds: ClassId => Crowd,
     /// Running leases.
     leases: LeaseId => Lease,
     /// Money paid for the running slot.

@@ -123,6 +123,14 @@ pub enum Refusal {
         /// The class.
         class: ClassId,
     },
+    /// The class has as many all-or-none bids as it may.
+    #[error("class {class} has {limit} all-or-none bids, as many as it may")]
+    AllOrNoneQuota {
+        /// The class.
+        class: ClassId,
+        /// The limit.
+        limit: usize,
+    },
     /// The account has a sealed bid of this class and round already.
     #[error("order {0} of this round is still sealed")]
     SealedAlready(OrderId),
@@ -205,6 +213,7 @@ impl Refusal {
             | Refusal::ClassUnits { .. }
             | Refusal::NoOrder(_)
             | Refusal::OrderQuota { .. }
+            | Refusal::AllOrNoneQuota { .. }
             | Refusal::SealedAlready(_)
             | Refusal::Sealed(_)
             | Refusal::Closing(_)
@@ -253,6 +262,7 @@ impl Refusal {
             Refusal::ClassUnits { .. } => "offer fewer units",
             Refusal::NoOrder(_) => "list your orders; it may have ended",
             Refusal::OrderQuota { .. } => "wait until an order ends, or cancel one",
+            Refusal::AllOrNoneQuota { .. } => "bid for units one by one, or buy now",
             Refusal::SealedAlready(_) => "send one sealed bid per class and round",
             Refusal::OpeningTime { .. } => "open a sealed bid in the round after its commitment",
             Refusal::NotSealed(_) => "nothing to open",

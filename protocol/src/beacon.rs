@@ -28,20 +28,52 @@ pub const CHAIN_STEPS: u32 = 1 << 20;
 /// Every how many steps a [`Chain`] keeps a mark.
 const MARK_EVERY: u32 = 2_048;
 
-/// A validator's own chain. Computing it takes a fraction of a second, a reveal at most 2,048 hashes.
+/// A validator's own chain. Computing it takes a fraction of a second. A reveal costs at most `2 * 2,048`
+/// hashes if the images are asked for in the order of the turns; any other image is searched for in the whole
+/// chain.
+///
+/// The start of a chain is never revealed: the next [generation](Chain::generation) comes from the same secret.
 #[derive(Clone)]
 pub struct Chain {
-    /// `marks[i]` lies `i * MARK_EVERY` steps from the secret.
+    secret: [u8; 32],
+    generation: u32,
+    /// `marks[i]` lies `i * MARK_EVERY` steps from the start.
     marks: Vec<[u8; 32]>,
     tip: [u8; 32],
     steps: u32,
+    /// What was found last.
+    last: Option<Found>,
+}
+
+/// An image of the chain.
+#[derive(Clone, Copy)]
+struct Found {
+    image: [u8; 32],
+    preimage: [u8; 32],
+    /// Steps from the start to the image, at least 1.
+    position: u32,
 }
 
 impl Chain {
-    /// The chain of `steps` steps from a secret.
+    /// The first chain, of `steps` steps, from a secret.
     pub fn new(secret: &[u8; 32], steps: u32) -> Chain {
+        Chain::build(secret, 0, steps)
+    }
+    /// The chain of the same secret and length that is `generation` renewals old; 0 is the first.
+    pub fn generation(&self, generation: u32) -> Chain {
+        Chain::build(&self.secret, generation, self.steps)
+    }
+    /// The chain to register when this one runs out.
+    pub fn renewed(&self) -> Chain {
+        self.generation(self.generation.saturating_add(1))
+    }
+    fn build(secret: &[u8; 32], generation: u32, steps: u32) -> Chain {
+        let mut at = match generation {
+            0 => *secret,
+            // Two parts: no step of any chain hashes the same.
+            _ => hash(Domain::BeaconChain, &[secret, &generation.to_be_bytes()]),
+        };
         let mut marks = Vec::with_capacity((steps / MARK_EVERY) as usize + 1);
-        let mut at = *secret;
         for i in 0..steps {
             if i % MARK_EVERY == 0 {
                 marks.push(at);
@@ -49,28 +81,58 @@ impl Chain {
             at = step(&at);
         }
         Chain {
+            secret: *secret,
+            generation,
             marks,
             tip: at,
             steps,
+            last: None,
         }
     }
     /// The tip to register.
     pub fn tip(&self) -> [u8; 32] {
         self.tip
     }
-    /// The preimage of `image`, if `image` is in the chain and not its secret.
-    /// Searches from the tip backwards, so a fresh chain answers at once.
-    pub fn preimage(&self, image: &[u8; 32]) -> Option<[u8; 32]> {
-        for (i, mark) in self.marks.iter().enumerate().rev() {
-            let first = i as u32 * MARK_EVERY;
-            let mut at = *mark;
-            for _ in first..self.steps.min(first + MARK_EVERY) {
-                let next = step(&at);
-                if next == *image {
-                    return Some(at);
-                }
-                at = next;
+    /// Steps from the start to the tip; one less can be revealed.
+    pub fn steps(&self) -> u32 {
+        self.steps
+    }
+    /// The preimage of `image`, if `image` is in the chain and its preimage may be revealed.
+    pub fn preimage(&mut self, image: &[u8; 32]) -> Option<[u8; 32]> {
+        let found = self.find(image)?;
+        (found.position > 1).then_some(found.preimage)
+    }
+    /// How many reveals are left after `image`; `None` if it is not in the chain.
+    pub fn remaining(&mut self, image: &[u8; 32]) -> Option<u32> {
+        self.find(image).map(|found| found.position - 1)
+    }
+    /// Looks at what was found last, then into the segments: from the one found last (at first the tip's)
+    /// backwards, at last those nearer to the tip.
+    fn find(&mut self, image: &[u8; 32]) -> Option<Found> {
+        if let Some(last) = self.last.filter(|last| last.image == *image) {
+            return Some(last);
+        }
+        let from = self.last.map_or(self.steps, |last| last.position);
+        let below = self.marks.len().min(from.div_ceil(MARK_EVERY) as usize);
+        let mut order = (0..below).rev().chain((below..self.marks.len()).rev());
+        let found = order.find_map(|segment| self.search(segment, image))?;
+        self.last = Some(found);
+        Some(found)
+    }
+    /// Looks for `image` among the images that follow a mark up to the next.
+    fn search(&self, segment: usize, image: &[u8; 32]) -> Option<Found> {
+        let first = segment as u32 * MARK_EVERY;
+        let mut at = self.marks[segment];
+        for position in first + 1..=self.steps.min(first + MARK_EVERY) {
+            let next = step(&at);
+            if next == *image {
+                return Some(Found {
+                    image: next,
+                    preimage: at,
+                    position,
+                });
             }
+            at = next;
         }
         None
     }
@@ -79,6 +141,7 @@ impl Chain {
 impl std::fmt::Debug for Chain {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Chain")
+            .field("generation", &self.generation)
             .field("steps", &self.steps)
             .finish_non_exhaustive()
     }
@@ -89,22 +152,47 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reveals_walk_back_to_the_secret() {
-        let chain = Chain::new(&[3; 32], 5_000);
+    fn reveals_walk_back_to_the_start_and_stop_before_it() {
+        let steps = MARK_EVERY + 100;
+        let mut chain = Chain::new(&[3; 32], steps);
         let mut image = chain.tip();
-        let mut reveals = 0;
-        while let Some(preimage) = if reveals < 20 {
-            chain.preimage(&image)
-        } else {
-            None
-        } {
+        for left in (1..steps).rev() {
+            assert_eq!(chain.remaining(&image), Some(left));
+            let preimage = chain.preimage(&image).unwrap();
             assert_eq!(step(&preimage), image);
             image = preimage;
-            reveals += 1;
         }
-        assert_eq!(reveals, 20);
-        assert_eq!(chain.preimage(&[3; 32]), None, "the secret has no preimage");
-        assert_eq!(chain.preimage(&step(&[3; 32])), Some([3; 32]));
-        assert_eq!(chain.preimage(&[0; 32]), None);
+        assert_eq!(image, step(&[3; 32]));
+        assert_eq!(chain.remaining(&image), Some(0));
+        assert_eq!(chain.preimage(&image), None, "the secret stays secret");
+    }
+
+    fn walk(from: &[u8; 32], steps: u32) -> [u8; 32] {
+        (0..steps).fold(*from, |at, _| step(&at))
+    }
+
+    #[test]
+    fn images_are_found_in_any_order_and_strangers_are_not() {
+        let mut chain = Chain::new(&[3; 32], 5_000);
+        for position in [5_000, 2, 4_096, 4_097, 2_048, 2_049, 5_000, 1] {
+            let image = walk(&[3; 32], position);
+            assert_eq!(chain.remaining(&image), Some(position - 1), "{position}");
+        }
+        for stranger in [[3; 32], [0; 32]] {
+            assert_eq!(chain.preimage(&stranger), None);
+            assert_eq!(chain.remaining(&stranger), None);
+        }
+    }
+
+    #[test]
+    fn generations_are_chains_of_their_own_from_one_secret() {
+        let mut first = Chain::new(&[3; 32], 100);
+        let mut second = first.renewed();
+        assert_eq!(second.tip(), first.generation(1).tip());
+        assert_eq!(second.renewed().tip(), first.generation(2).tip());
+        assert_eq!(second.generation(0).tip(), first.tip());
+        assert_eq!(first.remaining(&second.tip()), None);
+        assert_eq!(second.remaining(&first.tip()), None);
+        assert_eq!(second.remaining(&second.tip()), Some(99));
     }
 }

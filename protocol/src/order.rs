@@ -71,6 +71,10 @@ impl Bid {
             && (1..=units).contains(&self.min)
             && (1..=limits::ORDER_SLOTS).contains(&self.slots)
     }
+    /// Whether fewer units than some number above one are of no use.
+    pub fn is_all_or_none(&self) -> bool {
+        self.min > 1
+    }
     /// The commitment that seals this bid.
     pub fn seal(&self, network: &NetworkId, account: &AccountId, salt: &[u8; 32]) -> Hash32 {
         let bytes = codec::encode(self);

@@ -27,6 +27,7 @@ mod mempool;
 pub mod message;
 mod pacing;
 mod record;
+mod reveals;
 
 pub use catchup::Peer;
 pub use fault::Fault;

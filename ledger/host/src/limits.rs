@@ -47,6 +47,13 @@ pub const RECORD_BYTES: usize = BLOCK_BYTES + SMALL_MESSAGE_BYTES;
 /// Rows that one query of an account's history returns.
 pub const HISTORY_ROWS: usize = 1_000;
 
+/// Reveals left in a beacon chain at which its successor is registered (or a quarter of a short chain):
+/// even if every block is ours, that leaves a registration thousands of blocks to be included in.
+pub const BEACON_RESERVE: u32 = 2_000;
+/// Generations of beacon chains among which a host that opens looks for its tip: with a turn a second
+/// two years, with a block a second and four validators eight; a search through all takes half a minute.
+pub const BEACON_GENERATIONS: u32 = 64;
+
 /// Milliseconds to wait for a body that its proposer pushes before asking others for it.
 pub const BODY_WAIT_MS: u64 = 60;
 /// Milliseconds between two requests for one body.

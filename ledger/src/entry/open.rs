@@ -2,17 +2,18 @@
 //!
 //! 1. Only in the round after the commitment's, in all its blocks but the last.
 //! 2. Seal, class and size bracket match.
-//! 3. The budget covers one slot at the bid, and the account what the deposit lacks of it.
+//! 3. The class has room for the bid.
+//! 4. The budget covers one slot at the bid, and the account what the deposit lacks of it.
 
-use crate::order::{BidOrder, Stage};
+use crate::book;
+use crate::order::Stage;
 use crate::purse;
 use crate::refusal::Refusal;
 use crate::work::Work;
-use gridbay_protocol::ids::{AccountId, Hash32, OrderId};
+use gridbay_protocol::ids::{AccountId, OrderId};
 use gridbay_protocol::limits;
 use gridbay_protocol::order::{Bid, Open, order_of};
 use gridbay_protocol::payment::{Purse, Reason};
-use gridbay_protocol::units::Credits;
 
 pub(super) fn check(work: &Work<'_>, account: &AccountId, open: &Open) -> Result<(), Refusal> {
     let id = order_of(&open.commit);
@@ -36,6 +37,7 @@ pub(super) fn check(work: &Work<'_>, account: &AccountId, open: &Open) -> Result
             stands_until: bid.stands_until,
         });
     }
+    book::may_open(work, bid)?;
     let slot = bid.value(bid.units());
     if bid.budget < slot {
         return Err(Refusal::Budget {
@@ -65,15 +67,7 @@ fn check_time(work: &Work<'_>, order: &OrderId, committed: u64) -> Result<(), Re
 pub(super) fn apply(work: &mut Work<'_>, account: &AccountId, open: &Open) {
     let id = order_of(&open.commit);
     lock(work, account, &id, &open.bid);
-    let order = work.tables.orders.get_mut(&id);
-    order.expect("the order was checked").stage = Stage::Bid(Box::new(BidOrder {
-        bid: open.bid.clone(),
-        rank: None::<Hash32>,
-        paid: Credits::ZERO,
-        slots_used: 0,
-        lease: None,
-        exiting: false,
-    }));
+    book::open(work, &id, open.bid.clone());
 }
 
 /// Brings the escrow from the deposit to one slot at the bid.

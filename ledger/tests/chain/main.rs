@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod accounts;
+mod crowd;
 mod forgery;
 mod market;
 mod model;

@@ -178,7 +178,7 @@ impl World {
         Draft {
             proposer,
             time_ms: self.state.time_ms() + 250,
-            reveal: self.chains[turn].preimage(&tip).unwrap(),
+            reveal: self.chains[turn].clone().preimage(&tip).unwrap(),
             last_commit: self.last.clone(),
             evidence: vec![],
             entries,

@@ -35,6 +35,8 @@ pub(crate) fn would_pass(state: &State, entry: SignedEntry) -> Result<Arc<Authen
     let entry = Arc::new(authentic(state, entry)?);
     match state.admit(&entry) {
         Ok(_) => Ok(entry),
+        // A later block might help here too, but the owner wants to know now.
+        Err(refusal @ (Refusal::Funds { .. } | Refusal::NoAccount(_))) => Err(of_refusal(&refusal)),
         Err(refusal) if refusal.may_pass_later() => Ok(entry),
         Err(refusal) => Err(of_refusal(&refusal)),
     }
@@ -71,11 +73,6 @@ fn of_refusal(refusal: &Refusal) -> Refused {
 fn check_order(core: &Core, order: &NewOrder) -> Result<(), Refused> {
     let state = core.state();
     let account = core.account().ok_or_else(no_account)?;
-    let invalid = |reason: &str, hint: &str| Refused {
-        kind: RefusedKind::Invalid,
-        reason: reason.to_string(),
-        hint: hint.to_string(),
-    };
     if !state.classes().iter().any(|c| c.key.id() == order.class) {
         return Err(Refused {
             kind: RefusedKind::NotFound,
@@ -105,20 +102,7 @@ fn check_order(core: &Core, order: &NewOrder) -> Result<(), Refused> {
                 stands_until: state.height().saturating_add(*patience),
                 work: Default::default(),
             };
-            if !bid.is_valid() || bid.units() != order.tasks {
-                return Err(invalid(
-                    "the bid is out of range",
-                    "check nodes, price and time",
-                ));
-            }
-            let slot = bid.value(bid.units());
-            if slot > *budget {
-                return Err(invalid(
-                    "the budget does not cover one slot at the price named",
-                    "raise --budget or lower --max-price",
-                ));
-            }
-            slot
+            cost_of_bid(&bid, order.tasks)?
         }
         Terms::Buy {
             units,
@@ -133,15 +117,7 @@ fn check_order(core: &Core, order: &NewOrder) -> Result<(), Refused> {
                 offers: offers.clone(),
                 work: Default::default(),
             };
-            if !buy.is_valid() || *units != order.tasks {
-                return Err(invalid(
-                    "the purchase is out of range",
-                    "check nodes and time",
-                ));
-            }
-            limit
-                .checked_mul(u64::from(order.slots) + 1)
-                .unwrap_or(Credits::MAX)
+            cost_of_buy(&buy, order.tasks)?
         }
     };
     let available = spendable(state, &account);
@@ -155,11 +131,57 @@ fn check_order(core: &Core, order: &NewOrder) -> Result<(), Refused> {
     Ok(())
 }
 
+/// What must be locked for a bid: one slot at its price.
+fn cost_of_bid(bid: &Bid, tasks: u32) -> Result<Credits, Refused> {
+    if !bid.is_valid() || bid.units() != tasks {
+        return Err(invalid(
+            "the bid is out of range",
+            "check nodes, price and time",
+        ));
+    }
+    let slot = bid.value(bid.units());
+    if slot > bid.budget {
+        return Err(invalid(
+            "the budget does not cover one slot at the price named",
+            "raise --budget or lower --max-price",
+        ));
+    }
+    Ok(slot)
+}
+
+/// What must be locked for a buy: its slots and the rest of the running one at the limit.
+fn cost_of_buy(buy: &Buy, tasks: u32) -> Result<Credits, Refused> {
+    if !buy.is_valid() || buy.units != tasks {
+        return Err(invalid(
+            "the purchase is out of range",
+            "check nodes and time",
+        ));
+    }
+    let slots = u64::from(buy.slots) + 1;
+    Ok(buy.limit.checked_mul(slots).unwrap_or(Credits::MAX))
+}
+
+fn invalid(reason: &str, hint: &str) -> Refused {
+    Refused {
+        kind: RefusedKind::Invalid,
+        reason: reason.to_string(),
+        hint: hint.to_string(),
+    }
+}
+
 pub(crate) fn no_account() -> Refused {
     Refused {
         kind: RefusedKind::NotReady,
         reason: "this node has no account on the ledger yet".to_string(),
         hint: "wait for `gridbay node status` to show one, or join with an invitation".to_string(),
+    }
+}
+
+pub(crate) fn too_many() -> Refused {
+    Refused {
+        kind: RefusedKind::NotReady,
+        reason: "too many entries of this account wait for their inclusion".to_string(),
+        hint: "try again after the next blocks".to_string(),
     }
 }
 

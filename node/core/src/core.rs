@@ -9,23 +9,25 @@
 //! 2. the seller's agent acknowledges leases and stops what lost its unit;
 //! 3. the buyer's agent moves its orders and their tasks; changed records are saved;
 //! 4. a changed advert is gossiped;
-//! 5. what both agents ask of the ledger goes to the host, after those records are safe.
+//! 5. a validator whose beacon chain runs out gets the next one;
+//! 6. what all of these ask of the ledger goes to the host, after those records are safe.
 
 use crate::adverts::Adverts;
 use crate::agent::{AgentReply, AgentRequest, POLL_JOBS};
 use crate::buyer::order::Signer;
-use crate::buyer::{Buyer, OrderKey, Record};
+use crate::buyer::{Buyer, Record};
 use crate::command;
 use crate::effect::Effect;
-use crate::input::{AnswerToken, AskToken, Command, CommandToken, Input, Now};
+use crate::input::{AnswerToken, AskToken, Input, Now};
 use crate::join::Joining;
-use crate::reply::Reply;
+use crate::renewal::Renewal;
 use crate::seller::{JobMemo, Seller};
+use crate::sent::Sent;
 use gridbay_host::message::HostMessage;
 use gridbay_host::{Fault, Host, HostEffect, HostInput, Received};
 use gridbay_ledger::State;
 use gridbay_protocol::effect::Effect as Posted;
-use gridbay_protocol::entry::{EntryBody, SignedEntry};
+use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::keys::{PublicKey, SecretKey};
 use std::sync::Arc;
@@ -55,6 +57,8 @@ pub struct Core {
     pub(crate) buyer: Buyer,
     pub(crate) seller: Seller,
     pub(crate) joining: Option<Joining>,
+    renewal: Renewal,
+    pub(crate) sent: Sent,
     adverts: Adverts,
     node: PublicKey,
     wake_host: Option<u64>,
@@ -71,6 +75,8 @@ impl Core {
             buyer: Buyer::new(parts.orders),
             seller: Seller::new(parts.node, parts.jobs),
             joining: None,
+            renewal: Renewal::default(),
+            sent: Sent::default(),
             adverts: Adverts::default(),
             node: parts.node,
             wake_host: None,
@@ -181,7 +187,12 @@ impl Core {
     }
 
     /// Feeds the host and carries out what it asks for.
-    fn feed(&mut self, now: Now, input: HostInput, effects: &mut Vec<Effect>) -> Result<(), Fault> {
+    pub(crate) fn feed(
+        &mut self,
+        now: Now,
+        input: HostInput,
+        effects: &mut Vec<Effect>,
+    ) -> Result<(), Fault> {
         let clocks = gridbay_host::Now {
             mono_ms: now.mono_ms,
             wall_ms: now.wall_ms,
@@ -226,7 +237,7 @@ impl Core {
         Ok(())
     }
 
-    fn after_block(
+    pub(crate) fn after_block(
         &mut self,
         now: Now,
         posted: &[Posted],
@@ -236,13 +247,15 @@ impl Core {
         let Some(account) = self.account else {
             return self.submit(now, submits, effects);
         };
+        let renewal = self.renewal.due(&mut self.host, &account);
         let state = self.host.state();
         let signer = Signer {
             account,
             key: &self.key,
         };
         let valid_until = state.height() + ENTRY_HEIGHTS;
-        let entries = self.seller.after_block(state, effects);
+        let mut entries = self.seller.after_block(state, effects);
+        entries.extend(renewal);
         submits.extend(
             entries
                 .into_iter()
@@ -278,7 +291,7 @@ impl Core {
             .collect()
     }
 
-    fn submit(
+    pub(crate) fn submit(
         &mut self,
         now: Now,
         entries: Vec<SignedEntry>,
@@ -345,91 +358,6 @@ impl Core {
         self.buyer
             .answered(token, reply, self.host.state(), now.mono_ms, effects);
         self.tick_buyer(now, effects);
-    }
-
-    fn command(
-        &mut self,
-        now: Now,
-        token: CommandToken,
-        command: Command,
-        effects: &mut Vec<Effect>,
-    ) -> Result<(), Fault> {
-        let reply = match command::body_of(self, &command) {
-            Err(refused) => Reply::Refused(refused),
-            Ok(Some(body)) => self.submit_own(now, body, effects)?,
-            Ok(None) => self.command_of_agents(now, command, effects)?,
-        };
-        effects.push(Effect::Reply { token, reply });
-        Ok(())
-    }
-
-    /// Signs and submits an entry of the owner, if the ledger would take it now (or soon).
-    fn submit_own(
-        &mut self,
-        now: Now,
-        body: EntryBody,
-        effects: &mut Vec<Effect>,
-    ) -> Result<Reply, Fault> {
-        let Some(account) = self.account else {
-            return Ok(Reply::Refused(command::no_account()));
-        };
-        let state = self.host.state();
-        let signer = Signer {
-            account,
-            key: &self.key,
-        };
-        let entry = signer.sign(state, body, state.height() + ENTRY_HEIGHTS);
-        match command::would_pass(state, entry) {
-            Err(refused) => Ok(Reply::Refused(refused)),
-            Ok(entry) => {
-                let id = entry.id();
-                self.feed(now, HostInput::Submit(entry), effects)?;
-                Ok(Reply::Submitted(id))
-            }
-        }
-    }
-
-    fn command_of_agents(
-        &mut self,
-        now: Now,
-        command: Command,
-        effects: &mut Vec<Effect>,
-    ) -> Result<Reply, Fault> {
-        match command {
-            Command::Order(order) => {
-                let Some(account) = self.account else {
-                    return Ok(Reply::Refused(command::no_account()));
-                };
-                let key: OrderKey = order.key;
-                let signer = Signer {
-                    account,
-                    key: &self.key,
-                };
-                let added = self.buyer.add(*order, self.host.state(), &signer);
-                effects.push(added.save);
-                self.submit(now, added.submits, effects)?;
-                Ok(Reply::Ordered(key))
-            }
-            Command::Cancel(key) => {
-                if !self.buyer.cancel(&key) {
-                    return Ok(Reply::Refused(command::no_order(&key)));
-                }
-                self.after_block(now, &[], effects)?;
-                Ok(Reply::Done)
-            }
-            Command::Join { invitation, keys } => {
-                self.joining = Some(Joining::new(*invitation, keys));
-                self.after_block(now, &[], effects)?;
-                Ok(Reply::Done)
-            }
-            Command::Drain => {
-                self.seller.drain();
-                Ok(Reply::Done)
-            }
-            Command::SetOffer(_) | Command::WithdrawOffer(_) | Command::Transfer { .. } => {
-                Ok(Reply::Done)
-            }
-        }
     }
 }
 

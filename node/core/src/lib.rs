@@ -12,7 +12,10 @@ pub mod core;
 pub mod effect;
 pub mod input;
 mod join;
+mod owner;
+mod renewal;
 pub mod reply;
 pub mod seller;
+mod sent;
 
 pub use crate::core::{Core, ENTRY_HEIGHTS, Parts};

@@ -221,7 +221,7 @@ impl Host {
             return Ok(None);
         };
         let tip = self.state.beacon_tip(&proposer);
-        let reveal = tip.and_then(|tip| self.chain.as_ref()?.preimage(&tip));
+        let reveal = tip.and_then(|tip| self.reveals.as_mut()?.reveal(&tip));
         let Some(reveal) = reveal else {
             tracing::warn!(%proposer, "no beacon reveal: the beacon chain is used up or another's");
             return Ok(None);

@@ -40,8 +40,8 @@ use crate::limits;
 use crate::mempool::Mempool;
 use crate::message::{HostMessage, Status};
 use crate::pacing::Pace;
+use crate::reveals::Reveals;
 use gridbay_ledger::State;
-use gridbay_protocol::beacon::Chain;
 use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::evidence::Evidence;
 use gridbay_protocol::ids::ValidatorId;
@@ -61,7 +61,7 @@ pub struct Host {
     /// Certificate of the tip; `None` at height 0.
     tip_certificate: Option<Certificate>,
     guard: Option<Guard>,
-    chain: Option<Chain>,
+    reveals: Option<Reveals>,
     /// What the journal held for the height after the tip.
     recovered: Option<Recovered>,
     engine: Option<Engine>,

@@ -13,6 +13,7 @@ use crate::journal::Journal;
 use crate::mempool::Mempool;
 use crate::message::DecidedBlock;
 use crate::pacing::Pace;
+use crate::reveals::Reveals;
 use gridbay_ledger::{CheckedBlock, State};
 use gridbay_protocol::beacon::Chain;
 use gridbay_protocol::genesis::Genesis;
@@ -28,7 +29,8 @@ pub struct HostConfig {
     pub genesis: Genesis,
     /// Consensus key of this node's validator; `None` for a node that only follows.
     pub key: Option<SecretKey>,
-    /// Beacon chain of this node's validator. Without it, it votes but never proposes.
+    /// First beacon chain of this node's validator; later generations follow from it. Without it, the
+    /// validator votes but never proposes.
     pub chain: Option<Chain>,
     /// Directory of the index; `None` keeps it in memory.
     pub index: Option<PathBuf>,
@@ -103,6 +105,13 @@ impl Host {
                 guard.recall(statement);
             }
         }
+        let mut reveals = config.chain.map(Reveals::new);
+        let validator = guard.as_ref().map(Guard::validator);
+        let tip = validator.and_then(|id| state.beacon_tip(&id));
+        if let (Some(reveals), Some(tip)) = (&mut reveals, tip) {
+            // Searches all generations if need be: rather now than on our turn.
+            reveals.turn_to(&tip);
+        }
         let pace = Pace::new(state.policy());
         tracing::info!(tip = state.height(), "opened the ledger");
         Ok(Host {
@@ -112,7 +121,7 @@ impl Host {
             index,
             tip_certificate,
             guard,
-            chain: config.chain,
+            reveals,
             recovered: (recovered.height > state.height()).then_some(recovered),
             engine: None,
             candidates: Candidates::default(),

@@ -1,4 +1,4 @@
-//! Questions to a host. None of them changes anything.
+//! Questions to a host. None of them changes what it does.
 
 use super::Host;
 use crate::fault::Fault;
@@ -16,6 +16,12 @@ impl Host {
     /// This node's validator, if it has a consensus key.
     pub fn validator(&self) -> Option<ValidatorId> {
         self.guard.as_ref().map(crate::guard::Guard::validator)
+    }
+    /// The beacon tip that this node's validator should register now; `None` while its chain lasts.
+    /// Takes the time to compute a chain when a renewal becomes due.
+    pub fn beacon_renewal(&mut self) -> Option<Hash32> {
+        let tip = self.state.beacon_tip(&self.validator()?)?;
+        self.reveals.as_mut()?.renewal(&tip)
     }
     /// A block with its certificate; `None` for height 0 and beyond the tip.
     ///

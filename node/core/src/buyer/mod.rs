@@ -2,18 +2,19 @@
 //!
 //! It reacts to three things: a block (where do the orders stand now?), an answer of a seller, and the
 //! tick (what is to be started, what is to be asked again?). [`order`] follows one order on the ledger,
-//! [`tasks`] plans its tasks, [`record`] is what survives a restart.
+//! [`tasks`] plans its tasks, `ask` talks to the sellers, [`record`] is what survives a restart.
 
+mod ask;
 pub mod order;
 pub mod record;
 pub mod tasks;
 
 pub use record::{Finish, Milestones, NewOrder, Record, TaskRecord, Terms};
 
-use crate::agent::{AgentReply, AgentRequest, JobId, POLL_JOBS, PollJob, SignedStart, Start};
-use crate::agent::{JobReport, StartRefusal};
+use crate::agent::{AgentRequest, JobId};
 use crate::effect::Effect;
 use crate::input::AskToken;
+use ask::Question;
 use gridbay_ledger::State;
 use gridbay_protocol::codec;
 use gridbay_protocol::effect::Effect as Posted;
@@ -27,14 +28,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
-use tasks::{Progress, Run};
 
-/// Milliseconds between polls of a seller that runs tasks of an order.
-const POLL_MS: u64 = 100;
-/// Milliseconds to wait for an answer before asking again.
-const ANSWER_MS: u64 = 3_000;
-/// Milliseconds after which a refused start is tried again.
-const RETRY_MS: u64 = 100;
 /// Orders that one node keeps at the most; the oldest settled ones go first.
 pub const ORDERS: usize = 10_000;
 
@@ -63,17 +57,12 @@ impl FromStr for OrderKey {
     }
 }
 
-#[derive(Clone, Debug)]
-enum Question {
-    Start(JobId),
-    Poll(Vec<PollJob>),
-    Stop,
-}
-
 /// The agent.
 #[derive(Debug)]
 pub struct Buyer {
     orders: BTreeMap<OrderKey, OrderAgent>,
+    /// Which order of ours an order on the ledger is, for all attempts at it.
+    keys: BTreeMap<OrderId, OrderKey>,
     asked: BTreeMap<AskToken, (OrderKey, Question)>,
     next_token: AskToken,
     /// Nodes with a poll under way or not due yet, by order: until when.
@@ -86,6 +75,7 @@ impl Buyer {
         let agent = |r: Record| (r.order.key, OrderAgent::new(r));
         Buyer {
             orders: records.into_iter().map(agent).collect(),
+            keys: BTreeMap::new(),
             asked: BTreeMap::new(),
             next_token: 1,
             quiet: BTreeMap::new(),
@@ -105,6 +95,7 @@ impl Buyer {
         let key = order.key;
         let mut agent = OrderAgent::new(Record::new(order));
         let submits = agent.after_block(state, signer);
+        self.keys.extend(agent.id.map(|id| (id, key)));
         let save = save(key, &mut agent);
         self.orders.insert(key, agent);
         self.make_room();
@@ -131,8 +122,9 @@ impl Buyer {
     ) -> Vec<SignedEntry> {
         self.note(state, posted);
         let mut submits = Vec::new();
-        for agent in self.orders.values_mut().filter(|a| !a.is_settled()) {
+        for (key, agent) in self.orders.iter_mut().filter(|(_, a)| !a.is_settled()) {
             submits.extend(agent.after_block(state, signer));
+            self.keys.extend(agent.id.map(|id| (id, *key)));
         }
         let keys: Vec<OrderKey> = self.unsettled();
         for key in keys {
@@ -190,7 +182,9 @@ impl Buyer {
     }
 
     fn by_id(&mut self, id: &OrderId) -> Option<&mut OrderAgent> {
-        self.orders.values_mut().find(|a| a.id == Some(*id))
+        let agent = self.orders.get_mut(self.keys.get(id)?)?;
+        // What becomes of an earlier attempt concerns nobody any more.
+        (agent.id == Some(*id)).then_some(agent)
     }
 
     /// Takes runs off lost units and puts waiting tasks on free ones.
@@ -218,231 +212,6 @@ impl Buyer {
                 Question::Stop,
                 effects,
             );
-        }
-    }
-
-    fn ask(
-        &mut self,
-        key: OrderKey,
-        to: PublicKey,
-        request: AgentRequest,
-        question: Question,
-        effects: &mut Vec<Effect>,
-    ) {
-        let token = self.next_token;
-        self.next_token += 1;
-        self.asked.insert(token, (key, question));
-        effects.push(Effect::Ask { token, to, request });
-    }
-
-    /// Asks what is due. Returns when to be called again, if anything runs.
-    pub fn tick(
-        &mut self,
-        state: &State,
-        signer: &Signer<'_>,
-        now_ms: u64,
-        effects: &mut Vec<Effect>,
-    ) -> Option<u64> {
-        self.quiet.retain(|_, until| *until > now_ms);
-        let mut busy = false;
-        for key in self.unsettled() {
-            let Some(agent) = self.orders.get(&key) else {
-                continue;
-            };
-            busy |= !agent.tasks.runs.is_empty();
-            let due = |r: &&Run| !r.accepted && r.asked_until_ms <= now_ms;
-            let starts: Vec<Run> = agent.tasks.runs.values().filter(due).copied().collect();
-            for run in starts {
-                self.ask_start(key, run, state, signer, now_ms, effects);
-            }
-            self.ask_polls(key, now_ms, effects);
-        }
-        busy.then_some(now_ms + POLL_MS / 2)
-    }
-
-    fn ask_start(
-        &mut self,
-        key: OrderKey,
-        run: Run,
-        state: &State,
-        signer: &Signer<'_>,
-        now_ms: u64,
-        effects: &mut Vec<Effect>,
-    ) {
-        let Some(agent) = self.orders.get_mut(&key) else {
-            return;
-        };
-        if let Some(run) = agent.tasks.runs.get_mut(&run.job.task) {
-            run.asked_until_ms = now_ms + ANSWER_MS;
-        }
-        let start = Start {
-            job: run.job,
-            offer: run.offer,
-            tasks: agent.order().tasks,
-            spec: agent.order().spec.clone(),
-            salt: agent.work_salt(),
-            key: signer.key.public(),
-        };
-        let signed = SignedStart::new(&state.network(), start, signer.key);
-        let request = AgentRequest::Start(Box::new(signed));
-        self.ask(key, run.node, request, Question::Start(run.job), effects);
-    }
-
-    fn ask_polls(&mut self, key: OrderKey, now_ms: u64, effects: &mut Vec<Effect>) {
-        let Some(agent) = self.orders.get(&key) else {
-            return;
-        };
-        let polls = agent.tasks.polls(POLL_JOBS);
-        let due: Vec<_> = polls
-            .into_iter()
-            .filter(|(node, _)| !self.quiet.contains_key(&(key, *node)))
-            .collect();
-        for (node, jobs) in due {
-            self.quiet.insert((key, node), now_ms + ANSWER_MS);
-            let request = AgentRequest::Poll(jobs.clone());
-            self.ask(key, node, request, Question::Poll(jobs), effects);
-        }
-    }
-
-    /// A seller answered, or did not.
-    pub fn answered(
-        &mut self,
-        token: AskToken,
-        from: Option<AgentReply>,
-        state: &State,
-        now_ms: u64,
-        effects: &mut Vec<Effect>,
-    ) {
-        let Some((key, question)) = self.asked.remove(&token) else {
-            return;
-        };
-        match (question, from) {
-            (Question::Stop, _) => {}
-            (Question::Start(job), reply) => self.start_answered(key, &job, reply, now_ms),
-            (Question::Poll(polls), reply) => {
-                self.poll_answered(key, &polls, reply, now_ms, effects);
-                self.plan(key, state, effects);
-            }
-        }
-        self.save_changed(effects);
-    }
-
-    fn start_answered(&mut self, key: OrderKey, job: &JobId, reply: Option<AgentReply>, now: u64) {
-        let Some(agent) = self.orders.get_mut(&key) else {
-            return;
-        };
-        let Some(run) = agent
-            .tasks
-            .runs
-            .get_mut(&job.task)
-            .filter(|r| r.job == *job)
-        else {
-            return;
-        };
-        match reply {
-            Some(AgentReply::Ok) => {
-                run.accepted = true;
-                let node = run.node;
-                self.quiet.remove(&(key, node));
-            }
-            Some(AgentReply::Refused(
-                why @ (StartRefusal::OtherWork | StartRefusal::NotBuyer | StartRefusal::Invalid),
-            )) => {
-                tracing::warn!(order = %key, %job, %why, "a seller refuses the job");
-                run.asked_until_ms = now + 10 * RETRY_MS;
-            }
-            _ => run.asked_until_ms = now + RETRY_MS,
-        }
-    }
-
-    fn poll_answered(
-        &mut self,
-        key: OrderKey,
-        polls: &[PollJob],
-        reply: Option<AgentReply>,
-        now_ms: u64,
-        effects: &mut Vec<Effect>,
-    ) {
-        let node = polls.first().and_then(|p| self.node_of(key, &p.job));
-        let reports = match reply {
-            Some(AgentReply::Reports(reports)) => reports,
-            _ => Vec::new(),
-        };
-        let mut more = false;
-        for (poll, report) in polls.iter().zip(&reports).filter(|(p, r)| p.job == r.job) {
-            more |= !report.stdout.is_empty() || !report.stderr.is_empty();
-            self.take_report(key, poll, report, effects);
-        }
-        if let Some(node) = node {
-            // Output flows: ask on at once. Else wait a little.
-            let until = if more { now_ms } else { now_ms + POLL_MS };
-            self.quiet.insert((key, node), until);
-        }
-    }
-
-    fn node_of(&self, key: OrderKey, job: &JobId) -> Option<PublicKey> {
-        self.orders
-            .get(&key)?
-            .tasks
-            .runs
-            .get(&job.task)
-            .map(|r| r.node)
-    }
-
-    fn take_report(
-        &mut self,
-        key: OrderKey,
-        poll: &PollJob,
-        report: &JobReport,
-        effects: &mut Vec<Effect>,
-    ) {
-        let Some(agent) = self.orders.get_mut(&key) else {
-            return;
-        };
-        let node = agent.tasks.runs.get(&report.job.task).map(|r| r.node);
-        let Some(progress) = agent.tasks.report(poll, report) else {
-            return;
-        };
-        for (stderr, from, bytes) in [
-            (false, poll.stdout_from, &report.stdout),
-            (true, poll.stderr_from, &report.stderr),
-        ] {
-            if !bytes.is_empty() {
-                let (task, bytes) = (report.job.task, bytes.clone());
-                effects.push(Effect::AppendOutput {
-                    order: key,
-                    task,
-                    stderr,
-                    from,
-                    bytes,
-                });
-            }
-        }
-        match (progress, node) {
-            (Progress::OutputComplete, Some(node)) => {
-                let paths = agent.order().spec.outputs.clone();
-                if paths.is_empty() {
-                    self.task_complete(key, &report.job);
-                } else {
-                    if let Some(run) = agent.tasks.runs.get_mut(&report.job.task) {
-                        run.fetching = true;
-                    }
-                    let job = report.job;
-                    effects.push(Effect::FetchOutputs {
-                        order: key,
-                        job,
-                        from: node,
-                        paths,
-                    });
-                }
-            }
-            (Progress::Lost, _) => {
-                agent.touch();
-                if agent.tasks.is_hopeless() {
-                    agent.set_finish(Finish::Ended("lost".to_string()));
-                }
-            }
-            _ => {}
         }
     }
 
@@ -504,9 +273,12 @@ impl Buyer {
                 .min_by_key(|(_, a)| a.order().accepted_ms)
                 .map(|(k, _)| *k);
             match oldest {
-                Some(key) => self.orders.remove(&key),
+                Some(key) => {
+                    self.orders.remove(&key);
+                    self.keys.retain(|_, of| *of != key);
+                }
                 None => return,
-            };
+            }
         }
     }
 }

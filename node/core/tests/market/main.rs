@@ -1,5 +1,7 @@
 //! A market of whole cores: sealed orders that end as settled leases, buys that preempt, restarts.
 
+mod beacons;
+mod transfers;
 mod world;
 
 use gridbay_core::buyer::{Finish, NewOrder, OrderKey, Terms};

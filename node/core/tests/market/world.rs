@@ -37,12 +37,13 @@ pub(crate) fn account_key(n: usize) -> SecretKey {
 pub(crate) fn node_key(n: usize) -> PublicKey {
     key(2, n as u8).public()
 }
-fn chain(n: usize) -> Chain {
-    Chain::new(&[n as u8; 32], 3_000)
+/// The first beacon chain of a validator.
+pub(crate) fn chain(n: usize, steps: u32) -> Chain {
+    Chain::new(&[n as u8; 32], steps)
 }
 
 /// A network of `validators` members that validate and `others` that only have an account.
-pub(crate) fn genesis(validators: usize, others: usize) -> Genesis {
+fn genesis(validators: usize, others: usize, chain_steps: u32, policy: Policy) -> Genesis {
     let class = Class {
         name: "small".into(),
         key: ClassKey {
@@ -67,7 +68,7 @@ pub(crate) fn genesis(validators: usize, others: usize) -> Genesis {
             key: key(3, n as u8).public(),
             node: node_key(n),
             power: 1,
-            beacon_tip: Hash32(chain(n).tip()),
+            beacon_tip: Hash32(chain(n, chain_steps).tip()),
         }),
         addresses: vec![],
     };
@@ -76,7 +77,7 @@ pub(crate) fn genesis(validators: usize, others: usize) -> Genesis {
         rules: RULES,
         name: "world".into(),
         time_ms: EPOCH_MS,
-        policy: Policy::local(),
+        policy,
         classes: vec![class],
         members: (0..validators + others).map(member).collect(),
         beacon: Hash32([9; 32]),
@@ -110,6 +111,7 @@ pub(crate) struct World {
     pub(crate) nodes: Vec<Node>,
     pub(crate) genesis: Genesis,
     pub(crate) validators: usize,
+    chain_steps: u32,
     disks: Vec<MemDisk>,
     events: BTreeMap<(u64, u64), Event>,
     due: BinaryHeap<Reverse<(u64, u64)>>,
@@ -119,12 +121,23 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new(validators: usize, others: usize) -> World {
+        World::with(validators, others, 3_000, Policy::local())
+    }
+
+    /// A world whose validators have beacon chains of `chain_steps` steps.
+    pub(crate) fn with(
+        validators: usize,
+        others: usize,
+        chain_steps: u32,
+        policy: Policy,
+    ) -> World {
         let count = validators + others;
         let mut world = World {
             now: 0,
             nodes: Vec::new(),
-            genesis: genesis(validators, others),
+            genesis: genesis(validators, others, chain_steps, policy),
             validators,
+            chain_steps,
             disks: (0..count).map(|_| MemDisk::default()).collect(),
             events: BTreeMap::new(),
             due: BinaryHeap::new(),
@@ -153,7 +166,7 @@ impl World {
         let config = HostConfig {
             genesis: self.genesis.clone(),
             key: validates.then(|| key(3, n as u8)),
-            chain: validates.then(|| chain(n)),
+            chain: validates.then(|| chain(n, self.chain_steps)),
             index: None,
         };
         let host = Host::open(config, Box::new(self.disks[n].clone())).expect("opens");

@@ -1,0 +1,257 @@
+//! What the buyer asks sellers, and what it makes of their answers.
+//!
+//! 1. A placed task is started: asked again after [`ANSWER_MS`] without an answer, [`RETRY_MS`] after a refusal.
+//! 2. Accepted tasks are polled, all of one order at one node together; at once again while output flows.
+//! 3. A task that lost its unit is stopped; nobody waits for the answer.
+
+use super::order::Signer;
+use super::record::Finish;
+use super::tasks::{Progress, Run};
+use super::{Buyer, OrderKey};
+use crate::agent::{AgentReply, AgentRequest, JobId, POLL_JOBS, PollJob, SignedStart, Start};
+use crate::agent::{JobReport, StartRefusal};
+use crate::effect::Effect;
+use crate::input::AskToken;
+use gridbay_ledger::State;
+use gridbay_protocol::keys::PublicKey;
+
+/// Milliseconds between polls of a seller that runs tasks of an order.
+const POLL_MS: u64 = 100;
+/// Milliseconds to wait for an answer before asking again.
+const ANSWER_MS: u64 = 3_000;
+/// Milliseconds after which a refused start is tried again.
+const RETRY_MS: u64 = 100;
+
+#[derive(Clone, Debug)]
+pub(super) enum Question {
+    Start(JobId),
+    Poll(Vec<PollJob>),
+    Stop,
+}
+
+impl Buyer {
+    pub(super) fn ask(
+        &mut self,
+        key: OrderKey,
+        to: PublicKey,
+        request: AgentRequest,
+        question: Question,
+        effects: &mut Vec<Effect>,
+    ) {
+        let token = self.next_token;
+        self.next_token += 1;
+        self.asked.insert(token, (key, question));
+        effects.push(Effect::Ask { token, to, request });
+    }
+
+    /// Asks what is due. Returns when to be called again, if anything runs.
+    pub fn tick(
+        &mut self,
+        state: &State,
+        signer: &Signer<'_>,
+        now_ms: u64,
+        effects: &mut Vec<Effect>,
+    ) -> Option<u64> {
+        self.quiet.retain(|_, until| *until > now_ms);
+        let mut busy = false;
+        for key in self.unsettled() {
+            let Some(agent) = self.orders.get(&key) else {
+                continue;
+            };
+            busy |= !agent.tasks.runs.is_empty();
+            let due = |r: &&Run| !r.accepted && r.asked_until_ms <= now_ms;
+            let starts: Vec<Run> = agent.tasks.runs.values().filter(due).copied().collect();
+            for run in starts {
+                self.ask_start(key, run, state, signer, now_ms, effects);
+            }
+            self.ask_polls(key, now_ms, effects);
+        }
+        busy.then_some(now_ms + POLL_MS / 2)
+    }
+
+    fn ask_start(
+        &mut self,
+        key: OrderKey,
+        run: Run,
+        state: &State,
+        signer: &Signer<'_>,
+        now_ms: u64,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(agent) = self.orders.get_mut(&key) else {
+            return;
+        };
+        if let Some(run) = agent.tasks.runs.get_mut(&run.job.task) {
+            run.asked_until_ms = now_ms + ANSWER_MS;
+        }
+        let start = Start {
+            job: run.job,
+            offer: run.offer,
+            tasks: agent.order().tasks,
+            spec: agent.order().spec.clone(),
+            salt: agent.work_salt(),
+            key: signer.key.public(),
+        };
+        let signed = SignedStart::new(&state.network(), start, signer.key);
+        let request = AgentRequest::Start(Box::new(signed));
+        self.ask(key, run.node, request, Question::Start(run.job), effects);
+    }
+
+    fn ask_polls(&mut self, key: OrderKey, now_ms: u64, effects: &mut Vec<Effect>) {
+        let Some(agent) = self.orders.get(&key) else {
+            return;
+        };
+        let polls = agent.tasks.polls(POLL_JOBS);
+        let due: Vec<_> = polls
+            .into_iter()
+            .filter(|(node, _)| !self.quiet.contains_key(&(key, *node)))
+            .collect();
+        for (node, jobs) in due {
+            self.quiet.insert((key, node), now_ms + ANSWER_MS);
+            let request = AgentRequest::Poll(jobs.clone());
+            self.ask(key, node, request, Question::Poll(jobs), effects);
+        }
+    }
+
+    /// A seller answered, or did not.
+    pub fn answered(
+        &mut self,
+        token: AskToken,
+        from: Option<AgentReply>,
+        state: &State,
+        now_ms: u64,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some((key, question)) = self.asked.remove(&token) else {
+            return;
+        };
+        match (question, from) {
+            (Question::Stop, _) => {}
+            (Question::Start(job), reply) => self.start_answered(key, &job, reply, now_ms),
+            (Question::Poll(polls), reply) => {
+                self.poll_answered(key, &polls, reply, now_ms, effects);
+                self.plan(key, state, effects);
+            }
+        }
+        self.save_changed(effects);
+    }
+
+    fn start_answered(&mut self, key: OrderKey, job: &JobId, reply: Option<AgentReply>, now: u64) {
+        let Some(agent) = self.orders.get_mut(&key) else {
+            return;
+        };
+        let Some(run) = agent
+            .tasks
+            .runs
+            .get_mut(&job.task)
+            .filter(|r| r.job == *job)
+        else {
+            return;
+        };
+        match reply {
+            Some(AgentReply::Ok) => {
+                run.accepted = true;
+                let node = run.node;
+                self.quiet.remove(&(key, node));
+            }
+            Some(AgentReply::Refused(
+                why @ (StartRefusal::OtherWork | StartRefusal::NotBuyer | StartRefusal::Invalid),
+            )) => {
+                tracing::warn!(order = %key, %job, %why, "a seller refuses the job");
+                run.asked_until_ms = now + 10 * RETRY_MS;
+            }
+            _ => run.asked_until_ms = now + RETRY_MS,
+        }
+    }
+
+    fn poll_answered(
+        &mut self,
+        key: OrderKey,
+        polls: &[PollJob],
+        reply: Option<AgentReply>,
+        now_ms: u64,
+        effects: &mut Vec<Effect>,
+    ) {
+        let node = polls.first().and_then(|p| self.node_of(key, &p.job));
+        let reports = match reply {
+            Some(AgentReply::Reports(reports)) => reports,
+            _ => Vec::new(),
+        };
+        let mut more = false;
+        for (poll, report) in polls.iter().zip(&reports).filter(|(p, r)| p.job == r.job) {
+            more |= !report.stdout.is_empty() || !report.stderr.is_empty();
+            self.take_report(key, poll, report, effects);
+        }
+        if let Some(node) = node {
+            // Output flows: ask on at once. Else wait a little.
+            let until = if more { now_ms } else { now_ms + POLL_MS };
+            self.quiet.insert((key, node), until);
+        }
+    }
+
+    fn node_of(&self, key: OrderKey, job: &JobId) -> Option<PublicKey> {
+        self.orders
+            .get(&key)?
+            .tasks
+            .runs
+            .get(&job.task)
+            .map(|r| r.node)
+    }
+
+    fn take_report(
+        &mut self,
+        key: OrderKey,
+        poll: &PollJob,
+        report: &JobReport,
+        effects: &mut Vec<Effect>,
+    ) {
+        let Some(agent) = self.orders.get_mut(&key) else {
+            return;
+        };
+        let node = agent.tasks.runs.get(&report.job.task).map(|r| r.node);
+        let Some(progress) = agent.tasks.report(poll, report) else {
+            return;
+        };
+        for (stderr, from, bytes) in [
+            (false, poll.stdout_from, &report.stdout),
+            (true, poll.stderr_from, &report.stderr),
+        ] {
+            if !bytes.is_empty() {
+                let (task, bytes) = (report.job.task, bytes.clone());
+                effects.push(Effect::AppendOutput {
+                    order: key,
+                    task,
+                    stderr,
+                    from,
+                    bytes,
+                });
+            }
+        }
+        match (progress, node) {
+            (Progress::OutputComplete, Some(node)) => {
+                let paths = agent.order().spec.outputs.clone();
+                if paths.is_empty() {
+                    self.task_complete(key, &report.job);
+                } else {
+                    if let Some(run) = agent.tasks.runs.get_mut(&report.job.task) {
+                        run.fetching = true;
+                    }
+                    let job = report.job;
+                    effects.push(Effect::FetchOutputs {
+                        order: key,
+                        job,
+                        from: node,
+                        paths,
+                    });
+                }
+            }
+            (Progress::Lost, _) => {
+                agent.touch();
+                if agent.tasks.is_hopeless() {
+                    agent.set_finish(Finish::Ended("lost".to_string()));
+                }
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! What the owner commands: entries in his own name, orders to the agents.
+
+use crate::buyer::OrderKey;
+use crate::buyer::order::Signer;
+use crate::command;
+use crate::core::Core;
+use crate::effect::Effect;
+use crate::input::{Command, CommandToken, Now};
+use crate::join::Joining;
+use crate::reply::Reply;
+use gridbay_host::{Fault, HostInput};
+use gridbay_protocol::entry::EntryBody;
+
+impl Core {
+    /// Answers a command of the owner.
+    pub(crate) fn command(
+        &mut self,
+        now: Now,
+        token: CommandToken,
+        command: Command,
+        effects: &mut Vec<Effect>,
+    ) -> Result<(), Fault> {
+        let reply = match command::body_of(self, &command) {
+            Err(refused) => Reply::Refused(refused),
+            Ok(Some(body)) => self.submit_own(now, body, effects)?,
+            Ok(None) => self.command_of_agents(now, command, effects)?,
+        };
+        effects.push(Effect::Reply { token, reply });
+        Ok(())
+    }
+
+    /// Signs and submits an entry of the owner, if the ledger would take it now (or soon).
+    fn submit_own(
+        &mut self,
+        now: Now,
+        body: EntryBody,
+        effects: &mut Vec<Effect>,
+    ) -> Result<Reply, Fault> {
+        let Some(account) = self.account else {
+            return Ok(Reply::Refused(command::no_account()));
+        };
+        let state = self.host.state();
+        let signer = Signer {
+            account,
+            key: &self.key,
+        };
+        let Some(entry) = self.sent.sign(state, &signer, &body) else {
+            return Ok(Reply::Refused(command::too_many()));
+        };
+        match command::would_pass(state, entry) {
+            Err(refused) => Ok(Reply::Refused(refused)),
+            Ok(entry) => {
+                let id = entry.id();
+                self.sent.note(id, entry.entry().valid_until);
+                self.feed(now, HostInput::Submit(entry), effects)?;
+                Ok(Reply::Submitted(id))
+            }
+        }
+    }
+
+    fn command_of_agents(
+        &mut self,
+        now: Now,
+        command: Command,
+        effects: &mut Vec<Effect>,
+    ) -> Result<Reply, Fault> {
+        match command {
+            Command::Order(order) => {
+                let Some(account) = self.account else {
+                    return Ok(Reply::Refused(command::no_account()));
+                };
+                let key: OrderKey = order.key;
+                let signer = Signer {
+                    account,
+                    key: &self.key,
+                };
+                let added = self.buyer.add(*order, self.host.state(), &signer);
+                effects.push(added.save);
+                self.submit(now, added.submits, effects)?;
+                Ok(Reply::Ordered(key))
+            }
+            Command::Cancel(key) => {
+                if !self.buyer.cancel(&key) {
+                    return Ok(Reply::Refused(command::no_order(&key)));
+                }
+                self.after_block(now, &[], effects)?;
+                Ok(Reply::Done)
+            }
+            Command::Join { invitation, keys } => {
+                self.joining = Some(Joining::new(*invitation, keys));
+                self.after_block(now, &[], effects)?;
+                Ok(Reply::Done)
+            }
+            Command::Drain => {
+                self.seller.drain();
+                Ok(Reply::Done)
+            }
+            Command::SetOffer(_) | Command::WithdrawOffer(_) | Command::Transfer { .. } => {
+                Ok(Reply::Done)
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Transfers of the owner.
+
+use crate::world::{World, credits};
+use gridbay_core::input::Command;
+use gridbay_core::reply::{RefusedKind, Reply};
+use gridbay_protocol::ids::{AccountId, Hash32};
+use gridbay_protocol::units::Credits;
+
+fn transfer(to: AccountId, amount: Credits) -> Command {
+    let memo = Hash32([1; 32]);
+    Command::Transfer { to, amount, memo }
+}
+
+fn free(world: &World, n: usize) -> i64 {
+    let account = world.nodes[n].core.account().expect("has an account");
+    world.nodes[0].core.state().balance(&account).free
+}
+
+/// Two validators that have decided a few blocks and know their accounts.
+fn settled() -> (World, AccountId) {
+    let mut world = World::new(2, 1);
+    let known = |w: &World| w.nodes.iter().all(|n| n.core.account().is_some());
+    assert!(world.run_until(20_000, known));
+    let to = world.nodes[2].core.account().expect("known");
+    (world, to)
+}
+
+#[test]
+fn equal_transfers_at_one_height_all_take_effect() {
+    let (mut world, to) = settled();
+    let (mine, theirs) = (free(&world, 0), free(&world, 2));
+    for _ in 0..3 {
+        world.command(0, transfer(to, credits(5)));
+    }
+    world.run(3_000);
+    let mut ids: Vec<_> = world.nodes[0]
+        .replies
+        .iter()
+        .map(|reply| match reply {
+            Reply::Submitted(id) => *id,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), 3);
+    assert_eq!(free(&world, 0), mine - 15_000_000);
+    assert_eq!(free(&world, 2), theirs + 15_000_000);
+}
+
+#[test]
+fn what_cannot_be_paid_or_reaches_nobody_is_refused_at_once() {
+    let (mut world, to) = settled();
+    world.command(0, transfer(to, credits(101)));
+    world.command(0, transfer(AccountId([9; 32]), credits(1)));
+    assert!(world.run_until(1_000, |w| w.nodes[0].replies.len() == 2));
+    let kinds: Vec<_> = world.nodes[0]
+        .replies
+        .iter()
+        .map(|reply| match reply {
+            Reply::Refused(refused) => refused.kind,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(kinds, [RefusedKind::Unfunded, RefusedKind::NotFound]);
+    let before = free(&world, 0);
+    world.run(3_000);
+    assert_eq!(free(&world, 0), before, "nothing was sent");
+}
