@@ -179,6 +179,11 @@ type Expected = fn(&BlockRefusal) -> bool;
 
 /// Changes to a block, and how each must be refused.
 fn changes() -> Vec<(Change, Expected)> {
+    let tables = [wrong_hashes(), wrong_headers(), wrong_bodies()];
+    tables.into_iter().flatten().collect()
+}
+
+fn wrong_hashes() -> Vec<(Change, Expected)> {
     let bad = Hash32([1; 32]);
     vec![
         (Box::new(move |b| b.header.state_root = bad), |r| {
@@ -208,6 +213,11 @@ fn changes() -> Vec<(Change, Expected)> {
         (Box::new(move |b| b.header.beacon_reveal = bad), |r| {
             matches!(r, BlockRefusal::Reveal(_))
         }),
+    ]
+}
+
+fn wrong_headers() -> Vec<(Change, Expected)> {
+    vec![
         (Box::new(|b| b.header.height += 1), |r| {
             matches!(r, BlockRefusal::Height { .. })
         }),
@@ -223,6 +233,11 @@ fn changes() -> Vec<(Change, Expected)> {
         (Box::new(|b| b.header.rules += 1), |r| {
             matches!(r, BlockRefusal::Foreign { .. })
         }),
+    ]
+}
+
+fn wrong_bodies() -> Vec<(Change, Expected)> {
+    vec![
         (
             Box::new(|b| {
                 b.entries.pop();

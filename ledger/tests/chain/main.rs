@@ -3,7 +3,10 @@
 #![allow(clippy::unwrap_used)]
 
 mod accounts;
+mod buying;
 mod crowd;
+mod delivery;
+mod ending;
 mod forgery;
 mod market;
 mod model;

@@ -1,6 +1,7 @@
 //! Trading in scenarios: offers, sealed bids, buys, and what came of them.
 
 use crate::world::{World, credits, key};
+use gridbay_protocol::clearing::ClearingRecord;
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::ids::{EntryId, Hash32, LeaseId, OfferId, OrderId};
@@ -12,6 +13,8 @@ use gridbay_protocol::stage::Authentic;
 use gridbay_protocol::units::Price;
 use std::sync::Arc;
 
+/// Balance of a member at the start, in micro-credits.
+pub(crate) const START: i128 = 1_000_000;
 pub(crate) const SALT: [u8; 32] = [8; 32];
 
 /// Terms of an offer at the node of the seller.
@@ -169,4 +172,32 @@ pub(crate) fn lease_ends(effects: &[Effect]) -> Vec<(OrderId, LeaseEnd)> {
         _ => None,
     };
     effects.iter().filter_map(end).collect()
+}
+
+/// Member 1 offers two units at a reserve of 10 and a buy price of 30; the next height is 10.
+pub(crate) fn two_units() -> World {
+    let mut world = World::new();
+    let offer = world.offer(1, 1, 2, 10, Some(30));
+    world.all(vec![offer]);
+    world.until(9);
+    world
+}
+
+/// Member 2 runs two units from height 17 on, alone, at 20 a slot, acknowledged at 17.
+pub(crate) fn one_lease() -> (World, OrderId) {
+    let mut world = two_units();
+    let two = bid(&world, &[(2, 50)], 5);
+    let orders = world.bids(&[(2, two)]);
+    world.until(16);
+    let lease = world.lease_of(&orders[0]);
+    world.deliver(1, lease);
+    (world, orders[0])
+}
+
+pub(crate) fn clearings(effects: &[Effect]) -> Vec<ClearingRecord> {
+    let record = |effect: &Effect| match effect {
+        Effect::Clearing(record) => Some(record.clone()),
+        _ => None,
+    };
+    effects.iter().filter_map(record).collect()
 }

@@ -14,6 +14,9 @@ mod fixture;
 mod generate;
 mod rng;
 mod samples;
+mod stage_entry;
+mod stage_genesis;
+mod stage_proof;
 
 use fixture::{Fixture, damage};
 use gridbay_protocol::advert::SignedAdvert;

@@ -1,6 +1,7 @@
 //! Beacon chains that run out and are renewed.
 
-use crate::world::{World, chain};
+use crate::genesis::chain;
+use crate::world::World;
 use gridbay_protocol::genesis::Policy;
 
 /// Short enough to be used up a few times, long enough for a reserve of more than a handful of turns.

@@ -1,9 +1,11 @@
 //! A market of whole cores: sealed orders that end as settled leases, buys that preempt, restarts.
 
 mod beacons;
+mod genesis;
 mod transfers;
 mod world;
 
+use genesis::{credits, node_key};
 use gridbay_core::buyer::{Finish, NewOrder, OrderKey, Terms};
 use gridbay_core::input::Command;
 use gridbay_core::reply::Reply;
@@ -11,7 +13,7 @@ use gridbay_protocol::job::JobSpec;
 use gridbay_protocol::offer::{OfferTerms, Primary, Reclaim};
 use gridbay_protocol::order::Step;
 use gridbay_protocol::units::{Credits, Price};
-use world::{World, credits, node_key};
+use world::World;
 
 fn sleep(seconds: u64) -> JobSpec {
     JobSpec {

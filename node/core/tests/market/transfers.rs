@@ -1,6 +1,7 @@
 //! Transfers of the owner.
 
-use crate::world::{World, credits};
+use crate::genesis::credits;
+use crate::world::World;
 use gridbay_core::input::Command;
 use gridbay_core::reply::{RefusedKind, Reply};
 use gridbay_protocol::ids::{AccountId, Hash32};

@@ -1,9 +1,7 @@
 //! Received bytes become a checked entry only if every rule of their kind holds.
 
-#[allow(dead_code, reason = "shared with the golden vectors")]
-#[path = "golden/samples/mod.rs"]
-mod samples;
-
+use crate::samples::entry::{self, ACCOUNT, SIGNER, TOKEN};
+use crate::samples::{NETWORK, key, micros};
 use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::codec::{self, CodecError};
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
@@ -15,8 +13,6 @@ use gridbay_protocol::offer::{OfferTerms, Reclaim};
 use gridbay_protocol::order::{Bid, Buy, Commit, Open, Step};
 use gridbay_protocol::stage::{Malformed, WellFormed};
 use gridbay_protocol::units::{Credits, Price};
-use samples::entry::{self, ACCOUNT, SIGNER, TOKEN};
-use samples::{NETWORK, key, micros};
 
 type Case = (&'static str, EntryBody);
 
@@ -104,7 +100,17 @@ fn granted(change: impl FnOnce(&mut Grant), more: u64) -> EntryBody {
 }
 
 fn refused() -> Vec<Case> {
-    let above = Price(Price::MAX.0 + 1);
+    let tables = [
+        refused_accounts(),
+        refused_transfers(),
+        refused_offers(),
+        refused_bids(),
+        refused_buys(),
+    ];
+    tables.into_iter().flatten().collect()
+}
+
+fn refused_accounts() -> Vec<Case> {
     vec![
         ("no keys", set_keys(Vec::clear)),
         ("17 keys", EntryBody::SetKeys { keys: keys(17) }),
@@ -126,11 +132,22 @@ fn refused() -> Vec<Case> {
             granted(|g| g.inviter = AccountId([9; 32]), 0),
         ),
         ("a grant and an endowment", granted(|_| (), 1)),
+    ]
+}
+
+fn refused_transfers() -> Vec<Case> {
+    vec![
         (
             "nothing transferred",
             transfer(AccountId([9; 32]), Credits::ZERO),
         ),
         ("a transfer to oneself", transfer(ACCOUNT, micros(1))),
+    ]
+}
+
+fn refused_offers() -> Vec<Case> {
+    let above = Price(Price::MAX.0 + 1);
+    vec![
         ("an offer of nothing", offer(|o| o.units = 0)),
         (
             "too many units offered",
@@ -145,6 +162,12 @@ fn refused() -> Vec<Case> {
             "a buy price below the reserve",
             offer(|o| o.buy_price = Some(Price(o.reserve.0 - 1))),
         ),
+    ]
+}
+
+fn refused_bids() -> Vec<Case> {
+    let above = Price(Price::MAX.0 + 1);
+    vec![
         ("a bracket too high", commit(limits::BRACKET + 1)),
         ("no steps", open(|b| b.steps.clear())),
         (
@@ -173,6 +196,11 @@ fn refused() -> Vec<Case> {
             "a bid for ever",
             open(|b| b.slots = limits::ORDER_SLOTS + 1),
         ),
+    ]
+}
+
+fn refused_buys() -> Vec<Case> {
+    vec![
         ("a buy of nothing", buy(|b| b.units = 0)),
         (
             "too many units bought",

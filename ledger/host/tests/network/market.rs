@@ -1,9 +1,7 @@
 //! A market on four hosts: offers, sealed bids, openings and clearings, and a proposer who allocates
 //! wrongly.
 
-mod common;
-
-use common::World;
+use crate::world::World;
 use gridbay_host::HostInput;
 use gridbay_ledger::{CheckedBlock, State, log};
 use gridbay_protocol::block::Block;
@@ -37,7 +35,7 @@ fn offer(world: &mut World) {
         buy_price: None,
         reclaim: Reclaim::None,
         mechanism: Primary::Ausubel,
-        node: common::account_key(0).public(),
+        node: crate::genesis::account_key(0).public(),
     };
     let entry = world.sign(0, EntryBody::SetOffer(terms), 100);
     world.input(0, HostInput::Submit(entry));
@@ -149,7 +147,7 @@ fn forge(effects: &mut [Effect], kind: u64) -> bool {
 #[test]
 fn a_wrong_allocation_is_never_decided() {
     let mut world = World::new(4, 0, 2);
-    let lie = |block: &Block, state: &State, rng: &mut common::Rng| {
+    let lie = |block: &Block, state: &State, rng: &mut crate::rng::Rng| {
         let checked = CheckedBlock::check(&state.network(), block.clone(), |_, _| None).ok()?;
         let mut effects = state.execute(&checked).ok()?.effects().to_vec();
         if !forge(&mut effects, rng.next()) {

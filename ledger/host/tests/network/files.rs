@@ -1,8 +1,6 @@
 //! A host on the real disk with a real index: restarts, a torn index, an index of another book.
 
-mod common;
-
-use common::World;
+use crate::world::World;
 use gridbay_host::disk::RealDisk;
 use gridbay_host::{Host, HostConfig, HostEffect, HostInput, Now};
 use std::fs;
@@ -12,8 +10,8 @@ use std::path::Path;
 fn open(world: &World, root: &Path) -> Host {
     let config = HostConfig {
         genesis: world.genesis.clone(),
-        key: Some(common::consensus_key(0)),
-        chain: Some(common::chain(0)),
+        key: Some(crate::genesis::consensus_key(0)),
+        chain: Some(crate::genesis::chain(0)),
         index: Some(root.join("index")),
     };
     let disk = RealDisk::open(&root.join("ledger")).expect("a directory");
@@ -26,7 +24,7 @@ fn run(host: &mut Host, clock: &mut u64, height: u64) {
     while host.state().height() < height {
         let now = Now {
             mono_ms: *clock,
-            wall_ms: common::EPOCH_MS + *clock,
+            wall_ms: crate::world::EPOCH_MS + *clock,
         };
         let effects = host.step(now, input).expect("no fault");
         let wake = effects.iter().find_map(|effect| match effect {
@@ -43,7 +41,7 @@ fn submit(world: &mut World, host: &mut Host, clock: u64, n: usize) {
         let entry = world.transfer(0);
         let now = Now {
             mono_ms: clock,
-            wall_ms: common::EPOCH_MS + clock,
+            wall_ms: crate::world::EPOCH_MS + clock,
         };
         host.step(now, HostInput::Submit(entry)).expect("no fault");
     }
@@ -53,7 +51,7 @@ fn submit(world: &mut World, host: &mut Host, clock: u64, n: usize) {
 fn the_book_survives_and_the_index_is_made_anew_when_it_has_to_be() {
     let mut world = World::new(1, 0, 1);
     // A transfer needs another account to go to: none here, so the other end is the second member.
-    let second = common::genesis(2).members.remove(1);
+    let second = crate::genesis::genesis(2).members.remove(1);
     world
         .genesis
         .members

@@ -1,7 +1,5 @@
 //! Shared by the mechanism tests: random markets from a seed, and oracles that restate the rules
 //! without calling production code.
-#![allow(dead_code, reason = "every test binary uses its own part")]
-#![allow(clippy::unwrap_used, reason = "only tests run this")]
 
 use gridbay_protocol::mechanism::ausubel::Bidder;
 

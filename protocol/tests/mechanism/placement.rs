@@ -1,12 +1,9 @@
 //! Placement on random floors: total, each unit once, order-independent, holders stay.
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
-
-mod mechanism_support;
 
 use std::collections::BTreeMap;
 
+use crate::support::Dice;
 use gridbay_protocol::mechanism::placement::{Placed, Site, Winner, place};
-use mechanism_support::Dice;
 
 fn rank(dice: &mut Dice) -> [u8; 32] {
     [dice.below(4) as u8; 32]

@@ -1,10 +1,7 @@
 //! Random markets against oracles: every allocation looked at, and the plain dynamic programme.
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod mechanism_support;
-
+use crate::support::{Dice, Result, brute_force, in_tie_order, plain_programme};
 use gridbay_protocol::mechanism::ausubel::{Bidder, Input, Outcome, Rule, clear};
-use mechanism_support::{Dice, Result, brute_force, in_tie_order, plain_programme};
 
 /// An outcome as units and payment per bidder of `ids`.
 fn dense(outcome: &Outcome<u64>, ids: &[u64]) -> Result {

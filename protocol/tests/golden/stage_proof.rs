@@ -1,10 +1,8 @@
 //! Certificates and evidence: what proves a block final, what proves a validator guilty, and what
 //! does neither.
 
-#[allow(dead_code, reason = "shared with the golden vectors")]
-#[path = "golden/samples/mod.rs"]
-mod samples;
-
+use crate::samples::block::{self, certificate, key_of, member, signed_vote, validators, vote};
+use crate::samples::{NETWORK, entry, key};
 use gridbay_protocol::block::{BLOCK_EVIDENCE, Block, BlockError};
 use gridbay_protocol::codec::{self, CodecError};
 use gridbay_protocol::evidence::Evidence;
@@ -13,8 +11,6 @@ use gridbay_protocol::ids::{BlockId, NetworkId, ValidatorId};
 use gridbay_protocol::limits;
 use gridbay_protocol::validator::{Validator, ValidatorSet, validator_id};
 use gridbay_protocol::vote::{Certificate, CertificateError, Vote, VoteKind};
-use samples::block::{self, certificate, key_of, member, signed_vote, validators, vote};
-use samples::{NETWORK, entry, key};
 
 const OTHER: NetworkId = NetworkId([0x22; 32]);
 

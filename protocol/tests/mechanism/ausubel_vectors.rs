@@ -1,10 +1,7 @@
 //! The 60 published cases of the Ausubel auction, bit for bit, under all three rules.
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-mod mechanism_support;
-
+use crate::support::Dice;
 use gridbay_protocol::mechanism::ausubel::{Bidder, Error, Input, Rule, clear};
-use mechanism_support::Dice;
 use serde_json::{Value, json};
 
 const RULES: [(Rule, &str); 3] = [
@@ -14,7 +11,7 @@ const RULES: [(Rule, &str); 3] = [
 ];
 
 fn cases() -> Vec<Value> {
-    let file: Value = serde_json::from_str(include_str!("vectors/ausubel.json")).unwrap();
+    let file: Value = serde_json::from_str(include_str!("../vectors/ausubel.json")).unwrap();
     file["cases"].as_array().unwrap().clone()
 }
 

@@ -1,8 +1,7 @@
 //! A proposer that lies: none of its lies is decided, and the next round decides another block.
 
-mod common;
-
-use common::{Lie, World, validator};
+use crate::genesis::validator;
+use crate::world::{Lie, World};
 use gridbay_host::Equivocation;
 use gridbay_host::message::{HostMessage, SignedVote};
 use gridbay_host::{HostInput, Received};
@@ -66,7 +65,7 @@ fn altered_roots_are_never_decided() {
         ("next validators", |b| &mut b.header.next_validators),
     ];
     for (i, (name, field)) in fields.into_iter().enumerate() {
-        let lie = move |block: &Block, _: &State, rng: &mut common::Rng| {
+        let lie = move |block: &Block, _: &State, rng: &mut crate::rng::Rng| {
             let mut block = block.clone();
             flip(field(&mut block), rng.next());
             Some(block)
@@ -77,18 +76,18 @@ fn altered_roots_are_never_decided() {
 
 #[test]
 fn altered_entries_are_never_decided() {
-    let dropped = |block: &Block, _: &State, rng: &mut common::Rng| {
+    let dropped = |block: &Block, _: &State, rng: &mut crate::rng::Rng| {
         let at = rng.below(block.entries.len() as u64) as usize;
         let some = !block.entries.is_empty();
         some.then(|| with_entries(block.clone(), |b| drop(b.entries.remove(at))))
     };
     twenty_lies("an entry dropped", 1, Box::new(dropped));
-    let swapped = |block: &Block, _: &State, _: &mut common::Rng| {
+    let swapped = |block: &Block, _: &State, _: &mut crate::rng::Rng| {
         let two = block.entries.len() >= 2;
         two.then(|| with_entries(block.clone(), |b| b.entries.swap(0, 1)))
     };
     twenty_lies("two entries swapped", 2, Box::new(swapped));
-    let repeated = |block: &Block, _: &State, _: &mut common::Rng| {
+    let repeated = |block: &Block, _: &State, _: &mut crate::rng::Rng| {
         let first = block.entries.first()?.clone();
         Some(with_entries(block.clone(), |b| b.entries.insert(0, first)))
     };
@@ -97,20 +96,20 @@ fn altered_entries_are_never_decided() {
 
 #[test]
 fn wrong_reveals_names_and_times_are_never_decided() {
-    let reveal = |block: &Block, _: &State, rng: &mut common::Rng| {
+    let reveal = |block: &Block, _: &State, rng: &mut crate::rng::Rng| {
         let mut block = block.clone();
         flip(&mut block.header.beacon_reveal, rng.next());
         Some(block)
     };
     twenty_lies("a reveal", 4, Box::new(reveal));
-    let name = |block: &Block, _: &State, rng: &mut common::Rng| {
+    let name = |block: &Block, _: &State, rng: &mut crate::rng::Rng| {
         let mut block = block.clone();
         block.header.proposer = validator(1 + rng.below(3) as usize);
         Some(block)
     };
     twenty_lies("another's name", 5, Box::new(name));
     // A block that is right in every other way, but from the future.
-    let future = |block: &Block, state: &State, _: &mut common::Rng| {
+    let future = |block: &Block, state: &State, _: &mut crate::rng::Rng| {
         let draft = Draft {
             proposer: block.header.proposer,
             time_ms: block.header.time_ms + 5_000,
@@ -129,7 +128,7 @@ fn omitting_an_acknowledged_entry_costs_the_first_rounds() {
     let mut world = World::new(4, 0, 7);
     // All proposers omit what member 0 sends; every block is otherwise right.
     let victim = world.account(0);
-    let censor = move |block: &Block, state: &State, _: &mut common::Rng| {
+    let censor = move |block: &Block, state: &State, _: &mut crate::rng::Rng| {
         let others = block.entries.iter().filter(|e| e.entry.account != victim);
         if others.clone().count() == block.entries.len() {
             return None;
@@ -174,11 +173,11 @@ fn two_votes_of_one_validator_become_evidence_in_the_book() {
             block: Some(BlockId([9; 32])),
             validator: validator(3),
         };
-        let signed = SignedVote::new(vote, &network, &common::consensus_key(3));
+        let signed = SignedVote::new(vote, &network, &crate::genesis::consensus_key(3));
         let message = HostMessage::Vote(signed);
         for to in 0..3 {
             let message = Received::Message(message.clone());
-            let from = common::peer(3);
+            let from = crate::genesis::peer(3);
             world.input(to, HostInput::Message { from, message });
         }
         assert!(world.run(world.now + 20_000, |w| w.all_at(height)));
@@ -203,7 +202,7 @@ fn two_votes_of_one_validator_become_evidence_in_the_book() {
 fn two_proposals_of_one_validator_are_seen_by_all() {
     let mut world = World::new(4, 0, 10);
     // The world sends one block; the true one goes out beside it, to one host only.
-    let lie = |block: &Block, _: &State, _: &mut common::Rng| {
+    let lie = |block: &Block, _: &State, _: &mut crate::rng::Rng| {
         let mut block = block.clone();
         flip(&mut block.header.state_root, 0);
         Some(block)
@@ -225,13 +224,16 @@ fn two_proposals_of_one_validator_are_seen_by_all() {
         });
     let mut other = lie.expect("the lie went over the wire").proposal;
     other.block = BlockId([8; 32]);
-    let signed =
-        gridbay_host::message::SignedProposal::new(other, &network, &common::consensus_key(0));
+    let signed = gridbay_host::message::SignedProposal::new(
+        other,
+        &network,
+        &crate::genesis::consensus_key(0),
+    );
     let message = Received::Message(HostMessage::Proposal(gridbay_host::message::Offered {
         signed,
         body: None,
     }));
-    let from = common::peer(0);
+    let from = crate::genesis::peer(0);
     world.run(world.now + 25, |_| false);
     world.input(1, HostInput::Message { from, message });
     let height = other.height;

@@ -1,9 +1,7 @@
 //! A genesis is refused for each kind of damage; so are adverts and invitations out of range.
 
-#[allow(dead_code, reason = "shared with the golden vectors")]
-#[path = "golden/samples/mod.rs"]
-mod samples;
-
+use crate::samples::genesis::{class, genesis, invitation, member};
+use crate::samples::{NETWORK, entry, key, market, micros};
 use gridbay_protocol::account::Roles;
 use gridbay_protocol::advert::{Advert, AdvertError, SignedAdvert};
 use gridbay_protocol::class::Isolation;
@@ -12,8 +10,6 @@ use gridbay_protocol::genesis::{FORMAT, Genesis, GenesisError, MemberValidator, 
 use gridbay_protocol::invitation::{Invitation, InvitationError};
 use gridbay_protocol::limits;
 use gridbay_protocol::units::{Credits, Price};
-use samples::genesis::{class, genesis, invitation, member};
-use samples::{NETWORK, entry, key, market, micros};
 
 type Damage = (&'static str, fn(&mut Genesis));
 

@@ -1,8 +1,6 @@
 //! Four hosts agree and go on: in peace, with a dead member, over a cut, with newcomers.
 
-mod common;
-
-use common::World;
+use crate::world::World;
 use gridbay_host::HostInput;
 
 /// Transfers of all members, one every `every` ms on average.

@@ -1,8 +1,7 @@
 //! Hostile messages: refused and penalised, never a panic, a fault or a standstill.
 
-mod common;
-
-use common::{World, peer, validator};
+use crate::genesis::{peer, validator};
+use crate::world::World;
 use gridbay_host::message::*;
 use gridbay_host::{HostEffect, HostInput, Offence, PoolRefusal, Received, limits};
 use gridbay_protocol::ids::{BlockId, ValidatorId};

@@ -1,13 +1,10 @@
 //! Classes with many sellers: brute force with one phantom per offer, and what must always hold.
-#![allow(clippy::unwrap_used, reason = "helpers of tests")]
-
-mod mechanism_support;
 
 use std::collections::BTreeMap;
 
+use crate::support::{Dice, Result, brute_force, in_tie_order, plain_programme};
 use gridbay_protocol::mechanism::ausubel::{Bidder, Rule};
 use gridbay_protocol::mechanism::pool::{self, Input, Offer, Outcome};
-use mechanism_support::{Dice, Result, brute_force, in_tie_order, plain_programme};
 
 type Market = Input<u64, u64>;
 

@@ -3,26 +3,21 @@
 //! Messages travel as bytes. The world checks while it runs: equal blocks and state roots at equal
 //! heights, and that nobody's votes ever contradict each other.
 
-#![allow(dead_code, unreachable_pub, clippy::unwrap_used)]
-
+use crate::genesis::{account_key, chain, consensus_key, genesis, peer, validator};
+use crate::rng::Rng;
 use gridbay_host::disk::MemDisk;
 use gridbay_host::message::{HostMessage, SignedProposal};
 use gridbay_host::{
     Equivocation, Host, HostConfig, HostEffect, HostInput, Now, Offence, Peer, Received,
 };
 use gridbay_ledger::State;
-use gridbay_protocol::account::{AccountKey, Roles};
-use gridbay_protocol::beacon::Chain;
 use gridbay_protocol::block::Block;
-use gridbay_protocol::calendar::Calendar;
-use gridbay_protocol::class::{Class, ClassKey, Isolation};
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
-use gridbay_protocol::genesis::{FORMAT, Genesis, Member, MemberValidator, Policy, RULES};
+use gridbay_protocol::genesis::Genesis;
 use gridbay_protocol::ids::{AccountId, BlockId, EntryId, Hash32, ValidatorId};
-use gridbay_protocol::keys::SecretKey;
 use gridbay_protocol::stage::{Authentic, WellFormed};
-use gridbay_protocol::units::{Credits, Price};
+use gridbay_protocol::units::Credits;
 use gridbay_protocol::vote::VoteKind;
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,90 +25,7 @@ use std::hash::{Hash as _, Hasher as _};
 use std::sync::Arc;
 
 /// Wall clock at virtual time 0.
-pub const EPOCH_MS: u64 = 1_700_000_000_000;
-const CHAIN_STEPS: u32 = 4_000;
-
-/// A small, fast, well-mixed generator (splitmix64).
-pub struct Rng(pub u64);
-
-impl Rng {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-    pub fn below(&mut self, n: u64) -> u64 {
-        self.next() % n.max(1)
-    }
-}
-
-pub fn account_key(n: usize) -> SecretKey {
-    SecretKey::from_seed(&[n as u8 + 1; 32])
-}
-pub fn consensus_key(n: usize) -> SecretKey {
-    SecretKey::from_seed(&[n as u8 + 101; 32])
-}
-pub fn peer(n: usize) -> Peer {
-    *SecretKey::from_seed(&[n as u8 + 151; 32])
-        .public()
-        .as_bytes()
-}
-pub fn validator(n: usize) -> ValidatorId {
-    gridbay_protocol::validator::validator_id(&consensus_key(n).public())
-}
-pub fn chain(n: usize) -> Chain {
-    Chain::new(&[n as u8 + 1; 32], CHAIN_STEPS)
-}
-
-/// A genesis with `n` validators; heights pass every 250 ms whether work is due or not.
-pub fn genesis(n: usize) -> Genesis {
-    let member = |i: usize| Member {
-        name: format!("member{i:02}"),
-        keys: vec![AccountKey {
-            key: account_key(i).public(),
-            roles: Roles::ALL,
-        }],
-        endowment: Credits::from_micros(1_000_000_000).unwrap(),
-        credit_line: Credits::ZERO,
-        validator: Some(MemberValidator {
-            key: consensus_key(i).public(),
-            node: gridbay_protocol::keys::PublicKey::from_bytes(&peer(i)).unwrap(),
-            power: 1,
-            beacon_tip: Hash32(chain(i).tip()),
-        }),
-        addresses: vec![],
-    };
-    Genesis {
-        format: FORMAT,
-        rules: RULES,
-        name: "test".into(),
-        time_ms: 1_000,
-        policy: Policy {
-            calendar: Calendar {
-                round_heights: 4,
-                slot_rounds: 2,
-            },
-            heartbeat_ms: 250,
-            ..Policy::local()
-        },
-        classes: vec![Class {
-            name: "small".into(),
-            key: ClassKey {
-                vcpu: 1,
-                memory_mib: 1024,
-                disk_mib: 1024,
-                gpu: 0,
-                isolation: Isolation::Process,
-                circle: "members".into(),
-            },
-            reference_price: Price(10),
-        }],
-        members: (0..n).map(member).collect(),
-        beacon: Hash32([7; 32]),
-    }
-}
+pub(crate) const EPOCH_MS: u64 = 1_700_000_000_000;
 
 enum Event {
     Message(usize, usize, Arc<Vec<u8>>),
@@ -124,40 +36,40 @@ enum Event {
 }
 
 /// What the liar does to its block before it goes out; `None` leaves it.
-pub type Lie = Box<dyn FnMut(&Block, &State, &mut Rng) -> Option<Block>>;
+pub(crate) type Lie = Box<dyn FnMut(&Block, &State, &mut Rng) -> Option<Block>>;
 
-pub struct World {
-    pub now: u64,
+pub(crate) struct World {
+    pub(crate) now: u64,
     queue: BTreeMap<(u64, u64), Event>,
     sequence: u64,
-    pub rng: Rng,
-    pub genesis: Genesis,
-    pub hosts: Vec<Option<Host>>,
-    pub disks: Vec<MemDisk>,
+    pub(crate) rng: Rng,
+    pub(crate) genesis: Genesis,
+    pub(crate) hosts: Vec<Option<Host>>,
+    pub(crate) disks: Vec<MemDisk>,
     wake: Vec<u64>,
     /// Milliseconds one way: least and spread.
-    pub latency: (u64, u64),
+    pub(crate) latency: (u64, u64),
     /// Messages lost per thousand.
-    pub loss: u64,
+    pub(crate) loss: u64,
     /// From when to when the hosts below the number and the others do not hear each other.
-    pub cut: Option<(u64, u64, usize)>,
+    pub(crate) cut: Option<(u64, u64, usize)>,
     /// Who lies, and how.
-    pub lie: Option<(Vec<usize>, Lie)>,
-    pub lies: BTreeSet<BlockId>,
+    pub(crate) lie: Option<(Vec<usize>, Lie)>,
+    pub(crate) lies: BTreeSet<BlockId>,
     /// Whether a lie may be decided all the same: an omission is one that only takes time.
-    pub lies_may_pass: bool,
+    pub(crate) lies_may_pass: bool,
     /// Highest height that each host has reported, also before a crash.
-    pub told: Vec<u64>,
+    pub(crate) told: Vec<u64>,
     /// What host 1 saw happen.
-    pub effects: Vec<Effect>,
+    pub(crate) effects: Vec<Effect>,
     /// Messages of all kinds that went over the wire, for forgers.
-    pub heard: Vec<Vec<u8>>,
-    pub decided: BTreeMap<u64, (BlockId, Hash32)>,
-    pub decided_at: BTreeMap<u64, u64>,
-    pub rounds: BTreeMap<u64, u32>,
-    pub penalties: Vec<(usize, Peer, Offence)>,
-    pub equivocations: Vec<Equivocation>,
-    pub acknowledged: BTreeSet<EntryId>,
+    pub(crate) heard: Vec<Vec<u8>>,
+    pub(crate) decided: BTreeMap<u64, (BlockId, Hash32)>,
+    pub(crate) decided_at: BTreeMap<u64, u64>,
+    pub(crate) rounds: BTreeMap<u64, u32>,
+    pub(crate) penalties: Vec<(usize, Peer, Offence)>,
+    pub(crate) equivocations: Vec<Equivocation>,
+    pub(crate) acknowledged: BTreeSet<EntryId>,
     votes: BTreeMap<(ValidatorId, u64, u32, VoteKind), Option<BlockId>>,
     trace: DefaultHasher,
     nonce: u64,
@@ -165,7 +77,7 @@ pub struct World {
 
 impl World {
     /// `validators` hosts that vote and `followers` that do not; none is running yet.
-    pub fn new(validators: usize, followers: usize, seed: u64) -> World {
+    pub(crate) fn new(validators: usize, followers: usize, seed: u64) -> World {
         let n = validators + followers;
         World {
             now: 0,
@@ -196,27 +108,27 @@ impl World {
             nonce: 0,
         }
     }
-    pub fn validators(&self) -> usize {
+    pub(crate) fn validators(&self) -> usize {
         self.genesis.members.len()
     }
     fn at(&mut self, time: u64, event: Event) {
         self.sequence += 1;
         self.queue.insert((time, self.sequence), event);
     }
-    pub fn crash_at(&mut self, time: u64, i: usize) {
+    pub(crate) fn crash_at(&mut self, time: u64, i: usize) {
         self.at(time, Event::Crash(i));
     }
-    pub fn restart_at(&mut self, time: u64, i: usize) {
+    pub(crate) fn restart_at(&mut self, time: u64, i: usize) {
         self.at(time, Event::Restart(i));
     }
     /// A transfer of member `i` at `time`, submitted to its own host.
-    pub fn transfer_at(&mut self, time: u64, i: usize) {
+    pub(crate) fn transfer_at(&mut self, time: u64, i: usize) {
         self.at(time, Event::Transfer(i));
     }
-    pub fn account(&self, i: usize) -> AccountId {
+    pub(crate) fn account(&self, i: usize) -> AccountId {
         self.genesis.account(&self.genesis.members[i])
     }
-    pub fn sign(&mut self, i: usize, body: EntryBody, valid_until: u64) -> Arc<Authentic> {
+    pub(crate) fn sign(&mut self, i: usize, body: EntryBody, valid_until: u64) -> Arc<Authentic> {
         let key = account_key(i);
         let entry = Entry {
             network: self.genesis.network(),
@@ -229,7 +141,7 @@ impl World {
         let formed = WellFormed::check(&self.genesis.network(), signed).unwrap();
         Arc::new(formed.authenticate().unwrap())
     }
-    pub fn transfer(&mut self, i: usize) -> Arc<Authentic> {
+    pub(crate) fn transfer(&mut self, i: usize) -> Arc<Authentic> {
         self.nonce += 1;
         let body = EntryBody::Transfer {
             to: self.account((i + 1) % self.validators()),
@@ -239,7 +151,7 @@ impl World {
         let tip = self.decided.last_key_value().map_or(0, |(h, _)| *h);
         self.sign(i, body, tip + 200)
     }
-    pub fn open(&self, i: usize) -> Result<Host, gridbay_host::Fault> {
+    pub(crate) fn open(&self, i: usize) -> Result<Host, gridbay_host::Fault> {
         let votes = i < self.validators();
         let config = HostConfig {
             genesis: self.genesis.clone(),
@@ -249,7 +161,7 @@ impl World {
         };
         Host::open(config, Box::new(self.disks[i].clone()))
     }
-    pub fn boot(&mut self, i: usize) {
+    pub(crate) fn boot(&mut self, i: usize) {
         let host = self.open(i).expect("the host opens");
         let tip = host.state().height();
         assert!(
@@ -268,16 +180,16 @@ impl World {
             self.input(j, HostInput::PeerUp(peer(i)));
         }
     }
-    pub fn boot_all(&mut self) {
+    pub(crate) fn boot_all(&mut self) {
         for i in 0..self.hosts.len() {
             self.boot(i);
         }
     }
-    pub fn tip(&self, i: usize) -> u64 {
+    pub(crate) fn tip(&self, i: usize) -> u64 {
         self.hosts[i].as_ref().map_or(0, |h| h.state().height())
     }
     /// Takes a host down. Of what it had not synced a random part survives.
-    pub fn crash(&mut self, i: usize) {
+    pub(crate) fn crash(&mut self, i: usize) {
         if self.hosts[i].take().is_none() {
             return;
         }
@@ -287,7 +199,7 @@ impl World {
             self.input(j, HostInput::PeerDown(peer(i)));
         }
     }
-    pub fn input(&mut self, i: usize, input: HostInput) -> Vec<HostEffect> {
+    pub(crate) fn input(&mut self, i: usize, input: HostInput) -> Vec<HostEffect> {
         let now = Now {
             mono_ms: self.now,
             wall_ms: EPOCH_MS + self.now,
@@ -333,7 +245,7 @@ impl World {
                         self.effects.extend(effects.iter().cloned());
                     }
                     let height = block.header().height;
-                    let set = gridbay_protocol::genesis::Genesis::validators(&self.genesis);
+                    let set = self.genesis.validators();
                     let network = self.genesis.network();
                     certificate.verify(&network, &set.unwrap()).unwrap();
                     let fact = (block.id(), block.header().state_root);
@@ -402,7 +314,7 @@ impl World {
         self.at(self.now + delay, Event::Message(from, to, bytes));
     }
     /// Runs until `done` or until virtual time `until`; whether it was done.
-    pub fn run(&mut self, until: u64, done: impl Fn(&World) -> bool) -> bool {
+    pub(crate) fn run(&mut self, until: u64, done: impl Fn(&World) -> bool) -> bool {
         loop {
             if done(self) {
                 return true;
@@ -445,11 +357,11 @@ impl World {
             }
         }
     }
-    pub fn all_at(&self, height: u64) -> bool {
+    pub(crate) fn all_at(&self, height: u64) -> bool {
         (0..self.hosts.len()).all(|i| self.tip(i) >= height)
     }
     /// Everything that was sent and decided, and when, in one number.
-    pub fn trace(&self) -> u64 {
+    pub(crate) fn trace(&self) -> u64 {
         self.trace.finish()
     }
 }

@@ -1,8 +1,6 @@
 //! Crashes: hosts lose power at any moment, and with it what they had not synced.
 
-mod common;
-
-use common::World;
+use crate::world::World;
 use gridbay_host::disk::Disk as _;
 use gridbay_host::{Fault, HostInput};
 
@@ -119,7 +117,7 @@ fn a_host_that_had_a_fault_takes_no_further_step() {
     world.disks[0].remove("blocks").unwrap();
     let later = gridbay_host::Now {
         mono_ms: world.now + 10_000,
-        wall_ms: common::EPOCH_MS + world.now + 10_000,
+        wall_ms: crate::world::EPOCH_MS + world.now + 10_000,
     };
     let request =
         gridbay_host::message::HostMessage::SyncRequest(gridbay_host::message::SyncRequest {

@@ -1,0 +1,13 @@
+//! Networks of hosts in one thread: agreement, crashes, liars, hostile bytes, and a market on top.
+
+#![allow(clippy::unwrap_used)]
+
+mod agreement;
+mod crash;
+mod files;
+mod genesis;
+mod hostile;
+mod liar;
+mod market;
+mod rng;
+mod world;

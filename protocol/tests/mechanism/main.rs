@@ -1,0 +1,9 @@
+//! The market mechanisms against oracles that restate their rules, and against vectors.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod ausubel_oracle;
+mod ausubel_vectors;
+mod placement;
+mod pool_oracle;
+mod support;
