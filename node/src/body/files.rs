@@ -11,6 +11,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
+use std::time::Duration;
 
 /// Bytes of all output files of one task at the most.
 pub const OUTPUT_FILE_BYTES: u64 = 1 << 30;
@@ -35,8 +36,31 @@ pub enum FetchError {
     },
 }
 
-/// Pulls all inputs of a job into its work directory, piece by piece.
+/// Times that inputs are asked for before staging is given up.
+const TRIES: u32 = 5;
+/// Pause after the first try; twice as long after each further one.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// Pulls all inputs of a job into its work directory, again if the buyer's node does not answer.
 pub async fn pull_inputs(
+    asker: &Asker,
+    from: &PublicKey,
+    inputs: &[InputFile],
+    work: &Path,
+) -> Result<(), FetchError> {
+    for again in 1..TRIES {
+        match pull_all(asker, from, inputs, work).await {
+            Err(FetchError::Missing(name)) => {
+                tracing::debug!(%from, name, again, "an input is not to be had yet");
+                tokio::time::sleep(PAUSE * (1 << again)).await;
+            }
+            result => return result,
+        }
+    }
+    pull_all(asker, from, inputs, work).await
+}
+
+async fn pull_all(
     asker: &Asker,
     from: &PublicKey,
     inputs: &[InputFile],

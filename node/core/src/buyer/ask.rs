@@ -1,7 +1,9 @@
 //! What the buyer asks sellers, and what it makes of their answers.
 //!
-//! 1. A placed task is started: asked again after [`ANSWER_MS`] without an answer, [`RETRY_MS`] after a refusal.
+//! 1. A placed task is started: asked again after [`RETRY_MS`], twice as long after each refusal or
+//!    silence, and given up as lost after [`REFUSALS`] of them.
 //! 2. Accepted tasks are polled, all of one order at one node together; at once again while output flows.
+//!    A seller that is silent for [`SILENT_MS`] has lost them.
 //! 3. A task that lost its unit is stopped; nobody waits for the answer.
 
 use super::order::Signer;
@@ -19,8 +21,14 @@ use gridbay_protocol::keys::PublicKey;
 const POLL_MS: u64 = 100;
 /// Milliseconds to wait for an answer before asking again.
 const ANSWER_MS: u64 = 3_000;
-/// Milliseconds after which a refused start is tried again.
+/// Milliseconds after which a refused start is tried again at first.
 const RETRY_MS: u64 = 100;
+/// Milliseconds between two tries at the most.
+const RETRY_MOST_MS: u64 = 5_000;
+/// Refusals and silences after which a start is given up: about half a minute.
+const REFUSALS: u32 = 12;
+/// Milliseconds of silence after which a run counts as lost. Long enough for a node to be restarted.
+const SILENT_MS: u64 = 60_000;
 
 #[derive(Clone, Debug)]
 pub(super) enum Question {
@@ -58,13 +66,14 @@ impl Buyer {
             let Some(agent) = self.orders.get(&key) else {
                 continue;
             };
-            busy |= !agent.tasks.runs.is_empty();
+            busy |= agent.tasks.is_busy();
             let due = |r: &&Run| !r.accepted && r.asked_until_ms <= now_ms;
             let starts: Vec<Run> = agent.tasks.runs.values().filter(due).copied().collect();
             for run in starts {
                 self.ask_start(key, run, state, signer, now_ms, effects);
             }
             self.ask_polls(key, now_ms, effects);
+            self.plan(key, state, now_ms, effects);
         }
         busy.then_some(now_ms + POLL_MS / 2)
     }
@@ -130,7 +139,7 @@ impl Buyer {
             (Question::Start(job), reply) => self.start_answered(key, &job, reply, now_ms),
             (Question::Poll(polls), reply) => {
                 self.poll_answered(key, &polls, reply, now_ms, effects);
-                self.plan(key, state, effects);
+                self.plan(key, state, now_ms, effects);
             }
         }
         self.save_changed(effects);
@@ -151,6 +160,7 @@ impl Buyer {
         match reply {
             Some(AgentReply::Ok) => {
                 run.accepted = true;
+                run.heard_ms = now;
                 let node = run.node;
                 self.quiet.remove(&(key, node));
             }
@@ -158,9 +168,16 @@ impl Buyer {
                 why @ (StartRefusal::OtherWork | StartRefusal::NotBuyer | StartRefusal::Invalid),
             )) => {
                 tracing::warn!(order = %key, %job, %why, "a seller refuses the job");
-                run.asked_until_ms = now + 10 * RETRY_MS;
+                run.refusals = REFUSALS;
             }
-            _ => run.asked_until_ms = now + RETRY_MS,
+            _ => {
+                let wait = (RETRY_MS << run.refusals.min(16)).min(RETRY_MOST_MS);
+                run.asked_until_ms = now + wait;
+                run.refusals += 1;
+            }
+        }
+        if run.refusals >= REFUSALS {
+            self.lose(key, job.task, now);
         }
     }
 
@@ -177,10 +194,17 @@ impl Buyer {
             Some(AgentReply::Reports(reports)) => reports,
             _ => Vec::new(),
         };
+        for poll in polls.iter().filter(|_| reports.is_empty()) {
+            let silent = |run: &Run| now_ms >= run.heard_ms + SILENT_MS && run.job == poll.job;
+            let runs = self.orders.get(&key).map(|agent| &agent.tasks.runs);
+            if runs.and_then(|r| r.get(&poll.job.task)).is_some_and(silent) {
+                self.lose(key, poll.job.task, now_ms);
+            }
+        }
         let mut more = false;
         for (poll, report) in polls.iter().zip(&reports).filter(|(p, r)| p.job == r.job) {
             more |= !report.stdout.is_empty() || !report.stderr.is_empty();
-            self.take_report(key, poll, report, effects);
+            self.take_report(key, poll, report, now_ms, effects);
         }
         if let Some(node) = node {
             // Output flows: ask on at once. Else wait a little.
@@ -203,13 +227,14 @@ impl Buyer {
         key: OrderKey,
         poll: &PollJob,
         report: &JobReport,
+        now_ms: u64,
         effects: &mut Vec<Effect>,
     ) {
         let Some(agent) = self.orders.get_mut(&key) else {
             return;
         };
         let node = agent.tasks.runs.get(&report.job.task).map(|r| r.node);
-        let Some(progress) = agent.tasks.report(poll, report) else {
+        let Some(progress) = agent.tasks.report(poll, report, now_ms) else {
             return;
         };
         for (stderr, from, bytes) in [
@@ -245,13 +270,25 @@ impl Buyer {
                     });
                 }
             }
-            (Progress::Lost, _) => {
-                agent.touch();
-                if agent.tasks.is_hopeless() {
-                    agent.set_finish(Finish::Ended("lost".to_string()));
-                }
-            }
+            (Progress::Lost, _) => self.after_loss(key),
             _ => {}
+        }
+    }
+
+    fn lose(&mut self, key: OrderKey, task: u32, now_ms: u64) {
+        if let Some(agent) = self.orders.get_mut(&key) {
+            agent.tasks.lose(task, now_ms);
+            self.after_loss(key);
+        }
+    }
+
+    /// An order whose tasks are lost again and again is given up.
+    fn after_loss(&mut self, key: OrderKey) {
+        if let Some(agent) = self.orders.get_mut(&key) {
+            agent.touch();
+            if agent.tasks.is_hopeless() {
+                agent.set_finish(Finish::Ended("lost".to_string()));
+            }
         }
     }
 }

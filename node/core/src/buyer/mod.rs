@@ -128,7 +128,7 @@ impl Buyer {
         }
         let keys: Vec<OrderKey> = self.unsettled();
         for key in keys {
-            self.plan(key, state, effects);
+            self.plan(key, state, now_ms, effects);
         }
         self.tick(state, signer, now_ms, effects);
         self.save_changed(effects);
@@ -188,14 +188,14 @@ impl Buyer {
     }
 
     /// Takes runs off lost units and puts waiting tasks on free ones.
-    fn plan(&mut self, key: OrderKey, state: &State, effects: &mut Vec<Effect>) {
+    fn plan(&mut self, key: OrderKey, state: &State, now_ms: u64, effects: &mut Vec<Effect>) {
         let Some(agent) = self.orders.get_mut(&key) else {
             return;
         };
         let (lease, places) = agent.places(state);
         let gone = agent.tasks.unplace(lease, &places);
         let started = match lease {
-            Some(lease) => agent.tasks.place(lease, &places),
+            Some(lease) => agent.tasks.place(lease, &places, now_ms),
             None => Vec::new(),
         };
         for run in started.iter().filter(|r| r.job.attempt > 0) {

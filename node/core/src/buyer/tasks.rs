@@ -16,6 +16,9 @@ use std::collections::BTreeMap;
 /// Runs of one task that may be lost (not stopped by the market) before the order is given up.
 pub const ATTEMPTS_LOST: u32 = 5;
 
+/// Milliseconds a task rests after its first loss; twice as long after each further one.
+const REST_MS: u64 = 250;
+
 /// Units of an offer in the lease, and the node that delivers them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -40,6 +43,10 @@ pub struct Run {
     pub accepted: bool,
     /// Whether a start or a fetch is on its way, and until when to wait for the answer.
     pub asked_until_ms: u64,
+    /// Starts refused or not answered so far.
+    pub refusals: u32,
+    /// When the seller was last heard of it; 0 before.
+    pub heard_ms: u64,
     /// Where it stands, by the last report.
     pub phase: Phase,
     /// Standard output held.
@@ -68,6 +75,8 @@ pub struct Tasks {
     pub records: Vec<TaskRecord>,
     /// Runs by task.
     pub runs: BTreeMap<u32, Run>,
+    /// Lost tasks that rest until a time before they are placed again.
+    resting: BTreeMap<u32, u64>,
 }
 
 impl Tasks {
@@ -76,6 +85,7 @@ impl Tasks {
         Tasks {
             records,
             runs: BTreeMap::new(),
+            resting: BTreeMap::new(),
         }
     }
     /// Whether every task is done.
@@ -122,7 +132,8 @@ impl Tasks {
     }
 
     /// Puts waiting tasks on free units. Returns the new runs, to be started.
-    pub fn place(&mut self, lease: LeaseId, places: &[Place]) -> Vec<Run> {
+    pub fn place(&mut self, lease: LeaseId, places: &[Place], now_ms: u64) -> Vec<Run> {
+        self.resting.retain(|_, until| *until > now_ms);
         let mut started = Vec::new();
         for place in places {
             let used = self
@@ -143,8 +154,11 @@ impl Tasks {
     }
 
     fn next_waiting(&self) -> Option<u32> {
-        let waits =
-            |i: &usize| self.records[*i].done.is_none() && !self.runs.contains_key(&(*i as u32));
+        let waits = |i: &usize| {
+            let task = *i as u32;
+            let idle = !self.runs.contains_key(&task) && !self.resting.contains_key(&task);
+            self.records[*i].done.is_none() && idle
+        };
         (0..self.records.len()).find(waits).map(|i| i as u32)
     }
 
@@ -163,6 +177,8 @@ impl Tasks {
             node: place.node,
             accepted: false,
             asked_until_ms: 0,
+            refusals: 0,
+            heard_ms: 0,
             phase: Phase::Unknown,
             stdout: 0,
             stderr: 0,
@@ -170,6 +186,22 @@ impl Tasks {
         };
         self.runs.insert(task, run);
         run
+    }
+
+    /// A run is lost by its seller's fault: the task waits again, longer each time.
+    pub fn lose(&mut self, task: u32, now_ms: u64) {
+        let Some(record) = self.records.get_mut(task as usize) else {
+            return;
+        };
+        record.lost += 1;
+        self.resting
+            .insert(task, now_ms + (REST_MS << record.lost.min(5)));
+        self.runs.remove(&task);
+    }
+
+    /// Whether anything runs or rests, so that there is something to do in a while.
+    pub fn is_busy(&self) -> bool {
+        !self.runs.is_empty() || !self.resting.is_empty()
     }
 
     /// What to ask each node about: runs it has agreed to, at most `most` a question.
@@ -192,7 +224,7 @@ impl Tasks {
 
     /// Takes in a report. Output in it starts at the offsets held when it was asked for; `report`
     /// is ignored if they have moved since.
-    pub fn report(&mut self, poll: &PollJob, report: &JobReport) -> Option<Progress> {
+    pub fn report(&mut self, poll: &PollJob, report: &JobReport, now_ms: u64) -> Option<Progress> {
         let task = report.job.task;
         let run = self.runs.get_mut(&task).filter(|r| r.job == report.job)?;
         if (poll.stdout_from, poll.stderr_from) != (run.stdout, run.stderr) {
@@ -201,11 +233,11 @@ impl Tasks {
         run.stdout += report.stdout.len() as u64;
         run.stderr += report.stderr.len() as u64;
         run.phase = report.phase;
+        run.heard_ms = now_ms;
         let record = self.records.get_mut(task as usize)?;
         match report.phase {
             Phase::Unknown => {
-                record.lost += 1;
-                self.runs.remove(&task);
+                self.lose(task, now_ms);
                 Some(Progress::Lost)
             }
             Phase::Staging => Some(Progress::None),
@@ -221,8 +253,7 @@ impl Tasks {
             } => {
                 (record.started_ms, record.ended_ms) = (started_ms, ended_ms);
                 if matches!(exit, JobExit::Stopped | JobExit::Lost) {
-                    record.lost += 1;
-                    self.runs.remove(&task);
+                    self.lose(task, now_ms);
                     return Some(Progress::Lost);
                 }
                 let held = (run.stdout, run.stderr);
@@ -292,22 +323,22 @@ mod tests {
     fn fewer_units_than_tasks_run_the_lowest_first() {
         let mut t = tasks(4);
         let places = [place(1, 1), place(2, 1)];
-        let runs = t.place(LEASE, &places);
+        let runs = t.place(LEASE, &places, 0);
         assert_eq!(runs.iter().map(|r| r.job.task).collect::<Vec<_>>(), [0, 1]);
         let (poll, report) = ended(&runs[1], JobExit::Code(0), b"x");
-        assert_eq!(t.report(&poll, &report), Some(Progress::OutputComplete));
+        assert_eq!(t.report(&poll, &report, 0), Some(Progress::OutputComplete));
         t.complete(&runs[1].job);
-        let next = t.place(LEASE, &places);
+        let next = t.place(LEASE, &places, 0);
         assert_eq!((next[0].job.task, next[0].offer), (2, places[1].offer));
     }
 
     #[test]
     fn a_unit_that_leaves_frees_its_task_for_another_attempt() {
         let mut t = tasks(2);
-        t.place(LEASE, &[place(1, 2)]);
+        t.place(LEASE, &[place(1, 2)], 0);
         let gone = t.unplace(Some(LEASE), &[place(1, 1), place(2, 1)]);
         assert_eq!(gone.iter().map(|r| r.job.task).collect::<Vec<_>>(), [1]);
-        let again = t.place(LEASE, &[place(1, 1), place(2, 1)]);
+        let again = t.place(LEASE, &[place(1, 1), place(2, 1)], 0);
         assert_eq!((again[0].job.task, again[0].job.attempt), (1, 1));
         assert_eq!(again[0].offer, place(2, 1).offer);
         assert_eq!(t.unplace(None, &[]).len(), 2, "no lease, no run");
@@ -316,17 +347,20 @@ mod tests {
     #[test]
     fn stale_reports_are_ignored_and_lost_runs_wait_again() {
         let mut t = tasks(1);
-        let run = t.place(LEASE, &[place(1, 1)])[0];
+        let run = t.place(LEASE, &[place(1, 1)], 0)[0];
         let (poll, report) = ended(&run, JobExit::Code(3), b"abc");
-        assert_eq!(t.report(&poll, &report), Some(Progress::OutputComplete));
-        assert_eq!(t.report(&poll, &report), None, "the offsets have moved");
+        assert_eq!(t.report(&poll, &report, 0), Some(Progress::OutputComplete));
+        assert_eq!(t.report(&poll, &report, 0), None, "the offsets have moved");
         let mut u = tasks(1);
         for attempt in 0..ATTEMPTS_LOST {
             assert!(!u.is_hopeless());
-            let run = u.place(LEASE, &[place(1, 1)])[0];
+            let now = u64::from(attempt) * 60_000;
+            let run = u.place(LEASE, &[place(1, 1)], now)[0];
             assert_eq!(run.job.attempt, attempt);
             let (poll, report) = ended(&run, JobExit::Lost, b"");
-            assert_eq!(u.report(&poll, &report), Some(Progress::Lost));
+            assert_eq!(u.report(&poll, &report, now), Some(Progress::Lost));
+            assert!(u.place(LEASE, &[place(1, 1)], now).is_empty(), "it rests");
+            assert!(u.is_busy());
         }
         assert!(u.is_hopeless());
     }
