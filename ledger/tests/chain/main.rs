@@ -8,4 +8,5 @@ mod market;
 mod model;
 mod snapshots;
 mod trade;
+mod uneven;
 mod world;
