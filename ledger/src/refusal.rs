@@ -42,6 +42,9 @@ pub enum Refusal {
         /// The key that signed.
         key: Box<PublicKey>,
     },
+    /// Another account lists a key.
+    #[error("key {0} is one of another account")]
+    KeyTaken(Box<PublicKey>),
     /// Not enough money.
     #[error("{purse:?} has {available} available, {needed} needed")]
     Funds {
@@ -198,6 +201,7 @@ impl Refusal {
             Refusal::Window { .. }
             | Refusal::NoAccount(_)
             | Refusal::Role { .. }
+            | Refusal::KeyTaken(_)
             | Refusal::Funds { .. }
             | Refusal::AccountQuota { .. }
             | Refusal::NoOffer(_)
@@ -240,6 +244,7 @@ impl Refusal {
             Refusal::Used(_) => "nothing to do: it is in the ledger",
             Refusal::NoAccount(_) => "check the account's id; new accounts open by invitation",
             Refusal::Role { .. } => "sign with a key of the account that has the role",
+            Refusal::KeyTaken(_) => "use a key of your own that no account lists",
             Refusal::Funds { .. } => "ask for less, or have money transferred to the account",
             Refusal::Overflow => "use smaller amounts",
             Refusal::TokenUsed { .. } => "ask for a new invitation",

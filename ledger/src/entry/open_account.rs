@@ -2,12 +2,14 @@
 //!
 //! 1. The sponsor is the inviter's (or opener's) sponsor; it has opened fewer accounts than policy allows.
 //! 2. A grant is within its window, its token unused, and signed by a key that may spend for the inviter *now*.
-//! 3. The inviter can pay the endowment.
+//! 3. No other account lists one of the new account's keys.
+//! 4. The inviter can pay the endowment.
 //!
 //! The new account has no credit line. A token is remembered, by inviter, until the end of the epoch in which its
 //! grant expires.
 
 use crate::account::Account;
+use crate::owner;
 use crate::purse;
 use crate::refusal::Refusal;
 use crate::work::Work;
@@ -23,6 +25,7 @@ pub(super) fn check(
     work: &Work<'_>,
     entry: &Entry,
     grant: Option<&SignedGrant>,
+    keys: &[AccountKey],
     endowment: Credits,
 ) -> Result<(), Refusal> {
     if let Some(signed) = grant {
@@ -34,6 +37,7 @@ pub(super) fn check(
     if opened >= limit {
         return Err(Refusal::AccountQuota { sponsor, limit });
     }
+    owner::check(work, None, keys)?;
     let endowment = grant.map_or(endowment, |g| g.grant.endowment);
     purse::require(work, Purse::Account(entry.account), endowment)
 }
@@ -81,6 +85,7 @@ pub(super) fn apply(
         opened: 0,
     };
     work.tables.accounts.insert(new, account);
+    owner::update(work, &new, &[]);
     if let Some(SignedGrant { grant, .. }) = grant {
         let token = (grant.inviter, grant.token);
         work.tables.tokens.insert(token, grant.valid_until);

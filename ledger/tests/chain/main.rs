@@ -4,6 +4,7 @@
 
 mod accounts;
 mod forgery;
+mod keys;
 mod market;
 mod model;
 mod snapshots;
