@@ -80,6 +80,9 @@ pub enum Refusal {
         /// The limit.
         limit: u32,
     },
+    /// Only members open accounts without an invitation.
+    #[error("account {0} is no founding member's")]
+    NotMember(AccountId),
     /// The account runs no validator.
     #[error("account {0} runs no validator")]
     NoValidator(AccountId),
@@ -223,6 +226,7 @@ impl Refusal {
             | Refusal::Used(_)
             | Refusal::Overflow
             | Refusal::TokenUsed { .. }
+            | Refusal::NotMember(_)
             | Refusal::NoValidator(_)
             | Refusal::NoClass(_)
             | Refusal::OfferClass { .. }
@@ -250,6 +254,7 @@ impl Refusal {
             Refusal::TokenUsed { .. } => "ask for a new invitation",
             Refusal::Grant { .. } => "ask for an invitation that is valid now",
             Refusal::AccountQuota { .. } => "ask another member for an invitation",
+            Refusal::NotMember(_) => "ask a member to open it, or invite",
             Refusal::NoValidator(_) => "only members with a validator register beacons",
             Refusal::NoClass(_) => "list the classes of this network",
             Refusal::NoOffer(_) => "list your offers",

@@ -1,6 +1,7 @@
-//! `open_account`: by invitation, or directly by an account's own key.
+//! `open_account`: by invitation, or directly by a member's own key.
 //!
-//! 1. The sponsor is the inviter's (or opener's) sponsor; it has opened fewer accounts than policy allows.
+//! 1. Only a member opens directly: it is its own sponsor. The sponsor of an invited account is the inviter's. The sponsor
+//!    has opened fewer accounts than policy allows.
 //! 2. A grant is within its window, its token unused, and signed by a key that may spend for the inviter *now*.
 //! 3. No other account lists one of the new account's keys.
 //! 4. The inviter can pay the endowment.
@@ -32,6 +33,9 @@ pub(super) fn check(
         check_grant(work, &signed.grant)?;
     }
     let sponsor = sponsor(work, &entry.account);
+    if grant.is_none() && sponsor != entry.account {
+        return Err(Refusal::NotMember(entry.account));
+    }
     let limit = work.constitution.policy.accounts_per_member;
     let opened = work.tables.accounts.get(&sponsor).map_or(0, |s| s.opened);
     if opened >= limit {
