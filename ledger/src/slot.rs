@@ -1,8 +1,9 @@
 //! The slot boundary, before its clearing:
 //!
 //! 1. every pot is settled and the class purses are empty;
-//! 2. leases that ran the whole slot count it;
-//! 3. leases end that were cancelled, have used all slots of their order, or were firm through this slot;
+//! 2. leases that ran the whole slot count it if all their units were acknowledged by its end;
+//! 3. leases end that were cancelled, have used all slots of their order, or were firm through this slot (as undelivered
+//!    if that is what they are);
 //! 4. firm leases pay for the next slot;
 //! 5. running bids fill their escrow up to one slot at the bid, or end.
 //!
@@ -172,17 +173,20 @@ fn count_and_end(work: &mut Work<'_>, id: &LeaseId) {
     let Some(lease) = work.tables.leases.get_mut(id) else {
         return;
     };
-    let whole = lease.whole_slot;
-    lease.slots_run += u32::from(whole);
+    let delivered = lease.is_delivered();
+    let counts = lease.whole_slot && delivered;
+    lease.slots_run += u32::from(counts);
     let (slot, firm_through, order) = (lease.slot, lease.firm_through, lease.order);
     let order = work.tables.orders.get_mut(&order);
     let order = order.expect("a lease's order is live");
     let mut used_up = firm_through.is_some_and(|last| slot >= last);
     if let Some(bid) = order.bid_mut() {
-        bid.slots_used += u32::from(whole);
+        bid.slots_used += u32::from(counts);
         used_up |= bid.slots_used >= bid.bid.slots;
     }
-    if used_up {
+    if used_up && !delivered {
+        tenancy::end(work, id, LeaseEnd::Undelivered);
+    } else if used_up {
         tenancy::end(work, id, LeaseEnd::Expired);
     } else if order.is_exiting() {
         tenancy::end(work, id, LeaseEnd::Exit);

@@ -213,7 +213,8 @@ pub(crate) fn interrupt(work: &mut Work<'_>, id: &LeaseId, why: LeaseEnd) {
     end(work, id, why);
 }
 
-/// Ends a lease. Its order stands again if the reason says so, it is a bid, and it was not cancelled.
+/// Ends a lease. Its order stands again if the reason says so, it is a bid, and it was not cancelled. A buy of which
+/// no full slot was delivered ends as one without units.
 pub(crate) fn end(work: &mut Work<'_>, id: &LeaseId, why: LeaseEnd) {
     let lease = work.tables.leases.remove(id).expect("the lease runs");
     work.emit(Effect::Lease(LeaseEvent::Ended {
@@ -231,6 +232,7 @@ pub(crate) fn end(work: &mut Work<'_>, id: &LeaseId, why: LeaseEnd) {
         LeaseEnd::Unfunded => OrderEnd::Unfunded,
         LeaseEnd::Exit => OrderEnd::Cancelled,
         _ if order.is_exiting() => OrderEnd::Cancelled,
+        LeaseEnd::Undelivered if lease.slots_run == 0 => OrderEnd::NoUnits,
         _ => OrderEnd::Served,
     };
     book::end(work, &lease.order, why);

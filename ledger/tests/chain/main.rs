@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod accounts;
+mod dead_seller;
 mod forgery;
 mod keys;
 mod market;
