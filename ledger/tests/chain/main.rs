@@ -8,6 +8,7 @@ mod forgery;
 mod keys;
 mod market;
 mod model;
+mod preemption;
 mod snapshots;
 mod trade;
 mod uneven;
