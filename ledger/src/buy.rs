@@ -197,7 +197,7 @@ fn victim(work: &Work<'_>, buyer: &AccountId, id: &LeaseId, units: u32, shelf: &
             losses.insert(*offer, lost);
         }
     }
-    let cost = tenancy::cost(work, id, units);
+    let cost = tenancy::cost(work, id, &losses);
     let sponsor = |account: &AccountId| work.tables.accounts.get(account).map(|a| a.sponsor);
     let due = lease.slots_run >= 1 && sponsor(buyer) != sponsor(&lease.account);
     Victim {

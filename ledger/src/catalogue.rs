@@ -3,11 +3,21 @@
 //! A change to the worse (a higher reserve, fewer units, a withdrawal) of an offer with units in preemptible leases
 //! waits for the clearing of the next slot boundary. Units beyond the new terms stay bound while leases hold
 //! them. A withdrawn offer leaves the state when nothing is held of it.
+//!
+//! An offer whose seller missed a deadline of delivery is withdrawn at once: what stood on it must not be sold to it again.
+//! It is for sale again when its seller sets it again, or has set it in a change that still waits.
 
 use crate::market;
 use crate::offer::Pending;
 use crate::work::Work;
 use gridbay_protocol::ids::OfferId;
+
+/// Withdraws an offer whose seller did not deliver. A change that waits stays.
+pub(crate) fn suspend(work: &mut Work<'_>, id: &OfferId) {
+    if let Some(offer) = work.tables.offers.get_mut(id) {
+        offer.active = false;
+    }
+}
 
 /// Applies what is due at the close of a round.
 pub(crate) fn update(work: &mut Work<'_>) {

@@ -1,6 +1,6 @@
 //! What follows the entries of a block.
 //!
-//! In every block: leases end whose sellers are overdue, and buys of this block are decided at once if no bid of their
+//! In every block: leases end whose sellers are overdue, whose offers are withdrawn (see `catalogue`), and buys of this block are decided at once if no bid of their
 //! class can be opened in this round.
 //!
 //! In the last block of a round, instead of the latter:
@@ -12,12 +12,13 @@
 //! 5. waiting buys are decided, in the order that the beacon gives them (see `buy`);
 //! 6. changes of offers take effect (see `catalogue`).
 
+use crate::lease::Lease;
 use crate::order::Stage;
 use crate::purse::{self, post};
 use crate::work::Work;
 use crate::{book, buy, catalogue, clear, slot, tenancy};
 use gridbay_protocol::effect::OrderEnd;
-use gridbay_protocol::ids::OrderId;
+use gridbay_protocol::ids::{OfferId, OrderId};
 use gridbay_protocol::lease::LeaseEnd;
 use gridbay_protocol::payment::{Purse, Reason};
 
@@ -68,9 +69,16 @@ fn end_overdue(work: &mut Work<'_>) {
     let height = work.height();
     let leases = work.tables.leases.iter();
     let overdue = leases.filter(|(_, l)| height >= l.deliver_by && !l.is_delivered());
-    let overdue: Vec<_> = overdue.map(|(id, _)| *id).collect();
-    for id in &overdue {
+    let missed = |lease: &Lease| -> Vec<OfferId> {
+        let offers = lease.shares.iter().map(|s| s.offer);
+        offers.filter(|o| !lease.has_delivered(o)).collect()
+    };
+    let overdue: Vec<_> = overdue.map(|(id, lease)| (*id, missed(lease))).collect();
+    for (id, offers) in &overdue {
         tenancy::interrupt(work, id, LeaseEnd::Undelivered);
+        for offer in offers {
+            catalogue::suspend(work, offer);
+        }
     }
 }
 

@@ -31,6 +31,7 @@ pub mod log;
 mod market;
 mod offer;
 mod order;
+mod owner;
 mod pot;
 mod propose;
 mod purse;

@@ -12,7 +12,7 @@ pub struct Offer {
     pub seller: AccountId,
     /// Terms in force, or the first ones while `active` is false and `pending` sets them.
     pub terms: OfferTerms,
-    /// Whether the units are for sale. False before the first round's close and after a withdrawal.
+    /// Whether the units are for sale. False before the first round's close, and after a withdrawal or a missed delivery.
     pub active: bool,
     /// Units that may be in leases: the units of the terms, or more while leases outlive a change.
     pub bound: u32,

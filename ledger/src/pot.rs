@@ -35,7 +35,7 @@ pub struct Stake {
     pub order: OrderId,
     /// The buyer.
     pub account: AccountId,
-    /// What the units that still run cost for all heights sold.
+    /// What the units that still run cost for all heights sold; covers their reserves.
     pub running: Credits,
     /// The units paid for.
     pub parts: Vec<Part>,
@@ -77,4 +77,12 @@ pub struct PotOffer {
     pub reserve: u64,
     /// What they earn together for the heights sold.
     pub earns: Credits,
+}
+
+impl Pot {
+    /// Least earning of a unit of an offer for the heights sold; nothing if none was sold.
+    pub fn reserve(&self, offer: &OfferId) -> u64 {
+        let sold = self.sold.iter().find(|s| s.offer == *offer);
+        sold.map_or(0, |s| s.reserve)
+    }
 }

@@ -90,6 +90,10 @@ impl State {
     pub fn account(&self, id: &AccountId) -> Option<&Account> {
         self.records.accounts.get(id)
     }
+    /// The account that lists a key.
+    pub fn account_of(&self, key: &PublicKey) -> Option<AccountId> {
+        self.records.keys.get(key).copied()
+    }
     /// All accounts, ascending.
     pub fn accounts(&self) -> impl Iterator<Item = (&AccountId, &Account)> {
         self.records.accounts.iter()

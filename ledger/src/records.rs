@@ -69,6 +69,8 @@ macro_rules! tables {
 tables! {
     /// Accounts.
     accounts: AccountId => Account,
+    /// The account that lists a key.
+    keys: PublicKey => AccountId,
     /// Balances in micro-credits; a purse with nothing has no record.
     purses: Purse => i64,
     /// Entries that took effect, by their last height, until it has passed.

@@ -42,6 +42,9 @@ pub enum Refusal {
         /// The key that signed.
         key: Box<PublicKey>,
     },
+    /// Another account lists a key.
+    #[error("key {0} is one of another account")]
+    KeyTaken(Box<PublicKey>),
     /// Not enough money.
     #[error("{purse:?} has {available} available, {needed} needed")]
     Funds {
@@ -77,6 +80,9 @@ pub enum Refusal {
         /// The limit.
         limit: u32,
     },
+    /// Only members open accounts without an invitation.
+    #[error("account {0} is no founding member's")]
+    NotMember(AccountId),
     /// The account runs no validator.
     #[error("account {0} runs no validator")]
     NoValidator(AccountId),
@@ -206,6 +212,7 @@ impl Refusal {
             Refusal::Window { .. }
             | Refusal::NoAccount(_)
             | Refusal::Role { .. }
+            | Refusal::KeyTaken(_)
             | Refusal::Funds { .. }
             | Refusal::AccountQuota { .. }
             | Refusal::NoOffer(_)
@@ -228,6 +235,7 @@ impl Refusal {
             | Refusal::Used(_)
             | Refusal::Overflow
             | Refusal::TokenUsed { .. }
+            | Refusal::NotMember(_)
             | Refusal::NoValidator(_)
             | Refusal::NoClass(_)
             | Refusal::OfferClass { .. }
@@ -249,11 +257,13 @@ impl Refusal {
             Refusal::Used(_) => "nothing to do: it is in the ledger",
             Refusal::NoAccount(_) => "check the account's id; new accounts open by invitation",
             Refusal::Role { .. } => "sign with a key of the account that has the role",
+            Refusal::KeyTaken(_) => "use a key of your own that no account lists",
             Refusal::Funds { .. } => "ask for less, or have money transferred to the account",
             Refusal::Overflow => "use smaller amounts",
             Refusal::TokenUsed { .. } => "ask for a new invitation",
             Refusal::Grant { .. } => "ask for an invitation that is valid now",
             Refusal::AccountQuota { .. } => "ask another member for an invitation",
+            Refusal::NotMember(_) => "ask a member to open it, or invite",
             Refusal::NoValidator(_) => "only members with a validator register beacons",
             Refusal::NoClass(_) => "list the classes of this network",
             Refusal::NoOffer(_) => "list your offers",

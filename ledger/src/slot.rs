@@ -1,8 +1,9 @@
 //! The slot boundary, before its clearing:
 //!
 //! 1. every pot is settled and the class purses are empty;
-//! 2. leases that ran the whole slot count it;
-//! 3. leases end that were cancelled, have used all slots of their order, or were firm through this slot;
+//! 2. leases that ran the whole slot count it if all their units were acknowledged by its end;
+//! 3. leases end that were cancelled, have used all slots of their order, or were firm through this slot (as undelivered
+//!    if that is what they are);
 //! 4. firm leases pay for the next slot;
 //! 5. running bids fill their escrow up to one slot at the bid, or end.
 //!
@@ -15,12 +16,19 @@
 //! floors; if those are zero too the rest goes to the bank). So an offer whose units all ran to the end, in a pot where
 //! nothing was interrupted, gets exactly what the clearing said. Of that, the part of units whose seller had not
 //! acknowledged their lease goes back to the lease's buyer: `floor(offer's money * units * heights / s)`.
+//!
+//! **Why a pot covers its floors.** Let a lease lose units in steps 1 to n, after `s_1 <= ... <= s_n` of `H` heights sold;
+//! let `c_k` be the cost of the units lost in step k and `r_k` the sum of their reserves, and count what runs to the
+//! end as a last step with `s = H`. Step k leaves `ceil(c_k * s_k / H)` in the pot and adds at most `r_k * s_k / H` to the
+//! floors. What still runs after a step always covers its reserves (see `tenancy::cost`), so every tail sum
+//! `(c_k - r_k) + ... + (c_n - r_n)` is at least 0. Then so is the sum of all `(c_k - r_k) * s_k`: it is the sum over k of
+//! that tail times `s_k - s_(k-1)`.
 
 use crate::book;
 use crate::market;
 use crate::pot::{Pot, PotOffer};
 use crate::purse::{self, post};
-use crate::share_out::by_largest_remainder;
+use crate::share_out::{Payout, above_floors};
 use crate::tenancy::{self, Grant};
 use crate::work::Work;
 use gridbay_protocol::clearing::ClearingOffer;
@@ -106,17 +114,9 @@ fn settle(work: &mut Work<'_>, pot: &Pot) {
     let floors: Vec<u64> = pot.sold.iter().map(|o| floor(pot, o, of(o))).collect();
     let weights = pot.sold.iter().map(|o| weight(pot, o, extent(of(o))));
     let weights: Vec<u64> = weights.collect();
-    let owed: u64 = floors.iter().sum();
-    let rest = pot.left.micros().checked_sub(owed);
-    let rest = rest.expect("what was paid for heights served covers their reserves");
-    let mut shares = by_largest_remainder(rest, &weights);
-    if shares.iter().sum::<u64>() != rest {
-        shares = by_largest_remainder(rest, &floors);
-    }
-    let unearned = rest - shares.iter().sum::<u64>();
-    for (index, offer) in pot.sold.iter().enumerate() {
-        let money = amount(floors[index] + shares[index]);
-        pay_out(work, pot, offer, money, of(offer));
+    let Payout { shares, unearned } = above_floors(pot.left.micros(), &floors, &weights);
+    for (offer, share) in pot.sold.iter().zip(shares) {
+        pay_out(work, pot, offer, amount(share), of(offer));
     }
     let class = Purse::Class(pot.class);
     post(
@@ -173,17 +173,20 @@ fn count_and_end(work: &mut Work<'_>, id: &LeaseId) {
     let Some(lease) = work.tables.leases.get_mut(id) else {
         return;
     };
-    let whole = lease.whole_slot;
-    lease.slots_run += u32::from(whole);
+    let delivered = lease.is_delivered();
+    let counts = lease.whole_slot && delivered;
+    lease.slots_run += u32::from(counts);
     let (slot, firm_through, order) = (lease.slot, lease.firm_through, lease.order);
     let order = work.tables.orders.get_mut(&order);
     let order = order.expect("a lease's order is live");
     let mut used_up = firm_through.is_some_and(|last| slot >= last);
     if let Some(bid) = order.bid_mut() {
-        bid.slots_used += u32::from(whole);
+        bid.slots_used += u32::from(counts);
         used_up |= bid.slots_used >= bid.bid.slots;
     }
-    if used_up {
+    if used_up && !delivered {
+        tenancy::end(work, id, LeaseEnd::Undelivered);
+    } else if used_up {
         tenancy::end(work, id, LeaseEnd::Expired);
     } else if order.is_exiting() {
         tenancy::end(work, id, LeaseEnd::Exit);

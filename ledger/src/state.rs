@@ -90,6 +90,11 @@ impl State {
                 opened: 0,
             };
             records.accounts.insert(id, account);
+            for key in &member.keys {
+                if records.keys.insert(key.key, id).is_some() {
+                    return Err(GenesisError::Invalid("list of members' keys".into()));
+                }
+            }
             minted = minted
                 .checked_add(member.endowment)
                 .ok_or_else(|| GenesisError::Invalid("sum of endowments".into()))?;

@@ -7,7 +7,7 @@
 use crate::book;
 use crate::lease::Lease;
 use crate::order::Order;
-use crate::pot::{Part, Stake, Stopped};
+use crate::pot::{Part, Pot, Stake, Stopped};
 use crate::purse::post;
 use crate::work::Work;
 use gridbay_protocol::effect::{Effect, OrderEnd};
@@ -114,23 +114,42 @@ pub(crate) struct Cost {
     pub(crate) unused: Credits,
 }
 
-/// What `units` of a running lease cost: `floor(cost of all its units * units / all)`, of which
-/// `floor(that * heights left / heights sold)` is unused.
-pub(crate) fn cost(work: &Work<'_>, id: &LeaseId, units: u32) -> Cost {
+/// What some units (by offer) of a running lease cost: their share by number of what all its units cost, rounded down,
+/// but no more than leaves the reserves of the units that stay covered. Of that,
+/// `floor(cost * heights left / heights sold)` is unused.
+///
+/// So what the units that run cost covers their reserves at any time: it did when the lease was granted (see
+/// `mechanism::pool`, and `slot::hold_firm`), and no loss breaks it. See `slot` for what follows.
+pub(crate) fn cost(work: &Work<'_>, id: &LeaseId, losses: &BTreeMap<OfferId, u32>) -> Cost {
     let lease = work.tables.leases.get(id).expect("the lease runs");
     let pot = work.tables.pots.get(&lease.pot);
     let pot = pot.expect("a running lease has its pot");
     let stake = pot.stakes.iter().find(|s| s.lease == *id);
     let stake = stake.expect("a running lease has a stake in its pot");
+    let units: u32 = losses.values().sum();
     let shared = stake
         .running
         .share_floor(u64::from(units), u64::from(lease.units()));
-    let cost = shared.expect("a part of an amount is an amount");
+    let shared = shared.expect("a part of an amount is an amount");
+    let cost = shared.min(stake.running.saturating_sub(owed(pot, stake, losses)));
     let unused = cost.share_floor(heights_left(work, lease), pot.heights);
     Cost {
         cost,
         unused: unused.expect("a part of an amount is an amount"),
     }
+}
+
+/// Reserves, for all heights sold, of the units of a stake that run and stay.
+fn owed(pot: &Pot, stake: &Stake, losses: &BTreeMap<OfferId, u32>) -> Credits {
+    let running = stake.parts.iter().filter(|part| part.stopped.is_none());
+    let owed: u128 = running
+        .map(|part| {
+            let lost = losses.get(&part.offer).copied().unwrap_or(0);
+            u128::from(pot.reserve(&part.offer)) * u128::from(part.units.saturating_sub(lost))
+        })
+        .sum();
+    // More than an amount would be more than the lease cost; then no loss costs anything.
+    Credits::from_wide(owed).unwrap_or(Credits::MAX)
 }
 
 /// Heights of the lease's slot that are still to come.
@@ -140,8 +159,7 @@ fn heights_left(work: &Work<'_>, lease: &Lease) -> u64 {
 
 /// Takes units (by offer) from a running lease and refunds the unused part of what they cost.
 pub(crate) fn stop(work: &mut Work<'_>, id: &LeaseId, losses: &BTreeMap<OfferId, u32>) -> Cost {
-    let units = losses.values().sum();
-    let cost = cost(work, id, units);
+    let cost = cost(work, id, losses);
     let lease = work.tables.leases.get(id).expect("the lease runs").clone();
     let left = heights_left(work, &lease);
     let pot = work.tables.pots.get_mut(&lease.pot);
@@ -195,7 +213,8 @@ pub(crate) fn interrupt(work: &mut Work<'_>, id: &LeaseId, why: LeaseEnd) {
     end(work, id, why);
 }
 
-/// Ends a lease. Its order stands again if the reason says so, it is a bid, and it was not cancelled.
+/// Ends a lease. Its order stands again if the reason says so, it is a bid, and it was not cancelled. A buy of which
+/// no full slot was delivered ends as one without units.
 pub(crate) fn end(work: &mut Work<'_>, id: &LeaseId, why: LeaseEnd) {
     let lease = work.tables.leases.remove(id).expect("the lease runs");
     work.emit(Effect::Lease(LeaseEvent::Ended {
@@ -213,6 +232,7 @@ pub(crate) fn end(work: &mut Work<'_>, id: &LeaseId, why: LeaseEnd) {
         LeaseEnd::Unfunded => OrderEnd::Unfunded,
         LeaseEnd::Exit => OrderEnd::Cancelled,
         _ if order.is_exiting() => OrderEnd::Cancelled,
+        LeaseEnd::Undelivered if lease.slots_run == 0 => OrderEnd::NoUnits,
         _ => OrderEnd::Served,
     };
     book::end(work, &lease.order, why);

@@ -25,10 +25,12 @@ pub(crate) fn check(work: &Work<'_>, entry: &Authentic) -> Result<(), Refusal> {
     let entry = entry.entry();
     let account = &entry.account;
     match &entry.body {
-        EntryBody::SetKeys { .. } => Ok(()),
+        EntryBody::SetKeys { keys } => set_keys::check(work, account, keys),
         EntryBody::OpenAccount {
-            grant, endowment, ..
-        } => open_account::check(work, entry, grant.as_deref(), *endowment),
+            grant,
+            keys,
+            endowment,
+        } => open_account::check(work, entry, grant.as_deref(), keys, *endowment),
         EntryBody::RegisterBeacon { .. } => register_beacon::check(work, account),
         EntryBody::Transfer { to, amount, .. } => transfer::check(work, account, to, *amount),
         EntryBody::SetOffer(terms) => set_offer::check(work, account, terms),

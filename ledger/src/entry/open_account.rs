@@ -1,13 +1,16 @@
-//! `open_account`: by invitation, or directly by an account's own key.
+//! `open_account`: by invitation, or directly by a member's own key.
 //!
-//! 1. The sponsor is the inviter's (or opener's) sponsor; it has opened fewer accounts than policy allows.
+//! 1. Only a member opens directly: it is its own sponsor. The sponsor of an invited account is the inviter's. The sponsor
+//!    has opened fewer accounts than policy allows.
 //! 2. A grant is within its window, its token unused, and signed by a key that may spend for the inviter *now*.
-//! 3. The inviter can pay the endowment.
+//! 3. No other account lists one of the new account's keys.
+//! 4. The inviter can pay the endowment.
 //!
 //! The new account has no credit line. A token is remembered, by inviter, until the end of the epoch in which its
 //! grant expires.
 
 use crate::account::Account;
+use crate::owner;
 use crate::purse;
 use crate::refusal::Refusal;
 use crate::work::Work;
@@ -23,17 +26,22 @@ pub(super) fn check(
     work: &Work<'_>,
     entry: &Entry,
     grant: Option<&SignedGrant>,
+    keys: &[AccountKey],
     endowment: Credits,
 ) -> Result<(), Refusal> {
     if let Some(signed) = grant {
         check_grant(work, &signed.grant)?;
     }
     let sponsor = sponsor(work, &entry.account);
+    if grant.is_none() && sponsor != entry.account {
+        return Err(Refusal::NotMember(entry.account));
+    }
     let limit = work.constitution.policy.accounts_per_member;
     let opened = work.tables.accounts.get(&sponsor).map_or(0, |s| s.opened);
     if opened >= limit {
         return Err(Refusal::AccountQuota { sponsor, limit });
     }
+    owner::check(work, None, keys)?;
     let endowment = grant.map_or(endowment, |g| g.grant.endowment);
     purse::require(work, Purse::Account(entry.account), endowment)
 }
@@ -81,6 +89,7 @@ pub(super) fn apply(
         opened: 0,
     };
     work.tables.accounts.insert(new, account);
+    owner::update(work, &new, &[]);
     if let Some(SignedGrant { grant, .. }) = grant {
         let token = (grant.inviter, grant.token);
         work.tables.tokens.insert(token, grant.valid_until);

@@ -1,11 +1,23 @@
-//! `set_keys`: replaces the keys of an account. From the next entry on only the new ones count. There is
-//! nothing to check beyond the role and the form of the key set.
+//! `set_keys`: replaces the keys of an account by keys that no other account lists. From the next entry on only the
+//! new ones count.
 
+use crate::owner;
+use crate::refusal::Refusal;
 use crate::work::Work;
 use gridbay_protocol::account::AccountKey;
 use gridbay_protocol::ids::AccountId;
 
+pub(super) fn check(
+    work: &Work<'_>,
+    account: &AccountId,
+    keys: &[AccountKey],
+) -> Result<(), Refusal> {
+    owner::check(work, Some(account), keys)
+}
+
 pub(super) fn apply(work: &mut Work<'_>, account: &AccountId, keys: &[AccountKey]) {
-    let account = work.tables.accounts.get_mut(account);
-    account.expect("an eligible entry's account exists").keys = keys.to_vec();
+    let record = work.tables.accounts.get_mut(account);
+    let record = record.expect("an eligible entry's account exists");
+    let before = std::mem::replace(&mut record.keys, keys.to_vec());
+    owner::update(work, account, &before);
 }

@@ -107,7 +107,7 @@ fn an_invitation_opens_one_account() {
     }
     let again = world.sign(world.member(2), &key(21), again);
     assert!(matches!(world.refused(again), Refusal::TokenUsed { .. }));
-    // The guest has no credit line, but the sponsor's quota of three accounts.
+    // The guest has no credit line, and the sponsor's quota of three accounts is for the sponsor's own openings.
     let spend = world.sign(new, &key(22), transfer(world.member(1), 701));
     assert!(matches!(world.refused(spend), Refusal::Funds { .. }));
     for n in [30, 31] {
@@ -116,7 +116,9 @@ fn an_invitation_opens_one_account() {
             keys: all_roles(&key(n)),
             endowment: credits(10),
         };
-        let open = world.sign(new, &key(22), body);
+        let guests = world.sign(new, &key(22), body.clone());
+        assert_eq!(world.refused(guests), Refusal::NotMember(new));
+        let open = world.by(2, body);
         world.all(vec![open]);
     }
     let full = world.sign(world.member(2), &key(23), open_by_grant(&world, 23, 0));

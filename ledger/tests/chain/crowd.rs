@@ -7,39 +7,51 @@ use gridbay_protocol::account::opened_by;
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::ids::AccountId;
+use gridbay_protocol::keys::SecretKey;
 use gridbay_protocol::limits;
 use gridbay_protocol::order::{Bid, Commit, Open, order_of};
 use gridbay_protocol::stage::Authentic;
 use std::sync::Arc;
 
-/// Accounts that share member 2's key, each with 1,000 micro-credits.
-fn tenants(world: &mut World, count: usize) -> Vec<AccountId> {
+/// An account that member 2 opened, and its key.
+struct Tenant {
+    account: AccountId,
+    key: SecretKey,
+}
+
+/// Accounts that member 2 opened, each with a key of its own and 1,000 micro-credits.
+fn tenants(world: &mut World, count: usize) -> Vec<Tenant> {
+    let own = |n: usize| key(100 + n as u8);
     let open = |n: usize| EntryBody::OpenAccount {
         grant: None,
-        keys: all_roles(&key(2)),
-        endowment: credits(1_000 + n as u64),
+        keys: all_roles(&own(n)),
+        endowment: credits(1_000),
     };
     let entries: Vec<_> = (0..count).map(|n| world.by(2, open(n))).collect();
     world.all(entries.clone());
-    entries.iter().map(|e| opened_by(&e.id())).collect()
+    let tenant = |(n, entry): (usize, &Arc<Authentic>)| Tenant {
+        account: opened_by(&entry.id()),
+        key: own(n),
+    };
+    entries.iter().enumerate().map(tenant).collect()
 }
 
-fn commit(world: &World, account: AccountId, bid: &Bid) -> Arc<Authentic> {
+fn commit(world: &World, tenant: &Tenant, bid: &Bid) -> Arc<Authentic> {
     let commit = Commit {
         class: bid.class,
-        seal: bid.seal(&world.network, &account, &SALT),
+        seal: bid.seal(&world.network, &tenant.account, &SALT),
         bracket: 1,
     };
-    world.sign(account, &key(2), EntryBody::Commit(commit))
+    world.sign(tenant.account, &tenant.key, EntryBody::Commit(commit))
 }
 
-fn open(world: &World, commit: &Arc<Authentic>, bid: &Bid) -> Arc<Authentic> {
+fn open(world: &World, tenant: &Tenant, commit: &Arc<Authentic>, bid: &Bid) -> Arc<Authentic> {
     let open = Open {
         commit: commit.id(),
         bid: bid.clone(),
         salt: SALT,
     };
-    world.sign(commit.entry().account, &key(2), EntryBody::Open(open))
+    world.sign(tenant.account, &tenant.key, EntryBody::Open(open))
 }
 
 /// Empty blocks to the end of the running round.
@@ -76,34 +88,35 @@ fn all_or_none_bids_of_a_class_are_bounded() {
     let mut commits = vec![];
     for n in 0..each {
         let pair = pair(&world, n);
-        commits = crowd.iter().map(|a| commit(&world, *a, &pair)).collect();
+        commits = crowd.iter().map(|t| commit(&world, t, &pair)).collect();
         world.all(commits.clone());
         end_round(&mut world);
-        let opens = commits.iter().map(|c| open(&world, c, &pair)).collect();
+        let sealed = crowd.iter().zip(&commits);
+        let opens = sealed.map(|(t, c)| open(&world, t, c, &pair)).collect();
         world.all(opens);
     }
     assert_eq!(world.state.orders().count(), limit);
     let (whole, any) = (pair(&world, 0), bid(&world, &[(2, 0)], 1));
-    let sealed = commit(&world, *late, &whole);
+    let sealed = commit(&world, late, &whole);
     world.all(vec![sealed.clone()]);
     end_round(&mut world);
-    let opened = open(&world, &sealed, &whole);
+    let opened = open(&world, late, &sealed, &whole);
     let class = world.class;
     let full = Refusal::AllOrNoneQuota { class, limit };
     assert_eq!(world.refused(opened.clone()), full);
     assert!(full.may_pass_later() && !full.hint().is_empty());
     // One leaves: there is room for one again.
     let gone = order_of(&commits[0].id());
-    let owner = commits[0].entry().account;
-    let cancel = world.sign(owner, &key(2), EntryBody::Cancel { order: gone });
+    let owner = &crowd[0];
+    let cancel = world.sign(owner.account, &owner.key, EntryBody::Cancel { order: gone });
     world.all(vec![cancel]);
     world.all(vec![opened]);
     // Divisible bids do not count.
     end_round(&mut world);
-    let sealed = commit(&world, *late, &any);
+    let sealed = commit(&world, late, &any);
     world.all(vec![sealed.clone()]);
     end_round(&mut world);
-    let opened = open(&world, &sealed, &any);
+    let opened = open(&world, late, &sealed, &any);
     world.all(vec![opened]);
     assert_eq!(world.state.orders().count(), limit + 1);
 }

@@ -18,16 +18,9 @@ fn an_undelivered_lease_is_refunded_and_stands_again() {
     assert_eq!(money(&effects), [(Reason::Refund, 5)]);
     assert_eq!(lease_ends(&effects), [(orders[0], LeaseEnd::Undelivered)]);
     assert!(world.state.order(&orders[0]).is_some());
-    // At 24 the used part goes back as well, and the order, filled up to 100 again, competes.
+    // At 24 the used part goes back as well, and the order, filled up to 100 again, finds nothing for sale.
     let effects = world.until(24);
-    assert_eq!(
-        money(&effects),
-        [
-            (Reason::Refund, 15),
-            (Reason::Lock, 20),
-            (Reason::Charge, 20)
-        ]
-    );
+    assert_eq!(money(&effects), [(Reason::Refund, 15), (Reason::Lock, 20)]);
     assert_eq!(world.account(1), START);
     assert_eq!(world.account(2), START - 100);
 }
@@ -73,18 +66,20 @@ fn unacknowledged_units_are_refunded_at_the_slots_end() {
     world.until(16);
     let lease = world.lease_of(&orders[0]);
     world.deliver(1, lease);
-    // Alone, the bid pays the phantoms' 10 + 20; earnings are 10 and 20; member 4 never acknowledged.
+    // Alone, the bid pays the phantoms' 10 + 20; earnings are 10 and 20; member 4 never acknowledged. So the slot does
+    // not count, and the bid goes on.
     let effects = world.until(24);
     let mut moved = money(&effects);
     moved.sort();
     assert_eq!(
         moved,
         [
-            (Reason::Release, 70),
+            (Reason::Lock, 30),
+            (Reason::Charge, 30),
             (Reason::Earning, 10),
             (Reason::Refund, 20)
         ]
     );
     assert_eq!((world.account(1), world.account(4)), (START + 10, START));
-    assert_eq!(world.account(2), START - 10);
+    assert_eq!(world.account(2), START - 10 - 100);
 }

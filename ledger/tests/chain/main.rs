@@ -5,11 +5,15 @@
 mod accounts;
 mod buying;
 mod crowd;
+mod dead_seller;
 mod delivery;
 mod ending;
 mod forgery;
+mod keys;
 mod market;
 mod model;
+mod preemption;
 mod snapshots;
 mod trade;
+mod uneven;
 mod world;

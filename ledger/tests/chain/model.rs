@@ -3,7 +3,8 @@
 //! After every block, with nothing but effects as input:
 //! balances are those of a plain map fed by the postings (I1); two states agree (I2, in `World::block`); an entry is
 //! taken once (I4); leases never share a unit (I8); every clearing record is within supply, at or above reserves, at or
-//! below bids, sells the cheapest units and pays out what was paid (I5, I16).
+//! below bids, sells the cheapest units and pays out what was paid (I5, I16); what running units cost covers their
+//! reserves.
 
 use crate::trade::{bid, order, terms};
 use crate::world::{World, credits, key};
@@ -21,10 +22,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A small generator of numbers: splitmix64.
-struct Dice(u64);
+pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
-    fn below(&mut self, n: u64) -> u64 {
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -269,7 +270,23 @@ fn check_record(record: &ClearingRecord) {
     assert_eq!(sold, expected);
 }
 
+/// What the units of every lease cost covers their reserves, also after some were lost.
+pub(crate) fn check_pots(world: &World) {
+    for pot in world.state.pots() {
+        let mut left = 0;
+        for stake in &pot.stakes {
+            let running = stake.parts.iter().filter(|p| p.stopped.is_none());
+            let reserve = |offer| pot.sold.iter().find(|s| s.offer == offer).unwrap().reserve;
+            let owed: u64 = running.map(|p| reserve(p.offer) * u64::from(p.units)).sum();
+            assert!(stake.running.micros() >= owed, "{stake:?} of {pot:?}");
+            left += stake.running.micros();
+        }
+        assert!(pot.left.micros() >= left);
+    }
+}
+
 fn check(world: &World, memory: &mut Memory, effects: &[Effect]) {
+    check_pots(world);
     for effect in effects {
         let kind = match effect {
             Effect::Posting(p) => {

@@ -277,7 +277,7 @@ impl Core {
     /// Looks for the account of this node's key; until it is there, joins if invited.
     fn find_account(&mut self) -> Vec<SignedEntry> {
         if self.account.is_none() {
-            self.account = account_of_key(self.host.state(), &self.key.public());
+            self.account = self.host.state().account_of(&self.key.public());
             if let Some(account) = self.account {
                 self.seller.set_account(account);
                 self.joining = None;
@@ -368,12 +368,4 @@ fn broadcast(message: &HostMessage) -> Effect {
         bytes: message.encode(),
         everybody,
     }
-}
-
-/// The account that lists a key.
-fn account_of_key(state: &State, key: &PublicKey) -> Option<AccountId> {
-    state
-        .accounts()
-        .find(|(_, a)| a.roles(key).is_some())
-        .map(|(id, _)| *id)
 }

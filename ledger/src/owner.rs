@@ -1,0 +1,34 @@
+//! Which account a key belongs to. A key is listed by one account at most, so whoever finds its account by its key
+//! finds the right one: nobody can put a stranger's key into an account of theirs once the stranger's account is open.
+
+use crate::refusal::Refusal;
+use crate::work::Work;
+use gridbay_protocol::account::AccountKey;
+use gridbay_protocol::ids::AccountId;
+
+/// Whether no account but `account` lists one of the keys; `None` for an account yet to open.
+pub(crate) fn check(
+    work: &Work<'_>,
+    account: Option<&AccountId>,
+    keys: &[AccountKey],
+) -> Result<(), Refusal> {
+    let foreign = |k: &&AccountKey| {
+        let owner = work.tables.keys.get(&k.key);
+        owner.is_some() && owner != account
+    };
+    match keys.iter().find(foreign) {
+        Some(taken) => Err(Refusal::KeyTaken(Box::new(taken.key))),
+        None => Ok(()),
+    }
+}
+
+/// Gives an account the keys of its record instead of `before`.
+pub(crate) fn update(work: &mut Work<'_>, account: &AccountId, before: &[AccountKey]) {
+    for old in before {
+        work.tables.keys.remove(&old.key);
+    }
+    let record = work.tables.accounts.get(account);
+    for new in record.map_or(&[][..], |a| a.keys.as_slice()) {
+        work.tables.keys.insert(new.key, *account);
+    }
+}
