@@ -162,7 +162,9 @@ impl Host {
         }
         if novelty == Novelty::New {
             self.judge_again(&proposal)?;
-            self.drive(Stimulus::Proposal(signed))?;
+            if !self.candidates.is_evicted(&proposal.block) {
+                self.drive(Stimulus::Proposal(signed))?;
+            }
         }
         Ok(())
     }
