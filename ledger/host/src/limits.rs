@@ -38,6 +38,8 @@ pub const POOL_ENTRIES: usize = 20_000;
 pub const POOL_BYTES: usize = 32 * 1024 * 1024;
 /// Entries of one account in the pool.
 pub const POOL_PER_ACCOUNT: usize = 512;
+/// Entries of senders that the ledger does not know, beside the pool: a few blocks' worth of newcomers.
+pub const POOL_STRANGERS: usize = 256;
 /// Evidence waiting for a block of ours.
 pub const EVIDENCE: usize = 64;
 /// Bytes after which the journal is started afresh at the next height.
