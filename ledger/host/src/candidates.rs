@@ -61,6 +61,8 @@ pub(crate) struct Candidates {
     wanted: BTreeMap<BlockId, Wanted>,
     /// Blocks whose bodies had to go.
     evicted: BTreeSet<BlockId>,
+    /// Which validator's node was given which body when.
+    given: BTreeMap<(Peer, BlockId), u64>,
     /// The block that this node precommitted last.
     locked: Option<BlockId>,
     /// Blocks this node made, by round.
@@ -206,6 +208,19 @@ impl Candidates {
         if room && !wanted.holders.contains(&holder) {
             wanted.holders.push(holder);
         }
+    }
+    /// Whether a peer is given a body that is here: not again within [`limits::BODY_REST_MS`].
+    pub(crate) fn may_give(&mut self, to: Peer, block: &BlockId, now: u64) -> bool {
+        if !self.bodies.contains_key(block) {
+            return false;
+        }
+        let rest = limits::BODY_REST_MS;
+        self.given.retain(|_, at| now.saturating_sub(*at) < rest);
+        let fresh = !self.given.contains_key(&(to, *block));
+        if fresh {
+            self.given.insert((to, *block), now);
+        }
+        fresh
     }
     /// When to ask for the next missing body.
     pub(crate) fn due(&self) -> Option<u64> {

@@ -4,7 +4,7 @@ mod common;
 
 use common::{World, peer, validator};
 use gridbay_host::message::*;
-use gridbay_host::{HostEffect, HostInput, Offence, PoolRefusal, Received, limits};
+use gridbay_host::{HostEffect, HostInput, Offence, Peer, PoolRefusal, Received, limits};
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
 use gridbay_protocol::ids::{AccountId, BlockId, Hash32, OrderId, ValidatorId};
 use gridbay_protocol::keys::{SecretKey, Signature};
@@ -309,4 +309,36 @@ fn entries_of_unknown_accounts_are_not_passed_on_and_take_nobodys_place() {
     let ready = world.transfer(0).signed().clone();
     assert_eq!(give(&mut world, vec![ready.clone()]), [ready]);
     assert_eq!(pooled(&world), 2);
+}
+
+#[test]
+fn a_peer_that_asks_for_blocks_over_and_over_gets_them_at_a_pace() {
+    let mut world = running();
+    let answers = |world: &mut World, from: Peer, request: Option<u64>| {
+        let message = |from| HostMessage::SyncRequest(SyncRequest { from });
+        let input = request.map_or(HostInput::Tick, |height| HostInput::Message {
+            from,
+            message: Received::Message(message(height)),
+        });
+        let heights = |effect: HostEffect| match effect {
+            HostEffect::Send {
+                to,
+                message: HostMessage::SyncResponse(items),
+            } if to == from => items.first().map(|item| item.block.header.height),
+            _ => None,
+        };
+        let effects = world.input(0, input);
+        effects.into_iter().filter_map(heights).collect::<Vec<_>>()
+    };
+    for from in [STRANGER, peer(3)] {
+        assert_eq!(answers(&mut world, from, Some(1)), [1]);
+        for height in 1..8 {
+            assert_eq!(answers(&mut world, from, Some(height)), []);
+        }
+        // The last request is answered when the peer has rested.
+        world.now += limits::SYNC_RETRY_MS / 2;
+        assert_eq!(answers(&mut world, from, None), [7]);
+        world.now += limits::SYNC_RETRY_MS / 2;
+    }
+    goes_on(world);
 }

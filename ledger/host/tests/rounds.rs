@@ -1,5 +1,8 @@
 //! Heights with many failed rounds: whatever was proposed in them, the height can still be decided.
 
+// Tests may unwrap, also in the methods of their helper.
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use common::{World, consensus_key, peer, validator};

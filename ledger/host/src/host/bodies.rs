@@ -134,8 +134,11 @@ impl Host {
             self.send(holder, HostMessage::BodyRequest(request));
         }
     }
-    /// Answers a request for a body of the running height.
+    /// Answers a validator's request for a body of the running height.
     pub(super) fn give_body(&mut self, to: crate::catchup::Peer, block: &BlockId) {
+        if !self.candidates.may_give(to, block, self.now.mono_ms) {
+            return;
+        }
         if let Some(candidate) = self.candidates.get(block) {
             let body = Box::new(candidate.block.block().clone());
             self.send(to, HostMessage::Body(body));
