@@ -4,13 +4,22 @@
 //!    [`limits::PROPOSALS_PER_ROUND`] different ones per round are followed.
 //! 2. A body is wanted if a proposal that counts names it; no other body is taken.
 //! 3. A body is executed once, when it arrives; its effects are kept for the decision.
+//! 4. When there is no room for another body, one that the ledger refuses goes first, then the one whose
+//!    latest proposal is farthest from the current round, so that a height with any number of failed rounds
+//!    can still be decided. Our own block stays, and so does the one that we precommitted last: whoever
+//!    helped to decide a block can hand it out.
+//! 5. Consensus remembers its verdict on a body that had to go. A proposal that names such a block again is
+//!    withheld from it until the body is back, lest all vote for what nobody has.
 
 use crate::catchup::Peer;
+use crate::guard::Statement;
+use crate::journal::Recovered;
 use crate::limits;
 use crate::message::SignedProposal;
 use gridbay_ledger::{CheckedBlock, Delta};
 use gridbay_protocol::ids::BlockId;
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// A block that a proposal names.
@@ -23,6 +32,16 @@ pub(crate) struct Candidate {
     /// Whether this node votes for it.
     pub(crate) valid: bool,
 }
+
+/// A candidate with the bytes of its body.
+#[derive(Debug)]
+struct Held {
+    candidate: Candidate,
+    bytes: usize,
+}
+
+/// How much a body matters: whether the ledger executes it, then how near the current round it was named.
+type Worth = (bool, Reverse<u32>);
 
 /// A body that is missing.
 #[derive(Debug)]
@@ -37,9 +56,15 @@ struct Wanted {
 #[derive(Debug, Default)]
 pub(crate) struct Candidates {
     proposals: BTreeMap<u32, Vec<SignedProposal>>,
-    bodies: BTreeMap<BlockId, Candidate>,
+    bodies: BTreeMap<BlockId, Held>,
     bytes: usize,
     wanted: BTreeMap<BlockId, Wanted>,
+    /// Blocks whose bodies had to go.
+    evicted: BTreeSet<BlockId>,
+    /// Which validator's node was given which body when.
+    given: BTreeMap<(Peer, BlockId), u64>,
+    /// The block that this node precommitted last.
+    locked: Option<BlockId>,
     /// Blocks this node made, by round.
     pub(crate) own: BTreeMap<u32, BlockId>,
 }
@@ -82,30 +107,93 @@ impl Candidates {
         let mut all = self.proposals.values().rev().flatten();
         all.find(|p| p.proposal.block == *block)
     }
+    /// All proposals that name a block, earliest first.
+    pub(crate) fn all_naming(&self, block: &BlockId) -> Vec<SignedProposal> {
+        let all = self.proposals.values().flatten();
+        all.filter(|p| p.proposal.block == *block)
+            .copied()
+            .collect()
+    }
     /// The body of a block.
     pub(crate) fn get(&self, block: &BlockId) -> Option<&Candidate> {
-        self.bodies.get(block)
+        self.bodies.get(block).map(|held| &held.candidate)
+    }
+    /// The latest block that this node made and has.
+    pub(crate) fn own_block(&self) -> Option<BlockId> {
+        let mut latest = self.own.values().rev();
+        latest.find(|id| self.bodies.contains_key(id)).copied()
+    }
+    /// Notes that this node precommits a block.
+    pub(crate) fn lock(&mut self, block: BlockId) {
+        self.locked = Some(block);
     }
     /// Changes the verdict on a block.
     pub(crate) fn judge(&mut self, block: &BlockId, valid: bool) {
-        if let Some(candidate) = self.bodies.get_mut(block) {
-            candidate.valid = valid;
+        if let Some(held) = self.bodies.get_mut(block) {
+            held.candidate.valid = valid;
         }
     }
     /// Takes the candidate that was decided out.
     pub(crate) fn take(&mut self, block: &BlockId) -> Option<Candidate> {
-        self.bodies.remove(block)
+        let held = self.bodies.remove(block)?;
+        self.bytes -= held.bytes;
+        Some(held.candidate)
     }
-    /// Whether another body of `bytes` has room.
-    pub(crate) fn has_room(&self, bytes: usize) -> bool {
-        self.bodies.len() < limits::BODIES && self.bytes + bytes <= limits::BODIES_BYTES
+    /// Takes over from the journal which blocks stay; returns the round it was in.
+    pub(crate) fn recall(&mut self, found: &Recovered) -> u32 {
+        self.own = found.own.iter().copied().collect();
+        self.locked = found
+            .statements
+            .iter()
+            .rev()
+            .find_map(Statement::precommits);
+        let rounds = found.statements.iter().map(Statement::round);
+        rounds.max().unwrap_or(0)
     }
-    /// Keeps a body.
-    pub(crate) fn keep(&mut self, candidate: Candidate, bytes: usize) {
+    /// Whether a body stays whatever comes.
+    fn stays(&self, block: &BlockId) -> bool {
+        self.locked == Some(*block) || self.own.values().any(|own| own == block)
+    }
+    fn worth(&self, block: &BlockId, executes: bool, current: u32) -> Worth {
+        if self.stays(block) {
+            return (true, Reverse(0));
+        }
+        let named = self.naming(block).map(|p| p.proposal.round);
+        let far = named.map_or(u32::MAX, |round| round.abs_diff(current));
+        (executes, Reverse(far))
+    }
+    /// Makes room for the body of `block`, in round `current`; `false` if all that is here matters more.
+    pub(crate) fn make_room(&mut self, block: &BlockId, bytes: usize, current: u32) -> bool {
+        let worth = self.worth(block, true, current);
+        while self.bodies.len() >= limits::BODIES || self.bytes + bytes > limits::BODIES_BYTES {
+            let others = self.bodies.iter().filter(|(id, _)| !self.stays(id));
+            let least = others
+                .map(|(id, held)| (self.worth(id, held.candidate.delta.is_some(), current), *id))
+                .min();
+            let Some((_, victim)) = least.filter(|(least, _)| *least < worth) else {
+                self.wanted.remove(block);
+                return false;
+            };
+            self.take(&victim);
+            self.evicted.insert(victim);
+        }
+        true
+    }
+    /// Whether a body was here that had to go.
+    pub(crate) fn is_evicted(&self, block: &BlockId) -> bool {
+        self.evicted.contains(block)
+    }
+    /// Notes that a body of an earlier run has no place any more.
+    pub(crate) fn leave_out(&mut self, block: BlockId) {
+        self.evicted.insert(block);
+    }
+    /// Keeps a body; returns whether it was here before and had to go.
+    pub(crate) fn keep(&mut self, candidate: Candidate, bytes: usize) -> bool {
         let id = candidate.block.id();
         self.wanted.remove(&id);
         self.bytes += bytes;
-        self.bodies.insert(id, candidate);
+        self.bodies.insert(id, Held { candidate, bytes });
+        self.evicted.remove(&id)
     }
     /// Notes that a body is missing and that `holder` should have it.
     pub(crate) fn want(&mut self, block: BlockId, holder: Peer, now: u64) {
@@ -120,6 +208,19 @@ impl Candidates {
         if room && !wanted.holders.contains(&holder) {
             wanted.holders.push(holder);
         }
+    }
+    /// Whether a peer is given a body that is here: not again within [`limits::BODY_REST_MS`].
+    pub(crate) fn may_give(&mut self, to: Peer, block: &BlockId, now: u64) -> bool {
+        if !self.bodies.contains_key(block) {
+            return false;
+        }
+        let rest = limits::BODY_REST_MS;
+        self.given.retain(|_, at| now.saturating_sub(*at) < rest);
+        let fresh = !self.given.contains_key(&(to, *block));
+        if fresh {
+            self.given.insert((to, *block), now);
+        }
+        fresh
     }
     /// When to ask for the next missing body.
     pub(crate) fn due(&self) -> Option<u64> {

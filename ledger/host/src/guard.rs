@@ -30,6 +30,23 @@ pub(crate) enum Statement {
     Vote(SignedVote),
 }
 
+impl Statement {
+    /// Its round.
+    pub(crate) fn round(&self) -> u32 {
+        match self {
+            Statement::Proposal(signed) => signed.proposal.round,
+            Statement::Vote(signed) => signed.vote.round,
+        }
+    }
+    /// The block that it precommits, if it does.
+    pub(crate) fn precommits(&self) -> Option<BlockId> {
+        match self {
+            Statement::Vote(signed) if signed.vote.kind == VoteKind::Precommit => signed.vote.block,
+            _ => None,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
     Proposal,

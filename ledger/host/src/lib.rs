@@ -9,7 +9,7 @@
 //! - `guard`: the consensus key and the rule never to contradict oneself;
 //! - `record`, `journal`, `blocks`: what is on disk; `index`: what is derived from it, the only place that
 //!   names sled;
-//! - `candidates`, `early`, `catchup`, `pacing`, `mempool`: bounded memories with their policies.
+//! - `candidates`, `early`, `catchup`, `pacing`, `mempool`, `strangers`, `serving`: bounded memories with their policies.
 
 mod blocks;
 mod candidates;
@@ -28,6 +28,8 @@ pub mod message;
 mod pacing;
 mod record;
 mod reveals;
+mod serving;
+mod strangers;
 
 pub use catchup::Peer;
 pub use fault::Fault;

@@ -38,6 +38,8 @@ pub const POOL_ENTRIES: usize = 20_000;
 pub const POOL_BYTES: usize = 32 * 1024 * 1024;
 /// Entries of one account in the pool.
 pub const POOL_PER_ACCOUNT: usize = 512;
+/// Entries of senders that the ledger does not know, beside the pool: a few blocks' worth of newcomers.
+pub const POOL_STRANGERS: usize = 256;
 /// Evidence waiting for a block of ours.
 pub const EVIDENCE: usize = 64;
 /// Bytes after which the journal is started afresh at the next height.
@@ -60,6 +62,15 @@ pub const BODY_WAIT_MS: u64 = 60;
 pub const BODY_RETRY_MS: u64 = 250;
 /// Milliseconds without progress after which a validator one height behind fetches that height.
 pub const ONE_BEHIND_MS: u64 = 300;
+/// Least milliseconds between two answers with blocks to one peer.
+pub const SERVE_REST_MS: u64 = 5;
+/// Bytes of blocks per millisecond that one peer is sent: a full answer in about 100 ms.
+pub const SERVE_PEER_BYTES_PER_MS: u64 = 20 * 1024;
+/// Bytes of blocks per millisecond that all peers that are no validators' nodes are sent together; what they
+/// do not confirm within 30 s is below 1 GiB.
+pub const SERVE_STRANGERS_BYTES_PER_MS: u64 = 32 * 1024;
+/// Milliseconds between two answers with one body to one validator, so that asking twice is of no use.
+pub const BODY_REST_MS: u64 = BODY_RETRY_MS / 2;
 /// Milliseconds to wait for a sync response before another peer is asked.
 pub const SYNC_RETRY_MS: u64 = 1_000;
 /// Milliseconds between two statements of our tip while nothing is decided.
@@ -73,3 +84,4 @@ pub const LONGEST_TIMEOUT_MS: u64 = 30_000;
 
 const _: () = assert!(BATCH_BYTES <= SYNC_MESSAGE_BYTES);
 const _: () = assert!(BODIES_BYTES >= 2 * BLOCK_BYTES);
+const _: () = assert!(SYNC_BYTES as u64 / SERVE_PEER_BYTES_PER_MS < SYNC_RETRY_MS / 2);

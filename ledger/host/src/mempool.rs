@@ -4,11 +4,14 @@
 //!    peer, whose book may be ahead of ours, for any reason; from our own users only for reasons of time.
 //! 2. After every block the entries in it leave, and so do those that can never pass any more.
 //! 3. The rest is marked ready or waiting; a draft takes the ready ones, longest waiting first.
+//! 4. What became ready is to be announced once: passed on and acknowledged.
 //!
 //! Bounds: entries, bytes, entries of one account, and a quarter of the pool for those not ready. A full
-//! pool refuses what comes; it never pushes out what it has acknowledged.
+//! pool refuses what comes; it never pushes out what it has acknowledged. Entries of unknown senders
+//! count against none of these; they wait in [`Strangers`].
 
 use crate::limits;
+use crate::strangers::{Strangers, is_unknown};
 use gridbay_ledger::{Refusal, State};
 use gridbay_protocol::codec;
 use gridbay_protocol::entry::SignedEntry;
@@ -36,6 +39,26 @@ pub enum PoolRefusal {
     Ledger(Box<Refusal>),
 }
 
+/// Whom an entry came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// Our own users. It is sent to all validators at once.
+    Own,
+    /// A validator, who sent it to all others.
+    Validator,
+    /// Anybody else: the first validator that finds it ready passes it on.
+    Other,
+}
+
+/// What became of the pool after a block.
+#[derive(Debug, Default)]
+pub(crate) struct Settled {
+    /// Entries that can never pass any more, with the reasons.
+    pub(crate) dropped: Vec<(EntryId, Refusal)>,
+    /// Entries that are ready for the first time.
+    pub(crate) ready: Vec<(Arc<Authentic>, Source)>,
+}
+
 #[derive(Clone, Debug)]
 struct Pooled {
     entry: Arc<Authentic>,
@@ -43,8 +66,7 @@ struct Pooled {
     /// Height of the tip when it was first ready: since then it counts as acknowledged.
     since: Option<u64>,
     ready: bool,
-    /// Whether it came from our own users.
-    own: bool,
+    source: Source,
 }
 
 /// Whether an entry is refused only because of when it comes.
@@ -62,37 +84,52 @@ pub(crate) struct Mempool {
     per_account: BTreeMap<AccountId, usize>,
     bytes: usize,
     waiting: usize,
+    strangers: Strangers,
 }
 
 /// Bytes of a block left for header, certificate and evidence.
 const BLOCK_FRAME: usize = 64 * 1024;
 
 impl Mempool {
-    /// Takes an entry in; `own` if it came from our own users.
+    /// Takes an entry in; returns whether it is ready.
     pub(crate) fn add(
         &mut self,
         state: &State,
         entry: Arc<Authentic>,
-        own: bool,
+        source: Source,
+    ) -> Result<bool, PoolRefusal> {
+        if self.contains(&entry.id()) {
+            return Err(PoolRefusal::Known(entry.id()));
+        }
+        let own = source == Source::Own;
+        let ready = match state.admit(&entry) {
+            Ok(_) => true,
+            Err(refusal) if !own && is_unknown(&refusal) => {
+                self.strangers.add(entry, source);
+                return Ok(false);
+            }
+            Err(refusal) if refusal.may_pass_later() && (!own || is_of_time(&refusal)) => false,
+            Err(refusal) => return Err(PoolRefusal::Ledger(Box::new(refusal))),
+        };
+        self.insert(state.height(), entry, source, ready)?;
+        Ok(ready)
+    }
+    /// Keeps an entry that the ledger admits, or may admit later, at the tip `height`.
+    fn insert(
+        &mut self,
+        height: u64,
+        entry: Arc<Authentic>,
+        source: Source,
+        ready: bool,
     ) -> Result<(), PoolRefusal> {
         let (id, account) = (entry.id(), entry.entry().account);
-        if self.entries.contains_key(&id) {
-            return Err(PoolRefusal::Known(id));
-        }
         let bytes = codec::encode(entry.signed()).len();
         let share = self.per_account.get(&account).copied().unwrap_or(0);
         let full = self.entries.len() >= limits::POOL_ENTRIES
             || self.bytes + bytes > limits::POOL_BYTES
-            || share >= limits::POOL_PER_ACCOUNT;
+            || share >= limits::POOL_PER_ACCOUNT
+            || (!ready && self.waiting >= limits::POOL_ENTRIES / 4);
         if full {
-            return Err(PoolRefusal::Full { account });
-        }
-        let ready = match state.admit(&entry) {
-            Ok(_) => true,
-            Err(refusal) if refusal.may_pass_later() && (!own || is_of_time(&refusal)) => false,
-            Err(refusal) => return Err(PoolRefusal::Ledger(Box::new(refusal))),
-        };
-        if !ready && self.waiting >= limits::POOL_ENTRIES / 4 {
             return Err(PoolRefusal::Full { account });
         }
         self.bytes += bytes;
@@ -101,9 +138,9 @@ impl Mempool {
         let pooled = Pooled {
             entry,
             bytes,
-            since: ready.then(|| state.height()),
+            since: ready.then_some(height),
             ready,
-            own,
+            source,
         };
         self.entries.insert(id, pooled);
         Ok(())
@@ -122,33 +159,39 @@ impl Mempool {
             }
         }
     }
-    /// Drops what a block took in and what can never pass after it; returns the latter with the reasons.
-    pub(crate) fn settle(
-        &mut self,
-        state: &State,
-        taken: &[Arc<Authentic>],
-    ) -> Vec<(EntryId, Refusal)> {
+    /// Drops what a block took in and what can never pass after it, and looks at the rest again.
+    pub(crate) fn settle(&mut self, state: &State, taken: &[Arc<Authentic>]) -> Settled {
         for entry in taken {
             self.remove(&entry.id());
         }
-        let mut dropped = Vec::new();
+        let mut settled = Settled::default();
         let mut waiting = 0;
         for (id, pooled) in &mut self.entries {
             match state.admit(&pooled.entry) {
                 Ok(_) => {
                     pooled.ready = true;
-                    pooled.since.get_or_insert(state.height());
+                    if pooled.since.is_none() {
+                        pooled.since = Some(state.height());
+                        let entry = Arc::clone(&pooled.entry);
+                        settled.ready.push((entry, pooled.source));
+                    }
                 }
                 Err(refusal) if refusal.may_pass_later() => pooled.ready = false,
-                Err(refusal) => dropped.push((*id, refusal)),
+                Err(refusal) => settled.dropped.push((*id, refusal)),
             }
             waiting += usize::from(!pooled.ready);
         }
         self.waiting = waiting;
-        for (id, _) in &dropped {
+        for (id, _) in &settled.dropped {
             self.remove(id);
         }
-        dropped
+        for (entry, source) in self.strangers.take() {
+            // What has no room, or is in the book by now, is forgotten: nobody counts on it.
+            if self.add(state, Arc::clone(&entry), source) == Ok(true) {
+                settled.ready.push((entry, source));
+            }
+        }
+        settled
     }
     /// Entries for a block: the ready ones, longest waiting first, as many as fit.
     pub(crate) fn draft(&self) -> Vec<Arc<Authentic>> {
@@ -185,7 +228,7 @@ impl Mempool {
     pub(crate) fn overdue(&self, tip: u64) -> Vec<SignedEntry> {
         let overdue = self.entries.values().filter(|p| {
             let waited = p.since.map_or(0, |since| tip.saturating_sub(since));
-            p.own && p.ready && waited % 8 == 2
+            p.source == Source::Own && p.ready && waited % 8 == 2
         });
         overdue
             .take(limits::BATCH_ENTRIES)
@@ -194,18 +237,19 @@ impl Mempool {
     }
     /// The entry with an id and this very signature, if it is here.
     pub(crate) fn known(&self, id: &EntryId, signature: &Signature) -> Option<Arc<Authentic>> {
-        let pooled = self.entries.get(id)?;
-        (pooled.entry.signed().signature == *signature).then(|| Arc::clone(&pooled.entry))
+        let pooled = self.entries.get(id).map(|pooled| &pooled.entry);
+        let entry = pooled.or_else(|| self.strangers.get(id))?;
+        (entry.signed().signature == *signature).then(|| Arc::clone(entry))
     }
-    /// Whether an id is in the pool.
+    /// Whether an id is in the pool or among the strangers.
     pub(crate) fn contains(&self, id: &EntryId) -> bool {
-        self.entries.contains_key(id)
+        self.entries.contains_key(id) || self.strangers.get(id).is_some()
     }
     /// Whether any entry could be in the next block.
     pub(crate) fn has_ready(&self) -> bool {
         self.waiting < self.entries.len()
     }
-    /// Entries in the pool.
+    /// Entries in the pool, without strangers.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }

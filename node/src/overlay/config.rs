@@ -114,8 +114,15 @@ pub struct Limits {
     pub inbound_requests: usize,
     /// The same from one peer.
     pub inbound_requests_per_peer: usize,
-    /// Own requests and one-way messages in flight, each.
+    /// Own requests in flight.
     pub outbound_requests: usize,
+    /// One-way messages to one peer that it has not confirmed. Consensus sends a peer about ten per
+    /// height; the rest is for bursts of entries.
+    pub direct_per_peer: usize,
+    /// Their bytes; a message larger than that is sent alone.
+    pub direct_bytes_per_peer: usize,
+    /// The same bytes over all peers that are not kept.
+    pub direct_bytes_not_kept: usize,
     /// Gossip messages delivered but not yet judged by [`super::OverlayHandle::report`].
     pub unjudged: usize,
     /// Peers redialled for ever (bootstrap and kept).
@@ -145,6 +152,9 @@ impl Default for Limits {
             inbound_requests: 256,
             inbound_requests_per_peer: 32,
             outbound_requests: 2048,
+            direct_per_peer: 128,
+            direct_bytes_per_peer: 8 << 20,
+            direct_bytes_not_kept: 128 << 20,
             unjudged: 4096,
             kept_peers: 256,
             known_peers: 1024,

@@ -92,13 +92,16 @@ impl Task {
                         self.on_direct_message(peer, bytes, channel);
                     }
                 }
-                rr::Message::Response { .. } => {
-                    self.direct_in_flight = self.direct_in_flight.saturating_sub(1);
-                }
+                rr::Message::Response { request_id, .. } => self.direct.end(&request_id),
             },
-            rr::Event::OutboundFailure { peer, error, .. } => {
+            rr::Event::OutboundFailure {
+                peer,
+                request_id,
+                error,
+                ..
+            } => {
                 tracing::debug!(%peer, %error, "one-way message not confirmed");
-                self.direct_in_flight = self.direct_in_flight.saturating_sub(1);
+                self.direct.end(&request_id);
                 self.shared.counters.count(Count::DirectFailed);
             }
             rr::Event::InboundFailure { .. } | rr::Event::ResponseSent { .. } => {}

@@ -41,6 +41,7 @@ mod gossip;
 mod handle;
 mod identity;
 mod inbound;
+mod inflight;
 mod messages;
 mod names;
 mod outbox;

@@ -86,20 +86,23 @@ impl Task {
     }
 
     fn send(&mut self, peers: Vec<PeerId>, bytes: Vec<u8>) {
+        let size = bytes.len();
         for peer in peers {
+            let kept = self.dialer.is_kept(&peer);
             // Ourselves included: there is no connection to oneself.
             if !self.is_peer(&peer) {
                 self.shared.counters.count(Count::DirectUnreachable);
-            } else if self.direct_in_flight >= self.shared.limits.outbound_requests {
+            } else if !self.direct.has_room(&peer, size, kept, &self.shared.limits) {
                 self.shared.counters.count(Count::DirectTooMany);
             } else {
-                self.direct_in_flight += 1;
                 self.shared.counters.count(Count::DirectSent);
-                self.shared.counters.count_n(Count::BytesOut, bytes.len());
-                self.swarm
+                self.shared.counters.count_n(Count::BytesOut, size);
+                let id = self
+                    .swarm
                     .behaviour_mut()
                     .direct
                     .send_request(&peer, Frame::Whole(bytes.clone()));
+                self.direct.begin(id, peer, size, kept);
             }
         }
     }

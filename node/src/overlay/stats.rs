@@ -72,7 +72,7 @@ counts! {
     DirectReceived = "direct_received",
     /// One-way messages not sent: the peer is not connected.
     DirectUnreachable = "direct_unreachable",
-    /// One-way messages not sent: too many in flight.
+    /// One-way messages not sent: the peer has too many, or too large ones, to confirm.
     DirectTooMany = "direct_too_many",
     /// One-way messages not confirmed by the peer.
     DirectFailed = "direct_failed",

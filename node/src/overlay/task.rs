@@ -25,6 +25,7 @@ use super::dialer::Dialer;
 use super::error::StartError;
 use super::event::{Event, MessageId, RequestId};
 use super::handle::{OverlayHandle, PeerInfo, Shared};
+use super::inflight::InFlight;
 use super::names::Names;
 use super::outbox::Outbox;
 use super::standing::Standing;
@@ -97,7 +98,7 @@ pub(crate) struct Task {
     pub(crate) waiting: BTreeMap<RequestId, Waiting>,
     pub(crate) next_request: u64,
     pub(crate) asked: HashMap<OutboundRequestId, Reply>,
-    pub(crate) direct_in_flight: usize,
+    pub(crate) direct: InFlight<OutboundRequestId>,
     pub(crate) lookups: Lookups,
     /// Open listeners.
     pub(crate) listeners: HashSet<ListenerId>,
@@ -180,7 +181,7 @@ impl Task {
             waiting: BTreeMap::new(),
             next_request: 0,
             asked: HashMap::new(),
-            direct_in_flight: 0,
+            direct: InFlight::new(),
             lookups: Lookups {
                 running: HashMap::new(),
                 next: Instant::now(),

@@ -11,7 +11,7 @@
 
 use super::{Host, Offence};
 use crate::candidates::Candidate;
-use crate::consensus::Stimulus;
+use crate::consensus::{Engine, Stimulus};
 use crate::fault::Fault;
 use crate::message::{BodyRequest, HostMessage};
 use gridbay_ledger::CheckedBlock;
@@ -35,7 +35,8 @@ impl Host {
             return Ok(());
         };
         let bytes = block.encode().len();
-        if !self.candidates.has_room(bytes) {
+        let round = self.engine.as_ref().map_or(0, Engine::round);
+        if !self.candidates.make_room(&id, bytes, round) {
             return Ok(());
         }
         let known = |id: &_, signature: &_| self.pool.known(id, signature);
@@ -64,13 +65,19 @@ impl Host {
             delta,
             valid,
         };
-        self.candidates.keep(candidate, bytes);
+        let returns = self.candidates.keep(candidate, bytes);
         self.drive(Stimulus::Value {
             round: named_by.round,
             block: id,
             proposer,
             valid,
-        })
+        })?;
+        if returns {
+            for signed in self.candidates.all_naming(&id) {
+                self.drive(Stimulus::Proposal(signed))?;
+            }
+        }
+        Ok(())
     }
     /// Judges a block again that another proposal names.
     pub(super) fn judge_again(&mut self, proposal: &Proposal) -> Result<(), Fault> {
@@ -127,8 +134,11 @@ impl Host {
             self.send(holder, HostMessage::BodyRequest(request));
         }
     }
-    /// Answers a request for a body of the running height.
+    /// Answers a validator's request for a body of the running height.
     pub(super) fn give_body(&mut self, to: crate::catchup::Peer, block: &BlockId) {
+        if !self.candidates.may_give(to, block, self.now.mono_ms) {
+            return;
+        }
         if let Some(candidate) = self.candidates.get(block) {
             let body = Box::new(candidate.block.block().clone());
             self.send(to, HostMessage::Body(body));

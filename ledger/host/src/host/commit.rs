@@ -39,7 +39,11 @@ impl Host {
             effects,
         });
         self.tip_certificate = Some(certificate);
-        for (entry, refusal) in self.pool.settle(&self.state, block.entries()) {
+        let settled = self.pool.settle(&self.state, block.entries());
+        for (entry, source) in settled.ready {
+            self.announce(&entry, source);
+        }
+        for (entry, refusal) in settled.dropped {
             let refusal = PoolRefusal::Ledger(Box::new(refusal));
             self.effects
                 .push(HostEffect::EntryRefused { entry, refusal });

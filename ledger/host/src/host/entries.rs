@@ -3,13 +3,14 @@
 //! 1. An entry of our own users enters the pool or is refused at once.
 //! 2. It is sent to all validators; a validator then acknowledges it.
 //! 3. An entry from a validator enters the pool and goes no further: its sender told all. One from anybody
-//!    else is passed on by the first validator it reaches.
+//!    else is passed on by the first validator it reaches, as soon as the ledger admits it: what only
+//!    waits costs its sender nothing and would cost everybody.
 //! 4. An entry of ours that stays out of the book is sent again from time to time.
 
 use super::{Host, HostEffect, Offence};
 use crate::catchup::Peer;
 use crate::limits;
-use crate::mempool::PoolRefusal;
+use crate::mempool::{PoolRefusal, Source};
 use crate::message::HostMessage;
 use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::stage::{Authentic, WellFormed};
@@ -23,8 +24,8 @@ impl Host {
     }
     pub(super) fn submit(&mut self, entry: Arc<Authentic>) {
         let id = entry.id();
-        match self.pool.add(&self.state, Arc::clone(&entry), true) {
-            Ok(()) => {
+        match self.pool.add(&self.state, Arc::clone(&entry), Source::Own) {
+            Ok(_) => {
                 self.relay.push(entry.signed().clone());
                 self.effects.push(HostEffect::EntryAdmitted { entry: id });
                 if self.votes() {
@@ -38,8 +39,11 @@ impl Host {
         }
     }
     pub(super) fn take_entries(&mut self, from: Peer, entries: Vec<SignedEntry>) {
-        let members = self.state.validators().members();
-        let from_validator = members.iter().any(|m| *m.node.as_bytes() == from);
+        let source = if self.is_validators_node(&from) {
+            Source::Validator
+        } else {
+            Source::Other
+        };
         for signed in entries {
             let id = signed.id();
             if self.pool.contains(&id) {
@@ -51,20 +55,34 @@ impl Host {
                 return;
             };
             let entry = Arc::new(entry);
-            match self.pool.add(&self.state, Arc::clone(&entry), false) {
-                Ok(()) => {
+            match self.pool.add(&self.state, Arc::clone(&entry), source) {
+                Ok(ready) => {
                     self.effects.push(HostEffect::EntryAdmitted { entry: id });
-                    if self.votes() {
-                        if !from_validator {
-                            self.relay.push(entry.signed().clone());
-                        }
-                        self.effects.push(HostEffect::Acknowledged { entry: id });
+                    if ready {
+                        self.announce(&entry, source);
                     }
                 }
                 Err(PoolRefusal::Known(_)) => {}
                 Err(refusal) => tracing::debug!(entry = %id, %refusal, "entry of a peer refused"),
             }
         }
+    }
+    /// Passes on and acknowledges an entry that is ready for the first time, as a validator.
+    pub(super) fn announce(&mut self, entry: &Authentic, source: Source) {
+        // Of our own users' entries all validators and the user know already.
+        if !self.votes() || source == Source::Own {
+            return;
+        }
+        if source == Source::Other {
+            self.relay.push(entry.signed().clone());
+        }
+        let entry = entry.id();
+        self.effects.push(HostEffect::Acknowledged { entry });
+    }
+    /// Whether a peer is the node of a validator.
+    pub(super) fn is_validators_node(&self, peer: &Peer) -> bool {
+        let mut members = self.state.validators().members().iter();
+        members.any(|member| member.node.as_bytes() == peer)
     }
     /// Sends what is to be relayed, in batches.
     pub(super) fn flush_relay(&mut self) {

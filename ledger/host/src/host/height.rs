@@ -88,8 +88,13 @@ impl Host {
                 _ => {}
             }
         }
+        let round = self.candidates.recall(found);
         for body in &found.bodies {
             let (id, bytes) = (body.id(), body.encode().len());
+            if !self.candidates.make_room(&id, bytes, round) {
+                self.candidates.leave_out(id);
+                continue;
+            }
             let known = |_: &_, _: &_| None;
             let checked = CheckedBlock::check(&self.state.network(), body.clone(), known);
             let block = checked.map_err(|error| Fault::Refused {
@@ -104,7 +109,6 @@ impl Host {
             };
             self.candidates.keep(candidate, bytes);
         }
-        self.candidates.own = found.own.iter().copied().collect();
         Ok(())
     }
 
@@ -177,6 +181,9 @@ impl Host {
     }
     fn publish(&mut self, statement: Statement) {
         self.signed = true;
+        if let Some(block) = statement.precommits() {
+            self.candidates.lock(block);
+        }
         match statement {
             Statement::Vote(vote) => self.broadcast(HostMessage::Vote(vote)),
             Statement::Proposal(signed) => {
@@ -210,12 +217,10 @@ impl Host {
             self.effects.push(HostEffect::Equivocation(equivocation));
         }
     }
-    /// The block we propose in a round: the one made before a restart, or a new one.
+    /// The block we propose in a round: the one we made at this height before, or a new one.
     fn own_block(&mut self, round: u32) -> Result<Option<BlockId>, Fault> {
-        if let Some(id) = self.candidates.own.get(&round)
-            && self.candidates.get(id).is_some()
-        {
-            return Ok(Some(*id));
+        if let Some(id) = self.candidates.own_block() {
+            return Ok(Some(id));
         }
         let Some(proposer) = self.guard.as_ref().map(Guard::validator) else {
             return Ok(None);
@@ -248,7 +253,8 @@ impl Host {
         self.candidates.own.insert(round, id);
         Ok(Some(id))
     }
-    /// Applies the decision of our own engine.
+    /// Applies the decision of our own engine. If the body had to go, the height ends when a peer who has
+    /// it gives it (`sync`): those who precommitted the block kept it.
     fn decide(&mut self, certificate: Certificate) -> Result<(), Fault> {
         let candidate = self.candidates.take(&certificate.block);
         let Some(Candidate {
@@ -257,9 +263,8 @@ impl Host {
             ..
         }) = candidate
         else {
-            return Err(Fault::Invariant(
-                "a block is decided only after it was executed",
-            ));
+            tracing::warn!(block = %certificate.block, "decided, but its body is gone: catching up");
+            return Ok(());
         };
         self.commit(block, delta, certificate)
     }

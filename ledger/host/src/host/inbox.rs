@@ -48,6 +48,10 @@ impl Host {
     fn deliver_other(&mut self, from: Peer, message: HostMessage) -> Result<(), Fault> {
         match message {
             HostMessage::BodyRequest(request) => {
+                // Only validators need bodies before the decision.
+                if !self.is_validators_node(&from) {
+                    return Ok(());
+                }
                 if request.height == self.state.height() + 1 {
                     self.give_body(from, &request.block);
                 } else if request.height <= self.state.height() {
@@ -57,7 +61,11 @@ impl Host {
             }
             HostMessage::Body(block) => return self.take_body(*block),
             HostMessage::Status(status) => self.heard(from, status.tip),
-            HostMessage::SyncRequest(request) => return self.give_blocks(from, request.from),
+            HostMessage::SyncRequest(request) => {
+                let stranger = !self.is_validators_node(&from);
+                self.serving.ask(from, request.from, stranger);
+                return self.serve();
+            }
             HostMessage::SyncResponse(items) => return self.take_blocks(from, items),
             HostMessage::Entries(entries) => self.take_entries(from, entries),
             HostMessage::Vote(_)
@@ -162,7 +170,9 @@ impl Host {
         }
         if novelty == Novelty::New {
             self.judge_again(&proposal)?;
-            self.drive(Stimulus::Proposal(signed))?;
+            if !self.candidates.is_evicted(&proposal.block) {
+                self.drive(Stimulus::Proposal(signed))?;
+            }
         }
         Ok(())
     }

@@ -41,6 +41,7 @@ use crate::mempool::Mempool;
 use crate::message::{HostMessage, Status};
 use crate::pacing::Pace;
 use crate::reveals::Reveals;
+use crate::serving::Serving;
 use gridbay_ledger::State;
 use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::evidence::Evidence;
@@ -72,6 +73,7 @@ pub struct Host {
     evidence: BTreeMap<Crime, Evidence>,
     connected: BTreeSet<Peer>,
     catchup: Catchup,
+    serving: Serving,
     pace: Pace,
     now: Now,
     /// When to state our tip again.
@@ -144,6 +146,7 @@ impl Host {
             HostInput::PeerDown(peer) => {
                 self.connected.remove(&peer);
                 self.catchup.gone(&peer);
+                self.serving.gone(&peer);
                 Ok(())
             }
         }
@@ -165,6 +168,7 @@ impl Host {
         }
         self.ask_for_bodies();
         self.ask_for_blocks();
+        self.serve()?;
         if self.status_at <= now {
             self.state_tip();
         }
@@ -188,6 +192,7 @@ impl Host {
             self.height_due(),
             self.candidates.due(),
             catchup,
+            self.serving.due(),
             Some(self.status_at),
         ]
         .into_iter()

@@ -14,6 +14,7 @@ use crate::mempool::Mempool;
 use crate::message::DecidedBlock;
 use crate::pacing::Pace;
 use crate::reveals::Reveals;
+use crate::serving::Serving;
 use gridbay_ledger::{CheckedBlock, State};
 use gridbay_protocol::beacon::Chain;
 use gridbay_protocol::genesis::Genesis;
@@ -131,6 +132,7 @@ impl Host {
             evidence: BTreeMap::new(),
             connected: BTreeSet::new(),
             catchup: Catchup::default(),
+            serving: Serving::default(),
             pace,
             now: Now::default(),
             status_at: 0,

@@ -1,4 +1,4 @@
-//! Following by certificates: asking for decided blocks, giving them, applying them.
+//! Following by certificates: asking for decided blocks, giving them in turn, applying them.
 //!
 //! A block that a peer sends is applied if a certificate of the validators of its height names it; no
 //! clock is asked. It does not matter whether this node also votes on that height: a certificate ends it.
@@ -20,17 +20,28 @@ impl Host {
             self.send(peer, HostMessage::SyncRequest(request));
         }
     }
+    /// Answers the requests for blocks whose turn it is.
+    pub(super) fn serve(&mut self) -> Result<(), Fault> {
+        while let Some((peer, from, stranger)) = self.serving.next(self.now.mono_ms) {
+            let bytes = self.give_blocks(peer, from)?;
+            self.serving
+                .answered(peer, stranger, bytes, self.now.mono_ms);
+        }
+        Ok(())
+    }
     /// Sends decided blocks from a height on: as many as fit, at least one, or our tip if there is none.
-    pub(super) fn give_blocks(&mut self, to: Peer, from: u64) -> Result<(), Fault> {
+    /// Returns the bytes of the blocks.
+    fn give_blocks(&mut self, to: Peer, from: u64) -> Result<u64, Fault> {
         let tip = self.blocks.tip();
         let mut items = Vec::new();
         let mut bytes = 0;
         let last = tip.min(from.saturating_add(limits::SYNC_BLOCKS as u64 - 1));
         for height in from.max(1)..=last {
-            bytes += self.blocks.size(height);
-            if !items.is_empty() && bytes > limits::SYNC_BYTES as u64 {
+            let size = self.blocks.size(height);
+            if !items.is_empty() && bytes + size > limits::SYNC_BYTES as u64 {
                 break;
             }
+            bytes += size;
             items.extend(self.blocks.read(&*self.disk, height)?);
         }
         let answer = if items.is_empty() {
@@ -39,7 +50,7 @@ impl Host {
             HostMessage::SyncResponse(items)
         };
         self.send(to, answer);
-        Ok(())
+        Ok(bytes)
     }
     /// Applies decided blocks, as far as they continue our book.
     pub(super) fn take_blocks(

@@ -3,9 +3,11 @@
 use crate::genesis::{peer, validator};
 use crate::world::World;
 use gridbay_host::message::*;
-use gridbay_host::{HostEffect, HostInput, Offence, PoolRefusal, Received, limits};
-use gridbay_protocol::ids::{BlockId, ValidatorId};
-use gridbay_protocol::keys::Signature;
+use gridbay_host::{HostEffect, HostInput, Offence, Peer, PoolRefusal, Received, limits};
+use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
+use gridbay_protocol::ids::{AccountId, BlockId, Hash32, OrderId, ValidatorId};
+use gridbay_protocol::keys::{SecretKey, Signature};
+use gridbay_protocol::units::Credits;
 use gridbay_protocol::vote::{Certificate, CertificateSignature, Proposal, Vote, VoteKind};
 
 const STRANGER: [u8; 32] = [77; 32];
@@ -248,4 +250,94 @@ fn a_pool_is_bounded_per_account_and_refuses_what_it_holds() {
         .sum();
     assert_eq!(entries, limits::POOL_PER_ACCOUNT + 1);
     assert_eq!(world.hosts[0].as_ref().unwrap().pool_len(), 0);
+}
+
+#[test]
+fn entries_of_unknown_accounts_are_not_passed_on_and_take_nobodys_place() {
+    let mut world = World::new(4, 0, 5);
+    // Nobody else is there, so nothing leaves the pool.
+    world.boot(0);
+    let give = |world: &mut World, entries: Vec<SignedEntry>| {
+        let input = HostInput::Message {
+            from: STRANGER,
+            message: Received::Message(HostMessage::Entries(entries)),
+        };
+        let effects = world.input(0, input);
+        let passed_on = |effect: HostEffect| match effect {
+            HostEffect::Broadcast(HostMessage::Entries(entries)) => entries,
+            _ => vec![],
+        };
+        effects.into_iter().flat_map(passed_on).collect::<Vec<_>>()
+    };
+    let pooled = |world: &World| world.hosts[0].as_ref().unwrap().pool_len();
+    // Of an account that does not exist, and of one that does under a key that it does not list.
+    let stranger = SecretKey::from_seed(&[240; 32]);
+    let known = world.account(0);
+    for n in 0..6_000u32 {
+        let entry = Entry {
+            network: world.genesis.network(),
+            account: if n % 2 == 0 {
+                AccountId([9; 32])
+            } else {
+                known
+            },
+            key: stranger.public(),
+            valid_until: 100,
+            body: EntryBody::Transfer {
+                to: world.account(1),
+                amount: Credits::from_micros(1 + u64::from(n)).unwrap(),
+                memo: Hash32([0; 32]),
+            },
+        };
+        assert_eq!(
+            give(&mut world, vec![SignedEntry::new(entry, &stranger)]),
+            []
+        );
+    }
+    assert_eq!(pooled(&world), 0);
+    // There is room for an entry that waits, and one that is ready is passed on.
+    let waits = world.sign(
+        0,
+        EntryBody::Cancel {
+            order: OrderId([3; 32]),
+        },
+        100,
+    );
+    assert_eq!(give(&mut world, vec![waits.signed().clone()]), []);
+    assert_eq!(pooled(&world), 1);
+    let ready = world.transfer(0).signed().clone();
+    assert_eq!(give(&mut world, vec![ready.clone()]), [ready]);
+    assert_eq!(pooled(&world), 2);
+}
+
+#[test]
+fn a_peer_that_asks_for_blocks_over_and_over_gets_them_at_a_pace() {
+    let mut world = running();
+    let answers = |world: &mut World, from: Peer, request: Option<u64>| {
+        let message = |from| HostMessage::SyncRequest(SyncRequest { from });
+        let input = request.map_or(HostInput::Tick, |height| HostInput::Message {
+            from,
+            message: Received::Message(message(height)),
+        });
+        let heights = |effect: HostEffect| match effect {
+            HostEffect::Send {
+                to,
+                message: HostMessage::SyncResponse(items),
+            } if to == from => items.first().map(|item| item.block.header.height),
+            _ => None,
+        };
+        let effects = world.input(0, input);
+        effects.into_iter().filter_map(heights).collect::<Vec<_>>()
+    };
+    for from in [STRANGER, peer(3)] {
+        assert_eq!(answers(&mut world, from, Some(1)), [1]);
+        for height in 1..8 {
+            assert_eq!(answers(&mut world, from, Some(height)), []);
+        }
+        // The last request is answered when the peer has rested.
+        world.now += limits::SYNC_RETRY_MS / 2;
+        assert_eq!(answers(&mut world, from, None), [7]);
+        world.now += limits::SYNC_RETRY_MS / 2;
+    }
+    goes_on(world);
 }

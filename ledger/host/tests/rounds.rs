@@ -1,0 +1,154 @@
+//! Heights with many failed rounds: whatever was proposed in them, the height can still be decided.
+
+// Tests may unwrap, also in the methods of their helper.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use common::{World, consensus_key, peer, validator};
+use gridbay_host::message::{DecidedBlock, HostMessage, Offered, SignedProposal, SignedVote};
+use gridbay_host::{HostInput, Received, limits};
+use gridbay_ledger::Draft;
+use gridbay_protocol::block::Block;
+use gridbay_protocol::election;
+use gridbay_protocol::ids::{BlockId, Hash32};
+use gridbay_protocol::vote::{Certificate, CertificateSignature, Proposal, Vote, VoteKind};
+
+#[test]
+fn a_height_with_more_lies_than_there_is_room_for_is_decided() {
+    let mut world = World::new(4, 0, 11);
+    let mut told = 0;
+    let lie = move |block: &Block, _: &_, _: &mut common::Rng| {
+        told += 1;
+        let mut block = block.clone();
+        block.header.state_root = Hash32([told as u8; 32]);
+        (told <= limits::BODIES + 4).then_some(block)
+    };
+    world.lie = Some(((0..4).collect(), Box::new(lie)));
+    world.boot_all();
+    assert!(
+        world.run(3_600_000, |w| w.all_at(1)),
+        "no decision after {} lies: {:?}",
+        world.lies.len(),
+        world.hosts
+    );
+    assert_eq!(world.lies.len(), limits::BODIES + 4);
+    let round = world.rounds[&1] as usize;
+    assert!(
+        (limits::BODIES + 4..limits::BODIES + 8).contains(&round),
+        "round {round}"
+    );
+}
+
+/// Host 0 of four; the test speaks for the three others.
+struct Alone {
+    world: World,
+    others: Vec<usize>,
+}
+
+impl Alone {
+    fn say(&mut self, message: HostMessage) {
+        let from = peer(self.others[0]);
+        let message = Received::Bytes(message.encode());
+        self.world.input(0, HostInput::Message { from, message });
+    }
+    fn said(&self, n: usize, kind: VoteKind, round: u32, block: Option<BlockId>) -> SignedVote {
+        let vote = Vote {
+            kind,
+            height: 1,
+            round,
+            block,
+            validator: validator(n),
+        };
+        let network = self.world.genesis.network();
+        SignedVote::new(vote, &network, &consensus_key(n))
+    }
+    fn vote(&mut self, kind: VoteKind, round: u32, block: Option<BlockId>) {
+        for n in self.others.clone() {
+            self.say(HostMessage::Vote(self.said(n, kind, round, block)));
+        }
+    }
+    /// A good block of the validator elected for a round; others of it differ in their time.
+    fn block(&self, round: u32, later: u64) -> Block {
+        let proposer = self.elected(round);
+        let state = self.world.hosts[0].as_ref().unwrap().state();
+        let tip = state.beacon_tip(&validator(proposer)).unwrap();
+        let proposed = state.propose(Draft {
+            proposer: validator(proposer),
+            time_ms: common::EPOCH_MS + 2 * u64::from(round) + later,
+            reveal: common::chain(proposer).preimage(&tip).unwrap(),
+            last_commit: None,
+            evidence: vec![],
+            entries: vec![],
+        });
+        proposed.block.block().clone()
+    }
+    /// Proposes a block in a round, if the round belongs to one of the others.
+    fn propose(&mut self, round: u32, block: &Block) -> bool {
+        let proposer = self.elected(round);
+        let proposal = Proposal {
+            height: 1,
+            round,
+            block: block.id(),
+            valid_round: None,
+            validator: validator(proposer),
+        };
+        let network = self.world.genesis.network();
+        let signed = SignedProposal::new(proposal, &network, &consensus_key(proposer));
+        if proposer != 0 {
+            let body = Some(Box::new(block.clone()));
+            self.say(HostMessage::Proposal(Offered { signed, body }));
+        }
+        proposer != 0
+    }
+    fn elected(&self, round: u32) -> usize {
+        let state = self.world.hosts[0].as_ref().unwrap().state();
+        let id = election::proposer(&state.election_seed(), 1, round, state.validators());
+        (0..4).find(|n| validator(*n) == id).unwrap()
+    }
+}
+
+#[test]
+fn a_decision_whose_body_had_to_go_is_caught_up_with() {
+    let mut world = World::new(4, 0, 12);
+    world.boot(0);
+    let others = vec![1, 2, 3];
+    let mut alone = Alone { world, others };
+    let first = (0..4).find(|round| alone.elected(*round) != 0).unwrap();
+    let good = alone.block(first, 0);
+    // A vote of round `first` starts the height; then the block comes, and nobody else votes for it.
+    alone.vote(VoteKind::Prevote, first, None);
+    assert!(alone.propose(first, &good));
+    // Then far more rounds fail than there is room for, each with two blocks that are as good.
+    let (mut round, mut rivals) = (first, 0);
+    while rivals < 2 * limits::BODIES {
+        round += 1;
+        alone.vote(VoteKind::Prevote, round, None);
+        for later in [1, 2] {
+            let rival = alone.block(round, later);
+            rivals += usize::from(alone.propose(round, &rival));
+        }
+    }
+    // Late votes decide the first block after all; with its body host 0 would be at height 1 at once.
+    alone.vote(VoteKind::Precommit, first, Some(good.id()));
+    assert_eq!(alone.world.tip(0), 0);
+    let signatures = alone.others.iter().map(|n| {
+        let vote = alone.said(*n, VoteKind::Precommit, first, Some(good.id()));
+        CertificateSignature {
+            validator: validator(*n),
+            signature: vote.signature,
+        }
+    });
+    let mut certificate = Certificate {
+        height: 1,
+        round: first,
+        block: good.id(),
+        signatures: signatures.collect(),
+    };
+    certificate.signatures.sort_by_key(|s| s.validator);
+    alone.say(HostMessage::SyncResponse(vec![DecidedBlock {
+        block: good,
+        certificate,
+    }]));
+    assert_eq!(alone.world.tip(0), 1);
+}
