@@ -111,6 +111,15 @@ fn due(world: &World) -> BTreeMap<Purse, u64> {
     due
 }
 
+/// What a purse earned by these effects.
+fn earned_by(effects: &[Effect], purse: &Purse) -> u64 {
+    let earning = |effect: &Effect| match effect {
+        Effect::Posting(p) if p.reason == Reason::Earning && p.to == *purse => p.amount.micros(),
+        _ => 0,
+    };
+    effects.iter().map(earning).sum()
+}
+
 /// One slot of dear and cheap units in few leases, which buys take apart. How often a lease with uneven reserves
 /// lost a part of its units.
 fn dismantled(seed: u64) -> usize {
@@ -166,15 +175,7 @@ fn dismantled(seed: u64) -> usize {
     let due = due(&world);
     let effects = world.until(24);
     for (seller, due) in due {
-        let earned: u64 = effects
-            .iter()
-            .filter_map(|effect| match effect {
-                Effect::Posting(p) if p.reason == Reason::Earning && p.to == seller => {
-                    Some(p.amount.micros())
-                }
-                _ => None,
-            })
-            .sum();
+        let earned = earned_by(&effects, &seller);
         assert!(
             earned >= due,
             "seed {seed}: {seller:?} earned {earned} of {due}"

@@ -122,13 +122,8 @@ pub async fn run(
         addresses: net.addresses().to_vec(),
     });
 
-    let told = async move {
-        tokio::select! {
-            () = stop => {}
-            () = asked_to_stop(owner) => {}
-        }
-    };
-    let ended = serve(server, backend, started.thread, handle, told).await;
+    let stop = either(stop, asked_to_stop(owner));
+    let ended = serve(server, backend, started.thread, handle, stop).await;
     net.shutdown().await;
     ended
 }
@@ -191,6 +186,13 @@ async fn serve(
         Err(_) => Err(anyhow!(
             "the core thread panicked; its message is in the log"
         )),
+    }
+}
+
+async fn either(one: impl Future<Output = ()>, other: impl Future<Output = ()>) {
+    tokio::select! {
+        () = one => {}
+        () = other => {}
     }
 }
 

@@ -10,4 +10,5 @@ mod hostile;
 mod liar;
 mod market;
 mod rng;
+mod rounds;
 mod world;

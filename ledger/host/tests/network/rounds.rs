@@ -1,11 +1,8 @@
 //! Heights with many failed rounds: whatever was proposed in them, the height can still be decided.
 
-// Tests may unwrap, also in the methods of their helper.
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::{World, consensus_key, peer, validator};
+use crate::genesis::{consensus_key, peer, validator};
+use crate::rng::Rng;
+use crate::world::{EPOCH_MS, World};
 use gridbay_host::message::{DecidedBlock, HostMessage, Offered, SignedProposal, SignedVote};
 use gridbay_host::{HostInput, Received, limits};
 use gridbay_ledger::Draft;
@@ -18,7 +15,7 @@ use gridbay_protocol::vote::{Certificate, CertificateSignature, Proposal, Vote, 
 fn a_height_with_more_lies_than_there_is_room_for_is_decided() {
     let mut world = World::new(4, 0, 11);
     let mut told = 0;
-    let lie = move |block: &Block, _: &_, _: &mut common::Rng| {
+    let lie = move |block: &Block, _: &_, _: &mut Rng| {
         told += 1;
         let mut block = block.clone();
         block.header.state_root = Hash32([told as u8; 32]);
@@ -75,8 +72,8 @@ impl Alone {
         let tip = state.beacon_tip(&validator(proposer)).unwrap();
         let proposed = state.propose(Draft {
             proposer: validator(proposer),
-            time_ms: common::EPOCH_MS + 2 * u64::from(round) + later,
-            reveal: common::chain(proposer).preimage(&tip).unwrap(),
+            time_ms: EPOCH_MS + 2 * u64::from(round) + later,
+            reveal: crate::genesis::chain(proposer).preimage(&tip).unwrap(),
             last_commit: None,
             evidence: vec![],
             entries: vec![],
