@@ -149,11 +149,7 @@ impl Jobs {
         let allowed = known.is_some();
         let id = local(&poll.job);
         // The phase first: when it says "ended", the output read after it is complete.
-        let phase = match (known, self.phase(&poll.job)) {
-            (None, _) => Phase::Unknown,
-            (Some(over @ Phase::Ended { .. }), Phase::Staging | Phase::Unknown) => over,
-            (Some(_), on_disk) => on_disk,
-        };
+        let phase = told(known, self.phase(&poll.job));
         let read = |stream, from| {
             let bytes = self.executor.output(&id, stream, from);
             let mut bytes = bytes.ok().filter(|_| allowed).unwrap_or_default();
@@ -192,6 +188,18 @@ impl Jobs {
 
 fn local(job: &JobId) -> crate::executor::JobId {
     crate::executor::JobId::new(&job.to_string()).expect("job ids are safe folder names")
+}
+
+/// What a buyer is told of a run: what is on disk, unless the seller knows better.
+fn told(known: Option<Phase>, on_disk: Phase) -> Phase {
+    match (known, on_disk) {
+        (None, _) => Phase::Unknown,
+        // It could not be staged or started: nothing on disk will ever say so.
+        (Some(over @ Phase::Ended { .. }), Phase::Staging) => over,
+        // Its folder is still to be made, or is gone already.
+        (Some(known), Phase::Unknown) => known,
+        (Some(_), on_disk) => on_disk,
+    }
 }
 
 /// The limits of a job: its own time, its unit's memory and processors.
@@ -237,5 +245,26 @@ pub(super) fn lost() -> Phase {
         ended_ms: 0,
         cpu_ms: 0,
         rss_kib: 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_unknown_only_to_strangers_and_after_it_is_forgotten() {
+        let running = Phase::Running { started_ms: 7 };
+        let (staging, unknown, over) = (Phase::Staging, Phase::Unknown, lost());
+        for (known, on_disk, told_so) in [
+            (None, running, unknown),
+            (Some(staging), unknown, staging),
+            (Some(staging), running, running),
+            (Some(over), staging, over),
+            (Some(over), unknown, over),
+            (Some(staging), over, over),
+        ] {
+            assert_eq!(told(known, on_disk), told_so, "{known:?} {on_disk:?}");
+        }
     }
 }
