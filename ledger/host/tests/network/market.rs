@@ -7,7 +7,7 @@ use gridbay_ledger::{CheckedBlock, State, log};
 use gridbay_protocol::block::Block;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::entry::EntryBody;
-use gridbay_protocol::ids::{ClassId, EntryId, Hash32};
+use gridbay_protocol::ids::{ClassId, EntryId, Hash32, LeaseId};
 use gridbay_protocol::offer::{OfferTerms, Primary, Reclaim};
 use gridbay_protocol::order::{Bid, Commit, Open, Step};
 use gridbay_protocol::units::{Credits, Price};
@@ -72,6 +72,17 @@ fn commit(world: &mut World, member: usize, round: u64) -> Sealed {
     }
 }
 
+/// Member 0 acknowledges all leases of its units.
+fn deliver(world: &mut World, valid_until: u64) {
+    let host = world.hosts[0].as_ref().expect("it runs");
+    let waiting = host.state().leases().filter(|(_, l)| !l.is_delivered());
+    let leases: Vec<LeaseId> = waiting.map(|(id, _)| *id).collect();
+    for lease in leases {
+        let entry = world.sign(0, EntryBody::Deliver { lease }, valid_until);
+        world.input(0, HostInput::Submit(entry));
+    }
+}
+
 /// Members 1 to 3 bid in every round until `done`.
 fn trade(world: &mut World, done: impl Fn(&World) -> bool) {
     assert!(world.run(10_000, |w| w.all_at(1)));
@@ -84,6 +95,7 @@ fn trade(world: &mut World, done: impl Fn(&World) -> bool) {
             "{:?}",
             world.hosts
         );
+        deliver(world, start + ROUND);
         for order in std::mem::take(&mut sealed) {
             let body = EntryBody::Open(Open {
                 commit: order.commit,
