@@ -90,11 +90,24 @@ pub(super) async fn start(
             max_direct: SYNC_MESSAGE_BYTES,
             ..Limits::default()
         },
-        tuning: Tuning::local(),
+        tuning: tuning(&config.listen),
     };
     overlay::start(config)
         .await
         .context("cannot start the overlay")
+}
+
+/// Who listens on this machine alone has all peers on it; anybody else may be far from his.
+fn tuning(listen: &[Multiaddr]) -> Tuning {
+    let here = |address: &Multiaddr| {
+        let text = address.to_string();
+        text.starts_with("/ip4/127.") || text.starts_with("/ip6/::1/")
+    };
+    if listen.iter().all(here) {
+        Tuning::local()
+    } else {
+        Tuning::wide_area()
+    }
 }
 
 /// Stays connected to all validators.
@@ -178,4 +191,25 @@ async fn take(event: Event, handle: &BodyHandle, net: &OverlayHandle) -> Result<
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_fit_the_place() {
+        let on = |texts: &[&str]| {
+            let listen: Vec<Multiaddr> = texts.iter().map(|t| t.parse().unwrap()).collect();
+            tuning(&listen)
+        };
+        assert_eq!(
+            on(&["/ip4/127.0.0.1/tcp/0", "/ip6/::1/udp/0/quic-v1"]),
+            Tuning::local()
+        );
+        assert_eq!(
+            on(&["/ip4/127.0.0.1/tcp/0", "/ip4/0.0.0.0/tcp/1"]),
+            Tuning::wide_area()
+        );
+    }
 }
