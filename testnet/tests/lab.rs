@@ -1,5 +1,5 @@
-//! A laboratory network of real processes: an order end to end, a validator killed under load, and
-//! an end that leaves nothing behind.
+//! A laboratory network of real processes: an order end to end, every validator killed in turn under
+//! load, and an end that leaves nothing behind.
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail like the test")]
 
@@ -98,24 +98,24 @@ async fn an_order_runs_end_to_end(buyer: &Client) {
     assert!(job.paid.micros() > 0);
 }
 
-/// One job on every unit of the class, so whichever validator is killed runs some of it.
-async fn a_killed_validator_costs_nobody_anything(network: &mut Network, buyer: &Client) {
-    let script = "i=0; while [ $i -lt 10 ]; do sleep 1; i=$((i + 1)); done; echo end $GRIDBAY_RANK";
+/// One job on every unit of the class, and each validator killed in turn while it runs a part of it.
+async fn killed_validators_cost_nobody_anything(network: &mut Network, buyer: &Client) {
+    let script = "i=0; while [ $i -lt 20 ]; do sleep 1; i=$((i + 1)); done; echo end $GRIDBAY_RANK";
     let job = submit(buyer, &request("long", 8, script)).await;
     let job = until(buyer, &job, |record| record.state == JobState::Running).await;
     let hosts: Vec<_> = job.sellers.iter().filter_map(|s| s.name.clone()).collect();
-    assert!(hosts.contains(&"v3".to_owned()), "{hosts:?}");
+    for (victim, witness) in [("v1", "v2"), ("v2", "v3"), ("v3", "v4"), ("v4", "v1")] {
+        assert!(hosts.contains(&victim.to_owned()), "{hosts:?}");
+        network.kill(victim).unwrap();
+        let killed_at = height(network, witness).await;
+        reaches(network, witness, killed_at + 2, GOES_ON).await;
 
-    network.kill("v3").unwrap();
-    let killed_at = height(network, "v1").await;
-    reaches(network, "v1", killed_at + 2, GOES_ON).await;
-
-    network.restart("v3").unwrap();
-    network.ready("v3", PATIENCE).await.unwrap();
-    let head = height(network, "v1").await;
-    assert!(head > killed_at);
-    reaches(network, "v3", head, PATIENCE).await;
-
+        network.restart(victim).unwrap();
+        network.ready(victim, PATIENCE).await.unwrap();
+        let head = height(network, witness).await;
+        assert!(head > killed_at);
+        reaches(network, victim, head, PATIENCE).await;
+    }
     let done = until(buyer, &job, |record| record.state.is_final()).await;
     assert!(ended_well(&done), "{done:?}");
     assert_eq!((done.preemptions, done.lease), (0, job.lease));
@@ -136,7 +136,7 @@ async fn a_local_network_trades_survives_a_crash_and_leaves_nothing_behind() {
     let buyer = network.node("b1").client().clone();
 
     an_order_runs_end_to_end(&buyer).await;
-    a_killed_validator_costs_nobody_anything(&mut network, &buyer).await;
+    killed_validators_cost_nobody_anything(&mut network, &buyer).await;
 
     assert!(find_processes(&path).unwrap().len() >= 5);
     drop(network);
