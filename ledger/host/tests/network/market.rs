@@ -10,6 +10,7 @@ use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::ids::{ClassId, EntryId, Hash32, LeaseId};
 use gridbay_protocol::offer::{OfferTerms, Primary, Reclaim};
 use gridbay_protocol::order::{Bid, Commit, Open, Step};
+use gridbay_protocol::payment::Reason;
 use gridbay_protocol::units::{Credits, Price};
 
 const ROUND: u64 = 4;
@@ -139,30 +140,47 @@ fn bids_are_cleared_alike_on_all_hosts() {
     );
 }
 
-/// The effects of a block with one award changed, as a proposer would forge them.
-fn forge(effects: &mut [Effect], kind: u64) -> bool {
-    let award = effects.iter_mut().find_map(|effect| match effect {
-        Effect::Clearing(record) => record.awards.first_mut(),
-        _ => None,
-    });
-    let Some(award) = award else {
-        return false;
-    };
-    if kind.is_multiple_of(2) {
-        award.units += 1;
-    } else {
-        award.pay = Credits::from_micros(award.pay.micros() + 1).expect("in range");
-    }
-    true
+/// What a lying proposer changes in the effects of its block.
+#[derive(Clone, Copy, Debug)]
+enum Forgery {
+    /// What a winner pays.
+    Price,
+    /// What a winner gets.
+    Allocation,
+    /// What is moved for a lease.
+    Payment,
+    /// A bid that was opened is not there.
+    Opening,
 }
 
-#[test]
-fn a_wrong_allocation_is_never_decided() {
-    let mut world = World::new(4, 0, 2);
-    let lie = |block: &Block, state: &State, rng: &mut crate::rng::Rng| {
+/// Forges the effects of a block; false if there is nothing to forge in it.
+fn forge(effects: &mut [Effect], forgery: Forgery) -> bool {
+    let more = |amount: Credits| Credits::from_micros(amount.micros() + 1).expect("in range");
+    effects.iter_mut().any(|effect| match (effect, forgery) {
+        (Effect::Clearing(record), Forgery::Price) => {
+            let award = record.awards.first_mut();
+            award.map(|award| award.pay = more(award.pay)).is_some()
+        }
+        (Effect::Clearing(record), Forgery::Allocation) => {
+            let award = record.awards.first_mut();
+            award.map(|award| award.units += 1).is_some()
+        }
+        (Effect::Clearing(record), Forgery::Opening) => record.bids.pop().is_some(),
+        (Effect::Posting(posting), Forgery::Payment) if posting.reason == Reason::Charge => {
+            posting.amount = more(posting.amount);
+            true
+        }
+        _ => false,
+    })
+}
+
+/// Two proposers of four tell twenty such lies; none is decided, and the market goes on.
+fn twenty_forgeries(forgery: Forgery, seed: u64) {
+    let mut world = World::new(4, 0, seed);
+    let lie = move |block: &Block, state: &State, _: &mut crate::rng::Rng| {
         let checked = CheckedBlock::check(&state.network(), block.clone(), |_, _| None).ok()?;
         let mut effects = state.execute(&checked).ok()?.effects().to_vec();
-        if !forge(&mut effects, rng.next()) {
+        if !forge(&mut effects, forgery) {
             return None;
         }
         let leaves: Vec<[u8; 32]> = effects.iter().map(Effect::leaf).collect();
@@ -174,6 +192,29 @@ fn a_wrong_allocation_is_never_decided() {
     world.boot_all();
     trade(&mut world, |w| w.lies.len() >= 20);
     let second = world.rounds.values().filter(|r| **r >= 1).count();
-    assert!(second >= 10, "{:?}", world.rounds);
-    assert!(awards(&world.effects) > 20, "the market went on");
+    assert!(second >= 10, "{forgery:?}: {:?}", world.rounds);
+    assert!(
+        awards(&world.effects) > 20,
+        "{forgery:?}: the market went on"
+    );
+}
+
+#[test]
+fn a_wrong_price_is_never_decided() {
+    twenty_forgeries(Forgery::Price, 2);
+}
+
+#[test]
+fn a_wrong_allocation_is_never_decided() {
+    twenty_forgeries(Forgery::Allocation, 3);
+}
+
+#[test]
+fn a_wrong_payment_is_never_decided() {
+    twenty_forgeries(Forgery::Payment, 4);
+}
+
+#[test]
+fn a_dropped_opening_is_never_decided() {
+    twenty_forgeries(Forgery::Opening, 5);
 }
