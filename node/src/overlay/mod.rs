@@ -25,8 +25,8 @@
 //! deduplicated, and a message lost with its connection is repeated by the engine. `publish` with the
 //! same bytes twice is sent once.
 //!
-//! Left for the traversal of NATs: relays, AutoNAT and hole punching join [`behaviour`] and
-//! [`swarm`]; `addresses` is where addresses confirmed by others enter, and the Kademlia mode
+//! Left for the traversal of NATs: relays, AutoNAT and hole punching join `behaviour` and
+//! `swarm`; `addresses` is where addresses confirmed by others enter, and the Kademlia mode
 //! (client until an address is confirmed) is set in one place, `swarm`.
 
 mod addresses;

@@ -1,8 +1,8 @@
 //! A local network of real processes.
 //!
-//! 1. [`found`] makes keys and genesis of the founding members; their nodes are this program, run
+//! 1. `found` makes keys and genesis of the founding members; their nodes are this program, run
 //!    again with a hidden first word.
-//! 2. Once they are ready, each buyer gets an invitation from one of them ([`join`]) and a node.
+//! 2. Once they are ready, each buyer gets an invitation from one of them (`join`) and a node.
 //! 3. [`Network`] holds all of it. When it goes out of scope (the work is done, failed, panicked or
 //!    was interrupted) every process of the run ends: nodes, supervisors, jobs.
 //! 4. Should the laboratory itself be killed, `run.json` tells `down` what is left ([`down`]).

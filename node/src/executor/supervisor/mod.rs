@@ -6,7 +6,7 @@
 //!    writing end of `alive` as standard output, the log as standard error, and no environment.
 //! 2. That process opens `control`, forks and exits: the child, in a session of its own, is the
 //!    supervisor, and the node has nothing left to wait for. A job can be stopped from here on.
-//! 3. The supervisor reads `launch.json`, starts the sandbox and [`watch`]es it to its end.
+//! 3. The supervisor reads `launch.json`, starts the sandbox and watches it to its end.
 //! 4. When no process of the job is left and its output is complete, it writes the final state and
 //!    ends; the lock and `alive` go with it.
 //!
