@@ -129,7 +129,7 @@ async fn world() -> World {
         chain: Some(chain()),
         index: None,
     };
-    let orders = OrderStore::open(dir.path().join("orders")).unwrap();
+    let orders = OrderStore::open(dir.path().join("orders"), 1 << 20).unwrap();
     let contents = ContentStore::open(dir.path().join("content")).unwrap();
     let executor = ProcessExecutor::new(Config::new(dir.path().join("jobs"))).unwrap();
     let node = SecretKey::from_seed(&TRANSPORT).public();
@@ -145,6 +145,7 @@ async fn world() -> World {
         orders: orders.clone(),
         contents: contents.clone(),
         jobs: Jobs::open(Arc::new(executor), dir.path().join("memos")).unwrap(),
+        grace: Duration::from_secs(5),
         genesis: genesis.encode(),
         runtime: tokio::runtime::Handle::current(),
     };

@@ -99,13 +99,8 @@ pub enum Effect {
         /// The job, its environment completed.
         spec: JobSpec,
     },
-    /// Stop a job: TERM, grace, KILL of the whole tree.
-    StopJob {
-        /// The run.
-        job: JobId,
-        /// Grace in milliseconds.
-        grace_ms: u64,
-    },
+    /// Stop a job: TERM, the owner's grace, KILL of the whole tree.
+    StopJob(JobId),
     /// Forget a job and its files.
     RemoveJob(JobId),
     /// Keep a buyer's order durably.

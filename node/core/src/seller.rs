@@ -23,8 +23,6 @@ use gridbay_protocol::lease::Share;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Milliseconds between TERM and KILL for a job whose lease is over.
-pub const GRACE_MS: u64 = 5_000;
 /// Heights for which the output of a run is kept after its lease is gone.
 pub const KEEP_HEIGHTS: u64 = 1_200;
 /// Heights after which an acknowledgement that has not shown up is sent again.
@@ -217,10 +215,7 @@ impl Seller {
             && !job.stopping
         {
             job.stopping = true;
-            effects.push(Effect::StopJob {
-                job: *id,
-                grace_ms: GRACE_MS,
-            });
+            effects.push(Effect::StopJob(*id));
         }
     }
 
@@ -335,10 +330,7 @@ impl Seller {
         };
         job.phase = phase;
         if job.stopping && matches!(phase, Phase::Running { .. }) {
-            effects.push(Effect::StopJob {
-                job: *id,
-                grace_ms: GRACE_MS,
-            });
+            effects.push(Effect::StopJob(*id));
         }
     }
 

@@ -86,9 +86,10 @@ pub async fn run(
 
     let tools = Tools {
         overlay: net.clone(),
-        orders: OrderStore::open(home.path().join("orders"))?,
+        orders: OrderStore::open(home.path().join("orders"), config.limits.output)?,
         contents: ContentStore::open(home.path().join("content"))?,
         jobs: Jobs::open(executor, home.path().join("sales"))?,
+        grace: config.grace,
         genesis: genesis.encode(),
         runtime: tokio::runtime::Handle::current(),
     };

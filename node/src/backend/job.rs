@@ -307,7 +307,7 @@ mod tests {
     #[test]
     fn files_that_are_there() {
         let dir = tempfile::tempdir().unwrap();
-        let store = OrderStore::open(dir.path().to_path_buf()).unwrap();
+        let store = OrderStore::open(dir.path().to_path_buf(), 1 << 20).unwrap();
         let key = OrderKey(5);
         let folder = store.files(&key, 1);
         std::fs::create_dir_all(folder.join("sub")).unwrap();

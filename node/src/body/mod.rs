@@ -149,6 +149,8 @@ pub struct Tools {
     pub contents: ContentStore,
     /// Jobs on this machine.
     pub jobs: Jobs,
+    /// Time a job that must stop has between TERM and KILL.
+    pub grace: Duration,
     /// Canonical genesis, for newcomers.
     pub genesis: Vec<u8>,
     /// Where tasks run.

@@ -45,7 +45,7 @@ impl Body {
                 memo,
             } => self.stage(job, from, spec, memo),
             Effect::StartJob { job, offer, spec } => self.start_job(job, &offer, spec),
-            Effect::StopJob { job, grace_ms } => self.stop_job(job, grace_ms),
+            Effect::StopJob(job) => self.stop_job(job),
             Effect::RemoveJob(job) => self.remove_job(job),
             Effect::SaveOrder { order, record } => {
                 let saved = self.tools.orders.save(&order, &record);
@@ -290,9 +290,9 @@ impl Body {
         }
     }
 
-    fn stop_job(&self, job: JobId, grace_ms: u64) {
+    fn stop_job(&self, job: JobId) {
         let jobs = self.tools.jobs.clone();
-        let grace = Duration::from_millis(grace_ms);
+        let grace = self.tools.grace;
         self.tools
             .runtime
             .spawn_blocking(move || jobs.stop(&job, grace));

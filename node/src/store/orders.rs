@@ -14,20 +14,21 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, OpenOptionsExt as _};
 use std::path::PathBuf;
 
-/// Bytes of output kept per stream of a task.
-pub const OUTPUT_BYTES: u64 = 64 << 20;
-
 /// The store: a folder.
 #[derive(Clone, Debug)]
 pub struct OrderStore {
     folder: PathBuf,
+    output_bytes: u64,
 }
 
 impl OrderStore {
-    /// Opens (and makes) the folder.
-    pub fn open(folder: PathBuf) -> io::Result<OrderStore> {
+    /// Opens (and makes) the folder; keeps at most `output_bytes` of each stream of a task.
+    pub fn open(folder: PathBuf, output_bytes: u64) -> io::Result<OrderStore> {
         private_folder(&folder)?;
-        Ok(OrderStore { folder })
+        Ok(OrderStore {
+            folder,
+            output_bytes,
+        })
     }
 
     /// All records that can be read. A folder without a record is an order that was never acknowledged.
@@ -66,7 +67,7 @@ impl OrderStore {
         from: u64,
         bytes: &[u8],
     ) -> io::Result<()> {
-        if from.saturating_add(bytes.len() as u64) > OUTPUT_BYTES {
+        if from.saturating_add(bytes.len() as u64) > self.output_bytes {
             return Ok(());
         }
         private_folder(&self.task(order, task))?;
@@ -150,10 +151,12 @@ pub fn private_folder(path: &std::path::Path) -> io::Result<()> {
 mod tests {
     use super::*;
 
+    const CAP: u64 = 64 << 20;
+
     #[test]
     fn output_lands_at_its_offset_and_can_be_reset() {
         let dir = tempfile::tempdir().unwrap();
-        let store = OrderStore::open(dir.path().join("orders")).unwrap();
+        let store = OrderStore::open(dir.path().join("orders"), CAP).unwrap();
         let key = OrderKey(7);
         store.append(&key, 0, false, 0, b"hello ").unwrap();
         store.append(&key, 0, false, 6, b"world").unwrap();
@@ -162,7 +165,7 @@ mod tests {
             fs::read(store.output(&key, 0, false)).unwrap(),
             b"hello world"
         );
-        store.append(&key, 0, false, OUTPUT_BYTES, b"x").unwrap();
+        store.append(&key, 0, false, CAP, b"x").unwrap();
         assert_eq!(
             fs::metadata(store.output(&key, 0, false)).unwrap().len(),
             11,
@@ -177,7 +180,7 @@ mod tests {
     #[test]
     fn files_of_the_attempt_that_counts_take_the_place_of_others() {
         let dir = tempfile::tempdir().unwrap();
-        let store = OrderStore::open(dir.path().to_path_buf()).unwrap();
+        let store = OrderStore::open(dir.path().to_path_buf(), CAP).unwrap();
         let key = OrderKey(1);
         store.keep_files(&key, 0, 0).unwrap();
         for attempt in [0, 2] {
@@ -193,7 +196,7 @@ mod tests {
     #[test]
     fn a_damaged_record_is_left_aside() {
         let dir = tempfile::tempdir().unwrap();
-        let store = OrderStore::open(dir.path().to_path_buf()).unwrap();
+        let store = OrderStore::open(dir.path().to_path_buf(), CAP).unwrap();
         store.save(&OrderKey(9), b"junk").unwrap();
         assert!(store.load().unwrap().is_empty());
         assert!(

@@ -111,7 +111,8 @@ impl Buyer {
         true
     }
 
-    /// Takes in what a block did and looks at the state after it.
+    /// Takes in what a block did and looks at the state after it. What is to be asked of sellers waits for
+    /// the [`Buyer::tick`] that follows.
     pub fn after_block(
         &mut self,
         state: &State,
@@ -130,7 +131,6 @@ impl Buyer {
         for key in keys {
             self.plan(key, state, now_ms, effects);
         }
-        self.tick(state, signer, now_ms, effects);
         self.save_changed(effects);
         submits
     }

@@ -333,7 +333,7 @@ impl World {
                 let seconds: u64 = spec.argv[1].parse().expect("sleep N");
                 self.at(seconds * 1_000, Event::JobEnds(n, job));
             }
-            Effect::StopJob { job, .. } => self.end_job(n, job, JobExit::Stopped),
+            Effect::StopJob(job) => self.end_job(n, job, JobExit::Stopped),
             Effect::RemoveJob(job) => {
                 self.nodes[n].memos.remove(&job);
                 self.nodes[n].jobs.remove(&job);
