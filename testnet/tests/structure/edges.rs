@@ -44,9 +44,19 @@ const TABLE: &[Row] = &[
         may_name: &["gridbay-host", "gridbay-ledger", "gridbay-protocol"],
     },
     Row {
+        package: "gridbay-sim",
+        built_on: Some("gridbay-core"),
+        may_name: &["gridbay-host", "gridbay-ledger", "gridbay-protocol"],
+    },
+    Row {
         package: "gridbay-testnet",
         built_on: Some("gridbay-node"),
-        may_name: &["gridbay-core", "gridbay-ledger", "gridbay-protocol"],
+        may_name: &[
+            "gridbay-core",
+            "gridbay-ledger",
+            "gridbay-protocol",
+            "gridbay-sim",
+        ],
     },
 ];
 

@@ -1,0 +1,96 @@
+//! Who is in the world: keys by number, and the genesis that they found.
+
+use crate::clock::EPOCH_MS;
+use crate::plan::{Pace, Plan};
+use gridbay_protocol::account::{AccountKey, Roles};
+use gridbay_protocol::beacon::Chain;
+use gridbay_protocol::class::{Class, ClassKey, Isolation};
+use gridbay_protocol::genesis::{FORMAT, Genesis, Member, MemberValidator, Policy, RULES};
+use gridbay_protocol::ids::Hash32;
+use gridbay_protocol::keys::{PublicKey, SecretKey};
+use gridbay_protocol::units::{Credits, Price};
+
+/// Steps of a validator's first beacon chain: short, so that long runs see renewals.
+const CHAIN_STEPS: u32 = 200;
+/// What every member starts with, in credits.
+const ENDOWMENT: u64 = 1_000;
+
+/// Whole credits.
+pub fn credits(n: u64) -> Credits {
+    Credits::from_micros(n * 1_000_000).expect("a small amount")
+}
+fn key(kind: u8, n: usize) -> SecretKey {
+    let mut seed = [kind; 32];
+    seed[24..].copy_from_slice(&(n as u64).to_le_bytes());
+    SecretKey::from_seed(&seed)
+}
+/// Signs entries of node `n`'s account.
+pub fn account_key(n: usize) -> SecretKey {
+    key(1, n)
+}
+/// The transport key of node `n`.
+pub fn node_key(n: usize) -> PublicKey {
+    key(2, n).public()
+}
+/// The consensus key of validator `n`.
+pub fn validator_key(n: usize) -> SecretKey {
+    key(3, n)
+}
+/// The first beacon chain of validator `n`.
+pub fn chain(n: usize) -> Chain {
+    let mut seed = [4; 32];
+    seed[24..].copy_from_slice(&(n as u64).to_le_bytes());
+    Chain::new(&seed, CHAIN_STEPS)
+}
+
+fn class(name: &str, vcpu: u32, price: u64) -> Class {
+    Class {
+        name: name.into(),
+        key: ClassKey {
+            vcpu,
+            memory_mib: 512,
+            disk_mib: 512,
+            gpu: 0,
+            isolation: Isolation::Process,
+            circle: "members".into(),
+        },
+        reference_price: Price(price),
+    }
+}
+
+fn policy(pace: Pace) -> Policy {
+    match pace {
+        Pace::Local => Policy::local(),
+        Pace::WideArea => Policy::wide_area(),
+    }
+}
+
+/// The genesis of a plan: validators first, then the other members; guests are not in it.
+pub fn genesis(plan: &Plan) -> Genesis {
+    let member = |n: usize| Member {
+        name: format!("member{n:02}"),
+        keys: vec![AccountKey {
+            key: account_key(n).public(),
+            roles: Roles::ALL,
+        }],
+        endowment: credits(ENDOWMENT),
+        credit_line: Credits::ZERO,
+        validator: (n < plan.validators).then(|| MemberValidator {
+            key: validator_key(n).public(),
+            node: node_key(n),
+            power: 1,
+            beacon_tip: Hash32(chain(n).tip()),
+        }),
+        addresses: vec![],
+    };
+    Genesis {
+        format: FORMAT,
+        rules: RULES,
+        name: "world".into(),
+        time_ms: EPOCH_MS,
+        policy: policy(plan.pace),
+        classes: vec![class("small", 1, 100), class("large", 4, 400)],
+        members: (0..plan.validators + plan.others).map(member).collect(),
+        beacon: Hash32([9; 32]),
+    }
+}

@@ -1,0 +1,18 @@
+//! The deterministic world: whole gridbay nodes under virtual time, with faults, liars and checkers.
+//!
+//! One thread, virtual time, one seed that decides everything. The cores are the real ones, consensus,
+//! ledger, journal and agents included; network, disks, clocks, jobs and users are played.
+
+pub mod check;
+pub mod clock;
+pub mod cover;
+pub mod fault;
+pub mod found;
+pub mod liar;
+mod load;
+pub mod plan;
+pub mod rng;
+pub mod run;
+pub mod tell;
+pub mod trace;
+pub mod world;

@@ -1,0 +1,282 @@
+//! A plan: everything that a seed decides about a world before it begins.
+//!
+//! A plan is data. A failing one is shrunk by leaving parts of it out, and kept as a file.
+
+use crate::fault::{Cut, Fault, Leaves, Timed};
+use crate::rng::Rng;
+use serde::{Deserialize, Serialize};
+
+/// Which preset of the policy the federation runs under.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pace {
+    /// Blocks every 250 ms.
+    Local,
+    /// Blocks every second.
+    WideArea,
+}
+
+/// How the network treats every message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Weather {
+    /// Least delay of a message.
+    pub least_ms: u64,
+    /// Longest delay of a message; different delays reorder.
+    pub most_ms: u64,
+    /// Messages lost, of a million.
+    pub loss_ppm: u64,
+    /// Messages that arrive twice, of a million.
+    pub twice_ppm: u64,
+}
+
+/// A node that lies.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lying {
+    /// The node.
+    pub node: usize,
+    /// Name of the lie, see [`crate::liar::LIES`].
+    pub lie: String,
+}
+
+/// See the module.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Seed of all that happens by chance in the world.
+    pub seed: u64,
+    /// Nodes that vote: the first ones.
+    pub validators: usize,
+    /// Members that do not vote: the next ones.
+    pub others: usize,
+    /// Nodes that are not members when the world begins and join by invitation: the last ones.
+    pub guests: usize,
+    /// Policy.
+    pub pace: Pace,
+    /// Milliseconds of the world with faults and load.
+    pub active_ms: u64,
+    /// Milliseconds after that with neither, in which all must come to rest.
+    pub calm_ms: u64,
+    /// While the world is active.
+    pub weather: Weather,
+    /// Mean milliseconds between two deeds of users.
+    pub deed_ms: u64,
+    /// Who lies.
+    pub liars: Vec<Lying>,
+    /// What goes wrong, ascending by time.
+    pub faults: Vec<Timed>,
+}
+
+/// How long a second of trouble is: a fault's length is drawn up to a few of these.
+const TROUBLE_MS: u64 = 3_000;
+
+impl Plan {
+    /// The plan of a seed: swarm testing, every seed switches each kind of fault on or off.
+    pub fn draw(seed: u64) -> Plan {
+        let mut rng = Rng::new(seed, "plan");
+        let sizes = [4, 4, 4, 5, 5, 6, 7, 7, 8, 10, 13];
+        let validators = rng.pick(&sizes).copied().unwrap_or(4);
+        let mut plan = Plan {
+            weather: draw_weather(&mut rng),
+            ..Plan::calm(seed, validators)
+        };
+        plan.liars = draw_liars(&plan, &mut Rng::new(seed, "liars"));
+        plan.faults = draw_faults(&plan, &mut Rng::new(seed, "faults"));
+        plan
+    }
+    /// A plan without faults and liars, in fair weather.
+    pub fn calm(seed: u64, validators: usize) -> Plan {
+        Plan {
+            seed,
+            validators,
+            others: 2,
+            guests: 1,
+            pace: Pace::Local,
+            active_ms: 40_000,
+            calm_ms: 20_000,
+            weather: Weather::FAIR,
+            deed_ms: 400,
+            liars: Vec::new(),
+            faults: Vec::new(),
+        }
+    }
+    /// All nodes.
+    pub fn nodes(&self) -> usize {
+        self.validators + self.others + self.guests
+    }
+    /// Validators that may lie without harm.
+    pub fn tolerated(&self) -> usize {
+        self.validators.saturating_sub(1) / 3
+    }
+    /// The lie of a node.
+    pub fn lie_of(&self, node: usize) -> Option<&str> {
+        let lying = self.liars.iter().find(|l| l.node == node);
+        lying.map(|l| l.lie.as_str())
+    }
+}
+
+impl Weather {
+    /// A good network.
+    pub const FAIR: Weather = Weather {
+        least_ms: 1,
+        most_ms: 5,
+        loss_ppm: 0,
+        twice_ppm: 0,
+    };
+}
+
+fn draw_weather(rng: &mut Rng) -> Weather {
+    let most = [5, 20, 60, 150];
+    Weather {
+        least_ms: 1,
+        most_ms: rng.pick(&most).copied().unwrap_or(5),
+        loss_ppm: if rng.chance(500_000) {
+            rng.range(1_000, 300_000)
+        } else {
+            0
+        },
+        twice_ppm: if rng.chance(500_000) {
+            rng.range(1_000, 300_000)
+        } else {
+            0
+        },
+    }
+}
+
+/// Up to f validators lie, and sometimes a member that does not vote.
+fn draw_liars(plan: &Plan, rng: &mut Rng) -> Vec<Lying> {
+    let mut liars = Vec::new();
+    let mut nodes: Vec<usize> = (0..plan.validators).collect();
+    for _ in 0..rng.range(0, plan.tolerated() as u64) {
+        let node = nodes.swap_remove(rng.index(nodes.len()));
+        if let Some(lie) = rng.pick(crate::liar::LIES) {
+            liars.push(Lying {
+                node,
+                lie: lie.name.to_owned(),
+            });
+        }
+    }
+    let commoners: Vec<_> = crate::liar::LIES.iter().filter(|l| !l.votes).collect();
+    if let Some(lie) = rng.pick(&commoners).filter(|_| rng.chance(300_000)) {
+        liars.push(Lying {
+            node: plan.validators,
+            lie: lie.name.to_owned(),
+        });
+    }
+    liars
+}
+
+fn draw_faults(plan: &Plan, rng: &mut Rng) -> Vec<Timed> {
+    let mut faults = Vec::new();
+    let kinds: [fn(&Plan, &mut Rng, u64, &mut Vec<Timed>); 6] =
+        [crashes, cuts, skews, pauses, slowness, disks];
+    for kind in kinds {
+        if !rng.chance(500_000) {
+            continue;
+        }
+        for _ in 0..rng.range(1, 6) {
+            let at = rng.range(2_000, plan.active_ms.max(2_001) - 1);
+            kind(plan, rng, at, &mut faults);
+        }
+    }
+    faults.sort_by_key(|timed| timed.at);
+    faults
+}
+
+fn push(faults: &mut Vec<Timed>, at: u64, fault: Fault) {
+    faults.push(Timed { at, fault });
+}
+
+fn crashes(plan: &Plan, rng: &mut Rng, at: u64, faults: &mut Vec<Timed>) {
+    // One crash of ten takes everybody down at once.
+    let nodes: Vec<usize> = if rng.chance(100_000) {
+        (0..plan.nodes()).collect()
+    } else {
+        vec![rng.index(plan.nodes())]
+    };
+    let kinds = [Leaves::Nothing, Leaves::Some, Leaves::All];
+    let leaves = rng.pick(&kinds).copied().unwrap_or(Leaves::All);
+    for node in nodes {
+        let after = rng.below(12);
+        push(
+            faults,
+            at,
+            Fault::Crash {
+                node,
+                after,
+                leaves,
+            },
+        );
+        let back = at + rng.range(50, 2 * TROUBLE_MS);
+        let fresh = node >= plan.validators + plan.others && rng.chance(300_000);
+        push(
+            faults,
+            back,
+            if fresh {
+                Fault::FreshDisk(node)
+            } else {
+                Fault::Restart(node)
+            },
+        );
+    }
+}
+
+fn cuts(plan: &Plan, rng: &mut Rng, at: u64, faults: &mut Vec<Timed>) {
+    let nodes = plan.nodes();
+    let one = rng.index(nodes);
+    let two = rng.index(nodes);
+    let group = (0..nodes).filter(|_| rng.chance(500_000)).collect();
+    let shapes = [
+        Cut::Halves(group),
+        Cut::Star(one),
+        Cut::Ring,
+        Cut::Mute(one),
+        Cut::Deaf(one),
+        Cut::OneWay(one, two),
+        Cut::Bridge((0..nodes / 2).collect(), one),
+    ];
+    let mut at = at;
+    // Some cuts flap.
+    for _ in 0..rng.range(1, 3) {
+        let shape = shapes[rng.index(shapes.len())].clone();
+        push(faults, at, Fault::Cut(shape));
+        at += rng.range(200, 3 * TROUBLE_MS);
+        push(faults, at, Fault::Heal);
+        at += rng.range(50, 1_000);
+    }
+}
+
+fn skews(plan: &Plan, rng: &mut Rng, at: u64, faults: &mut Vec<Timed>) {
+    const SECOND: i64 = 1_000;
+    const YEAR: i64 = 365 * 24 * 3_600 * SECOND;
+    let skews = [-YEAR, -60 * SECOND, -SECOND, 500, SECOND, 60 * SECOND, YEAR];
+    let node = rng.index(plan.nodes());
+    let skew = rng.pick(&skews).copied().unwrap_or(0);
+    push(faults, at, Fault::Skew(node, skew));
+    let back = at + rng.range(500, 3 * TROUBLE_MS);
+    push(faults, back, Fault::Skew(node, 0));
+}
+
+fn pauses(plan: &Plan, rng: &mut Rng, at: u64, faults: &mut Vec<Timed>) {
+    let node = rng.index(plan.nodes());
+    let lengths = [100, 1_000, 5_000, 15_000];
+    let length = rng.pick(&lengths).copied().unwrap_or(100);
+    push(faults, at, Fault::Pause(node, length));
+}
+
+fn slowness(plan: &Plan, rng: &mut Rng, at: u64, faults: &mut Vec<Timed>) {
+    let node = rng.index(plan.nodes());
+    push(faults, at, Fault::Slow(node, rng.range(10, 500)));
+    let back = at + rng.range(500, 3 * TROUBLE_MS);
+    push(faults, back, Fault::Slow(node, 0));
+}
+
+fn disks(plan: &Plan, rng: &mut Rng, at: u64, faults: &mut Vec<Timed>) {
+    let node = rng.index(plan.nodes());
+    let fault = if rng.chance(500_000) {
+        Fault::DiskFull(node)
+    } else {
+        Fault::DiskError(node)
+    };
+    push(faults, at, fault);
+    let back = at + rng.range(500, 2 * TROUBLE_MS);
+    push(faults, back, Fault::DiskCure(node));
+}

@@ -1,0 +1,91 @@
+//! One seed from its plan to its verdict.
+
+use crate::check::{self, Broken};
+use crate::cover::Cover;
+use crate::plan::Plan;
+use crate::trace::Trace;
+use crate::world::World;
+use gridbay_protocol::codec;
+use gridbay_protocol::effect::Effect;
+use gridbay_protocol::payment::Reason;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// What became of a world.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The plan.
+    pub plan: Plan,
+    /// What broke first.
+    pub broken: Option<Broken>,
+    /// Hash of all that happened.
+    pub trace: String,
+    /// What occurred.
+    pub cover: Cover,
+    /// What was done, for whether the seed counts.
+    pub yields: Yields,
+}
+
+/// What a world brought forth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Yields {
+    /// Blocks of the longest chain.
+    pub blocks: u64,
+    /// Clearings that sold something or tried to.
+    pub clearings: u64,
+    /// Payments to sellers for leases that ran.
+    pub settled: u64,
+}
+
+impl Yields {
+    /// Whether enough happened for the seed to prove anything.
+    pub fn count(&self) -> bool {
+        self.blocks >= 50 && self.clearings >= 10 && self.settled >= 1
+    }
+    fn of(world: &World) -> Yields {
+        let mut yields = Yields::default();
+        let cores = world.honest().filter_map(|n| world.core(n));
+        let Some(longest) = cores.max_by_key(|core| core.state().height()) else {
+            return yields;
+        };
+        yields.blocks = longest.state().height();
+        for height in 1..=yields.blocks {
+            for bytes in longest.host().effect_bytes(height) {
+                match codec::decode(&bytes, bytes.len()) {
+                    Ok(Effect::Clearing(_)) => yields.clearings += 1,
+                    Ok(Effect::Posting(p)) if p.reason == Reason::Earning => yields.settled += 1,
+                    _ => {}
+                }
+            }
+        }
+        yields
+    }
+}
+
+/// Runs a plan to its end, or to the first breach.
+pub fn run(plan: &Plan, until: Option<u64>, trace: Trace) -> Outcome {
+    let mut world = World::new(plan.clone(), check::all(), trace);
+    let done = catch_unwind(AssertUnwindSafe(|| match until {
+        Some(end) => world.run_until(end),
+        None => world.run(),
+    }));
+    let broken = match done {
+        Ok(done) => done.err(),
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().cloned();
+            let text = text.or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()));
+            let what = format!("a panic: {}", text.unwrap_or_default());
+            Some(Broken::new("panic", world.now, what))
+        }
+    };
+    Outcome {
+        plan: plan.clone(),
+        trace: world.trace.hash(),
+        yields: if broken.is_none() {
+            Yields::of(&world)
+        } else {
+            Yields::default()
+        },
+        cover: std::mem::take(&mut world.cover),
+        broken,
+    }
+}

@@ -1,0 +1,138 @@
+//! Jobs, played by the world: `sleep N` ends by itself after N seconds and prints its rank.
+//!
+//! A job outlives its node's process, as one under a supervisor does.
+
+use super::World;
+use super::machine::Played;
+use super::queue::Event;
+use crate::clock::EPOCH_MS;
+use gridbay_core::agent::{AgentReply, JobId, JobReport, Phase, PollJob};
+use gridbay_core::effect::Effect;
+use gridbay_core::input::Input;
+use gridbay_protocol::job::{JobExit, JobSpec};
+
+impl World {
+    pub(super) fn perform_on_shelf(&mut self, n: usize, effect: Effect) {
+        let shelf = &mut self.machines[n].shelf;
+        match effect {
+            Effect::SaveOrder { order, record } => {
+                shelf.records.insert(order, record);
+            }
+            Effect::AppendOutput {
+                order,
+                task,
+                stderr: false,
+                from,
+                bytes,
+            } => {
+                let output = shelf.output.entry((order, task)).or_default();
+                output.truncate(usize::try_from(from).unwrap_or(usize::MAX));
+                output.extend(bytes);
+            }
+            Effect::ResetOutput { order, task } => {
+                shelf.output.remove(&(order, task));
+            }
+            Effect::Stage {
+                job, spec, memo, ..
+            } => {
+                shelf.memos.insert(job, memo);
+                let phase = Phase::Staging;
+                shelf.jobs.insert(job, Played { spec, phase });
+                // One staging of twenty fails.
+                let ok = !self.rng.chance(50_000);
+                let after = self.rng.range(1, 50);
+                self.input(n, after, Input::Staged { job, ok });
+            }
+            Effect::StartJob { job, spec, .. } => self.start_job(n, job, spec),
+            Effect::StopJob(job) => self.end_job(n, job, JobExit::Stopped),
+            Effect::RemoveJob(job) => {
+                shelf.memos.remove(&job);
+                shelf.jobs.remove(&job);
+            }
+            _ => {}
+        }
+    }
+    fn start_job(&mut self, n: usize, job: JobId, spec: JobSpec) {
+        let started_ms = EPOCH_MS + self.now;
+        let phase = Phase::Running { started_ms };
+        let seconds: u64 = spec.argv.get(1).and_then(|s| s.parse().ok()).unwrap_or(1);
+        self.machines[n]
+            .shelf
+            .jobs
+            .insert(job, Played { spec, phase });
+        self.input(n, 0, Input::JobPhase { job, phase });
+        let at = self.now + seconds * 1_000;
+        self.queue.push(at, Event::JobEnds { node: n, job });
+    }
+    pub(super) fn job_ends(&mut self, n: usize, job: JobId) {
+        self.end_job(n, job, JobExit::Code(0));
+    }
+    fn end_job(&mut self, n: usize, job: JobId, exit: JobExit) {
+        let ended_ms = EPOCH_MS + self.now;
+        let Some(played) = self.machines[n].shelf.jobs.get_mut(&job) else {
+            return;
+        };
+        if let Phase::Running { started_ms } = played.phase {
+            let (cpu_ms, rss_kib) = (1, 1);
+            let phase = Phase::Ended {
+                exit,
+                started_ms,
+                ended_ms,
+                cpu_ms,
+                rss_kib,
+            };
+            played.phase = phase;
+            self.input(n, 0, Input::JobPhase { job, phase });
+        }
+    }
+    pub(super) fn reports(&self, n: usize, jobs: &[(PollJob, Option<Phase>)]) -> Vec<JobReport> {
+        let report = |(poll, known): &(PollJob, Option<Phase>)| {
+            let played = self.machines[n].shelf.jobs.get(&poll.job);
+            report(poll, played.filter(|_| known.is_some()))
+        };
+        jobs.iter().map(report).collect()
+    }
+    /// The one output file of every job is its name.
+    pub(super) fn read_output(&self, n: usize, job: &JobId, path: &str, from: u64) -> AgentReply {
+        let played = self.machines[n].shelf.jobs.get(job);
+        if !played.is_some_and(|p| p.spec.outputs.iter().any(|o| o == path)) {
+            return AgentReply::NotFound;
+        }
+        let bytes = path.as_bytes();
+        let start = usize::try_from(from).unwrap_or(usize::MAX).min(bytes.len());
+        AgentReply::Chunk {
+            total: bytes.len() as u64,
+            bytes: bytes[start..].to_vec(),
+        }
+    }
+}
+
+fn rank(spec: &JobSpec) -> String {
+    let variable = spec.env.iter().find(|(name, _)| name == "GRIDBAY_RANK");
+    variable.map(|(_, value)| value.clone()).unwrap_or_default()
+}
+
+fn report(poll: &PollJob, played: Option<&Played>) -> JobReport {
+    let phase = played.map_or(Phase::Unknown, |p| p.phase);
+    let done = matches!(
+        phase,
+        Phase::Ended {
+            exit: JobExit::Code(0),
+            ..
+        }
+    );
+    let text = played
+        .filter(|_| done)
+        .map(|p| rank(&p.spec))
+        .unwrap_or_default();
+    let from = usize::try_from(poll.stdout_from).unwrap_or(usize::MAX);
+    let stdout = text.as_bytes().get(from..).unwrap_or_default().to_vec();
+    JobReport {
+        job: poll.job,
+        phase,
+        stdout_len: poll.stdout_from + stdout.len() as u64,
+        stdout,
+        stderr: vec![],
+        stderr_len: 0,
+    }
+}

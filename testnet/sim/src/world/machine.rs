@@ -1,0 +1,121 @@
+//! One node's computer: its disk and clock, what outlives the node's process, and the process itself.
+
+use crate::clock::Clock;
+use crate::found::{account_key, chain, node_key, validator_key};
+use crate::liar::Lie;
+use gridbay_core::agent::{JobId, Phase};
+use gridbay_core::buyer::{OrderKey, Record};
+use gridbay_core::reply::Reply;
+use gridbay_core::seller::JobMemo;
+use gridbay_core::{Core, Parts};
+use gridbay_host::disk::MemDisk;
+use gridbay_host::{Fault, Host, HostConfig};
+use gridbay_protocol::genesis::Genesis;
+use gridbay_protocol::job::JobSpec;
+use std::collections::BTreeMap;
+
+/// A job that the world plays.
+#[derive(Clone, Debug)]
+pub(crate) struct Played {
+    pub(crate) spec: JobSpec,
+    pub(crate) phase: Phase,
+}
+
+/// What lies on the machine besides the ledger's files: durable when written.
+#[derive(Debug, Default)]
+pub(crate) struct Shelf {
+    pub(crate) records: BTreeMap<OrderKey, Vec<u8>>,
+    pub(crate) output: BTreeMap<(OrderKey, u32), Vec<u8>>,
+    pub(crate) memos: BTreeMap<JobId, Vec<u8>>,
+    pub(crate) jobs: BTreeMap<JobId, Played>,
+}
+
+/// A machine.
+pub struct Machine {
+    /// The node's process; `None` while it is down.
+    pub core: Option<Core>,
+    /// Its disk.
+    pub disk: MemDisk,
+    /// Its clocks.
+    pub clock: Clock,
+    /// Counts the starts of its process.
+    pub life: u64,
+    /// What it does besides what an honest node does.
+    pub lie: Option<Box<dyn Lie>>,
+    /// Replies to its user, of all lives.
+    pub replies: Vec<Reply>,
+    pub(crate) shelf: Shelf,
+    pub(crate) wake: Option<u64>,
+    pub(crate) paused_until: u64,
+    pub(crate) lag_ms: u64,
+    /// Effects after which the process ends, and what its disk keeps then.
+    pub(crate) doomed: Option<(u64, crate::fault::Leaves)>,
+    /// Whether its disk refuses to write.
+    pub(crate) disk_broken: bool,
+}
+
+impl Machine {
+    pub(crate) fn new(lie: Option<Box<dyn Lie>>) -> Machine {
+        Machine {
+            core: None,
+            disk: MemDisk::default(),
+            clock: Clock::default(),
+            life: 0,
+            lie,
+            replies: Vec::new(),
+            shelf: Shelf::default(),
+            wake: None,
+            paused_until: 0,
+            lag_ms: 0,
+            doomed: None,
+            disk_broken: false,
+        }
+    }
+    /// Starts the process of node `n` at world time `at`.
+    pub(crate) fn start(
+        &mut self,
+        n: usize,
+        genesis: &Genesis,
+        validates: bool,
+        at: u64,
+    ) -> Result<(), Fault> {
+        let config = HostConfig {
+            genesis: genesis.clone(),
+            key: validates.then(|| validator_key(n)),
+            chain: validates.then(|| chain(n)),
+            index: None,
+        };
+        let host = Host::open(config, Box::new(self.disk.clone()))?;
+        let found = |(id, memo): (&JobId, &Vec<u8>)| {
+            let phase = self.shelf.jobs.get(id).map_or(Phase::Unknown, |j| j.phase);
+            (JobMemo::decode(memo).expect("own memo"), phase)
+        };
+        let parts = Parts {
+            host,
+            account_key: account_key(n),
+            node: node_key(n),
+            orders: self
+                .shelf
+                .records
+                .values()
+                .map(|record| Record::decode(record).expect("own record"))
+                .collect(),
+            jobs: self.shelf.memos.iter().map(found).collect(),
+        };
+        self.core = Some(Core::new(parts));
+        self.life += 1;
+        self.clock.booted = at;
+        self.wake = None;
+        self.doomed = None;
+        self.paused_until = 0;
+        Ok(())
+    }
+    /// Whether the process runs.
+    pub fn is_up(&self) -> bool {
+        self.core.is_some()
+    }
+    /// Whether it does what the rules say.
+    pub fn is_honest(&self) -> bool {
+        self.lie.is_none()
+    }
+}

@@ -1,0 +1,122 @@
+//! Trouble: faults strike, processes end and start again, connections break and come back.
+
+use super::World;
+use super::queue::Event;
+use crate::check::Sight;
+use crate::fault::{Fault, Leaves};
+use crate::found::node_key;
+use crate::rng::Rng;
+use gridbay_core::input::Input;
+use gridbay_host::disk::MemDisk;
+
+/// Milliseconds until a silent connection counts as broken.
+const SILENCE_MS: u64 = 2_000;
+/// Milliseconds until a connection that is possible again is made.
+const REDIAL_MS: u64 = 100;
+
+impl World {
+    pub(super) fn strike(&mut self, fault: Fault) {
+        self.cover.count(fault.kind());
+        self.trace.note(self.now, fault.kind());
+        match fault {
+            Fault::Crash {
+                node,
+                after,
+                leaves,
+            } => self.machines[node].doomed = Some((after, leaves)),
+            Fault::Restart(node) => self.start(node),
+            Fault::FreshDisk(node) => {
+                self.die(node, Leaves::Nothing);
+                self.machines[node].disk = MemDisk::default();
+                self.start(node);
+            }
+            Fault::Cut(cut) => {
+                self.net.cut = Some(cut);
+                self.queue.push(self.now + SILENCE_MS, Event::Links);
+            }
+            Fault::Heal => {
+                self.net.cut = None;
+                self.queue.push(self.now + REDIAL_MS, Event::Links);
+            }
+            Fault::Skew(node, ms) => self.machines[node].clock.skew_ms = ms,
+            Fault::Pause(node, ms) => self.machines[node].paused_until = self.now + ms,
+            Fault::Slow(node, ms) => self.machines[node].lag_ms = ms,
+            Fault::DiskFull(node) | Fault::DiskError(node) => {
+                self.machines[node].disk_broken = true;
+            }
+            Fault::DiskCure(node) => self.cure(node),
+        }
+    }
+    /// A node's disk works again.
+    pub(super) fn cure(&mut self, node: usize) {
+        self.machines[node].disk_broken = false;
+    }
+    /// Ends a node's process, if it runs.
+    pub(super) fn die(&mut self, node: usize, leaves: Leaves) {
+        let machine = &mut self.machines[node];
+        if machine.core.take().is_none() {
+            return;
+        }
+        machine.doomed = None;
+        let mut rng = Rng::new(self.plan.seed ^ self.now, "crash");
+        machine.disk.crash(|unsynced| match leaves {
+            Leaves::Nothing => 0,
+            Leaves::Some => rng.range(0, unsynced),
+            Leaves::All => unsynced,
+        });
+        self.trace.note(self.now, "down");
+        self.show(&Sight::Down { node });
+        self.review_links();
+    }
+    /// Starts a node's process, if it is down.
+    pub(super) fn start(&mut self, node: usize) {
+        let machine = &mut self.machines[node];
+        if machine.is_up() {
+            machine.doomed = None;
+            return;
+        }
+        let validates = node < self.plan.validators;
+        match machine.start(node, &self.genesis, validates, self.now) {
+            Ok(()) => {
+                self.trace.note(self.now, "up");
+                self.input(node, 0, Input::Start);
+                self.show(&Sight::Up { node });
+                self.review_links();
+            }
+            Err(_) if self.machines[node].disk_broken => {
+                self.queue.push(self.now + SILENCE_MS, Event::Retry(node));
+            }
+            Err(fault) => {
+                let what = format!("node {node} does not start: {fault:?}");
+                self.break_now("I13", what);
+            }
+        }
+    }
+    /// A node that its own disk stopped tries again, as a node does by itself.
+    pub(super) fn retry(&mut self, node: usize) {
+        if !self.machines[node].is_up() {
+            self.start(node);
+        }
+    }
+    /// Makes and breaks connections as the machines and the cut allow. Words of one direction are
+    /// enough to keep a connection up: what one side sends may then be lost for long.
+    pub(super) fn review_links(&mut self) {
+        let nodes = self.machines.len();
+        for a in 0..nodes {
+            for b in a + 1..nodes {
+                let up = self.machines[a].is_up() && self.machines[b].is_up();
+                let heard = self.net.carries(a, b) || self.net.carries(b, a);
+                let is = self.net.links.contains(&(a, b));
+                if up && heard && !is {
+                    self.net.links.insert((a, b));
+                    self.input(a, 1, Input::PeerUp(node_key(b)));
+                    self.input(b, 1, Input::PeerUp(node_key(a)));
+                } else if !(up && heard) && is {
+                    self.net.links.remove(&(a, b));
+                    self.input(a, 1, Input::PeerDown(node_key(b)));
+                    self.input(b, 1, Input::PeerDown(node_key(a)));
+                }
+            }
+        }
+    }
+}
