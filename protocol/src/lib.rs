@@ -34,6 +34,7 @@ pub mod keys;
 pub mod lease;
 pub mod limits;
 pub mod mechanism;
+pub mod memo;
 pub mod offer;
 pub mod order;
 pub mod payment;

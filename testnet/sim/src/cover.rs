@@ -7,6 +7,7 @@ use gridbay_core::effect::Effect;
 use gridbay_core::input::Input;
 use gridbay_ledger::Refusal;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 /// A name for each variant, complete by the compiler's word, and the list of all of them.
 macro_rules! variants {
@@ -73,5 +74,14 @@ impl Cover {
         all.into_iter()
             .filter(|name| !self.seen.contains(name))
             .collect()
+    }
+}
+
+impl fmt::Display for Cover {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (what, count) in &self.counts {
+            writeln!(f, "{count:>9}  {what}")?;
+        }
+        Ok(())
     }
 }

@@ -9,6 +9,8 @@ use gridbay_protocol::genesis::{FORMAT, Genesis, Member, MemberValidator, Policy
 use gridbay_protocol::ids::Hash32;
 use gridbay_protocol::keys::{PublicKey, SecretKey};
 use gridbay_protocol::units::{Credits, Price};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 /// Steps of a validator's first beacon chain: short, so that long runs see renewals.
 const CHAIN_STEPS: u32 = 200;
@@ -19,10 +21,18 @@ const ENDOWMENT: u64 = 1_000;
 pub fn credits(n: u64) -> Credits {
     Credits::from_micros(n * 1_000_000).expect("a small amount")
 }
+thread_local! {
+    /// A key is asked for with every message; making one takes a multiplication on the curve.
+    static KEYS: RefCell<BTreeMap<(u8, usize), SecretKey>> = RefCell::default();
+}
+
 fn key(kind: u8, n: usize) -> SecretKey {
-    let mut seed = [kind; 32];
-    seed[24..].copy_from_slice(&(n as u64).to_le_bytes());
-    SecretKey::from_seed(&seed)
+    let make = || {
+        let mut seed = [kind; 32];
+        seed[24..].copy_from_slice(&(n as u64).to_le_bytes());
+        SecretKey::from_seed(&seed)
+    };
+    KEYS.with_borrow_mut(|keys| keys.entry((kind, n)).or_insert_with(make).clone())
 }
 /// Signs entries of node `n`'s account.
 pub fn account_key(n: usize) -> SecretKey {
