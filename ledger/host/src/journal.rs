@@ -6,7 +6,9 @@
 //! 1. bodies come before the verdicts on them, statements before the votes made of them;
 //! 2. [`Journal::sync`] runs before anything signed leaves the node;
 //! 3. a new height begins with a mark, and only after its parent is safe in the block file;
-//! 4. a file larger than [`limits::JOURNAL_BYTES`] is replaced by a new one at a mark.
+//! 4. a file larger than [`limits::JOURNAL_BYTES`] is replaced by a new one at a mark;
+//! 5. every record names its height, and marks ascend: a record of another height than the last mark's
+//!    cannot have been written by this program, and the journal is refused.
 //!
 //! The statements double as the memory of the sign-guard.
 
@@ -28,7 +30,7 @@ pub(crate) const FILE: &str = "journal";
 #[serde(rename_all = "snake_case")]
 enum Record {
     /// A height begins.
-    Begin { height: u64 },
+    Begin,
     /// The body of a candidate.
     Body(Box<Block>),
     /// The block that this node made for a round.
@@ -37,6 +39,20 @@ enum Record {
     Statement(Statement),
     /// Something that moved consensus.
     Stimulus(Stimulus),
+}
+
+/// A record with the height that it belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    height: u64,
+    record: Record,
+}
+
+impl Line {
+    fn encode(height: u64, record: Record) -> Vec<u8> {
+        codec::encode(&Line { height, record })
+    }
 }
 
 /// What a journal held when it was opened.
@@ -66,14 +82,22 @@ impl Journal {
     pub(crate) fn open(disk: &mut dyn Disk) -> Result<(Journal, Recovered), Fault> {
         let mut found = Recovered::default();
         let file = RecordFile::open(disk, FILE, |offset, payload| {
-            let record: Record =
-                codec::decode(&payload, limits::RECORD_BYTES).map_err(|_| Fault::Foreign {
-                    file: FILE.into(),
-                    offset,
-                    what: "not a record of the journal",
-                })?;
+            let foreign = |what| Fault::Foreign {
+                file: FILE.into(),
+                offset,
+                what,
+            };
+            let line = codec::decode(payload, limits::RECORD_BYTES);
+            let Line { height, record } = line.map_err(|_| foreign("no record of the journal"))?;
+            let fits = match record {
+                Record::Begin => height > found.height,
+                _ => height == found.height,
+            };
+            if !fits {
+                return Err(foreign("a record of another height"));
+            }
             match record {
-                Record::Begin { height } => {
+                Record::Begin => {
                     found = Recovered {
                         height,
                         ..Recovered::default()
@@ -94,7 +118,7 @@ impl Journal {
         if height <= self.height {
             return Ok(());
         }
-        let mark = codec::encode(&Record::Begin { height });
+        let mark = Line::encode(height, Record::Begin);
         if self.file.len() > limits::JOURNAL_BYTES {
             self.file.restart(disk, &mark)?;
         } else {
@@ -103,12 +127,13 @@ impl Journal {
         self.height = height;
         Ok(())
     }
-    fn append(&mut self, disk: &mut dyn Disk, record: &Record) -> Result<(), Fault> {
-        self.file.append(disk, &codec::encode(record)).map(|_| ())
+    fn append(&mut self, disk: &mut dyn Disk, record: Record) -> Result<(), Fault> {
+        let line = Line::encode(self.height, record);
+        self.file.append(disk, &line).map(|_| ())
     }
     /// Keeps the body of a candidate.
     pub(crate) fn body(&mut self, disk: &mut dyn Disk, block: &Block) -> Result<(), Fault> {
-        self.append(disk, &Record::Body(Box::new(block.clone())))
+        self.append(disk, Record::Body(Box::new(block.clone())))
     }
     /// Keeps which block this node made for a round.
     pub(crate) fn own(
@@ -117,11 +142,11 @@ impl Journal {
         round: u32,
         block: BlockId,
     ) -> Result<(), Fault> {
-        self.append(disk, &Record::Own { round, block })
+        self.append(disk, Record::Own { round, block })
     }
     /// Keeps a statement.
     pub(crate) fn statement(&mut self, disk: &mut dyn Disk, said: Statement) -> Result<(), Fault> {
-        self.append(disk, &Record::Statement(said))
+        self.append(disk, Record::Statement(said))
     }
     /// Keeps a stimulus.
     pub(crate) fn stimulus(
@@ -129,7 +154,7 @@ impl Journal {
         disk: &mut dyn Disk,
         stimulus: Stimulus,
     ) -> Result<(), Fault> {
-        self.append(disk, &Record::Stimulus(stimulus))
+        self.append(disk, Record::Stimulus(stimulus))
     }
     /// Makes everything safe.
     pub(crate) fn sync(&mut self, disk: &mut dyn Disk) -> Result<(), Fault> {
@@ -206,5 +231,47 @@ mod tests {
         }
         assert!(guard.sign_vote(vote(None)).is_err());
         assert_eq!(guard.sign_vote(signed.vote).unwrap(), signed);
+    }
+
+    #[test]
+    fn a_record_of_another_height_is_refused_with_its_place() {
+        let stimulus = || Record::Stimulus(timeout(0));
+        for (height, record) in [
+            (2, stimulus()),
+            (4, stimulus()),
+            (3, Record::Begin),
+            (2, Record::Begin),
+        ] {
+            let mut disk = MemDisk::new();
+            let (mut journal, _) = Journal::open(&mut disk).unwrap();
+            journal.begin(&mut disk, 3).unwrap();
+            journal.stimulus(&mut disk, timeout(0)).unwrap();
+            let line = Line::encode(height, record);
+            let place = journal.file.append(&mut disk, &line).unwrap();
+            match Journal::open(&mut disk) {
+                Err(Fault::Foreign { offset, .. }) => assert_eq!(offset, place),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_crash_between_the_new_file_and_its_name_leaves_the_old_one() {
+        for operations in 0..4 {
+            let mut disk = MemDisk::new();
+            let (mut journal, _) = Journal::open(&mut disk).unwrap();
+            journal.begin(&mut disk, 1).unwrap();
+            let body = timeout(9);
+            while journal.file.len() <= limits::JOURNAL_BYTES {
+                journal.stimulus(&mut disk, body.clone()).unwrap();
+            }
+            journal.sync(&mut disk).unwrap();
+            // To start afresh takes a removal, an append, a sync and a rename.
+            disk.fail(crate::disk::FaultPlan::power_for(operations));
+            journal.begin(&mut disk, 2).unwrap_err();
+            disk.crash(|at_stake| at_stake / 2);
+            let (_, found) = Journal::open(&mut disk).unwrap();
+            assert_eq!(found.height, 1, "{operations}");
+        }
     }
 }

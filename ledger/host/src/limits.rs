@@ -46,6 +46,14 @@ pub const EVIDENCE: usize = 64;
 pub const JOURNAL_BYTES: u64 = 8 * 1024 * 1024;
 /// Bytes of one record on disk.
 pub const RECORD_BYTES: usize = BLOCK_BYTES + SMALL_MESSAGE_BYTES;
+/// Blocks after which a state is written down at the latest: with few entries they are executed again in
+/// well under a second, even where each carries a certificate of 64 validators.
+pub const SNAPSHOT_BLOCKS: u64 = 512;
+/// Bytes of blocks after which a state is written down: about 13,000 transfers, which are checked and
+/// executed again in less than a second.
+pub const SNAPSHOT_AFTER_BYTES: u64 = 4 * 1024 * 1024;
+/// Bytes of a state that is written down; a larger one means starts from the genesis.
+pub const SNAPSHOT_BYTES: usize = 1024 * 1024 * 1024;
 /// Rows that one query of an account's history returns.
 pub const HISTORY_ROWS: usize = 1_000;
 
@@ -81,6 +89,12 @@ pub const REBROADCAST_MS: u64 = 1_000;
 pub const VOTE_TIMEOUT_MS: u64 = 250;
 /// Longest timeout of a step.
 pub const LONGEST_TIMEOUT_MS: u64 = 30_000;
+/// Milliseconds by which the time of a live block may lie before our clock: one that waited for a
+/// proposer's turns and a few rounds is not older.
+pub const CLOCK_BLOCK_OLD_MS: u64 = 30_000;
+/// Live blocks in a row that the clock has to miss before it counts as wrong: a block that waited for the
+/// end of a partition, or the lie of one proposer, is one.
+pub const CLOCK_BLOCKS: u32 = 3;
 
 const _: () = assert!(BATCH_BYTES <= SYNC_MESSAGE_BYTES);
 const _: () = assert!(BODIES_BYTES >= 2 * BLOCK_BYTES);

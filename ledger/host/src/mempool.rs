@@ -12,6 +12,7 @@
 
 use crate::limits;
 use crate::strangers::{Strangers, is_unknown};
+use crate::trouble::Trouble;
 use gridbay_ledger::{Refusal, State};
 use gridbay_protocol::codec;
 use gridbay_protocol::entry::SignedEntry;
@@ -34,6 +35,9 @@ pub enum PoolRefusal {
         /// Whose entry it is.
         account: AccountId,
     },
+    /// This node takes none for the time being.
+    #[error(transparent)]
+    Trouble(Trouble),
     /// The ledger refuses it.
     #[error(transparent)]
     Ledger(Box<Refusal>),

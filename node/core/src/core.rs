@@ -91,6 +91,10 @@ impl Core {
     pub fn host(&self) -> &Host {
         &self.host
     }
+    /// Why the node takes no entries for the time being, for people to read; `None` if it does.
+    pub fn trouble(&self) -> Option<gridbay_host::Trouble> {
+        self.host.trouble()
+    }
     /// The account this node trades for, once the ledger has it.
     pub fn account(&self) -> Option<AccountId> {
         self.account
@@ -232,6 +236,8 @@ impl Core {
                 HostEffect::Equivocation(deed) => {
                     tracing::warn!(?deed, "a validator contradicted itself");
                 }
+                // The host has written it down; whoever shows the node's health asks for it.
+                HostEffect::Trouble(_) => {}
             }
         }
         Ok(())

@@ -3,6 +3,7 @@
 use crate::catchup::Peer;
 use crate::mempool::PoolRefusal;
 use crate::message::{HostMessage, SignedProposal};
+use crate::trouble::Trouble;
 use gridbay_ledger::CheckedBlock;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::evidence::Evidence;
@@ -132,4 +133,6 @@ pub enum HostEffect {
     },
     /// A validator contradicted itself.
     Equivocation(Equivocation),
+    /// A trouble of this node begins, changes or (`None`) ends.
+    Trouble(Option<Trouble>),
 }

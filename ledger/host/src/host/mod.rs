@@ -5,13 +5,15 @@
 //! 2. does what has become due: timers, missing bodies, catch-up, the next height,
 //! 3. syncs the block file if a block was decided, and the journal if something was signed for a height
 //!    still open: one sync each, before any effect of the step reaches the caller,
-//! 4. says when it wants to be woken.
+//! 4. writes a snapshot of the state if one is due,
+//! 5. says when it wants to be woken.
 //!
 //! That makes three syncs per height: prevote, precommit, block. A block that is safe makes everything
 //! signed for its height superfluous, so its step needs no sync of the journal.
 //!
 //! A validator votes through an [`Engine`]; everybody, also a validator that fell behind, follows by
-//! certificates (`sync`). An error of [`Host::step`] is a [`Fault`] of this node: the node stops.
+//! certificates (`sync`). An error of [`Host::step`] is a [`Fault`] of this node: no effect of that step leaves
+//! it, no later step is taken, and the node stops. Opened again on a disk that works, it goes on.
 
 mod bodies;
 mod commit;
@@ -37,11 +39,13 @@ use crate::guard::Guard;
 use crate::index::Index;
 use crate::journal::{Journal, Recovered};
 use crate::limits;
-use crate::mempool::Mempool;
+use crate::mempool::{Mempool, PoolRefusal};
 use crate::message::{HostMessage, Status};
 use crate::pacing::Pace;
 use crate::reveals::Reveals;
 use crate::serving::Serving;
+use crate::snapshots::Snapshots;
+use crate::trouble::ClockWatch;
 use gridbay_ledger::State;
 use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::evidence::Evidence;
@@ -75,6 +79,8 @@ pub struct Host {
     catchup: Catchup,
     serving: Serving,
     pace: Pace,
+    snapshots: Snapshots,
+    clock: ClockWatch,
     now: Now,
     /// When to state our tip again.
     status_at: u64,
@@ -118,6 +124,10 @@ impl Host {
             return Err(fault);
         }
         self.flush_relay();
+        if self.clock.trouble().is_some() {
+            let is_promise = |e: &HostEffect| matches!(e, HostEffect::Acknowledged { .. });
+            self.effects.retain(|effect| !is_promise(effect));
+        }
         let wake = self.wake_at();
         self.effects.push(HostEffect::WakeAt(wake));
         Ok(std::mem::take(&mut self.effects))
@@ -132,7 +142,13 @@ impl Host {
             HostInput::Tick => Ok(()),
             HostInput::Message { from, message } => self.receive(from, message),
             HostInput::Submit(entry) => {
-                self.submit(entry);
+                match self.clock.trouble() {
+                    Some(trouble) => self.effects.push(HostEffect::EntryRefused {
+                        entry: entry.id(),
+                        refusal: PoolRefusal::Trouble(trouble),
+                    }),
+                    None => self.submit(entry),
+                }
                 Ok(())
             }
             HostInput::PeerUp(peer) => {
@@ -181,7 +197,18 @@ impl Host {
         if std::mem::take(&mut self.signed) {
             self.journal.sync(&mut *self.disk)?;
         }
+        if self.snapshots.is_due(&self.blocks) {
+            // What the index holds after a killed process reaches at least as far as the snapshot.
+            self.index.flush();
+            self.snapshots
+                .write(&mut *self.disk, &self.blocks, &self.state)?;
+        }
         Ok(())
+    }
+    /// Sets how many blocks at most lie between two snapshots, [`limits::SNAPSHOT_BLOCKS`] by default: for
+    /// simulators and tests that want many.
+    pub fn snapshot_every(&mut self, blocks: u64) {
+        self.snapshots.set_every(blocks);
     }
 
     fn wake_at(&self) -> u64 {

@@ -3,7 +3,10 @@
 #![allow(clippy::unwrap_used)]
 
 mod agreement;
+mod boundaries;
+mod clock;
 mod crash;
+mod diskfault;
 mod files;
 mod genesis;
 mod hostile;
@@ -11,4 +14,5 @@ mod liar;
 mod market;
 mod rng;
 mod rounds;
+mod snapshots;
 mod world;
