@@ -9,7 +9,7 @@
 //! - `guard`: the consensus key and the rule never to contradict oneself;
 //! - `record`, `journal`, `blocks`: what is on disk; `index`: what is derived from it, the only place that
 //!   names sled;
-//! - `candidates`, `early`, `catchup`, `pacing`, `mempool`, `strangers`, `serving`: bounded memories with their policies.
+//! - `candidates`, `early`, `catchup`, `pacing`, `mempool`, `strangers`, `receipts`, `serving`: bounded memories with their policies.
 
 mod blocks;
 mod candidates;
@@ -26,6 +26,7 @@ pub mod limits;
 mod mempool;
 pub mod message;
 mod pacing;
+mod receipts;
 mod record;
 mod reveals;
 mod serving;

@@ -1,5 +1,6 @@
 //! Opening a host: the block file is executed from the genesis on, then the journal is read.
 
+use super::promises::restore;
 use super::{Host, Now};
 use crate::blocks::BlockFile;
 use crate::candidates::Candidates;
@@ -10,9 +11,9 @@ use crate::fault::Fault;
 use crate::guard::Guard;
 use crate::index::Index;
 use crate::journal::Journal;
-use crate::mempool::Mempool;
 use crate::message::DecidedBlock;
 use crate::pacing::Pace;
+use crate::receipts::Receipts;
 use crate::reveals::Reveals;
 use crate::serving::Serving;
 use gridbay_ledger::{CheckedBlock, State};
@@ -95,7 +96,7 @@ impl Host {
             tip_certificate = Some(decided.certificate.clone());
             repeat(&mut state, &mut index, decided)
         })?;
-        let (journal, recovered) = Journal::open(&mut *disk)?;
+        let (journal, mut recovered) = Journal::open(&mut *disk)?;
         let mut guard = config
             .key
             .map(|key| Guard::new(state.network(), key, state.height() + 1));
@@ -106,6 +107,10 @@ impl Host {
                 guard.recall(statement);
             }
         }
+        let promises = std::mem::take(&mut recovered.promises);
+        let pool = guard
+            .as_ref()
+            .map(|guard| restore(&state, &index, guard, promises));
         let mut reveals = config.chain.map(Reveals::new);
         let validator = guard.as_ref().map(Guard::validator);
         let tip = validator.and_then(|id| state.beacon_tip(&id));
@@ -128,7 +133,7 @@ impl Host {
             candidates: Candidates::default(),
             timers: BTreeMap::new(),
             early: Early::default(),
-            pool: Mempool::default(),
+            pool: pool.unwrap_or_default(),
             evidence: BTreeMap::new(),
             connected: BTreeSet::new(),
             catchup: Catchup::default(),
@@ -138,6 +143,8 @@ impl Host {
             status_at: 0,
             effects: Vec::new(),
             relay: Vec::new(),
+            given: Vec::new(),
+            receipts: Receipts::default(),
             signed: false,
             sender: None,
             stopped: false,

@@ -8,7 +8,8 @@ use crate::rng::Rng;
 use gridbay_host::disk::MemDisk;
 use gridbay_host::message::{HostMessage, SignedProposal};
 use gridbay_host::{
-    Equivocation, Host, HostConfig, HostEffect, HostInput, Now, Offence, Peer, Received,
+    Equivocation, Host, HostConfig, HostEffect, HostInput, Now, Offence, Peer, PoolRefusal,
+    Received,
 };
 use gridbay_ledger::State;
 use gridbay_protocol::block::Block;
@@ -70,6 +71,9 @@ pub(crate) struct World {
     pub(crate) penalties: Vec<(usize, Peer, Offence)>,
     pub(crate) equivocations: Vec<Equivocation>,
     pub(crate) acknowledged: BTreeSet<EntryId>,
+    /// Entries whose owner's host has receipts of more than two thirds.
+    pub(crate) receipted: BTreeSet<EntryId>,
+    pub(crate) refused: BTreeMap<EntryId, PoolRefusal>,
     votes: BTreeMap<(ValidatorId, u64, u32, VoteKind), Option<BlockId>>,
     trace: DefaultHasher,
     nonce: u64,
@@ -103,6 +107,8 @@ impl World {
             penalties: vec![],
             equivocations: vec![],
             acknowledged: BTreeSet::new(),
+            receipted: BTreeSet::new(),
+            refused: BTreeMap::new(),
             votes: BTreeMap::new(),
             trace: DefaultHasher::new(),
             nonce: 0,
@@ -263,7 +269,13 @@ impl World {
                 HostEffect::Acknowledged { entry } => {
                     self.acknowledged.insert(entry);
                 }
-                HostEffect::EntryAdmitted { .. } | HostEffect::EntryRefused { .. } => {}
+                HostEffect::Receipted { entry } => {
+                    self.receipted.insert(entry);
+                }
+                HostEffect::EntryRefused { entry, refusal } => {
+                    self.refused.insert(entry, refusal);
+                }
+                HostEffect::EntryAdmitted { .. } => {}
             }
         }
     }
