@@ -10,7 +10,7 @@
 //! - `record`, `journal`, `blocks`: what is on disk; `snapshots`, `index`: what is derived from it, the
 //!   latter the only place that names sled;
 //! - `trouble`: whether the clock is right;
-//! - `candidates`, `early`, `catchup`, `pacing`, `mempool`, `strangers`, `serving`: bounded memories with their policies.
+//! - `candidates`, `early`, `catchup`, `pacing`, `mempool`, `strangers`, `receipts`, `serving`: bounded memories with their policies.
 
 mod blocks;
 mod candidates;
@@ -27,6 +27,7 @@ pub mod limits;
 mod mempool;
 pub mod message;
 mod pacing;
+mod receipts;
 mod record;
 mod reveals;
 mod serving;

@@ -229,7 +229,9 @@ impl Core {
                     });
                     self.after_block(now, &posted, effects)?;
                 }
-                HostEffect::EntryAdmitted { .. } | HostEffect::Acknowledged { .. } => {}
+                HostEffect::EntryAdmitted { .. }
+                | HostEffect::Acknowledged { .. }
+                | HostEffect::Receipted { .. } => {}
                 HostEffect::EntryRefused { entry, refusal } => {
                     tracing::debug!(%entry, %refusal, "an entry does not wait any more");
                 }
@@ -269,7 +271,7 @@ impl Core {
         );
         submits.extend(
             self.buyer
-                .after_block(state, posted, &signer, now.mono_ms, effects),
+                .after_block(&self.host, posted, &signer, now.mono_ms, effects),
         );
         effects.extend(
             self.adverts

@@ -44,6 +44,8 @@ impl Host {
         for (entry, source) in settled.ready {
             self.announce(&entry, source);
         }
+        self.promise_more();
+        self.receipts.forget(height);
         for (entry, refusal) in settled.dropped {
             let refusal = PoolRefusal::Ledger(Box::new(refusal));
             self.effects

@@ -119,8 +119,14 @@ pub enum HostEffect {
         /// Why.
         refusal: PoolRefusal,
     },
-    /// This validator has relayed the entry to all others and will not vote for blocks that omit it.
+    /// This validator has relayed the entry to all others and will not vote for blocks that omit it, also after a
+    /// crash. Whoever sent the entry gets its receipt.
     Acknowledged {
+        /// The entry.
+        entry: EntryId,
+    },
+    /// Receipts of more than two thirds of the power are here for an entry of this node's own.
+    Receipted {
         /// The entry.
         entry: EntryId,
     },

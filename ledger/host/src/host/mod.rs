@@ -22,6 +22,7 @@ mod height;
 mod inbox;
 mod io;
 mod open;
+mod promises;
 mod query;
 mod sync;
 
@@ -42,6 +43,7 @@ use crate::limits;
 use crate::mempool::{Mempool, PoolRefusal};
 use crate::message::{HostMessage, Status};
 use crate::pacing::Pace;
+use crate::receipts::Receipts;
 use crate::reveals::Reveals;
 use crate::serving::Serving;
 use crate::snapshots::Snapshots;
@@ -50,6 +52,7 @@ use gridbay_ledger::State;
 use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::evidence::Evidence;
 use gridbay_protocol::ids::ValidatorId;
+use gridbay_protocol::receipt::SignedReceipt;
 use gridbay_protocol::vote::{Certificate, VoteKind};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -87,6 +90,10 @@ pub struct Host {
     effects: Vec<HostEffect>,
     /// Entries to send to all validators at the end of the step.
     relay: Vec<SignedEntry>,
+    /// Receipts of ours to send at the end of the step.
+    given: Vec<(Peer, SignedReceipt)>,
+    /// Receipts of our own entries.
+    receipts: Receipts,
     /// Whether something was signed that only the journal can make safe.
     signed: bool,
     /// Whose message is being handled.
@@ -124,10 +131,7 @@ impl Host {
             return Err(fault);
         }
         self.flush_relay();
-        if self.clock.trouble().is_some() {
-            let is_promise = |e: &HostEffect| matches!(e, HostEffect::Acknowledged { .. });
-            self.effects.retain(|effect| !is_promise(effect));
-        }
+        self.flush_receipts();
         let wake = self.wake_at();
         self.effects.push(HostEffect::WakeAt(wake));
         Ok(std::mem::take(&mut self.effects))
@@ -195,7 +199,9 @@ impl Host {
     fn make_safe(&mut self) -> Result<(), Fault> {
         self.blocks.sync(&mut *self.disk)?;
         if std::mem::take(&mut self.signed) {
+            let receipts = self.write_promises()?;
             self.journal.sync(&mut *self.disk)?;
+            self.give_receipts(receipts);
         }
         if self.snapshots.is_due(&self.blocks) {
             // What the index holds after a killed process reaches at least as far as the snapshot.

@@ -6,6 +6,7 @@
 //! 4. the blocks after it are checked and executed, and the index takes those that it lacks;
 //! 5. the journal is read; its statements bind the sign-guard.
 
+use super::promises::restore;
 use super::{Host, Now};
 use crate::blocks::BlockFile;
 use crate::candidates::Candidates;
@@ -16,9 +17,9 @@ use crate::fault::Fault;
 use crate::guard::Guard;
 use crate::index::Index;
 use crate::journal::Journal;
-use crate::mempool::Mempool;
 use crate::message::DecidedBlock;
 use crate::pacing::Pace;
+use crate::receipts::Receipts;
 use crate::reveals::Reveals;
 use crate::serving::Serving;
 use crate::snapshots::Snapshots;
@@ -109,7 +110,7 @@ impl Host {
         }
         let executed_from = state.height() + 1;
         let tip_certificate = catch_up(&mut state, &mut index, &blocks, &*disk)?;
-        let (journal, recovered) = Journal::open(&mut *disk)?;
+        let (journal, mut recovered) = Journal::open(&mut *disk)?;
         let mut guard = config
             .key
             .map(|key| Guard::new(state.network(), key, state.height() + 1));
@@ -120,6 +121,10 @@ impl Host {
                 guard.recall(statement);
             }
         }
+        let promises = std::mem::take(&mut recovered.promises);
+        let pool = guard
+            .as_ref()
+            .map(|guard| restore(&state, &index, guard, promises));
         let mut reveals = config.chain.map(Reveals::new);
         let validator = guard.as_ref().map(Guard::validator);
         let tip = validator.and_then(|id| state.beacon_tip(&id));
@@ -142,7 +147,7 @@ impl Host {
             candidates: Candidates::default(),
             timers: BTreeMap::new(),
             early: Early::default(),
-            pool: Mempool::default(),
+            pool: pool.unwrap_or_default(),
             evidence: BTreeMap::new(),
             connected: BTreeSet::new(),
             catchup: Catchup::default(),
@@ -154,6 +159,8 @@ impl Host {
             status_at: 0,
             effects: Vec::new(),
             relay: Vec::new(),
+            given: Vec::new(),
+            receipts: Receipts::default(),
             signed: false,
             sender: None,
             stopped: false,

@@ -8,8 +8,8 @@ use crate::rng::Rng;
 use gridbay_host::disk::MemDisk;
 use gridbay_host::message::{HostMessage, SignedProposal};
 use gridbay_host::{
-    Equivocation, Fault, Host, HostConfig, HostEffect, HostInput, Now, Offence, Peer, Received,
-    Trouble,
+    Equivocation, Fault, Host, HostConfig, HostEffect, HostInput, Now, Offence, Peer, PoolRefusal,
+    Received, Trouble,
 };
 use gridbay_ledger::State;
 use gridbay_protocol::block::Block;
@@ -71,6 +71,9 @@ pub(crate) struct World {
     pub(crate) penalties: Vec<(usize, Peer, Offence)>,
     pub(crate) equivocations: Vec<Equivocation>,
     pub(crate) acknowledged: BTreeSet<EntryId>,
+    /// Entries whose owner's host has receipts of more than two thirds.
+    pub(crate) receipted: BTreeSet<EntryId>,
+    pub(crate) refused: BTreeMap<EntryId, PoolRefusal>,
     votes: BTreeMap<(ValidatorId, u64, u32, VoteKind), Option<BlockId>>,
     proposals: BTreeMap<(ValidatorId, u64, u32), Proposal>,
     /// Faults of hosts, which are down since then; without a list a fault is a failed test.
@@ -112,6 +115,8 @@ impl World {
             penalties: vec![],
             equivocations: vec![],
             acknowledged: BTreeSet::new(),
+            receipted: BTreeSet::new(),
+            refused: BTreeMap::new(),
             votes: BTreeMap::new(),
             proposals: BTreeMap::new(),
             faults: None,
@@ -295,8 +300,14 @@ impl World {
                 HostEffect::Acknowledged { entry } => {
                     self.acknowledged.insert(entry);
                 }
+                HostEffect::Receipted { entry } => {
+                    self.receipted.insert(entry);
+                }
+                HostEffect::EntryRefused { entry, refusal } => {
+                    self.refused.insert(entry, refusal);
+                }
                 HostEffect::Trouble(news) => self.troubles.push((i, news)),
-                HostEffect::EntryAdmitted { .. } | HostEffect::EntryRefused { .. } => {}
+                HostEffect::EntryAdmitted { .. } => {}
             }
         }
     }
