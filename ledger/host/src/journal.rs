@@ -309,12 +309,12 @@ mod tests {
         for (height, record) in [
             (2, stimulus()),
             (4, stimulus()),
-            (3, Record::Begin),
-            (2, Record::Begin),
+            (3, Record::Begin { promises: vec![] }),
+            (2, Record::Begin { promises: vec![] }),
         ] {
             let mut disk = MemDisk::new();
             let (mut journal, _) = Journal::open(&mut disk).unwrap();
-            journal.begin(&mut disk, 3).unwrap();
+            journal.begin(&mut disk, 3, Vec::new).unwrap();
             journal.stimulus(&mut disk, timeout(0)).unwrap();
             let line = Line::encode(height, record);
             let place = journal.file.append(&mut disk, &line).unwrap();
@@ -330,7 +330,7 @@ mod tests {
         for operations in 0..4 {
             let mut disk = MemDisk::new();
             let (mut journal, _) = Journal::open(&mut disk).unwrap();
-            journal.begin(&mut disk, 1).unwrap();
+            journal.begin(&mut disk, 1, Vec::new).unwrap();
             let body = timeout(9);
             while journal.file.len() <= limits::JOURNAL_BYTES {
                 journal.stimulus(&mut disk, body.clone()).unwrap();
@@ -338,7 +338,7 @@ mod tests {
             journal.sync(&mut disk).unwrap();
             // To start afresh takes a removal, an append, a sync and a rename.
             disk.fail(crate::disk::FaultPlan::power_for(operations));
-            journal.begin(&mut disk, 2).unwrap_err();
+            journal.begin(&mut disk, 2, Vec::new).unwrap_err();
             disk.crash(|at_stake| at_stake / 2);
             let (_, found) = Journal::open(&mut disk).unwrap();
             assert_eq!(found.height, 1, "{operations}");

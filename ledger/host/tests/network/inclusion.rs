@@ -176,7 +176,7 @@ fn forged_receipts_are_not_kept_and_cost_their_sender() {
         height: 0,
         validator: validator(i),
     };
-    let mut say = |world: &mut World, receipt: SignedReceipt| {
+    let say = |world: &mut World, receipt: SignedReceipt| {
         let message = Received::Message(HostMessage::Receipts(vec![receipt]));
         let from = peer(3);
         world.penalties.clear();
