@@ -33,6 +33,6 @@ mod strangers;
 
 pub use catchup::Peer;
 pub use fault::Fault;
-pub use host::{Equivocation, Host, HostConfig, HostEffect, HostInput, Now, Offence, Received};
+pub use host::{Equivocation, Host, HostConfig, HostEffect, HostInput, Now, Offence, Received, Sizes};
 pub use index::HistoryItem;
 pub use mempool::PoolRefusal;

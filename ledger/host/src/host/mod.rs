@@ -21,10 +21,12 @@ mod inbox;
 mod io;
 mod open;
 mod query;
+mod sizes;
 mod sync;
 
 pub use io::{Equivocation, HostEffect, HostInput, Now, Offence, Received};
 pub use open::HostConfig;
+pub use sizes::Sizes;
 
 use crate::blocks::BlockFile;
 use crate::candidates::Candidates;
