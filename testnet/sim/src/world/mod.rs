@@ -55,6 +55,8 @@ pub struct World {
     pub(crate) load: Load,
     rng: Rng,
     checks: Vec<Box<dyn Check>>,
+    /// Heights that the checkers have been told of.
+    told: u64,
     broken: Option<Broken>,
 }
 
@@ -77,6 +79,7 @@ impl World {
             genesis,
             trace,
             checks,
+            told: 0,
             broken: None,
             plan,
         };
@@ -109,6 +112,10 @@ impl World {
     /// Whether faults and load have ended.
     pub fn is_calm(&self) -> bool {
         self.now >= self.plan.active_ms
+    }
+    /// The node with a transport key.
+    pub fn node_of(&self, key: &[u8; 32]) -> Option<usize> {
+        self.by_key.get(key).copied()
     }
     /// Whether two nodes can hear one another.
     pub fn connected(&self, a: usize, b: usize) -> bool {
