@@ -48,12 +48,14 @@ impl Batch {
     pub fn is_void(&self) -> bool {
         self.void.len() as u64 * 1_000 > self.seeds() * VOID_PER_MILLE
     }
-    /// What never occurred, if the batch is large enough to be judged by it.
-    pub fn missing(&self) -> Vec<&'static str> {
+    /// What never occurred, or was believed never to, if the batch is large enough to be judged by it.
+    pub fn missing(&self) -> Vec<String> {
         if self.seeds() < JUDGED {
             return Vec::new();
         }
-        self.cover.missing()
+        let mut missing = self.cover.missing();
+        missing.extend(self.cover.unexpected());
+        missing
     }
     /// Whether all is well.
     pub fn is_green(&self) -> bool {

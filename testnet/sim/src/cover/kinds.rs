@@ -34,7 +34,8 @@ variants!(REFUSALS, refusal_name, Refusal:
     Expired, Window, Used, NoAccount, Role, KeyTaken, Funds, Overflow, TokenUsed, Grant, AccountQuota,
     NotMember, NoValidator, NoClass, NoOffer, OfferClass, OfferQuota, ClassUnits, NoOrder, OrderQuota,
     AllOrNoneQuota, SealedAlready, OpeningTime, NotSealed, Seal, Budget, Standing, Sealed, Exiting,
-    Closing, NoLease, NothingToDeliver, FirmSlots, BlockFull,
+    Closing, NoLease, NothingToDeliver, FirmSlots, NothingToAppeal, OpeningLapsed, OpeningUnfunded,
+    ReceiptLate, Receipts, ReceiptPower, BlockFull,
 );
 variants!(ENTRIES, entry_name, EntryBody:
     SetKeys, OpenAccount, RegisterBeacon, Transfer, SetOffer, WithdrawOffer, Deliver, Fail, Cancel,
