@@ -7,7 +7,7 @@ use gridbay_host::message::HostMessage;
 use gridbay_host::{Host, HostEffect, HostInput, Offence, Received};
 use gridbay_ledger::{Draft, State};
 use gridbay_protocol::block::Block;
-use gridbay_protocol::entry::SignedEntry;
+use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::EntryId;
 use gridbay_protocol::limits::INCLUSION_HEIGHTS;
 use gridbay_protocol::receipt::{Receipt, SignedReceipt};
@@ -47,40 +47,56 @@ fn acknowledged_at(receipts: &[SignedReceipt]) -> u64 {
     heights.max().expect("there are receipts")
 }
 
-#[test]
-fn a_censor_delays_what_was_acknowledged_by_three_blocks_at_most() {
-    let mut world = World::new(4, 0, 21);
-    let victim = world.account(1);
-    let lie = censor(move |signed| signed.entry.account == victim);
-    world.lie = Some((vec![3], lie));
+/// Member 1 sends two transfers at a time, host 3 leaves out the unwanted ones whenever it proposes.
+fn censored(seed: u64, unwanted: impl Fn(&SignedEntry) -> bool + 'static) {
+    let mut world = World::new(4, 0, seed);
+    world.lie = Some((vec![3], censor(unwanted)));
     world.lies_may_pass = true;
     world.boot_all();
     assert!(world.run(60_000, |w| w.all_at(2)));
     let mut sent = vec![];
     for k in 0..60 {
-        let entry = world.transfer(1);
-        sent.push(entry.id());
-        world.input(1, HostInput::Submit(entry));
-        let other = world.transfer(k % 2 * 2);
-        world.input(k % 2 * 2, HostInput::Submit(other));
+        for from in [1, 1, k % 2 * 2] {
+            let entry = world.transfer(from);
+            sent.push((from, entry.id()));
+            world.input(from, HostInput::Submit(entry));
+        }
         world.run(world.now + 130, |_| false);
     }
     let tip = world.tip(1);
-    assert!(world.run(world.now + 60_000, |w| w.tip(1) >= tip + INCLUSION_HEIGHTS));
-    let owner = host(&world, 1);
+    let enough = tip + INCLUSION_HEIGHTS;
+    assert!(world.run(world.now + 60_000, |w| w.tip(1) >= enough));
     let mut acknowledged = 0;
-    for id in &sent {
+    for (from, id) in &sent {
+        let owner = host(&world, *from);
         let included = owner.entry_height(id).expect("every entry is in the book");
-        let receipts = owner.receipts(id);
         if world.receipted.contains(id) {
             acknowledged += 1;
-            assert!(included <= acknowledged_at(&receipts) + INCLUSION_HEIGHTS);
+            let limit = acknowledged_at(&owner.receipts(id)) + INCLUSION_HEIGHTS;
+            assert!(included <= limit, "{included} > {limit}");
         }
     }
     assert!(world.lies.len() >= 5, "only {} omissions", world.lies.len());
     assert!(acknowledged >= 10, "only {acknowledged} acknowledged");
     // An omission that comes too late costs its proposer the round, and no more than that.
     assert!(world.rounds.values().all(|round| *round <= 1));
+}
+
+#[test]
+fn a_censor_delays_what_was_acknowledged_by_three_blocks_at_most() {
+    let victim = World::new(4, 0, 0).account(1);
+    censored(21, move |signed| signed.entry.account == victim);
+}
+
+#[test]
+fn a_censor_gains_nothing_by_taking_another_entry_of_its_victim() {
+    let victim = World::new(4, 0, 0).account(1);
+    censored(22, move |signed| {
+        let EntryBody::Transfer { memo, .. } = &signed.entry.body else {
+            return false;
+        };
+        signed.entry.account == victim && memo.0[0] % 2 == 0
+    });
 }
 
 /// An entry of member 1, sent by host 4, which only follows; all proposers leave it out until its owner has
@@ -176,7 +192,7 @@ fn forged_receipts_are_not_kept_and_cost_their_sender() {
         height: 0,
         validator: validator(i),
     };
-    let mut say = |world: &mut World, receipt: SignedReceipt| {
+    let say = |world: &mut World, receipt: SignedReceipt| {
         let message = Received::Message(HostMessage::Receipts(vec![receipt]));
         let from = peer(3);
         world.penalties.clear();
