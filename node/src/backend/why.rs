@@ -173,6 +173,9 @@ fn facts(core: &Core, agent: &OrderAgent) -> Answer<(Facts, gridbay_protocol::id
 
 /// Validators that acknowledged the entry that the order waits for, and all of them; `None` if it waits for none.
 fn acknowledged(core: &Core, agent: &OrderAgent) -> Option<(usize, usize)> {
+    if agent.finish().is_some() {
+        return None;
+    }
     let entry = match agent.seen {
         Seen::Absent => entry_of(&agent.id?),
         Seen::Sealed(_) => agent.sent_opening()?.entry,

@@ -84,10 +84,7 @@ impl Situation {
         match self.seen {
             Seen::Absent => (JobState::Queued, cancelled.or(last)),
             Seen::Sealed(_) => (JobState::Bidding, cancelled.or(Some(JobReason::Sealed))),
-            Seen::Unopened => (
-                JobState::Bidding,
-                cancelled.or(Some(JobReason::NotOpened)),
-            ),
+            Seen::Unopened => (JobState::Bidding, cancelled.or(Some(JobReason::NotOpened))),
             Seen::Standing => {
                 let state = if self.lost > 0 {
                     JobState::Requeued
