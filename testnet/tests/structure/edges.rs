@@ -48,6 +48,11 @@ const TABLE: &[Row] = &[
         built_on: Some("gridbay-node"),
         may_name: &["gridbay-core", "gridbay-ledger", "gridbay-protocol"],
     },
+    Row {
+        package: "gridbay-fuzz",
+        built_on: Some("gridbay-core"),
+        may_name: &["gridbay-host", "gridbay-ledger", "gridbay-protocol"],
+    },
 ];
 
 /// Crates, by prefix of their name, with the packages that may declare them.
@@ -59,6 +64,7 @@ const OWNED: &[(&str, &[&str])] = &[
     ("tokio", &["gridbay-node", "gridbay-testnet"]),
     ("rand", &["gridbay-node", "gridbay-testnet"]),
     ("getrandom", &["gridbay-node", "gridbay-testnet"]),
+    ("libfuzzer-sys", &["gridbay-fuzz"]),
 ];
 
 const NETWORKS: &[&str] = &[
