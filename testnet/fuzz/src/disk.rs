@@ -11,7 +11,7 @@ pub(crate) const BLOCK_FILE: Target = machine(
     "bytes as the block file: opened or refused, cut to a prefix of themselves, opened alike the second time",
     |bytes| any_file(bytes, BLOCKS),
     || vec![good(BLOCKS), vec![]],
-    300,
+    100,
 );
 pub(crate) const BLOCK_FILE_DAMAGE: Target = machine(
     "block_file_damage",
@@ -19,21 +19,21 @@ pub(crate) const BLOCK_FILE_DAMAGE: Target = machine(
      offset no later than it; damage before a safe record is always refused",
     block_file_damage,
     damages,
-    400,
+    200,
 );
 pub(crate) const JOURNAL: Target = machine(
     "journal",
     "bytes as the journal behind a good block file: opened or refused, and the block file stays as it is",
     |bytes| any_file(bytes, &journal_name()),
     || vec![good(&journal_name()), vec![]],
-    300,
+    100,
 );
 pub(crate) const JOURNAL_DAMAGE: Target = machine(
     "journal_damage",
     "a good journal damaged as the bytes say: no block is lost, and the host goes on or names the place",
     journal_damage,
     damages,
-    300,
+    100,
 );
 
 /// The file beside the block file: the journal of the running height.

@@ -24,7 +24,7 @@ pub(crate) const MARKET: Target = machine(
      the postings say, what the proposer left out is refused from others",
     market,
     || mutate::tapes(24, 160),
-    250,
+    80,
 );
 pub(crate) const FORGED: Target = machine(
     "execute_forged",

@@ -17,7 +17,7 @@ pub(crate) const MESSAGES: Target = machine(
     "a host told real, changed and arbitrary messages: no fault, and it decides what the network decided",
     |bytes| drive(bytes, false),
     || seeds(&[]),
-    150,
+    40,
 );
 pub(crate) const GUARD: Target = machine(
     "host_guard",
@@ -25,11 +25,11 @@ pub(crate) const GUARD: Target = machine(
      that it told of, and opens again",
     |bytes| drive(bytes, true),
     || seeds(&[0]),
-    100,
+    40,
 );
 
 /// Moves of one run at the most.
-const MOVES: usize = 300;
+const MOVES: usize = 160;
 /// The choice before a move at which power fails.
 const CRASH: u8 = 11;
 

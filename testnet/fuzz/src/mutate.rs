@@ -19,7 +19,7 @@ impl Rng {
         Rng(bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix))
     }
     /// Any number.
-    pub fn next(&mut self) -> u64 {
+    pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -28,15 +28,15 @@ impl Rng {
     }
     /// A number below `n`, which is at least 1.
     pub fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
+        (self.number() % n as u64) as usize
     }
     /// A number of any width, often at an edge of one.
     pub fn wide(&mut self) -> u64 {
         let shift = self.below(64);
         match self.below(3) {
-            0 => (1u64 << shift).wrapping_sub(self.next() & 1),
+            0 => (1u64 << shift).wrapping_sub(self.number() & 1),
             1 => u64::MAX >> shift,
-            _ => self.next() >> shift,
+            _ => self.number() >> shift,
         }
     }
 }
@@ -45,7 +45,7 @@ impl Rng {
 pub fn tapes(count: u64, len: usize) -> Vec<Vec<u8>> {
     let tape = |n| {
         let mut rng = Rng(n);
-        (0..len).map(|_| rng.next() as u8).collect()
+        (0..len).map(|_| rng.number() as u8).collect()
     };
     (1..=count).map(tape).collect()
 }
@@ -81,8 +81,8 @@ fn blind(bytes: &mut Vec<u8>, donor: &[u8], rng: &mut Rng) {
     let until = at + 1 + rng.below((len - at).min(32));
     match rng.below(8) {
         0 => bytes[at] ^= 1 << rng.below(8),
-        1 => bytes[at] = rng.next() as u8,
-        2 => bytes.insert(at, rng.next() as u8),
+        1 => bytes[at] = rng.number() as u8,
+        2 => bytes.insert(at, rng.number() as u8),
         3 => drop(bytes.drain(at..until)),
         4 => bytes.truncate(at),
         5 => {

@@ -16,7 +16,7 @@ use std::sync::{Arc, LazyLock};
 /// Wall clock when the monotonic clock shows 0.
 const EPOCH_MS: u64 = 1_700_000_000_000;
 /// Messages recorded.
-const HEARD: usize = 250;
+const HEARD: usize = 120;
 
 /// Files of a disk by name.
 pub(crate) type Files = Vec<(String, Vec<u8>)>;

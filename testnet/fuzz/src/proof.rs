@@ -1,7 +1,7 @@
 //! What strangers are shown: headers with certificates, and facts that hang on a header's roots.
 
 use crate::ledgers::{Decided, Ledger};
-use crate::{Target, Verdict, decoder};
+use crate::{Target, Verdict, decoder, machine};
 use gridbay_ledger::log::{self, InclusionProof, Log};
 use gridbay_ledger::tree::Proof;
 use gridbay_ledger::{light, record_key};
@@ -18,7 +18,7 @@ pub(crate) const TREE_PROOF: Target = decoder(
     tree_proof,
     tree_claims,
 );
-pub(crate) const LIGHT_HEADERS: Target = decoder(
+pub(crate) const LIGHT_HEADERS: Target = machine(
     "light_headers",
     "bytes as headers with certificates: a follower ends up on the chain that was decided",
     light_headers,
@@ -31,6 +31,7 @@ pub(crate) const LIGHT_HEADERS: Target = decoder(
             .map(|n| codec::encode(&all[..n].to_vec()))
             .to_vec()
     },
+    400,
 );
 pub(crate) const LIGHT_FACTS: Target = decoder(
     "light_facts",

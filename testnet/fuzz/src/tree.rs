@@ -2,15 +2,16 @@
 
 use crate::mutate;
 use crate::reader::Reader;
-use crate::{Target, Verdict, decoder};
+use crate::{Target, Verdict, machine};
 use gridbay_ledger::tree::{Hash, Tree};
 use std::collections::BTreeMap;
 
-pub(crate) const STATE_TREE: Target = decoder(
+pub(crate) const STATE_TREE: Target = machine(
     "state_tree",
     "changes chosen by the bytes: the tree equals one built from a plain map, and proves what the map says",
     state_tree,
-    || mutate::tapes(20, 200),
+    || mutate::tapes(20, 120),
+    300,
 );
 
 /// A key out of few, many of which agree in their first bits.
