@@ -111,6 +111,7 @@ fn role(body: &EntryBody) -> Option<Roles> {
         EntryBody::Cancel { .. }
         | EntryBody::Commit(_)
         | EntryBody::Open(_)
-        | EntryBody::Buy(_) => Some(Roles::TRADE),
+        | EntryBody::Buy(_)
+        | EntryBody::Appeal(_) => Some(Roles::TRADE),
     }
 }

@@ -92,8 +92,8 @@ pub(crate) fn open(work: &mut Work<'_>, id: &OrderId, bid: Bid) {
     }));
 }
 
-/// Ends an order without a lease: what is left of its escrow is released.
-pub(crate) fn end(work: &mut Work<'_>, id: &OrderId, end: OrderEnd) {
+/// Takes an order without a lease out of the book. Its escrow stays.
+pub(crate) fn leave(work: &mut Work<'_>, id: &OrderId) -> Order {
     let order = work.tables.orders.remove(id);
     let order = order.expect("an order that ends is in the book");
     work.tables.book.remove(&(order.class, order.account, *id));
@@ -107,6 +107,12 @@ pub(crate) fn end(work: &mut Work<'_>, id: &OrderId, end: OrderEnd) {
     } else {
         work.tables.crowds.insert(order.class, crowd);
     }
+    order
+}
+
+/// Ends an order without a lease: what is left of its escrow is released.
+pub(crate) fn end(work: &mut Work<'_>, id: &OrderId, end: OrderEnd) {
+    let order = leave(work, id);
     let escrow = Purse::Escrow(*id);
     let rest = purse::held(work, &escrow);
     let to = Purse::Account(order.account);

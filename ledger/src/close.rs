@@ -1,11 +1,11 @@
 //! What follows the entries of a block.
 //!
-//! In every block: leases end whose sellers are overdue, whose offers are withdrawn (see `catalogue`), and buys of this block are decided at once if no bid of their
+//! In every block: unopened bids for which no appeal came forfeit their deposits, leases end whose sellers are overdue, whose offers are withdrawn (see `catalogue`), and buys of this block are decided at once if no bid of their
 //! class can be opened in this round.
 //!
 //! In the last block of a round, instead of the latter:
 //!
-//! 1. sealed bids of the round before, still not opened, forfeit their deposits;
+//! 1. sealed bids of the round before, still not opened, leave the book (see `unopened`);
 //! 2. at a slot boundary the slot is settled (see `slot`);
 //! 3. bids that stood too long end;
 //! 4. every class is cleared (see `clear`);
@@ -14,20 +14,20 @@
 
 use crate::lease::Lease;
 use crate::order::Stage;
-use crate::purse::{self, post};
 use crate::work::Work;
-use crate::{book, buy, catalogue, clear, slot, tenancy};
+use crate::{book, buy, catalogue, clear, slot, tenancy, unopened};
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::ids::{OfferId, OrderId};
 use gridbay_protocol::lease::LeaseEnd;
-use gridbay_protocol::payment::{Purse, Reason};
 
 /// See the module.
 pub(crate) fn after_entries(work: &mut Work<'_>) {
+    unopened::forfeit(work);
     end_overdue(work);
     if work.closes_round() {
         close_round(work);
     } else {
+        unopened::note_reach(work);
         for id in std::mem::take(&mut work.bought) {
             let class = work.tables.orders.get(&id).map(|o| o.class);
             if class.is_some_and(|class| !book::bids_are_open(work, &class)) {
@@ -38,7 +38,7 @@ pub(crate) fn after_entries(work: &mut Work<'_>) {
 }
 
 fn close_round(work: &mut Work<'_>) {
-    forfeit(work);
+    unopened::close(work);
     if work.closes_slot() {
         slot::turn(work);
     }
@@ -79,28 +79,6 @@ fn end_overdue(work: &mut Work<'_>) {
         for offer in offers {
             catalogue::suspend(work, offer);
         }
-    }
-}
-
-fn forfeit(work: &mut Work<'_>) {
-    let round = work.round();
-    for id in orders(work, |stage| matches!(stage, Stage::Sealed { .. })) {
-        let order = work.tables.orders.get(&id);
-        if order.is_none_or(|o| o.round >= round) {
-            continue;
-        }
-        let escrow = Purse::Escrow(id);
-        let deposit = purse::held(work, &escrow);
-        post(
-            work,
-            escrow,
-            Purse::Bank,
-            deposit,
-            Reason::Forfeit,
-            Some(id),
-        )
-        .expect("a purse bears what it holds");
-        book::end(work, &id, OrderEnd::NotOpened);
     }
 }
 

@@ -14,7 +14,7 @@ use crate::roots;
 use crate::state::{CHAIN, Chain, State};
 use crate::tree::TreeDelta;
 use crate::work::Work;
-use crate::{audit, close, entry, log};
+use crate::{audit, close, entry, log, unopened};
 use gridbay_protocol::beacon;
 use gridbay_protocol::block::Header;
 use gridbay_protocol::calendar;
@@ -92,6 +92,7 @@ impl State {
         work.tables
             .beacons
             .insert(header.proposer, header.beacon_reveal);
+        unopened::note_auctioneer(&mut work, header.proposer);
         let mut last = None;
         for entry in block.entries() {
             let place = place(&work, entry);

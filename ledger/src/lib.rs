@@ -46,6 +46,7 @@ mod state;
 pub mod table;
 mod tenancy;
 pub mod tree;
+mod unopened;
 mod work;
 
 pub use account::Account;
@@ -54,7 +55,7 @@ pub use checked::CheckedBlock;
 pub use execute::Delta;
 pub use lease::Lease;
 pub use offer::{Offer, Pending};
-pub use order::{BidOrder, BuyOrder, Order, Stage};
+pub use order::{BidOrder, BuyOrder, Order, Stage, Unopened};
 pub use pot::{Part, Pot, PotOffer, Stake, Stopped};
 pub use propose::{Draft, Proposed};
 pub use refusal::{BlockRefusal, Refusal};

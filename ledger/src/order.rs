@@ -30,11 +30,34 @@ pub enum Stage {
         seal: Hash32,
         /// Asks for at most `2^bracket` units.
         bracket: u8,
+        /// Least that the account could pay in any block so far in which it could have opened the bid; `None` if it
+        /// replaced its keys meanwhile.
+        reach: Option<Credits>,
     },
     /// An opened bid that stands, or runs if it has a lease.
     Bid(Box<BidOrder>),
     /// A buy that waits for its decision, or runs if it has a lease.
     Buy(Box<BuyOrder>),
+}
+
+/// A bid that was not opened. It is in the book no more; its deposit waits for an appeal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Unopened {
+    /// Whose it was.
+    pub account: AccountId,
+    /// The class.
+    pub class: ClassId,
+    /// Round of the commitment.
+    pub round: u64,
+    /// The seal.
+    pub seal: Hash32,
+    /// It asked for at most `2^bracket` units.
+    pub bracket: u8,
+    /// As in [`Stage::Sealed`], over all blocks in which it could have been opened.
+    pub reach: Option<Credits>,
+    /// Last height of an appeal.
+    pub until: u64,
 }
 
 /// An opened bid.

@@ -6,6 +6,7 @@ use crate::entry;
 use crate::execute::{self, Delta};
 use crate::refusal::Refusal;
 use crate::state::State;
+use crate::unopened;
 use crate::work::Work;
 use gridbay_protocol::block::{BLOCK_EVIDENCE, Block, Header};
 use gridbay_protocol::codec;
@@ -63,6 +64,7 @@ impl State {
         evidence.truncate(BLOCK_EVIDENCE);
         let mut work = Work::begin(self, time_ms, &reveal);
         work.tables.beacons.insert(proposer, Hash32(reveal));
+        unopened::note_auctioneer(&mut work, proposer);
         let frame = codec::encode(&(&last_commit, &evidence)).len() + FRAME_BYTES;
         let (taken, left_out) = take(&mut work, entries, frame);
         let outcome = execute::finish(self, work);

@@ -4,7 +4,7 @@ use crate::account::Account;
 use crate::lease::Lease;
 use crate::market::{self, Held};
 use crate::offer::Offer;
-use crate::order::Order;
+use crate::order::{Order, Unopened};
 use crate::pot::Pot;
 use crate::state::{Chain, State};
 use gridbay_protocol::class::Class;
@@ -112,7 +112,10 @@ impl State {
             credit_line: account.credit_line,
             ..Balance::default()
         };
-        for (order, _) in self.orders_of(id) {
+        let unopened = self.records.unopened.iter();
+        let unopened = unopened.filter(|(_, order)| order.account == *id);
+        let locked = self.orders_of(id).map(|(order, _)| order);
+        for order in locked.chain(unopened.map(|(order, _)| order)) {
             balance.escrow = more(balance.escrow, self.escrow(order));
         }
         for pot in self.records.pots.values() {
@@ -140,6 +143,10 @@ impl State {
     pub fn orders_of(&self, account: &AccountId) -> impl Iterator<Item = (&OrderId, &Order)> {
         let account = *account;
         self.orders().filter(move |(_, o)| o.account == account)
+    }
+    /// A bid that was not opened and waits for an appeal.
+    pub fn unopened(&self, id: &OrderId) -> Option<&Unopened> {
+        self.records.unopened.get(id)
     }
     /// An offer.
     pub fn offer(&self, id: &OfferId) -> Option<&Offer> {

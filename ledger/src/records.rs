@@ -3,7 +3,7 @@
 use crate::account::Account;
 use crate::lease::Lease;
 use crate::offer::Offer;
-use crate::order::{Crowd, Order};
+use crate::order::{Crowd, Order, Unopened};
 use crate::pot::Pot;
 use crate::roots;
 use crate::table::{self, Changes, Table};
@@ -87,6 +87,10 @@ tables! {
     book: (ClassId, AccountId, OrderId) => (),
     /// How many live orders there are by class; a class without any has no record.
     crowds: ClassId => Crowd,
+    /// Bids that were not opened and wait for an appeal.
+    unopened: OrderId => Unopened,
+    /// First different auctioneers of a round whose bids can be opened now.
+    auctioneers: u64 => Vec<ValidatorId>,
     /// Running leases.
     leases: LeaseId => Lease,
     /// Money paid for the running slot.

@@ -5,6 +5,7 @@ use gridbay_protocol::ids::{
 };
 use gridbay_protocol::keys::{KeyError, PublicKey};
 use gridbay_protocol::payment::Purse;
+use gridbay_protocol::receipt::ReceiptError;
 use gridbay_protocol::stage::Malformed;
 use gridbay_protocol::units::Credits;
 use gridbay_protocol::vote::CertificateError;
@@ -200,6 +201,43 @@ pub enum Refusal {
         /// The limit.
         limit: u32,
     },
+    /// No unopened bid of this account waits for an appeal under this id.
+    #[error("order {0} of this account waits for no appeal")]
+    NothingToAppeal(OrderId),
+    /// The opening, or its bid, was not good until the last block in which it could have been included.
+    #[error("the opening of order {order} was not good until height {last}")]
+    OpeningLapsed {
+        /// The order.
+        order: OrderId,
+        /// Height of that block.
+        last: u64,
+    },
+    /// The account could not have paid for the opening in every block, or replaced its keys.
+    #[error("the account could not have opened order {0} in every block")]
+    OpeningUnfunded(OrderId),
+    /// A receipt that left no time for inclusion.
+    #[error("order {order}: acknowledged at tip {height}, {latest} would have been in time")]
+    ReceiptLate {
+        /// The order.
+        order: OrderId,
+        /// Tip at which it was acknowledged.
+        height: u64,
+        /// Latest tip in time.
+        latest: u64,
+    },
+    /// Receipts that show nothing.
+    #[error("receipts")]
+    Receipts(#[from] ReceiptError),
+    /// Receipts of no more than a third of the power.
+    #[error("order {order}: receipts of power {power} of {total}, more than a third is needed")]
+    ReceiptPower {
+        /// The order.
+        order: OrderId,
+        /// Power of their signers.
+        power: u64,
+        /// Power of all validators.
+        total: u64,
+    },
     /// The block is full.
     #[error("no room in the block of height {0}")]
     BlockFull(u64),
@@ -225,6 +263,7 @@ impl Refusal {
             | Refusal::Sealed(_)
             | Refusal::Closing(_)
             | Refusal::NoLease(_)
+            | Refusal::NothingToAppeal(_)
             | Refusal::BlockFull(_) => true,
             Refusal::OpeningTime { early, .. } => *early,
             Refusal::Grant {
@@ -245,7 +284,12 @@ impl Refusal {
             | Refusal::Standing { .. }
             | Refusal::Exiting(_)
             | Refusal::NothingToDeliver { .. }
-            | Refusal::FirmSlots { .. } => false,
+            | Refusal::FirmSlots { .. }
+            | Refusal::OpeningLapsed { .. }
+            | Refusal::OpeningUnfunded(_)
+            | Refusal::ReceiptLate { .. }
+            | Refusal::Receipts(_)
+            | Refusal::ReceiptPower { .. } => false,
         }
     }
 
@@ -285,6 +329,12 @@ impl Refusal {
             Refusal::NoLease(_) => "list your leases; it may have ended",
             Refusal::NothingToDeliver { .. } => "nothing to do",
             Refusal::FirmSlots { .. } => "buy fewer slots",
+            Refusal::NothingToAppeal(_) => "list your orders; the time for an appeal may be over",
+            Refusal::OpeningLapsed { .. } => "let openings be valid until their round closes",
+            Refusal::OpeningUnfunded(_) => "keep money and keys while bids are being opened",
+            Refusal::ReceiptLate { .. } => "send openings as soon as their round begins",
+            Refusal::Receipts(_) => "bring the receipts of this opening as they were given",
+            Refusal::ReceiptPower { .. } => "bring the receipts of more validators",
             Refusal::BlockFull(_) => "wait for the next block",
         }
     }

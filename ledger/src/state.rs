@@ -193,6 +193,7 @@ impl State {
     /// Whether heights must tick at the block interval: something lives that a height can change.
     pub fn work_is_due(&self) -> bool {
         !self.records.orders.is_empty()
+            || !self.records.unopened.is_empty()
             || !self.records.leases.is_empty()
             || !self.records.pots.is_empty()
             || self.records.offers.values().any(|o| o.pending.is_some())

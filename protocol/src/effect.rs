@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OrderEnd {
-    /// Never opened in its round; the deposit is forfeit.
+    /// Never opened in its round, and no appeal in time; the deposit is forfeit.
     NotOpened,
     /// Opened, but the lock for one slot could not be funded: counts as not opened.
     Unfunded,
@@ -27,6 +27,10 @@ pub enum OrderEnd {
     NoUnits,
     /// A buy dearer than its limit or the balance.
     TooDear,
+    /// Never opened, but all blocks in which it could have been were of one auctioneer; the deposit was returned.
+    Waived,
+    /// Never opened, though acknowledged in time: the owner appealed and got the deposit back.
+    Excused,
 }
 
 /// One effect of a block.

@@ -4,6 +4,7 @@
 //! the ledger takes each id once and remembers it until `valid_until`.
 
 use crate::account::AccountKey;
+use crate::appeal::Appeal;
 use crate::codec;
 use crate::hash::{Domain, hash};
 use crate::ids::{AccountId, EntryId, Hash32, LeaseId, NetworkId, OrderId};
@@ -92,6 +93,8 @@ pub enum EntryBody {
     Open(Open),
     /// Buy-it-now. Role: trade.
     Buy(Buy),
+    /// Asks for the deposit of a bid whose opening was acknowledged and left out. Role: trade.
+    Appeal(Box<Appeal>),
 }
 
 impl EntryBody {
@@ -110,6 +113,7 @@ impl EntryBody {
             EntryBody::Commit(_) => 9,
             EntryBody::Open(_) => 10,
             EntryBody::Buy(_) => 11,
+            EntryBody::Appeal(_) => 12,
         }
     }
     /// Name of the kind, as in logs and history.
@@ -127,6 +131,7 @@ impl EntryBody {
             EntryBody::Commit(_) => "commit",
             EntryBody::Open(_) => "open",
             EntryBody::Buy(_) => "buy",
+            EntryBody::Appeal(_) => "appeal",
         }
     }
 }

@@ -64,11 +64,13 @@ pub enum Domain {
     Content,
     /// Message between the agents of a buyer and a seller.
     Agent,
+    /// Receipt of a validator that acknowledges an entry.
+    Receipt,
 }
 
 impl Domain {
     /// All domains, for the test that their texts are unique.
-    pub const ALL: [Domain; 27] = [
+    pub const ALL: [Domain; 28] = [
         Domain::Genesis,
         Domain::Account,
         Domain::Class,
@@ -96,6 +98,7 @@ impl Domain {
         Domain::Advert,
         Domain::Content,
         Domain::Agent,
+        Domain::Receipt,
     ];
 
     /// Text of the domain; unique, and never reused with another meaning.
@@ -128,6 +131,7 @@ impl Domain {
             Domain::Advert => "gridbay/advert/1",
             Domain::Content => "gridbay/content/1",
             Domain::Agent => "gridbay/agent/1",
+            Domain::Receipt => "gridbay/receipt/1",
         }
     }
 }

@@ -5,6 +5,7 @@
 
 use crate::hash::{Domain, signing_bytes};
 use crate::ids::{NetworkId, bytes_from_hex, deserialize_bytes, serialize_bytes, to_hex};
+use crate::memo;
 use ed25519_dalek::{Signer as _, SigningKey, VerifyingKey};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -39,11 +40,14 @@ impl PublicKey {
         if reducible {
             return Err(KeyError::NotAKey);
         }
-        let key = VerifyingKey::from_bytes(bytes).map_err(|_| KeyError::NotAKey)?;
-        if key.is_weak() {
-            return Err(KeyError::WeakKey);
-        }
-        Ok(PublicKey(key))
+        let parse = || {
+            let key = VerifyingKey::from_bytes(bytes).map_err(|_| KeyError::NotAKey)?;
+            if key.is_weak() {
+                return Err(KeyError::WeakKey);
+            }
+            Ok(key)
+        };
+        memo::key(bytes, parse).map(PublicKey)
     }
     /// The 32 bytes.
     pub fn as_bytes(&self) -> &[u8; 32] {
@@ -61,10 +65,16 @@ impl PublicKey {
         body: &[u8],
         signature: &Signature,
     ) -> Result<(), KeyError> {
-        let signature = ed25519_dalek::Signature::from_bytes(&signature.0);
-        self.0
-            .verify_strict(&signing_bytes(domain, network, body), &signature)
-            .map_err(|_| KeyError::WrongSignature)
+        let message = signing_bytes(domain, network, body);
+        let check = || {
+            let signature = ed25519_dalek::Signature::from_bytes(&signature.0);
+            self.0.verify_strict(&message, &signature).is_ok()
+        };
+        if memo::passes(&[self.as_bytes(), &message, &signature.0], check) {
+            Ok(())
+        } else {
+            Err(KeyError::WrongSignature)
+        }
     }
 }
 

@@ -4,7 +4,8 @@
 //! [`advert`] → [`order`] → [`clearing`] → [`block`] → [`lease`] → [`job`] → [`payment`].
 //!
 //! Around them: [`entry`] is what accounts sign and [`stage`] how received bytes become a checked
-//! entry; [`effect`] is what a block does; [`genesis`] and [`invitation`] are the two ways in;
+//! entry; [`receipt`] is a validator's promise to include it and [`appeal`] what an owner does about a broken one;
+//! [`effect`] is what a block does; [`genesis`] and [`invitation`] are the two ways in;
 //! [`validator`], [`vote`], [`election`] and [`beacon`] are what consensus needs; [`calendar`] counts
 //! heights into rounds and slots; [`limits`] bounds everything.
 //!
@@ -15,6 +16,7 @@
 
 pub mod account;
 pub mod advert;
+pub mod appeal;
 pub mod beacon;
 pub mod block;
 pub mod calendar;
@@ -34,9 +36,11 @@ pub mod keys;
 pub mod lease;
 pub mod limits;
 pub mod mechanism;
+pub mod memo;
 pub mod offer;
 pub mod order;
 pub mod payment;
+pub mod receipt;
 pub mod stage;
 pub mod units;
 pub mod validator;

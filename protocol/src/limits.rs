@@ -45,6 +45,14 @@ pub const ALL_OR_NONE_PER_CLASS: usize = 1_024;
 pub const ORDER_SLOTS: u32 = 525_600;
 /// Heights an entry may wait for its inclusion.
 pub const ENTRY_WINDOW: u64 = 2_400;
+/// Heights after the tip at which a validator acknowledged an entry: from the last of them on it votes in the
+/// first rounds of consensus for no block without the entry. Two blocks may have been on their way without it.
+pub const INCLUSION_HEIGHTS: u64 = 3;
+/// Heights for which an unopened bid's deposit waits for an appeal if a round has fewer: an appeal that is
+/// acknowledged at once must be included, and as much time again to send it twice.
+pub const APPEAL_HEIGHTS: u64 = 2 * INCLUSION_HEIGHTS;
+/// Auctioneers whose blocks a bid can be opened in, or its deposit is not forfeited.
+pub const OPENING_AUCTIONEERS: usize = 2;
 /// Heights an order may stand without running.
 pub const ORDER_WINDOW: u64 = 10_000_000;
 /// Largest bracket exponent of a commitment: 2^12 units = [`ORDER_UNITS`].

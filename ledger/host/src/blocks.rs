@@ -1,7 +1,9 @@
 //! The block file: the ledger of record.
 //!
 //! One record per height, body and certificate together, appended and synced before anybody is told of
-//! the decision. Nothing is ever rewritten. The offsets of all heights are in memory (8 bytes each).
+//! the decision. No byte ever changes. Opening reads the file once, for its checksums; record `i` is the
+//! block of height `i + 1`, and a block is decoded, and its height compared, when it is read. The offsets of
+//! all heights are in memory (8 bytes each).
 
 use crate::disk::Disk;
 use crate::fault::Fault;
@@ -30,23 +32,12 @@ fn parse(offset: u64, payload: &[u8]) -> Result<DecidedBlock, Fault> {
 }
 
 impl BlockFile {
-    /// Opens the file and hands every block to `visit`, in order of height.
-    pub(crate) fn open(
-        disk: &mut dyn Disk,
-        mut visit: impl FnMut(DecidedBlock) -> Result<(), Fault>,
-    ) -> Result<BlockFile, Fault> {
+    /// Opens the file.
+    pub(crate) fn open(disk: &mut dyn Disk) -> Result<BlockFile, Fault> {
         let mut offsets = Vec::new();
-        let file = RecordFile::open(disk, FILE, |offset, payload| {
-            let decided = parse(offset, &payload)?;
-            if decided.block.header.height != offsets.len() as u64 + 1 {
-                return Err(Fault::Foreign {
-                    file: FILE.into(),
-                    offset,
-                    what: "a block of another height",
-                });
-            }
+        let file = RecordFile::open(disk, FILE, |offset, _| {
             offsets.push(offset);
-            visit(decided)
+            Ok(())
         })?;
         Ok(BlockFile { file, offsets })
     }
@@ -75,20 +66,35 @@ impl BlockFile {
     }
     /// The block of a height with its certificate; `None` beyond the tip.
     pub(crate) fn read(&self, disk: &dyn Disk, height: u64) -> Result<Option<DecidedBlock>, Fault> {
-        let place = height.checked_sub(1).and_then(|i| usize::try_from(i).ok());
-        let Some(offset) = place.and_then(|i| self.offsets.get(i)) else {
+        let Some(offset) = self.offset(height) else {
             return Ok(None);
         };
-        parse(*offset, &self.file.read(disk, *offset)?).map(Some)
+        let decided = parse(offset, &self.file.read(disk, offset)?)?;
+        if decided.block.header.height != height {
+            return Err(Fault::Foreign {
+                file: FILE.into(),
+                offset,
+                what: "a block of another height",
+            });
+        }
+        Ok(Some(decided))
+    }
+    /// Bytes in the file.
+    pub(crate) fn len(&self) -> u64 {
+        self.file.len()
+    }
+    fn offset(&self, height: u64) -> Option<u64> {
+        let i = usize::try_from(height.checked_sub(1)?).ok()?;
+        self.offsets.get(i).copied()
+    }
+    /// Where the record of a height ends; the length of the file from the tip on.
+    pub(crate) fn end(&self, height: u64) -> u64 {
+        let next = height.checked_add(1).and_then(|next| self.offset(next));
+        next.unwrap_or(self.file.len())
     }
     /// Bytes of the record of a height; 0 beyond the tip.
     pub(crate) fn size(&self, height: u64) -> u64 {
-        let offset = |h: u64| {
-            let i = usize::try_from(h.checked_sub(1)?).ok()?;
-            self.offsets.get(i).copied()
-        };
-        let start = offset(height);
-        let end = offset(height + 1).unwrap_or(self.file.len());
-        start.map_or(0, |start| end.saturating_sub(start))
+        let start = self.offset(height);
+        start.map_or(0, |start| self.end(height).saturating_sub(start))
     }
 }

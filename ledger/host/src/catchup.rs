@@ -78,6 +78,10 @@ impl Catchup {
             .values()
             .any(|known| known.tip > own.saturating_add(1))
     }
+    /// Whether a peer says that it has blocks after our tip.
+    pub(crate) fn knows_more(&self, own: u64) -> bool {
+        self.peers.values().any(|known| known.tip > own)
+    }
     fn best(&self, own: u64) -> Option<(Peer, u64)> {
         let ahead = self.peers.iter().filter(|(_, known)| known.tip > own);
         ahead

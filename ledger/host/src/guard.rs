@@ -13,8 +13,9 @@
 
 use crate::fault::Fault;
 use crate::message::{SignedProposal, SignedVote};
-use gridbay_protocol::ids::{BlockId, NetworkId, ValidatorId};
+use gridbay_protocol::ids::{BlockId, EntryId, NetworkId, ValidatorId};
 use gridbay_protocol::keys::{PublicKey, SecretKey};
+use gridbay_protocol::receipt::{Receipt, SignedReceipt};
 use gridbay_protocol::validator::validator_id;
 use gridbay_protocol::vote::{Proposal, Vote, VoteKind};
 use serde::{Deserialize, Serialize};
@@ -156,6 +157,15 @@ impl Guard {
         }
         self.said.insert(place, said);
         Ok(())
+    }
+    /// Signs a receipt. Two receipts of one entry contradict nothing.
+    pub(crate) fn sign_receipt(&self, entry: EntryId, height: u64) -> SignedReceipt {
+        let receipt = Receipt {
+            entry,
+            height,
+            validator: self.validator(),
+        };
+        SignedReceipt::new(receipt, &self.network, &self.key)
     }
     /// Signs a vote, unless that could contradict anything signed before.
     pub(crate) fn sign_vote(&mut self, vote: Vote) -> Result<SignedVote, Fault> {

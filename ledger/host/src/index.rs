@@ -2,8 +2,9 @@
 //!
 //! The index is derived from the block file and may lag behind it after a crash; it then continues
 //! from the height it records. If it cannot be opened, contradicts the block file or is ahead of it, it
-//! is thrown away and made anew. Losing it costs time, never data, and a failing index only stops
-//! answering. Without a directory the rows stay in memory.
+//! is thrown away and made anew, from the first block on: the next start takes the time to execute all.
+//! Losing it costs time, never data, and a failing index only stops answering. Without a directory the
+//! rows stay in memory and begin with the blocks after the snapshot that the host started from.
 //!
 //! Keys: `a` account, height, position → nothing; `b` block → height; `e` entry → height;
 //! `f` height, position → effect; `c` height, position (of an auction) → nothing; `i` id of an auction →
@@ -173,6 +174,19 @@ impl Index {
     /// Height up to which blocks are in the index.
     pub(crate) fn applied(&self) -> u64 {
         self.applied.map_or(0, |(height, _)| height)
+    }
+    /// Highest snapshot from which all blocks that the index lacks can be executed.
+    pub(crate) fn reach(&self) -> u64 {
+        match self.directory {
+            Some(_) => self.applied(),
+            None => u64::MAX,
+        }
+    }
+    /// Begins after a block, if there is no directory that should hold what was before.
+    pub(crate) fn begin_after(&mut self, height: u64, block: BlockId) {
+        if self.directory.is_none() {
+            self.applied = Some((height, block));
+        }
     }
     /// Starts anew unless the last block it holds is `found`, the block file's at that height.
     pub(crate) fn reconcile(&mut self, found: Option<BlockId>) {

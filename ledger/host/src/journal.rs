@@ -6,7 +6,12 @@
 //! 1. bodies come before the verdicts on them, statements before the votes made of them;
 //! 2. [`Journal::sync`] runs before anything signed leaves the node;
 //! 3. a new height begins with a mark, and only after its parent is safe in the block file;
-//! 4. a file larger than [`limits::JOURNAL_BYTES`] is replaced by a new one at a mark.
+//! 4. a file larger than [`limits::JOURNAL_BYTES`] is replaced by a new one at a mark;
+//! 5. every record names its height, and marks ascend: a record of another height than the last mark's
+//!    cannot have been written by this program, and the journal is refused.
+//!
+//! Beside these, entries that this validator has acknowledged ([`Promise`]) outlive the height: those still in no
+//! block move along, in the mark, when the file is replaced.
 //!
 //! The statements double as the memory of the sign-guard.
 
@@ -18,6 +23,7 @@ use crate::limits;
 use crate::record::RecordFile;
 use gridbay_protocol::block::Block;
 use gridbay_protocol::codec;
+use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::ids::BlockId;
 use serde::{Deserialize, Serialize};
 
@@ -27,8 +33,10 @@ pub(crate) const FILE: &str = "journal";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Record {
-    /// A height begins.
-    Begin { height: u64 },
+    /// A height begins. The first mark of a new file holds the promises still open.
+    Begin { promises: Vec<Promise> },
+    /// An entry that this node acknowledged.
+    Promise(Promise),
     /// The body of a candidate.
     Body(Box<Block>),
     /// The block that this node made for a round.
@@ -37,6 +45,30 @@ enum Record {
     Statement(Statement),
     /// Something that moved consensus.
     Stimulus(Stimulus),
+}
+
+/// A record with the height that it belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    height: u64,
+    record: Record,
+}
+
+impl Line {
+    fn encode(height: u64, record: Record) -> Vec<u8> {
+        codec::encode(&Line { height, record })
+    }
+}
+
+/// An entry that a validator has acknowledged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Promise {
+    /// The entry.
+    pub(crate) entry: SignedEntry,
+    /// Height of the tip since which it counts as acknowledged.
+    pub(crate) height: u64,
 }
 
 /// What a journal held when it was opened.
@@ -52,6 +84,8 @@ pub(crate) struct Recovered {
     pub(crate) statements: Vec<Statement>,
     /// What consensus went through at that height.
     pub(crate) stimuli: Vec<Stimulus>,
+    /// Entries acknowledged at any height, also such that blocks have taken since.
+    pub(crate) promises: Vec<Promise>,
 }
 
 /// The open journal.
@@ -66,19 +100,31 @@ impl Journal {
     pub(crate) fn open(disk: &mut dyn Disk) -> Result<(Journal, Recovered), Fault> {
         let mut found = Recovered::default();
         let file = RecordFile::open(disk, FILE, |offset, payload| {
-            let record: Record =
-                codec::decode(&payload, limits::RECORD_BYTES).map_err(|_| Fault::Foreign {
-                    file: FILE.into(),
-                    offset,
-                    what: "not a record of the journal",
-                })?;
+            let foreign = |what| Fault::Foreign {
+                file: FILE.into(),
+                offset,
+                what,
+            };
+            let line = codec::decode(payload, limits::RECORD_BYTES);
+            let Line { height, record } = line.map_err(|_| foreign("no record of the journal"))?;
+            let fits = match record {
+                Record::Begin { .. } => height > found.height,
+                _ => height == found.height,
+            };
+            if !fits {
+                return Err(foreign("a record of another height"));
+            }
             match record {
-                Record::Begin { height } => {
+                Record::Begin { promises } => {
+                    let mut kept = std::mem::take(&mut found.promises);
+                    kept.extend(promises);
                     found = Recovered {
                         height,
+                        promises: kept,
                         ..Recovered::default()
                     }
                 }
+                Record::Promise(promise) => found.promises.push(promise),
                 Record::Body(block) => found.bodies.push(*block),
                 Record::Own { round, block } => found.own.push((round, block)),
                 Record::Statement(statement) => found.statements.push(statement),
@@ -89,26 +135,32 @@ impl Journal {
         let height = found.height;
         Ok((Journal { file, height }, found))
     }
-    /// Begins a height, unless it is the one the journal is at.
-    pub(crate) fn begin(&mut self, disk: &mut dyn Disk, height: u64) -> Result<(), Fault> {
+    /// Begins a height, unless it is the one the journal is at. `open` gives the promises still open.
+    pub(crate) fn begin(
+        &mut self,
+        disk: &mut dyn Disk,
+        height: u64,
+        open: impl FnOnce() -> Vec<Promise>,
+    ) -> Result<(), Fault> {
         if height <= self.height {
             return Ok(());
         }
-        let mark = codec::encode(&Record::Begin { height });
+        let mark = |promises| Line::encode(height, Record::Begin { promises });
         if self.file.len() > limits::JOURNAL_BYTES {
-            self.file.restart(disk, &mark)?;
+            self.file.restart(disk, &mark(open()))?;
         } else {
-            self.file.append(disk, &mark)?;
+            self.file.append(disk, &mark(Vec::new()))?;
         }
         self.height = height;
         Ok(())
     }
-    fn append(&mut self, disk: &mut dyn Disk, record: &Record) -> Result<(), Fault> {
-        self.file.append(disk, &codec::encode(record)).map(|_| ())
+    fn append(&mut self, disk: &mut dyn Disk, record: Record) -> Result<(), Fault> {
+        let line = Line::encode(self.height, record);
+        self.file.append(disk, &line).map(|_| ())
     }
     /// Keeps the body of a candidate.
     pub(crate) fn body(&mut self, disk: &mut dyn Disk, block: &Block) -> Result<(), Fault> {
-        self.append(disk, &Record::Body(Box::new(block.clone())))
+        self.append(disk, Record::Body(Box::new(block.clone())))
     }
     /// Keeps which block this node made for a round.
     pub(crate) fn own(
@@ -117,11 +169,11 @@ impl Journal {
         round: u32,
         block: BlockId,
     ) -> Result<(), Fault> {
-        self.append(disk, &Record::Own { round, block })
+        self.append(disk, Record::Own { round, block })
     }
     /// Keeps a statement.
     pub(crate) fn statement(&mut self, disk: &mut dyn Disk, said: Statement) -> Result<(), Fault> {
-        self.append(disk, &Record::Statement(said))
+        self.append(disk, Record::Statement(said))
     }
     /// Keeps a stimulus.
     pub(crate) fn stimulus(
@@ -129,7 +181,11 @@ impl Journal {
         disk: &mut dyn Disk,
         stimulus: Stimulus,
     ) -> Result<(), Fault> {
-        self.append(disk, &Record::Stimulus(stimulus))
+        self.append(disk, Record::Stimulus(stimulus))
+    }
+    /// Keeps a promise.
+    pub(crate) fn promise(&mut self, disk: &mut dyn Disk, promise: Promise) -> Result<(), Fault> {
+        self.append(disk, Record::Promise(promise))
     }
     /// Makes everything safe.
     pub(crate) fn sync(&mut self, disk: &mut dyn Disk) -> Result<(), Fault> {
@@ -143,7 +199,8 @@ mod tests {
     use crate::consensus::{Timer, TimerKind};
     use crate::disk::MemDisk;
     use crate::guard::Guard;
-    use gridbay_protocol::ids::NetworkId;
+    use gridbay_protocol::entry::{Entry, EntryBody};
+    use gridbay_protocol::ids::{AccountId, NetworkId};
     use gridbay_protocol::keys::SecretKey;
     use gridbay_protocol::validator::validator_id;
     use gridbay_protocol::vote::{Vote, VoteKind};
@@ -161,13 +218,13 @@ mod tests {
         let (mut journal, found) = Journal::open(&mut disk).unwrap();
         assert_eq!(found.height, 0);
         for height in 1..=30u64 {
-            journal.begin(&mut disk, height).unwrap();
+            journal.begin(&mut disk, height, Vec::new).unwrap();
             for round in 0..10_000 {
                 journal.stimulus(&mut disk, timeout(round)).unwrap();
             }
             assert!(journal.file.len() < limits::JOURNAL_BYTES + 2_000_000);
         }
-        journal.begin(&mut disk, 30).unwrap();
+        journal.begin(&mut disk, 30, Vec::new).unwrap();
         journal.stimulus(&mut disk, timeout(7)).unwrap();
         journal.sync(&mut disk).unwrap();
         journal.stimulus(&mut disk, timeout(8)).unwrap();
@@ -176,6 +233,44 @@ mod tests {
         assert_eq!((found.height, found.stimuli.len()), (30, 10_001));
         assert_eq!(found.stimuli.last(), Some(&timeout(7)));
         assert_eq!(disk.list().unwrap(), [FILE]);
+    }
+
+    fn promise(n: u8) -> Promise {
+        let key = SecretKey::from_seed(&[n; 32]);
+        let entry = Entry {
+            network: NetworkId([1; 32]),
+            account: AccountId([n; 32]),
+            key: key.public(),
+            valid_until: 9,
+            body: EntryBody::WithdrawOffer { label: 1 },
+        };
+        Promise {
+            entry: SignedEntry::new(entry, &key),
+            height: u64::from(n),
+        }
+    }
+
+    #[test]
+    fn promises_outlive_heights_and_open_ones_also_the_file() {
+        let mut disk = MemDisk::new();
+        let (mut journal, _) = Journal::open(&mut disk).unwrap();
+        journal.begin(&mut disk, 1, Vec::new).unwrap();
+        journal.promise(&mut disk, promise(1)).unwrap();
+        journal.promise(&mut disk, promise(2)).unwrap();
+        journal.begin(&mut disk, 2, Vec::new).unwrap();
+        let (_, found) = Journal::open(&mut disk.clone()).unwrap();
+        assert_eq!(found.promises, [promise(1), promise(2)]);
+        while journal.file.len() <= limits::JOURNAL_BYTES {
+            journal.stimulus(&mut disk, timeout(0)).unwrap();
+        }
+        // The first is in a block by now.
+        let open = || vec![promise(2)];
+        journal.begin(&mut disk, 3, open).unwrap();
+        journal.promise(&mut disk, promise(3)).unwrap();
+        journal.sync(&mut disk).unwrap();
+        disk.crash(|_| 0);
+        let (_, found) = Journal::open(&mut disk).unwrap();
+        assert_eq!(found.promises, [promise(2), promise(3)]);
     }
 
     #[test]
@@ -192,7 +287,7 @@ mod tests {
             validator: validator_id(&key.public()),
         };
         let (mut journal, _) = Journal::open(&mut disk).unwrap();
-        journal.begin(&mut disk, 3).unwrap();
+        journal.begin(&mut disk, 3, Vec::new).unwrap();
         let signed = guard.sign_vote(vote(Some(BlockId([1; 32])))).unwrap();
         journal
             .statement(&mut disk, Statement::Vote(signed))
@@ -206,5 +301,47 @@ mod tests {
         }
         assert!(guard.sign_vote(vote(None)).is_err());
         assert_eq!(guard.sign_vote(signed.vote).unwrap(), signed);
+    }
+
+    #[test]
+    fn a_record_of_another_height_is_refused_with_its_place() {
+        let stimulus = || Record::Stimulus(timeout(0));
+        for (height, record) in [
+            (2, stimulus()),
+            (4, stimulus()),
+            (3, Record::Begin { promises: vec![] }),
+            (2, Record::Begin { promises: vec![] }),
+        ] {
+            let mut disk = MemDisk::new();
+            let (mut journal, _) = Journal::open(&mut disk).unwrap();
+            journal.begin(&mut disk, 3, Vec::new).unwrap();
+            journal.stimulus(&mut disk, timeout(0)).unwrap();
+            let line = Line::encode(height, record);
+            let place = journal.file.append(&mut disk, &line).unwrap();
+            match Journal::open(&mut disk) {
+                Err(Fault::Foreign { offset, .. }) => assert_eq!(offset, place),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_crash_between_the_new_file_and_its_name_leaves_the_old_one() {
+        for operations in 0..4 {
+            let mut disk = MemDisk::new();
+            let (mut journal, _) = Journal::open(&mut disk).unwrap();
+            journal.begin(&mut disk, 1, Vec::new).unwrap();
+            let body = timeout(9);
+            while journal.file.len() <= limits::JOURNAL_BYTES {
+                journal.stimulus(&mut disk, body.clone()).unwrap();
+            }
+            journal.sync(&mut disk).unwrap();
+            // To start afresh takes a removal, an append, a sync and a rename.
+            disk.fail(crate::disk::FaultPlan::power_for(operations));
+            journal.begin(&mut disk, 2, Vec::new).unwrap_err();
+            disk.crash(|at_stake| at_stake / 2);
+            let (_, found) = Journal::open(&mut disk).unwrap();
+            assert_eq!(found.height, 1, "{operations}");
+        }
     }
 }

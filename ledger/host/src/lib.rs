@@ -7,9 +7,10 @@
 //! - `host`: the machine, one file per concern;
 //! - `consensus`: Malachite's core for one height, the only place that names it;
 //! - `guard`: the consensus key and the rule never to contradict oneself;
-//! - `record`, `journal`, `blocks`: what is on disk; `index`: what is derived from it, the only place that
-//!   names sled;
-//! - `candidates`, `early`, `catchup`, `pacing`, `mempool`, `strangers`, `serving`: bounded memories with their policies.
+//! - `record`, `journal`, `blocks`: what is on disk; `snapshots`, `index`: what is derived from it, the
+//!   latter the only place that names sled;
+//! - `trouble`: whether the clock is right;
+//! - `candidates`, `early`, `catchup`, `pacing`, `mempool`, `strangers`, `receipts`, `serving`: bounded memories with their policies.
 
 mod blocks;
 mod candidates;
@@ -26,13 +27,17 @@ pub mod limits;
 mod mempool;
 pub mod message;
 mod pacing;
+mod receipts;
 mod record;
 mod reveals;
 mod serving;
+mod snapshots;
 mod strangers;
+mod trouble;
 
 pub use catchup::Peer;
 pub use fault::Fault;
 pub use host::{Equivocation, Host, HostConfig, HostEffect, HostInput, Now, Offence, Received, Sizes};
 pub use index::HistoryItem;
 pub use mempool::PoolRefusal;
+pub use trouble::Trouble;

@@ -1,7 +1,7 @@
 //! Bounds of the host's own resources, with unit and reason. Bounds that all nodes share are in
 //! [`gridbay_protocol::limits`].
 
-use gridbay_protocol::limits::{BLOCK_BYTES, ENTRY_BYTES, VALIDATORS};
+use gridbay_protocol::limits::{BLOCK_BYTES, BLOCK_ENTRIES, ENTRY_BYTES, VALIDATORS};
 
 /// Bytes of a vote, a request, a status or a certificate message: 128 votes of about 230 bytes
 /// (two of every validator in the proof of a round) fit.
@@ -40,12 +40,33 @@ pub const POOL_BYTES: usize = 32 * 1024 * 1024;
 pub const POOL_PER_ACCOUNT: usize = 512;
 /// Entries of senders that the ledger does not know, beside the pool: a few blocks' worth of newcomers.
 pub const POOL_STRANGERS: usize = 256;
+/// Entries that a validator has promised to include and that are in no block yet: two full blocks.
+pub const PROMISES: usize = 2 * BLOCK_ENTRIES;
+/// Bytes of these entries, which move along when the journal is started afresh: they fit one record.
+pub const PROMISES_BYTES: usize = 2 * 1024 * 1024;
+/// Receipts in one message.
+pub const BATCH_RECEIPTS: usize = 128;
+/// Peers whom a validator sends its receipt of one entry.
+pub const RECEIPT_PEERS: usize = 4;
+/// Own entries whose receipts are kept.
+pub const RECEIPTS: usize = 2_048;
+/// Heights for which receipts are kept after the last height of their entry: the longest round, and the
+/// time for an appeal after it.
+pub const RECEIPT_HEIGHTS: u64 = 256;
 /// Evidence waiting for a block of ours.
 pub const EVIDENCE: usize = 64;
 /// Bytes after which the journal is started afresh at the next height.
 pub const JOURNAL_BYTES: u64 = 8 * 1024 * 1024;
 /// Bytes of one record on disk.
 pub const RECORD_BYTES: usize = BLOCK_BYTES + SMALL_MESSAGE_BYTES;
+/// Blocks after which a state is written down at the latest: with few entries they are executed again in
+/// well under a second, even where each carries a certificate of 64 validators.
+pub const SNAPSHOT_BLOCKS: u64 = 512;
+/// Bytes of blocks after which a state is written down: about 13,000 transfers, which are checked and
+/// executed again in less than a second.
+pub const SNAPSHOT_AFTER_BYTES: u64 = 4 * 1024 * 1024;
+/// Bytes of a state that is written down; a larger one means starts from the genesis.
+pub const SNAPSHOT_BYTES: usize = 1024 * 1024 * 1024;
 /// Rows that one query of an account's history returns.
 pub const HISTORY_ROWS: usize = 1_000;
 
@@ -81,7 +102,16 @@ pub const REBROADCAST_MS: u64 = 1_000;
 pub const VOTE_TIMEOUT_MS: u64 = 250;
 /// Longest timeout of a step.
 pub const LONGEST_TIMEOUT_MS: u64 = 30_000;
+/// Milliseconds by which the time of a live block may lie before our clock: one that waited for a
+/// proposer's turns and a few rounds is not older.
+pub const CLOCK_BLOCK_OLD_MS: u64 = 30_000;
+/// Live blocks in a row that the clock has to miss before it counts as wrong: a block that waited for the
+/// end of a partition, or the lie of one proposer, is one.
+pub const CLOCK_BLOCKS: u32 = 3;
 
+// With two bytes of framing for each, and the mark around them.
+const _: () = assert!(PROMISES_BYTES + PROMISES * 64 + 1024 <= RECORD_BYTES);
+const _: () = assert!((PROMISES_BYTES as u64) < JOURNAL_BYTES / 2);
 const _: () = assert!(BATCH_BYTES <= SYNC_MESSAGE_BYTES);
 const _: () = assert!(BODIES_BYTES >= 2 * BLOCK_BYTES);
 const _: () = assert!(SYNC_BYTES as u64 / SERVE_PEER_BYTES_PER_MS < SYNC_RETRY_MS / 2);

@@ -5,19 +5,25 @@
 //! 2. After every block the entries in it leave, and so do those that can never pass any more.
 //! 3. The rest is marked ready or waiting; a draft takes the ready ones, longest waiting first.
 //! 4. What became ready is to be announced once: passed on and acknowledged.
+//! 5. An acknowledged entry carries its promise: first owed (to be written to the journal), then given, with the
+//!    receipt. Promises have bounds of their own; beyond them an entry waits as any other, without one.
 //!
 //! Bounds: entries, bytes, entries of one account, and a quarter of the pool for those not ready. A full
 //! pool refuses what comes; it never pushes out what it has acknowledged. Entries of unknown senders
 //! count against none of these; they wait in [`Strangers`].
 
+use crate::catchup::Peer;
+use crate::journal::Promise;
 use crate::limits;
 use crate::strangers::{Strangers, is_unknown};
+use crate::trouble::Trouble;
 use gridbay_ledger::{Refusal, State};
 use gridbay_protocol::codec;
 use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::ids::{AccountId, EntryId};
 use gridbay_protocol::keys::Signature;
-use gridbay_protocol::limits::{BLOCK_BYTES, BLOCK_ENTRIES};
+use gridbay_protocol::limits::{BLOCK_BYTES, BLOCK_ENTRIES, INCLUSION_HEIGHTS};
+use gridbay_protocol::receipt::SignedReceipt;
 use gridbay_protocol::stage::Authentic;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -34,6 +40,9 @@ pub enum PoolRefusal {
         /// Whose entry it is.
         account: AccountId,
     },
+    /// This node takes none for the time being.
+    #[error(transparent)]
+    Trouble(Trouble),
     /// The ledger refuses it.
     #[error(transparent)]
     Ledger(Box<Refusal>),
@@ -59,6 +68,17 @@ pub(crate) struct Settled {
     pub(crate) ready: Vec<(Arc<Authentic>, Source)>,
 }
 
+/// How far the acknowledgement of an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Promised {
+    /// Not acknowledged, or not by a validator.
+    No,
+    /// To be written down.
+    Owed,
+    /// Safe on disk.
+    Given(SignedReceipt),
+}
+
 #[derive(Clone, Debug)]
 struct Pooled {
     entry: Arc<Authentic>,
@@ -67,6 +87,25 @@ struct Pooled {
     since: Option<u64>,
     ready: bool,
     source: Source,
+    promised: Promised,
+    /// Who is to have our receipt.
+    peers: Vec<Peer>,
+}
+
+impl Pooled {
+    /// What its promise says; `None` as long as it never was ready.
+    fn promise(&self) -> Option<Promise> {
+        let height = self.since?;
+        let entry = self.entry.signed().clone();
+        Some(Promise { entry, height })
+    }
+}
+
+/// Number and bytes of promises with one more, if there is room for it.
+fn with_promise((count, bytes): (usize, usize), more: usize) -> Option<(usize, usize)> {
+    let (count, bytes) = (count + 1, bytes + more);
+    let fits = count <= limits::PROMISES && bytes <= limits::PROMISES_BYTES;
+    fits.then_some((count, bytes))
 }
 
 /// Whether an entry is refused only because of when it comes.
@@ -84,6 +123,10 @@ pub(crate) struct Mempool {
     per_account: BTreeMap<AccountId, usize>,
     bytes: usize,
     waiting: usize,
+    /// Entries with a promise, and their bytes.
+    promises: (usize, usize),
+    /// Those whose promise is owed.
+    owed: BTreeSet<EntryId>,
     strangers: Strangers,
 }
 
@@ -141,6 +184,8 @@ impl Mempool {
             since: ready.then_some(height),
             ready,
             source,
+            promised: Promised::No,
+            peers: Vec::new(),
         };
         self.entries.insert(id, pooled);
         Ok(())
@@ -151,6 +196,11 @@ impl Mempool {
         };
         self.bytes -= gone.bytes;
         self.waiting -= usize::from(!gone.ready);
+        if gone.promised != Promised::No {
+            self.promises.0 -= 1;
+            self.promises.1 -= gone.bytes;
+            self.owed.remove(id);
+        }
         let account = gone.entry.entry().account;
         if let Some(share) = self.per_account.get_mut(&account) {
             *share -= 1;
@@ -158,6 +208,86 @@ impl Mempool {
                 self.per_account.remove(&account);
             }
         }
+    }
+    /// Keeps an entry that was acknowledged before a restart, unless it can never pass any more.
+    pub(crate) fn restore(&mut self, state: &State, entry: Arc<Authentic>, receipt: SignedReceipt) {
+        let ready = match state.admit(&entry) {
+            Ok(_) => true,
+            Err(refusal) if refusal.may_pass_later() => false,
+            Err(_) => return,
+        };
+        let (id, since) = (entry.id(), receipt.receipt.height);
+        if self.contains(&id) || self.insert(since, entry, Source::Validator, ready).is_err() {
+            return;
+        }
+        if let Some(pooled) = self.entries.get_mut(&id) {
+            pooled.since = Some(since);
+            if let Some(promises) = with_promise(self.promises, pooled.bytes) {
+                pooled.promised = Promised::Given(receipt);
+                self.promises = promises;
+            }
+        }
+    }
+    /// Marks a ready entry as acknowledged, if there is room for another promise.
+    pub(crate) fn promise(&mut self, id: &EntryId) {
+        let Some(pooled) = self.entries.get_mut(id) else {
+            return;
+        };
+        let free = pooled.since.is_some() && pooled.promised == Promised::No;
+        if let Some(promises) = with_promise(self.promises, pooled.bytes).filter(|_| free) {
+            pooled.promised = Promised::Owed;
+            self.promises = promises;
+            self.owed.insert(*id);
+        }
+    }
+    /// Ready entries that found no room for their promise, as many as there is room for now.
+    pub(crate) fn unpromised(&self) -> Vec<EntryId> {
+        let room = limits::PROMISES.saturating_sub(self.promises.0);
+        if self.promises.0 == self.entries.len() || room == 0 {
+            return Vec::new();
+        }
+        let without = self.entries.iter();
+        let without = without.filter(|(_, p)| p.ready && p.promised == Promised::No);
+        without.map(|(id, _)| *id).take(room).collect()
+    }
+    /// Promises that are owed.
+    pub(crate) fn owed(&self) -> Vec<Promise> {
+        let owed = self.owed.iter().filter_map(|id| self.entries.get(id));
+        owed.filter_map(Pooled::promise).collect()
+    }
+    /// Keeps the receipt of a promise that is safe; returns who is to have it.
+    pub(crate) fn give(&mut self, receipt: SignedReceipt) -> Vec<Peer> {
+        let id = receipt.receipt.entry;
+        self.owed.remove(&id);
+        let Some(pooled) = self.entries.get_mut(&id) else {
+            return Vec::new();
+        };
+        pooled.promised = Promised::Given(receipt);
+        std::mem::take(&mut pooled.peers)
+    }
+    /// Our own receipt of an entry, once it is given.
+    pub(crate) fn receipt(&self, id: &EntryId) -> Option<SignedReceipt> {
+        match self.entries.get(id)?.promised {
+            Promised::Given(receipt) => Some(receipt),
+            Promised::No | Promised::Owed => None,
+        }
+    }
+    /// A peer sent an entry: it gets the receipt, now (returned) or when it is given.
+    pub(crate) fn sent_by(&mut self, id: &EntryId, peer: Peer) -> Option<SignedReceipt> {
+        let pooled = self.entries.get_mut(id)?;
+        if let Promised::Given(receipt) = pooled.promised {
+            return Some(receipt);
+        }
+        if pooled.peers.len() < limits::RECEIPT_PEERS && !pooled.peers.contains(&peer) {
+            pooled.peers.push(peer);
+        }
+        None
+    }
+    /// All promises of entries that are in no block yet.
+    pub(crate) fn open_promises(&self) -> Vec<Promise> {
+        let promised = self.entries.values();
+        let promised = promised.filter(|p| p.promised != Promised::No);
+        promised.filter_map(Pooled::promise).collect()
     }
     /// Drops what a block took in and what can never pass after it, and looks at the rest again.
     pub(crate) fn settle(&mut self, state: &State, taken: &[Arc<Authentic>]) -> Settled {
@@ -205,23 +335,27 @@ impl Mempool {
         });
         fitting.map(|p| Arc::clone(&p.entry)).collect()
     }
-    /// An entry that a block leaves out although it was ready at least two blocks before, the block has
-    /// room, and nothing else of its account is in the block that could stand in its way.
-    pub(crate) fn omitted(&self, parent: u64, block: &[Arc<Authentic>]) -> Option<EntryId> {
+    /// Entries that a block leaves out although they were ready [`INCLUSION_HEIGHTS`] before and the block has room
+    /// for each of them. Whether other entries of the block stand in their way is not judged.
+    pub(crate) fn omitted(&self, parent: u64, block: &[Arc<Authentic>]) -> Vec<Arc<Authentic>> {
         let bytes: usize = block.iter().map(|e| codec::encode(e.signed()).len()).sum();
-        let room = BLOCK_BYTES - BLOCK_FRAME;
+        let room = (BLOCK_BYTES - BLOCK_FRAME).saturating_sub(bytes);
         if block.len() >= BLOCK_ENTRIES {
-            return None;
+            return Vec::new();
         }
         let overdue = |p: &&Pooled| {
-            let old = p.since.is_some_and(|since| since + 2 <= parent);
-            old && p.ready && bytes + p.bytes <= room
+            let old = p
+                .since
+                .is_some_and(|since| since + INCLUSION_HEIGHTS <= parent + 1);
+            old && p.ready && p.bytes <= room
         };
         let mut overdue = self.entries.values().filter(overdue).peekable();
-        overdue.peek()?;
-        let accounts: BTreeSet<AccountId> = block.iter().map(|e| e.entry().account).collect();
-        let left_out = overdue.find(|p| !accounts.contains(&p.entry.entry().account));
-        left_out.map(|p| p.entry.id())
+        if overdue.peek().is_none() {
+            return Vec::new();
+        }
+        let taken: BTreeSet<EntryId> = block.iter().map(|e| e.id()).collect();
+        let left_out = overdue.filter(|p| !taken.contains(&p.entry.id()));
+        left_out.map(|p| Arc::clone(&p.entry)).collect()
     }
     /// Entries of our own users to be sent to the validators again: those that have waited two blocks,
     /// and then every eighth block.

@@ -11,6 +11,7 @@ use gridbay_protocol::hash::Domain;
 use gridbay_protocol::ids::{BlockId, NetworkId, ValidatorId};
 use gridbay_protocol::keys::{KeyError, PublicKey, SecretKey, Signature};
 use gridbay_protocol::limits::{BLOCK_ENTRIES, VALIDATORS};
+use gridbay_protocol::receipt::SignedReceipt;
 use gridbay_protocol::vote::{Certificate, CertificateSignature, Proposal, Vote, VoteKind};
 use serde::{Deserialize, Serialize};
 
@@ -185,6 +186,8 @@ pub enum HostMessage {
     SyncResponse(Vec<DecidedBlock>),
     /// Entries for the pool.
     Entries(Vec<SignedEntry>),
+    /// Receipts of entries that the receiver sent.
+    Receipts(Vec<SignedReceipt>),
 }
 
 /// Why bytes are no message.
@@ -234,6 +237,7 @@ impl HostMessage {
                         .all(|i| block_fits(&i.block) && certificate_fits(&i.certificate))
             }
             HostMessage::Entries(entries) => entries.len() <= limits::BATCH_ENTRIES,
+            HostMessage::Receipts(receipts) => receipts.len() <= limits::BATCH_RECEIPTS,
             HostMessage::Vote(_)
             | HostMessage::BodyRequest(_)
             | HostMessage::Status(_)
@@ -256,9 +260,8 @@ fn cap(bytes: &[u8]) -> Option<usize> {
         b"proposal" | b"body" => limits::BODY_MESSAGE_BYTES,
         b"sync_response" => limits::SYNC_MESSAGE_BYTES,
         b"entries" => limits::BATCH_BYTES,
-        b"vote" | b"polka" | b"round" | b"body_request" | b"status" | b"sync_request" => {
-            limits::SMALL_MESSAGE_BYTES
-        }
+        b"vote" | b"polka" | b"round" | b"body_request" | b"status" | b"sync_request"
+        | b"receipts" => limits::SMALL_MESSAGE_BYTES,
         _ => return None,
     };
     Some(cap)
@@ -267,6 +270,8 @@ fn cap(bytes: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gridbay_protocol::ids::EntryId;
+    use gridbay_protocol::receipt::Receipt;
 
     #[test]
     fn kinds_have_their_own_caps() {
@@ -299,6 +304,23 @@ mod tests {
             "fits its cap"
         );
         let over = proof(2 * VALIDATORS as u8 + 1).encode();
+        assert_eq!(HostMessage::decode(&over), Err(MessageError::TooMany));
+    }
+
+    #[test]
+    fn a_full_batch_of_receipts_fits_its_cap() {
+        let receipt = SignedReceipt {
+            receipt: Receipt {
+                entry: EntryId([255; 32]),
+                height: u64::MAX,
+                validator: ValidatorId([255; 32]),
+            },
+            signature: Signature([255; 64]),
+        };
+        let batch = |n| HostMessage::Receipts(vec![receipt; n]);
+        let full = batch(limits::BATCH_RECEIPTS);
+        assert_eq!(HostMessage::decode(&full.encode()), Ok(full));
+        let over = batch(limits::BATCH_RECEIPTS + 1).encode();
         assert_eq!(HostMessage::decode(&over), Err(MessageError::TooMany));
     }
 

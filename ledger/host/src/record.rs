@@ -2,12 +2,16 @@
 //!
 //! A record is `magic (4) | length (4) | floor (8) | checksum (4) | payload`, integers little endian.
 //! The *floor* is the length of the file that was synced when the record was written; the checksum
-//! covers the record's own offset, length, floor and payload. Opening a file reads record by record:
+//! covers the record's own offset, length, floor and payload. Opening a file reads it once, record by
+//! record:
 //!
-//! 1. a whole record is handed to the caller;
+//! 1. a whole record is handed to the caller; a length beyond the limit is no record, and is not read;
 //! 2. at the first bad byte range the rest is searched for whole records; if one of them has a floor
 //!    beyond the bad offset, the bad bytes had once been safe: the file is damaged and refused;
-//! 3. otherwise the rest is the torn end of what was never acknowledged: it is cut off.
+//! 3. otherwise the rest is the torn end of what was never acknowledged: it is cut off;
+//! 4. what lies behind the last record's floor may never have been synced, or its sync may have failed:
+//!    then it looks present only as long as the system caches it, and no later sync would write it. It is
+//!    written in place once more and synced before the caller hears that the file is open.
 
 use crate::disk::Disk;
 use crate::fault::Fault;
@@ -17,6 +21,8 @@ const MAGIC: [u8; 4] = *b"GBR1";
 const HEAD: usize = 20;
 /// Bytes read at a time while searching behind a bad record.
 const WINDOW: usize = 1 << 20;
+/// Bytes read at a time while reading from end to end: two of the longest records.
+const AHEAD: usize = 2 * limits::RECORD_BYTES;
 
 /// An open file of records.
 #[derive(Debug)]
@@ -37,27 +43,113 @@ fn checksum(offset: u64, len: u32, floor: u64, payload: &[u8]) -> u32 {
     hasher.finalize()
 }
 
+/// The bytes of a record; `None` if the payload is empty or exceeds the limit.
+fn frame(offset: u64, floor: u64, payload: &[u8]) -> Option<Vec<u8>> {
+    let len = u32::try_from(payload.len()).ok()?;
+    if !(1..=limits::RECORD_BYTES).contains(&payload.len()) {
+        return None;
+    }
+    let mut bytes = Vec::with_capacity(HEAD + payload.len());
+    bytes.extend_from_slice(&MAGIC);
+    bytes.extend_from_slice(&len.to_le_bytes());
+    bytes.extend_from_slice(&floor.to_le_bytes());
+    bytes.extend_from_slice(&checksum(offset, len, floor, payload).to_le_bytes());
+    bytes.extend_from_slice(payload);
+    Some(bytes)
+}
+
 fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
     bytes.get(at..at + N)?.try_into().ok()
 }
 
-/// The record at an offset: its floor and payload; `None` if there is no whole one.
-fn record_at(disk: &dyn Disk, file: &str, offset: u64) -> Result<Option<(u64, Vec<u8>)>, Fault> {
-    let head = disk.read(file, offset, HEAD)?;
-    let fields = (|| {
-        let len = u32::from_le_bytes(number(&head, 4)?);
-        let floor = u64::from_le_bytes(number(&head, 8)?);
-        let sum = u32::from_le_bytes(number(&head, 16)?);
-        let legal =
-            head.starts_with(&MAGIC) && (1..=limits::RECORD_BYTES).contains(&(len as usize));
-        legal.then_some((len, floor, sum))
-    })();
-    let Some((len, floor, sum)) = fields else {
-        return Ok(None);
-    };
-    let payload = disk.read(file, offset + HEAD as u64, len as usize)?;
-    let whole = payload.len() == len as usize && checksum(offset, len, floor, &payload) == sum;
-    Ok(whole.then_some((floor, payload)))
+/// Length, floor and checksum from the head of a record, if it is one.
+fn parse(head: &[u8]) -> Option<(u32, u64, u32)> {
+    let len = u32::from_le_bytes(number(head, 4)?);
+    let floor = u64::from_le_bytes(number(head, 8)?);
+    let sum = u32::from_le_bytes(number(head, 16)?);
+    let legal = head.starts_with(&MAGIC) && (1..=limits::RECORD_BYTES).contains(&(len as usize));
+    legal.then_some((len, floor, sum))
+}
+
+/// A file being read forwards.
+struct Reader<'a> {
+    disk: &'a dyn Disk,
+    file: &'a str,
+    /// Bytes to read at a time, at least.
+    ahead: usize,
+    start: u64,
+    bytes: Vec<u8>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(disk: &'a dyn Disk, file: &'a str, ahead: usize) -> Reader<'a> {
+        let (start, bytes) = (0, Vec::new());
+        Reader {
+            disk,
+            file,
+            ahead,
+            start,
+            bytes,
+        }
+    }
+    /// Up to `len` bytes at an offset; fewer only at the end of the file.
+    fn at(&mut self, offset: u64, len: usize) -> Result<&[u8], Fault> {
+        let here = |start: u64, bytes: &[u8]| {
+            let from = usize::try_from(offset.checked_sub(start)?).ok()?;
+            (from + len <= bytes.len()).then_some(from)
+        };
+        let from = match here(self.start, &self.bytes) {
+            Some(from) => from,
+            None => {
+                self.bytes = self.disk.read(self.file, offset, len.max(self.ahead))?;
+                self.start = offset;
+                0
+            }
+        };
+        let to = self.bytes.len().min(from + len);
+        Ok(&self.bytes[from..to])
+    }
+    /// The record at an offset: its floor and payload; `None` if there is no whole one.
+    fn record(&mut self, offset: u64) -> Result<Option<(u64, &[u8])>, Fault> {
+        let Some((len, floor, sum)) = parse(self.at(offset, HEAD)?) else {
+            return Ok(None);
+        };
+        let payload = self.at(offset + HEAD as u64, len as usize)?;
+        let whole = payload.len() == len as usize && checksum(offset, len, floor, payload) == sum;
+        Ok(whole.then_some((floor, payload)))
+    }
+}
+
+/// Where reading a file from end to end came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Scanned {
+    /// End of the last whole record before the first bad byte.
+    pub(crate) good: u64,
+    /// Bytes in the file.
+    pub(crate) end: u64,
+    /// Floor of that record: what lies before it was synced.
+    floor: u64,
+}
+
+/// Hands the records of a file (offset, payload) to `visit` in order, up to the first bad byte.
+pub(crate) fn scan(
+    disk: &dyn Disk,
+    name: &str,
+    mut visit: impl FnMut(u64, &[u8]) -> Result<(), Fault>,
+) -> Result<Scanned, Fault> {
+    let end = disk.len(name)?;
+    let (mut good, mut last) = (0, 0);
+    let mut reader = Reader::new(disk, name, AHEAD);
+    while good < end {
+        let Some((floor, payload)) = reader.record(good)? else {
+            break;
+        };
+        visit(good, payload)?;
+        good += (HEAD + payload.len()) as u64;
+        last = floor;
+    }
+    let floor = last.min(good);
+    Ok(Scanned { good, end, floor })
 }
 
 /// Whether a whole record behind `bad` proves that the bytes at `bad` were once safe.
@@ -70,7 +162,9 @@ fn was_safe(disk: &dyn Disk, file: &str, bad: u64, end: u64) -> Result<bool, Fau
                 continue;
             }
             let offset = start + i as u64;
-            if record_at(disk, file, offset)?.is_some_and(|(floor, _)| floor > bad) {
+            let mut reader = Reader::new(disk, file, 0);
+            let found = reader.record(offset)?;
+            if found.is_some_and(|(floor, _)| floor > bad) {
                 return Ok(true);
             }
         }
@@ -80,56 +174,68 @@ fn was_safe(disk: &dyn Disk, file: &str, bad: u64, end: u64) -> Result<bool, Fau
     Ok(false)
 }
 
+/// Writes the records of a range once more, in place.
+fn write_again(disk: &mut dyn Disk, name: &str, range: std::ops::Range<u64>) -> Result<(), Fault> {
+    let mut offset = range.start;
+    while offset < range.end {
+        let framed = Reader::new(disk, name, 0)
+            .record(offset)?
+            .and_then(|(floor, payload)| frame(offset, floor, payload));
+        // It was whole a moment ago: the system has given up a page that it could not write.
+        let bytes = framed.ok_or_else(|| Fault::Corrupt {
+            file: name.to_owned(),
+            offset,
+        })?;
+        disk.rewrite(name, offset, &bytes)?;
+        offset += bytes.len() as u64;
+    }
+    Ok(())
+}
+
 impl RecordFile {
-    /// Opens a file, hands its records (offset, payload) to `visit` in order, and cuts a torn end.
+    /// Opens a file, hands its records (offset, payload) to `visit` in order, and cuts a torn end. All
+    /// that is left is safe on return.
     pub(crate) fn open(
         disk: &mut dyn Disk,
         name: &str,
-        mut visit: impl FnMut(u64, Vec<u8>) -> Result<(), Fault>,
+        visit: impl FnMut(u64, &[u8]) -> Result<(), Fault>,
     ) -> Result<RecordFile, Fault> {
-        let end = disk.len(name)?;
-        let mut offset = 0;
-        while offset < end {
-            let Some((_, payload)) = record_at(disk, name, offset)? else {
-                if was_safe(disk, name, offset, end)? {
-                    return Err(Fault::Corrupt {
-                        file: name.to_owned(),
-                        offset,
-                    });
-                }
-                tracing::warn!(
-                    file = name,
-                    offset,
-                    bytes = end - offset,
-                    "cut off a torn end"
-                );
-                disk.truncate(name, offset)?;
-                disk.sync(name)?;
-                break;
-            };
-            let next = offset + (HEAD + payload.len()) as u64;
-            visit(offset, payload)?;
-            offset = next;
+        let Scanned { good, end, floor } = scan(disk, name, visit)?;
+        if good < end {
+            if was_safe(disk, name, good, end)? {
+                return Err(Fault::Corrupt {
+                    file: name.to_owned(),
+                    offset: good,
+                });
+            }
+            let bytes = end - good;
+            tracing::warn!(file = name, offset = good, bytes, "cut off a torn end");
+            disk.truncate(name, good)?;
+        }
+        write_again(disk, name, floor..good)?;
+        if end > 0 {
+            disk.sync(name)?;
         }
         Ok(RecordFile {
             name: name.to_owned(),
-            len: offset,
-            synced: offset,
+            len: good,
+            synced: good,
+        })
+    }
+    /// A new, empty file; what had its name is gone.
+    pub(crate) fn create(disk: &mut dyn Disk, name: &str) -> Result<RecordFile, Fault> {
+        disk.remove(name)?;
+        Ok(RecordFile {
+            name: name.to_owned(),
+            len: 0,
+            synced: 0,
         })
     }
     /// Appends a record and returns its offset. It is safe after the next [`RecordFile::sync`].
     pub(crate) fn append(&mut self, disk: &mut dyn Disk, payload: &[u8]) -> Result<u64, Fault> {
-        let len = u32::try_from(payload.len())
-            .ok()
-            .filter(|len| (1..=limits::RECORD_BYTES).contains(&(*len as usize)))
-            .ok_or(Fault::Invariant("a record on disk exceeds its limit"))?;
         let offset = self.len;
-        let mut bytes = Vec::with_capacity(HEAD + payload.len());
-        bytes.extend_from_slice(&MAGIC);
-        bytes.extend_from_slice(&len.to_le_bytes());
-        bytes.extend_from_slice(&self.synced.to_le_bytes());
-        bytes.extend_from_slice(&checksum(offset, len, self.synced, payload).to_le_bytes());
-        bytes.extend_from_slice(payload);
+        let bytes = frame(offset, self.synced, payload)
+            .ok_or(Fault::Invariant("a record on disk exceeds its limit"))?;
         disk.append(&self.name, &bytes)?;
         self.len += bytes.len() as u64;
         Ok(offset)
@@ -144,8 +250,8 @@ impl RecordFile {
     }
     /// The payload at an offset that [`RecordFile::open`] or [`RecordFile::append`] gave.
     pub(crate) fn read(&self, disk: &dyn Disk, offset: u64) -> Result<Vec<u8>, Fault> {
-        match record_at(disk, &self.name, offset)? {
-            Some((_, payload)) => Ok(payload),
+        match Reader::new(disk, &self.name, 0).record(offset)? {
+            Some((_, payload)) => Ok(payload.to_vec()),
             None => Err(Fault::Corrupt {
                 file: self.name.clone(),
                 offset,
@@ -156,19 +262,19 @@ impl RecordFile {
     pub(crate) fn len(&self) -> u64 {
         self.len
     }
+    /// Gives a synced file another name, replacing what had it; safe on return.
+    pub(crate) fn rename(&mut self, disk: &mut dyn Disk, name: &str) -> Result<(), Fault> {
+        self.sync(disk)?;
+        disk.rename(&self.name, name)?;
+        name.clone_into(&mut self.name);
+        Ok(())
+    }
     /// Replaces the file by an empty one under the same name; safe on return once `first` is in it.
     pub(crate) fn restart(&mut self, disk: &mut dyn Disk, first: &[u8]) -> Result<(), Fault> {
-        let fresh_name = format!("{}.new", self.name);
-        disk.remove(&fresh_name)?;
-        let mut fresh = RecordFile {
-            name: fresh_name.clone(),
-            len: 0,
-            synced: 0,
-        };
+        let mut fresh = RecordFile::create(disk, &format!("{}.new", self.name))?;
         fresh.append(disk, first)?;
-        fresh.sync(disk)?;
-        disk.rename(&fresh_name, &self.name)?;
-        (self.len, self.synced) = (fresh.len, fresh.synced);
+        fresh.rename(disk, &self.name)?;
+        *self = fresh;
         Ok(())
     }
 }
@@ -181,7 +287,7 @@ mod tests {
     fn contents(disk: &MemDisk) -> Result<Vec<Vec<u8>>, Fault> {
         let mut seen = Vec::new();
         RecordFile::open(&mut disk.clone(), "f", |_, p| {
-            seen.push(p);
+            seen.push(p.to_vec());
             Ok(())
         })?;
         Ok(seen)
@@ -240,5 +346,108 @@ mod tests {
             .collect();
         disk.damage("f", offsets[1]);
         assert_eq!(contents(&disk).unwrap(), [[0; 9]]);
+    }
+
+    /// A disk that says how many bytes are asked for at once.
+    #[derive(Debug)]
+    struct Metered(MemDisk, std::sync::atomic::AtomicUsize);
+
+    impl Disk for Metered {
+        fn list(&self) -> Result<Vec<String>, crate::disk::DiskError> {
+            self.0.list()
+        }
+        fn len(&self, file: &str) -> Result<u64, crate::disk::DiskError> {
+            self.0.len(file)
+        }
+        fn read(&self, f: &str, at: u64, len: usize) -> Result<Vec<u8>, crate::disk::DiskError> {
+            self.1.fetch_max(len, std::sync::atomic::Ordering::Relaxed);
+            self.0.read(f, at, len)
+        }
+        fn append(&mut self, file: &str, bytes: &[u8]) -> Result<(), crate::disk::DiskError> {
+            self.0.append(file, bytes)
+        }
+        fn rewrite(&mut self, f: &str, at: u64, b: &[u8]) -> Result<(), crate::disk::DiskError> {
+            self.0.rewrite(f, at, b)
+        }
+        fn sync(&mut self, file: &str) -> Result<(), crate::disk::DiskError> {
+            self.0.sync(file)
+        }
+        fn rename(&mut self, from: &str, to: &str) -> Result<(), crate::disk::DiskError> {
+            self.0.rename(from, to)
+        }
+        fn truncate(&mut self, file: &str, len: u64) -> Result<(), crate::disk::DiskError> {
+            self.0.truncate(file, len)
+        }
+        fn remove(&mut self, file: &str) -> Result<(), crate::disk::DiskError> {
+            self.0.remove(file)
+        }
+    }
+
+    #[test]
+    fn a_length_beyond_the_limit_is_neither_read_nor_written() {
+        let mut disk = Metered(MemDisk::new(), 0.into());
+        let mut file = RecordFile::open(&mut disk, "f", |_, _| Ok(())).unwrap();
+        file.append(&mut disk, b"good").unwrap();
+        for len in [0, limits::RECORD_BYTES as u32 + 1, u32::MAX] {
+            let head = [&MAGIC[..], &len.to_le_bytes(), &[0; 12], &[7; 100]].concat();
+            disk.append("f", &head).unwrap();
+            assert_eq!(contents(&disk.0.clone()).unwrap(), [b"good"], "{len}");
+            RecordFile::open(&mut disk, "f", |_, _| Ok(())).unwrap();
+            assert_eq!(disk.len("f").unwrap(), 24);
+        }
+        assert!(disk.1.into_inner() <= AHEAD);
+        let long = vec![0; limits::RECORD_BYTES + 1];
+        assert!(file.append(&mut disk.0, &long).is_err());
+        assert!(file.append(&mut disk.0, &[]).is_err());
+    }
+
+    #[test]
+    fn whatever_sectors_survive_all_that_was_synced_is_there_and_nothing_is_refused() {
+        for seed in 0..400u64 {
+            let mut draw = seed;
+            let mut below = |n: u64| {
+                draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                (draw >> 33) % n
+            };
+            let mut disk = MemDisk::new();
+            let (mut written, mut safe) = (Vec::new(), 0);
+            for _ in 0..4 {
+                let mut file = RecordFile::open(&mut disk, "f", |_, _| Ok(())).unwrap();
+                for _ in 0..below(8) {
+                    let payload = vec![below(250) as u8; 1 + below(1_500) as usize];
+                    file.append(&mut disk, &payload).unwrap();
+                    written.push(payload);
+                    if below(3) == 0 {
+                        file.sync(&mut disk).unwrap();
+                        safe = written.len();
+                    }
+                }
+                disk.crash_torn(&mut below);
+                let found = contents(&disk).expect("a torn end is no damage");
+                assert!(found.len() >= safe, "seed {seed}");
+                assert_eq!(found, written[..found.len()], "seed {seed}");
+                (safe, written) = (found.len(), found);
+            }
+        }
+    }
+
+    #[test]
+    fn a_reopened_file_does_not_rest_on_bytes_that_a_failed_sync_forgot() {
+        let mut disk = MemDisk::new();
+        let mut file = RecordFile::open(&mut disk, "f", |_, _| Ok(())).unwrap();
+        file.append(&mut disk, &[1; 2_000]).unwrap();
+        file.sync(&mut disk).unwrap();
+        file.append(&mut disk, &[2; 2_000]).unwrap();
+        disk.fail(crate::disk::FaultPlan::forgetful_sync(0));
+        file.sync(&mut disk).unwrap_err();
+        // The second record looks present; what follows is acknowledged on top of it.
+        let mut file = RecordFile::open(&mut disk, "f", |_, _| Ok(())).unwrap();
+        file.append(&mut disk, &[3; 2_000]).unwrap();
+        file.sync(&mut disk).unwrap();
+        disk.crash(|_| 0);
+        assert_eq!(
+            contents(&disk).unwrap(),
+            [[1; 2_000], [2; 2_000], [3; 2_000]]
+        );
     }
 }

@@ -34,6 +34,7 @@ pub(super) fn apply(work: &mut Work<'_>, id: &EntryId, account: &AccountId, comm
         stage: Stage::Sealed {
             seal: commit.seal,
             bracket: commit.bracket,
+            reach: Some(Credits::MAX),
         },
     };
     book::enter(work, order, record);

@@ -1,6 +1,7 @@
 //! Entries, one file per kind, each with two functions: `check` decides on funds and rules and changes nothing;
 //! `apply` follows at once on the same working set and cannot fail.
 
+mod appeal;
 mod buy;
 mod cancel;
 mod commit;
@@ -41,6 +42,7 @@ pub(crate) fn check(work: &Work<'_>, entry: &Authentic) -> Result<(), Refusal> {
         EntryBody::Commit(commit) => commit::check(work, account, commit),
         EntryBody::Open(open) => open::check(work, account, open),
         EntryBody::Buy(buy) => buy::check(work, account, buy),
+        EntryBody::Appeal(appeal) => appeal::check(work, account, appeal),
     }
 }
 
@@ -66,5 +68,6 @@ pub(crate) fn apply(work: &mut Work<'_>, admitted: &Admitted) {
         EntryBody::Commit(commit) => commit::apply(work, &id, account, commit),
         EntryBody::Open(open) => open::apply(work, account, open),
         EntryBody::Buy(buy) => buy::apply(work, &id, account, buy),
+        EntryBody::Appeal(appeal) => appeal::apply(work, appeal),
     }
 }

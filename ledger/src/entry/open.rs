@@ -20,7 +20,7 @@ pub(super) fn check(work: &Work<'_>, account: &AccountId, open: &Open) -> Result
     let order = work.tables.orders.get(&id);
     let order = order.filter(|o| o.account == *account);
     let order = order.ok_or(Refusal::NoOrder(id))?;
-    let Stage::Sealed { seal, bracket } = &order.stage else {
+    let Stage::Sealed { seal, bracket, .. } = &order.stage else {
         return Err(Refusal::NotSealed(id));
     };
     check_time(work, &id, order.round)?;

@@ -3,6 +3,7 @@
 
 use crate::owner;
 use crate::refusal::Refusal;
+use crate::unopened;
 use crate::work::Work;
 use gridbay_protocol::account::AccountKey;
 use gridbay_protocol::ids::AccountId;
@@ -20,4 +21,5 @@ pub(super) fn apply(work: &mut Work<'_>, account: &AccountId, keys: &[AccountKey
     let record = record.expect("an eligible entry's account exists");
     let before = std::mem::replace(&mut record.keys, keys.to_vec());
     owner::update(work, account, &before);
+    unopened::note_keys(work, account);
 }

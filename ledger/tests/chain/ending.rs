@@ -23,7 +23,7 @@ fn a_bid_that_is_never_opened_forfeits_its_deposit() {
     let cancel = world.by(2, EntryBody::Cancel { order: id });
     assert_eq!(world.refused(cancel), Refusal::Sealed(id));
     world.until(15);
-    // The closing block takes no opening; the deposit of 4 units at 10 goes to the bank.
+    // The closing block takes no opening.
     let late = world.open(2, &commit, &two);
     let refusal = world.refused(late);
     assert!(matches!(
@@ -36,6 +36,10 @@ fn a_bid_that_is_never_opened_forfeits_its_deposit() {
         }
     ));
     assert!(!refusal.may_pass_later());
+    // Six heights later the deposit of 4 units at 10 goes to the bank.
+    world.until(21);
+    assert_eq!(world.balance(Purse::Bank), 0);
+    world.until(22);
     assert_eq!(world.balance(Purse::Bank), 40);
     assert_eq!(world.account(2), START - 40);
     assert!(world.effects.contains(&Effect::Order {

@@ -95,7 +95,7 @@ fn a_clearing_without_one_of_the_openings_is_refused() {
     assert_eq!(refusal, Err(BlockRefusal::Root("effects_root")));
     // Not opened in time, the second bid loses its deposit; a block that forgets that is refused too.
     world.all(vec![opens[0].clone()]);
-    world.until(15);
+    world.until(21);
     let right = world
         .state
         .propose(world.draft(vec![]))

@@ -6,10 +6,11 @@
 //! below bids, sells the cheapest units and pays out what was paid (I5, I16); what running units cost covers their
 //! reserves.
 
+use crate::appeals::{appeal, receipts};
 use crate::trade::{bid, order, terms};
 use crate::world::{World, credits, key};
 use gridbay_protocol::clearing::ClearingRecord;
-use gridbay_protocol::effect::Effect;
+use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::ids::{AccountId, ClassId, EntryId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEvent, Share};
@@ -43,6 +44,8 @@ impl Dice {
 struct Memory {
     sealed: Vec<(u8, Arc<Authentic>, Bid)>,
     sent: Vec<Arc<Authentic>>,
+    /// Openings that were signed and sent to no block.
+    kept_out: Vec<(u8, Arc<Authentic>)>,
     taken: BTreeSet<EntryId>,
     leases: BTreeMap<LeaseId, Vec<Share>>,
     served: BTreeMap<&'static str, u32>,
@@ -54,7 +57,7 @@ fn entry(world: &mut World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authent
     let orders: Vec<OrderId> = world.state.orders().map(|(id, _)| *id).collect();
     let lease = dice.pick(&leases).unwrap_or(LeaseId([5; 32]));
     let chosen = dice.pick(&orders).unwrap_or(OrderId([5; 32]));
-    let body = match dice.below(24) {
+    let body = match dice.below(26) {
         0 => EntryBody::Transfer {
             to: world.member(n % 4 + 1),
             amount: credits(dice.below(2_000) + 1),
@@ -84,18 +87,19 @@ fn entry(world: &mut World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authent
                 .unwrap_or(n);
             return world.by(by, EntryBody::Cancel { order: chosen });
         }
-        9..=12 => {
+        9..=11 => {
             let bid = random_bid(world, dice);
             let commit = world.commit(n, &bid, 3);
             memory.sealed.push((n, commit.clone(), bid));
             return commit;
         }
-        13..=16 if !memory.sealed.is_empty() => return opening(world, dice, memory),
-        17..=20 => EntryBody::Buy(random_buy(world, dice)),
-        21 if !memory.sent.is_empty() => {
+        12..=16 if !memory.sealed.is_empty() => return opening(world, dice, memory),
+        17..=21 => EntryBody::Buy(random_buy(world, dice)),
+        22 if !memory.sent.is_empty() => {
             let at = dice.below(memory.sent.len() as u64) as usize;
             return memory.sent[at].clone();
         }
+        23..=24 if !memory.kept_out.is_empty() => return appealing(world, dice, memory),
         _ => return garbage(world, dice, n),
     };
     world.by(n, body)
@@ -120,7 +124,7 @@ fn delivery(world: &World, dice: &mut Dice, n: u8, lease: LeaseId) -> Arc<Authen
 }
 
 /// An opening, mostly of a bid that can be opened now.
-fn opening(world: &World, dice: &mut Dice, memory: &Memory) -> Arc<Authentic> {
+fn opening(world: &mut World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authentic> {
     let calendar = world.state.calendar();
     let round = calendar.round(world.state.height() + 1);
     let ripe = |(_, commit, _): &(u8, Arc<Authentic>, Bid)| {
@@ -134,7 +138,35 @@ fn opening(world: &World, dice: &mut Dice, memory: &Memory) -> Arc<Authentic> {
     if dice.below(20) == 0 {
         bid.slots += 1;
     }
-    world.open(owner, &commit, &bid)
+    let open = world.open(owner, &commit, &bid);
+    if dice.below(6) == 0 {
+        memory.kept_out.push((owner, open));
+        return garbage(world, dice, owner);
+    }
+    open
+}
+
+/// An appeal for an opening that was kept out, mostly one that still helps, with receipts that mostly suffice.
+fn appealing(world: &World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authentic> {
+    let order_of = |open: &Authentic| match &open.entry().body {
+        EntryBody::Open(open) => order(&open.commit),
+        _ => panic!("only openings are kept out"),
+    };
+    let waits = |(_, open): &(u8, Arc<Authentic>)| world.state.unopened(&order_of(open)).is_some();
+    let ripe = memory.kept_out.iter().position(waits);
+    let any = dice.below(memory.kept_out.len() as u64) as usize;
+    let (owner, open) = memory.kept_out[ripe.unwrap_or(any)].clone();
+    let calendar = world.state.calendar();
+    let unopened = world.state.unopened(&order_of(&open));
+    let tip = unopened.map_or(0, |o| calendar.last_of_round(o.round));
+    let signers: &[u8] = match dice.below(8) {
+        0 => &[101],
+        1 => &[101, 105],
+        _ => &[101, 102],
+    };
+    let late = u64::from(dice.below(10) == 0);
+    let receipts = receipts(world, open.id(), tip + late, signers);
+    appeal(world, owner, &open, receipts)
 }
 
 fn random_bid(world: &mut World, dice: &mut Dice) -> Bid {
@@ -299,7 +331,12 @@ fn check(world: &World, memory: &mut Memory, effects: &[Effect]) {
             }
             Effect::Buy(buy) if buy.displaced.is_empty() => "buy",
             Effect::Buy(_) => "preemption",
-            Effect::Order { .. } => "order",
+            Effect::Order { end, .. } => match end {
+                OrderEnd::Excused => "excused",
+                OrderEnd::Waived => "waived",
+                OrderEnd::NotOpened => "forfeited",
+                _ => "order",
+            },
             Effect::Lease(LeaseEvent::Ended { lease, .. }) => {
                 assert!(memory.leases.remove(lease).is_some());
                 "end"
@@ -363,6 +400,10 @@ fn run(seed: u64, blocks: u32) -> BTreeMap<&'static str, u32> {
         world.all(vec![give]);
     }
     for _ in 0..blocks {
+        if world.state.height().is_multiple_of(4) {
+            let sole = dice.below(20) as usize;
+            world.sole = (sole < 4).then_some(sole);
+        }
         let count = dice.below(9);
         let mut entries = vec![];
         let mut ids = BTreeSet::new();
@@ -371,6 +412,9 @@ fn run(seed: u64, blocks: u32) -> BTreeMap<&'static str, u32> {
             if ids.insert(entry.id()) {
                 entries.push(entry);
             }
+        }
+        if memory.kept_out.len() > 24 {
+            memory.kept_out.drain(..8);
         }
         if memory.sealed.len() > 24 {
             memory.sealed.drain(..8);
@@ -418,6 +462,9 @@ fn random_blocks_keep_every_invariant() {
         "buy",
         "preemption",
         "order",
+        "excused",
+        "waived",
+        "forfeited",
         "end",
         "start",
         "renewal",

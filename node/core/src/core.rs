@@ -91,6 +91,10 @@ impl Core {
     pub fn host(&self) -> &Host {
         &self.host
     }
+    /// Why the node takes no entries for the time being, for people to read; `None` if it does.
+    pub fn trouble(&self) -> Option<gridbay_host::Trouble> {
+        self.host.trouble()
+    }
     /// The account this node trades for, once the ledger has it.
     pub fn account(&self) -> Option<AccountId> {
         self.account
@@ -225,13 +229,17 @@ impl Core {
                     });
                     self.after_block(now, &posted, effects)?;
                 }
-                HostEffect::EntryAdmitted { .. } | HostEffect::Acknowledged { .. } => {}
+                HostEffect::EntryAdmitted { .. }
+                | HostEffect::Acknowledged { .. }
+                | HostEffect::Receipted { .. } => {}
                 HostEffect::EntryRefused { entry, refusal } => {
                     tracing::debug!(%entry, %refusal, "an entry does not wait any more");
                 }
                 HostEffect::Equivocation(deed) => {
                     tracing::warn!(?deed, "a validator contradicted itself");
                 }
+                // The host has written it down; whoever shows the node's health asks for it.
+                HostEffect::Trouble(_) => {}
             }
         }
         Ok(())
@@ -263,7 +271,7 @@ impl Core {
         );
         submits.extend(
             self.buyer
-                .after_block(state, posted, &signer, now.mono_ms, effects),
+                .after_block(&self.host, posted, &signer, now.mono_ms, effects),
         );
         effects.extend(
             self.adverts

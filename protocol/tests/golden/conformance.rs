@@ -34,5 +34,6 @@ fn generated_values_keep_their_wire_form() {
     family(&mut fixture, "signed_entry", Generator::entry);
     family(&mut fixture, "effect", Generator::effect);
     family(&mut fixture, "block", Generator::block);
+    family(&mut fixture, "receipt", Generator::receipt);
     fixture.close();
 }

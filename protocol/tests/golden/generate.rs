@@ -3,6 +3,7 @@
 use crate::rng::Rng;
 use crate::samples::key;
 use gridbay_protocol::account::{AccountKey, Roles};
+use gridbay_protocol::appeal::Appeal;
 use gridbay_protocol::block::{Block, Header};
 use gridbay_protocol::clearing::{
     Award, BuyRecord, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Sold,
@@ -17,6 +18,7 @@ use gridbay_protocol::lease::{LeaseEvent, LeaseTerms, Share};
 use gridbay_protocol::offer::{OfferTerms, Primary, Reclaim};
 use gridbay_protocol::order::{Bid, Buy, Commit, Open, Step};
 use gridbay_protocol::payment::{Posting, Purse};
+use gridbay_protocol::receipt::{Receipt, SignedReceipt};
 use gridbay_protocol::units::{Credits, Price};
 use gridbay_protocol::vote::{Certificate, CertificateSignature, Vote, VoteKind};
 
@@ -74,6 +76,24 @@ impl Generator {
             work: Hash32(self.id()),
         }
     }
+    fn open(&mut self) -> Open {
+        Open {
+            commit: EntryId(self.id()),
+            bid: self.bid(),
+            salt: self.id(),
+        }
+    }
+    pub(crate) fn receipt(&mut self) -> SignedReceipt {
+        let receipt = Receipt {
+            entry: EntryId(self.id()),
+            height: self.rng.wide(),
+            validator: ValidatorId(self.id()),
+        };
+        SignedReceipt {
+            receipt,
+            signature: self.signature(),
+        }
+    }
     fn buy(&mut self) -> Buy {
         Buy {
             class: ClassId(self.id()),
@@ -119,7 +139,7 @@ impl Generator {
         }
     }
     fn body(&mut self) -> EntryBody {
-        match self.rng.below(12) {
+        match self.rng.below(13) {
             0 => EntryBody::SetKeys {
                 keys: self.some(4, Self::account_key),
             },
@@ -154,12 +174,14 @@ impl Generator {
                 seal: Hash32(self.id()),
                 bracket: self.rng.next() as u8,
             }),
-            10 => EntryBody::Open(Open {
-                commit: EntryId(self.id()),
-                bid: self.bid(),
-                salt: self.id(),
-            }),
-            _ => EntryBody::Buy(self.buy()),
+            10 => EntryBody::Open(self.open()),
+            11 => EntryBody::Buy(self.buy()),
+            _ => EntryBody::Appeal(Box::new(Appeal {
+                key: self.key(),
+                valid_until: self.rng.wide(),
+                open: self.open(),
+                receipts: self.some(3, Self::receipt),
+            })),
         }
     }
     pub(crate) fn entry(&mut self) -> SignedEntry {

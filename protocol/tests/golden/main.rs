@@ -79,7 +79,7 @@ fn entries() {
     }
     fixture.close();
     let kinds: BTreeSet<u8> = samples.iter().map(|(_, s)| s.entry.body.kind()).collect();
-    assert_eq!(kinds, (0..=11).collect(), "a sample of every kind");
+    assert_eq!(kinds, (0..=12).collect(), "a sample of every kind");
 }
 
 #[test]
@@ -210,6 +210,22 @@ fn invitations() {
             read == Ok(sample.clone()) && !bad.eq_ignore_ascii_case(&text)
         })
     });
+    fixture.close();
+}
+
+#[test]
+fn receipts() {
+    let mut fixture = Fixture::open("receipt");
+    let (set, id) = (block::validators(), EntryId([0xe1; 32]));
+    for (name, sample) in ["receipt.first", "receipt.second"]
+        .into_iter()
+        .zip(entry::receipts(id))
+    {
+        fixture.sample(name, &sample, |r| {
+            let right = r.verify(&NETWORK, &set).is_ok();
+            assert_eq!(right, *r == sample, "damage breaks the signature");
+        });
+    }
     fixture.close();
 }
 

@@ -3,14 +3,18 @@
 use crate::samples::entry::{self, ACCOUNT, SIGNER, TOKEN};
 use crate::samples::{NETWORK, key, micros};
 use gridbay_protocol::account::{AccountKey, Roles};
+use gridbay_protocol::appeal::Appeal;
 use gridbay_protocol::codec::{self, CodecError};
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
-use gridbay_protocol::ids::{AccountId, EntryId, Hash32, LeaseId, NetworkId, OfferId, OrderId};
+use gridbay_protocol::ids::{
+    AccountId, EntryId, Hash32, LeaseId, NetworkId, OfferId, OrderId, ValidatorId,
+};
 use gridbay_protocol::invitation::{Grant, SignedGrant};
-use gridbay_protocol::keys::SecretKey;
+use gridbay_protocol::keys::{SecretKey, Signature};
 use gridbay_protocol::limits;
 use gridbay_protocol::offer::{OfferTerms, Reclaim};
 use gridbay_protocol::order::{Bid, Buy, Commit, Open, Step};
+use gridbay_protocol::receipt::{Receipt, SignedReceipt};
 use gridbay_protocol::stage::{Malformed, WellFormed};
 use gridbay_protocol::units::{Credits, Price};
 
@@ -68,6 +72,26 @@ fn buy(change: impl FnOnce(&mut Buy)) -> EntryBody {
     change(&mut buy);
     EntryBody::Buy(buy)
 }
+/// An appeal with receipts of `n` validators in order.
+fn appeal(bid: EntryBody, n: u8) -> EntryBody {
+    let EntryBody::Open(open) = bid else {
+        panic!("only openings are appealed for");
+    };
+    let receipt = |n| SignedReceipt {
+        receipt: Receipt {
+            entry: EntryId([1; 32]),
+            height: u64::MAX,
+            validator: ValidatorId([n; 32]),
+        },
+        signature: Signature([n; 64]),
+    };
+    EntryBody::Appeal(Box::new(Appeal {
+        key: key(SIGNER).public(),
+        valid_until: u64::MAX,
+        open,
+        receipts: (0..n).map(receipt).collect(),
+    }))
+}
 fn offers(n: usize) -> Vec<OfferId> {
     (0..n).map(|i| OfferId([i as u8; 32])).collect()
 }
@@ -106,6 +130,7 @@ fn refused() -> Vec<Case> {
         refused_offers(),
         refused_bids(),
         refused_buys(),
+        vec![("an appeal without receipts", appeal(open(|_| ()), 0))],
     ];
     tables.into_iter().flatten().collect()
 }
@@ -262,6 +287,11 @@ fn accepted() -> Vec<Case> {
         ("the largest bid", open(most_bid)),
         ("the smallest bid", open(least_bid)),
         ("the largest buy", buy(most_bought)),
+        // More than a third of the most validators there can be.
+        (
+            "the largest appeal",
+            appeal(open(most_bid), limits::VALIDATORS as u8 / 3 + 1),
+        ),
         ("any tip", EntryBody::RegisterBeacon { tip }),
         ("any label", EntryBody::WithdrawOffer { label: u32::MAX }),
         ("any delivery", EntryBody::Deliver { lease }),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub enum Leaves {
     /// Nothing.
     Nothing,
-    /// Some of them, cut anywhere.
+    /// Any of their sectors; a file never synced may be gone.
     Some,
     /// All of them: what a killed process leaves.
     All,
@@ -94,8 +94,10 @@ pub enum Fault {
     Slow(usize, u64),
     /// A node's disk takes no more bytes.
     DiskFull(usize),
-    /// A node's disk refuses to write.
-    DiskError(usize),
+    /// A node's disk refuses to write, after so many more writes.
+    DiskError(usize, u64),
+    /// A node's disk fails to sync once, after so many more syncs, and forgets what it should have kept.
+    SyncError(usize, u64),
     /// A node's disk works again.
     DiskCure(usize),
 }
@@ -124,7 +126,8 @@ impl Fault {
             Fault::Pause(..) => "pause",
             Fault::Slow(..) => "slow node",
             Fault::DiskFull(_) => "disk full",
-            Fault::DiskError(_) => "disk error",
+            Fault::DiskError(..) => "disk error",
+            Fault::SyncError(..) => "failed sync",
             Fault::DiskCure(_) => "disk cured",
         }
     }

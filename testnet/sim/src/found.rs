@@ -9,9 +9,17 @@ use gridbay_protocol::genesis::{FORMAT, Genesis, Member, MemberValidator, Policy
 use gridbay_protocol::ids::Hash32;
 use gridbay_protocol::keys::{PublicKey, SecretKey};
 use gridbay_protocol::units::{Credits, Price};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 
-/// Steps of a validator's first beacon chain: short, so that long runs see renewals.
-const CHAIN_STEPS: u32 = 200;
+/// Steps of a validator's beacon chains: short, so that small federations renew theirs. A quarter is left at
+/// a renewal: enough turns for a registration that is lost to be sent again.
+const CHAIN_STEPS: u32 = 40;
+/// Accounts that a member may open: few, so that some members reach their quota.
+const ACCOUNTS_PER_MEMBER: u32 = 3;
+/// Classes: name, processors, reference price. Most trade is in the first, none in the last.
+pub(crate) const CLASSES: [(&str, u32, u64); 3] =
+    [("small", 1, 100), ("large", 4, 400), ("rare", 64, 6_400)];
 /// What every member starts with, in credits.
 const ENDOWMENT: u64 = 1_000;
 
@@ -19,10 +27,18 @@ const ENDOWMENT: u64 = 1_000;
 pub fn credits(n: u64) -> Credits {
     Credits::from_micros(n * 1_000_000).expect("a small amount")
 }
+thread_local! {
+    /// A key is asked for with every message; making one takes a multiplication on the curve.
+    static KEYS: RefCell<BTreeMap<(u8, usize), SecretKey>> = RefCell::default();
+}
+
 fn key(kind: u8, n: usize) -> SecretKey {
-    let mut seed = [kind; 32];
-    seed[24..].copy_from_slice(&(n as u64).to_le_bytes());
-    SecretKey::from_seed(&seed)
+    let make = || {
+        let mut seed = [kind; 32];
+        seed[24..].copy_from_slice(&(n as u64).to_le_bytes());
+        SecretKey::from_seed(&seed)
+    };
+    KEYS.with_borrow_mut(|keys| keys.entry((kind, n)).or_insert_with(make).clone())
 }
 /// Signs entries of node `n`'s account.
 pub fn account_key(n: usize) -> SecretKey {
@@ -59,9 +75,13 @@ fn class(name: &str, vcpu: u32, price: u64) -> Class {
 }
 
 fn policy(pace: Pace) -> Policy {
-    match pace {
+    let policy = match pace {
         Pace::Local => Policy::local(),
         Pace::WideArea => Policy::wide_area(),
+    };
+    Policy {
+        accounts_per_member: ACCOUNTS_PER_MEMBER,
+        ..policy
     }
 }
 
@@ -83,13 +103,17 @@ pub fn genesis(plan: &Plan) -> Genesis {
         }),
         addresses: vec![],
     };
+    let mut classes: Vec<Class> = CLASSES
+        .map(|(name, vcpu, price)| class(name, vcpu, price))
+        .into();
+    classes.sort_by_key(|class| class.key.id());
     Genesis {
         format: FORMAT,
         rules: RULES,
         name: "world".into(),
         time_ms: EPOCH_MS,
         policy: policy(plan.pace),
-        classes: vec![class("small", 1, 100), class("large", 4, 400)],
+        classes,
         members: (0..plan.validators + plan.others).map(member).collect(),
         beacon: Hash32([9; 32]),
     }

@@ -3,7 +3,9 @@
 //! One thread, virtual time, one seed that decides everything. The cores are the real ones, consensus,
 //! ledger, journal and agents included; network, disks, clocks, jobs and users are played.
 
+pub mod batch;
 pub mod check;
+pub mod cli;
 pub mod clock;
 pub mod cover;
 pub mod fault;
@@ -11,8 +13,10 @@ pub mod found;
 pub mod liar;
 mod load;
 pub mod plan;
+pub mod regression;
 pub mod rng;
 pub mod run;
+pub mod shrink;
 pub mod tell;
 pub mod trace;
 pub mod world;

@@ -1,26 +1,23 @@
 //! `gridbay-sim`: the deterministic world alone, without the laboratory around it.
 
-fn main() {
-    let seeds: Vec<u64> = std::env::args()
-        .skip(1)
-        .filter_map(|a| a.parse().ok())
-        .collect();
-    for seed in seeds[0]..seeds[1] {
-        let plan = if seeds.len() > 2 {
-            gridbay_sim::plan::Plan::calm(seed, seeds[2] as usize)
-        } else {
-            gridbay_sim::plan::Plan::draw(seed)
-        };
-        let began = std::time::Instant::now();
-        let out = gridbay_sim::run::run(&plan, None, Default::default());
-        println!(
-            "{seed} n={} {:?} {:?} {} {:?} {:?}",
-            plan.validators,
-            out.yields,
-            out.broken,
-            &out.trace[..8],
-            began.elapsed(),
-            out.cover.missing()
-        );
-    }
+use clap::Parser;
+use gridbay_sim::cli::Sim;
+use std::error::Error;
+use std::process::ExitCode;
+
+/// Deterministic worlds of whole gridbay nodes
+#[derive(Parser)]
+#[command(version)]
+struct Args {
+    #[command(subcommand)]
+    sim: Sim,
+}
+
+fn main() -> Result<ExitCode, Box<dyn Error>> {
+    let well = Args::parse().sim.run(&mut std::io::stdout())?;
+    Ok(if well {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }

@@ -271,10 +271,10 @@ fn slowness(plan: &Plan, rng: &mut Rng, at: u64, faults: &mut Vec<Timed>) {
 
 fn disks(plan: &Plan, rng: &mut Rng, at: u64, faults: &mut Vec<Timed>) {
     let node = rng.index(plan.nodes());
-    let fault = if rng.chance(500_000) {
-        Fault::DiskFull(node)
-    } else {
-        Fault::DiskError(node)
+    let fault = match rng.below(3) {
+        0 => Fault::DiskFull(node),
+        1 => Fault::DiskError(node, rng.below(20)),
+        _ => Fault::SyncError(node, rng.below(20)),
     };
     push(faults, at, fault);
     let back = at + rng.range(500, 2 * TROUBLE_MS);

@@ -1,5 +1,7 @@
-//! A disk in memory that can lose power: for simulation and tests.
+//! A disk in memory that can lose power and fail: for simulation and tests.
 
+use super::faulty::{FaultPlan, Operation, Strike};
+use super::pages::Pages;
 use super::{Disk, DiskError};
 use std::collections::BTreeMap;
 use std::io;
@@ -11,11 +13,29 @@ pub struct MemDisk(Arc<Mutex<Files>>);
 
 #[derive(Debug, Default)]
 struct Files {
-    /// What a running node sees.
-    live: BTreeMap<String, Vec<u8>>,
-    /// What a power loss leaves.
-    safe: BTreeMap<String, Vec<u8>>,
+    files: BTreeMap<String, Pages>,
+    plan: FaultPlan,
     syncs: u64,
+    operations: u64,
+    bytes_read: u64,
+    faults: u64,
+}
+
+impl Files {
+    /// Counts an operation; says how it fails if it does.
+    fn strike(&mut self, operation: Operation, bytes: usize) -> Option<Strike> {
+        self.operations += u64::from(operation != Operation::Read);
+        let strike = self.plan.strike(operation, bytes)?;
+        self.faults += 1;
+        Some(strike)
+    }
+    fn find(&mut self, operation: &'static str, file: &str) -> Result<&mut Pages, DiskError> {
+        self.files.get_mut(file).ok_or_else(|| DiskError {
+            operation,
+            file: file.to_owned(),
+            source: io::ErrorKind::NotFound.into(),
+        })
+    }
 }
 
 impl MemDisk {
@@ -23,112 +43,139 @@ impl MemDisk {
     pub fn new() -> MemDisk {
         MemDisk::default()
     }
-    /// Loses power: of the bytes appended to a file since its last sync only a prefix stays,
-    /// which `kept` chooses (from the number of bytes at stake to the number that survive).
+    /// Loses power: of the bytes written to a file since its last sync only the first stay; how many,
+    /// `kept` chooses (from the number of bytes at stake). Files never synced are gone. The power is back
+    /// at once; the plan of faults stays.
     pub fn crash(&self, mut kept: impl FnMut(u64) -> u64) {
+        self.lose(|pages| pages.cut(&mut kept));
+    }
+    /// Loses power as badly as it may: of what was written since the last sync any selection of 512-byte
+    /// sectors stays, a longer file may have zeros where they are lost, and a file never synced may be
+    /// gone. `below(n)` draws a number below `n` (at least 1).
+    pub fn crash_torn(&self, mut below: impl FnMut(u64) -> u64) {
+        self.lose(|pages| pages.tear(&mut below));
+    }
+    fn lose(&self, mut after: impl FnMut(&Pages) -> Option<Pages>) {
         let mut files = self.files();
-        let Files { live, safe, .. } = &mut *files;
-        let mut after = BTreeMap::new();
-        for (name, safe_bytes) in safe.iter() {
-            let mut bytes = safe_bytes.clone();
-            if let Some(seen) = live.get(name).filter(|l| l.starts_with(safe_bytes)) {
-                let at_stake = (seen.len() - bytes.len()) as u64;
-                let keep = kept(at_stake).min(at_stake) as usize;
-                let start = bytes.len();
-                bytes.extend_from_slice(&seen[start..start + keep]);
-            }
-            after.insert(name.clone(), bytes);
-        }
-        *safe = after.clone();
-        *live = after;
+        let left = files.files.iter();
+        let left = left.filter_map(|(name, pages)| Some((name.clone(), after(pages)?)));
+        files.files = left.collect();
+        files.plan.power = None;
+    }
+    /// Makes operations fail from now on, as planned. Replaces the plan before.
+    pub fn fail(&self, plan: FaultPlan) {
+        self.files().plan = plan;
+    }
+    /// Ends all faults. What a failed sync forgot stays forgotten.
+    pub fn cure(&self) {
+        self.fail(FaultPlan::default());
+    }
+    /// How many operations failed by plan.
+    pub fn faults(&self) -> u64 {
+        self.files().faults
     }
     /// How often any file was synced.
     pub fn syncs(&self) -> u64 {
         self.files().syncs
     }
+    /// How many operations were tried, reading not counted.
+    pub fn operations(&self) -> u64 {
+        self.files().operations
+    }
+    /// How many bytes were read.
+    pub fn bytes_read(&self) -> u64 {
+        self.files().bytes_read
+    }
     /// Flips all bits of one byte, also in what is safe: damage that no crash causes.
     pub fn damage(&self, file: &str, offset: u64) {
         let mut files = self.files();
-        let Files { live, safe, .. } = &mut *files;
-        for side in [live, safe] {
-            if let Some(byte) = side
-                .get_mut(file)
-                .and_then(|b| b.get_mut(usize::try_from(offset).ok()?))
-            {
-                *byte = !*byte;
-            }
+        if let (Some(pages), Ok(offset)) = (files.files.get_mut(file), usize::try_from(offset)) {
+            pages.damage(offset);
         }
     }
     fn files(&self) -> MutexGuard<'_, Files> {
         self.0.lock().unwrap_or_else(|e| e.into_inner())
     }
+    /// Counts an operation; the error if it fails by plan.
+    fn begin(&self, operation: Operation, word: &'static str, file: &str) -> Result<(), DiskError> {
+        match self.files().strike(operation, 0) {
+            Some(strike) => Err(strike.on(word, file)),
+            None => Ok(()),
+        }
+    }
 }
 
-fn missing(operation: &'static str, file: &str) -> DiskError {
-    DiskError {
-        operation,
-        file: file.to_owned(),
-        source: io::ErrorKind::NotFound.into(),
-    }
+fn place(offset: u64) -> usize {
+    usize::try_from(offset).unwrap_or(usize::MAX)
 }
 
 impl Disk for MemDisk {
     fn list(&self) -> Result<Vec<String>, DiskError> {
-        Ok(self.files().live.keys().cloned().collect())
+        self.begin(Operation::Read, "list", "the directory")?;
+        Ok(self.files().files.keys().cloned().collect())
     }
     fn len(&self, file: &str) -> Result<u64, DiskError> {
-        Ok(self.files().live.get(file).map_or(0, |b| b.len() as u64))
+        self.begin(Operation::Read, "measure", file)?;
+        let files = self.files();
+        Ok(files.files.get(file).map_or(0, |p| p.live().len() as u64))
     }
     fn read(&self, file: &str, offset: u64, len: usize) -> Result<Vec<u8>, DiskError> {
-        let files = self.files();
-        let bytes = files.live.get(file).ok_or_else(|| missing("read", file))?;
-        let start = bytes
-            .len()
-            .min(usize::try_from(offset).unwrap_or(usize::MAX));
+        self.begin(Operation::Read, "read", file)?;
+        let mut files = self.files();
+        let bytes = files.find("read", file)?.live();
+        let start = bytes.len().min(place(offset));
         let end = bytes.len().min(start.saturating_add(len));
-        Ok(bytes[start..end].to_vec())
+        let read = bytes[start..end].to_vec();
+        files.bytes_read += read.len() as u64;
+        Ok(read)
     }
     fn append(&mut self, file: &str, bytes: &[u8]) -> Result<(), DiskError> {
         let mut files = self.files();
-        files.live.entry(file.to_owned()).or_default().extend(bytes);
+        let strike = files.strike(Operation::Append, bytes.len());
+        let written = strike.as_ref().map_or(bytes.len(), |s| s.written);
+        if strike.is_none() || written > 0 {
+            let pages = files.files.entry(file.to_owned()).or_default();
+            pages.append(&bytes[..written]);
+        }
+        strike.map_or(Ok(()), |s| Err(s.on("append to", file)))
+    }
+    fn rewrite(&mut self, file: &str, offset: u64, bytes: &[u8]) -> Result<(), DiskError> {
+        self.begin(Operation::Rewrite, "rewrite", file)?;
+        let mut files = self.files();
+        files.find("rewrite", file)?.rewrite(place(offset), bytes);
         Ok(())
     }
     fn sync(&mut self, file: &str) -> Result<(), DiskError> {
         let mut files = self.files();
-        let Files { live, safe, syncs } = &mut *files;
-        let bytes = live.get(file).ok_or_else(|| missing("sync", file))?;
-        let copy = safe.entry(file.to_owned()).or_default();
-        match bytes.strip_prefix(copy.as_slice()) {
-            Some(rest) => copy.extend_from_slice(rest),
-            None => *copy = bytes.clone(),
+        let strike = files.strike(Operation::Sync, 0);
+        let pages = files.find("sync", file)?;
+        if let Some(strike) = strike {
+            if strike.forgets {
+                pages.forget();
+            }
+            return Err(strike.on("sync", file));
         }
-        *syncs += 1;
+        pages.sync();
+        files.syncs += 1;
         Ok(())
     }
     fn rename(&mut self, from: &str, to: &str) -> Result<(), DiskError> {
+        self.begin(Operation::Rename, "rename", from)?;
         let mut files = self.files();
-        let bytes = files
-            .live
-            .remove(from)
-            .ok_or_else(|| missing("rename", from))?;
-        files.live.insert(to.to_owned(), bytes);
-        let safe = files.safe.remove(from).unwrap_or_default();
-        files.safe.insert(to.to_owned(), safe);
+        files.find("rename", from)?.name();
+        if let Some(pages) = files.files.remove(from) {
+            files.files.insert(to.to_owned(), pages);
+        }
         Ok(())
     }
     fn truncate(&mut self, file: &str, len: u64) -> Result<(), DiskError> {
-        let mut files = self.files();
-        let bytes = files
-            .live
-            .get_mut(file)
-            .ok_or_else(|| missing("truncate", file))?;
-        bytes.truncate(usize::try_from(len).unwrap_or(usize::MAX));
+        self.begin(Operation::Truncate, "truncate", file)?;
+        self.files().find("truncate", file)?.truncate(place(len));
         Ok(())
     }
     fn remove(&mut self, file: &str) -> Result<(), DiskError> {
-        let mut files = self.files();
-        files.live.remove(file);
-        files.safe.remove(file);
+        self.begin(Operation::Remove, "remove", file)?;
+        self.files().files.remove(file);
         Ok(())
     }
 }
@@ -148,5 +195,62 @@ mod tests {
         disk.crash(|at_stake| at_stake / 2);
         assert_eq!(disk.read("a", 0, 99).unwrap(), b"safe-l");
         assert_eq!(disk.list().unwrap(), ["a"]);
+    }
+
+    #[test]
+    fn a_torn_crash_keeps_any_sectors_and_zeros_for_the_others() {
+        let disk = MemDisk::new();
+        let mut handle = disk.clone();
+        handle.append("a", &[1; 512]).unwrap();
+        handle.sync("a").unwrap();
+        handle.append("a", &[2; 1_024]).unwrap();
+        handle.append("b", &[3; 9]).unwrap();
+        // In "a" the first sector at stake is lost, the second stays; the name of "b" is lost.
+        let mut draws = [1, 0, 1, 0].into_iter();
+        disk.crash_torn(|_| draws.next().unwrap());
+        assert_eq!(disk.list().unwrap(), ["a"]);
+        let expected = [[1; 512], [0; 512], [2; 512]].concat();
+        assert_eq!(disk.read("a", 0, 9_999).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_forgetful_sync_loses_bytes_that_still_look_present_until_they_are_rewritten() {
+        for rewritten in [false, true] {
+            let mut disk = MemDisk::new();
+            disk.append("a", &[1; 1_024]).unwrap();
+            disk.fail(FaultPlan::forgetful_sync(0));
+            assert!(disk.sync("a").is_err());
+            assert_eq!(disk.read("a", 0, 9_999).unwrap(), [1; 1_024]);
+            if rewritten {
+                disk.rewrite("a", 0, &[1; 1_024]).unwrap();
+            }
+            disk.append("a", &[2; 512]).unwrap();
+            disk.sync("a").unwrap();
+            disk.crash(|_| 0);
+            let first = [u8::from(rewritten); 1_024];
+            assert_eq!(disk.read("a", 0, 1_024).unwrap(), first);
+            assert_eq!(disk.read("a", 1_024, 512).unwrap(), [2; 512]);
+        }
+    }
+
+    #[test]
+    fn a_full_disk_takes_what_fits_and_a_plan_strikes_once_or_for_good() {
+        let mut disk = MemDisk::new();
+        disk.fail(FaultPlan::full_after(5));
+        disk.append("a", b"123").unwrap();
+        let full = disk.append("a", b"456").unwrap_err();
+        assert_eq!(full.source.kind(), io::ErrorKind::StorageFull);
+        assert_eq!(disk.read("a", 0, 9).unwrap(), b"12345");
+        disk.fail(FaultPlan::once(Operation::Rename, 0));
+        assert!(disk.rename("a", "b").is_err());
+        disk.rename("a", "b").unwrap();
+        disk.fail(FaultPlan {
+            lasting: true,
+            ..FaultPlan::once(Operation::Read, 1)
+        });
+        assert!(disk.len("b").is_ok());
+        assert!(disk.read("b", 0, 1).is_err() && disk.len("b").is_err());
+        disk.cure();
+        assert_eq!((disk.len("b").unwrap(), disk.faults()), (5, 4));
     }
 }

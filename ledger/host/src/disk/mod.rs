@@ -3,10 +3,17 @@
 //! All file names are relative and made by this crate. Bytes are safe from a crash only after
 //! [`Disk::sync`]; creations, renames and removals only after [`Disk::sync`] of the file concerned
 //! (creations) or when the call returns (renames, removals).
+//!
+//! A failed [`Disk::sync`] may have lost bytes that reading still shows, and a later one that succeeds need
+//! not bring them back: the system has given the pages up. So whoever opens a file again after a failure
+//! writes what may never have been synced once more with [`Disk::rewrite`], and syncs it.
 
+mod faulty;
 mod mem;
+mod pages;
 mod real;
 
+pub use faulty::{FaultPlan, Operation};
 pub use mem::MemDisk;
 pub use real::RealDisk;
 
@@ -33,7 +40,9 @@ pub trait Disk: Send {
     fn read(&self, file: &str, offset: u64, len: usize) -> Result<Vec<u8>, DiskError>;
     /// Appends bytes, creating the file (readable by its owner alone) if there is none.
     fn append(&mut self, file: &str, bytes: &[u8]) -> Result<(), DiskError>;
-    /// Makes all bytes of a file, and its name, safe from a crash.
+    /// Writes bytes of a file in place once more, within its length, so that the next sync covers them.
+    fn rewrite(&mut self, file: &str, offset: u64, bytes: &[u8]) -> Result<(), DiskError>;
+    /// Makes all bytes of a file written since the last sync, and its name, safe from a crash.
     fn sync(&mut self, file: &str) -> Result<(), DiskError>;
     /// Gives a file another name, replacing what had it; safe from a crash on return.
     fn rename(&mut self, from: &str, to: &str) -> Result<(), DiskError>;

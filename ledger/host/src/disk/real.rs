@@ -14,8 +14,8 @@ pub struct RealDisk {
     root: PathBuf,
     /// Open handles by name.
     open: Mutex<BTreeMap<String, File>>,
-    /// Files created since the directory was last synced.
-    unnamed: BTreeSet<String>,
+    /// Files whose names this handle has made safe. Whoever created the others may have failed to.
+    named: BTreeSet<String>,
 }
 
 fn failed(operation: &'static str, file: &str) -> impl FnOnce(io::Error) -> DiskError {
@@ -41,7 +41,7 @@ impl RealDisk {
         Ok(RealDisk {
             root: root.to_owned(),
             open: Mutex::new(BTreeMap::new()),
-            unnamed: BTreeSet::new(),
+            named: BTreeSet::new(),
         })
     }
     /// Runs `work` on the handle of a file, opening it first if need be.
@@ -109,27 +109,35 @@ impl Disk for RealDisk {
         self.with(file, false, read).map_err(failed("read", file))
     }
     fn append(&mut self, file: &str, bytes: &[u8]) -> Result<(), DiskError> {
-        let known = self.open.get_mut().is_ok_and(|o| o.contains_key(file));
-        if !known && !self.root.join(file).exists() {
-            self.unnamed.insert(file.to_owned());
-        }
         self.with(file, true, |handle| handle.write_all(bytes))
             .map_err(failed("append to", file))
+    }
+    fn rewrite(&mut self, file: &str, offset: u64, bytes: &[u8]) -> Result<(), DiskError> {
+        // A handle of its own: one that appends would append here, too.
+        OpenOptions::new()
+            .write(true)
+            .open(self.root.join(file))
+            .and_then(|handle| handle.write_all_at(bytes, offset))
+            .map_err(failed("rewrite", file))
     }
     fn sync(&mut self, file: &str) -> Result<(), DiskError> {
         self.with(file, false, |handle| handle.sync_data())
             .map_err(failed("sync", file))?;
-        if self.unnamed.remove(file) {
+        if !self.named.contains(file) {
             self.sync_directory().map_err(failed("sync", file))?;
+            self.named.insert(file.to_owned());
         }
         Ok(())
     }
     fn rename(&mut self, from: &str, to: &str) -> Result<(), DiskError> {
         self.forget(from);
         self.forget(to);
+        self.named.remove(from);
         fs::rename(self.root.join(from), self.root.join(to))
             .and_then(|()| self.sync_directory())
-            .map_err(failed("rename", from))
+            .map_err(failed("rename", from))?;
+        self.named.insert(to.to_owned());
+        Ok(())
     }
     fn truncate(&mut self, file: &str, len: u64) -> Result<(), DiskError> {
         self.with(file, false, |handle| handle.set_len(len))
@@ -137,6 +145,7 @@ impl Disk for RealDisk {
     }
     fn remove(&mut self, file: &str) -> Result<(), DiskError> {
         self.forget(file);
+        self.named.remove(file);
         match fs::remove_file(self.root.join(file)) {
             Ok(()) => self.sync_directory().map_err(failed("remove", file)),
             Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -157,7 +166,8 @@ mod tests {
         let mut disk = RealDisk::open(&root).unwrap();
         assert_eq!(disk.len("a").unwrap(), 0);
         disk.append("a", b"hello").unwrap();
-        disk.append("a", b" world").unwrap();
+        disk.append("a", b" xorld").unwrap();
+        disk.rewrite("a", 6, b"w").unwrap();
         disk.sync("a").unwrap();
         let mode = |p: &Path| fs::metadata(p).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&root), mode(&root.join("a"))), (0o700, 0o600));

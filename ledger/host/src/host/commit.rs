@@ -39,10 +39,13 @@ impl Host {
             effects,
         });
         self.tip_certificate = Some(certificate);
+        self.compare_clock(block.header().time_ms);
         let settled = self.pool.settle(&self.state, block.entries());
         for (entry, source) in settled.ready {
             self.announce(&entry, source);
         }
+        self.promise_more();
+        self.receipts.forget(height);
         for (entry, refusal) in settled.dropped {
             let refusal = PoolRefusal::Ledger(Box::new(refusal));
             self.effects
@@ -52,6 +55,19 @@ impl Host {
         // Told at the end of the step, once for many blocks.
         self.status_at = self.now.mono_ms;
         Ok(())
+    }
+    /// Compares our clock with the tip's time, unless the tip is one of many that we missed.
+    fn compare_clock(&mut self, block_ms: u64) {
+        if self.catchup.knows_more(self.state.height()) {
+            return;
+        }
+        if let Some(news) = self.clock.observe(block_ms, self.now.wall_ms) {
+            match news {
+                Some(trouble) => tracing::warn!(%trouble, "no entries are taken"),
+                None => tracing::info!("the clock is right again"),
+            }
+            self.effects.push(HostEffect::Trouble(news));
+        }
     }
     /// Forgets everything about the height that ended.
     fn end_height(&mut self, height: u64) {

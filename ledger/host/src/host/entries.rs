@@ -1,7 +1,7 @@
 //! Entries on their way into the pool, and from validator to validator.
 //!
 //! 1. An entry of our own users enters the pool or is refused at once.
-//! 2. It is sent to all validators; a validator then acknowledges it.
+//! 2. It is sent to all validators; a validator then acknowledges it (see `promises`).
 //! 3. An entry from a validator enters the pool and goes no further: its sender told all. One from anybody
 //!    else is passed on by the first validator it reaches, as soon as the ledger admits it: what only
 //!    waits costs its sender nothing and would cost everybody.
@@ -26,13 +26,18 @@ impl Host {
         let id = entry.id();
         match self.pool.add(&self.state, Arc::clone(&entry), Source::Own) {
             Ok(_) => {
+                self.receipts.watch(id, entry.entry().valid_until);
                 self.relay.push(entry.signed().clone());
                 self.effects.push(HostEffect::EntryAdmitted { entry: id });
-                if self.votes() {
-                    self.effects.push(HostEffect::Acknowledged { entry: id });
-                }
+                self.promise(&id);
             }
             Err(refusal) => {
+                let known = matches!(refusal, PoolRefusal::Known(_));
+                // Ours from before a restart: who acknowledged it then answers again.
+                if known && self.receipts.watch(id, entry.entry().valid_until) {
+                    self.relay.push(entry.signed().clone());
+                    self.keep_own(&id);
+                }
                 let refused = HostEffect::EntryRefused { entry: id, refusal };
                 self.effects.push(refused);
             }
@@ -47,6 +52,7 @@ impl Host {
         for signed in entries {
             let id = signed.id();
             if self.pool.contains(&id) {
+                self.receipt_for(&id, from);
                 continue;
             }
             let formed = WellFormed::check(&self.state.network(), signed);
@@ -58,6 +64,7 @@ impl Host {
             match self.pool.add(&self.state, Arc::clone(&entry), source) {
                 Ok(ready) => {
                     self.effects.push(HostEffect::EntryAdmitted { entry: id });
+                    self.receipt_for(&id, from);
                     if ready {
                         self.announce(&entry, source);
                     }
@@ -69,15 +76,11 @@ impl Host {
     }
     /// Passes on and acknowledges an entry that is ready for the first time, as a validator.
     pub(super) fn announce(&mut self, entry: &Authentic, source: Source) {
-        // Of our own users' entries all validators and the user know already.
-        if !self.votes() || source == Source::Own {
-            return;
-        }
-        if source == Source::Other {
+        // Of our own users' entries all validators know already.
+        if source == Source::Other && self.votes() {
             self.relay.push(entry.signed().clone());
         }
-        let entry = entry.id();
-        self.effects.push(HostEffect::Acknowledged { entry });
+        self.promise(&entry.id());
     }
     /// Whether a peer is the node of a validator.
     pub(super) fn is_validators_node(&self, peer: &Peer) -> bool {

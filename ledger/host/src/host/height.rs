@@ -40,7 +40,8 @@ impl Host {
         let height = self.state.height() + 1;
         // The journal of a height may only be superseded once its block is safe.
         self.blocks.sync(&mut *self.disk)?;
-        self.journal.begin(&mut *self.disk, height)?;
+        let open = || self.pool.open_promises();
+        self.journal.begin(&mut *self.disk, height, open)?;
         self.pace.start(self.now.mono_ms);
         let resumed = if self.resumes(height) {
             self.recovered.take()

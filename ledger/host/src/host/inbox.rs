@@ -68,6 +68,7 @@ impl Host {
             }
             HostMessage::SyncResponse(items) => return self.take_blocks(from, items),
             HostMessage::Entries(entries) => self.take_entries(from, entries),
+            HostMessage::Receipts(receipts) => self.take_receipts(from, receipts),
             HostMessage::Vote(_)
             | HostMessage::Proposal(_)
             | HostMessage::Polka(_)

@@ -3,6 +3,7 @@
 use crate::catchup::Peer;
 use crate::mempool::PoolRefusal;
 use crate::message::{HostMessage, SignedProposal};
+use crate::trouble::Trouble;
 use gridbay_ledger::CheckedBlock;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::evidence::Evidence;
@@ -118,8 +119,14 @@ pub enum HostEffect {
         /// Why.
         refusal: PoolRefusal,
     },
-    /// This validator has relayed the entry to all others and will not vote for blocks that omit it.
+    /// This validator has relayed the entry to all others and will not vote for blocks that omit it, also after a
+    /// crash. Whoever sent the entry gets its receipt.
     Acknowledged {
+        /// The entry.
+        entry: EntryId,
+    },
+    /// Receipts of more than two thirds of the power are here for an entry of this node's own.
+    Receipted {
         /// The entry.
         entry: EntryId,
     },
@@ -132,4 +139,6 @@ pub enum HostEffect {
     },
     /// A validator contradicted itself.
     Equivocation(Equivocation),
+    /// A trouble of this node begins, changes or (`None`) ends.
+    Trouble(Option<Trouble>),
 }

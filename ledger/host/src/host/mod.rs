@@ -5,13 +5,15 @@
 //! 2. does what has become due: timers, missing bodies, catch-up, the next height,
 //! 3. syncs the block file if a block was decided, and the journal if something was signed for a height
 //!    still open: one sync each, before any effect of the step reaches the caller,
-//! 4. says when it wants to be woken.
+//! 4. writes a snapshot of the state if one is due,
+//! 5. says when it wants to be woken.
 //!
 //! That makes three syncs per height: prevote, precommit, block. A block that is safe makes everything
 //! signed for its height superfluous, so its step needs no sync of the journal.
 //!
 //! A validator votes through an [`Engine`]; everybody, also a validator that fell behind, follows by
-//! certificates (`sync`). An error of [`Host::step`] is a [`Fault`] of this node: the node stops.
+//! certificates (`sync`). An error of [`Host::step`] is a [`Fault`] of this node: no effect of that step leaves
+//! it, no later step is taken, and the node stops. Opened again on a disk that works, it goes on.
 
 mod bodies;
 mod commit;
@@ -20,6 +22,7 @@ mod height;
 mod inbox;
 mod io;
 mod open;
+mod promises;
 mod query;
 mod sizes;
 mod sync;
@@ -39,15 +42,19 @@ use crate::guard::Guard;
 use crate::index::Index;
 use crate::journal::{Journal, Recovered};
 use crate::limits;
-use crate::mempool::Mempool;
+use crate::mempool::{Mempool, PoolRefusal};
 use crate::message::{HostMessage, Status};
 use crate::pacing::Pace;
+use crate::receipts::Receipts;
 use crate::reveals::Reveals;
 use crate::serving::Serving;
+use crate::snapshots::Snapshots;
+use crate::trouble::ClockWatch;
 use gridbay_ledger::State;
 use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::evidence::Evidence;
 use gridbay_protocol::ids::ValidatorId;
+use gridbay_protocol::receipt::SignedReceipt;
 use gridbay_protocol::vote::{Certificate, VoteKind};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -77,12 +84,18 @@ pub struct Host {
     catchup: Catchup,
     serving: Serving,
     pace: Pace,
+    snapshots: Snapshots,
+    clock: ClockWatch,
     now: Now,
     /// When to state our tip again.
     status_at: u64,
     effects: Vec<HostEffect>,
     /// Entries to send to all validators at the end of the step.
     relay: Vec<SignedEntry>,
+    /// Receipts of ours to send at the end of the step.
+    given: Vec<(Peer, SignedReceipt)>,
+    /// Receipts of our own entries.
+    receipts: Receipts,
     /// Whether something was signed that only the journal can make safe.
     signed: bool,
     /// Whose message is being handled.
@@ -120,6 +133,7 @@ impl Host {
             return Err(fault);
         }
         self.flush_relay();
+        self.flush_receipts();
         let wake = self.wake_at();
         self.effects.push(HostEffect::WakeAt(wake));
         Ok(std::mem::take(&mut self.effects))
@@ -134,7 +148,13 @@ impl Host {
             HostInput::Tick => Ok(()),
             HostInput::Message { from, message } => self.receive(from, message),
             HostInput::Submit(entry) => {
-                self.submit(entry);
+                match self.clock.trouble() {
+                    Some(trouble) => self.effects.push(HostEffect::EntryRefused {
+                        entry: entry.id(),
+                        refusal: PoolRefusal::Trouble(trouble),
+                    }),
+                    None => self.submit(entry),
+                }
                 Ok(())
             }
             HostInput::PeerUp(peer) => {
@@ -181,9 +201,22 @@ impl Host {
     fn make_safe(&mut self) -> Result<(), Fault> {
         self.blocks.sync(&mut *self.disk)?;
         if std::mem::take(&mut self.signed) {
+            let receipts = self.write_promises()?;
             self.journal.sync(&mut *self.disk)?;
+            self.give_receipts(receipts);
+        }
+        if self.snapshots.is_due(&self.blocks) {
+            // What the index holds after a killed process reaches at least as far as the snapshot.
+            self.index.flush();
+            self.snapshots
+                .write(&mut *self.disk, &self.blocks, &self.state)?;
         }
         Ok(())
+    }
+    /// Sets how many blocks at most lie between two snapshots, [`limits::SNAPSHOT_BLOCKS`] by default: for
+    /// simulators and tests that want many.
+    pub fn snapshot_every(&mut self, blocks: u64) {
+        self.snapshots.set_every(blocks);
     }
 
     fn wake_at(&self) -> u64 {

@@ -1,5 +1,12 @@
-//! Opening a host: the block file is executed from the genesis on, then the journal is read.
+//! Opening a host:
+//!
+//! 1. the block file is read once from end to end, for its checksums (`blocks`, `record`);
+//! 2. the index is thrown away unless it is of this block file (`index`);
+//! 3. the state of the newest good snapshot is restored, or the genesis' (`snapshots`);
+//! 4. the blocks after it are checked and executed, and the index takes those that it lacks;
+//! 5. the journal is read; its statements bind the sign-guard.
 
+use super::promises::restore;
 use super::{Host, Now};
 use crate::blocks::BlockFile;
 use crate::candidates::Candidates;
@@ -10,15 +17,18 @@ use crate::fault::Fault;
 use crate::guard::Guard;
 use crate::index::Index;
 use crate::journal::Journal;
-use crate::mempool::Mempool;
 use crate::message::DecidedBlock;
 use crate::pacing::Pace;
+use crate::receipts::Receipts;
 use crate::reveals::Reveals;
 use crate::serving::Serving;
+use crate::snapshots::Snapshots;
+use crate::trouble::ClockWatch;
 use gridbay_ledger::{CheckedBlock, State};
 use gridbay_protocol::beacon::Chain;
 use gridbay_protocol::genesis::Genesis;
 use gridbay_protocol::keys::SecretKey;
+use gridbay_protocol::vote::Certificate;
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::path::PathBuf;
@@ -33,7 +43,7 @@ pub struct HostConfig {
     /// First beacon chain of this node's validator; later generations follow from it. Without it, the
     /// validator votes but never proposes.
     pub chain: Option<Chain>,
-    /// Directory of the index; `None` keeps it in memory.
+    /// Directory of the index; `None` keeps it in memory, from the snapshot on that the host starts from.
     pub index: Option<PathBuf>,
 }
 
@@ -64,21 +74,22 @@ fn repeat(state: &mut State, index: &mut Index, decided: DecidedBlock) -> Result
     Ok(())
 }
 
-/// Judges the index by the block file, before any block is applied to it.
-fn reconcile(index: &mut Index, disk: &mut dyn Disk) -> Result<(), Fault> {
-    let height = index.applied();
-    if height == 0 {
-        return Ok(());
+/// Applies the blocks after a state; returns the certificate of the last block.
+fn catch_up(
+    state: &mut State,
+    index: &mut Index,
+    blocks: &BlockFile,
+    disk: &dyn Disk,
+) -> Result<Option<Certificate>, Fault> {
+    let height = state.height();
+    let mut certificate = blocks.read(disk, height)?.map(|tip| tip.certificate);
+    for height in height + 1..=blocks.tip() {
+        let decided = blocks.read(disk, height)?;
+        let decided = decided.ok_or(Fault::Invariant("all heights up to the tip can be read"))?;
+        certificate = Some(decided.certificate.clone());
+        repeat(state, index, decided)?;
     }
-    let mut found = None;
-    BlockFile::open(disk, |decided| {
-        if decided.block.header.height == height {
-            found = Some(decided.block.id());
-        }
-        Ok(())
-    })?;
-    index.reconcile(found);
-    Ok(())
+    Ok(certificate)
 }
 
 impl Host {
@@ -88,14 +99,18 @@ impl Host {
     /// The disk fails, one of the files is damaged, or the genesis is refused.
     pub fn open(config: HostConfig, mut disk: Box<dyn Disk>) -> Result<Host, Fault> {
         let mut state = State::genesis(&config.genesis)?;
+        let blocks = BlockFile::open(&mut *disk)?;
         let mut index = Index::open(config.index.as_deref());
-        reconcile(&mut index, &mut *disk)?;
-        let mut tip_certificate = None;
-        let blocks = BlockFile::open(&mut *disk, |decided| {
-            tip_certificate = Some(decided.certificate.clone());
-            repeat(&mut state, &mut index, decided)
-        })?;
-        let (journal, recovered) = Journal::open(&mut *disk)?;
+        let last = blocks.read(&*disk, index.applied())?;
+        index.reconcile(last.map(|decided| decided.block.id()));
+        let reach = index.reach();
+        let snapshots = Snapshots::open(&mut *disk, &config.genesis, &blocks, reach, &mut state)?;
+        if state.height() > 0 {
+            index.begin_after(state.height(), state.tip());
+        }
+        let executed_from = state.height() + 1;
+        let tip_certificate = catch_up(&mut state, &mut index, &blocks, &*disk)?;
+        let (journal, mut recovered) = Journal::open(&mut *disk)?;
         let mut guard = config
             .key
             .map(|key| Guard::new(state.network(), key, state.height() + 1));
@@ -106,6 +121,10 @@ impl Host {
                 guard.recall(statement);
             }
         }
+        let promises = std::mem::take(&mut recovered.promises);
+        let pool = guard
+            .as_ref()
+            .map(|guard| restore(&state, &index, guard, promises));
         let mut reveals = config.chain.map(Reveals::new);
         let validator = guard.as_ref().map(Guard::validator);
         let tip = validator.and_then(|id| state.beacon_tip(&id));
@@ -114,7 +133,7 @@ impl Host {
             reveals.turn_to(&tip);
         }
         let pace = Pace::new(state.policy());
-        tracing::info!(tip = state.height(), "opened the ledger");
+        tracing::info!(tip = state.height(), executed_from, "opened the ledger");
         Ok(Host {
             disk,
             blocks,
@@ -128,16 +147,20 @@ impl Host {
             candidates: Candidates::default(),
             timers: BTreeMap::new(),
             early: Early::default(),
-            pool: Mempool::default(),
+            pool: pool.unwrap_or_default(),
             evidence: BTreeMap::new(),
             connected: BTreeSet::new(),
             catchup: Catchup::default(),
             serving: Serving::default(),
             pace,
+            snapshots,
+            clock: ClockWatch::default(),
             now: Now::default(),
             status_at: 0,
             effects: Vec::new(),
             relay: Vec::new(),
+            given: Vec::new(),
+            receipts: Receipts::default(),
             signed: false,
             sender: None,
             stopped: false,

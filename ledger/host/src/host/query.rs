@@ -4,6 +4,7 @@ use super::Host;
 use crate::fault::Fault;
 use crate::index::HistoryItem;
 use crate::message::DecidedBlock;
+use crate::trouble::Trouble;
 use gridbay_ledger::State;
 use gridbay_protocol::ids::{AccountId, BlockId, EntryId, Hash32, ValidatorId};
 use gridbay_protocol::vote::Certificate;
@@ -71,6 +72,10 @@ impl Host {
     /// make it true, so nothing but what is shown to people may hang on it.
     pub fn is_behind(&self) -> bool {
         self.catchup.is_behind(self.state.height())
+    }
+    /// Why this node takes no entries for the time being; `None` if it does.
+    pub fn trouble(&self) -> Option<Trouble> {
+        self.clock.trouble()
     }
     /// Entries that wait for a block.
     pub fn pool_len(&self) -> usize {

@@ -3,12 +3,18 @@
 #![allow(clippy::unwrap_used)]
 
 mod agreement;
+mod boundaries;
+mod clock;
 mod crash;
+mod diskfault;
 mod files;
 mod genesis;
 mod hostile;
+mod inclusion;
 mod liar;
 mod market;
+mod openings;
 mod rng;
 mod rounds;
+mod snapshots;
 mod world;

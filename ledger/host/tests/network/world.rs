@@ -8,7 +8,8 @@ use crate::rng::Rng;
 use gridbay_host::disk::MemDisk;
 use gridbay_host::message::{HostMessage, SignedProposal};
 use gridbay_host::{
-    Equivocation, Host, HostConfig, HostEffect, HostInput, Now, Offence, Peer, Received,
+    Equivocation, Fault, Host, HostConfig, HostEffect, HostInput, Now, Offence, Peer, PoolRefusal,
+    Received, Trouble,
 };
 use gridbay_ledger::State;
 use gridbay_protocol::block::Block;
@@ -18,7 +19,7 @@ use gridbay_protocol::genesis::Genesis;
 use gridbay_protocol::ids::{AccountId, BlockId, EntryId, Hash32, ValidatorId};
 use gridbay_protocol::stage::{Authentic, WellFormed};
 use gridbay_protocol::units::Credits;
-use gridbay_protocol::vote::VoteKind;
+use gridbay_protocol::vote::{Proposal, VoteKind};
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash as _, Hasher as _};
@@ -70,7 +71,18 @@ pub(crate) struct World {
     pub(crate) penalties: Vec<(usize, Peer, Offence)>,
     pub(crate) equivocations: Vec<Equivocation>,
     pub(crate) acknowledged: BTreeSet<EntryId>,
+    /// Entries whose owner's host has receipts of more than two thirds.
+    pub(crate) receipted: BTreeSet<EntryId>,
+    pub(crate) refused: BTreeMap<EntryId, PoolRefusal>,
     votes: BTreeMap<(ValidatorId, u64, u32, VoteKind), Option<BlockId>>,
+    proposals: BTreeMap<(ValidatorId, u64, u32), Proposal>,
+    /// Faults of hosts, which are down since then; without a list a fault is a failed test.
+    pub(crate) faults: Option<Vec<(usize, Fault)>>,
+    /// By how many milliseconds the wall clock of a host is ahead.
+    pub(crate) skew: Vec<i64>,
+    pub(crate) troubles: Vec<(usize, Option<Trouble>)>,
+    /// Blocks between two snapshots, if not as many as usual.
+    pub(crate) snapshot_every: Option<u64>,
     trace: DefaultHasher,
     nonce: u64,
 }
@@ -103,7 +115,14 @@ impl World {
             penalties: vec![],
             equivocations: vec![],
             acknowledged: BTreeSet::new(),
+            receipted: BTreeSet::new(),
+            refused: BTreeMap::new(),
             votes: BTreeMap::new(),
+            proposals: BTreeMap::new(),
+            faults: None,
+            skew: vec![0; n],
+            troubles: vec![],
+            snapshot_every: None,
             trace: DefaultHasher::new(),
             nonce: 0,
         }
@@ -151,7 +170,7 @@ impl World {
         let tip = self.decided.last_key_value().map_or(0, |(h, _)| *h);
         self.sign(i, body, tip + 200)
     }
-    pub(crate) fn open(&self, i: usize) -> Result<Host, gridbay_host::Fault> {
+    pub(crate) fn open(&self, i: usize) -> Result<Host, Fault> {
         let votes = i < self.validators();
         let config = HostConfig {
             genesis: self.genesis.clone(),
@@ -162,7 +181,10 @@ impl World {
         Host::open(config, Box::new(self.disks[i].clone()))
     }
     pub(crate) fn boot(&mut self, i: usize) {
-        let host = self.open(i).expect("the host opens");
+        let mut host = self.open(i).expect("the host opens");
+        if let Some(blocks) = self.snapshot_every {
+            host.snapshot_every(blocks);
+        }
         let tip = host.state().height();
         assert!(
             tip >= self.told[i],
@@ -190,26 +212,41 @@ impl World {
     }
     /// Takes a host down. Of what it had not synced a random part survives.
     pub(crate) fn crash(&mut self, i: usize) {
-        if self.hosts[i].take().is_none() {
+        if self.hosts[i].is_none() {
             return;
         }
         let rng = &mut self.rng;
         self.disks[i].crash(|at_stake| rng.below(at_stake + 1));
+        self.stop(i);
+    }
+    /// Ends a host; its disk stays as it is.
+    pub(crate) fn stop(&mut self, i: usize) {
+        self.hosts[i] = None;
         for j in 0..self.hosts.len() {
             self.input(j, HostInput::PeerDown(peer(i)));
         }
     }
-    pub(crate) fn input(&mut self, i: usize, input: HostInput) -> Vec<HostEffect> {
-        let now = Now {
+    pub(crate) fn clocks(&self, i: usize) -> Now {
+        Now {
             mono_ms: self.now,
-            wall_ms: EPOCH_MS + self.now,
-        };
+            wall_ms: (EPOCH_MS + self.now).saturating_add_signed(self.skew[i]),
+        }
+    }
+    pub(crate) fn input(&mut self, i: usize, input: HostInput) -> Vec<HostEffect> {
+        let now = self.clocks(i);
         let Some(host) = &mut self.hosts[i] else {
             return vec![];
         };
         let effects = match host.step(now, input) {
             Ok(effects) => effects,
-            Err(fault) => panic!("host {i} at {} ms: {fault:?}", self.now),
+            Err(fault) => match &mut self.faults {
+                Some(faults) => {
+                    faults.push((i, fault));
+                    self.stop(i);
+                    return vec![];
+                }
+                None => panic!("host {i} at {} ms: {fault:?}", self.now),
+            },
         };
         self.perform(i, effects.clone());
         effects
@@ -263,7 +300,14 @@ impl World {
                 HostEffect::Acknowledged { entry } => {
                     self.acknowledged.insert(entry);
                 }
-                HostEffect::EntryAdmitted { .. } | HostEffect::EntryRefused { .. } => {}
+                HostEffect::Receipted { entry } => {
+                    self.receipted.insert(entry);
+                }
+                HostEffect::EntryRefused { entry, refusal } => {
+                    self.refused.insert(entry, refusal);
+                }
+                HostEffect::Trouble(news) => self.troubles.push((i, news)),
+                HostEffect::EntryAdmitted { .. } => {}
             }
         }
     }
@@ -276,6 +320,16 @@ impl World {
             let key = (vote.validator, vote.height, vote.round, vote.kind);
             let first = *self.votes.entry(key).or_insert(vote.block);
             assert_eq!(first, vote.block, "host {i} contradicts itself: {vote:?}");
+        }
+        if let HostMessage::Proposal(offered) = message
+            && self.lie.is_none()
+            && i < self.validators()
+            && offered.signed.proposal.validator == validator(i)
+        {
+            let said = offered.signed.proposal;
+            let key = (said.validator, said.height, said.round);
+            let first = *self.proposals.entry(key).or_insert(said);
+            assert_eq!(first, said, "host {i} contradicts itself");
         }
     }
     /// The liar signs a proposal for another block and sends that.

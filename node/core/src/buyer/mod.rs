@@ -4,9 +4,11 @@
 //! tick (what is to be started, what is to be asked again?). [`order`] follows one order on the ledger,
 //! [`tasks`] plans its tasks, `ask` talks to the sellers, [`record`] is what survives a restart.
 
+pub mod appeal;
 mod ask;
 pub mod order;
 pub mod record;
+mod seen;
 pub mod tasks;
 
 pub use record::{Finish, Milestones, NewOrder, Record, TaskRecord, Terms};
@@ -15,6 +17,7 @@ use crate::agent::{AgentRequest, JobId};
 use crate::effect::Effect;
 use crate::input::AskToken;
 use ask::Question;
+use gridbay_host::Host;
 use gridbay_ledger::State;
 use gridbay_protocol::codec;
 use gridbay_protocol::effect::Effect as Posted;
@@ -115,15 +118,17 @@ impl Buyer {
     /// the [`Buyer::tick`] that follows.
     pub fn after_block(
         &mut self,
-        state: &State,
+        host: &Host,
         posted: &[Posted],
         signer: &Signer<'_>,
         now_ms: u64,
         effects: &mut Vec<Effect>,
     ) -> Vec<SignedEntry> {
+        let state = host.state();
         self.note(state, posted);
         let mut submits = Vec::new();
         for (key, agent) in self.orders.iter_mut().filter(|(_, a)| !a.is_settled()) {
+            agent.keep_receipts(|opening| host.receipts(opening));
             submits.extend(agent.after_block(state, signer));
             self.keys.extend(agent.id.map(|id| (id, *key)));
         }

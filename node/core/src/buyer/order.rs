@@ -6,23 +6,27 @@
 //! |---|---|
 //! | nothing, entry still valid | sends the commitment (or buy) again from time to time |
 //! | nothing, entry too late | makes a new attempt with new salts |
-//! | sealed in round r | keeps the bid secret until r has closed, then opens it |
+//! | sealed in round r | keeps the bid secret until r has closed, then opens it and collects receipts |
+//! | unopened | appeals with the receipts, if they suffice |
 //! | standing | waits |
 //! | running | starts tasks on its units |
 //! | standing or running, but over for us | cancels |
 //! | gone | finishes |
 
+use super::appeal::Opening;
 use super::record::{Finish, Milestones, Record, Terms};
+pub use super::seen::{Seen, lease_end_word, order_end_word};
 use super::tasks::{Place, Tasks};
 use gridbay_ledger::State;
 use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
-use gridbay_protocol::ids::{AccountId, LeaseId, OrderId};
+use gridbay_protocol::ids::{AccountId, EntryId, LeaseId, OrderId};
 use gridbay_protocol::keys::SecretKey;
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent};
 use gridbay_protocol::limits;
-use gridbay_protocol::order::{Bid, Buy, Commit, Open, order_of};
+use gridbay_protocol::order::{Bid, Buy, Commit, Open, entry_of, order_of};
+use gridbay_protocol::receipt::SignedReceipt;
 
 /// Heights within which a commitment or buy must be included, or a new attempt is made.
 const SEND_HEIGHTS: u64 = 40;
@@ -30,32 +34,6 @@ const SEND_HEIGHTS: u64 = 40;
 const RESEND_HEIGHTS: u64 = 4;
 /// Commitments that may fail to be included or opened before the order is given up.
 const ATTEMPTS: u32 = 5;
-
-/// Where the ledger has an order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Seen {
-    /// Nowhere.
-    Absent,
-    /// A sealed bid of this round.
-    Sealed(u64),
-    /// Opened, or a queued buy.
-    Standing,
-    /// Running on a lease.
-    Running(LeaseId),
-}
-
-impl Seen {
-    fn of(state: &State, order: &OrderId) -> Seen {
-        let Some(found) = state.order(order) else {
-            return Seen::Absent;
-        };
-        match found.lease() {
-            Some(lease) => Seen::Running(lease),
-            None if found.bid().is_none() && found.buy().is_none() => Seen::Sealed(found.round),
-            None => Seen::Standing,
-        }
-    }
-}
 
 /// Who signs.
 pub struct Signer<'a> {
@@ -80,6 +58,7 @@ pub struct OrderAgent {
     pub last_end: Option<String>,
     sent_at: u64,
     cancelled_at: u64,
+    appealed_at: u64,
     dirty: bool,
 }
 
@@ -99,6 +78,7 @@ impl OrderAgent {
             last_end: None,
             sent_at: 0,
             cancelled_at: 0,
+            appealed_at: 0,
             dirty: false,
         }
     }
@@ -120,6 +100,10 @@ impl OrderAgent {
     /// Set once the buyer's side is over.
     pub fn finish(&self) -> Option<&Finish> {
         self.record.finish.as_ref()
+    }
+    /// The opening of this attempt's bid, once it was sent.
+    pub fn sent_opening(&self) -> Option<&Opening> {
+        self.record.opening.as_ref()
     }
     /// What it has come through.
     pub fn milestones(&self) -> &Milestones {
@@ -190,6 +174,7 @@ impl OrderAgent {
             Seen::Absent if self.record.included => self.gone(state, signer),
             Seen::Absent => self.send(state, signer),
             Seen::Sealed(round) => self.open(state, signer, round),
+            Seen::Unopened => self.appeal(state, signer),
             Seen::Standing | Seen::Running(_) => {
                 if self.record.milestones.opened == 0 {
                     self.record.milestones.opened = height;
@@ -244,7 +229,9 @@ impl OrderAgent {
     }
 
     fn gone(&mut self, state: &State, signer: &Signer<'_>) -> Vec<SignedEntry> {
-        let not_opened = self.last_end.as_deref() == Some(order_end_word(OrderEnd::NotOpened));
+        let not_opened = [OrderEnd::NotOpened, OrderEnd::Waived, OrderEnd::Excused]
+            .iter()
+            .any(|end| self.last_end.as_deref() == Some(order_end_word(*end)));
         if self.record.cancelling {
             self.set_finish(Finish::Cancelled);
         } else if not_opened && self.record.attempt < ATTEMPTS {
@@ -282,6 +269,7 @@ impl OrderAgent {
         let height = state.height();
         self.record.attempt += 1;
         self.record.included = false;
+        self.record.opening = None;
         self.record.valid_until = height + SEND_HEIGHTS;
         let work = self.record.order.spec.work(&self.record.work_salt());
         self.record.bid = match &self.record.order.terms {
@@ -351,12 +339,54 @@ impl OrderAgent {
             return Vec::new();
         }
         self.sent_at = height;
-        let open = Open {
-            commit: gridbay_protocol::order::entry_of(&id),
+        let signed = signer.sign(state, EntryBody::Open(self.opening(&id, bid)), deadline);
+        let opening = Opening {
+            entry: signed.id(),
+            key: signed.entry.key,
+            valid_until: deadline,
+            receipts: Vec::new(),
+        };
+        if self.record.opening.as_ref().map(|o| o.entry) != Some(opening.entry) {
+            self.record.opening = Some(opening);
+            self.dirty = true;
+        }
+        vec![signed]
+    }
+
+    fn opening(&self, id: &OrderId, bid: Bid) -> Open {
+        Open {
+            commit: entry_of(id),
             bid,
             salt: self.record.seal_salt(),
+        }
+    }
+
+    /// Keeps what validators have acknowledged of an opening that is not in the book yet.
+    pub fn keep_receipts(&mut self, receipts: impl Fn(&EntryId) -> Vec<SignedReceipt>) {
+        if let (Seen::Sealed(_), Some(opening)) = (self.seen, &mut self.record.opening) {
+            let found = receipts(&opening.entry);
+            if found.len() > opening.receipts.len() {
+                opening.receipts = found;
+                self.dirty = true;
+            }
+        }
+    }
+
+    fn appeal(&mut self, state: &State, signer: &Signer<'_>) -> Vec<SignedEntry> {
+        let height = state.height();
+        let asked = self.appealed_at > 0 && height < self.appealed_at + RESEND_HEIGHTS;
+        let (Some(id), Some(bid), Some(sent)) = (self.id, &self.record.bid, &self.record.opening)
+        else {
+            return Vec::new();
         };
-        vec![signer.sign(state, EntryBody::Open(open), deadline)]
+        let open = self.opening(&id, bid.clone());
+        let until = state.unopened(&id).map_or(0, |order| order.until);
+        let Some(appeal) = sent.appeal(state, &id, open).filter(|_| !asked) else {
+            return Vec::new();
+        };
+        self.appealed_at = height;
+        let body = EntryBody::Appeal(Box::new(appeal));
+        vec![signer.sign(state, body, until)]
     }
 
     fn cancel_if_over(&mut self, state: &State, signer: &Signer<'_>) -> Vec<SignedEntry> {
@@ -395,31 +425,6 @@ fn bracket(units: u32) -> u8 {
     (0..limits::BRACKET)
         .find(|b| units <= 1 << b)
         .unwrap_or(limits::BRACKET)
-}
-
-/// The end of an order in a word, as shown to users.
-pub fn order_end_word(end: OrderEnd) -> &'static str {
-    match end {
-        OrderEnd::NotOpened => "not_opened",
-        OrderEnd::Unfunded => "unfunded",
-        OrderEnd::Cancelled => "cancelled",
-        OrderEnd::TimedOut => "timed_out",
-        OrderEnd::Served => "served",
-        OrderEnd::NoUnits => "no_units",
-        OrderEnd::TooDear => "too_dear",
-    }
-}
-
-/// The end of a lease in a word, as shown to users.
-pub fn lease_end_word(end: LeaseEnd) -> &'static str {
-    match end {
-        LeaseEnd::Exit => "exit",
-        LeaseEnd::Expired => "time_used_up",
-        LeaseEnd::Outbid => "outbid",
-        LeaseEnd::Preempted => "preempted",
-        LeaseEnd::Unfunded => "unfunded",
-        LeaseEnd::Undelivered => "undelivered",
-    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! text and how far its tasks have come.
 
 use super::OrderKey;
+use super::appeal::Opening;
 use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::codec::{self, CodecError};
 use gridbay_protocol::hash::{Domain, hash};
@@ -142,6 +143,7 @@ impl Record {
             valid_until: 0,
             bid: None,
             included: false,
+            opening: None,
             paid: Credits::ZERO,
             milestones: Milestones::default(),
             cancelling: false,
@@ -194,6 +196,8 @@ pub struct Record {
     pub bid: Option<Bid>,
     /// Whether the entry of this attempt was seen in the ledger.
     pub included: bool,
+    /// The opening of that bid, once it was sent.
+    pub opening: Option<Opening>,
     /// Charged less refunded, as far as seen.
     pub paid: Credits,
     /// What it has come through, as far as seen.

@@ -32,7 +32,7 @@ pub(crate) const POSTINGS: [(&str, Reason, Purse, Purse); 10] = [
     ("compensation", Reason::Compensation, ESCROW, SELLER),
 ];
 /// All ends of an order.
-pub(crate) const ORDER_ENDS: [(&str, OrderEnd); 7] = [
+pub(crate) const ORDER_ENDS: [(&str, OrderEnd); 9] = [
     ("not_opened", OrderEnd::NotOpened),
     ("unfunded", OrderEnd::Unfunded),
     ("cancelled", OrderEnd::Cancelled),
@@ -40,6 +40,8 @@ pub(crate) const ORDER_ENDS: [(&str, OrderEnd); 7] = [
     ("served", OrderEnd::Served),
     ("no_units", OrderEnd::NoUnits),
     ("too_dear", OrderEnd::TooDear),
+    ("waived", OrderEnd::Waived),
+    ("excused", OrderEnd::Excused),
 ];
 /// All ends of a lease.
 pub(crate) const LEASE_ENDS: [(&str, LeaseEnd); 6] = [

@@ -1,12 +1,14 @@
 //! Signed entries: every kind, and every variant within a kind.
 
-use super::{NETWORK, key, micros};
+use super::{NETWORK, block, key, micros};
 use gridbay_protocol::account::{AccountKey, Roles};
+use gridbay_protocol::appeal::Appeal;
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
 use gridbay_protocol::ids::{AccountId, ClassId, EntryId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::invitation::{Grant, SignedGrant};
 use gridbay_protocol::offer::{OfferTerms, Primary, Reclaim};
 use gridbay_protocol::order::{Bid, Buy, Commit, Open, Step};
+use gridbay_protocol::receipt::{Receipt, SignedReceipt};
 use gridbay_protocol::units::{Credits, Price};
 
 /// The account that all samples speak for.
@@ -94,6 +96,19 @@ pub(crate) fn buy() -> Buy {
     }
 }
 
+/// Receipts of the first two sample validators for one entry.
+pub(crate) fn receipts(entry: EntryId) -> Vec<SignedReceipt> {
+    let receipt = |n| {
+        let receipt = Receipt {
+            entry,
+            height: 2_396,
+            validator: block::member(n),
+        };
+        SignedReceipt::new(receipt, &NETWORK, &block::key_of(&receipt.validator))
+    };
+    vec![receipt(0), receipt(1)]
+}
+
 /// All samples by name; names begin with the name of the kind.
 pub(crate) fn all() -> Vec<(&'static str, SignedEntry)> {
     let open_direct = EntryBody::OpenAccount {
@@ -121,6 +136,13 @@ pub(crate) fn all() -> Vec<(&'static str, SignedEntry)> {
         bid: bid(),
         salt: [0x5a; 32],
     };
+    let mut appeal = Appeal {
+        key: key(SIGNER).public(),
+        valid_until: 2_399,
+        open: open.clone(),
+        receipts: vec![],
+    };
+    appeal.receipts = receipts(appeal.opening(&NETWORK, &ACCOUNT));
     let (lease, order) = (LeaseId([0x1e; 32]), OrderId([0x0d; 32]));
     let tip = Hash32([0xbe; 32]);
     let anywhere = Buy {
@@ -146,6 +168,7 @@ pub(crate) fn all() -> Vec<(&'static str, SignedEntry)> {
         ("open", EntryBody::Open(open)),
         ("buy.anywhere", EntryBody::Buy(anywhere)),
         ("buy.named", EntryBody::Buy(buy())),
+        ("appeal", EntryBody::Appeal(Box::new(appeal))),
     ];
     bodies
         .into_iter()

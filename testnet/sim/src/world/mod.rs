@@ -127,6 +127,7 @@ impl World {
         self.run_until(self.plan.active_ms)?;
         self.calm_down();
         self.run_until(self.plan.active_ms + self.plan.calm_ms)?;
+        self.check_promises()?;
         self.judge()
     }
     /// Runs until a time of the world.

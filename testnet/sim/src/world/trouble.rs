@@ -7,7 +7,7 @@ use crate::fault::{Fault, Leaves};
 use crate::found::node_key;
 use crate::rng::Rng;
 use gridbay_core::input::Input;
-use gridbay_host::disk::MemDisk;
+use gridbay_host::disk::{FaultPlan, MemDisk, Operation};
 
 /// Milliseconds until a silent connection counts as broken.
 const SILENCE_MS: u64 = 2_000;
@@ -42,15 +42,27 @@ impl World {
             Fault::Skew(node, ms) => self.machines[node].clock.skew_ms = ms,
             Fault::Pause(node, ms) => self.machines[node].paused_until = self.now + ms,
             Fault::Slow(node, ms) => self.machines[node].lag_ms = ms,
-            Fault::DiskFull(node) | Fault::DiskError(node) => {
-                self.machines[node].disk_broken = true;
-            }
+            Fault::DiskFull(node) => self.hurt(node, FaultPlan::full_after(0)),
+            Fault::DiskError(node, before) => self.hurt(
+                node,
+                FaultPlan {
+                    lasting: true,
+                    ..FaultPlan::once(Operation::Append, before)
+                },
+            ),
+            Fault::SyncError(node, before) => self.hurt(node, FaultPlan::forgetful_sync(before)),
             Fault::DiskCure(node) => self.cure(node),
         }
+    }
+    /// A node's disk begins to fail.
+    fn hurt(&mut self, node: usize, plan: FaultPlan) {
+        self.machines[node].disk_broken = true;
+        self.machines[node].disk.fail(plan);
     }
     /// A node's disk works again.
     pub(super) fn cure(&mut self, node: usize) {
         self.machines[node].disk_broken = false;
+        self.machines[node].disk.cure();
     }
     /// Ends a node's process, if it runs.
     pub(super) fn die(&mut self, node: usize, leaves: Leaves) {
@@ -60,11 +72,11 @@ impl World {
         }
         machine.doomed = None;
         let mut rng = Rng::new(self.plan.seed ^ self.now, "crash");
-        machine.disk.crash(|unsynced| match leaves {
-            Leaves::Nothing => 0,
-            Leaves::Some => rng.range(0, unsynced),
-            Leaves::All => unsynced,
-        });
+        match leaves {
+            Leaves::Nothing => machine.disk.crash(|_| 0),
+            Leaves::Some => machine.disk.crash_torn(|n| rng.below(n)),
+            Leaves::All => machine.disk.crash(|unsynced| unsynced),
+        }
         self.trace.note(self.now, "down");
         self.show(&Sight::Down { node });
         self.review_links();

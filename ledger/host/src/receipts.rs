@@ -1,0 +1,147 @@
+//! Receipts of our own entries, as validators send them.
+//!
+//! 1. An entry is watched from its submission until [`limits::RECEIPT_HEIGHTS`] after its last height, so that what
+//!    was promised can still be shown when the time for it is over.
+//! 2. Of each validator the receipt with the lowest height is kept.
+//! 3. A full memory forgets the entry whose time is over first.
+
+use crate::limits;
+use gridbay_protocol::ids::{EntryId, ValidatorId};
+use gridbay_protocol::receipt::{Receipt, SignedReceipt};
+use gridbay_protocol::validator::ValidatorSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+#[derive(Clone, Debug, Default)]
+struct Watched {
+    receipts: BTreeMap<ValidatorId, SignedReceipt>,
+    told: bool,
+}
+
+/// The memory.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Receipts {
+    entries: BTreeMap<EntryId, Watched>,
+    by_age: BTreeSet<(u64, EntryId)>,
+}
+
+impl Receipts {
+    /// Watches an entry of ours; whether it was not watched before.
+    pub(crate) fn watch(&mut self, entry: EntryId, valid_until: u64) -> bool {
+        if self.entries.contains_key(&entry) {
+            return false;
+        }
+        if self.entries.len() >= limits::RECEIPTS
+            && let Some((_, oldest)) = self.by_age.pop_first()
+        {
+            self.entries.remove(&oldest);
+        }
+        let until = valid_until.saturating_add(limits::RECEIPT_HEIGHTS);
+        self.by_age.insert((until, entry));
+        self.entries.insert(entry, Watched::default());
+        true
+    }
+    /// Whether a receipt would tell us anything; its signature is checked only then.
+    pub(crate) fn wants(&self, receipt: &Receipt) -> bool {
+        self.entries.get(&receipt.entry).is_some_and(|watched| {
+            let known = watched.receipts.get(&receipt.validator);
+            known.is_none_or(|known| receipt.height < known.receipt.height)
+        })
+    }
+    /// Keeps a receipt whose signature is right; whether now, for the first time, more than two thirds of the power
+    /// have acknowledged its entry.
+    pub(crate) fn add(&mut self, signed: SignedReceipt, set: &ValidatorSet) -> bool {
+        if !self.wants(&signed.receipt) {
+            return false;
+        }
+        let Some(watched) = self.entries.get_mut(&signed.receipt.entry) else {
+            return false;
+        };
+        watched.receipts.insert(signed.receipt.validator, signed);
+        let members = watched.receipts.keys().filter_map(|id| set.get(id));
+        let quorum = set.is_quorum(members.map(|member| member.power).sum());
+        quorum && !std::mem::replace(&mut watched.told, true)
+    }
+    /// The receipts of an entry, ascending by validator.
+    pub(crate) fn of(&self, entry: &EntryId) -> Vec<SignedReceipt> {
+        let watched = self.entries.get(entry);
+        watched.map_or_else(Vec::new, |w| w.receipts.values().copied().collect())
+    }
+    /// Forgets what is of no more use at a tip.
+    pub(crate) fn forget(&mut self, tip: u64) {
+        while let Some((until, entry)) = self.by_age.first().copied() {
+            if until >= tip {
+                return;
+            }
+            self.by_age.pop_first();
+            self.entries.remove(&entry);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gridbay_protocol::ids::AccountId;
+    use gridbay_protocol::keys::{SecretKey, Signature};
+    use gridbay_protocol::validator::{Validator, validator_id};
+
+    fn id(n: usize) -> EntryId {
+        let mut id = [0; 32];
+        id[..8].copy_from_slice(&n.to_be_bytes());
+        EntryId(id)
+    }
+    fn set() -> ValidatorSet {
+        let member = |n: u8| {
+            let key = SecretKey::from_seed(&[n; 32]).public();
+            Validator {
+                id: validator_id(&key),
+                key,
+                node: key,
+                account: AccountId([n; 32]),
+                power: 1,
+            }
+        };
+        ValidatorSet::new((1..=4).map(member).collect()).unwrap()
+    }
+    fn receipt(entry: EntryId, member: usize, height: u64) -> SignedReceipt {
+        SignedReceipt {
+            receipt: Receipt {
+                entry,
+                height,
+                validator: set().members()[member].id,
+            },
+            signature: Signature([1; 64]),
+        }
+    }
+
+    #[test]
+    fn a_quorum_is_told_once_and_the_earliest_promise_counts() {
+        let (mut receipts, set) = (Receipts::default(), set());
+        assert!(!receipts.add(receipt(id(1), 0, 5), &set), "not ours");
+        assert!(receipts.watch(id(1), 10) && !receipts.watch(id(1), 10));
+        assert!(!receipts.add(receipt(id(1), 0, 5), &set));
+        assert!(!receipts.add(receipt(id(1), 1, 5), &set));
+        assert!(!receipts.add(receipt(id(1), 1, 6), &set), "no later one");
+        assert!(receipts.add(receipt(id(1), 2, 5), &set));
+        assert!(!receipts.add(receipt(id(1), 3, 5), &set));
+        assert!(!receipts.add(receipt(id(1), 1, 4), &set));
+        let heights = receipts.of(&id(1)).into_iter().map(|r| r.receipt.height);
+        assert_eq!(heights.collect::<Vec<_>>(), [5, 4, 5, 5]);
+    }
+
+    #[test]
+    fn what_is_over_is_forgotten_and_the_memory_is_bounded() {
+        let mut receipts = Receipts::default();
+        for n in 0..limits::RECEIPTS + 10 {
+            receipts.watch(id(n), n as u64);
+        }
+        assert_eq!(receipts.entries.len(), limits::RECEIPTS);
+        assert!(!receipts.wants(&receipt(id(9), 0, 1).receipt));
+        assert!(receipts.wants(&receipt(id(10), 0, 1).receipt));
+        receipts.forget(10 + limits::RECEIPT_HEIGHTS);
+        assert!(receipts.wants(&receipt(id(10), 0, 1).receipt));
+        receipts.forget(11 + limits::RECEIPT_HEIGHTS);
+        assert!(!receipts.wants(&receipt(id(10), 0, 1).receipt));
+        assert_eq!(receipts.entries.len(), receipts.by_age.len());
+    }
+}

@@ -1,0 +1,244 @@
+//! Inclusion: what was acknowledged gets into the book, whoever proposes and whatever crashes.
+
+use crate::genesis::{consensus_key, peer, validator};
+use crate::rng::Rng;
+use crate::world::{Lie, World};
+use gridbay_host::message::HostMessage;
+use gridbay_host::{Host, HostEffect, HostInput, Offence, Received};
+use gridbay_ledger::{Draft, State};
+use gridbay_protocol::block::Block;
+use gridbay_protocol::entry::{EntryBody, SignedEntry};
+use gridbay_protocol::ids::EntryId;
+use gridbay_protocol::limits::INCLUSION_HEIGHTS;
+use gridbay_protocol::receipt::{Receipt, SignedReceipt};
+use gridbay_protocol::stage::{Authentic, WellFormed};
+use std::sync::Arc;
+
+/// A proposer that leaves entries out of blocks that are right in every other way.
+pub(crate) fn censor(unwanted: impl Fn(&SignedEntry) -> bool + 'static) -> Lie {
+    Box::new(move |block: &Block, state: &State, _: &mut Rng| {
+        let kept = block.entries.iter().filter(|e| !unwanted(e));
+        let authentic = |signed: &SignedEntry| {
+            let formed = WellFormed::check(&state.network(), signed.clone());
+            Arc::new(formed.unwrap().authenticate().unwrap())
+        };
+        let entries: Vec<Arc<Authentic>> = kept.map(authentic).collect();
+        (entries.len() < block.entries.len()).then(|| {
+            let draft = Draft {
+                proposer: block.header.proposer,
+                time_ms: block.header.time_ms,
+                reveal: block.header.beacon_reveal.0,
+                last_commit: block.last_commit.clone(),
+                evidence: block.evidence.clone(),
+                entries,
+            };
+            state.propose(draft).block.block().clone()
+        })
+    })
+}
+
+fn host(world: &World, i: usize) -> &Host {
+    world.hosts[i].as_ref().expect("it runs")
+}
+
+/// Highest tip that the receipts of an entry name.
+fn acknowledged_at(receipts: &[SignedReceipt]) -> u64 {
+    let heights = receipts.iter().map(|r| r.receipt.height);
+    heights.max().expect("there are receipts")
+}
+
+#[test]
+fn two_censors_of_seven_delay_what_was_acknowledged_by_three_blocks_at_most() {
+    let mut world = World::new(7, 0, 21);
+    let victim = world.account(1);
+    let lie = censor(move |signed| signed.entry.account == victim);
+    world.lie = Some((vec![5, 6], lie));
+    world.lies_may_pass = true;
+    world.boot_all();
+    assert!(world.run(60_000, |w| w.all_at(2)));
+    let mut sent = vec![];
+    for k in 0..80 {
+        for from in [1, k % 5] {
+            let entry = world.transfer(from);
+            sent.push((from, entry.id()));
+            world.input(from, HostInput::Submit(entry));
+        }
+        world.run(world.now + 130, |_| false);
+    }
+    let enough = world.tip(1) + INCLUSION_HEIGHTS;
+    assert!(world.run(world.now + 60_000, |w| w.tip(1) >= enough));
+    let mut acknowledged = 0;
+    for (from, id) in &sent {
+        let owner = host(&world, *from);
+        let included = owner.entry_height(id).expect("every entry is in the book");
+        if world.receipted.contains(id) {
+            acknowledged += 1;
+            let limit = acknowledged_at(&owner.receipts(id)) + INCLUSION_HEIGHTS;
+            assert!(included <= limit, "{included} > {limit}");
+        }
+    }
+    assert!(world.lies.len() >= 8, "only {} omissions", world.lies.len());
+    assert!(acknowledged >= 10, "only {acknowledged} acknowledged");
+    // An omission that comes too late costs its proposer the round, and no more than that.
+    assert!(world.rounds.values().all(|round| *round <= 2));
+}
+
+#[test]
+fn another_entry_of_the_victim_excuses_no_omission() {
+    let mut world = World::new(4, 0, 22);
+    let victim = world.account(1);
+    let parity = |signed: &SignedEntry| match &signed.entry.body {
+        EntryBody::Transfer { memo, .. } => memo.0[0] % 2,
+        _ => 1,
+    };
+    let lie = censor(move |signed| signed.entry.account == victim && parity(signed) == 0);
+    world.lie = Some((vec![0, 1, 2, 3], lie));
+    world.lies_may_pass = true;
+    world.boot_all();
+    assert!(world.run(60_000, |w| w.all_at(3)));
+    let send = |world: &mut World, wanted: u8| loop {
+        let entry = world.transfer(1);
+        let id = entry.id();
+        if parity(entry.signed()) == wanted {
+            world.input(1, HostInput::Submit(entry));
+            return id;
+        }
+    };
+    let left_out = send(&mut world, 0);
+    let tip = world.tip(1);
+    for _ in 0..1_000 {
+        if world.tip(1) >= tip + 6 {
+            break;
+        }
+        send(&mut world, 1);
+        world.run(world.now + 40, |_| false);
+    }
+    let owner = host(&world, 1);
+    assert_eq!(owner.entry_height(&left_out), None, "all leave it out");
+    for height in tip + 4..=tip + 6 {
+        let block = owner.block(height).unwrap().expect("decided").block;
+        let others = block.entries.iter().filter(|e| e.entry.account == victim);
+        assert!(others.count() > 0, "its owner has other entries there");
+        // Rounds 0 and 1 were refused; round 2 is let through.
+        assert!(world.rounds[&height] >= 2, "{:?}", world.rounds);
+    }
+}
+
+/// An entry of member 1, sent by host 4, which only follows; all proposers leave it out until its owner has
+/// receipts of more than two thirds.
+fn receipted(seed: u64) -> (World, Arc<Authentic>, Vec<SignedReceipt>) {
+    let mut world = World::new(4, 1, seed);
+    let victim = world.account(1);
+    let lie = censor(move |signed| signed.entry.account == victim);
+    world.lie = Some((vec![0, 1, 2, 3], lie));
+    world.lies_may_pass = true;
+    world.boot_all();
+    assert!(world.run(60_000, |w| w.all_at(3 + seed % 4)));
+    let entry = world.transfer(1);
+    let id = entry.id();
+    world.input(4, HostInput::Submit(Arc::clone(&entry)));
+    assert!(world.run(world.now + 10_000, |w| w.receipted.contains(&id)));
+    let receipts = host(&world, 4).receipts(&id);
+    assert!(receipts.len() >= 3);
+    assert_eq!(host(&world, 0).entry_height(&id), None);
+    (world, entry, receipts)
+}
+
+#[test]
+fn a_power_cut_of_all_breaks_no_promise() {
+    for seed in 30..36 {
+        let (mut world, entry, receipts) = receipted(seed);
+        for i in 0..5 {
+            world.crash(i);
+        }
+        // The owner stays away; one of the censors goes on.
+        let (_, lie) = world.lie.take().unwrap();
+        world.lie = Some((vec![seed as usize % 4], lie));
+        for i in 0..4 {
+            world.boot(i);
+        }
+        let limit = acknowledged_at(&receipts) + INCLUSION_HEIGHTS;
+        let done = world.run(world.now + 60_000, |w| (0..4).all(|i| w.tip(i) >= limit));
+        assert!(done, "{:?}", world.hosts);
+        let included = host(&world, 0).entry_height(&entry.id());
+        let included = included.expect("nobody sent it again, and it is in the book");
+        assert!(included <= limit, "{included} > {limit}");
+    }
+}
+
+#[test]
+fn one_that_crashed_judges_by_what_it_promised_before() {
+    let (mut world, entry, receipts) = receipted(40);
+    let id = entry.id();
+    let promised = receipts
+        .iter()
+        .find(|r| r.receipt.validator == validator(2))
+        .copied();
+    world.crash(2);
+    world.boot(2);
+    // Asked again, it gives the very same receipt.
+    let message = HostMessage::Entries(vec![entry.signed().clone()]);
+    let message = Received::Message(message);
+    let from = peer(4);
+    let effects = world.input(2, HostInput::Message { from, message });
+    let given = effects.iter().find_map(|effect| match effect {
+        HostEffect::Send {
+            to,
+            message: HostMessage::Receipts(receipts),
+        } if *to == from => receipts.iter().find(|r| r.receipt.entry == id).copied(),
+        _ => None,
+    });
+    let given = given.expect("an answer with the receipt");
+    assert!(promised.is_none_or(|promised| promised == given));
+}
+
+#[test]
+fn an_owner_that_lost_its_receipts_gets_them_by_sending_again() {
+    let (mut world, entry, _) = receipted(41);
+    world.crash(4);
+    world.boot(4);
+    assert_eq!(host(&world, 4).receipts(&entry.id()), []);
+    world.receipted.clear();
+    let id = entry.id();
+    world.input(4, HostInput::Submit(entry));
+    assert!(world.run(world.now + 200, |w| w.receipted.contains(&id)));
+}
+
+#[test]
+fn forged_receipts_are_not_kept_and_cost_their_sender() {
+    let mut world = World::new(4, 1, 42);
+    world.boot_all();
+    assert!(world.run(60_000, |w| w.all_at(2)));
+    let entry = world.transfer(1);
+    world.input(4, HostInput::Submit(Arc::clone(&entry)));
+    let network = world.genesis.network();
+    let receipt = |entry: EntryId, i: usize| Receipt {
+        entry,
+        height: 0,
+        validator: validator(i),
+    };
+    let say = |world: &mut World, receipt: SignedReceipt| {
+        let message = Received::Message(HostMessage::Receipts(vec![receipt]));
+        let from = peer(3);
+        world.penalties.clear();
+        world.input(4, HostInput::Message { from, message });
+        world.penalties.clone()
+    };
+    let blame = [(4, peer(3), Offence::Signature)];
+    // In another's name; of one who is no validator; altered.
+    let forged = SignedReceipt::new(receipt(entry.id(), 2), &network, &consensus_key(3));
+    assert_eq!(say(&mut world, forged), blame);
+    let stranger = SignedReceipt::new(receipt(entry.id(), 9), &network, &consensus_key(9));
+    assert_eq!(say(&mut world, stranger), blame);
+    let mut altered = SignedReceipt::new(receipt(entry.id(), 3), &network, &consensus_key(3));
+    altered.receipt.height = 1;
+    assert_eq!(say(&mut world, altered), blame);
+    // Of an entry that is not ours: of no interest, right or wrong.
+    let other = SignedReceipt::new(receipt(EntryId([7; 32]), 2), &network, &consensus_key(3));
+    assert_eq!(say(&mut world, other), []);
+    assert_eq!(host(&world, 4).receipts(&entry.id()), []);
+    assert_eq!(host(&world, 4).receipts(&EntryId([7; 32])), []);
+    let right = SignedReceipt::new(receipt(entry.id(), 3), &network, &consensus_key(3));
+    assert_eq!(say(&mut world, right), []);
+    assert_eq!(host(&world, 4).receipts(&entry.id()), [right]);
+}

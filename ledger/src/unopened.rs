@@ -1,0 +1,143 @@
+//! Sealed bids that are not opened: who loses the deposit, who gets it back, and when.
+//!
+//! A bid committed in round r can be opened in the *window*: the blocks of round r+1 but the last.
+//!
+//! 1. In each block of the window the ledger notes who made it, until it knows [`OPENING_AUCTIONEERS`] of them, and for
+//!    every bid still sealed the least that its account could have paid for the opening so far (its *reach*).
+//! 2. At the close of round r+1 an unopened bid leaves the book. If all blocks of the window were of fewer
+//!    auctioneers, one of them may have kept the opening out: the bid ends as waived, with its deposit back. A network
+//!    with fewer validators, or fewer blocks in its windows, asks for no more auctioneers than it can have.
+//! 3. Otherwise the deposit waits for an appeal (`entry::appeal`), for one round or [`APPEAL_HEIGHTS`] if that is
+//!    longer, and is then forfeited to the bank.
+
+use crate::book;
+use crate::order::{Order, Stage, Unopened};
+use crate::purse::{self, post};
+use crate::work::Work;
+use gridbay_protocol::effect::{Effect, OrderEnd};
+use gridbay_protocol::ids::{AccountId, OrderId, ValidatorId};
+use gridbay_protocol::limits::{APPEAL_HEIGHTS, OPENING_AUCTIONEERS};
+use gridbay_protocol::payment::{Purse, Reason};
+use gridbay_protocol::units::Credits;
+
+/// Notes who makes this block, if bids can be opened in it.
+pub(crate) fn note_auctioneer(work: &mut Work<'_>, proposer: ValidatorId) {
+    if work.closes_round() {
+        return;
+    }
+    let round = work.round();
+    let known = work.tables.auctioneers.get(&round);
+    let mut known = known.cloned().unwrap_or_default();
+    if known.len() < OPENING_AUCTIONEERS && !known.contains(&proposer) {
+        known.push(proposer);
+        work.tables.auctioneers.insert(round, known);
+    }
+}
+
+/// Notes, after the entries of a block, how far every account reaches that has a bid to open.
+pub(crate) fn note_reach(work: &mut Work<'_>) {
+    for (id, account) in to_open(work, |_| true) {
+        let free = purse::available(work, &Purse::Account(account));
+        let order = work.tables.orders.get(&id);
+        let Some(Stage::Sealed { reach, .. }) = order.map(|o| &o.stage) else {
+            continue;
+        };
+        if reach.is_some_and(|reach| reach > free) {
+            set_reach(work, &id, |reach| *reach = Some(free));
+        }
+    }
+}
+
+/// The account replaced its keys: if that made its openings inadmissible, it was its own doing.
+pub(crate) fn note_keys(work: &mut Work<'_>, account: &AccountId) {
+    for (id, _) in to_open(work, |order| order.account == *account) {
+        set_reach(work, &id, |reach| *reach = None);
+    }
+}
+
+fn set_reach(work: &mut Work<'_>, id: &OrderId, set: impl FnOnce(&mut Option<Credits>)) {
+    let order = work.tables.orders.get_mut(id);
+    if let Some(Stage::Sealed { reach, .. }) = order.map(|o| &mut o.stage) {
+        set(reach);
+    }
+}
+
+/// Sealed bids of earlier rounds, ascending.
+fn to_open(work: &Work<'_>, which: impl Fn(&Order) -> bool) -> Vec<(OrderId, AccountId)> {
+    let round = work.round();
+    let orders = work.tables.orders.iter();
+    let sealed = |order: &Order| matches!(order.stage, Stage::Sealed { .. });
+    orders
+        .filter(|(_, o)| o.round < round && sealed(o) && which(o))
+        .map(|(id, order)| (*id, order.account))
+        .collect()
+}
+
+/// Ends the window at the close of its round.
+pub(crate) fn close(work: &mut Work<'_>) {
+    let seen = work.tables.auctioneers.remove(&work.round());
+    let seen = seen.map_or(0, |seen| seen.len());
+    let blocks = work.calendar().round_heights as usize - 1;
+    let validators = work.constitution.validators.members().len();
+    let wanted = OPENING_AUCTIONEERS.min(validators).min(blocks);
+    let until = work.height().saturating_add(appeal_heights(work));
+    for (id, _) in to_open(work, |_| true) {
+        if seen < wanted {
+            book::end(work, &id, OrderEnd::Waived);
+        } else {
+            await_appeal(work, id, until);
+        }
+    }
+}
+
+fn appeal_heights(work: &Work<'_>) -> u64 {
+    APPEAL_HEIGHTS.max(u64::from(work.calendar().round_heights))
+}
+
+fn await_appeal(work: &mut Work<'_>, id: OrderId, until: u64) {
+    let order = book::leave(work, &id);
+    if let Stage::Sealed {
+        seal,
+        bracket,
+        reach,
+    } = order.stage
+    {
+        let unopened = Unopened {
+            account: order.account,
+            class: order.class,
+            round: order.round,
+            seal,
+            bracket,
+            reach,
+            until,
+        };
+        work.tables.unopened.insert(id, unopened);
+    }
+}
+
+/// Forfeits the deposits for which no appeal can come any more.
+pub(crate) fn forfeit(work: &mut Work<'_>) {
+    let height = work.height();
+    let unopened = work.tables.unopened.iter();
+    let over = unopened.filter(|(_, order)| order.until <= height);
+    let over: Vec<OrderId> = over.map(|(id, _)| *id).collect();
+    for id in over {
+        end(work, &id, Purse::Bank, Reason::Forfeit, OrderEnd::NotOpened);
+    }
+}
+
+/// Returns a deposit to its owner, who appealed.
+pub(crate) fn excuse(work: &mut Work<'_>, id: &OrderId) {
+    let account = work.tables.unopened.get(id).map(|order| order.account);
+    let account = account.expect("the appeal was checked");
+    let owner = Purse::Account(account);
+    end(work, id, owner, Reason::Release, OrderEnd::Excused);
+}
+
+fn end(work: &mut Work<'_>, id: &OrderId, to: Purse, reason: Reason, end: OrderEnd) {
+    work.tables.unopened.remove(id);
+    let escrow = Purse::Escrow(*id);
+    let deposit = purse::held(work, &escrow);
+    post(work, escrow, to, deposit, reason, Some(*id)).expect("a purse bears what it holds");
+    work.emit(Effect::Order { order: *id, end });
+}

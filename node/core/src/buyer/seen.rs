@@ -1,0 +1,64 @@
+//! Where the ledger has an order, and why it ended it, in a word.
+
+use gridbay_ledger::State;
+use gridbay_protocol::effect::OrderEnd;
+use gridbay_protocol::ids::{LeaseId, OrderId};
+use gridbay_protocol::lease::LeaseEnd;
+
+/// Where the ledger has an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// Nowhere.
+    Absent,
+    /// A sealed bid of this round.
+    Sealed(u64),
+    /// Not opened in its round: its deposit waits for an appeal.
+    Unopened,
+    /// Opened, or a queued buy.
+    Standing,
+    /// Running on a lease.
+    Running(LeaseId),
+}
+
+impl Seen {
+    pub(super) fn of(state: &State, order: &OrderId) -> Seen {
+        let Some(found) = state.order(order) else {
+            return match state.unopened(order) {
+                Some(_) => Seen::Unopened,
+                None => Seen::Absent,
+            };
+        };
+        match found.lease() {
+            Some(lease) => Seen::Running(lease),
+            None if found.bid().is_none() && found.buy().is_none() => Seen::Sealed(found.round),
+            None => Seen::Standing,
+        }
+    }
+}
+
+/// The end of an order in a word, as shown to users.
+pub fn order_end_word(end: OrderEnd) -> &'static str {
+    match end {
+        OrderEnd::NotOpened => "not_opened",
+        OrderEnd::Unfunded => "unfunded",
+        OrderEnd::Cancelled => "cancelled",
+        OrderEnd::TimedOut => "timed_out",
+        OrderEnd::Served => "served",
+        OrderEnd::NoUnits => "no_units",
+        OrderEnd::TooDear => "too_dear",
+        OrderEnd::Waived => "waived",
+        OrderEnd::Excused => "excused",
+    }
+}
+
+/// The end of a lease in a word, as shown to users.
+pub fn lease_end_word(end: LeaseEnd) -> &'static str {
+    match end {
+        LeaseEnd::Exit => "exit",
+        LeaseEnd::Expired => "time_used_up",
+        LeaseEnd::Outbid => "outbid",
+        LeaseEnd::Preempted => "preempted",
+        LeaseEnd::Unfunded => "unfunded",
+        LeaseEnd::Undelivered => "undelivered",
+    }
+}

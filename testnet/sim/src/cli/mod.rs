@@ -1,0 +1,99 @@
+//! The command line of the simulator: `gridbay-testnet sim ...`, also alone as `gridbay-sim ...`.
+
+mod regressions;
+mod replay;
+mod run;
+mod shrink;
+mod speed;
+
+use crate::plan::Plan;
+use crate::regression::{self, RegressionError};
+use crate::run::Outcome;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+/// Runs deterministic worlds of whole nodes, with faults and liars
+#[derive(Debug, clap::Subcommand)]
+pub enum Sim {
+    /// Run seeds and check every invariant after every event
+    Run(run::Run),
+    /// Run one seed or plan again, and tell its story
+    Replay(replay::Replay),
+    /// Make a failing seed or plan as small as possible
+    Shrink(shrink::Shrink),
+    /// Run every plan of a fault that was found before
+    Regressions(regressions::Regressions),
+    /// Measure simulated seconds per second, by number of validators
+    Speed(speed::Speed),
+}
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error)]
+pub enum SimError {
+    /// Output cannot be written.
+    #[error("cannot write")]
+    Write(#[from] io::Error),
+    /// A regression cannot be read.
+    #[error(transparent)]
+    Regression(#[from] RegressionError),
+    /// A file cannot be made.
+    #[error("cannot make {0}")]
+    Make(PathBuf, #[source] io::Error),
+}
+
+impl Sim {
+    /// Does it, and says whether all was well.
+    ///
+    /// # Errors
+    /// A file or the output fails.
+    pub fn run(&self, out: &mut (dyn Write + Send)) -> Result<bool, SimError> {
+        match self {
+            Sim::Run(command) => command.run(out),
+            Sim::Replay(command) => command.run(out),
+            Sim::Shrink(command) => command.run(out),
+            Sim::Regressions(command) => command.run(out),
+            Sim::Speed(command) => command.run(out),
+        }
+    }
+}
+
+/// Which plan a command is about.
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = false)]
+struct Which {
+    /// Seed of a drawn plan
+    #[arg(long)]
+    seed: Option<u64>,
+    /// File with a plan, as `regressions/` holds them
+    #[arg(long)]
+    plan: Option<PathBuf>,
+}
+
+impl Which {
+    fn plan(&self) -> Result<Plan, SimError> {
+        match (&self.plan, self.seed) {
+            (Some(path), _) => Ok(regression::read(path)?.plan),
+            (None, seed) => Ok(Plan::draw(seed.unwrap_or_default())),
+        }
+    }
+}
+
+/// What became of one world, in a line.
+fn line(outcome: &Outcome) -> String {
+    let (plan, yields) = (&outcome.plan, &outcome.yields);
+    match &outcome.broken {
+        Some(broken) => format!(
+            "seed {:>6}  {} validators  FAILED  {broken}",
+            plan.seed, plan.validators
+        ),
+        None => format!(
+            "seed {:>6}  {:>2} validators  {:>4} blocks  {:>4} clearings  {:>4} paid slots  {}",
+            plan.seed,
+            plan.validators,
+            yields.blocks,
+            yields.clearings,
+            yields.settled,
+            &outcome.trace[..16],
+        ),
+    }
+}
