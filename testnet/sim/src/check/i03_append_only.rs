@@ -103,10 +103,7 @@ fn log_root(blocks: &[BlockId]) -> [u8; 32] {
             })
             .collect();
     }
-    let tree = row
-        .first()
-        .copied()
-        .unwrap_or_else(|| tagged("void", &[]));
+    let tree = row.first().copied().unwrap_or_else(|| tagged("void", &[]));
     tagged("root", &[&(blocks.len() as u64).to_be_bytes(), &tree])
 }
 

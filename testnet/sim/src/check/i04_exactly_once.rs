@@ -72,7 +72,9 @@ impl Check for ExactlyOnce {
             return Ok(());
         };
         let entries = decided.block.entries.iter();
-        entries.into_iter().try_for_each(|e| self.entry(*height, e))?;
+        entries
+            .into_iter()
+            .try_for_each(|e| self.entry(*height, e))?;
         effects.iter().try_for_each(|e| self.effect(e))
     }
 }

@@ -138,9 +138,8 @@ impl Market {
             Price(u64::try_from(cut).unwrap_or(u64::MAX))
         };
         let running: BTreeSet<OrderId> = self.leases.values().map(|l| l.order).collect();
-        let competes = |id: &OrderId, bid: &Bid| {
-            bid.class == *class && (boundary || !running.contains(id))
-        };
+        let competes =
+            |id: &OrderId, bid: &Bid| bid.class == *class && (boundary || !running.contains(id));
         let bids = self.bids.iter().filter(|(id, bid)| competes(id, bid));
         let bids = bids.map(|(id, bid)| {
             let steps = bid.steps.iter().map(|step| Step {
@@ -178,7 +177,9 @@ impl Market {
         let sale = self.sale(&record.class, record.height, calendar);
         let frame = (sale.kind, sale.slot, sale.heights);
         if frame != (record.kind, record.slot, record.heights) {
-            return Err(format!("a clearing of {frame:?} is on record as {record:?}"));
+            return Err(format!(
+                "a clearing of {frame:?} is on record as {record:?}"
+            ));
         }
         let mut bids = record.bids.clone();
         for bid in &mut bids {
@@ -190,9 +191,8 @@ impl Market {
         if bids != sale.bids {
             return Err(format!("bids {bids:?} competed instead of {:?}", sale.bids));
         }
-        let certain = |o: &&ClearingOffer| {
-            !self.doubtful.contains(&o.offer) || record.offers.contains(o)
-        };
+        let certain =
+            |o: &&ClearingOffer| !self.doubtful.contains(&o.offer) || record.offers.contains(o);
         let offers: Vec<ClearingOffer> = sale.offers.iter().filter(certain).copied().collect();
         if record.offers != offers {
             return Err(format!(
@@ -233,7 +233,9 @@ impl Clearing {
     fn block(&mut self, fact: &Fact, calendar: &Calendar) -> Result<(), String> {
         let before = self.before.take();
         let mut market = before.filter(|m| m.height + 1 == fact.height);
-        let closes = fact.height.is_multiple_of(u64::from(calendar.round_heights));
+        let closes = fact
+            .height
+            .is_multiple_of(u64::from(calendar.round_heights));
         let mut cleared = BTreeSet::new();
         for effect in &fact.effects {
             if let Effect::Clearing(record) = effect {
@@ -392,10 +394,7 @@ mod tests {
             effects: vec![],
         };
         assert!(market.complete(&fact, &CALENDAR, &BTreeSet::new()).is_err());
-        assert_eq!(
-            market.complete(&fact, &CALENDAR, &[CLASS].into()),
-            Ok(())
-        );
+        assert_eq!(market.complete(&fact, &CALENDAR, &[CLASS].into()), Ok(()));
         fact.height = 9;
         fact.effects = vec![Effect::Clearing(record())];
         let none = Clearing::default().block(&fact, &CALENDAR);

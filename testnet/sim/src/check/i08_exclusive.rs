@@ -75,7 +75,10 @@ impl Exclusive {
     fn hold(&mut self, terms: &LeaseTerms) -> Result<(), String> {
         let ascending = terms.shares.windows(2).all(|w| w[0].offer < w[1].offer);
         if !ascending || terms.shares.is_empty() || terms.shares.iter().any(|s| s.units == 0) {
-            return Err(format!("lease {} has shares {:?}", terms.lease, terms.shares));
+            return Err(format!(
+                "lease {} has shares {:?}",
+                terms.lease, terms.shares
+            ));
         }
         let lease = Lease {
             order: terms.order,
@@ -209,7 +212,8 @@ impl Check for Exclusive {
                     Asked::StartJob { job, .. } => Some(job),
                     _ => None,
                 });
-                jobs.into_iter().try_for_each(|job| starts(world, *node, job))
+                jobs.into_iter()
+                    .try_for_each(|job| starts(world, *node, job))
             }
             _ => Ok(()),
         }

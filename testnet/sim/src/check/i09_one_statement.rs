@@ -22,7 +22,11 @@ pub(super) enum Step {
 }
 
 /// A statement: where, what, by whom.
-pub(super) type Statement = ((u64, u32, Step), (Option<BlockId>, Option<u32>), ValidatorId);
+pub(super) type Statement = (
+    (u64, u32, Step),
+    (Option<BlockId>, Option<u32>),
+    ValidatorId,
+);
 
 /// The vote or proposal that bytes are; nothing else is parsed.
 pub(super) fn statement(bytes: &[u8]) -> Option<Statement> {

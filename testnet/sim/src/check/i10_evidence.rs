@@ -94,7 +94,10 @@ impl Check for Convictions {
                 if evidence.is_empty() {
                     return Ok(());
                 }
-                let honest: Vec<_> = world.honest().filter(|n| *n < world.plan.validators).collect();
+                let honest: Vec<_> = world
+                    .honest()
+                    .filter(|n| *n < world.plan.validators)
+                    .collect();
                 let honest: Vec<_> = honest.into_iter().map(id).collect();
                 evidence.iter().try_for_each(|e| self.evidence(e, &honest))
             }

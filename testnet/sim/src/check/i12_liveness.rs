@@ -126,11 +126,17 @@ fn is_cleared(state: &State, calendar: &Calendar) -> Result<(), String> {
     let stuck = |stage: &Stage, of: u64| matches!(stage, Stage::Sealed { .. }) && of + 1 < round;
     let stuck = state.orders().find(|(_, o)| stuck(&o.stage, o.round));
     if let Some((id, order)) = stuck {
-        return Err(format!("order {id} of round {} is sealed still", order.round));
+        return Err(format!(
+            "order {id} of round {} is sealed still",
+            order.round
+        ));
     }
     let slot = calendar.slot(state.height() + 1);
     match state.pots().find(|pot| pot.slot < slot) {
-        Some(pot) => Err(format!("slot {} of class {} is unpaid", pot.slot, pot.class)),
+        Some(pot) => Err(format!(
+            "slot {} of class {} is unpaid",
+            pot.slot, pot.class
+        )),
         None => Ok(()),
     }
 }

@@ -75,7 +75,9 @@ pub(super) fn clear(offers: &[ClearingOffer], bids: &[ClearingBid]) -> (Vec<Awar
     for (i, worth) in worths.iter().enumerate() {
         let choices = worth.iter().take(left + 1).enumerate();
         let fits = |k: usize, w: i128| w + best[i + 1][left - k] == best[i][left];
-        let units = choices.filter_map(|(k, w)| fits(k, (*w)?).then_some(k)).max();
+        let units = choices
+            .filter_map(|(k, w)| fits(k, (*w)?).then_some(k))
+            .max();
         let units = units.unwrap_or(0);
         left -= units;
         if units > 0 {
