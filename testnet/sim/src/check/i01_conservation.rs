@@ -15,7 +15,7 @@ use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::genesis::Genesis;
 use gridbay_protocol::ids::{AccountId, OrderId};
 use gridbay_protocol::payment::{Posting, Purse, Reason};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Blocks between two comparisons with the nodes.
 const COMPARE_BLOCKS: u64 = 20;
@@ -113,11 +113,14 @@ impl Conservation {
         }
         let accounts = state.accounts().map(|(id, _)| Purse::Account(*id));
         let escrows = state.orders().map(|(id, _)| Purse::Escrow(*id));
-        let classes = self.purses.keys().copied();
-        let classes = classes.filter(|p| matches!(p, Purse::Class(_)));
+        let booked = self.purses.iter().filter(|(_, n)| **n != 0);
+        let all: BTreeSet<Purse> = accounts
+            .chain(escrows)
+            .chain(booked.map(|(purse, _)| *purse))
+            .chain([Purse::Bank])
+            .collect();
         let mut sum = 0;
-        let all = accounts.chain(escrows).chain(classes);
-        for purse in all.chain([Purse::Bank]) {
+        for purse in all {
             let (has, booked) = (i128::from(state.purse(&purse)), self.purses.get(&purse));
             if has != booked.copied().unwrap_or(0) {
                 return Err(format!(

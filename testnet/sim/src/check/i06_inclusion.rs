@@ -1,23 +1,26 @@
 //! I6: an entry acknowledged in time by more than two thirds of the power is in the book of its round.
 //!
 //! What makes it true: in the rounds 0..f of a height an honest validator votes for no block that omits an entry
-//! which it has held as ready for two blocks. So, whoever makes the block of a height:
+//! which it has held as ready for [`INCLUSION_HEIGHTS`]. So, whoever makes the block of a height:
 //!
 //! 1. After every block the ready entries of every honest validator are noted, with the height since which they
-//!    have been ready without a pause of its process.
-//! 2. If so many of them have held an entry for [`HEIGHTS`] blocks that the rest of the power is no quorum, then the
+//!    have been ready without a pause of its process, or that its signed receipt names: a receipt outlives a crash.
+//! 2. If so many of them have held an entry for so long that the rest of the power is no quorum, then the
 //!    next block, decided in one of those rounds, holds the entry; unless it is full, or holds another entry of
 //!    that account, which may stand in its way.
 
 use super::{Check, Fact, Sight};
+use crate::found::validator_key;
 use crate::world::World;
+use gridbay_core::effect::Effect;
+use gridbay_host::message::HostMessage;
 use gridbay_protocol::entry::SignedEntry;
-use gridbay_protocol::ids::{AccountId, EntryId};
-use gridbay_protocol::limits::{BLOCK_BYTES, BLOCK_ENTRIES};
+use gridbay_protocol::ids::{AccountId, EntryId, ValidatorId};
+use gridbay_protocol::limits::{BLOCK_BYTES, BLOCK_ENTRIES, INCLUSION_HEIGHTS};
+use gridbay_protocol::receipt::SignedReceipt;
+use gridbay_protocol::validator::validator_id;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Blocks that an entry must have been ready for.
-const HEIGHTS: u64 = 2;
 /// Bytes of a block that are free for certain if its entries take less.
 const ROOM: usize = BLOCK_BYTES / 2;
 
@@ -34,13 +37,53 @@ struct Held {
 pub(crate) struct Inclusion {
     held: BTreeMap<usize, Held>,
     accounts: BTreeMap<EntryId, AccountId>,
+    /// Heights that receipts name.
+    promised: BTreeMap<(usize, EntryId), u64>,
+}
+
+/// The receipts that a node gives.
+fn receipts(effects: &[Effect]) -> impl Iterator<Item = SignedReceipt> + '_ {
+    const RECEIPTS: &[u8] = b"\xa1\x68receipts";
+    let given = effects.iter().filter_map(|effect| match effect {
+        Effect::Send { bytes, .. } if bytes.starts_with(RECEIPTS) => {
+            match HostMessage::decode(bytes) {
+                Ok(HostMessage::Receipts(receipts)) => Some(receipts),
+                _ => None,
+            }
+        }
+        _ => None,
+    });
+    given.flatten()
 }
 
 impl Inclusion {
+    /// A validator's word that an entry is acknowledged since a height.
+    fn receipt(
+        &mut self,
+        node: usize,
+        own: ValidatorId,
+        tip: u64,
+        given: &SignedReceipt,
+    ) -> Result<(), String> {
+        let receipt = given.receipt;
+        if receipt.validator != own || receipt.height > tip {
+            return Err(format!("node {node} at {tip} gives {receipt:?}"));
+        }
+        let place = (node, receipt.entry);
+        let before = *self.promised.entry(place).or_insert(receipt.height);
+        if before < receipt.height {
+            return Err(format!("node {node} promised since {before}: {receipt:?}"));
+        }
+        Ok(())
+    }
     /// Step 1.
     fn note(&mut self, node: usize, height: u64, ready: &[EntryId]) {
         let before = self.held.remove(&node).unwrap_or_default();
-        let since = |id: &EntryId| before.since.get(id).copied().unwrap_or(height);
+        let promised = |id: &EntryId| self.promised.get(&(node, *id));
+        let since = |id: &EntryId| {
+            let since = before.since.get(id).or(promised(id));
+            since.copied().unwrap_or(height)
+        };
         let since = ready.iter().map(|id| (*id, since(id))).collect();
         self.held.insert(node, Held { height, since });
     }
@@ -49,7 +92,10 @@ impl Inclusion {
         let here = self.held.values().filter(|h| h.height + 1 == height);
         let mut holders: BTreeMap<EntryId, usize> = BTreeMap::new();
         for held in here {
-            let old = held.since.iter().filter(|(_, s)| *s + HEIGHTS < height);
+            let old = held
+                .since
+                .iter()
+                .filter(|(_, s)| *s + INCLUSION_HEIGHTS <= height);
             for (id, _) in old {
                 *holders.entry(*id).or_default() += 1;
             }
@@ -101,6 +147,11 @@ impl Check for Inclusion {
                 self.note(*node, *height, &ids);
                 Ok(())
             }
+            Sight::Step { node, effects, .. } if votes(node) => {
+                let tip = world.core(*node).map_or(0, |c| c.state().height());
+                let own = validator_id(&validator_key(*node).public());
+                receipts(effects).try_for_each(|given| self.receipt(*node, own, tip, &given))
+            }
             Sight::Down { node } => {
                 self.held.remove(node);
                 Ok(())
@@ -130,5 +181,35 @@ mod tests {
         check.note(0, 8, &[]);
         check.note(1, 8, &[id]);
         assert_eq!(check.due(9, 4), [], "one is not enough");
+    }
+
+    #[test]
+    fn a_receipt_outlives_a_crash_and_is_not_taken_back() {
+        use gridbay_protocol::ids::NetworkId;
+        use gridbay_protocol::receipt::Receipt;
+        let (id, key) = (EntryId([1; 32]), validator_key(1));
+        let own = validator_id(&key.public());
+        let given = |height| {
+            let receipt = Receipt {
+                entry: id,
+                height,
+                validator: own,
+            };
+            SignedReceipt::new(receipt, &NetworkId([1; 32]), &key)
+        };
+        let mut check = Inclusion::default();
+        assert!(
+            check.receipt(1, own, 4, &given(5)).is_err(),
+            "not there yet"
+        );
+        let other = validator_id(&validator_key(2).public());
+        assert!(check.receipt(1, other, 5, &given(5)).is_err(), "of another");
+        assert_eq!(check.receipt(1, own, 5, &given(5)), Ok(()));
+        assert_eq!(check.receipt(1, own, 9, &given(5)), Ok(()));
+        assert!(check.receipt(1, own, 9, &given(6)).is_err(), "later");
+        check.promised.insert((2, id), 5);
+        check.note(1, 7, &[id]);
+        check.note(2, 7, &[id]);
+        assert_eq!(check.due(8, 4), [id]);
     }
 }

@@ -1,8 +1,8 @@
 //! I7: no bid value can be read before its round's commitments closed.
 //!
 //! 1. The salts and seals of all honest bidders' attempts are taken from the records they save.
-//! 2. A salt is open once a block that holds its commitment is known and the last block of that round was decided by
-//!    somebody. Until then nothing that any node says may contain it: without the salt a seal tells nothing.
+//! 2. A salt is open once the last block of the round that holds its commitment was decided by the node that says
+//!    it, or by any honest node. Until then nothing that any node says may contain it: without the salt a seal tells nothing.
 //! 3. That nothing else tells it either is for the test `secrecy`, which compares two worlds.
 
 use super::{Check, Fact, Sight};
@@ -54,6 +54,13 @@ impl Secrecy {
     }
     fn block(&mut self, fact: &Fact, calendar: &Calendar) {
         self.height = fact.height;
+        self.committed(fact, calendar);
+        let height = self.height;
+        let closed = |s: &Secret| s.opens.is_some_and(|last| last <= height);
+        self.secrets.retain(|_, secret| !closed(secret));
+    }
+    /// Finds the commitments of a block.
+    fn committed(&mut self, fact: &Fact, calendar: &Calendar) {
         for signed in &fact.decided.block.entries {
             let EntryBody::Commit(commit) = &signed.entry.body else {
                 continue;
@@ -64,15 +71,14 @@ impl Secrecy {
                 secret.opens = Some(fact.height.div_ceil(heights) * heights);
             }
         }
-        let height = self.height;
-        let closed = |s: &Secret| s.opens.is_some_and(|last| last <= height);
-        self.secrets.retain(|_, secret| !closed(secret));
     }
-    fn said(&self, node: usize, bytes: &[u8]) -> Result<(), String> {
-        match self.secrets.values().find(|s| contains(bytes, &s.salt)) {
+    /// What a node says whose ledger is at `height`, which may be above the last block that was shown.
+    fn said(&self, node: usize, height: u64, bytes: &[u8]) -> Result<(), String> {
+        let sealed = |s: &&Secret| s.opens.is_none_or(|last| last > height);
+        let mut secrets = self.secrets.values().filter(sealed);
+        match secrets.find(|s| contains(bytes, &s.salt)) {
             Some(secret) => {
-                let (owner, seal, opens, height) =
-                    (secret.owner, secret.seal, secret.opens, self.height);
+                let (owner, seal, opens) = (secret.owner, secret.seal, secret.opens);
                 Err(format!(
                     "node {node} says at height {height} the salt of seal {seal} of node {owner}, \
                      which opens after {opens:?}"
@@ -101,6 +107,16 @@ impl Check for Secrecy {
         match sight {
             Sight::Block(fact) => self.block(fact, &world.genesis.policy.calendar),
             Sight::Step { node, effects, .. } => {
+                let core = world.core(*node);
+                let height = core.map_or(0, |c| c.state().height());
+                // Blocks that this very step decided are shown after it.
+                let (first, machine) = (self.height + 1, &world.machines[*node]);
+                if let Some(core) = core.filter(|_| first <= height && machine.is_honest()) {
+                    for height in first..=height {
+                        let fact = Fact::read(core, *node, height)?;
+                        self.committed(&fact, &world.genesis.policy.calendar);
+                    }
+                }
                 for effect in *effects {
                     match effect {
                         Effect::SaveOrder { record, .. } if world.machines[*node].is_honest() => {
@@ -112,7 +128,7 @@ impl Check for Secrecy {
                         }
                         Effect::Broadcast { bytes, .. }
                         | Effect::Send { bytes, .. }
-                        | Effect::Gossip(bytes) => self.said(*node, bytes)?,
+                        | Effect::Gossip(bytes) => self.said(*node, height, bytes)?,
                         _ => {}
                     }
                 }
@@ -141,10 +157,10 @@ mod tests {
         let mut bytes = vec![9, 1, 9, 9];
         bytes.extend(salt);
         bytes.push(3);
-        assert!(check.said(0, &bytes).is_err());
-        assert_eq!(check.said(0, &bytes[..30]), Ok(()));
-        assert_eq!(check.said(0, &[9; 31]), Ok(()));
-        assert!(check.said(0, &[9; 32]).is_err());
+        assert!(check.said(0, 7, &bytes).is_err());
+        assert_eq!(check.said(0, 7, &bytes[..30]), Ok(()));
+        assert_eq!(check.said(0, 7, &[9; 31]), Ok(()));
+        assert!(check.said(0, 7, &[9; 32]).is_err());
         let calendar = Calendar {
             round_heights: 4,
             slot_rounds: 2,
@@ -156,8 +172,9 @@ mod tests {
             effects: vec![],
         };
         check.block(&fact(7), &calendar);
-        assert!(check.said(0, &bytes).is_err());
+        assert!(check.said(0, 7, &bytes).is_err());
+        assert_eq!(check.said(0, 8, &bytes), Ok(()), "the node knows the close");
         check.block(&fact(8), &calendar);
-        assert_eq!(check.said(0, &bytes), Ok(()), "the round has closed");
+        assert_eq!(check.said(0, 7, &bytes), Ok(()), "the round has closed");
     }
 }

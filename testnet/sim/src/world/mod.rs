@@ -27,7 +27,7 @@ use crate::plan::Weather;
 use crate::rng::Rng;
 use crate::trace::Trace;
 use gridbay_core::Core;
-use gridbay_core::input::Input;
+use gridbay_core::input::{Command, Input};
 use gridbay_protocol::genesis::Genesis;
 use gridbay_protocol::ids::NetworkId;
 use net::Net;
@@ -112,6 +112,10 @@ impl World {
     /// Whether faults and load have ended.
     pub fn is_calm(&self) -> bool {
         self.now >= self.plan.active_ms
+    }
+    /// The owner of a node gives it a command, now.
+    pub fn instruct(&mut self, node: usize, command: Command) {
+        self.input(node, 0, Input::Command { token: 0, command });
     }
     /// The node with a transport key.
     pub fn node_of(&self, key: &[u8; 32]) -> Option<usize> {
