@@ -5,7 +5,8 @@
 //! 3. A validator exactly one height behind usually decides by itself a moment later, so it asks after
 //!    [`limits::ONE_BEHIND_MS`] without progress. It must ask: nobody repeats the votes of a decided height.
 //! 4. One request is open at a time. A peer that does not answer, or answers badly, is asked last from
-//!    then on.
+//!    then on, and nobody waits for its answer once a better peer is ahead: else one that overstates its
+//!    tip and keeps silent would hold up all who follow, again and again.
 
 use crate::limits;
 use std::collections::BTreeMap;
@@ -88,9 +89,15 @@ impl Catchup {
             .min_by_key(|(peer, known)| (known.failures, u64::MAX - known.tip, **peer))
             .map(|(peer, known)| (*peer, known.tip))
     }
+    /// Whether a peer that failed less often than the one that was asked is ahead.
+    fn is_surpassed(&self, asked: &Asked, own: u64) -> bool {
+        let failures = |peer: &Peer| self.peers.get(peer).map_or(u32::MAX, |k| k.failures);
+        let best = self.best(own);
+        best.is_some_and(|(peer, _)| failures(&peer) < failures(&asked.peer))
+    }
     /// When to look again; `None` if nobody is ahead.
     pub(crate) fn due(&self, own: u64, voting: bool) -> Option<u64> {
-        if let Some(asked) = self.asked {
+        if let Some(asked) = self.asked.filter(|asked| !self.is_surpassed(asked, own)) {
             return Some(asked.at.saturating_add(limits::SYNC_RETRY_MS));
         }
         let (_, tip) = self.best(own)?;
@@ -160,5 +167,28 @@ mod tests {
         catchup.heard([1; 32], u64::MAX, 4, 1_100);
         catchup.answered(&[2; 32], true);
         assert_eq!(catchup.ask(4, true, 1_200), Some([2; 32]));
+    }
+
+    #[test]
+    fn a_liar_that_failed_once_holds_nobody_up_again() {
+        let mut catchup = Catchup::default();
+        let (liar, honest) = ([1; 32], [2; 32]);
+        catchup.heard(liar, u64::MAX, 4, 0);
+        assert_eq!(catchup.ask(4, false, 0), Some(liar));
+        catchup.heard(honest, 5, 4, 10);
+        assert_eq!(catchup.ask(4, false, 10), None, "it may yet answer");
+        assert_eq!(catchup.ask(4, false, 1_000), Some(honest));
+        catchup.answered(&honest, true);
+        catchup.progress(5, 1_010);
+        for own in 5..100 {
+            let now = own * 250;
+            catchup.heard(liar, u64::MAX, own, now);
+            assert_eq!(catchup.ask(own, false, now), Some(liar));
+            catchup.heard(honest, own + 1, own, now + 5);
+            assert_eq!(catchup.due(own, false), Some(now), "at once");
+            assert_eq!(catchup.ask(own, false, now + 5), Some(honest));
+            catchup.answered(&honest, true);
+            catchup.progress(own + 1, now + 10);
+        }
     }
 }
