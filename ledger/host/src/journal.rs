@@ -36,7 +36,7 @@ enum Record {
     /// A height begins. The first mark of a new file holds the promises still open.
     Begin { promises: Vec<Promise> },
     /// An entry that this node acknowledged.
-    Promise(Promise),
+    Promise(Box<Promise>),
     /// The body of a candidate.
     Body(Box<Block>),
     /// The block that this node made for a round.
@@ -124,7 +124,7 @@ impl Journal {
                         ..Recovered::default()
                     }
                 }
-                Record::Promise(promise) => found.promises.push(promise),
+                Record::Promise(promise) => found.promises.push(*promise),
                 Record::Body(block) => found.bodies.push(*block),
                 Record::Own { round, block } => found.own.push((round, block)),
                 Record::Statement(statement) => found.statements.push(statement),
@@ -185,7 +185,7 @@ impl Journal {
     }
     /// Keeps a promise.
     pub(crate) fn promise(&mut self, disk: &mut dyn Disk, promise: Promise) -> Result<(), Fault> {
-        self.append(disk, Record::Promise(promise))
+        self.append(disk, Record::Promise(Box::new(promise)))
     }
     /// Makes everything safe.
     pub(crate) fn sync(&mut self, disk: &mut dyn Disk) -> Result<(), Fault> {

@@ -14,6 +14,7 @@ mod keys;
 mod market;
 mod model;
 mod preemption;
+mod record;
 mod snapshots;
 mod trade;
 mod uneven;

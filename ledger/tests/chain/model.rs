@@ -7,9 +7,9 @@
 //! reserves.
 
 use crate::appeals::{appeal, receipts};
+use crate::record::check_record;
 use crate::trade::{bid, order, terms};
 use crate::world::{World, credits, key};
-use gridbay_protocol::clearing::ClearingRecord;
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::ids::{AccountId, ClassId, EntryId, Hash32, LeaseId, OfferId, OrderId};
@@ -254,52 +254,6 @@ fn garbage(world: &mut World, dice: &mut Dice, n: u8) -> Arc<Authentic> {
 
 fn validator(n: u8) -> gridbay_protocol::ids::ValidatorId {
     gridbay_protocol::validator::validator_id(&key(100 + n).public())
-}
-
-fn check_record(record: &ClearingRecord) {
-    let supply: BTreeMap<OfferId, _> = record.offers.iter().map(|o| (o.offer, o)).collect();
-    let bids: BTreeMap<OrderId, _> = record.bids.iter().map(|b| (b.order, b)).collect();
-    assert_eq!(
-        (supply.len(), bids.len()),
-        (record.offers.len(), record.bids.len())
-    );
-    let mut paid = 0;
-    for award in &record.awards {
-        let bid = bids[&award.order];
-        let prices: Vec<u64> = bid
-            .steps
-            .iter()
-            .flat_map(|s| vec![s.price.0; s.units as usize])
-            .collect();
-        let value: u64 = prices[..award.units as usize].iter().sum();
-        assert!(award.units >= bid.min.max(1));
-        assert!(award.pay.micros() <= value, "pays above the bid");
-        paid += award.pay.micros();
-    }
-    let mut earned = 0;
-    for sold in &record.sold {
-        let offer = supply[&sold.offer];
-        assert!(sold.units >= 1 && sold.units <= offer.units);
-        assert!(sold.earns.micros() >= offer.reserve.0 * u64::from(sold.units));
-        earned += sold.earns.micros();
-    }
-    assert_eq!(paid, earned);
-    let won: u32 = record.awards.iter().map(|a| a.units).sum();
-    // The units sold are the cheapest ones, ties by offer.
-    let mut left = won;
-    let mut by_reserve: Vec<_> = record.offers.iter().collect();
-    by_reserve.sort_by_key(|o| (o.reserve, o.offer));
-    let mut expected = BTreeMap::new();
-    for offer in by_reserve {
-        let units = offer.units.min(left);
-        left -= units;
-        if units > 0 {
-            expected.insert(offer.offer, units);
-        }
-    }
-    assert_eq!(left, 0, "more won than offered");
-    let sold: BTreeMap<_, _> = record.sold.iter().map(|s| (s.offer, s.units)).collect();
-    assert_eq!(sold, expected);
 }
 
 /// What the units of every lease cost covers their reserves, also after some were lost.

@@ -28,7 +28,8 @@ pub(crate) fn censor(bytes: Vec<u8>, state: &State, victim: AccountId, key: &Sec
     }
     let authentic = |signed: &SignedEntry| {
         let formed = WellFormed::check(&state.network(), signed.clone());
-        Arc::new(formed.unwrap().authenticate().unwrap())
+        let formed = formed.expect("an honest proposer took it in");
+        Arc::new(formed.authenticate().expect("and checked its signature"))
     };
     let kept = block.entries.iter().filter(|e| !unwanted(e));
     let draft = Draft {
