@@ -19,13 +19,14 @@ use gridbay_host::disk::RealDisk;
 use gridbay_host::{Host, HostConfig, HostEffect, HostInput, Now};
 use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::beacon::Chain;
+use gridbay_protocol::class::{Class, ClassKey, Isolation};
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
 use gridbay_protocol::genesis::{FORMAT, Genesis, Member, MemberValidator, Policy, RULES};
 use gridbay_protocol::ids::Hash32;
 use gridbay_protocol::keys::SecretKey;
 use gridbay_protocol::limits::BLOCK_ENTRIES;
 use gridbay_protocol::stage::{Authentic, WellFormed};
-use gridbay_protocol::units::Credits;
+use gridbay_protocol::units::{Credits, Price};
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
@@ -71,7 +72,18 @@ fn genesis() -> Genesis {
         name: "bench".into(),
         time_ms: 1_000,
         policy: Policy::local(),
-        classes: vec![],
+        classes: vec![Class {
+            name: "small".into(),
+            key: ClassKey {
+                vcpu: 1,
+                memory_mib: 1024,
+                disk_mib: 1024,
+                gpu: 0,
+                isolation: Isolation::Process,
+                circle: "members".into(),
+            },
+            reference_price: Price(10),
+        }],
         members: (0..MEMBERS).map(member).collect(),
         beacon: Hash32([7; 32]),
     }
