@@ -7,7 +7,7 @@
 //! - `host`: the machine, one file per concern;
 //! - `consensus`: Malachite's core for one height, the only place that names it;
 //! - `guard`: the consensus key and the rule never to contradict oneself;
-//! - `record`, `journal`, `blocks`: what is on disk; `snapshots`, `index`: what is derived from it, the
+//! - `frame`, `record`, `journal`, `blocks`: what is on disk; `snapshots`, `index`: what is derived from it, the
 //!   latter the only place that names sled;
 //! - `trouble`: whether the clock is right;
 //! - `candidates`, `early`, `catchup`, `pacing`, `mempool`, `strangers`, `receipts`, `serving`: bounded memories with their policies.
@@ -19,6 +19,7 @@ mod consensus;
 pub mod disk;
 mod early;
 mod fault;
+mod frame;
 mod guard;
 mod host;
 mod index;
