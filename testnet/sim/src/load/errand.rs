@@ -19,6 +19,8 @@ pub(super) enum Task {
     Hoard,
     /// Place as many orders as an account may have in a class.
     Wait,
+    /// Ask for more than that.
+    Overdo,
 }
 
 /// A task at a time of the world.
@@ -44,6 +46,9 @@ impl Load {
                 task: Task::Hoard,
             });
         }
+        let at = plan.active_ms / 8 * 7;
+        let task = Task::Overdo;
+        self.errands.push(Errand { at, task });
     }
     pub(super) fn errand_due(&mut self, now: u64) -> Option<Task> {
         let due = self.errands.iter().position(|errand| errand.at <= now)?;
@@ -69,6 +74,10 @@ impl World {
             Task::Wait => {
                 self.again(1);
                 self.wait_for_ever();
+            }
+            Task::Overdo => {
+                self.again(1);
+                self.overdo();
             }
         }
     }
