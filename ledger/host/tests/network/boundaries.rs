@@ -78,8 +78,8 @@ fn power_fails_after(operations: u64, loss: Loss) -> bool {
     world.run(world.now.max(1_000), |_| false);
     let kept = |w: &World| {
         let host = w.hosts[1].as_ref().unwrap();
-        let missing = |entry: &&_| host.entry_height(entry).is_none();
-        w.acknowledged.iter().find(missing).is_none()
+        let mut all = w.acknowledged.iter();
+        all.all(|entry| host.entry_height(entry).is_some())
     };
     let live = world.run(world.now + 60_000, |w| w.all_at(goal) && kept(w));
     assert!(live, "{operations}, {loss:?}: {:?}", world.hosts);
