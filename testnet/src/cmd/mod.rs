@@ -6,6 +6,7 @@
 mod bench;
 mod demo;
 mod down;
+mod kill;
 mod status;
 mod up;
 
@@ -38,6 +39,8 @@ enum Command {
     Down(down::DownArgs),
     /// Shows the nodes of a local network
     Status(status::StatusArgs),
+    /// Kills nodes under load at random moments and compares what was acknowledged
+    Kill(kill::KillArgs),
     /// Measures
     #[command(subcommand)]
     Bench(bench::BenchCommand),
@@ -51,6 +54,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Up(args) => with_runtime(args.run()),
         Command::Down(args) => args.run(),
         Command::Status(args) => with_runtime(args.run()),
+        Command::Kill(args) => with_runtime(args.run()),
         Command::Bench(command) => with_runtime(command.run()),
     };
     done.unwrap_or_else(|error| {
@@ -122,11 +126,19 @@ mod tests {
             "down --name lab",
             "status --name lab",
             "bench orders -o json --dead-validator",
+            "kill --rounds 1000 --seed 7 -n 4 --json report.json",
         ] {
             let words = ["gridbay-testnet"].into_iter().chain(line.split(' '));
             assert!(Cli::try_parse_from(words).is_ok(), "{line}");
         }
-        for line in ["", "up -n", "up --detach=3", "bench", "demo --json"] {
+        for line in [
+            "",
+            "up -n",
+            "up --detach=3",
+            "bench",
+            "demo --json",
+            "kill -n 3",
+        ] {
             let words = ["gridbay-testnet"].into_iter().chain(line.split(' '));
             assert!(Cli::try_parse_from(words).is_err(), "{line}");
         }
