@@ -27,11 +27,12 @@ use crate::body::{self, BodyError, BodyGone, BodyHandle, Tools};
 use crate::config::{Config, Home, OfferConfig};
 use crate::executor::{Config as ExecutorConfig, Executor, Isolation, ProcessExecutor, Support};
 use crate::keys::{KeyFolder, NodeKeys};
-use crate::overlay::Multiaddr;
+use crate::overlay::{Multiaddr, OverlayHandle};
 use crate::store::content::ContentStore;
 use crate::store::orders::{OrderStore, private_folder};
 use crate::store::transfers::TransferStore;
 use anyhow::{Context as _, anyhow, bail};
+use gridbay_core::Parts;
 use gridbay_core::input::Command;
 use gridbay_core::reply::Reply;
 use gridbay_protocol::account::{AccountKey, Roles};
@@ -84,31 +85,18 @@ pub async fn run(
     };
     network::keep_validators(&net, &genesis, keys.node());
 
-    let (orders, contents, jobs) = open_stores(&config, executor)?;
     let keys = Arc::new(keys);
-    let mut opening = Opening {
-        home: home.clone(),
-        keys: Arc::clone(&keys),
-        genesis: genesis.clone(),
-        orders: orders.clone(),
-        jobs: jobs.clone(),
-    };
-    let parts = opening.open().context("cannot open the ledger")?;
-    let joining = invitation.map(|invitation| join_command(invitation, &keys));
-    let tools = Tools {
-        overlay: net.clone(),
-        orders: orders.clone(),
-        contents: contents.clone(),
-        jobs,
-        grace: config.grace,
-        genesis: genesis.encode(),
-        runtime: tokio::runtime::Handle::current(),
-        reopen: Some(Box::new(opening)),
-        join: joining.clone(),
-    };
-    let transfers =
-        TransferStore::open(home.path().join("transfers")).context("cannot read the transfers")?;
+    let Prepared {
+        parts,
+        tools,
+        transfers,
+    } = prepare(&config, &keys, &genesis, executor, &net, invitation)?;
     let server = Server::bind(&config).await?;
+    let (contents, orders, joining) = (
+        tools.contents.clone(),
+        tools.orders.clone(),
+        tools.join.clone(),
+    );
     let started = body::start(parts, tools)?;
     let handle = started.handle;
     tokio::spawn(network::carry(events, handle.clone(), net.clone()));
@@ -280,15 +268,47 @@ async fn join(handle: &BodyHandle, command: Command) -> anyhow::Result<()> {
     }
 }
 
-/// What the node keeps beside the ledger.
-fn open_stores(
+/// What a body is made of.
+struct Prepared {
+    parts: Parts,
+    tools: Tools,
+    transfers: TransferStore,
+}
+
+/// Opens the ledger and what the node keeps beside it.
+fn prepare(
     config: &Config,
+    keys: &Arc<NodeKeys>,
+    genesis: &Genesis,
     executor: Arc<dyn Executor>,
-) -> anyhow::Result<(OrderStore, ContentStore, Jobs)> {
+    net: &OverlayHandle,
+    invitation: Option<Invitation>,
+) -> anyhow::Result<Prepared> {
     let path = config.home.path();
-    Ok((
-        OrderStore::open(path.join("orders"), config.limits.output)?,
-        ContentStore::open(path.join("content"))?,
-        Jobs::open(executor, path.join("sales"))?,
-    ))
+    let transfers = path.join("transfers");
+    let transfers = TransferStore::open(transfers).context("cannot read the transfers")?;
+    let mut opening = Opening {
+        home: config.home.clone(),
+        keys: Arc::clone(keys),
+        genesis: genesis.clone(),
+        orders: OrderStore::open(path.join("orders"), config.limits.output)?,
+        jobs: Jobs::open(executor, path.join("sales"))?,
+    };
+    let parts = opening.open().context("cannot open the ledger")?;
+    let tools = Tools {
+        overlay: net.clone(),
+        orders: opening.orders.clone(),
+        contents: ContentStore::open(path.join("content"))?,
+        jobs: opening.jobs.clone(),
+        grace: config.grace,
+        genesis: genesis.encode(),
+        runtime: tokio::runtime::Handle::current(),
+        reopen: Some(Box::new(opening)),
+        join: invitation.map(|invitation| join_command(invitation, keys)),
+    };
+    Ok(Prepared {
+        parts,
+        tools,
+        transfers,
+    })
 }

@@ -59,7 +59,9 @@ fn start_log(filter: &str) -> anyhow::Result<()> {
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(stderr().is_terminal())
-        .with_writer(stderr);
+        .with_writer(stderr)
+        // A log that cannot be written, on a full disk, must not end who writes it.
+        .log_internal_errors(false);
     log.try_init()
         .map_err(|error| anyhow::anyhow!("the log cannot be started: {error}"))
 }

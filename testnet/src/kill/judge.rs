@@ -147,7 +147,7 @@ fn postings(written: &Written, party: usize, side: i64) -> BTreeMap<i64, Vec<u64
 }
 
 fn compare_transfers(parties: &[Party], written: &Written, found: &mut Findings) {
-    for party in 0..parties.len() {
+    for (party, known) in parties.iter().enumerate() {
         for (side, word) in [(-1, "paid"), (1, "received")] {
             let mut there = postings(written, party, side);
             let own = |t: &&Transfer| [t.to, t.from][usize::from(side < 0)] == party;
@@ -155,7 +155,7 @@ fn compare_transfers(parties: &[Party], written: &Written, found: &mut Findings)
                 let heights = there.remove(&transfer.amount).unwrap_or_default();
                 compare_one(transfer, word, &heights, found);
             }
-            let name = &parties[party].name;
+            let name = &known.name;
             let unasked = there
                 .keys()
                 .map(|a| format!("{name} {word} {a}, which nobody asked for"));
