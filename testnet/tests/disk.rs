@@ -113,7 +113,8 @@ async fn halts(network: &Network, name: &str, to: AccountId) {
     assert_eq!(refused.unwrap_err().code, ErrorCode::Halted);
     let head: BlockInfo = client.get("/ledger/head").await.unwrap();
     assert!(head.height >= 1);
-    let _readable: Balance = client.get("/ledger/balance").await.unwrap();
+    let own: Balance = client.get("/ledger/balance").await.unwrap();
+    assert_eq!(Some(own.account), halted.account);
 
     let shown = cli::run(network.program(), node.home.path(), &["node", "status"]).await;
     let shown = shown.unwrap();

@@ -81,7 +81,8 @@ impl Body {
     ) -> Result<bool, BodyError> {
         let mut trouble = Trouble::disk(&error);
         tracing::error!(what = trouble.what, "the node halts: {}", trouble.hint);
-        self.troubles.send_replace(vec![trouble.clone()]);
+        self.disk_trouble = Some(trouble.clone());
+        self.publish_troubles();
         self.patience.halted(Instant::now());
         let draining = self
             .core
@@ -99,7 +100,8 @@ impl Body {
                 Err(again) if again.is_disk() => {
                     trouble.what = Trouble::disk(&again).what;
                     tracing::warn!(what = trouble.what, "still halted");
-                    self.troubles.send_replace(vec![trouble.clone()]);
+                    self.disk_trouble = Some(trouble.clone());
+                    self.publish_troubles();
                     error = again;
                     continue;
                 }
@@ -170,7 +172,8 @@ impl Body {
         }
         let height = self.core().state().height();
         self.patience.reopened = Some(Instant::now());
-        self.troubles.send_replace(Vec::new());
+        self.disk_trouble = None;
+        self.publish_troubles();
         self.height.send_replace(height);
         tracing::info!(height, "the disk works again: the node goes on");
         Ok(())

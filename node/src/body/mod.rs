@@ -208,8 +208,8 @@ pub(crate) struct Body {
     tools: Tools,
     handle: BodyHandle,
     height: watch::Sender<u64>,
-    /// All that is wrong with this node, in one place: whoever finds another kind adds it to this list.
     troubles: watch::Sender<Vec<Trouble>>,
+    disk_trouble: Option<Trouble>,
     patience: Patience,
     /// Tasks that tell the core something when they end.
     tasks: JoinSet<()>,
@@ -249,6 +249,7 @@ pub fn start(parts: Parts, tools: Tools) -> std::io::Result<Started> {
         handle: handle.clone(),
         height,
         troubles,
+        disk_trouble: None,
         patience: Patience::default(),
         tasks: JoinSet::new(),
         started: Instant::now(),
@@ -362,6 +363,16 @@ impl Body {
             self.perform(effect)?;
         }
         Ok(())
+    }
+
+    /// Tells all that is wrong with this node. Whoever finds another kind of trouble adds it here.
+    fn publish_troubles(&self) {
+        let troubles: Vec<Trouble> = self.disk_trouble.iter().cloned().collect();
+        self.troubles.send_if_modified(|told| {
+            let changed = *told != troubles;
+            *told = troubles;
+            changed
+        });
     }
 
     /// Starts a task that ends with the core it works for.
