@@ -47,6 +47,8 @@ pub(crate) struct Findings {
     pub(crate) orders: usize,
     /// Of those, whose jobs ended well.
     pub(crate) orders_done: usize,
+    /// How the jobs of the others ended, by state and reason.
+    pub(crate) other_ends: BTreeMap<String, usize>,
     /// Heads shown while nodes were killed.
     pub(crate) heads: usize,
     /// Height that all nodes were compared up to.
@@ -203,7 +205,13 @@ fn compare_orders(written: &Written, found: &mut Findings) {
         }
         match &order.end {
             Some(end) if end.state.is_final() && end.name == order.name => {
-                found.orders_done += usize::from(end.state == JobState::Done);
+                if end.state == JobState::Done {
+                    found.orders_done += 1;
+                } else {
+                    let reason = end.reason.map_or("", |reason| reason.name());
+                    let word = format!("{} {reason}", end.state.name());
+                    *found.other_ends.entry(word).or_default() += 1;
+                }
             }
             end => found.lost.push(format!("order {}: {end:?}", order.name)),
         }

@@ -153,6 +153,9 @@ fn an_order_that_is_not_over_is_lost() {
     assert_eq!(found.lost.len(), 1);
     let found = judged(|case| case.written.orders[0].end = Some(job("running")));
     assert_eq!(found.lost.len(), 1);
+    let found = judged(|case| case.written.orders[0].end = Some(job("failed")));
+    assert!(found.is_clean(), "an end, though not a good one");
+    assert_eq!((found.orders_done, found.other_ends["failed "]), (0, 1));
     let found = judged(|case| case.written.orders[0].id = None);
     assert_eq!(found.wrong.len(), 1);
 }

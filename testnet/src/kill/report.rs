@@ -70,6 +70,8 @@ impl Report {
         ] {
             lines.extend(what.iter().take(SHOWN).map(|one| format!("{word}: {one}")));
         }
+        let others = found.other_ends.iter();
+        lines.extend(others.map(|(end, n)| format!("{n} orders ended otherwise: {end}")));
         let Spread {
             n,
             p50_ms,
