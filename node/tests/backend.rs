@@ -21,6 +21,7 @@ use gridbay_node::executor::{Config, ProcessExecutor};
 use gridbay_node::overlay::{self, Limits, OverlayConfig, TransportSeed, Tuning};
 use gridbay_node::store::content::ContentStore;
 use gridbay_node::store::orders::OrderStore;
+use gridbay_node::store::transfers::TransferStore;
 use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::beacon::Chain;
 use gridbay_protocol::block::Header;
@@ -148,6 +149,8 @@ async fn world() -> World {
         grace: Duration::from_secs(5),
         genesis: genesis.encode(),
         runtime: tokio::runtime::Handle::current(),
+        reopen: None,
+        join: None,
     };
     let body = body::start(parts, tools).unwrap().handle;
     let (stop, stopped) = watch::channel(false);
@@ -156,9 +159,11 @@ async fn world() -> World {
         overlay,
         contents,
         orders,
+        transfers: TransferStore::open(dir.path().join("transfers")).unwrap(),
         account_key: secret(1),
         node,
         name: "test".into(),
+        network: genesis.network(),
         network_name: genesis.name.clone(),
         limits: NodeLimits {
             content: 1 << 20,
@@ -256,7 +261,9 @@ async fn money_moves_and_is_on_the_statement() {
     ] {
         let amount = credits(amount);
         let memo = None;
-        let refused = backend.transfer(TransferRequest { to, amount, memo }).await;
+        let refused = backend
+            .transfer(None, TransferRequest { to, amount, memo })
+            .await;
         assert_eq!(refused.unwrap_err().code, code);
     }
     let request = TransferRequest {
@@ -264,7 +271,16 @@ async fn money_moves_and_is_on_the_statement() {
         amount: credits("5"),
         memo: Some("thanks".into()),
     };
-    let moved = backend.transfer(request).await.unwrap();
+    let key = || Some("a-key-of-mine".to_owned());
+    let moved = backend.transfer(key(), request.clone()).await.unwrap();
+    let again = backend.transfer(key(), request.clone()).await.unwrap();
+    assert_eq!(again, moved, "a key moves money once");
+    let other = TransferRequest {
+        amount: credits("6"),
+        ..request
+    };
+    let other = backend.transfer(key(), other).await.unwrap_err();
+    assert_eq!(other.code, ErrorCode::Conflict);
     let block = backend.block(moved.height).await.unwrap();
     assert!(block.entries >= 1);
     let balance = backend.balance(None).await.unwrap();

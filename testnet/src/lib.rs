@@ -1,4 +1,5 @@
-//! The gridbay laboratory: real local networks, the demo and benchmarks.
+//! The gridbay laboratory: real local networks, the demo, kill tests and
+//! benchmarks.
 //!
 //! Everything runs in one binary. Nodes are this program again, with a hidden first word in front
 //! of the words of the node's own command line; so `cargo run -p gridbay-testnet` builds all that
@@ -7,6 +8,7 @@
 mod bench;
 mod cmd;
 mod demo;
+mod kill;
 mod market;
 pub mod network;
 mod say;

@@ -26,7 +26,7 @@ pub(crate) fn body_of(core: &Core, command: &Command) -> Result<Option<EntryBody
             check_order(core, order)?;
             None
         }
-        Command::Cancel(_) | Command::Join { .. } | Command::Drain => None,
+        Command::Send(_) | Command::Cancel(_) | Command::Join { .. } | Command::Drain => None,
     })
 }
 

@@ -97,7 +97,9 @@ impl Core {
     }
     /// The account this node trades for, once the ledger has it.
     pub fn account(&self) -> Option<AccountId> {
+        // A core that has not started yet can be looked at as well.
         self.account
+            .or_else(|| self.host.state().account_of(&self.key.public()))
     }
     /// What sellers say they can spare.
     pub fn adverts(&self) -> &Adverts {

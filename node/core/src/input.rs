@@ -3,6 +3,7 @@
 use crate::agent::{AgentReply, AgentRequest, JobId, Phase};
 use crate::buyer::{NewOrder, OrderKey};
 use gridbay_protocol::account::AccountKey;
+use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::ids::{AccountId, Hash32};
 use gridbay_protocol::invitation::Invitation;
 use gridbay_protocol::keys::PublicKey;
@@ -120,6 +121,9 @@ pub enum Command {
         /// Hash of a note.
         memo: Hash32,
     },
+    /// Send an entry of this node's account that the caller has signed and keeps: for the first time, or
+    /// again.
+    Send(Box<SignedEntry>),
     /// Open an account with an invitation.
     Join {
         /// The invitation.

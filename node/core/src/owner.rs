@@ -9,7 +9,7 @@ use crate::input::{Command, CommandToken, Now};
 use crate::join::Joining;
 use crate::reply::Reply;
 use gridbay_host::{Fault, HostInput};
-use gridbay_protocol::entry::EntryBody;
+use gridbay_protocol::entry::{EntryBody, SignedEntry};
 
 impl Core {
     /// Answers a command of the owner.
@@ -47,11 +47,25 @@ impl Core {
         let Some(entry) = self.sent.sign(state, &signer, &body) else {
             return Ok(Reply::Refused(command::too_many()));
         };
-        match command::would_pass(state, entry) {
+        let (id, valid_until) = (entry.id(), entry.entry.valid_until);
+        let reply = self.send_own(now, entry, effects)?;
+        if matches!(reply, Reply::Submitted(_)) {
+            self.sent.note(id, valid_until);
+        }
+        Ok(reply)
+    }
+
+    /// Submits a signed entry of the owner, if the ledger would take it now (or soon).
+    fn send_own(
+        &mut self,
+        now: Now,
+        entry: SignedEntry,
+        effects: &mut Vec<Effect>,
+    ) -> Result<Reply, Fault> {
+        match command::would_pass(self.host.state(), entry) {
             Err(refused) => Ok(Reply::Refused(refused)),
             Ok(entry) => {
                 let id = entry.id();
-                self.sent.note(id, entry.entry().valid_until);
                 self.feed(now, HostInput::Submit(entry), effects)?;
                 Ok(Reply::Submitted(id))
             }
@@ -86,6 +100,7 @@ impl Core {
                 self.after_block(now, &[], effects)?;
                 Ok(Reply::Done)
             }
+            Command::Send(entry) => self.send_own(now, *entry, effects),
             Command::Join { invitation, keys } => {
                 self.joining = Some(Joining::new(*invitation, keys));
                 self.after_block(now, &[], effects)?;

@@ -91,9 +91,11 @@ pub trait Backend: Send + Sync + 'static {
 
     /// Balance of an account, of the node's own if `None`.
     fn balance(&self, account: Option<AccountId>) -> impl Future<Output = Answer<Balance>> + Send;
-    /// Moves money; answers once that is on the ledger.
+    /// Moves money, once for each idempotency key however often it comes; answers once that is on the
+    /// ledger, in a block that is final and on this node's disk.
     fn transfer(
         &self,
+        key: Option<String>,
         request: TransferRequest,
     ) -> impl Future<Output = Answer<Transferred>> + Send;
     /// Last movements of an account's money, newest first.

@@ -32,13 +32,15 @@ pub enum ErrorCode {
     Conflict,
     /// More bytes than allowed.
     TooLarge,
+    /// The node acknowledges nothing until its disk works again; nothing was done.
+    Halted,
     /// A fault of the node.
     Internal,
 }
 
 impl ErrorCode {
     /// All codes.
-    pub const ALL: [ErrorCode; 12] = [
+    pub const ALL: [ErrorCode; 13] = [
         ErrorCode::Usage,
         ErrorCode::NotFound,
         ErrorCode::NoMatch,
@@ -50,6 +52,7 @@ impl ErrorCode {
         ErrorCode::Refused,
         ErrorCode::Conflict,
         ErrorCode::TooLarge,
+        ErrorCode::Halted,
         ErrorCode::Internal,
     ];
     /// HTTP status.
@@ -59,7 +62,7 @@ impl ErrorCode {
             ErrorCode::NotFound => StatusCode::NOT_FOUND,
             ErrorCode::NoMatch | ErrorCode::Outbid => StatusCode::UNPROCESSABLE_ENTITY,
             ErrorCode::InsufficientFunds => StatusCode::PAYMENT_REQUIRED,
-            ErrorCode::Unreachable => StatusCode::SERVICE_UNAVAILABLE,
+            ErrorCode::Unreachable | ErrorCode::Halted => StatusCode::SERVICE_UNAVAILABLE,
             ErrorCode::Timeout => StatusCode::GATEWAY_TIMEOUT,
             ErrorCode::Unauthorised => StatusCode::UNAUTHORIZED,
             ErrorCode::Refused => StatusCode::FORBIDDEN,

@@ -8,7 +8,7 @@
 //!    trying again tries again.
 //!
 //! The last [`KEPT`] keys are kept, in memory. What must be known across a restart is durable behind
-//! the API: a job's id is derived from its key.
+//! the API: a job's id is derived from its key, a transfer's entry is kept under it.
 
 use super::{ApiError, ErrorCode};
 use axum::body::{Body, Bytes};

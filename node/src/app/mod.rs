@@ -14,32 +14,33 @@
 mod founding;
 mod network;
 mod offers;
+mod opening;
 mod program;
 
 pub use program::run_until_signal;
 
 use crate::api::Server;
 use crate::backend::{BackendParts, NodeBackend};
+use crate::body::halt::Reopen as _;
 use crate::body::jobs::Jobs;
-use crate::body::{self, BodyError, BodyHandle, Tools};
+use crate::body::{self, BodyError, BodyGone, BodyHandle, Tools};
 use crate::config::{Config, Home, OfferConfig};
 use crate::executor::{Config as ExecutorConfig, Executor, Isolation, ProcessExecutor, Support};
 use crate::keys::{KeyFolder, NodeKeys};
-use crate::overlay::Multiaddr;
+use crate::overlay::{Multiaddr, OverlayHandle};
 use crate::store::content::ContentStore;
 use crate::store::orders::{OrderStore, private_folder};
+use crate::store::transfers::TransferStore;
 use anyhow::{Context as _, anyhow, bail};
 use gridbay_core::Parts;
 use gridbay_core::input::Command;
 use gridbay_core::reply::Reply;
-use gridbay_host::disk::RealDisk;
-use gridbay_host::{Host, HostConfig};
 use gridbay_protocol::account::{AccountKey, Roles};
-use gridbay_protocol::beacon::{CHAIN_STEPS, Chain};
 use gridbay_protocol::genesis::Genesis;
 use gridbay_protocol::ids::NetworkId;
 use gridbay_protocol::invitation::Invitation;
 use gridbay_protocol::keys::PublicKey;
+use opening::Opening;
 use std::fs::{self, File};
 use std::future::Future;
 use std::sync::Arc;
@@ -84,23 +85,23 @@ pub async fn run(
     };
     network::keep_validators(&net, &genesis, keys.node());
 
-    let tools = Tools {
-        overlay: net.clone(),
-        orders: OrderStore::open(home.path().join("orders"), config.limits.output)?,
-        contents: ContentStore::open(home.path().join("content"))?,
-        jobs: Jobs::open(executor, home.path().join("sales"))?,
-        grace: config.grace,
-        genesis: genesis.encode(),
-        runtime: tokio::runtime::Handle::current(),
-    };
-    let parts = open_core(&home, &keys, &genesis, &tools)?;
+    let keys = Arc::new(keys);
+    let Prepared {
+        parts,
+        tools,
+        transfers,
+    } = prepare(&config, &keys, &genesis, executor, &net, invitation)?;
     let server = Server::bind(&config).await?;
-    let (contents, orders) = (tools.contents.clone(), tools.orders.clone());
+    let (contents, orders, joining) = (
+        tools.contents.clone(),
+        tools.orders.clone(),
+        tools.join.clone(),
+    );
     let started = body::start(parts, tools)?;
     let handle = started.handle;
     tokio::spawn(network::carry(events, handle.clone(), net.clone()));
-    if let Some(invitation) = invitation {
-        join(&handle, invitation, &keys).await?;
+    if let Some(command) = joining {
+        join(&handle, command).await?;
     }
     let (stop_sender, owner) = watch::channel(false);
     let backend = Arc::new(NodeBackend::new(BackendParts {
@@ -108,9 +109,11 @@ pub async fn run(
         overlay: net.clone(),
         contents,
         orders,
+        transfers,
         account_key: keys.account.clone(),
         node: keys.node(),
         name: config.name.clone(),
+        network,
         network_name: genesis.name.clone(),
         limits: config.limits,
         bootstrap: network::founders(&genesis),
@@ -246,45 +249,66 @@ fn open_executor(home: &Home) -> anyhow::Result<Arc<dyn Executor>> {
     }
 }
 
-fn open_core(
-    home: &Home,
-    keys: &NodeKeys,
-    genesis: &Genesis,
-    tools: &Tools,
-) -> anyhow::Result<Parts> {
-    let ledger = home.path().join("ledger");
-    private_folder(&ledger)?;
-    let disk = RealDisk::open(&ledger).context("cannot open the ledger's folder")?;
-    let config = HostConfig {
-        genesis: genesis.clone(),
-        key: keys.validator.as_ref().map(|v| v.key.clone()),
-        chain: keys
-            .validator
-            .as_ref()
-            .map(|v| Chain::new(&v.beacon_secret, CHAIN_STEPS)),
-        index: Some(ledger.join("index")),
-    };
-    let host = Host::open(config, Box::new(disk)).context("cannot open the ledger")?;
-    Ok(Parts {
-        host,
-        account_key: keys.account.clone(),
-        node: keys.node(),
-        orders: tools.orders.load().context("cannot read the orders")?,
-        jobs: tools.jobs.recover().context("cannot read the jobs")?,
-    })
+fn join_command(invitation: Invitation, keys: &NodeKeys) -> Command {
+    Command::Join {
+        invitation: Box::new(invitation),
+        keys: vec![AccountKey {
+            key: keys.account.public(),
+            roles: Roles::ALL,
+        }],
+    }
 }
 
-async fn join(handle: &BodyHandle, invitation: Invitation, keys: &NodeKeys) -> anyhow::Result<()> {
-    let keys = vec![AccountKey {
-        key: keys.account.public(),
-        roles: Roles::ALL,
-    }];
-    let command = Command::Join {
-        invitation: Box::new(invitation),
-        keys,
-    };
-    match handle.command(command).await? {
-        Reply::Refused(refused) => Err(anyhow!("{}; {}", refused.reason, refused.hint)),
-        _ => Ok(()),
+async fn join(handle: &BodyHandle, command: Command) -> anyhow::Result<()> {
+    match handle.command(command).await {
+        Ok(Reply::Refused(refused)) => Err(anyhow!("{}; {}", refused.reason, refused.hint)),
+        // Joins when it is cured.
+        Ok(_) | Err(BodyGone::Halted) => Ok(()),
+        Err(gone) => Err(gone.into()),
     }
+}
+
+/// What a body is made of.
+struct Prepared {
+    parts: Parts,
+    tools: Tools,
+    transfers: TransferStore,
+}
+
+/// Opens the ledger and what the node keeps beside it.
+fn prepare(
+    config: &Config,
+    keys: &Arc<NodeKeys>,
+    genesis: &Genesis,
+    executor: Arc<dyn Executor>,
+    net: &OverlayHandle,
+    invitation: Option<Invitation>,
+) -> anyhow::Result<Prepared> {
+    let path = config.home.path();
+    let transfers = path.join("transfers");
+    let transfers = TransferStore::open(transfers).context("cannot read the transfers")?;
+    let mut opening = Opening {
+        home: config.home.clone(),
+        keys: Arc::clone(keys),
+        genesis: genesis.clone(),
+        orders: OrderStore::open(path.join("orders"), config.limits.output)?,
+        jobs: Jobs::open(executor, path.join("sales"))?,
+    };
+    let parts = opening.open().context("cannot open the ledger")?;
+    let tools = Tools {
+        overlay: net.clone(),
+        orders: opening.orders.clone(),
+        contents: ContentStore::open(path.join("content"))?,
+        jobs: opening.jobs.clone(),
+        grace: config.grace,
+        genesis: genesis.encode(),
+        runtime: tokio::runtime::Handle::current(),
+        reopen: Some(Box::new(opening)),
+        join: invitation.map(|invitation| join_command(invitation, keys)),
+    };
+    Ok(Prepared {
+        parts,
+        tools,
+        transfers,
+    })
 }

@@ -138,7 +138,7 @@ pub(super) async fn carry(
     let mut dropped = 0u64;
     while let Some(event) = events.recv().await {
         match take(event, &handle, &net).await {
-            Ok(()) => {}
+            Ok(()) | Err(BodyGone::Halted) => {}
             Err(BodyGone::Stopped) => return,
             Err(BodyGone::Busy) => {
                 dropped += 1;

@@ -3,7 +3,7 @@
 use crate::api::Backend as _;
 use crate::api::types::OfferRequest;
 use crate::backend::NodeBackend;
-use crate::body::BodyHandle;
+use crate::body::{BodyGone, BodyHandle};
 use crate::config::OfferConfig;
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,7 +39,7 @@ pub(super) async fn set_configured(
         };
         while let Err(error) = backend.set_offer(request.clone()).await {
             tracing::warn!(class = offer.class, %error, "cannot set an offer of the configuration");
-            if handle.query(|_| ()).await.is_err() {
+            if handle.query(|_| ()).await == Err(BodyGone::Stopped) {
                 return;
             }
             tokio::time::sleep(AGAIN).await;

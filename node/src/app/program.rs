@@ -25,6 +25,9 @@ pub fn run_until_signal(config: Config) -> anyhow::Result<()> {
     let result = runtime.block_on(async {
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
+        // With a handler, a file that may not grow any more is an error of a write like a full disk; without
+        // one, the end of the node.
+        let _too_large = signal(SignalKind::from_raw(libc::SIGXFSZ))?;
         let stop = async move {
             tokio::select! {
                 _ = terminate.recv() => {}
@@ -56,7 +59,9 @@ fn start_log(filter: &str) -> anyhow::Result<()> {
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_ansi(stderr().is_terminal())
-        .with_writer(stderr);
+        .with_writer(stderr)
+        // A log that cannot be written, on a full disk, must not end who writes it.
+        .log_internal_errors(false);
     log.try_init()
         .map_err(|error| anyhow::anyhow!("the log cannot be started: {error}"))
 }

@@ -5,7 +5,7 @@
 //! 3. The file is synced, then renamed. Whatever fails before, the temporary file goes.
 
 use super::Answer;
-use super::failure::{internal, usage};
+use super::failure::{disk, internal, usage};
 use crate::api::types::Staged;
 use crate::api::{ApiError, ContentStream, ErrorCode};
 use crate::config::NodeLimits;
@@ -66,7 +66,7 @@ impl Uploads {
         let (store, path) = (self.store.clone(), temporary.0.clone());
         let kept = tokio::task::spawn_blocking(move || store.adopt(&path, &content)).await;
         kept.map_err(|error| internal("keeping an upload", error))?
-            .map_err(|error| internal("keeping an upload", error))?;
+            .map_err(|error| failed(&error))?;
         Ok(Staged { content, bytes })
     }
 
@@ -102,6 +102,10 @@ impl Uploads {
     }
 }
 
+fn failed(error: &std::io::Error) -> ApiError {
+    disk("the upload cannot be kept", error)
+}
+
 fn too_large(message: String) -> ApiError {
     ApiError::new(
         ErrorCode::TooLarge,
@@ -112,7 +116,7 @@ fn too_large(message: String) -> ApiError {
 
 /// Writes the stream to a new file, durably, and returns its hash.
 async fn receive(path: &Path, bytes: u64, mut stream: ContentStream) -> Answer<ContentId> {
-    let disk = |error| internal("writing an upload", error);
+    let disk = |error| failed(&error);
     let wrong = || {
         usage(
             "another number of bytes than announced",

@@ -9,9 +9,16 @@ use gridbay_protocol::ids::AccountId;
 pub(super) fn gone(error: BodyGone) -> ApiError {
     let hint = match error {
         BodyGone::Busy => "try again",
-        BodyGone::Stopped => "start the node again: `gridbay node start`",
+        BodyGone::Stopped => "start the node again: `gridbay node up`",
+        BodyGone::Halted => {
+            "see `gridbay node status`; the node goes on by itself once that is cured"
+        }
     };
-    ApiError::new(ErrorCode::Unreachable, error.to_string(), hint)
+    let code = match error {
+        BodyGone::Busy | BodyGone::Stopped => ErrorCode::Unreachable,
+        BodyGone::Halted => ErrorCode::Halted,
+    };
+    ApiError::new(code, error.to_string(), hint)
 }
 
 /// The core thread did not answer in time.
@@ -54,6 +61,16 @@ pub(super) fn internal(what: &str, error: impl std::fmt::Display) -> ApiError {
     )
 }
 
+/// This node's disk failed, so nothing was done.
+pub(super) fn disk(what: &str, error: &std::io::Error) -> ApiError {
+    tracing::error!(%error, "{what}");
+    ApiError::new(
+        ErrorCode::Halted,
+        format!("{what}: {error}"),
+        crate::body::trouble::DISK_HINT,
+    )
+}
+
 /// The node cannot act before it has an account.
 pub(super) fn no_account() -> ApiError {
     ApiError::new(
@@ -92,6 +109,7 @@ mod tests {
             assert_eq!(refused(why), ApiError::new(code, "r", "h"));
         }
         assert_eq!(gone(BodyGone::Stopped).code, ErrorCode::Unreachable);
+        assert_eq!(gone(BodyGone::Halted).code, ErrorCode::Halted);
         assert_eq!(gone(BodyGone::Busy).code, ErrorCode::Unreachable);
     }
 }

@@ -1,11 +1,9 @@
-//! The ledger: balances, transfers, statements, blocks.
+//! The ledger: balances, statements, blocks, and waiting for an entry's block.
 
-use super::failure::{internal, no_account, not_found, unknown_account, usage};
+use super::failure::{internal, no_account, not_found, unknown_account};
 use super::market::class_name;
 use super::{Answer, NodeBackend};
-use crate::api::types::{
-    Balance, BlockInfo, Hex, Movement, Signed, SignedHeader, TransferRequest, Transferred,
-};
+use crate::api::types::{Balance, BlockInfo, Hex, Movement, Signed, SignedHeader};
 use crate::api::{ApiError, ErrorCode};
 use gridbay_core::Core;
 use gridbay_core::input::Command;
@@ -15,7 +13,6 @@ use gridbay_host::message::DecidedBlock;
 use gridbay_ledger::State;
 use gridbay_protocol::codec;
 use gridbay_protocol::effect::Effect;
-use gridbay_protocol::hash::{Domain, hash};
 use gridbay_protocol::ids::{AccountId, EntryId, Hash32};
 use gridbay_protocol::payment::{Posting, Purse};
 use gridbay_protocol::units::Credits;
@@ -29,7 +26,7 @@ const LINES: usize = 256;
 /// Looks for one statement at the most: what lies behind that many other effects is not found.
 const LOOKS: usize = 64;
 /// Longest wait for an entry's block; the ledger refuses the entry before that unless it stands still.
-const BLOCK_WAIT: Duration = Duration::from_secs(60);
+pub(super) const BLOCK_WAIT: Duration = Duration::from_secs(60);
 
 impl NodeBackend {
     pub(super) async fn balance_of(&self, account: Option<AccountId>) -> Answer<Balance> {
@@ -51,67 +48,14 @@ impl NodeBackend {
         looked.await?
     }
 
-    pub(super) async fn move_money(&self, request: TransferRequest) -> Answer<Transferred> {
-        if request.amount == Credits::ZERO {
-            return Err(usage("a transfer of nothing", "name an amount above zero"));
-        }
-        self.check_transfer(request.to, request.amount).await?;
-        let memo = request
-            .memo
-            .as_deref()
-            .filter(|memo| !memo.is_empty())
-            .map(memo_hash);
-        let command = Command::Transfer {
-            to: request.to,
-            amount: request.amount,
-            memo: memo.unwrap_or_default(),
-        };
-        let (entry, height) = self.on_the_ledger(command).await?;
-        Ok(Transferred { entry, height })
-    }
-
-    /// What the ledger might accept later is refused at once: a user would wait for nothing.
-    async fn check_transfer(&self, to: AccountId, amount: Credits) -> Answer<()> {
-        let looked = self.query(move |core| {
-            let (state, own) = (core.state(), core.account().ok_or_else(no_account)?);
-            state.account(&to).ok_or_else(|| unknown_account(&to))?;
-            let free = spendable(state, &own);
-            if amount > free {
-                return Err(ApiError::new(
-                    ErrorCode::InsufficientFunds,
-                    format!("{free} credits available, {amount} are to be moved"),
-                    "move less",
-                ));
-            }
-            Ok(())
-        });
-        looked.await?
-    }
-
     /// Submits an entry and waits for its block.
     pub(super) async fn on_the_ledger(&self, command: Command) -> Answer<(EntryId, u64)> {
-        let mut heights = self.parts.body.height();
         let Reply::Submitted(entry) = self.command(command).await? else {
             return Err(internal("submitting an entry", "no entry was made"));
         };
-        let sent_at = *heights.borrow_and_update();
-        let deadline = tokio::time::Instant::now() + BLOCK_WAIT;
-        loop {
-            let looked =
-                self.query(move |core| (core.host().entry_height(&entry), core.state().height()));
-            match looked.await? {
-                (Some(height), _) => return Ok((entry, height)),
-                (None, now) if now > sent_at + gridbay_core::ENTRY_HEIGHTS => {
-                    return Err(not_included(&entry));
-                }
-                (None, _) => {}
-            }
-            match tokio::time::timeout_at(deadline, heights.changed()).await {
-                Ok(Ok(())) => {}
-                Ok(Err(_)) => return Err(super::gone(crate::body::BodyGone::Stopped)),
-                Err(_) => return Err(no_block(&entry)),
-            }
-        }
+        let sent_at = *self.parts.body.height().borrow();
+        let until = sent_at.saturating_add(gridbay_core::ENTRY_HEIGHTS + 1);
+        Ok((entry, self.wait_for(entry, until).await?))
     }
 
     pub(super) async fn movements(
@@ -253,22 +197,18 @@ fn read_block(core: &Core, height: u64) -> Answer<DecidedBlock> {
     })
 }
 
-fn memo_hash(memo: &str) -> Hash32 {
-    Hash32(hash(Domain::Content, &[memo.as_bytes()]))
-}
-
-fn not_included(entry: &EntryId) -> ApiError {
+pub(super) fn not_included(entry: &EntryId) -> ApiError {
     ApiError::new(
         ErrorCode::Timeout,
         format!(
             "entry {} was not taken into a block in its time",
             entry.to_hex()
         ),
-        "it has no effect any more; try again",
+        "it has no effect any more; try again, under a fresh key if it had one",
     )
 }
 
-fn no_block(entry: &EntryId) -> ApiError {
+pub(super) fn no_block(entry: &EntryId) -> ApiError {
     ApiError::new(
         ErrorCode::Timeout,
         format!("no block with entry {} yet", entry.to_hex()),

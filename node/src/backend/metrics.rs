@@ -46,6 +46,13 @@ impl NodeBackend {
             "Whether the core thread answers.",
             u8::from(facts.is_ok()),
         );
+        let troubles = self.parts.body.troubles();
+        let halted = troubles.borrow().iter().any(|trouble| trouble.kind.halts());
+        text.gauge(
+            "gridbay_halted",
+            "Whether the node acknowledges nothing until its disk works again.",
+            u8::from(halted),
+        );
         if let Ok(facts) = facts {
             core_metrics(&mut text, &facts);
             text.head(

@@ -24,6 +24,7 @@ mod offer;
 mod order;
 mod plan;
 mod price;
+mod transfer;
 mod why;
 
 use crate::api::types::{
@@ -37,13 +38,14 @@ use crate::config::NodeLimits;
 use crate::overlay::OverlayHandle;
 use crate::store::content::ContentStore;
 use crate::store::orders::OrderStore;
+use crate::store::transfers::TransferStore;
 use board::Board;
 use content::Uploads;
 use failure::{gone, late, refused};
 use gridbay_core::Core;
 use gridbay_core::input::Command;
 use gridbay_core::reply::Reply;
-use gridbay_protocol::ids::AccountId;
+use gridbay_protocol::ids::{AccountId, NetworkId};
 use gridbay_protocol::invitation::Bootstrap;
 use gridbay_protocol::keys::{PublicKey, SecretKey};
 use std::path::PathBuf;
@@ -65,12 +67,16 @@ pub struct BackendParts {
     pub contents: ContentStore,
     /// Output and files of own orders.
     pub orders: OrderStore,
+    /// Own transfers by their idempotency keys.
+    pub transfers: TransferStore,
     /// Key of the node's account: signs invitations.
     pub account_key: SecretKey,
     /// Transport key of this node.
     pub node: PublicKey,
     /// Name of this node for people.
     pub name: String,
+    /// The network.
+    pub network: NetworkId,
     /// Name of the network.
     pub network_name: String,
     /// Bounds on what is stored.
@@ -122,6 +128,11 @@ impl NodeBackend {
         answer.map_err(|_| late())?.map_err(gone)
     }
 
+    /// Refuses what would have to be acknowledged while the node is halted.
+    fn acknowledges(&self) -> Answer<()> {
+        self.parts.body.acknowledges().map_err(gone)
+    }
+
     /// Runs a command. A refusal is an error.
     async fn command(&self, command: Command) -> Answer<Reply> {
         let reply = tokio::time::timeout(CORE_WAIT, self.parts.body.command(command)).await;
@@ -153,24 +164,29 @@ impl Backend for NodeBackend {
         Ok(())
     }
     async fn invite(&self, request: InviteRequest) -> Answer<Invite> {
+        self.acknowledges()?;
         self.make_invitation(request).await
     }
     async fn offers(&self) -> Answer<Vec<Offer>> {
         self.all_offers().await
     }
     async fn set_offer(&self, request: OfferRequest) -> Answer<Offer> {
+        self.acknowledges()?;
         self.put_offer(request).await
     }
     async fn withdraw_offer(&self, label: u32) -> Answer<Offer> {
+        self.acknowledges()?;
         self.end_offer(label).await
     }
     async fn put_content(&self, bytes: u64, stream: ContentStream) -> Answer<Staged> {
+        self.acknowledges()?;
         self.uploads.take(bytes, stream).await
     }
     async fn quote(&self, want: Want) -> Answer<Quote> {
         self.make_quote(want).await
     }
     async fn submit(&self, id: JobId, request: JobRequest) -> Answer<JobRecord> {
+        self.acknowledges()?;
         self.place_order(id, request).await
     }
     async fn jobs(&self, all: bool) -> Answer<Vec<JobRecord>> {
@@ -196,6 +212,7 @@ impl Backend for NodeBackend {
         self.output_file(id, rank, path).await
     }
     async fn cancel(&self, id: JobId) -> Answer<JobRecord> {
+        self.acknowledges()?;
         self.cancel_order(id).await
     }
     async fn prices(&self) -> Answer<Vec<ClassPrice>> {
@@ -210,8 +227,9 @@ impl Backend for NodeBackend {
     async fn balance(&self, account: Option<AccountId>) -> Answer<Balance> {
         self.balance_of(account).await
     }
-    async fn transfer(&self, request: TransferRequest) -> Answer<Transferred> {
-        self.move_money(request).await
+    async fn transfer(&self, key: Option<String>, request: TransferRequest) -> Answer<Transferred> {
+        self.acknowledges()?;
+        self.move_money(key, request).await
     }
     async fn history(&self, account: Option<AccountId>, limit: usize) -> Answer<Vec<Movement>> {
         self.movements(account, limit).await

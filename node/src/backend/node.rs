@@ -1,6 +1,7 @@
 //! The node itself: one screen about it.
 
 use super::{Answer, NodeBackend, wall_ms};
+use crate::api::ErrorCode;
 use crate::api::types::{NodeState, NodeStatus, Signed};
 use gridbay_core::Core;
 use gridbay_protocol::keys::PublicKey;
@@ -30,10 +31,21 @@ struct Facts {
 impl NodeBackend {
     pub(super) async fn status(&self) -> Answer<NodeStatus> {
         let (node, now) = (self.parts.node, wall_ms());
-        let facts = self.query(move |core| facts(core, node, now)).await?;
+        let body = &self.parts.body;
+        let facts = match self.query(move |core| facts(core, node, now)).await {
+            Ok(facts) => facts,
+            Err(error) if error.code == ErrorCode::Halted => self.without_core(),
+            Err(error) => return Err(error),
+        };
+        let troubles = body.troubles().borrow().clone();
+        let halted = troubles.iter().any(|trouble| trouble.kind.halts());
         let addresses = self.parts.overlay.addresses();
         Ok(NodeStatus {
-            state: facts.state,
+            state: if halted {
+                NodeState::Halted
+            } else {
+                facts.state
+            },
             name: self.parts.name.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             pid: std::process::id(),
@@ -55,7 +67,28 @@ impl NodeBackend {
             units_leased: facts.units_leased,
             jobs_hosted: count(facts.jobs_hosted),
             jobs_open: count(facts.jobs_open),
+            troubles,
         })
+    }
+
+    /// What is known while there is no core to look at.
+    fn without_core(&self) -> Facts {
+        Facts {
+            state: NodeState::Halted,
+            account: None,
+            validator: None,
+            network: self.parts.network,
+            height: *self.parts.body.height().borrow(),
+            block_ms: 0,
+            round: 0,
+            slot: 0,
+            balance: 0,
+            held: Credits::ZERO,
+            units_offered: 0,
+            units_leased: 0,
+            jobs_hosted: 0,
+            jobs_open: 0,
+        }
     }
 }
 

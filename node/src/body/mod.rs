@@ -10,15 +10,19 @@
 //! 2. *Apply*: one synchronous [`Core::step`].
 //! 3. *Perform*: the effects, in order. Records are on disk before anything that follows them.
 //!
-//! A fault (this node's disk, a broken invariant) ends the thread with the error; nothing that was
-//! acknowledged is lost, because it was on disk before.
+//! A failing disk halts the node until it is cured ([`halt`]); any other fault ends the thread with the
+//! error. Nothing that was acknowledged is lost, because it was on disk before.
 
 pub mod ask;
 pub mod files;
+pub mod halt;
 pub mod jobs;
 mod perform;
+pub mod trouble;
 
+use crate::body::halt::{Patience, Reopen};
 use crate::body::jobs::Jobs;
+use crate::body::trouble::Trouble;
 use crate::overlay::{MessageId, OverlayHandle, RequestId};
 use crate::store::content::ContentStore;
 use crate::store::orders::OrderStore;
@@ -27,9 +31,11 @@ use gridbay_core::reply::Reply;
 use gridbay_core::{Core, Parts};
 use gridbay_host::Fault;
 use std::collections::BTreeMap;
+use std::future::Future;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::{oneshot, watch};
+use tokio::task::JoinSet;
 
 /// Messages waiting for the core thread. Beyond, messages of peers are dropped and counted, commands
 /// are refused.
@@ -54,6 +60,19 @@ pub enum BodyError {
         #[source]
         source: std::io::Error,
     },
+    /// The body was made without a way to open its core again.
+    #[error("the node cannot open its ledger again")]
+    NoReopen,
+}
+
+impl BodyError {
+    /// Whether the disk failed, which may be cured while the node waits.
+    pub fn is_disk(&self) -> bool {
+        matches!(
+            self,
+            BodyError::Disk { .. } | BodyError::Fault(Fault::Disk(_))
+        )
+    }
 }
 
 type Question = Box<dyn FnOnce(&Core) + Send>;
@@ -76,7 +95,7 @@ pub(crate) enum Message {
     Stop,
 }
 
-/// The node is stopping or behind.
+/// The node is stopping, behind or halted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BodyGone {
     /// Its queue is full.
@@ -85,6 +104,9 @@ pub enum BodyGone {
     /// It has stopped.
     #[error("the node has stopped")]
     Stopped,
+    /// Its disk fails: it acknowledges nothing until that is cured.
+    #[error("the node is halted because its disk fails; nothing was done")]
+    Halted,
 }
 
 /// Talks to the core thread from anywhere.
@@ -92,14 +114,16 @@ pub enum BodyGone {
 pub struct BodyHandle {
     queue: SyncSender<Message>,
     height: watch::Receiver<u64>,
+    troubles: watch::Receiver<Vec<Trouble>>,
 }
 
 impl BodyHandle {
     /// Runs a command and waits for its reply.
     pub async fn command(&self, command: Command) -> Result<Reply, BodyGone> {
+        self.acknowledges()?;
         let (sender, reply) = oneshot::channel();
         self.send(Message::Command(command, sender))?;
-        reply.await.map_err(|_| BodyGone::Stopped)
+        reply.await.map_err(|_| self.silence())
     }
     /// Looks at the core between two steps.
     pub async fn query<T: Send + 'static>(
@@ -110,7 +134,24 @@ impl BodyHandle {
         self.send(Message::Query(Box::new(move |core| {
             let _gone = sender.send(look(core));
         })))?;
-        answer.await.map_err(|_| BodyGone::Stopped)
+        answer.await.map_err(|_| self.silence())
+    }
+    /// What is wrong now; changes with every trouble that comes or goes.
+    pub fn troubles(&self) -> watch::Receiver<Vec<Trouble>> {
+        self.troubles.clone()
+    }
+    /// Refuses while the node is halted.
+    pub fn acknowledges(&self) -> Result<(), BodyGone> {
+        let halted = self.troubles.borrow().iter().any(|t| t.kind.halts());
+        if halted {
+            Err(BodyGone::Halted)
+        } else {
+            Ok(())
+        }
+    }
+    /// Why a question has no answer.
+    fn silence(&self) -> BodyGone {
+        self.acknowledges().err().unwrap_or(BodyGone::Stopped)
     }
     /// Height of the last block; changes with every block.
     pub fn height(&self) -> watch::Receiver<u64> {
@@ -155,13 +196,23 @@ pub struct Tools {
     pub genesis: Vec<u8>,
     /// Where tasks run.
     pub runtime: tokio::runtime::Handle,
+    /// Opens the core again once a failed disk works; without it, such a failure ends the thread.
+    pub reopen: Option<Box<dyn Reopen>>,
+    /// Joins the network, for a core that is opened again before it has an account.
+    pub join: Option<Command>,
 }
 
 pub(crate) struct Body {
-    core: Core,
+    /// Open but for moments in [`halt`].
+    core: Option<Core>,
     tools: Tools,
     handle: BodyHandle,
     height: watch::Sender<u64>,
+    troubles: watch::Sender<Vec<Trouble>>,
+    disk_trouble: Option<Trouble>,
+    patience: Patience,
+    /// Tasks that tell the core something when they end.
+    tasks: JoinSet<()>,
     started: Instant,
     wake_ms: Option<u64>,
     replies: BTreeMap<CommandToken, oneshot::Sender<Reply>>,
@@ -186,15 +237,21 @@ pub fn start(parts: Parts, tools: Tools) -> std::io::Result<Started> {
     let (queue, messages) = sync_channel(QUEUE);
     let core = Core::new(parts);
     let (height, seen) = watch::channel(core.state().height());
+    let (troubles, known) = watch::channel(Vec::new());
     let handle = BodyHandle {
         queue,
         height: seen,
+        troubles: known,
     };
     let body = Body {
-        core,
+        core: Some(core),
         tools,
         handle: handle.clone(),
         height,
+        troubles,
+        disk_trouble: None,
+        patience: Patience::default(),
+        tasks: JoinSet::new(),
         started: Instant::now(),
         wake_ms: None,
         replies: BTreeMap::new(),
@@ -223,8 +280,28 @@ impl Body {
     }
 
     fn run(mut self, messages: &Receiver<Message>) -> Result<(), BodyError> {
+        let mut done = self.begin().and_then(|()| self.serve(messages));
+        loop {
+            match done {
+                Err(error) if error.is_disk() && self.tools.reopen.is_some() => {
+                    if !self.halt(error, messages)? {
+                        return Ok(());
+                    }
+                    done = self.serve(messages);
+                }
+                done => return done,
+            }
+        }
+    }
+
+    /// The first step of a core that was opened.
+    fn begin(&mut self) -> Result<(), BodyError> {
         self.watch_recovered_jobs();
-        self.step(Input::Start)?;
+        self.step(Input::Start)
+    }
+
+    /// Select, apply, perform, until told to stop.
+    fn serve(&mut self, messages: &Receiver<Message>) -> Result<(), BodyError> {
         loop {
             match messages.recv_timeout(self.wait()) {
                 Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
@@ -236,6 +313,11 @@ impl Body {
                 self.step(Input::Tick)?;
             }
         }
+    }
+
+    fn core(&self) -> &Core {
+        let core = self.core.as_ref();
+        core.expect("the core is open while the thread serves")
     }
 
     fn wait(&self) -> Duration {
@@ -250,7 +332,7 @@ impl Body {
         match message {
             Message::Input(input) => self.step(input),
             Message::Query(look) => {
-                look(&self.core);
+                look(self.core());
                 Ok(())
             }
             Message::Command(command, reply) => {
@@ -273,11 +355,30 @@ impl Body {
     }
 
     fn step(&mut self, input: Input) -> Result<(), BodyError> {
-        let effects = self.core.step(self.now(), input)?;
+        let now = self.now();
+        let core = self.core.as_mut();
+        let core = core.expect("the core is open while the thread serves");
+        let effects = core.step(now, input)?;
         for effect in effects {
             self.perform(effect)?;
         }
         Ok(())
+    }
+
+    /// Tells all that is wrong with this node. Whoever finds another kind of trouble adds it here.
+    fn publish_troubles(&self) {
+        let troubles: Vec<Trouble> = self.disk_trouble.iter().cloned().collect();
+        self.troubles.send_if_modified(|told| {
+            let changed = *told != troubles;
+            *told = troubles;
+            changed
+        });
+    }
+
+    /// Starts a task that ends with the core it works for.
+    fn spawn(&mut self, task: impl Future<Output = ()> + Send + 'static) {
+        while self.tasks.try_join_next().is_some() {}
+        self.tasks.spawn_on(task, &self.tools.runtime);
     }
 
     fn token(&mut self) -> u64 {

@@ -104,7 +104,7 @@ impl Body {
     /// Whether a peer is the node of a validator.
     fn votes(&self, peer: &PeerId) -> bool {
         let key = overlay::key_of_peer_id(peer);
-        let members = self.core.state().validators().members();
+        let members = self.core().state().validators().members();
         key.is_some_and(|key| members.iter().any(|v| *v.node.as_bytes() == key))
     }
 
@@ -141,9 +141,9 @@ impl Body {
         let _gone = self.tools.overlay.report(id, verdict);
     }
 
-    fn ask(&self, token: u64, to: PublicKey, request: AgentRequest) {
+    fn ask(&mut self, token: u64, to: PublicKey, request: AgentRequest) {
         let (asker, handle) = (Asker::new(self.tools.overlay.clone()), self.handle.clone());
-        self.tools.runtime.spawn(async move {
+        self.spawn(async move {
             let reply = asker.ask(&to, &request).await;
             handle.deliver(Input::Answered { token, reply }).await;
         });
@@ -236,10 +236,10 @@ impl Body {
         });
     }
 
-    fn stage(&self, job: JobId, from: PublicKey, spec: JobSpec, memo: Vec<u8>) {
+    fn stage(&mut self, job: JobId, from: PublicKey, spec: JobSpec, memo: Vec<u8>) {
         let asker = Asker::new(self.tools.overlay.clone());
         let (jobs, handle) = (self.tools.jobs.clone(), self.handle.clone());
-        self.tools.runtime.spawn(async move {
+        self.spawn(async move {
             let prepared = tokio::task::spawn_blocking(move || jobs.prepare(&job, &memo)).await;
             let ok = match prepared.map_err(io::Error::other).flatten() {
                 Ok(work) => {
@@ -257,14 +257,14 @@ impl Body {
         });
     }
 
-    fn start_job(&self, job: JobId, offer: &OfferId, spec: JobSpec) {
-        let state = self.core.state();
+    fn start_job(&mut self, job: JobId, offer: &OfferId, spec: JobSpec) {
+        let state = self.core().state();
         let class = state.offer(offer).and_then(|o| {
             let of_offer = |c: &&gridbay_protocol::class::Class| c.key.id() == o.terms.class;
             state.classes().iter().find(of_offer).map(|c| c.key.clone())
         });
         let (jobs, handle) = (self.tools.jobs.clone(), self.handle.clone());
-        self.tools.runtime.spawn(async move {
+        self.spawn(async move {
             let starter = jobs.clone();
             let started =
                 tokio::task::spawn_blocking(move || starter.start(&job, &spec, class.as_ref()));
@@ -282,11 +282,10 @@ impl Body {
         });
     }
 
-    pub(super) fn watch_recovered_jobs(&self) {
-        for job in self.core.seller().live_jobs() {
-            self.tools
-                .runtime
-                .spawn(follow(self.tools.jobs.clone(), self.handle.clone(), job));
+    pub(super) fn watch_recovered_jobs(&mut self) {
+        for job in self.core().seller().live_jobs() {
+            let following = follow(self.tools.jobs.clone(), self.handle.clone(), job);
+            self.spawn(following);
         }
     }
 
@@ -303,14 +302,14 @@ impl Body {
         self.tools.runtime.spawn_blocking(move || jobs.remove(&job));
     }
 
-    fn fetch_outputs(&self, order: OrderKey, job: JobId, from: PublicKey, paths: Vec<String>) {
+    fn fetch_outputs(&mut self, order: OrderKey, job: JobId, from: PublicKey, paths: Vec<String>) {
         let asker = Asker::new(self.tools.overlay.clone());
         let folder = self
             .tools
             .orders
             .fetched_files(&order, job.task, job.attempt);
         let handle = self.handle.clone();
-        self.tools.runtime.spawn(async move {
+        self.spawn(async move {
             let pulled = files::pull_outputs(&asker, &from, job, &paths, &folder).await;
             let ok = pulled
                 .inspect_err(|error| tracing::warn!(%job, %error, "fetching"))

@@ -28,6 +28,8 @@ impl Exit {
     pub const TIMEOUT: Exit = Exit(8);
     /// Not allowed.
     pub const REFUSED: Exit = Exit(9);
+    /// The node is halted until its disk works again.
+    pub const HALTED: Exit = Exit(10);
     /// Interrupted from the keyboard.
     pub const INTERRUPTED: Exit = Exit(130);
 
@@ -42,6 +44,7 @@ impl Exit {
             ErrorCode::Unreachable => Exit::UNREACHABLE,
             ErrorCode::Timeout => Exit::TIMEOUT,
             ErrorCode::Unauthorised | ErrorCode::Refused | ErrorCode::Conflict => Exit::REFUSED,
+            ErrorCode::Halted => Exit::HALTED,
             ErrorCode::Internal => Exit::FAILED,
         }
     }
@@ -57,4 +60,4 @@ impl From<Exit> for ExitCode {
 pub(super) const HELP: &str = "\
 Exit codes: 0 done, 1 job failed (run: the job's own code), 2 usage, 3 not found, 4 no match,
 5 outbid or not cleared, 6 insufficient funds, 7 node unreachable, 8 timeout, 9 refused,
-130 interrupted.";
+10 node halted, 130 interrupted.";

@@ -74,7 +74,7 @@ fn table(status: &NodeStatus) -> String {
     } else {
         "no"
     };
-    let lines = [
+    let mut lines = vec![
         ("node", format!("{} ({})", status.name, status.state.name())),
         ("network", format!("{network} {}", status.network.to_hex())),
         ("account", account),
@@ -108,5 +108,10 @@ fn table(status: &NodeStatus) -> String {
             ),
         ),
     ];
+    for trouble in &status.troubles {
+        let since = text::time(trouble.since_ms);
+        lines.push(("trouble", format!("{} (since {since})", trouble.what)));
+        lines.push(("try", trouble.hint.clone()));
+    }
     text::fields(&lines)
 }

@@ -1,7 +1,9 @@
-//! What a node keeps in files beside the ledger: contents by hash, orders and their output.
+//! What a node keeps in files beside the ledger: contents by hash, orders and their output, transfers by
+//! their keys.
 
 pub mod content;
 pub mod orders;
+pub mod transfers;
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};

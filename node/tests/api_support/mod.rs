@@ -118,6 +118,7 @@ impl Backend for Fake {
             units_leased: 1,
             jobs_hosted: 0,
             jobs_open: 0,
+            troubles: vec![],
         })
     }
     async fn drain(&self) -> Result<NodeStatus, ApiError> {
@@ -250,7 +251,11 @@ impl Backend for Fake {
             height: 42,
         })
     }
-    async fn transfer(&self, _: TransferRequest) -> Result<Transferred, ApiError> {
+    async fn transfer(
+        &self,
+        _: Option<String>,
+        _: TransferRequest,
+    ) -> Result<Transferred, ApiError> {
         let n = self.transfers.fetch_add(1, Ordering::SeqCst);
         Ok(Transferred {
             entry: EntryId([9; 32]),

@@ -1,4 +1,4 @@
 //! Benchmarks on real local networks.
 
 pub(crate) mod orders;
-mod spread;
+pub(crate) mod spread;

@@ -6,6 +6,7 @@
 mod bench;
 mod demo;
 mod down;
+mod kill;
 mod sim;
 mod status;
 mod up;
@@ -39,6 +40,8 @@ enum Command {
     Down(down::DownArgs),
     /// Shows the nodes of a local network
     Status(status::StatusArgs),
+    /// Kills nodes under load at random moments and compares what was acknowledged
+    Kill(kill::KillArgs),
     /// Measures
     #[command(subcommand)]
     Bench(bench::BenchCommand),
@@ -55,6 +58,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Up(args) => with_runtime(args.run()),
         Command::Down(args) => args.run(),
         Command::Status(args) => with_runtime(args.run()),
+        Command::Kill(args) => with_runtime(args.run()),
         Command::Bench(command) => with_runtime(command.run()),
         Command::Sim(command) => sim::run(&command),
     };
@@ -131,6 +135,7 @@ mod tests {
             "sim replay --seed 7 --until 5000 --trace story.txt",
             "sim shrink --plan failing.json --out small.json",
             "sim regressions",
+            "kill --rounds 1000 --seed 7 -n 4 --json report.json",
         ] {
             let words = ["gridbay-testnet"].into_iter().chain(line.split(' '));
             assert!(Cli::try_parse_from(words).is_ok(), "{line}");
@@ -142,6 +147,7 @@ mod tests {
             "bench",
             "demo --json",
             "sim run --seeds 7",
+            "kill -n 3",
         ] {
             let words = ["gridbay-testnet"].into_iter().chain(line.split(' '));
             assert!(Cli::try_parse_from(words).is_err(), "{line}");

@@ -54,6 +54,8 @@ pub struct OrderAgent {
     pub id: Option<OrderId>,
     /// Where the ledger had it after the last block.
     pub seen: Seen,
+    /// Whether the ledger was looked at since the record was read.
+    looked: bool,
     /// Why the ledger ended it or its last lease, in a word.
     pub last_end: Option<String>,
     sent_at: u64,
@@ -75,6 +77,7 @@ impl OrderAgent {
             tasks: Tasks::new(tasks),
             id: None,
             seen: Seen::Absent,
+            looked: false,
             last_end: None,
             sent_at: 0,
             cancelled_at: 0,
@@ -129,9 +132,10 @@ impl OrderAgent {
         self.record.paid = sum.unwrap_or(paid);
         self.dirty = true;
     }
-    /// Whether nothing of it can happen any more on either side.
+    /// Whether nothing of it can happen any more on either side. A node that was killed when its job had
+    /// just ended may still pay for a lease: its order is not settled before the ledger was asked.
     pub fn is_settled(&self) -> bool {
-        self.record.finish.is_some() && self.seen == Seen::Absent
+        self.record.finish.is_some() && self.looked && self.seen == Seen::Absent
     }
     /// Whether the record changed since it was last taken for saving.
     pub fn take_dirty(&mut self) -> bool {
@@ -164,6 +168,7 @@ impl OrderAgent {
         if let Some(id) = self.current_id(state, signer) {
             self.seen = Seen::of(state, &id);
         }
+        self.looked = true;
         if self.seen != Seen::Absent && !self.record.included {
             self.record.included = true;
             self.record.milestones.committed = height;

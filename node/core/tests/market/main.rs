@@ -263,6 +263,21 @@ fn killed_nodes_lose_no_order_and_no_job() {
 }
 
 #[test]
+fn a_buyer_killed_at_its_jobs_end_does_not_pay_on() {
+    let mut world = market();
+    let want = order(&world, 7, sealed(4, 400), 4, 1);
+    world.order(4, want);
+    assert!(world.run_until(60_000, |w| finish(w, 4, 7) == Some(Finish::Done)));
+    let leased = |w: &World| w.nodes[1].core.state().leases().next().is_some();
+    assert!(leased(&world), "the order has a hundred slots");
+    world.kill(4);
+    world.run(1_000);
+    world.restart(4);
+    assert!(world.run_until(20_000, |w| !leased(w)));
+    equal_states(&world);
+}
+
+#[test]
 fn an_order_that_cannot_be_paid_is_refused_before_it_is_sent() {
     let mut world = market();
     let terms = Terms::Sealed {

@@ -3,9 +3,10 @@
 use super::{Reply, Shared, lines};
 use crate::api::extract::{Body, Params, parse};
 use crate::api::types::{Balance, BlockInfo, Movement, SignedHeader, TransferRequest, Transferred};
-use crate::api::{ApiError, Backend};
+use crate::api::{ApiError, Backend, idempotency};
 use axum::Json;
 use axum::extract::{Path, State};
+use axum::http::HeaderMap;
 use gridbay_protocol::ids::AccountId;
 use serde::Deserialize;
 
@@ -35,9 +36,13 @@ pub(super) async fn balance<B: Backend>(
 
 pub(super) async fn transfer<B: Backend>(
     State(at): State<Shared<B>>,
+    headers: HeaderMap,
     Body(request): Body<TransferRequest>,
 ) -> Reply<Transferred> {
-    at.backend.transfer(request).await.map(Json)
+    // The layer around this one has checked its form.
+    let key = headers.get(idempotency::HEADER);
+    let key = key.and_then(|key| key.to_str().ok()).map(str::to_owned);
+    at.backend.transfer(key, request).await.map(Json)
 }
 
 pub(super) async fn history<B: Backend>(

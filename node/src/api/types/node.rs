@@ -1,6 +1,7 @@
 //! The node: status and invitations.
 
 use super::{Signed, amount};
+pub use crate::body::trouble::Trouble;
 use gridbay_protocol::ids::{AccountId, NetworkId, ValidatorId};
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::units::Credits;
@@ -16,6 +17,8 @@ pub enum NodeState {
     Ready,
     /// Takes no new leases; ends when those it has are over.
     Draining,
+    /// Its disk fails: it answers what it can, acknowledges nothing, and goes on once that is cured.
+    Halted,
 }
 
 impl NodeState {
@@ -25,6 +28,7 @@ impl NodeState {
             NodeState::Joining => "joining",
             NodeState::Ready => "ready",
             NodeState::Draining => "draining",
+            NodeState::Halted => "halted",
         }
     }
 }
@@ -77,6 +81,9 @@ pub struct NodeStatus {
     pub jobs_hosted: u32,
     /// Own jobs that have not ended.
     pub jobs_open: u32,
+    /// What is wrong now; empty if nothing is.
+    #[serde(default)]
+    pub troubles: Vec<Trouble>,
 }
 
 /// `POST /invitations`.

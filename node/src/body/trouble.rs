@@ -1,0 +1,93 @@
+//! Troubles: what is wrong with a node that has not ended, for people and programs.
+//!
+//! The core thread publishes the list; status, metrics and refusals show it. A node with a trouble that
+//! [halts](Kind::halts) acknowledges nothing.
+
+use serde::{Deserialize, Serialize};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// What to do about a disk.
+pub(crate) const DISK_HINT: &str = "free some space or repair the disk: the node tries again every few seconds and goes on by itself";
+
+/// What kind of trouble.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// The disk is full or fails.
+    Disk,
+}
+
+impl Kind {
+    /// As in JSON and metrics.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Disk => "disk",
+        }
+    }
+    /// Whether the node has stopped acknowledging because of it.
+    pub fn halts(self) -> bool {
+        match self {
+            Kind::Disk => true,
+        }
+    }
+}
+
+/// A trouble.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trouble {
+    /// Kind.
+    pub kind: Kind,
+    /// Since when, in milliseconds since 1970.
+    pub since_ms: u64,
+    /// What is wrong, in one line.
+    pub what: String,
+    /// What to do, in one line.
+    pub hint: String,
+}
+
+impl Trouble {
+    /// The disk failed now.
+    pub(crate) fn disk(error: &dyn std::error::Error) -> Trouble {
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        Trouble {
+            kind: Kind::Disk,
+            since_ms: u64::try_from(now.as_millis()).unwrap_or(u64::MAX),
+            what: causes(error),
+            hint: DISK_HINT.to_owned(),
+        }
+    }
+}
+
+/// An error with all its causes, in one line.
+fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        next = cause.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::body::BodyError;
+
+    #[test]
+    fn a_trouble_names_all_causes_and_what_to_do() {
+        let error = BodyError::Disk {
+            what: "an order's record",
+            source: std::io::Error::from_raw_os_error(libc::ENOSPC),
+        };
+        let trouble = Trouble::disk(&error);
+        assert!(trouble.what.starts_with("cannot keep an order's record: "));
+        assert!(trouble.what.contains("No space left"), "{}", trouble.what);
+        assert!(trouble.kind.halts() && trouble.hint.contains("goes on by itself"));
+        let json = serde_json::to_value(&trouble).unwrap();
+        assert_eq!(json["kind"], trouble.kind.name());
+    }
+}
