@@ -16,6 +16,7 @@
 use crate::disk::Disk;
 use crate::fault::Fault;
 use crate::limits;
+use gridbay_protocol::planted::{self, Planted};
 
 const MAGIC: [u8; 4] = *b"GBR1";
 const HEAD: usize = 20;
@@ -210,7 +211,9 @@ impl RecordFile {
             }
             let bytes = end - good;
             tracing::warn!(file = name, offset = good, bytes, "cut off a torn end");
-            disk.truncate(name, good)?;
+            if !planted::is(Planted::TornTailKept) {
+                disk.truncate(name, good)?;
+            }
         }
         write_again(disk, name, floor..good)?;
         if end > 0 {
