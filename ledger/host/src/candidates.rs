@@ -94,6 +94,14 @@ impl Candidates {
             Novelty::New
         }
     }
+    /// Bodies held, and their bytes.
+    pub(crate) fn bodies(&self) -> (usize, usize) {
+        (self.bodies.len(), self.bytes)
+    }
+    /// The most proposals of one round that are followed.
+    pub(crate) fn most_of_a_round(&self) -> usize {
+        self.proposals.values().map(Vec::len).max().unwrap_or(0)
+    }
     /// Follows a proposal.
     pub(crate) fn follow(&mut self, signed: SignedProposal) {
         let round = self.proposals.entry(signed.proposal.round).or_default();

@@ -36,6 +36,10 @@ pub(crate) struct Catchup {
 }
 
 impl Catchup {
+    /// Peers whose tips are remembered.
+    pub(crate) fn len(&self) -> usize {
+        self.peers.len()
+    }
     /// A peer states, or shows, that its tip is at least `tip`.
     pub(crate) fn heard(&mut self, peer: Peer, tip: u64, own: u64, now: u64) {
         if self.peers.len() < limits::PEERS || self.peers.contains_key(&peer) {

@@ -45,6 +45,10 @@ impl Early {
         let waiting = self.by_height.entry(height).or_default();
         waiting.push((from, message));
     }
+    /// Messages that wait.
+    pub(crate) fn len(&self) -> usize {
+        self.per_peer.values().sum()
+    }
     fn forget(&mut self, from: Peer) {
         if let Some(share) = self.per_peer.get_mut(&from) {
             *share -= 1;

@@ -14,7 +14,10 @@ pub enum Fault {
     #[error(transparent)]
     Disk(#[from] DiskError),
     /// A file is damaged where it once was safely on disk.
-    #[error("{file} is damaged at byte {offset}: restore it from a backup, or remove it and sync")]
+    #[error(
+        "{file} is damaged at byte {offset}: restore it from a backup; only the block file may also be \
+         removed and fetched from peers again (see docs/durability.md)"
+    )]
     Corrupt {
         /// Name of the file.
         file: String,

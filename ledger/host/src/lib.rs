@@ -37,7 +37,9 @@ mod trouble;
 
 pub use catchup::Peer;
 pub use fault::Fault;
-pub use host::{Equivocation, Host, HostConfig, HostEffect, HostInput, Now, Offence, Received};
+pub use host::{
+    Equivocation, Host, HostConfig, HostEffect, HostInput, Now, Offence, Received, Sizes,
+};
 pub use index::HistoryItem;
 pub use mempool::PoolRefusal;
 pub use trouble::Trouble;

@@ -102,6 +102,13 @@ impl Pooled {
     }
 }
 
+/// Number and bytes of promises with one more, if there is room for it.
+fn with_promise((count, bytes): (usize, usize), more: usize) -> Option<(usize, usize)> {
+    let (count, bytes) = (count + 1, bytes + more);
+    let fits = count <= limits::PROMISES && bytes <= limits::PROMISES_BYTES;
+    fits.then_some((count, bytes))
+}
+
 /// Whether an entry is refused only because of when it comes.
 fn is_of_time(refusal: &Refusal) -> bool {
     matches!(
@@ -216,9 +223,10 @@ impl Mempool {
         }
         if let Some(pooled) = self.entries.get_mut(&id) {
             pooled.since = Some(since);
-            pooled.promised = Promised::Given(receipt);
-            self.promises.0 += 1;
-            self.promises.1 += pooled.bytes;
+            if let Some(promises) = with_promise(self.promises, pooled.bytes) {
+                pooled.promised = Promised::Given(receipt);
+                self.promises = promises;
+            }
         }
     }
     /// Marks a ready entry as acknowledged, if there is room for another promise.
@@ -226,17 +234,16 @@ impl Mempool {
         let Some(pooled) = self.entries.get_mut(id) else {
             return;
         };
-        let (count, bytes) = (self.promises.0 + 1, self.promises.1 + pooled.bytes);
-        let fits = count <= limits::PROMISES && bytes <= limits::PROMISES_BYTES;
-        if fits && pooled.since.is_some() && pooled.promised == Promised::No {
+        let free = pooled.since.is_some() && pooled.promised == Promised::No;
+        if let Some(promises) = with_promise(self.promises, pooled.bytes).filter(|_| free) {
             pooled.promised = Promised::Owed;
-            self.promises = (count, bytes);
+            self.promises = promises;
             self.owed.insert(*id);
         }
     }
     /// Ready entries that found no room for their promise, as many as there is room for now.
     pub(crate) fn unpromised(&self) -> Vec<EntryId> {
-        let room = limits::PROMISES - self.promises.0;
+        let room = limits::PROMISES.saturating_sub(self.promises.0);
         if self.promises.0 == self.entries.len() || room == 0 {
             return Vec::new();
         }
@@ -334,24 +341,27 @@ impl Mempool {
         });
         fitting.map(|p| Arc::clone(&p.entry)).collect()
     }
-    /// An entry that a block leaves out although it was ready [`INCLUSION_HEIGHTS`] before, the block has room, and nothing else of its account is in the block that could stand in its way.
-    pub(crate) fn omitted(&self, parent: u64, block: &[Arc<Authentic>]) -> Option<EntryId> {
+    /// Entries that a block leaves out although they were ready [`INCLUSION_HEIGHTS`] before and the block has room
+    /// for each of them. Whether other entries of the block stand in their way is not judged.
+    pub(crate) fn omitted(&self, parent: u64, block: &[Arc<Authentic>]) -> Vec<Arc<Authentic>> {
         let bytes: usize = block.iter().map(|e| codec::encode(e.signed()).len()).sum();
-        let room = BLOCK_BYTES - BLOCK_FRAME;
+        let room = (BLOCK_BYTES - BLOCK_FRAME).saturating_sub(bytes);
         if block.len() >= BLOCK_ENTRIES {
-            return None;
+            return Vec::new();
         }
         let overdue = |p: &&Pooled| {
             let old = p
                 .since
                 .is_some_and(|since| since + INCLUSION_HEIGHTS <= parent + 1);
-            old && p.ready && bytes + p.bytes <= room
+            old && p.ready && p.bytes <= room
         };
         let mut overdue = self.entries.values().filter(overdue).peekable();
-        overdue.peek()?;
-        let accounts: BTreeSet<AccountId> = block.iter().map(|e| e.entry().account).collect();
-        let left_out = overdue.find(|p| !accounts.contains(&p.entry.entry().account));
-        left_out.map(|p| p.entry.id())
+        if overdue.peek().is_none() {
+            return Vec::new();
+        }
+        let taken: BTreeSet<EntryId> = block.iter().map(|e| e.id()).collect();
+        let left_out = overdue.filter(|p| !taken.contains(&p.entry.id()));
+        left_out.map(|p| Arc::clone(&p.entry)).collect()
     }
     /// Entries of our own users to be sent to the validators again: those that have waited two blocks,
     /// and then every eighth block.

@@ -29,6 +29,10 @@ pub(crate) struct Serving {
 }
 
 impl Serving {
+    /// Requests that wait.
+    pub(crate) fn len(&self) -> usize {
+        self.open.len()
+    }
     /// A peer asks for blocks from a height on.
     pub(crate) fn ask(&mut self, peer: Peer, from: u64, stranger: bool) {
         if let Some(open) = self.open.iter_mut().find(|open| open.peer == peer) {

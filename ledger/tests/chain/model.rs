@@ -87,19 +87,19 @@ fn entry(world: &mut World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authent
                 .unwrap_or(n);
             return world.by(by, EntryBody::Cancel { order: chosen });
         }
-        9..=12 => {
+        9..=11 => {
             let bid = random_bid(world, dice);
             let commit = world.commit(n, &bid, 3);
             memory.sealed.push((n, commit.clone(), bid));
             return commit;
         }
-        13..=16 if !memory.sealed.is_empty() => return opening(world, dice, memory),
-        17..=20 => EntryBody::Buy(random_buy(world, dice)),
-        21 if !memory.sent.is_empty() => {
+        12..=16 if !memory.sealed.is_empty() => return opening(world, dice, memory),
+        17..=21 => EntryBody::Buy(random_buy(world, dice)),
+        22 if !memory.sent.is_empty() => {
             let at = dice.below(memory.sent.len() as u64) as usize;
             return memory.sent[at].clone();
         }
-        22..=24 if !memory.kept_out.is_empty() => return appealing(world, dice, memory),
+        23..=24 if !memory.kept_out.is_empty() => return appealing(world, dice, memory),
         _ => return garbage(world, dice, n),
     };
     world.by(n, body)

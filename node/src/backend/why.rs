@@ -17,6 +17,7 @@ use gridbay_core::Core;
 use gridbay_core::agent::Phase;
 use gridbay_core::buyer::order::{OrderAgent, Seen};
 use gridbay_core::buyer::{NewOrder, OrderKey, Terms};
+use gridbay_protocol::order::entry_of;
 use gridbay_protocol::units::{Credits, Price};
 use words::{remedies, summary};
 
@@ -47,6 +48,8 @@ struct Facts {
     round: u64,
     slot: u64,
     sealed_in: Option<u64>,
+    /// Validators that acknowledged the entry it waits for, and all of them.
+    acknowledged: Option<(usize, usize)>,
     closes_at: u64,
     /// Ranks: all, begun, done.
     ranks: (u32, usize, usize),
@@ -152,6 +155,7 @@ fn facts(core: &Core, agent: &OrderAgent) -> Answer<(Facts, gridbay_protocol::id
             Seen::Sealed(round) => Some(round),
             _ => None,
         },
+        acknowledged: acknowledged(core, agent),
         closes_at: policy.calendar.last_of_round(round),
         ranks: (
             order.tasks,
@@ -165,6 +169,20 @@ fn facts(core: &Core, agent: &OrderAgent) -> Answer<(Facts, gridbay_protocol::id
         ),
     };
     Ok((facts, order.class))
+}
+
+/// Validators that acknowledged the entry that the order waits for, and all of them; `None` if it waits for none.
+fn acknowledged(core: &Core, agent: &OrderAgent) -> Option<(usize, usize)> {
+    if agent.finish().is_some() {
+        return None;
+    }
+    let entry = match agent.seen {
+        Seen::Absent => entry_of(&agent.id?),
+        Seen::Sealed(_) => agent.sent_opening()?.entry,
+        Seen::Unopened | Seen::Standing | Seen::Running(_) => return None,
+    };
+    let all = core.state().validators().members().len();
+    Some((core.host().receipts(&entry).len(), all))
 }
 
 fn checks(f: &Facts) -> Vec<WhyCheck> {
@@ -228,6 +246,13 @@ fn checks(f: &Facts) -> Vec<WhyCheck> {
             f.height, f.round, f.closes_at, f.slot
         ),
     ));
+    if let Some((by, all)) = f.acknowledged {
+        checks.push(check(
+            "its entry is acknowledged".into(),
+            by * 3 > all * 2,
+            format!("by {by} of {all} validators"),
+        ));
+    }
     checks.push(check(
         "ranks at work".into(),
         begun + done == ranks as usize,
@@ -265,6 +290,7 @@ mod tests {
             round: 4,
             slot: 2,
             sealed_in: None,
+            acknowledged: None,
             closes_at: 20,
             ranks: (4, 0, 0),
         }
@@ -291,6 +317,18 @@ mod tests {
             "{:?}",
             remedies(&facts)
         );
+    }
+
+    #[test]
+    fn an_entry_that_few_have_acknowledged() {
+        let waiting = |by| Facts {
+            acknowledged: Some((by, 4)),
+            ..standing()
+        };
+        assert!(unmet(&waiting(2)).contains(&"its entry is acknowledged".to_owned()));
+        assert!(!unmet(&waiting(3)).contains(&"its entry is acknowledged".to_owned()));
+        let figures = checks(&waiting(2)).into_iter().map(|c| c.figures);
+        assert!(figures.into_iter().any(|f| f == "by 2 of 4 validators"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! A batch is red if an invariant broke, if too many seeds do not count, or, from [`JUDGED`] seeds on, if
 //! something that must occur never did. Every [`TWICE`]th seed runs twice: equal traces are invariant I14.
 
-use crate::check::Broken;
+use crate::check;
 use crate::cover::Cover;
 use crate::plan::Plan;
 use crate::run::{Outcome, run};
@@ -48,12 +48,14 @@ impl Batch {
     pub fn is_void(&self) -> bool {
         self.void.len() as u64 * 1_000 > self.seeds() * VOID_PER_MILLE
     }
-    /// What never occurred, if the batch is large enough to be judged by it.
-    pub fn missing(&self) -> Vec<&'static str> {
+    /// What never occurred, or was believed never to, if the batch is large enough to be judged by it.
+    pub fn missing(&self) -> Vec<String> {
         if self.seeds() < JUDGED {
             return Vec::new();
         }
-        self.cover.missing()
+        let mut missing = self.cover.missing();
+        missing.extend(self.cover.unexpected());
+        missing
     }
     /// Whether all is well.
     pub fn is_green(&self) -> bool {
@@ -84,10 +86,7 @@ fn run_seed(seed: u64) -> Outcome {
     let mut outcome = run(&plan, None, Trace::default());
     if seed.is_multiple_of(TWICE) && outcome.broken.is_none() {
         let again = run(&plan, None, Trace::default());
-        if again.trace != outcome.trace {
-            let what = format!("trace {} and then {}", outcome.trace, again.trace);
-            outcome.broken = Some(Broken::new("I14", 0, what));
-        }
+        outcome.broken = check::same(&outcome, &again).err();
     }
     outcome
 }

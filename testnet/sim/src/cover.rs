@@ -1,87 +1,159 @@
-//! What occurred: faults by kind, and which inputs, effects and refusals were ever seen.
+//! What occurred: faults by kind, what users did, and which variants of the product's types were ever seen.
 //!
 //! A generator that never makes something happen tests nothing about it, so a batch in which a variant
-//! never occurs is red.
+//! never occurs is red. What cannot occur in such a world is listed in [`UNREACHED`] with the reason, and
+//! the batch is red as well if one of these does occur: the list stays true.
+
+mod kinds;
+mod summary;
+
+pub use kinds::KINDS;
+pub(crate) use kinds::{effect_name, input_name};
 
 use gridbay_core::effect::Effect;
 use gridbay_core::input::Input;
 use gridbay_ledger::Refusal;
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
+use gridbay_protocol::block::Block;
+use gridbay_protocol::effect::Effect as Posted;
+use gridbay_protocol::lease::LeaseEvent;
+use std::collections::BTreeMap;
 
-/// A name for each variant, complete by the compiler's word, and the list of all of them.
-macro_rules! variants {
-    ($all:ident, $name:ident, $type:ident: $($variant:ident),+ $(,)?) => {
-        /// All variants.
-        pub const $all: &[&str] = &[$(stringify!($variant)),+];
-        /// Name of a variant.
-        pub fn $name(item: &$type) -> &'static str {
-            match item { $($type::$variant { .. } => stringify!($variant)),+ }
-        }
-    };
-}
-
-variants!(INPUTS, input_name, Input:
-    Start, Tick, PeerUp, PeerDown, Host, Advert, Asked, Answered, Command, Staged, JobPhase, Fetched,
-);
-variants!(EFFECTS, effect_name, Effect:
-    WakeAt, Broadcast, Send, Penalise, Gossip, Judge, Ask, Answer, Report, ReadOutput, Stage, StartJob,
-    StopJob, RemoveJob, SaveOrder, AppendOutput, ResetOutput, FetchOutputs, KeepFiles, Reply, Decided,
-);
-variants!(REFUSALS, refusal_name, Refusal:
-    Expired, Window, Used, NoAccount, Role, KeyTaken, Funds, Overflow, TokenUsed, Grant, AccountQuota,
-    NotMember, NoValidator, NoClass, NoOffer, OfferClass, OfferQuota, ClassUnits, NoOrder, OrderQuota,
-    AllOrNoneQuota, SealedAlready, OpeningTime, NotSealed, Seal, Budget, Standing, Sealed, Exiting,
-    Closing, NoLease, NothingToDeliver, FirmSlots, NothingToAppeal, OpeningLapsed, OpeningUnfunded, ReceiptLate, Receipts, ReceiptPower, BlockFull,
-);
+/// Variants that no world reaches: the type, the variant, the reason.
+pub const UNREACHED: &[(&str, &str, &str)] = &[
+    (
+        "Refusal",
+        "AllOrNoneQuota",
+        "takes 1,024 opened bids of one class, of 64 accounts with 16 each",
+    ),
+    (
+        "Refusal",
+        "BlockFull",
+        "only a proposer says it, of the 2,001st entry that waits",
+    ),
+];
 
 /// See the module.
 #[derive(Clone, Debug, Default)]
 pub struct Cover {
-    /// How often each kind of thing happened.
+    /// How often each fault happened, by kind.
     pub counts: BTreeMap<&'static str, u64>,
-    /// Variants seen.
-    pub seen: BTreeSet<&'static str>,
+    /// How often users did what.
+    pub deeds: BTreeMap<&'static str, u64>,
+    /// How often a variant was seen, by type and variant.
+    pub seen: BTreeMap<(&'static str, &'static str), u64>,
 }
 
 impl Cover {
-    /// Counts something.
+    /// Counts a fault, or what the world makes of one.
     pub fn count(&mut self, what: &'static str) {
         *self.counts.entry(what).or_default() += 1;
     }
+    /// Counts what a user did.
+    pub fn deed(&mut self, what: &'static str) {
+        *self.deeds.entry(what).or_default() += 1;
+    }
+    fn see(&mut self, kind: &'static str, variant: &'static str) {
+        *self.seen.entry((kind, variant)).or_default() += 1;
+    }
     /// Notes an input.
     pub fn input(&mut self, input: &Input) {
-        self.seen.insert(input_name(input));
+        self.see("Input", input_name(input));
+        if let Input::Command { command, .. } = input {
+            self.see("Command", kinds::command_name(command));
+        }
     }
     /// Notes an effect.
     pub fn effect(&mut self, effect: &Effect) {
-        self.seen.insert(effect_name(effect));
+        self.see("Effect", effect_name(effect));
     }
     /// Notes a refusal.
     pub fn refusal(&mut self, refusal: &Refusal) {
-        self.seen.insert(refusal_name(refusal));
+        self.see("Refusal", kinds::refusal_name(refusal));
+    }
+    /// Notes the entries of a decided block.
+    pub fn block(&mut self, block: &Block) {
+        for signed in &block.entries {
+            self.see("EntryBody", kinds::entry_name(&signed.entry.body));
+        }
+    }
+    /// Notes what a decided block did.
+    pub fn posted(&mut self, posted: &Posted) {
+        match posted {
+            Posted::Posting(posting) => self.see("Reason", kinds::reason_name(&posting.reason)),
+            Posted::Order { end, .. } => self.see("OrderEnd", kinds::order_end_name(end)),
+            Posted::Lease(event) => {
+                self.see("LeaseEvent", kinds::lease_event_name(event));
+                if let LeaseEvent::Ended { end, .. } = event {
+                    self.see("LeaseEnd", kinds::lease_end_name(end));
+                }
+            }
+            Posted::Clearing(record) => {
+                self.see("ClearingKind", kinds::clearing_kind_name(&record.kind));
+                if record.awards.len() < record.bids.len() && !record.awards.is_empty() {
+                    self.see("Market", "ContestedClearing");
+                }
+            }
+            Posted::Buy(record) => {
+                let displaced = !record.displaced.is_empty();
+                let name = if displaced { "Preemption" } else { "Purchase" };
+                self.see("Market", name);
+            }
+        }
     }
     /// Adds another world's.
     pub fn add(&mut self, other: &Cover) {
         for (what, count) in &other.counts {
             *self.counts.entry(what).or_default() += count;
         }
-        self.seen.extend(&other.seen);
+        for (what, count) in &other.deeds {
+            *self.deeds.entry(what).or_default() += count;
+        }
+        for (variant, count) in &other.seen {
+            *self.seen.entry(*variant).or_default() += count;
+        }
     }
-    /// Variants that never occurred.
-    pub fn missing(&self) -> Vec<&'static str> {
-        let all = [INPUTS, EFFECTS, REFUSALS].concat();
-        all.into_iter()
-            .filter(|name| !self.seen.contains(name))
+    /// Variants that should have occurred and never did, as `Type::Variant`.
+    pub fn missing(&self) -> Vec<String> {
+        let all = KINDS.iter();
+        let all = all.flat_map(|(kind, variants)| variants.iter().map(|v| (*kind, *v)));
+        all.filter(|variant| !is_unreached(variant) && !self.seen.contains_key(variant))
+            .map(|(kind, variant)| format!("{kind}::{variant}"))
             .collect()
+    }
+    /// Variants of [`UNREACHED`] that occurred all the same.
+    pub fn unexpected(&self) -> Vec<String> {
+        let occurred = self.seen.keys().filter(|variant| is_unreached(variant));
+        occurred
+            .map(|(kind, variant)| format!("{kind}::{variant}"))
+            .collect()
+    }
+    /// Whether a batch with this cover proves what it claims to.
+    pub fn is_complete(&self) -> bool {
+        self.missing().is_empty() && self.unexpected().is_empty()
     }
 }
 
-impl fmt::Display for Cover {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (what, count) in &self.counts {
-            writeln!(f, "{count:>9}  {what}")?;
+fn is_unreached((kind, variant): &(&str, &str)) -> bool {
+    UNREACHED.iter().any(|(k, v, _)| k == kind && v == variant)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_unreached_is_a_variant_and_neither_missing_nor_welcome() {
+        let mut cover = Cover::default();
+        for (kind, variant, _) in UNREACHED {
+            let variants = KINDS.iter().find(|(k, _)| k == kind).map(|(_, all)| *all);
+            assert!(
+                variants.is_some_and(|all| all.contains(variant)),
+                "{variant}"
+            );
+            assert!(!cover.missing().contains(&format!("{kind}::{variant}")));
         }
-        Ok(())
+        assert!(cover.missing().contains(&"Refusal::Funds".to_owned()));
+        cover.refusal(&Refusal::BlockFull(7));
+        assert_eq!(cover.unexpected(), ["Refusal::BlockFull"]);
     }
 }

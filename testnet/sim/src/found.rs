@@ -12,8 +12,14 @@ use gridbay_protocol::units::{Credits, Price};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// Steps of a validator's first beacon chain: short, so that long runs see renewals.
-const CHAIN_STEPS: u32 = 200;
+/// Steps of a validator's beacon chains: short, so that small federations renew theirs. A quarter is left at
+/// a renewal: enough turns for a registration that is lost to be sent again.
+const CHAIN_STEPS: u32 = 40;
+/// Accounts that a member may open: few, so that some members reach their quota.
+const ACCOUNTS_PER_MEMBER: u32 = 3;
+/// Classes: name, processors, reference price. Most trade is in the first, none in the last.
+pub(crate) const CLASSES: [(&str, u32, u64); 3] =
+    [("small", 1, 100), ("large", 4, 400), ("rare", 64, 6_400)];
 /// What every member starts with, in credits.
 const ENDOWMENT: u64 = 1_000;
 
@@ -69,9 +75,13 @@ fn class(name: &str, vcpu: u32, price: u64) -> Class {
 }
 
 fn policy(pace: Pace) -> Policy {
-    match pace {
+    let policy = match pace {
         Pace::Local => Policy::local(),
         Pace::WideArea => Policy::wide_area(),
+    };
+    Policy {
+        accounts_per_member: ACCOUNTS_PER_MEMBER,
+        ..policy
     }
 }
 
@@ -93,13 +103,17 @@ pub fn genesis(plan: &Plan) -> Genesis {
         }),
         addresses: vec![],
     };
+    let mut classes: Vec<Class> = CLASSES
+        .map(|(name, vcpu, price)| class(name, vcpu, price))
+        .into();
+    classes.sort_by_key(|class| class.key.id());
     Genesis {
         format: FORMAT,
         rules: RULES,
         name: "world".into(),
         time_ms: EPOCH_MS,
         policy: policy(plan.pace),
-        classes: vec![class("small", 1, 100), class("large", 4, 400)],
+        classes,
         members: (0..plan.validators + plan.others).map(member).collect(),
         beacon: Hash32([9; 32]),
     }

@@ -41,7 +41,7 @@ impl Yields {
     pub fn count(&self) -> bool {
         self.blocks >= 50 && self.clearings >= 10 && self.settled >= 1
     }
-    fn of(world: &World) -> Yields {
+    fn of(world: &World, cover: &mut Cover) -> Yields {
         let mut yields = Yields::default();
         let cores = world.honest().filter_map(|n| world.core(n));
         let Some(longest) = cores.max_by_key(|core| core.state().height()) else {
@@ -49,10 +49,17 @@ impl Yields {
         };
         yields.blocks = longest.state().height();
         for height in 1..=yields.blocks {
+            if let Ok(Some(decided)) = longest.host().block(height) {
+                cover.block(&decided.block);
+            }
             for bytes in longest.host().effect_bytes(height) {
-                match codec::decode(&bytes, bytes.len()) {
-                    Ok(Effect::Clearing(_)) => yields.clearings += 1,
-                    Ok(Effect::Posting(p)) if p.reason == Reason::Earning => yields.settled += 1,
+                let Ok(effect) = codec::decode(&bytes, bytes.len()) else {
+                    continue;
+                };
+                cover.posted(&effect);
+                match effect {
+                    Effect::Clearing(_) => yields.clearings += 1,
+                    Effect::Posting(p) if p.reason == Reason::Earning => yields.settled += 1,
                     _ => {}
                 }
             }
@@ -77,15 +84,16 @@ pub fn run(plan: &Plan, until: Option<u64>, trace: Trace) -> Outcome {
             Some(Broken::new("panic", world.now, what))
         }
     };
+    let mut cover = std::mem::take(&mut world.cover);
     Outcome {
         plan: plan.clone(),
         trace: world.trace.hash(),
         yields: if broken.is_none() {
-            Yields::of(&world)
+            Yields::of(&world, &mut cover)
         } else {
             Yields::default()
         },
-        cover: std::mem::take(&mut world.cover),
+        cover,
         broken,
     }
 }

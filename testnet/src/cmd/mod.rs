@@ -6,6 +6,7 @@
 mod bench;
 mod demo;
 mod down;
+mod sim;
 mod status;
 mod up;
 
@@ -41,6 +42,9 @@ enum Command {
     /// Measures
     #[command(subcommand)]
     Bench(bench::BenchCommand),
+    /// Runs deterministic worlds of whole nodes, with faults and liars
+    #[command(subcommand)]
+    Sim(gridbay_sim::cli::Sim),
 }
 
 /// Parses the arguments and runs the command.
@@ -52,6 +56,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Down(args) => args.run(),
         Command::Status(args) => with_runtime(args.run()),
         Command::Bench(command) => with_runtime(command.run()),
+        Command::Sim(command) => sim::run(&command),
     };
     done.unwrap_or_else(|error| {
         say::note(&format!("gridbay-testnet: {error:#}"));
@@ -122,11 +127,22 @@ mod tests {
             "down --name lab",
             "status --name lab",
             "bench orders -o json --dead-validator",
+            "sim run --seeds 0..200 --jobs 2",
+            "sim replay --seed 7 --until 5000 --trace story.txt",
+            "sim shrink --plan failing.json --out small.json",
+            "sim regressions",
         ] {
             let words = ["gridbay-testnet"].into_iter().chain(line.split(' '));
             assert!(Cli::try_parse_from(words).is_ok(), "{line}");
         }
-        for line in ["", "up -n", "up --detach=3", "bench", "demo --json"] {
+        for line in [
+            "",
+            "up -n",
+            "up --detach=3",
+            "bench",
+            "demo --json",
+            "sim run --seeds 7",
+        ] {
             let words = ["gridbay-testnet"].into_iter().chain(line.split(' '));
             assert!(Cli::try_parse_from(words).is_err(), "{line}");
         }

@@ -58,6 +58,11 @@ const TABLE: &[Row] = &[
             "gridbay-sim",
         ],
     },
+    Row {
+        package: "gridbay-fuzz",
+        built_on: Some("gridbay-core"),
+        may_name: &["gridbay-host", "gridbay-ledger", "gridbay-protocol"],
+    },
 ];
 
 /// Crates, by prefix of their name, with the packages that may declare them.
@@ -69,6 +74,7 @@ const OWNED: &[(&str, &[&str])] = &[
     ("tokio", &["gridbay-node", "gridbay-testnet"]),
     ("rand", &["gridbay-node", "gridbay-testnet"]),
     ("getrandom", &["gridbay-node", "gridbay-testnet"]),
+    ("libfuzzer-sys", &["gridbay-fuzz"]),
 ];
 
 const NETWORKS: &[&str] = &[

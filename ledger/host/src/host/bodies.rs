@@ -5,7 +5,7 @@
 //! 2. its header names the validator who proposed it: of the proposal itself, or, if the proposal repeats
 //!    an earlier one, of a round up to that earlier one;
 //! 3. its time is at most [`CLOCK_AHEAD_MS`] ahead of our clock;
-//! 4. in a first proposal of rounds 0 to f, it omits no entry that we acknowledged two blocks ago.
+//! 4. in a first proposal of rounds 0 to f, it omits no entry that we acknowledged two blocks ago and that fits.
 //!
 //! A refusal by 3 or 4 may be lifted when the block is proposed again.
 
@@ -14,13 +14,15 @@ use crate::candidates::Candidate;
 use crate::consensus::{Engine, Stimulus};
 use crate::fault::Fault;
 use crate::message::{BodyRequest, HostMessage};
-use gridbay_ledger::CheckedBlock;
+use gridbay_ledger::{CheckedBlock, Draft};
 use gridbay_protocol::block::Block;
 use gridbay_protocol::election;
-use gridbay_protocol::ids::BlockId;
+use gridbay_protocol::ids::{AccountId, BlockId, EntryId};
 use gridbay_protocol::limits::CLOCK_AHEAD_MS;
 use gridbay_protocol::planted::{self, Planted};
+use gridbay_protocol::stage::Authentic;
 use gridbay_protocol::vote::Proposal;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl Host {
@@ -121,15 +123,42 @@ impl Host {
         let judged = proposal.valid_round.is_none()
             && proposal.round as usize <= faulty
             && !planted::is(Planted::OmissionForgiven);
-        let omitted = judged
-            .then(|| self.pool.omitted(self.state.height(), block.entries()))
-            .flatten();
+        let omitted = judged.then(|| self.omits(block)).flatten();
         if !(made_by_its_proposer && in_time) || omitted.is_some() {
             tracing::info!(block = %block.id(), made_by_its_proposer, in_time, ?omitted,
                 "no vote for a candidate");
             return false;
         }
         true
+    }
+    /// An acknowledged entry that a block leaves out and that would have fitted into it.
+    ///
+    /// 1. It does if nothing else of its account is in the block.
+    /// 2. Otherwise the block is made again with all such entries: one of them fits if it takes effect there and
+    ///    puts out nothing that the block has. So a censor gains nothing by taking in another entry of its victim.
+    fn omits(&self, block: &CheckedBlock) -> Option<EntryId> {
+        let overdue = self.pool.omitted(self.state.height(), block.entries());
+        if overdue.is_empty() {
+            return None;
+        }
+        let account = |entry: &Authentic| entry.entry().account;
+        let busy: BTreeSet<AccountId> = block.entries().iter().map(|e| account(e)).collect();
+        if let Some(entry) = overdue.iter().find(|e| !busy.contains(&account(e))) {
+            return Some(entry.id());
+        }
+        let header = block.header();
+        let again = self.state.propose(Draft {
+            proposer: header.proposer,
+            time_ms: header.time_ms,
+            reveal: header.beacon_reveal.0,
+            last_commit: block.block().last_commit.clone(),
+            evidence: block.block().evidence.clone(),
+            entries: block.entries().iter().chain(&overdue).cloned().collect(),
+        });
+        let taken: BTreeSet<EntryId> = again.block.entries().iter().map(|e| e.id()).collect();
+        let all_kept = block.entries().iter().all(|e| taken.contains(&e.id()));
+        let mut fitting = overdue.iter().map(|e| e.id());
+        fitting.find(|id| all_kept && taken.contains(id))
     }
     /// Asks for bodies that are overdue.
     pub(super) fn ask_for_bodies(&mut self) {

@@ -24,10 +24,12 @@ mod io;
 mod open;
 mod promises;
 mod query;
+mod sizes;
 mod sync;
 
 pub use io::{Equivocation, HostEffect, HostInput, Now, Offence, Received};
 pub use open::HostConfig;
+pub use sizes::Sizes;
 
 use crate::blocks::BlockFile;
 use crate::candidates::Candidates;

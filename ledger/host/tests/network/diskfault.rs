@@ -23,7 +23,7 @@ fn until_fault(plan: FaultPlan, seed: u64) -> Option<World> {
 /// Host 0 is opened on the cured disk as it is, loses power soon after, and is there again.
 fn recovers(mut world: World, case: &str) {
     let told = world.told[0];
-    world.run(world.now + 1_000, |_| false);
+    world.run(world.now + 300, |_| false);
     assert_eq!(world.told[0], told, "{case}: a stopped host says nothing");
     world.disks[0].cure();
     world.boot(0);
@@ -44,7 +44,7 @@ fn recovers(mut world: World, case: &str) {
 
 fn strikes(operation: Operation, forgetful: bool) {
     let mut struck = 0;
-    for before in 0..40 {
+    for before in 0..14 {
         let plan = FaultPlan {
             forgetful,
             lasting: before % 2 == 0,
@@ -88,7 +88,7 @@ fn a_failed_rename_or_removal_stops_the_host_and_a_cured_disk_lets_it_go_on() {
 
 #[test]
 fn a_full_disk_stops_the_host_before_it_says_anything_and_space_lets_it_go_on() {
-    for room in (0..20_000).step_by(1_009) {
+    for room in (0..20_000).step_by(2_003) {
         let world = until_fault(FaultPlan::full_after(room), room).expect("the disk fills up");
         match &world.faults.as_ref().unwrap()[..] {
             [(0, Fault::Disk(error))] => {

@@ -47,18 +47,34 @@ fn submit(world: &mut World, host: &mut Host, clock: u64, n: usize) {
     }
 }
 
+/// A network of one validator and a second member, whom it can pay.
+fn lonely() -> World {
+    let mut world = World::new(1, 0, 1);
+    let second = crate::genesis::genesis(2).members.remove(1);
+    let second = gridbay_protocol::genesis::Member {
+        validator: None,
+        ..second
+    };
+    world.genesis.members.push(second);
+    world
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
 #[test]
 fn the_book_survives_and_the_index_is_made_anew_when_it_has_to_be() {
-    let mut world = World::new(1, 0, 1);
-    // A transfer needs another account to go to: none here, so the other end is the second member.
-    let second = crate::genesis::genesis(2).members.remove(1);
-    world
-        .genesis
-        .members
-        .push(gridbay_protocol::genesis::Member {
-            validator: None,
-            ..second
-        });
+    let mut world = lonely();
     let place = tempfile::tempdir().expect("a directory");
     let root = place.path().join("a");
     let (mut host, mut clock) = (open(&world, &root), 0);
@@ -100,4 +116,58 @@ fn the_book_survives_and_the_index_is_made_anew_when_it_has_to_be() {
     drop(host);
     fs::rename(other.join("index"), root.join("index")).expect("moved");
     reopened(&world);
+}
+
+#[test]
+fn an_index_behind_the_book_is_completed() {
+    let mut world = lonely();
+    let place = tempfile::tempdir().unwrap();
+    let root = place.path().join("a");
+    let (index, old) = (root.join("index"), place.path().join("old"));
+    let (mut host, mut clock) = (open(&world, &root), 0);
+    host.snapshot_every(2);
+    submit(&mut world, &mut host, clock, 10);
+    run(&mut host, &mut clock, 3);
+    drop(host);
+    copy(&index, &old);
+    let mut host = open(&world, &root);
+    host.snapshot_every(2);
+    submit(&mut world, &mut host, clock, 10);
+    run(&mut host, &mut clock, 9);
+    let account = world.account(0);
+    let history = host.history(&account, u64::MAX, 100);
+    assert!(history.len() >= 20);
+    let ids: Vec<_> = (1..=9)
+        .map(|h| host.block(h).unwrap().unwrap().block.id())
+        .collect();
+    drop(host);
+    let whole = || {
+        let host = open(&world, &root);
+        assert_eq!(host.state().height(), 9);
+        assert_eq!(host.history(&account, u64::MAX, 100), history);
+        for (height, id) in (1..).zip(&ids) {
+            assert_eq!(host.block_height(id), Some(height));
+        }
+    };
+    whole();
+    // Behind both snapshots, which are at heights 6 and 8: the blocks from the first on are executed.
+    fs::remove_dir_all(&index).unwrap();
+    copy(&old, &index);
+    whole();
+    // Every kind of tear that leaves a directory.
+    fs::remove_dir_all(&old).unwrap();
+    copy(&index, &old);
+    let db = index.join("db");
+    for tear in 0..4u8 {
+        let bytes = fs::read(&db).unwrap();
+        match tear {
+            0 => fs::write(&db, &bytes[..bytes.len() / 2]).unwrap(),
+            1 => fs::write(&db, []).unwrap(),
+            2 => fs::remove_file(&db).unwrap(),
+            _ => fs::remove_file(index.join("conf")).unwrap(),
+        }
+        whole();
+        fs::remove_dir_all(&index).unwrap();
+        copy(&old, &index);
+    }
 }

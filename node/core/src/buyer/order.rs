@@ -105,6 +105,10 @@ impl OrderAgent {
     pub fn finish(&self) -> Option<&Finish> {
         self.record.finish.as_ref()
     }
+    /// The opening of this attempt's bid, once it was sent.
+    pub fn sent_opening(&self) -> Option<&Opening> {
+        self.record.opening.as_ref()
+    }
     /// What it has come through.
     pub fn milestones(&self) -> &Milestones {
         &self.record.milestones

@@ -11,7 +11,7 @@ use gridbay_core::{Core, Parts};
 use gridbay_host::disk::MemDisk;
 use gridbay_host::{Host, HostConfig};
 use gridbay_protocol::genesis::{Genesis, Policy};
-use gridbay_protocol::ids::ClassId;
+use gridbay_protocol::ids::{AccountId, ClassId};
 use gridbay_protocol::job::{JobExit, JobSpec};
 use gridbay_protocol::keys::PublicKey;
 use std::cmp::Reverse;
@@ -47,6 +47,8 @@ pub(crate) struct World {
     pub(crate) nodes: Vec<Node>,
     pub(crate) genesis: Genesis,
     pub(crate) validators: usize,
+    /// Whose openings all proposers leave out.
+    pub(crate) censored: Option<AccountId>,
     chain_steps: u32,
     disks: Vec<MemDisk>,
     events: BTreeMap<(u64, u64), Event>,
@@ -73,6 +75,7 @@ impl World {
             nodes: Vec::new(),
             genesis: genesis(validators, others, chain_steps, policy),
             validators,
+            censored: None,
             chain_steps,
             disks: (0..count).map(|_| MemDisk::default()).collect(),
             events: BTreeMap::new(),
@@ -226,6 +229,13 @@ impl World {
         match effect {
             Effect::WakeAt(at) => self.input(n, at.saturating_sub(self.now), Input::Tick),
             Effect::Broadcast { bytes, everybody } => {
+                let bytes = match self.censored {
+                    Some(victim) => {
+                        let state = self.nodes[n].core.state();
+                        crate::appeals::censor(bytes, state, victim, &key(3, n as u8))
+                    }
+                    None => bytes,
+                };
                 let last = if everybody {
                     self.nodes.len()
                 } else {

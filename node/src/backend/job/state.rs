@@ -5,7 +5,7 @@
 //! | over | all done | done, or failed if one did not end with 0 |
 //! | over | not all done | cancelled, failed or expired, by the word of its end |
 //! | nowhere yet | | queued |
-//! | sealed, or standing and never leased | | bidding |
+//! | sealed, unopened, or standing and never leased | | bidding |
 //! | standing after a lease | | requeued |
 //! | leased | asked for, being staged, begun | won, staging, running |
 //! | leased and cancelled | | preempting |
@@ -84,6 +84,7 @@ impl Situation {
         match self.seen {
             Seen::Absent => (JobState::Queued, cancelled.or(last)),
             Seen::Sealed(_) => (JobState::Bidding, cancelled.or(Some(JobReason::Sealed))),
+            Seen::Unopened => (JobState::Bidding, cancelled.or(Some(JobReason::NotOpened))),
             Seen::Standing => {
                 let state = if self.lost > 0 {
                     JobState::Requeued
@@ -140,7 +141,7 @@ fn ended(word: &str) -> (JobState, Option<JobReason>) {
 /// The reason that an agent's word for an end stands for.
 fn reason(word: &str) -> Option<JobReason> {
     Some(match word {
-        "not_opened" => JobReason::NotOpened,
+        "not_opened" | "waived" | "excused" => JobReason::NotOpened,
         "unfunded" => JobReason::Unfunded,
         "cancelled" | "exit" => JobReason::Cancelled,
         "timed_out" => JobReason::TimedOut,
@@ -354,6 +355,8 @@ mod tests {
             OrderEnd::TimedOut,
             OrderEnd::NoUnits,
             OrderEnd::TooDear,
+            OrderEnd::Waived,
+            OrderEnd::Excused,
         ] {
             assert!(reason(order_end_word(end)).is_some(), "{end:?}");
         }

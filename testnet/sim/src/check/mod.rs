@@ -2,7 +2,26 @@
 //!
 //! A checker is a file and a line in [`all`].
 
+mod fact;
+mod i01_conservation;
 mod i02_agreement;
+mod i03_append_only;
+mod i04_exactly_once;
+mod i05_clearing;
+mod i06_inclusion;
+mod i07_secrecy;
+mod i08_exclusive;
+mod i09_one_statement;
+mod i10_evidence;
+mod i11_bounds;
+mod i12_liveness;
+mod i13_recovery;
+mod i14_determinism;
+mod i16_books;
+mod naive;
+
+pub use fact::Fact;
+pub use i14_determinism::same;
 
 use crate::world::World;
 use gridbay_core::effect::Effect;
@@ -21,6 +40,9 @@ pub enum Sight<'a> {
         /// Its effects.
         effects: &'a [Effect],
     },
+    /// An honest node decided a height that no honest node had decided before. Comes once for every
+    /// height, in order, before the [`Sight::Decided`] of that node.
+    Block(&'a Fact),
     /// A node says that a block was decided and is durable.
     Decided {
         /// The node.
@@ -39,6 +61,17 @@ pub enum Sight<'a> {
     Up {
         /// The node.
         node: usize,
+        /// Whether its disk was empty.
+        fresh: bool,
+    },
+    /// An honest node is about to take a message of a liar.
+    Heard {
+        /// The node.
+        node: usize,
+        /// The liar.
+        liar: usize,
+        /// The message.
+        bytes: &'a [u8],
     },
 }
 
@@ -81,5 +114,20 @@ impl Broken {
 
 /// All checkers, fresh.
 pub fn all() -> Vec<Box<dyn Check>> {
-    vec![Box::<i02_agreement::Agreement>::default()]
+    vec![
+        Box::<i01_conservation::Conservation>::default(),
+        Box::<i02_agreement::Agreement>::default(),
+        Box::<i03_append_only::AppendOnly>::default(),
+        Box::<i04_exactly_once::ExactlyOnce>::default(),
+        Box::<i05_clearing::Clearing>::default(),
+        Box::<i06_inclusion::Inclusion>::default(),
+        Box::<i07_secrecy::Secrecy>::default(),
+        Box::<i08_exclusive::Exclusive>::default(),
+        Box::<i09_one_statement::OneStatement>::default(),
+        Box::<i10_evidence::Convictions>::default(),
+        Box::<i11_bounds::Bounds>::default(),
+        Box::<i12_liveness::Liveness>::default(),
+        Box::<i13_recovery::Recovery>::default(),
+        Box::<i16_books::Books>::default(),
+    ]
 }

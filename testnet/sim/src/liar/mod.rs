@@ -3,6 +3,22 @@
 //! A liar is a whole honest node with a lie wrapped around it: the lie sees what goes in and what comes
 //! out, has the node's keys, and may change, drop and add as it likes.
 
+mod censor;
+mod clock_liar;
+mod craft;
+mod double_spender;
+mod equivocator_proposals;
+mod equivocator_votes;
+mod flooder;
+mod forger;
+mod front_runner;
+mod late_opener;
+mod phantom_seller;
+mod replayer;
+mod silent_proposer;
+mod sync_poisoner;
+mod wrong_clearing;
+
 use crate::clock::Clock;
 use crate::found;
 use crate::plan::Plan;
@@ -77,6 +93,8 @@ pub trait Lie: Send {
     fn whim(&mut self, _puppet: &mut Puppet<'_>) -> Vec<Effect> {
         Vec::new()
     }
+    /// How often it lied: a lie that never happened proves nothing.
+    fn deeds(&self) -> u64;
 }
 
 /// A kind of liar.
@@ -89,7 +107,27 @@ pub struct Kind {
 }
 
 /// All kinds.
-pub const LIES: &[Kind] = &[];
+pub const LIES: &[Kind] = &[
+    kind::<censor::Censor>("censor", true),
+    kind::<clock_liar::ClockLiar>("clock_liar", true),
+    kind::<double_spender::DoubleSpender>("double_spender", false),
+    kind::<equivocator_proposals::EquivocatorProposals>("equivocator_proposals", true),
+    kind::<equivocator_votes::EquivocatorVotes>("equivocator_votes", true),
+    kind::<flooder::Flooder>("flooder", false),
+    kind::<forger::Forger>("forger", false),
+    kind::<front_runner::FrontRunner>("front_runner", true),
+    kind::<late_opener::LateOpener>("late_opener", false),
+    kind::<phantom_seller::PhantomSeller>("phantom_seller", false),
+    kind::<replayer::Replayer>("replayer", false),
+    kind::<silent_proposer::SilentProposer>("silent_proposer", true),
+    kind::<sync_poisoner::SyncPoisoner>("sync_poisoner", false),
+    kind::<wrong_clearing::WrongClearing>("wrong_clearing", true),
+];
+
+const fn kind<L: Lie + Default + 'static>(name: &'static str, votes: bool) -> Kind {
+    let make = || -> Box<dyn Lie> { Box::<L>::default() };
+    Kind { name, votes, make }
+}
 
 /// The lie of a name; `None` if there is no such lie.
 pub fn make(name: &str) -> Option<Box<dyn Lie>> {

@@ -25,6 +25,7 @@ impl World {
         }
         self.trace.input(self.now, node, &input);
         self.cover.input(&input);
+        self.note_liar(node, &input);
         let Some(input) = self.bend_input(node, *input) else {
             return;
         };
@@ -45,6 +46,17 @@ impl World {
             effects: &effects,
         });
         self.perform_all(node, life, effects);
+    }
+    /// Shows the checkers what an honest node is told by a liar.
+    fn note_liar(&mut self, node: usize, input: &Input) {
+        let Input::Host { from, bytes } = input else {
+            return;
+        };
+        let liar = self.node_of(from.as_bytes());
+        let liar = liar.filter(|n| !self.machines[*n].is_honest());
+        if let Some(liar) = liar.filter(|_| self.machines[node].is_honest()) {
+            self.show(&Sight::Heard { node, liar, bytes });
+        }
     }
     /// A process that ends by itself: right only if its disk is broken.
     fn stopped(&mut self, node: usize, fault: &gridbay_host::Fault) {

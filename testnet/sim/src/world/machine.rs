@@ -50,6 +50,8 @@ pub struct Machine {
     pub(crate) lag_ms: u64,
     /// Effects after which the process ends, and what its disk keeps then.
     pub(crate) doomed: Option<(u64, crate::fault::Leaves)>,
+    /// Whether its disk has been empty since its process ended, or has never had one.
+    pub(crate) fresh: bool,
     /// Whether its disk refuses to write.
     pub(crate) disk_broken: bool,
 }
@@ -68,6 +70,7 @@ impl Machine {
             paused_until: 0,
             lag_ms: 0,
             doomed: None,
+            fresh: true,
             disk_broken: false,
         }
     }

@@ -27,7 +27,7 @@ use crate::plan::Weather;
 use crate::rng::Rng;
 use crate::trace::Trace;
 use gridbay_core::Core;
-use gridbay_core::input::Input;
+use gridbay_core::input::{Command, Input};
 use gridbay_protocol::genesis::Genesis;
 use gridbay_protocol::ids::NetworkId;
 use net::Net;
@@ -55,6 +55,8 @@ pub struct World {
     pub(crate) load: Load,
     rng: Rng,
     checks: Vec<Box<dyn Check>>,
+    /// Heights that the checkers have been told of.
+    told: u64,
     broken: Option<Broken>,
 }
 
@@ -77,6 +79,7 @@ impl World {
             genesis,
             trace,
             checks,
+            told: 0,
             broken: None,
             plan,
         };
@@ -110,6 +113,14 @@ impl World {
     pub fn is_calm(&self) -> bool {
         self.now >= self.plan.active_ms
     }
+    /// The owner of a node gives it a command, now.
+    pub fn instruct(&mut self, node: usize, command: Command) {
+        self.input(node, 0, Input::Command { token: 0, command });
+    }
+    /// The node with a transport key.
+    pub fn node_of(&self, key: &[u8; 32]) -> Option<usize> {
+        self.by_key.get(key).copied()
+    }
     /// Whether two nodes can hear one another.
     pub fn connected(&self, a: usize, b: usize) -> bool {
         self.net.carries(a, b) && self.net.carries(b, a)
@@ -120,6 +131,7 @@ impl World {
         self.run_until(self.plan.active_ms)?;
         self.calm_down();
         self.run_until(self.plan.active_ms + self.plan.calm_ms)?;
+        self.check_promises()?;
         self.judge()
     }
     /// Runs until a time of the world.

@@ -2,11 +2,13 @@
 
 use super::World;
 use super::queue::Event;
+use crate::check::{Fact, Sight};
 use crate::found::node_key;
 use gridbay_core::agent::{AgentReply, AgentRequest, JobId};
 use gridbay_core::buyer::OrderKey;
 use gridbay_core::effect::Effect;
 use gridbay_core::input::Input;
+use gridbay_protocol::ids::BlockId;
 use gridbay_protocol::keys::PublicKey;
 use std::collections::BTreeMap;
 
@@ -87,14 +89,7 @@ impl World {
                 let request = AgentRequest::Output { job, path, from: 0 };
                 self.ask(n, &from, Waits::File { order, job }, request);
             }
-            Effect::Decided { height, block } => {
-                let sight = crate::check::Sight::Decided {
-                    node: n,
-                    height,
-                    block,
-                };
-                self.show(&sight);
-            }
+            Effect::Decided { height, block } => self.decided(n, height, block),
             Effect::Judge { .. } => {}
             other => self.perform_on_shelf(n, other),
         }
@@ -139,6 +134,25 @@ impl World {
             [Some(one), None] => self.input(to, lag + one, input),
             _ => self.cover.count("message lost"),
         }
+    }
+    /// Tells the checkers what a block did, once, and that this node has it.
+    fn decided(&mut self, node: usize, height: u64, block: BlockId) {
+        while self.machines[node].is_honest() && self.told < height {
+            let core = self.machines[node].core.as_ref();
+            match core.map(|core| Fact::read(core, node, self.told + 1)) {
+                Some(Ok(fact)) => {
+                    self.told += 1;
+                    self.show(&Sight::Block(&fact));
+                }
+                Some(Err(what)) => return self.break_now("I13", what),
+                None => return,
+            }
+        }
+        self.show(&Sight::Decided {
+            node,
+            height,
+            block,
+        });
     }
     /// No honest node is blamed for anything.
     fn penalise(&mut self, n: usize, peer: &[u8; 32], reason: &str) {

@@ -28,6 +28,7 @@ impl World {
             Fault::FreshDisk(node) => {
                 self.die(node, Leaves::Nothing);
                 self.machines[node].disk = MemDisk::default();
+                self.machines[node].fresh = true;
                 self.start(node);
             }
             Fault::Cut(cut) => {
@@ -92,7 +93,8 @@ impl World {
             Ok(()) => {
                 self.trace.note(self.now, "up");
                 self.input(node, 0, Input::Start);
-                self.show(&Sight::Up { node });
+                let fresh = std::mem::take(&mut self.machines[node].fresh);
+                self.show(&Sight::Up { node, fresh });
                 self.review_links();
             }
             Err(_) if self.machines[node].disk_broken => {

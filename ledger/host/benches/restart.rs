@@ -1,0 +1,242 @@
+//! How long a node takes to serve again after a restart.
+//!
+//! `cargo bench -p gridbay-host --bench restart -- 1000000` has one validator decide blocks with that many
+//! signed transfers (100,000 if no number is given), each block as full as allowed, on the real disk with
+//! its index. Then it measures, from opening the files to the answer about the last block and an account's
+//! history:
+//!
+//! 1. after a clean stop;
+//! 2. after a kill: on a copy of the files made while the node was running;
+//! 3. as the baseline, the execution of a tenth of the same blocks from the genesis on, without snapshot
+//!    and index, and what that means for all of them.
+//!
+//! The bar for 1 and 2 is 2 s; the run fails only beyond three times that, so that a busy machine does not.
+#![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+#![allow(clippy::print_stdout, reason = "a benchmark reports to its reader")]
+#![allow(clippy::unwrap_used, reason = "a benchmark ends at the first error")]
+
+use gridbay_host::disk::RealDisk;
+use gridbay_host::{Host, HostConfig, HostEffect, HostInput, Now};
+use gridbay_protocol::account::{AccountKey, Roles};
+use gridbay_protocol::beacon::Chain;
+use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
+use gridbay_protocol::genesis::{FORMAT, Genesis, Member, MemberValidator, Policy, RULES};
+use gridbay_protocol::ids::Hash32;
+use gridbay_protocol::keys::SecretKey;
+use gridbay_protocol::limits::BLOCK_ENTRIES;
+use gridbay_protocol::stage::{Authentic, WellFormed};
+use gridbay_protocol::units::Credits;
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::{Duration, Instant};
+
+const EPOCH_MS: u64 = 1_700_000_000_000;
+const MEMBERS: usize = 16;
+/// Heights that an entry may wait, as the node's own agents set it.
+const WINDOW: u64 = 40;
+const BAR: Duration = Duration::from_secs(2);
+
+fn key(n: usize) -> SecretKey {
+    SecretKey::from_seed(&[n as u8 + 1; 32])
+}
+
+fn chain() -> Chain {
+    Chain::new(&[9; 32], 16_384)
+}
+
+fn genesis() -> Genesis {
+    let consensus = key(100).public();
+    let member = |i: usize| Member {
+        name: format!("member{i:02}"),
+        keys: vec![AccountKey {
+            key: key(i).public(),
+            roles: Roles::ALL,
+        }],
+        endowment: Credits::from_micros(1_000_000_000).unwrap(),
+        credit_line: Credits::ZERO,
+        validator: (i == 0).then(|| MemberValidator {
+            key: consensus,
+            node: key(101).public(),
+            power: 1,
+            beacon_tip: Hash32(chain().tip()),
+        }),
+        addresses: vec![],
+    };
+    Genesis {
+        format: FORMAT,
+        rules: RULES,
+        name: "bench".into(),
+        time_ms: 1_000,
+        policy: Policy::local(),
+        classes: vec![],
+        members: (0..MEMBERS).map(member).collect(),
+        beacon: Hash32([7; 32]),
+    }
+}
+
+fn open(genesis: &Genesis, root: &Path, indexed: bool) -> Host {
+    let config = HostConfig {
+        genesis: genesis.clone(),
+        key: Some(key(100)),
+        chain: Some(chain()),
+        index: indexed.then(|| root.join("index")),
+    };
+    let disk = RealDisk::open(&root.join("ledger")).unwrap();
+    Host::open(config, Box::new(disk)).unwrap()
+}
+
+/// Signs and checks transfers in a thread of its own, a block's worth at a time.
+fn transfers(genesis: &Genesis, count: usize) -> Receiver<Vec<Arc<Authentic>>> {
+    let (sender, receiver) = sync_channel(4);
+    let genesis = genesis.clone();
+    std::thread::spawn(move || {
+        let network = genesis.network();
+        let accounts: Vec<_> = genesis.members.iter().map(|m| genesis.account(m)).collect();
+        let keys: Vec<_> = (0..MEMBERS).map(key).collect();
+        let sign = |n: usize| {
+            let mut memo = [0; 32];
+            memo[..8].copy_from_slice(&(n as u64).to_le_bytes());
+            let entry = Entry {
+                network,
+                account: accounts[n % MEMBERS],
+                key: keys[n % MEMBERS].public(),
+                valid_until: (n / BLOCK_ENTRIES) as u64 + WINDOW,
+                body: EntryBody::Transfer {
+                    to: accounts[(n + 1) % MEMBERS],
+                    amount: Credits::from_micros(1).unwrap(),
+                    memo: Hash32(memo),
+                },
+            };
+            let signed = SignedEntry::new(entry, &keys[n % MEMBERS]);
+            let formed = WellFormed::check(&network, signed).unwrap();
+            Arc::new(formed.authenticate().unwrap())
+        };
+        for start in (0..count).step_by(BLOCK_ENTRIES) {
+            let batch = (start..count.min(start + BLOCK_ENTRIES)).map(sign);
+            if sender.send(batch.collect()).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+/// Steps a host at a virtual time; when it wants to be woken.
+fn step(host: &mut Host, ms: u64, input: HostInput) -> u64 {
+    let now = Now {
+        mono_ms: ms,
+        wall_ms: EPOCH_MS + ms,
+    };
+    let effects = host.step(now, input).unwrap();
+    let wake = effects.iter().rev().find_map(|effect| match effect {
+        HostEffect::WakeAt(at) => Some(*at),
+        _ => None,
+    });
+    wake.unwrap()
+}
+
+/// Has the validator decide all transfers; returns the time.
+fn build(host: &mut Host, genesis: &Genesis, count: usize) -> u64 {
+    let mut ms = 1;
+    step(host, ms, HostInput::Start);
+    for batch in transfers(genesis, count) {
+        let goal = host.state().height() + 1;
+        for entry in batch {
+            step(host, ms, HostInput::Submit(entry));
+        }
+        while host.state().height() < goal || host.pool_len() > 0 {
+            ms = step(host, ms, HostInput::Tick).max(ms + 1);
+        }
+    }
+    ms
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+/// Opens a node and asks it; how long that took, and its height.
+fn serve(genesis: &Genesis, root: &Path, ms: u64, indexed: bool) -> (Duration, u64) {
+    let start = Instant::now();
+    let mut host = open(genesis, root, indexed);
+    step(&mut host, ms, HostInput::Start);
+    let tip = host.state().height();
+    host.block(tip).unwrap().unwrap();
+    let account = genesis.account(&genesis.members[0]);
+    let lines = host.history(&account, u64::MAX, 100).len();
+    let took = start.elapsed();
+    assert!(!indexed || lines == 100);
+    (took, tip)
+}
+
+fn report(case: &str, took: Duration) -> bool {
+    println!(
+        "{case:<44} {:8.3} s | bar {} s",
+        took.as_secs_f64(),
+        BAR.as_secs()
+    );
+    took <= 3 * BAR
+}
+
+fn main() -> ExitCode {
+    let count = std::env::args().find_map(|arg| arg.parse().ok());
+    let count: usize = count.unwrap_or(100_000);
+    let place = tempfile::tempdir().unwrap();
+    let (root, killed, prefix) = (
+        place.path().join("node"),
+        place.path().join("killed"),
+        place.path().join("prefix"),
+    );
+    let genesis = genesis();
+    let start = Instant::now();
+    let mut host = open(&genesis, &root, true);
+    let ms = build(&mut host, &genesis, count);
+    let (tip, state) = (host.state().height(), host.state().root());
+    copy(&root, &killed);
+    drop(host);
+    let file = root.join("ledger").join("blocks");
+    let bytes = fs::metadata(&file).unwrap().len();
+    println!(
+        "{count} transfers in {tip} blocks of {bytes} bytes in all, made in {:.1} s",
+        start.elapsed().as_secs_f64()
+    );
+
+    let (stopped, height) = serve(&genesis, &root, ms, true);
+    assert_eq!(height, tip);
+    assert_eq!(open(&genesis, &root, true).state().root(), state);
+    let mut good = report("serves after a clean stop", stopped);
+    let (crashed, height) = serve(&genesis, &killed, ms, true);
+    assert_eq!(height, tip);
+    good &= report("serves after a kill", crashed);
+
+    // A tenth of the block file and nothing else; the record that is cut through is a torn end.
+    fs::create_dir_all(prefix.join("ledger")).unwrap();
+    let mut tenth = fs::read(&file).unwrap();
+    tenth.truncate(tenth.len() / 10);
+    fs::write(prefix.join("ledger").join("blocks"), tenth).unwrap();
+    let (executed, height) = serve(&genesis, &prefix, ms, false);
+    let all = executed.mul_f64(tip as f64 / height as f64);
+    println!(
+        "baseline: {height} blocks executed from the genesis {:.3} s, so {:.1} s for all; {:.0} times the restart",
+        executed.as_secs_f64(),
+        all.as_secs_f64(),
+        all.as_secs_f64() / stopped.as_secs_f64()
+    );
+    if good {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}

@@ -1,0 +1,53 @@
+//! How much a host holds, for those who watch that it stays within [`crate::limits`].
+
+use super::Host;
+use gridbay_protocol::ids::{AccountId, EntryId};
+use gridbay_protocol::stage::Authentic;
+use std::sync::Arc;
+
+/// Numbers of things that a host keeps on behalf of others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sizes {
+    /// Entries in the pool.
+    pub pool: usize,
+    /// Messages for heights that have not started.
+    pub early: usize,
+    /// Bodies held for the running height.
+    pub bodies: usize,
+    /// Their bytes.
+    pub body_bytes: usize,
+    /// Proposals followed in one round, at the most.
+    pub proposals: usize,
+    /// Evidence waiting for a block.
+    pub evidence: usize,
+    /// Connected peers.
+    pub connected: usize,
+    /// Peers whose tips are remembered.
+    pub known: usize,
+    /// Requests for blocks that wait.
+    pub requests: usize,
+}
+
+impl Host {
+    /// What it holds.
+    pub fn sizes(&self) -> Sizes {
+        let (bodies, body_bytes) = self.candidates.bodies();
+        Sizes {
+            pool: self.pool.len(),
+            early: self.early.len(),
+            bodies,
+            body_bytes,
+            proposals: self.candidates.most_of_a_round(),
+            evidence: self.evidence.len(),
+            connected: self.connected.len(),
+            known: self.catchup.len(),
+            requests: self.serving.len(),
+        }
+    }
+    /// Entries that this node would put into a block made now, with their accounts.
+    pub fn waiting(&self) -> Vec<(EntryId, AccountId)> {
+        let draft = self.pool.draft();
+        let named = |entry: &Arc<Authentic>| (entry.id(), entry.entry().account);
+        draft.iter().map(named).collect()
+    }
+}

@@ -1,0 +1,237 @@
+//! What agents say node to node, what they keep on disk, and the adverts they believe.
+
+use crate::golden::{self, Family, NETWORK};
+use crate::ledgers::{self, Ledger};
+use crate::{Target, Verdict, decoder, strict};
+use gridbay_core::adverts::{self, Adverts};
+use gridbay_core::agent::{
+    AgentReply, AgentRequest, JobId, JobReport, POLL_JOBS, Phase, PollJob, REPLY_BYTES,
+    REQUEST_BYTES, SignedStart, Start, StartRefusal,
+};
+use gridbay_core::buyer::OrderKey;
+use gridbay_core::buyer::record::{NewOrder, RECORD_BYTES, Record, Terms};
+use gridbay_core::seller::JobMemo;
+use gridbay_protocol::codec;
+use gridbay_protocol::ids::{ClassId, ContentId, LeaseId, OfferId};
+use gridbay_protocol::job::{JobExit, JobSpec};
+use gridbay_protocol::order::Step;
+use gridbay_protocol::units::{Credits, Price};
+use std::sync::LazyLock;
+
+pub(crate) const REQUEST: Target = decoder(
+    "agent_request",
+    "bytes as a request of another node's agent: one encoding; names made of it are safe for a folder",
+    request,
+    || requests().iter().map(codec::encode).collect(),
+);
+pub(crate) const REPLY: Target = decoder(
+    "agent_reply",
+    "bytes as an answer of another node's agent: one encoding",
+    |bytes| strict::only::<AgentReply>(bytes, REPLY_BYTES, |_| {}),
+    || replies().iter().map(codec::encode).collect(),
+);
+pub(crate) const START: Target = decoder(
+    "signed_start",
+    "bytes as a buyer's order to start a job: one encoding, and none verifies that was not signed",
+    start,
+    || vec![codec::encode(&signed_start())],
+);
+pub(crate) const ORDER_RECORD: Target = decoder(
+    "order_record",
+    "bytes on disk as a buyer's order: one encoding",
+    order_record,
+    || records().iter().map(codec::encode).collect(),
+);
+pub(crate) const JOB_MEMO: Target = decoder(
+    "job_memo",
+    "bytes on disk as a seller's memory of a job: one encoding",
+    job_memo,
+    || vec![codec::encode(&memo())],
+);
+pub(crate) const ADVERTS: Target = decoder(
+    "adverts_heard",
+    "gossiped bytes to a node that knows the ledger: only a seller's own signed advert is passed on",
+    heard,
+    || vec![ADVERT.clone()],
+);
+
+const JOB_ID: JobId = JobId {
+    lease: LeaseId([0x1e; 32]),
+    task: 3,
+    attempt: 1,
+};
+
+fn spec() -> JobSpec {
+    golden::values::<JobSpec>(Family::Job).remove(0)
+}
+
+fn signed_start() -> SignedStart {
+    let key = ledgers::key(9);
+    let start = Start {
+        job: JOB_ID,
+        offer: OfferId([0x0f; 32]),
+        tasks: 8,
+        spec: spec(),
+        salt: [0x5a; 32],
+        key: key.public(),
+    };
+    SignedStart::new(&NETWORK, start, &key)
+}
+
+fn requests() -> Vec<AgentRequest> {
+    let poll = PollJob {
+        job: JOB_ID,
+        stdout_from: 70_000,
+        stderr_from: 0,
+    };
+    vec![
+        AgentRequest::Genesis,
+        AgentRequest::Start(Box::new(signed_start())),
+        AgentRequest::Stop(JOB_ID),
+        AgentRequest::Poll(vec![poll; POLL_JOBS]),
+        AgentRequest::Content {
+            content: ContentId([0xcc; 32]),
+            from: 0,
+        },
+        AgentRequest::Output {
+            job: JOB_ID,
+            path: "out/result.csv".into(),
+            from: 512,
+        },
+    ]
+}
+
+fn replies() -> Vec<AgentReply> {
+    let exits = golden::values::<JobExit>(Family::Job).into_iter();
+    let ended = exits.map(|exit| Phase::Ended {
+        exit,
+        started_ms: 1_750_000_000_000,
+        ended_ms: 1_750_000_001_000,
+        cpu_ms: 900,
+        rss_kib: 4_096,
+    });
+    let running = Phase::Running {
+        started_ms: 1_750_000_000_000,
+    };
+    let report = |phase| JobReport {
+        job: JOB_ID,
+        phase,
+        stdout: b"hello\n".to_vec(),
+        stderr: vec![],
+        stdout_len: 6,
+        stderr_len: 0,
+    };
+    let phases = [Phase::Unknown, Phase::Staging, running];
+    vec![
+        AgentReply::Ok,
+        AgentReply::Refused(StartRefusal::NoUnit),
+        AgentReply::Reports(phases.into_iter().chain(ended).map(report).collect()),
+        AgentReply::Chunk {
+            total: 5,
+            bytes: b"hello".to_vec(),
+        },
+        AgentReply::NotFound,
+    ]
+}
+
+fn records() -> Vec<Record> {
+    let limit = Credits::from_micros(99_999).expect("in range");
+    let step = |units, price| Step {
+        units,
+        price: Price(price),
+    };
+    let sealed = Terms::Sealed {
+        steps: vec![step(4, 70_000), step(12, 300)],
+        min: 2,
+        budget: limit,
+        patience: 2_400,
+    };
+    let buy = Terms::Buy {
+        units: 3,
+        limit,
+        offers: vec![OfferId([1; 32])],
+    };
+    let record = |terms| {
+        Record::new(NewOrder {
+            key: OrderKey(0x0123_4567_89ab_cdef),
+            entropy: [0xe7; 32],
+            name: "sweep".into(),
+            accepted_ms: 1_750_000_000_000,
+            class: ClassId([0xc1; 32]),
+            terms,
+            slots: 60,
+            tasks: 3,
+            spec: spec(),
+        })
+    };
+    [sealed, buy].map(record).into()
+}
+
+fn memo() -> JobMemo {
+    JobMemo {
+        job: JOB_ID,
+        offer: OfferId([0x0f; 32]),
+        buyer: ledgers::key(9).public(),
+        spec: spec(),
+    }
+}
+
+fn request(bytes: &[u8]) -> Verdict {
+    strict::only::<AgentRequest>(bytes, REQUEST_BYTES, |request| match request {
+        AgentRequest::Stop(job) => {
+            let name = job.to_string();
+            let safe = |c: char| c.is_ascii_hexdigit() || c == '-';
+            assert!(name.len() < 64 && name.chars().all(safe), "{name}");
+        }
+        AgentRequest::Start(signed) => assert!(
+            signed.verify(&NETWORK).is_err() || **signed == signed_start(),
+            "a forged start"
+        ),
+        _ => {}
+    })
+}
+
+fn start(bytes: &[u8]) -> Verdict {
+    strict::only::<SignedStart>(bytes, REQUEST_BYTES, |signed| {
+        assert_eq!(signed.verify(&NETWORK).is_ok(), *signed == signed_start());
+    })
+}
+
+fn order_record(bytes: &[u8]) -> Verdict {
+    let read = Record::decode(bytes);
+    strict::only::<Record>(bytes, RECORD_BYTES, |record| {
+        assert_eq!(read.as_ref(), Ok(record));
+        assert_ne!(record.work_salt(), record.seal_salt());
+    })
+}
+
+fn job_memo(bytes: &[u8]) -> Verdict {
+    let read = JobMemo::decode(bytes);
+    strict::only::<JobMemo>(bytes, REQUEST_BYTES, |memo| {
+        assert_eq!(read.as_ref(), Ok(memo));
+        memo.spec.is_valid();
+    })
+}
+
+/// What member 1 of the busy ledger says of its offers.
+static ADVERT: LazyLock<Vec<u8>> = LazyLock::new(|| {
+    let ledger = Ledger::busy();
+    let (seller, node) = (ledger.member(1), ledgers::key(150).public());
+    Adverts::default()
+        .say(&ledger.state, seller, node, &ledgers::key(1))
+        .expect("a seller with offers has something to say")
+});
+
+fn heard(bytes: &[u8]) -> Verdict {
+    let ledger = Ledger::busy_ref();
+    let mut adverts = Adverts::default();
+    let verdict = adverts.hear(&ledger.state, bytes);
+    let accepted = matches!(verdict, adverts::Verdict::Accept);
+    assert_eq!(accepted, bytes == *ADVERT, "{verdict:?}");
+    assert_eq!(adverts.live(&ledger.state).count(), usize::from(accepted));
+    if accepted {
+        let again = adverts.hear(&ledger.state, bytes);
+        assert!(matches!(again, adverts::Verdict::Ignore), "{again:?}");
+    }
+    Verdict::of(accepted)
+}

@@ -1,0 +1,215 @@
+//! I6: an entry acknowledged in time by more than two thirds of the power is in the book of its round.
+//!
+//! What makes it true: in the rounds 0..f of a height an honest validator votes for no block that omits an entry
+//! which it has held as ready for [`INCLUSION_HEIGHTS`]. So, whoever makes the block of a height:
+//!
+//! 1. After every block the ready entries of every honest validator are noted, with the height since which they
+//!    have been ready without a pause of its process, or that its signed receipt names: a receipt outlives a crash.
+//! 2. If so many of them have held an entry for so long that the rest of the power is no quorum, then the
+//!    next block, decided in one of those rounds, holds the entry; unless it is full, or holds another entry of
+//!    that account, which may stand in its way.
+
+use super::{Check, Fact, Sight};
+use crate::found::validator_key;
+use crate::world::World;
+use gridbay_core::effect::Effect;
+use gridbay_host::message::HostMessage;
+use gridbay_protocol::entry::SignedEntry;
+use gridbay_protocol::ids::{AccountId, EntryId, ValidatorId};
+use gridbay_protocol::limits::{BLOCK_BYTES, BLOCK_ENTRIES, INCLUSION_HEIGHTS};
+use gridbay_protocol::receipt::SignedReceipt;
+use gridbay_protocol::validator::validator_id;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Bytes of a block that are free for certain if its entries take less.
+const ROOM: usize = BLOCK_BYTES / 2;
+
+/// What a validator holds.
+#[derive(Debug, Default)]
+struct Held {
+    /// Height at which it was looked at.
+    height: u64,
+    since: BTreeMap<EntryId, u64>,
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct Inclusion {
+    held: BTreeMap<usize, Held>,
+    accounts: BTreeMap<EntryId, AccountId>,
+    /// Heights that receipts name.
+    promised: BTreeMap<(usize, EntryId), u64>,
+}
+
+/// The receipts that a node gives.
+fn receipts(effects: &[Effect]) -> impl Iterator<Item = SignedReceipt> + '_ {
+    const RECEIPTS: &[u8] = b"\xa1\x68receipts";
+    let given = effects.iter().filter_map(|effect| match effect {
+        Effect::Send { bytes, .. } if bytes.starts_with(RECEIPTS) => {
+            match HostMessage::decode(bytes) {
+                Ok(HostMessage::Receipts(receipts)) => Some(receipts),
+                _ => None,
+            }
+        }
+        _ => None,
+    });
+    given.flatten()
+}
+
+impl Inclusion {
+    /// A validator's word that an entry is acknowledged since a height.
+    fn receipt(
+        &mut self,
+        node: usize,
+        own: ValidatorId,
+        tip: u64,
+        given: &SignedReceipt,
+    ) -> Result<(), String> {
+        let receipt = given.receipt;
+        if receipt.validator != own || receipt.height > tip {
+            return Err(format!("node {node} at {tip} gives {receipt:?}"));
+        }
+        let place = (node, receipt.entry);
+        let before = *self.promised.entry(place).or_insert(receipt.height);
+        if before < receipt.height {
+            return Err(format!("node {node} promised since {before}: {receipt:?}"));
+        }
+        Ok(())
+    }
+    /// Step 1.
+    fn note(&mut self, node: usize, height: u64, ready: &[EntryId]) {
+        let before = self.held.remove(&node).unwrap_or_default();
+        let promised = |id: &EntryId| self.promised.get(&(node, *id));
+        let since = |id: &EntryId| {
+            let since = before.since.get(id).or(promised(id));
+            since.copied().unwrap_or(height)
+        };
+        let since = ready.iter().map(|id| (*id, since(id))).collect();
+        self.held.insert(node, Held { height, since });
+    }
+    /// Entries that the block of `height` cannot omit in an early round, of `validators` of equal power.
+    fn due(&self, height: u64, validators: usize) -> Vec<EntryId> {
+        let here = self.held.values().filter(|h| h.height + 1 == height);
+        let mut holders: BTreeMap<EntryId, usize> = BTreeMap::new();
+        for held in here {
+            let old = held
+                .since
+                .iter()
+                .filter(|(_, s)| *s + INCLUSION_HEIGHTS <= height);
+            for (id, _) in old {
+                *holders.entry(*id).or_default() += 1;
+            }
+        }
+        let blocking = |n: usize| 3 * (validators - n) <= 2 * validators;
+        let due = holders.into_iter().filter(|(_, n)| blocking(*n));
+        due.map(|(id, _)| id).collect()
+    }
+    /// Step 2.
+    fn judge(&self, due: &[EntryId], height: u64, entries: &[SignedEntry]) -> Result<(), String> {
+        let there: BTreeSet<EntryId> = entries.iter().map(SignedEntry::id).collect();
+        let accounts: BTreeSet<AccountId> = entries.iter().map(|e| e.entry.account).collect();
+        let left_out = due.iter().find(|id| {
+            let account = self.accounts.get(id);
+            !there.contains(id) && account.is_none_or(|a| !accounts.contains(a))
+        });
+        match left_out {
+            Some(id) => Err(format!("block {height} leaves out {id}, which was due")),
+            None => Ok(()),
+        }
+    }
+    fn block(&self, fact: &Fact, validators: usize) -> Result<(), String> {
+        let block = &fact.decided.block;
+        let tolerated = validators.saturating_sub(1) / 3;
+        if fact.decided.certificate.round as usize > tolerated {
+            return Ok(());
+        }
+        let due = self.due(fact.height, validators);
+        if due.is_empty() || block.entries.len() >= BLOCK_ENTRIES || block.encode().len() > ROOM {
+            return Ok(());
+        }
+        self.judge(&due, fact.height, &block.entries)
+    }
+}
+
+impl Check for Inclusion {
+    fn id(&self) -> &'static str {
+        "I6"
+    }
+    fn see(&mut self, world: &World, sight: &Sight<'_>) -> Result<(), String> {
+        let votes = |n: &usize| *n < world.plan.validators && world.machines[*n].is_honest();
+        match sight {
+            Sight::Block(fact) => self.block(fact, world.plan.validators),
+            Sight::Decided { node, height, .. } if votes(node) => {
+                let core = world.core(*node).filter(|c| c.state().height() == *height);
+                let ready = core.map(|c| c.host().waiting()).unwrap_or_default();
+                let ids: Vec<EntryId> = ready.iter().map(|(id, _)| *id).collect();
+                self.accounts.extend(ready);
+                self.note(*node, *height, &ids);
+                Ok(())
+            }
+            Sight::Step { node, effects, .. } if votes(node) => {
+                let tip = world.core(*node).map_or(0, |c| c.state().height());
+                let own = validator_id(&validator_key(*node).public());
+                receipts(effects).try_for_each(|given| self.receipt(*node, own, tip, &given))
+            }
+            Sight::Down { node } => {
+                self.held.remove(node);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_left_out_is_reported() {
+        let id = EntryId([1; 32]);
+        let mut check = Inclusion::default();
+        for height in 5..=7 {
+            for node in 0..2 {
+                check.note(node, height, &[id]);
+            }
+        }
+        assert_eq!(check.due(8, 4), [id], "two of four can stop a block");
+        assert_eq!(check.due(8, 7), [], "two of seven cannot");
+        assert_eq!(check.due(9, 4), [], "they were not asked at 8");
+        assert!(check.judge(&[id], 8, &[]).is_err());
+        check.note(0, 8, &[]);
+        check.note(1, 8, &[id]);
+        assert_eq!(check.due(9, 4), [], "one is not enough");
+    }
+
+    #[test]
+    fn a_receipt_outlives_a_crash_and_is_not_taken_back() {
+        use gridbay_protocol::ids::NetworkId;
+        use gridbay_protocol::receipt::Receipt;
+        let (id, key) = (EntryId([1; 32]), validator_key(1));
+        let own = validator_id(&key.public());
+        let given = |height| {
+            let receipt = Receipt {
+                entry: id,
+                height,
+                validator: own,
+            };
+            SignedReceipt::new(receipt, &NetworkId([1; 32]), &key)
+        };
+        let mut check = Inclusion::default();
+        assert!(
+            check.receipt(1, own, 4, &given(5)).is_err(),
+            "not there yet"
+        );
+        let other = validator_id(&validator_key(2).public());
+        assert!(check.receipt(1, other, 5, &given(5)).is_err(), "of another");
+        assert_eq!(check.receipt(1, own, 5, &given(5)), Ok(()));
+        assert_eq!(check.receipt(1, own, 9, &given(5)), Ok(()));
+        assert!(check.receipt(1, own, 9, &given(6)).is_err(), "later");
+        check.promised.insert((2, id), 5);
+        check.note(1, 7, &[id]);
+        check.note(2, 7, &[id]);
+        assert_eq!(check.due(8, 4), [id]);
+    }
+}

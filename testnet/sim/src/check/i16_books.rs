@@ -1,0 +1,346 @@
+//! I16: in every clearing paid = earned, every sold unit earns at least its reserve, no winner pays above his bid.
+//!
+//! 1. Every record of a clearing says so, and no winner has less than his least or more than his asked-for units.
+//! 2. A winner is charged what the record says, right behind it; nobody else of its class is charged by it. A buy
+//!    costs the greater of the buy prices of its units and the value it displaces.
+//! 3. At a boundary the running slot of a class is paid out: what was charged for it is what came back to buyers
+//!    and what sellers earned, to the last micro-credit.
+//! 4. Where nothing of a class was interrupted, refunded or bought in a slot, every seller earns exactly
+//!    what the records of that slot promised to its offers.
+
+use super::{Check, Fact, Sight};
+use crate::world::World;
+use gridbay_protocol::calendar::Calendar;
+use gridbay_protocol::clearing::{BuyRecord, ClearingRecord};
+use gridbay_protocol::effect::Effect;
+use gridbay_protocol::entry::{EntryBody, SignedEntry};
+use gridbay_protocol::ids::{AccountId, ClassId, OfferId};
+use gridbay_protocol::lease::LeaseEvent;
+use gridbay_protocol::offer::offer_id;
+use gridbay_protocol::payment::{Posting, Purse, Reason};
+use std::collections::BTreeMap;
+
+/// A slot of a class, until it is paid out.
+#[derive(Clone, Debug, Default)]
+struct Slot {
+    /// Charged, less what has left.
+    held: i128,
+    promised: BTreeMap<AccountId, i128>,
+    earned: BTreeMap<AccountId, i128>,
+    /// Whether something happened that the records could not foresee.
+    disturbed: bool,
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct Books {
+    slots: BTreeMap<ClassId, Slot>,
+    /// The slots that a boundary's own clearing fills.
+    next: BTreeMap<ClassId, Slot>,
+    sellers: BTreeMap<OfferId, AccountId>,
+}
+
+/// Step 1.
+fn adds_up(record: &ClearingRecord) -> Result<(), String> {
+    let wide = |n: u64| i128::from(n);
+    let (mut won, mut paid) = (0, 0);
+    for award in &record.awards {
+        let bid = record.bids.iter().find(|b| b.order == award.order);
+        let bid = bid.ok_or(format!("{} won and did not bid", award.order))?;
+        let prices = bid.steps.iter();
+        let prices = prices.flat_map(|s| std::iter::repeat_n(s.price.0, s.units as usize));
+        let prices: Vec<u64> = prices.collect();
+        let stated = prices.get(..award.units as usize);
+        let stated = stated.ok_or(format!("{} won more than asked for", award.order))?;
+        let value: i128 = stated.iter().map(|p| wide(*p)).sum();
+        if award.units < bid.min.max(1) || wide(award.pay.micros()) > value {
+            return Err(format!("{award:?} is not what {bid:?} asked for"));
+        }
+        won += u64::from(award.units);
+        paid += wide(award.pay.micros());
+    }
+    let (mut sold, mut earned) = (0, 0);
+    for sale in &record.sold {
+        let offer = record.offers.iter().find(|o| o.offer == sale.offer);
+        let offer = offer.ok_or(format!("{} sold and was no offer", sale.offer))?;
+        let least = wide(offer.reserve.0) * i128::from(sale.units);
+        if sale.units > offer.units || wide(sale.earns.micros()) < least {
+            return Err(format!("{sale:?} is not what {offer:?} offered"));
+        }
+        sold += u64::from(sale.units);
+        earned += wide(sale.earns.micros());
+    }
+    if (won, paid) != (sold, earned) {
+        return Err(format!(
+            "{won} units for {paid} were won, {sold} for {earned} sold: {record:?}"
+        ));
+    }
+    Ok(())
+}
+
+/// Step 2 for a buy.
+fn is_priced(buy: &BuyRecord) -> Result<(), String> {
+    let asked = buy.taken.iter();
+    let asked = asked.map(|t| u128::from(t.reserve.0) * u128::from(t.units));
+    let asked: u128 = asked.sum();
+    let price = asked.max(u128::from(buy.displaced_value.micros()));
+    if u128::from(buy.price.micros()) != price || (buy.displaced.is_empty() && asked != price) {
+        return Err(format!("{price} is the price of {buy:?}"));
+    }
+    Ok(())
+}
+
+/// Step 2 for a clearing: the charges that follow its record are its awards.
+fn charges(record: &ClearingRecord, behind: &[Effect]) -> Result<(), String> {
+    let class = Purse::Class(record.class);
+    let behind = behind
+        .iter()
+        .take_while(|e| !matches!(e, Effect::Clearing(_) | Effect::Buy(_)));
+    let charged = behind.filter_map(|effect| match effect {
+        Effect::Posting(p) if p.to == class && p.reason == Reason::Charge => {
+            Some((p.order, p.from, p.amount))
+        }
+        _ => None,
+    });
+    let due = record.awards.iter().filter(|a| a.pay.micros() > 0);
+    let due = due.map(|a| (Some(a.order), Purse::Escrow(a.order), a.pay));
+    if due.eq(charged) {
+        return Ok(());
+    }
+    Err(format!("winners are not charged what they won: {record:?}"))
+}
+
+impl Books {
+    fn entries(&mut self, entries: &[SignedEntry]) {
+        for signed in entries {
+            if let EntryBody::SetOffer(terms) = &signed.entry.body {
+                let seller = signed.entry.account;
+                self.sellers.insert(offer_id(&seller, terms.label), seller);
+            }
+        }
+    }
+    fn promise(&mut self, record: &ClearingRecord, next: bool) -> Result<(), String> {
+        for sale in &record.sold {
+            let seller = self.sellers.get(&sale.offer).copied();
+            let seller = seller.ok_or(format!("nobody set offer {}", sale.offer))?;
+            let promised = &mut self.slot(&record.class, next).promised;
+            *promised.entry(seller).or_default() += i128::from(sale.earns.micros());
+        }
+        Ok(())
+    }
+    fn post(&mut self, posting: &Posting, next: bool) {
+        let amount = i128::from(posting.amount.micros());
+        if let Purse::Class(class) = posting.to {
+            self.slot(&class, next).held += amount;
+        }
+        if let Purse::Class(class) = posting.from {
+            let slot = self.slot(&class, next);
+            slot.held -= amount;
+            match (posting.reason, posting.to) {
+                (Reason::Earning, Purse::Account(seller)) => {
+                    *slot.earned.entry(seller).or_default() += amount;
+                }
+                _ => slot.disturbed = true,
+            }
+        }
+    }
+    fn block(&mut self, fact: &Fact, calendar: &Calendar) -> Result<(), String> {
+        self.entries(&fact.decided.block.entries);
+        let whole = u64::from(calendar.round_heights) * u64::from(calendar.slot_rounds);
+        let boundary = fact.height.is_multiple_of(whole);
+        // At a boundary the running slot is paid out before anything is charged for the next one.
+        let mut next = false;
+        for (i, effect) in fact.effects.iter().enumerate() {
+            next |= boundary && is_of_the_next_slot(effect);
+            match effect {
+                Effect::Posting(posting) => self.post(posting, next),
+                Effect::Clearing(record) => {
+                    adds_up(record)?;
+                    charges(record, &fact.effects[i + 1..])?;
+                    self.promise(record, next)?;
+                }
+                Effect::Buy(buy) => {
+                    is_priced(buy)?;
+                    self.slot(&buy.class, next).disturbed = true;
+                }
+                Effect::Lease(LeaseEvent::Started(terms) | LeaseEvent::Renewed(terms))
+                    if terms.firm_through.is_some() =>
+                {
+                    self.slot(&terms.class, next).disturbed = true;
+                }
+                _ => {}
+            }
+        }
+        if boundary { self.turn() } else { Ok(()) }
+    }
+    fn slot(&mut self, class: &ClassId, next: bool) -> &mut Slot {
+        let slots = if next {
+            &mut self.next
+        } else {
+            &mut self.slots
+        };
+        slots.entry(*class).or_default()
+    }
+    /// Steps 3 and 4.
+    fn turn(&mut self) -> Result<(), String> {
+        let done = std::mem::replace(&mut self.slots, std::mem::take(&mut self.next));
+        for (class, slot) in done {
+            let sum: i128 = slot.earned.values().sum();
+            if slot.held != 0 {
+                return Err(format!("{} of class {class} are not paid out", slot.held));
+            }
+            let promised = slot.promised.into_iter().filter(|(_, n)| *n > 0);
+            let promised: BTreeMap<AccountId, i128> = promised.collect();
+            if !slot.disturbed && promised != slot.earned {
+                return Err(format!(
+                    "sellers of class {class} were promised {promised:?}, earned {sum} as {:?}",
+                    slot.earned
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether this begins what a boundary does for the slot that comes.
+fn is_of_the_next_slot(effect: &Effect) -> bool {
+    match effect {
+        Effect::Clearing(_) | Effect::Buy(_) => true,
+        Effect::Posting(posting) => matches!(posting.to, Purse::Class(_)),
+        _ => false,
+    }
+}
+
+impl Check for Books {
+    fn id(&self) -> &'static str {
+        "I16"
+    }
+    fn see(&mut self, world: &World, sight: &Sight<'_>) -> Result<(), String> {
+        match sight {
+            Sight::Block(fact) => self.block(fact, &world.genesis.policy.calendar),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::naive::tests::{bid, offer};
+    use super::*;
+    use gridbay_protocol::clearing::{ClearingKind, clearing_id};
+    use gridbay_protocol::ids::OrderId;
+    use gridbay_protocol::units::Credits;
+
+    const CLASS: ClassId = ClassId([7; 32]);
+
+    fn micros(n: u64) -> Credits {
+        Credits::from_micros(n).unwrap()
+    }
+    fn record() -> ClearingRecord {
+        let offers = vec![offer(1, 2, 10), offer(2, 2, 12)];
+        let bids = vec![bid(1, 1, &[(2, 30)]), bid(2, 2, &[(2, 20)])];
+        let (awards, sold) = super::super::naive::clear(&offers, &bids);
+        assert_eq!(awards.len(), 2);
+        ClearingRecord {
+            id: clearing_id(&CLASS, 4),
+            class: CLASS,
+            kind: ClearingKind::Free,
+            height: 4,
+            slot: 0,
+            heights: 4,
+            offers,
+            bids,
+            awards,
+            sold,
+        }
+    }
+    fn charge(order: u8, amount: Credits) -> Effect {
+        let order = OrderId([order; 32]);
+        Effect::Posting(Posting {
+            from: Purse::Escrow(order),
+            to: Purse::Class(CLASS),
+            amount,
+            reason: Reason::Charge,
+            order: Some(order),
+        })
+    }
+    fn earning(seller: u8, amount: u64) -> Posting {
+        Posting {
+            from: Purse::Class(CLASS),
+            to: Purse::Account(AccountId([seller; 32])),
+            amount: micros(amount),
+            reason: Reason::Earning,
+            order: None,
+        }
+    }
+
+    #[test]
+    fn records_that_do_not_add_up_are_reported() {
+        assert_eq!(adds_up(&record()), Ok(()));
+        let mut above = record();
+        above.awards[0].pay = micros(61);
+        let mut below = record();
+        below.sold[0].earns = micros(19);
+        let mut less = record();
+        less.awards[1].units = 1;
+        let mut beyond = record();
+        beyond.sold[0].units = 3;
+        for bad in [above, below, less, beyond] {
+            assert!(adds_up(&bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn wrong_charges_are_reported() {
+        let record = record();
+        let pay = |i: usize| record.awards[i].pay;
+        let right = [charge(1, pay(0)), charge(2, pay(1))];
+        assert_eq!(charges(&record, &right), Ok(()));
+        assert!(charges(&record, &right[..1]).is_err());
+        assert!(charges(&record, &[charge(1, micros(1)), charge(2, pay(1))]).is_err());
+        let more = [right[0].clone(), right[1].clone(), charge(3, micros(1))];
+        assert!(charges(&record, &more).is_err());
+    }
+
+    #[test]
+    fn a_buy_below_its_price_is_reported() {
+        let mut buy = BuyRecord {
+            order: OrderId([1; 32]),
+            class: CLASS,
+            height: 3,
+            taken: vec![offer(1, 2, 50)],
+            displaced: vec![],
+            displaced_value: Credits::ZERO,
+            price: micros(100),
+            slots: 1,
+        };
+        assert_eq!(is_priced(&buy), Ok(()));
+        buy.price = micros(99);
+        assert!(is_priced(&buy).is_err());
+    }
+
+    #[test]
+    fn a_slot_that_is_not_paid_out_as_promised_is_reported() {
+        let books = |earned: &[(u8, u64)]| {
+            let mut books = Books::default();
+            let sellers = [(1, 1), (2, 2)];
+            let sellers = sellers.map(|(o, s)| (OfferId([o; 32]), AccountId([s; 32])));
+            books.sellers = sellers.into();
+            books.promise(&record(), false).unwrap();
+            for award in &record().awards {
+                let Effect::Posting(posting) = charge(award.order.0[0], award.pay) else {
+                    panic!("a charge is a posting");
+                };
+                books.post(&posting, false);
+            }
+            for (seller, amount) in earned {
+                books.post(&earning(*seller, *amount), false);
+            }
+            books.turn()
+        };
+        let due: Vec<_> = record().sold.iter().map(|s| s.earns.micros()).collect();
+        assert_eq!(books(&[(1, due[0]), (2, due[1])]), Ok(()));
+        assert!(books(&[(1, due[0])]).is_err(), "something is left");
+        assert!(books(&[(1, due[0] + 1), (2, due[1] - 1)]).is_err());
+    }
+}

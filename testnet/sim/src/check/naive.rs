@@ -1,0 +1,207 @@
+//! A clearing computed in the plainest way, for checkers: the rule `exact` of the auction with every offer
+//! as a bidder for its own units, from the words of the specification.
+//!
+//! 1. A bid asks for nothing, or for `min` (at least 1) to all of its units, as far as the supply reaches.
+//!    Behind all bids, in order of (round, rank, order), the sellers ask for the dearest reserves.
+//! 2. `best[i][c]` is the most that bids `i..` and the sellers are worth with `c` units; from the front, every
+//!    bid gets the most units that a best allocation can give it.
+//! 3. A winner pays what the others would be worth without it, less what they are worth with it.
+//! 4. As many units are sold as were won: lowest reserves first, then by offer. Each earns the greater of
+//!    its reserve and a level, the remainder by offer.
+
+use gridbay_protocol::clearing::{Award, ClearingBid, ClearingOffer, Sold};
+use gridbay_protocol::units::Credits;
+use std::collections::BTreeMap;
+
+/// The worth of 0, 1, 2... units to somebody; `None` where he does not want that many.
+type Worth = Vec<Option<i128>>;
+
+fn worth(bid: &ClearingBid, supply: usize) -> Worth {
+    let mut sum = 0;
+    let mut worth = vec![Some(0)];
+    for step in &bid.steps {
+        for _ in 0..step.units {
+            if worth.len() > supply {
+                return worth;
+            }
+            sum += i128::from(step.price.0);
+            let wanted = worth.len() >= bid.min as usize;
+            worth.push(wanted.then_some(sum));
+        }
+    }
+    worth
+}
+
+/// The worth of all units to all sellers together, dearest first.
+fn sellers(offers: &[ClearingOffer]) -> Worth {
+    let units = offers.iter();
+    let mut units: Vec<u64> = units
+        .flat_map(|o| std::iter::repeat_n(o.reserve.0, o.units as usize))
+        .collect();
+    units.sort_unstable_by(|a, b| b.cmp(a));
+    let mut sum = 0;
+    let all = units.iter().map(|reserve| {
+        sum += i128::from(*reserve);
+        Some(sum)
+    });
+    std::iter::once(Some(0)).chain(all).collect()
+}
+
+/// What is best with somebody more, for every number of units.
+fn with(table: &[i128], worth: &Worth) -> Vec<i128> {
+    let choose = |units: usize| {
+        let choices = worth.iter().take(units + 1).enumerate();
+        let choices = choices.filter_map(|(k, w)| Some((*w)? + table[units - k]));
+        choices.max().unwrap_or(0)
+    };
+    (0..table.len()).map(choose).collect()
+}
+
+/// Winners ascending by order, offers sold ascending by offer.
+pub(super) fn clear(offers: &[ClearingOffer], bids: &[ClearingBid]) -> (Vec<Award>, Vec<Sold>) {
+    let supply: usize = offers.iter().map(|o| o.units as usize).sum();
+    let mut bids: Vec<&ClearingBid> = bids.iter().collect();
+    bids.sort_by_key(|b| (b.round, b.rank, b.order));
+    let worths: Vec<Worth> = bids.iter().map(|b| worth(b, supply)).collect();
+    // Suffixes: best[i] is over bids i.. and the sellers.
+    let mut best = vec![with(&vec![0; supply + 1], &sellers(offers))];
+    for worth in worths.iter().rev() {
+        best.push(with(&best[best.len() - 1], worth));
+    }
+    best.reverse();
+    let mut left = supply;
+    let mut before = vec![0; supply + 1];
+    let mut awards = Vec::new();
+    for (i, worth) in worths.iter().enumerate() {
+        let choices = worth.iter().take(left + 1).enumerate();
+        let fits = |k: usize, w: i128| w + best[i + 1][left - k] == best[i][left];
+        let units = choices
+            .filter_map(|(k, w)| fits(k, (*w)?).then_some(k))
+            .max();
+        let units = units.unwrap_or(0);
+        left -= units;
+        if units > 0 {
+            let others = best[0][supply] - worth[units].unwrap_or(0);
+            let without = (0..=supply).map(|c| before[c] + best[i + 1][supply - c]);
+            let pay = without.max().unwrap_or(0) - others;
+            awards.push(Award {
+                order: bids[i].order,
+                units: units as u32,
+                pay: credits(pay),
+            });
+        }
+        before = with(&before, worth);
+    }
+    awards.sort_by_key(|a| a.order);
+    let sold = sell(offers, &awards);
+    (awards, sold)
+}
+
+fn credits(micros: i128) -> Credits {
+    let micros = u64::try_from(micros).unwrap_or(u64::MAX);
+    Credits::from_micros(micros).unwrap_or(Credits::MAX)
+}
+
+/// Step 4.
+fn sell(offers: &[ClearingOffer], awards: &[Award]) -> Vec<Sold> {
+    let mut offers: Vec<&ClearingOffer> = offers.iter().collect();
+    offers.sort_by_key(|o| (o.reserve, o.offer));
+    let mut left: u32 = awards.iter().map(|a| a.units).sum();
+    let mut sold = BTreeMap::new();
+    for offer in offers {
+        let units = offer.units.min(left);
+        left -= units;
+        if units > 0 {
+            sold.insert(offer.offer, (units, i128::from(offer.reserve.0)));
+        }
+    }
+    let paid: i128 = awards.iter().map(|a| i128::from(a.pay.micros())).sum();
+    let earned = |level: i128| -> i128 {
+        let earned = sold.values();
+        earned.map(|(n, r)| i128::from(*n) * level.max(*r)).sum()
+    };
+    // The greatest level that the money reaches: it does not exceed what was paid.
+    let (mut low, mut high) = (0, paid + 1);
+    while high - low > 1 {
+        let middle = (low + high) / 2;
+        if earned(middle) <= paid {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    let mut rest = paid - earned(low);
+    let sold = sold.into_iter().map(|(offer, (units, reserve))| {
+        let extra = if reserve <= low {
+            rest.clamp(0, i128::from(units))
+        } else {
+            0
+        };
+        rest -= extra;
+        Sold {
+            offer,
+            units,
+            earns: credits(i128::from(units) * low.max(reserve) + extra),
+        }
+    });
+    sold.collect()
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use gridbay_protocol::ids::{Hash32, OfferId, OrderId};
+    use gridbay_protocol::order::Step;
+    use gridbay_protocol::units::Price;
+
+    pub(crate) fn offer(n: u8, units: u32, reserve: u64) -> ClearingOffer {
+        ClearingOffer {
+            offer: OfferId([n; 32]),
+            units,
+            reserve: Price(reserve),
+        }
+    }
+    pub(crate) fn bid(n: u8, min: u32, steps: &[(u32, u64)]) -> ClearingBid {
+        let step = |(units, price): &(u32, u64)| Step {
+            units: *units,
+            price: Price(*price),
+        };
+        ClearingBid {
+            order: OrderId([n; 32]),
+            round: 1,
+            rank: Hash32([n; 32]),
+            min,
+            steps: steps.iter().map(step).collect(),
+        }
+    }
+
+    #[test]
+    fn ausubels_own_example() {
+        // Five units; the article's result: A gets 3 for 225, C gets 2 for 160.
+        let bids = [
+            bid(1, 1, &[(1, 123), (1, 113), (1, 103)]),
+            bid(2, 1, &[(1, 75), (1, 5), (1, 3)]),
+            bid(3, 1, &[(1, 125), (1, 125), (1, 49)]),
+            bid(4, 1, &[(1, 85), (1, 65), (1, 7)]),
+            bid(5, 1, &[(1, 45), (1, 25), (1, 5)]),
+        ];
+        let (awards, sold) = clear(&[offer(1, 5, 0)], &bids);
+        let won: Vec<_> = awards
+            .iter()
+            .map(|a| (a.order.0[0], a.units, a.pay.micros()))
+            .collect();
+        assert_eq!(won, [(1, 3, 225), (3, 2, 160)]);
+        assert_eq!((sold[0].units, sold[0].earns.micros()), (5, 385));
+    }
+
+    #[test]
+    fn reserves_hold_and_all_or_none_is_all_or_none() {
+        let offers = [offer(1, 2, 10), offer(2, 2, 40)];
+        // Three or nothing at 30 each: 90 covers 10 + 10 + 40; without it the sellers keep 60.
+        let (awards, sold) = clear(&offers, &[bid(1, 3, &[(3, 30)])]);
+        assert_eq!((awards[0].units, awards[0].pay.micros()), (3, 90));
+        let earned: Vec<_> = sold.iter().map(|s| (s.units, s.earns.micros())).collect();
+        assert_eq!(earned, [(2, 50), (1, 40)]);
+        assert_eq!(clear(&offers, &[bid(1, 3, &[(3, 29)])]).0, []);
+    }
+}

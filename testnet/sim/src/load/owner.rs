@@ -1,0 +1,65 @@
+//! Owners of accounts: they move money and change keys.
+
+use super::buyer::micros;
+use super::desk::{Desk, Key};
+use crate::world::World;
+use gridbay_core::input::Command;
+use gridbay_protocol::account::{AccountKey, Roles};
+use gridbay_protocol::entry::{EntryBody, SignedEntry};
+use gridbay_protocol::ids::Hash32;
+
+/// A legal list of keys.
+pub(super) fn key_list(keys: &[(&Key, Roles)]) -> Vec<AccountKey> {
+    let listed = keys.iter().map(|(key, roles)| AccountKey {
+        key: key.public,
+        roles: *roles,
+    });
+    let mut list: Vec<AccountKey> = listed.collect();
+    list.sort_by_key(|k| k.key);
+    list
+}
+
+impl World {
+    pub(super) fn transfer(&mut self, from: usize) {
+        let to = self.load.rng.index(self.plan.nodes());
+        let Some(to) = self.core(to).and_then(|core| core.account()) else {
+            return;
+        };
+        let amount = micros(self.load.rng.range(1, 3_000_000));
+        let memo = Hash32(self.load.rng.bytes32());
+        let command = Command::Transfer { to, amount, memo };
+        self.command(from, "transfer", command);
+    }
+    /// The owner of a node lets another key of his trade; a client changes his key for a new one.
+    pub(super) fn change_keys(&mut self, node: usize) {
+        let Some(to) = self.some_validator() else {
+            return;
+        };
+        let done = if self.load.rng.chance(500_000) {
+            self.write(to, |desk| second_key(desk, node))
+        } else {
+            self.write(to, new_key)
+        };
+        if done {
+            self.cover.deed("change of keys");
+        }
+    }
+}
+
+/// The node's own key stays: it can do nothing without.
+fn second_key(desk: &mut Desk<'_>, node: usize) -> Option<SignedEntry> {
+    let account = desk.account(node)?;
+    let key = desk.load.keys.get(node)?.clone();
+    let second = Key::fresh(&mut desk.load.rng);
+    let keys = key_list(&[(&key, Roles::ALL), (&second, Roles::TRADE)]);
+    Some(desk.sign(account, &key, EntryBody::SetKeys { keys }))
+}
+
+fn new_key(desk: &mut Desk<'_>) -> Option<SignedEntry> {
+    let client = desk.load.rng.index(desk.load.clients.len());
+    let (account, old) = desk.client(client)?;
+    let new = Key::fresh(&mut desk.load.rng);
+    let keys = key_list(&[(&new, Roles::ALL)]);
+    desk.load.clients.get_mut(client)?.keys.push(new);
+    Some(desk.sign(account, &old, EntryBody::SetKeys { keys }))
+}

@@ -1,0 +1,66 @@
+//! A refusal for good is a promise: the entry never takes effect, whoever it is sent to.
+//!
+//! Which reasons are for good is judged here by what they say, not by what the ledger thinks of them.
+
+use crate::check::Broken;
+use crate::world::World;
+use gridbay_ledger::Refusal;
+use gridbay_protocol::ids::EntryId;
+use std::collections::BTreeMap;
+
+/// Entries refused for good, with the reason.
+#[derive(Debug, Default)]
+pub(super) struct Promises(BTreeMap<EntryId, String>);
+
+impl Promises {
+    /// Notes what a ledger said of an entry that nobody has sent before.
+    pub(super) fn note(&mut self, id: EntryId, refusal: &Refusal) {
+        if is_for_good(refusal) {
+            self.0.insert(id, refusal.to_string());
+        }
+    }
+}
+
+/// Whether no later height can change anything about it. Who has used an entry up is told so as well, but
+/// that entry did take effect.
+fn is_for_good(refusal: &Refusal) -> bool {
+    match refusal {
+        // Heights only grow.
+        Refusal::Expired { .. } => true,
+        Refusal::Grant {
+            valid_until,
+            height,
+        } => valid_until < height,
+        Refusal::Standing { stands_until } => *stands_until <= 1,
+        Refusal::OpeningTime { early, .. } => !early,
+        // What the entry itself says does not change, nor does the constitution.
+        Refusal::Overflow
+        | Refusal::NotMember(_)
+        | Refusal::NoValidator(_)
+        | Refusal::NoClass(_)
+        | Refusal::Seal(_)
+        | Refusal::Budget { .. }
+        | Refusal::FirmSlots { .. } => true,
+        // What has been opened is never sealed again, what exits never stays, and a token stays used.
+        Refusal::NotSealed(_) | Refusal::Exiting(_) | Refusal::TokenUsed { .. } => true,
+        _ => false,
+    }
+}
+
+impl World {
+    /// Whether every refusal for good was kept.
+    pub(crate) fn check_promises(&self) -> Result<(), Broken> {
+        for n in self.honest() {
+            let Some(core) = self.core(n) else { continue };
+            for (id, refusal) in &self.load.promises.0 {
+                if let Some(height) = core.host().entry_height(id) {
+                    let what = format!(
+                        "entry {id} was refused for good ({refusal}) and took effect at height {height}"
+                    );
+                    return Err(Broken::new("admission", self.now, what));
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,41 @@
+//! A handful of calm worlds, so that a workload that has gone to sleep is noticed at once. What every variant needs is
+//! the business of a batch.
+
+use gridbay_sim::cover::Cover;
+use gridbay_sim::plan::Plan;
+use gridbay_sim::run;
+
+/// Seeds of the worlds.
+const SEEDS: std::ops::Range<u64> = 1..4;
+
+/// A calm plan of half the usual length: enough to count.
+fn short(seed: u64) -> Plan {
+    Plan {
+        active_ms: 20_000,
+        calm_ms: 5_000,
+        ..Plan::calm(seed, 4)
+    }
+}
+
+#[test]
+fn calm_worlds_count_and_the_market_is_exercised() {
+    let mut cover = Cover::default();
+    for seed in SEEDS {
+        let outcome = run::run(&short(seed), None, Default::default());
+        assert_eq!(outcome.broken, None, "seed {seed}");
+        assert!(outcome.yields.count(), "seed {seed}: {:?}", outcome.yields);
+        cover.add(&outcome.cover);
+    }
+    let seen = |kind: &str| cover.seen.keys().filter(|(k, _)| *k == kind).count();
+    // The rare ones need more worlds than a quick test has time for.
+    let least = [
+        ("Refusal", 12),
+        ("EntryBody", 9),
+        ("Reason", 8),
+        ("OrderEnd", 5),
+        ("LeaseEnd", 4),
+    ];
+    for (kind, least) in least {
+        assert!(seen(kind) >= least, "{kind}: {}\n{cover}", seen(kind));
+    }
+}

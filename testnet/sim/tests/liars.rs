@@ -1,0 +1,153 @@
+//! Every liar lies in a calm world: it acts, nothing breaks, trade goes on, and all honest nodes end equal.
+
+use gridbay_protocol::codec;
+use gridbay_protocol::effect::Effect;
+use gridbay_protocol::payment::Reason;
+use gridbay_sim::check;
+use gridbay_sim::liar::LIES;
+use gridbay_sim::plan::{Lying, Plan};
+use gridbay_sim::trace::Trace;
+use gridbay_sim::world::World;
+
+/// A calm plan in which these lies are told.
+fn plan(seed: u64, validators: usize, lies: &[(usize, &str)]) -> Plan {
+    let mut plan = Plan::calm(seed, validators);
+    for (node, lie) in lies {
+        plan.liars.push(Lying {
+            node: *node,
+            lie: (*lie).to_owned(),
+        });
+    }
+    plan
+}
+
+/// Heights of the honest nodes' books.
+fn heights(world: &World) -> Vec<u64> {
+    let cores = world.honest().filter_map(|n| world.core(n));
+    cores.map(|core| core.state().height()).collect()
+}
+
+/// Runs until all honest nodes have the same book, for a few blocks at the most.
+fn settle(world: &mut World, name: &str) {
+    for _ in 0..2_000 {
+        let all = heights(world);
+        if all.iter().all(|height| *height == all[0]) {
+            let tips = world.honest().filter_map(|n| world.core(n));
+            let tips: Vec<_> = tips.map(|core| core.state().tip()).collect();
+            assert!(tips.iter().all(|tip| *tip == tips[0]), "{name}: {tips:?}");
+            return;
+        }
+        let next = world.now + 5;
+        world
+            .run_until(next)
+            .unwrap_or_else(|e| panic!("{name}: {e}"));
+    }
+    panic!("{name}: never equal: {:?}", heights(world));
+}
+
+/// Blocks, clearings, and payments to sellers, in the book of an honest node.
+fn yields(world: &World) -> (u64, u64, u64) {
+    let core = world.honest().find_map(|n| world.core(n)).expect("one");
+    let (blocks, mut clearings, mut settled) = (core.state().height(), 0, 0);
+    for bytes in (1..=blocks).flat_map(|height| core.host().effect_bytes(height)) {
+        match codec::decode(&bytes, bytes.len()) {
+            Ok(Effect::Clearing(_)) => clearings += 1,
+            Ok(Effect::Posting(p)) if p.reason == Reason::Earning => settled += 1,
+            _ => {}
+        }
+    }
+    (blocks, clearings, settled)
+}
+
+fn deeds(world: &World, node: usize) -> u64 {
+    let lie = world.machines[node].lie.as_ref();
+    lie.map_or(0, |lie| lie.deeds())
+}
+
+/// The liars act, nothing breaks, the world counts, all honest nodes end equal.
+fn lies_are_of_no_use(plan: Plan) {
+    let name = format!("{:?}", plan.liars);
+    let liars: Vec<usize> = plan.liars.iter().map(|l| l.node).collect();
+    let mut world = World::new(plan, check::all(), Trace::default());
+    world.run().unwrap_or_else(|e| panic!("{name}: {e}"));
+    for node in liars {
+        assert!(deeds(&world, node) >= 3, "{name}: node {node} did not lie");
+    }
+    let (blocks, clearings, settled) = yields(&world);
+    assert!(
+        blocks >= 50 && clearings >= 10 && settled >= 1,
+        "{name}: {blocks} blocks, {clearings} clearings, {settled} earnings"
+    );
+    settle(&mut world, &name);
+}
+
+/// A test for each lie: told by a validator, and by a commoner if it needs no vote.
+macro_rules! each {
+    ($($lie:ident),+ $(,)?) => {
+        const TESTED: &[&str] = &[$(stringify!($lie)),+];
+        $(#[test]
+        fn $lie() {
+            let name = stringify!($lie);
+            let kind = LIES.iter().find(|kind| kind.name == name).expect("a lie");
+            lies_are_of_no_use(plan(1, 4, &[(1, name)]));
+            if !kind.votes {
+                lies_are_of_no_use(plan(2, 4, &[(4, name)]));
+            }
+        })+
+    };
+}
+
+each!(
+    censor,
+    clock_liar,
+    double_spender,
+    equivocator_proposals,
+    equivocator_votes,
+    flooder,
+    forger,
+    front_runner,
+    late_opener,
+    phantom_seller,
+    replayer,
+    silent_proposer,
+    sync_poisoner,
+    wrong_clearing,
+);
+
+#[test]
+fn every_lie_is_tested_and_has_a_name_of_its_own() {
+    let names: Vec<&str> = LIES.iter().map(|kind| kind.name).collect();
+    assert_eq!(names, TESTED);
+    assert!(names.windows(2).all(|w| w[0] < w[1]));
+}
+
+#[test]
+fn two_of_seven_may_lie_together() {
+    let pairs = [
+        ("equivocator_votes", "equivocator_proposals"),
+        ("censor", "wrong_clearing"),
+        ("sync_poisoner", "clock_liar"),
+    ];
+    for (seed, (one, two)) in pairs.into_iter().enumerate() {
+        lies_are_of_no_use(plan(seed as u64, 7, &[(2, one), (5, two)]));
+    }
+}
+
+#[test]
+fn two_votes_for_one_step_become_evidence_against_their_signer() {
+    let plan = plan(3, 4, &[(2, "equivocator_votes")]);
+    let signer =
+        gridbay_protocol::validator::validator_id(&gridbay_sim::found::validator_key(2).public());
+    let mut world = World::new(plan, check::all(), Trace::default());
+    world.run().expect("nothing breaks");
+    let core = world.core(0).expect("it runs");
+    let mut found = 0;
+    for height in 1..=core.state().height() {
+        let decided = core.host().block(height).expect("a disk").expect("a block");
+        for evidence in &decided.block.evidence {
+            assert_eq!(evidence.first.validator, signer);
+            found += 1;
+        }
+    }
+    assert!(found >= 1, "no evidence in the book");
+}
