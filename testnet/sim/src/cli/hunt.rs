@@ -8,6 +8,7 @@
 //! The fault acts in all nodes of a world. A seed that fails without any fault proves nothing and is passed over.
 
 use super::{SimError, seeds};
+use crate::check::Broken;
 use crate::plan::Plan;
 use crate::run::{Outcome, run};
 use crate::trace::Trace;
@@ -132,16 +133,28 @@ fn worlds(seeds: &[u64], fault: Option<Planted>) -> Vec<Outcome> {
         run(&Plan::draw(seed), None, Trace::default())
     };
     let outcomes = std::thread::scope(|scope| {
-        let running: Vec<_> = seeds
-            .iter()
-            .map(|seed| scope.spawn(|| world(*seed)))
-            .collect();
-        let done = running.into_iter().map(|thread| thread.join());
-        done.map(|outcome| outcome.expect("a world catches its panics"))
+        let start = |seed: &u64| {
+            let seed = *seed;
+            (seed, scope.spawn(move || world(seed)))
+        };
+        let running: Vec<_> = seeds.iter().map(start).collect();
+        let done = running.into_iter();
+        done.map(|(seed, thread)| thread.join().unwrap_or_else(|_| stillborn(seed)))
             .collect()
     });
     planted::choose(None);
     outcomes
+}
+
+/// A world that did not even begin.
+fn stillborn(seed: u64) -> Outcome {
+    Outcome {
+        plan: Plan::draw(seed),
+        broken: Some(Broken::new("panic", 0, "the world does not begin".into())),
+        trace: String::new(),
+        cover: Default::default(),
+        yields: Default::default(),
+    }
 }
 
 /// Whether a seed passes without a fault, as it should.
