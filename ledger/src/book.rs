@@ -9,6 +9,7 @@ use gridbay_protocol::ids::{AccountId, ClassId, OrderId};
 use gridbay_protocol::limits;
 use gridbay_protocol::order::Bid;
 use gridbay_protocol::payment::{Purse, Reason};
+use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::Credits;
 
 /// Whether account and class have room for another order.
@@ -61,6 +62,10 @@ pub(crate) fn of_class(work: &Work<'_>, class: &ClassId) -> Vec<OrderId> {
     let range = work.tables.book.range(first..=last);
     let mut orders: Vec<OrderId> = range.map(|((_, _, order), ())| *order).collect();
     orders.sort_unstable();
+    if planted::is(Planted::UnsortedIteration) {
+        let by = (orders.as_ptr().addr() >> 4) % orders.len().max(1);
+        orders.rotate_left(by);
+    }
     orders
 }
 
@@ -114,7 +119,10 @@ pub(crate) fn leave(work: &mut Work<'_>, id: &OrderId) -> Order {
 pub(crate) fn end(work: &mut Work<'_>, id: &OrderId, end: OrderEnd) {
     let order = leave(work, id);
     let escrow = Purse::Escrow(*id);
-    let rest = purse::held(work, &escrow);
+    let rest = match planted::is(Planted::DepositKept) {
+        true => Credits::ZERO,
+        false => purse::held(work, &escrow),
+    };
     let to = Purse::Account(order.account);
     post(work, escrow, to, rest, Reason::Release, Some(*id)).expect("a purse bears what it holds");
     work.emit(Effect::Order { order: *id, end });
@@ -130,11 +138,14 @@ pub(crate) fn fund(work: &mut Work<'_>, id: &OrderId) -> bool {
         return false;
     };
     let (account, need) = (order.account, bid.slot_at_bid());
-    if need > bid.budget_left() {
+    if need > bid.budget_left() && !planted::is(Planted::BudgetOverrun) {
         return false;
     }
     let escrow = Purse::Escrow(*id);
-    let missing = need.saturating_sub(purse::held(work, &escrow));
+    let missing = match planted::is(Planted::TopUpForgotten) {
+        true => Credits::ZERO,
+        false => need.saturating_sub(purse::held(work, &escrow)),
+    };
     let from = Purse::Account(account);
     post(work, from, escrow, missing, Reason::Lock, Some(*id)).is_ok()
 }

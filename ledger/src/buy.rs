@@ -25,6 +25,7 @@ use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, Share, lease_id};
 use gridbay_protocol::mechanism::ausubel::{self, Bidder, Rule};
 use gridbay_protocol::order::Buy;
 use gridbay_protocol::payment::{Purse, Reason};
+use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::{Credits, Price};
 use std::collections::BTreeMap;
 
@@ -257,6 +258,9 @@ fn preempt(work: &mut Work<'_>, buy: &OrderId, victim: &Victim) {
     let amount = victim.compensation;
     purse::post(work, from, to, amount, Reason::Compensation, Some(*buy))
         .expect("compensations are within the limit that was locked");
+    if planted::is(Planted::CompensationTwice) {
+        let _ = purse::post(work, from, to, amount, Reason::Compensation, Some(*buy));
+    }
     let lease = work.tables.leases.get(&victim.lease);
     let lease = lease.expect("a victim runs");
     if lease.shares.is_empty() {

@@ -11,6 +11,7 @@ use crate::market;
 use crate::offer::Pending;
 use crate::work::Work;
 use gridbay_protocol::ids::OfferId;
+use gridbay_protocol::planted::{self, Planted};
 
 /// Withdraws an offer whose seller did not deliver. A change that waits stays.
 pub(crate) fn suspend(work: &mut Work<'_>, id: &OfferId) {
@@ -37,7 +38,9 @@ pub(crate) fn update(work: &mut Work<'_>) {
                     offer.terms = *terms;
                     offer.active = true;
                 }
-                Some(Pending::Withdraw) => offer.active = false,
+                Some(Pending::Withdraw) => {
+                    offer.active = planted::is(Planted::WithdrawnOfferSells);
+                }
                 None => {}
             }
         }

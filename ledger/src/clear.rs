@@ -29,6 +29,7 @@ use gridbay_protocol::mechanism::ausubel::{Bidder, Rule};
 use gridbay_protocol::mechanism::placement::{self, Site, Winner};
 use gridbay_protocol::mechanism::pool;
 use gridbay_protocol::order::Step;
+use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::{Credits, Price};
 use std::collections::BTreeMap;
 
@@ -76,6 +77,7 @@ fn sale(work: &Work<'_>, class: &ClassId) -> Sale {
         let held = held.get(&id).copied().unwrap_or_default();
         let taken = match kind {
             ClearingKind::Boundary => held.firm,
+            ClearingKind::Free if planted::is(Planted::LeaseUnitTwice) => held.firm,
             ClearingKind::Free => held.all(),
         };
         let units = offer.supply().saturating_sub(taken);
@@ -158,8 +160,12 @@ fn compute(work: &Work<'_>, sale: &Sale, bids: Vec<ClearingBid>) -> ClearingReco
         units: o.units,
         reserve: o.reserve.0,
     });
+    let rank = |b: &ClearingBid| match planted::is(Planted::TiesByOrderId) {
+        true => Hash32::default(),
+        false => b.rank,
+    };
     let bidders = bids.iter().map(|b| Bidder {
-        id: (b.rank, b.order),
+        id: (rank(b), b.order),
         time: b.round,
         min: b.min,
         prices: prices(&b.steps, supply),

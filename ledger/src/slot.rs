@@ -36,6 +36,7 @@ use gridbay_protocol::ids::{AccountId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::LeaseEnd;
 use gridbay_protocol::mechanism::level;
 use gridbay_protocol::payment::{Purse, Reason};
+use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::Credits;
 use std::collections::BTreeMap;
 
@@ -154,7 +155,8 @@ fn pay_out(work: &mut Work<'_>, pot: &Pot, offer: &PotOffer, money: Credits, ser
     let class = Purse::Class(pot.class);
     let all = extent(served);
     let mut left = money;
-    let failed = |s: &&Served| !s.delivered && s.extent() > 0;
+    let pays = planted::is(Planted::PayUndelivered);
+    let failed = |s: &&Served| !s.delivered && s.extent() > 0 && !pays;
     for part in served.iter().filter(failed) {
         let back = money.share_floor(part.extent(), all);
         let back = back.expect("a part of an amount is an amount");
@@ -184,6 +186,7 @@ fn count_and_end(work: &mut Work<'_>, id: &LeaseId) {
         bid.slots_used += u32::from(counts);
         used_up |= bid.slots_used >= bid.bid.slots;
     }
+    used_up &= !planted::is(Planted::LeaseNotEnded);
     if used_up && !delivered {
         tenancy::end(work, id, LeaseEnd::Undelivered);
     } else if used_up {

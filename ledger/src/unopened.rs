@@ -18,6 +18,7 @@ use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::{AccountId, OrderId, ValidatorId};
 use gridbay_protocol::limits::{APPEAL_HEIGHTS, OPENING_AUCTIONEERS};
 use gridbay_protocol::payment::{Purse, Reason};
+use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::Credits;
 
 /// Notes who makes this block, if bids can be opened in it.
@@ -82,7 +83,7 @@ pub(crate) fn close(work: &mut Work<'_>) {
     let wanted = OPENING_AUCTIONEERS.min(validators).min(blocks);
     let until = work.height().saturating_add(appeal_heights(work));
     for (id, _) in to_open(work, |_| true) {
-        if seen < wanted {
+        if seen < wanted && !planted::is(Planted::WaiverOff) {
             book::end(work, &id, OrderEnd::Waived);
         } else {
             await_appeal(work, id, until);
@@ -135,9 +136,19 @@ pub(crate) fn excuse(work: &mut Work<'_>, id: &OrderId) {
 }
 
 fn end(work: &mut Work<'_>, id: &OrderId, to: Purse, reason: Reason, end: OrderEnd) {
-    work.tables.unopened.remove(id);
+    let order = work.tables.unopened.remove(id);
     let escrow = Purse::Escrow(*id);
     let deposit = purse::held(work, &escrow);
     post(work, escrow, to, deposit, reason, Some(*id)).expect("a purse bears what it holds");
+    if let (true, Some(order)) = (planted::is(Planted::ForfeitTwice), order) {
+        let _ = post(
+            work,
+            Purse::Account(order.account),
+            to,
+            deposit,
+            reason,
+            Some(*id),
+        );
+    }
     work.emit(Effect::Order { order: *id, end });
 }

@@ -11,3 +11,6 @@ pub mod keys;
 pub mod overlay;
 pub mod store;
 pub mod ui;
+
+// A node with planted faults must not exist.
+const _: () = assert!(!gridbay_protocol::planted::COMPILED);

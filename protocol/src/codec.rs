@@ -10,6 +10,7 @@
 //! Step 3 is what makes hashes and signatures over received bytes safe, because the parser on its own
 //! accepts many encodings of one value. No other module may name the CBOR library.
 
+use crate::planted::{self, Planted};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -50,7 +51,7 @@ pub fn decode<T: Serialize + DeserializeOwned>(bytes: &[u8], max: usize) -> Resu
         });
     }
     let value: T = serde_cbor::from_slice(bytes).map_err(|_| CodecError::Malformed)?;
-    if encode(&value) != bytes {
+    if encode(&value) != bytes && !planted::is(Planted::LaxCodec) {
         return Err(CodecError::NotCanonical);
     }
     Ok(value)

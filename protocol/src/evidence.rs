@@ -4,6 +4,7 @@ use crate::codec;
 use crate::hash::Domain;
 use crate::ids::NetworkId;
 use crate::keys::Signature;
+use crate::planted::{self, Planted};
 use crate::validator::ValidatorSet;
 use crate::vote::Vote;
 use serde::{Deserialize, Serialize};
@@ -47,10 +48,11 @@ impl Evidence {
             return false;
         };
         let signed = |vote: &Vote, signature| {
-            member
-                .key
-                .verify(Domain::Vote, network, &codec::encode(vote), signature)
-                .is_ok()
+            planted::is(Planted::EvidenceForged)
+                || member
+                    .key
+                    .verify(Domain::Vote, network, &codec::encode(vote), signature)
+                    .is_ok()
         };
         same_step
             && a.block < b.block

@@ -40,6 +40,7 @@ pub mod memo;
 pub mod offer;
 pub mod order;
 pub mod payment;
+pub mod planted;
 pub mod receipt;
 pub mod stage;
 pub mod units;

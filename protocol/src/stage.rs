@@ -16,6 +16,7 @@ use crate::hash::Domain;
 use crate::ids::{EntryId, NetworkId};
 use crate::keys::KeyError;
 use crate::limits;
+use crate::planted::{self, Planted};
 use crate::units::Credits;
 
 /// Why bytes are no well-formed entry.
@@ -71,6 +72,9 @@ impl WellFormed {
     }
     /// Checks the signature, and the inviter's on a grant.
     pub fn authenticate(self) -> Result<Authentic, KeyError> {
+        if planted::is(Planted::SkipEntrySignature) {
+            return Ok(Authentic(self));
+        }
         let entry = &self.signed.entry;
         let bytes = codec::encode(entry);
         entry.key.verify(
@@ -82,6 +86,7 @@ impl WellFormed {
         if let EntryBody::OpenAccount {
             grant: Some(grant), ..
         } = &entry.body
+            && !planted::is(Planted::SkipGrantSignature)
         {
             grant.verify(&entry.network)?;
         }

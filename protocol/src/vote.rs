@@ -8,6 +8,7 @@ use crate::hash::{Domain, hash};
 use crate::ids::{BlockId, Hash32, NetworkId, ValidatorId};
 use crate::keys::Signature;
 use crate::limits;
+use crate::planted::{self, Planted};
 use crate::validator::ValidatorSet;
 use serde::{Deserialize, Serialize};
 
@@ -132,6 +133,7 @@ impl Certificate {
             .signatures
             .windows(2)
             .all(|w| w[0].validator < w[1].validator);
+        let ascending = ascending || planted::is(Planted::CountSignerTwice);
         if !ascending || self.signatures.len() > limits::VALIDATORS {
             return Err(CertificateError::Order { height });
         }
@@ -142,13 +144,15 @@ impl Certificate {
                 .get(&validator)
                 .ok_or(CertificateError::Stranger { validator, height })?;
             let bytes = codec::encode(&self.vote(validator));
-            member
-                .key
-                .verify(Domain::Vote, network, &bytes, &entry.signature)
-                .map_err(|_| CertificateError::WrongSignature { validator, height })?;
+            let key = &member.key;
+            let right = key.verify(Domain::Vote, network, &bytes, &entry.signature);
+            if right.is_err() && !planted::is(Planted::SkipCertificateSignature) {
+                return Err(CertificateError::WrongSignature { validator, height });
+            }
             signed += member.power;
         }
-        if set.is_quorum(signed) {
+        let half = planted::is(Planted::HalfQuorum) && signed * 2 >= set.total_power();
+        if set.is_quorum(signed) || half {
             Ok(())
         } else {
             Err(CertificateError::NoQuorum {

@@ -18,6 +18,7 @@ use crate::limits;
 use crate::message::SignedProposal;
 use gridbay_ledger::{CheckedBlock, Delta};
 use gridbay_protocol::ids::BlockId;
+use gridbay_protocol::planted::{self, Planted};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -149,7 +150,9 @@ impl Candidates {
     }
     /// Takes over from the journal which blocks stay; returns the round it was in.
     pub(crate) fn recall(&mut self, found: &Recovered) -> u32 {
-        self.own = found.own.iter().copied().collect();
+        if !planted::is(Planted::OwnProposalForgotten) {
+            self.own = found.own.iter().copied().collect();
+        }
         self.locked = found
             .statements
             .iter()

@@ -23,6 +23,7 @@ use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::ids::{AccountId, EntryId};
 use gridbay_protocol::keys::Signature;
 use gridbay_protocol::limits::{BLOCK_BYTES, BLOCK_ENTRIES, INCLUSION_HEIGHTS};
+use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::receipt::SignedReceipt;
 use gridbay_protocol::stage::Authentic;
 use std::collections::{BTreeMap, BTreeSet};
@@ -172,7 +173,7 @@ impl Mempool {
             || self.bytes + bytes > limits::POOL_BYTES
             || share >= limits::POOL_PER_ACCOUNT
             || (!ready && self.waiting >= limits::POOL_ENTRIES / 4);
-        if full {
+        if full && !planted::is(Planted::PoolUnbounded) {
             return Err(PoolRefusal::Full { account });
         }
         self.bytes += bytes;
@@ -293,6 +294,11 @@ impl Mempool {
     pub(crate) fn settle(&mut self, state: &State, taken: &[Arc<Authentic>]) -> Settled {
         for entry in taken {
             self.remove(&entry.id());
+        }
+        if planted::is(Planted::PoolDropsAcknowledged) {
+            self.open_promises()
+                .iter()
+                .for_each(|p| self.remove(&p.entry.id()));
         }
         let mut settled = Settled::default();
         let mut waiting = 0;

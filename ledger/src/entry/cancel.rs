@@ -7,6 +7,7 @@ use crate::refusal::Refusal;
 use crate::work::Work;
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::ids::{AccountId, OrderId};
+use gridbay_protocol::planted::{self, Planted};
 
 pub(super) fn check(work: &Work<'_>, account: &AccountId, id: &OrderId) -> Result<(), Refusal> {
     let order = work.tables.orders.get(id);
@@ -32,7 +33,7 @@ pub(super) fn apply(work: &mut Work<'_>, id: &OrderId) {
     } else {
         match &mut order.stage {
             Stage::Sealed { .. } => {}
-            Stage::Bid(bid) => bid.exiting = true,
+            Stage::Bid(bid) => bid.exiting = !planted::is(Planted::ExitForgotten),
             Stage::Buy(buy) => buy.exiting = true,
         }
     }

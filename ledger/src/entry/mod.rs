@@ -19,6 +19,7 @@ use crate::admit::Admitted;
 use crate::refusal::Refusal;
 use crate::work::Work;
 use gridbay_protocol::entry::EntryBody;
+use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::stage::Authentic;
 
 /// Whether an eligible entry may take effect now.
@@ -50,7 +51,9 @@ pub(crate) fn check(work: &Work<'_>, entry: &Authentic) -> Result<(), Refusal> {
 pub(crate) fn apply(work: &mut Work<'_>, admitted: &Admitted) {
     let (id, entry) = (admitted.entry().id(), admitted.entry().entry());
     let account = &entry.account;
-    work.tables.seen.insert((entry.valid_until, id), ());
+    if !planted::is(Planted::ForgetUsedEntries) {
+        work.tables.seen.insert((entry.valid_until, id), ());
+    }
     match &entry.body {
         EntryBody::SetKeys { keys } => set_keys::apply(work, account, keys),
         EntryBody::OpenAccount {

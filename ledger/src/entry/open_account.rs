@@ -20,6 +20,7 @@ use gridbay_protocol::ids::{AccountId, EntryId};
 use gridbay_protocol::invitation::{Grant, SignedGrant};
 use gridbay_protocol::limits;
 use gridbay_protocol::payment::{Purse, Reason};
+use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::Credits;
 
 pub(super) fn check(
@@ -90,7 +91,9 @@ pub(super) fn apply(
     };
     work.tables.accounts.insert(new, account);
     owner::update(work, &new, &[]);
-    if let Some(SignedGrant { grant, .. }) = grant {
+    if let Some(SignedGrant { grant, .. }) = grant
+        && !planted::is(Planted::TokenReusable)
+    {
         let token = (grant.inviter, grant.token);
         work.tables.tokens.insert(token, grant.valid_until);
     }

@@ -19,6 +19,7 @@
 //! the same bound. There, units left idle by backtracking have neither a buyer nor a winning
 //! phantom; they count as unsold, so again the lowest reserves are the ones sold.
 
+use crate::planted::{self, Planted};
 use std::fmt::Debug;
 
 use super::ausubel::{self, Award, Bidder, Rule, prepare, solve};
@@ -103,13 +104,14 @@ where
     B: Ord + Clone + Debug + 'static,
 {
     let offers = by_reserve(&input.offers)?;
+    let reserve = |o: &Offer<O>| o.reserve * u64::from(!planted::is(Planted::ReserveIgnored));
     let phantoms: Vec<u64> = offers
         .iter()
         .rev()
-        .flat_map(|o| std::iter::repeat_n(o.reserve, o.units as usize))
+        .flat_map(|o| std::iter::repeat_n(reserve(o), o.units as usize))
         .collect();
     // `by_reserve` keeps the units within UNITS_MAX.
-    let supply = phantoms.len() as u32;
+    let supply = phantoms.len() as u32 + u32::from(planted::is(Planted::Oversell));
     let mut prepared = prepare::prepare(&input.bids, supply, 0).map_err(Error::Bid)?;
     prepared.push_sellers(&phantoms);
     let (shares, price) = solve(&prepared, input.rule);

@@ -19,6 +19,7 @@ use gridbay_protocol::block::Block;
 use gridbay_protocol::election;
 use gridbay_protocol::ids::{AccountId, BlockId, EntryId};
 use gridbay_protocol::limits::CLOCK_AHEAD_MS;
+use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::stage::Authentic;
 use gridbay_protocol::vote::Proposal;
 use std::collections::BTreeSet;
@@ -105,6 +106,7 @@ impl Host {
         let header = block.header();
         let set = self.state.validators();
         let made_by_its_proposer = match proposal.valid_round {
+            _ if planted::is(Planted::ProposerUnchecked) => true,
             None => header.proposer == proposal.validator,
             Some(valid_round) => {
                 let seed = self.state.election_seed();
@@ -115,9 +117,12 @@ impl Host {
                 turns.into_iter().any(|id| *id == header.proposer)
             }
         };
-        let in_time = header.time_ms <= self.now.wall_ms.saturating_add(CLOCK_AHEAD_MS);
+        let in_time = planted::is(Planted::TimeAheadAccepted)
+            || header.time_ms <= self.now.wall_ms.saturating_add(CLOCK_AHEAD_MS);
         let faulty = (set.members().len() - 1) / 3;
-        let judged = proposal.valid_round.is_none() && proposal.round as usize <= faulty;
+        let judged = proposal.valid_round.is_none()
+            && proposal.round as usize <= faulty
+            && !planted::is(Planted::OmissionForgiven);
         let omitted = judged.then(|| self.omits(block)).flatten();
         if !(made_by_its_proposer && in_time) || omitted.is_some() {
             tracing::info!(block = %block.id(), made_by_its_proposer, in_time, ?omitted,

@@ -12,6 +12,7 @@ use crate::message::{HostMessage, Offered, SignedProposal};
 use gridbay_ledger::{CheckedBlock, Draft};
 use gridbay_protocol::evidence::Evidence;
 use gridbay_protocol::ids::BlockId;
+use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::vote::Certificate;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -149,6 +150,8 @@ impl Host {
                         queue.push_back(Stimulus::Propose { round, block });
                     }
                 }
+                Action::Arm(timer) if timer.round > 0 && planted::is(Planted::TimersNotRearmed) => {
+                }
                 Action::Arm(timer) => {
                     let wait = self.pace.timeout_ms(timer);
                     let at = self.now.mono_ms.saturating_add(wait);
@@ -237,7 +240,10 @@ impl Host {
             time_ms: self.now.wall_ms.max(self.state.time_ms() + 1),
             reveal,
             last_commit: self.tip_certificate.clone(),
-            evidence: self.evidence.values().cloned().collect(),
+            evidence: match planted::is(Planted::EvidenceNeverProposed) {
+                true => Vec::new(),
+                false => self.evidence.values().cloned().collect(),
+            },
             entries: self.pool.draft(),
         });
         let id = proposed.block.id();

@@ -8,6 +8,7 @@ use crate::fault::Fault;
 use crate::limits;
 use crate::message::{HostMessage, Offered, SignedProposal, SignedVote, Status};
 use gridbay_protocol::election;
+use gridbay_protocol::planted::{self, Planted};
 use std::cmp::Ordering;
 
 /// The height that a consensus message is about.
@@ -135,7 +136,8 @@ impl Host {
         let elected = election::proposer(&seed, proposal.height, proposal.round, set);
         let member = set.get(&proposal.validator);
         elected == proposal.validator
-            && member.is_some_and(|m| signed.verify(&self.state.network(), &m.key).is_ok())
+            && (member.is_some_and(|m| signed.verify(&self.state.network(), &m.key).is_ok())
+                || planted::is(Planted::SkipProposalSignature))
     }
     /// A proposal for the running height: followed and relayed once, its body taken or asked for.
     fn take_proposal(&mut self, from: Peer, offered: Offered) -> Result<(), Fault> {
@@ -149,6 +151,9 @@ impl Host {
         if novelty == Novelty::Excess {
             return Ok(());
         }
+        if novelty == Novelty::Known && planted::is(Planted::RelayerBlamed) {
+            self.blame(Offence::Unasked);
+        }
         if novelty == Novelty::New {
             if !self.is_elected(&signed) {
                 self.blame(Offence::Signature);
@@ -159,7 +164,9 @@ impl Host {
             }
             self.candidates.follow(signed);
             // Relayed to all, so that a proposer who tells different peers different things is seen.
-            self.broadcast(HostMessage::Proposal(Offered { signed, body: None }));
+            if !planted::is(Planted::ProposalsNotRelayed) {
+                self.broadcast(HostMessage::Proposal(Offered { signed, body: None }));
+            }
         }
         self.candidates.want(proposal.block, from, self.now.mono_ms);
         if let Some(body) = body {

@@ -54,6 +54,7 @@ use gridbay_ledger::State;
 use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::evidence::Evidence;
 use gridbay_protocol::ids::ValidatorId;
+use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::receipt::SignedReceipt;
 use gridbay_protocol::vote::{Certificate, VoteKind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -202,7 +203,9 @@ impl Host {
         self.blocks.sync(&mut *self.disk)?;
         if std::mem::take(&mut self.signed) {
             let receipts = self.write_promises()?;
-            self.journal.sync(&mut *self.disk)?;
+            if !planted::is(Planted::PublishBeforeFlush) {
+                self.journal.sync(&mut *self.disk)?;
+            }
             self.give_receipts(receipts);
         }
         if self.snapshots.is_due(&self.blocks) {

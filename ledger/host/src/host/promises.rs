@@ -25,6 +25,7 @@ use crate::mempool::Mempool;
 use crate::message::HostMessage;
 use gridbay_ledger::State;
 use gridbay_protocol::ids::EntryId;
+use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::receipt::SignedReceipt;
 use gridbay_protocol::stage::WellFormed;
 use std::sync::Arc;
@@ -77,7 +78,9 @@ impl Host {
         let mut receipts = Vec::new();
         for promise in self.pool.owed() {
             receipts.push(guard.sign_receipt(promise.entry.id(), promise.height));
-            self.journal.promise(&mut *self.disk, promise)?;
+            if !planted::is(Planted::PromiseNotJournalled) {
+                self.journal.promise(&mut *self.disk, promise)?;
+            }
         }
         Ok(receipts)
     }
@@ -116,7 +119,8 @@ impl Host {
                 continue;
             }
             let network = self.state.network();
-            if signed.verify(&network, self.state.validators()).is_err() {
+            let right = signed.verify(&network, self.state.validators()).is_ok();
+            if !right && !planted::is(Planted::SkipReceiptSignature) {
                 return self.penalise(from, Offence::Signature);
             }
             self.keep(signed);

@@ -16,6 +16,7 @@ use crate::effect::Effect;
 use crate::input::AskToken;
 use gridbay_ledger::State;
 use gridbay_protocol::keys::PublicKey;
+use gridbay_protocol::planted::{self, Planted};
 
 /// Milliseconds between polls of a seller that runs tasks of an order.
 const POLL_MS: u64 = 100;
@@ -243,6 +244,7 @@ impl Buyer {
         ] {
             if !bytes.is_empty() {
                 let (task, bytes) = (report.job.task, bytes.clone());
+                let from = from + u64::from(planted::is(Planted::OutputWrongOffset));
                 effects.push(Effect::AppendOutput {
                     order: key,
                     task,

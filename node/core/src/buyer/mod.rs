@@ -26,6 +26,7 @@ use gridbay_protocol::ids::OrderId;
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::lease::LeaseEvent;
 use gridbay_protocol::payment::{Posting, Purse, Reason};
+use gridbay_protocol::planted::{self, Planted};
 use order::{OrderAgent, Signer};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -260,7 +261,7 @@ impl Buyer {
     /// Saves the records that changed.
     pub fn save_changed(&mut self, effects: &mut Vec<Effect>) {
         for (key, agent) in &mut self.orders {
-            if agent.take_dirty() {
+            if agent.take_dirty() && !planted::is(Planted::OrderNotSaved) {
                 effects.push(Effect::SaveOrder {
                     order: *key,
                     record: codec::encode(&agent.record()),

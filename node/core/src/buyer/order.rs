@@ -26,6 +26,7 @@ use gridbay_protocol::keys::SecretKey;
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent};
 use gridbay_protocol::limits;
 use gridbay_protocol::order::{Bid, Buy, Commit, Open, entry_of, order_of};
+use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::receipt::SignedReceipt;
 
 /// Heights within which a commitment or buy must be included, or a new attempt is made.
@@ -68,6 +69,9 @@ impl OrderAgent {
     /// The agent of a new order or of one read back from disk.
     pub fn new(mut record: Record) -> OrderAgent {
         let mut tasks = std::mem::take(&mut record.tasks);
+        if record.attempt > 0 && planted::is(Planted::OrderTwice) {
+            record.attempt += 1;
+        }
         for task in &mut tasks {
             // The last run may still be alive at its seller: ask for the same one again.
             task.attempt = task.attempt.saturating_sub(1);
@@ -333,7 +337,8 @@ impl OrderAgent {
 
     fn open(&mut self, state: &State, signer: &Signer<'_>, round: u64) -> Vec<SignedEntry> {
         let (height, calendar) = (state.height(), state.policy().calendar);
-        let closed = height >= calendar.last_of_round(round);
+        let closed =
+            height >= calendar.last_of_round(round) || planted::is(Planted::OpenWithCommitment);
         let deadline = calendar.last_of_round(round + 1) - 1;
         let (Some(id), Some(bid)) = (self.id, self.record.bid.clone()) else {
             return Vec::new();

@@ -8,6 +8,7 @@
 use super::Share;
 use super::prepare::{Lot, Prepared};
 use super::ranking::Ranking;
+use crate::planted::{self, Planted};
 
 /// Where the winning prices end.
 struct Border {
@@ -68,7 +69,10 @@ fn charge(prepared: &Prepared<'_>, mut border: Border, losers: &Ranking) -> Vec<
         border.ties -= lucky;
         let units = sure + lucky;
         let pay = match lot.bidder {
-            Some(_) if units > 0 => losers.sum_without(units, lot.prices[units..].iter().copied()),
+            Some(_) if units > 0 => {
+                losers.sum_without(units, lot.prices[units..].iter().copied())
+                    + u128::from(planted::is(Planted::PriceOffByOne))
+            }
             _ => 0,
         };
         Share {

@@ -8,6 +8,7 @@
 //!    average is below the reserve. Such a head ends below the reserve, so nothing behind it stays.
 //! 5. Sort by (time, id).
 
+use crate::planted::{self, Planted};
 use std::fmt::Debug;
 
 use super::{Bidder, Error};
@@ -120,7 +121,11 @@ fn by_time_and_id<K: Ord>(bidders: &[Bidder<K>]) -> impl Iterator<Item = u32> {
 
 /// Steps 2 to 4 for one bidder.
 fn lot<K>(index: u32, bidder: &Bidder<K>, supply: u32, reserve: u64) -> Option<Lot<'_>> {
-    let head = bidder.min.max(1);
+    let head = if planted::is(Planted::BrokenAllOrNone) {
+        1
+    } else {
+        bidder.min.max(1)
+    };
     let cut = bidder.prices.len().min(supply as usize);
     if head as usize > cut {
         return None;

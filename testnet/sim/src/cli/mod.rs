@@ -1,5 +1,7 @@
 //! The command line of the simulator: `gridbay-testnet sim ...`, also alone as `gridbay-sim ...`.
 
+#[cfg(feature = "planted")]
+mod hunt;
 mod regressions;
 mod replay;
 mod run;
@@ -10,6 +12,7 @@ use crate::plan::Plan;
 use crate::regression::{self, RegressionError};
 use crate::run::Outcome;
 use std::io::{self, Write};
+use std::ops::Range;
 use std::path::PathBuf;
 
 /// Runs deterministic worlds of whole nodes, with faults and liars
@@ -25,6 +28,9 @@ pub enum Sim {
     Regressions(regressions::Regressions),
     /// Measure simulated seconds per second, by number of validators
     Speed(speed::Speed),
+    /// Look for the planted faults
+    #[cfg(feature = "planted")]
+    Hunt(hunt::Hunt),
 }
 
 /// Why a command failed.
@@ -53,8 +59,22 @@ impl Sim {
             Sim::Shrink(command) => command.run(out),
             Sim::Regressions(command) => command.run(out),
             Sim::Speed(command) => command.run(out),
+            #[cfg(feature = "planted")]
+            Sim::Hunt(command) => command.run(out),
         }
     }
+}
+
+/// Reads a range of seeds, `A..B`.
+fn seeds(text: &str) -> Result<Range<u64>, String> {
+    let wanted = || "want two numbers as in 0..200".to_owned();
+    let (first, end) = text.split_once("..").ok_or_else(wanted)?;
+    let number = |text: &str| text.parse().map_err(|_| wanted());
+    let range = number(first)?..number(end)?;
+    if range.is_empty() {
+        return Err("there is no seed in it".to_owned());
+    }
+    Ok(range)
 }
 
 /// Which plan a command is about.

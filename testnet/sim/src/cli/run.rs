@@ -1,6 +1,6 @@
 //! `sim run`: many seeds.
 
-use super::{SimError, line};
+use super::{SimError, line, seeds};
 use crate::batch::{Batch, batch};
 use std::io::Write;
 use std::ops::Range;
@@ -17,18 +17,6 @@ pub struct Run {
     /// A line for every seed, not only for those that fail
     #[arg(long, short)]
     verbose: bool,
-}
-
-/// Reads `A..B`.
-fn seeds(text: &str) -> Result<Range<u64>, String> {
-    let wanted = || "want two numbers as in 0..200".to_owned();
-    let (first, end) = text.split_once("..").ok_or_else(wanted)?;
-    let number = |text: &str| text.parse().map_err(|_| wanted());
-    let range = number(first)?..number(end)?;
-    if range.is_empty() {
-        return Err("there is no seed in it".to_owned());
-    }
-    Ok(range)
 }
 
 impl Run {
