@@ -39,13 +39,13 @@ variants!(REFUSALS, refusal_name, Refusal:
 );
 variants!(ENTRIES, entry_name, EntryBody:
     SetKeys, OpenAccount, RegisterBeacon, Transfer, SetOffer, WithdrawOffer, Deliver, Fail, Cancel,
-    Commit, Open, Buy,
+    Commit, Open, Buy, Appeal,
 );
 variants!(REASONS, reason_name, Reason:
     Transfer, Endowment, Deposit, Release, Forfeit, Lock, Charge, Earning, Refund, Compensation,
 );
 variants!(ORDER_ENDS, order_end_name, OrderEnd:
-    NotOpened, Unfunded, Cancelled, TimedOut, Served, NoUnits, TooDear,
+    NotOpened, Waived, Excused, Unfunded, Cancelled, TimedOut, Served, NoUnits, TooDear,
 );
 variants!(LEASE_EVENTS, lease_event_name, LeaseEvent: Started, Renewed, Ended);
 variants!(LEASE_ENDS, lease_end_name, LeaseEnd:
