@@ -8,7 +8,6 @@ use gridbay_protocol::job::JobSpec;
 use gridbay_protocol::order::Step;
 use gridbay_protocol::units::{Credits, Price};
 use gridbay_sim::check::{Check, Sight};
-use gridbay_sim::cover::effect_name;
 use gridbay_sim::plan::Plan;
 use gridbay_sim::trace::Trace;
 use gridbay_sim::world::World;
@@ -54,7 +53,7 @@ impl Check for Onlooker {
                 Effect::Broadcast { bytes, .. } => (None, kind(bytes), bytes.len()),
                 Effect::Gossip(bytes) => (None, "gossip".to_owned(), bytes.len()),
                 Effect::Ask { to, .. } => {
-                    let name = effect_name(effect).to_owned();
+                    let name = "ask".to_owned();
                     (world.node_of(to.as_bytes()), name, 0)
                 }
                 _ => continue,

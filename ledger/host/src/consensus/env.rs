@@ -119,7 +119,7 @@ impl Env {
             self.actions.push(Action::Forged);
         }
     }
-    fn evidence(&mut self, evidence: &core::MisbehaviorEvidence<Core>) {
+    pub(super) fn evidence(&mut self, evidence: &core::MisbehaviorEvidence<Core>) {
         let votes = evidence.votes.iter().flat_map(|(_, pairs)| pairs);
         let votes: Vec<Evidence> = votes
             .map(|(a, b)| (convert::signed_vote_out(a), convert::signed_vote_out(b)))

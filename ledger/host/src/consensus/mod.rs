@@ -149,6 +149,17 @@ impl Engine {
         self.finish()
     }
 
+    /// What it saw of equivocation and has not told yet. A height that ends by a peer's certificate is never
+    /// finalised, and what was seen at it would be forgotten with the engine.
+    pub(crate) fn witnessed(&mut self) -> Vec<Action> {
+        let evidence = core::MisbehaviorEvidence {
+            proposals: self.core.driver.take_proposal_evidence(),
+            votes: self.core.driver.take_vote_evidence(),
+        };
+        self.env.evidence(&evidence);
+        std::mem::take(&mut self.env.actions)
+    }
+
     fn finish(&mut self) -> Result<Vec<Action>, Fault> {
         Ok(std::mem::take(&mut self.env.actions))
     }

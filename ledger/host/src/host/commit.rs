@@ -71,8 +71,9 @@ impl Host {
     }
     /// Forgets everything about the height that ended.
     fn end_height(&mut self, height: u64) {
-        if self.engine.take().is_none() {
-            self.pace.follow(self.now.mono_ms);
+        match self.engine.take() {
+            Some(mut engine) => self.witness(engine.witnessed()),
+            None => self.pace.follow(self.now.mono_ms),
         }
         // The block itself supersedes what was signed for it.
         self.signed = false;

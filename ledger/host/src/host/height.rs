@@ -170,11 +170,7 @@ impl Host {
                     }
                 }
                 Action::Votes(found) => self.convict(found),
-                Action::Proposals(pairs) => {
-                    let pairs = pairs.into_iter().map(Box::new);
-                    let pairs = pairs.map(Equivocation::Proposals);
-                    self.effects.extend(pairs.map(HostEffect::Equivocation));
-                }
+                Action::Proposals(pairs) => self.report(pairs),
                 Action::Decided(certificate) => decided = Some(certificate),
             }
         }
@@ -204,6 +200,22 @@ impl Host {
                 self.broadcast(HostMessage::Proposal(Offered { signed, body }));
             }
         }
+    }
+    /// Takes in what the engine of a height that ended has seen.
+    pub(super) fn witness(&mut self, seen: Vec<Action>) {
+        for action in seen {
+            match action {
+                Action::Votes(found) => self.convict(found),
+                Action::Proposals(pairs) => self.report(pairs),
+                _ => {}
+            }
+        }
+    }
+    /// Reports proposals that contradict one another.
+    fn report(&mut self, pairs: Vec<(SignedProposal, SignedProposal)>) {
+        let pairs = pairs.into_iter().map(Box::new);
+        let pairs = pairs.map(Equivocation::Proposals);
+        self.effects.extend(pairs.map(HostEffect::Equivocation));
     }
     /// Keeps evidence for a block of ours and reports it.
     fn convict(&mut self, found: Vec<Evidence>) {

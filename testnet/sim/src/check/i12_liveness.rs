@@ -8,16 +8,21 @@
 //! 2. *Go on.* The next block after `top` is decided within one heartbeat, plus that slack, plus the time that
 //!    consensus takes for round `r` and for as many rounds behind it as there are liars, and one.
 //! 3. *Clear.* At the end no bid is sealed that should have been opened or forfeited, and no slot is unpaid
-//!    that has passed; all honest nodes are up and within one block.
+//!    that has passed; all honest nodes are up and have the tip of [`LAG_MS`] ago, as much earlier again for each
+//!    liar: whoever follows by asking waits that long for an answer that does not come before it asks another.
 
 use super::{Check, Sight};
 use crate::world::World;
 use gridbay_ledger::{Stage, State};
 use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::genesis::Policy;
+use std::collections::BTreeMap;
 
 /// Milliseconds for connections and questions: two statements of the tip, a few answers, a height's timers.
 const SLACK_MS: u64 = 6_000;
+
+/// Milliseconds that a node may be behind: one question without an answer, and one block on its way.
+const LAG_MS: u64 = gridbay_host::limits::SYNC_RETRY_MS + 500;
 
 /// How the calm began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +38,8 @@ pub(crate) struct Liveness {
     began: Option<Began>,
     converged: Option<u64>,
     went_on: Option<u64>,
+    /// When each height was first decided.
+    tops: BTreeMap<u64, u64>,
 }
 
 impl Began {
@@ -110,14 +117,19 @@ fn heights(world: &World) -> Vec<Option<u64>> {
     world.honest().map(height).collect()
 }
 
-/// Step 3 for the nodes.
-fn together(heights: &[Option<u64>]) -> Result<(), String> {
-    let up: Vec<u64> = heights.iter().flatten().copied().collect();
-    let spread = up.iter().max().zip(up.iter().min());
-    if up.len() < heights.len() || spread.is_some_and(|(high, low)| high - low > 1) {
-        return Err(format!("at the end the nodes are at {heights:?}"));
+impl Liveness {
+    /// Step 3 for the nodes.
+    fn together(&self, now: u64, heights: &[Option<u64>], liars: usize) -> Result<(), String> {
+        let before = now.saturating_sub(LAG_MS * (liars as u64 + 1));
+        let old = self.tops.iter().rev().find(|(_, at)| **at <= before);
+        let due = old.map_or(0, |(height, _)| *height);
+        if heights.iter().any(|h| h.is_none_or(|height| height < due)) {
+            return Err(format!(
+                "at the end {due} is due, the nodes are at {heights:?}"
+            ));
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Step 3 for the market.
@@ -146,6 +158,9 @@ impl Check for Liveness {
         "I12"
     }
     fn see(&mut self, world: &World, sight: &Sight<'_>) -> Result<(), String> {
+        if let Sight::Block(fact) = sight {
+            self.tops.insert(fact.height, world.now);
+        }
         if !world.is_calm() || self.went_on.is_some() && self.converged.is_some() {
             return Ok(());
         }
@@ -162,7 +177,7 @@ impl Check for Liveness {
         let heights = heights(world);
         self.look(world.now, &heights);
         self.judge(world.now, policy, world.plan.liars.len())?;
-        together(&heights)?;
+        self.together(world.now, &heights, world.plan.liars.len())?;
         let mut states = world.honest().filter_map(|n| world.core(n));
         states.try_for_each(|core| is_cleared(core.state(), &policy.calendar))
     }
@@ -195,9 +210,12 @@ mod tests {
         assert!(check.judge(9_001, &policy, 0).is_err(), "one is down");
         check.look(8_000, &[Some(7), Some(9), Some(8)]);
         assert_eq!(check.judge(90_000, &policy, 0), Ok(()));
-        assert!(together(&[Some(7), Some(9)]).is_err());
-        assert!(together(&[Some(7), None]).is_err());
-        assert_eq!(together(&[Some(8), Some(9)]), Ok(()));
+        check.tops = [(7, 10_000), (8, 19_000), (9, 20_000)].into();
+        let together = |low, liars| check.together(20_500, &[low, Some(9)], liars);
+        assert_eq!(together(Some(8), 0), Ok(()));
+        assert!(together(Some(7), 0).is_err());
+        assert_eq!(together(Some(7), 1), Ok(()));
+        assert!(together(None, 1).is_err());
     }
 
     #[test]
