@@ -4,6 +4,7 @@ use crate::buyer::{NewOrder, OrderKey, Terms};
 use crate::core::Core;
 use crate::input::Command;
 use crate::reply::{Refused, RefusedKind};
+use gridbay_host::Trouble;
 use gridbay_ledger::{Refusal, State};
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::AccountId;
@@ -174,6 +175,14 @@ pub(crate) fn no_account() -> Refused {
         kind: RefusedKind::NotReady,
         reason: "this node has no account on the ledger yet".to_string(),
         hint: "wait for `gridbay node status` to show one, or join with an invitation".to_string(),
+    }
+}
+
+pub(crate) fn in_trouble(trouble: &Trouble) -> Refused {
+    Refused {
+        kind: RefusedKind::NotReady,
+        reason: trouble.to_string(),
+        hint: "set the clock right; the node goes on by itself at the next block".to_string(),
     }
 }
 

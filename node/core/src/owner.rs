@@ -20,13 +20,26 @@ impl Core {
         command: Command,
         effects: &mut Vec<Effect>,
     ) -> Result<(), Fault> {
-        let reply = match command::body_of(self, &command) {
-            Err(refused) => Reply::Refused(refused),
-            Ok(Some(body)) => self.submit_own(now, body, effects)?,
-            Ok(None) => self.command_of_agents(now, command, effects)?,
+        let reply = match self.trouble() {
+            // What a wrong clock would judge is not acknowledged.
+            Some(trouble) => Reply::Refused(command::in_trouble(&trouble)),
+            None => self.obey(now, command, effects)?,
         };
         effects.push(Effect::Reply { token, reply });
         Ok(())
+    }
+
+    fn obey(
+        &mut self,
+        now: Now,
+        command: Command,
+        effects: &mut Vec<Effect>,
+    ) -> Result<Reply, Fault> {
+        match command::body_of(self, &command) {
+            Err(refused) => Ok(Reply::Refused(refused)),
+            Ok(Some(body)) => self.submit_own(now, body, effects),
+            Ok(None) => self.command_of_agents(now, command, effects),
+        }
     }
 
     /// Signs and submits an entry of the owner, if the ledger would take it now (or soon).

@@ -210,6 +210,8 @@ pub(crate) struct Body {
     height: watch::Sender<u64>,
     troubles: watch::Sender<Vec<Trouble>>,
     disk_trouble: Option<Trouble>,
+    /// What the core says of the clock, and since when.
+    clock_trouble: Option<(gridbay_host::Trouble, Trouble)>,
     patience: Patience,
     /// Tasks that tell the core something when they end.
     tasks: JoinSet<()>,
@@ -250,6 +252,7 @@ pub fn start(parts: Parts, tools: Tools) -> std::io::Result<Started> {
         height,
         troubles,
         disk_trouble: None,
+        clock_trouble: None,
         patience: Patience::default(),
         tasks: JoinSet::new(),
         started: Instant::now(),
@@ -359,6 +362,11 @@ impl Body {
         let core = self.core.as_mut();
         let core = core.expect("the core is open while the thread serves");
         let effects = core.step(now, input)?;
+        let clock = core.trouble();
+        if clock != self.clock_trouble.as_ref().map(|(found, _)| *found) {
+            self.clock_trouble = clock.map(|found| (found, Trouble::clock(&found)));
+            self.publish_troubles();
+        }
         for effect in effects {
             self.perform(effect)?;
         }
@@ -367,7 +375,8 @@ impl Body {
 
     /// Tells all that is wrong with this node. Whoever finds another kind of trouble adds it here.
     fn publish_troubles(&self) {
-        let troubles: Vec<Trouble> = self.disk_trouble.iter().cloned().collect();
+        let clock = self.clock_trouble.iter().map(|(_, trouble)| trouble);
+        let troubles: Vec<Trouble> = self.disk_trouble.iter().chain(clock).cloned().collect();
         self.troubles.send_if_modified(|told| {
             let changed = *told != troubles;
             *told = troubles;

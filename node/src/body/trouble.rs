@@ -8,6 +8,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What to do about a disk.
 pub(crate) const DISK_HINT: &str = "free some space or repair the disk: the node tries again every few seconds and goes on by itself";
+/// What to do about a clock.
+const CLOCK_HINT: &str = "set the clock right, best by a time service such as chrony or systemd-timesyncd: the node goes on by itself at the next block";
 
 /// What kind of trouble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,6 +17,8 @@ pub(crate) const DISK_HINT: &str = "free some space or repair the disk: the node
 pub enum Kind {
     /// The disk is full or fails.
     Disk,
+    /// The clock is wrong.
+    Clock,
 }
 
 impl Kind {
@@ -22,12 +26,15 @@ impl Kind {
     pub fn name(self) -> &'static str {
         match self {
             Kind::Disk => "disk",
+            Kind::Clock => "clock",
         }
     }
-    /// Whether the node has stopped acknowledging because of it.
+    /// Whether the node's ledger is closed because of it. A wrong clock only makes it refuse its users'
+    /// commands and promise no entry: it follows, serves and votes.
     pub fn halts(self) -> bool {
         match self {
             Kind::Disk => true,
+            Kind::Clock => false,
         }
     }
 }
@@ -48,14 +55,21 @@ pub struct Trouble {
 impl Trouble {
     /// The disk failed now.
     pub(crate) fn disk(error: &dyn std::error::Error) -> Trouble {
+        Trouble::now(Kind::Disk, causes(error), DISK_HINT)
+    }
+    /// The clock was found wrong now.
+    pub(crate) fn clock(error: &gridbay_host::Trouble) -> Trouble {
+        Trouble::now(Kind::Clock, error.to_string(), CLOCK_HINT)
+    }
+    fn now(kind: Kind, what: String, hint: &str) -> Trouble {
         let now = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default();
         Trouble {
-            kind: Kind::Disk,
+            kind,
             since_ms: u64::try_from(now.as_millis()).unwrap_or(u64::MAX),
-            what: causes(error),
-            hint: DISK_HINT.to_owned(),
+            what,
+            hint: hint.to_owned(),
         }
     }
 }

@@ -24,7 +24,7 @@ variants!(INPUTS, input_name, Input:
     Start, Tick, PeerUp, PeerDown, Host, Advert, Asked, Answered, Command, Staged, JobPhase, Fetched,
 );
 variants!(COMMANDS, command_name, Command:
-    Order, Cancel, SetOffer, WithdrawOffer, Transfer, Join, Drain,
+    Order, Cancel, SetOffer, WithdrawOffer, Transfer, Send, Join, Drain,
 );
 variants!(EFFECTS, effect_name, Effect:
     WakeAt, Broadcast, Send, Penalise, Gossip, Judge, Ask, Answer, Report, ReadOutput, Stage, StartJob,

@@ -58,12 +58,27 @@ const SLIPS: [Slip; 8] = [
 
 /// A sealed bid and what is to become of it.
 pub(super) struct Opening {
-    client: usize,
-    commit: EntryId,
+    pub(super) client: usize,
+    pub(super) commit: EntryId,
     bid: Bid,
     salt: [u8; 32],
     slip: Slip,
     looks: u32,
+}
+
+impl Opening {
+    /// What opens the bid, right or wrong.
+    pub(super) fn open(&self) -> Open {
+        let mut salt = self.salt;
+        if self.slip == Slip::Salt {
+            salt[0] ^= 1;
+        }
+        Open {
+            commit: self.commit,
+            bid: self.bid.clone(),
+            salt,
+        }
+    }
 }
 
 impl Desk<'_> {
@@ -143,6 +158,11 @@ impl Desk<'_> {
         };
         Some((entry, opening))
     }
+    /// A bid that was never committed.
+    pub(super) fn imagined(&mut self) -> Option<Opening> {
+        let client = self.load.rng.index(self.load.clients.len());
+        self.commit(client).map(|(_, opening)| opening)
+    }
     fn purchase(&mut self, client: usize) -> Option<SignedEntry> {
         let (account, key) = self.client(client)?;
         let class = self.load.class(self.classes);
@@ -166,14 +186,17 @@ impl Desk<'_> {
             return (None, again);
         };
         let Some(order) = self.state.order(&order_of(&opening.commit)) else {
-            return (None, again);
+            // Gone: not yet in a block, or unopened when its time was over.
+            let appeal = self.appeal(opening);
+            let again = again && appeal.is_none();
+            return (appeal, again);
         };
         let (calendar, next) = (self.state.calendar(), self.state.height() + 1);
         let first = calendar.last_of_round(order.round) + 1;
         let last = calendar.last_of_round(order.round + 1) - 1;
         let is_open = order.bid().is_some();
         let due = match opening.slip {
-            Slip::Forgets => return (None, false),
+            Slip::Forgets => false,
             Slip::Early => next < first,
             Slip::Late => next > last,
             Slip::Twice if is_open => true,
@@ -182,16 +205,7 @@ impl Desk<'_> {
         if !due {
             return (None, again);
         }
-        let mut salt = opening.salt;
-        if opening.slip == Slip::Salt {
-            salt[0] ^= 1;
-        }
-        let open = Open {
-            commit: opening.commit,
-            bid: opening.bid.clone(),
-            salt,
-        };
-        let entry = self.sign(account, &key, EntryBody::Open(open));
+        let entry = self.sign(account, &key, EntryBody::Open(opening.open()));
         let again = again && opening.slip == Slip::Twice && !is_open;
         (Some(entry), again)
     }

@@ -52,6 +52,7 @@ const BLUNDERS: &[Blunder] = &[
     nothing_to_deliver,
     nothing_to_fail,
     firm_slots,
+    nothing_to_appeal,
 ];
 
 impl World {
@@ -376,4 +377,9 @@ fn bought(desk: &mut Desk<'_>) -> Option<(LeaseId, AccountId, Key)> {
 fn firm_slots(desk: &mut Desk<'_>) -> Option<SignedEntry> {
     let slots = desk.state.policy().max_firm_slots + 1;
     desk.purchase_of(slots, micros(1))
+}
+
+fn nothing_to_appeal(desk: &mut Desk<'_>) -> Option<SignedEntry> {
+    let bid = desk.imagined()?;
+    desk.appeal_for_nothing(bid)
 }

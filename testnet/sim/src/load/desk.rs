@@ -110,22 +110,27 @@ impl World {
         to: usize,
         make: impl FnOnce(&mut Desk<'_>) -> Option<SignedEntry>,
     ) -> bool {
-        let classes = self.classes();
-        let Some(core) = self.machines[to].core.as_ref() else {
-            return false;
-        };
-        let mut desk = Desk {
-            state: core.state(),
-            load: &mut self.load,
-            classes: &classes,
-            patron: self.plan.validators,
-        };
-        let entry = make(&mut desk);
+        let entry = self.draw_up(to, make);
         let written = entry.is_some();
         if let Some(entry) = entry {
             self.hand_in(to, vec![entry]);
         }
         written
+    }
+    /// An entry made by the ledger of a node; `None` if the node is down or there is nothing to write.
+    pub(super) fn draw_up(
+        &mut self,
+        by: usize,
+        make: impl FnOnce(&mut Desk<'_>) -> Option<SignedEntry>,
+    ) -> Option<SignedEntry> {
+        let classes = self.classes();
+        let core = self.machines[by].core.as_ref()?;
+        make(&mut Desk {
+            state: core.state(),
+            load: &mut self.load,
+            classes: &classes,
+            patron: self.plan.validators,
+        })
     }
     /// Sends entries to a node, and notes what its ledger says of them.
     pub(super) fn hand_in(&mut self, to: usize, entries: Vec<SignedEntry>) {

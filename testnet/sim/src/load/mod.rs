@@ -7,6 +7,7 @@
 //! 3. What has to happen at a certain time after a deed is an errand.
 //! 4. What was refused for good must never take effect (`promise`).
 
+mod appellant;
 mod buyer;
 mod client;
 mod clumsy;

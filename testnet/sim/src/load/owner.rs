@@ -27,7 +27,18 @@ impl World {
         };
         let amount = micros(self.load.rng.range(1, 3_000_000));
         let memo = Hash32(self.load.rng.bytes32());
-        let command = Command::Transfer { to, amount, memo };
+        // Half of the owners sign their transfers themselves, to send the same entry again if need be.
+        let signs = self.load.rng.chance(500_000);
+        let signed = self.draw_up(from, |desk| {
+            let account = desk.account(from).filter(|_| signs)?;
+            let key = desk.load.keys.get(from)?.clone();
+            let body = EntryBody::Transfer { to, amount, memo };
+            Some(desk.sign(account, &key, body))
+        });
+        let command = match signed {
+            Some(entry) => Command::Send(Box::new(entry)),
+            None => Command::Transfer { to, amount, memo },
+        };
         self.command(from, "transfer", command);
     }
     /// The owner of a node lets another key of his trade; a client changes his key for a new one.

@@ -43,6 +43,11 @@ fn is_for_good(refusal: &Refusal) -> bool {
         | Refusal::FirmSlots { .. } => true,
         // What has been opened is never sealed again, what exits never stays, and a token stays used.
         Refusal::NotSealed(_) | Refusal::Exiting(_) | Refusal::TokenUsed { .. } => true,
+        // An appeal brings what it has.
+        Refusal::OpeningLapsed { .. }
+        | Refusal::ReceiptLate { .. }
+        | Refusal::Receipts(_)
+        | Refusal::ReceiptPower { .. } => true,
         _ => false,
     }
 }
