@@ -123,11 +123,9 @@ impl Env {
         let votes = evidence.votes.iter().flat_map(|(_, pairs)| pairs);
         let votes: Vec<Evidence> = votes
             .map(|(a, b)| (convert::signed_vote_out(a), convert::signed_vote_out(b)))
-            .map(|(first, second)| Evidence {
-                first: first.vote,
-                first_signature: first.signature,
-                second: second.vote,
-                second_signature: second.signature,
+            // In the order that convicts, not in the order of arrival.
+            .map(|(one, other)| {
+                Evidence::new((one.vote, one.signature), (other.vote, other.signature))
             })
             .collect();
         let proposals = evidence.proposals.iter().flat_map(|(_, pairs)| pairs);
