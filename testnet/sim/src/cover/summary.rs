@@ -25,7 +25,9 @@ impl fmt::Display for Cover {
                 let count = self.seen.get(&(*kind, *variant)).copied();
                 (*variant, count.unwrap_or(0))
             });
-            let rows = rows.filter(|(variant, n)| *n > 0 || !super::is_unreached(&(kind, variant)));
+            let rows = rows.filter(|(variant, n)| {
+                *n > 0 || !super::is_listed(super::UNREACHED, &(kind, variant))
+            });
             table(f, kind, rows)?;
         }
         writeln!(f, "Out of reach")?;
