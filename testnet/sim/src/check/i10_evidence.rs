@@ -3,7 +3,8 @@
 //! 1. Evidence in a block names liars only. (That no honest node is blamed by a peer, the world itself watches.)
 //! 2. If two votes of a liar for one step reach an honest validator from the liar itself while that validator runs
 //!    their height, it is a witness until its process ends. A deed that most of the honest validators
-//!    witnessed, long enough before the end for each of them to have had turns, is in a block at the end.
+//!    witnessed, long enough before the end for each of them to have had turns, has convicted the liar in a block at the
+//!    end: of this deed or of another at that height, as consensus keeps three deeds of a validator and height.
 
 use super::i09_one_statement::{Statement, Step, statement};
 use super::{Check, Sight};
@@ -23,13 +24,13 @@ pub(crate) struct Convictions {
     /// What each validator heard of each deed: the first vote.
     heard: BTreeMap<(usize, Deed), Option<BlockId>>,
     witnesses: BTreeMap<Deed, BTreeSet<usize>>,
-    convicted: BTreeSet<Deed>,
+    /// Who was convicted of something at a height.
+    convicted: BTreeSet<(ValidatorId, u64)>,
     height: u64,
 }
 
 impl Convictions {
     fn evidence(&mut self, item: &Evidence, honest: &[ValidatorId]) -> Result<(), String> {
-        use gridbay_protocol::vote::VoteKind;
         let vote = item.first;
         if honest.contains(&vote.validator) {
             let (height, round) = (vote.height, vote.round);
@@ -38,12 +39,7 @@ impl Convictions {
                 vote.validator
             ));
         }
-        let step = match vote.kind {
-            VoteKind::Prevote => Step::Prevote,
-            VoteKind::Precommit => Step::Precommit,
-        };
-        let deed = (vote.validator, (vote.height, vote.round, step));
-        self.convicted.insert(deed);
+        self.convicted.insert((vote.validator, vote.height));
         Ok(())
     }
     /// A validator that runs a vote's height hears it.
@@ -68,7 +64,7 @@ impl Convictions {
         let turns = 4 * validators as u64;
         for ((liar, place), witnesses) in &self.witnesses {
             let seen = 2 * witnesses.len() > honest && place.0 + turns < self.height;
-            if seen && !self.convicted.contains(&(*liar, *place)) {
+            if seen && !self.convicted.contains(&(*liar, place.0)) {
                 return Err(format!(
                     "{liar} equivocated at {place:?}, {witnesses:?} saw it, no block says so"
                 ));

@@ -197,11 +197,12 @@ pub(super) mod tests {
     #[test]
     fn reserves_hold_and_all_or_none_is_all_or_none() {
         let offers = [offer(1, 2, 10), offer(2, 2, 40)];
-        // Three or nothing at 30 each: 90 covers 10 + 10 + 40; without it the sellers keep 60.
+        // Three or nothing at 30 each: without it the sellers keep 100, with it 40.
         let (awards, sold) = clear(&offers, &[bid(1, 3, &[(3, 30)])]);
-        assert_eq!((awards[0].units, awards[0].pay.micros()), (3, 90));
+        assert_eq!((awards[0].units, awards[0].pay.micros()), (3, 60));
         let earned: Vec<_> = sold.iter().map(|s| (s.units, s.earns.micros())).collect();
-        assert_eq!(earned, [(2, 50), (1, 40)]);
-        assert_eq!(clear(&offers, &[bid(1, 3, &[(3, 29)])]).0, []);
+        assert_eq!(earned, [(2, 20), (1, 40)]);
+        assert_eq!(clear(&offers, &[bid(1, 3, &[(3, 20)])]).0.len(), 1, "a tie");
+        assert_eq!(clear(&offers, &[bid(1, 3, &[(3, 19)])]).0, []);
     }
 }
