@@ -164,10 +164,12 @@ fn draw_liars(plan: &Plan, rng: &mut Rng) -> Vec<Lying> {
     liars
 }
 
+/// Adds faults of one kind from a time on.
+type Kind = fn(&Plan, &mut Rng, u64, &mut Vec<Timed>);
+
 fn draw_faults(plan: &Plan, rng: &mut Rng) -> Vec<Timed> {
     let mut faults = Vec::new();
-    let kinds: [fn(&Plan, &mut Rng, u64, &mut Vec<Timed>); 6] =
-        [crashes, cuts, skews, pauses, slowness, disks];
+    let kinds: [Kind; 6] = [crashes, cuts, skews, pauses, slowness, disks];
     for kind in kinds {
         if !rng.chance(500_000) {
             continue;

@@ -82,7 +82,7 @@ fn survives(validators: usize, cut: Cut) {
             .round_heights,
     );
     let mut world = World::new(plan, check::all(), Trace::default());
-    let mut run = |world: &mut World, end| {
+    let run = |world: &mut World, end| {
         if let Err(broken) = world.run_until(end) {
             panic!("{name}: {broken}");
         }
