@@ -6,7 +6,7 @@ use gridbay_sim::plan::Plan;
 use gridbay_sim::run;
 
 /// Seeds of the worlds.
-const SEEDS: std::ops::Range<u64> = 1..4;
+const SEEDS: std::ops::Range<u64> = 1..8;
 
 /// A calm plan of half the usual length: enough to count.
 fn short(seed: u64) -> Plan {

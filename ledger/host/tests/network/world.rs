@@ -71,6 +71,8 @@ pub(crate) struct World {
     pub(crate) penalties: Vec<(usize, Peer, Offence)>,
     pub(crate) equivocations: Vec<Equivocation>,
     pub(crate) acknowledged: BTreeSet<EntryId>,
+    /// Hosts with the entries that each acknowledged.
+    pub(crate) promised: BTreeSet<(usize, EntryId)>,
     /// Entries whose owner's host has receipts of more than two thirds.
     pub(crate) receipted: BTreeSet<EntryId>,
     pub(crate) refused: BTreeMap<EntryId, PoolRefusal>,
@@ -115,6 +117,7 @@ impl World {
             penalties: vec![],
             equivocations: vec![],
             acknowledged: BTreeSet::new(),
+            promised: BTreeSet::new(),
             receipted: BTreeSet::new(),
             refused: BTreeMap::new(),
             votes: BTreeMap::new(),
@@ -299,6 +302,7 @@ impl World {
                 HostEffect::Equivocation(found) => self.equivocations.push(found),
                 HostEffect::Acknowledged { entry } => {
                     self.acknowledged.insert(entry);
+                    self.promised.insert((i, entry));
                 }
                 HostEffect::Receipted { entry } => {
                     self.receipted.insert(entry);
