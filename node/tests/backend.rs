@@ -110,10 +110,10 @@ struct World {
     _dir: tempfile::TempDir,
 }
 
-async fn world() -> World {
-    let dir = tempfile::tempdir().unwrap();
-    let genesis = genesis();
-    let (overlay, events) = overlay::start(OverlayConfig {
+async fn lonely_overlay(
+    genesis: &Genesis,
+) -> (overlay::OverlayHandle, mpsc::Receiver<overlay::Event>) {
+    overlay::start(OverlayConfig {
         seed: TransportSeed(TRANSPORT),
         network: genesis.network().0,
         listen: vec!["/ip4/127.0.0.1/tcp/0".parse().unwrap()],
@@ -123,7 +123,13 @@ async fn world() -> World {
         tuning: Tuning::local(),
     })
     .await
-    .unwrap();
+    .unwrap()
+}
+
+async fn world() -> World {
+    let dir = tempfile::tempdir().unwrap();
+    let genesis = genesis();
+    let (overlay, events) = lonely_overlay(&genesis).await;
     let host = HostConfig {
         genesis: genesis.clone(),
         key: Some(secret(3)),

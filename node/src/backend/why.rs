@@ -185,16 +185,25 @@ fn acknowledged(core: &Core, agent: &OrderAgent) -> Option<(usize, usize)> {
     Some((core.host().receipts(&entry).len(), all))
 }
 
-fn checks(f: &Facts) -> Vec<WhyCheck> {
-    let check = |condition: String, met: bool, figures: String| WhyCheck {
+fn check(condition: String, met: bool, figures: String) -> WhyCheck {
+    WhyCheck {
         condition,
         met,
         figures,
-    };
+    }
+}
+
+fn checks(f: &Facts) -> Vec<WhyCheck> {
+    let mut checks = checks_of_terms(f);
+    checks.extend(checks_of_progress(f));
+    checks
+}
+
+/// Whether what the order asks for is there, and paid for.
+fn checks_of_terms(f: &Facts) -> Vec<WhyCheck> {
     let or_none = |price: Option<Credits>| price.map_or("none".to_owned(), |p| p.to_string());
     let missing = f.needed.saturating_sub(f.locked);
-    let (ranks, begun, done) = f.ranks;
-    let mut checks = vec![
+    vec![
         check(
             format!("units of class {}", f.class),
             f.offered >= f.fewest,
@@ -234,18 +243,23 @@ fn checks(f: &Facts) -> Vec<WhyCheck> {
             f.is_buy || f.needed <= f.budget.saturating_sub(f.paid),
             format!("{} of {} paid", f.paid, f.budget),
         ),
-    ];
+    ]
+}
+
+/// How far the order has come.
+fn checks_of_progress(f: &Facts) -> Vec<WhyCheck> {
+    let (ranks, begun, done) = f.ranks;
     let sealed = f
         .sealed_in
         .map_or(String::new(), |r| format!(", sealed in round {r}"));
-    checks.push(check(
+    let mut checks = vec![check(
         "its round has closed".into(),
         !matches!(f.state, JobState::Queued | JobState::Bidding),
         format!(
             "height {}, round {} closes at height {}, slot {}{sealed}",
             f.height, f.round, f.closes_at, f.slot
         ),
-    ));
+    )];
     if let Some((by, all)) = f.acknowledged {
         checks.push(check(
             "its entry is acknowledged".into(),

@@ -328,6 +328,12 @@ impl Rewrite {
                 fields[at] = &named;
                 map(&fields)
             }
+            _ => return self.rewrite_value(item, body),
+        })
+    }
+    /// As [`Rewrite::rewrite`], of a single value.
+    fn rewrite_value(self, item: &Item, body: &[u8]) -> Option<Vec<u8>> {
+        Some(match self {
             Rewrite::Hex => {
                 let hex = data_encoding::HEXLOWER.encode(body);
                 [head(TEXT, hex.len() as u64), hex.into_bytes()].concat()
@@ -353,7 +359,7 @@ impl Rewrite {
                 };
                 [&[0xfb][..], &value.to_be_bytes()].concat()
             }
-            Rewrite::Trailing => return None,
+            _ => return None,
         })
     }
 }

@@ -55,7 +55,7 @@ fn job(state: &str) -> JobRecord {
         "opened_height":null,"won_height":null,"lease":null,"sellers":[],"running_ms":null,
         "ended_ms":null,"exits":[],"files":[],"paid":"0","price":null,"preemptions":0}}"#
     );
-    serde_json::from_str(&text).unwrap()
+    serde_json::from_str(&text).expect("a job's record")
 }
 
 fn good() -> Case {
