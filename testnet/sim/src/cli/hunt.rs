@@ -5,7 +5,8 @@
 //! 1. an invariant breaks, or a node panics, in a seed that passes without the fault: it is found;
 //! 2. or its time is over: it is missed.
 //!
-//! The fault acts in all nodes of a world. A seed that fails without any fault proves nothing and is passed over.
+//! The fault acts in all nodes of a world. Before the hunt some seeds run without any fault. An invariant that breaks then,
+//! or later in a seed that is run without its fault, proves nothing: it is passed over in the whole hunt.
 
 use super::{SimError, seeds};
 use crate::check::Broken;
@@ -14,7 +15,7 @@ use crate::run::{Outcome, run};
 use crate::trace::Trace;
 use gridbay_protocol::planted::{self, Planted};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -32,6 +33,9 @@ pub struct Hunt {
     /// Seeds to try, the first included, the last not
     #[arg(long, value_name = "A..B", value_parser = seeds, default_value = "0..100000")]
     seeds: Range<u64>,
+    /// Seeds to run without a fault beforehand
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    baseline: u64,
     /// Worlds at a time; one per processor if not given
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
@@ -58,8 +62,34 @@ struct Verdict {
     seconds: f64,
 }
 
-/// Seeds, and whether they pass without a fault.
-type Fair = BTreeMap<u64, bool>;
+/// What happens without a fault.
+#[derive(Debug, Default)]
+struct Baseline {
+    /// Seeds, and whether they pass.
+    passes: BTreeMap<u64, bool>,
+    /// Invariants that broke.
+    noise: BTreeSet<&'static str>,
+}
+
+impl Baseline {
+    fn run(&mut self, seeds: &[u64]) {
+        for outcome in worlds(seeds, None) {
+            let passes = outcome.broken.is_none();
+            self.passes.insert(outcome.plan.seed, passes);
+            self.noise.extend(outcome.broken.map(|broken| broken.id));
+        }
+    }
+    /// Whether a breach in a seed is due to the fault that acted.
+    fn convicts(&mut self, seed: u64, broken: &Broken) -> bool {
+        if self.noise.contains(broken.id) {
+            return false;
+        }
+        if !self.passes.contains_key(&seed) {
+            self.run(&[seed]);
+        }
+        self.passes.get(&seed) == Some(&true) && !self.noise.contains(broken.id)
+    }
+}
 
 impl Hunt {
     pub(super) fn run(&self, out: &mut dyn Write) -> Result<bool, SimError> {
@@ -67,30 +97,37 @@ impl Hunt {
             [] => Planted::ALL,
             some => some,
         };
-        let (mut fair, mut verdicts) = (Fair::new(), Vec::new());
-        for fault in all {
-            if self.list {
-                writeln!(out, "{}", fault.name())?;
-                continue;
+        if self.list {
+            for fault in all {
+                writeln!(out, "{:<26} {}", fault.name(), fault.what())?;
             }
-            let verdict = self.hunt(*fault, &mut fair);
+            return Ok(true);
+        }
+        let (mut baseline, mut verdicts) = (Baseline::default(), Vec::new());
+        let seeds: Vec<u64> = self.seeds.clone().take(self.baseline as usize).collect();
+        for seeds in seeds.chunks(self.jobs()) {
+            baseline.run(seeds);
+        }
+        writeln!(out, "broken without a fault: {:?}", baseline.noise)?;
+        for fault in all {
+            let verdict = self.hunt(*fault, &mut baseline);
             writeln!(out, "{}", line(&verdict))?;
             out.flush()?;
             verdicts.push(verdict);
             self.keep(&verdicts)?;
         }
-        if self.list {
-            return Ok(true);
-        }
         let missed = verdicts.iter().filter(|v| v.by.is_none()).count();
         writeln!(out, "{} found, {missed} missed", verdicts.len() - missed)?;
         Ok(missed == 0)
     }
-    fn hunt(&self, fault: Planted, fair: &mut Fair) -> Verdict {
+    /// Worlds at a time.
+    fn jobs(&self) -> usize {
+        let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.jobs.unwrap_or_else(processors).max(1)
+    }
+    fn hunt(&self, fault: Planted, baseline: &mut Baseline) -> Verdict {
         let began = Instant::now();
         let limit = Duration::from_secs_f64(self.minutes.max(0.0) * 60.0);
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        let jobs = self.jobs.unwrap_or(processors).max(1);
         let mut left = self.seeds.clone();
         let mut verdict = Verdict {
             fault: fault.name(),
@@ -101,11 +138,12 @@ impl Hunt {
             seconds: 0.0,
         };
         while verdict.by.is_none() && began.elapsed() < limit && !left.is_empty() {
-            let seeds: Vec<u64> = left.by_ref().take(jobs).collect();
+            let seeds: Vec<u64> = left.by_ref().take(self.jobs()).collect();
             verdict.seeds += seeds.len() as u64;
             for outcome in worlds(&seeds, Some(fault)) {
                 let seed = outcome.plan.seed;
-                let Some(broken) = outcome.broken.filter(|_| is_fair(seed, fair)) else {
+                let broken = outcome.broken;
+                let Some(broken) = broken.filter(|b| baseline.convicts(seed, b)) else {
                     continue;
                 };
                 (verdict.by, verdict.seed) = (Some(broken.id), Some(seed));
@@ -155,12 +193,6 @@ fn stillborn(seed: u64) -> Outcome {
         cover: Default::default(),
         yields: Default::default(),
     }
-}
-
-/// Whether a seed passes without a fault, as it should.
-fn is_fair(seed: u64, fair: &mut Fair) -> bool {
-    let passes = |seed| worlds(&[seed], None).iter().all(|o| o.broken.is_none());
-    *fair.entry(seed).or_insert_with(|| passes(seed))
 }
 
 fn line(verdict: &Verdict) -> String {
