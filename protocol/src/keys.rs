@@ -155,11 +155,10 @@ impl SecretKey {
     }
     /// Signs `body` for `domain` on `network`.
     pub fn sign(&self, domain: Domain, network: &NetworkId, body: &[u8]) -> Signature {
-        Signature(
-            self.0
-                .sign(&signing_bytes(domain, network, body))
-                .to_bytes(),
-        )
+        let message = signing_bytes(domain, network, body);
+        let signature = self.0.sign(&message).to_bytes();
+        memo::made(&[self.public().as_bytes(), &message, &signature]);
+        Signature(signature)
     }
 }
 impl fmt::Debug for SecretKey {

@@ -4,7 +4,8 @@
 //! on the same signatures again. With [`remember`] a thread keeps what passed; a verdict is a function of the bytes
 //! alone, so nothing but speed changes. A node never turns it on: it sees each signature about once.
 //!
-//! 1. Only what passed is kept, under a hash of all that the verdict depends on.
+//! 1. Only what passed, or was signed by the thread itself, is kept, under a hash of all that the verdict
+//!    depends on.
 //! 2. A full memory is emptied and fills again.
 
 use ed25519_dalek::VerifyingKey;
@@ -32,12 +33,19 @@ pub fn remember(capacity: usize) {
     });
 }
 
-/// Whether `check` passes, or passed before for the same bytes.
-pub(crate) fn passes(parts: &[&[u8]], check: impl FnOnce() -> bool) -> bool {
-    let capacity = MEMORY.with_borrow(|memory| memory.capacity);
-    if capacity == 0 {
-        return check();
+impl Memory {
+    fn is_on(&self) -> bool {
+        self.capacity > 0
     }
+    fn keep(&mut self, name: [u8; 16]) {
+        if self.right.len() >= self.capacity {
+            self.right.clear();
+        }
+        self.right.insert(name);
+    }
+}
+
+fn name_of(parts: &[&[u8]]) -> [u8; 16] {
     let mut hasher = blake3::Hasher::new();
     for part in parts {
         hasher.update(&(part.len() as u64).to_le_bytes());
@@ -45,19 +53,31 @@ pub(crate) fn passes(parts: &[&[u8]], check: impl FnOnce() -> bool) -> bool {
     }
     let mut name = [0; 16];
     name.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+    name
+}
+
+/// Whether `check` passes, or passed before for the same bytes.
+pub(crate) fn passes(parts: &[&[u8]], check: impl FnOnce() -> bool) -> bool {
+    if !MEMORY.with_borrow(Memory::is_on) {
+        return check();
+    }
+    let name = name_of(parts);
     if MEMORY.with_borrow(|memory| memory.right.contains(&name)) {
         return true;
     }
     let right = check();
     if right {
-        MEMORY.with_borrow_mut(|memory| {
-            if memory.right.len() >= capacity {
-                memory.right.clear();
-            }
-            memory.right.insert(name);
-        });
+        MEMORY.with_borrow_mut(|memory| memory.keep(name));
     }
     right
+}
+
+/// Takes note of a signature that this thread has just made, and that is right by that.
+pub(crate) fn made(parts: &[&[u8]]) {
+    if MEMORY.with_borrow(Memory::is_on) {
+        let name = name_of(parts);
+        MEMORY.with_borrow_mut(|memory| memory.keep(name));
+    }
 }
 
 /// The key of these bytes, as `parse` finds it or found it before.
@@ -95,7 +115,10 @@ mod tests {
         assert!(!passes(&[b"a", b""], || false), "parts have lengths");
         assert!(passes(&[b"c"], || true), "a full memory starts anew");
         assert!(!passes(&[b"a"], || false));
+        made(&[b"d"]);
+        assert!(passes(&[b"d"], || false), "made here");
         remember(0);
-        assert!(!passes(&[b"c"], || false), "off");
+        made(&[b"e"]);
+        assert!(!passes(&[b"e"], || false), "off");
     }
 }
