@@ -1,7 +1,7 @@
 //! I10: injected equivocation yields verifiable evidence naming the signers; an honest node is never named.
 //!
 //! 1. Evidence in a block names liars only. (That no honest node is blamed by a peer, the world itself watches.)
-//! 2. If two votes of a liar for one step reach an honest validator from the liar itself while that validator runs
+//! 2. If two rightly signed votes of a liar for one step reach an honest validator from the liar itself while that validator runs
 //!    their height, it is a witness until its process ends. A deed that most of the honest validators
 //!    witnessed, long enough before the end for each of them to have had turns, has convicted the liar in a block at the
 //!    end: of this deed or of another at that height, as consensus keeps three deeds of a validator and height.
@@ -10,6 +10,7 @@ use super::i09_one_statement::{Statement, Step, statement};
 use super::{Check, Sight};
 use crate::found::validator_key;
 use crate::world::World;
+use gridbay_host::message::HostMessage;
 use gridbay_protocol::evidence::Evidence;
 use gridbay_protocol::ids::{BlockId, ValidatorId};
 use gridbay_protocol::validator::validator_id;
@@ -78,6 +79,15 @@ fn id(node: usize) -> ValidatorId {
     validator_id(&validator_key(node).public())
 }
 
+/// Whether a liar's vote is signed as it should be: one with a worthless signature convicts nobody.
+fn is_signed(world: &World, liar: usize, bytes: &[u8]) -> bool {
+    let Ok(HostMessage::Vote(signed)) = HostMessage::decode(bytes) else {
+        return false;
+    };
+    let key = validator_key(liar).public();
+    signed.verify(&world.network(), &key).is_ok()
+}
+
 impl Check for Convictions {
     fn id(&self) -> &'static str {
         "I10"
@@ -106,7 +116,8 @@ impl Check for Convictions {
                 let core = world.core(*node);
                 let here = core.filter(|c| c.state().height() + 1 == found.0.0);
                 let round = here.and_then(|core| core.host().round());
-                if round.is_some_and(|round| found.0.1 == round) {
+                let runs = round.is_some_and(|round| found.0.1 == round);
+                if runs && is_signed(world, *liar, bytes) {
                     self.heard(*node, id(*liar), found);
                 }
                 Ok(())

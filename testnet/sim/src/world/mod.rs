@@ -48,6 +48,7 @@ pub struct World {
     pub trace: Trace,
     /// What occurred.
     pub cover: Cover,
+    network: NetworkId,
     net: Net,
     queue: Queue,
     questions: perform::Questions,
@@ -76,6 +77,7 @@ impl World {
             rng: Rng::new(plan.seed, "world"),
             cover: Cover::default(),
             now: 0,
+            network: genesis.network(),
             genesis,
             trace,
             checks,
@@ -99,7 +101,7 @@ impl World {
     }
     /// The network.
     pub fn network(&self) -> NetworkId {
-        self.genesis.network()
+        self.network
     }
     /// The running process of a node.
     pub fn core(&self, n: usize) -> Option<&Core> {
