@@ -16,6 +16,7 @@ mod network;
 mod offers;
 mod opening;
 mod program;
+mod unwritten;
 
 pub use program::run_until_signal;
 

@@ -7,6 +7,7 @@
 //! 1. after a failed sync, the file concerned is copied, synced and put in place of the old one;
 //! 2. every file is synced.
 
+use super::unwritten::Unwritten;
 use crate::body::BodyError;
 use crate::body::halt::Reopen;
 use crate::body::jobs::Jobs;
@@ -14,7 +15,7 @@ use crate::config::Home;
 use crate::keys::NodeKeys;
 use crate::store::orders::{OrderStore, private_folder};
 use gridbay_core::Parts;
-use gridbay_host::disk::{DiskError, RealDisk};
+use gridbay_host::disk::{Disk, DiskError, RealDisk};
 use gridbay_host::{Fault, Host, HostConfig};
 use gridbay_protocol::beacon::{CHAIN_STEPS, Chain};
 use gridbay_protocol::genesis::Genesis;
@@ -64,15 +65,26 @@ impl Reopen for Opening {
         private_folder(&ledger).map_err(|e| disk("make", &ledger.to_string_lossy(), e))?;
         sync_all(&ledger).map_err(|e| disk("sync", &ledger.to_string_lossy(), e))?;
         let real = RealDisk::open(&ledger).map_err(Fault::Disk)?;
+        self.parts(Box::new(real), Some(ledger.join("index")))
+    }
+
+    fn look(&mut self) -> Result<Parts, BodyError> {
+        let real = RealDisk::open(&self.ledger()).map_err(Fault::Disk)?;
+        self.parts(Box::new(Unwritten(real)), None)
+    }
+}
+
+impl Opening {
+    fn parts(&self, disk: Box<dyn Disk>, index: Option<PathBuf>) -> Result<Parts, BodyError> {
         let validator = self.keys.validator.as_ref();
         let config = HostConfig {
             genesis: self.genesis.clone(),
             key: validator.map(|v| v.key.clone()),
             chain: validator.map(|v| Chain::new(&v.beacon_secret, CHAIN_STEPS)),
-            index: Some(ledger.join("index")),
+            index,
         };
         Ok(Parts {
-            host: Host::open(config, Box::new(real))?,
+            host: Host::open(config, disk)?,
             account_key: self.keys.account.clone(),
             node: self.keys.node(),
             orders: self.orders.load().map_err(kept("the orders"))?,

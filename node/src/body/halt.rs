@@ -39,6 +39,11 @@ pub trait Reopen: Send {
     /// # Errors
     /// The disk fails, or what lies there is damaged.
     fn open(&mut self) -> Result<gridbay_core::Parts, BodyError>;
+    /// Opens the parts to be looked at, without writing anything: their core must never be stepped.
+    ///
+    /// # Errors
+    /// What lies there cannot be read, or is damaged.
+    fn look(&mut self) -> Result<gridbay_core::Parts, BodyError>;
 }
 
 /// How often the disk was tried lately.
@@ -138,7 +143,7 @@ impl Body {
         let Some(reopen) = &mut self.tools.reopen else {
             return;
         };
-        match reopen.open() {
+        match reopen.look() {
             Ok(parts) => {
                 let core = Core::new(parts);
                 let shown = *self.height.borrow();
