@@ -12,6 +12,7 @@ use gridbay_sim::world::World;
 /// A calm plan in which these lies are told.
 fn plan(seed: u64, validators: usize, lies: &[(usize, &str)]) -> Plan {
     let mut plan = Plan::calm(seed, validators);
+    (plan.active_ms, plan.calm_ms) = (30_000, 5_000);
     for (node, lie) in lies {
         plan.liars.push(Lying {
             node: *node,
@@ -150,4 +151,27 @@ fn two_votes_for_one_step_become_evidence_against_their_signer() {
         }
     }
     assert!(found >= 1, "no evidence in the book");
+}
+
+#[test]
+fn who_lies_about_its_tip_does_not_hold_up_those_who_follow() {
+    for seed in [12, 14] {
+        let plan = plan(seed, 4, &[(1, "sync_poisoner")]);
+        let followers = plan.validators..plan.nodes();
+        let mut caught_up = vec![0; plan.nodes()];
+        let mut world = World::new(plan, check::all(), Trace::default());
+        // Once it must be waited for in vain.
+        for at in (5_000..20_000).step_by(50) {
+            world.run_until(at).expect("nothing breaks");
+            let height = |n: usize| world.core(n).map_or(0, |core| core.state().height());
+            let best = (0..4).map(height).max().unwrap_or(0);
+            for n in followers.clone() {
+                if height(n) == best || at < 6_500 {
+                    caught_up[n] = at;
+                }
+                let behind = at - caught_up[n];
+                assert!(behind <= 250, "node {n} is behind for {behind} ms at {at}");
+            }
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Sends as much as it can of what costs others work: garbage, messages beyond their caps, entries of
-//! accounts that do not exist, requests for bodies and blocks, votes and proofs with worthless signatures, for
-//! the running height and for the next ones.
+//! accounts that do not exist, requests for bodies and blocks, votes and proofs with worthless signatures, and
+//! as a validator votes and proposals of its own for every round there is; for the running height, the next and the last.
 //!
 //! Attacks I11 and I12. Bytes are capped before they are parsed, strangers' entries have a shelf of
 //! their own, answers with blocks have a pace, early messages a share per peer.
@@ -13,11 +13,12 @@ use gridbay_host::message::{
     BodyRequest, HostMessage, Polka, RoundProof, RoundProofKind, RoundVote, SignedVote, Status,
     SyncRequest,
 };
+use gridbay_protocol::election;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::{AccountId, BlockId, Hash32, ValidatorId};
 use gridbay_protocol::keys::{SecretKey, Signature};
 use gridbay_protocol::units::Credits;
-use gridbay_protocol::vote::{CertificateSignature, Vote, VoteKind};
+use gridbay_protocol::vote::{CertificateSignature, Proposal, Vote, VoteKind};
 
 /// Messages in one whim at the most.
 const BURST: u64 = 120;
@@ -74,14 +75,43 @@ fn somebodys_id(puppet: &mut Puppet<'_>) -> ValidatorId {
     members.get(member).map(|m| m.id).unwrap_or_default()
 }
 
+/// Some round near the first ones, or far away.
+fn round(puppet: &mut Puppet<'_>) -> u32 {
+    let rounds = [0, 1, 2, 3, 9, 10, 11, 100, u32::MAX - 1, u32::MAX];
+    puppet.rng.pick(&rounds).copied().unwrap_or(0)
+}
+
+/// A proposal of a block that does not exist, for a round of the running height in which it is its turn.
+fn proposal(puppet: &mut Puppet<'_>) -> HostMessage {
+    let state = puppet.core.state();
+    let height = state.height() + 1;
+    let (seed, set) = (state.election_seed(), state.validators());
+    let own = puppet.validator();
+    let turns = (0..20).filter(|r| election::proposer(&seed, height, *r, set) == own);
+    let turns: Vec<u32> = turns.collect();
+    let proposal = Proposal {
+        height,
+        round: puppet.rng.pick(&turns).copied().unwrap_or(0),
+        block: BlockId(puppet.rng.bytes32()),
+        valid_round: puppet.rng.chance(300_000).then(|| round(puppet)),
+        validator: own,
+    };
+    puppet.proposal(proposal, None)
+}
+
 fn vote(puppet: &mut Puppet<'_>) -> HostMessage {
-    let vote = Vote {
+    let mut vote = Vote {
         kind: VoteKind::Precommit,
         height: height(puppet),
-        round: puppet.rng.below(4) as u32,
+        round: round(puppet),
         block: Some(BlockId(puppet.rng.bytes32())),
         validator: somebodys_id(puppet),
     };
+    if puppet.votes() && puppet.rng.chance(500_000) {
+        // Rightly signed, whatever it says.
+        vote.validator = puppet.validator();
+        return puppet.vote(vote);
+    }
     let signature = signature(puppet);
     HostMessage::Vote(SignedVote { vote, signature })
 }
@@ -153,6 +183,7 @@ impl Lie for Flooder {
                 0 => garbage(puppet),
                 1 => oversized(puppet),
                 2..=3 => HostMessage::Entries(vec![strangers_entry(puppet)]).encode(),
+                4 if puppet.votes() => proposal(puppet).encode(),
                 4..=6 => vote(puppet).encode(),
                 7..=8 => proof(puppet).encode(),
                 _ => request(puppet).encode(),

@@ -1,12 +1,15 @@
 //! Offers units cheaply and does not deliver them. By turns it never acknowledges its leases, fails them, or
-//! acknowledges them and then refuses the jobs, does not know them any more, or says that they ended.
+//! acknowledges them and then refuses the jobs, does not know them any more, says that they ended, or talks
+//! nonsense.
 //!
 //! Attacks I8 and I16 and the buyer's money. What is not acknowledged in time ends, the offer is
 //! suspended and the order stands again; a job that its seller does not know is started anew elsewhere.
 
 use super::craft::{Instead, said, say_instead};
 use super::{Lie, Puppet};
-use gridbay_core::agent::{AgentReply, JobReport, Phase, PollJob, StartRefusal};
+use gridbay_core::agent::{
+    AgentReply, AgentRequest, JobReport, Phase, PollJob, STREAM_BYTES, StartRefusal,
+};
 use gridbay_core::effect::Effect;
 use gridbay_core::input::Input;
 use gridbay_host::message::HostMessage;
@@ -38,6 +41,8 @@ enum Way {
     Forgets,
     /// Acknowledged; jobs are said to have ended well.
     Pretends,
+    /// Acknowledged; every answer is nonsense.
+    Babbles,
 }
 
 /// See the module.
@@ -49,6 +54,33 @@ pub(super) struct PhantomSeller {
     answers: BTreeMap<u64, AgentReply>,
     instead: Instead,
     deeds: u64,
+}
+
+/// An answer to a poll that says nothing that can be.
+fn babble(puppet: &mut Puppet<'_>, jobs: &[(PollJob, Option<Phase>)]) -> AgentReply {
+    let report = |(poll, _): &(PollJob, Option<Phase>)| JobReport {
+        job: poll.job,
+        phase: Phase::Ended {
+            exit: JobExit::Code(i32::MIN),
+            started_ms: u64::MAX,
+            ended_ms: 0,
+            cpu_ms: u64::MAX,
+            rss_kib: u64::MAX,
+        },
+        stdout: vec![b'x'; 3],
+        stderr: vec![b'y'; 2 * STREAM_BYTES],
+        stdout_len: u64::MAX,
+        stderr_len: 0,
+    };
+    let bytes = vec![0; 3];
+    match puppet.rng.below(6) {
+        0 => AgentReply::Reports(jobs.iter().map(report).collect()),
+        1 => AgentReply::Reports(jobs.iter().chain(jobs).rev().map(report).collect()),
+        2 => AgentReply::Reports(vec![]),
+        3 => AgentReply::Chunk { total: 0, bytes },
+        4 => AgentReply::Ok,
+        _ => AgentReply::NotFound,
+    }
 }
 
 impl PhantomSeller {
@@ -112,8 +144,13 @@ impl PhantomSeller {
         silent && matches!(entry, EntryBody::Deliver { .. })
     }
     /// What its process would do for a buyer.
-    fn serve(&mut self, puppet: &Puppet<'_>, effect: Effect) -> Option<Effect> {
+    fn serve(&mut self, puppet: &mut Puppet<'_>, effect: Effect) -> Option<Effect> {
         match (self.way, effect) {
+            (Way::Babbles, Effect::Report { token, jobs }) => {
+                self.deeds += 1;
+                let reply = babble(puppet, &jobs);
+                Some(Effect::Answer { token, reply })
+            }
             (Way::Forgets | Way::Pretends, Effect::Report { token, jobs }) => {
                 self.deeds += 1;
                 let reports = jobs.iter().map(|(poll, _)| self.report(puppet, poll));
@@ -128,7 +165,6 @@ impl PhantomSeller {
 
 impl Lie for PhantomSeller {
     fn input(&mut self, _puppet: &mut Puppet<'_>, input: Input) -> Option<Input> {
-        use gridbay_core::agent::AgentRequest;
         if let Input::Asked { token, request, .. } = &input
             && self.way == Way::Refuses
             && matches!(request, AgentRequest::Start(_))
@@ -184,6 +220,7 @@ impl Lie for PhantomSeller {
                 Way::Refuses,
                 Way::Forgets,
                 Way::Pretends,
+                Way::Babbles,
             ];
             self.way = puppet.rng.pick(&ways).copied().unwrap_or_default();
             let offer = self.offer(puppet);

@@ -1,13 +1,14 @@
 //! Proposes blocks that are not what the rules make of them: another price, allocation or payment under the
 //! root of effects, a bid that was opened missing from the clearing, other roots, another's name, another
-//! reveal, another time, other validators, entries dropped, doubled, swapped or added, evidence against nobody.
+//! reveal, another time, other validators, entries dropped, doubled or swapped, a quorum that never was.
 //!
 //! Attacks I1, I5 and I16. Every validator executes the block before it votes; a block that differs anywhere
 //! gets no vote, and the round goes to the next proposer.
 
-use super::craft::{Instead, flip, with_entries};
+use super::craft::{Instead, flip, said, say_instead, with_entries};
 use super::{Lie, Puppet};
 use gridbay_core::effect::Effect;
+use gridbay_host::message::HostMessage;
 use gridbay_ledger::{CheckedBlock, log};
 use gridbay_protocol::block::Block;
 use gridbay_protocol::effect::Effect as Posted;
@@ -18,6 +19,7 @@ use gridbay_protocol::units::Credits;
 #[derive(Debug, Default)]
 pub(super) struct WrongClearing {
     instead: Instead,
+    claims: u64,
 }
 
 fn more(amount: Credits) -> Credits {
@@ -104,8 +106,32 @@ fn meddled(puppet: &mut Puppet<'_>, block: &Block) -> Option<Block> {
     }
 }
 
+impl WrongClearing {
+    /// Says of some proposals that the block had a quorum of prevotes in a round, past or to come.
+    fn claim(&mut self, puppet: &mut Puppet<'_>, mut effects: Vec<Effect>) -> Vec<Effect> {
+        let own = puppet.validator();
+        for effect in &mut effects {
+            let Some(HostMessage::Proposal(offered)) = said(effect) else {
+                continue;
+            };
+            let mut proposal = offered.signed.proposal;
+            if proposal.validator != own || !puppet.rng.chance(200_000) {
+                continue;
+            }
+            let round = proposal.round;
+            let rounds = [0, round.saturating_sub(1), round, round + 1, u32::MAX];
+            proposal.valid_round = puppet.rng.pick(&rounds).copied();
+            let body = offered.body.map(|block| *block);
+            *effect = say_instead(effect, &puppet.proposal(proposal, body));
+            self.claims += 1;
+        }
+        effects
+    }
+}
+
 impl Lie for WrongClearing {
     fn effects(&mut self, puppet: &mut Puppet<'_>, effects: Vec<Effect>) -> Vec<Effect> {
+        let effects = self.claim(puppet, effects);
         self.instead.bend(puppet, effects, |puppet, block| {
             if block.header.height != puppet.state().height() + 1 {
                 return None;
@@ -121,6 +147,6 @@ impl Lie for WrongClearing {
         })
     }
     fn deeds(&self) -> u64 {
-        self.instead.count
+        self.instead.count + self.claims
     }
 }
