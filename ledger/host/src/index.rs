@@ -11,6 +11,7 @@
 //! height, position; `h` → (height, block) applied; `o` order → account.
 
 use crate::limits;
+use crate::rows::{self, Rows};
 use gridbay_ledger::CheckedBlock;
 use gridbay_protocol::codec;
 use gridbay_protocol::effect::Effect;
@@ -20,21 +21,8 @@ use gridbay_protocol::payment::Purse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Blocks between two flushes; a crash costs the index at most as many, until the next start.
-const FLUSH_EVERY: u64 = 256;
-/// Bytes of sled's cache.
-const CACHE_BYTES: u64 = 8 * 1024 * 1024;
 /// Bytes of one effect: a clearing record of a full class is the largest.
 const EFFECT_BYTES: usize = 64 * 1024 * 1024;
-
-type Row = (Vec<u8>, Vec<u8>);
-
-/// Where rows are.
-#[derive(Debug)]
-enum Rows {
-    Sled(sled::Db),
-    Memory(BTreeMap<Vec<u8>, Vec<u8>>),
-}
 
 /// The index.
 #[derive(Debug)]
@@ -72,83 +60,6 @@ fn auction_id(effect: &Effect) -> Option<[u8; 32]> {
     }
 }
 
-fn open_sled(directory: &Path) -> Result<sled::Db, sled::Error> {
-    sled::Config::new()
-        .path(directory)
-        .cache_capacity(CACHE_BYTES)
-        .flush_every_ms(None)
-        .open()
-}
-
-fn open_rows(directory: Option<&Path>) -> Rows {
-    let Some(directory) = directory else {
-        return Rows::Memory(BTreeMap::new());
-    };
-    let opened = open_sled(directory).or_else(|error| {
-        tracing::warn!(%error, "the index is torn and made anew");
-        wipe(directory);
-        open_sled(directory)
-    });
-    match opened {
-        Ok(db) => Rows::Sled(db),
-        Err(error) => {
-            tracing::warn!(%error, "no index on disk, it is kept in memory");
-            Rows::Memory(BTreeMap::new())
-        }
-    }
-}
-
-fn wipe(directory: &Path) {
-    if let Err(error) = std::fs::remove_dir_all(directory) {
-        tracing::warn!(%error, "cannot remove the index");
-    }
-}
-
-impl Rows {
-    fn get(&self, key: &[u8]) -> Option<Vec<u8>> {
-        match self {
-            Rows::Sled(db) => db.get(key).ok().flatten().map(|v| v.to_vec()),
-            Rows::Memory(map) => map.get(key).cloned(),
-        }
-    }
-    fn write(&mut self, rows: Vec<Row>) -> Result<(), sled::Error> {
-        match self {
-            Rows::Sled(db) => {
-                let mut batch = sled::Batch::default();
-                for (key, value) in rows {
-                    batch.insert(key, value);
-                }
-                db.apply_batch(batch)
-            }
-            Rows::Memory(map) => {
-                map.extend(rows);
-                Ok(())
-            }
-        }
-    }
-    /// The last `limit` keys below a prefix and before `end`, descending.
-    fn last(&self, prefix: &[u8], end: Vec<u8>, limit: usize) -> Vec<Vec<u8>> {
-        let start = prefix.to_vec();
-        if start >= end {
-            return Vec::new();
-        }
-        match self {
-            Rows::Sled(db) => db
-                .range(start..end)
-                .rev()
-                .take(limit)
-                .filter_map(|row| row.ok().map(|(key, _)| key.to_vec()))
-                .collect(),
-            Rows::Memory(map) => map
-                .range(start..end)
-                .rev()
-                .take(limit)
-                .map(|(key, _)| key.clone())
-                .collect(),
-        }
-    }
-}
-
 /// Height and position from their 12 bytes.
 fn place_of(bytes: &[u8]) -> Option<(u64, u32)> {
     let (height, position) = bytes.split_first_chunk::<8>()?;
@@ -159,7 +70,7 @@ fn place_of(bytes: &[u8]) -> Option<(u64, u32)> {
 impl Index {
     /// Opens the index of a directory; `None` keeps it in memory.
     pub(crate) fn open(directory: Option<&Path>) -> Index {
-        let rows = open_rows(directory);
+        let rows = Rows::open(directory);
         let applied = rows.get(b"h").and_then(|bytes| {
             let (height, block) = bytes.split_first_chunk::<8>()?;
             let block = BlockId(block.try_into().ok()?);
@@ -201,11 +112,11 @@ impl Index {
             "the index does not belong to the block file and is made anew"
         );
         // Closes the old files before they are removed.
-        self.rows = Rows::Memory(BTreeMap::new());
+        self.rows = Rows::none();
         if let Some(directory) = &self.directory {
-            wipe(directory);
+            rows::wipe(directory);
         }
-        self.rows = open_rows(self.directory.as_deref());
+        self.rows = Rows::open(self.directory.as_deref());
         self.applied = None;
     }
     /// Adds a block, unless it is in the index. The height applied is part of the same batch.
@@ -242,21 +153,16 @@ impl Index {
         }
         if let Err(error) = self.rows.write(rows) {
             tracing::warn!(%error, height, "the index stops; it is made anew at the next start");
-            self.rows = Rows::Memory(BTreeMap::new());
+            self.rows = Rows::none();
             if let Some(directory) = self.directory.take() {
-                wipe(&directory);
+                rows::wipe(&directory);
             }
         }
         self.applied = Some((height, id));
-        if height.is_multiple_of(FLUSH_EVERY) {
-            self.flush();
-        }
     }
-    /// Hands what was written to the operating system.
+    /// Makes all blocks added so far safe: the next start goes on from here, or from a later snapshot.
     pub(crate) fn flush(&self) {
-        if let Rows::Sled(db) = &self.rows
-            && let Err(error) = db.flush()
-        {
+        if let Err(error) = self.rows.flush() {
             tracing::warn!(%error, "cannot flush the index");
         }
     }
@@ -319,7 +225,7 @@ impl Index {
         let end = key(b'a', &[account.as_bytes(), &before.to_be_bytes()]);
         let keys = self
             .rows
-            .last(&prefix, end, limit.min(limits::HISTORY_ROWS));
+            .last(&prefix, &end, limit.min(limits::HISTORY_ROWS));
         let items = keys.iter().map(|row| self.item(row.get(prefix.len()..)?));
         items.flatten().collect()
     }
@@ -336,7 +242,7 @@ impl Index {
     /// Clearings and buys before a place (height, position), latest first, at most `limit`.
     pub(crate) fn auctions(&self, before: (u64, u32), limit: usize) -> Vec<HistoryItem> {
         let end = key(b'c', &[&before.0.to_be_bytes(), &before.1.to_be_bytes()]);
-        let keys = self.rows.last(b"c", end, limit.min(limits::HISTORY_ROWS));
+        let keys = self.rows.last(b"c", &end, limit.min(limits::HISTORY_ROWS));
         let items = keys.iter().map(|row| self.item(row.get(1..)?));
         items.flatten().collect()
     }

@@ -7,8 +7,8 @@
 //! - `host`: the machine, one file per concern;
 //! - `consensus`: Malachite's core for one height, the only place that names it;
 //! - `guard`: the consensus key and the rule never to contradict oneself;
-//! - `frame`, `record`, `journal`, `blocks`: what is on disk; `snapshots`, `index`: what is derived from it, the
-//!   latter the only place that names sled;
+//! - `frame`, `record`, `journal`, `blocks`: what is on disk; `snapshots`, `index`: what is derived from it;
+//! - `rows`: where the index lies, the only place that names redb;
 //! - `trouble`: whether the clock is right;
 //! - `candidates`, `early`, `catchup`, `pacing`, `mempool`, `strangers`, `receipts`, `serving`: bounded memories with their policies.
 
@@ -31,6 +31,7 @@ mod pacing;
 mod receipts;
 mod record;
 mod reveals;
+mod rows;
 mod serving;
 mod snapshots;
 mod strangers;

@@ -62,9 +62,9 @@ pub const RECORD_BYTES: usize = BLOCK_BYTES + SMALL_MESSAGE_BYTES;
 /// Blocks after which a state is written down at the latest: with few entries they are executed again in
 /// well under a second, even where each carries a certificate of 64 validators.
 pub const SNAPSHOT_BLOCKS: u64 = 512;
-/// Bytes of blocks after which a state is written down: about 13,000 transfers, which are checked and
-/// executed again in less than a second.
-pub const SNAPSHOT_AFTER_BYTES: u64 = 4 * 1024 * 1024;
+/// Bytes of blocks after which a state is written down: about 6,500 transfers, which are checked and
+/// executed again in about half a second.
+pub const SNAPSHOT_AFTER_BYTES: u64 = 2 * 1024 * 1024;
 /// Bytes of a state that is written down; a larger one means starts from the genesis.
 pub const SNAPSHOT_BYTES: usize = 1024 * 1024 * 1024;
 /// Rows that one query of an account's history returns.

@@ -68,7 +68,7 @@ const TABLE: &[Row] = &[
 /// Crates, by prefix of their name, with the packages that may declare them.
 const OWNED: &[(&str, &[&str])] = &[
     ("serde_cbor", &["gridbay-protocol"]),
-    ("sled", &["gridbay-host"]),
+    ("redb", &["gridbay-host"]),
     ("arc-malachitebft-", &["gridbay-host"]),
     ("libp2p", &["gridbay-node"]),
     ("tokio", &["gridbay-node", "gridbay-testnet"]),
@@ -90,7 +90,7 @@ const IMPURE: &[&str] = &[
     "libp2p",
     "libp2p-swarm",
     "mio",
-    "sled",
+    "redb",
     "rand",
     "rand_core",
     "getrandom",
@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn an_engine_outside_its_owner_is_found() {
         for (crate_name, place) in [
-            ("sled", "gridbay-ledger"),
+            ("redb", "gridbay-ledger"),
             ("libp2p-stream", "gridbay-core"),
             ("serde_cbor", "gridbay-node"),
             ("arc-malachitebft-wal", "gridbay-core"),
@@ -251,7 +251,7 @@ mod tests {
             assert_eq!(findings.len(), 1, "{crate_name} in {place}: {findings:?}");
         }
         assert_eq!(
-            to_outsiders(&[package("gridbay-host", &["sled"], &[])]).len(),
+            to_outsiders(&[package("gridbay-host", &["redb"], &[])]).len(),
             0
         );
     }

@@ -100,8 +100,8 @@ fn the_book_survives_and_the_index_is_made_anew_when_it_has_to_be() {
     fs::remove_dir_all(root.join("index")).expect("removed");
     reopened(&world);
     // A torn index.
-    let db = root.join("index").join("db");
-    let bytes = fs::read(&db).expect("sled's file");
+    let db = root.join("index").join("index.redb");
+    let bytes = fs::read(&db).expect("the index's file");
     fs::write(&db, vec![0x5a; bytes.len()]).expect("written");
     reopened(&world);
     // No directory can be made in its place.
@@ -157,14 +157,18 @@ fn an_index_behind_the_book_is_completed() {
     // Every kind of tear that leaves a directory.
     fs::remove_dir_all(&old).unwrap();
     copy(&index, &old);
-    let db = index.join("db");
+    let db = index.join("index.redb");
     for tear in 0..4u8 {
-        let bytes = fs::read(&db).unwrap();
+        let mut bytes = fs::read(&db).unwrap();
         match tear {
             0 => fs::write(&db, &bytes[..bytes.len() / 2]).unwrap(),
             1 => fs::write(&db, []).unwrap(),
             2 => fs::remove_file(&db).unwrap(),
-            _ => fs::remove_file(index.join("conf")).unwrap(),
+            _ => {
+                // The head is whole, and the pages it points to are not.
+                bytes[4096..].fill(0x5a);
+                fs::write(&db, &bytes).unwrap();
+            }
         }
         whole();
         fs::remove_dir_all(&index).unwrap();
