@@ -7,7 +7,7 @@
 //! entry; [`receipt`] is a validator's promise to include it and [`appeal`] what an owner does about a broken one;
 //! [`effect`] is what a block does; [`genesis`] and [`invitation`] are the two ways in;
 //! [`validator`], [`vote`], [`election`] and [`beacon`] are what consensus needs; [`calendar`] counts
-//! heights into rounds and slots; [`limits`] bounds everything.
+//! heights into rounds and slots; [`limits`] bounds everything; [`fixed`] and [`apportion`] are arithmetic.
 //!
 //! The crate is pure: no I/O, no clock, no randomness, no threads, and no floats in anything that is
 //! signed, cleared or paid.
@@ -17,6 +17,7 @@
 pub mod account;
 pub mod advert;
 pub mod appeal;
+pub mod apportion;
 pub mod beacon;
 pub mod block;
 pub mod calendar;
@@ -27,6 +28,7 @@ pub mod effect;
 pub mod election;
 pub mod entry;
 pub mod evidence;
+pub mod fixed;
 pub mod genesis;
 pub mod hash;
 pub mod ids;
