@@ -3,10 +3,13 @@
 //! [`core::Core`] is the machine, [`input`] and [`effect`] its two sides. [`buyer`] and [`seller`] are
 //! the agents, [`agent`] what they say to one another. Network, timers, files and jobs are effects, answered
 //! by inputs; whoever drives the machine (the node's body, the simulator) performs them in order.
+//!
+//! Beside the machine: [`cases`] clears markets told in JSON, for people and for vectors.
 
 pub mod adverts;
 pub mod agent;
 pub mod buyer;
+pub mod cases;
 mod command;
 pub mod core;
 pub mod effect;

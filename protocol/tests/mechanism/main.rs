@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod ausubel_oracle;
-mod ausubel_vectors;
 mod placement;
 mod pool_oracle;
 mod support;
