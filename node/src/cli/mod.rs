@@ -63,7 +63,7 @@ enum Command {
     /// Follow, explain and end jobs
     #[command(subcommand)]
     Job(job::JobCommand),
-    /// See supply and prices
+    /// See supply and prices, and clear markets of a file
     #[command(subcommand)]
     Market(market::MarketCommand),
     /// See and check auctions
@@ -128,7 +128,7 @@ fn execute(cli: Cli, node_up: NodeUp) -> Result<Exit, CliError> {
         Command::Offer(command) => command.run(&at)?,
         Command::Run(args) => return args.run(&at),
         Command::Job(command) => return command.run(&at),
-        Command::Market(command) => command.run(&at)?,
+        Command::Market(command) => return command.run(&at),
         Command::Auction(command) => command.run(&at)?,
         Command::Ledger(command) => command.run(&at)?,
         Command::Config(command) => command.run(&at)?,

@@ -31,6 +31,8 @@ fn accepted_lines() {
         "gridbay found --members list.toml",
         "gridbay found member --name x --address /ip4/1.2.3.4/tcp/1 --no-validator",
         "gridbay ledger verify",
+        "gridbay market solve --mechanism ausubel --cases a.json --check",
+        "gridbay market solve --cases - -o json",
     ] {
         assert!(parse(line).is_ok(), "{line}: {}", parse(line).unwrap_err());
     }
@@ -52,6 +54,7 @@ fn refused_lines() {
         "gridbay auction verify",
         "gridbay node up -o yaml",
         "gridbay found member --name x",
+        "gridbay market solve --check",
     ] {
         let error = parse(line).err();
         assert!(error.is_some_and(|e| e.use_stderr()), "{line}");

@@ -1,7 +1,10 @@
-//! `market prices`.
+//! `market prices|solve`.
+
+mod solve;
 
 use super::context::Context;
 use super::error::{CliError, During as _};
+use super::exit::Exit;
 use super::text::or_dash;
 use crate::api::types::ClassPrice;
 use crate::ui::Table;
@@ -12,17 +15,24 @@ use clap::Subcommand;
 pub(super) enum MarketCommand {
     /// Show supply and prices by class, in credits per node-hour
     Prices,
+    Solve(solve::SolveArgs),
 }
 
 impl MarketCommand {
-    pub(super) fn run(self, at: &Context) -> Result<(), CliError> {
-        let MarketCommand::Prices = self;
-        at.wait(async {
-            let client = at.client()?;
-            let prices: Vec<ClassPrice> = client.get("/prices").await.during("no prices")?;
-            at.show(&prices, |prices| table(prices))
-        })
+    pub(super) fn run(self, at: &Context) -> Result<Exit, CliError> {
+        match self {
+            MarketCommand::Prices => prices(at).map(|()| Exit::OK),
+            MarketCommand::Solve(args) => args.run(at),
+        }
     }
+}
+
+fn prices(at: &Context) -> Result<(), CliError> {
+    at.wait(async {
+        let client = at.client()?;
+        let prices: Vec<ClassPrice> = client.get("/prices").await.during("no prices")?;
+        at.show(&prices, |prices| table(prices))
+    })
 }
 
 fn table(prices: &[ClassPrice]) -> String {
