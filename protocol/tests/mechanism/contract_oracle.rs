@@ -128,39 +128,45 @@ pub(crate) fn contract(dice: &mut Dice, id: u64) -> Contract<u64> {
     }
 }
 
+/// Nothing, or periods over most of the time of the contracts.
 pub(crate) fn supply(dice: &mut Dice) -> Vec<Period> {
-    let mut start = dice.below(6);
+    let mut start = dice.below(3);
     let mut supply = Vec::new();
-    for _ in 0..dice.below(5) {
-        let len = dice.within(1, 25);
+    for _ in 0..[0, 3, 3, 4, 4, 4, 5, 5][dice.below(8) as usize] {
+        let len = dice.within(5, 25);
         supply.push(Period {
             start,
             len,
-            cpus: dice.below(10) as u32,
+            cpus: dice.within(4, 12) as u32,
             cost: dice.below(25),
         });
-        start += len + [0, 0, dice.below(4)][dice.below(3) as usize];
+        start += len + u64::from(dice.chance(15));
     }
     dice.shuffle(&mut supply);
     supply
 }
 
 pub(crate) fn provider(dice: &mut Dice) -> Provider {
-    let policy = match dice.below(6) {
+    let policy = match dice.below(8) {
         0 => Policy::Oblivious,
         1 => Policy::Average,
         2 => Policy::Conservative,
         3 => Policy::HighValueOnly {
             threshold: dice.below(50),
         },
-        4 => Policy::PreemptConservative,
+        4 | 5 => Policy::PreemptConservative,
         _ => Policy::PreemptLeastLoss {
             now: dice.below(40),
         },
     };
+    let cost_policy = if dice.chance(25) {
+        CostPolicy::Variable
+    } else {
+        CostPolicy::Any
+    };
     Provider {
         policy,
-        cost_policy: [CostPolicy::Any, CostPolicy::Variable][dice.below(2) as usize],
+        cost_policy,
         supply: supply(dice),
     }
 }
