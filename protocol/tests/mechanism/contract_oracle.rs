@@ -222,7 +222,7 @@ fn pay(batch: &Batch, alpha_beta: (i128, u32), done: u32, earned: i128) -> i128 
 /// alpha / 2^beta.
 fn alpha_beta(aggregate: Aggregate) -> (i128, u32) {
     let whole = aggregate.at(1, 1) as i128;
-    let alpha_ppm = whole * 1_000_000 >> 32;
+    let alpha_ppm = (whole * 1_000_000) >> 32;
     let half = aggregate.at(1, 2) as i128;
     let beta = (0..5).find(|beta| whole >> beta == half);
     (alpha_ppm, beta.unwrap())
