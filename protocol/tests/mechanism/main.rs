@@ -3,6 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod ausubel_oracle;
+mod contract_book;
+mod contract_jobs;
+mod contract_oracle;
 mod placement;
 mod pool_oracle;
 mod support;
