@@ -121,7 +121,7 @@ fn assert_sound(bank: &Bank) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
     fn every_operation_does_what_the_model_does(ops in vec(op(), 1..40)) {

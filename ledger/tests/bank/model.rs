@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// An operation.
 #[derive(Clone, Debug)]
-pub enum Op {
+pub(crate) enum Op {
     Open { id: u64, base: u64, shares: u64 },
     Bid { bid: u64, account: u64, amount: u64 },
     Cancel { bid: u64 },
@@ -14,32 +14,32 @@ pub enum Op {
 
 /// The clearing of bids.
 #[derive(Clone, Debug)]
-pub struct Clear {
-    pub winners: Vec<(u64, u64)>,
-    pub owners: Option<BTreeMap<u64, Vec<(u64, u64)>>>,
-    pub keep_losers: bool,
+pub(crate) struct Clear {
+    pub(crate) winners: Vec<(u64, u64)>,
+    pub(crate) owners: Option<BTreeMap<u64, Vec<(u64, u64)>>>,
+    pub(crate) keep_losers: bool,
 }
 
 /// An account: base, shares, available, frozen.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Account {
-    pub base: i128,
-    pub shares: i128,
-    pub available: i128,
-    pub frozen: i128,
+pub(crate) struct Account {
+    pub(crate) base: i128,
+    pub(crate) shares: i128,
+    pub(crate) available: i128,
+    pub(crate) frozen: i128,
 }
 
 /// The books.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Model {
-    pub accounts: BTreeMap<u64, Account>,
-    pub bids: BTreeMap<u64, (u64, i128)>,
-    pub pool: i128,
-    pub minted: i128,
+pub(crate) struct Model {
+    pub(crate) accounts: BTreeMap<u64, Account>,
+    pub(crate) bids: BTreeMap<u64, (u64, i128)>,
+    pub(crate) pool: i128,
+    pub(crate) minted: i128,
 }
 
 /// Floors, then one by one to whoever is furthest below his exact part.
-pub fn apportion(total: i128, weights: &[i128]) -> Vec<i128> {
+pub(crate) fn apportion(total: i128, weights: &[i128]) -> Vec<i128> {
     let sum: i128 = weights.iter().sum();
     if sum == 0 {
         return vec![0; weights.len()];
@@ -57,7 +57,7 @@ pub fn apportion(total: i128, weights: &[i128]) -> Vec<i128> {
 
 impl Model {
     /// Whether the operation is accepted.
-    pub fn apply(&mut self, op: &Op) -> bool {
+    pub(crate) fn apply(&mut self, op: &Op) -> bool {
         let mut after = self.clone();
         let done = after.try_apply(op).is_some();
         if done {

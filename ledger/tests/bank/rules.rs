@@ -38,7 +38,7 @@ fn mode() -> impl Strategy<Value = Redistribution> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4_000))]
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
     fn a_tax_conserves_and_keeps_its_promises(
