@@ -17,6 +17,7 @@
 mod account;
 mod admit;
 mod audit;
+pub mod bank;
 mod book;
 mod buy;
 mod catalogue;

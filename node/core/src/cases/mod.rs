@@ -5,6 +5,7 @@
 //! below 2^53. One file of this module per mechanism knows the shape of its inputs and results.
 
 mod ausubel;
+mod bank;
 mod contract;
 
 use serde::{Deserialize, Serialize};
@@ -68,6 +69,10 @@ const SOLVERS: &[Solver] = &[
     Solver {
         name: ausubel::NAME,
         solve: ausubel::solve,
+    },
+    Solver {
+        name: bank::NAME,
+        solve: bank::solve,
     },
     Solver {
         name: contract::NAME,
