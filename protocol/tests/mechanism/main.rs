@@ -5,4 +5,7 @@
 mod ausubel_oracle;
 mod placement;
 mod pool_oracle;
+mod reservation_limits;
+mod reservation_naive;
+mod reservation_oracle;
 mod support;
