@@ -17,7 +17,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use gridbay_protocol::mechanism::reservation::{
-    BIDS, Bid, Channels, Input, NODES, Orders, Policy, SLOTS, Want, clear, hint,
+    BIDS, Bid, CHANNELS, Channels, Input, NODES, Orders, Policy, SLOTS, Want, clear, hint,
 };
 use naive::Market;
 
@@ -152,12 +152,36 @@ fn mirage(name: &str, kind: Classes) -> bool {
 
 /// The largest market that is not refused. Reported.
 fn limits(name: &str, kind: Classes) {
-    let mut market = market(NODES as u64, SLOTS, SLOTS, BIDS as u64, kind);
+    let market = market(NODES as u64, SLOTS, SLOTS, BIDS as u64, kind);
+    report(name, market);
+}
+
+/// The most that bids can make one look for in vain: entangled classes that always suffice, for any
+/// start, with a channel of the widest range, all of which are taken. Reported, for `market`'s size.
+fn in_vain(name: &str, mut market: Market) {
+    let channels = || 1..=CHANNELS;
+    for bid in &mut market.bids {
+        (bid.earliest, bid.latest, bid.slots) = (0, market.slots.into(), 1);
+        bid.channels = Some(Channels {
+            low: 1,
+            high: CHANNELS,
+        });
+    }
+    let slots = 0..market.slots;
+    market.busy_channels = slots
+        .flat_map(|s| channels().map(move |c| (c, s)))
+        .collect();
+    report(name, market);
+}
+
+/// Times ten attempts and thirty.
+fn report(name: &str, mut market: Market) {
+    let (nodes, slots, bids) = (market.nodes.len(), market.slots, market.bids.len());
     let ten = median(1, || clear(&market).unwrap());
     market.policy.orders = Orders::Three;
     let thirty = median(1, || clear(&market).unwrap());
     println!(
-        "{name:<12} {NODES} nodes, {SLOTS} slots, {BIDS} bids | 10 attempts {:8.1} ms | 30 attempts {:8.1} ms | reported",
+        "{name:<12} {nodes} nodes, {slots} slots, {bids} bids | 10 attempts {:8.1} ms | 30 attempts {:8.1} ms | reported",
         millis(ten),
         millis(thirty),
     );
@@ -169,6 +193,13 @@ fn main() -> ExitCode {
         & mirage("entangled", Classes::Entangled);
     limits("disjoint", Classes::Disjoint);
     limits("entangled", Classes::Entangled);
+    let size = (NODES as u64, SLOTS, BIDS as u64);
+    for (nodes, slots, bids) in [(97, 104, 100), size] {
+        in_vain(
+            "in vain",
+            market(nodes, slots, slots, bids, Classes::Entangled),
+        );
+    }
     if good {
         ExitCode::SUCCESS
     } else {

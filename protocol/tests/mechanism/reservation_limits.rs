@@ -2,8 +2,8 @@
 
 use gridbay_protocol::mechanism::Mechanism;
 use gridbay_protocol::mechanism::reservation::{
-    BIDS, Bid, CLASSES, Error, Input, NODES, Orders, Policy, Reservation, SLOT_RANGE, SLOTS, Want,
-    clear, rounds,
+    BIDS, Bid, CHANNELS, CLASSES, Channels, Error, Input, NODES, Orders, Policy, Reservation,
+    SLOT_RANGE, SLOTS, Want, clear, rounds,
 };
 
 type Market = Input<u64, u64>;
@@ -81,6 +81,15 @@ fn hostile_input_is_refused_with_the_reason() {
         (
             |m| m.bids[1].earliest = -SLOT_RANGE - 1,
             Error::WindowRange(2),
+        ),
+        (
+            |m| {
+                m.bids[1].channels = Some(Channels {
+                    low: 1,
+                    high: CHANNELS + 1,
+                });
+            },
+            Error::TooManyChannels(2),
         ),
         (
             |m| m.bids[1].classes = vec![want(1, 4); 7],

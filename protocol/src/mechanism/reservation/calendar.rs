@@ -1,9 +1,9 @@
-//! What is taken when: nodes by slot as bits, channels by slot as a set.
+//! What is taken when: nodes by slot, slots by channel, both as bits.
 //!
 //! Node `i` of the sorted list is bit `i % 64` of word `i / 64`; all sets of nodes have the same
 //! number of words, the calendar's width.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 /// Words of a set of that many nodes.
 pub(super) fn width(nodes: usize) -> usize {
@@ -27,6 +27,16 @@ pub(super) fn join(set: &mut [u64], other: &[u64]) {
     }
 }
 
+/// Whether a set has a member from `start` on and before `end`, which is greater.
+fn any(set: &[u64], start: usize, end: usize) -> bool {
+    let (first, last) = (start / 64, (end - 1) / 64);
+    (first..=last).any(|index| {
+        let low = if index == first { start % 64 } else { 0 };
+        let high = if index == last { (end - 1) % 64 } else { 63 };
+        set[index] & (u64::MAX << low) & (u64::MAX >> (63 - high)) != 0
+    })
+}
+
 /// The nodes of a set, rising.
 pub(super) fn members(set: &[u64]) -> impl Iterator<Item = usize> {
     set.iter().enumerate().flat_map(|(index, &word)| {
@@ -43,8 +53,9 @@ pub(super) struct Calendar {
     width: usize,
     /// Sets of busy nodes, slot after slot.
     busy: Vec<u64>,
-    /// Taken (channel, slot).
-    channels: BTreeSet<(u32, u32)>,
+    slots: u32,
+    /// Sets of the slots in which a channel is taken; a channel that never is has none.
+    channels: BTreeMap<u32, Vec<u64>>,
 }
 
 impl Calendar {
@@ -54,7 +65,8 @@ impl Calendar {
         Calendar {
             width,
             busy: vec![0; width * slots as usize],
-            channels: BTreeSet::new(),
+            slots,
+            channels: BTreeMap::new(),
         }
     }
 
@@ -76,14 +88,24 @@ impl Calendar {
 
     /// Takes a channel for `length` slots.
     pub(super) fn take_channel(&mut self, channel: u32, start: u32, length: u32) {
-        self.channels
-            .extend((start..start + length).map(|slot| (channel, slot)));
+        let none = || vec![0; width(self.slots as usize)];
+        let taken = self.channels.entry(channel).or_insert_with(none);
+        (start..start + length).for_each(|slot| insert(taken, slot as usize));
     }
 
-    /// The lowest channel of a range that is free for `length` slots. Every step passes a taken one.
+    /// The lowest channel of a range that is free for `length` slots, at least one.
     pub(super) fn free_channel(&self, low: u32, high: u32, start: u32, length: u32) -> Option<u32> {
-        let slots = |channel| (channel, start)..(channel, start + length);
-        (low..=high).find(|&channel| self.channels.range(slots(channel)).next().is_none())
+        if low > high {
+            return None;
+        }
+        let mut lowest = low;
+        for (&channel, taken) in self.channels.range(low..=high) {
+            if lowest < channel || !any(taken, start as usize, (start + length) as usize) {
+                break;
+            }
+            lowest = channel.checked_add(1)?;
+        }
+        (lowest <= high).then_some(lowest)
     }
 
     /// What is busy at some time of each run of `length` slots whose start is in `starts`. There
@@ -173,6 +195,19 @@ mod tests {
     }
 
     #[test]
+    fn parts_of_a_set_are_found() {
+        for member in [0, 1, 63, 64, 127, 128, 200] {
+            let mut set = vec![0; width(201)];
+            insert(&mut set, member);
+            for start in 0..201 {
+                for end in start + 1..=201 {
+                    assert_eq!(any(&set, start, end), (start..end).contains(&member));
+                }
+            }
+        }
+    }
+
+    #[test]
     fn channels_are_taken_for_their_slots_only() {
         let mut calendar = Calendar::new(0, 8);
         calendar.take_channel(3, 2, 2);
@@ -181,6 +216,7 @@ mod tests {
         assert_eq!(calendar.free_channel(3, 4, 1, 2), Some(4));
         assert_eq!(calendar.free_channel(3, 3, 3, 1), None);
         assert_eq!(calendar.free_channel(4, 3, 0, 1), None);
+        assert_eq!(calendar.free_channel(1, 3, 3, 1), Some(1));
         assert_eq!(calendar.free_channel(u32::MAX, u32::MAX, 0, 1), None);
     }
 }

@@ -81,10 +81,6 @@ fn first_fit<K, N>(index: usize, lot: &Lot<'_, K, N>, calendar: &Calendar) -> Op
     let mut free = vec![0; calendar.width()];
     let mut suspect = 0;
     for start in starts {
-        runs.free(start, &mut free);
-        if !lot.matching.feasible(&free, &mut suspect) {
-            continue;
-        }
         let channel = match lot.bid.channels {
             None => None,
             Some(range) => match calendar.free_channel(range.low, range.high, start, length) {
@@ -92,6 +88,10 @@ fn first_fit<K, N>(index: usize, lot: &Lot<'_, K, N>, calendar: &Calendar) -> Op
                 found => found,
             },
         };
+        runs.free(start, &mut free);
+        if !lot.matching.feasible(&free, &mut suspect) {
+            continue;
+        }
         return Some(Fit {
             lot: index,
             start,

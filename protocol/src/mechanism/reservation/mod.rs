@@ -41,6 +41,8 @@ pub const SLOTS: u32 = 1_008;
 pub const BIDS: usize = 256;
 /// Classes of one bid.
 pub const CLASSES: usize = 16;
+/// Channels that may suit one bid: all may have to be looked at for every start.
+pub const CHANNELS: u32 = 64;
 /// Sets of overlapping classes of one bid: each is counted at every start. Six classes that all
 /// overlap make 63; classes without a common node make one each.
 pub const GROUPS: usize = 64;
@@ -61,7 +63,7 @@ pub struct Want<N> {
 pub struct Channels {
     /// The lowest.
     pub low: u32,
-    /// The highest; below `low` none suits.
+    /// The highest, less than [`CHANNELS`] above the lowest; below it none suits.
     pub high: u32,
 }
 
@@ -220,6 +222,9 @@ pub enum Error<K: Debug, N: Debug> {
     /// A window beyond [`SLOT_RANGE`].
     #[error("the window of the bid {0:?} is out of range")]
     WindowRange(K),
+    /// A range of more than [`CHANNELS`] channels.
+    #[error("more than {CHANNELS} channels would suit the bid {0:?}")]
+    TooManyChannels(K),
     /// More than [`GROUPS`] sets of overlapping classes.
     #[error("the classes of the bid {0:?} overlap in more than {GROUPS} ways")]
     TooEntangled(K),

@@ -12,7 +12,9 @@ use std::ops::RangeInclusive;
 use super::calendar::{Calendar, insert, width};
 use super::greedy::Fit;
 use super::matching::Matching;
-use super::{Award, BIDS, Bid, CLASSES, Error, Input, NODES, Placement, SLOT_RANGE, SLOTS};
+use super::{
+    Award, BIDS, Bid, CHANNELS, CLASSES, Error, Input, NODES, Placement, SLOT_RANGE, SLOTS,
+};
 
 /// A bid that counts.
 #[derive(Debug)]
@@ -156,6 +158,10 @@ pub(super) fn check<K: Clone + Debug, N: Debug>(bid: &Bid<K, N>) -> Result<(), E
     let range = -SLOT_RANGE..=SLOT_RANGE;
     if !range.contains(&bid.earliest) || !range.contains(&bid.latest) {
         return Err(Error::WindowRange(id()));
+    }
+    let beyond = bid.channels.and_then(|c| c.high.checked_sub(c.low));
+    if beyond.is_some_and(|beyond| beyond >= CHANNELS) {
+        return Err(Error::TooManyChannels(id()));
     }
     Ok(())
 }
