@@ -5,7 +5,9 @@
 mod ausubel_oracle;
 mod placement;
 mod pool_oracle;
+mod reservation_hint;
 mod reservation_limits;
+mod reservation_markets;
 mod reservation_naive;
 mod reservation_oracle;
 mod support;
