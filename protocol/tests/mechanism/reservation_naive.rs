@@ -11,6 +11,9 @@ type Offer = Bid<u64, u64>;
 /// Chooses nodes for quantities of lists of free nodes, rising; `None` if they do not suffice.
 pub(crate) type Pick = fn(&[(usize, Vec<u64>)]) -> Option<Vec<Vec<u64>>>;
 
+/// What ranks a bid, as a fraction.
+type Figure = fn(&Offer) -> (u128, u128);
+
 /// The best attempt, with any way of choosing nodes.
 pub(crate) fn clear(market: &Market, pick: Pick) -> Outcome<u64, u64> {
     let valid = |bid: &&Offer| {
@@ -22,7 +25,7 @@ pub(crate) fn clear(market: &Market, pick: Pick) -> Outcome<u64, u64> {
             && size * u128::from(market.reserve) <= u128::from(bid.value)
     };
     let bids: Vec<&Offer> = market.bids.iter().filter(valid).collect();
-    let figures: &[fn(&Offer) -> (u128, u128)] = &[
+    let figures: &[Figure] = &[
         |bid| (bid.value.into(), bid.node_slots()),
         |bid| (bid.value.into(), 1),
         // Of squares; tests that rank like this keep values below 2^40.
