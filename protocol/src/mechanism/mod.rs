@@ -16,6 +16,7 @@ pub mod contract;
 pub mod level;
 pub mod placement;
 pub mod pool;
+pub mod reservation;
 
 /// A way to sell. Implementors are markers without data.
 pub trait Mechanism {
@@ -110,6 +111,7 @@ impl<M: Mechanism + Sync> Listed for M {
 pub static REGISTRY: &[&dyn Listed] = &[
     &ausubel::Ausubel::<u64>::NEW,
     &contract::Contracts::<u64>::NEW,
+    &reservation::Reservation::<u64, u64>::NEW,
 ];
 
 /// The mechanism of that name.

@@ -7,6 +7,7 @@
 mod ausubel;
 mod bank;
 mod contract;
+mod reservation;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -77,6 +78,10 @@ const SOLVERS: &[Solver] = &[
     Solver {
         name: contract::NAME,
         solve: contract::solve,
+    },
+    Solver {
+        name: reservation::NAME,
+        solve: reservation::solve,
     },
 ];
 
