@@ -12,6 +12,7 @@
 //! is the view without types: what a name lookup, a help page or a conformance test needs.
 
 pub mod ausubel;
+pub mod deadline;
 pub mod level;
 pub mod placement;
 pub mod pool;
@@ -106,7 +107,10 @@ impl<M: Mechanism + Sync> Listed for M {
 }
 
 /// Every mechanism that an offer may name, by name.
-pub static REGISTRY: &[&dyn Listed] = &[&ausubel::Ausubel::<u64>::NEW];
+pub static REGISTRY: &[&dyn Listed] = &[
+    &ausubel::Ausubel::<u64>::NEW,
+    &deadline::Deadline::<u64>::NEW,
+];
 
 /// The mechanism of that name.
 #[must_use]

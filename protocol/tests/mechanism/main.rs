@@ -3,6 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod ausubel_oracle;
+mod deadline_oracle;
+mod deadline_rules;
+mod deadline_support;
 mod placement;
 mod pool_oracle;
 mod support;
