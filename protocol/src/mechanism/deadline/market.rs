@@ -12,11 +12,19 @@ pub(super) struct Lot {
     job: Job<()>,
     /// Units of the seller until the hard deadline.
     pub(super) due: u64,
+    /// Units of the seller until `pmax` is no longer sure.
+    pub(super) full: u64,
 }
 
 impl Lot {
     fn new<K>(job: &Job<K>, capacity: u64) -> Self {
-        let left = job.hard.saturating_sub(job.elapsed);
+        let units = |age: u32| capacity * u64::from(age.saturating_sub(job.elapsed));
+        let full = if job.pmin == job.pmax {
+            job.hard
+        } else {
+            job.soft
+        };
+        let (due, full) = (units(job.hard), units(full));
         let &Job {
             work,
             elapsed,
@@ -37,10 +45,7 @@ impl Lot {
             pmin,
             shape,
         };
-        Lot {
-            job,
-            due: capacity * u64::from(left),
-        }
+        Lot { job, due, full }
     }
 
     /// Units times intervals to do.
@@ -48,9 +53,19 @@ impl Lot {
         self.job.work
     }
 
+    /// The highest price.
+    pub(super) fn pmax(&self) -> u64 {
+        self.job.pmax
+    }
+
     /// The price if the job is done when the seller has done `end` in all; `end` is at most `due`.
     pub(super) fn pay(&self, end: u64, capacity: u64) -> u64 {
-        let price = self.job.price(end.div_ceil(capacity));
+        self.pay_in(end.div_ceil(capacity))
+    }
+
+    /// The price if the job is done in an interval that is not behind its hard deadline.
+    pub(super) fn pay_in(&self, completion: u64) -> u64 {
+        let price = self.job.price(completion);
         price.expect("a job that is done when due is not late")
     }
 
@@ -120,7 +135,7 @@ impl<'a, K: Ord + Clone + Debug> Market<'a, K> {
     pub(super) fn plan(&self, edf: Option<&[usize]>) -> Option<Plan<K>> {
         let edf = edf?;
         let order = if self.lots.len() <= EXACT_JOBS {
-            exact::search(&self.lots, self.capacity, edf)
+            exact::search(&self.lots, self.capacity)
         } else {
             local::search(&self.lots, self.capacity, edf)
         };
