@@ -49,6 +49,8 @@ impl Agenda {
 struct Search<'a> {
     capacity: u64,
     lots: &'a [Lot],
+    /// The lots' prices by interval, as far as it pays to list them.
+    prices: Vec<Vec<u64>>,
     /// By hard deadline.
     hard: Agenda,
     /// By the deadline up to which `pmax` is paid.
@@ -65,6 +67,7 @@ pub(super) fn search(lots: &[Lot], capacity: u64) -> Vec<usize> {
     let mut search = Search {
         capacity,
         lots,
+        prices: list_prices(lots, capacity),
         hard: Agenda::new(lots, |lot| lot.due),
         full: Agenda::new(lots, |lot| lot.full),
         memo: vec![UNKNOWN; 1 << lots.len()],
@@ -76,7 +79,33 @@ pub(super) fn search(lots: &[Lot], capacity: u64) -> Vec<usize> {
     search.read_off()
 }
 
+/// The prices of each lot by interval from 0. Where there are few sets of jobs, or the work takes long, listing them
+/// would take more time than it saves: then the lists are empty.
+fn list_prices(lots: &[Lot], capacity: u64) -> Vec<Vec<u64>> {
+    let work: u64 = lots.iter().map(Lot::work).sum();
+    let last = work.checked_div(capacity).map_or(0, |whole| whole + 1);
+    let listed = if last < 1 << lots.len() >> 4 {
+        last + 1
+    } else {
+        0
+    };
+    let list = |lot: &Lot| {
+        (0..listed)
+            .map_while(|interval| lot.price(interval))
+            .collect()
+    };
+    lots.iter().map(list).collect()
+}
+
 impl Search<'_> {
+    /// What a job pays if it is done in an interval that is not behind its hard deadline.
+    fn pay(&self, place: usize, completion: u32) -> u64 {
+        let listed = self.prices[place].get(completion as usize);
+        listed
+            .copied()
+            .unwrap_or_else(|| self.lots[place].pay_in(completion.into()))
+    }
+
     /// Step 2, as a set.
     fn eligible(&self, done: usize, spent: u64) -> usize {
         let set = self.hard.eligible(done, spent);
@@ -89,9 +118,6 @@ impl Search<'_> {
 
     /// Steps 1 and 3.
     fn best(&mut self, done: usize, spent: u64) -> u128 {
-        if self.memo[done] != UNKNOWN {
-            return self.memo[done];
-        }
         let best = if self.full.eligible(done, spent).is_some() {
             let most = |place: usize| u128::from(self.lots[place].pmax());
             places(self.open(done)).map(most).sum()
@@ -99,8 +125,11 @@ impl Search<'_> {
             let mut best = 0;
             for place in places(self.eligible(done, spent)) {
                 let next = done | 1 << place;
-                let rest = self.best(next, spent + self.lots[place].work());
-                let pay = self.lots[place].pay_in(self.completion[next].into());
+                let rest = match self.memo[next] {
+                    UNKNOWN => self.best(next, spent + self.lots[place].work()),
+                    known => known,
+                };
+                let pay = self.pay(place, self.completion[next]);
                 best = best.max(u128::from(pay) + rest);
             }
             best

@@ -65,8 +65,13 @@ impl Lot {
 
     /// The price if the job is done in an interval that is not behind its hard deadline.
     pub(super) fn pay_in(&self, completion: u64) -> u64 {
-        let price = self.job.price(completion);
+        let price = self.price(completion);
         price.expect("a job that is done when due is not late")
+    }
+
+    /// The price if the job is done in that interval; `None` behind its hard deadline.
+    pub(super) fn price(&self, completion: u64) -> Option<u64> {
+        self.job.price(completion)
     }
 
     /// Intervals left until the hard deadline.
