@@ -12,19 +12,14 @@ pub(super) struct Lot {
     job: Job<()>,
     /// Units of the seller until the hard deadline.
     pub(super) due: u64,
-    /// Units of the seller until `pmax` is no longer sure.
+    /// Units of the seller while `pmax` is paid.
     pub(super) full: u64,
 }
 
 impl Lot {
     fn new<K>(job: &Job<K>, capacity: u64) -> Self {
         let units = |age: u32| capacity * u64::from(age.saturating_sub(job.elapsed));
-        let full = if job.pmin == job.pmax {
-            job.hard
-        } else {
-            job.soft
-        };
-        let (due, full) = (units(job.hard), units(full));
+        let (due, full) = (units(job.hard), units(job.full_until()));
         let &Job {
             work,
             elapsed,

@@ -8,22 +8,39 @@ impl<K> Job<K> {
     #[must_use]
     pub fn price(&self, completion: u64) -> Option<u64> {
         let age = completion.checked_add(u64::from(self.elapsed))?;
-        if age > u64::from(self.hard) {
-            return None;
+        (age <= u64::from(self.hard)).then(|| self.price_at(age))
+    }
+
+    /// The price at an age up to the hard deadline.
+    fn price_at(&self, age: u64) -> u64 {
+        let late = age.saturating_sub(u64::from(self.soft));
+        if late == 0 {
+            return self.pmax;
         }
-        let Some(late) = age
-            .checked_sub(u64::from(self.soft))
-            .filter(|&late| late > 0)
-        else {
-            return Some(self.pmax);
-        };
         let window = u64::from(self.hard - self.soft);
         let spread = self.pmax - self.pmin;
-        Some(match self.shape {
+        match self.shape {
             Shape::Linear => self.pmax - part(spread, late, window),
             Shape::Convex => self.pmin + part(spread, (window - late).pow(2), window.pow(2)),
             Shape::Concave => self.pmax - part(spread, late.pow(2), window.pow(2)),
-        })
+        }
+    }
+
+    /// The last age at which `pmax` is paid: behind the soft deadline where a fall is less than a micro-credit.
+    pub(super) fn full_until(&self) -> u32 {
+        let full = |age: u32| self.price_at(age.into()) == self.pmax;
+        let (mut paid, mut behind) = (self.soft, self.hard + 1);
+        // Nearly always the first interval is not paid in full.
+        let mut age = paid + 1;
+        while age < behind {
+            if full(age) {
+                paid = age;
+            } else {
+                behind = age;
+            }
+            age = paid.midpoint(behind).max(paid + 1);
+        }
+        paid
     }
 }
 
@@ -83,6 +100,19 @@ mod tests {
             [Some(9), None, None]
         );
         assert_eq!(job(Shape::Linear, 5, 3, 4, (9, 1)).price(1), None);
+    }
+
+    #[test]
+    fn small_falls_are_paid_in_full_for_a_while() {
+        let shapes = [Shape::Linear, Shape::Convex, Shape::Concave];
+        for (soft, hard, pmax, pmin) in [(0, 0, 5, 1), (2, 40, 9, 9), (3, 40, 9, 7), (3, 90, 90, 1)]
+        {
+            for shape in shapes {
+                let job = job(shape, 0, soft, hard, (pmax, pmin));
+                let last = (0..=hard).rfind(|&age| job.price(age.into()) == Some(pmax));
+                assert_eq!(Some(job.full_until()), last, "{job:?}");
+            }
+        }
     }
 
     #[test]
