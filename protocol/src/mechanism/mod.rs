@@ -13,6 +13,7 @@
 
 pub mod ausubel;
 pub mod contract;
+pub mod deadline;
 pub mod level;
 pub mod placement;
 pub mod pool;
@@ -112,6 +113,7 @@ pub static REGISTRY: &[&dyn Listed] = &[
     &ausubel::Ausubel::<u64>::NEW,
     &contract::Contracts::<u64>::NEW,
     &reservation::Reservation::<u64, u64>::NEW,
+    &deadline::Deadline::<u64>::NEW,
 ];
 
 /// The mechanism of that name.

@@ -7,6 +7,7 @@
 mod ausubel;
 mod bank;
 mod contract;
+mod deadline;
 mod reservation;
 
 use serde::{Deserialize, Serialize};
@@ -78,6 +79,10 @@ const SOLVERS: &[Solver] = &[
     Solver {
         name: contract::NAME,
         solve: contract::solve,
+    },
+    Solver {
+        name: deadline::NAME,
+        solve: deadline::solve,
     },
     Solver {
         name: reservation::NAME,

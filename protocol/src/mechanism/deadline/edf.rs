@@ -1,0 +1,18 @@
+//! Earliest deadline first.
+//!
+//! Whoever uses all units until his work is done delays nobody by more than that work. So if any plan meets all hard
+//! deadlines, the jobs ordered by them do: two neighbours in the wrong order can be swapped without harm.
+
+use super::market::Lot;
+
+/// The order by (hard deadline, id), if everybody meets his in it.
+pub(super) fn feasible(lots: &[Lot]) -> Option<Vec<usize>> {
+    let mut order: Vec<usize> = (0..lots.len()).collect();
+    order.sort_by_key(|&place| (lots[place].hard_left(), place));
+    let mut end = 0;
+    let on_time = order.iter().all(|&place| {
+        end += lots[place].work();
+        end <= lots[place].due
+    });
+    on_time.then_some(order)
+}

@@ -1,0 +1,192 @@
+//! The jobs in canonical form: checked, by id, with what the searches need at hand.
+
+use std::fmt::Debug;
+
+use super::{CAPACITY, EXACT_JOBS, Error, HORIZON, JOBS, Job, PRICE, Plan, Stint, WORK};
+use super::{edf, exact, local};
+
+/// A job in numbers; its id is its place in the list.
+#[derive(Debug, Clone)]
+pub(super) struct Lot {
+    /// The job, without its own id.
+    job: Job<()>,
+    /// Units of the seller until the hard deadline.
+    pub(super) due: u64,
+    /// Units of the seller while `pmax` is paid.
+    pub(super) full: u64,
+}
+
+impl Lot {
+    fn new<K>(job: &Job<K>, capacity: u64) -> Self {
+        let units = |age: u32| capacity * u64::from(age.saturating_sub(job.elapsed));
+        let (due, full) = (units(job.hard), units(job.full_until()));
+        let &Job {
+            work,
+            elapsed,
+            soft,
+            hard,
+            pmax,
+            pmin,
+            shape,
+            ..
+        } = job;
+        let job = Job {
+            id: (),
+            work,
+            elapsed,
+            soft,
+            hard,
+            pmax,
+            pmin,
+            shape,
+        };
+        Lot { job, due, full }
+    }
+
+    /// Units times intervals to do.
+    pub(super) fn work(&self) -> u64 {
+        self.job.work
+    }
+
+    /// The highest price.
+    pub(super) fn pmax(&self) -> u64 {
+        self.job.pmax
+    }
+
+    /// The price if the job is done when the seller has done `end` in all; `end` is at most `due`.
+    pub(super) fn pay(&self, end: u64, capacity: u64) -> u64 {
+        self.pay_in(end.div_ceil(capacity))
+    }
+
+    /// The price if the job is done in an interval that is not behind its hard deadline.
+    pub(super) fn pay_in(&self, completion: u64) -> u64 {
+        let price = self.price(completion);
+        price.expect("a job that is done when due is not late")
+    }
+
+    /// The price if the job is done in that interval; `None` behind its hard deadline.
+    pub(super) fn price(&self, completion: u64) -> Option<u64> {
+        self.job.price(completion)
+    }
+
+    /// Intervals left until the hard deadline.
+    pub(super) fn hard_left(&self) -> i64 {
+        i64::from(self.job.hard) - i64::from(self.job.elapsed)
+    }
+
+    /// Intervals left until the soft deadline; negative behind it.
+    pub(super) fn soft_left(&self) -> i64 {
+        i64::from(self.job.soft) - i64::from(self.job.elapsed)
+    }
+
+    /// Work per price lost in an interval of delay, as a fraction. The denominator is 0 if delay costs nothing.
+    pub(super) fn work_per_slope(&self) -> (u128, u64) {
+        let window = u128::from(self.job.hard - self.job.soft);
+        (
+            u128::from(self.job.work) * window,
+            self.job.pmax - self.job.pmin,
+        )
+    }
+}
+
+/// The jobs of one seller.
+#[derive(Debug)]
+pub(super) struct Market<'a, K> {
+    /// Units per interval.
+    pub(super) capacity: u64,
+    /// By id.
+    jobs: Vec<&'a Job<K>>,
+    /// Parallel to the jobs.
+    pub(super) lots: Vec<Lot>,
+}
+
+impl<'a, K: Ord + Clone + Debug> Market<'a, K> {
+    /// Checks the jobs and sorts them by id.
+    pub(super) fn new(
+        capacity: u64,
+        jobs: impl IntoIterator<Item = &'a Job<K>>,
+    ) -> Result<Self, Error<K>> {
+        let mut jobs: Vec<&Job<K>> = jobs.into_iter().collect();
+        if jobs.len() > JOBS {
+            return Err(Error::TooManyJobs(jobs.len()));
+        }
+        if capacity > CAPACITY {
+            return Err(Error::TooMuchCapacity(capacity));
+        }
+        jobs.sort_unstable_by(|a, b| a.id.cmp(&b.id));
+        if let Some(pair) = jobs.windows(2).find(|pair| pair[0].id == pair[1].id) {
+            return Err(Error::DuplicateId(pair[0].id.clone()));
+        }
+        jobs.iter().try_for_each(|job| check(job))?;
+        let lots = jobs.iter().map(|job| Lot::new(job, capacity)).collect();
+        Ok(Market {
+            capacity,
+            jobs,
+            lots,
+        })
+    }
+
+    /// The order by hard deadline, if everybody meets his in it.
+    pub(super) fn edf(&self) -> Option<Vec<usize>> {
+        edf::feasible(&self.lots)
+    }
+
+    /// The plan, if `edf` says that there is one.
+    pub(super) fn plan(&self, edf: Option<&[usize]>) -> Option<Plan<K>> {
+        let edf = edf?;
+        let order = if self.lots.len() <= EXACT_JOBS {
+            exact::search(&self.lots, self.capacity)
+        } else {
+            local::search(&self.lots, self.capacity, edf)
+        };
+        Some(self.spell(&order))
+    }
+
+    /// An order in which everybody meets his hard deadline as a plan.
+    pub(super) fn spell(&self, order: &[usize]) -> Plan<K> {
+        let mut to = 0;
+        let stint = |&place: &usize| {
+            let lot = &self.lots[place];
+            let from = to;
+            to += lot.work();
+            Stint {
+                id: self.jobs[place].id.clone(),
+                from,
+                to,
+                completion: to.div_ceil(self.capacity),
+                pay: lot.pay(to, self.capacity),
+            }
+        };
+        let stints: Vec<Stint<K>> = order.iter().map(stint).collect();
+        let revenue = stints.iter().map(|stint| u128::from(stint.pay)).sum();
+        Plan { revenue, stints }
+    }
+
+    /// The ids of an order.
+    pub(super) fn ids(&self, order: &[usize]) -> Vec<K> {
+        order
+            .iter()
+            .map(|&place| self.jobs[place].id.clone())
+            .collect()
+    }
+}
+
+/// The ranges of a single job.
+fn check<K: Clone + Debug>(job: &Job<K>) -> Result<(), Error<K>> {
+    let id = || job.id.clone();
+    if job.work == 0 {
+        Err(Error::NoWork(id()))
+    } else if job.work > WORK {
+        Err(Error::TooMuchWork(id()))
+    } else if job.soft > job.hard {
+        Err(Error::InvertedWindow(id()))
+    } else if job.hard > HORIZON || job.elapsed > HORIZON {
+        Err(Error::BeyondHorizon(id()))
+    } else if job.pmin > job.pmax {
+        Err(Error::InvertedPrices(id()))
+    } else if job.pmax > PRICE {
+        Err(Error::PriceTooHigh(id()))
+    } else {
+        Ok(())
+    }
+}

@@ -1,0 +1,49 @@
+//! Small markets drawn from a seed, with ties, all shapes, jobs that are too late, and now and then more jobs than
+//! the exact search takes.
+
+use super::{EXACT_JOBS, Input, Job, Shape, WHOLE_PPM};
+
+/// Draws a market of up to 9 jobs, or of some more than the exact search takes at every 16th seed.
+pub(super) fn draw<K: From<u8>>(seed: u64) -> Input<K> {
+    let mut state = seed;
+    // SplitMix64: a counter through a mixer, enough to spread small test cases.
+    let mut next = |below: u64| {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % below
+    };
+    let many = seed % 16 == 15;
+    let count = if many {
+        EXACT_JOBS as u64 + next(4)
+    } else {
+        next(9)
+    };
+    let capacity = next(12);
+    let longest = if many { 8 } else { 1 };
+    let mut jobs: Vec<Job<K>> = (0..=count as u8)
+        .map(|id| {
+            let soft = 1 + next(6 * longest) as u32;
+            let pmax = next(60);
+            Job {
+                id: K::from(id),
+                work: 1 + next(20),
+                elapsed: next(3) as u32,
+                soft,
+                hard: soft + next(12 * longest) as u32,
+                pmax,
+                pmin: next(pmax + 1),
+                shape: [Shape::Linear, Shape::Convex, Shape::Concave][next(3) as usize],
+            }
+        })
+        .collect();
+    let new = jobs.pop().filter(|_| next(4) > 0);
+    let min_gain_ppm = [0, 0, 800_000, WHOLE_PPM][next(4) as usize];
+    Input {
+        capacity,
+        jobs,
+        new,
+        min_gain_ppm,
+    }
+}
