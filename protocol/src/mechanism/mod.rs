@@ -15,6 +15,7 @@ pub mod ausubel;
 pub mod level;
 pub mod placement;
 pub mod pool;
+pub mod share;
 
 /// A way to sell. Implementors are markers without data.
 pub trait Mechanism {
@@ -106,7 +107,7 @@ impl<M: Mechanism + Sync> Listed for M {
 }
 
 /// Every mechanism that an offer may name, by name.
-pub static REGISTRY: &[&dyn Listed] = &[&ausubel::Ausubel::<u64>::NEW];
+pub static REGISTRY: &[&dyn Listed] = &[&ausubel::Ausubel::<u64>::NEW, &share::Share::<u64>::NEW];
 
 /// The mechanism of that name.
 #[must_use]

@@ -5,6 +5,7 @@
 //! below 2^53. One file of this module per mechanism knows the shape of its inputs and results.
 
 mod ausubel;
+mod share;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -63,10 +64,16 @@ struct Solver {
 }
 
 /// By name, ascending.
-const SOLVERS: &[Solver] = &[Solver {
-    name: ausubel::NAME,
-    solve: ausubel::solve,
-}];
+const SOLVERS: &[Solver] = &[
+    Solver {
+        name: ausubel::NAME,
+        solve: ausubel::solve,
+    },
+    Solver {
+        name: share::NAME,
+        solve: share::solve,
+    },
+];
 
 /// Names of the mechanisms that cases can be told of, ascending.
 pub fn names() -> impl Iterator<Item = &'static str> {
