@@ -5,4 +5,6 @@
 mod ausubel_oracle;
 mod placement;
 mod pool_oracle;
+mod share_oracle;
+mod share_units;
 mod support;

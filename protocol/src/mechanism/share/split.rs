@@ -31,20 +31,22 @@ pub(super) fn split(total: u64, weights: &Row<u64>, types: usize, parts: &mut Ro
     }
     // With 8 types the sum is below 2^67, k at most 67, and `factor` at most 2^51.
     let k = u128::BITS - sum.leading_zeros();
-    let factor = (u128::from(total) << k) / sum;
+    let factor = ((u128::from(total) << k) / sum) as u64;
     let mut remainders: Row<u128> = [0; TYPES_MAX];
     let mut missing = total;
     for index in 0..types {
         let weight = u128::from(weights[index]);
-        let mut part = (weight * factor) >> k;
-        let mut remainder = u128::from(total) * weight - part * sum;
+        let mut part = ((weight * u128::from(factor)) >> k) as u64;
+        // Both products are below 2^118: what wraps is checks that could not fail.
+        let product = u128::from(part).wrapping_mul(sum);
+        let mut remainder = (u128::from(total) * weight).wrapping_sub(product);
         if remainder >= sum {
             part += 1;
             remainder -= sum;
         }
-        parts[index] = part as u64;
+        parts[index] = part;
         remainders[index] = remainder;
-        missing -= part as u64;
+        missing -= part;
     }
     for _ in 0..missing {
         let mut largest = 0;
