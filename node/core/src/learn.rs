@@ -35,12 +35,12 @@ pub struct Observation {
     pub result: f64,
 }
 
-/// The weights that come closest to the results, in the sense of least squares; `None` if the observations are none, of
-/// different lengths, or do not determine the weights in finite numbers.
+/// The weights that come closest to the results, in the sense of least squares; `None` if the observations are none or
+/// empty, of different lengths, or do not determine the weights in finite numbers.
 #[must_use]
 pub fn least_squares(observations: &[Observation]) -> Option<Vec<f64>> {
     let width = observations.first()?.given.len();
-    if observations.iter().any(|row| row.given.len() != width) {
+    if width == 0 || observations.iter().any(|row| row.given.len() != width) {
         return None;
     }
     // The normal equations: a row for each weight, the right-hand side as the last column.
@@ -77,7 +77,7 @@ fn eliminate(rows: &mut [Vec<f64>]) -> Option<()> {
         let leader = &upper[column];
         smallest = smallest.min(leader[column].abs());
         largest = largest.max(leader[column].abs());
-        if leader[column] == 0.0 {
+        if leader[column] == 0.0 || !leader[column].is_finite() {
             return None;
         }
         for row in lower {
@@ -87,7 +87,6 @@ fn eliminate(rows: &mut [Vec<f64>]) -> Option<()> {
             }
         }
     }
-    // Also false where a number is none.
     (smallest >= PIVOT_RATIO * largest).then_some(())
 }
 
@@ -204,6 +203,7 @@ mod tests {
             least_squares(&[row(&[1.0], 3.0), row(&[1.0, 2.0], 3.0)]),
             None
         );
+        assert_eq!(least_squares(&[row(&[], 3.0)]), None);
         assert_eq!(least_squares(&[row(&[0.0], 3.0)]), None);
         assert_eq!(least_squares(&[row(&[1e200], 3.0)]), None);
         assert_eq!(least_squares(&[row(&[f64::NAN], 3.0)]), None);
