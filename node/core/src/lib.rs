@@ -4,7 +4,8 @@
 //! the agents, [`agent`] what they say to one another. Network, timers, files and jobs are effects, answered
 //! by inputs; whoever drives the machine (the node's body, the simulator) performs them in order.
 //!
-//! Beside the machine: [`cases`] clears markets told in JSON, for people and for vectors.
+//! Beside the machine: [`cases`] clears markets told in JSON, for people and for vectors; [`learn`] estimates what resources are
+//! worth to a job from its past runs.
 
 pub mod adverts;
 pub mod agent;
@@ -15,6 +16,7 @@ pub mod core;
 pub mod effect;
 pub mod input;
 mod join;
+pub mod learn;
 mod owner;
 mod renewal;
 pub mod reply;

@@ -18,6 +18,7 @@ pub mod level;
 pub mod placement;
 pub mod pool;
 pub mod reservation;
+pub mod share;
 
 /// A way to sell. Implementors are markers without data.
 pub trait Mechanism {
@@ -115,6 +116,7 @@ pub static REGISTRY: &[&dyn Listed] = &[
     &reservation::Reservation::<u64, u64>::NEW,
     &deadline::Deadline::<u64>::NEW,
 ];
+pub static REGISTRY: &[&dyn Listed] = &[&ausubel::Ausubel::<u64>::NEW, &share::Share::<u64>::NEW];
 
 /// The mechanism of that name.
 #[must_use]

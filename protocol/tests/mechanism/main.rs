@@ -16,4 +16,6 @@ mod reservation_limits;
 mod reservation_markets;
 mod reservation_naive;
 mod reservation_oracle;
+mod share_oracle;
+mod share_units;
 mod support;

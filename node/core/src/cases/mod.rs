@@ -9,6 +9,7 @@ mod bank;
 mod contract;
 mod deadline;
 mod reservation;
+mod share;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -87,6 +88,10 @@ const SOLVERS: &[Solver] = &[
     Solver {
         name: reservation::NAME,
         solve: reservation::solve,
+    },
+    Solver {
+        name: share::NAME,
+        solve: share::solve,
     },
 ];
 

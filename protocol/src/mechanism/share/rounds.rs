@@ -1,0 +1,114 @@
+//! The rounds: jobs move one after the other until nothing moves.
+//!
+//! Roots are what a round costs. So powers are kept beside the parts they belong to, their sums per type run along, and
+//! a part that did not change keeps its power. A pass that changes nothing ends the move, for so would all after it.
+
+use super::split::{Row, ratio, rest, split};
+use super::{Award, Job, Outcome, TYPES_MAX, Terms, Utility};
+use crate::fixed::pow16;
+
+/// The state of one job.
+struct Split {
+    budget: u64,
+    utility: Utility,
+    weights: Row<u64>,
+    parts: Row<u64>,
+    powers: Row<u128>,
+}
+
+/// What a type pulls of the budget at this share; at most 2^64 - 2^32.
+fn pull(utility: Utility, weight: u64, share: u64) -> u64 {
+    match utility {
+        // The product of a share and its rest is at most 2^62.
+        Utility::Linear => ((u128::from(weight) * u128::from(share * rest(share))) >> 32) as u64,
+        Utility::Log => weight * rest(share),
+    }
+}
+
+impl Split {
+    fn even<K>(job: &Job<K>, terms: &Terms) -> Self {
+        let mut even = Split {
+            budget: job.budget,
+            utility: job.utility,
+            weights: [0; TYPES_MAX],
+            parts: [0; TYPES_MAX],
+            powers: [0; TYPES_MAX],
+        };
+        for (wide, weight) in even.weights.iter_mut().zip(&job.weights) {
+            *wide = u64::from(*weight);
+        }
+        split(job.budget, &[1; TYPES_MAX], terms.types, &mut even.parts);
+        for kind in 0..terms.types {
+            even.powers[kind] = power(even.parts[kind], terms);
+        }
+        even
+    }
+
+    /// Moves against rivals with these sums of powers; the largest change of a part.
+    fn respond(&mut self, rivals: &Row<u128>, terms: &Terms) -> u64 {
+        let before = self.parts;
+        for _ in 0..terms.inner {
+            let mut pulls = [0; TYPES_MAX];
+            for kind in 0..terms.types {
+                let own = self.powers[kind];
+                let share = ratio(own, rivals[kind] + own);
+                pulls[kind] = pull(self.utility, self.weights[kind], share);
+            }
+            let mut parts = self.parts;
+            split(self.budget, &pulls, terms.types, &mut parts);
+            if parts == self.parts {
+                break;
+            }
+            for kind in 0..terms.types {
+                if parts[kind] != self.parts[kind] {
+                    self.powers[kind] = power(parts[kind], terms);
+                }
+            }
+            self.parts = parts;
+        }
+        let changes = self.parts.iter().zip(&before).map(|(a, b)| a.abs_diff(*b));
+        changes.max().unwrap_or(0)
+    }
+}
+
+fn power(part: u64, terms: &Terms) -> u128 {
+    pow16(u128::from(part) << 32, terms.sixteenths)
+}
+
+/// Runs the auction of checked jobs, which are sorted by id.
+pub(super) fn run<K: Clone>(terms: &Terms, jobs: &[&Job<K>]) -> Outcome<K> {
+    let mut splits: Vec<Split> = jobs.iter().map(|job| Split::even(job, terms)).collect();
+    let mut sums = [0; TYPES_MAX];
+    for split in &splits {
+        for (sum, power) in sums.iter_mut().zip(split.powers) {
+            *sum += power;
+        }
+    }
+    let (mut rounds, mut converged) = (0, splits.is_empty());
+    while !converged && rounds < terms.max_rounds {
+        let mut change = 0;
+        for split in &mut splits {
+            for (sum, power) in sums.iter_mut().zip(split.powers) {
+                *sum -= power;
+            }
+            change = change.max(split.respond(&sums, terms));
+            for (sum, power) in sums.iter_mut().zip(split.powers) {
+                *sum += power;
+            }
+        }
+        rounds += 1;
+        converged = change < terms.eps;
+    }
+    let award = |(job, split): (&&Job<K>, &Split)| Award {
+        id: job.id.clone(),
+        parts: split.parts[..terms.types].to_vec(),
+        shares: (0..terms.types)
+            .map(|kind| ratio(split.powers[kind], sums[kind]))
+            .collect(),
+    };
+    Outcome {
+        awards: jobs.iter().zip(&splits).map(award).collect(),
+        rounds,
+        converged,
+    }
+}
