@@ -113,10 +113,10 @@ impl<M: Mechanism + Sync> Listed for M {
 pub static REGISTRY: &[&dyn Listed] = &[
     &ausubel::Ausubel::<u64>::NEW,
     &contract::Contracts::<u64>::NEW,
-    &reservation::Reservation::<u64, u64>::NEW,
     &deadline::Deadline::<u64>::NEW,
+    &reservation::Reservation::<u64, u64>::NEW,
+    &share::Share::<u64>::NEW,
 ];
-pub static REGISTRY: &[&dyn Listed] = &[&ausubel::Ausubel::<u64>::NEW, &share::Share::<u64>::NEW];
 
 /// The mechanism of that name.
 #[must_use]
