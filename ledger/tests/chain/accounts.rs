@@ -132,6 +132,31 @@ fn an_invitation_opens_one_account() {
 }
 
 #[test]
+fn a_used_invitation_is_remembered_beyond_the_epoch() {
+    let mut world = World::new();
+    let body = |world: &World, second: u8| {
+        let grant = Grant {
+            inviter: world.member(2),
+            key: key(2).public(),
+            token: key(21).public(),
+            endowment: credits(7),
+            valid_until: 2 * limits::EPOCH_HEIGHTS,
+        };
+        EntryBody::OpenAccount {
+            grant: Some(Box::new(SignedGrant::new(&world.network, grant, &key(2)))),
+            keys: all_roles(&key(second)),
+            endowment: credits(0),
+        }
+    };
+    let open = world.sign(world.member(2), &key(21), body(&world, 22));
+    world.all(vec![open]);
+    // What expired is forgotten with the first height of an epoch; this one did not.
+    world.until(limits::EPOCH_HEIGHTS + 1);
+    let again = world.sign(world.member(2), &key(21), body(&world, 23));
+    assert!(matches!(world.refused(again), Refusal::TokenUsed { .. }));
+}
+
+#[test]
 fn a_grant_needs_a_spending_key_of_the_inviter_and_a_valid_height() {
     let mut world = World::new();
     let grant = |signer: u8, valid_until| Grant {
@@ -152,8 +177,14 @@ fn a_grant_needs_a_spending_key_of_the_inviter_and_a_valid_height() {
     };
     let stranger = world.sign(world.member(2), &key(21), open(grant(3, 40), 3));
     let expired = world.sign(world.member(2), &key(21), open(grant(2, 0), 2));
+    // In the block of height 3 one height too long, in that of height 4 as long as can be.
+    let far = 4 + limits::INVITATION_WINDOW;
+    let late = world.sign(world.member(2), &key(21), open(grant(2, far), 2));
+    let latest = world.sign(world.member(2), &key(21), open(grant(2, far), 2));
     assert!(matches!(world.refused(stranger), Refusal::Role { .. }));
     assert!(matches!(world.refused(expired), Refusal::Grant { .. }));
+    assert!(matches!(world.refused(late), Refusal::Grant { .. }));
+    world.all(vec![latest]);
 }
 
 #[test]

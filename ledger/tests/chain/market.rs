@@ -12,6 +12,7 @@ use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::lease::LeaseEnd;
 use gridbay_protocol::payment::Reason;
+use gridbay_protocol::units::Credits;
 
 #[test]
 fn from_a_sealed_order_to_a_settled_lease() {
@@ -43,6 +44,7 @@ fn from_a_sealed_order_to_a_settled_lease() {
         (2, credits(60))
     );
     assert_eq!(money(&effects), [(Reason::Charge, 60)]);
+    sums_while_it_runs(&world);
     let lease = world.lease_of(&orders[0]);
     world.deliver(1, lease);
     let again = world.by(1, EntryBody::Deliver { lease });
@@ -73,6 +75,29 @@ fn from_a_sealed_order_to_a_settled_lease() {
     assert_eq!(world.account(1), START + 80);
     assert_eq!(world.account(3), START - 20);
     assert!(!world.state.work_is_due());
+}
+
+/// What the state says of itself while member 2 runs on both units for 60 and member 3 waits with 60 locked.
+fn sums_while_it_runs(world: &World) {
+    let totals = world.state.totals();
+    assert_eq!(totals.minted, credits(4_000_000));
+    assert_eq!(
+        (totals.accounts, totals.orders, totals.leases, totals.offers),
+        (4, 2, 1, 1)
+    );
+    let locked = credits(40 + 60);
+    assert_eq!(
+        (totals.escrow, totals.in_use, totals.bank),
+        (locked, credits(60), Credits::ZERO)
+    );
+    let pots: Vec<_> = world.state.pots().collect();
+    assert_eq!(pots.len(), 1);
+    assert_eq!(pots[0].sold[0].earns, credits(60));
+    let offer = *world.state.offers().next().unwrap().0;
+    let taken = world.state.occupancy(&offer);
+    assert_eq!((taken.supply, taken.preemptible, taken.firm), (2, 2, 0));
+    let line = |n| world.state.balance(&world.member(n)).credit_line;
+    assert_eq!((line(1), line(2)), (credits(500), Credits::ZERO));
 }
 
 #[test]

@@ -26,7 +26,7 @@ impl Run {
         let mut wrote = Ok(());
         let batch = batch(self.seeds.clone(), jobs, |outcome| {
             if (self.verbose || outcome.broken.is_some()) && wrote.is_ok() {
-                wrote = writeln!(out, "{}", line(outcome));
+                wrote = writeln!(out, "{}", line(outcome)).and_then(|()| out.flush());
             }
         });
         wrote?;

@@ -14,12 +14,14 @@ use gridbay_protocol::block::Block;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::{EntryId, Hash32};
 use gridbay_protocol::order::Open;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Commitments copied at the most at any time.
 const COPIES: usize = 64;
 /// Entries that wait for its next whim at the most.
 const WAITING: usize = 32;
+/// Own entries remembered as sent.
+const SENT: usize = 4_096;
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -29,6 +31,8 @@ pub(super) struct FrontRunner {
     /// Seals of others, by their entries.
     seals: BTreeMap<EntryId, Hash32>,
     waiting: Vec<SignedEntry>,
+    /// What it has sent: two of its kind would otherwise run ahead of one another for ever.
+    sent: BTreeSet<EntryId>,
     instead: Instead,
     deeds: u64,
 }
@@ -91,7 +95,11 @@ impl Lie for FrontRunner {
         for signed in &entries {
             if self.waiting.len() < WAITING {
                 let ahead = self.run_ahead(puppet, signed);
-                self.waiting.extend(ahead);
+                if self.sent.len() >= SENT {
+                    self.sent.clear();
+                }
+                self.waiting
+                    .extend(ahead.filter(|entry| self.sent.insert(entry.id())));
             }
         }
         Some(input)

@@ -34,6 +34,11 @@ use net::Net;
 use queue::{Event, Queue};
 use std::collections::BTreeMap;
 
+/// Events that a world may have, and as many more for each of its seconds: ten times what the busiest worlds have.
+/// Beyond that somebody answers answers.
+const EVENTS: u64 = 100_000;
+const EVENTS_PER_S: u64 = 20_000;
+
 /// See the module.
 pub struct World {
     /// What the seed decided.
@@ -59,6 +64,8 @@ pub struct World {
     /// Heights that the checkers have been told of.
     told: u64,
     broken: Option<Broken>,
+    /// Events that happened.
+    events: u64,
 }
 
 impl World {
@@ -83,6 +90,7 @@ impl World {
             checks,
             told: 0,
             broken: None,
+            events: 0,
             plan,
         };
         for n in 0..nodes {
@@ -140,6 +148,11 @@ impl World {
     pub fn run_until(&mut self, end: u64) -> Result<(), Broken> {
         while let Some((at, event)) = self.queue.pop(end) {
             self.now = at;
+            self.events += 1;
+            if self.events > EVENTS + self.now / 1_000 * EVENTS_PER_S {
+                let what = format!("a storm: {} events by now", self.events);
+                return Err(Broken::new("I11", self.now, what));
+            }
             self.happen(event);
             if let Some(broken) = self.broken.take() {
                 return Err(broken);
