@@ -262,7 +262,7 @@ mod tests {
             ..good
         };
         assert!(widest.is_valid() && widest.standing(WEIGHT).is_some());
-        assert!(!taxed(&|tax| tax.every = 0).tax_at(7).is_some());
+        assert!(taxed(&|tax| tax.every = 0).tax_at(7).is_none());
     }
 
     #[test]
