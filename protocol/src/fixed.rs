@@ -103,7 +103,7 @@ pub fn pow16(x: u128, sixteenths: u32) -> u128 {
     }
     let mut root = x;
     for bit in [8, 4, 2, 1] {
-        if sixteenths % (2 * bit) == 0 {
+        if sixteenths.is_multiple_of(2 * bit) {
             break;
         }
         root = sqrt(root);
