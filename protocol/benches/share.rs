@@ -66,11 +66,7 @@ mod plain {
     }
 
     fn share(own: u128, sum: u128) -> u64 {
-        if sum == 0 {
-            0
-        } else {
-            ((own << 32) / sum) as u64
-        }
+        (own << 32).checked_div(sum).unwrap_or(0) as u64
     }
 
     /// Rounds, the split budgets and the shares.

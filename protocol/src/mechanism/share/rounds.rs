@@ -59,9 +59,10 @@ impl Split {
             if parts == self.parts {
                 break;
             }
-            for kind in 0..terms.types {
-                if parts[kind] != self.parts[kind] {
-                    self.powers[kind] = power(parts[kind], terms);
+            let moved = self.parts.iter().zip(&parts);
+            for (kept, (old, new)) in self.powers.iter_mut().zip(moved) {
+                if old != new {
+                    *kept = power(*new, terms);
                 }
             }
             self.parts = parts;
