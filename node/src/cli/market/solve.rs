@@ -18,7 +18,7 @@ const WHAT: &str = "the cases were not cleared";
 
 /// Clear the markets of a file, offline
 #[derive(Clone, Debug, clap::Args)]
-pub(super) struct SolveArgs {
+pub(in crate::cli) struct SolveArgs {
     /// The mechanism [default: the one that the file names]
     #[arg(long, value_name = "NAME")]
     mechanism: Option<String>,
