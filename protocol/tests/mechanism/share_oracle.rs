@@ -79,13 +79,7 @@ fn by_remainders(total: u64, weights: &[u128]) -> Vec<u64> {
 fn shares(parts: &[Vec<u64>], kind: usize, sixteenths: u32) -> Vec<u64> {
     let powers: Vec<u128> = parts.iter().map(|b| power(b[kind], sixteenths)).collect();
     let sum: u128 = powers.iter().sum();
-    let share = |p: &u128| {
-        if sum == 0 {
-            0
-        } else {
-            ((p << 32) / sum) as u64
-        }
-    };
+    let share = |p: &u128| (p << 32).checked_div(sum).unwrap_or(0) as u64;
     powers.iter().map(share).collect()
 }
 
@@ -260,7 +254,11 @@ fn the_largest_auctions_stay_within_their_numbers() {
         let job = |id: u64| Job {
             id,
             // Every third has next to nothing.
-            budget: if id % 3 == 0 { id % 2 } else { BUDGET_END - 1 },
+            budget: if id.is_multiple_of(3) {
+                id % 2
+            } else {
+                BUDGET_END - 1
+            },
             utility,
             weights: (0..8)
                 .map(|kind| u32::MAX >> (kind * (id % 5) as u32))
