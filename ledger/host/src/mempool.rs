@@ -394,3 +394,55 @@ impl Mempool {
         self.entries.len()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gridbay_protocol::entry::{Entry, EntryBody};
+    use gridbay_protocol::ids::{Hash32, NetworkId};
+    use gridbay_protocol::keys::SecretKey;
+    use gridbay_protocol::stage::WellFormed;
+    use gridbay_protocol::units::Credits;
+
+    /// A transfer of account `n`, unlike all with another number.
+    fn entry(n: u8, number: usize) -> Arc<Authentic> {
+        let (key, network) = (SecretKey::from_seed(&[n; 32]), NetworkId([9; 32]));
+        let mut memo = Hash32::default();
+        memo.0[..8].copy_from_slice(&number.to_le_bytes());
+        let entry = Entry {
+            network,
+            account: AccountId([n; 32]),
+            key: key.public(),
+            valid_until: 10,
+            body: EntryBody::Transfer {
+                to: AccountId([100; 32]),
+                amount: Credits::from_micros(1).unwrap(),
+                memo,
+            },
+        };
+        let formed = WellFormed::check(&network, SignedEntry::new(entry, &key)).unwrap();
+        Arc::new(formed.authenticate().unwrap())
+    }
+    fn full(n: u8) -> Result<(), PoolRefusal> {
+        Err(PoolRefusal::Full {
+            account: AccountId([n; 32]),
+        })
+    }
+
+    #[test]
+    fn an_account_has_its_share_of_the_pool_and_what_waits_a_quarter() {
+        let mut pool = Mempool::default();
+        let mut add = |n, number, ready| pool.insert(1, entry(n, number), Source::Other, ready);
+        for number in 0..limits::POOL_PER_ACCOUNT {
+            assert_eq!(add(1, number, true), Ok(()));
+        }
+        assert_eq!(add(1, limits::POOL_PER_ACCOUNT, true), full(1));
+        let quarter = limits::POOL_ENTRIES / 4;
+        for number in 0..quarter {
+            let account = 2 + (number / limits::POOL_PER_ACCOUNT) as u8;
+            assert_eq!(add(account, number, false), Ok(()));
+        }
+        assert_eq!(add(50, 0, false), full(50));
+        assert_eq!(add(50, 0, true), Ok(()));
+    }
+}

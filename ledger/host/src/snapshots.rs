@@ -243,6 +243,11 @@ fn prune(disk: &mut dyn Disk, newest: u64) -> Result<(), Fault> {
 mod tests {
     use super::*;
     use crate::disk::MemDisk;
+    use gridbay_protocol::account::{AccountKey, Roles};
+    use gridbay_protocol::class::{Class, ClassKey, Isolation};
+    use gridbay_protocol::genesis::{self, Member, MemberValidator, Policy};
+    use gridbay_protocol::keys::SecretKey;
+    use gridbay_protocol::units::{Credits, Price};
 
     /// Writes a snapshot of which only the head and the size are right.
     fn written(disk: &mut MemDisk, head: &Head, pieces: &[&[u8]]) {
@@ -276,6 +281,84 @@ mod tests {
         disk.remove(&name_of(7)).unwrap();
         disk.append(&name_of(7), b"").unwrap();
         assert_eq!(read(&disk, 7).unwrap_err(), "it is empty");
+    }
+
+    fn genesis() -> Genesis {
+        let key = |n| SecretKey::from_seed(&[n; 32]).public();
+        let keys = vec![AccountKey {
+            key: key(1),
+            roles: Roles::ALL,
+        }];
+        let validator = MemberValidator {
+            key: key(2),
+            node: key(3),
+            power: 1,
+            beacon_tip: Hash32([4; 32]),
+        };
+        Genesis {
+            format: genesis::FORMAT,
+            rules: genesis::RULES,
+            name: "one".into(),
+            time_ms: 1_000,
+            policy: Policy::local(),
+            classes: vec![Class {
+                name: "small".into(),
+                key: ClassKey {
+                    vcpu: 1,
+                    memory_mib: 1,
+                    disk_mib: 1,
+                    gpu: 0,
+                    isolation: Isolation::Process,
+                    circle: "members".into(),
+                },
+                reference_price: Price(1),
+            }],
+            members: vec![Member {
+                name: "member".into(),
+                keys,
+                endowment: Credits::ZERO,
+                credit_line: Credits::ZERO,
+                validator: Some(validator),
+                addresses: vec![],
+            }],
+            beacon: Hash32([7; 32]),
+        }
+    }
+
+    /// Everything about it is right but the records: what a build with a fault may have left behind.
+    #[test]
+    fn a_snapshot_whose_records_are_not_the_blocks_is_refused() {
+        let genesis = genesis();
+        let state = State::genesis(&genesis).unwrap();
+        let bytes = state.snapshot();
+        let header = |state_root| Header {
+            format: 1,
+            rules: 1,
+            network: state.network(),
+            height: 7,
+            time_ms: 1,
+            parent: BlockId::default(),
+            proposer: Default::default(),
+            entries_root: Hash32::default(),
+            effects_root: Hash32::default(),
+            state_root,
+            validators: Hash32::default(),
+            next_validators: Hash32::default(),
+            log_root: Hash32::default(),
+            last_commit: Hash32::default(),
+            beacon_reveal: Hash32::default(),
+            evidence_root: Hash32::default(),
+        };
+        let other = header(Hash32([9; 32]));
+        let head = Head {
+            height: 7,
+            block: other.id(),
+            ..Head::of(&state, bytes.len() as u64)
+        };
+        let mut disk = MemDisk::new();
+        written(&mut disk, &head, &[&bytes]);
+        let refused = load(&disk, &genesis, 7, &other).unwrap_err();
+        assert_eq!(refused, "its state is not the block's");
     }
 
     #[test]

@@ -187,3 +187,16 @@ fn records(state: &State, header: &gridbay_protocol::block::Header, world: &Worl
     let proof = state.prove(&record_key("orders", &nobody));
     light::record(header, "orders", &nobody, None::<&()>, &proof).unwrap();
 }
+
+#[test]
+fn a_block_holds_its_parents_certificate_and_no_older_one() {
+    let mut world = World::new();
+    world.until(1);
+    let old = world.certificate(1, world.state.tip());
+    world.until(2);
+    let mut draft = world.draft(vec![]);
+    draft.last_commit = Some(old);
+    let proposed = world.state.propose(draft);
+    let refused = world.twin.execute(&proposed.block).map(|_| ());
+    assert_eq!(refused, Err(BlockRefusal::NotOfParent));
+}
