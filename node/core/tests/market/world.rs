@@ -1,7 +1,9 @@
 //! Whole cores in one thread under virtual time: messages take 2 ms, jobs are played by the world.
 
 use crate::genesis::{account_key, chain, genesis, key, node_key};
-use gridbay_core::agent::{AgentReply, AgentRequest, JobId, JobReport, Phase, PollJob};
+use gridbay_core::agent::{
+    AgentReply, AgentRequest, JobId, JobReport, Phase, PollJob, SignedStart,
+};
 use gridbay_core::buyer::{NewOrder, OrderKey, Record};
 use gridbay_core::effect::Effect;
 use gridbay_core::input::{Command, Input, Now};
@@ -55,6 +57,8 @@ pub(crate) struct World {
     due: BinaryHeap<Reverse<(u64, u64)>>,
     seq: u64,
     asked: BTreeMap<u64, (usize, u64)>,
+    /// What sellers were asked to start.
+    pub(crate) starts: Vec<(usize, SignedStart)>,
 }
 
 impl World {
@@ -82,6 +86,7 @@ impl World {
             due: BinaryHeap::new(),
             seq: 0,
             asked: BTreeMap::new(),
+            starts: Vec::new(),
         };
         for n in 0..count {
             let node = world.open(n, 0, BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
@@ -296,6 +301,9 @@ impl World {
         let question = self.seq;
         self.asked.insert(question, (n, token));
         let other = self.node_of(to.as_bytes()).expect("a known node");
+        if let AgentRequest::Start(signed) = &request {
+            self.starts.push((other, (**signed).clone()));
+        }
         if self.nodes[other].up {
             let from = node_key(n);
             self.input(
