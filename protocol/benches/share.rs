@@ -234,75 +234,57 @@ fn manipulations(jobs: u64, times: u64, sixteenths: u32) {
     );
 }
 
+/// A kind of auctions to time: name, terms, jobs, utility and the milliseconds that one may take.
+type Timed = (&'static str, Terms, u64, Utility, Option<f64>);
+
+fn cases() -> Vec<Timed> {
+    use Utility::{Linear, Log};
+    let (four, eight) = (Terms::usual(4), Terms::usual(8));
+    let at = |sixteenths, terms| Terms {
+        sixteenths,
+        ..terms
+    };
+    // Cycles of single micro-credits that never settle: what the limit of steps is for.
+    let restless = Terms {
+        eps: 1,
+        ..at(15, eight)
+    };
+    vec![
+        ("a 128 jobs, 4 types, linear", four, 128, Linear, Some(1.0)),
+        ("a 128 jobs, 4 types, log", four, 128, Log, Some(1.0)),
+        (
+            "b the same, linear, alpha 15/16",
+            at(15, four),
+            128,
+            Linear,
+            None,
+        ),
+        (
+            "b the same, linear, alpha 1",
+            at(16, four),
+            128,
+            Linear,
+            None,
+        ),
+        ("c 32 jobs, 4 types, linear", four, 32, Linear, None),
+        ("c 512 jobs, 8 types, linear", eight, 512, Linear, None),
+        (
+            "d 512 jobs, 8 types, eps 1, 15/16",
+            restless,
+            512,
+            Linear,
+            None,
+        ),
+    ]
+}
+
 fn main() -> ExitCode {
     let mut dice = Dice(1);
     let mut good = true;
-    let mut case = |name: &str, terms: Terms, jobs, utility, bar| {
-        let inputs: Vec<Input<u64>> = (0..AUCTIONS)
-            .map(|_| dice.auction(terms, jobs, utility))
-            .collect();
-        good &= report(name, &inputs, bar);
-    };
-    let usual = Terms::usual(4);
-    let sixteenths = |sixteenths| Terms {
-        sixteenths,
-        ..usual
-    };
-    case(
-        "a 128 jobs, 4 types, linear",
-        usual,
-        128,
-        Utility::Linear,
-        Some(1.0),
-    );
-    case(
-        "a 128 jobs, 4 types, log",
-        usual,
-        128,
-        Utility::Log,
-        Some(1.0),
-    );
-    case(
-        "b the same, linear, alpha 15/16",
-        sixteenths(15),
-        128,
-        Utility::Linear,
-        None,
-    );
-    case(
-        "b the same, linear, alpha 1",
-        sixteenths(16),
-        128,
-        Utility::Linear,
-        None,
-    );
-    case(
-        "c 32 jobs, 4 types, linear",
-        usual,
-        32,
-        Utility::Linear,
-        None,
-    );
-    case(
-        "c 512 jobs, 8 types, linear",
-        Terms::usual(8),
-        512,
-        Utility::Linear,
-        None,
-    );
-    // Cycles of single micro-credits that never settle: what the limit of steps is for.
-    let worst = Terms {
-        sixteenths: 15,
-        eps: 1,
-        ..Terms::usual(8)
-    };
-    case(
-        "d 512 jobs, 8 types, eps 1, 15/16",
-        worst,
-        512,
-        Utility::Linear,
-        None,
-    );
+    for (name, terms, jobs, utility, bar) in cases() {
+        let auctions = (0..AUCTIONS).map(|_| dice.auction(terms, jobs, utility));
+        good &= report(name, &auctions.collect::<Vec<_>>(), bar);
+    }
     for (jobs, times) in [(4, 1), (32, 1), (32, 30), (128, 1)] {
         manipulations(jobs, times, 8);
     }
