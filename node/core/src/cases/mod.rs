@@ -42,7 +42,7 @@ pub enum CaseError {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CaseFile {
-    /// Name of the mechanism, see [`NAMES`].
+    /// Name of the mechanism, one of [`names`].
     pub mechanism: String,
     /// The cases.
     pub cases: Vec<Case>,
