@@ -5,6 +5,10 @@
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 #![allow(clippy::print_stdout, reason = "a benchmark reports to its reader")]
 
+#[path = "../tests/mechanism/dice.rs"]
+mod dice;
+
+use dice::Dice;
 use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -12,18 +16,7 @@ use std::time::{Duration, Instant};
 use gridbay_protocol::mechanism::ausubel::{Bidder, Input, Rule, clear};
 use gridbay_protocol::mechanism::pool::{self, Offer};
 
-/// SplitMix64.
-struct Dice(u64);
-
 impl Dice {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % bound
-    }
-
     /// Bidders in no order: divisible with `count` prices each, or all-or-none with one price for
     /// up to `count` units.
     fn bidders(&mut self, ids: std::ops::Range<u64>, count: u64, lumpy: bool) -> Vec<Bidder<u64>> {

@@ -5,6 +5,10 @@
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 #![allow(clippy::print_stdout, reason = "a benchmark reports to its reader")]
 
+#[path = "../tests/mechanism/dice.rs"]
+mod dice;
+
+use dice::Dice;
 use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -14,18 +18,7 @@ use gridbay_protocol::mechanism::contract::{
     admit_contract, admit_job, clear, schedule,
 };
 
-/// SplitMix64.
-struct Dice(u64);
-
 impl Dice {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % bound
-    }
-
     fn job(&mut self, id: u64) -> Job<u64> {
         let len = 1 + self.below(60);
         let value = 1_000_000 + self.below(30_000_000);

@@ -7,6 +7,10 @@
 #![allow(clippy::print_stdout, reason = "a benchmark reports to its reader")]
 #![allow(clippy::unwrap_used, reason = "its markets are within the ranges")]
 
+#[path = "../tests/mechanism/dice.rs"]
+mod dice;
+
+use dice::Dice;
 use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -18,18 +22,7 @@ const CAPACITY: u64 = 1_000;
 /// Runs of everything that is timed.
 const RUNS: u32 = 5;
 
-/// SplitMix64.
-struct Dice(u64);
-
 impl Dice {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % bound
-    }
-
     fn within(&mut self, low: u64, high: u64) -> u64 {
         low + self.below(high - low + 1)
     }

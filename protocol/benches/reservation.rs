@@ -12,6 +12,10 @@
 #[path = "../tests/mechanism/reservation_naive.rs"]
 mod naive;
 
+#[path = "../tests/mechanism/dice.rs"]
+mod dice;
+
+use dice::Dice;
 use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -23,19 +27,6 @@ use naive::Market;
 
 /// Milliseconds that the market of Mirage may take.
 const BAR: f64 = 50.0;
-
-/// SplitMix64.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % bound
-    }
-}
 
 /// How the classes of a bid lie to one another.
 #[derive(Clone, Copy)]

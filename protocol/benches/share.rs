@@ -6,6 +6,10 @@
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 #![allow(clippy::print_stdout, reason = "a benchmark reports to its reader")]
 
+#[path = "../tests/mechanism/dice.rs"]
+mod dice;
+
+use dice::Dice;
 use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -16,18 +20,7 @@ use gridbay_protocol::mechanism::share::{Input, Job, Outcome, Terms, Utility, cl
 /// Auctions drawn for each case.
 const AUCTIONS: u64 = 8;
 
-/// SplitMix64.
-struct Dice(u64);
-
 impl Dice {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % bound
-    }
-
     /// Abacus's experiment: budgets of 50 to 200 credits, weights of 0.5 to 2.
     fn auction(&mut self, terms: Terms, jobs: u64, utility: Utility) -> Input<u64> {
         let job = |id| Job {

@@ -14,6 +14,7 @@
 pub mod ausubel;
 pub mod contract;
 pub mod deadline;
+mod dice;
 pub mod level;
 pub mod placement;
 pub mod pool;

@@ -9,6 +9,7 @@ mod contract_oracle;
 mod deadline_oracle;
 mod deadline_rules;
 mod deadline_support;
+mod dice;
 mod placement;
 mod pool_oracle;
 mod reservation_hint;

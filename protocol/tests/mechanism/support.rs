@@ -1,20 +1,10 @@
 //! Shared by the mechanism tests: random markets from a seed, and oracles that restate the rules
 //! without calling production code.
 
+pub(crate) use crate::dice::Dice;
 use gridbay_protocol::mechanism::ausubel::Bidder;
 
-/// SplitMix64.
-pub(crate) struct Dice(pub(crate) u64);
-
 impl Dice {
-    pub(crate) fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % bound
-    }
-
     pub(crate) fn within(&mut self, low: u64, high: u64) -> u64 {
         low + self.below(high - low + 1)
     }

@@ -1,18 +1,11 @@
 //! Small markets drawn from a seed, with ties, reserves and all-or-none bids.
 
 use super::{Bidder, Input, Rule};
+use crate::mechanism::dice::dice;
 
 /// Draws a market of up to 8 bidders and 12 units; its rule is `seed` modulo three.
 pub(super) fn draw<K: From<u8>>(seed: u64) -> Input<K> {
-    let mut state = seed;
-    // SplitMix64: a counter through a mixer, enough to spread small test cases.
-    let mut next = |below: u64| {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % below
-    };
+    let mut next = dice(seed);
     let rule = [Rule::Exact, Rule::Floor, Rule::Paper][(seed % 3) as usize];
     let supply = next(13) as u32;
     let reserve = next(4);

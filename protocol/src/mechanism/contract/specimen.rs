@@ -5,18 +5,11 @@ use super::aggregate::Aggregate;
 use super::book::Input;
 use super::supply::Period;
 use super::terms::{Batch, Contract};
+use crate::mechanism::dice::dice;
 
 /// Draws a book of up to 5 signed and 6 offered contracts; its policy is `seed` modulo six.
 pub(super) fn draw<K: From<u8>>(seed: u64) -> Input<K> {
-    let mut state = seed;
-    // SplitMix64: a counter through a mixer, enough to spread small test cases.
-    let mut next = |below: u64| {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % below
-    };
+    let mut next = dice(seed);
     let policy = match seed % 6 {
         0 => Policy::Oblivious,
         1 => Policy::Average,

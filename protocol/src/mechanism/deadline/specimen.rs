@@ -2,18 +2,11 @@
 //! the exact search takes.
 
 use super::{EXACT_JOBS, Input, Job, Shape, WHOLE_PPM};
+use crate::mechanism::dice::dice;
 
 /// Draws a market of up to 9 jobs, or of some more than the exact search takes at every 16th seed.
 pub(super) fn draw<K: From<u8>>(seed: u64) -> Input<K> {
-    let mut state = seed;
-    // SplitMix64: a counter through a mixer, enough to spread small test cases.
-    let mut next = |below: u64| {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % below
-    };
+    let mut next = dice(seed);
     let many = seed % 16 == 15;
     let count = if many {
         EXACT_JOBS as u64 + next(4)

@@ -1,18 +1,11 @@
 //! Small markets drawn from a seed, with overlapping classes, channels and bids that do not count.
 
 use super::{Bid, Channels, Input, Orders, Policy, Want};
+use crate::mechanism::dice::dice;
 
 /// Draws a market of up to 7 bids, 9 nodes and 9 slots; every third has three rankings.
 pub(super) fn draw<K: From<u8>, N: From<u8>>(seed: u64) -> Input<K, N> {
-    let mut state = seed;
-    // SplitMix64: a counter through a mixer, enough to spread small test cases.
-    let mut next = |below: u64| {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % below
-    };
+    let mut next = dice(seed);
     let nodes = 1 + next(9);
     let slots = 1 + next(9) as u32;
     let orders = [Orders::Density, Orders::Density, Orders::Three][(seed % 3) as usize];

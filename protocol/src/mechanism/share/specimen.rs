@@ -1,18 +1,11 @@
 //! Small auctions drawn from a seed: empty and equal budgets, zero weights, both utilities.
 
 use super::{Input, Job, Terms, Utility};
+use crate::mechanism::dice::dice;
 
 /// Draws an auction of up to 7 jobs over up to 4 types.
 pub(super) fn draw<K: From<u8>>(seed: u64) -> Input<K> {
-    let mut state = seed;
-    // SplitMix64: a counter through a mixer, enough to spread small test cases.
-    let mut next = |below: u64| {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % below
-    };
+    let mut next = dice(seed);
     let terms = Terms {
         sixteenths: next(17) as u32,
         eps: 1 + next(2_000),
