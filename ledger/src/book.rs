@@ -92,8 +92,6 @@ pub(crate) fn open(work: &mut Work<'_>, id: &OrderId, bid: Bid) {
         rank: None,
         paid: Credits::ZERO,
         slots_used: 0,
-        lease: None,
-        exiting: false,
     }));
 }
 

@@ -14,10 +14,9 @@
 
 use crate::clear::prices;
 use crate::market::{self, Held};
-use crate::slot::hold_firm;
 use crate::tenancy::{self, Grant};
 use crate::work::Work;
-use crate::{book, purse};
+use crate::{book, firm, purse};
 use gridbay_protocol::clearing::{BuyRecord, ClearingOffer};
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::{AccountId, Hash32, LeaseId, OfferId, OrderId};
@@ -249,7 +248,7 @@ fn serve(work: &mut Work<'_>, id: &OrderId, buy: &Buy, deal: Deal, price: Credit
         whole_slot: left == whole,
         firm_through: Some(work.calendar().slot(work.height()) + u64::from(buy.slots)),
     };
-    hold_firm(work, grant, left, &deal.taken);
+    firm::hold(work, grant, left, &deal.taken);
 }
 
 fn preempt(work: &mut Work<'_>, buy: &OrderId, victim: &Victim) {

@@ -104,10 +104,10 @@ fn bids(work: &mut Work<'_>, sale: &Sale) -> Vec<OrderId> {
     let mut bids = Vec::new();
     for id in book::of_class(work, &sale.class) {
         let order = work.tables.orders.get(&id);
-        let Some(bid) = order.and_then(|o| o.bid()) else {
+        let Some(order) = order.filter(|o| o.bid().is_some()) else {
             continue;
         };
-        if bid.lease.is_some() {
+        if order.lease.is_some() {
             if sale.kind == ClearingKind::Boundary {
                 bids.push(id);
             }
@@ -215,7 +215,7 @@ fn place(work: &Work<'_>, record: &ClearingRecord) -> BTreeMap<OrderId, Vec<Shar
         units: sold.units,
     };
     let held = |order: &OrderId| -> BTreeMap<OfferId, u32> {
-        let lease = work.tables.orders.get(order).and_then(|o| o.lease());
+        let lease = work.tables.orders.get(order).and_then(|o| o.lease);
         let lease = lease.and_then(|id| work.tables.leases.get(&id));
         let shares = lease.map_or(&[][..], |l| l.shares.as_slice());
         shares.iter().map(|s| (s.offer, s.units)).collect()
@@ -245,7 +245,7 @@ fn place(work: &Work<'_>, record: &ClearingRecord) -> BTreeMap<OrderId, Vec<Shar
 /// Ends the leases of bids that won nothing.
 fn evict(work: &mut Work<'_>, bids: &[OrderId], awards: &[Award]) {
     for order in bids {
-        let lease = work.tables.orders.get(order).and_then(|o| o.lease());
+        let lease = work.tables.orders.get(order).and_then(|o| o.lease);
         let won = awards.binary_search_by_key(order, |a| a.order).is_ok();
         if let (Some(lease), false) = (lease, won) {
             tenancy::end(work, &lease, LeaseEnd::Outbid);

@@ -47,10 +47,7 @@ fn close_round(work: &mut Work<'_>) {
     for class in &work.constitution.classes {
         clear::clear(work, &class.key.id());
     }
-    let mut waiting = orders(work, |stage| match stage {
-        Stage::Buy(buy) => buy.lease.is_none(),
-        _ => false,
-    });
+    let mut waiting = waiting(work, |stage| matches!(stage, Stage::Buy(_)));
     waiting.sort_by_cached_key(|id| work.rank(id.as_bytes()));
     for id in &waiting {
         buy::decide(work, id);
@@ -58,10 +55,10 @@ fn close_round(work: &mut Work<'_>) {
     catalogue::update(work);
 }
 
-/// Ids of the live orders at a stage, ascending.
-fn orders(work: &Work<'_>, at: impl Fn(&Stage) -> bool) -> Vec<OrderId> {
+/// Ids of the live orders at a stage that have no lease, ascending.
+fn waiting(work: &Work<'_>, at: impl Fn(&Stage) -> bool) -> Vec<OrderId> {
     let all = work.tables.orders.iter();
-    all.filter(|(_, order)| at(&order.stage))
+    all.filter(|(_, order)| order.lease.is_none() && at(&order.stage))
         .map(|(id, _)| *id)
         .collect()
 }
@@ -88,8 +85,8 @@ fn end_overdue(work: &mut Work<'_>) {
 
 fn time_out(work: &mut Work<'_>) {
     let height = work.height();
-    let late = orders(work, |stage| match stage {
-        Stage::Bid(bid) => bid.lease.is_none() && bid.bid.stands_until < height,
+    let late = waiting(work, |stage| match stage {
+        Stage::Bid(bid) => bid.bid.stands_until < height,
         _ => false,
     });
     for id in &late {

@@ -26,6 +26,7 @@ mod clear;
 mod close;
 mod entry;
 mod execute;
+mod firm;
 mod lease;
 pub mod light;
 pub mod log;

@@ -1,7 +1,7 @@
 //! Offers as the ledger keeps them: terms in force, and a change that waits for its hour.
 
 use gridbay_protocol::ids::AccountId;
-use gridbay_protocol::offer::{OfferTerms, Reclaim};
+use gridbay_protocol::offer::{OfferTerms, Primary, Reclaim};
 use serde::{Deserialize, Serialize};
 
 /// An offer.
@@ -54,6 +54,9 @@ impl Offer {
     }
     /// Whether the units can be bought firmly.
     pub(crate) fn sells_firmly(&self) -> bool {
-        self.active && self.terms.buy_price.is_some() && self.terms.reclaim == Reclaim::None
+        self.active
+            && self.terms.buy_price.is_some()
+            && self.terms.reclaim == Reclaim::None
+            && self.terms.mechanism == Primary::Ausubel
     }
 }

@@ -16,7 +16,11 @@ pub struct Order {
     pub class: ClassId,
     /// Round in which its entry was included.
     pub round: u64,
-    /// How far it has come.
+    /// Its lease while it runs.
+    pub lease: Option<LeaseId>,
+    /// Cancelled: the lease ends with the running slot.
+    pub exiting: bool,
+    /// What it asks for, and how far it has come.
     pub stage: Stage,
 }
 
@@ -72,10 +76,6 @@ pub struct BidOrder {
     pub paid: Credits,
     /// Full slots used.
     pub slots_used: u32,
-    /// Its lease while it runs.
-    pub lease: Option<LeaseId>,
-    /// Cancelled: the lease ends with the running slot.
-    pub exiting: bool,
 }
 
 impl BidOrder {
@@ -99,10 +99,6 @@ pub struct BuyOrder {
     pub price: Credits,
     /// Units taken once it is served, each with its buy price of that moment; ascending by offer.
     pub taken: Vec<ClearingOffer>,
-    /// Its lease while it runs.
-    pub lease: Option<LeaseId>,
-    /// Cancelled: the lease ends with the running slot.
-    pub exiting: bool,
 }
 
 /// How many live orders a class has.
@@ -116,21 +112,20 @@ pub(crate) struct Crowd {
 }
 
 impl Order {
-    /// Its lease, if it runs.
-    pub fn lease(&self) -> Option<LeaseId> {
-        match &self.stage {
-            Stage::Sealed { .. } => None,
-            Stage::Bid(bid) => bid.lease,
-            Stage::Buy(buy) => buy.lease,
+    /// A new order, without a lease.
+    pub(crate) fn new(account: AccountId, class: ClassId, round: u64, stage: Stage) -> Order {
+        Order {
+            account,
+            class,
+            round,
+            lease: None,
+            exiting: false,
+            stage,
         }
     }
-    /// Whether it was cancelled while running.
-    pub fn is_exiting(&self) -> bool {
-        match &self.stage {
-            Stage::Sealed { .. } => false,
-            Stage::Bid(bid) => bid.exiting,
-            Stage::Buy(buy) => buy.exiting,
-        }
+    /// Whether what it asks for is still secret.
+    pub fn is_sealed(&self) -> bool {
+        matches!(self.stage, Stage::Sealed { .. })
     }
     /// The opened bid.
     pub fn bid(&self) -> Option<&BidOrder> {
@@ -152,11 +147,24 @@ impl Order {
             _ => None,
         }
     }
-    pub(crate) fn set_lease(&mut self, lease: Option<LeaseId>) {
-        match &mut self.stage {
-            Stage::Sealed { .. } => {}
-            Stage::Bid(bid) => bid.lease = lease,
-            Stage::Buy(buy) => buy.lease = lease,
+    /// The work hash that it names; `None` while it is sealed.
+    pub fn work(&self) -> Option<Hash32> {
+        match &self.stage {
+            Stage::Sealed { .. } => None,
+            Stage::Bid(bid) => Some(bid.bid.work),
+            Stage::Buy(buy) => Some(buy.buy.work),
         }
+    }
+    /// The most tasks that its job may have; 0 while it is sealed.
+    pub fn tasks(&self) -> u32 {
+        match &self.stage {
+            Stage::Sealed { .. } => 0,
+            Stage::Bid(bid) => bid.bid.units(),
+            Stage::Buy(buy) => buy.buy.units,
+        }
+    }
+    /// Whether it waits for another lease after one that others ended.
+    pub(crate) fn stands_again(&self) -> bool {
+        matches!(self.stage, Stage::Bid(_)) && !self.exiting
     }
 }

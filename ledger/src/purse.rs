@@ -82,7 +82,7 @@ pub(crate) fn credit_line(work: &Work<'_>, purse: &Purse) -> Credits {
             .accounts
             .get(id)
             .map_or(Credits::ZERO, |account| account.credit_line),
-        Purse::Escrow(_) | Purse::Class(_) | Purse::Bank => Credits::ZERO,
+        Purse::Escrow(_) | Purse::Class(_) | Purse::Bond(_) | Purse::Bank => Credits::ZERO,
     }
 }
 

@@ -58,6 +58,8 @@ pub struct Totals {
     pub escrow: Credits,
     /// Paid for running slots.
     pub in_use: Credits,
+    /// Staked by sellers.
+    pub bonds: Credits,
     /// Accounts.
     pub accounts: usize,
     /// Live orders.
@@ -231,6 +233,7 @@ impl State {
                 Purse::Account(_) => {}
                 Purse::Escrow(_) => totals.escrow = more(totals.escrow, amount),
                 Purse::Class(_) => totals.in_use = more(totals.in_use, amount),
+                Purse::Bond(_) => totals.bonds = more(totals.bonds, amount),
                 Purse::Bank => totals.bank = amount,
             }
         }

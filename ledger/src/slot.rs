@@ -25,16 +25,15 @@
 //! that tail times `s_k - s_(k-1)`.
 
 use crate::book;
+use crate::firm;
 use crate::market;
 use crate::pot::{Pot, PotOffer};
 use crate::purse::{self, post};
 use crate::share_out::{Payout, above_floors};
-use crate::tenancy::{self, Grant};
+use crate::tenancy;
 use crate::work::Work;
-use gridbay_protocol::clearing::ClearingOffer;
 use gridbay_protocol::ids::{AccountId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::LeaseEnd;
-use gridbay_protocol::mechanism::level;
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::Credits;
@@ -56,7 +55,7 @@ pub(crate) fn turn(work: &mut Work<'_>) {
         count_and_end(work, &id);
     }
     for id in market::leases(work) {
-        renew_firm(work, &id);
+        firm::renew(work, &id);
     }
     for id in market::leases(work) {
         fund(work, &id);
@@ -191,66 +190,9 @@ fn count_and_end(work: &mut Work<'_>, id: &LeaseId) {
         tenancy::end(work, id, LeaseEnd::Undelivered);
     } else if used_up {
         tenancy::end(work, id, LeaseEnd::Expired);
-    } else if order.is_exiting() {
+    } else if order.exiting {
         tenancy::end(work, id, LeaseEnd::Exit);
     }
-}
-
-/// Step 4: the next slot of a firm lease has a pot of its own.
-fn renew_firm(work: &mut Work<'_>, id: &LeaseId) {
-    let Some(lease) = work.tables.leases.get(id).filter(|l| l.is_firm()).cloned() else {
-        return;
-    };
-    let Some(buy) = work.tables.orders.get(&lease.order).and_then(|o| o.buy()) else {
-        return;
-    };
-    let (price, taken) = (buy.price, buy.taken.clone());
-    let grant = Grant {
-        order: lease.order,
-        slot: lease.slot + 1,
-        paid: price,
-        pot: lease.pot,
-        shares: lease.shares,
-        whole_slot: true,
-        firm_through: lease.firm_through,
-    };
-    let heights = work.calendar().slot_heights();
-    hold_firm(work, grant, heights, &taken);
-}
-
-/// Charges a firm lease for some heights of a slot and fills its pot. Units earn at least the buy price they were
-/// `taken` at, for these heights, rounded down.
-pub(crate) fn hold_firm(work: &mut Work<'_>, grant: Grant, heights: u64, taken: &[ClearingOffer]) {
-    let whole = work.calendar().slot_heights();
-    let floors = taken.iter().map(|unit| level::Sold {
-        offer: unit.offer,
-        units: unit.units,
-        floor: (u128::from(unit.reserve.0) * u128::from(heights) / u128::from(whole)) as u64,
-    });
-    let floors: Vec<level::Sold<OfferId>> = floors.collect();
-    let (slot, pot, paid) = (grant.slot, grant.pot, grant.paid);
-    let earned = level::earnings(&floors, u128::from(paid.micros()));
-    let earned = earned.expect("a buy pays at least the sum of the buy prices");
-    let class = work.tables.orders.get(&grant.order).map(|o| o.class);
-    let class = class.expect("units go to a live order");
-    let sold = floors.iter().zip(earned).map(|(sold, earned)| PotOffer {
-        offer: sold.offer,
-        seller: seller(work, &sold.offer),
-        units: sold.units,
-        reserve: sold.floor,
-        earns: Credits::from_wide(earned).expect("a part of a payment is an amount"),
-    });
-    let sold = sold.collect();
-    let stake = tenancy::grant(work, grant);
-    let record = Pot {
-        class,
-        slot,
-        heights,
-        left: paid,
-        stakes: vec![stake],
-        sold,
-    };
-    work.tables.pots.insert(pot, record);
 }
 
 /// Who earns for an offer's units.

@@ -44,7 +44,7 @@ pub(crate) fn grant(work: &mut Work<'_>, grant: Grant) -> Stake {
         Some(grant.order),
     );
     charged.expect("the escrow holds what an order can cost");
-    let running = order.lease();
+    let running = order.lease;
     let id = running.unwrap_or_else(|| lease_id(&grant.order, height));
     let before = running.and_then(|id| work.tables.leases.get(&id).cloned());
     let lease = lease(work, &order, &grant, before.as_ref());
@@ -71,7 +71,7 @@ pub(crate) fn grant(work: &mut Work<'_>, grant: Grant) -> Stake {
             .expect("an order pays within its budget")
     });
     if let Some(order) = work.tables.orders.get_mut(&grant.order) {
-        order.set_lease(Some(id));
+        order.lease = Some(id);
     }
     stake
 }
@@ -120,7 +120,7 @@ pub(crate) struct Cost {
 /// `floor(cost * heights left / heights sold)` is unused.
 ///
 /// So what the units that run cost covers their reserves at any time: it did when the lease was granted (see
-/// `mechanism::pool`, and `slot::hold_firm`), and no loss breaks it. See `slot` for what follows.
+/// `mechanism::pool`, and `firm::hold`), and no loss breaks it. See `slot` for what follows.
 pub(crate) fn cost(work: &Work<'_>, id: &LeaseId, losses: &BTreeMap<OfferId, u32>) -> Cost {
     let lease = work.tables.leases.get(id).expect("the lease runs");
     let pot = work.tables.pots.get(&lease.pot);
@@ -226,14 +226,14 @@ pub(crate) fn end(work: &mut Work<'_>, id: &LeaseId, why: LeaseEnd) {
     }));
     let order = work.tables.orders.get_mut(&lease.order);
     let order = order.expect("a lease's order is live");
-    order.set_lease(None);
-    if why.order_stands() && order.bid().is_some() && !order.is_exiting() {
+    order.lease = None;
+    if why.order_stands() && order.stands_again() {
         return;
     }
     let why = match why {
         LeaseEnd::Unfunded => OrderEnd::Unfunded,
         LeaseEnd::Exit => OrderEnd::Cancelled,
-        _ if order.is_exiting() => OrderEnd::Cancelled,
+        _ if order.exiting => OrderEnd::Cancelled,
         LeaseEnd::Undelivered if lease.slots_run == 0 => OrderEnd::NoUnits,
         _ => OrderEnd::Served,
     };

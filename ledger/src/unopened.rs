@@ -67,9 +67,8 @@ fn set_reach(work: &mut Work<'_>, id: &OrderId, set: impl FnOnce(&mut Option<Cre
 fn to_open(work: &Work<'_>, which: impl Fn(&Order) -> bool) -> Vec<(OrderId, AccountId)> {
     let round = work.round();
     let orders = work.tables.orders.iter();
-    let sealed = |order: &Order| matches!(order.stage, Stage::Sealed { .. });
     orders
-        .filter(|(_, o)| o.round < round && sealed(o) && which(o))
+        .filter(|(_, o)| o.round < round && o.is_sealed() && which(o))
         .map(|(id, order)| (*id, order.account))
         .collect()
 }

@@ -24,11 +24,10 @@ fn request() -> JobRequest {
         want: Want {
             class: None,
             nodes: 1,
-            divisible: false,
             max_price: Some(credits("10")),
             seconds: 60,
             budget: None,
-            buy: false,
+            how: How::BID,
         },
         argv: vec!["true".into()],
         env: vec![],

@@ -7,7 +7,7 @@ use gridbay_host::disk::MemDisk;
 use gridbay_host::{Host, HostConfig};
 use gridbay_ledger::light;
 use gridbay_node::api::types::{
-    AuctionKind, AuctionRecord, AuctionSummary, JobId, JobReason, JobRequest, JobState,
+    AuctionKind, AuctionRecord, AuctionSummary, How, JobId, JobReason, JobRequest, JobState,
     OfferRequest, Signed, TransferRequest, Want,
 };
 use gridbay_node::api::types::{InviteRequest, NodeState};
@@ -211,6 +211,7 @@ impl World {
             reserve: credits("1"),
             buy: Some(credits("2")),
             notice_seconds: None,
+            mechanism: gridbay_protocol::offer::Primary::Ausubel,
         };
         let offer = self.backend.set_offer(request).await.unwrap();
         assert_eq!((offer.label, offer.units, offer.own), (1, 4, true));
@@ -234,11 +235,10 @@ fn want(nodes: u32) -> Want {
     Want {
         class: None,
         nodes,
-        divisible: false,
         max_price: Some(credits("10")),
         seconds: 3_600,
         budget: None,
-        buy: false,
+        how: How::BID,
     }
 }
 fn request(nodes: u32) -> JobRequest {
@@ -398,7 +398,7 @@ async fn orders_that_cannot_be_served_are_explained() {
         ErrorCode::NotFound
     );
     let buy = Want {
-        buy: true,
+        how: How::Buy,
         max_price: None,
         ..want(1)
     };

@@ -4,6 +4,7 @@ use crate::hash::{Domain, hash};
 use crate::ids::{AccountId, ClassId, OfferId};
 use crate::keys::PublicKey;
 use crate::limits;
+use crate::mechanism::{deadline, share};
 use crate::units::Price;
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,49 @@ pub enum Reclaim {
 pub enum Primary {
     /// Sealed bids, cleared by the Ausubel auction; also open to buy-it-now.
     Ausubel,
+    /// Node sets reserved ahead over a rolling window.
+    Reservation,
+    /// Time-malleable jobs, planned by this seller.
+    Deadline(DeadlineTerms),
+    /// Shares of a pool for a budget.
+    Share(PoolTerms),
+}
+
+/// How a seller plans time-malleable jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeadlineTerms {
+    /// Least gain of revenue for which a job is accepted, millionths of its highest price, 0 to 1,000,000.
+    pub min_gain_ppm: u32,
+    /// What the seller stakes on each accepted job, millionths of its highest price, 0 to 1,000,000: the buyer's if the
+    /// seller makes the job miss its hard deadline.
+    pub bond_ppm: u32,
+}
+
+/// How a pool is shared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PoolTerms {
+    /// The most of each resource type that one sponsor's users may hold, millionths, 1 to 1,000,000.
+    pub cap_ppm: u32,
+    /// Sixteenths of the exponent alpha, 0 (equal shares) to 16 (in proportion to the budgets).
+    pub sixteenths: u32,
+}
+
+impl Primary {
+    /// Whether the numbers are in range.
+    pub fn is_valid(&self) -> bool {
+        match self {
+            Primary::Ausubel | Primary::Reservation => true,
+            Primary::Deadline(terms) => {
+                terms.min_gain_ppm <= deadline::WHOLE_PPM && terms.bond_ppm <= deadline::WHOLE_PPM
+            }
+            Primary::Share(terms) => {
+                (1..=share::units::WHOLE_PPM).contains(&terms.cap_ppm)
+                    && terms.sixteenths <= share::SIXTEENTHS_MAX
+            }
+        }
+    }
 }
 
 /// Terms of an offer: units of one class at one seller's node.
@@ -48,13 +92,16 @@ pub struct OfferTerms {
 }
 
 impl OfferTerms {
-    /// Whether all values are in range.
+    /// Whether all values are in range. Only what is auctioned can be taken back, or bought at once.
     pub fn is_valid(&self) -> bool {
         (1..=limits::OFFER_UNITS).contains(&self.units)
             && self.reserve <= Price::MAX
             && self
                 .buy_price
                 .is_none_or(|p| p >= self.reserve && p <= Price::MAX)
+            && self.mechanism.is_valid()
+            && (self.mechanism == Primary::Ausubel
+                || (self.reclaim == Reclaim::None && self.buy_price.is_none()))
     }
 }
 

@@ -17,6 +17,8 @@ pub enum Purse {
     Escrow(OrderId),
     /// Paid for the running slot of a class, not yet earned.
     Class(ClassId),
+    /// What a seller has staked on an order.
+    Bond(OrderId),
     /// The bank's pool.
     Bank,
 }
@@ -45,6 +47,10 @@ pub enum Reason {
     Refund,
     /// From a buy to an order it preempted.
     Compensation,
+    /// A seller's stake on an order.
+    Bond,
+    /// From a seller's stake to the buyer it failed.
+    Damages,
 }
 
 /// One movement of money.

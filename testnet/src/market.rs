@@ -2,7 +2,7 @@
 
 use anyhow::Context as _;
 use gridbay_node::api::client::{self, Client};
-use gridbay_node::api::types::{JobId, JobRecord, JobRequest, Staged, Want};
+use gridbay_node::api::types::{How, JobId, JobRecord, JobRequest, Staged, Want};
 use gridbay_protocol::job::InputFile;
 use gridbay_protocol::units::Credits;
 
@@ -31,8 +31,8 @@ pub(crate) struct Ask {
     pub(crate) max_price: Credits,
     /// Hard limit on the running time.
     pub(crate) seconds: u32,
-    /// Buy now instead of bidding.
-    pub(crate) buy: bool,
+    /// How it gets its nodes.
+    pub(crate) how: How,
     /// Program and arguments.
     pub(crate) argv: Vec<String>,
     /// Input files.
@@ -64,11 +64,10 @@ pub(crate) async fn stage(client: &Client, ask: &Ask) -> anyhow::Result<JobReque
         want: Want {
             class: Some(ask.class.clone()),
             nodes: ask.nodes,
-            divisible: false,
             max_price: Some(ask.max_price),
             seconds: ask.seconds,
             budget: None,
-            buy: ask.buy,
+            how: ask.how.clone(),
         },
         argv: ask.argv.clone(),
         env: Vec::new(),

@@ -8,8 +8,8 @@
 
 use gridbay_node::api::client::Client;
 use gridbay_node::api::types::{
-    Balance, BlockInfo, JobRecord, JobRequest, JobState, NodeState, NodeStatus, TransferRequest,
-    Transferred, Want,
+    Balance, BlockInfo, How, JobRecord, JobRequest, JobState, NodeState, NodeStatus,
+    TransferRequest, Transferred, Want,
 };
 use gridbay_node::api::{ApiError, ErrorCode};
 use gridbay_protocol::ids::AccountId;
@@ -67,11 +67,10 @@ fn job(nodes: u32, seconds: u32) -> JobRequest {
         want: Want {
             class: Some("small".into()),
             nodes,
-            divisible: false,
             max_price: Some(plan::credits(20)),
             seconds: 90,
             budget: None,
-            buy: false,
+            how: How::BID,
         },
         argv: ["sh", "-c", &script].map(str::to_owned).to_vec(),
         env: vec![],

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail like the test")]
 
 use gridbay_node::api::client::{self, Client};
-use gridbay_node::api::types::{JobRecord, JobRequest, JobState, NodeStatus, RankExit, Want};
+use gridbay_node::api::types::{How, JobRecord, JobRequest, JobState, NodeStatus, RankExit, Want};
 use gridbay_protocol::job::JobExit;
 use gridbay_testnet::Progress;
 use gridbay_testnet::network::{Network, Plan, RunFolder, find_processes, plan};
@@ -26,11 +26,10 @@ fn request(name: &str, nodes: u32, script: &str) -> JobRequest {
         want: Want {
             class: Some("small".into()),
             nodes,
-            divisible: false,
             max_price: Some(plan::credits(20)),
             seconds: 120,
             budget: None,
-            buy: false,
+            how: How::BID,
         },
         argv: ["sh", "-c", script].map(str::to_owned).to_vec(),
         env: vec![],

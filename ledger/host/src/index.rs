@@ -184,7 +184,7 @@ impl Index {
                     accounts.extend(match purse {
                         Purse::Account(account) => Some(*account),
                         Purse::Escrow(order) => owner(order),
-                        Purse::Class(_) | Purse::Bank => None,
+                        Purse::Bond(_) | Purse::Class(_) | Purse::Bank => None,
                     });
                 }
                 accounts.extend(posting.order.as_ref().and_then(owner));

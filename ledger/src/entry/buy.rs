@@ -29,18 +29,12 @@ pub(super) fn check(work: &Work<'_>, account: &AccountId, buy: &Buy) -> Result<(
 
 pub(super) fn apply(work: &mut Work<'_>, id: &EntryId, account: &AccountId, buy: &Buy) {
     let order = order_of(id);
-    let record = Order {
-        account: *account,
-        class: buy.class,
-        round: work.round(),
-        stage: Stage::Buy(Box::new(BuyOrder {
-            buy: buy.clone(),
-            price: Credits::ZERO,
-            taken: Vec::new(),
-            lease: None,
-            exiting: false,
-        })),
-    };
+    let stage = Stage::Buy(Box::new(BuyOrder {
+        buy: buy.clone(),
+        price: Credits::ZERO,
+        taken: Vec::new(),
+    }));
+    let record = Order::new(*account, buy.class, work.round(), stage);
     book::enter(work, order, record);
     let lock = lock(buy).expect("the lock was checked");
     let (from, to) = (Purse::Account(*account), Purse::Escrow(order));

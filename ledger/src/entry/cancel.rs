@@ -2,7 +2,6 @@
 //! Not in a block that closes a round, when all bids are known; and never a sealed bid.
 
 use crate::book;
-use crate::order::Stage;
 use crate::refusal::Refusal;
 use crate::work::Work;
 use gridbay_protocol::effect::OrderEnd;
@@ -13,10 +12,10 @@ pub(super) fn check(work: &Work<'_>, account: &AccountId, id: &OrderId) -> Resul
     let order = work.tables.orders.get(id);
     let order = order.filter(|o| o.account == *account);
     let order = order.ok_or(Refusal::NoOrder(*id))?;
-    if matches!(order.stage, Stage::Sealed { .. }) {
+    if order.is_sealed() {
         return Err(Refusal::Sealed(*id));
     }
-    if order.is_exiting() {
+    if order.exiting {
         return Err(Refusal::Exiting(*id));
     }
     if work.closes_round() {
@@ -28,13 +27,9 @@ pub(super) fn check(work: &Work<'_>, account: &AccountId, id: &OrderId) -> Resul
 pub(super) fn apply(work: &mut Work<'_>, id: &OrderId) {
     let order = work.tables.orders.get_mut(id);
     let order = order.expect("the order was checked");
-    if order.lease().is_none() {
+    if order.lease.is_none() {
         book::end(work, id, OrderEnd::Cancelled);
     } else {
-        match &mut order.stage {
-            Stage::Sealed { .. } => {}
-            Stage::Bid(bid) => bid.exiting = !planted::is(Planted::ExitForgotten),
-            Stage::Buy(buy) => buy.exiting = true,
-        }
+        order.exiting = !planted::is(Planted::ExitForgotten);
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn check(work: &Work<'_>, account: &AccountId, commit: &Commit) -> Re
     let round = work.round();
     let sealed = book::of_account(work, &commit.class, account).find(|id| {
         let order = work.tables.orders.get(id);
-        order.is_some_and(|o| o.round == round && matches!(o.stage, Stage::Sealed { .. }))
+        order.is_some_and(|o| o.round == round && o.is_sealed())
     });
     if let Some(order) = sealed {
         return Err(Refusal::SealedAlready(order));
@@ -27,16 +27,12 @@ pub(super) fn check(work: &Work<'_>, account: &AccountId, commit: &Commit) -> Re
 pub(super) fn apply(work: &mut Work<'_>, id: &EntryId, account: &AccountId, commit: &Commit) {
     let order = order_of(id);
     let deposit = deposit(work, commit).expect("the class was checked");
-    let record = Order {
-        account: *account,
-        class: commit.class,
-        round: work.round(),
-        stage: Stage::Sealed {
-            seal: commit.seal,
-            bracket: commit.bracket,
-            reach: Some(Credits::MAX),
-        },
+    let stage = Stage::Sealed {
+        seal: commit.seal,
+        bracket: commit.bracket,
+        reach: Some(Credits::MAX),
     };
+    let record = Order::new(*account, commit.class, work.round(), stage);
     book::enter(work, order, record);
     let (from, to) = (Purse::Account(*account), Purse::Escrow(order));
     purse::post(work, from, to, deposit, Reason::Deposit, Some(order))

@@ -34,8 +34,9 @@ fn a_slot_counts_only_if_it_was_delivered() {
     // At 36 a round closes: the offer has left, and nothing is sold until it is set again.
     assert!(world.state.offer(&world.offer_of(1, 1)).is_none());
     world.until(48);
-    let standing = world.state.order(&orders[0]).unwrap().bid().unwrap();
-    assert_eq!((standing.slots_used, standing.lease), (0, None));
+    let order = world.state.order(&orders[0]).unwrap();
+    let standing = order.bid().unwrap();
+    assert_eq!((standing.slots_used, order.lease), (0, None));
     // The escrow of one slot is all that the order holds.
     assert_eq!(world.account(2), START - 50);
     let again = world.offer(1, 1, 1, 10, None);
@@ -87,7 +88,7 @@ fn an_offer_set_again_before_its_deadline_stays() {
     assert!(money(&effects).contains(&(Reason::Refund, 8)));
     assert!(world.state.offer(&world.offer_of(1, 1)).unwrap().active);
     world.until(28);
-    assert!(world.state.order(&orders[0]).unwrap().lease().is_some());
+    assert!(world.state.order(&orders[0]).unwrap().lease.is_some());
 }
 
 #[test]

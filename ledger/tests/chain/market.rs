@@ -157,7 +157,7 @@ fn outbid_at_a_boundary_and_back_again() {
     world.deliver(1, lease);
     let effects = world.until(40);
     assert_eq!(order_ends(&effects), [(second, OrderEnd::Served)]);
-    assert!(world.state.order(&first).unwrap().lease().is_some());
+    assert!(world.state.order(&first).unwrap().lease.is_some());
 }
 
 #[test]

@@ -135,7 +135,7 @@ impl World {
 
     pub(crate) fn lease_of(&self, order: &OrderId) -> LeaseId {
         let order = self.state.order(order).expect("the order is live");
-        order.lease().expect("the order runs")
+        order.lease.expect("the order runs")
     }
 
     pub(crate) fn account(&self, n: u8) -> i128 {

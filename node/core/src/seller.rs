@@ -12,11 +12,11 @@
 use crate::agent::{JobId, Phase, PollJob, SignedStart, StartRefusal};
 use crate::effect::Effect;
 use crate::input::AnswerToken;
-use gridbay_ledger::{Lease, Order, State};
+use gridbay_ledger::{Lease, State};
 use gridbay_protocol::account::Roles;
 use gridbay_protocol::codec::{self, CodecError};
 use gridbay_protocol::entry::EntryBody;
-use gridbay_protocol::ids::{AccountId, Hash32, LeaseId, OfferId};
+use gridbay_protocol::ids::{AccountId, LeaseId, OfferId};
 use gridbay_protocol::job::{JOB_BYTES, JobExit, JobSpec};
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::lease::Share;
@@ -287,10 +287,10 @@ impl Seller {
         if units == 0 || !self.is_mine(state, &start.offer) {
             return Err(StartRefusal::NotMine);
         }
-        if start.tasks > order_units(order) {
+        if start.tasks > order.tasks() {
             return Err(StartRefusal::Invalid);
         }
-        let ordered = Some(start.spec.work(&start.salt)) == order_work(order);
+        let ordered = Some(start.spec.work(&start.salt)) == order.work();
         if !ordered && !planted::is(Planted::OtherWorkRuns) {
             return Err(StartRefusal::OtherWork);
         }
@@ -374,19 +374,6 @@ impl Seller {
             self.stop(id, effects);
         }
     }
-}
-
-/// The work hash that an order that can have a lease names.
-fn order_work(order: &Order) -> Option<Hash32> {
-    let bid = order.bid().map(|b| b.bid.work);
-    bid.or_else(|| order.buy().map(|b| b.buy.work))
-}
-
-/// The units that an order asks for: it has no more tasks.
-fn order_units(order: &Order) -> u32 {
-    let bid = order.bid().map(|b| b.bid.units());
-    bid.or_else(|| order.buy().map(|b| b.buy.units))
-        .unwrap_or(0)
 }
 
 /// Adds the variables by which a task knows its place.

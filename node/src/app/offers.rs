@@ -36,6 +36,7 @@ pub(super) async fn set_configured(
             reserve: offer.reserve,
             buy: offer.buy,
             notice_seconds: offer.notice,
+            mechanism: offer.mechanism,
         };
         while let Err(error) = backend.set_offer(request.clone()).await {
             tracing::warn!(class = offer.class, %error, "cannot set an offer of the configuration");

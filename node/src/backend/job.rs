@@ -12,7 +12,7 @@ use super::market::class_name;
 use super::order::job_id;
 use super::price::{limit_hourly, mean_hourly};
 use super::{Answer, NodeBackend};
-use crate::api::types::{JobFile, JobId, JobRecord, JobSeller, RankExit};
+use crate::api::types::{How, JobFile, JobId, JobRecord, JobSeller, RankExit};
 use crate::store::orders::OrderStore;
 use gridbay_core::Core;
 use gridbay_core::buyer::order::OrderAgent;
@@ -147,7 +147,7 @@ fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
     let (state, order) = (core.state(), agent.order());
     let policy = state.policy();
     let slot_ms = policy.slot_ms();
-    let (max_price, budget, divisible) = terms(&order.terms, order.slots, slot_ms);
+    let (max_price, budget, how) = terms(&order.terms, order.slots, slot_ms);
     let (now, reason) = situation(state, agent).judge();
     let milestones = agent.milestones();
     let records = &agent.tasks.records;
@@ -175,8 +175,7 @@ fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
         argv: order.spec.argv.clone(),
         class: class_name(state, &order.class),
         nodes: order.tasks,
-        divisible,
-        buy: matches!(order.terms, Terms::Buy { .. }),
+        how,
         max_price,
         seconds: order.spec.wall_seconds,
         budget,
@@ -207,22 +206,25 @@ fn reached(height: u64) -> Option<u64> {
     Some(height).filter(|h| *h > 0)
 }
 
-/// Price limit per node-hour, budget, and whether fewer nodes are of use.
-fn terms(terms: &Terms, slots: u32, slot_ms: u64) -> (Credits, Credits, bool) {
+/// Price limit per node-hour, budget, and how it gets its nodes.
+fn terms(terms: &Terms, slots: u32, slot_ms: u64) -> (Credits, Credits, How) {
     match terms {
         Terms::Sealed {
             steps, min, budget, ..
         } => {
             let units: u32 = steps.iter().map(|s| s.units).sum();
             let price = steps.iter().map(|s| s.price).max().unwrap_or_default();
-            (limit_hourly(price, slot_ms), *budget, *min < units)
+            let how = How::Ausubel {
+                divisible: *min < units,
+            };
+            (limit_hourly(price, slot_ms), *budget, how)
         }
         Terms::Buy { units, limit, .. } => {
             let price = Price(limit.micros() / u64::from(*units).max(1));
             let most = limit
                 .checked_mul(u64::from(slots) + 1)
                 .unwrap_or(Credits::MAX);
-            (limit_hourly(price, slot_ms), most, false)
+            (limit_hourly(price, slot_ms), most, How::Buy)
         }
     }
 }
@@ -291,9 +293,9 @@ mod tests {
         };
         assert_eq!(
             terms(&sealed(4), 2, 2_000),
-            ("10".parse().unwrap(), budget, false)
+            ("10".parse().unwrap(), budget, How::BID)
         );
-        assert!(terms(&sealed(1), 2, 2_000).2);
+        assert!(terms(&sealed(1), 2, 2_000).2.is_divisible());
         let limit = Credits::from_micros(4 * 5_555).unwrap();
         let buy = Terms::Buy {
             units: 4,
@@ -301,7 +303,10 @@ mod tests {
             offers: vec![],
         };
         let most = limit.checked_mul(3).unwrap();
-        assert_eq!(terms(&buy, 2, 2_000), ("10".parse().unwrap(), most, false));
+        assert_eq!(
+            terms(&buy, 2, 2_000),
+            ("10".parse().unwrap(), most, How::Buy)
+        );
     }
 
     #[test]

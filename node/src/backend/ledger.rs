@@ -251,6 +251,7 @@ fn purse(purse: &Purse, class: impl Fn(&gridbay_protocol::ids::ClassId) -> Strin
         Purse::Account(id) => format!("account {}", id.to_hex()),
         Purse::Escrow(id) => format!("escrow {}", id.to_hex()),
         Purse::Class(id) => format!("class {}", class(id)),
+        Purse::Bond(id) => format!("bond {}", id.to_hex()),
         Purse::Bank => "bank".into(),
     }
 }

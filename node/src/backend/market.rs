@@ -125,7 +125,7 @@ pub(super) fn held(state: &State) -> BTreeMap<OfferId, u32> {
 /// Orders that stand and hold nothing, by class.
 pub(super) fn waiting(state: &State) -> BTreeMap<ClassId, u32> {
     let mut waiting = BTreeMap::new();
-    let stands = |o: &gridbay_ledger::Order| o.bid().is_some() && o.lease().is_none();
+    let stands = |o: &gridbay_ledger::Order| o.bid().is_some() && o.lease.is_none();
     for (_, order) in state.orders().filter(|(_, o)| stands(o)) {
         *waiting.entry(order.class).or_insert(0) += 1;
     }

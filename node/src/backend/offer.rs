@@ -11,7 +11,7 @@ use gridbay_core::input::Command;
 use gridbay_ledger::{Pending, State};
 use gridbay_protocol::ids::{AccountId, ClassId, OfferId};
 use gridbay_protocol::keys::PublicKey;
-use gridbay_protocol::offer::{OfferTerms, Primary, Reclaim, offer_id};
+use gridbay_protocol::offer::{OfferTerms, Reclaim, offer_id};
 use gridbay_protocol::units::{Credits, Price};
 use std::collections::BTreeMap;
 
@@ -46,6 +46,7 @@ impl NodeBackend {
         offer.reserve = request.reserve;
         offer.buy = request.buy;
         offer.notice_seconds = request.notice_seconds;
+        offer.mechanism = request.mechanism;
         Ok(offer)
     }
 
@@ -103,6 +104,7 @@ fn view(
             Reclaim::None => None,
             Reclaim::Notice(seconds) => Some(seconds),
         },
+        mechanism: terms.mechanism,
         withdrawn,
     }
 }
@@ -126,12 +128,12 @@ fn terms(core: &Core, node: PublicKey, request: &OfferRequest) -> Answer<OfferTe
         reclaim: request
             .notice_seconds
             .map_or(Reclaim::None, Reclaim::Notice),
-        mechanism: Primary::Ausubel,
+        mechanism: request.mechanism,
         node,
     };
     if !made.is_valid() {
         let hint = format!(
-            "want 1 to {} units, and a buy price that is not below the reserve",
+            "want 1 to {} units, and a buy price that is not below the reserve; only what is auctioned has a buy price or a notice",
             gridbay_protocol::limits::OFFER_UNITS
         );
         return Err(usage("an offer out of range", hint));

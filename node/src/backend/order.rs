@@ -153,6 +153,7 @@ mod tests {
     use super::super::market::tests::market;
     use super::*;
     use crate::api::ErrorCode;
+    use crate::api::types::How;
 
     fn request() -> JobRequest {
         JobRequest {
@@ -160,11 +161,10 @@ mod tests {
             want: Want {
                 class: None,
                 nodes: 4,
-                divisible: true,
                 max_price: None,
                 seconds: 9,
                 budget: None,
-                buy: false,
+                how: How::Ausubel { divisible: true },
             },
             argv: vec!["/bin/echo".into(), "hi".into()],
             env: vec![("A".into(), "b".into())],

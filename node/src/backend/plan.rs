@@ -12,7 +12,7 @@ use super::Answer;
 use super::failure::usage;
 use super::market::Market;
 use super::price::limit_hourly;
-use crate::api::types::{Quote, Want};
+use crate::api::types::{How, Quote, Want};
 use crate::api::{ApiError, ErrorCode};
 use gridbay_core::buyer::Terms;
 use gridbay_protocol::limits;
@@ -49,10 +49,9 @@ pub(super) fn plan(want: &Want, market: &Market, last: Option<Credits>) -> Answe
             format!("ask for 1 to {most} nodes"),
         ));
     }
-    if want.buy {
-        buy(want, market, slots)
-    } else {
-        bid(want, market, slots, last)
+    match want.how {
+        How::Ausubel { divisible } => bid(want, divisible, market, slots, last),
+        How::Buy => buy(want, market, slots),
     }
 }
 
@@ -60,10 +59,9 @@ pub(super) fn plan(want: &Want, market: &Market, last: Option<Credits>) -> Answe
 fn slots(want: &Want, market: &Market) -> Answer<u32> {
     let slot_ms = market.policy.slot_ms().max(1);
     let wide = (u64::from(want.seconds) * 1_000).div_ceil(slot_ms);
-    let most = if want.buy {
-        market.policy.max_firm_slots
-    } else {
-        limits::ORDER_SLOTS
+    let most = match want.how {
+        How::Ausubel { .. } => limits::ORDER_SLOTS,
+        How::Buy => market.policy.max_firm_slots,
     };
     match u32::try_from(wide) {
         Ok(slots) if (1..=most).contains(&slots) => Ok(slots),
@@ -75,7 +73,13 @@ fn slots(want: &Want, market: &Market) -> Answer<u32> {
     }
 }
 
-fn bid(want: &Want, market: &Market, slots: u32, last: Option<Credits>) -> Answer<Plan> {
+fn bid(
+    want: &Want,
+    divisible: bool,
+    market: &Market,
+    slots: u32,
+    last: Option<Credits>,
+) -> Answer<Plan> {
     let slot_ms = market.policy.slot_ms();
     let price = match want.max_price {
         Some(most) => Price::from_hourly(most, slot_ms).ok_or_else(too_much)?,
@@ -101,7 +105,7 @@ fn bid(want: &Want, market: &Market, slots: u32, last: Option<Credits>) -> Answe
                 units: want.nodes,
                 price,
             }],
-            min: if want.divisible { 1 } else { want.nodes },
+            min: if divisible { 1 } else { want.nodes },
             budget,
             patience: patience(market),
         },
@@ -233,11 +237,10 @@ mod tests {
         Want {
             class: None,
             nodes,
-            divisible: false,
             max_price: Some("10".parse().unwrap()),
             seconds,
             budget: None,
-            buy: false,
+            how: How::BID,
         }
     }
 
@@ -273,10 +276,9 @@ mod tests {
         let market = market(&[(4_096, 4_096, 50, Some(70))]);
         for nodes in [1, 3, limits::ORDER_UNITS] {
             for seconds in [1, 2, 3_600, 80_000] {
-                for (buy, divisible) in [(false, false), (false, true), (true, false)] {
+                for how in [How::BID, How::Ausubel { divisible: true }, How::Buy] {
                     let want = Want {
-                        buy,
-                        divisible,
+                        how: how.clone(),
                         max_price: None,
                         ..want(nodes, seconds)
                     };
@@ -335,13 +337,13 @@ mod tests {
         };
         assert_eq!(code(&dear), ErrorCode::Usage);
         let many = Want {
-            buy: true,
+            how: How::Buy,
             max_price: None,
             ..want(9, 1)
         };
         assert_eq!(code(&many), ErrorCode::NoMatch);
         let long = Want {
-            buy: true,
+            how: How::Buy,
             ..want(1, 100_000)
         };
         assert_eq!(
@@ -378,7 +380,7 @@ mod tests {
         let market = market(&[(8, 8, 50, Some(70))]);
         let budget = Credits::from_micros(1_000);
         let buy = Want {
-            buy: true,
+            how: How::Buy,
             budget,
             max_price: None,
             ..want(2, 18)
@@ -396,7 +398,7 @@ mod tests {
     fn quotes() {
         let market = market(&[(8, 3, 50, Some(70))]);
         let want = Want {
-            buy: true,
+            how: How::Buy,
             max_price: None,
             ..want(2, 3)
         };

@@ -7,6 +7,7 @@ use crate::api::types::{Offer, OfferRequest};
 use crate::config::parse;
 use crate::ui::Table;
 use clap::{Args, Subcommand};
+use gridbay_protocol::offer::Primary;
 use gridbay_protocol::units::Credits;
 
 /// What this node sells, and what others do.
@@ -82,6 +83,7 @@ impl SetArgs {
             reserve: self.reserve,
             buy: self.buy,
             notice_seconds: self.notice,
+            mechanism: Primary::Ausubel,
         }
     }
 }

@@ -13,6 +13,7 @@ pub use raw::{Origin, RawConfig};
 
 use gridbay_protocol::class::name_is_valid;
 use gridbay_protocol::limits;
+use gridbay_protocol::offer::Primary;
 use gridbay_protocol::units::Credits;
 use libp2p::Multiaddr;
 use schema::KEYS;
@@ -139,6 +140,13 @@ pub struct OfferConfig {
     /// Seconds of notice before units are taken back; never if absent.
     #[serde(default)]
     pub notice: Option<u32>,
+    /// Mechanism they are sold under first.
+    #[serde(default = "auctioned")]
+    pub mechanism: Primary,
+}
+
+fn auctioned() -> Primary {
+    Primary::Ausubel
 }
 
 /// Bounds of one node's own resources.

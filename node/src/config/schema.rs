@@ -107,7 +107,7 @@ pub const KEYS: &[Key] = &[
         "offers",
         Kind::Tables,
         Default::None,
-        "offers set when the node starts: class, units, reserve, buy (credits per hour), notice",
+        "offers set when the node starts: class, units, reserve, buy (credits per hour), notice, mechanism",
     ),
     key(
         "limits.content",

@@ -62,8 +62,7 @@ impl Fake {
             argv: request.argv.clone(),
             class: "small".into(),
             nodes: request.want.nodes,
-            divisible: request.want.divisible,
-            buy: request.want.buy,
+            how: request.want.how.clone(),
             max_price: credits("10"),
             seconds: request.want.seconds,
             budget: credits("50"),
@@ -153,6 +152,7 @@ impl Backend for Fake {
             reserve: r.reserve,
             buy: r.buy,
             notice_seconds: r.notice_seconds,
+            mechanism: r.mechanism,
             withdrawn: false,
         })
     }

@@ -15,7 +15,7 @@ use gridbay_protocol::ids::*;
 use gridbay_protocol::invitation::{Grant, SignedGrant};
 use gridbay_protocol::keys::{PublicKey, Signature};
 use gridbay_protocol::lease::{LeaseEvent, LeaseTerms, Share};
-use gridbay_protocol::offer::{OfferTerms, Primary, Reclaim};
+use gridbay_protocol::offer::{DeadlineTerms, OfferTerms, PoolTerms, Primary, Reclaim};
 use gridbay_protocol::order::{Bid, Buy, Commit, Open, Step};
 use gridbay_protocol::payment::{Posting, Purse};
 use gridbay_protocol::receipt::{Receipt, SignedReceipt};
@@ -114,7 +114,18 @@ impl Generator {
             reclaim: self
                 .maybe(|g| Reclaim::Notice(g.rng.narrow()))
                 .unwrap_or(Reclaim::None),
-            mechanism: Primary::Ausubel,
+            mechanism: match self.rng.below(4) {
+                0 => Primary::Ausubel,
+                1 => Primary::Reservation,
+                2 => Primary::Deadline(DeadlineTerms {
+                    min_gain_ppm: self.rng.narrow(),
+                    bond_ppm: self.rng.narrow(),
+                }),
+                _ => Primary::Share(PoolTerms {
+                    cap_ppm: self.rng.narrow(),
+                    sixteenths: self.rng.narrow(),
+                }),
+            },
             node: self.key(),
         }
     }
@@ -261,10 +272,11 @@ impl Generator {
         }
     }
     fn purse(&mut self) -> Purse {
-        match self.rng.below(4) {
+        match self.rng.below(5) {
             0 => Purse::Account(AccountId(self.id())),
             1 => Purse::Escrow(OrderId(self.id())),
             2 => Purse::Class(ClassId(self.id())),
+            3 => Purse::Bond(OrderId(self.id())),
             _ => Purse::Bank,
         }
     }

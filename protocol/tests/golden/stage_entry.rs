@@ -12,7 +12,7 @@ use gridbay_protocol::ids::{
 use gridbay_protocol::invitation::{Grant, SignedGrant};
 use gridbay_protocol::keys::{SecretKey, Signature};
 use gridbay_protocol::limits;
-use gridbay_protocol::offer::{OfferTerms, Reclaim};
+use gridbay_protocol::offer::{DeadlineTerms, OfferTerms, PoolTerms, Primary, Reclaim};
 use gridbay_protocol::order::{Bid, Buy, Commit, Open, Step};
 use gridbay_protocol::receipt::{Receipt, SignedReceipt};
 use gridbay_protocol::stage::{Malformed, WellFormed};
@@ -181,6 +181,39 @@ fn refused_offers() -> Vec<Case> {
         (
             "a reserve too high",
             offer(|o| (o.reserve, o.buy_price) = (above, None)),
+        ),
+        (
+            "a reservation at a buy price",
+            offer(|o| o.mechanism = Primary::Reservation),
+        ),
+        (
+            "a deadline offer that is taken back",
+            offer(|o| {
+                (o.buy_price, o.reclaim) = (None, Reclaim::Notice(1));
+                o.mechanism = Primary::Deadline(entry::DEADLINE);
+            }),
+        ),
+        (
+            "a stake above the price",
+            offer(|o| {
+                let bond_ppm = 1_000_001;
+                o.buy_price = None;
+                o.mechanism = Primary::Deadline(DeadlineTerms {
+                    bond_ppm,
+                    ..entry::DEADLINE
+                });
+            }),
+        ),
+        (
+            "a pool of which nobody may have anything",
+            offer(|o| {
+                let cap_ppm = 0;
+                o.buy_price = None;
+                o.mechanism = Primary::Share(PoolTerms {
+                    cap_ppm,
+                    ..entry::POOL
+                });
+            }),
         ),
         ("a buy price too high", offer(|o| o.buy_price = Some(above))),
         (

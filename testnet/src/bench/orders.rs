@@ -17,7 +17,7 @@ use crate::table::{Align, Table};
 use anyhow::bail;
 use futures::future::try_join_all;
 use gridbay_node::api::client::Client;
-use gridbay_node::api::types::{JobRecord, JobState};
+use gridbay_node::api::types::{How, JobRecord, JobState};
 use gridbay_protocol::calendar::Calendar;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -176,7 +176,7 @@ async fn one_after_another(
             nodes: 1,
             max_price: credits(4),
             seconds: 10,
-            buy,
+            how: if buy { How::Buy } else { How::BID },
             argv: vec!["true".to_owned()],
             inputs: Vec::new(),
             outputs: Vec::new(),

@@ -4,7 +4,7 @@ use super::work::{Output, Work};
 use crate::market::{self, Ask};
 use crate::say::Progress;
 use gridbay_node::api::client::Client;
-use gridbay_node::api::types::{JobReason, JobRecord, JobRequest, JobState, Why};
+use gridbay_node::api::types::{How, JobReason, JobRecord, JobRequest, JobState, Why};
 use gridbay_protocol::units::Credits;
 
 /// What is ordered.
@@ -20,8 +20,8 @@ pub(crate) struct Wish {
     pub(crate) nodes: u32,
     /// Most per node-hour.
     pub(crate) max_price: Credits,
-    /// Buy now instead of bidding.
-    pub(crate) buy: bool,
+    /// How it gets its nodes.
+    pub(crate) how: How,
     /// What it runs.
     pub(crate) work: Work,
 }
@@ -37,7 +37,7 @@ impl Wish {
             max_price: self.max_price,
             // More than any of them needs, less than would make a buy's prepayment large.
             seconds: 120,
-            buy: self.buy,
+            how: self.how.clone(),
             argv: self.work.argv(),
             inputs: self.work.inputs(),
             outputs: result.into_iter().collect(),
@@ -141,9 +141,9 @@ impl Order {
         let running = self.record.running_ms?;
         Some(running.saturating_sub(self.record.accepted_ms))
     }
-    /// `sealed` or `buy`.
+    /// Name of its mechanism.
     pub(crate) fn kind(&self) -> &'static str {
-        if self.wish.buy { "buy" } else { "sealed" }
+        self.wish.how.name()
     }
     fn event(&self) -> String {
         let JobRecord {

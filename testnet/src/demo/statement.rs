@@ -38,6 +38,7 @@ impl Statement {
             Reason::Forfeit,
             Reason::Lock,
             Reason::Charge,
+            Reason::Bond,
         ]);
         Statement {
             account: account.name.clone(),
@@ -45,7 +46,7 @@ impl Statement {
             received: sum(&[Reason::Endowment, Reason::Transfer]),
             paid: Signed(paid.0.saturating_neg()),
             earned: sum(&[Reason::Earning]),
-            refunds: sum(&[Reason::Refund, Reason::Compensation]),
+            refunds: sum(&[Reason::Refund, Reason::Compensation, Reason::Damages]),
             end: account.end,
         }
     }
@@ -70,6 +71,8 @@ mod tests {
             Reason::Earning,
             Reason::Refund,
             Reason::Compensation,
+            Reason::Bond,
+            Reason::Damages,
         ];
         let movement = |(i, reason): (usize, &Reason)| Movement {
             height: 1,
@@ -90,6 +93,6 @@ mod tests {
         let s = Statement::of(&account);
         let sum = s.start.0 + s.received.0 - s.paid.0 + s.earned.0 + s.refunds.0;
         assert_eq!(sum, s.end.0, "no movement is lost between the headings");
-        assert_eq!((s.received.0, s.earned.0, s.refunds.0), (3, 128, 768));
+        assert_eq!((s.received.0, s.earned.0, s.refunds.0), (3, 128, 2_816));
     }
 }

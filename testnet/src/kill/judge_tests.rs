@@ -50,7 +50,7 @@ fn line(height: u64, amount: i64) -> Movement {
 fn job(state: &str) -> JobRecord {
     let text = format!(
         r#"{{"id":"0101010101010101","order":null,"name":"kill-0","argv":["echo"],"class":"small",
-        "nodes":1,"divisible":false,"buy":false,"max_price":"1","seconds":1,"budget":"1",
+        "nodes":1,"how":{{"mechanism":"ausubel","divisible":false}},"max_price":"1","seconds":1,"budget":"1",
         "state":"{state}","reason":null,"accepted_ms":0,"committed_height":null,
         "opened_height":null,"won_height":null,"lease":null,"sellers":[],"running_ms":null,
         "ended_ms":null,"exits":[],"files":[],"paid":"0","price":null,"preemptions":0}}"#

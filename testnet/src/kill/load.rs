@@ -12,7 +12,7 @@ use crate::network::plan::credits;
 use crate::network::{Network, Role};
 use anyhow::{Context as _, bail};
 use gridbay_node::api::client::Client;
-use gridbay_node::api::types::{JobRecord, TransferRequest, Transferred};
+use gridbay_node::api::types::{How, JobRecord, TransferRequest, Transferred};
 use gridbay_node::api::{ApiError, ErrorCode};
 use gridbay_protocol::units::Credits;
 use std::sync::Arc;
@@ -138,11 +138,11 @@ impl Asker {
     }
 
     async fn order(mut self) -> anyhow::Result<()> {
-        let mut buy = false;
+        let mut how = How::BID;
         while self.goes_on() {
             let (number, name) = self.history.ask_order(self.party);
-            let ask = ask(name, buy);
-            buy = !buy;
+            let ask = ask(name, how.clone());
+            how = if how == How::BID { How::Buy } else { How::BID };
             let request = market::stage(&self.client, &ask).await?;
             let key = format!("order-{:016x}-{number}", self.run);
             let record: JobRecord = loop {
@@ -176,7 +176,7 @@ impl Asker {
     }
 }
 
-fn ask(name: String, buy: bool) -> Ask {
+fn ask(name: String, how: How) -> Ask {
     Ask {
         argv: vec!["echo".to_owned(), name.clone()],
         name,
@@ -184,7 +184,7 @@ fn ask(name: String, buy: bool) -> Ask {
         nodes: 1,
         max_price: credits(60),
         seconds: 4,
-        buy,
+        how,
         inputs: Vec::new(),
         outputs: Vec::new(),
     }

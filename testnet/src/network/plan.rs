@@ -5,6 +5,7 @@ use gridbay_node::api::types::OfferRequest;
 use gridbay_protocol::class::{Class, ClassKey, Isolation};
 use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::limits;
+use gridbay_protocol::offer::Primary;
 use gridbay_protocol::units::{Credits, MICROS_PER_CREDIT, Price};
 
 /// A federation to be founded.
@@ -102,6 +103,7 @@ pub fn offer(class: &str, units: u32, reserve: Credits, buy: Option<Credits>) ->
         reserve,
         buy,
         notice_seconds: None,
+        mechanism: Primary::Ausubel,
     }
 }
 

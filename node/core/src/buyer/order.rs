@@ -406,7 +406,7 @@ impl OrderAgent {
         let exiting = self
             .id
             .and_then(|id| state.order(&id))
-            .is_some_and(|o| o.is_exiting());
+            .is_some_and(|o| o.exiting);
         let Some(order) = self.id.filter(|_| over && !asked && !exiting) else {
             return Vec::new();
         };

@@ -28,9 +28,9 @@ impl Seen {
                 None => Seen::Absent,
             };
         };
-        match found.lease() {
+        match found.lease {
             Some(lease) => Seen::Running(lease),
-            None if found.bid().is_none() && found.buy().is_none() => Seen::Sealed(found.round),
+            None if found.is_sealed() => Seen::Sealed(found.round),
             None => Seen::Standing,
         }
     }

@@ -1,6 +1,6 @@
 //! Jobs: requests, records, reasons.
 
-use super::{Want, amount, optional_amount};
+use super::{How, Want, amount, optional_amount};
 use gridbay_protocol::ids::{AccountId, ContentId, LeaseId, OrderId};
 use gridbay_protocol::job::{InputFile, JobExit};
 use gridbay_protocol::keys::PublicKey;
@@ -251,10 +251,8 @@ pub struct JobRecord {
     pub class: String,
     /// Nodes asked for.
     pub nodes: u32,
-    /// Whether fewer are of use.
-    pub divisible: bool,
-    /// Whether it is a buy.
-    pub buy: bool,
+    /// How it gets them.
+    pub how: How,
     /// Most per node-hour.
     #[serde(with = "amount")]
     pub max_price: Credits,

@@ -1,8 +1,9 @@
 //! The market: offers, quotes, prices, auctions.
 
-use super::{Hex, amount, optional_amount};
+use super::{Hex, How, amount, optional_amount};
 use gridbay_protocol::clearing::{BuyRecord, ClearingRecord};
 use gridbay_protocol::ids::{AccountId, ClassId, OfferId};
+use gridbay_protocol::offer::Primary;
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +25,13 @@ pub struct OfferRequest {
     pub buy: Option<Credits>,
     /// Seconds of notice before units are taken back; never if `None`.
     pub notice_seconds: Option<u32>,
+    /// Mechanism they are sold under first: `"ausubel"`, or an object with its name and terms.
+    #[serde(default = "auctioned")]
+    pub mechanism: Primary,
+}
+
+fn auctioned() -> Primary {
+    Primary::Ausubel
 }
 
 /// An offer on the ledger.
@@ -51,6 +59,8 @@ pub struct Offer {
     pub buy: Option<Credits>,
     /// Seconds of notice before units are taken back; never if `None`.
     pub notice_seconds: Option<u32>,
+    /// Mechanism they are sold under first.
+    pub mechanism: Primary,
     /// Whether it is withdrawn and ends with its leases.
     pub withdrawn: bool,
 }
@@ -63,8 +73,6 @@ pub struct Want {
     pub class: Option<String>,
     /// Nodes.
     pub nodes: u32,
-    /// Whether fewer nodes are of use too (an array of tasks).
-    pub divisible: bool,
     /// Most per node-hour; `None` lets the node choose (a buy at the asked prices only).
     #[serde(with = "optional_amount")]
     pub max_price: Option<Credits>,
@@ -73,8 +81,8 @@ pub struct Want {
     /// Most for the whole order; `None` for nodes x time x price.
     #[serde(with = "optional_amount")]
     pub budget: Option<Credits>,
-    /// Buy now instead of bidding.
-    pub buy: bool,
+    /// How it gets its nodes.
+    pub how: How,
 }
 
 /// What an order would cost, as things stand.

@@ -15,7 +15,7 @@ use super::error::{CliError, During as _};
 use super::exit::Exit;
 use super::{files, text};
 use crate::api::client::Client;
-use crate::api::types::{JobReason, JobRecord, JobRequest, JobState, Quote, Want};
+use crate::api::types::{How, JobReason, JobRecord, JobRequest, JobState, Quote, Want};
 use crate::config::parse;
 use crate::keys::random;
 use crate::ui;
@@ -53,7 +53,7 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "CREDITS", value_parser = parse::credits)]
     pub(super) budget: Option<Credits>,
     /// Buy now instead of bidding: dearer, at once, not preempted
-    #[arg(long)]
+    #[arg(long, conflicts_with = "array")]
     pub(super) buy: bool,
     /// A file or folder to bring along, as PATH or PATH:NAME
     #[arg(long, value_name = "PATH")]
@@ -131,6 +131,15 @@ impl RunArgs {
         })
     }
 
+    fn how(&self) -> How {
+        if self.buy {
+            return How::Buy;
+        }
+        How::Ausubel {
+            divisible: self.array.is_some(),
+        }
+    }
+
     fn want(&self) -> Result<Want, CliError> {
         let seconds = self.time.as_millis().div_ceil(1_000);
         let seconds = u32::try_from(seconds)
@@ -143,11 +152,10 @@ impl RunArgs {
         Ok(Want {
             class: self.class.clone(),
             nodes: self.array.or(self.nodes).unwrap_or(1),
-            divisible: self.array.is_some(),
             max_price: self.max_price,
             seconds,
             budget: self.budget,
-            buy: self.buy,
+            how: self.how(),
         })
     }
 }
@@ -179,7 +187,11 @@ fn refuse_hopeless(quote: &Quote, want: &Want) -> Result<(), CliError> {
         let next = "lower --budget, --max-price, --time or -n; see gridbay ledger balance";
         return Err(CliError::new(Exit::FUNDS, NOT_SENT, why, next));
     }
-    let least = if want.divisible { 1 } else { want.nodes };
+    let least = if want.how.is_divisible() {
+        1
+    } else {
+        want.nodes
+    };
     if quote.units_offered < least {
         let why = format!(
             "{} units of class {} are offered, it needs {least}",

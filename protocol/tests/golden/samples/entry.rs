@@ -6,7 +6,7 @@ use gridbay_protocol::appeal::Appeal;
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
 use gridbay_protocol::ids::{AccountId, ClassId, EntryId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::invitation::{Grant, SignedGrant};
-use gridbay_protocol::offer::{OfferTerms, Primary, Reclaim};
+use gridbay_protocol::offer::{DeadlineTerms, OfferTerms, PoolTerms, Primary, Reclaim};
 use gridbay_protocol::order::{Bid, Buy, Commit, Open, Step};
 use gridbay_protocol::receipt::{Receipt, SignedReceipt};
 use gridbay_protocol::units::{Credits, Price};
@@ -68,6 +68,24 @@ pub(crate) fn offer(reclaim: Reclaim) -> OfferTerms {
         node: key(20).public(),
     }
 }
+/// An offer that is sold under another mechanism first.
+pub(crate) fn offer_under(mechanism: Primary) -> OfferTerms {
+    OfferTerms {
+        buy_price: None,
+        mechanism,
+        ..offer(Reclaim::None)
+    }
+}
+/// Terms of a seller that plans.
+pub(crate) const DEADLINE: DeadlineTerms = DeadlineTerms {
+    min_gain_ppm: 800_000,
+    bond_ppm: 250_000,
+};
+/// Terms of a pool.
+pub(crate) const POOL: PoolTerms = PoolTerms {
+    cap_ppm: 500_000,
+    sixteenths: 8,
+};
 /// A bid of two steps.
 pub(crate) fn bid() -> Bid {
     let step = |units, price| Step {
@@ -156,6 +174,18 @@ pub(crate) fn all() -> Vec<(&'static str, SignedEntry)> {
         ("register_beacon", EntryBody::RegisterBeacon { tip }),
         ("transfer", transfer),
         ("set_offer.firm", EntryBody::SetOffer(offer(Reclaim::None))),
+        (
+            "set_offer.reservation",
+            EntryBody::SetOffer(offer_under(Primary::Reservation)),
+        ),
+        (
+            "set_offer.deadline",
+            EntryBody::SetOffer(offer_under(Primary::Deadline(DEADLINE))),
+        ),
+        (
+            "set_offer.share",
+            EntryBody::SetOffer(offer_under(Primary::Share(POOL))),
+        ),
         (
             "set_offer.notice",
             EntryBody::SetOffer(offer(Reclaim::Notice(300))),

@@ -167,7 +167,7 @@ fn ordered(entries: &[SignedEntry]) -> Vec<(Purse, Purse, u64)> {
 
 /// Whether a reason may move money between these kinds of purses.
 fn is_meant(posting: &Posting) -> bool {
-    use Purse::{Account, Bank, Class, Escrow};
+    use Purse::{Account, Bank, Bond, Class, Escrow};
     match posting.reason {
         Reason::Transfer | Reason::Endowment => {
             matches!((posting.from, posting.to), (Account(_), Account(_)))
@@ -175,8 +175,12 @@ fn is_meant(posting: &Posting) -> bool {
         Reason::Deposit | Reason::Lock => {
             matches!((posting.from, posting.to), (Account(_), Escrow(_)))
         }
-        Reason::Release | Reason::Compensation => {
-            matches!((posting.from, posting.to), (Escrow(_), Account(_)))
+        Reason::Compensation => matches!((posting.from, posting.to), (Escrow(_), Account(_))),
+        Reason::Release => {
+            matches!(
+                (posting.from, posting.to),
+                (Escrow(_) | Bond(_), Account(_))
+            )
         }
         Reason::Forfeit => matches!((posting.from, posting.to), (Escrow(_), Bank)),
         Reason::Charge => matches!((posting.from, posting.to), (Escrow(_), Class(_))),
@@ -184,6 +188,8 @@ fn is_meant(posting: &Posting) -> bool {
             matches!((posting.from, posting.to), (Class(_), Account(_) | Bank))
         }
         Reason::Refund => matches!((posting.from, posting.to), (Class(_), Account(_))),
+        Reason::Bond => matches!((posting.from, posting.to), (Account(_), Bond(_))),
+        Reason::Damages => matches!((posting.from, posting.to), (Bond(_), Account(_))),
     }
 }
 

@@ -42,7 +42,7 @@ variants!(ENTRIES, entry_name, EntryBody:
     Commit, Open, Appeal, Buy,
 );
 variants!(REASONS, reason_name, Reason:
-    Transfer, Endowment, Deposit, Release, Forfeit, Lock, Charge, Earning, Refund, Compensation,
+    Transfer, Endowment, Deposit, Release, Forfeit, Lock, Charge, Earning, Refund, Compensation, Bond, Damages,
 );
 variants!(ORDER_ENDS, order_end_name, OrderEnd:
     NotOpened, Waived, Excused, Unfunded, Cancelled, TimedOut, Served, NoUnits, TooDear,

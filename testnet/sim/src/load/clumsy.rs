@@ -335,7 +335,7 @@ fn sealed(desk: &mut Desk<'_>) -> Option<SignedEntry> {
 }
 
 fn exiting(desk: &mut Desk<'_>) -> Option<SignedEntry> {
-    desk.cancel(Order::is_exiting)
+    desk.cancel(|order| order.exiting)
 }
 
 fn closing(desk: &mut Desk<'_>) -> Option<SignedEntry> {
@@ -343,7 +343,7 @@ fn closing(desk: &mut Desk<'_>) -> Option<SignedEntry> {
     if !desk.state.calendar().closes_round(next) {
         return None;
     }
-    desk.cancel(|order| !is_sealed(order) && !order.is_exiting())
+    desk.cancel(|order| !is_sealed(order) && !order.exiting)
 }
 
 fn no_lease(desk: &mut Desk<'_>) -> Option<SignedEntry> {

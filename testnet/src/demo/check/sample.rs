@@ -5,7 +5,8 @@ use crate::demo::order::{Order, Wish};
 use crate::demo::scene::Crash;
 use crate::demo::work::{Output, Work};
 use gridbay_node::api::types::{
-    AuctionRecord, JobId, JobReason, JobRecord, JobState, Movement, RankExit, Signed, Why, WhyCheck,
+    AuctionRecord, How, JobId, JobReason, JobRecord, JobState, Movement, RankExit, Signed, Why,
+    WhyCheck,
 };
 use gridbay_protocol::clearing::{
     Award, BuyRecord, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Sold,
@@ -77,7 +78,7 @@ fn done(name: &'static str, n: u8) -> Order {
         class: "small",
         nodes: 1,
         max_price: Credits::ZERO,
-        buy: false,
+        how: How::BID,
         work: Work::Sleep(1),
     };
     let record = JobRecord {
@@ -87,8 +88,7 @@ fn done(name: &'static str, n: u8) -> Order {
         argv: wish.work.argv(),
         class: "small".into(),
         nodes: 1,
-        divisible: false,
-        buy: false,
+        how: How::BID,
         max_price: Credits::ZERO,
         seconds: 60,
         budget: Credits::ZERO,

@@ -5,6 +5,7 @@ use super::super::stage::Stage;
 use super::super::work::Work;
 use super::long::LOWEST;
 use crate::network::plan::credits;
+use gridbay_node::api::types::How;
 use std::time::Duration;
 
 /// The buy.
@@ -20,7 +21,7 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
         class: "large",
         nodes: 1,
         max_price: credits(80),
-        buy: true,
+        how: How::Buy,
         work: Work::Sleep(3),
     };
     stage.send(vec![buy]).await?;

@@ -5,6 +5,7 @@ use super::super::order::Wish;
 use super::super::stage::Stage;
 use super::super::work::Work;
 use crate::network::plan::credits;
+use gridbay_node::api::types::How;
 use std::time::Duration;
 
 /// The order whose first clearing is the contest.
@@ -20,7 +21,7 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
         class: "small",
         nodes,
         max_price: credits(price),
-        buy: false,
+        how: How::BID,
         work,
     };
     let wishes = vec![

@@ -5,6 +5,7 @@ use super::super::order::Wish;
 use super::super::stage::Stage;
 use super::super::work::Work;
 use crate::network::plan::credits;
+use gridbay_node::api::types::How;
 use std::time::Duration;
 
 /// The order that a buy will displace: the lowest of the winning bids.
@@ -22,7 +23,7 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
         class: "large",
         nodes,
         max_price: credits(price),
-        buy: false,
+        how: How::BID,
         work: Work::Sleep(seconds),
     };
     let wishes = vec![

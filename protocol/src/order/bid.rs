@@ -1,8 +1,8 @@
-//! Orders: sealed bids (committed in one round, opened in the next) and buy-it-now.
+//! Bids in the auction of a class: marginal values, sealed until they are opened.
 
 use crate::codec;
 use crate::hash::{Domain, hash};
-use crate::ids::{AccountId, ClassId, EntryId, Hash32, NetworkId, OfferId, OrderId};
+use crate::ids::{AccountId, ClassId, Hash32, NetworkId};
 use crate::limits;
 use crate::units::{Credits, Price};
 use serde::{Deserialize, Serialize};
@@ -81,68 +81,6 @@ impl Bid {
         let parts: [&[u8]; 4] = [network.as_bytes(), account.as_bytes(), salt, &bytes];
         Hash32(hash(Domain::Commitment, &parts))
     }
-}
-
-/// A sealed bid: binds the account to open it in the next round or lose the deposit.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Commit {
-    /// The class, needed for deposit and quota.
-    pub class: ClassId,
-    /// The seal.
-    pub seal: Hash32,
-    /// Size bracket: the bid asks for at most `2^bracket` units, 0 to [`limits::BRACKET`].
-    pub bracket: u8,
-}
-
-/// Opens a commitment.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Open {
-    /// The entry that committed.
-    pub commit: EntryId,
-    /// The bid.
-    pub bid: Bid,
-    /// The salt of the seal.
-    #[serde(with = "crate::ids::byte_array")]
-    pub salt: [u8; 32],
-}
-
-/// Buy-it-now: open, immediate, firm for a prepaid time.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Buy {
-    /// The class.
-    pub class: ClassId,
-    /// Units, all or none, 1 to [`limits::ORDER_UNITS`].
-    pub units: u32,
-    /// Full slots to hold them, after the rest of the running one.
-    pub slots: u32,
-    /// Most to pay per slot for all units together.
-    pub limit: Credits,
-    /// Offers to buy from, ascending; empty for any.
-    pub offers: Vec<OfferId>,
-    /// Salted hash of the job.
-    pub work: Hash32,
-}
-
-impl Buy {
-    /// Whether all values are in range.
-    pub fn is_valid(&self) -> bool {
-        (1..=limits::ORDER_UNITS).contains(&self.units)
-            && (1..=limits::ORDER_SLOTS).contains(&self.slots)
-            && self.offers.len() <= limits::OFFERS_PER_ACCOUNT
-            && self.offers.windows(2).all(|w| w[0] < w[1])
-    }
-}
-
-/// Id of the order that an entry (a commitment or a buy) made.
-pub fn order_of(entry: &EntryId) -> OrderId {
-    OrderId(entry.0)
-}
-/// Id of the entry that made an order.
-pub fn entry_of(order: &OrderId) -> EntryId {
-    EntryId(order.0)
 }
 
 #[cfg(test)]

@@ -1,0 +1,77 @@
+//! Firm leases: held whatever others bid, slot by slot, each slot with a pot of its own.
+
+use crate::order::{Order, Stage};
+use crate::pot::{Pot, PotOffer};
+use crate::slot::seller;
+use crate::tenancy::{self, Grant};
+use crate::work::Work;
+use gridbay_protocol::clearing::ClearingOffer;
+use gridbay_protocol::ids::{LeaseId, OfferId};
+use gridbay_protocol::mechanism::level;
+use gridbay_protocol::units::Credits;
+
+/// What a running order pays for its next slot, and the units it took with the least earning of each; `None` if nothing
+/// was agreed beforehand.
+fn agreed(order: &Order) -> Option<(Credits, Vec<ClearingOffer>)> {
+    match &order.stage {
+        Stage::Buy(buy) => Some((buy.price, buy.taken.clone())),
+        Stage::Sealed { .. } | Stage::Bid(_) => None,
+    }
+}
+
+/// Goes on with a firm lease in the next slot.
+pub(crate) fn renew(work: &mut Work<'_>, id: &LeaseId) {
+    let Some(lease) = work.tables.leases.get(id).filter(|l| l.is_firm()).cloned() else {
+        return;
+    };
+    let order = work.tables.orders.get(&lease.order);
+    let Some((price, taken)) = order.and_then(agreed) else {
+        return;
+    };
+    let grant = Grant {
+        order: lease.order,
+        slot: lease.slot + 1,
+        paid: price,
+        pot: lease.pot,
+        shares: lease.shares,
+        whole_slot: true,
+        firm_through: lease.firm_through,
+    };
+    let heights = work.calendar().slot_heights();
+    hold(work, grant, heights, &taken);
+}
+
+/// Charges a firm lease for some heights of a slot and fills its pot. Units earn at least the price they were `taken`
+/// at, for these heights, rounded down.
+pub(crate) fn hold(work: &mut Work<'_>, grant: Grant, heights: u64, taken: &[ClearingOffer]) {
+    let whole = work.calendar().slot_heights();
+    let floors = taken.iter().map(|unit| level::Sold {
+        offer: unit.offer,
+        units: unit.units,
+        floor: (u128::from(unit.reserve.0) * u128::from(heights) / u128::from(whole)) as u64,
+    });
+    let floors: Vec<level::Sold<OfferId>> = floors.collect();
+    let (slot, pot, paid) = (grant.slot, grant.pot, grant.paid);
+    let earned = level::earnings(&floors, u128::from(paid.micros()));
+    let earned = earned.expect("a firm order pays at least the sum of the prices it took units at");
+    let class = work.tables.orders.get(&grant.order).map(|o| o.class);
+    let class = class.expect("units go to a live order");
+    let sold = floors.iter().zip(earned).map(|(sold, earned)| PotOffer {
+        offer: sold.offer,
+        seller: seller(work, &sold.offer),
+        units: sold.units,
+        reserve: sold.floor,
+        earns: Credits::from_wide(earned).expect("a part of a payment is an amount"),
+    });
+    let sold = sold.collect();
+    let stake = tenancy::grant(work, grant);
+    let record = Pot {
+        class,
+        slot,
+        heights,
+        left: paid,
+        stakes: vec![stake],
+        sold,
+    };
+    work.tables.pots.insert(pot, record);
+}

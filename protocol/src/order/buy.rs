@@ -1,0 +1,34 @@
+//! Buy-it-now.
+
+use crate::ids::{ClassId, Hash32, OfferId};
+use crate::limits;
+use crate::units::Credits;
+use serde::{Deserialize, Serialize};
+
+/// Buy-it-now: open, immediate, firm for a prepaid time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Buy {
+    /// The class.
+    pub class: ClassId,
+    /// Units, all or none, 1 to [`limits::ORDER_UNITS`].
+    pub units: u32,
+    /// Full slots to hold them, after the rest of the running one.
+    pub slots: u32,
+    /// Most to pay per slot for all units together.
+    pub limit: Credits,
+    /// Offers to buy from, ascending; empty for any.
+    pub offers: Vec<OfferId>,
+    /// Salted hash of the job.
+    pub work: Hash32,
+}
+
+impl Buy {
+    /// Whether all values are in range.
+    pub fn is_valid(&self) -> bool {
+        (1..=limits::ORDER_UNITS).contains(&self.units)
+            && (1..=limits::ORDER_SLOTS).contains(&self.slots)
+            && self.offers.len() <= limits::OFFERS_PER_ACCOUNT
+            && self.offers.windows(2).all(|w| w[0] < w[1])
+    }
+}
