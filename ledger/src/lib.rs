@@ -60,7 +60,7 @@ pub use offer::{Offer, Pending};
 pub use order::{BidOrder, BuyOrder, Order, Stage, Unopened};
 pub use pot::{Part, Pot, PotOffer, Stake, Stopped};
 pub use propose::{Draft, Proposed};
-pub use refusal::{BlockRefusal, Refusal};
+pub use refusal::{BlockRefusal, REFUSAL_WORDS, Refusal};
 pub use roots::{record_key, record_value};
 pub use snapshot::SnapshotError;
 pub use state::{CHAIN, Chain, State};

@@ -1,5 +1,9 @@
 //! Why the ledger refuses an entry or a block.
 
+mod word;
+
+pub use word::REFUSAL_WORDS;
+
 use gridbay_protocol::ids::{
     AccountId, BlockId, ClassId, EntryId, LeaseId, OfferId, OrderId, ValidatorId,
 };

@@ -16,6 +16,7 @@ use crate::hash::Domain;
 use crate::ids::{EntryId, NetworkId};
 use crate::keys::KeyError;
 use crate::limits;
+use crate::order::Flaw;
 use crate::planted::{self, Planted};
 use crate::units::Credits;
 
@@ -31,6 +32,26 @@ pub enum Malformed {
     /// A value out of range; names the kind of entry.
     #[error("a {0} entry with values out of range")]
     Range(&'static str),
+    /// An order that makes no sense.
+    #[error("a {kind} entry: {flaw}")]
+    Order {
+        /// Kind of the entry.
+        kind: &'static str,
+        /// Why.
+        flaw: Flaw,
+    },
+}
+
+impl Malformed {
+    /// The reason in a word.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Malformed::Bytes(_) => "bytes",
+            Malformed::Network(_) => "network",
+            Malformed::Range(_) => "range",
+            Malformed::Order { flaw, .. } => flaw.word(),
+        }
+    }
 }
 
 /// A signed entry with legal values, its signature not yet checked.
@@ -50,9 +71,7 @@ impl WellFormed {
         if signed.entry.network != *network {
             return Err(Malformed::Network(signed.entry.network));
         }
-        if !in_range(&signed.entry) {
-            return Err(Malformed::Range(signed.entry.body.name()));
-        }
+        check_range(&signed.entry)?;
         let canonical = codec::encode(&signed.entry);
         if canonical.len() > limits::ENTRY_BYTES {
             return Err(Malformed::Range(signed.entry.body.name()));
@@ -113,8 +132,12 @@ impl Authentic {
     }
 }
 
-fn in_range(entry: &Entry) -> bool {
-    match &entry.body {
+fn check_range(entry: &Entry) -> Result<(), Malformed> {
+    let kind = entry.body.name();
+    let order = |flaw| Malformed::Order { kind, flaw };
+    let in_range = match &entry.body {
+        EntryBody::Open(open) => return open.bid.check().map_err(order),
+        EntryBody::Buy(buy) => return buy.check().map_err(order),
         EntryBody::SetKeys { keys } => keys_are_valid(keys),
         EntryBody::OpenAccount {
             grant,
@@ -131,13 +154,16 @@ fn in_range(entry: &Entry) -> bool {
         EntryBody::Transfer { amount, to, .. } => *amount > Credits::ZERO && *to != entry.account,
         EntryBody::SetOffer(terms) => terms.is_valid(),
         EntryBody::Commit(commit) => commit.bracket <= limits::BRACKET,
-        EntryBody::Open(open) => open.bid.is_valid(),
-        EntryBody::Buy(buy) => buy.is_valid(),
         EntryBody::Appeal(appeal) => appeal.is_valid(),
         EntryBody::RegisterBeacon { .. }
         | EntryBody::WithdrawOffer { .. }
         | EntryBody::Deliver { .. }
         | EntryBody::Fail { .. }
         | EntryBody::Cancel { .. } => true,
+    };
+    if in_range {
+        Ok(())
+    } else {
+        Err(Malformed::Range(kind))
     }
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod accounts;
+mod alike;
 mod appeals;
 mod buying;
 mod crowd;

@@ -8,7 +8,7 @@ use gridbay_host::Trouble;
 use gridbay_ledger::{Refusal, State};
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::AccountId;
-use gridbay_protocol::order::{Bid, Buy};
+use gridbay_protocol::order::{Bid, Buy, Flaw};
 use gridbay_protocol::stage::{Authentic, WellFormed};
 use gridbay_protocol::units::Credits;
 use std::sync::Arc;
@@ -47,11 +47,13 @@ pub(crate) fn would_pass(state: &State, entry: SignedEntry) -> Result<Arc<Authen
 pub(crate) fn authentic(state: &State, entry: SignedEntry) -> Result<Authentic, Refused> {
     let formed = WellFormed::check(&state.network(), entry).map_err(|error| Refused {
         kind: RefusedKind::Invalid,
+        word: error.word(),
         reason: error.to_string(),
         hint: "check the values against the limits in the documents".to_string(),
     })?;
     formed.authenticate().map_err(|error| Refused {
         kind: RefusedKind::Forbidden,
+        word: "signature",
         reason: error.to_string(),
         hint: "the node's key file may be damaged".to_string(),
     })
@@ -65,6 +67,7 @@ fn of_refusal(refusal: &Refusal) -> Refused {
     };
     Refused {
         kind,
+        word: refusal.word(),
         reason: refusal.to_string(),
         hint: refusal.hint().to_string(),
     }
@@ -77,12 +80,14 @@ fn check_order(core: &Core, order: &NewOrder) -> Result<(), Refused> {
     if !state.classes().iter().any(|c| c.key.id() == order.class) {
         return Err(Refused {
             kind: RefusedKind::NotFound,
+            word: Refusal::NoClass(order.class).word(),
             reason: format!("no class {}", order.class),
             hint: "`gridbay market prices` lists the classes".to_string(),
         });
     }
     if !order.spec.is_valid() {
         return Err(invalid(
+            "job",
             "the job is out of range",
             "shorten arguments or inputs",
         ));
@@ -125,6 +130,7 @@ fn check_order(core: &Core, order: &NewOrder) -> Result<(), Refused> {
     if needed > available {
         return Err(Refused {
             kind: RefusedKind::Unfunded,
+            word: "funds",
             reason: format!("{available} credits available, {needed} must be locked first"),
             hint: "ask for less, or for a transfer: `gridbay ledger transfer`".to_string(),
         });
@@ -134,15 +140,14 @@ fn check_order(core: &Core, order: &NewOrder) -> Result<(), Refused> {
 
 /// What must be locked for a bid: one slot at its price.
 fn cost_of_bid(bid: &Bid, tasks: u32) -> Result<Credits, Refused> {
-    if !bid.is_valid() || bid.units() != tasks {
-        return Err(invalid(
-            "the bid is out of range",
-            "check nodes, price and time",
-        ));
+    bid.check().map_err(flawed)?;
+    if bid.units() != tasks {
+        return Err(flawed(Flaw::Units));
     }
     let slot = bid.value(bid.units());
     if slot > bid.budget {
         return Err(invalid(
+            "budget",
             "the budget does not cover one slot at the price named",
             "raise --budget or lower --max-price",
         ));
@@ -152,19 +157,26 @@ fn cost_of_bid(bid: &Bid, tasks: u32) -> Result<Credits, Refused> {
 
 /// What must be locked for a buy: its slots and the rest of the running one at the limit.
 fn cost_of_buy(buy: &Buy, tasks: u32) -> Result<Credits, Refused> {
-    if !buy.is_valid() || buy.units != tasks {
-        return Err(invalid(
-            "the purchase is out of range",
-            "check nodes and time",
-        ));
+    buy.check().map_err(flawed)?;
+    if buy.units != tasks {
+        return Err(flawed(Flaw::Units));
     }
     let slots = u64::from(buy.slots) + 1;
     Ok(buy.limit.checked_mul(slots).unwrap_or(Credits::MAX))
 }
 
-fn invalid(reason: &str, hint: &str) -> Refused {
+fn flawed(flaw: Flaw) -> Refused {
+    invalid(
+        flaw.word(),
+        &flaw.to_string(),
+        "check nodes, price and time",
+    )
+}
+
+fn invalid(word: &'static str, reason: &str, hint: &str) -> Refused {
     Refused {
         kind: RefusedKind::Invalid,
+        word,
         reason: reason.to_string(),
         hint: hint.to_string(),
     }
@@ -173,6 +185,7 @@ fn invalid(reason: &str, hint: &str) -> Refused {
 pub(crate) fn no_account() -> Refused {
     Refused {
         kind: RefusedKind::NotReady,
+        word: "no_account",
         reason: "this node has no account on the ledger yet".to_string(),
         hint: "wait for `gridbay node status` to show one, or join with an invitation".to_string(),
     }
@@ -181,6 +194,7 @@ pub(crate) fn no_account() -> Refused {
 pub(crate) fn in_trouble(trouble: &Trouble) -> Refused {
     Refused {
         kind: RefusedKind::NotReady,
+        word: "trouble",
         reason: trouble.to_string(),
         hint: "set the clock right; the node goes on by itself at the next block".to_string(),
     }
@@ -189,6 +203,7 @@ pub(crate) fn in_trouble(trouble: &Trouble) -> Refused {
 pub(crate) fn too_many() -> Refused {
     Refused {
         kind: RefusedKind::NotReady,
+        word: "busy",
         reason: "too many entries of this account wait for their inclusion".to_string(),
         hint: "try again after the next blocks".to_string(),
     }
@@ -197,6 +212,7 @@ pub(crate) fn too_many() -> Refused {
 pub(crate) fn no_order(key: &OrderKey) -> Refused {
     Refused {
         kind: RefusedKind::NotFound,
+        word: "no_order",
         reason: format!("no order {key} that could be cancelled"),
         hint: "`gridbay job list` shows the orders".to_string(),
     }

@@ -24,7 +24,7 @@ use crate::renewal::Renewal;
 use crate::seller::{JobMemo, Seller};
 use crate::sent::Sent;
 use gridbay_host::message::HostMessage;
-use gridbay_host::{Fault, Host, HostEffect, HostInput, Received};
+use gridbay_host::{Fault, Host, HostEffect, HostInput, PoolRefusal, Received};
 use gridbay_ledger::State;
 use gridbay_protocol::effect::Effect as Posted;
 use gridbay_protocol::entry::SignedEntry;
@@ -235,6 +235,9 @@ impl Core {
                 | HostEffect::Acknowledged { .. }
                 | HostEffect::Receipted { .. } => {}
                 HostEffect::EntryRefused { entry, refusal } => {
+                    if let PoolRefusal::Ledger(refusal) = &refusal {
+                        self.buyer.refused(&entry, refusal);
+                    }
                     tracing::debug!(%entry, %refusal, "an entry does not wait any more");
                 }
                 HostEffect::Equivocation(deed) => {

@@ -23,11 +23,16 @@ pub enum Reply {
 pub struct Refused {
     /// What kind of no: decides the exit code.
     pub kind: RefusedKind,
+    /// The reason in a word, of the list that the ledger's own refusals are from.
+    pub word: &'static str,
     /// What and why, one line.
     pub reason: String,
     /// What to do about it, one line.
     pub hint: String,
 }
+
+/// Reasons in a word that only a node gives, beside those of the ledger.
+pub const OWN_WORDS: &[&str] = &["job", "signature", "trouble", "busy"];
 
 /// Kinds of refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -30,7 +30,7 @@ pub(super) fn late() -> ApiError {
     )
 }
 
-/// A command was refused.
+/// A command was refused; the reason in a word is among the details.
 pub(super) fn refused(why: Refused) -> ApiError {
     let code = match why.kind {
         RefusedKind::Invalid => ErrorCode::Usage,
@@ -38,7 +38,8 @@ pub(super) fn refused(why: Refused) -> ApiError {
         RefusedKind::Unfunded => ErrorCode::InsufficientFunds,
         RefusedKind::NotReady | RefusedKind::Forbidden => ErrorCode::Refused,
     };
-    ApiError::new(code, why.reason, why.hint)
+    let reason = serde_json::json!({ "reason": why.word });
+    ApiError::new(code, why.reason, why.hint).with_details(reason)
 }
 
 /// A request out of range.
@@ -103,10 +104,15 @@ mod tests {
         ] {
             let why = Refused {
                 kind,
+                word: "w",
                 reason: "r".into(),
                 hint: "h".into(),
             };
-            assert_eq!(refused(why), ApiError::new(code, "r", "h"));
+            let reason = serde_json::json!({"reason": "w"});
+            assert_eq!(
+                refused(why),
+                ApiError::new(code, "r", "h").with_details(reason)
+            );
         }
         assert_eq!(gone(BodyGone::Stopped).code, ErrorCode::Unreachable);
         assert_eq!(gone(BodyGone::Halted).code, ErrorCode::Halted);

@@ -299,7 +299,9 @@ mod tests {
                                 stands_until,
                                 work,
                             };
-                            bid.is_valid() && bid.units() == nodes && bid.value(nodes) <= budget
+                            bid.check().is_ok()
+                                && bid.units() == nodes
+                                && bid.value(nodes) <= budget
                         }
                         Terms::Buy {
                             units,
@@ -314,7 +316,7 @@ mod tests {
                                 offers,
                                 work,
                             };
-                            buy.is_valid() && limit.micros() == 70 * u64::from(nodes)
+                            buy.check().is_ok() && limit.micros() == 70 * u64::from(nodes)
                         }
                     };
                     assert!(legal, "{want:?}");

@@ -192,6 +192,7 @@ fn not_kept(error: KeepError) -> ApiError {
     match error {
         KeepError::TooMany => refused(gridbay_core::reply::Refused {
             kind: gridbay_core::reply::RefusedKind::NotReady,
+            word: "busy",
             reason: error.to_string(),
             hint: "try again after the next blocks".to_owned(),
         }),

@@ -3,8 +3,11 @@
 //! The figures are those of the ledger at this moment: they say what the next clearing will find, not
 //! what the last one found.
 
+mod checks;
+mod lost;
 mod words;
 
+use super::failure::internal;
 use super::job::{find, situation};
 use super::ledger::spendable;
 use super::market::{Market, class_named, held};
@@ -12,11 +15,14 @@ use super::order::job_id;
 use super::price::limit_hourly;
 use super::{Answer, NodeBackend};
 use crate::api::ApiError;
-use crate::api::types::{JobId, JobReason, JobState, Why, WhyCheck};
+use crate::api::types::{JobId, JobReason, JobState, Why};
+use checks::checks;
 use gridbay_core::Core;
 use gridbay_core::agent::Phase;
 use gridbay_core::buyer::order::{OrderAgent, Seen};
-use gridbay_core::buyer::{NewOrder, OrderKey, Terms};
+use gridbay_core::buyer::{Finish, NewOrder, OrderKey, Terms};
+use gridbay_protocol::effect::Effect;
+use gridbay_protocol::ids::{ClassId, OrderId};
 use gridbay_protocol::order::entry_of;
 use gridbay_protocol::units::{Credits, Price};
 use words::{remedies, summary};
@@ -53,25 +59,85 @@ struct Facts {
     closes_at: u64,
     /// Ranks: all, begun, done.
     ranks: (u32, usize, usize),
+    /// Why the ledger did not take its entry, in a word.
+    refusal: Option<String>,
+    /// The last clearing that it lost.
+    lost: Option<Defeat>,
 }
+
+/// A clearing that was lost; prices per node-hour.
+#[derive(Clone, Copy, Debug)]
+struct Defeat {
+    height: u64,
+    bid: Credits,
+    least: u32,
+    passed_over: Option<Credits>,
+    would_win: Option<Credits>,
+}
+
+/// Pages of auctions that are looked through for the last one of an order.
+const PAGES: usize = 8;
+/// Auctions in a page.
+const PAGE: usize = 16;
 
 impl NodeBackend {
     pub(super) async fn explain(&self, id: JobId) -> Answer<Why> {
         let looked = self.query(move |core| {
             let (key, agent) = find(core, &id)?;
             let (facts, class) = facts(core, agent)?;
-            Ok::<(OrderKey, Facts, _), ApiError>((key, facts, class))
+            Ok::<(OrderKey, Facts, _, _), ApiError>((key, facts, class, agent.id))
         });
-        let (key, mut facts, class) = looked.await??;
+        let (key, mut facts, class, order) = looked.await??;
         facts.last = self.board.last(&class).map(|last| last.price);
+        if let Some(order) = order.filter(|_| facts.reason == Some(JobReason::Outbid)) {
+            facts.lost = self.last_defeat(class, order).await?;
+        }
         Ok(Why {
             id: job_id(&key),
             state: facts.state,
             reason: facts.reason,
+            refusal: facts.refusal.clone(),
             summary: summary(&facts),
             checks: checks(&facts),
             remedies: remedies(&facts),
         })
+    }
+}
+
+impl NodeBackend {
+    /// The last clearing of a class that an order took part in, if it lost it.
+    async fn last_defeat(&self, class: ClassId, order: OrderId) -> Answer<Option<Defeat>> {
+        let mut before = (u64::MAX, 0);
+        for _ in 0..PAGES {
+            let page = self.query(move |core| core.host().auctions(before, PAGE));
+            let page = page.await?;
+            let Some(oldest) = page.last().map(|item| (item.height, item.position)) else {
+                return Ok(None);
+            };
+            before = oldest;
+            let record = page.into_iter().find_map(|item| match item.effect {
+                Effect::Clearing(record)
+                    if record.class == class && record.bids.iter().any(|b| b.order == order) =>
+                {
+                    Some(record)
+                }
+                _ => None,
+            });
+            let Some(record) = record else { continue };
+            let policy = self.query(|core| core.state().policy().clone()).await?;
+            let (heights, slot_ms) = (policy.calendar.slot_heights(), policy.slot_ms());
+            let looked = move || lost::lost(&record, &order, heights);
+            let looked = tokio::task::spawn_blocking(looked).await;
+            let looked = looked.map_err(|error| internal("clearing again", error))?;
+            return Ok(looked.map(|lost| Defeat {
+                height: lost.height,
+                bid: limit_hourly(lost.bid, slot_ms),
+                least: lost.least,
+                passed_over: lost.passed_over.map(|p| limit_hourly(p, slot_ms)),
+                would_win: lost.would_win.map(|p| limit_hourly(p, slot_ms)),
+            }));
+        }
+        Ok(None)
     }
 }
 
@@ -167,6 +233,11 @@ fn facts(core: &Core, agent: &OrderAgent) -> Answer<(Facts, gridbay_protocol::id
                 .filter(|t| t.done.is_some())
                 .count(),
         ),
+        refusal: match agent.finish() {
+            Some(Finish::Refused(word)) => Some(word.clone()),
+            _ => agent.refusal().map(str::to_owned),
+        },
+        lost: None,
     };
     Ok((facts, order.class))
 }
@@ -183,225 +254,4 @@ fn acknowledged(core: &Core, agent: &OrderAgent) -> Option<(usize, usize)> {
     };
     let all = core.state().validators().members().len();
     Some((core.host().receipts(&entry).len(), all))
-}
-
-fn check(condition: String, met: bool, figures: String) -> WhyCheck {
-    WhyCheck {
-        condition,
-        met,
-        figures,
-    }
-}
-
-fn checks(f: &Facts) -> Vec<WhyCheck> {
-    let mut checks = checks_of_terms(f);
-    checks.extend(checks_of_progress(f));
-    checks
-}
-
-/// Whether what the order asks for is there, and paid for.
-fn checks_of_terms(f: &Facts) -> Vec<WhyCheck> {
-    let or_none = |price: Option<Credits>| price.map_or("none".to_owned(), |p| p.to_string());
-    let missing = f.needed.saturating_sub(f.locked);
-    vec![
-        check(
-            format!("units of class {}", f.class),
-            f.offered >= f.fewest,
-            format!(
-                "{} offered, {} free, {} wanted, {} at least",
-                f.offered, f.free, f.nodes, f.fewest
-            ),
-        ),
-        check(
-            "price per node-hour".into(),
-            f.asked.is_none_or(|asked| asked <= f.limit)
-                && f.last
-                    .filter(|_| !f.is_buy)
-                    .is_none_or(|last| last <= f.limit),
-            format!(
-                "limit {}, sellers ask {}, last clearing {}",
-                f.limit,
-                or_none(f.asked),
-                or_none(f.last)
-            ),
-        ),
-        check(
-            if f.is_buy {
-                "funds for all of it"
-            } else {
-                "funds for the next slot"
-            }
-            .into(),
-            missing <= f.spendable || f.state == JobState::Running,
-            format!(
-                "{} needed, {} locked, {} to spend",
-                f.needed, f.locked, f.spendable
-            ),
-        ),
-        check(
-            "budget".into(),
-            f.is_buy || f.needed <= f.budget.saturating_sub(f.paid),
-            format!("{} of {} paid", f.paid, f.budget),
-        ),
-    ]
-}
-
-/// How far the order has come.
-fn checks_of_progress(f: &Facts) -> Vec<WhyCheck> {
-    let (ranks, begun, done) = f.ranks;
-    let sealed = f
-        .sealed_in
-        .map_or(String::new(), |r| format!(", sealed in round {r}"));
-    let mut checks = vec![check(
-        "its round has closed".into(),
-        !matches!(f.state, JobState::Queued | JobState::Bidding),
-        format!(
-            "height {}, round {} closes at height {}, slot {}{sealed}",
-            f.height, f.round, f.closes_at, f.slot
-        ),
-    )];
-    if let Some((by, all)) = f.acknowledged {
-        checks.push(check(
-            "its entry is acknowledged".into(),
-            by * 3 > all * 2,
-            format!("by {by} of {all} validators"),
-        ));
-    }
-    checks.push(check(
-        "ranks at work".into(),
-        begun + done == ranks as usize,
-        format!("{ranks} ranks, {begun} begun, {done} done"),
-    ));
-    checks
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn credits(text: &str) -> Credits {
-        text.parse().unwrap()
-    }
-    fn standing() -> Facts {
-        Facts {
-            state: JobState::Bidding,
-            reason: Some(JobReason::Outbid),
-            class: "small".into(),
-            nodes: 4,
-            fewest: 4,
-            offered: 8,
-            free: 2,
-            is_buy: false,
-            limit: credits("10"),
-            asked: Some(credits("5")),
-            last: Some(credits("12")),
-            needed: credits("1"),
-            locked: credits("1"),
-            spendable: Credits::ZERO,
-            paid: Credits::ZERO,
-            budget: credits("40"),
-            height: 17,
-            round: 4,
-            slot: 2,
-            sealed_in: None,
-            acknowledged: None,
-            closes_at: 20,
-            ranks: (4, 0, 0),
-        }
-    }
-    fn unmet(facts: &Facts) -> Vec<String> {
-        let unmet = checks(facts).into_iter().filter(|c| !c.met);
-        unmet.map(|c| c.condition).collect()
-    }
-
-    #[test]
-    fn outbid() {
-        let facts = standing();
-        assert_eq!(
-            unmet(&facts),
-            [
-                "price per node-hour",
-                "its round has closed",
-                "ranks at work"
-            ]
-        );
-        assert!(summary(&facts).contains("10 per node-hour"));
-        assert!(
-            remedies(&facts)[0].contains("above 12"),
-            "{:?}",
-            remedies(&facts)
-        );
-    }
-
-    #[test]
-    fn an_entry_that_few_have_acknowledged() {
-        let waiting = |by| Facts {
-            acknowledged: Some((by, 4)),
-            ..standing()
-        };
-        assert!(unmet(&waiting(2)).contains(&"its entry is acknowledged".to_owned()));
-        assert!(!unmet(&waiting(3)).contains(&"its entry is acknowledged".to_owned()));
-        let figures = checks(&waiting(2)).into_iter().map(|c| c.figures);
-        assert!(figures.into_iter().any(|f| f == "by 2 of 4 validators"));
-    }
-
-    #[test]
-    fn too_few_units() {
-        let facts = Facts {
-            offered: 3,
-            reason: Some(JobReason::NoUnits),
-            last: None,
-            ..standing()
-        };
-        assert_eq!(unmet(&facts)[0], "units of class small");
-        let figures = &checks(&facts)[0].figures;
-        assert_eq!(figures, "3 offered, 2 free, 4 wanted, 4 at least");
-        assert!(remedies(&facts)[0].contains("at most 3 nodes"));
-        assert!(remedies(&facts)[1].contains("divisible"));
-    }
-
-    #[test]
-    fn money() {
-        let poor = Facts {
-            locked: Credits::ZERO,
-            last: None,
-            ..standing()
-        };
-        assert_eq!(unmet(&poor)[0], "funds for the next slot");
-        let spent = Facts {
-            paid: credits("39.5"),
-            last: None,
-            ..standing()
-        };
-        assert_eq!(unmet(&spent)[0], "budget");
-        assert!(
-            remedies(&spent)
-                .iter()
-                .any(|r| r.contains("raise the budget"))
-        );
-    }
-
-    #[test]
-    fn every_state_has_a_sentence() {
-        for state in JobState::ALL {
-            for reason in [None, Some(JobReason::Sealed), Some(JobReason::Lost)] {
-                let sentence = summary(&Facts {
-                    state,
-                    reason,
-                    ..standing()
-                });
-                assert!(
-                    sentence.ends_with('.') && sentence.len() > 8,
-                    "{state:?}: {sentence}"
-                );
-            }
-        }
-        let done = Facts {
-            state: JobState::Done,
-            reason: None,
-            ranks: (4, 0, 4),
-            ..standing()
-        };
-        assert!(remedies(&done).is_empty());
-    }
 }

@@ -1,5 +1,6 @@
 //! Bids in the auction of a class: marginal values, sealed until they are opened.
 
+use super::flaw::Flaw;
 use crate::codec;
 use crate::hash::{Domain, hash};
 use crate::ids::{AccountId, ClassId, Hash32, NetworkId};
@@ -57,19 +58,28 @@ impl Bid {
         }
         sum
     }
-    /// Whether all values are in range and prices never rise.
-    pub fn is_valid(&self) -> bool {
+    /// Whether all values are in range and prices fall.
+    ///
+    /// # Errors
+    /// The first flaw.
+    pub fn check(&self) -> Result<(), Flaw> {
         let units = self.units();
-        !self.steps.is_empty()
-            && self.steps.len() <= limits::BID_STEPS
-            && self
-                .steps
-                .iter()
-                .all(|s| s.units >= 1 && s.price <= Price::MAX)
-            && self.steps.windows(2).all(|w| w[0].price > w[1].price)
-            && (1..=limits::ORDER_UNITS).contains(&units)
-            && (1..=units).contains(&self.min)
-            && (1..=limits::ORDER_SLOTS).contains(&self.slots)
+        let steps = &self.steps;
+        let flaws = [
+            (Flaw::Steps, (1..=limits::BID_STEPS).contains(&steps.len())),
+            (
+                Flaw::NotFalling,
+                steps.windows(2).all(|w| w[0].price > w[1].price),
+            ),
+            (Flaw::Price, steps.iter().all(|s| s.price <= Price::MAX)),
+            (
+                Flaw::Units,
+                steps.iter().all(|s| s.units >= 1) && (1..=limits::ORDER_UNITS).contains(&units),
+            ),
+            (Flaw::Minimum, (1..=units).contains(&self.min)),
+            (Flaw::Slots, (1..=limits::ORDER_SLOTS).contains(&self.slots)),
+        ];
+        Flaw::first(&flaws)
     }
     /// Whether fewer units than some number above one are of no use.
     pub fn is_all_or_none(&self) -> bool {
@@ -108,21 +118,33 @@ mod tests {
     #[test]
     fn value_follows_the_steps() {
         let b = bid(&[(2, 10), (3, 7)], 1);
-        assert!(b.is_valid());
+        assert_eq!(b.check(), Ok(()));
         let values: Vec<u64> = (0..=6).map(|n| b.value(n).micros()).collect();
         assert_eq!(values, [0, 10, 20, 27, 34, 41, 41]);
     }
 
     #[test]
     fn illegal_bids() {
-        assert!(!bid(&[], 1).is_valid());
-        assert!(!bid(&[(1, 5), (1, 6)], 1).is_valid(), "rising");
-        assert!(!bid(&[(1, 5), (1, 5)], 1).is_valid(), "one price, one step");
-        assert!(!bid(&[(0, 5)], 1).is_valid());
-        assert!(!bid(&[(2, 5)], 3).is_valid());
-        assert!(!bid(&[(2, 5)], 0).is_valid());
-        assert!(!bid(&[(u32::MAX, 5), (u32::MAX, 4)], 1).is_valid());
-        assert!(!bid(&[(1, Price::MAX.0 + 1)], 1).is_valid());
+        let cases = [
+            (bid(&[], 1), Flaw::Steps),
+            (bid(&[(1, 5), (1, 6)], 1), Flaw::NotFalling),
+            (bid(&[(1, 5), (1, 5)], 1), Flaw::NotFalling),
+            (bid(&[(0, 5)], 1), Flaw::Units),
+            (bid(&[(u32::MAX, 5), (u32::MAX, 4)], 1), Flaw::Units),
+            (bid(&[(2, 5)], 3), Flaw::Minimum),
+            (bid(&[(2, 5)], 0), Flaw::Minimum),
+            (bid(&[(1, Price::MAX.0 + 1)], 1), Flaw::Price),
+            (
+                Bid {
+                    slots: 0,
+                    ..bid(&[(1, 5)], 1)
+                },
+                Flaw::Slots,
+            ),
+        ];
+        for (bid, flaw) in cases {
+            assert_eq!(bid.check(), Err(flaw), "{bid:?}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Buy-it-now.
 
+use super::flaw::Flaw;
 use crate::ids::{ClassId, Hash32, OfferId};
 use crate::limits;
 use crate::units::Credits;
@@ -25,10 +26,20 @@ pub struct Buy {
 
 impl Buy {
     /// Whether all values are in range.
-    pub fn is_valid(&self) -> bool {
-        (1..=limits::ORDER_UNITS).contains(&self.units)
-            && (1..=limits::ORDER_SLOTS).contains(&self.slots)
-            && self.offers.len() <= limits::OFFERS_PER_ACCOUNT
-            && self.offers.windows(2).all(|w| w[0] < w[1])
+    ///
+    /// # Errors
+    /// The first flaw.
+    pub fn check(&self) -> Result<(), Flaw> {
+        let offers = &self.offers;
+        let flaws = [
+            (Flaw::Units, (1..=limits::ORDER_UNITS).contains(&self.units)),
+            (Flaw::Slots, (1..=limits::ORDER_SLOTS).contains(&self.slots)),
+            (
+                Flaw::Offers,
+                offers.len() <= limits::OFFERS_PER_ACCOUNT
+                    && offers.windows(2).all(|w| w[0] < w[1]),
+            ),
+        ];
+        Flaw::first(&flaws)
     }
 }

@@ -2,10 +2,12 @@
 
 mod bid;
 mod buy;
+mod flaw;
 mod sealed;
 
 pub use bid::{Bid, Step};
 pub use buy::Buy;
+pub use flaw::Flaw;
 pub use sealed::{Commit, Open};
 
 use crate::ids::{EntryId, OrderId};

@@ -342,8 +342,17 @@ fn each_rule_of_each_kind_refuses() {
         } else {
             SIGNER
         };
+        let flaw = match &body {
+            EntryBody::Open(open) => open.bid.check().err(),
+            EntryBody::Buy(buy) => buy.check().err(),
+            _ => None,
+        };
+        let expected = flaw.map_or(Malformed::Range(name), |flaw| Malformed::Order {
+            kind: name,
+            flaw,
+        });
         let result = receive(&entry::signed(body, by));
-        assert_eq!(result, Err(Malformed::Range(name)), "{case}");
+        assert_eq!(result, Err(expected), "{case}");
     }
 }
 

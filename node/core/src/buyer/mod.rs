@@ -18,13 +18,14 @@ use crate::effect::Effect;
 use crate::input::AskToken;
 use ask::Question;
 use gridbay_host::Host;
-use gridbay_ledger::State;
+use gridbay_ledger::{Refusal, State};
 use gridbay_protocol::codec;
 use gridbay_protocol::effect::Effect as Posted;
 use gridbay_protocol::entry::SignedEntry;
-use gridbay_protocol::ids::OrderId;
+use gridbay_protocol::ids::{EntryId, OrderId};
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::lease::LeaseEvent;
+use gridbay_protocol::order::order_of as order_id;
 use gridbay_protocol::payment::{Posting, Purse, Reason};
 use gridbay_protocol::planted::{self, Planted};
 use order::{OrderAgent, Signer};
@@ -184,6 +185,13 @@ impl Buyer {
         };
         if let Some(agent) = self.by_id(&order) {
             agent.count_payment(posting.amount, !charge);
+        }
+    }
+
+    /// The ledger does not take an entry. If it made an order of ours, the order knows why from now on.
+    pub fn refused(&mut self, entry: &EntryId, refusal: &Refusal) {
+        if let Some(agent) = self.by_id(&order_id(entry)) {
+            agent.note_refusal(refusal);
         }
     }
 

@@ -17,7 +17,7 @@ use super::appeal::Opening;
 use super::record::{Finish, Milestones, Record, Terms};
 pub use super::seen::{Seen, lease_end_word, order_end_word};
 use super::tasks::{Place, Tasks};
-use gridbay_ledger::State;
+use gridbay_ledger::{Refusal, State};
 use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
@@ -59,6 +59,8 @@ pub struct OrderAgent {
     looked: bool,
     /// Why the ledger ended it or its last lease, in a word.
     pub last_end: Option<String>,
+    /// Why the ledger did not take its entry when it was last sent, in a word, and whether it may do so later.
+    refusal: Option<(&'static str, bool)>,
     sent_at: u64,
     cancelled_at: u64,
     appealed_at: u64,
@@ -83,6 +85,7 @@ impl OrderAgent {
             seen: Seen::Absent,
             looked: false,
             last_end: None,
+            refusal: None,
             sent_at: 0,
             cancelled_at: 0,
             appealed_at: 0,
@@ -217,6 +220,19 @@ impl OrderAgent {
         (Some(lease), shares.iter().filter_map(place).collect())
     }
 
+    /// The ledger did not take the entry of this attempt. That it is too late, or is in the ledger already, says nothing
+    /// about the order.
+    pub fn note_refusal(&mut self, refusal: &Refusal) {
+        if matches!(refusal, Refusal::Expired { .. } | Refusal::Used(_)) {
+            return;
+        }
+        self.refusal = Some((refusal.word(), refusal.may_pass_later()));
+    }
+    /// Why the ledger did not take its entry when it was last sent, in a word.
+    pub fn refusal(&self) -> Option<&'static str> {
+        self.refusal.map(|(word, _)| word)
+    }
+
     /// The ledger told why the order or its lease ended.
     pub fn note_end(&mut self, order_end: Option<OrderEnd>, lease_end: Option<LeaseEnd>) {
         // A buy that is decided in its own block is never seen live.
@@ -261,9 +277,11 @@ impl OrderAgent {
             self.set_finish(Finish::Cancelled);
             return Vec::new();
         }
-        if height >= self.record.valid_until {
-            if self.record.attempt >= ATTEMPTS {
-                self.set_finish(Finish::Refused("not_included".to_string()));
+        let never = matches!(self.refusal, Some((_, false)));
+        if height >= self.record.valid_until || never {
+            if self.record.attempt >= ATTEMPTS || never {
+                let word = self.refusal().unwrap_or("not_included");
+                self.set_finish(Finish::Refused(word.to_string()));
                 return Vec::new();
             }
             self.new_attempt(state, signer);
@@ -299,6 +317,7 @@ impl OrderAgent {
             }),
         };
         self.last_end = None;
+        self.refusal = None;
         self.sent_at = 0;
         self.id = Some(order_of(&self.entry(state, signer).id()));
         self.dirty = true;

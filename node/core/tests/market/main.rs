@@ -5,6 +5,7 @@ mod beacons;
 mod genesis;
 mod starts;
 mod transfers;
+mod wallet;
 mod world;
 
 use genesis::{credits, node_key};

@@ -315,6 +315,8 @@ pub struct Why {
     pub state: JobState,
     /// Reason.
     pub reason: Option<JobReason>,
+    /// Why the ledger does not take its entry, in a word; see the list of refusals.
+    pub refusal: Option<String>,
     /// One sentence.
     pub summary: String,
     /// Conditions, each with figures.

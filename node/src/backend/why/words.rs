@@ -60,7 +60,10 @@ pub(super) fn summary(f: &Facts) -> String {
             format!("The units cost more than {} per node-hour.", f.limit)
         }
         (_, Some(JobReason::NotOpened)) => "Its bid did not reach the ledger in its round.".into(),
-        (_, Some(JobReason::Refused)) => "The ledger did not take its order.".into(),
+        (_, Some(JobReason::Refused)) => {
+            let word = f.refusal.as_deref().unwrap_or("refused");
+            format!("The ledger did not take its order: {word}.")
+        }
         (state, _) => format!("It is {}.", state.name()),
     }
 }
@@ -83,7 +86,10 @@ pub(super) fn remedies(f: &Facts) -> Vec<String> {
     }
     match f.reason {
         Some(JobReason::Outbid | JobReason::TooDear | JobReason::TimedOut) => {
-            let price = going.map_or(String::new(), |p| format!(" above {p}"));
+            let price = match f.lost.and_then(|lost| lost.would_win) {
+                Some(price) => format!(" of {price} or more"),
+                None => going.map_or(String::new(), |p| format!(" above {p}")),
+            };
             remedies.push(format!("submit it again with a higher price limit{price}"));
             if !f.is_buy {
                 remedies.push("or buy now, if units are for sale that way".into());

@@ -1,0 +1,62 @@
+//! Refusals in a word.
+
+use super::Refusal;
+
+macro_rules! words {
+    ($($refusal:pat => $word:literal,)+) => {
+        /// All words of [`Refusal::word`].
+        pub const REFUSAL_WORDS: &[&str] = &[$($word),+];
+
+        impl Refusal {
+            /// The reason in a word, as users and programs see it everywhere.
+            pub fn word(&self) -> &'static str {
+                match self {
+                    $($refusal => $word,)+
+                }
+            }
+        }
+    };
+}
+
+words! {
+    Refusal::Expired { .. } => "expired",
+    Refusal::Window { .. } => "window",
+    Refusal::Used(_) => "used",
+    Refusal::NoAccount(_) => "no_account",
+    Refusal::Role { .. } => "role",
+    Refusal::KeyTaken(_) => "key_taken",
+    Refusal::Funds { .. } => "funds",
+    Refusal::Overflow => "overflow",
+    Refusal::TokenUsed { .. } => "token_used",
+    Refusal::Grant { .. } => "grant",
+    Refusal::AccountQuota { .. } => "account_quota",
+    Refusal::NotMember(_) => "not_member",
+    Refusal::NoValidator(_) => "no_validator",
+    Refusal::NoClass(_) => "no_class",
+    Refusal::NoOffer(_) => "no_offer",
+    Refusal::OfferClass { .. } => "offer_class",
+    Refusal::OfferQuota { .. } => "offer_quota",
+    Refusal::ClassUnits { .. } => "class_units",
+    Refusal::NoOrder(_) => "no_order",
+    Refusal::OrderQuota { .. } => "order_quota",
+    Refusal::AllOrNoneQuota { .. } => "all_or_none_quota",
+    Refusal::SealedAlready(_) => "sealed_already",
+    Refusal::OpeningTime { .. } => "opening_time",
+    Refusal::NotSealed(_) => "not_sealed",
+    Refusal::Seal(_) => "seal",
+    Refusal::Budget { .. } => "budget",
+    Refusal::Standing { .. } => "standing",
+    Refusal::Sealed(_) => "sealed",
+    Refusal::Exiting(_) => "exiting",
+    Refusal::Closing(_) => "closing",
+    Refusal::NoLease(_) => "no_lease",
+    Refusal::NothingToDeliver { .. } => "nothing_to_deliver",
+    Refusal::FirmSlots { .. } => "firm_slots",
+    Refusal::NothingToAppeal(_) => "nothing_to_appeal",
+    Refusal::OpeningLapsed { .. } => "opening_lapsed",
+    Refusal::OpeningUnfunded(_) => "opening_unfunded",
+    Refusal::ReceiptLate { .. } => "receipt_late",
+    Refusal::Receipts(_) => "receipts",
+    Refusal::ReceiptPower { .. } => "receipt_power",
+    Refusal::BlockFull(_) => "block_full",
+}

@@ -1,0 +1,84 @@
+//! The wallet refuses what the ledger would, in the same word, before anything is kept or sent; and every word stands in
+//! the documents.
+
+use crate::world::World;
+use crate::{order, sealed};
+use gridbay_core::buyer::{NewOrder, Terms};
+use gridbay_core::input::Command;
+use gridbay_core::reply::{OWN_WORDS, Reply};
+use gridbay_ledger::REFUSAL_WORDS;
+use gridbay_protocol::ids::{ClassId, OfferId};
+use gridbay_protocol::order::{Flaw, Step};
+use gridbay_protocol::units::{Credits, Price};
+
+fn bid(steps: &[(u32, u64)], min: u32) -> Terms {
+    let step = |&(units, price): &(u32, u64)| Step {
+        units,
+        price: Price(price),
+    };
+    Terms::Sealed {
+        steps: steps.iter().map(step).collect(),
+        min,
+        budget: Credits::from_micros(1_000).unwrap(),
+        patience: 1_000,
+    }
+}
+
+fn buy(units: u32, offers: &[u8]) -> Terms {
+    Terms::Buy {
+        units,
+        limit: Credits::from_micros(10).unwrap(),
+        offers: offers.iter().map(|n| OfferId([*n; 32])).collect(),
+    }
+}
+
+#[test]
+fn bad_orders_are_refused_by_the_wallet_in_the_ledgers_words() {
+    let mut world = World::new(2, 1);
+    let known = |w: &World| w.nodes.iter().all(|n| n.core.account().is_some());
+    assert!(world.run_until(20_000, known));
+    let mut strange = order(&world, 1, sealed(1, 5), 1, 1);
+    strange.class = ClassId([9; 32]);
+    let mut endless = order(&world, 1, buy(1, &[]), 1, 1);
+    endless.slots = 0;
+    let make = |terms, tasks| order(&world, 1, terms, tasks, 1);
+    let cases: Vec<(NewOrder, &str)> = vec![
+        (make(bid(&[(1, 5), (1, 6)], 1), 2), "not_falling"),
+        (make(bid(&[], 1), 1), "steps"),
+        (make(bid(&[(0, 5)], 1), 0), "units"),
+        (make(bid(&[(1, u64::MAX)], 1), 1), "price"),
+        (make(bid(&[(2, 5)], 3), 2), "minimum"),
+        (make(bid(&[(2, 900)], 1), 2), "budget"),
+        (make(buy(0, &[]), 0), "units"),
+        (make(buy(1, &[2, 1]), 1), "offers"),
+        (make(buy(1, &[1, 1]), 1), "offers"),
+        (endless, "slots"),
+        (strange, "no_class"),
+    ];
+    let words: Vec<&str> = cases.iter().map(|(_, word)| *word).collect();
+    for (order, _) in cases {
+        world.command(2, Command::Order(Box::new(order)));
+    }
+    world.run(100);
+    let replies = world.nodes[2].replies.iter();
+    let said: Vec<&str> = replies
+        .map(|reply| match reply {
+            Reply::Refused(refused) => refused.word,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(said, words);
+    assert_eq!(world.nodes[2].core.buyer().orders().count(), 0);
+}
+
+#[test]
+fn every_word_stands_in_the_documents_once() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/refusals.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let flaws = Flaw::ALL.iter().map(|flaw| flaw.word());
+    let all = flaws.chain(REFUSAL_WORDS.iter().copied());
+    for word in all.chain(OWN_WORDS.iter().copied()) {
+        let row = format!("| `{word}` |");
+        assert_eq!(page.matches(&row).count(), 1, "{word}");
+    }
+}

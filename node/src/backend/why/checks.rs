@@ -1,0 +1,273 @@
+//! The conditions of an explanation, each with its figures.
+
+use super::Facts;
+use crate::api::types::{JobState, WhyCheck};
+use gridbay_protocol::units::Credits;
+
+fn check(condition: String, met: bool, figures: String) -> WhyCheck {
+    WhyCheck {
+        condition,
+        met,
+        figures,
+    }
+}
+
+/// All conditions.
+pub(super) fn checks(f: &Facts) -> Vec<WhyCheck> {
+    let mut checks = checks_of_terms(f);
+    checks.extend(check_of_defeat(f));
+    checks.extend(checks_of_progress(f));
+    checks
+}
+
+/// What the last clearing found, if the bid lost it.
+fn check_of_defeat(f: &Facts) -> Option<WhyCheck> {
+    let lost = f.lost?;
+    let mut figures = format!("height {}, it bid {}", lost.height, lost.bid);
+    if lost.least > 1 {
+        figures += &format!(" for {} nodes or none", lost.least);
+    }
+    if let Some(price) = lost.passed_over {
+        figures += &format!("; passed over for a bid of {price} that filled more nodes");
+    }
+    figures += &match lost.would_win {
+        Some(price) => format!("; {price} would have won"),
+        None => "; no price would have won".to_owned(),
+    };
+    Some(check("the last clearing".into(), false, figures))
+}
+
+/// Whether what the order asks for is there, and paid for.
+fn checks_of_terms(f: &Facts) -> Vec<WhyCheck> {
+    let or_none = |price: Option<Credits>| price.map_or("none".to_owned(), |p| p.to_string());
+    let missing = f.needed.saturating_sub(f.locked);
+    vec![
+        check(
+            format!("units of class {}", f.class),
+            f.offered >= f.fewest,
+            format!(
+                "{} offered, {} free, {} wanted, {} at least",
+                f.offered, f.free, f.nodes, f.fewest
+            ),
+        ),
+        check(
+            "price per node-hour".into(),
+            f.asked.is_none_or(|asked| asked <= f.limit)
+                && f.last
+                    .filter(|_| !f.is_buy)
+                    .is_none_or(|last| last <= f.limit),
+            format!(
+                "limit {}, sellers ask {}, last clearing {}",
+                f.limit,
+                or_none(f.asked),
+                or_none(f.last)
+            ),
+        ),
+        check(
+            if f.is_buy {
+                "funds for all of it"
+            } else {
+                "funds for the next slot"
+            }
+            .into(),
+            missing <= f.spendable || f.state == JobState::Running,
+            format!(
+                "{} needed, {} locked, {} to spend",
+                f.needed, f.locked, f.spendable
+            ),
+        ),
+        check(
+            "budget".into(),
+            f.is_buy || f.needed <= f.budget.saturating_sub(f.paid),
+            format!("{} of {} paid", f.paid, f.budget),
+        ),
+    ]
+}
+
+/// How far the order has come.
+fn checks_of_progress(f: &Facts) -> Vec<WhyCheck> {
+    let (ranks, begun, done) = f.ranks;
+    let sealed = f
+        .sealed_in
+        .map_or(String::new(), |r| format!(", sealed in round {r}"));
+    let mut checks = vec![check(
+        "its round has closed".into(),
+        !matches!(f.state, JobState::Queued | JobState::Bidding),
+        format!(
+            "height {}, round {} closes at height {}, slot {}{sealed}",
+            f.height, f.round, f.closes_at, f.slot
+        ),
+    )];
+    if let Some((by, all)) = f.acknowledged {
+        checks.push(check(
+            "its entry is acknowledged".into(),
+            by * 3 > all * 2,
+            format!("by {by} of {all} validators"),
+        ));
+    }
+    checks.push(check(
+        "ranks at work".into(),
+        begun + done == ranks as usize,
+        format!("{ranks} ranks, {begun} begun, {done} done"),
+    ));
+    checks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Defeat;
+    use super::super::words::{remedies, summary};
+    use super::*;
+    use crate::api::types::JobReason;
+
+    fn credits(text: &str) -> Credits {
+        text.parse().unwrap()
+    }
+    fn standing() -> Facts {
+        Facts {
+            state: JobState::Bidding,
+            reason: Some(JobReason::Outbid),
+            class: "small".into(),
+            nodes: 4,
+            fewest: 4,
+            offered: 8,
+            free: 2,
+            is_buy: false,
+            limit: credits("10"),
+            asked: Some(credits("5")),
+            last: Some(credits("12")),
+            needed: credits("1"),
+            locked: credits("1"),
+            spendable: Credits::ZERO,
+            paid: Credits::ZERO,
+            budget: credits("40"),
+            height: 17,
+            round: 4,
+            slot: 2,
+            sealed_in: None,
+            acknowledged: None,
+            closes_at: 20,
+            ranks: (4, 0, 0),
+            refusal: None,
+            lost: None,
+        }
+    }
+    fn unmet(facts: &Facts) -> Vec<String> {
+        let unmet = checks(facts).into_iter().filter(|c| !c.met);
+        unmet.map(|c| c.condition).collect()
+    }
+
+    #[test]
+    fn outbid() {
+        let facts = standing();
+        assert_eq!(
+            unmet(&facts),
+            [
+                "price per node-hour",
+                "its round has closed",
+                "ranks at work"
+            ]
+        );
+        assert!(summary(&facts).contains("10 per node-hour"));
+        assert!(
+            remedies(&facts)[0].contains("above 12"),
+            "{:?}",
+            remedies(&facts)
+        );
+    }
+
+    #[test]
+    fn a_bid_that_was_passed_over() {
+        let defeat = Defeat {
+            height: 12,
+            bid: credits("19"),
+            least: 6,
+            passed_over: Some(credits("16")),
+            would_win: Some(credits("20")),
+        };
+        let facts = Facts {
+            lost: Some(defeat),
+            ..standing()
+        };
+        let found = checks(&facts);
+        let found = found.iter().find(|c| c.condition == "the last clearing");
+        assert_eq!(
+            found.unwrap().figures,
+            "height 12, it bid 19 for 6 nodes or none; passed over for a bid of 16 that filled more \
+             nodes; 20 would have won"
+        );
+        assert!(remedies(&facts)[0].contains("20 or more"));
+    }
+
+    #[test]
+    fn an_entry_that_few_have_acknowledged() {
+        let waiting = |by| Facts {
+            acknowledged: Some((by, 4)),
+            ..standing()
+        };
+        assert!(unmet(&waiting(2)).contains(&"its entry is acknowledged".to_owned()));
+        assert!(!unmet(&waiting(3)).contains(&"its entry is acknowledged".to_owned()));
+        let figures = checks(&waiting(2)).into_iter().map(|c| c.figures);
+        assert!(figures.into_iter().any(|f| f == "by 2 of 4 validators"));
+    }
+
+    #[test]
+    fn too_few_units() {
+        let facts = Facts {
+            offered: 3,
+            reason: Some(JobReason::NoUnits),
+            last: None,
+            ..standing()
+        };
+        assert_eq!(unmet(&facts)[0], "units of class small");
+        let figures = &checks(&facts)[0].figures;
+        assert_eq!(figures, "3 offered, 2 free, 4 wanted, 4 at least");
+        assert!(remedies(&facts)[0].contains("at most 3 nodes"));
+        assert!(remedies(&facts)[1].contains("divisible"));
+    }
+
+    #[test]
+    fn money() {
+        let poor = Facts {
+            locked: Credits::ZERO,
+            last: None,
+            ..standing()
+        };
+        assert_eq!(unmet(&poor)[0], "funds for the next slot");
+        let spent = Facts {
+            paid: credits("39.5"),
+            last: None,
+            ..standing()
+        };
+        assert_eq!(unmet(&spent)[0], "budget");
+        assert!(
+            remedies(&spent)
+                .iter()
+                .any(|r| r.contains("raise the budget"))
+        );
+    }
+
+    #[test]
+    fn every_state_has_a_sentence() {
+        for state in JobState::ALL {
+            for reason in [None, Some(JobReason::Sealed), Some(JobReason::Lost)] {
+                let sentence = summary(&Facts {
+                    state,
+                    reason,
+                    ..standing()
+                });
+                assert!(
+                    sentence.ends_with('.') && sentence.len() > 8,
+                    "{state:?}: {sentence}"
+                );
+            }
+        }
+        let done = Facts {
+            state: JobState::Done,
+            reason: None,
+            ranks: (4, 0, 4),
+            ..standing()
+        };
+        assert!(remedies(&done).is_empty());
+    }
+}
