@@ -5,6 +5,7 @@
 mod accounts;
 mod alike;
 mod appeals;
+mod attacks;
 mod buying;
 mod crowd;
 mod dead_seller;
