@@ -8,7 +8,7 @@ use gridbay_host::{Host, HostConfig};
 use gridbay_ledger::light;
 use gridbay_node::api::types::{
     AuctionKind, AuctionRecord, AuctionSummary, How, JobId, JobReason, JobRequest, JobState,
-    OfferRequest, Signed, TransferRequest, Want,
+    OfferRequest, Signed, TransferRequest, Want, Wish,
 };
 use gridbay_node::api::types::{InviteRequest, NodeState};
 use gridbay_node::api::{Backend, ErrorCode};
@@ -358,6 +358,29 @@ async fn an_order_wins_an_auction_that_strangers_can_check() {
         (prices[0].units_leased, prices[0].buy),
         (2, Some(credits("2")))
     );
+    let wish = Wish {
+        class: None,
+        nodes: 2,
+        seconds: 4,
+        within_seconds: None,
+        budget: None,
+    };
+    let prospects = backend.prospects(wish.clone()).await.unwrap();
+    let of = |name: &str| prospects.iter().find(|p| p.mechanism == name).unwrap();
+    let (bid, buy) = (of("ausubel"), of("buy"));
+    // Each clearing so far had two units left over at the reserve.
+    assert_eq!(bid.odds, Some(100), "{bid:?}");
+    assert!(bid.options.starts_with("-n 2 --max-price "), "{bid:?}");
+    assert!(bid.likely.unwrap() <= bid.most.unwrap(), "{bid:?}");
+    assert_eq!(buy.odds, Some(100), "two are free: {buy:?}");
+    assert!(buy.likely > bid.likely, "{prospects:?}");
+    let poor = Wish {
+        budget: Some(credits("0.000001")),
+        ..wish
+    };
+    let prospects = backend.prospects(poor).await.unwrap();
+    assert!(prospects.iter().all(|p| p.odds == Some(0)), "{prospects:?}");
+
     let why = backend.why(id.clone()).await.unwrap();
     assert!(
         why.checks

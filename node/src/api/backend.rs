@@ -3,8 +3,8 @@
 use super::ApiError;
 use super::types::{
     AuctionProof, AuctionSummary, Balance, BlockInfo, ClassPrice, Invite, InviteRequest, JobId,
-    JobRecord, JobRequest, LogChunk, Movement, NodeStatus, Offer, OfferRequest, Quote,
-    SignedHeader, Staged, Stream, TransferRequest, Transferred, Want, Why,
+    JobRecord, JobRequest, LogChunk, Movement, NodeStatus, Offer, OfferRequest, Prospect, Quote,
+    SignedHeader, Staged, Stream, TransferRequest, Transferred, Want, Why, Wish,
 };
 use axum::body::Bytes;
 use futures::stream::BoxStream;
@@ -47,6 +47,8 @@ pub trait Backend: Send + Sync + 'static {
     ) -> impl Future<Output = Answer<Staged>> + Send;
     /// What an order would cost.
     fn quote(&self, want: Want) -> impl Future<Output = Answer<Quote>> + Send;
+    /// What each mechanism would do with a wish, as things stand.
+    fn prospects(&self, wish: Wish) -> impl Future<Output = Answer<Vec<Prospect>>> + Send;
     /// Accepts a job under `id`, durably. An id accepted before gives its record again.
     fn submit(
         &self,

@@ -6,7 +6,7 @@ use gridbay_ledger::State;
 use gridbay_protocol::class::Class;
 use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::ids::{ClassId, OfferId};
-use gridbay_protocol::offer::Reclaim;
+use gridbay_protocol::offer::{Primary, Reclaim};
 use gridbay_protocol::units::{Credits, Price};
 use std::collections::BTreeMap;
 
@@ -52,7 +52,8 @@ impl Market {
             buy: o
                 .terms
                 .buy_price
-                .filter(|_| o.terms.reclaim == Reclaim::None),
+                .filter(|_| o.terms.reclaim == Reclaim::None)
+                .filter(|_| o.terms.mechanism == Primary::Ausubel),
         };
         Market {
             id,
@@ -70,6 +71,11 @@ impl Market {
     /// Units that nobody holds.
     pub(super) fn free(&self) -> u32 {
         self.lines.iter().map(|l| l.free).sum()
+    }
+    /// Units that nobody holds and that can be bought firmly.
+    pub(super) fn can_be_bought(&self) -> u32 {
+        let lines = self.lines.iter().filter(|l| l.buy.is_some());
+        lines.map(|l| l.free).sum()
     }
     /// The lowest reserve.
     pub(super) fn lowest_reserve(&self) -> Option<Price> {

@@ -9,6 +9,7 @@
 //! Amounts and prices are converted here: the ledger counts micro-credits per unit and slot, the API
 //! credits per node-hour.
 
+mod again;
 mod auction;
 mod board;
 mod content;
@@ -20,17 +21,19 @@ mod logs;
 mod market;
 mod metrics;
 mod node;
+mod odds;
 mod offer;
 mod order;
 mod plan;
 mod price;
+mod prospect;
 mod transfer;
 mod why;
 
 use crate::api::types::{
     AuctionProof, AuctionSummary, Balance, BlockInfo, ClassPrice, Invite, InviteRequest, JobId,
-    JobRecord, JobRequest, LogChunk, Movement, NodeStatus, Offer, OfferRequest, Quote,
-    SignedHeader, Staged, Stream, TransferRequest, Transferred, Want, Why,
+    JobRecord, JobRequest, LogChunk, Movement, NodeStatus, Offer, OfferRequest, Prospect, Quote,
+    SignedHeader, Staged, Stream, TransferRequest, Transferred, Want, Why, Wish,
 };
 use crate::api::{ApiError, Backend, ContentStream};
 use crate::body::BodyHandle;
@@ -214,6 +217,9 @@ impl Backend for NodeBackend {
     async fn cancel(&self, id: JobId) -> Answer<JobRecord> {
         self.acknowledges()?;
         self.cancel_order(id).await
+    }
+    async fn prospects(&self, wish: Wish) -> Answer<Vec<Prospect>> {
+        self.prospects_of(wish).await
     }
     async fn prices(&self) -> Answer<Vec<ClassPrice>> {
         self.class_prices().await

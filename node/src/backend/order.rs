@@ -50,7 +50,7 @@ impl NodeBackend {
     }
 
     /// The market of the wanted class, the plan, and what the own account could spend.
-    async fn plan_order(&self, want: &Want) -> Answer<(Market, Plan, Credits)> {
+    pub(super) async fn plan_order(&self, want: &Want) -> Answer<(Market, Plan, Credits)> {
         let class = want.class.clone();
         let looked = self.query(move |core| {
             let state = core.state();

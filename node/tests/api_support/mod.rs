@@ -170,6 +170,16 @@ impl Backend for Fake {
             bytes: all.len() as u64,
         })
     }
+    async fn prospects(&self, wish: Wish) -> Result<Vec<Prospect>, ApiError> {
+        Ok(vec![Prospect {
+            mechanism: "ausubel".into(),
+            likely: None,
+            most: wish.budget,
+            odds: Some(75),
+            note: "odds of the last 4 clearings".into(),
+            options: format!("-n {} --max-price 3", wish.nodes),
+        }])
+    }
     async fn quote(&self, want: Want) -> Result<Quote, ApiError> {
         let max_price = want.max_price.unwrap_or(credits("10"));
         let most = max_price.checked_mul(want.nodes.into()).unwrap();

@@ -4,7 +4,7 @@ use super::{Reply, Shared, lines};
 use crate::api::Backend;
 use crate::api::extract::{Body, Params, parse};
 use crate::api::types::{
-    AuctionProof, AuctionSummary, ClassPrice, Offer, OfferRequest, Quote, Want,
+    AuctionProof, AuctionSummary, ClassPrice, Offer, OfferRequest, Prospect, Quote, Want, Wish,
 };
 use axum::Json;
 use axum::extract::{Path, State};
@@ -35,6 +35,13 @@ pub(super) async fn quote<B: Backend>(
     Body(want): Body<Want>,
 ) -> Reply<Quote> {
     at.backend.quote(want).await.map(Json)
+}
+
+pub(super) async fn prospects<B: Backend>(
+    State(at): State<Shared<B>>,
+    Body(wish): Body<Wish>,
+) -> Reply<Vec<Prospect>> {
+    at.backend.prospects(wish).await.map(Json)
 }
 
 pub(super) async fn prices<B: Backend>(State(at): State<Shared<B>>) -> Reply<Vec<ClassPrice>> {

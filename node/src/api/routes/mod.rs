@@ -54,6 +54,7 @@ pub(super) fn router<B: Backend>(backend: Arc<B>, content_bytes: u64) -> Router 
         .route("/offers", get(market::offers::<B>).put(market::set::<B>))
         .route("/offers/{label}", delete(market::withdraw::<B>))
         .route("/quote", post(market::quote::<B>))
+        .route("/prospects", post(market::prospects::<B>))
         .route("/prices", get(market::prices::<B>))
         .route("/auctions", get(market::auctions::<B>))
         .route("/auctions/{id}", get(market::auction::<B>))

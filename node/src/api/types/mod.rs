@@ -9,12 +9,14 @@ mod job;
 mod ledger;
 mod market;
 mod node;
+mod prospect;
 
 pub use how::How;
 pub use job::*;
 pub use ledger::*;
 pub use market::*;
 pub use node::*;
+pub use prospect::{Prospect, Wish};
 
 use gridbay_protocol::units::Credits;
 use serde::de::Error as _;

@@ -5,10 +5,9 @@
 //! 2. The price that would have won is found by clearing again with the bid's units all at one price, everything else as it
 //!    was: winning never depends otherwise on one's own price than that more wins where less did.
 
+use crate::backend::again;
 use gridbay_protocol::clearing::{ClearingBid, ClearingRecord};
-use gridbay_protocol::ids::{Hash32, OfferId, OrderId};
-use gridbay_protocol::mechanism::ausubel::{Bidder, Rule};
-use gridbay_protocol::mechanism::pool;
+use gridbay_protocol::ids::OrderId;
 use gridbay_protocol::units::Price;
 
 /// What is known of a bid's last defeat.
@@ -38,18 +37,15 @@ pub(super) fn lost(record: &ClearingRecord, order: &OrderId, slot_heights: u64) 
         let bid = record.bids.iter().find(|b| b.order == award.order)?;
         Some(self::mean(bid, award.units))
     });
-    let whole = |price: u64| {
-        let wide = (u128::from(price) * u128::from(slot_heights))
-            .div_ceil(u128::from(record.heights.max(1)));
-        Price(u64::try_from(wide).unwrap_or(u64::MAX).min(Price::MAX.0))
-    };
+    let whole = |price: u64| again::for_a_whole_slot(record, price, slot_heights);
+    let would_win = again::least_winning(again::input(record), at, units(own), mean);
     let cheapest = winners.min().filter(|cheapest| *cheapest < mean);
     Some(Lost {
         height: record.height,
         bid: whole(mean),
         least: own.min,
         passed_over: cheapest.filter(|_| own.min > 1).map(whole),
-        would_win: least_winning(record, at, mean).map(whole),
+        would_win: would_win.map(whole),
     })
 }
 
@@ -65,68 +61,11 @@ fn mean(bid: &ClearingBid, units: u32) -> u64 {
     (sum / u128::from(units.max(1))) as u64
 }
 
-/// The least price, above `from`, at which the bid with this index wins. Doubles until it wins, then halves the gap.
-fn least_winning(record: &ClearingRecord, at: usize, from: u64) -> Option<u64> {
-    let mut input = input(record);
-    let (id, wanted) = (input.bids.get(at)?.id, units(record.bids.get(at)?));
-    let mut wins = |price: u64| {
-        input.bids[at].prices = vec![price; wanted as usize];
-        let outcome = pool::clear(&input);
-        outcome.is_ok_and(|o| o.awards.iter().any(|a| a.id == id))
-    };
-    let (mut loses, mut high) = (from, from.max(1));
-    loop {
-        if high >= Price::MAX.0 {
-            return None;
-        }
-        high = high.saturating_mul(2).min(Price::MAX.0);
-        if wins(high) {
-            break;
-        }
-        loses = high;
-    }
-    while high - loses > 1 {
-        let middle = loses + (high - loses) / 2;
-        if wins(middle) {
-            high = middle;
-        } else {
-            loses = middle;
-        }
-    }
-    Some(high)
-}
-
-/// The record's offers and bids as the mechanism takes them.
-fn input(record: &ClearingRecord) -> pool::Input<OfferId, (Hash32, OrderId)> {
-    let supply: usize = record.offers.iter().map(|o| o.units as usize).sum();
-    let offers = record.offers.iter().map(|o| pool::Offer {
-        id: o.offer,
-        units: o.units,
-        reserve: o.reserve.0,
-    });
-    let prices = |b: &ClearingBid| {
-        let units = b.steps.iter();
-        let units = units.flat_map(|s| std::iter::repeat_n(s.price.0, s.units as usize));
-        units.take(supply).collect()
-    };
-    let bids = record.bids.iter().map(|b| Bidder {
-        id: (b.rank, b.order),
-        time: b.round,
-        min: b.min,
-        prices: prices(b),
-    });
-    pool::Input {
-        rule: Rule::Exact,
-        offers: offers.collect(),
-        bids: bids.collect(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use gridbay_protocol::clearing::{Award, ClearingKind, ClearingOffer};
-    use gridbay_protocol::ids::{ClassId, ClearingId};
+    use gridbay_protocol::ids::{ClassId, ClearingId, Hash32, OfferId};
     use gridbay_protocol::order::Step;
     use gridbay_protocol::units::Credits;
 

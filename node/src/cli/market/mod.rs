@@ -1,5 +1,6 @@
-//! `market prices|solve`.
+//! `market prices|quote|solve`.
 
+mod quote;
 mod solve;
 
 use super::context::Context;
@@ -15,6 +16,7 @@ use clap::Subcommand;
 pub(super) enum MarketCommand {
     /// Show supply and prices by class, in credits per node-hour
     Prices,
+    Quote(quote::QuoteArgs),
     Solve(solve::SolveArgs),
 }
 
@@ -22,6 +24,7 @@ impl MarketCommand {
     pub(super) fn run(self, at: &Context) -> Result<Exit, CliError> {
         match self {
             MarketCommand::Prices => prices(at).map(|()| Exit::OK),
+            MarketCommand::Quote(args) => args.run(at).map(|()| Exit::OK),
             MarketCommand::Solve(args) => args.run(at),
         }
     }

@@ -1,0 +1,50 @@
+//! What each mechanism would do with a wish now, one file a mechanism. Nothing is promised: the figures are those of the
+//! ledger at this moment, and of the last clearings.
+
+mod ausubel;
+mod buy;
+
+use super::{Answer, NodeBackend};
+use crate::api::types::{How, Prospect, Want, Wish};
+use crate::api::{ApiError, ErrorCode};
+
+impl NodeBackend {
+    pub(super) async fn prospects_of(&self, wish: Wish) -> Answer<Vec<Prospect>> {
+        Ok(vec![
+            self.or_why_not(How::BID, self.auction_prospect(&wish).await)?,
+            self.or_why_not(How::Buy, self.buy_prospect(&wish).await)?,
+        ])
+    }
+
+    /// A mechanism that cannot serve the wish says why; what is wrong with the wish itself is an error.
+    fn or_why_not(&self, how: How, prospect: Answer<Prospect>) -> Answer<Prospect> {
+        match prospect {
+            Err(ApiError {
+                code: ErrorCode::NoMatch | ErrorCode::Refused,
+                message,
+                hint,
+                ..
+            }) => Ok(Prospect {
+                mechanism: how.name().to_owned(),
+                likely: None,
+                most: None,
+                odds: Some(0),
+                note: format!("{message}; {hint}"),
+                options: String::new(),
+            }),
+            other => other,
+        }
+    }
+}
+
+/// The wish under a mechanism.
+fn want(wish: &Wish, how: How) -> Want {
+    Want {
+        class: wish.class.clone(),
+        nodes: wish.nodes,
+        max_price: None,
+        seconds: wish.seconds,
+        budget: wish.budget,
+        how,
+    }
+}

@@ -1,0 +1,85 @@
+//! `market quote`: what each mechanism would do with a wish.
+
+use super::super::context::Context;
+use super::super::error::{CliError, During as _};
+use super::super::exit::Exit;
+use super::super::text::or_dash;
+use crate::api::types::{Prospect, Wish};
+use crate::config::parse;
+use crate::ui::Table;
+use clap::Args;
+use gridbay_protocol::units::Credits;
+use std::time::Duration;
+
+/// Compare what all mechanisms would ask for a wish now, and how likely each fills it
+#[derive(Clone, Debug, Args)]
+pub(in crate::cli) struct QuoteArgs {
+    /// Nodes
+    #[arg(long, short = 'n', default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    nodes: u32,
+    /// For how long
+    #[arg(long, short = 't', default_value = "1h", value_parser = parse::duration)]
+    time: Duration,
+    /// By when it must be done
+    #[arg(long, value_name = "TIME", value_parser = parse::duration)]
+    within: Option<Duration>,
+    /// Most credits for everything
+    #[arg(long, value_name = "CREDITS", value_parser = parse::credits)]
+    budget: Option<Credits>,
+    /// Name of the class [default: the network's first]
+    #[arg(long)]
+    class: Option<String>,
+}
+
+impl QuoteArgs {
+    pub(in crate::cli) fn run(self, at: &Context) -> Result<(), CliError> {
+        let wish = Wish {
+            class: self.class,
+            nodes: self.nodes,
+            seconds: seconds(self.time)?,
+            within_seconds: self.within.map(seconds).transpose()?,
+            budget: self.budget,
+        };
+        at.wait(async {
+            let client = at.client()?;
+            let prospects: Vec<Prospect> = client
+                .post("/prospects", &wish, None)
+                .await
+                .during("no quote")?;
+            at.show(&prospects, |prospects| table(prospects))
+        })
+    }
+}
+
+fn seconds(time: Duration) -> Result<u32, CliError> {
+    let seconds = u32::try_from(time.as_millis().div_ceil(1_000)).ok();
+    seconds.filter(|s| *s > 0).ok_or_else(|| {
+        let why = "a time of nothing, or longer than any lease";
+        CliError::new(Exit::USAGE, "no quote", why, "as in --time 30m")
+    })
+}
+
+fn table(prospects: &[Prospect]) -> String {
+    let mut table = Table::new(&[
+        "MECHANISM",
+        ">LIKELY",
+        ">AT MOST",
+        ">FILLED",
+        "RUN WITH",
+        "NOTE",
+    ]);
+    for prospect in prospects {
+        let odds = prospect
+            .odds
+            .map_or("-".to_owned(), |odds| format!("{odds} %"));
+        table.row([
+            prospect.mechanism.clone(),
+            or_dash(prospect.likely),
+            or_dash(prospect.most),
+            odds,
+            prospect.options.clone(),
+            prospect.note.clone(),
+        ]);
+    }
+    table.render()
+}
