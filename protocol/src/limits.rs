@@ -39,8 +39,12 @@ pub const ORDERS_PER_ACCOUNT_CLASS: usize = 16;
 /// which twice as many would exceed.
 pub const ORDERS_PER_CLASS: usize = 10_000;
 /// Live bids of one class that take no less than several units at once. Among them the best allocation is
-/// sought over tables of bids times units.
-pub const ALL_OR_NONE_PER_CLASS: usize = 1_024;
+/// sought over tables of bids times units: at this limit, and with the sponsor rule, in about 100 ms, so that a block
+/// of a local network (250 ms) is not held up. Twice as many would take a whole block.
+pub const ALL_OR_NONE_PER_CLASS: usize = 512;
+/// What a bid counts towards [`ALL_OR_NONE_PER_CLASS`] that takes no less than several units, but not always all of them:
+/// every number of units that it would take is one more alternative, which costs up to twelve times as much.
+pub const ALL_OR_NONE_CHOICE: usize = 8;
 /// Slots an order may run: a year of one-minute slots.
 pub const ORDER_SLOTS: u32 = 525_600;
 /// Heights an entry may wait for its inclusion.
@@ -80,6 +84,7 @@ const _: () = assert!(Price::MAX.0 <= Credits::MAX.micros() / CLASS_UNITS as u64
 // A clearing's table (16 bytes for each all-or-none bid and number of units) fits a small node's memory.
 const _: () = assert!(ALL_OR_NONE_PER_CLASS * (CLASS_UNITS as usize + 1) * 16 < 512 << 20);
 const _: () = assert!(ALL_OR_NONE_PER_CLASS <= ORDERS_PER_CLASS);
+const _: () = assert!(0 < ALL_OR_NONE_CHOICE && ALL_OR_NONE_CHOICE <= ALL_OR_NONE_PER_CLASS);
 // A full block of smallest useful entries (256 bytes) fits the bytes of a block.
 const _: () = assert!(BLOCK_ENTRIES * 256 <= BLOCK_BYTES);
 const _: () = assert!(ENTRY_BYTES < BLOCK_BYTES && GENESIS_BYTES <= BLOCK_BYTES);
