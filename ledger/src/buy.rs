@@ -167,6 +167,7 @@ fn displace(
             time: round,
             min: bid.bid.min,
             prices: prices(&bid.bid.steps, holds),
+            sponsor: None,
         });
     }
     let supply = units.checked_sub(buy.units)?;

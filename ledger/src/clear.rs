@@ -169,6 +169,7 @@ fn compute(work: &Work<'_>, sale: &Sale, bids: Vec<ClearingBid>) -> ClearingReco
         time: b.round,
         min: b.min,
         prices: prices(&b.steps, supply),
+        sponsor: None,
     });
     let outcome = pool::clear(&pool::Input {
         rule: Rule::Exact,

@@ -36,6 +36,7 @@ impl Dice {
                     time: self.below(4),
                     min,
                     prices,
+                    sponsor: None,
                 }
             })
             .collect();
@@ -236,57 +237,76 @@ fn a_fifth_all_or_none() -> bool {
     report("d the same", time, limit, Some(1.0))
 }
 
-/// The most expensive bids that the ledger's limits allow for a whole class, against the block interval of a local
-/// network. A bid that leaves a choice of units counts as several; as many divisible ones as there may be come on top.
+/// Sponsors of a federation that trades in one class.
+const SPONSORS: u64 = 64;
+
+/// A bid of `most` different marginal values that takes no less than `min` units.
+fn bid(dice: &mut Dice, id: u64, min: u32, most: u32) -> Bidder<u64> {
+    let mut prices: Vec<u64> = (0..most).map(|_| dice.below(1 << 40)).collect();
+    prices.sort_unstable_by(|a, b| b.cmp(a));
+    Bidder {
+        id,
+        time: 0,
+        min,
+        prices,
+        sponsor: None,
+    }
+}
+
+/// The most expensive all-or-none bids that the ledger's limits allow for a whole class, with 1,000 divisible ones of 16
+/// units, against the block interval of a local network. A bid that leaves a choice of units counts as several. The
+/// same with the sponsor rule, where every sponsor has winners of both kinds.
 fn at_the_limits() {
     let limit = ("block        ", Duration::from_millis(250));
-    let choosy = limits::ALL_OR_NONE_PER_CLASS / limits::ALL_OR_NONE_CHOICE;
+    let most = limits::ALL_OR_NONE_PER_CLASS as u64;
+    let choosy = most / limits::ALL_OR_NONE_CHOICE as u64;
+    let whole = [16, 64, limits::ORDER_UNITS].map(|units| (most, units, units));
+    let choices = [(2, 24), (1_000, 1_512), (2, limits::ORDER_UNITS)];
+    let choices = choices.map(|(min, units)| (choosy, min, units));
     let mut dice = Dice(5);
-    let mut time = |case: &str, divisible: usize, lumpy: usize, min: u32, most: u32| {
-        let mut bid = |id: usize, min: u32, most: u32| {
-            let mut prices: Vec<u64> = (0..most).map(|_| dice.below(1 << 40)).collect();
-            prices.sort_unstable_by(|a, b| b.cmp(a));
-            Bidder {
-                id: id as u64,
-                time: 0,
-                min,
-                prices,
-            }
-        };
-        let lumps: Vec<_> = (0..lumpy).map(|id| bid(id, min, most)).collect();
-        let rest = (lumpy..lumpy + divisible).map(|id| bid(id, 0, limits::ORDER_UNITS));
-        let input = Input {
+    for (count, min, units) in whole.into_iter().chain(choices) {
+        let mut bidders: Vec<_> = (0..count)
+            .map(|id| bid(&mut dice, id, min, units))
+            .collect();
+        bidders.extend((count..count + 1_000).map(|id| bid(&mut dice, id, 0, 16)));
+        let mut input = Input {
             rule: Rule::Exact,
             supply: limits::CLASS_UNITS,
             reserve: 0,
-            bidders: lumps.into_iter().chain(rest).collect(),
+            bidders,
         };
-        let case = format!("e {case}, {} units", input.supply);
+        let case = format!("e {count} of {min} to {units}, {} units", input.supply);
         report(&case, time_clear(&input), limit, None);
+        for bidder in &mut input.bidders {
+            bidder.sponsor = Some((bidder.id % SPONSORS) as u32);
+        }
+        let case = format!("{case}, {SPONSORS} sponsors");
+        report(&case, time_clear(&input), limit, None);
+    }
+}
+
+/// As many divisible bids as a class may hold, each for as many units as it may ask for.
+fn divisible_at_the_limits() {
+    let mut dice = Dice(6);
+    let count = limits::ORDERS_PER_CLASS as u64;
+    let input = Input {
+        rule: Rule::Exact,
+        supply: limits::CLASS_UNITS,
+        reserve: 0,
+        bidders: (0..count)
+            .map(|id| bid(&mut dice, id, 0, limits::ORDER_UNITS))
+            .collect(),
     };
-    let most = limits::ALL_OR_NONE_PER_CLASS;
-    for units in [16, 64, limits::ORDER_UNITS] {
-        let case = format!("{most} all-or-none of {units}");
-        time(&case, 0, most, units, units);
-    }
-    for (min, units) in [(2, 16), (2, 24), (1_000, 1_512), (2, limits::ORDER_UNITS)] {
-        let case = format!("{choosy} of {min} to {units}");
-        time(&case, 0, choosy, min, units);
-    }
-    let rest = limits::ORDERS_PER_CLASS - choosy;
-    time(
-        "the last with divisible ones",
-        rest,
-        choosy,
-        2,
-        limits::ORDER_UNITS,
-    );
+    let case = format!("f {count} divisible of {}", limits::ORDER_UNITS);
+    let limit = ("block        ", Duration::from_millis(250));
+    report(&case, time_clear(&input), limit, None);
 }
 
 fn main() -> ExitCode {
     let good = divisible() & all_or_none() & a_fifth_all_or_none();
     mixed();
     at_the_limits();
+    divisible_at_the_limits();
     if good {
         ExitCode::SUCCESS
     } else {

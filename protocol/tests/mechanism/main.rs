@@ -19,4 +19,6 @@ mod reservation_naive;
 mod reservation_oracle;
 mod share_oracle;
 mod share_units;
+mod sponsor_oracle;
+mod strategy;
 mod support;

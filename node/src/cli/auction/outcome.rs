@@ -141,6 +141,7 @@ fn recompute(record: &ClearingRecord) -> Result<(), OutcomeError> {
         time: b.round,
         min: b.min,
         prices: prices(b, supply),
+        sponsor: None,
     });
     let input = pool::Input {
         rule: Rule::Exact,

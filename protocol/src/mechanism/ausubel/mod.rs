@@ -8,7 +8,7 @@
 //!
 //! | rule | allocation | payment |
 //! |---|---|---|
-//! | [`Rule::Exact`] | the most valuable one | VCG: what the winner's presence costs the others |
+//! | [`Rule::Exact`] | the most valuable one | VCG: what the winner's presence costs the others; raised by [`sponsor`] |
 //! | [`Rule::Floor`] | the same | at least the clinching price, against false names |
 //! | [`Rule::Paper`] | longest prefix of blocks by average price | clinching, as printed |
 //!
@@ -24,6 +24,7 @@ mod paper;
 pub(crate) mod prepare;
 mod ranking;
 mod specimen;
+pub mod sponsor;
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -55,6 +56,8 @@ pub struct Bidder<K> {
     pub min: u32,
     /// Price in micro-credits of the first, second... unit; never rising.
     pub prices: Vec<u64>,
+    /// Who answers for the bidder, as a number that its other bidders share; see [`sponsor`]. `None`: nobody does.
+    pub sponsor: Option<u32>,
 }
 
 /// What a clearing depends on.

@@ -19,6 +19,7 @@ pub(super) fn draw<K: From<u8>>(seed: u64) -> Input<K> {
                 time: next(3),
                 min,
                 prices,
+                sponsor: (next(2) == 0).then(|| next(3) as u32),
             }
         })
         .collect();
