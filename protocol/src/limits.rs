@@ -18,6 +18,8 @@ pub const INVITATION_BYTES: usize = 16 * 1024;
 pub const ADVERT_BYTES: usize = 8 * 1024;
 /// Validators of a network; a certificate with one signature each stays below 8 KiB.
 pub const VALIDATORS: usize = 64;
+/// Founding members of a network: each is a sponsor, and the sponsor rule looks at every sponsor with several winners.
+pub const MEMBERS: usize = 128;
 /// Classes of a network.
 pub const CLASSES: usize = 256;
 /// Keys of one account.
@@ -81,6 +83,7 @@ const _: () = assert!(BRACKET < 32 && 1u32 << BRACKET == ORDER_UNITS);
 const _: () = assert!(ORDER_UNITS <= CLASS_UNITS && OFFER_UNITS <= CLASS_UNITS);
 // A whole order at the highest price for one slot is an amount of money, so is a whole class.
 const _: () = assert!(Price::MAX.0 <= Credits::MAX.micros() / CLASS_UNITS as u64);
+const _: () = assert!(VALIDATORS <= MEMBERS);
 // A clearing's table (16 bytes for each all-or-none bid and number of units) fits a small node's memory.
 const _: () = assert!(ALL_OR_NONE_PER_CLASS * (CLASS_UNITS as usize + 1) * 16 < 512 << 20);
 const _: () = assert!(ALL_OR_NONE_PER_CLASS <= ORDERS_PER_CLASS);

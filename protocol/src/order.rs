@@ -17,6 +17,13 @@ pub struct Step {
     pub price: Price,
 }
 
+/// Prices of the first, second, third... unit, for at most `units` of them.
+pub fn unit_prices(steps: &[Step], units: u32) -> Vec<u64> {
+    let each = steps.iter();
+    let each = each.flat_map(|s| std::iter::repeat_n(s.price.0, s.units as usize));
+    each.take(units as usize).collect()
+}
+
 /// What a sealed bid says once it is opened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -16,6 +16,7 @@ mod model;
 mod preemption;
 mod record;
 mod snapshots;
+mod sponsors;
 mod trade;
 mod uneven;
 mod world;

@@ -31,6 +31,7 @@ use std::fmt::Debug;
 use std::marker::PhantomData;
 
 use super::Mechanism;
+use super::dice::shuffle;
 use prepare::Prepared;
 
 /// Which rule allocates and prices.
@@ -177,7 +178,7 @@ impl<K> Ausubel<K> {
     pub const NEW: Self = Ausubel(PhantomData);
 }
 
-impl<K: Ord + Clone + Debug + From<u8>> Mechanism for Ausubel<K> {
+impl<K: Ord + Clone + Debug + From<u8> + From<u16>> Mechanism for Ausubel<K> {
     type Input = Input<K>;
     type Outcome = Outcome<K>;
     type Error = Error<K>;
@@ -196,6 +197,14 @@ impl<K: Ord + Clone + Debug + From<u8>> Mechanism for Ausubel<K> {
 
     fn specimen(seed: u64) -> Input<K> {
         specimen::draw(seed)
+    }
+
+    fn extreme(seed: u64) -> Input<K> {
+        specimen::extreme(seed)
+    }
+
+    fn shuffle(input: &mut Input<K>, draw: &mut dyn FnMut(u64) -> u64) {
+        shuffle(&mut input.bidders, draw);
     }
 }
 
