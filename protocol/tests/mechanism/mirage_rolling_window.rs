@@ -68,9 +68,10 @@ fn with_the_longest_bid_as_a_margin_the_denser_one_wins() {
     assert_eq!(waited, 31);
     let first_b = won_in(&outcomes, 1).unwrap();
     assert!(first_b > waited + 1, "B comes after A");
-    // The less dense one waits instead, as it should.
-    let cheap = run(104, 72, bids(&[71, 32], 35));
-    assert!(won_in(&cheap, 1) < won_in(&cheap, A));
+    // Worth less than one B, A waits instead, as it should.
+    let cheap = run(104, 72, bids(&[71, 32], 17));
+    assert_eq!(won_in(&cheap, 1), Some(32));
+    assert!(won_in(&cheap, A).is_none_or(|round| round > 32));
 }
 
 #[test]
