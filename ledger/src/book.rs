@@ -32,7 +32,8 @@ pub(crate) fn has_room(
 /// Whether the class has room for a bid that is opened now.
 pub(crate) fn may_open(work: &Work<'_>, bid: &Bid) -> Result<(), Refusal> {
     let limit = limits::ALL_OR_NONE_PER_CLASS;
-    if bid.is_all_or_none() && crowd(work, &bid.class).all_or_none >= limit as u64 {
+    let load = bid.lumpiness();
+    if load > 0 && crowd(work, &bid.class).all_or_none + load > limit as u64 {
         let class = bid.class;
         return Err(Refusal::AllOrNoneQuota { class, limit });
     }
@@ -81,9 +82,10 @@ pub(crate) fn enter(work: &mut Work<'_>, id: OrderId, order: Order) {
 
 /// Turns a sealed order into a standing bid.
 pub(crate) fn open(work: &mut Work<'_>, id: &OrderId, bid: Bid) {
-    if bid.is_all_or_none() {
+    let load = bid.lumpiness();
+    if load > 0 {
         let mut crowd = crowd(work, &bid.class);
-        crowd.all_or_none += 1;
+        crowd.all_or_none += load;
         work.tables.crowds.insert(bid.class, crowd);
     }
     let order = work.tables.orders.get_mut(id);
@@ -102,9 +104,8 @@ pub(crate) fn leave(work: &mut Work<'_>, id: &OrderId) -> Order {
     work.tables.book.remove(&(order.class, order.account, *id));
     let mut crowd = crowd(work, &order.class);
     crowd.orders = crowd.orders.saturating_sub(1);
-    if order.bid().is_some_and(|b| b.bid.is_all_or_none()) {
-        crowd.all_or_none = crowd.all_or_none.saturating_sub(1);
-    }
+    let load = order.bid().map_or(0, |b| b.bid.lumpiness());
+    crowd.all_or_none = crowd.all_or_none.saturating_sub(load);
     if crowd == Crowd::default() {
         work.tables.crowds.remove(&order.class);
     } else {

@@ -12,7 +12,6 @@
 //! 5. Victims get the unused part of their payment back. A victim of another sponsor whose lease has run a full slot is
 //!    also paid, by the buy, what the lost units cost it in this slot and was not returned.
 
-use crate::clear::prices;
 use crate::market::{self, Held};
 use crate::tenancy::{self, Grant};
 use crate::work::Work;
@@ -22,7 +21,7 @@ use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::{AccountId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, Share, lease_id};
 use gridbay_protocol::mechanism::ausubel::{self, Bidder, Rule};
-use gridbay_protocol::order::Buy;
+use gridbay_protocol::order::{Buy, unit_prices};
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::{Credits, Price};
@@ -165,7 +164,8 @@ fn displace(
             id: (bid.rank.unwrap_or_default(), lease.order),
             time: round,
             min: bid.bid.min,
-            prices: prices(&bid.bid.steps, holds),
+            prices: unit_prices(&bid.bid.steps, holds),
+            sponsor: None,
         });
     }
     let supply = units.checked_sub(buy.units)?;
@@ -198,8 +198,7 @@ fn victim(work: &Work<'_>, buyer: &AccountId, id: &LeaseId, units: u32, shelf: &
         }
     }
     let cost = tenancy::cost(work, id, &losses);
-    let sponsor = |account: &AccountId| work.tables.accounts.get(account).map(|a| a.sponsor);
-    let due = lease.slots_run >= 1 && sponsor(buyer) != sponsor(&lease.account);
+    let due = lease.slots_run >= 1 && work.sponsor(buyer) != work.sponsor(&lease.account);
     Victim {
         lease: *id,
         account: lease.account,

@@ -7,7 +7,8 @@
 //!
 //! 1. A standing bid fills its escrow up to one slot at the bid, or ends.
 //! 2. A bid that competes for the first time draws its rank; ties go to the earlier round, then the smaller rank.
-//! 3. Values for a part of a slot are rounded down, reserves up. The pool mechanism clears under rule `exact`.
+//! 3. Values for a part of a slot are rounded down, reserves up. The pool mechanism clears under rule `exact`, with the
+//!    sponsors of the accounts.
 //! 4. The record is an effect, also if nobody wins. Nothing happens without bids or without units, except that bids
 //!    that run lose their units if there are none to sell.
 //! 5. Bids that run and lost end as outbid and stand again; then winners are placed, charged and get their leases, in
@@ -20,12 +21,12 @@ use crate::slot::seller;
 use crate::tenancy::{self, Grant};
 use crate::work::Work;
 use gridbay_protocol::clearing::{
-    Award, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Sold, clearing_id,
+    Award, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Sold, bidders, clearing_id,
 };
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::{ClassId, Hash32, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, Share};
-use gridbay_protocol::mechanism::ausubel::{Bidder, Rule};
+use gridbay_protocol::mechanism::ausubel::Rule;
 use gridbay_protocol::mechanism::placement::{self, Site, Winner};
 use gridbay_protocol::mechanism::pool;
 use gridbay_protocol::order::Step;
@@ -123,6 +124,9 @@ fn bids(work: &mut Work<'_>, sale: &Sale) -> Vec<OrderId> {
 /// A bid as it enters the clearing; steps 2 and 3.
 fn enter(work: &mut Work<'_>, sale: &Sale, id: &OrderId) -> ClearingBid {
     let drawn = Hash32(work.rank(id.as_bytes()));
+    let account = work.tables.orders.get(id).map(|o| o.account);
+    let account = account.expect("a competing bid is live");
+    let sponsor = work.sponsor(&account);
     let whole = work.calendar().slot_heights();
     let order = work.tables.orders.get_mut(id);
     let order = order.expect("a competing bid is live");
@@ -139,18 +143,12 @@ fn enter(work: &mut Work<'_>, sale: &Sale, id: &OrderId) -> ClearingBid {
     });
     ClearingBid {
         order: *id,
+        sponsor,
         round,
         rank,
         min: bid.bid.min,
         steps: steps.collect(),
     }
-}
-
-/// Marginal prices of at most `units` units.
-pub(crate) fn prices(steps: &[Step], units: u32) -> Vec<u64> {
-    let all = steps.iter();
-    let all = all.flat_map(|s| std::iter::repeat_n(s.price.0, s.units as usize));
-    all.take(units as usize).collect()
 }
 
 fn compute(work: &Work<'_>, sale: &Sale, bids: Vec<ClearingBid>) -> ClearingRecord {
@@ -160,20 +158,14 @@ fn compute(work: &Work<'_>, sale: &Sale, bids: Vec<ClearingBid>) -> ClearingReco
         units: o.units,
         reserve: o.reserve.0,
     });
-    let rank = |b: &ClearingBid| match planted::is(Planted::TiesByOrderId) {
-        true => Hash32::default(),
-        false => b.rank,
-    };
-    let bidders = bids.iter().map(|b| Bidder {
-        id: (rank(b), b.order),
-        time: b.round,
-        min: b.min,
-        prices: prices(&b.steps, supply),
-    });
+    let mut bidders = bidders(&bids, supply);
+    if planted::is(Planted::TiesByOrderId) {
+        bidders.iter_mut().for_each(|b| b.id.0 = Hash32::default());
+    }
     let outcome = pool::clear(&pool::Input {
         rule: Rule::Exact,
         offers: offers.collect(),
-        bids: bidders.collect(),
+        bids: bidders,
     });
     let outcome = outcome.expect("the book holds legal bids and offers within the limits");
     let credits = |wide| Credits::from_wide(wide).expect("a class's money for a slot is an amount");

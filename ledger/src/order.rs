@@ -107,7 +107,7 @@ pub struct BuyOrder {
 pub(crate) struct Crowd {
     /// All of them.
     pub(crate) orders: u64,
-    /// Opened bids that are all-or-none.
+    /// The lumpiness of its opened bids.
     pub(crate) all_or_none: u64,
 }
 

@@ -6,7 +6,7 @@ use gridbay_protocol::beacon;
 use gridbay_protocol::calendar::{self, Calendar};
 use gridbay_protocol::class::Class;
 use gridbay_protocol::effect::Effect;
-use gridbay_protocol::ids::{ClassId, Hash32, OrderId};
+use gridbay_protocol::ids::{AccountId, ClassId, Hash32, OrderId};
 
 pub(crate) struct Work<'a> {
     pub(crate) constitution: &'a Constitution,
@@ -59,6 +59,11 @@ impl<'a> Work<'a> {
     pub(crate) fn class(&self, id: &ClassId) -> Option<&'a Class> {
         let index = *self.constitution.by_id.get(id)?;
         self.constitution.classes.get(index)
+    }
+    /// The member that answers for an account; the account itself if there is none of that id.
+    pub(crate) fn sponsor(&self, account: &AccountId) -> AccountId {
+        let record = self.tables.accounts.get(account);
+        record.map_or(*account, |a| a.sponsor)
     }
     /// The order that nobody chose, under this block's beacon.
     pub(crate) fn rank(&self, id: &[u8; 32]) -> [u8; 32] {

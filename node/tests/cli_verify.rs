@@ -180,6 +180,7 @@ fn record(class: ClassId, height: u64) -> ClearingRecord {
     let credits = |n| Credits::from_micros(n).unwrap();
     let bid = |n: u8, price| ClearingBid {
         order: OrderId([n; 32]),
+        sponsor: AccountId([n; 32]),
         round: 1,
         rank: Hash32([n; 32]),
         min: 1,

@@ -13,6 +13,7 @@ use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use gridbay_protocol::limits;
 use gridbay_protocol::mechanism::ausubel::{Bidder, Input, Rule, clear};
 use gridbay_protocol::mechanism::pool::{self, Offer};
 
@@ -35,6 +36,7 @@ impl Dice {
                     time: self.below(4),
                     min,
                     prices,
+                    sponsor: None,
                 }
             })
             .collect();
@@ -193,9 +195,118 @@ fn mixed() {
     );
 }
 
+/// The greatest value alone, by one pass of the plain dynamic programme over all bidders.
+fn plain_value(input: &Input<u64>) -> i128 {
+    let supply = input.supply as usize;
+    let mut table = vec![0i128; supply + 1];
+    for bidder in &input.bidders {
+        let earlier = table.clone();
+        let mut sum = 0;
+        for (units, &price) in (1..=supply).zip(&bidder.prices) {
+            sum += i128::from(price) - i128::from(input.reserve);
+            if units >= bidder.min as usize {
+                for (best, rest) in table[units..].iter_mut().zip(&earlier) {
+                    *best = (*best).max(rest + sum);
+                }
+            }
+        }
+    }
+    table[supply]
+}
+
+/// 1,000 bidders of whom 200 all-or-none over 4,096 units, against 200 ms and beside the plain programme.
+fn a_fifth_all_or_none() -> bool {
+    let mut dice = Dice(4);
+    let mut bidders = dice.bidders(0..800, 10, false);
+    bidders.extend(dice.bidders(800..1_000, 64, true));
+    let input = Input {
+        rule: Rule::Exact,
+        supply: 4_096,
+        reserve: 1_000,
+        bidders,
+    };
+    let time = time_clear(&input);
+    let plain = median(|| &input, plain_value);
+    report(
+        "d 800 divisible + 200 all-or-none, 4096 units",
+        time,
+        ("plain, value  ", plain),
+        None,
+    );
+    let limit = ("limit        ", Duration::from_millis(200));
+    report("d the same", time, limit, Some(1.0))
+}
+
+/// Sponsors of a federation that trades in one class.
+const SPONSORS: u64 = 64;
+
+/// A bid of `most` different marginal values that takes no less than `min` units.
+fn bid(dice: &mut Dice, id: u64, min: u32, most: u32) -> Bidder<u64> {
+    let mut prices: Vec<u64> = (0..most).map(|_| dice.below(1 << 40)).collect();
+    prices.sort_unstable_by(|a, b| b.cmp(a));
+    Bidder {
+        id,
+        time: 0,
+        min,
+        prices,
+        sponsor: None,
+    }
+}
+
+/// The most expensive all-or-none bids that the ledger's limits allow for a whole class, with 1,000 divisible ones of 16
+/// units, against the block interval of a local network. A bid that leaves a choice of units counts as several. The
+/// same with the sponsor rule, where every sponsor has winners of both kinds.
+fn at_the_limits() {
+    let limit = ("block        ", Duration::from_millis(250));
+    let most = limits::ALL_OR_NONE_PER_CLASS as u64;
+    let choosy = most / limits::ALL_OR_NONE_CHOICE as u64;
+    let whole = [16, 64, limits::ORDER_UNITS].map(|units| (most, units, units));
+    let choices = [(2, 24), (1_000, 1_512), (2, limits::ORDER_UNITS)];
+    let choices = choices.map(|(min, units)| (choosy, min, units));
+    let mut dice = Dice(5);
+    for (count, min, units) in whole.into_iter().chain(choices) {
+        let mut bidders: Vec<_> = (0..count)
+            .map(|id| bid(&mut dice, id, min, units))
+            .collect();
+        bidders.extend((count..count + 1_000).map(|id| bid(&mut dice, id, 0, 16)));
+        let mut input = Input {
+            rule: Rule::Exact,
+            supply: limits::CLASS_UNITS,
+            reserve: 0,
+            bidders,
+        };
+        let case = format!("e {count} of {min} to {units}, {} units", input.supply);
+        report(&case, time_clear(&input), limit, None);
+        for bidder in &mut input.bidders {
+            bidder.sponsor = Some((bidder.id % SPONSORS) as u32);
+        }
+        let case = format!("{case}, {SPONSORS} sponsors");
+        report(&case, time_clear(&input), limit, None);
+    }
+}
+
+/// As many divisible bids as a class may hold, each for as many units as it may ask for.
+fn divisible_at_the_limits() {
+    let mut dice = Dice(6);
+    let count = limits::ORDERS_PER_CLASS as u64;
+    let input = Input {
+        rule: Rule::Exact,
+        supply: limits::CLASS_UNITS,
+        reserve: 0,
+        bidders: (0..count)
+            .map(|id| bid(&mut dice, id, 0, limits::ORDER_UNITS))
+            .collect(),
+    };
+    let case = format!("f {count} divisible of {}", limits::ORDER_UNITS);
+    let limit = ("block        ", Duration::from_millis(250));
+    report(&case, time_clear(&input), limit, None);
+}
+
 fn main() -> ExitCode {
-    let good = divisible() & all_or_none();
+    let good = divisible() & all_or_none() & a_fifth_all_or_none();
     mixed();
+    at_the_limits();
+    divisible_at_the_limits();
     if good {
         ExitCode::SUCCESS
     } else {

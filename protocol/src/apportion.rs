@@ -30,9 +30,73 @@ pub fn by_largest_remainder(total: u64, weights: &[u64]) -> Vec<u64> {
     shares
 }
 
+/// The same for amounts beyond 64 bits: weights and total below 2^100, the total at most the sum of the weights. Then no
+/// share exceeds its weight.
+pub(crate) fn wide(total: u128, weights: &[u128]) -> Vec<u128> {
+    let sum: u128 = weights.iter().sum();
+    if sum == 0 {
+        return vec![0; weights.len()];
+    }
+    let cut: Vec<(u128, u128)> = weights.iter().map(|&w| mul_div(total, w, sum)).collect();
+    let mut shares: Vec<u128> = cut.iter().map(|(share, _)| *share).collect();
+    let missing = total - shares.iter().sum::<u128>();
+    let mut by_rest: Vec<usize> = (0..weights.len()).collect();
+    by_rest.sort_by_key(|&i| (std::cmp::Reverse(cut[i].1), i));
+    // Fewer are missing than there are remainders, so each gets one at most.
+    for &index in by_rest.iter().take(missing as usize) {
+        shares[index] += 1;
+    }
+    shares
+}
+
+/// `a * b` divided by `by`, and the remainder, 16 bits of `b` at a time as on paper. Needs `a <= by < 2^110`.
+fn mul_div(a: u128, b: u128, by: u128) -> (u128, u128) {
+    let (mut quotient, mut rest) = (0, 0);
+    for shift in (0..128).step_by(16).rev() {
+        let digit = (b >> shift) & 0xffff;
+        rest = (rest << 16) + a * digit;
+        quotient = (quotient << 16) + rest / by;
+        rest %= by;
+    }
+    (quotient, rest)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::by_largest_remainder;
+    use super::{by_largest_remainder, mul_div, wide};
+
+    #[test]
+    fn wide_shares_are_those_of_narrow_ones_and_stay_below_their_weights() {
+        for weights in [
+            &[5u64, 3][..],
+            &[1, 1, 1],
+            &[7, 0, 2, 9, 9, 1],
+            &[u64::MAX / 4, 3, u64::MAX / 4],
+        ] {
+            let broad: Vec<u128> = weights.iter().map(|&w| w.into()).collect();
+            let sum: u64 = weights.iter().sum();
+            for total in [0, 1, sum / 3, sum / 2 + 1, sum - 1, sum] {
+                let narrow = by_largest_remainder(total, weights);
+                let shares = wide(total.into(), &broad);
+                assert!(
+                    shares
+                        .iter()
+                        .zip(&narrow)
+                        .all(|(a, &b)| *a == u128::from(b))
+                );
+                assert!(
+                    shares
+                        .iter()
+                        .zip(&broad)
+                        .all(|(share, weight)| share <= weight)
+                );
+            }
+        }
+        assert_eq!(wide(0, &[0, 0]), [0, 0]);
+        let far = 1u128 << 99;
+        assert_eq!(wide(far, &[far - 1, far - 1, 2]), [far / 2, far / 2 - 1, 1]);
+        assert_eq!(mul_div(far - 1, far + 5, far), (far + 3, far - 5));
+    }
 
     #[test]
     fn shares_add_up_and_the_largest_remainders_come_first() {

@@ -4,8 +4,9 @@
 //! effects root binds it.
 
 use crate::hash::{Domain, hash};
-use crate::ids::{ClassId, ClearingId, Hash32, LeaseId, OfferId, OrderId};
-use crate::order::Step;
+use crate::ids::{AccountId, ClassId, ClearingId, Hash32, LeaseId, OfferId, OrderId};
+use crate::mechanism::ausubel::{Bidder, sponsor};
+use crate::order::{Step, unit_prices};
 use crate::units::{Credits, Price};
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +38,8 @@ pub struct ClearingOffer {
 pub struct ClearingBid {
     /// The order.
     pub order: OrderId,
+    /// Sponsor of the account that ordered: winners of one sponsor pay at least for their joint removal.
+    pub sponsor: AccountId,
     /// Round of its commitment: the first tie-break.
     pub round: u64,
     /// Rank drawn from the beacon at its first clearing: the second tie-break.
@@ -117,6 +120,20 @@ pub struct BuyRecord {
     pub price: Credits,
     /// Full slots bought.
     pub slots: u32,
+}
+
+/// The bids as the auction takes them, with prices for at most `supply` units each; ties go by round, rank and order.
+pub fn bidders(bids: &[ClearingBid], supply: u32) -> Vec<Bidder<(Hash32, OrderId)>> {
+    let sponsors: Vec<AccountId> = bids.iter().map(|bid| bid.sponsor).collect();
+    let numbered = bids.iter().zip(sponsor::numbers(&sponsors));
+    let bidder = |(bid, sponsor): (&ClearingBid, u32)| Bidder {
+        id: (bid.rank, bid.order),
+        time: bid.round,
+        min: bid.min,
+        prices: unit_prices(&bid.steps, supply),
+        sponsor: Some(sponsor),
+    };
+    numbered.map(bidder).collect()
 }
 
 /// Id of the clearing of `class` at `height`.

@@ -207,7 +207,8 @@ impl Genesis {
         if let Some(i) = self.members.iter().position(|m| !m.is_valid()) {
             return invalid(format!("member number {}", i + 1));
         }
-        if !self.members.windows(2).all(|w| w[0].name < w[1].name) {
+        let ordered = self.members.windows(2).all(|w| w[0].name < w[1].name);
+        if !ordered || self.members.len() > limits::MEMBERS {
             return invalid("list of members".into());
         }
         // Nobody can ever hold more than all endowments and all credit together.

@@ -18,6 +18,8 @@ pub const INVITATION_BYTES: usize = 16 * 1024;
 pub const ADVERT_BYTES: usize = 8 * 1024;
 /// Validators of a network; a certificate with one signature each stays below 8 KiB.
 pub const VALIDATORS: usize = 64;
+/// Founding members of a network: each is a sponsor, and the sponsor rule looks at every sponsor with several winners.
+pub const MEMBERS: usize = 128;
 /// Classes of a network.
 pub const CLASSES: usize = 256;
 /// Keys of one account.
@@ -39,8 +41,12 @@ pub const ORDERS_PER_ACCOUNT_CLASS: usize = 16;
 /// which twice as many would exceed.
 pub const ORDERS_PER_CLASS: usize = 10_000;
 /// Live bids of one class that take no less than several units at once. Among them the best allocation is
-/// sought over tables of bids times units.
-pub const ALL_OR_NONE_PER_CLASS: usize = 1_024;
+/// sought over tables of bids times units: at this limit, and with the sponsor rule, in about 100 ms, so that a block
+/// of a local network (250 ms) is not held up. Twice as many would take a whole block.
+pub const ALL_OR_NONE_PER_CLASS: usize = 512;
+/// What a bid counts towards [`ALL_OR_NONE_PER_CLASS`] that takes no less than several units, but not always all of them:
+/// every number of units that it would take is one more alternative, which costs up to twelve times as much.
+pub const ALL_OR_NONE_CHOICE: usize = 8;
 /// Slots an order may run: a year of one-minute slots.
 pub const ORDER_SLOTS: u32 = 525_600;
 /// Heights an entry may wait for its inclusion.
@@ -77,9 +83,11 @@ const _: () = assert!(BRACKET < 32 && 1u32 << BRACKET == ORDER_UNITS);
 const _: () = assert!(ORDER_UNITS <= CLASS_UNITS && OFFER_UNITS <= CLASS_UNITS);
 // A whole order at the highest price for one slot is an amount of money, so is a whole class.
 const _: () = assert!(Price::MAX.0 <= Credits::MAX.micros() / CLASS_UNITS as u64);
+const _: () = assert!(VALIDATORS <= MEMBERS);
 // A clearing's table (16 bytes for each all-or-none bid and number of units) fits a small node's memory.
 const _: () = assert!(ALL_OR_NONE_PER_CLASS * (CLASS_UNITS as usize + 1) * 16 < 512 << 20);
 const _: () = assert!(ALL_OR_NONE_PER_CLASS <= ORDERS_PER_CLASS);
+const _: () = assert!(0 < ALL_OR_NONE_CHOICE && ALL_OR_NONE_CHOICE <= ALL_OR_NONE_PER_CLASS);
 // A full block of smallest useful entries (256 bytes) fits the bytes of a block.
 const _: () = assert!(BLOCK_ENTRIES * 256 <= BLOCK_BYTES);
 const _: () = assert!(ENTRY_BYTES < BLOCK_BYTES && GENESIS_BYTES <= BLOCK_BYTES);

@@ -16,7 +16,7 @@ use crate::refusal::Refusal;
 use crate::work::Work;
 use gridbay_protocol::account::{AccountKey, Roles, opened_by};
 use gridbay_protocol::entry::Entry;
-use gridbay_protocol::ids::{AccountId, EntryId};
+use gridbay_protocol::ids::EntryId;
 use gridbay_protocol::invitation::{Grant, SignedGrant};
 use gridbay_protocol::limits;
 use gridbay_protocol::payment::{Purse, Reason};
@@ -33,7 +33,7 @@ pub(super) fn check(
     if let Some(signed) = grant {
         check_grant(work, &signed.grant)?;
     }
-    let sponsor = sponsor(work, &entry.account);
+    let sponsor = work.sponsor(&entry.account);
     if grant.is_none() && sponsor != entry.account {
         return Err(Refusal::NotMember(entry.account));
     }
@@ -78,7 +78,7 @@ pub(super) fn apply(
     keys: &[AccountKey],
     endowment: Credits,
 ) {
-    let sponsor = sponsor(work, &entry.account);
+    let sponsor = work.sponsor(&entry.account);
     if let Some(record) = work.tables.accounts.get_mut(&sponsor) {
         record.opened += 1;
     }
@@ -101,9 +101,4 @@ pub(super) fn apply(
     let (from, to) = (Purse::Account(entry.account), Purse::Account(new));
     purse::post(work, from, to, endowment, Reason::Endowment, None)
         .expect("the endowment was checked");
-}
-
-fn sponsor(work: &Work<'_>, account: &AccountId) -> AccountId {
-    let record = work.tables.accounts.get(account);
-    record.map_or(*account, |a| a.sponsor)
 }

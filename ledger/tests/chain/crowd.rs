@@ -40,7 +40,7 @@ fn commit(world: &World, tenant: &Tenant, bid: &Bid) -> Arc<Authentic> {
     let commit = Commit {
         class: bid.class,
         seal: bid.seal(&world.network, &tenant.account, &SALT),
-        bracket: 1,
+        bracket: 2,
     };
     world.sign(tenant.account, &tenant.key, EntryBody::Commit(commit))
 }
@@ -111,6 +111,20 @@ fn all_or_none_bids_of_a_class_are_bounded() {
     let cancel = world.sign(owner.account, &owner.key, EntryBody::Cancel { order: gone });
     world.all(vec![cancel]);
     world.all(vec![opened]);
+    // A bid that leaves a choice above its minimum needs the room of several.
+    end_round(&mut world);
+    let gone = order_of(&commits[1].id());
+    let owner = &crowd[1];
+    let cancel = world.sign(owner.account, &owner.key, EntryBody::Cancel { order: gone });
+    let mut choosy = pair(&world, 1);
+    choosy.steps[0].units = 3;
+    let sealed = commit(&world, late, &choosy);
+    world.all(vec![cancel, sealed.clone()]);
+    end_round(&mut world);
+    assert_eq!(
+        world.refused(open(&world, late, &sealed, &choosy)),
+        Refusal::AllOrNoneQuota { class, limit }
+    );
     // Divisible bids do not count.
     end_round(&mut world);
     let sealed = commit(&world, late, &any);
@@ -118,5 +132,5 @@ fn all_or_none_bids_of_a_class_are_bounded() {
     end_round(&mut world);
     let opened = open(&world, late, &sealed, &any);
     world.all(vec![opened]);
-    assert_eq!(world.state.orders().count(), limit + 1);
+    assert_eq!(world.state.orders().count(), limit);
 }

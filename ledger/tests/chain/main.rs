@@ -18,6 +18,7 @@ mod model;
 mod preemption;
 mod record;
 mod snapshots;
+mod sponsors;
 mod trade;
 mod uneven;
 mod world;

@@ -1,7 +1,7 @@
 //! A small world for scenarios: keys, a genesis, a chain of two states that check each other.
 
 use gridbay_ledger::{BlockRefusal, CheckedBlock, Delta, Draft, Refusal, State};
-use gridbay_protocol::account::{AccountKey, Roles};
+use gridbay_protocol::account::{AccountKey, Roles, opened_by};
 use gridbay_protocol::beacon::Chain;
 use gridbay_protocol::block::Block;
 use gridbay_protocol::calendar::Calendar;
@@ -140,9 +140,25 @@ impl World {
         }
     }
 
-    /// Account of member n, 1 to 4.
+    /// Account of member n, 1 to 4, or of a tenant.
     pub(crate) fn member(&self, n: u8) -> AccountId {
         self.members[n as usize - 1]
+    }
+
+    /// An account that a member opens for somebody else; the number under which it acts.
+    pub(crate) fn tenant(&mut self, sponsor: u8, endowment: u64) -> u8 {
+        let n = self.members.len() as u8 + 1;
+        let entry = self.by(
+            sponsor,
+            EntryBody::OpenAccount {
+                grant: None,
+                keys: all_roles(&key(n)),
+                endowment: credits(endowment),
+            },
+        );
+        self.members.push(opened_by(&entry.id()));
+        self.all(vec![entry]);
+        n
     }
 
     pub(crate) fn sign(
@@ -171,7 +187,7 @@ impl World {
         authentic(&self.network, SignedEntry::new(entry, key))
     }
 
-    /// An entry of member n.
+    /// An entry of member or tenant n.
     pub(crate) fn by(&self, n: u8, body: EntryBody) -> Arc<Authentic> {
         self.sign(self.member(n), &key(n), body)
     }

@@ -1,8 +1,8 @@
 //! Clearing again: what would have come of other bids in clearings that the ledger has a record of.
 
-use gridbay_protocol::clearing::{ClearingBid, ClearingRecord};
+use gridbay_protocol::clearing::{ClearingRecord, bidders};
 use gridbay_protocol::ids::{Hash32, OfferId, OrderId};
-use gridbay_protocol::mechanism::ausubel::{Bidder, Rule};
+use gridbay_protocol::mechanism::ausubel::Rule;
 use gridbay_protocol::mechanism::pool;
 use gridbay_protocol::units::Price;
 
@@ -13,27 +13,16 @@ pub(super) type Input = pool::Input<OfferId, BidId>;
 
 /// A record's offers and bids as the mechanism takes them.
 pub(super) fn input(record: &ClearingRecord) -> Input {
-    let supply: usize = record.offers.iter().map(|o| o.units as usize).sum();
+    let supply = record.offers.iter().map(|o| o.units).sum();
     let offers = record.offers.iter().map(|o| pool::Offer {
         id: o.offer,
         units: o.units,
         reserve: o.reserve.0,
     });
-    let prices = |b: &ClearingBid| {
-        let units = b.steps.iter();
-        let units = units.flat_map(|s| std::iter::repeat_n(s.price.0, s.units as usize));
-        units.take(supply).collect()
-    };
-    let bids = record.bids.iter().map(|b| Bidder {
-        id: (b.rank, b.order),
-        time: b.round,
-        min: b.min,
-        prices: prices(b),
-    });
     pool::Input {
         rule: Rule::Exact,
         offers: offers.collect(),
-        bids: bids.collect(),
+        bids: bidders(&record.bids, supply),
     }
 }
 

@@ -54,6 +54,7 @@ pub(super) fn odds(records: &[ClearingRecord], nodes: u32, min: u32, slot_height
             time: u64::MAX,
             min,
             prices: vec![],
+            sponsor: None,
         });
         let price = again::least_winning(input, at, nodes, 0)?;
         Some(again::for_a_whole_slot(record, price, slot_heights))
@@ -100,7 +101,7 @@ impl NodeBackend {
 mod tests {
     use super::*;
     use gridbay_protocol::clearing::{ClearingBid, ClearingKind, ClearingOffer, clearing_id};
-    use gridbay_protocol::ids::OfferId;
+    use gridbay_protocol::ids::{AccountId, OfferId};
     use gridbay_protocol::order::Step;
 
     /// Four units at a reserve of 5, of which others want `taken` at `price`.
@@ -110,6 +111,7 @@ mod tests {
             order: OrderId([2; 32]),
             round: 1,
             rank: Hash32([2; 32]),
+            sponsor: AccountId([2; 32]),
             min: 1,
             steps: vec![Step {
                 units: taken,

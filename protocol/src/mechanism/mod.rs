@@ -10,6 +10,11 @@
 //!
 //! The typed entry points are `Mechanism::clear` and the functions of the modules. [`Listed`]
 //! is the view without types: what a name lookup, a help page or a conformance test needs.
+//!
+//! Whatever is in the registry is tested for this, by [`Listed::drill`] on small markets and [`Listed::strain`] on the
+//! largest ones: one input has one outcome; the order of its lists does not matter; every outcome passes the
+//! mechanism's own audit (feasible, nobody pays above his bid, the sums add up); an input at the stated limits, or just
+//! beyond, is cleared or refused, without overflow.
 
 pub mod ausubel;
 pub mod contract;
@@ -24,7 +29,7 @@ pub mod share;
 /// A way to sell. Implementors are markers without data.
 pub trait Mechanism {
     /// Everything that the outcome may depend on.
-    type Input;
+    type Input: Clone;
     /// Who gets what, and at which price.
     type Outcome: PartialEq;
     /// Why an input cannot be cleared.
@@ -50,6 +55,13 @@ pub trait Mechanism {
 
     /// A small valid input drawn from `seed`, for conformance tests and demonstrations.
     fn specimen(seed: u64) -> Self::Input;
+
+    /// An input drawn from `seed` with the largest numbers and the longest lists that the mechanism's limits allow, or
+    /// a little beyond: then it may be refused. Among any four seeds in a row one at least is not.
+    fn extreme(seed: u64) -> Self::Input;
+
+    /// Puts every list whose order must not matter into another order. `draw` gives a number below its argument.
+    fn shuffle(input: &mut Self::Input, draw: &mut dyn FnMut(u64) -> u64);
 }
 
 /// Why a mechanism failed its drill.
@@ -64,6 +76,12 @@ pub enum Breach {
     /// Two clearings of one input differ.
     #[error("specimen {seed} cleared in two ways")]
     Unstable {
+        /// The seed of the specimen.
+        seed: u64,
+    },
+    /// Another order of the input's lists gives another outcome.
+    #[error("specimen {seed} clears in another way in another order")]
+    Order {
         /// The seed of the specimen.
         seed: u64,
     },
@@ -83,11 +101,17 @@ pub trait Listed: Sync {
     fn name(&self) -> &'static str;
     /// One line for users.
     fn summary(&self) -> &'static str;
-    /// Clears the specimen of `seed` twice, compares and audits.
+    /// Clears the specimen of `seed` twice, then shuffled, compares and audits.
     ///
     /// # Errors
     /// The first rule that the mechanism breaks.
     fn drill(&self, seed: u64) -> Result<(), Breach>;
+    /// Clears the extreme input of `seed`, and says whether it was not refused. What is cleared must pass the audit and
+    /// not depend on the order; nothing may panic.
+    ///
+    /// # Errors
+    /// The first rule that the mechanism breaks.
+    fn strain(&self, seed: u64) -> Result<bool, Breach>;
 }
 
 impl<M: Mechanism + Sync> Listed for M {
@@ -106,7 +130,32 @@ impl<M: Mechanism + Sync> Listed for M {
         if outcome != again {
             return Err(Breach::Unstable { seed });
         }
+        in_another_order::<M>(&input, Some(&outcome), seed)?;
         M::audit(&input, &outcome).map_err(|what| Breach::Audit { seed, what })
+    }
+
+    fn strain(&self, seed: u64) -> Result<bool, Breach> {
+        let input = M::extreme(seed);
+        let outcome = M::clear(&input).ok();
+        in_another_order::<M>(&input, outcome.as_ref(), seed)?;
+        if let Some(outcome) = &outcome {
+            M::audit(&input, outcome).map_err(|what| Breach::Audit { seed, what })?;
+        }
+        Ok(outcome.is_some())
+    }
+}
+
+/// Shuffles the input and compares the outcome, or that there is none.
+fn in_another_order<M: Mechanism>(
+    input: &M::Input,
+    outcome: Option<&M::Outcome>,
+    seed: u64,
+) -> Result<(), Breach> {
+    let mut shuffled = input.clone();
+    M::shuffle(&mut shuffled, &mut dice::dice(!seed));
+    match M::clear(&shuffled).ok().as_ref() == outcome {
+        true => Ok(()),
+        false => Err(Breach::Order { seed }),
     }
 }
 
@@ -158,5 +207,64 @@ mod tests {
                 assert_eq!(listed.drill(seed), Ok(()), "{}", listed.name());
             }
         }
+    }
+
+    #[test]
+    fn every_mechanism_stands_its_limits() {
+        for listed in REGISTRY {
+            let cleared = (0..8).map(|seed| listed.strain(seed));
+            let cleared: Result<Vec<bool>, Breach> = cleared.collect();
+            let cleared = cleared.unwrap_or_else(|breach| panic!("{}: {breach}", listed.name()));
+            let some = |four: &[bool]| four.iter().any(|cleared| *cleared);
+            assert!(
+                cleared.chunks(4).all(some),
+                "{}: {cleared:?}",
+                listed.name()
+            );
+        }
+    }
+
+    /// A mechanism that serves whoever comes first in the list, and asks more than was bid.
+    struct Rude;
+
+    impl Mechanism for Rude {
+        type Input = Vec<u64>;
+        type Outcome = u64;
+        type Error = std::fmt::Error;
+        const NAME: &'static str = "rude";
+        const SUMMARY: &'static str = "first come, first served";
+
+        fn clear(input: &Vec<u64>) -> Result<u64, std::fmt::Error> {
+            input.first().copied().ok_or(std::fmt::Error)
+        }
+        fn audit(input: &Vec<u64>, outcome: &u64) -> Result<(), &'static str> {
+            match input.contains(outcome) && *outcome < 100 {
+                true => Ok(()),
+                false => Err("too much"),
+            }
+        }
+        fn specimen(seed: u64) -> Vec<u64> {
+            match seed {
+                0 => vec![],
+                1 => vec![100],
+                _ => (0..seed).collect(),
+            }
+        }
+        fn extreme(seed: u64) -> Vec<u64> {
+            Rude::specimen(seed)
+        }
+        fn shuffle(input: &mut Vec<u64>, draw: &mut dyn FnMut(u64) -> u64) {
+            dice::shuffle(input, draw);
+        }
+    }
+
+    #[test]
+    fn a_mechanism_that_breaks_a_rule_fails_its_drill() {
+        assert_eq!(Rude.drill(0), Err(Breach::Refused { seed: 0 }));
+        let what = "too much";
+        assert_eq!(Rude.drill(1), Err(Breach::Audit { seed: 1, what }));
+        assert_eq!(Rude.drill(90), Err(Breach::Order { seed: 90 }));
+        assert_eq!(Rude.strain(0), Ok(false));
+        assert_eq!(Rude.strain(1), Err(Breach::Audit { seed: 1, what }));
     }
 }

@@ -18,6 +18,13 @@ pub struct Step {
     pub price: Price,
 }
 
+/// Prices of the first, second, third... unit, for at most `units` of them.
+pub fn unit_prices(steps: &[Step], units: u32) -> Vec<u64> {
+    let each = steps.iter();
+    let each = each.flat_map(|s| std::iter::repeat_n(s.price.0, s.units as usize));
+    each.take(units as usize).collect()
+}
+
 /// What a sealed bid says once it is opened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -81,9 +88,14 @@ impl Bid {
         ];
         Flaw::first(&flaws)
     }
-    /// Whether fewer units than some number above one are of no use.
-    pub fn is_all_or_none(&self) -> bool {
-        self.min > 1
+    /// What the bid counts towards [`limits::ALL_OR_NONE_PER_CLASS`]: nothing if it takes any number of units, one if
+    /// it takes all or none, [`limits::ALL_OR_NONE_CHOICE`] if it leaves a choice above a minimum.
+    pub fn lumpiness(&self) -> u64 {
+        match self.min {
+            0 | 1 => 0,
+            min if min == self.units() => 1,
+            _ => limits::ALL_OR_NONE_CHOICE as u64,
+        }
     }
     /// The commitment that seals this bid.
     pub fn seal(&self, network: &NetworkId, account: &AccountId, salt: &[u8; 32]) -> Hash32 {
@@ -121,6 +133,13 @@ mod tests {
         assert_eq!(b.check(), Ok(()));
         let values: Vec<u64> = (0..=6).map(|n| b.value(n).micros()).collect();
         assert_eq!(values, [0, 10, 20, 27, 34, 41, 41]);
+    }
+
+    #[test]
+    fn a_choice_above_a_minimum_counts_more_than_none() {
+        let lumpiness = |min| bid(&[(2, 10), (3, 7)], min).lumpiness();
+        let choice = limits::ALL_OR_NONE_CHOICE as u64;
+        assert_eq!([1, 2, 4, 5].map(lumpiness), [0, choice, choice, 1]);
     }
 
     #[test]

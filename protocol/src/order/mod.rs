@@ -5,7 +5,7 @@ mod buy;
 mod flaw;
 mod sealed;
 
-pub use bid::{Bid, Step};
+pub use bid::{Bid, Step, unit_prices};
 pub use buy::Buy;
 pub use flaw::Flaw;
 pub use sealed::{Commit, Open};

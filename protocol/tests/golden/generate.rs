@@ -227,6 +227,7 @@ impl Generator {
             offers: self.some(3, Self::clearing_offer),
             bids: self.some(3, |g| ClearingBid {
                 order: OrderId(g.id()),
+                sponsor: AccountId(g.id()),
                 round: g.rng.wide(),
                 rank: Hash32(g.id()),
                 min: g.rng.narrow(),

@@ -99,6 +99,15 @@ const MEMBERS: &[Damage] = &[
     }),
     ("list of members", |g| g.members.reverse()),
     ("list of members", |g| g.members[1].name = "alpha".into()),
+    ("list of members", |g| {
+        let one = g.members[0].clone();
+        let named = |n| {
+            let mut member = one.clone();
+            member.name = format!("member{n:04}");
+            member
+        };
+        g.members = (0..=limits::MEMBERS).map(named).collect();
+    }),
     ("sum of endowments and credit lines", |g| {
         g.members[1].endowment = Credits::MAX;
     }),

@@ -207,6 +207,7 @@ fn a_seller_keeps_units_nobody_pays_the_reserve_for() {
         time: 0,
         min: 0,
         prices: vec![50, 40, 20],
+        sponsor: None,
     }];
     let outcome = clear(&Input {
         rule: Rule::Exact,
@@ -229,6 +230,7 @@ fn bad_input_is_refused() {
         time: 0,
         min: 0,
         prices,
+        sponsor: None,
     };
     let clear = |offers, bids| {
         pool::clear(&Input {

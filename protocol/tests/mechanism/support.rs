@@ -34,6 +34,7 @@ impl Dice {
             time: self.below(3),
             min,
             prices,
+            sponsor: None,
         }
     }
 
@@ -114,6 +115,13 @@ fn net(prices: &[u64], units: usize, reserve: i128) -> i128 {
     prices[..units]
         .iter()
         .map(|&p| i128::from(p) - reserve)
+        .sum()
+}
+
+/// The greatest net value, as an oracle's allocation has it.
+pub(crate) fn total(bidders: &[(usize, Vec<u64>)], reserve: i128, result: &Result) -> i128 {
+    let each = bidders.iter().zip(result);
+    each.map(|((_, prices), (units, _))| net(prices, *units, reserve))
         .sum()
 }
 

@@ -59,6 +59,7 @@ pub(super) fn solve(input: Value) -> Result<Value, CaseError> {
         time: bid.time,
         min: bid.min,
         prices: bid.prices.iter().map(|price| price.0).collect(),
+        sponsor: None,
     };
     let mut input = Input {
         rule: Rule::Exact,

@@ -65,7 +65,7 @@ fn mean(bid: &ClearingBid, units: u32) -> u64 {
 mod tests {
     use super::*;
     use gridbay_protocol::clearing::{Award, ClearingKind, ClearingOffer};
-    use gridbay_protocol::ids::{ClassId, ClearingId, Hash32, OfferId};
+    use gridbay_protocol::ids::{AccountId, ClassId, ClearingId, Hash32, OfferId};
     use gridbay_protocol::order::Step;
     use gridbay_protocol::units::Credits;
 
@@ -76,6 +76,7 @@ mod tests {
             order: order(n),
             round: 1,
             rank: Hash32([n; 32]),
+            sponsor: AccountId([n; 32]),
             min,
             steps: vec![Step {
                 units,

@@ -7,10 +7,10 @@
 //! 3. Of a buy: its price is the larger of the asked prices and the value displaced.
 
 use gridbay_protocol::clearing::{
-    Award, BuyRecord, ClearingBid, ClearingRecord, Sold, clearing_id,
+    Award, BuyRecord, ClearingBid, ClearingRecord, Sold, bidders, clearing_id,
 };
 use gridbay_protocol::ids::{OfferId, OrderId};
-use gridbay_protocol::mechanism::ausubel::{Bidder, Rule};
+use gridbay_protocol::mechanism::ausubel::Rule;
 use gridbay_protocol::mechanism::pool;
 use gridbay_protocol::units::Credits;
 
@@ -130,22 +130,16 @@ pub(super) fn clearing(record: &ClearingRecord) -> Result<(), OutcomeError> {
 /// Runs the mechanism over the record's input and compares.
 fn recompute(record: &ClearingRecord) -> Result<(), OutcomeError> {
     let supply: u64 = record.offers.iter().map(|o| u64::from(o.units)).sum();
-    let supply = usize::try_from(supply).map_err(|_| OutcomeError::Range)?;
+    let supply = u32::try_from(supply).map_err(|_| OutcomeError::Range)?;
     let offers = record.offers.iter().map(|o| pool::Offer {
         id: o.offer,
         units: o.units,
         reserve: o.reserve.0,
     });
-    let bids = record.bids.iter().map(|b| Bidder {
-        id: (b.rank, b.order),
-        time: b.round,
-        min: b.min,
-        prices: prices(b, supply),
-    });
     let input = pool::Input {
         rule: Rule::Exact,
         offers: offers.collect(),
-        bids: bids.collect(),
+        bids: bidders(&record.bids, supply),
     };
     let outcome = pool::clear(&input).map_err(|_| OutcomeError::Input)?;
     let credits = |wide| Credits::from_wide(wide).ok_or(OutcomeError::Range);
@@ -173,13 +167,6 @@ fn recompute(record: &ClearingRecord) -> Result<(), OutcomeError> {
         return Err(OutcomeError::Recomputed("sales"));
     }
     Ok(())
-}
-
-/// A bid's marginal prices, unit by unit, for at most the whole supply.
-fn prices(bid: &ClearingBid, supply: usize) -> Vec<u64> {
-    let units = bid.steps.iter();
-    let units = units.flat_map(|s| std::iter::repeat_n(s.price.0, s.units as usize));
-    units.take(supply).collect()
 }
 
 /// What a bid's first `units` units are worth; `None` beyond the bid.

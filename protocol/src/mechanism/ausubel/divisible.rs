@@ -4,11 +4,16 @@
 //! 2. Without a winner of A units the A dearest losing units of the others would be sold (or kept
 //!    at the reserve), so their sum is his payment. A bidder with n prices never needs more than
 //!    the n dearest losing units, so only as many as the longest bid are ranked.
+//! 3. Where long bids ask for many times the supply, the price of the last unit that either step can look at is found by
+//!    bisection over all bids, and no cheaper unit is copied at all.
 
 use super::Share;
 use super::prepare::{Lot, Prepared};
 use super::ranking::Ranking;
 use crate::planted::{self, Planted};
+
+/// Average units of a bid from which on bisection is faster than a copy of all prices.
+const LONG_BID: usize = 1_024;
 
 /// Where the winning prices end.
 struct Border {
@@ -21,10 +26,6 @@ struct Border {
 pub(super) fn solve(prepared: &Prepared<'_>) -> Vec<Share> {
     let supply = prepared.supply as usize;
     let total: usize = prepared.lots.iter().map(Lot::len).sum();
-    let mut flat = Vec::with_capacity(total);
-    for lot in &prepared.lots {
-        flat.extend_from_slice(lot.prices);
-    }
     if total <= supply {
         let sold = |lot: &Lot<'_>| Share {
             units: lot.len() as u32,
@@ -35,9 +36,48 @@ pub(super) fn solve(prepared: &Prepared<'_>) -> Vec<Share> {
         };
         return prepared.lots.iter().map(sold).collect();
     }
+    let longest = longest_bid(prepared);
+    let kept = supply + longest;
+    let long = total / prepared.lots.len() >= LONG_BID && total > 2 * kept;
+    let mut flat = match long {
+        true => dearest_of_all(&prepared.lots, kept),
+        false => all(&prepared.lots, total),
+    };
     let border = split(&mut flat, supply);
-    let losers = dearest(&mut flat[supply..], longest_bid(prepared));
+    let losers = dearest(&mut flat[supply..], longest);
     charge(prepared, border, &Ranking::new(losers, prepared.reserve))
+}
+
+fn all(lots: &[Lot<'_>], total: usize) -> Vec<u64> {
+    let mut flat = Vec::with_capacity(total);
+    for lot in lots {
+        flat.extend_from_slice(lot.prices);
+    }
+    flat
+}
+
+/// The `kept` dearest prices of all lots, which have more, in any order.
+fn dearest_of_all(lots: &[Lot<'_>], kept: usize) -> Vec<u64> {
+    let dearer = |lot: &Lot<'_>, price: u64| lot.prices.partition_point(|&p| p > price);
+    let count = |price: u64| lots.iter().map(|lot| dearer(lot, price)).sum::<usize>();
+    // The lowest price that no more than `kept` units exceed.
+    let mut high = lots.iter().map(|lot| lot.prices[0]).max().unwrap_or(0);
+    let mut low = 0;
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if count(middle) <= kept {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    let mut flat = Vec::with_capacity(kept);
+    for lot in lots {
+        flat.extend_from_slice(&lot.prices[..dearer(lot, low)]);
+    }
+    // The rest stands at exactly this price: one less, and more than `kept` would exceed it.
+    flat.resize(kept, low);
+    flat
 }
 
 /// Moves the `supply` dearest prices to the front. Needs 0 < supply < length.
@@ -81,4 +121,36 @@ fn charge(prepared: &Prepared<'_>, mut border: Border, losers: &Ranking) -> Vec<
         }
     };
     prepared.lots.iter().map(&mut share).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mechanism::dice::{dice, pick};
+
+    #[test]
+    fn bisection_keeps_what_a_sort_would() {
+        let mut next = dice(1);
+        for _ in 0..2_000 {
+            let bound = pick(&[1, 3, 50, u64::MAX], &mut next);
+            let mut bids: Vec<Vec<u64>> = (0..1 + next(6))
+                .map(|_| (0..1 + next(20)).map(|_| next(bound)).collect())
+                .collect();
+            bids.iter_mut()
+                .for_each(|bid| bid.sort_unstable_by(|a, b| b.cmp(a)));
+            let lot = |prices| Lot {
+                bidder: Some(0),
+                sponsor: None,
+                head: 1,
+                prices,
+            };
+            let lots: Vec<Lot<'_>> = bids.iter().map(|bid| lot(&bid[..])).collect();
+            let mut sorted: Vec<u64> = bids.concat();
+            sorted.sort_unstable_by(|a, b| b.cmp(a));
+            let kept = next(sorted.len() as u64) as usize;
+            let mut found = dearest_of_all(&lots, kept);
+            found.sort_unstable_by(|a, b| b.cmp(a));
+            assert_eq!(found, sorted[..kept]);
+        }
+    }
 }

@@ -13,12 +13,12 @@
 //!    to a best allocation. Of divisible bidders the longest such y gives each the most, and only
 //!    those y stay that give him as much, a lower bound on y. An all-or-none bidder gets the most
 //!    units that leave some y open.
-//! 4. `externality` computes the payments.
+//! 4. `externality` computes the payments, `sponsor` raises those of accounts that hang together.
 
 use super::curve::Curve;
 use super::maxplus::{Sum, best_split, spread};
 use super::prepare::{Lot, Prepared};
-use super::{Share, divisible, externality};
+use super::{Share, divisible, externality, sponsor};
 
 /// Shares parallel to the lots.
 pub(super) fn solve(prepared: &Prepared<'_>) -> Vec<Share> {
@@ -137,7 +137,9 @@ impl<'a, N: Sum> Mixed<'a, N> {
 
     fn shares(&self) -> Vec<Share> {
         let units = Walk::new(self).units();
-        externality::charge(self, &units)
+        let mut shares = externality::charge(self, &units);
+        sponsor::charge(self, &mut shares);
+        shares
     }
 }
 

@@ -8,7 +8,7 @@
 //!
 //! | rule | allocation | payment |
 //! |---|---|---|
-//! | [`Rule::Exact`] | the most valuable one | VCG: what the winner's presence costs the others |
+//! | [`Rule::Exact`] | the most valuable one | VCG: what the winner's presence costs the others; raised by [`sponsor`] |
 //! | [`Rule::Floor`] | the same | at least the clinching price, against false names |
 //! | [`Rule::Paper`] | longest prefix of blocks by average price | clinching, as printed |
 //!
@@ -24,12 +24,14 @@ mod paper;
 pub(crate) mod prepare;
 mod ranking;
 mod specimen;
+pub mod sponsor;
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
 use super::Mechanism;
+use super::dice::shuffle;
 use prepare::Prepared;
 
 /// Which rule allocates and prices.
@@ -55,6 +57,8 @@ pub struct Bidder<K> {
     pub min: u32,
     /// Price in micro-credits of the first, second... unit; never rising.
     pub prices: Vec<u64>,
+    /// Who answers for the bidder, as a number that its other bidders share; see [`sponsor`]. `None`: nobody does.
+    pub sponsor: Option<u32>,
 }
 
 /// What a clearing depends on.
@@ -174,7 +178,7 @@ impl<K> Ausubel<K> {
     pub const NEW: Self = Ausubel(PhantomData);
 }
 
-impl<K: Ord + Clone + Debug + From<u8>> Mechanism for Ausubel<K> {
+impl<K: Ord + Clone + Debug + From<u8> + From<u16>> Mechanism for Ausubel<K> {
     type Input = Input<K>;
     type Outcome = Outcome<K>;
     type Error = Error<K>;
@@ -193,6 +197,14 @@ impl<K: Ord + Clone + Debug + From<u8>> Mechanism for Ausubel<K> {
 
     fn specimen(seed: u64) -> Input<K> {
         specimen::draw(seed)
+    }
+
+    fn extreme(seed: u64) -> Input<K> {
+        specimen::extreme(seed)
+    }
+
+    fn shuffle(input: &mut Input<K>, draw: &mut dyn FnMut(u64) -> u64) {
+        shuffle(&mut input.bidders, draw);
     }
 }
 

@@ -20,6 +20,8 @@ pub(crate) struct Lot<'a> {
     pub(crate) bidder: Option<u32>,
     /// Units of the head, 1 ..= `prices.len()`.
     pub(crate) head: u32,
+    /// The number of the bidder's sponsor.
+    pub(crate) sponsor: Option<u32>,
     /// Never rising, never empty; behind the head never below the reserve.
     pub(crate) prices: &'a [u64],
 }
@@ -62,6 +64,7 @@ impl<'a> Prepared<'a> {
         if !prices.is_empty() {
             self.lots.push(Lot {
                 bidder: None,
+                sponsor: None,
                 head: 1,
                 prices,
             });
@@ -138,6 +141,7 @@ fn lot<K>(index: u32, bidder: &Bidder<K>, supply: u32, reserve: u64) -> Option<L
     let kept = worth.max(head as usize);
     let lot = Lot {
         bidder: Some(index),
+        sponsor: bidder.sponsor,
         head,
         prices: &prices[..kept],
     };

@@ -36,6 +36,7 @@ use std::fmt::Debug;
 use std::marker::PhantomData;
 
 use super::Mechanism;
+use super::dice::shuffle;
 
 pub use admission::{Answer, CostPolicy, Policy, Provider, Reason, admit_contract};
 pub use aggregate::Aggregate;
@@ -59,7 +60,7 @@ impl<K> Contracts<K> {
     pub const NEW: Self = Contracts(PhantomData);
 }
 
-impl<K: Ord + Clone + Debug + From<u8>> Mechanism for Contracts<K> {
+impl<K: Ord + Clone + Debug + From<u8> + From<u16>> Mechanism for Contracts<K> {
     type Input = Input<K>;
     type Outcome = Outcome<K>;
     type Error = Error<K>;
@@ -78,5 +79,14 @@ impl<K: Ord + Clone + Debug + From<u8>> Mechanism for Contracts<K> {
 
     fn specimen(seed: u64) -> Input<K> {
         specimen::draw(seed)
+    }
+
+    fn extreme(seed: u64) -> Input<K> {
+        specimen::extreme(seed)
+    }
+
+    fn shuffle(input: &mut Input<K>, draw: &mut dyn FnMut(u64) -> u64) {
+        shuffle(&mut input.signed, draw);
+        shuffle(&mut input.offered, draw);
     }
 }

@@ -3,9 +3,13 @@
 use super::admission::{CostPolicy, Policy, Provider};
 use super::aggregate::Aggregate;
 use super::book::Input;
+use super::limits::{
+    ALPHA_PPM_MAX, BATCH_JOBS_MAX, BETA16_MAX, CONTRACTS_MAX, CPUS_MAX, MEAN_MAX, MONEY_MAX,
+    PERIODS_MAX, SPAN_MAX, SUM_MAX, TIME_MAX,
+};
 use super::supply::Period;
 use super::terms::{Batch, Contract};
-use crate::mechanism::dice::dice;
+use crate::mechanism::dice::{dice, pick};
 
 /// Draws a book of up to 5 signed and 6 offered contracts; its policy is `seed` modulo six.
 pub(super) fn draw<K: From<u8>>(seed: u64) -> Input<K> {
@@ -62,6 +66,61 @@ pub(super) fn draw<K: From<u8>>(seed: u64) -> Input<K> {
         provider: Provider {
             policy,
             cost_policy,
+            supply,
+        },
+        signed,
+        offered,
+    }
+}
+
+/// The largest loads, amounts and times. Odd seeds: as many contracts as a provider may have, and one more at every
+/// eighth; even ones: as many periods of supply.
+pub(super) fn extreme<K: From<u16>>(seed: u64) -> Input<K> {
+    let mut next = dice(seed);
+    let (contracts, periods) = match seed % 8 {
+        7 => (CONTRACTS_MAX + 1, 3),
+        1 | 3 | 5 => (CONTRACTS_MAX, 3),
+        _ => (8, PERIODS_MAX),
+    };
+    let period = |n: u64| Period {
+        start: n * (TIME_MAX / periods as u64),
+        len: SPAN_MAX.min(TIME_MAX / periods as u64),
+        cpus: CPUS_MAX,
+        cost: pick(&[0, 1, MONEY_MAX], &mut next),
+    };
+    let supply = (0..periods as u64).map(period).collect();
+    let mut contract = |id: u16| {
+        let start = pick(&[0, 1, TIME_MAX - SPAN_MAX], &mut next);
+        Contract {
+            id: K::from(id),
+            start,
+            end: start + pick(&[1, SPAN_MAX - 1, SPAN_MAX], &mut next).max(1),
+            mean: pick(&[0, 1, MEAN_MAX], &mut next),
+            var: pick(&[0, 1, u64::MAX], &mut next),
+            value: pick(&[0, 1, MONEY_MAX - 1, MONEY_MAX], &mut next),
+            batch: Batch {
+                jobs: BATCH_JOBS_MAX,
+                aggregate: Aggregate::new(ALPHA_PPM_MAX, BETA16_MAX)
+                    .expect("the largest alpha and beta are in range"),
+                penalty: MONEY_MAX,
+                completed: pick(&[0, BATCH_JOBS_MAX / 2], &mut next),
+                dropped: pick(&[0, BATCH_JOBS_MAX / 2], &mut next),
+                earned: pick(&[0, SUM_MAX], &mut next),
+                owed: pick(&[0, SUM_MAX], &mut next),
+            },
+        }
+    };
+    let mut offered: Vec<Contract<K>> = (0..contracts as u16).map(&mut contract).collect();
+    let signed = offered.split_off(contracts / 2);
+    let policy = match seed % 4 {
+        0 | 3 => Policy::PreemptConservative,
+        1 => Policy::PreemptLeastLoss { now: TIME_MAX },
+        _ => Policy::Average,
+    };
+    Input {
+        provider: Provider {
+            policy,
+            cost_policy: CostPolicy::Variable,
             supply,
         },
         signed,

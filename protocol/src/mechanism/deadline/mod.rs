@@ -30,6 +30,7 @@ use std::fmt::Debug;
 use std::marker::PhantomData;
 
 use super::Mechanism;
+use super::dice::shuffle;
 use market::Market;
 
 /// Jobs, the new one included, up to which the plan is an optimum: twice the time and memory for each further job.
@@ -249,7 +250,7 @@ impl<K> Deadline<K> {
     pub const NEW: Self = Deadline(PhantomData);
 }
 
-impl<K: Ord + Clone + Debug + From<u8>> Mechanism for Deadline<K> {
+impl<K: Ord + Clone + Debug + From<u8> + From<u16>> Mechanism for Deadline<K> {
     type Input = Input<K>;
     type Outcome = Outcome<K>;
     type Error = Error<K>;
@@ -267,5 +268,13 @@ impl<K: Ord + Clone + Debug + From<u8>> Mechanism for Deadline<K> {
 
     fn specimen(seed: u64) -> Input<K> {
         specimen::draw(seed)
+    }
+
+    fn extreme(seed: u64) -> Input<K> {
+        specimen::extreme(seed)
+    }
+
+    fn shuffle(input: &mut Input<K>, draw: &mut dyn FnMut(u64) -> u64) {
+        shuffle(&mut input.jobs, draw);
     }
 }

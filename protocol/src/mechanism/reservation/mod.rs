@@ -31,6 +31,7 @@ use std::fmt::Debug;
 use std::marker::PhantomData;
 
 use super::Mechanism;
+use super::dice::shuffle;
 
 /// Nodes for sale in one market, also nodes that one bid or one of its classes may name or want.
 /// Sets of nodes are bits; this is 16 words of them.
@@ -271,8 +272,8 @@ impl<K, N> Reservation<K, N> {
 
 impl<K, N> Mechanism for Reservation<K, N>
 where
-    K: Ord + Clone + Debug + From<u8>,
-    N: Ord + Clone + Debug + From<u8>,
+    K: Ord + Clone + Debug + From<u8> + From<u16>,
+    N: Ord + Clone + Debug + From<u8> + From<u16>,
 {
     type Input = Input<K, N>;
     type Outcome = Outcome<K, N>;
@@ -291,5 +292,16 @@ where
 
     fn specimen(seed: u64) -> Input<K, N> {
         specimen::draw(seed)
+    }
+
+    fn extreme(seed: u64) -> Input<K, N> {
+        specimen::extreme(seed)
+    }
+
+    fn shuffle(input: &mut Input<K, N>, draw: &mut dyn FnMut(u64) -> u64) {
+        shuffle(&mut input.bids, draw);
+        shuffle(&mut input.nodes, draw);
+        shuffle(&mut input.busy, draw);
+        shuffle(&mut input.busy_channels, draw);
     }
 }

@@ -31,6 +31,7 @@ use std::fmt::Debug;
 use std::marker::PhantomData;
 
 use super::Mechanism;
+use super::dice::shuffle;
 use crate::fixed::{self, ONE};
 
 /// Jobs in one auction: four times what Abacus was measured with; their powers fill the first-level cache.
@@ -243,7 +244,7 @@ impl<K> Share<K> {
     pub const NEW: Self = Share(PhantomData);
 }
 
-impl<K: Ord + Clone + Debug + From<u8>> Mechanism for Share<K> {
+impl<K: Ord + Clone + Debug + From<u8> + From<u16>> Mechanism for Share<K> {
     type Input = Input<K>;
     type Outcome = Outcome<K>;
     type Error = Error<K>;
@@ -262,6 +263,14 @@ impl<K: Ord + Clone + Debug + From<u8>> Mechanism for Share<K> {
 
     fn specimen(seed: u64) -> Input<K> {
         specimen::draw(seed)
+    }
+
+    fn extreme(seed: u64) -> Input<K> {
+        specimen::extreme(seed)
+    }
+
+    fn shuffle(input: &mut Input<K>, draw: &mut dyn FnMut(u64) -> u64) {
+        shuffle(&mut input.jobs, draw);
     }
 }
 

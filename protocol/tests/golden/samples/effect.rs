@@ -63,6 +63,7 @@ fn clearing(kind: ClearingKind) -> ClearingRecord {
     };
     let bid = ClearingBid {
         order: ORDER,
+        sponsor: entry::ACCOUNT,
         round: 3,
         rank: Hash32([0x77; 32]),
         min: 2,

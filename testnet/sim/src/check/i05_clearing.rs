@@ -13,7 +13,7 @@ use gridbay_ledger::State;
 use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::clearing::{ClearingBid, ClearingKind, ClearingOffer, ClearingRecord};
 use gridbay_protocol::effect::Effect;
-use gridbay_protocol::ids::{ClassId, Hash32, LeaseId, OfferId, OrderId};
+use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, Share};
 use gridbay_protocol::order::Step;
 use gridbay_protocol::units::Price;
@@ -22,6 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Debug)]
 struct Bid {
     class: ClassId,
+    sponsor: AccountId,
     round: u64,
     rank: Option<Hash32>,
     min: u32,
@@ -59,8 +60,10 @@ impl Market {
             let bid = order.bid()?;
             let (min, steps) = (bid.bid.min, bid.bid.steps.clone());
             let (class, round, rank) = (order.class, order.round, bid.rank);
+            let account = state.account(&order.account);
             let bid = Bid {
                 class,
+                sponsor: account.map_or(order.account, |a| a.sponsor),
                 round,
                 rank,
                 min,
@@ -148,6 +151,7 @@ impl Market {
             });
             ClearingBid {
                 order: *id,
+                sponsor: bid.sponsor,
                 round: bid.round,
                 rank: bid.rank.unwrap_or_default(),
                 min: bid.min,
@@ -320,6 +324,7 @@ mod tests {
             let entered = bid(n, 1, &[(2, price)]);
             let bid = Bid {
                 class: CLASS,
+                sponsor: entered.sponsor,
                 round: 1,
                 rank: Some(entered.rank),
                 min: 1,
@@ -377,9 +382,11 @@ mod tests {
         changed.bids[0].steps[0].price = Price(29);
         let mut more = record();
         more.offers[0].units = 5;
+        let mut disowned = record();
+        disowned.bids[0].sponsor = AccountId([9; 32]);
         let mut longer = record();
         longer.heights = 9;
-        for bad in [left_out, changed, more, longer] {
+        for bad in [left_out, changed, more, disowned, longer] {
             assert!(market.compare(&bad, &CALENDAR).is_err());
         }
     }

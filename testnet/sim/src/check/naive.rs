@@ -6,12 +6,15 @@
 //! 2. `best[i][c]` is the most that bids `i..` and the sellers are worth with `c` units; from the front, every
 //!    bid gets the most units that a best allocation can give it.
 //! 3. A winner pays what the others would be worth without it, less what they are worth with it.
-//! 4. As many units are sold as were won: lowest reserves first, then by offer. Each earns the greater of
+//! 4. Winners of one sponsor are also thought away together. If they pay less than that comes to, each pays more, in
+//!    proportion to what his bid was worth above his payment; the largest fractions are rounded up, ties by step 1.
+//! 5. As many units are sold as were won: lowest reserves first, then by offer. Each earns the greater of
 //!    its reserve and a level, the remainder by offer.
 
 use gridbay_protocol::clearing::{Award, ClearingBid, ClearingOffer, Sold};
+use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::units::Credits;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The worth of 0, 1, 2... units to somebody; `None` where he does not want that many.
 type Worth = Vec<Option<i128>>;
@@ -71,7 +74,7 @@ pub(super) fn clear(offers: &[ClearingOffer], bids: &[ClearingBid]) -> (Vec<Awar
     best.reverse();
     let mut left = supply;
     let mut before = vec![0; supply + 1];
-    let mut awards = Vec::new();
+    let mut won = Vec::new();
     for (i, worth) in worths.iter().enumerate() {
         let choices = worth.iter().take(left + 1).enumerate();
         let fits = |k: usize, w: i128| w + best[i + 1][left - k] == best[i][left];
@@ -84,17 +87,65 @@ pub(super) fn clear(offers: &[ClearingOffer], bids: &[ClearingBid]) -> (Vec<Awar
             let others = best[0][supply] - worth[units].unwrap_or(0);
             let without = (0..=supply).map(|c| before[c] + best[i + 1][supply - c]);
             let pay = without.max().unwrap_or(0) - others;
-            awards.push(Award {
-                order: bids[i].order,
-                units: units as u32,
-                pay: credits(pay),
+            won.push(Win {
+                bid: i,
+                units,
+                value: worth[units].unwrap_or(0),
+                pay,
             });
         }
         before = with(&before, worth);
     }
+    raise(&bids, &worths, &sellers(offers), best[0][supply], &mut won);
+    let awards = won.into_iter().map(|win| Award {
+        order: bids[win.bid].order,
+        units: win.units as u32,
+        pay: credits(win.pay),
+    });
+    let mut awards: Vec<Award> = awards.collect();
     awards.sort_by_key(|a| a.order);
     let sold = sell(offers, &awards);
     (awards, sold)
+}
+
+/// What a bid won.
+struct Win {
+    bid: usize,
+    units: usize,
+    value: i128,
+    pay: i128,
+}
+
+/// Step 4; `best` is the worth of everything as it is.
+fn raise(bids: &[&ClearingBid], worths: &[Worth], sellers: &Worth, best: i128, won: &mut [Win]) {
+    let supply = sellers.len() - 1;
+    let mut sponsors: BTreeMap<AccountId, Vec<usize>> = BTreeMap::new();
+    for (n, win) in won.iter().enumerate() {
+        sponsors.entry(bids[win.bid].sponsor).or_default().push(n);
+    }
+    for wins in sponsors.into_values().filter(|wins| wins.len() > 1) {
+        let gone: BTreeSet<usize> = wins.iter().map(|n| won[*n].bid).collect();
+        let stay = (0..bids.len()).filter(|i| !gone.contains(i));
+        let alone = with(&vec![0; supply + 1], sellers);
+        let without = stay.fold(alone, |table, i| with(&table, &worths[i]))[supply];
+        let value: i128 = wins.iter().map(|n| won[*n].value).sum();
+        let paid: i128 = wins.iter().map(|n| won[*n].pay).sum();
+        let missing = without - (best - value) - paid;
+        if missing <= 0 {
+            continue;
+        }
+        // More than nothing is missing, so somebody's bid is worth more than he pays.
+        let room = |n: usize| won[n].value - won[n].pay;
+        let shares = wins.iter().map(|n| missing * room(*n));
+        let shares: Vec<i128> = shares.collect();
+        let mut by_fraction: Vec<usize> = (0..wins.len()).collect();
+        by_fraction.sort_by_key(|n| std::cmp::Reverse(shares[*n] % (value - paid)));
+        let whole: i128 = shares.iter().map(|share| share / (value - paid)).sum();
+        let up = &by_fraction[..(missing - whole) as usize];
+        for (n, win) in wins.iter().enumerate() {
+            won[*win].pay += shares[n] / (value - paid) + i128::from(up.contains(&n));
+        }
+    }
 }
 
 fn credits(micros: i128) -> Credits {
@@ -102,7 +153,7 @@ fn credits(micros: i128) -> Credits {
     Credits::from_micros(micros).unwrap_or(Credits::MAX)
 }
 
-/// Step 4.
+/// Step 5.
 fn sell(offers: &[ClearingOffer], awards: &[Award]) -> Vec<Sold> {
     let mut offers: Vec<&ClearingOffer> = offers.iter().collect();
     offers.sort_by_key(|o| (o.reserve, o.offer));
@@ -168,6 +219,7 @@ pub(super) mod tests {
         };
         ClearingBid {
             order: OrderId([n; 32]),
+            sponsor: AccountId([n; 32]),
             round: 1,
             rank: Hash32([n; 32]),
             min,
@@ -192,6 +244,26 @@ pub(super) mod tests {
             .collect();
         assert_eq!(won, [(1, 3, 225), (3, 2, 160)]);
         assert_eq!((sold[0].units, sold[0].earns.micros()), (5, 385));
+    }
+
+    #[test]
+    fn winners_of_one_sponsor_pay_for_both() {
+        // Two units for somebody who needs both and offers 10; two others offer 9 for one each.
+        let offers = [offer(1, 2, 0)];
+        let mut bids = [
+            bid(1, 2, &[(2, 5)]),
+            bid(2, 1, &[(1, 9)]),
+            bid(3, 1, &[(1, 9)]),
+        ];
+        let pays = |bids: &[ClearingBid]| -> Vec<u64> {
+            let (awards, _) = clear(&offers, bids);
+            awards.iter().map(|a| a.pay.micros()).collect()
+        };
+        assert_eq!(pays(&bids), [1, 1]);
+        bids[2].sponsor = bids[1].sponsor;
+        assert_eq!(pays(&bids), [5, 5]);
+        bids[1].steps[0].price.0 = 8;
+        assert_eq!(pays(&bids), [5, 5], "each had the same room above 1 and 2");
     }
 
     #[test]

@@ -171,6 +171,7 @@ fn accounts() -> Vec<Account> {
 fn clearing() -> Auction {
     let bid = |n: u8, price: u64| ClearingBid {
         order: id(n),
+        sponsor: AccountId([n; 32]),
         round: 1,
         rank: Hash32([n; 32]),
         min: 2,
