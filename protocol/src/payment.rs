@@ -45,6 +45,16 @@ pub enum Reason {
     Refund,
     /// From a buy to an order it preempted.
     Compensation,
+    /// What a slot earned that goes to the bank: all of it under revenue by shares, else what no seller has earned.
+    Revenue,
+    /// A member's part of the bank's pool.
+    Profit,
+    /// The tax on savings.
+    Tax,
+    /// Tax that was due on frozen money and is taken as money reaches the account.
+    Arrears,
+    /// From the bank's pool to a member below its baseline.
+    Relief,
 }
 
 /// One movement of money.

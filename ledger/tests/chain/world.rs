@@ -67,6 +67,7 @@ pub(crate) fn genesis(policy: Policy) -> Genesis {
         keys: all_roles(&key(n)),
         endowment: credits(1_000_000),
         credit_line: credits(if n == 1 { 500 } else { 0 }),
+        weight: 1,
         validator: Some(MemberValidator {
             key: key(100 + n).public(),
             node: key(150 + n).public(),

@@ -95,6 +95,7 @@ pub fn genesis(plan: &Plan) -> Genesis {
         }],
         endowment: credits(ENDOWMENT),
         credit_line: Credits::ZERO,
+        weight: 1,
         validator: (n < plan.validators).then(|| MemberValidator {
             key: validator_key(n).public(),
             node: node_key(n),

@@ -19,7 +19,7 @@ const SELLER: Purse = Purse::Account(AccountId([0xa2; 32]));
 const ESCROW: Purse = Purse::Escrow(ORDER);
 
 /// All reasons with a way that money goes for them.
-pub(crate) const POSTINGS: [(&str, Reason, Purse, Purse); 10] = [
+pub(crate) const POSTINGS: [(&str, Reason, Purse, Purse); 15] = [
     ("transfer", Reason::Transfer, BUYER, SELLER),
     ("endowment", Reason::Endowment, Purse::Bank, BUYER),
     ("deposit", Reason::Deposit, BUYER, ESCROW),
@@ -30,6 +30,11 @@ pub(crate) const POSTINGS: [(&str, Reason, Purse, Purse); 10] = [
     ("earning", Reason::Earning, Purse::Class(CLASS), SELLER),
     ("refund", Reason::Refund, Purse::Class(CLASS), BUYER),
     ("compensation", Reason::Compensation, ESCROW, SELLER),
+    ("revenue", Reason::Revenue, Purse::Class(CLASS), Purse::Bank),
+    ("profit", Reason::Profit, Purse::Bank, BUYER),
+    ("tax", Reason::Tax, BUYER, Purse::Bank),
+    ("arrears", Reason::Arrears, BUYER, Purse::Bank),
+    ("relief", Reason::Relief, Purse::Bank, BUYER),
 ];
 /// All ends of an order.
 pub(crate) const ORDER_ENDS: [(&str, OrderEnd); 9] = [
