@@ -4,6 +4,9 @@
 
 mod accounts;
 mod appeals;
+mod bank;
+mod bank_figures;
+mod bank_sweep;
 mod buying;
 mod crowd;
 mod dead_seller;
