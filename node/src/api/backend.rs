@@ -2,9 +2,9 @@
 
 use super::ApiError;
 use super::types::{
-    AuctionProof, AuctionSummary, Balance, BlockInfo, ClassPrice, Invite, InviteRequest, JobId,
-    JobRecord, JobRequest, LogChunk, Movement, NodeStatus, Offer, OfferRequest, Quote,
-    SignedHeader, Staged, Stream, TransferRequest, Transferred, Want, Why,
+    AuctionProof, AuctionSummary, Balance, BankReport, BlockInfo, ClassPrice, Invite,
+    InviteRequest, JobId, JobRecord, JobRequest, LogChunk, Movement, NodeStatus, Offer,
+    OfferRequest, Quote, SignedHeader, Staged, Stream, TransferRequest, Transferred, Want, Why,
 };
 use axum::body::Bytes;
 use futures::stream::BoxStream;
@@ -91,6 +91,8 @@ pub trait Backend: Send + Sync + 'static {
 
     /// Balance of an account, of the node's own if `None`.
     fn balance(&self, account: Option<AccountId>) -> impl Future<Output = Answer<Balance>> + Send;
+    /// What the bank publishes.
+    fn bank(&self) -> impl Future<Output = Answer<BankReport>> + Send;
     /// Moves money, once for each idempotency key however often it comes; answers once that is on the
     /// ledger, in a block that is final and on this node's disk.
     fn transfer(

@@ -10,6 +10,7 @@
 //! credits per node-hour.
 
 mod auction;
+mod bank;
 mod board;
 mod content;
 mod failure;
@@ -28,9 +29,9 @@ mod transfer;
 mod why;
 
 use crate::api::types::{
-    AuctionProof, AuctionSummary, Balance, BlockInfo, ClassPrice, Invite, InviteRequest, JobId,
-    JobRecord, JobRequest, LogChunk, Movement, NodeStatus, Offer, OfferRequest, Quote,
-    SignedHeader, Staged, Stream, TransferRequest, Transferred, Want, Why,
+    AuctionProof, AuctionSummary, Balance, BankReport, BlockInfo, ClassPrice, Invite,
+    InviteRequest, JobId, JobRecord, JobRequest, LogChunk, Movement, NodeStatus, Offer,
+    OfferRequest, Quote, SignedHeader, Staged, Stream, TransferRequest, Transferred, Want, Why,
 };
 use crate::api::{ApiError, Backend, ContentStream};
 use crate::body::BodyHandle;
@@ -233,6 +234,9 @@ impl Backend for NodeBackend {
     }
     async fn history(&self, account: Option<AccountId>, limit: usize) -> Answer<Vec<Movement>> {
         self.movements(account, limit).await
+    }
+    async fn bank(&self) -> Answer<BankReport> {
+        self.bank_report().await
     }
     async fn head(&self) -> Answer<BlockInfo> {
         let height = self.query(|core| core.state().height()).await?;

@@ -4,11 +4,13 @@
 //! prices are credits per node-hour. Ids and keys are lower-case hex. Times are milliseconds since
 //! 1970 in fields that end in `_ms`. Absent values are `null`, never left out.
 
+mod bank;
 mod job;
 mod ledger;
 mod market;
 mod node;
 
+pub use bank::*;
 pub use job::*;
 pub use ledger::*;
 pub use market::*;

@@ -43,6 +43,7 @@ variants!(ENTRIES, entry_name, EntryBody:
 );
 variants!(REASONS, reason_name, Reason:
     Transfer, Endowment, Deposit, Release, Forfeit, Lock, Charge, Earning, Refund, Compensation,
+    Revenue, Profit, Tax, Arrears, Relief,
 );
 variants!(ORDER_ENDS, order_end_name, OrderEnd:
     NotOpened, Waived, Excused, Unfunded, Cancelled, TimedOut, Served, NoUnits, TooDear,
