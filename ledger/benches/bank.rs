@@ -1,4 +1,5 @@
-//! How long a savings tax takes, next to one apportionment over the same accounts in the same run.
+//! How long a savings tax takes: the rules alone, next to one apportionment over the same accounts in the same run; and
+//! as blocks of a chain, next to the blocks without it.
 //!
 //! `cargo bench -p gridbay-ledger --bench bank` prints one line per case. The bar is what a block may spend on it; only
 //! beyond three times the bar does the run fail, so that a busy machine does not make it.
@@ -10,10 +11,22 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use gridbay_ledger::bank::{Bank, Holding, profits, tax};
-use gridbay_protocol::bank::Redistribution;
+use gridbay_ledger::{Draft, State};
+use gridbay_protocol::account::{AccountKey, Roles};
+use gridbay_protocol::bank::{BankPolicy, Redistribution, SavingsTax};
+use gridbay_protocol::beacon::Chain;
+use gridbay_protocol::class::{Class, ClassKey, Isolation};
+use gridbay_protocol::genesis::{FORMAT, Genesis, Member, MemberValidator, Policy, RULES};
+use gridbay_protocol::ids::{Hash32, ValidatorId};
+use gridbay_protocol::keys::SecretKey;
+use gridbay_protocol::units::{Credits, Price};
+use gridbay_protocol::validator::validator_id;
 
 /// A fifth of the shortest usual time between blocks.
 const BAR: Duration = Duration::from_millis(50);
+
+/// Heights from one tax to the next: more than a tax on all accounts takes.
+const PERIOD: u64 = 32;
 
 /// The median of nine runs.
 fn median<R>(mut run: impl FnMut() -> R) -> Duration {
@@ -62,6 +75,110 @@ fn report(case: &str, accounts: &[Holding], mode: Redistribution) -> bool {
     time <= 3 * BAR
 }
 
+/// A ledger of that many members, each with twice its baseline, taxed every [`PERIOD`] heights.
+fn ledger(accounts: u32) -> (State, Chain, ValidatorId) {
+    let key = |n: u32, kind: u8| {
+        let mut seed = [kind; 32];
+        seed[..4].copy_from_slice(&n.to_be_bytes());
+        SecretKey::from_seed(&seed)
+    };
+    let chain = Chain::new(&[7; 32], 1_000);
+    let member = |n: u32| Member {
+        name: format!("member{n:06}"),
+        keys: vec![AccountKey {
+            key: key(n, 1).public(),
+            roles: Roles::ALL,
+        }],
+        endowment: Credits::from_micros(2_000_000).expect("a small amount"),
+        credit_line: Credits::ZERO,
+        weight: 1,
+        validator: (n == 0).then(|| MemberValidator {
+            key: key(n, 2).public(),
+            node: key(n, 3).public(),
+            power: 1,
+            beacon_tip: Hash32(chain.tip()),
+        }),
+        addresses: vec![],
+    };
+    let mut bank = BankPolicy::bellagio(250);
+    bank.baseline = Credits::from_micros(1_000_000).expect("a small amount");
+    bank.tax = bank.tax.map(|tax| SavingsTax {
+        every: PERIOD,
+        ..tax
+    });
+    let mut policy = Policy {
+        bank,
+        ..Policy::local()
+    };
+    (policy.calendar.round_heights, policy.calendar.slot_rounds) = (PERIOD as u32, 1);
+    let class = ClassKey {
+        vcpu: 1,
+        memory_mib: 512,
+        disk_mib: 512,
+        gpu: 0,
+        isolation: Isolation::Process,
+        circle: "members".into(),
+    };
+    let genesis = Genesis {
+        format: FORMAT,
+        rules: RULES,
+        name: "bench".into(),
+        time_ms: 1_000,
+        policy,
+        classes: vec![Class {
+            name: "small".into(),
+            key: class,
+            reference_price: Price(10),
+        }],
+        members: (0..accounts).map(member).collect(),
+        beacon: Hash32([7; 32]),
+    };
+    let state = State::genesis(&genesis).expect("a legal genesis");
+    let proposer = validator_id(&key(0, 2).public());
+    (state, chain, proposer)
+}
+
+/// Makes blocks until a tax has run through all accounts: the block before it, its longest block and its number of
+/// blocks. Says whether the difference is within three times the bar.
+fn blocks(accounts: u32) -> bool {
+    let (mut state, chain, proposer) = ledger(accounts);
+    let (mut without, mut longest, mut count) = (Duration::ZERO, Duration::ZERO, 0u32);
+    loop {
+        let tip = state
+            .beacon_tip(&proposer)
+            .expect("the validator has a tip");
+        let reveal = chain.clone().preimage(&tip);
+        let draft = Draft {
+            proposer,
+            time_ms: state.time_ms() + 250,
+            reveal: reveal.expect("the chain is long enough"),
+            last_commit: None,
+            evidence: vec![],
+            entries: vec![],
+        };
+        if state.height() + 1 == PERIOD - 1 {
+            without = median(|| state.propose(draft.clone()));
+        } else if state.height() + 1 >= PERIOD {
+            longest = longest.max(median(|| state.propose(draft.clone())));
+            count += 1;
+        }
+        let delta = state.propose(draft).delta;
+        state.commit(delta);
+        if count > 0 && state.sweep().is_none() {
+            break;
+        }
+    }
+    let own = longest.saturating_sub(without);
+    println!(
+        "{:<44} {:8.2} ms | without it        {:8.2} ms | {count:4} blocks | bar {:.0} ms",
+        format!("a tax on {accounts} accounts, longest block"),
+        longest.as_secs_f64() * 1e3,
+        without.as_secs_f64() * 1e3,
+        BAR.as_secs_f64() * 1e3,
+    );
+    own <= 3 * BAR
+}
+
 fn main() -> ExitCode {
     let equal = |_| 1_000;
     let small = holdings(1_000, equal);
@@ -75,7 +192,9 @@ fn main() -> ExitCode {
             "1,000 accounts, halving shares, deficit",
             &uneven,
             Redistribution::Deficit,
-        );
+        )
+        & blocks(1_000)
+        & blocks(65_536);
     if good {
         ExitCode::SUCCESS
     } else {

@@ -3,18 +3,20 @@
 
 use crate::work::Work;
 use crate::{market, purse};
+use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::payment::Purse;
 use std::collections::BTreeMap;
 
 /// Checks everything.
 ///
 /// # Panics
-/// If money was made or lost, a balance is below its credit line, pots and class purses differ, or a unit is in two
-/// leases.
+/// If money was made or lost, a balance is below its credit line, pots and class purses differ, a unit is in two
+/// leases, or the bank counts other money as frozen than lies in escrows.
 pub(crate) fn check(work: &Work<'_>) {
     money(work);
     pots(work);
     units(work);
+    frozen(work);
 }
 
 /// I1: the purses hold what was minted; none is below its line.
@@ -60,4 +62,21 @@ fn units(work: &Work<'_>) {
             held.all()
         );
     }
+}
+
+/// What the bank counts as frozen is what lies in the escrows of each account's orders.
+fn frozen(work: &Work<'_>) {
+    let mut sums: BTreeMap<AccountId, u64> = BTreeMap::new();
+    if work.constitution.policy.bank.tax.is_some() {
+        let live = work.tables.orders.iter().map(|(id, o)| (id, o.account));
+        let unopened = work.tables.unopened.iter().map(|(id, o)| (id, o.account));
+        for (order, account) in live.chain(unopened) {
+            *sums.entry(account).or_default() += purse::held(work, &Purse::Escrow(*order)).micros();
+        }
+    }
+    sums.retain(|_, sum| *sum > 0);
+    let counted = work.tables.savings.iter();
+    let counted = counted.filter(|(_, savings)| savings.frozen > 0);
+    let counted: BTreeMap<AccountId, u64> = counted.map(|(id, s)| (*id, s.frozen)).collect();
+    assert_eq!(counted, sums, "what is frozen lies in escrows");
 }

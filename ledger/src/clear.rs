@@ -14,6 +14,7 @@
 //! 5. Bids that run and lost end as outbid and stand again; then winners are placed, charged and get their leases, in
 //!    order of their orders. One pot holds it all until the slot is settled.
 
+use crate::bank::Way;
 use crate::book;
 use crate::market;
 use crate::pot::{Pot, PotOffer, Stake};
@@ -280,6 +281,7 @@ fn award(work: &mut Work<'_>, record: &ClearingRecord, mut placed: BTreeMap<Orde
     });
     let pot = Pot {
         class: record.class,
+        way: Way::Bid,
         slot: record.slot,
         heights: record.heights,
         left: Credits::sum(record.awards.iter().map(|a| a.pay))

@@ -1,21 +1,23 @@
 //! What follows the entries of a block.
 //!
-//! In every block: unopened bids for which no appeal came forfeit their deposits, leases end whose sellers are overdue, whose offers are withdrawn (see `catalogue`), and buys of this block are decided at once if no bid of their
-//! class can be opened in this round.
+//! In every block: a tax that runs goes on (see `bank::turn`), unopened bids for which no appeal came forfeit their deposits,
+//! leases end whose sellers are overdue, whose offers are withdrawn (see `catalogue`), and buys of this block are decided
+//! at once if no bid of their class can be opened in this round.
 //!
 //! In the last block of a round, instead of the latter:
 //!
 //! 1. sealed bids of the round before, still not opened, leave the book (see `unopened`);
-//! 2. at a slot boundary the slot is settled (see `slot`);
-//! 3. bids that stood too long end;
-//! 4. every class is cleared (see `clear`);
-//! 5. waiting buys are decided, in the order that the beacon gives them (see `buy`);
-//! 6. changes of offers take effect (see `catalogue`).
+//! 2. at a slot boundary the pots are settled (see `slot`);
+//! 3. at a slot boundary the bank has its turn (see `bank::turn`), and the next slot begins for leases that go on;
+//! 4. bids that stood too long end;
+//! 5. every class is cleared (see `clear`);
+//! 6. waiting buys are decided, in the order that the beacon gives them (see `buy`);
+//! 7. changes of offers take effect (see `catalogue`).
 
 use crate::lease::Lease;
 use crate::order::Stage;
 use crate::work::Work;
-use crate::{book, buy, catalogue, clear, slot, tenancy, unopened};
+use crate::{bank, book, buy, catalogue, clear, slot, tenancy, unopened};
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::ids::{OfferId, OrderId};
 use gridbay_protocol::lease::LeaseEnd;
@@ -23,6 +25,7 @@ use gridbay_protocol::planted::{self, Planted};
 
 /// See the module.
 pub(crate) fn after_entries(work: &mut Work<'_>) {
+    bank::turn::go_on(work);
     unopened::forfeit(work);
     end_overdue(work);
     if work.closes_round() {
@@ -41,6 +44,8 @@ pub(crate) fn after_entries(work: &mut Work<'_>) {
 fn close_round(work: &mut Work<'_>) {
     unopened::close(work);
     if work.closes_slot() {
+        slot::settle_all(work);
+        bank::turn::turn(work);
         slot::turn(work);
     }
     time_out(work);

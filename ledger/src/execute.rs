@@ -7,6 +7,7 @@
 //! 5. invariants, then the roots.
 
 use crate::admit::Admitted;
+use crate::bank::figures;
 use crate::checked::CheckedBlock;
 use crate::records::RecordChanges;
 use crate::refusal::BlockRefusal;
@@ -129,6 +130,7 @@ pub(crate) fn place(work: &Work<'_>, entry: &Authentic) -> (u8, [u8; 32]) {
 /// What follows the entries, and the roots.
 pub(crate) fn finish(state: &State, mut work: Work<'_>) -> Outcome {
     close::after_entries(&mut work);
+    figures::close(&mut work);
     forget(&mut work);
     audit::check(&work);
     let changes = work.tables.into_changes();

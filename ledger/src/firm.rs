@@ -1,5 +1,6 @@
 //! Firm leases: held whatever others bid, slot by slot, each slot with a pot of its own.
 
+use crate::bank::Way;
 use crate::order::{Order, Stage};
 use crate::pot::{Pot, PotOffer};
 use crate::slot::seller;
@@ -67,6 +68,7 @@ pub(crate) fn hold(work: &mut Work<'_>, grant: Grant, heights: u64, taken: &[Cle
     let stake = tenancy::grant(work, grant);
     let record = Pot {
         class,
+        way: Way::Buy,
         slot,
         heights,
         left: paid,

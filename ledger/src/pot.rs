@@ -3,6 +3,7 @@
 //! There is one pot per clearing, and one per firm lease and slot. Together the pots of a class hold what its
 //! class purse holds.
 
+use crate::bank::Way;
 use gridbay_protocol::ids::{AccountId, ClassId, LeaseId, OfferId, OrderId};
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,8 @@ use serde::{Deserialize, Serialize};
 pub struct Pot {
     /// The class.
     pub class: ClassId,
+    /// How the units were sold.
+    pub way: Way,
     /// The slot.
     pub slot: u64,
     /// Heights sold, at least 1.

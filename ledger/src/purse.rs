@@ -1,8 +1,10 @@
 //! Purses and [`post`], the one function that moves money.
 //!
 //! A purse holds a balance in micro-credits. Only an account's may be negative, down to its credit
-//! line. A purse that holds nothing has no record.
+//! line. A purse that holds nothing has no record. Where the bank taxes savings, every movement of money has its say in
+//! them (see `bank::savings`).
 
+use crate::bank::{figures, savings};
 use crate::refusal::Refusal;
 use crate::work::Work;
 use gridbay_protocol::effect::Effect;
@@ -24,6 +26,7 @@ pub(crate) fn post(
     if amount == Credits::ZERO || from == to {
         return Ok(());
     }
+    savings::before(work, &from, &to);
     require(work, from, amount)?;
     let credited = balance(work, &to)
         .checked_add_unsigned(amount.micros())
@@ -38,6 +41,8 @@ pub(crate) fn post(
         reason,
         order,
     }));
+    figures::posted(work, reason, amount);
+    savings::after(work, &from, &to, amount);
     Ok(())
 }
 
@@ -55,10 +60,15 @@ pub(crate) fn require(work: &Work<'_>, from: Purse, amount: Credits) -> Result<(
     })
 }
 
-/// Most that can be debited: balance plus credit line.
+/// Most that can be debited: balance plus credit line, less what a running tax takes first.
 pub(crate) fn available(work: &Work<'_>, purse: &Purse) -> Credits {
     let line = credit_line(work, purse);
+    let pending = match purse {
+        Purse::Account(id) => savings::pending(work, id),
+        Purse::Escrow(_) | Purse::Class(_) | Purse::Bond(_) | Purse::Bank => 0,
+    };
     let free = i128::from(balance(work, purse)) + i128::from(line.micros());
+    let free = free - i128::from(pending);
     let free = u64::try_from(free.max(0)).unwrap_or(u64::MAX);
     Credits::from_micros(free).unwrap_or(Credits::MAX)
 }

@@ -1,12 +1,15 @@
 //! Queries for API and agents; nothing here changes the state. Ids that do not exist read as nothing.
 
 use crate::account::Account;
+use crate::bank::supply::{self, Supply};
+use crate::bank::{Epoch, Prices, Sweep, figures};
 use crate::lease::Lease;
 use crate::market::{self, Held};
 use crate::offer::Offer;
 use crate::order::{Order, Unopened};
 use crate::pot::Pot;
 use crate::state::{Chain, State};
+use gridbay_protocol::bank::Standing;
 use gridbay_protocol::class::Class;
 use gridbay_protocol::ids::{AccountId, ClassId, LeaseId, OfferId, OrderId};
 use gridbay_protocol::keys::PublicKey;
@@ -24,6 +27,8 @@ pub struct Balance {
     pub escrow: Credits,
     /// Paid for the running slot and not yet settled.
     pub in_use: Credits,
+    /// Tax that was due and found frozen: taken as money reaches the account.
+    pub arrears: Credits,
     /// What its units earn at the next boundary if all of them run to the end and are acknowledged.
     pub expected: Credits,
 }
@@ -86,7 +91,8 @@ impl State {
     }
     /// Name of a founding member.
     pub fn member_name(&self, account: &AccountId) -> Option<&str> {
-        self.constitution.members.get(account).map(String::as_str)
+        let founder = self.constitution.members.get(account);
+        founder.map(|founder| founder.name.as_str())
     }
     /// An account.
     pub fn account(&self, id: &AccountId) -> Option<&Account> {
@@ -112,6 +118,7 @@ impl State {
         let mut balance = Balance {
             free: self.purse(&Purse::Account(*id)),
             credit_line: account.credit_line,
+            arrears: self.arrears(id),
             ..Balance::default()
         };
         let unopened = self.records.unopened.iter();
@@ -127,6 +134,16 @@ impl State {
             balance.expected = sold.fold(balance.expected, |sum, s| more(sum, s.earns));
         }
         balance
+    }
+    /// Tax that an account owes on money that was frozen when it was due.
+    pub fn arrears(&self, id: &AccountId) -> Credits {
+        let savings = self.records.savings.get(id);
+        let micros = savings.map_or(0, |savings| savings.arrears);
+        Credits::from_micros(micros).unwrap_or(Credits::MAX)
+    }
+    /// What a founding member is due by the bank's policy; nothing for all other accounts.
+    pub fn standing(&self, id: &AccountId) -> Standing {
+        self.constitution.standing(id)
     }
     /// What is locked for an order.
     pub fn escrow(&self, order: &OrderId) -> Credits {
@@ -215,6 +232,31 @@ impl State {
             let units = offer.supply();
             (supply + units, free + units.saturating_sub(taken))
         })
+    }
+    /// How much money there is now; `None` never, unless the books are broken.
+    pub fn supply_of_money(&self) -> Option<Supply> {
+        let balances = self.records.purses.iter();
+        let balances = balances.filter(|(purse, _)| **purse != Purse::Bank);
+        let pool = u64::try_from(self.purse(&Purse::Bank)).ok()?;
+        supply::supply(balances.map(|(_, balance)| *balance), pool)
+    }
+    /// Payments and supply of the last epochs, ascending; the running one has no supply, and no record before its first
+    /// payment.
+    pub fn epochs(&self) -> impl Iterator<Item = (u64, &Epoch)> {
+        self.records.epochs.iter().map(|(n, epoch)| (*n, epoch))
+    }
+    /// Payments over mean supply in the epochs kept that have ended, in millionths; `None` if none has.
+    pub fn velocity(&self) -> Option<u64> {
+        supply::velocity(&figures::window(&self.records.epochs))
+    }
+    /// Prices of a class; `None` before its first sale.
+    pub fn prices(&self, class: &ClassId) -> Option<&Prices> {
+        self.records.prices.get(class)
+    }
+    /// Whether a tax is being taken, with the height at which it began and the last account that had its turn.
+    pub fn sweep(&self) -> Option<(u64, Sweep)> {
+        let (began, sweep) = self.records.sweeps.first_key_value()?;
+        Some((*began, *sweep))
     }
     /// Sums over the whole ledger.
     pub fn totals(&self) -> Totals {

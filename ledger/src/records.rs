@@ -1,6 +1,7 @@
 //! The records of the state, table by table. Every table is part of the state root; adding one is a line here.
 
 use crate::account::Account;
+use crate::bank::{Epoch, Prices, Savings, Sweep};
 use crate::lease::Lease;
 use crate::offer::Offer;
 use crate::order::{Crowd, Order, Unopened};
@@ -95,4 +96,12 @@ tables! {
     leases: LeaseId => Lease,
     /// Money paid for the running slot.
     pots: Hash32 => Pot,
+    /// What the bank knows of accounts' savings, where it taxes.
+    savings: AccountId => Savings,
+    /// The tax that runs, by the height at which it began.
+    sweeps: u64 => Sweep,
+    /// Payments and supply of the last epochs.
+    epochs: u64 => Epoch,
+    /// Prices of classes.
+    prices: ClassId => Prices,
 }

@@ -1,6 +1,6 @@
 //! The slot boundary, before its clearing:
 //!
-//! 1. every pot is settled and the class purses are empty;
+//! 1. every pot is settled and the class purses are empty: the moment for the bank's turn (see `bank::turn`);
 //! 2. leases that ran the whole slot count it if all their units were acknowledged by its end;
 //! 3. leases end that were cancelled, have used all slots of their order, or were firm through this slot (as undelivered
 //!    if that is what they are);
@@ -13,7 +13,8 @@
 //! - weight = `floor((earns - reserve * units sold) * s / (units sold * heights sold))`.
 //!
 //! An offer gets its floor and a share of the rest by largest remainder over the weights (if all are zero, over the
-//! floors; if those are zero too the rest goes to the bank). So an offer whose units all ran to the end, in a pot where
+//! floors; if those are zero too the rest goes to the bank). Where revenue is shared by all, the bank gets it in the
+//! sellers' place. So an offer whose units all ran to the end, in a pot where
 //! nothing was interrupted, gets exactly what the clearing said. Of that, the part of units whose seller had not
 //! acknowledged their lease goes back to the lease's buyer: `floor(offer's money * units * heights / s)`.
 //!
@@ -24,6 +25,7 @@
 //! `(c_k - r_k) + ... + (c_n - r_n)` is at least 0. Then so is the sum of all `(c_k - r_k) * s_k`: it is the sum over k of
 //! that tail times `s_k - s_(k-1)`.
 
+use crate::bank::figures;
 use crate::book;
 use crate::firm;
 use crate::market;
@@ -39,8 +41,8 @@ use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::Credits;
 use std::collections::BTreeMap;
 
-/// See the module.
-pub(crate) fn turn(work: &mut Work<'_>) {
+/// Step 1.
+pub(crate) fn settle_all(work: &mut Work<'_>) {
     let pots: Vec<Hash32> = work.tables.pots.iter().map(|(id, _)| *id).collect();
     for id in &pots {
         if let Some(pot) = work.tables.pots.remove(id) {
@@ -51,6 +53,10 @@ pub(crate) fn turn(work: &mut Work<'_>) {
         let left = purse::held(work, &Purse::Class(class.key.id()));
         assert_eq!(left, Credits::ZERO, "settled pots leave nothing");
     }
+}
+
+/// Steps 2 to 5.
+pub(crate) fn turn(work: &mut Work<'_>) {
     for id in market::leases(work) {
         count_and_end(work, &id);
     }
@@ -124,7 +130,7 @@ fn settle(work: &mut Work<'_>, pot: &Pot) {
         class,
         Purse::Bank,
         amount(unearned),
-        Reason::Earning,
+        Reason::Revenue,
         None,
     )
     .expect("the class holds what its pots hold");
@@ -149,7 +155,7 @@ fn weight(pot: &Pot, offer: &PotOffer, extent: u64) -> u64 {
     (excess * u128::from(extent) / sold) as u64
 }
 
-/// Pays an offer's money to its seller, except what undelivered units would have earned.
+/// Pays an offer's money to its seller, or to the bank where revenue is shared by all, except what undelivered units would have earned.
 fn pay_out(work: &mut Work<'_>, pot: &Pot, offer: &PotOffer, money: Credits, served: &[Served]) {
     let class = Purse::Class(pot.class);
     let all = extent(served);
@@ -165,8 +171,14 @@ fn pay_out(work: &mut Work<'_>, pot: &Pot, offer: &PotOffer, money: Credits, ser
             .expect("the class holds what its pots hold");
         tenancy::paid(work, &part.order, |sum| sum.saturating_sub(back));
     }
-    let to = Purse::Account(offer.seller);
-    post(work, class, to, left, Reason::Earning, None).expect("the class holds what its pots hold");
+    let delivered = served.iter().filter(|s| s.delivered);
+    let delivered = delivered.map(Served::extent).sum();
+    figures::sold(work, pot.class, pot.way, left, delivered);
+    let (to, reason) = match work.constitution.policy.bank.pools_revenue() {
+        true => (Purse::Bank, Reason::Revenue),
+        false => (Purse::Account(offer.seller), Reason::Earning),
+    };
+    post(work, class, to, left, reason, None).expect("the class holds what its pots hold");
 }
 
 /// Steps 2 and 3.

@@ -6,6 +6,7 @@ use crate::log::Frontier;
 use crate::records::Records;
 use crate::roots;
 use crate::tree::{Proof, Tree};
+use gridbay_protocol::bank::Standing;
 use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::class::Class;
 use gridbay_protocol::genesis::{Genesis, GenesisError, Policy};
@@ -44,7 +45,22 @@ pub(crate) struct Constitution {
     pub(crate) classes: Vec<Class>,
     pub(crate) by_id: BTreeMap<ClassId, usize>,
     pub(crate) validators: ValidatorSet,
-    pub(crate) members: BTreeMap<AccountId, String>,
+    pub(crate) members: BTreeMap<AccountId, Founder>,
+}
+
+/// A founding member.
+#[derive(Debug)]
+pub(crate) struct Founder {
+    pub(crate) name: String,
+    pub(crate) standing: Standing,
+}
+
+impl Constitution {
+    /// What an account is due by the bank's policy; nothing for all but members.
+    pub(crate) fn standing(&self, account: &AccountId) -> Standing {
+        let member = self.members.get(account);
+        member.map(|m| m.standing).unwrap_or_default()
+    }
 }
 
 /// Everything that the blocks so far have made true. Cloning costs time and memory in proportion to the records.
@@ -82,7 +98,11 @@ impl State {
         }
         for member in &genesis.members {
             let id = genesis.account(member);
-            members.insert(id, member.name.clone());
+            let founder = Founder {
+                name: member.name.clone(),
+                standing: genesis.standing(member),
+            };
+            members.insert(id, founder);
             let account = Account {
                 keys: member.keys.clone(),
                 sponsor: id,
@@ -196,6 +216,7 @@ impl State {
             || !self.records.unopened.is_empty()
             || !self.records.leases.is_empty()
             || !self.records.pots.is_empty()
+            || !self.records.sweeps.is_empty()
             || self.records.offers.values().any(|o| o.pending.is_some())
     }
     /// Proof of a record, or of its absence; `key` is a [`crate::record_key`].

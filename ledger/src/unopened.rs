@@ -135,7 +135,7 @@ pub(crate) fn excuse(work: &mut Work<'_>, id: &OrderId) {
 }
 
 fn end(work: &mut Work<'_>, id: &OrderId, to: Purse, reason: Reason, end: OrderEnd) {
-    let order = work.tables.unopened.remove(id);
+    let order = work.tables.unopened.get(id).cloned();
     let escrow = Purse::Escrow(*id);
     let deposit = purse::held(work, &escrow);
     post(work, escrow, to, deposit, reason, Some(*id)).expect("a purse bears what it holds");
@@ -149,5 +149,6 @@ fn end(work: &mut Work<'_>, id: &OrderId, to: Purse, reason: Reason, end: OrderE
             Some(*id),
         );
     }
+    work.tables.unopened.remove(id);
     work.emit(Effect::Order { order: *id, end });
 }

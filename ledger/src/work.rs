@@ -16,6 +16,8 @@ pub(crate) struct Work<'a> {
     pub(crate) effects: Vec<Effect>,
     /// Buys of this block, in the order of its entries.
     pub(crate) bought: Vec<OrderId>,
+    /// Micro-credits of payments in this block.
+    pub(crate) volume: u64,
 }
 
 impl<'a> Work<'a> {
@@ -36,6 +38,7 @@ impl<'a> Work<'a> {
             tables: state.records.tables(),
             effects: Vec::new(),
             bought: Vec::new(),
+            volume: 0,
         }
     }
     pub(crate) fn emit(&mut self, effect: Effect) {

@@ -74,6 +74,7 @@ fn genesis() -> Genesis {
         }],
         endowment: credits("100"),
         credit_line: Credits::ZERO,
+        weight: 1,
         validator,
         addresses: vec![],
     };

@@ -33,6 +33,7 @@ fn genesis() -> Genesis {
         }],
         endowment: Credits::ZERO,
         credit_line: Credits::ZERO,
+        weight: 1,
         validator: Some(MemberValidator {
             key: key(n).public(),
             node: key(n + 50).public(),

@@ -1,19 +1,21 @@
 //! Bank policy: who gets the revenue, and whether money that lies idle is taxed. Data that members vote on.
 //!
-//! Two presets, and anything between them:
+//! Three presets ([`Preset`]), and anything between them:
 //!
 //! - [`BankPolicy::owners`], the default: what buyers pay goes to the owners of the units; there is no tax; members trade
 //!   on mutual credit, each up to the line voted for it. Money is earned.
 //! - [`BankPolicy::mirage`]: members are endowed with a baseline; revenue is shared by all, by their shares; savings
 //!   above the baseline are taxed and go to those below theirs. Money is a ration that comes back.
+//! - [`BankPolicy::bellagio`], as it was revised: what buyers pay goes to the owners of the units, over a baseline and
+//!   the same tax. Owners may earn, but nobody hoards.
 //!
 //! A member has a weight, 1 unless the vote says otherwise: its baseline and its shares are those of the policy times
 //! the weight (Mirage: 16 projects of weight 1 and 2 of weight 2, 1,000 credits and 1,000 shares each). Accounts that
 //! members open have neither; what they hold is taxed from the first micro-credit, so that opening accounts neither
 //! mints money nor hides it.
 //!
-//! Periods count heights, as rounds and slots do. A network at rest makes blocks at its heartbeat, so its periods are
-//! longer by the clock than a busy one's.
+//! Periods count heights, as rounds and slots do, and what is due falls due at the slot boundary that ends its period or
+//! comes next. A network at rest makes blocks at its heartbeat, so its periods are longer by the clock than a busy one's.
 
 use crate::units::{Credits, MICROS_PER_CREDIT};
 use serde::{Deserialize, Serialize};
@@ -87,8 +89,43 @@ pub enum Redistribution {
     Deficit,
 }
 
+/// A policy by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Preset {
+    /// [`BankPolicy::owners`], with credit lines up to any amount: each is voted for by itself.
+    Owners,
+    /// [`BankPolicy::mirage`].
+    Mirage,
+    /// [`BankPolicy::bellagio`].
+    Bellagio,
+}
+
+impl Preset {
+    /// All of them.
+    pub const ALL: [Preset; 3] = [Preset::Owners, Preset::Mirage, Preset::Bellagio];
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Preset::Owners => "owners",
+            Preset::Mirage => "mirage",
+            Preset::Bellagio => "bellagio",
+        }
+    }
+    /// Its policy for blocks of that interval.
+    #[must_use]
+    pub fn policy(self, block_interval_ms: u64) -> BankPolicy {
+        match self {
+            Preset::Owners => BankPolicy::default(),
+            Preset::Mirage => BankPolicy::mirage(block_interval_ms),
+            Preset::Bellagio => BankPolicy::bellagio(block_interval_ms),
+        }
+    }
+}
+
 /// What a member is due by its weight.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
     /// Its endowment and tax-free savings.
     pub base: Credits,
@@ -134,6 +171,15 @@ impl BankPolicy {
         }
     }
 
+    /// The revised Bellagio: as [`BankPolicy::mirage`], but with the revenue to the owners of the units.
+    #[must_use]
+    pub fn bellagio(block_interval_ms: u64) -> BankPolicy {
+        BankPolicy {
+            revenue: Revenue::Owners,
+            ..BankPolicy::mirage(block_interval_ms)
+        }
+    }
+
     /// Whether all values are in range and what is shared out has somebody to go to.
     #[must_use]
     pub fn is_valid(&self) -> bool {
@@ -161,25 +207,43 @@ impl BankPolicy {
         })
     }
 
-    /// Whether the pool is shared out at a height.
+    /// Whether a weight says anything: there is a baseline or there are shares for it to multiply.
     #[must_use]
-    pub fn shares_at(&self, height: u64) -> bool {
+    pub fn weighs(&self) -> bool {
+        self.baseline > Credits::ZERO || self.shares > 0
+    }
+
+    /// Whether what is paid goes to the pool, which is shared out, instead of to the owners of the units.
+    #[must_use]
+    pub fn pools_revenue(&self) -> bool {
         match self.revenue {
             Revenue::Owners => false,
-            Revenue::Shares { every } => falls(height, every),
+            Revenue::Shares { .. } => true,
         }
     }
 
-    /// The tax to take at a height. Profits, if due at the same height, are shared out before it.
+    /// Whether the pool is shared out at the boundary of a slot of so many heights.
     #[must_use]
-    pub fn tax_at(&self, height: u64) -> Option<SavingsTax> {
-        self.tax.filter(|tax| falls(height, tax.every))
+    pub fn shares_at(&self, boundary: u64, slot_heights: u64) -> bool {
+        match self.revenue {
+            Revenue::Owners => false,
+            Revenue::Shares { every } => falls(boundary, slot_heights, every),
+        }
+    }
+
+    /// The tax to take at the boundary of a slot. Profits, if due at the same boundary, are shared out before it.
+    #[must_use]
+    pub fn tax_at(&self, boundary: u64, slot_heights: u64) -> Option<SavingsTax> {
+        self.tax
+            .filter(|tax| falls(boundary, slot_heights, tax.every))
     }
 }
 
-/// Whether a height ends a period. None does if periods have no length.
-fn falls(height: u64, every: u64) -> bool {
-    height > 0 && height.checked_rem(every) == Some(0)
+/// Whether a period ends at one of the heights of the slot that ends at `boundary`. None does if periods have no length.
+/// Several that end within one slot are one.
+fn falls(boundary: u64, slot_heights: u64, every: u64) -> bool {
+    let periods = |height: u64| height.checked_div(every);
+    periods(boundary) > periods(boundary.saturating_sub(slot_heights))
 }
 
 #[cfg(test)]
@@ -190,20 +254,23 @@ mod tests {
     #[test]
     fn presets_are_in_range_and_survive_the_codec() {
         let owners = BankPolicy::default();
-        for policy in [owners, BankPolicy::mirage(250), BankPolicy::mirage(0)] {
+        let presets = Preset::ALL.map(|preset| preset.policy(250));
+        for policy in presets.into_iter().chain([BankPolicy::mirage(0)]) {
             assert!(policy.is_valid(), "{policy:?}");
             let bytes = codec::encode(&policy);
             assert_eq!(codec::decode::<BankPolicy>(&bytes, 1_000), Ok(policy));
         }
-        assert_eq!((owners.shares_at(4), owners.tax_at(4)), (false, None));
+        assert_eq!((owners.shares_at(4, 1), owners.tax_at(4, 1)), (false, None));
+        assert!(!owners.weighs() && BankPolicy::bellagio(250).weighs());
     }
 
     #[test]
     fn mirage_by_the_hour() {
         let mirage = BankPolicy::mirage(1_000);
         let heights = |due: &dyn Fn(u64) -> bool| (0..=28_800).filter(|h| due(*h)).count();
-        assert_eq!(heights(&|h| mirage.shares_at(h)), 8);
-        assert_eq!(heights(&|h| mirage.tax_at(h).is_some()), 2);
+        assert_eq!(heights(&|h| mirage.shares_at(h, 1)), 8);
+        assert_eq!(heights(&|h| mirage.tax_at(h, 1).is_some()), 2);
+        assert!(!BankPolicy::bellagio(1_000).shares_at(3_600, 1));
         let double = mirage.standing(2).unwrap();
         assert_eq!(
             (double.base.to_string().as_str(), double.shares),
@@ -262,7 +329,20 @@ mod tests {
             ..good
         };
         assert!(widest.is_valid() && widest.standing(WEIGHT).is_some());
-        assert!(taxed(&|tax| tax.every = 0).tax_at(7).is_none());
+        assert!(taxed(&|tax| tax.every = 0).tax_at(7, 1).is_none());
+    }
+
+    #[test]
+    fn what_is_due_waits_for_the_boundary() {
+        let mut policy = BankPolicy::mirage(1_000);
+        policy.revenue = Revenue::Shares { every: 7 };
+        // Slots of 4 heights: periods end at 7, 14, 21, 28, and 28 is a boundary itself.
+        let boundaries = (1..=8).map(|slot| 4 * slot);
+        let due: Vec<u64> = boundaries.filter(|b| policy.shares_at(*b, 4)).collect();
+        assert_eq!(due, [8, 16, 24, 28]);
+        // Periods shorter than a slot count as a slot.
+        policy.revenue = Revenue::Shares { every: 1 };
+        assert!((1..=8).all(|slot| policy.shares_at(4 * slot, 4)));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Genesis: the constitution of a network. Its hash is the network's id.
 
 use crate::account::{AccountKey, keys_are_valid};
+use crate::bank::{BankPolicy, Standing};
 use crate::calendar::Calendar;
 use crate::class::{Class, name_is_valid};
 use crate::codec::{self, CodecError};
@@ -36,6 +37,8 @@ pub struct Policy {
     pub delivery_heights: u64,
     /// Accounts one member's invitations and key may open.
     pub accounts_per_member: u32,
+    /// Who gets the revenue, and whether savings are taxed.
+    pub bank: BankPolicy,
 }
 
 impl Policy {
@@ -52,6 +55,7 @@ impl Policy {
             max_firm_slots: 43_200,
             delivery_heights: 40,
             accounts_per_member: 1_000,
+            bank: BankPolicy::default(),
         }
     }
     /// Blocks every second, rounds of 5 s, slots of 60 s: for a federation over a wide area.
@@ -67,6 +71,7 @@ impl Policy {
             max_firm_slots: 1_440,
             delivery_heights: 60,
             accounts_per_member: 1_000,
+            bank: BankPolicy::default(),
         }
     }
     /// Nominal length of a slot in milliseconds: what hourly prices are converted with.
@@ -83,6 +88,7 @@ impl Policy {
             && (50..=60_000).contains(&self.propose_timeout_ms)
             && (1..=limits::ORDER_SLOTS).contains(&self.max_firm_slots)
             && (1..=limits::ORDER_WINDOW).contains(&self.delivery_heights)
+            && self.bank.is_valid()
     }
 }
 
@@ -96,8 +102,10 @@ pub struct Member {
     pub keys: Vec<AccountKey>,
     /// Money minted to it at the start.
     pub endowment: Credits,
-    /// How far its balance may fall below zero (mutual credit between institutions).
+    /// How far its balance may fall below zero (mutual credit between institutions), within what the bank allows.
     pub credit_line: Credits,
+    /// What multiplies the bank's baseline and shares for it, 1 to [`crate::bank::WEIGHT`]; 1 if there is neither.
+    pub weight: u32,
     /// Its validator, if it runs one.
     pub validator: Option<MemberValidator>,
     /// Addresses of its node (multiaddr text), for joining.
@@ -155,6 +163,26 @@ pub enum GenesisError {
         /// Rules found.
         rules: u32,
     },
+    /// A credit line beyond what the bank allows.
+    #[error("member {member} has a credit line of {line}, the bank allows {limit}")]
+    CreditLine {
+        /// The member.
+        member: String,
+        /// Its line.
+        line: Credits,
+        /// The bank's limit.
+        limit: Credits,
+    },
+    /// A weight out of range, or one that would multiply nothing.
+    #[error("member {member} has a weight of {weight}, this bank knows 1 to {most}")]
+    Weight {
+        /// The member.
+        member: String,
+        /// Its weight.
+        weight: u32,
+        /// The highest weight under this bank.
+        most: u32,
+    },
     /// A value out of range; names the part.
     #[error("{0} is out of range, repeated or out of order")]
     Invalid(String),
@@ -211,6 +239,7 @@ impl Genesis {
         if !ordered || self.members.len() > limits::MEMBERS {
             return invalid("list of members".into());
         }
+        self.check_bank()?;
         // Nobody can ever hold more than all endowments and all credit together.
         let money = self
             .members
@@ -223,6 +252,37 @@ impl Genesis {
             return invalid("list of validators".into());
         }
         Ok(())
+    }
+    /// The members against the bank's policy.
+    fn check_bank(&self) -> Result<(), GenesisError> {
+        let bank = &self.policy.bank;
+        let most = if bank.weighs() {
+            crate::bank::WEIGHT
+        } else {
+            1
+        };
+        for member in &self.members {
+            if !(1..=most).contains(&member.weight) {
+                return Err(GenesisError::Weight {
+                    member: member.name.clone(),
+                    weight: member.weight,
+                    most,
+                });
+            }
+            if member.credit_line > bank.credit_limit {
+                return Err(GenesisError::CreditLine {
+                    member: member.name.clone(),
+                    line: member.credit_line,
+                    limit: bank.credit_limit,
+                });
+            }
+        }
+        Ok(())
+    }
+    /// What a founding member is due by the bank's policy; nothing for a weight out of range, which the check refuses.
+    pub fn standing(&self, member: &Member) -> Standing {
+        let standing = self.policy.bank.standing(member.weight);
+        standing.unwrap_or_default()
     }
     /// Account of a founding member.
     pub fn account(&self, member: &Member) -> AccountId {

@@ -70,6 +70,10 @@ pub const CLOCK_AHEAD_MS: u64 = 1_000;
 pub const GENESIS_MS: u64 = 1 << 48;
 /// Heights of one election epoch.
 pub const EPOCH_HEIGHTS: u64 = 1_200;
+/// Accounts whose savings one block taxes. The tax of all accounts takes as many blocks as it needs.
+pub const LEVIES_PER_BLOCK: usize = 4_096;
+/// Epochs of which the ledger keeps what the bank publishes: at four blocks a second more than five hours.
+pub const EPOCHS_PUBLISHED: usize = 64;
 /// Characters of a name (member, class, invitation).
 pub const NAME_CHARS: usize = 64;
 /// Validity of an invitation in heights at the most.

@@ -51,6 +51,16 @@ pub enum Reason {
     Bond,
     /// From a seller's stake to the buyer it failed.
     Damages,
+    /// What a slot earned that goes to the bank: all of it under revenue by shares, else what no seller has earned.
+    Revenue,
+    /// A member's part of the bank's pool.
+    Profit,
+    /// The tax on savings.
+    Tax,
+    /// Tax that was due on frozen money and is taken as money reaches the account.
+    Arrears,
+    /// From the bank's pool to a member below its baseline.
+    Relief,
 }
 
 /// One movement of money.

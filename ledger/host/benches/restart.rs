@@ -58,6 +58,7 @@ fn genesis() -> Genesis {
         }],
         endowment: Credits::from_micros(1_000_000_000).unwrap(),
         credit_line: Credits::ZERO,
+        weight: 1,
         validator: (i == 0).then(|| MemberValidator {
             key: consensus,
             node: key(101).public(),

@@ -318,6 +318,7 @@ mod tests {
                 keys,
                 endowment: Credits::ZERO,
                 credit_line: Credits::ZERO,
+                weight: 1,
                 validator: Some(validator),
                 addresses: vec![],
             }],

@@ -21,24 +21,27 @@
 //! given away have no price and do not count. Nothing is decided by the index: who sells to himself can move it.
 
 use gridbay_protocol::fixed::ONE;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Most items of a class: the ways of sale, twice over.
 pub const ITEMS: usize = 16;
 /// Micro-credits paid for an item in one period are below this.
 pub const PAID: u64 = 1 << 63;
-/// Units of an item sold in one period, each for one slot, are below this: all units of a class in 262,144 slots.
+/// Units of an item sold in one period, each for one height or one slot, are below this: all units of a class 262,144
+/// times.
 pub const UNITS: u64 = 1 << 32;
 
 /// Bits behind the point of a basket's cost.
 const COST_BITS: u32 = 28;
 
 /// What was sold of an item in one period.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Sales {
     /// Micro-credits paid, below [`PAID`].
     pub paid: u64,
-    /// Units, each for one slot, below [`UNITS`].
+    /// Units, each for the same time, below [`UNITS`].
     pub units: u64,
 }
 
@@ -54,7 +57,8 @@ pub enum IndexError<K> {
 }
 
 /// An index with what its next link needs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, bound(deserialize = "K: Ord + Deserialize<'de>"))]
 pub struct Index<K> {
     /// The index in Q32, never zero.
     value: u64,

@@ -14,16 +14,25 @@
 //!
 //! What the bank publishes is in [`supply`] (how much money there is, how fast it turns over) and in [`index`] (what a
 //! class costs compared with its first period).
+//!
+//! The ledger calls the rules in `turn`, keeps what they need to know of accounts in `savings`, and what is published in
+//! `figures`.
 
 mod books;
 mod clear;
+pub(crate) mod figures;
 pub mod index;
+pub(crate) mod savings;
 pub mod supply;
 mod tax;
+pub(crate) mod turn;
 
 pub use books::{Account, Bank, BankError, Bid};
 pub use clear::{Revenue, Winner, by_owners, profits};
+pub use figures::{Epoch, Prices, Way};
+pub use savings::Savings;
 pub use tax::{Levy, Tax, even_out, levy, tax};
+pub use turn::Sweep;
 
 /// What the rules need to know of an account. All money of a ledger together is below 2^63 micro-credits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -9,13 +9,15 @@
 //!
 //! **Velocity** over a window of equal periods (slots, or epochs) is the volume of payments in the window over the
 //! mean of what circulated: `sum(volume) * periods * 10^6 / sum(circulating)`, rounded down, in millionths. A million
-//! means that every credit was spent once in the window. [`is_payment`] says what counts: what somebody earned.
+//! means that every credit was spent once in the window. [`is_payment`] says what counts: what units sold have earned.
 //! Deposits, locks and their return move nothing to anybody; transfers and endowments may be one owner's two pockets.
 
 use gridbay_protocol::payment::Reason;
+use serde::{Deserialize, Serialize};
 
 /// How much money there is, in micro-credits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Supply {
     /// What all purses together hold, less the credit drawn.
     pub minted: u64,
@@ -60,7 +62,10 @@ pub struct Turnover {
 /// Whether a posting counts as a payment.
 #[must_use]
 pub fn is_payment(reason: Reason) -> bool {
-    matches!(reason, Reason::Earning | Reason::Compensation)
+    matches!(
+        reason,
+        Reason::Earning | Reason::Revenue | Reason::Compensation
+    )
 }
 
 /// Payments over mean supply in millionths. `None` if nothing circulated, or if the figure is beyond 64 bits.
@@ -114,6 +119,8 @@ mod tests {
             Some(1_000_000_000)
         );
         assert_eq!(velocity(&[turnover(u64::MAX, 1)]), None);
-        assert!(is_payment(Reason::Earning) && !is_payment(Reason::Refund));
+        assert!(is_payment(Reason::Earning) && is_payment(Reason::Revenue));
+        let others = [Reason::Refund, Reason::Tax, Reason::Profit, Reason::Relief];
+        assert!(!others.into_iter().any(is_payment));
     }
 }

@@ -4,19 +4,23 @@
 //! balances are those of a plain map fed by the postings (I1); two states agree (I2, in `World::block`); an entry is
 //! taken once (I4); leases never share a unit (I8); every clearing record is within supply, at or above reserves, at or
 //! below bids, sells the cheapest units and pays out what was paid (I5, I16); what running units cost covers their
-//! reserves.
+//! reserves; who owes tax on frozen money has nothing free above his baseline.
+//!
+//! Once with revenue to the owners, and once under Mirage's bank.
 
 use crate::appeals::{appeal, receipts};
 use crate::record::check_record;
 use crate::trade::{bid, order, terms};
-use crate::world::{World, credits, key};
+use crate::world::{World, credits, key, policy};
+use gridbay_protocol::bank::{BankPolicy, Revenue, SavingsTax};
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::entry::EntryBody;
+use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::ids::{AccountId, ClassId, EntryId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEvent, Share};
 use gridbay_protocol::offer::Reclaim;
 use gridbay_protocol::order::{Bid, Buy, Open};
-use gridbay_protocol::payment::Purse;
+use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::stage::Authentic;
 use gridbay_protocol::units::Price;
 use std::collections::{BTreeMap, BTreeSet};
@@ -277,7 +281,14 @@ fn check(world: &World, memory: &mut Memory, effects: &[Effect]) {
         let kind = match effect {
             Effect::Posting(p) => {
                 assert!(p.amount > credits(0) && p.from != p.to);
-                "posting"
+                match p.reason {
+                    Reason::Profit => "profit",
+                    Reason::Tax => "tax",
+                    Reason::Relief => "relief",
+                    Reason::Revenue => "revenue",
+                    Reason::Earning => "earning",
+                    _ => "posting",
+                }
             }
             Effect::Clearing(record) => {
                 check_record(record);
@@ -325,21 +336,39 @@ fn check(world: &World, memory: &mut Memory, effects: &[Effect]) {
         assert!(units <= world.state.offer(&offer).unwrap().bound);
     }
     assert_eq!(memory.leases.len(), world.state.leases().count());
+    check_arrears(world);
     assert_eq!(world.model.values().sum::<i128>(), 4_000_000);
     for (purse, balance) in &world.model {
         assert_eq!(i128::from(world.state.purse(purse)), *balance, "{purse:?}");
-        let line = if *purse == Purse::Account(world.member(1)) {
-            500
-        } else {
-            0
-        };
+        let in_debt = *purse == Purse::Account(world.member(1));
+        let line = if in_debt { 500 } else { 0 };
+        let line = line.min(i128::from(world.state.policy().bank.credit_limit.micros()));
         assert!(*balance >= -line);
     }
 }
 
-fn run(seed: u64, blocks: u32) -> BTreeMap<&'static str, u32> {
+fn check_arrears(world: &World) {
+    for (id, _) in world.state.accounts() {
+        let balance = world.state.balance(id);
+        let base = world.state.standing(id).base.micros() as i64;
+        let all = balance.free + balance.escrow.micros() as i64;
+        let owes = balance.arrears > credits(0);
+        assert!(!owes || balance.free <= 0 || all <= base, "{balance:?}");
+    }
+}
+
+/// Mirage's bank with the members' money as their baseline, sharing profits at every boundary.
+fn mirage() -> BankPolicy {
+    let mut bank = BankPolicy::mirage(250);
+    bank.baseline = credits(1_000_000);
+    bank.revenue = Revenue::Shares { every: 8 };
+    bank.tax = bank.tax.map(|tax| SavingsTax { every: 24, ..tax });
+    bank
+}
+
+fn run(seed: u64, blocks: u32, bank: BankPolicy) -> BTreeMap<&'static str, u32> {
     let mut dice = Dice(seed);
-    let mut world = World::new();
+    let mut world = World::with(Policy { bank, ..policy() });
     let mut memory = Memory::default();
     let drained = if seed.is_multiple_of(3) { 999_000 } else { 0 };
     if drained > 0 {
@@ -400,17 +429,33 @@ fn run(seed: u64, blocks: u32) -> BTreeMap<&'static str, u32> {
 
 #[test]
 fn random_blocks_keep_every_invariant() {
+    let total = runs(8, BankPolicy::default());
+    reached(&total, &["earning"]);
+}
+
+#[test]
+fn random_blocks_keep_every_invariant_under_mirage() {
+    let total = runs(8, mirage());
+    reached(&total, &["revenue", "profit", "tax", "relief"]);
+    assert!(!total.contains_key("earning"));
+}
+
+fn runs(seeds: u64, bank: BankPolicy) -> BTreeMap<&'static str, u32> {
     let mut total: BTreeMap<&'static str, u32> = BTreeMap::new();
-    let runs: Vec<_> = (0..8)
-        .map(|seed| std::thread::spawn(move || run(seed, 400)))
+    let runs: Vec<_> = (0..seeds)
+        .map(|seed| std::thread::spawn(move || run(seed, 400, bank)))
         .collect();
     for run in runs {
         for (kind, count) in run.join().expect("a run keeps every invariant") {
             *total.entry(kind).or_default() += count;
         }
     }
-    // The generator reaches every kind of effect often enough to mean something.
-    for kind in [
+    total
+}
+
+/// The generator reaches every kind of effect often enough to mean something.
+fn reached(total: &BTreeMap<&'static str, u32>, also: &[&str]) {
+    let usual = [
         "posting",
         "clearing",
         "buy",
@@ -422,7 +467,8 @@ fn random_blocks_keep_every_invariant() {
         "end",
         "start",
         "renewal",
-    ] {
+    ];
+    for kind in usual.iter().chain(also) {
         let count = total.get(kind).copied().unwrap_or(0);
         assert!(count >= 20, "only {count} of {kind}: {total:?}");
     }

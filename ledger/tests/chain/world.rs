@@ -60,13 +60,16 @@ pub(crate) fn policy() -> Policy {
     }
 }
 
-/// Four members with 1,000,000 micro-credits each; the first has a credit line of 500. All run validators.
+/// Four members with 1,000,000 micro-credits each; the first has a credit line of 500, if the bank allows it. All run
+/// validators.
 pub(crate) fn genesis(policy: Policy) -> Genesis {
+    let limit = policy.bank.credit_limit;
     let member = |n: u8| Member {
         name: format!("member{n}"),
         keys: all_roles(&key(n)),
         endowment: credits(1_000_000),
-        credit_line: credits(if n == 1 { 500 } else { 0 }),
+        credit_line: credits(if n == 1 { 500 } else { 0 }).min(limit),
+        weight: 1,
         validator: Some(MemberValidator {
             key: key(100 + n).public(),
             node: key(150 + n).public(),

@@ -2,9 +2,10 @@
 
 use super::ApiError;
 use super::types::{
-    AuctionProof, AuctionSummary, Balance, BlockInfo, ClassPrice, Invite, InviteRequest, JobId,
-    JobRecord, JobRequest, LogChunk, Movement, NodeStatus, Offer, OfferRequest, Prospect, Quote,
-    SignedHeader, Staged, Stream, TransferRequest, Transferred, Want, Why, Wish,
+    AuctionProof, AuctionSummary, Balance, BankReport, BlockInfo, ClassPrice, Invite,
+    InviteRequest, JobId, JobRecord, JobRequest, LogChunk, Movement, NodeStatus, Offer,
+    OfferRequest, Prospect, Quote, SignedHeader, Staged, Stream, TransferRequest, Transferred,
+    Want, Why, Wish,
 };
 use axum::body::Bytes;
 use futures::stream::BoxStream;
@@ -93,6 +94,8 @@ pub trait Backend: Send + Sync + 'static {
 
     /// Balance of an account, of the node's own if `None`.
     fn balance(&self, account: Option<AccountId>) -> impl Future<Output = Answer<Balance>> + Send;
+    /// What the bank publishes.
+    fn bank(&self) -> impl Future<Output = Answer<BankReport>> + Send;
     /// Moves money, once for each idempotency key however often it comes; answers once that is on the
     /// ledger, in a block that is final and on this node's disk.
     fn transfer(

@@ -11,6 +11,7 @@
 
 mod again;
 mod auction;
+mod bank;
 mod board;
 mod content;
 mod failure;
@@ -31,9 +32,10 @@ mod transfer;
 mod why;
 
 use crate::api::types::{
-    AuctionProof, AuctionSummary, Balance, BlockInfo, ClassPrice, Invite, InviteRequest, JobId,
-    JobRecord, JobRequest, LogChunk, Movement, NodeStatus, Offer, OfferRequest, Prospect, Quote,
-    SignedHeader, Staged, Stream, TransferRequest, Transferred, Want, Why, Wish,
+    AuctionProof, AuctionSummary, Balance, BankReport, BlockInfo, ClassPrice, Invite,
+    InviteRequest, JobId, JobRecord, JobRequest, LogChunk, Movement, NodeStatus, Offer,
+    OfferRequest, Prospect, Quote, SignedHeader, Staged, Stream, TransferRequest, Transferred,
+    Want, Why, Wish,
 };
 use crate::api::{ApiError, Backend, ContentStream};
 use crate::body::BodyHandle;
@@ -239,6 +241,9 @@ impl Backend for NodeBackend {
     }
     async fn history(&self, account: Option<AccountId>, limit: usize) -> Answer<Vec<Movement>> {
         self.movements(account, limit).await
+    }
+    async fn bank(&self) -> Answer<BankReport> {
+        self.bank_report().await
     }
     async fn head(&self) -> Answer<BlockInfo> {
         let height = self.query(|core| core.state().height()).await?;

@@ -8,12 +8,14 @@ use super::context::Context;
 use super::error::{CliError, chain};
 use super::exit::Exit;
 use super::member::{MemberArgs, MemberFile};
+use crate::api::types::amount;
 use crate::config::parse;
 use crate::ui::Table;
 use clap::{Args, Subcommand, ValueEnum};
+use gridbay_protocol::bank::Preset;
 use gridbay_protocol::beacon;
 use gridbay_protocol::class::{Class, ClassKey, Isolation};
-use gridbay_protocol::genesis::{FORMAT, Genesis, Member, Policy, RULES};
+use gridbay_protocol::genesis::{FORMAT, Genesis, GenesisError, Member, Policy, RULES};
 use gridbay_protocol::ids::{AccountId, Hash32, NetworkId};
 use gridbay_protocol::units::{Credits, Price};
 use serde::{Deserialize, Serialize};
@@ -46,6 +48,10 @@ pub(super) struct FoundArgs {
     /// Pacing: rounds of 1 s and slots of 2 s, or of 5 s and 60 s
     #[arg(long, value_enum, default_value = "wide-area")]
     policy: Pace,
+    /// The bank: revenue to the owners of the units and mutual credit; revenue by shares and a tax on
+    /// savings; or revenue to the owners and the tax
+    #[arg(long, value_enum, default_value = "owners")]
+    bank: BankPreset,
     /// Where to write the genesis
     #[arg(long, value_name = "FILE", default_value = "genesis.cbor")]
     out: PathBuf,
@@ -63,6 +69,23 @@ enum Pace {
     WideArea,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum BankPreset {
+    Owners,
+    Mirage,
+    Bellagio,
+}
+
+impl BankPreset {
+    fn preset(self) -> Preset {
+        match self {
+            BankPreset::Owners => Preset::Owners,
+            BankPreset::Mirage => Preset::Mirage,
+            BankPreset::Bellagio => Preset::Bellagio,
+        }
+    }
+}
+
 impl Pace {
     fn policy(self) -> Policy {
         match self {
@@ -78,6 +101,7 @@ struct Founded {
     network: NetworkId,
     name: String,
     file: PathBuf,
+    bank: String,
     members: Vec<FoundedMember>,
     classes: Vec<String>,
 }
@@ -87,6 +111,9 @@ struct FoundedMember {
     name: String,
     account: AccountId,
     power: u64,
+    weight: u32,
+    #[serde(with = "amount")]
+    endowment: Credits,
 }
 
 impl FoundArgs {
@@ -95,6 +122,7 @@ impl FoundArgs {
             return args.run(at);
         }
         let out = self.out.clone();
+        let bank = self.bank.preset().name().to_owned();
         let genesis = self.genesis()?;
         fs::write(&out, genesis.encode()).map_err(|error| {
             let why = format!("{}: {error}", out.display());
@@ -104,11 +132,14 @@ impl FoundArgs {
             name: m.name.clone(),
             account: genesis.account(m),
             power: m.validator.as_ref().map_or(0, |v| v.power),
+            weight: m.weight,
+            endowment: m.endowment,
         };
         let founded = Founded {
             network: genesis.network(),
             name: genesis.name.clone(),
             file: out,
+            bank,
             members: genesis.members.iter().map(member).collect(),
             classes: genesis.classes.iter().map(|c| c.name.clone()).collect(),
         };
@@ -123,9 +154,11 @@ impl FoundArgs {
         if let Some(path) = &self.list {
             members.extend(read_list(path)?);
         }
-        let mut members: Vec<Member> = members.into_iter().map(MemberFile::member).collect();
+        let mut policy = self.policy.policy();
+        policy.bank = self.bank.preset().policy(policy.block_interval_ms);
+        let members = members.into_iter();
+        let mut members: Vec<Member> = members.map(|file| file.member(&policy.bank)).collect();
         members.sort_by(|a, b| a.name.cmp(&b.name));
-        let policy = self.policy.policy();
         let mut classes = Vec::new();
         for spec in &self.classes {
             let class = class(spec, policy.slot_ms()).map_err(|why| {
@@ -152,7 +185,15 @@ impl FoundArgs {
             beacon: Hash32(beacon),
         };
         genesis.check().map_err(|error| {
-            let next = "names are unique, and at least one member has a validator";
+            let next = match error {
+                GenesisError::CreditLine { .. } => {
+                    "choose --bank owners for credit lines, or describe the member without one"
+                }
+                GenesisError::Weight { .. } => {
+                    "weights count with --bank mirage or bellagio; describe the member with --weight 1"
+                }
+                _ => "names are unique, and at least one member has a validator",
+            };
             not_founded(Exit::USAGE, error.to_string(), next)
         })?;
         Ok(genesis)
@@ -256,18 +297,21 @@ fn mebibytes(text: &str) -> Result<u64, String> {
 }
 
 fn table(founded: &Founded) -> String {
-    let mut table = Table::new(&["MEMBER", ">POWER", "ACCOUNT"]);
+    let mut table = Table::new(&["MEMBER", ">POWER", ">WEIGHT", ">ENDOWMENT", "ACCOUNT"]);
     for member in &founded.members {
         table.row([
             member.name.clone(),
             member.power.to_string(),
+            member.weight.to_string(),
+            member.endowment.to_string(),
             member.account.to_hex(),
         ]);
     }
     format!(
-        "network {} {}\nwrote {}; each member runs: gridbay join {}\n\n{}",
+        "network {} {}\nbank {}\nwrote {}; each member runs: gridbay join {}\n\n{}",
         founded.name,
         founded.network.to_hex(),
+        founded.bank,
         founded.file.display(),
         founded.file.display(),
         table.render()

@@ -1,11 +1,11 @@
-//! `ledger balance|transfer|history|verify`.
+//! `ledger balance|transfer|history|bank|verify`.
 
 use super::chain::walk;
 use super::context::Context;
 use super::error::{CliError, During as _};
 use super::text;
 use crate::api::client::Client;
-use crate::api::types::{Balance, Movement, TransferRequest, Transferred};
+use crate::api::types::{Balance, BankReport, Movement, TransferRequest, Transferred};
 use crate::config::parse;
 use crate::keys::random;
 use crate::ui::Table;
@@ -44,6 +44,8 @@ pub(super) enum LedgerCommand {
         #[arg(long, default_value_t = 20)]
         limit: usize,
     },
+    /// Show what the bank publishes: supply, velocity and price indices
+    Bank,
     /// Check every header and certificate from the genesis on, without trusting the node
     Verify {
         /// The genesis to start from [default: the data folder's]
@@ -74,6 +76,7 @@ impl LedgerCommand {
                 LedgerCommand::History { account, limit } => {
                     history(at, &client, account, limit).await
                 }
+                LedgerCommand::Bank => bank(at, &client).await,
                 LedgerCommand::Verify { genesis } => verify(at, &client, genesis).await,
             }
         })
@@ -152,6 +155,52 @@ async fn history(
         }
         table.render()
     })
+}
+
+async fn bank(at: &Context, client: &Client) -> Result<(), CliError> {
+    let report: BankReport = client
+        .get("/ledger/bank")
+        .await
+        .during("no figures of the bank")?;
+    at.show(&report, bank_text)
+}
+
+fn bank_text(report: &BankReport) -> String {
+    let policy = &report.policy;
+    let revenue = match policy.shared_every {
+        None => "to the owners of the units".to_owned(),
+        Some(every) => format!("by shares, every {every} heights"),
+    };
+    let tax = match (policy.tax_ppm, policy.tax_every) {
+        (Some(ppm), Some(every)) => {
+            format!("{} of savings, every {every} heights", percent(ppm.into()))
+        }
+        _ => "none".to_owned(),
+    };
+    let velocity = report.velocity_ppm.map(percent);
+    let fields = text::fields(&[
+        ("revenue", revenue),
+        ("baseline", policy.baseline.to_string()),
+        ("tax", tax),
+        ("minted", report.supply.minted.to_string()),
+        ("circulating", report.supply.circulating.to_string()),
+        ("credit drawn", report.supply.drawn.to_string()),
+        ("pool", report.supply.pool.to_string()),
+        ("velocity", text::or_dash(velocity)),
+        ("epochs", report.epochs.len().to_string()),
+        ("at height", report.height.to_string()),
+    ]);
+    let mut table = Table::new(&["CLASS", ">PRICE INDEX"]);
+    for class in &report.classes {
+        let index = class.index_ppm.map(percent);
+        table.row([class.class.clone(), text::or_dash(index)]);
+    }
+    format!("{fields}\n{}", table.render())
+}
+
+/// Millionths as per cent with two decimals, rounded down.
+fn percent(ppm: u64) -> String {
+    format!("{}.{:02} %", ppm / 10_000, ppm % 10_000 / 100)
 }
 
 async fn verify(at: &Context, client: &Client, file: Option<PathBuf>) -> Result<(), CliError> {

@@ -7,19 +7,26 @@ use super::context::Context;
 use super::error::{CliError, During as _};
 use super::exit::Exit;
 use super::text;
-use crate::api::types::amount;
+use crate::api::types::{amount, optional_amount};
 use crate::config::parse;
 use crate::keys::{KeyFolder, KeyName, private_folder};
 use clap::Args;
 use gridbay_protocol::account::{AccountKey, Roles};
+use gridbay_protocol::bank::{BankPolicy, WEIGHT};
 use gridbay_protocol::beacon::{CHAIN_STEPS, Chain};
 use gridbay_protocol::genesis::{Member, MemberValidator};
 use gridbay_protocol::ids::Hash32;
 use gridbay_protocol::keys::PublicKey;
-use gridbay_protocol::units::Credits;
+use gridbay_protocol::units::{Credits, MICROS_PER_CREDIT};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::PathBuf;
+
+/// What a member starts with if neither it nor the bank says otherwise: 1,000 credits.
+const ENDOWMENT: Credits = match Credits::from_micros(1_000 * MICROS_PER_CREDIT) {
+    Some(endowment) => endowment,
+    None => Credits::ZERO,
+};
 
 /// A member's description of itself: JSON in a file of its own, TOML in a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,12 +40,15 @@ pub(super) struct MemberFile {
     pub(super) node: PublicKey,
     /// Addresses of its node.
     pub(super) addresses: Vec<String>,
-    /// Money minted to it at the start.
-    #[serde(with = "amount")]
-    pub(super) endowment: Credits,
+    /// Money minted to it at the start; if absent its baseline, or 1,000 credits where the bank knows none.
+    #[serde(default, with = "optional_amount")]
+    pub(super) endowment: Option<Credits>,
     /// How far its balance may fall below zero.
     #[serde(with = "amount")]
     pub(super) credit_line: Credits,
+    /// What multiplies the bank's baseline and shares for it.
+    #[serde(default = "one")]
+    pub(super) weight: u32,
     /// Its validator, if it runs one.
     pub(super) validator: Option<ValidatorFile>,
 }
@@ -55,18 +65,26 @@ pub(super) struct ValidatorFile {
     pub(super) power: u64,
 }
 
+fn one() -> u32 {
+    1
+}
+
 impl MemberFile {
     /// The member as the genesis holds it: one key with all roles.
-    pub(super) fn member(self) -> Member {
+    pub(super) fn member(self, bank: &BankPolicy) -> Member {
         let node = self.node;
+        let baseline = bank.standing(self.weight).map(|standing| standing.base);
+        let baseline = baseline.filter(|base| *base > Credits::ZERO);
+        let endowment = self.endowment.or(baseline).unwrap_or(ENDOWMENT);
         Member {
             name: self.name,
             keys: vec![AccountKey {
                 key: self.account_key,
                 roles: Roles::ALL,
             }],
-            endowment: self.endowment,
+            endowment,
             credit_line: self.credit_line,
+            weight: self.weight,
             validator: self.validator.map(|v| MemberValidator {
                 key: v.key,
                 node,
@@ -87,12 +105,15 @@ pub(super) struct MemberArgs {
     /// Address at which others reach its node, as in /ip4/192.0.2.7/udp/7411/quic-v1
     #[arg(long = "address", value_name = "MULTIADDR", required = true, num_args = 1..)]
     pub(super) addresses: Vec<String>,
-    /// Credits it starts with
-    #[arg(long, value_name = "CREDITS", default_value = "1000", value_parser = parse::credits)]
-    pub(super) endowment: Credits,
+    /// Credits it starts with [default: its baseline, or 1000 where the bank knows none]
+    #[arg(long, value_name = "CREDITS", value_parser = parse::credits)]
+    pub(super) endowment: Option<Credits>,
     /// How far its balance may fall below zero
     #[arg(long, value_name = "CREDITS", default_value = "0", value_parser = parse::credits)]
     pub(super) credit_line: Credits,
+    /// What multiplies the bank's baseline and shares for it
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=i64::from(WEIGHT)))]
+    pub(super) weight: u32,
     /// Voting power of its validator
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1 << 32))]
     pub(super) power: u64,
@@ -128,6 +149,7 @@ impl MemberArgs {
             addresses: self.addresses,
             endowment: self.endowment,
             credit_line: self.credit_line,
+            weight: self.weight,
             validator: secrets.map(|v| ValidatorFile {
                 key: v.key.public(),
                 beacon_tip: Hash32(Chain::new(&v.beacon_secret, CHAIN_STEPS).tip()),
@@ -159,8 +181,9 @@ fn print(at: &Context, member: &MemberFile) -> Result<(), CliError> {
             ("account key", member.account_key.to_hex()),
             ("node", member.node.to_hex()),
             ("validator", validator),
-            ("endowment", member.endowment.to_string()),
+            ("endowment", text::or_dash(member.endowment)),
             ("credit line", member.credit_line.to_string()),
+            ("weight", member.weight.to_string()),
             ("addresses", member.addresses.join(" ")),
         ])
     })

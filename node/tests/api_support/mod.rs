@@ -252,6 +252,9 @@ impl Backend for Fake {
     async fn auction(&self, _: String) -> Result<AuctionProof, ApiError> {
         none("auction")
     }
+    async fn bank(&self) -> Result<BankReport, ApiError> {
+        none("bank")
+    }
     async fn balance(&self, account: Option<AccountId>) -> Result<Balance, ApiError> {
         Ok(Balance {
             account: account.unwrap_or_default(),

@@ -20,6 +20,7 @@ mod stage_proof;
 
 use fixture::{Fixture, damage};
 use gridbay_protocol::advert::SignedAdvert;
+use gridbay_protocol::bank::BankPolicy;
 use gridbay_protocol::block::Block;
 use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::clearing::clearing_id;
@@ -179,6 +180,13 @@ fn the_constitution() {
     for (name, policy) in [
         ("local", Policy::local()),
         ("wide_area", Policy::wide_area()),
+        (
+            "mirage",
+            Policy {
+                bank: BankPolicy::mirage(250),
+                ..Policy::local()
+            },
+        ),
     ] {
         fixture.sample(&format!("policy.{name}"), &policy, |p| {
             p.slot_ms();

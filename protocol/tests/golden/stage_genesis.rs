@@ -4,6 +4,7 @@ use crate::samples::genesis::{class, genesis, invitation, member};
 use crate::samples::{NETWORK, entry, key, market, micros};
 use gridbay_protocol::account::Roles;
 use gridbay_protocol::advert::{Advert, AdvertError, SignedAdvert};
+use gridbay_protocol::bank::{BankPolicy, Preset, WEIGHT};
 use gridbay_protocol::class::Isolation;
 use gridbay_protocol::codec;
 use gridbay_protocol::genesis::{FORMAT, Genesis, GenesisError, MemberValidator, RULES};
@@ -46,6 +47,12 @@ const POLICY: &[Damage] = &[
     ("policy", |g| g.policy.delivery_heights = 0),
     ("policy", |g| {
         g.policy.delivery_heights = limits::ORDER_WINDOW + 1
+    }),
+    ("policy", |g| {
+        g.policy.bank = BankPolicy {
+            shares: 0,
+            ..BankPolicy::mirage(250)
+        }
     }),
 ];
 
@@ -139,6 +146,51 @@ fn each_kind_of_damage_is_named() {
         assert_eq!(Genesis::decode(&bad.encode()), Err(error));
         assert_ne!(bad.network(), genesis().network());
     }
+}
+
+#[test]
+fn members_keep_to_the_bank() {
+    let founded = |preset: Preset, weight, line| {
+        let mut genesis = genesis();
+        genesis.policy.bank = preset.policy(250);
+        let members = genesis.members.iter_mut();
+        members.for_each(|m| m.credit_line = Credits::ZERO);
+        genesis.members[1].weight = weight;
+        genesis.members[1].credit_line = micros(line);
+        genesis
+    };
+    let weight = |weight, most| {
+        Err(GenesisError::Weight {
+            member: "beta".into(),
+            weight,
+            most,
+        })
+    };
+    let line = |line, limit| {
+        Err(GenesisError::CreditLine {
+            member: "beta".into(),
+            line: micros(line),
+            limit,
+        })
+    };
+    let cases = [
+        (Preset::Owners, 1, 7, Ok(())),
+        (Preset::Owners, 0, 7, weight(0, 1)),
+        (Preset::Owners, 2, 7, weight(2, 1)),
+        (Preset::Mirage, 2, 0, Ok(())),
+        (Preset::Bellagio, WEIGHT, 0, Ok(())),
+        (Preset::Mirage, WEIGHT + 1, 0, weight(WEIGHT + 1, WEIGHT)),
+        (Preset::Bellagio, 0, 7, weight(0, WEIGHT)),
+        (Preset::Mirage, 2, 7, line(7, Credits::ZERO)),
+    ];
+    for (preset, weight, line, expect) in cases {
+        let genesis = founded(preset, weight, line);
+        assert_eq!(genesis.check(), expect, "{preset:?}");
+        assert_eq!(Genesis::decode(&genesis.encode()).map(|_| ()), expect);
+    }
+    let double = founded(Preset::Mirage, 2, 0);
+    let standing = double.standing(&double.members[1]);
+    assert_eq!(standing.base.to_string(), "2000");
 }
 
 #[test]

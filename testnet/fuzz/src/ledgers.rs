@@ -87,6 +87,7 @@ pub(crate) fn genesis(validators: u8) -> Genesis {
         }],
         endowment: credits(1_000_000),
         credit_line: credits(if n == 1 { 500 } else { 0 }),
+        weight: 1,
         validator: (n <= validators).then(|| validator(n)),
         addresses: vec![],
     };

@@ -1,8 +1,9 @@
 //! Who is in the world: keys by number, and the genesis that they found.
 
 use crate::clock::EPOCH_MS;
-use crate::plan::{Pace, Plan};
+use crate::plan::{Bank, Pace, Plan};
 use gridbay_protocol::account::{AccountKey, Roles};
+use gridbay_protocol::bank::{BankPolicy, Preset, Revenue, SavingsTax};
 use gridbay_protocol::beacon::Chain;
 use gridbay_protocol::class::{Class, ClassKey, Isolation};
 use gridbay_protocol::genesis::{FORMAT, Genesis, Member, MemberValidator, Policy, RULES};
@@ -74,19 +75,46 @@ fn class(name: &str, vcpu: u32, price: u64) -> Class {
     }
 }
 
-fn policy(pace: Pace) -> Policy {
-    let policy = match pace {
+/// A preset whose periods end several times in a world's life, with the endowment as baseline.
+fn bank(bank: Bank, policy: &Policy) -> BankPolicy {
+    let preset = match bank {
+        Bank::Owners => Preset::Owners,
+        Bank::Mirage => Preset::Mirage,
+        Bank::Bellagio => Preset::Bellagio,
+    };
+    let mut bank = preset.policy(policy.block_interval_ms);
+    let slot = policy.calendar.slot_heights();
+    if bank.weighs() {
+        bank.baseline = credits(ENDOWMENT);
+    }
+    if let Revenue::Shares { every } = &mut bank.revenue {
+        *every = 2 * slot;
+    }
+    bank.tax = bank.tax.map(|tax| SavingsTax {
+        every: 3 * slot,
+        ..tax
+    });
+    bank
+}
+
+fn policy(plan: &Plan) -> Policy {
+    let policy = match plan.pace {
         Pace::Local => Policy::local(),
         Pace::WideArea => Policy::wide_area(),
     };
     Policy {
         accounts_per_member: ACCOUNTS_PER_MEMBER,
+        bank: bank(plan.bank, &policy),
         ..policy
     }
 }
 
 /// The genesis of a plan: validators first, then the other members; guests are not in it.
 pub fn genesis(plan: &Plan) -> Genesis {
+    let policy = policy(plan);
+    // Every third member has double weight, where weights count.
+    let weighs = policy.bank.weighs();
+    let weight = |n: usize| 1 + u32::from(weighs && n.is_multiple_of(3));
     let member = |n: usize| Member {
         name: format!("member{n:02}"),
         keys: vec![AccountKey {
@@ -95,6 +123,7 @@ pub fn genesis(plan: &Plan) -> Genesis {
         }],
         endowment: credits(ENDOWMENT),
         credit_line: Credits::ZERO,
+        weight: weight(n),
         validator: (n < plan.validators).then(|| MemberValidator {
             key: validator_key(n).public(),
             node: node_key(n),
@@ -112,7 +141,7 @@ pub fn genesis(plan: &Plan) -> Genesis {
         rules: RULES,
         name: "world".into(),
         time_ms: EPOCH_MS,
-        policy: policy(plan.pace),
+        policy,
         classes,
         members: (0..plan.validators + plan.others).map(member).collect(),
         beacon: Hash32([9; 32]),

@@ -16,6 +16,19 @@ pub enum Pace {
     WideArea,
 }
 
+/// Which preset of the bank's policy the federation runs under.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bank {
+    /// Revenue to the owners, no tax.
+    #[default]
+    Owners,
+    /// Revenue by shares, savings taxed.
+    Mirage,
+    /// Revenue to the owners, savings taxed.
+    Bellagio,
+}
+
 /// How the network treats every message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Weather {
@@ -51,6 +64,9 @@ pub struct Plan {
     pub guests: usize,
     /// Policy.
     pub pace: Pace,
+    /// The bank's policy.
+    #[serde(default)]
+    pub bank: Bank,
     /// Milliseconds of the world with faults and load.
     pub active_ms: u64,
     /// Milliseconds after that with neither, in which all must come to rest.
@@ -78,6 +94,9 @@ impl Plan {
             weather: draw_weather(&mut rng),
             ..Plan::calm(seed, validators)
         };
+        let banks = [Bank::Owners, Bank::Owners, Bank::Mirage, Bank::Bellagio];
+        let bank = Rng::new(seed, "bank").pick(&banks).copied();
+        plan.bank = bank.unwrap_or_default();
         plan.liars = draw_liars(&plan, &mut Rng::new(seed, "liars"));
         plan.faults = draw_faults(&plan, &mut Rng::new(seed, "faults"));
         plan
@@ -90,6 +109,7 @@ impl Plan {
             others: 2,
             guests: 1,
             pace: Pace::Local,
+            bank: Bank::Owners,
             active_ms: 40_000,
             calm_ms: 20_000,
             weather: Weather::FAIR,

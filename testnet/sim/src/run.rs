@@ -59,7 +59,9 @@ impl Yields {
                 cover.posted(&effect);
                 match effect {
                     Effect::Clearing(_) => yields.clearings += 1,
-                    Effect::Posting(p) if p.reason == Reason::Earning => yields.settled += 1,
+                    Effect::Posting(p) if matches!(p.reason, Reason::Earning | Reason::Revenue) => {
+                        yields.settled += 1;
+                    }
                     _ => {}
                 }
             }

@@ -43,7 +43,14 @@ impl Statement {
         Statement {
             account: account.name.clone(),
             start: account.start,
-            received: sum(&[Reason::Endowment, Reason::Transfer]),
+            received: sum(&[
+                Reason::Endowment,
+                Reason::Transfer,
+                Reason::Profit,
+                Reason::Relief,
+                Reason::Tax,
+                Reason::Arrears,
+            ]),
             paid: Signed(paid.0.saturating_neg()),
             earned: sum(&[Reason::Earning]),
             refunds: sum(&[Reason::Refund, Reason::Compensation, Reason::Damages]),

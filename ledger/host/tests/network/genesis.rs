@@ -40,6 +40,7 @@ pub(crate) fn genesis(n: usize) -> Genesis {
         }],
         endowment: Credits::from_micros(1_000_000_000).unwrap(),
         credit_line: Credits::ZERO,
+        weight: 1,
         validator: Some(MemberValidator {
             key: consensus_key(i).public(),
             node: gridbay_protocol::keys::PublicKey::from_bytes(&peer(i)).unwrap(),

@@ -55,6 +55,7 @@ pub(crate) fn genesis(
         }],
         endowment: credits(100),
         credit_line: Credits::ZERO,
+        weight: 1,
         validator: (n < validators).then(|| MemberValidator {
             key: key(3, n as u8).public(),
             node: node_key(n),

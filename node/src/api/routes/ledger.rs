@@ -2,7 +2,9 @@
 
 use super::{Reply, Shared, lines};
 use crate::api::extract::{Body, Params, parse};
-use crate::api::types::{Balance, BlockInfo, Movement, SignedHeader, TransferRequest, Transferred};
+use crate::api::types::{
+    Balance, BankReport, BlockInfo, Movement, SignedHeader, TransferRequest, Transferred,
+};
 use crate::api::{ApiError, Backend, idempotency};
 use axum::Json;
 use axum::extract::{Path, State};
@@ -51,6 +53,10 @@ pub(super) async fn history<B: Backend>(
 ) -> Reply<Vec<Movement>> {
     let limit = lines(whose.limit);
     at.backend.history(whose.account()?, limit).await.map(Json)
+}
+
+pub(super) async fn bank<B: Backend>(State(at): State<Shared<B>>) -> Reply<BankReport> {
+    at.backend.bank().await.map(Json)
 }
 
 pub(super) async fn head<B: Backend>(State(at): State<Shared<B>>) -> Reply<BlockInfo> {

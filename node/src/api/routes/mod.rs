@@ -66,6 +66,7 @@ pub(super) fn router<B: Backend>(backend: Arc<B>, content_bytes: u64) -> Router 
         .route("/jobs/{id}/files/{rank}/{*path}", get(content::file::<B>))
         .route("/ledger/balance", get(ledger::balance::<B>))
         .route("/ledger/transfer", post(ledger::transfer::<B>))
+        .route("/ledger/bank", get(ledger::bank::<B>))
         .route("/ledger/history", get(ledger::history::<B>))
         .route("/ledger/head", get(ledger::head::<B>))
         .route("/ledger/headers", get(ledger::headers::<B>))

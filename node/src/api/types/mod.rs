@@ -4,6 +4,7 @@
 //! prices are credits per node-hour. Ids and keys are lower-case hex. Times are milliseconds since
 //! 1970 in fields that end in `_ms`. Absent values are `null`, never left out.
 
+mod bank;
 mod how;
 mod job;
 mod ledger;
@@ -11,6 +12,7 @@ mod market;
 mod node;
 mod prospect;
 
+pub use bank::*;
 pub use how::How;
 pub use job::*;
 pub use ledger::*;

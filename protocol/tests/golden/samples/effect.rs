@@ -19,7 +19,7 @@ const SELLER: Purse = Purse::Account(AccountId([0xa2; 32]));
 const ESCROW: Purse = Purse::Escrow(ORDER);
 
 /// All reasons with a way that money goes for them.
-pub(crate) const POSTINGS: [(&str, Reason, Purse, Purse); 12] = [
+pub(crate) const POSTINGS: [(&str, Reason, Purse, Purse); 17] = [
     ("transfer", Reason::Transfer, BUYER, SELLER),
     ("endowment", Reason::Endowment, Purse::Bank, BUYER),
     ("deposit", Reason::Deposit, BUYER, ESCROW),
@@ -32,6 +32,11 @@ pub(crate) const POSTINGS: [(&str, Reason, Purse, Purse); 12] = [
     ("compensation", Reason::Compensation, ESCROW, SELLER),
     ("bond", Reason::Bond, SELLER, Purse::Bond(ORDER)),
     ("damages", Reason::Damages, Purse::Bond(ORDER), BUYER),
+    ("revenue", Reason::Revenue, Purse::Class(CLASS), Purse::Bank),
+    ("profit", Reason::Profit, Purse::Bank, BUYER),
+    ("tax", Reason::Tax, BUYER, Purse::Bank),
+    ("arrears", Reason::Arrears, BUYER, Purse::Bank),
+    ("relief", Reason::Relief, Purse::Bank, BUYER),
 ];
 /// All ends of an order.
 pub(crate) const ORDER_ENDS: [(&str, OrderEnd); 9] = [

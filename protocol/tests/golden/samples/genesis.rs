@@ -36,6 +36,7 @@ pub(crate) fn member(name: &str, seed: u8, power: u64) -> Member {
         keys: entry::keys(),
         endowment: micros(1_000_000_000),
         credit_line: micros(500_000_000),
+        weight: 1,
         validator: (power > 0).then_some(validator),
         addresses: vec![format!("/ip4/127.0.0.1/udp/4{seed:03}/quic-v1")],
     }

@@ -3,7 +3,8 @@
 //! 1. An own book starts with what the genesis mints and takes in every posting of every block.
 //! 2. A purse that is debited must bear it: an account down to its credit line, the others down to nothing.
 //! 3. A reason moves money between the kinds of purses it is meant for; an escrow gives back only to the
-//!    account that filled it; transfers and endowments are the ones that the block's entries order.
+//!    account that filled it; transfers and endowments are the ones that the block's entries order; the bank's pool is
+//!    given to members only.
 //! 4. From time to time, and at the end, the purses of every honest node at that height are the book's.
 
 use super::{Check, Fact, Sight};
@@ -25,6 +26,8 @@ const COMPARE_BLOCKS: u64 = 20;
 pub(crate) struct Conservation {
     purses: BTreeMap<Purse, i128>,
     lines: BTreeMap<AccountId, i128>,
+    /// Founding members.
+    members: BTreeSet<AccountId>,
     /// Who filled an escrow.
     owners: BTreeMap<OrderId, AccountId>,
     minted: i128,
@@ -37,6 +40,7 @@ impl Conservation {
             let id = genesis.account(member);
             let endowment = i128::from(member.endowment.micros());
             self.minted += endowment;
+            self.members.insert(id);
             self.purses.insert(Purse::Account(id), endowment);
             self.lines
                 .insert(id, i128::from(member.credit_line.micros()));
@@ -84,6 +88,11 @@ impl Conservation {
                     .then_some(())
                     .ok_or(format!("escrow of {order} is released to {account}"))
             }
+            (Purse::Bank, Purse::Account(account), reason) => self
+                .members
+                .contains(&account)
+                .then_some(())
+                .ok_or(format!("{account} is no member and gets {reason:?}")),
             _ => Ok(()),
         }
     }
@@ -184,10 +193,16 @@ fn is_meant(posting: &Posting) -> bool {
         }
         Reason::Forfeit => matches!((posting.from, posting.to), (Escrow(_), Bank)),
         Reason::Charge => matches!((posting.from, posting.to), (Escrow(_), Class(_))),
-        Reason::Earning => {
-            matches!((posting.from, posting.to), (Class(_), Account(_) | Bank))
+        Reason::Revenue => matches!((posting.from, posting.to), (Class(_), Bank)),
+        Reason::Profit | Reason::Relief => {
+            matches!((posting.from, posting.to), (Bank, Account(_)))
         }
-        Reason::Refund => matches!((posting.from, posting.to), (Class(_), Account(_))),
+        Reason::Tax | Reason::Arrears => {
+            matches!((posting.from, posting.to), (Account(_), Bank))
+        }
+        Reason::Earning | Reason::Refund => {
+            matches!((posting.from, posting.to), (Class(_), Account(_)))
+        }
         Reason::Bond => matches!((posting.from, posting.to), (Account(_), Bond(_))),
         Reason::Damages => matches!((posting.from, posting.to), (Bond(_), Account(_))),
     }

@@ -6,7 +6,7 @@
 //! 3. At a boundary the running slot of a class is paid out: what was charged for it is what came back to buyers
 //!    and what sellers earned, to the last micro-credit.
 //! 4. Where nothing of a class was interrupted, refunded or bought in a slot, every seller earns exactly
-//!    what the records of that slot promised to its offers.
+//!    what the records of that slot promised to its offers; where revenue is shared by all, the bank gets the sum.
 
 use super::{Check, Fact, Sight};
 use crate::world::World;
@@ -27,6 +27,8 @@ struct Slot {
     held: i128,
     promised: BTreeMap<AccountId, i128>,
     earned: BTreeMap<AccountId, i128>,
+    /// What went to the bank.
+    pooled: i128,
     /// Whether something happened that the records could not foresee.
     disturbed: bool,
 }
@@ -38,6 +40,8 @@ pub(crate) struct Books {
     /// The slots that a boundary's own clearing fills.
     next: BTreeMap<ClassId, Slot>,
     sellers: BTreeMap<OfferId, AccountId>,
+    /// Whether revenue is shared by all.
+    pools: bool,
 }
 
 /// Step 1.
@@ -140,6 +144,7 @@ impl Books {
                 (Reason::Earning, Purse::Account(seller)) => {
                     *slot.earned.entry(seller).or_default() += amount;
                 }
+                (Reason::Revenue, Purse::Bank) => slot.pooled += amount,
                 _ => slot.disturbed = true,
             }
         }
@@ -191,7 +196,16 @@ impl Books {
             }
             let promised = slot.promised.into_iter().filter(|(_, n)| *n > 0);
             let promised: BTreeMap<AccountId, i128> = promised.collect();
-            if !slot.disturbed && promised != slot.earned {
+            let right = match self.pools {
+                true => slot.earned.is_empty() && slot.pooled == promised.values().sum::<i128>(),
+                false => slot.pooled == 0 && slot.earned == promised,
+            };
+            if self.pools && !slot.earned.is_empty() {
+                return Err(format!(
+                    "sellers of class {class} earned {sum}, which is for all"
+                ));
+            }
+            if !slot.disturbed && !right {
                 return Err(format!(
                     "sellers of class {class} were promised {promised:?}, earned {sum} as {:?}",
                     slot.earned
@@ -217,7 +231,11 @@ impl Check for Books {
     }
     fn see(&mut self, world: &World, sight: &Sight<'_>) -> Result<(), String> {
         match sight {
-            Sight::Block(fact) => self.block(fact, &world.genesis.policy.calendar),
+            Sight::Block(fact) => {
+                let policy = &world.genesis.policy;
+                self.pools = policy.bank.pools_revenue();
+                self.block(fact, &policy.calendar)
+            }
             _ => Ok(()),
         }
     }

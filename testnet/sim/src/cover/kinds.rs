@@ -42,7 +42,7 @@ variants!(ENTRIES, entry_name, EntryBody:
     Commit, Open, Appeal, Buy,
 );
 variants!(REASONS, reason_name, Reason:
-    Transfer, Endowment, Deposit, Release, Forfeit, Lock, Charge, Earning, Refund, Compensation, Bond, Damages,
+    Arrears, Bond, Charge, Compensation, Damages, Deposit, Earning, Endowment, Forfeit, Lock, Profit, Refund, Release, Relief, Revenue, Tax, Transfer,
 );
 variants!(ORDER_ENDS, order_end_name, OrderEnd:
     NotOpened, Waived, Excused, Unfunded, Cancelled, TimedOut, Served, NoUnits, TooDear,

@@ -1,0 +1,124 @@
+//! What the bank publishes, kept in records of bounded size.
+//!
+//! 1. Payments (see [`is_payment`]) are added up by epoch. When an epoch ends, the supply of that moment is noted with
+//!    them. The last [`EPOCHS_PUBLISHED`] epochs are kept: the window of the velocity.
+//! 2. What a settled pot earned, for how many units times heights delivered, is added up by class and way of sale. When
+//!    an epoch ends, the index of every class that sold anything goes on by a link. A class has one record.
+//!
+//! Nothing is decided by these figures.
+
+use super::index::{Index, PAID, Sales, UNITS};
+use super::supply::{self, Supply, Turnover, is_payment};
+use crate::purse;
+use crate::work::Work;
+use gridbay_protocol::calendar;
+use gridbay_protocol::ids::ClassId;
+use gridbay_protocol::limits::EPOCHS_PUBLISHED;
+use gridbay_protocol::payment::{Purse, Reason};
+use gridbay_protocol::units::Credits;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A way of sale: units sold in one are worth something else than in another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Way {
+    /// To bids in a clearing, preemptible.
+    Bid,
+    /// Bought firm.
+    Buy,
+}
+
+/// An epoch's money.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Epoch {
+    /// Micro-credits of payments in it, at most 2^64 - 1.
+    pub volume: u64,
+    /// The supply at its end; `None` while it runs.
+    pub supply: Option<Supply>,
+}
+
+/// A class's prices.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Prices {
+    /// The index, as of the end of the last epoch.
+    pub index: Index<Way>,
+    /// What was settled in the running epoch; units are counted by the height.
+    pub period: BTreeMap<Way, Sales>,
+}
+
+/// Counts a posting.
+pub(crate) fn posted(work: &mut Work<'_>, reason: Reason, amount: Credits) {
+    if is_payment(reason) {
+        work.volume = work.volume.saturating_add(amount.micros());
+    }
+}
+
+/// Counts what units of a class earned, units times heights delivered.
+pub(crate) fn sold(work: &mut Work<'_>, class: ClassId, way: Way, paid: Credits, extent: u64) {
+    if paid == Credits::ZERO || extent == 0 {
+        return;
+    }
+    let mut prices = work.tables.prices.get(&class).cloned().unwrap_or_default();
+    let nothing = Sales { paid: 0, units: 0 };
+    let sales = prices.period.entry(way).or_insert(nothing);
+    sales.paid = sales.paid.saturating_add(paid.micros()).min(PAID - 1);
+    sales.units = sales.units.saturating_add(extent).min(UNITS - 1);
+    work.tables.prices.insert(class, prices);
+}
+
+/// After all postings of a block.
+pub(crate) fn close(work: &mut Work<'_>) {
+    let height = work.height();
+    let epoch = calendar::epoch(height);
+    let ends = calendar::epoch(height.saturating_add(1)) != epoch;
+    if work.volume == 0 && !ends {
+        return;
+    }
+    let mut record = work.tables.epochs.get(&epoch).copied().unwrap_or_default();
+    record.volume = record.volume.saturating_add(work.volume);
+    if ends {
+        record.supply = supply_of(work);
+        link(work);
+    }
+    work.tables.epochs.insert(epoch, record);
+    let gone = epoch.checked_sub(EPOCHS_PUBLISHED as u64);
+    if let (true, Some(gone)) = (ends, gone) {
+        work.tables.epochs.remove(&gone);
+    }
+}
+
+fn supply_of(work: &Work<'_>) -> Option<Supply> {
+    let balances = work.tables.purses.iter();
+    let balances = balances.filter(|(purse, _)| **purse != Purse::Bank);
+    let pool = purse::held(work, &Purse::Bank).micros();
+    supply::supply(balances.map(|(_, balance)| *balance), pool)
+}
+
+fn link(work: &mut Work<'_>) {
+    let prices = work.tables.prices.iter();
+    let sold = prices.filter(|(_, prices)| !prices.period.is_empty());
+    let sold: Vec<(ClassId, Prices)> = sold.map(|(id, prices)| (*id, prices.clone())).collect();
+    for (class, prices) in sold {
+        // There are fewer ways than an index has room for, and sums are kept in range.
+        let index = prices.index.after(&prices.period);
+        let index = index.expect("a class's sales are in range");
+        let period = BTreeMap::new();
+        work.tables.prices.insert(class, Prices { index, period });
+    }
+}
+
+/// The epochs that ended, as periods of a window.
+pub(crate) fn window(epochs: &BTreeMap<u64, Epoch>) -> Vec<Turnover> {
+    let ended = epochs.values();
+    let ended = ended.filter_map(|epoch| {
+        let supply = epoch.supply?;
+        Some(Turnover {
+            volume: epoch.volume,
+            circulating: supply.circulating,
+        })
+    });
+    ended.collect()
+}

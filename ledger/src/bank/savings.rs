@@ -1,0 +1,161 @@
+//! What the ledger knows of an account's savings beyond its purse. Kept only where the bank taxes.
+//!
+//! 1. *Frozen* money lies in the escrows of the account's orders. It counts as savings, so the sum is kept with every
+//!    posting that an escrow has a part in.
+//! 2. *Arrears* are tax that was due and found frozen. They are taken, as far as the account still has more than its
+//!    baseline, whenever money reaches the account: a release, a refund, an earning. Never is more taken than just came
+//!    in, so what was checked before stays paid for: after every levy and every collection an account with arrears has
+//!    nothing free, or nothing above its baseline.
+//! 3. A tax that runs over several blocks (see `turn`) finds every account as it was when the tax began: before money
+//!    moves into or out of an account that is still to be taxed, or into or out of one of its escrows, it is taxed. So
+//!    nothing is gained by handing money from who is late in the list to who was early in it. Until then what is going to
+//!    be taken is not available.
+
+use super::turn;
+use super::{Holding, Levy, levy};
+use crate::purse::{self, post};
+use crate::work::Work;
+use gridbay_protocol::bank::SavingsTax;
+use gridbay_protocol::ids::AccountId;
+use gridbay_protocol::payment::{Purse, Reason};
+use gridbay_protocol::units::Credits;
+use serde::{Deserialize, Serialize};
+
+/// What the bank knows of an account; one without any of it has no record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Savings {
+    /// Micro-credits in the escrows of its orders.
+    pub frozen: u64,
+    /// Micro-credits of tax that were due and could not be taken.
+    pub arrears: u64,
+    /// Taxed by the tax that runs, before its turn came.
+    pub levied: bool,
+}
+
+/// The tax, if there is one.
+pub(super) fn tax(work: &Work<'_>) -> Option<SavingsTax> {
+    work.constitution.policy.bank.tax
+}
+
+/// An account as the rules see it.
+pub(super) fn holding(work: &Work<'_>, id: &AccountId) -> Holding {
+    let savings = of(work, id);
+    let standing = work.constitution.standing(id);
+    Holding {
+        available: purse::balance(work, &Purse::Account(*id)),
+        frozen: savings.frozen,
+        base: standing.base.micros(),
+        shares: standing.shares,
+        arrears: savings.arrears,
+    }
+}
+
+/// Micro-credits that the tax which runs will take of an account before anything else does.
+pub(crate) fn pending(work: &Work<'_>, id: &AccountId) -> u64 {
+    due(work, id).map_or(0, |levy| levy.taken)
+}
+
+/// Before money moves between two purses: taxes the accounts that own them, if they are still to be taxed.
+pub(crate) fn before(work: &mut Work<'_>, from: &Purse, to: &Purse) {
+    if tax(work).is_none() {
+        return;
+    }
+    for id in [owner(work, from, to), owner(work, to, from)] {
+        let Some((id, due)) = id.and_then(|id| Some((id, due(work, &id)?))) else {
+            continue;
+        };
+        change(work, &id, |savings| savings.levied = true);
+        take(work, &id, due);
+    }
+}
+
+/// After money moved: keeps count of what is frozen, and collects arrears of what came in.
+pub(crate) fn after(work: &mut Work<'_>, from: &Purse, to: &Purse, amount: Credits) {
+    if tax(work).is_none() {
+        return;
+    }
+    if let (Purse::Escrow(_), Some(id)) = (from, owner(work, from, to)) {
+        change(work, &id, |savings| {
+            let left = savings.frozen.checked_sub(amount.micros());
+            savings.frozen = left.expect("what leaves an escrow was frozen");
+        });
+    }
+    if let (Purse::Escrow(_), Some(id)) = (to, owner(work, to, from)) {
+        change(work, &id, |savings| savings.frozen += amount.micros());
+    }
+    if let Purse::Account(id) = to {
+        collect(work, id);
+    }
+}
+
+/// Whose savings a purse's money is: an escrow's that of its order's account. While an order enters or leaves the book
+/// its money comes from or goes to that account, which is the other party then.
+fn owner(work: &Work<'_>, purse: &Purse, other: &Purse) -> Option<AccountId> {
+    match (purse, other) {
+        (Purse::Account(id), _) => Some(*id),
+        (Purse::Escrow(order), _) => {
+            let live = work.tables.orders.get(order).map(|o| o.account);
+            let unopened = || work.tables.unopened.get(order).map(|o| o.account);
+            live.or_else(unopened).or(match other {
+                Purse::Account(id) => Some(*id),
+                Purse::Escrow(_) | Purse::Class(_) | Purse::Bond(_) | Purse::Bank => None,
+            })
+        }
+        (Purse::Class(_) | Purse::Bond(_) | Purse::Bank, _) => None,
+    }
+}
+
+/// What an account owes to the tax that runs; `None` if it paid, or none runs.
+fn due(work: &Work<'_>, id: &AccountId) -> Option<Levy> {
+    let tax = tax(work)?;
+    let awaits = turn::awaits(work, id) && !of(work, id).levied;
+    awaits.then(|| levy(&holding(work, id), tax.ppm))
+}
+
+/// The turn of an account has come: taxes it, unless it was before.
+pub(super) fn reach(work: &mut Work<'_>, id: &AccountId, tax: &SavingsTax) {
+    if of(work, id).levied {
+        change(work, id, |savings| savings.levied = false);
+        return;
+    }
+    let due = levy(&holding(work, id), tax.ppm);
+    take(work, id, due);
+}
+
+fn take(work: &mut Work<'_>, id: &AccountId, due: Levy) {
+    if of(work, id).arrears != due.owed {
+        change(work, id, |savings| savings.arrears = due.owed);
+    }
+    pay(work, id, due.taken, Reason::Tax);
+}
+
+fn collect(work: &mut Work<'_>, id: &AccountId) {
+    if of(work, id).arrears == 0 {
+        return;
+    }
+    let due = levy(&holding(work, id), 0);
+    // What is not taken stays owed, also beyond the present excess: money under way may come back. The next tax forgives it.
+    change(work, id, |savings| savings.arrears -= due.taken);
+    pay(work, id, due.taken, Reason::Arrears);
+}
+
+fn pay(work: &mut Work<'_>, id: &AccountId, micros: u64, reason: Reason) {
+    let amount = Credits::from_micros(micros).expect("a part of a balance is an amount");
+    post(work, Purse::Account(*id), Purse::Bank, amount, reason, None)
+        .expect("no more is taken than is free");
+}
+
+fn of(work: &Work<'_>, id: &AccountId) -> Savings {
+    work.tables.savings.get(id).copied().unwrap_or_default()
+}
+
+fn change(work: &mut Work<'_>, id: &AccountId, change: impl FnOnce(&mut Savings)) {
+    let mut savings = of(work, id);
+    change(&mut savings);
+    if savings == Savings::default() {
+        work.tables.savings.remove(id);
+    } else {
+        work.tables.savings.insert(*id, savings);
+    }
+}

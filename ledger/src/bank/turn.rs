@@ -1,0 +1,154 @@
+//! The bank's turn: at a slot boundary, when all pots are settled and no money is under way.
+//!
+//! 1. If a sharing is due (see `BankPolicy`), the whole pool goes to the members by their shares.
+//! 2. If a tax is due, it begins. It takes the accounts ascending by id, [`LEVIES_PER_BLOCK`] in this block and in each
+//!    of the next, until all have had their turn. Whatever happens meanwhile, everybody pays on what he had when it
+//!    began (see `savings`).
+//! 3. With the last account the tax ends, and the pool is given out: to the members below their baseline, or to all.
+//!    Below is who lacks of its baseline also with the money in the accounts it answers for: else a member that parks all
+//!    its money in one of these would be helped up to its baseline at every tax.
+//!
+//! While a tax runs no other begins and no profits are shared, or they would share out what was taken: what falls due
+//! meanwhile is left out, and the next period comes.
+//!
+//! Members alone have baselines and shares, so only they can get anything, and all others need not be looked at for it.
+
+use super::{Gifts, Holding, even_out, profits, savings};
+use crate::account::Account;
+use crate::purse::{self, post};
+use crate::work::Work;
+use gridbay_protocol::bank::{Redistribution, SavingsTax};
+use gridbay_protocol::ids::AccountId;
+use gridbay_protocol::limits::LEVIES_PER_BLOCK;
+use gridbay_protocol::payment::{Purse, Reason};
+use gridbay_protocol::units::Credits;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ops::Bound;
+
+/// A tax that runs, by the height at which it began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sweep {
+    /// The last account that had its turn.
+    pub through: Option<AccountId>,
+}
+
+/// A boundary: see the module.
+pub(crate) fn turn(work: &mut Work<'_>) {
+    let bank = work.constitution.policy.bank;
+    let (height, slot) = (work.height(), work.calendar().slot_heights());
+    if running(work).is_some() {
+        return;
+    }
+    if bank.shares_at(height, slot) {
+        let members = holdings(work);
+        give(work, Reason::Profit, &members, profits);
+    }
+    if bank.tax_at(height, slot).is_some() {
+        work.tables.sweeps.insert(height, Sweep { through: None });
+        go_on(work);
+    }
+}
+
+/// The next accounts of the tax that runs, if one does.
+pub(crate) fn go_on(work: &mut Work<'_>) {
+    let (Some((began, sweep)), Some(tax)) = (running(work), savings::tax(work)) else {
+        return;
+    };
+    let from = sweep.through.map_or(Bound::Unbounded, Bound::Excluded);
+    let left = work.tables.accounts.range((from, Bound::Unbounded));
+    let batch: Vec<AccountId> = left.take(LEVIES_PER_BLOCK).map(|(id, _)| *id).collect();
+    if let Some(last) = batch.last() {
+        // Before the levies: their own postings must not ask for them.
+        let through = Some(*last);
+        work.tables.sweeps.insert(began, Sweep { through });
+    }
+    for id in &batch {
+        savings::reach(work, id, &tax);
+    }
+    if batch.len() < LEVIES_PER_BLOCK {
+        end(work, began, &tax);
+    }
+}
+
+fn end(work: &mut Work<'_>, began: u64, tax: &SavingsTax) {
+    work.tables.sweeps.remove(&began);
+    let holdings = holdings(work);
+    match tax.mode {
+        Redistribution::All => give(work, Reason::Relief, &holdings, profits),
+        Redistribution::Deficit => {
+            let mut holdings = holdings;
+            for (id, parked) in parked(work) {
+                if let Some(holding) = holdings.get_mut(&id) {
+                    holding.frozen += parked;
+                }
+            }
+            give(work, Reason::Relief, &holdings, even_out);
+        }
+    }
+}
+
+/// What all members have.
+fn holdings(work: &Work<'_>) -> BTreeMap<AccountId, Holding> {
+    let members = work.constitution.members.keys();
+    members
+        .map(|id| (*id, savings::holding(work, id)))
+        .collect()
+}
+
+/// What lies in the accounts that members answer for, frozen or not, by member.
+fn parked(work: &Work<'_>) -> BTreeMap<AccountId, u64> {
+    let mut sums = BTreeMap::new();
+    let mut add = |account: &Account, micros: u64| {
+        *sums.entry(account.sponsor).or_insert(0u64) += micros;
+    };
+    // Balances and accounts ascend alike, so one walk over both finds each balance's account.
+    let mut accounts = work.tables.accounts.iter().peekable();
+    for (purse, balance) in work.tables.purses.iter() {
+        let Purse::Account(id) = purse else {
+            break;
+        };
+        while accounts.next_if(|(other, _)| *other < id).is_some() {}
+        let opened = accounts.next_if(|(other, _)| *other == id);
+        if let Some((_, account)) = opened.filter(|(_, account)| account.sponsor != *id) {
+            add(account, u64::try_from(*balance).unwrap_or(0));
+        }
+    }
+    for (id, savings) in work.tables.savings.iter() {
+        let account = work.tables.accounts.get(id);
+        if let Some(account) = account.filter(|account| account.sponsor != *id) {
+            add(account, savings.frozen);
+        }
+    }
+    sums
+}
+
+/// Gives out the pool to members by a rule.
+fn give(
+    work: &mut Work<'_>,
+    reason: Reason,
+    members: &BTreeMap<AccountId, Holding>,
+    rule: fn(u64, &[Holding]) -> Gifts,
+) {
+    let pool = purse::held(work, &Purse::Bank);
+    let holdings: Vec<Holding> = members.values().copied().collect();
+    let gifts = rule(pool.micros(), &holdings);
+    for (id, micros) in members.keys().zip(gifts.given) {
+        let amount = Credits::from_micros(micros).expect("a part of the pool is an amount");
+        let to = Purse::Account(*id);
+        post(work, Purse::Bank, to, amount, reason, None).expect("the pool covers what it gives");
+    }
+}
+
+/// The tax that runs, with the height at which it began.
+fn running(work: &Work<'_>) -> Option<(u64, Sweep)> {
+    let (began, sweep) = work.tables.sweeps.iter().next()?;
+    Some((*began, *sweep))
+}
+
+/// Whether an account still has its turn before it in the tax that runs.
+pub(super) fn awaits(work: &Work<'_>, id: &AccountId) -> bool {
+    let running = running(work);
+    running.is_some_and(|(_, sweep)| sweep.through.is_none_or(|through| *id > through))
+}
