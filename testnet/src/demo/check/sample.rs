@@ -135,6 +135,7 @@ fn vain(n: u8) -> Order {
         id: order.record.id.clone(),
         state: JobState::Bidding,
         reason: Some(JobReason::Outbid),
+        refusal: None,
         summary: "others bid more".into(),
         checks: vec![WhyCheck {
             condition: "price".into(),
