@@ -4,17 +4,19 @@
 use crate::work::Work;
 use crate::{market, purse};
 use gridbay_protocol::payment::Purse;
+use gridbay_protocol::units::Credits;
 use std::collections::BTreeMap;
 
 /// Checks everything.
 ///
 /// # Panics
-/// If money was made or lost, a balance is below its credit line, pots and class purses differ, or a unit is in two
-/// leases.
+/// If money was made or lost, a balance is below its credit line, pots and class purses differ, a unit is in two
+/// leases, or a job is not covered.
 pub(crate) fn check(work: &Work<'_>) {
     money(work);
     pots(work);
     units(work);
+    jobs(work);
 }
 
 /// I1: the purses hold what was minted; none is below its line.
@@ -59,5 +61,22 @@ fn units(work: &Work<'_>) {
             "{} units of offer {id} are held, {bound} are bound",
             held.all()
         );
+    }
+}
+
+/// What a job may pay, and what its seller staked on it, lies ready.
+fn jobs(work: &Work<'_>) {
+    for ((offer, id), ()) in work.tables.jobs.iter() {
+        let order = work.tables.orders.get(id);
+        let job = order.and_then(|order| order.deadline());
+        let job = job.expect("a job listed at an offer is a live order");
+        assert_eq!(
+            job.deadline.offer, *offer,
+            "job {id} is listed at its offer"
+        );
+        let bond = job.taken.map_or(Credits::ZERO, |taken| taken.bond);
+        let held = |purse| purse::held(work, &purse);
+        assert_eq!(held(Purse::Escrow(*id)), job.deadline.pmax, "price of {id}");
+        assert_eq!(held(Purse::Bond(*id)), bond, "stake on {id}");
     }
 }

@@ -7,6 +7,8 @@ mod appeals;
 mod buying;
 mod crowd;
 mod dead_seller;
+mod deadline;
+mod deadline_never_missed;
 mod delivery;
 mod ending;
 mod forgery;

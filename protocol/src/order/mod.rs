@@ -1,11 +1,14 @@
-//! Orders, one file per kind: sealed bids (committed in one round, opened in the next), buy-it-now.
+//! Orders, one file per kind: sealed bids (committed in one round, opened in the next), buy-it-now, work
+//! by a deadline.
 
 mod bid;
 mod buy;
+mod deadline;
 mod sealed;
 
 pub use bid::{Bid, Step};
 pub use buy::Buy;
+pub use deadline::{Deadline, NoDeadline};
 pub use sealed::{Commit, Open};
 
 use crate::ids::{EntryId, OrderId};
