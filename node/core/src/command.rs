@@ -1,5 +1,6 @@
 //! Local commands: which ledger entry one becomes, and why one is refused before anything is sent.
 
+use crate::buyer::deadline;
 use crate::buyer::{NewOrder, OrderKey, Terms};
 use crate::core::Core;
 use crate::input::Command;
@@ -7,7 +8,7 @@ use crate::reply::{Refused, RefusedKind};
 use gridbay_host::Trouble;
 use gridbay_ledger::{Refusal, State};
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
-use gridbay_protocol::ids::AccountId;
+use gridbay_protocol::ids::{AccountId, Hash32};
 use gridbay_protocol::order::{Bid, Buy};
 use gridbay_protocol::stage::{Authentic, WellFormed};
 use gridbay_protocol::units::Credits;
@@ -120,6 +121,7 @@ fn check_order(core: &Core, order: &NewOrder) -> Result<(), Refused> {
             };
             cost_of_buy(&buy, order.tasks)?
         }
+        Terms::Deadline { .. } => cost_of_job(state, &account, order)?,
     };
     let available = spendable(state, &account);
     if needed > available {
@@ -160,6 +162,22 @@ fn cost_of_buy(buy: &Buy, tasks: u32) -> Result<Credits, Refused> {
     }
     let slots = u64::from(buy.slots) + 1;
     Ok(buy.limit.checked_mul(slots).unwrap_or(Credits::MAX))
+}
+
+/// What must be locked for a job by a deadline: its highest price.
+fn cost_of_job(state: &State, account: &AccountId, order: &NewOrder) -> Result<Credits, Refused> {
+    let Some(job) = deadline::order_of(order, Hash32::default()) else {
+        return Err(invalid("the job has no deadline", "name one"));
+    };
+    job.check().map_err(|why| {
+        let hint = "check tasks, time, deadlines and prices";
+        invalid(&why.to_string(), hint)
+    })?;
+    match state.check_deadline(account, &job) {
+        // Said below in the words for all orders.
+        Ok(()) | Err(Refusal::Funds { .. }) => Ok(job.pmax),
+        Err(refusal) => Err(of_refusal(&refusal)),
+    }
 }
 
 fn invalid(reason: &str, hint: &str) -> Refused {

@@ -12,6 +12,7 @@
 mod auction;
 mod board;
 mod content;
+mod deadline;
 mod failure;
 mod invite;
 mod job;

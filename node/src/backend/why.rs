@@ -3,6 +3,7 @@
 //! The figures are those of the ledger at this moment: they say what the next clearing will find, not
 //! what the last one found.
 
+mod deadline;
 mod words;
 
 use super::job::{find, situation};
@@ -13,6 +14,7 @@ use super::price::limit_hourly;
 use super::{Answer, NodeBackend};
 use crate::api::ApiError;
 use crate::api::types::{JobId, JobReason, JobState, Why, WhyCheck};
+use deadline::Promise;
 use gridbay_core::Core;
 use gridbay_core::agent::Phase;
 use gridbay_core::buyer::order::{OrderAgent, Seen};
@@ -32,6 +34,7 @@ struct Facts {
     fewest: u32,
     offered: u32,
     free: u32,
+    /// Paid for beforehand: a buy, or a job by a deadline.
     is_buy: bool,
     /// Per node-hour: the order's limit, what the sellers ask of it, the last clearing's mean.
     limit: Credits,
@@ -53,6 +56,8 @@ struct Facts {
     closes_at: u64,
     /// Ranks: all, begun, done.
     ranks: (u32, usize, usize),
+    /// Of a job by a deadline.
+    deadline: Option<Promise>,
 }
 
 impl NodeBackend {
@@ -115,6 +120,16 @@ fn asks(order: &NewOrder, market: &Market) -> Asks {
                 price: market.asked(*units).map(per_unit),
             }
         }
+        Terms::Deadline {
+            unit_slots, pmax, ..
+        } => Asks {
+            is_buy: true,
+            fewest: 1,
+            limit: Price(pmax.micros() / (*unit_slots).max(1)),
+            needed: *pmax,
+            budget: *pmax,
+            price: None,
+        },
     }
 }
 
@@ -139,7 +154,10 @@ fn facts(core: &Core, agent: &OrderAgent) -> Answer<(Facts, gridbay_protocol::id
         free: market.free(),
         is_buy: asks.is_buy,
         limit: limit_hourly(asks.limit, slot_ms),
-        asked: asks.price.map(|price| limit_hourly(price, slot_ms)),
+        asked: asks
+            .price
+            .or(deadline::reserve(state, order))
+            .map(|price| limit_hourly(price, slot_ms)),
         last: None,
         needed: asks.needed,
         locked: agent.id.map_or(Credits::ZERO, |id| state.escrow(&id)),
@@ -167,6 +185,7 @@ fn facts(core: &Core, agent: &OrderAgent) -> Answer<(Facts, gridbay_protocol::id
                 .filter(|t| t.done.is_some())
                 .count(),
         ),
+        deadline: deadline::promise(core, agent),
     };
     Ok((facts, order.class))
 }
@@ -195,6 +214,7 @@ fn check(condition: String, met: bool, figures: String) -> WhyCheck {
 
 fn checks(f: &Facts) -> Vec<WhyCheck> {
     let mut checks = checks_of_terms(f);
+    checks.extend(deadline::checks(f));
     checks.extend(checks_of_progress(f));
     checks
 }
@@ -307,6 +327,7 @@ mod tests {
             acknowledged: None,
             closes_at: 20,
             ranks: (4, 0, 0),
+            deadline: None,
         }
     }
     fn unmet(facts: &Facts) -> Vec<String> {
