@@ -1,22 +1,25 @@
 //! Our own invariants, asserted after every block: a breach is a mistake in this crate, and stopping is better than
 //! voting for it.
 
+use crate::bank::savings;
 use crate::work::Work;
 use crate::{market, purse};
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::payment::Purse;
+use gridbay_protocol::units::Credits;
 use std::collections::BTreeMap;
 
 /// Checks everything.
 ///
 /// # Panics
 /// If money was made or lost, a balance is below its credit line, pots and class purses differ, a unit is in two
-/// leases, or the bank counts other money as frozen than lies in escrows.
+/// leases, a job is not covered, or the bank counts other money as frozen than lies in escrows.
 pub(crate) fn check(work: &Work<'_>) {
     money(work);
     pots(work);
     units(work);
     frozen(work);
+    jobs(work);
 }
 
 /// I1: the purses hold what was minted; none is below its line.
@@ -64,7 +67,7 @@ fn units(work: &Work<'_>) {
     }
 }
 
-/// What the bank counts as frozen is what lies in the escrows of each account's orders.
+/// What the bank counts as frozen is what lies in the escrows of each account's orders, and what it has staked.
 fn frozen(work: &Work<'_>) {
     let mut sums: BTreeMap<AccountId, u64> = BTreeMap::new();
     if work.constitution.policy.bank.tax.is_some() {
@@ -73,10 +76,33 @@ fn frozen(work: &Work<'_>) {
         for (order, account) in live.chain(unopened) {
             *sums.entry(account).or_default() += purse::held(work, &Purse::Escrow(*order)).micros();
         }
+        for (order, _) in work.tables.orders.iter() {
+            if let Some(account) = savings::staker(work, order) {
+                *sums.entry(account).or_default() +=
+                    purse::held(work, &Purse::Bond(*order)).micros();
+            }
+        }
     }
     sums.retain(|_, sum| *sum > 0);
     let counted = work.tables.savings.iter();
     let counted = counted.filter(|(_, savings)| savings.frozen > 0);
     let counted: BTreeMap<AccountId, u64> = counted.map(|(id, s)| (*id, s.frozen)).collect();
     assert_eq!(counted, sums, "what is frozen lies in escrows");
+}
+
+/// What a job may pay, and what its seller staked on it, lies ready.
+fn jobs(work: &Work<'_>) {
+    for ((offer, id), ()) in work.tables.jobs.iter() {
+        let order = work.tables.orders.get(id);
+        let job = order.and_then(|order| order.deadline());
+        let job = job.expect("a job listed at an offer is a live order");
+        assert_eq!(
+            job.deadline.offer, *offer,
+            "job {id} is listed at its offer"
+        );
+        let bond = job.taken.map_or(Credits::ZERO, |taken| taken.bond);
+        let held = |purse| purse::held(work, &purse);
+        assert_eq!(held(Purse::Escrow(*id)), job.deadline.pmax, "price of {id}");
+        assert_eq!(held(Purse::Bond(*id)), bond, "stake on {id}");
+    }
 }

@@ -44,6 +44,11 @@ fn crowd(work: &Work<'_>, class: &ClassId) -> Crowd {
     work.tables.crowds.get(class).copied().unwrap_or_default()
 }
 
+/// Live jobs by deadlines of a class.
+pub(crate) fn jobs(work: &Work<'_>, class: &ClassId) -> u64 {
+    crowd(work, class).jobs
+}
+
 /// Live orders of an account in a class, ascending.
 pub(crate) fn of_account<'w>(
     work: &'w Work<'_>,
@@ -74,6 +79,10 @@ pub(crate) fn of_class(work: &Work<'_>, class: &ClassId) -> Vec<OrderId> {
 pub(crate) fn enter(work: &mut Work<'_>, id: OrderId, order: Order) {
     let mut crowd = crowd(work, &order.class);
     crowd.orders += 1;
+    if let Some(job) = order.deadline() {
+        crowd.jobs += 1;
+        work.tables.jobs.insert((job.deadline.offer, id), ());
+    }
     work.tables.crowds.insert(order.class, crowd);
     let place = (order.class, order.account, id);
     work.tables.book.insert(place, ());
@@ -106,6 +115,10 @@ pub(crate) fn leave(work: &mut Work<'_>, id: &OrderId) -> Order {
     crowd.orders = crowd.orders.saturating_sub(1);
     let load = order.bid().map_or(0, |b| b.bid.lumpiness());
     crowd.all_or_none = crowd.all_or_none.saturating_sub(load);
+    if let Some(job) = order.deadline() {
+        crowd.jobs = crowd.jobs.saturating_sub(1);
+        work.tables.jobs.remove(&(job.deadline.offer, *id));
+    }
     if crowd == Crowd::default() {
         work.tables.crowds.remove(&order.class);
     } else {
@@ -156,6 +169,8 @@ pub(crate) fn bids_are_open(work: &Work<'_>, class: &ClassId) -> bool {
     };
     of_class(work, class).iter().any(|id| {
         let order = work.tables.orders.get(id);
-        order.is_some_and(|o| o.round == before && !matches!(o.stage, Stage::Buy(_)))
+        order.is_some_and(|o| {
+            o.round == before && matches!(o.stage, Stage::Sealed { .. } | Stage::Bid(_))
+        })
     })
 }

@@ -4,9 +4,13 @@
 //! waits for the clearing of the next slot boundary. Units beyond the new terms stay bound while leases hold
 //! them. A withdrawn offer leaves the state when nothing is held of it.
 //!
+//! An offer with taken jobs (see `deadline`) has its units bound: fewer units, another mechanism or a withdrawal wait until
+//! they have ended, and meanwhile it takes no new ones.
+//!
 //! An offer whose seller missed a deadline of delivery is withdrawn at once: what stood on it must not be sold to it again.
 //! It is for sale again when its seller sets it again, or has set it in a change that still waits.
 
+use crate::deadline;
 use crate::market;
 use crate::offer::Pending;
 use crate::work::Work;
@@ -31,7 +35,9 @@ pub(crate) fn update(work: &mut Work<'_>) {
         };
         let mut offer = offer.clone();
         let held = held.get(&id).copied().unwrap_or_default();
-        let waits = offer.worsens() && held.preemptible > 0 && !boundary;
+        let binds = deadline::binds(work, &id);
+        let waits = (offer.worsens() && held.preemptible > 0 && !boundary)
+            || (deadline::is_leaving(&offer) && binds);
         if !waits {
             match offer.pending.take() {
                 Some(Pending::Set(terms)) => {
@@ -44,7 +50,8 @@ pub(crate) fn update(work: &mut Work<'_>) {
                 None => {}
             }
         }
-        offer.bound = offer.supply().max(held.all());
+        let promised = if binds { offer.terms.units } else { 0 };
+        offer.bound = offer.supply().max(held.all()).max(promised);
         if !offer.active && offer.bound == 0 && offer.pending.is_none() {
             work.tables.offers.remove(&id);
         } else if work.tables.offers.get(&id) != Some(&offer) {

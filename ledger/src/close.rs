@@ -10,14 +10,15 @@
 //! 2. at a slot boundary the pots are settled (see `slot`);
 //! 3. at a slot boundary the bank has its turn (see `bank::turn`), and the next slot begins for leases that go on;
 //! 4. bids that stood too long end;
-//! 5. every class is cleared (see `clear`);
+//! 5. at a slot boundary sellers plan their jobs (see `deadline`);
+//! 6. every class is cleared (see `clear`);
 //! 6. waiting buys are decided, in the order that the beacon gives them (see `buy`);
 //! 7. changes of offers take effect (see `catalogue`).
 
 use crate::lease::Lease;
 use crate::order::Stage;
 use crate::work::Work;
-use crate::{bank, book, buy, catalogue, clear, slot, tenancy, unopened};
+use crate::{bank, book, buy, catalogue, clear, deadline, slot, tenancy, unopened};
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::ids::{OfferId, OrderId};
 use gridbay_protocol::lease::LeaseEnd;
@@ -49,6 +50,9 @@ fn close_round(work: &mut Work<'_>) {
         slot::turn(work);
     }
     time_out(work);
+    if work.closes_slot() {
+        deadline::turn(work);
+    }
     for class in &work.constitution.classes {
         clear::clear(work, &class.key.id());
     }

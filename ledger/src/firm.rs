@@ -16,7 +16,15 @@ use gridbay_protocol::units::Credits;
 fn agreed(order: &Order) -> Option<(Credits, Vec<ClearingOffer>)> {
     match &order.stage {
         Stage::Buy(buy) => Some((buy.price, buy.taken.clone())),
-        Stage::Sealed { .. } | Stage::Bid(_) => None,
+        Stage::Sealed { .. } | Stage::Bid(_) | Stage::Deadline(_) => None,
+    }
+}
+
+/// How its units are sold.
+fn way(order: &Order) -> Way {
+    match &order.stage {
+        Stage::Deadline(_) => Way::Deadline,
+        Stage::Sealed { .. } | Stage::Bid(_) | Stage::Buy(_) => Way::Buy,
     }
 }
 
@@ -55,8 +63,9 @@ pub(crate) fn hold(work: &mut Work<'_>, grant: Grant, heights: u64, taken: &[Cle
     let (slot, pot, paid) = (grant.slot, grant.pot, grant.paid);
     let earned = level::earnings(&floors, u128::from(paid.micros()));
     let earned = earned.expect("a firm order pays at least the sum of the prices it took units at");
-    let class = work.tables.orders.get(&grant.order).map(|o| o.class);
-    let class = class.expect("units go to a live order");
+    let order = work.tables.orders.get(&grant.order);
+    let order = order.expect("units go to a live order");
+    let (class, way) = (order.class, way(order));
     let sold = floors.iter().zip(earned).map(|(sold, earned)| PotOffer {
         offer: sold.offer,
         seller: seller(work, &sold.offer),
@@ -68,7 +77,7 @@ pub(crate) fn hold(work: &mut Work<'_>, grant: Grant, heights: u64, taken: &[Cle
     let stake = tenancy::grant(work, grant);
     let record = Pot {
         class,
-        way: Way::Buy,
+        way,
         slot,
         heights,
         left: paid,

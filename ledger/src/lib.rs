@@ -9,7 +9,7 @@
 //!
 //! A proposer makes its block with [`State::propose`], which leaves out what is inadmissible. Money moves in
 //! one function (`purse::post`), entries are checked in `entry`, one file per kind, and what happens when
-//! a round or a slot closes is in `close`, `slot`, `clear` and `buy`. [`light`] is for strangers who have
+//! a round or a slot closes is in `close`, `slot`, `clear`, `buy` and `deadline`. [`light`] is for strangers who have
 //! the validators' keys and nothing else.
 
 #![deny(clippy::float_arithmetic)]
@@ -24,6 +24,7 @@ mod catalogue;
 mod checked;
 mod clear;
 mod close;
+mod deadline;
 mod entry;
 mod execute;
 mod firm;
@@ -54,10 +55,11 @@ mod work;
 pub use account::Account;
 pub use admit::{Admitted, Eligible};
 pub use checked::CheckedBlock;
+pub use deadline::Quote;
 pub use execute::Delta;
 pub use lease::Lease;
 pub use offer::{Offer, Pending};
-pub use order::{BidOrder, BuyOrder, Order, Stage, Unopened};
+pub use order::{BidOrder, BuyOrder, DeadlineOrder, Order, Stage, Taken, Unopened};
 pub use pot::{Part, Pot, PotOffer, Stake, Stopped};
 pub use propose::{Draft, Proposed};
 pub use refusal::{BlockRefusal, REFUSAL_WORDS, Refusal};

@@ -2,7 +2,8 @@
 
 use gridbay_protocol::clearing::ClearingOffer;
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId};
-use gridbay_protocol::order::{Bid, Buy};
+use gridbay_protocol::lease::LeaseEnd;
+use gridbay_protocol::order::{Bid, Buy, Deadline};
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +43,8 @@ pub enum Stage {
     Bid(Box<BidOrder>),
     /// A buy that waits for its decision, or runs if it has a lease.
     Buy(Box<BuyOrder>),
+    /// A job by a deadline that asks its seller, or was taken.
+    Deadline(Box<DeadlineOrder>),
 }
 
 /// A bid that was not opened. It is in the book no more; its deposit waits for an appeal.
@@ -101,6 +104,30 @@ pub struct BuyOrder {
     pub taken: Vec<ClearingOffer>,
 }
 
+/// A job by a deadline.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeadlineOrder {
+    /// What was asked.
+    pub deadline: Deadline,
+    /// What became of it since its seller took it; `None` before.
+    pub taken: Option<Taken>,
+}
+
+/// How far a taken job has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Taken {
+    /// The slot at whose end it was taken: its age counts the slots after.
+    pub since: u64,
+    /// Work done, units times slots, at most the work declared.
+    pub done: u64,
+    /// Whether its seller failed to serve it in some slot.
+    pub failed: bool,
+    /// What the seller has staked.
+    pub bond: Credits,
+}
+
 /// How many live orders a class has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -109,6 +136,8 @@ pub(crate) struct Crowd {
     pub(crate) orders: u64,
     /// The lumpiness of its opened bids.
     pub(crate) all_or_none: u64,
+    /// Jobs by a deadline.
+    pub(crate) jobs: u64,
 }
 
 impl Order {
@@ -147,12 +176,30 @@ impl Order {
             _ => None,
         }
     }
+    /// The job by a deadline.
+    pub fn deadline(&self) -> Option<&DeadlineOrder> {
+        match &self.stage {
+            Stage::Deadline(job) => Some(job),
+            _ => None,
+        }
+    }
+    pub(crate) fn deadline_mut(&mut self) -> Option<&mut DeadlineOrder> {
+        match &mut self.stage {
+            Stage::Deadline(job) => Some(job),
+            _ => None,
+        }
+    }
+    /// Whether it is a job that its seller has taken.
+    pub fn is_taken(&self) -> bool {
+        self.deadline().is_some_and(|job| job.taken.is_some())
+    }
     /// The work hash that it names; `None` while it is sealed.
     pub fn work(&self) -> Option<Hash32> {
         match &self.stage {
             Stage::Sealed { .. } => None,
             Stage::Bid(bid) => Some(bid.bid.work),
             Stage::Buy(buy) => Some(buy.buy.work),
+            Stage::Deadline(job) => Some(job.deadline.work),
         }
     }
     /// The most tasks that its job may have; 0 while it is sealed.
@@ -161,10 +208,13 @@ impl Order {
             Stage::Sealed { .. } => 0,
             Stage::Bid(bid) => bid.bid.units(),
             Stage::Buy(buy) => buy.buy.units,
+            Stage::Deadline(job) => job.deadline.tasks,
         }
     }
-    /// Whether it waits for another lease after one that others ended.
-    pub(crate) fn stands_again(&self) -> bool {
-        matches!(self.stage, Stage::Bid(_)) && !self.exiting
+    /// Whether it waits for another lease after one that ended for that reason. A taken job always does: its end is
+    /// for the plan to say.
+    pub(crate) fn stands_again(&self, after: LeaseEnd) -> bool {
+        let bid = matches!(self.stage, Stage::Bid(_));
+        self.is_taken() || (bid && !self.exiting && after.order_stands())
     }
 }

@@ -86,6 +86,8 @@ tables! {
     orders: OrderId => Order,
     /// Live orders by class and account.
     book: (ClassId, AccountId, OrderId) => (),
+    /// Live jobs by deadlines, by offer.
+    jobs: (OfferId, OrderId) => (),
     /// How many live orders there are by class; a class without any has no record.
     crowds: ClassId => Crowd,
     /// Bids that were not opened and wait for an appeal.

@@ -205,6 +205,36 @@ pub enum Refusal {
         /// The limit.
         limit: u32,
     },
+    /// The offer takes no jobs by deadlines: it does not exist, is of another class, sells under another mechanism, is
+    /// suspended, or is about to be reduced or withdrawn.
+    #[error("offer {0} takes no jobs by deadlines")]
+    NotPlanned(OfferId),
+    /// More work than the offer can do by the hard deadline.
+    #[error("{unit_slots} unit-slots, offer {offer} can do {room} by the hard deadline")]
+    TooMuchWork {
+        /// The offer.
+        offer: OfferId,
+        /// Work asked for.
+        unit_slots: u64,
+        /// All its units until the hard deadline.
+        room: u64,
+    },
+    /// The lowest price of a job does not cover the offer's reserve for its work.
+    #[error("offer {offer} does the work for no less than {least}")]
+    BelowReserve {
+        /// The offer.
+        offer: OfferId,
+        /// Its reserve for the work.
+        least: Credits,
+    },
+    /// The offer, its class, or the account at the offer has as many live jobs as it may.
+    #[error("offer {offer} has no room for another job of account {account}")]
+    JobQuota {
+        /// The account.
+        account: AccountId,
+        /// The offer.
+        offer: OfferId,
+    },
     /// No unopened bid of this account waits for an appeal under this id.
     #[error("order {0} of this account waits for no appeal")]
     NothingToAppeal(OrderId),
@@ -268,6 +298,8 @@ impl Refusal {
             | Refusal::Closing(_)
             | Refusal::NoLease(_)
             | Refusal::NothingToAppeal(_)
+            | Refusal::NotPlanned(_)
+            | Refusal::JobQuota { .. }
             | Refusal::BlockFull(_) => true,
             Refusal::OpeningTime { early, .. } => *early,
             Refusal::Grant {
@@ -289,6 +321,8 @@ impl Refusal {
             | Refusal::Exiting(_)
             | Refusal::NothingToDeliver { .. }
             | Refusal::FirmSlots { .. }
+            | Refusal::TooMuchWork { .. }
+            | Refusal::BelowReserve { .. }
             | Refusal::OpeningLapsed { .. }
             | Refusal::OpeningUnfunded(_)
             | Refusal::ReceiptLate { .. }
@@ -333,6 +367,12 @@ impl Refusal {
             Refusal::NoLease(_) => "list your leases; it may have ended",
             Refusal::NothingToDeliver { .. } => "nothing to do",
             Refusal::FirmSlots { .. } => "buy fewer slots",
+            Refusal::NotPlanned(_) => "list the offers that are sold by deadline",
+            Refusal::TooMuchWork { .. } => "choose a later hard deadline or a larger offer",
+            Refusal::BelowReserve { .. } => {
+                "raise the price at the hard deadline, or ask another seller"
+            }
+            Refusal::JobQuota { .. } => "wait until a job ends, or ask another seller",
             Refusal::NothingToAppeal(_) => "list your orders; the time for an appeal may be over",
             Refusal::OpeningLapsed { .. } => "let openings be valid until their round closes",
             Refusal::OpeningUnfunded(_) => "keep money and keys while bids are being opened",

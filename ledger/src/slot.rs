@@ -3,7 +3,7 @@
 //! 1. every pot is settled and the class purses are empty: the moment for the bank's turn (see `bank::turn`);
 //! 2. leases that ran the whole slot count it if all their units were acknowledged by its end;
 //! 3. leases end that were cancelled, have used all slots of their order, or were firm through this slot (as undelivered
-//!    if that is what they are);
+//!    if that is what they are). Jobs by deadlines count their work and wait for their plan (see `deadline`);
 //! 4. firm leases pay for the next slot;
 //! 5. running bids fill their escrow up to one slot at the bid, or end.
 //!
@@ -25,8 +25,9 @@
 //! `(c_k - r_k) + ... + (c_n - r_n)` is at least 0. Then so is the sum of all `(c_k - r_k) * s_k`: it is the sum over k of
 //! that tail times `s_k - s_(k-1)`.
 
-use crate::bank::figures;
+use crate::bank::{earn, figures};
 use crate::book;
+use crate::deadline;
 use crate::firm;
 use crate::market;
 use crate::pot::{Pot, PotOffer};
@@ -174,11 +175,7 @@ fn pay_out(work: &mut Work<'_>, pot: &Pot, offer: &PotOffer, money: Credits, ser
     let delivered = served.iter().filter(|s| s.delivered);
     let delivered = delivered.map(Served::extent).sum();
     figures::sold(work, pot.class, pot.way, left, delivered);
-    let (to, reason) = match work.constitution.policy.bank.pools_revenue() {
-        true => (Purse::Bank, Reason::Revenue),
-        false => (Purse::Account(offer.seller), Reason::Earning),
-    };
-    post(work, class, to, left, reason, None).expect("the class holds what its pots hold");
+    earn(work, class, offer.seller, left, None);
 }
 
 /// Steps 2 and 3.
@@ -189,9 +186,13 @@ fn count_and_end(work: &mut Work<'_>, id: &LeaseId) {
     let delivered = lease.is_delivered();
     let counts = lease.whole_slot && delivered;
     lease.slots_run += u32::from(counts);
+    let units = lease.units();
     let (slot, firm_through, order) = (lease.slot, lease.firm_through, lease.order);
     let order = work.tables.orders.get_mut(&order);
     let order = order.expect("a lease's order is live");
+    if let Some(job) = order.deadline_mut() {
+        return deadline::count(job, units, counts);
+    }
     let mut used_up = firm_through.is_some_and(|last| slot >= last);
     if let Some(bid) = order.bid_mut() {
         bid.slots_used += u32::from(counts);

@@ -5,6 +5,7 @@
 //! - [`end`] closes a lease, and its order unless that stands again.
 
 use crate::book;
+use crate::deadline;
 use crate::lease::Lease;
 use crate::order::Order;
 use crate::pot::{Part, Pot, Stake, Stopped};
@@ -215,7 +216,8 @@ pub(crate) fn interrupt(work: &mut Work<'_>, id: &LeaseId, why: LeaseEnd) {
     end(work, id, why);
 }
 
-/// Ends a lease. Its order stands again if the reason says so, it is a bid, and it was not cancelled. A buy of which
+/// Ends a lease. Its order stands again if the reason says so, it is a bid, and it was not cancelled; or if it is a job that
+/// was taken. A buy of which
 /// no full slot was delivered ends as one without units.
 pub(crate) fn end(work: &mut Work<'_>, id: &LeaseId, why: LeaseEnd) {
     let lease = work.tables.leases.remove(id).expect("the lease runs");
@@ -227,7 +229,10 @@ pub(crate) fn end(work: &mut Work<'_>, id: &LeaseId, why: LeaseEnd) {
     let order = work.tables.orders.get_mut(&lease.order);
     let order = order.expect("a lease's order is live");
     order.lease = None;
-    if why.order_stands() && order.stands_again() {
+    if let (LeaseEnd::Undelivered, Some(job)) = (why, order.deadline_mut()) {
+        deadline::count(job, 0, false);
+    }
+    if order.stands_again(why) {
         return;
     }
     let why = match why {

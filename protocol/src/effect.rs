@@ -7,6 +7,7 @@ use crate::hash::{Domain, hash};
 use crate::ids::OrderId;
 use crate::lease::LeaseEvent;
 use crate::payment::Posting;
+use crate::planning::Planning;
 use serde::{Deserialize, Serialize};
 
 /// Why an order ended, or was refused, without (further) units.
@@ -31,6 +32,14 @@ pub enum OrderEnd {
     Waived,
     /// Never opened, though acknowledged in time: the owner appealed and got the deposit back.
     Excused,
+    /// A job that would not have earned its seller enough.
+    NoGain,
+    /// A job for which the seller has no room until its hard deadline, or sells no more.
+    NoRoom,
+    /// A job on which its seller could not stake the bond.
+    Unstaked,
+    /// A job whose seller cannot do it by its hard deadline any more; the buyer gets the bond.
+    Missed,
 }
 
 /// One effect of a block.
@@ -43,6 +52,8 @@ pub enum Effect {
     Clearing(ClearingRecord),
     /// A buy was served.
     Buy(BuyRecord),
+    /// The seller of an offer planned.
+    Planning(Planning),
     /// A lease changed.
     Lease(LeaseEvent),
     /// An order ended.

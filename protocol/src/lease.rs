@@ -31,6 +31,8 @@ pub enum LeaseEnd {
     Unfunded,
     /// A seller did not deliver; the order stands again.
     Undelivered,
+    /// The seller's plan has no units for its job in the next slot; the order stands.
+    Paused,
 }
 
 impl LeaseEnd {
@@ -38,7 +40,7 @@ impl LeaseEnd {
     pub fn order_stands(self) -> bool {
         matches!(
             self,
-            LeaseEnd::Outbid | LeaseEnd::Preempted | LeaseEnd::Undelivered
+            LeaseEnd::Outbid | LeaseEnd::Preempted | LeaseEnd::Undelivered | LeaseEnd::Paused
         )
     }
 }

@@ -43,6 +43,7 @@ pub mod memo;
 pub mod offer;
 pub mod order;
 pub mod payment;
+pub mod planning;
 pub mod planted;
 pub mod receipt;
 pub mod stage;

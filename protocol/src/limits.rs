@@ -2,6 +2,7 @@
 //!
 //! Bounds of one node's own resources (queues, connections, disk) live with that node.
 
+use crate::mechanism::deadline;
 use crate::units::{Credits, Price};
 
 /// Bytes of one signed entry. An open bid with the most price steps fits with room to spare.
@@ -49,6 +50,14 @@ pub const ALL_OR_NONE_PER_CLASS: usize = 512;
 pub const ALL_OR_NONE_CHOICE: usize = 8;
 /// Slots an order may run: a year of one-minute slots.
 pub const ORDER_SLOTS: u32 = 525_600;
+/// Live jobs with deadlines, taken or asking, at one offer. Planning twelve anew for each that asks takes up to 3 ms.
+pub const JOBS_PER_OFFER: usize = 12;
+/// Of these, of one account: three accounts are needed to keep everybody else out for a slot.
+pub const JOBS_PER_OFFER_ACCOUNT: usize = 4;
+/// Live jobs with deadlines in one class: bounds the planning at a slot boundary.
+pub const JOBS_PER_CLASS: usize = 192;
+/// Work of one job with a deadline in units times slots: the largest offer for a year of one-minute slots.
+pub const UNIT_SLOTS: u64 = OFFER_UNITS as u64 * ORDER_SLOTS as u64;
 /// Heights an entry may wait for its inclusion.
 pub const ENTRY_WINDOW: u64 = 2_400;
 /// Heights after the tip at which a validator acknowledged an entry: from the last of them on it votes in the
@@ -85,6 +94,12 @@ pub const ADDRESS_CHARS: usize = 256;
 
 const _: () = assert!(BRACKET < 32 && 1u32 << BRACKET == ORDER_UNITS);
 const _: () = assert!(ORDER_UNITS <= CLASS_UNITS && OFFER_UNITS <= CLASS_UNITS);
+// Every plan of the ledger is the best there is.
+const _: () = assert!(JOBS_PER_OFFER <= deadline::EXACT_JOBS);
+const _: () = assert!(JOBS_PER_OFFER_ACCOUNT <= JOBS_PER_OFFER && JOBS_PER_OFFER <= JOBS_PER_CLASS);
+const _: () = assert!(JOBS_PER_CLASS <= ORDERS_PER_CLASS);
+// Whatever an order by deadline may say, the mechanism can plan.
+const _: () = assert!(UNIT_SLOTS <= deadline::WORK && ORDER_SLOTS <= deadline::HORIZON);
 // A whole order at the highest price for one slot is an amount of money, so is a whole class.
 const _: () = assert!(Price::MAX.0 <= Credits::MAX.micros() / CLASS_UNITS as u64);
 const _: () = assert!(VALIDATORS <= MEMBERS);

@@ -54,6 +54,15 @@ pub struct PoolTerms {
 }
 
 impl Primary {
+    /// The mechanism's name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Primary::Ausubel => "ausubel",
+            Primary::Reservation => "reservation",
+            Primary::Deadline(_) => "deadline",
+            Primary::Share(_) => "share",
+        }
+    }
     /// Whether the numbers are in range.
     pub fn is_valid(&self) -> bool {
         match self {

@@ -138,6 +138,7 @@ fn check_range(entry: &Entry) -> Result<(), Malformed> {
     let in_range = match &entry.body {
         EntryBody::Open(open) => return open.bid.check().map_err(order),
         EntryBody::Buy(buy) => return buy.check().map_err(order),
+        EntryBody::Deadline(job) => return job.check().map_err(order),
         EntryBody::SetKeys { keys } => keys_are_valid(keys),
         EntryBody::OpenAccount {
             grant,

@@ -27,6 +27,8 @@ pub enum Way {
     Bid,
     /// Bought firm.
     Buy,
+    /// Planned by a seller for jobs with deadlines.
+    Deadline,
 }
 
 /// An epoch's money.

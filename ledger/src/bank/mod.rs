@@ -20,6 +20,7 @@
 
 mod books;
 mod clear;
+mod earn;
 pub(crate) mod figures;
 pub mod index;
 pub(crate) mod savings;
@@ -29,6 +30,7 @@ pub(crate) mod turn;
 
 pub use books::{Account, Bank, BankError, Bid};
 pub use clear::{Revenue, Winner, by_owners, profits};
+pub(crate) use earn::earn;
 pub use figures::{Epoch, Prices, Way};
 pub use savings::Savings;
 pub use tax::{Levy, Tax, even_out, levy, tax};

@@ -1,7 +1,7 @@
 //! What the ledger knows of an account's savings beyond its purse. Kept only where the bank taxes.
 //!
-//! 1. *Frozen* money lies in the escrows of the account's orders. It counts as savings, so the sum is kept with every
-//!    posting that an escrow has a part in.
+//! 1. *Frozen* money lies in the escrows of the account's orders, or is staked on others' orders. It counts as savings, so the
+//!    sum is kept with every posting that an escrow or a stake has a part in.
 //! 2. *Arrears* are tax that was due and found frozen. They are taken, as far as the account still has more than its
 //!    baseline, whenever money reaches the account: a release, a refund, an earning. Never is more taken than just came
 //!    in, so what was checked before stays paid for: after every levy and every collection an account with arrears has
@@ -16,7 +16,7 @@ use super::{Holding, Levy, levy};
 use crate::purse::{self, post};
 use crate::work::Work;
 use gridbay_protocol::bank::SavingsTax;
-use gridbay_protocol::ids::AccountId;
+use gridbay_protocol::ids::{AccountId, OrderId};
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Savings {
-    /// Micro-credits in the escrows of its orders.
+    /// Micro-credits in the escrows of its orders, and staked on others' orders.
     pub frozen: u64,
     /// Micro-credits of tax that were due and could not be taken.
     pub arrears: u64,
@@ -75,13 +75,13 @@ pub(crate) fn after(work: &mut Work<'_>, from: &Purse, to: &Purse, amount: Credi
     if tax(work).is_none() {
         return;
     }
-    if let (Purse::Escrow(_), Some(id)) = (from, owner(work, from, to)) {
+    if let (Purse::Escrow(_) | Purse::Bond(_), Some(id)) = (from, owner(work, from, to)) {
         change(work, &id, |savings| {
             let left = savings.frozen.checked_sub(amount.micros());
             savings.frozen = left.expect("what leaves an escrow was frozen");
         });
     }
-    if let (Purse::Escrow(_), Some(id)) = (to, owner(work, to, from)) {
+    if let (Purse::Escrow(_) | Purse::Bond(_), Some(id)) = (to, owner(work, to, from)) {
         change(work, &id, |savings| savings.frozen += amount.micros());
     }
     if let Purse::Account(id) = to {
@@ -102,8 +102,16 @@ fn owner(work: &Work<'_>, purse: &Purse, other: &Purse) -> Option<AccountId> {
                 Purse::Escrow(_) | Purse::Class(_) | Purse::Bond(_) | Purse::Bank => None,
             })
         }
-        (Purse::Class(_) | Purse::Bond(_) | Purse::Bank, _) => None,
+        (Purse::Bond(order), _) => staker(work, order),
+        (Purse::Class(_) | Purse::Bank, _) => None,
     }
+}
+
+/// Who has staked on an order.
+pub(crate) fn staker(work: &Work<'_>, order: &OrderId) -> Option<AccountId> {
+    let job = work.tables.orders.get(order)?.deadline()?;
+    let offer = work.tables.offers.get(&job.deadline.offer)?;
+    Some(offer.seller)
 }
 
 /// What an account owes to the tax that runs; `None` if it paid, or none runs.

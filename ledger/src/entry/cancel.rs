@@ -1,4 +1,5 @@
-//! `cancel`: ends a standing bid or a waiting buy at once; a running order after its slot, which is paid out.
+//! `cancel`: ends a standing bid or a waiting buy at once; a running order after its slot, which is paid out,
+//! and a taken job by a deadline as done with the slot.
 //! Not in a block that closes a round, when all bids are known; and never a sealed bid.
 
 use crate::book;
@@ -27,7 +28,7 @@ pub(super) fn check(work: &Work<'_>, account: &AccountId, id: &OrderId) -> Resul
 pub(super) fn apply(work: &mut Work<'_>, id: &OrderId) {
     let order = work.tables.orders.get_mut(id);
     let order = order.expect("the order was checked");
-    if order.lease.is_none() {
+    if order.lease.is_none() && !order.is_taken() {
         book::end(work, id, OrderEnd::Cancelled);
     } else {
         order.exiting = !planted::is(Planted::ExitForgotten);

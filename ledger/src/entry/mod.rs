@@ -5,6 +5,7 @@ mod appeal;
 mod buy;
 mod cancel;
 mod commit;
+mod deadline;
 mod deliver;
 mod fail;
 mod open;
@@ -14,6 +15,8 @@ mod set_keys;
 mod set_offer;
 mod transfer;
 mod withdraw_offer;
+
+pub(crate) use deadline::check as check_deadline;
 
 use crate::admit::Admitted;
 use crate::refusal::Refusal;
@@ -44,6 +47,7 @@ pub(crate) fn check(work: &Work<'_>, entry: &Authentic) -> Result<(), Refusal> {
         EntryBody::Open(open) => open::check(work, account, open),
         EntryBody::Buy(buy) => buy::check(work, account, buy),
         EntryBody::Appeal(appeal) => appeal::check(work, account, appeal),
+        EntryBody::Deadline(job) => deadline::check(work, account, job),
     }
 }
 
@@ -72,5 +76,6 @@ pub(crate) fn apply(work: &mut Work<'_>, admitted: &Admitted) {
         EntryBody::Open(open) => open::apply(work, account, open),
         EntryBody::Buy(buy) => buy::apply(work, &id, account, buy),
         EntryBody::Appeal(appeal) => appeal::apply(work, appeal),
+        EntryBody::Deadline(job) => deadline::apply(work, &id, account, job),
     }
 }

@@ -58,5 +58,9 @@ words! {
     Refusal::ReceiptLate { .. } => "receipt_late",
     Refusal::Receipts(_) => "receipts",
     Refusal::ReceiptPower { .. } => "receipt_power",
+    Refusal::NotPlanned(_) => "not_planned",
+    Refusal::TooMuchWork { .. } => "too_much_work",
+    Refusal::BelowReserve { .. } => "below_reserve",
+    Refusal::JobQuota { .. } => "job_quota",
     Refusal::BlockFull(_) => "block_full",
 }

@@ -12,6 +12,8 @@ mod bank_sweep;
 mod buying;
 mod crowd;
 mod dead_seller;
+mod deadline;
+mod deadline_never_missed;
 mod delivery;
 mod ending;
 mod forgery;

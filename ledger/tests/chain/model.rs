@@ -9,6 +9,7 @@
 //! Once with revenue to the owners, and once under Mirage's bank.
 
 use crate::appeals::{appeal, receipts};
+use crate::deadline;
 use crate::record::check_record;
 use crate::trade::{bid, order, terms};
 use crate::world::{World, credits, key, policy};
@@ -61,7 +62,7 @@ fn entry(world: &mut World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authent
     let orders: Vec<OrderId> = world.state.orders().map(|(id, _)| *id).collect();
     let lease = dice.pick(&leases).unwrap_or(LeaseId([5; 32]));
     let chosen = dice.pick(&orders).unwrap_or(OrderId([5; 32]));
-    let body = match dice.below(26) {
+    let body = match dice.below(31) {
         0 => EntryBody::Transfer {
             to: world.member(n % 4 + 1),
             amount: credits(dice.below(2_000) + 1),
@@ -103,6 +104,8 @@ fn entry(world: &mut World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authent
             let at = dice.below(memory.sent.len() as u64) as usize;
             return memory.sent[at].clone();
         }
+        26 => EntryBody::SetOffer(deadline::random_offer(world, dice)),
+        27..=30 => EntryBody::Deadline(deadline::random_job(world, dice)),
         23..=24 if !memory.kept_out.is_empty() => return appealing(world, dice, memory),
         _ => return garbage(world, dice, n),
     };
@@ -296,10 +299,15 @@ fn check(world: &World, memory: &mut Memory, effects: &[Effect]) {
             }
             Effect::Buy(buy) if buy.displaced.is_empty() => "buy",
             Effect::Buy(_) => "preemption",
+            Effect::Planning(planning) => {
+                deadline::check_planning(planning);
+                "planning"
+            }
             Effect::Order { end, .. } => match end {
                 OrderEnd::Excused => "excused",
                 OrderEnd::Waived => "waived",
                 OrderEnd::NotOpened => "forfeited",
+                OrderEnd::Missed => "missed",
                 _ => "order",
             },
             Effect::Lease(LeaseEvent::Ended { lease, .. }) => {
@@ -467,6 +475,8 @@ fn reached(total: &BTreeMap<&'static str, u32>, also: &[&str]) {
         "end",
         "start",
         "renewal",
+        "planning",
+        "missed",
     ];
     for kind in usual.iter().chain(also) {
         let count = total.get(kind).copied().unwrap_or(0);

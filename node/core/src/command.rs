@@ -1,5 +1,6 @@
 //! Local commands: which ledger entry one becomes, and why one is refused before anything is sent.
 
+use crate::buyer::deadline;
 use crate::buyer::{NewOrder, OrderKey, Terms};
 use crate::core::Core;
 use crate::input::Command;
@@ -7,7 +8,7 @@ use crate::reply::{Refused, RefusedKind};
 use gridbay_host::Trouble;
 use gridbay_ledger::{Refusal, State};
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
-use gridbay_protocol::ids::AccountId;
+use gridbay_protocol::ids::{AccountId, Hash32};
 use gridbay_protocol::order::{Bid, Buy, Flaw};
 use gridbay_protocol::stage::{Authentic, WellFormed};
 use gridbay_protocol::units::Credits;
@@ -125,6 +126,7 @@ fn check_order(core: &Core, order: &NewOrder) -> Result<(), Refused> {
             };
             cost_of_buy(&buy, order.tasks)?
         }
+        Terms::Deadline { .. } => cost_of_job(state, &account, order)?,
     };
     let available = spendable(state, &account);
     if needed > available {
@@ -171,6 +173,19 @@ fn flawed(flaw: Flaw) -> Refused {
         &flaw.to_string(),
         "check nodes, price and time",
     )
+}
+
+/// What must be locked for a job by a deadline: its highest price.
+fn cost_of_job(state: &State, account: &AccountId, order: &NewOrder) -> Result<Credits, Refused> {
+    let Some(job) = deadline::order_of(order, Hash32::default()) else {
+        return Err(flawed(Flaw::Deadlines));
+    };
+    job.check().map_err(flawed)?;
+    match state.check_deadline(account, &job) {
+        // Said below in the words for all orders.
+        Ok(()) | Err(Refusal::Funds { .. }) => Ok(job.pmax),
+        Err(refusal) => Err(of_refusal(&refusal)),
+    }
 }
 
 fn invalid(word: &'static str, reason: &str, hint: &str) -> Refused {

@@ -226,6 +226,31 @@ fn terms(terms: &Terms, slots: u32, slot_ms: u64) -> (Credits, Credits, How) {
                 .unwrap_or(Credits::MAX);
             (limit_hourly(price, slot_ms), most, How::Buy)
         }
+        Terms::Deadline {
+            offer,
+            unit_slots,
+            soft,
+            hard,
+            pmax,
+            pmin,
+            shape,
+        } => {
+            let price = Price(pmax.micros() / (*unit_slots).max(1));
+            let seconds = |slots: u32| {
+                let seconds = u64::from(slots).saturating_mul(slot_ms).div_ceil(1_000);
+                u32::try_from(seconds).unwrap_or(u32::MAX)
+            };
+            let how = How::Deadline {
+                soft_seconds: seconds(*soft),
+                hard_seconds: seconds(*hard),
+                pay: *pmax,
+                late_pay: *pmin,
+                shape: *shape,
+                offer: Some(offer.to_hex()),
+                seller: None,
+            };
+            (limit_hourly(price, slot_ms), *pmax, how)
+        }
     }
 }
 

@@ -14,6 +14,7 @@ mod auction;
 mod bank;
 mod board;
 mod content;
+mod deadline;
 mod failure;
 mod invite;
 mod job;

@@ -1,5 +1,6 @@
 //! Orders: quoting, placing, cancelling.
 
+use super::deadline;
 use super::failure::{internal, no_account, usage};
 use super::job::find;
 use super::ledger::spendable;
@@ -7,7 +8,7 @@ use super::market::{Market, class_named, held};
 use super::plan::{Plan, plan, quote};
 use super::{Answer, NodeBackend, wall_ms};
 use crate::api::ApiError;
-use crate::api::types::{JobId, JobRecord, JobRequest, Quote, Want};
+use crate::api::types::{How, JobId, JobRecord, JobRequest, Quote, Want};
 use crate::keys::random;
 use gridbay_core::buyer::{NewOrder, OrderKey};
 use gridbay_core::input::Command;
@@ -51,19 +52,26 @@ impl NodeBackend {
 
     /// The market of the wanted class, the plan, and what the own account could spend.
     pub(super) async fn plan_order(&self, want: &Want) -> Answer<(Market, Plan, Credits)> {
-        let class = want.class.clone();
+        let asked = want.clone();
         let looked = self.query(move |core| {
             let state = core.state();
             let account = core.account().ok_or_else(no_account)?;
-            let class = class_named(state, class.as_deref())?;
-            Ok::<_, ApiError>((
-                Market::of(state, class, &held(state)),
-                spendable(state, &account),
-            ))
+            let class = class_named(state, asked.class.as_deref())?;
+            let market = Market::of(state, class, &held(state));
+            let planned = match asked.how {
+                How::Deadline { .. } => Some(deadline::plan(state, &account, &asked, &market)?),
+                How::Ausubel { .. } | How::Buy => None,
+            };
+            Ok::<_, ApiError>((market, planned, spendable(state, &account)))
         });
-        let (market, spendable) = looked.await??;
-        let last = self.board.last(&market.id).map(|last| last.price);
-        let plan = plan(want, &market, last)?;
+        let (market, planned, spendable) = looked.await??;
+        let plan = match planned {
+            Some(plan) => plan,
+            None => {
+                let last = self.board.last(&market.id).map(|last| last.price);
+                plan(want, &market, last)?
+            }
+        };
         Ok((market, plan, spendable))
     }
 
@@ -153,7 +161,6 @@ mod tests {
     use super::super::market::tests::market;
     use super::*;
     use crate::api::ErrorCode;
-    use crate::api::types::How;
 
     fn request() -> JobRequest {
         JobRequest {

@@ -12,7 +12,7 @@ use super::Answer;
 use super::failure::usage;
 use super::market::Market;
 use super::price::limit_hourly;
-use crate::api::types::{How, Quote, Want};
+use crate::api::types::{DeadlineQuote, How, Quote, Want};
 use crate::api::{ApiError, ErrorCode};
 use gridbay_core::buyer::Terms;
 use gridbay_protocol::limits;
@@ -37,6 +37,8 @@ pub(super) struct Plan {
     pub(super) likely: Option<Credits>,
     /// What must be free at once.
     pub(super) needed_now: Credits,
+    /// What the seller's plan says to a job by a deadline.
+    pub(super) deadline: Option<DeadlineQuote>,
 }
 
 /// Plans an order. `last` is the mean price per node-hour of the last sale.
@@ -52,6 +54,10 @@ pub(super) fn plan(want: &Want, market: &Market, last: Option<Credits>) -> Answe
     match want.how {
         How::Ausubel { divisible } => bid(want, divisible, market, slots, last),
         How::Buy => buy(want, market, slots),
+        How::Deadline { .. } => Err(usage(
+            "a deadline is for its seller to plan",
+            "quote it with the ledger at hand",
+        )),
     }
 }
 
@@ -62,6 +68,7 @@ fn slots(want: &Want, market: &Market) -> Answer<u32> {
     let most = match want.how {
         How::Ausubel { .. } => limits::ORDER_SLOTS,
         How::Buy => market.policy.max_firm_slots,
+        How::Deadline { .. } => limits::ORDER_SLOTS,
     };
     match u32::try_from(wide) {
         Ok(slots) if (1..=most).contains(&slots) => Ok(slots),
@@ -116,6 +123,7 @@ fn bid(
         most,
         likely: likely.map(|l| l.min(most)),
         needed_now: deposit.max(slot),
+        deadline: None,
     })
 }
 
@@ -158,6 +166,7 @@ fn buy(want: &Want, market: &Market, slots: u32) -> Answer<Plan> {
         most,
         likely: likely.map(|l| l.min(most)),
         needed_now: most,
+        deadline: None,
     })
 }
 
@@ -223,6 +232,7 @@ pub(super) fn quote(want: &Want, market: &Market, plan: &Plan, spendable: Credit
         funded: plan.most <= spendable,
         units_offered: market.supply(),
         units_free: market.free(),
+        deadline: plan.deadline.clone(),
     }
 }
 
@@ -303,6 +313,7 @@ mod tests {
                                 && bid.units() == nodes
                                 && bid.value(nodes) <= budget
                         }
+                        Terms::Deadline { .. } => panic!("not asked for"),
                         Terms::Buy {
                             units,
                             limit,
@@ -365,7 +376,7 @@ mod tests {
             let last = last.map(|p| Price(p).hourly(2_000));
             match plan(&free, market, last).unwrap().terms {
                 Terms::Sealed { steps, .. } => steps[0].price.0,
-                Terms::Buy { .. } => panic!("a bid"),
+                Terms::Buy { .. } | Terms::Deadline { .. } => panic!("a bid"),
             }
         };
         assert_eq!(price(&market(&[]), None), 200, "the reference price is 100");

@@ -4,6 +4,7 @@
 //! what the last one found.
 
 mod checks;
+mod deadline;
 mod lost;
 mod words;
 
@@ -17,6 +18,7 @@ use super::{Answer, NodeBackend};
 use crate::api::ApiError;
 use crate::api::types::{JobId, JobReason, JobState, Why};
 use checks::checks;
+use deadline::Promise;
 use gridbay_core::Core;
 use gridbay_core::agent::Phase;
 use gridbay_core::buyer::order::{OrderAgent, Seen};
@@ -38,6 +40,7 @@ struct Facts {
     fewest: u32,
     offered: u32,
     free: u32,
+    /// Paid for beforehand: a buy, or a job by a deadline.
     is_buy: bool,
     /// Per node-hour: the order's limit, what the sellers ask of it, the last clearing's mean.
     limit: Credits,
@@ -63,6 +66,8 @@ struct Facts {
     refusal: Option<String>,
     /// The last clearing that it lost.
     lost: Option<Defeat>,
+    /// Of a job by a deadline.
+    deadline: Option<Promise>,
 }
 
 /// A clearing that was lost; prices per node-hour.
@@ -181,6 +186,16 @@ fn asks(order: &NewOrder, market: &Market) -> Asks {
                 price: market.asked(*units).map(per_unit),
             }
         }
+        Terms::Deadline {
+            unit_slots, pmax, ..
+        } => Asks {
+            is_buy: true,
+            fewest: 1,
+            limit: Price(pmax.micros() / (*unit_slots).max(1)),
+            needed: *pmax,
+            budget: *pmax,
+            price: None,
+        },
     }
 }
 
@@ -205,7 +220,10 @@ fn facts(core: &Core, agent: &OrderAgent) -> Answer<(Facts, gridbay_protocol::id
         free: market.free(),
         is_buy: asks.is_buy,
         limit: limit_hourly(asks.limit, slot_ms),
-        asked: asks.price.map(|price| limit_hourly(price, slot_ms)),
+        asked: asks
+            .price
+            .or(deadline::reserve(state, order))
+            .map(|price| limit_hourly(price, slot_ms)),
         last: None,
         needed: asks.needed,
         locked: agent.id.map_or(Credits::ZERO, |id| state.escrow(&id)),
@@ -238,6 +256,7 @@ fn facts(core: &Core, agent: &OrderAgent) -> Answer<(Facts, gridbay_protocol::id
             _ => agent.refusal().map(str::to_owned),
         },
         lost: None,
+        deadline: deadline::promise(core, agent),
     };
     Ok((facts, order.class))
 }

@@ -6,8 +6,8 @@ use super::text::or_dash;
 use crate::api::types::{Offer, OfferRequest};
 use crate::config::parse;
 use crate::ui::Table;
-use clap::{Args, Subcommand};
-use gridbay_protocol::offer::Primary;
+use clap::{Args, Subcommand, ValueEnum};
+use gridbay_protocol::offer::{DeadlineTerms, Primary};
 use gridbay_protocol::units::Credits;
 
 /// What this node sells, and what others do.
@@ -42,6 +42,15 @@ pub(super) struct SetArgs {
     /// Seconds of notice before units are taken back [default: never taken back]
     #[arg(long, value_name = "SECONDS")]
     pub(super) notice: Option<u32>,
+    /// How its units are sold first
+    #[arg(long, value_enum, default_value_t = Sold::Ausubel)]
+    mechanism: Sold,
+    /// Under deadline: least gain for which a job is taken, as a part of its price [default: 0.8]
+    #[arg(long, value_name = "PART", value_parser = parse::part)]
+    min_gain: Option<u32>,
+    /// Under deadline: what is staked on each job, as a part of its price [default: 0.25]
+    #[arg(long, value_name = "PART", value_parser = parse::part)]
+    bond: Option<u32>,
     /// Number of the offer; without it the offer of this class
     #[arg(long)]
     pub(super) label: Option<u32>,
@@ -74,8 +83,24 @@ impl OfferCommand {
     }
 }
 
+/// A mechanism as a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Sold {
+    /// Auctioned, and bought at once
+    Ausubel,
+    /// To jobs by deadlines, planned by this node
+    Deadline,
+}
+
 impl SetArgs {
     fn request(self) -> OfferRequest {
+        let mechanism = match self.mechanism {
+            Sold::Ausubel => Primary::Ausubel,
+            Sold::Deadline => Primary::Deadline(DeadlineTerms {
+                min_gain_ppm: self.min_gain.unwrap_or(800_000),
+                bond_ppm: self.bond.unwrap_or(250_000),
+            }),
+        };
         OfferRequest {
             label: self.label,
             class: self.class,
@@ -83,7 +108,7 @@ impl SetArgs {
             reserve: self.reserve,
             buy: self.buy,
             notice_seconds: self.notice,
-            mechanism: Primary::Ausubel,
+            mechanism,
         }
     }
 }
@@ -97,6 +122,7 @@ fn table(offers: &[Offer]) -> String {
         ">LEASED",
         ">RESERVE/H",
         ">BUY/H",
+        "SOLD BY",
         "STATE",
     ]);
     for offer in offers {
@@ -114,6 +140,7 @@ fn table(offers: &[Offer]) -> String {
             offer.leased.to_string(),
             offer.reserve.to_string(),
             or_dash(offer.buy),
+            offer.mechanism.name().to_owned(),
             state.to_owned(),
         ]);
     }

@@ -71,6 +71,15 @@ pub fn credits(text: &str) -> Result<Credits, String> {
     text.parse().map_err(|error| format!("`{text}`: {error}"))
 }
 
+/// A part of a whole in millionths: a number from 0 to 1 with at most six decimals.
+pub fn part(text: &str) -> Result<u32, String> {
+    let parsed: Option<Credits> = text.parse().ok();
+    let millionths = parsed.and_then(|p| u32::try_from(p.micros()).ok());
+    millionths
+        .filter(|p| *p <= 1_000_000)
+        .ok_or_else(|| format!("`{text}` is no part of a whole: write 0.25 or 1"))
+}
+
 /// A network address in multiaddr form.
 pub fn address(text: &str) -> Result<Multiaddr, String> {
     let wrong = || format!("`{text}` is no address: write /ip4/192.0.2.7/udp/7411/quic-v1");

@@ -196,6 +196,7 @@ impl Backend for Fake {
             funded: most <= self.spendable,
             units_offered: 8,
             units_free: 8,
+            deadline: None,
         })
     }
     async fn submit(&self, id: JobId, request: JobRequest) -> Result<JobRecord, ApiError> {

@@ -26,11 +26,20 @@ pub enum Flaw {
     /// An offer named twice or out of order, or too many of them.
     #[error("want each offer once, ascending by id, {most} at most", most = limits::OFFERS_PER_ACCOUNT)]
     Offers,
+    /// No work, no task, or more of either than an order may have; or less work than one unit-slot for each task.
+    #[error("the work is out of range: each task takes one unit for a slot at least")]
+    Work,
+    /// A soft deadline behind the hard one, or one that is out of range.
+    #[error("the soft deadline is a slot away at least, and the hard one not before it")]
+    Deadlines,
+    /// A price of nothing, or one that is higher for being late.
+    #[error("the price is above zero, and never more for being late")]
+    Rising,
 }
 
 impl Flaw {
     /// All of them.
-    pub const ALL: [Flaw; 7] = [
+    pub const ALL: [Flaw; 10] = [
         Flaw::Steps,
         Flaw::NotFalling,
         Flaw::Price,
@@ -38,6 +47,9 @@ impl Flaw {
         Flaw::Minimum,
         Flaw::Slots,
         Flaw::Offers,
+        Flaw::Work,
+        Flaw::Deadlines,
+        Flaw::Rising,
     ];
     /// The first flaw whose condition does not hold.
     pub(super) fn first(conditions: &[(Flaw, bool)]) -> Result<(), Flaw> {
@@ -54,6 +66,9 @@ impl Flaw {
             Flaw::Minimum => "minimum",
             Flaw::Slots => "slots",
             Flaw::Offers => "offers",
+            Flaw::Work => "work",
+            Flaw::Deadlines => "deadlines",
+            Flaw::Rising => "rising",
         }
     }
 }

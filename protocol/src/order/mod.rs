@@ -1,12 +1,15 @@
-//! Orders, one file per kind: sealed bids (committed in one round, opened in the next), buy-it-now.
+//! Orders, one file per kind: sealed bids (committed in one round, opened in the next), buy-it-now, work
+//! by a deadline.
 
 mod bid;
 mod buy;
+mod deadline;
 mod flaw;
 mod sealed;
 
 pub use bid::{Bid, Step, unit_prices};
 pub use buy::Buy;
+pub use deadline::Deadline;
 pub use flaw::Flaw;
 pub use sealed::{Commit, Open};
 

@@ -15,9 +15,11 @@ use gridbay_protocol::ids::*;
 use gridbay_protocol::invitation::{Grant, SignedGrant};
 use gridbay_protocol::keys::{PublicKey, Signature};
 use gridbay_protocol::lease::{LeaseEvent, LeaseTerms, Share};
+use gridbay_protocol::mechanism::deadline::Shape;
 use gridbay_protocol::offer::{DeadlineTerms, OfferTerms, PoolTerms, Primary, Reclaim};
-use gridbay_protocol::order::{Bid, Buy, Commit, Open, Step};
+use gridbay_protocol::order::{Bid, Buy, Commit, Deadline, Open, Step};
 use gridbay_protocol::payment::{Posting, Purse};
+use gridbay_protocol::planning::{Finished, Place, PlannedJob, Planning, Request};
 use gridbay_protocol::receipt::{Receipt, SignedReceipt};
 use gridbay_protocol::units::{Credits, Price};
 use gridbay_protocol::vote::{Certificate, CertificateSignature, Vote, VoteKind};
@@ -104,6 +106,23 @@ impl Generator {
             work: Hash32(self.id()),
         }
     }
+    fn shape(&mut self) -> Shape {
+        [Shape::Linear, Shape::Convex, Shape::Concave][self.rng.below(3)]
+    }
+    fn deadline(&mut self) -> Deadline {
+        Deadline {
+            class: ClassId(self.id()),
+            offer: OfferId(self.id()),
+            tasks: self.rng.narrow(),
+            unit_slots: self.rng.wide(),
+            soft: self.rng.narrow(),
+            hard: self.rng.narrow(),
+            pmax: self.credits(),
+            pmin: self.credits(),
+            shape: self.shape(),
+            work: Hash32(self.id()),
+        }
+    }
     fn offer(&mut self) -> OfferTerms {
         OfferTerms {
             label: self.rng.narrow(),
@@ -150,7 +169,7 @@ impl Generator {
         }
     }
     fn body(&mut self) -> EntryBody {
-        match self.rng.below(13) {
+        match self.rng.below(14) {
             0 => EntryBody::SetKeys {
                 keys: self.some(4, Self::account_key),
             },
@@ -187,12 +206,13 @@ impl Generator {
             }),
             10 => EntryBody::Open(self.open()),
             11 => EntryBody::Buy(self.buy()),
-            _ => EntryBody::Appeal(Box::new(Appeal {
+            12 => EntryBody::Appeal(Box::new(Appeal {
                 key: self.key(),
                 valid_until: self.rng.wide(),
                 open: self.open(),
                 receipts: self.some(3, Self::receipt),
             })),
+            _ => EntryBody::Deadline(self.deadline()),
         }
     }
     pub(crate) fn entry(&mut self) -> SignedEntry {
@@ -257,6 +277,50 @@ impl Generator {
             slots: self.rng.narrow(),
         }
     }
+    fn planned(&mut self) -> PlannedJob {
+        PlannedJob {
+            order: OrderId(self.id()),
+            left: self.rng.wide(),
+            elapsed: self.rng.narrow(),
+            soft: self.rng.narrow(),
+            hard: self.rng.narrow(),
+            pmax: self.credits(),
+            pmin: self.credits(),
+            shape: self.shape(),
+        }
+    }
+    fn planning(&mut self) -> Planning {
+        use crate::samples::effect::ORDER_ENDS;
+        let end = |g: &mut Self| ORDER_ENDS[g.rng.below(ORDER_ENDS.len())].1;
+        Planning {
+            offer: OfferId(self.id()),
+            class: ClassId(self.id()),
+            height: self.rng.wide(),
+            slot: self.rng.wide(),
+            capacity: self.rng.narrow(),
+            suspended: self.rng.below(2) == 0,
+            min_gain_ppm: self.rng.narrow(),
+            finished: self.some(3, |g| Finished {
+                order: OrderId(g.id()),
+                end: end(g),
+                age: g.rng.narrow(),
+                pay: g.credits(),
+                bond: g.credits(),
+            }),
+            jobs: self.some(3, Self::planned),
+            requests: self.some(3, |g| Request {
+                job: g.planned(),
+                bond: g.credits(),
+                refused: g.maybe(end),
+            }),
+            plan: self.some(3, |g| Place {
+                order: OrderId(g.id()),
+                units: g.rng.narrow(),
+                done: g.rng.wide(),
+                pay: g.credits(),
+            }),
+        }
+    }
     fn terms(&mut self) -> LeaseTerms {
         LeaseTerms {
             lease: LeaseId(self.id()),
@@ -283,7 +347,7 @@ impl Generator {
     }
     pub(crate) fn effect(&mut self) -> Effect {
         use crate::samples::effect::{LEASE_ENDS, ORDER_ENDS, POSTINGS};
-        match self.rng.below(7) {
+        match self.rng.below(8) {
             0 | 1 => Effect::Posting(Posting {
                 from: self.purse(),
                 to: self.purse(),
@@ -293,6 +357,7 @@ impl Generator {
             }),
             2 => Effect::Clearing(self.clearing()),
             3 => Effect::Buy(self.bought()),
+            7 => Effect::Planning(self.planning()),
             4 => Effect::Lease(match self.rng.below(2) {
                 0 => LeaseEvent::Started(self.terms()),
                 _ => LeaseEvent::Renewed(self.terms()),

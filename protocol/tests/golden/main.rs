@@ -80,7 +80,7 @@ fn entries() {
     }
     fixture.close();
     let kinds: BTreeSet<u8> = samples.iter().map(|(_, s)| s.entry.body.kind()).collect();
-    assert_eq!(kinds, (0..=12).collect(), "a sample of every kind");
+    assert_eq!(kinds, (0..=13).collect(), "a sample of every kind");
 }
 
 #[test]
@@ -291,6 +291,7 @@ fn effects() {
             Effect::Posting(_) => "posting.",
             Effect::Clearing(_) => "clearing.",
             Effect::Buy(_) => "buy",
+            Effect::Planning(_) => "planning",
             Effect::Lease(_) => "lease.",
             Effect::Order { .. } => "order.",
         };

@@ -113,6 +113,7 @@ impl Cover {
                 let name = if displaced { "Preemption" } else { "Purchase" };
                 self.see("Market", name);
             }
+            Posted::Planning(_) => self.see("Market", "Planning"),
         }
     }
     /// Adds another world's.

@@ -6,6 +6,8 @@
 
 pub mod appeal;
 mod ask;
+mod body;
+pub mod deadline;
 pub mod order;
 pub mod record;
 mod seen;
@@ -170,7 +172,7 @@ impl Buyer {
                         agent.note_end(None, Some(*end));
                     }
                 }
-                Posted::Lease(_) | Posted::Clearing(_) | Posted::Buy(_) => {}
+                Posted::Lease(_) | Posted::Clearing(_) | Posted::Buy(_) | Posted::Planning(_) => {}
             }
         }
     }
@@ -179,6 +181,8 @@ impl Buyer {
         let Some(order) = posting.order else { return };
         let charge = match posting.reason {
             Reason::Charge => true,
+            // A job by a deadline pays its seller when it is done.
+            Reason::Earning if posting.from == Purse::Escrow(order) => true,
             Reason::Refund => false,
             Reason::Compensation => matches!(posting.from, Purse::Escrow(o) if o == order),
             _ => return,

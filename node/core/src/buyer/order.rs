@@ -14,6 +14,7 @@
 //! | gone | finishes |
 
 use super::appeal::Opening;
+use super::body;
 use super::record::{Finish, Milestones, Record, Terms};
 pub use super::seen::{Seen, lease_end_word, order_end_word};
 use super::tasks::{Place, Tasks};
@@ -24,8 +25,7 @@ use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
 use gridbay_protocol::ids::{AccountId, EntryId, LeaseId, OrderId};
 use gridbay_protocol::keys::SecretKey;
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent};
-use gridbay_protocol::limits;
-use gridbay_protocol::order::{Bid, Buy, Commit, Open, entry_of, order_of};
+use gridbay_protocol::order::{Bid, Open, entry_of, order_of};
 use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::receipt::SignedReceipt;
 
@@ -300,7 +300,7 @@ impl OrderAgent {
         self.record.valid_until = height + SEND_HEIGHTS;
         let work = self.record.order.spec.work(&self.record.work_salt());
         self.record.bid = match &self.record.order.terms {
-            Terms::Buy { .. } => None,
+            Terms::Buy { .. } | Terms::Deadline { .. } => None,
             Terms::Sealed {
                 steps,
                 min,
@@ -325,32 +325,7 @@ impl OrderAgent {
 
     /// The entry of this attempt: the same bytes whenever it is asked for.
     fn entry(&self, state: &State, signer: &Signer<'_>) -> SignedEntry {
-        let order = &self.record.order;
-        let body = match (&order.terms, &self.record.bid) {
-            (
-                Terms::Buy {
-                    units,
-                    limit,
-                    offers,
-                },
-                _,
-            ) => EntryBody::Buy(Buy {
-                class: order.class,
-                units: *units,
-                slots: order.slots,
-                limit: *limit,
-                offers: offers.clone(),
-                work: order.spec.work(&self.record.work_salt()),
-            }),
-            (Terms::Sealed { .. }, bid) => {
-                let bid = bid.as_ref().expect("a sealed attempt has its bid");
-                EntryBody::Commit(Commit {
-                    class: order.class,
-                    seal: bid.seal(&state.network(), &signer.account, &self.record.seal_salt()),
-                    bracket: bracket(bid.units()),
-                })
-            }
-        };
+        let body = body::of(&self.record, &state.network(), &signer.account);
         signer.sign(state, body, self.record.valid_until)
     }
 
@@ -446,23 +421,5 @@ impl Signer<'_> {
             body,
         };
         SignedEntry::new(entry, self.key)
-    }
-}
-
-/// Smallest bracket that holds so many units.
-fn bracket(units: u32) -> u8 {
-    (0..limits::BRACKET)
-        .find(|b| units <= 1 << b)
-        .unwrap_or(limits::BRACKET)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_smallest_bracket_that_fits() {
-        let brackets: Vec<u8> = [1, 2, 3, 4, 5, 4_096].map(bracket).to_vec();
-        assert_eq!(brackets, [0, 1, 2, 2, 3, 12]);
     }
 }

@@ -13,6 +13,7 @@ use gridbay_protocol::ids::{ClassId, LeaseId, OfferId};
 use gridbay_protocol::job::{JobExit, JobSpec};
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::lease::LeaseEvent;
+use gridbay_protocol::mechanism::deadline::Shape;
 use gridbay_protocol::order::{Bid, Step};
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
@@ -43,6 +44,23 @@ pub enum Terms {
         limit: Credits,
         /// Offers to buy from, ascending; empty for any.
         offers: Vec<OfferId>,
+    },
+    /// Work by a deadline, planned by one seller.
+    Deadline {
+        /// The seller's offer.
+        offer: OfferId,
+        /// Work to do, units times slots.
+        unit_slots: u64,
+        /// Slots after acceptance through which `pmax` is paid.
+        soft: u32,
+        /// Slots after acceptance by which it must be done.
+        hard: u32,
+        /// Price until the soft deadline.
+        pmax: Credits,
+        /// Price at the hard deadline.
+        pmin: Credits,
+        /// How the price falls in between.
+        shape: Shape,
     },
 }
 

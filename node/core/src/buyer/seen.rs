@@ -48,6 +48,10 @@ pub fn order_end_word(end: OrderEnd) -> &'static str {
         OrderEnd::TooDear => "too_dear",
         OrderEnd::Waived => "waived",
         OrderEnd::Excused => "excused",
+        OrderEnd::NoGain => "no_gain",
+        OrderEnd::NoRoom => "no_room",
+        OrderEnd::Unstaked => "unstaked",
+        OrderEnd::Missed => "missed",
     }
 }
 
@@ -60,5 +64,6 @@ pub fn lease_end_word(end: LeaseEnd) -> &'static str {
         LeaseEnd::Preempted => "preempted",
         LeaseEnd::Unfunded => "unfunded",
         LeaseEnd::Undelivered => "undelivered",
+        LeaseEnd::Paused => "paused",
     }
 }

@@ -1,5 +1,8 @@
 //! How an order gets its nodes.
 
+use super::amount;
+use gridbay_protocol::mechanism::deadline::Shape;
+use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
 /// The mechanism that an order uses, with what it alone asks for: `{"mechanism": "ausubel", "divisible": false}`.
@@ -13,6 +16,25 @@ pub enum How {
     },
     /// Buy-it-now: at once, dearer, not preempted.
     Buy,
+    /// A bag of tasks by a deadline, on as many nodes as one seller's plan gives it from slot to slot.
+    Deadline {
+        /// Seconds after acceptance through which `pay` is paid.
+        soft_seconds: u32,
+        /// Seconds after acceptance by which it is done, or costs nothing.
+        hard_seconds: u32,
+        /// Price of all of it until the soft deadline.
+        #[serde(with = "amount")]
+        pay: Credits,
+        /// Price at the hard deadline.
+        #[serde(with = "amount")]
+        late_pay: Credits,
+        /// How the price falls in between.
+        shape: Shape,
+        /// The id of the seller's offer, or how it begins; `None` for the offer with the most room.
+        offer: Option<String>,
+        /// Name or account of the seller, if no offer is named.
+        seller: Option<String>,
+    },
 }
 
 impl How {
@@ -24,11 +46,15 @@ impl How {
         match self {
             How::Ausubel { .. } => "ausubel",
             How::Buy => "buy",
+            How::Deadline { .. } => "deadline",
         }
     }
     /// Whether fewer nodes than asked for are of use too.
     pub fn is_divisible(&self) -> bool {
-        matches!(self, How::Ausubel { divisible: true })
+        matches!(
+            self,
+            How::Ausubel { divisible: true } | How::Deadline { .. }
+        )
     }
 }
 
@@ -38,7 +64,16 @@ mod tests {
 
     #[test]
     fn the_name_is_the_tag() {
-        for how in [How::BID, How::Buy] {
+        let deadline = How::Deadline {
+            soft_seconds: 60,
+            hard_seconds: 600,
+            pay: "2".parse().unwrap(),
+            late_pay: "0.5".parse().unwrap(),
+            shape: Shape::Concave,
+            offer: None,
+            seller: Some("beta".into()),
+        };
+        for how in [How::BID, How::Buy, deadline] {
             let json = serde_json::to_value(&how).unwrap();
             assert_eq!(json["mechanism"], how.name());
             assert_eq!(serde_json::from_value::<How>(json).unwrap(), how);

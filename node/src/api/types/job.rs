@@ -136,6 +136,16 @@ pub enum JobReason {
     Staging,
     /// The ledger or a seller refused it.
     Refused,
+    /// It would not have earned its seller enough.
+    NoGain,
+    /// Its seller has no room for it until its hard deadline.
+    NoRoom,
+    /// Its seller could not stake the bond on it.
+    Unstaked,
+    /// Its seller's plan has no units for it in this slot.
+    Paused,
+    /// Its seller did not do it by its hard deadline.
+    Missed,
 }
 
 impl JobReason {
@@ -158,6 +168,11 @@ impl JobReason {
             JobReason::Lost => "lost",
             JobReason::Staging => "staging",
             JobReason::Refused => "refused",
+            JobReason::NoGain => "no_gain",
+            JobReason::NoRoom => "no_room",
+            JobReason::Unstaked => "unstaked",
+            JobReason::Paused => "paused",
+            JobReason::Missed => "missed",
         }
     }
 }

@@ -117,6 +117,39 @@ pub struct Quote {
     pub units_offered: u32,
     /// Units of those that nobody holds.
     pub units_free: u32,
+    /// What the seller's plan says to a job by a deadline; `None` for other orders.
+    pub deadline: Option<DeadlineQuote>,
+}
+
+/// What a seller's plan would make of a job by a deadline, as things stand.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeadlineQuote {
+    /// The offer.
+    pub offer: OfferId,
+    /// Its seller.
+    pub seller: AccountId,
+    /// Work declared: nodes times slots.
+    pub node_slots: u64,
+    /// Seconds after acceptance through which `pay` is paid, whole slots.
+    pub soft_seconds: u64,
+    /// Seconds after acceptance by which it is done, whole slots.
+    pub hard_seconds: u64,
+    /// Price until the soft deadline.
+    #[serde(with = "amount")]
+    pub pay: Credits,
+    /// Price at the hard deadline.
+    #[serde(with = "amount")]
+    pub late_pay: Credits,
+    /// What the seller stakes on it, the buyer's if he makes it miss its hard deadline.
+    #[serde(with = "amount")]
+    pub bond: Credits,
+    /// Seconds after acceptance when it would be done; `None` if it would not be taken.
+    pub done_seconds: Option<u64>,
+    /// Its price then.
+    #[serde(with = "optional_amount")]
+    pub price: Option<Credits>,
+    /// Why it would not be taken.
+    pub refused: Option<String>,
 }
 
 /// `GET /prices`: one class.

@@ -47,6 +47,7 @@ pub(in crate::backend) fn situation(state: &State, agent: &OrderAgent) -> Situat
     let needed = match &order.terms {
         Terms::Sealed { min, .. } => *min,
         Terms::Buy { units, .. } => *units,
+        Terms::Deadline { .. } => 1,
     };
     Situation {
         finish: agent.finish().cloned(),
@@ -152,6 +153,11 @@ fn reason(word: &str) -> Option<JobReason> {
         "preempted" => JobReason::Preempted,
         "undelivered" => JobReason::Undelivered,
         "lost" => JobReason::Lost,
+        "no_gain" => JobReason::NoGain,
+        "no_room" => JobReason::NoRoom,
+        "unstaked" => JobReason::Unstaked,
+        "paused" => JobReason::Paused,
+        "missed" => JobReason::Missed,
         _ => return None,
     })
 }
@@ -357,6 +363,10 @@ mod tests {
             OrderEnd::TooDear,
             OrderEnd::Waived,
             OrderEnd::Excused,
+            OrderEnd::NoGain,
+            OrderEnd::NoRoom,
+            OrderEnd::Unstaked,
+            OrderEnd::Missed,
         ] {
             assert!(reason(order_end_word(end)).is_some(), "{end:?}");
         }
@@ -367,6 +377,7 @@ mod tests {
             LeaseEnd::Preempted,
             LeaseEnd::Unfunded,
             LeaseEnd::Undelivered,
+            LeaseEnd::Paused,
         ] {
             assert!(reason(lease_end_word(end)).is_some(), "{end:?}");
         }

@@ -33,7 +33,7 @@ impl NodeBackend {
         });
         let planned = match &plan.terms {
             Terms::Sealed { steps, .. } => steps.iter().map(|s| s.price).max(),
-            Terms::Buy { .. } => None,
+            _ => None,
         };
         let suggested = tried.price_for(SUGGESTED).or(planned).unwrap_or_default();
         let price = affordable.unwrap_or(suggested).min(Price::MAX);

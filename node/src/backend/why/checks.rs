@@ -1,10 +1,10 @@
 //! The conditions of an explanation, each with its figures.
 
-use super::Facts;
+use super::{Facts, deadline};
 use crate::api::types::{JobState, WhyCheck};
 use gridbay_protocol::units::Credits;
 
-fn check(condition: String, met: bool, figures: String) -> WhyCheck {
+pub(super) fn check(condition: String, met: bool, figures: String) -> WhyCheck {
     WhyCheck {
         condition,
         met,
@@ -15,6 +15,7 @@ fn check(condition: String, met: bool, figures: String) -> WhyCheck {
 /// All conditions.
 pub(super) fn checks(f: &Facts) -> Vec<WhyCheck> {
     let mut checks = checks_of_terms(f);
+    checks.extend(deadline::checks(f));
     checks.extend(check_of_defeat(f));
     checks.extend(checks_of_progress(f));
     checks
@@ -150,6 +151,7 @@ mod tests {
             ranks: (4, 0, 0),
             refusal: None,
             lost: None,
+            deadline: None,
         }
     }
     fn unmet(facts: &Facts) -> Vec<String> {

@@ -2,12 +2,35 @@
 
 use super::Facts;
 use crate::api::types::{JobReason, JobState};
+use crate::backend::deadline::{remedy, why_not};
+use gridbay_protocol::effect::OrderEnd;
+
+/// Why a seller did not take a job by a deadline, as a sentence.
+fn sentence(end: OrderEnd) -> String {
+    let words = why_not(end);
+    format!("{}{}.", words[..1].to_uppercase(), &words[1..])
+}
 
 /// State and reason in one sentence.
 pub(super) fn summary(f: &Facts) -> String {
     let class = &f.class;
     match (f.state, f.reason) {
         (JobState::Queued, _) => "The order is on its way to the ledger.".into(),
+        (JobState::Bidding, None) if f.deadline.is_some() => {
+            format!("It asks its seller, who plans at the end of slot {}.", f.slot)
+        }
+        (_, Some(JobReason::Paused)) => {
+            "Its seller has taken it and gives its nodes of this slot to more urgent jobs.".into()
+        }
+        (JobState::Requeued, Some(JobReason::Undelivered)) if f.deadline.is_some() => {
+            "Its seller did not deliver in this slot, and still owes the work.".into()
+        }
+        (_, Some(JobReason::NoGain)) => sentence(OrderEnd::NoGain),
+        (_, Some(JobReason::NoRoom)) => sentence(OrderEnd::NoRoom),
+        (_, Some(JobReason::Unstaked)) => sentence(OrderEnd::Unstaked),
+        (_, Some(JobReason::Missed)) => {
+            "Its seller failed to do it by its hard deadline: it cost nothing, and his bond came with it.".into()
+        }
         (JobState::Bidding, Some(JobReason::Sealed)) => {
             format!(
                 "The bid is sealed; it is opened and competes in round {}.",
@@ -101,6 +124,10 @@ pub(super) fn remedies(f: &Facts) -> Vec<String> {
         Some(JobReason::LeaseEnded | JobReason::TimeLimit) => {
             remedies.push("submit it again with more time".into());
         }
+        Some(JobReason::NoGain) => remedies.push(remedy(OrderEnd::NoGain).into()),
+        Some(JobReason::NoRoom) => remedies.push(remedy(OrderEnd::NoRoom).into()),
+        Some(JobReason::Unstaked) => remedies.push(remedy(OrderEnd::Unstaked).into()),
+        Some(JobReason::Missed) => remedies.push("submit it again, to another seller".into()),
         Some(JobReason::ExitCode) => remedies.push("read its logs".into()),
         Some(
             JobReason::Lost | JobReason::Undelivered | JobReason::NotOpened | JobReason::Refused,

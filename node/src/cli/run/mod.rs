@@ -7,6 +7,7 @@
 //!
 //! Ctrl-C ends the job; a second one leaves at once.
 
+mod deadline;
 pub(super) mod follow;
 mod stage;
 
@@ -55,6 +56,9 @@ pub(super) struct RunArgs {
     /// Buy now instead of bidding: dearer, at once, not preempted
     #[arg(long, conflicts_with = "array")]
     pub(super) buy: bool,
+    /// Done by a deadline
+    #[command(flatten)]
+    pub(super) deadline: deadline::DeadlineArgs,
     /// A file or folder to bring along, as PATH or PATH:NAME
     #[arg(long, value_name = "PATH")]
     pub(super) input: Vec<String>,
@@ -98,7 +102,10 @@ impl RunArgs {
         let want = self.want()?;
         let plan = stage::Plan::new(&self)?;
         let quote: Quote = client.post("/quote", &want, None).await.during(NOT_SENT)?;
-        ui::note(&cost_line(&quote));
+        ui::note(&match &quote.deadline {
+            Some(said) => deadline::line(said),
+            None => cost_line(&quote),
+        });
         refuse_hopeless(&quote, &want)?;
         let request = plan.stage(&client, want).await?;
         let record = submit(&client, &request).await?;
@@ -132,6 +139,9 @@ impl RunArgs {
     }
 
     fn how(&self) -> How {
+        if let Some(how) = self.deadline.how() {
+            return how;
+        }
         if self.buy {
             return How::Buy;
         }
@@ -186,6 +196,9 @@ fn refuse_hopeless(quote: &Quote, want: &Want) -> Result<(), CliError> {
         );
         let next = "lower --budget, --max-price, --time or -n; see gridbay ledger balance";
         return Err(CliError::new(Exit::FUNDS, NOT_SENT, why, next));
+    }
+    if let Some(said) = &quote.deadline {
+        return deadline::refuse(said);
     }
     let least = if want.how.is_divisible() {
         1
@@ -264,9 +277,13 @@ pub(super) fn exit_of(record: &JobRecord) -> Exit {
         return Exit(code);
     }
     match record.reason {
-        Some(JobReason::NoUnits) => Exit::NO_MATCH,
+        Some(JobReason::NoUnits | JobReason::NoRoom | JobReason::Unstaked) => Exit::NO_MATCH,
         Some(
-            JobReason::Outbid | JobReason::TimedOut | JobReason::TooDear | JobReason::Preempted,
+            JobReason::NoGain
+            | JobReason::Outbid
+            | JobReason::TimedOut
+            | JobReason::TooDear
+            | JobReason::Preempted,
         ) => Exit::OUTBID,
         Some(JobReason::Unfunded) => Exit::FUNDS,
         Some(JobReason::TimeLimit | JobReason::LeaseEnded) => Exit::TIMEOUT,

@@ -32,6 +32,7 @@ use std::marker::PhantomData;
 use super::Mechanism;
 use super::dice::shuffle;
 use market::Market;
+use serde::{Deserialize, Serialize};
 
 /// Jobs, the new one included, up to which the plan is an optimum: twice the time and memory for each further job.
 pub const EXACT_JOBS: usize = 18;
@@ -55,7 +56,8 @@ const _: () = assert!((WORK as u128 * HORIZON as u128) <= u128::MAX / PRICE as u
 const _: () = assert!(EXACT_JOBS <= 31 && EXACT_JOBS <= JOBS);
 
 /// How the price falls between the deadlines. With x intervals of w gone since the soft one:
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Shape {
     /// Evenly: `pmax - floor((pmax - pmin) * x / w)`.
     Linear,

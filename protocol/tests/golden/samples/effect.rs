@@ -1,6 +1,6 @@
 //! Effects: every variant, every purse, every reason, every end.
 
-use super::{entry, micros};
+use super::{deadline, entry, micros};
 use gridbay_protocol::clearing::{
     Award, BuyRecord, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Sold, clearing_id,
 };
@@ -39,7 +39,7 @@ pub(crate) const POSTINGS: [(&str, Reason, Purse, Purse); 17] = [
     ("relief", Reason::Relief, Purse::Bank, BUYER),
 ];
 /// All ends of an order.
-pub(crate) const ORDER_ENDS: [(&str, OrderEnd); 9] = [
+pub(crate) const ORDER_ENDS: [(&str, OrderEnd); 13] = [
     ("not_opened", OrderEnd::NotOpened),
     ("unfunded", OrderEnd::Unfunded),
     ("cancelled", OrderEnd::Cancelled),
@@ -49,15 +49,20 @@ pub(crate) const ORDER_ENDS: [(&str, OrderEnd); 9] = [
     ("too_dear", OrderEnd::TooDear),
     ("waived", OrderEnd::Waived),
     ("excused", OrderEnd::Excused),
+    ("no_gain", OrderEnd::NoGain),
+    ("no_room", OrderEnd::NoRoom),
+    ("unstaked", OrderEnd::Unstaked),
+    ("missed", OrderEnd::Missed),
 ];
 /// All ends of a lease.
-pub(crate) const LEASE_ENDS: [(&str, LeaseEnd); 6] = [
+pub(crate) const LEASE_ENDS: [(&str, LeaseEnd); 7] = [
     ("exit", LeaseEnd::Exit),
     ("expired", LeaseEnd::Expired),
     ("outbid", LeaseEnd::Outbid),
     ("preempted", LeaseEnd::Preempted),
     ("unfunded", LeaseEnd::Unfunded),
     ("undelivered", LeaseEnd::Undelivered),
+    ("paused", LeaseEnd::Paused),
 ];
 
 fn clearing(kind: ClearingKind) -> ClearingRecord {
@@ -169,6 +174,7 @@ pub(crate) fn all() -> Vec<(String, Effect)> {
             Effect::Clearing(clearing(ClearingKind::Free)),
         ),
         ("buy", Effect::Buy(bought())),
+        ("planning", Effect::Planning(deadline::planning())),
         ("lease.started", lease(LeaseEvent::Started(terms(Some(64))))),
         ("lease.renewed", lease(LeaseEvent::Renewed(terms(None)))),
     ];

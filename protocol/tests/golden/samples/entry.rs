@@ -1,11 +1,12 @@
 //! Signed entries: every kind, and every variant within a kind.
 
-use super::{NETWORK, block, key, micros};
+use super::{NETWORK, block, deadline, key, micros};
 use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::appeal::Appeal;
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
 use gridbay_protocol::ids::{AccountId, ClassId, EntryId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::invitation::{Grant, SignedGrant};
+use gridbay_protocol::mechanism::deadline::Shape;
 use gridbay_protocol::offer::{DeadlineTerms, OfferTerms, PoolTerms, Primary, Reclaim};
 use gridbay_protocol::order::{Bid, Buy, Commit, Open, Step};
 use gridbay_protocol::receipt::{Receipt, SignedReceipt};
@@ -199,6 +200,18 @@ pub(crate) fn all() -> Vec<(&'static str, SignedEntry)> {
         ("buy.anywhere", EntryBody::Buy(anywhere)),
         ("buy.named", EntryBody::Buy(buy())),
         ("appeal", EntryBody::Appeal(Box::new(appeal))),
+        (
+            "deadline.linear",
+            EntryBody::Deadline(deadline::order(Shape::Linear)),
+        ),
+        (
+            "deadline.convex",
+            EntryBody::Deadline(deadline::order(Shape::Convex)),
+        ),
+        (
+            "deadline.concave",
+            EntryBody::Deadline(deadline::order(Shape::Concave)),
+        ),
     ];
     bodies
         .into_iter()

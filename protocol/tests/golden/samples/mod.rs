@@ -1,6 +1,7 @@
 //! One sample of everything, from fixed seeds.
 
 pub(crate) mod block;
+pub(crate) mod deadline;
 pub(crate) mod effect;
 pub(crate) mod entry;
 pub(crate) mod genesis;

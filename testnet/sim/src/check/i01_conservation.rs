@@ -193,16 +193,20 @@ fn is_meant(posting: &Posting) -> bool {
         }
         Reason::Forfeit => matches!((posting.from, posting.to), (Escrow(_), Bank)),
         Reason::Charge => matches!((posting.from, posting.to), (Escrow(_), Class(_))),
-        Reason::Revenue => matches!((posting.from, posting.to), (Class(_), Bank)),
+        Reason::Revenue => matches!((posting.from, posting.to), (Class(_) | Escrow(_), Bank)),
         Reason::Profit | Reason::Relief => {
             matches!((posting.from, posting.to), (Bank, Account(_)))
         }
         Reason::Tax | Reason::Arrears => {
             matches!((posting.from, posting.to), (Account(_), Bank))
         }
-        Reason::Earning | Reason::Refund => {
-            matches!((posting.from, posting.to), (Class(_), Account(_)))
+        Reason::Earning => {
+            matches!(
+                (posting.from, posting.to),
+                (Class(_) | Escrow(_), Account(_))
+            )
         }
+        Reason::Refund => matches!((posting.from, posting.to), (Class(_), Account(_))),
         Reason::Bond => matches!((posting.from, posting.to), (Account(_), Bond(_))),
         Reason::Damages => matches!((posting.from, posting.to), (Bond(_), Account(_))),
     }

@@ -35,24 +35,25 @@ variants!(REFUSALS, refusal_name, Refusal:
     NotMember, NoValidator, NoClass, NoOffer, OfferClass, OfferQuota, ClassUnits, NoOrder, OrderQuota,
     AllOrNoneQuota, SealedAlready, OpeningTime, NotSealed, Seal, Budget, Standing, Sealed, Exiting,
     Closing, NoLease, NothingToDeliver, FirmSlots, NothingToAppeal, OpeningLapsed, OpeningUnfunded,
-    ReceiptLate, Receipts, ReceiptPower, BlockFull,
+    ReceiptLate, Receipts, ReceiptPower, BlockFull, NotPlanned, TooMuchWork, BelowReserve, JobQuota,
 );
 variants!(ENTRIES, entry_name, EntryBody:
     SetKeys, OpenAccount, RegisterBeacon, Transfer, SetOffer, WithdrawOffer, Deliver, Fail, Cancel,
-    Commit, Open, Appeal, Buy,
+    Commit, Open, Appeal, Buy, Deadline,
 );
 variants!(REASONS, reason_name, Reason:
     Arrears, Bond, Charge, Compensation, Damages, Deposit, Earning, Endowment, Forfeit, Lock, Profit, Refund, Release, Relief, Revenue, Tax, Transfer,
 );
 variants!(ORDER_ENDS, order_end_name, OrderEnd:
     NotOpened, Waived, Excused, Unfunded, Cancelled, TimedOut, Served, NoUnits, TooDear,
+    NoGain, NoRoom, Unstaked, Missed,
 );
 variants!(LEASE_EVENTS, lease_event_name, LeaseEvent: Started, Renewed, Ended);
 variants!(LEASE_ENDS, lease_end_name, LeaseEnd:
-    Exit, Expired, Outbid, Preempted, Unfunded, Undelivered,
+    Exit, Expired, Outbid, Preempted, Unfunded, Undelivered, Paused,
 );
 variants!(CLEARING_KINDS, clearing_kind_name, ClearingKind: Boundary, Free);
-const MARKET: &[&str] = &["ContestedClearing", "Purchase", "Preemption"];
+const MARKET: &[&str] = &["ContestedClearing", "Purchase", "Preemption", "Planning"];
 
 /// The types that a batch covers, each with all of its variants.
 pub const KINDS: &[(&str, &[&str])] = &[

@@ -1,0 +1,59 @@
+//! The entry by which an attempt at an order begins.
+
+use super::deadline;
+use super::record::{Record, Terms};
+use gridbay_protocol::entry::EntryBody;
+use gridbay_protocol::ids::{AccountId, NetworkId};
+use gridbay_protocol::limits;
+use gridbay_protocol::order::{Buy, Commit};
+
+/// The body of the entry of this attempt: the same whenever it is asked for.
+pub(super) fn of(record: &Record, network: &NetworkId, account: &AccountId) -> EntryBody {
+    let order = &record.order;
+    let work = order.spec.work(&record.work_salt());
+    match &order.terms {
+        Terms::Buy {
+            units,
+            limit,
+            offers,
+        } => EntryBody::Buy(Buy {
+            class: order.class,
+            units: *units,
+            slots: order.slots,
+            limit: *limit,
+            offers: offers.clone(),
+            work,
+        }),
+        Terms::Sealed { .. } => {
+            let bid = record.bid.as_ref();
+            let bid = bid.expect("a sealed attempt has its bid");
+            EntryBody::Commit(Commit {
+                class: order.class,
+                seal: bid.seal(network, account, &record.seal_salt()),
+                bracket: bracket(bid.units()),
+            })
+        }
+        Terms::Deadline { .. } => {
+            let job = deadline::order_of(order, work);
+            EntryBody::Deadline(job.expect("the terms are those of a deadline"))
+        }
+    }
+}
+
+/// Smallest bracket that holds so many units.
+fn bracket(units: u32) -> u8 {
+    (0..limits::BRACKET)
+        .find(|b| units <= 1 << b)
+        .unwrap_or(limits::BRACKET)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_smallest_bracket_that_fits() {
+        let brackets: Vec<u8> = [1, 2, 3, 4, 5, 4_096].map(bracket).to_vec();
+        assert_eq!(brackets, [0, 1, 2, 2, 3, 12]);
+    }
+}

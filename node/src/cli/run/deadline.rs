@@ -1,0 +1,99 @@
+//! `run --hard`: a bag of tasks by a deadline.
+
+use super::NOT_SENT;
+use crate::api::types::{DeadlineQuote, How};
+use crate::cli::error::CliError;
+use crate::cli::exit::Exit;
+use crate::cli::text;
+use crate::config::parse;
+use clap::{Args, ValueEnum};
+use gridbay_protocol::mechanism::deadline::Shape;
+use gridbay_protocol::units::Credits;
+use std::time::Duration;
+
+/// Options of a job by a deadline; `--array` says how many tasks, `--time` how long each may take.
+#[derive(Clone, Debug, Args)]
+pub(in crate::cli) struct DeadlineArgs {
+    /// Time by which it must be done, or costs nothing; with --soft, --pay and --late-pay
+    #[arg(long, value_parser = parse::duration, requires_all = ["soft", "pay", "late_pay"],
+        conflicts_with_all = ["nodes", "max_price", "budget", "buy"])]
+    hard: Option<Duration>,
+    /// Time until which it pays in full
+    #[arg(long, value_parser = parse::duration, requires = "hard")]
+    soft: Option<Duration>,
+    /// Credits for all of it until the soft deadline
+    #[arg(long, value_name = "CREDITS", value_parser = parse::credits, requires = "hard")]
+    pay: Option<Credits>,
+    /// Credits at the hard deadline
+    #[arg(long, value_name = "CREDITS", value_parser = parse::credits, requires = "hard")]
+    late_pay: Option<Credits>,
+    /// How the price falls in between [default: linear]
+    #[arg(long, value_enum, requires = "hard")]
+    shape: Option<Fall>,
+    /// Id of the offer, or how it begins [default: the one with the most room]
+    #[arg(long, requires = "hard")]
+    offer: Option<String>,
+    /// Name or account of the seller
+    #[arg(long, requires = "hard")]
+    seller: Option<String>,
+}
+
+/// How a price falls with time.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Fall {
+    /// Evenly
+    Linear,
+    /// First fast, then slowly
+    Convex,
+    /// First slowly, then fast
+    Concave,
+}
+
+impl DeadlineArgs {
+    /// What is asked for, if there is a deadline.
+    pub(super) fn how(&self) -> Option<How> {
+        let seconds = |time: Duration| u32::try_from(time.as_secs()).unwrap_or(u32::MAX);
+        Some(How::Deadline {
+            soft_seconds: seconds(self.soft?),
+            hard_seconds: seconds(self.hard?),
+            pay: self.pay?,
+            late_pay: self.late_pay?,
+            shape: match self.shape {
+                None | Some(Fall::Linear) => Shape::Linear,
+                Some(Fall::Convex) => Shape::Convex,
+                Some(Fall::Concave) => Shape::Concave,
+            },
+            offer: self.offer.clone(),
+            seller: self.seller.clone(),
+        })
+    }
+}
+
+/// The line that is said before anything is sent.
+pub(super) fn line(said: &DeadlineQuote) -> String {
+    let span = |seconds: u64| text::span(seconds * 1_000);
+    let now = match (said.done_seconds, said.price) {
+        (Some(done), Some(price)) => format!(
+            "its seller's plan would take it now, be done after {} for {price} and stake {} on it",
+            span(done),
+            said.bond
+        ),
+        _ => "its seller's plan would not take it now".to_owned(),
+    };
+    format!(
+        "pays {} credits if done within {}, falling to {} at {}, nothing after it; {now}",
+        said.pay,
+        span(said.soft_seconds),
+        said.late_pay,
+        span(said.hard_seconds),
+    )
+}
+
+/// A job that its seller would not take is not sent.
+pub(super) fn refuse(said: &DeadlineQuote) -> Result<(), CliError> {
+    let Some(why) = &said.refused else {
+        return Ok(());
+    };
+    let (why, next) = why.rsplit_once("; ").unwrap_or((why, "ask another seller"));
+    Err(CliError::new(Exit::NO_MATCH, NOT_SENT, why, next))
+}
