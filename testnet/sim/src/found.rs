@@ -113,7 +113,8 @@ fn policy(plan: &Plan) -> Policy {
 pub fn genesis(plan: &Plan) -> Genesis {
     let policy = policy(plan);
     // Every third member has double weight, where weights count.
-    let weight = |n: usize| 1 + u32::from(policy.bank.weighs() && n.is_multiple_of(3));
+    let weighs = policy.bank.weighs();
+    let weight = |n: usize| 1 + u32::from(weighs && n.is_multiple_of(3));
     let member = |n: usize| Member {
         name: format!("member{n:02}"),
         keys: vec![AccountKey {
