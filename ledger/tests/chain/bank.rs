@@ -49,6 +49,38 @@ pub(crate) fn world(bank: BankPolicy) -> World {
     World::founded(founded(bank))
 }
 
+/// Who owes tax on frozen money has nothing free above his baseline.
+pub(crate) fn check_arrears(world: &World) {
+    for (id, _) in world.state.accounts() {
+        let balance = world.state.balance(id);
+        let base = world.state.standing(id).base.micros() as i64;
+        let all = balance.free + balance.escrow.micros() as i64;
+        let owes = balance.arrears > credits(0);
+        assert!(!owes || balance.free <= 0 || all <= base, "{balance:?}");
+    }
+}
+
+/// Mirage's bank with the members' money as their baseline, sharing profits at every boundary.
+pub(crate) fn million() -> BankPolicy {
+    let mut bank = BankPolicy::mirage(250);
+    bank.baseline = credits(1_000_000);
+    bank.revenue = Revenue::Shares { every: 8 };
+    bank.tax = bank.tax.map(|tax| SavingsTax { every: 24, ..tax });
+    bank
+}
+
+/// A reason that only some banks know, or any other.
+pub(crate) fn posted(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Profit => "profit",
+        Reason::Tax => "tax",
+        Reason::Relief => "relief",
+        Reason::Revenue => "revenue",
+        Reason::Earning => "earning",
+        _ => "posting",
+    }
+}
+
 fn sum(world: &World, reason: Reason) -> u64 {
     let postings = world.effects.iter().filter_map(|effect| match effect {
         Effect::Posting(p) if p.reason == reason => Some(p.amount.micros()),
