@@ -9,12 +9,13 @@ use std::collections::BTreeMap;
 /// Checks everything.
 ///
 /// # Panics
-/// If money was made or lost, a balance is below its credit line, pots and class purses differ, or a unit is in two
-/// leases.
+/// If money was made or lost, a balance is below its credit line, pots and class purses differ, a unit is in two
+/// leases, or a contract does not hold what was locked for it.
 pub(crate) fn check(work: &Work<'_>) {
     money(work);
     pots(work);
     units(work);
+    contracts(work);
 }
 
 /// I1: the purses hold what was minted; none is below its line.
@@ -59,5 +60,16 @@ fn units(work: &Work<'_>) {
             "{} units of offer {id} are held, {bound} are bound",
             held.all()
         );
+    }
+}
+
+/// Every contract holds the most that it can cost, and once it is signed every penalty.
+fn contracts(work: &Work<'_>) {
+    for (id, contract) in work.tables.contracts.iter() {
+        let escrow = purse::held(work, &Purse::Escrow(*id));
+        let bond = purse::held(work, &Purse::Bond(*id));
+        let staked = contract.progress.and_then(|_| contract.terms.bond());
+        assert_eq!(Some(escrow), contract.terms.lock(), "escrow of {id}");
+        assert_eq!(bond, staked.unwrap_or_default(), "bond of {id}");
     }
 }

@@ -1,13 +1,13 @@
 //! What follows the entries of a block.
 //!
 //! In every block: unopened bids for which no appeal came forfeit their deposits, leases end whose sellers are overdue, whose offers are withdrawn (see `catalogue`), and buys of this block are decided at once if no bid of their
-//! class can be opened in this round.
+//! class can be opened in this round. Last of all, what contracts wait for falls due (see `contract`).
 //!
 //! In the last block of a round, instead of the latter:
 //!
 //! 1. sealed bids of the round before, still not opened, leave the book (see `unopened`);
 //! 2. at a slot boundary the slot is settled (see `slot`);
-//! 3. bids that stood too long end;
+//! 3. bids that stood too long end, and proposals of contracts that can be signed no more;
 //! 4. every class is cleared (see `clear`);
 //! 5. waiting buys are decided, in the order that the beacon gives them (see `buy`);
 //! 6. changes of offers take effect (see `catalogue`).
@@ -15,7 +15,7 @@
 use crate::lease::Lease;
 use crate::order::Stage;
 use crate::work::Work;
-use crate::{book, buy, catalogue, clear, slot, tenancy, unopened};
+use crate::{book, buy, catalogue, clear, contract, slot, tenancy, unopened};
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::ids::{OfferId, OrderId};
 use gridbay_protocol::lease::LeaseEnd;
@@ -36,6 +36,7 @@ pub(crate) fn after_entries(work: &mut Work<'_>) {
             }
         }
     }
+    contract::decide_due(work);
 }
 
 fn close_round(work: &mut Work<'_>) {
@@ -44,6 +45,7 @@ fn close_round(work: &mut Work<'_>) {
         slot::turn(work);
     }
     time_out(work);
+    contract::time_out(work);
     for class in &work.constitution.classes {
         clear::clear(work, &class.key.id());
     }

@@ -1,7 +1,8 @@
 //! The slot boundary, before its clearing:
 //!
 //! 1. every pot is settled and the class purses are empty;
-//! 2. leases that ran the whole slot count it if all their units were acknowledged by its end;
+//! 2. leases that ran the whole slot count it if all their units were acknowledged by its end, also for the job of a
+//!    contract that they serve;
 //! 3. leases end that were cancelled, have used all slots of their order, or were firm through this slot (as undelivered
 //!    if that is what they are);
 //! 4. firm leases pay for the next slot;
@@ -25,6 +26,7 @@
 //! that tail times `s_k - s_(k-1)`.
 
 use crate::book;
+use crate::contract;
 use crate::firm;
 use crate::market;
 use crate::pot::{Pot, PotOffer};
@@ -178,6 +180,9 @@ fn count_and_end(work: &mut Work<'_>, id: &LeaseId) {
     let counts = lease.whole_slot && delivered;
     lease.slots_run += u32::from(counts);
     let (slot, firm_through, order) = (lease.slot, lease.firm_through, lease.order);
+    if counts {
+        contract::count(work, id);
+    }
     let order = work.tables.orders.get_mut(&order);
     let order = order.expect("a lease's order is live");
     let mut used_up = firm_through.is_some_and(|last| slot >= last);

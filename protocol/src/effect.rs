@@ -6,6 +6,7 @@ use crate::codec;
 use crate::hash::{Domain, hash};
 use crate::ids::OrderId;
 use crate::lease::LeaseEvent;
+use crate::order::ContractEvent;
 use crate::payment::Posting;
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +44,8 @@ pub enum Effect {
     Clearing(ClearingRecord),
     /// A buy was served.
     Buy(BuyRecord),
+    /// A contract was signed, settled or lapsed, or one of its jobs decided.
+    Contract(ContractEvent),
     /// A lease changed.
     Lease(LeaseEvent),
     /// An order ended.

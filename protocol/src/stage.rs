@@ -16,6 +16,7 @@ use crate::hash::Domain;
 use crate::ids::{EntryId, NetworkId};
 use crate::keys::KeyError;
 use crate::limits;
+use crate::order::ContractFault;
 use crate::planted::{self, Planted};
 use crate::units::Credits;
 
@@ -31,6 +32,9 @@ pub enum Malformed {
     /// A value out of range; names the kind of entry.
     #[error("a {0} entry with values out of range")]
     Range(&'static str),
+    /// A proposal of a contract that nobody could fulfil or compute.
+    #[error("the terms of a contract")]
+    Contract(#[from] ContractFault),
 }
 
 /// A signed entry with legal values, its signature not yet checked.
@@ -49,6 +53,9 @@ impl WellFormed {
     pub fn check(network: &NetworkId, signed: SignedEntry) -> Result<WellFormed, Malformed> {
         if signed.entry.network != *network {
             return Err(Malformed::Network(signed.entry.network));
+        }
+        if let EntryBody::Contract(entry) = &signed.entry.body {
+            entry.check()?;
         }
         if !in_range(&signed.entry) {
             return Err(Malformed::Range(signed.entry.body.name()));
@@ -138,6 +145,8 @@ fn in_range(entry: &Entry) -> bool {
         | EntryBody::WithdrawOffer { .. }
         | EntryBody::Deliver { .. }
         | EntryBody::Fail { .. }
-        | EntryBody::Cancel { .. } => true,
+        | EntryBody::Cancel { .. }
+        // Has its own enumerated faults, see `WellFormed::check`.
+        | EntryBody::Contract(_) => true,
     }
 }

@@ -5,6 +5,7 @@ mod appeal;
 mod buy;
 mod cancel;
 mod commit;
+mod contract;
 mod deliver;
 mod fail;
 mod open;
@@ -44,6 +45,7 @@ pub(crate) fn check(work: &Work<'_>, entry: &Authentic) -> Result<(), Refusal> {
         EntryBody::Open(open) => open::check(work, account, open),
         EntryBody::Buy(buy) => buy::check(work, account, buy),
         EntryBody::Appeal(appeal) => appeal::check(work, account, appeal),
+        EntryBody::Contract(entry) => contract::check(work, account, entry),
     }
 }
 
@@ -72,5 +74,6 @@ pub(crate) fn apply(work: &mut Work<'_>, admitted: &Admitted) {
         EntryBody::Open(open) => open::apply(work, account, open),
         EntryBody::Buy(buy) => buy::apply(work, &id, account, buy),
         EntryBody::Appeal(appeal) => appeal::apply(work, appeal),
+        EntryBody::Contract(entry) => contract::apply(work, &id, account, entry),
     }
 }

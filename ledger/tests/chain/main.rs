@@ -5,6 +5,7 @@
 mod accounts;
 mod appeals;
 mod buying;
+mod contracts;
 mod crowd;
 mod dead_seller;
 mod delivery;

@@ -1,11 +1,15 @@
-//! Orders, one file per kind: sealed bids (committed in one round, opened in the next), buy-it-now.
+//! Orders, one file per kind: sealed bids (committed in one round, opened in the next), buy-it-now, contracts.
 
 mod bid;
 mod buy;
+mod contract;
 mod sealed;
 
 pub use bid::{Bid, Step};
 pub use buy::Buy;
+pub use contract::{
+    ContractEntry, ContractEvent, ContractFault, ContractTerms, JobRecord, JobTerms, Settlement,
+};
 pub use sealed::{Commit, Open};
 
 use crate::ids::{EntryId, OrderId};

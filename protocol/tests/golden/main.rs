@@ -14,6 +14,7 @@ mod fixture;
 mod generate;
 mod rng;
 mod samples;
+mod stage_contract;
 mod stage_entry;
 mod stage_genesis;
 mod stage_proof;
@@ -79,7 +80,7 @@ fn entries() {
     }
     fixture.close();
     let kinds: BTreeSet<u8> = samples.iter().map(|(_, s)| s.entry.body.kind()).collect();
-    assert_eq!(kinds, (0..=12).collect(), "a sample of every kind");
+    assert_eq!(kinds, (0..=13).collect(), "a sample of every kind");
 }
 
 #[test]
@@ -285,6 +286,7 @@ fn effects() {
             Effect::Buy(_) => "buy",
             Effect::Lease(_) => "lease.",
             Effect::Order { .. } => "order.",
+            Effect::Contract(_) => "contract.",
         };
         assert!(name.starts_with(family), "{name}");
     }
