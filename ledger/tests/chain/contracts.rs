@@ -122,6 +122,7 @@ fn outcome(effects: &[Effect]) -> (Vec<Decided>, Vec<Settled>) {
 
 fn is_over(world: &World, contract: OrderId) {
     assert!(world.state.contract(&contract).is_none());
+    assert!(!world.state.work_is_due());
     assert_eq!(world.state.contracts_of(&world.member(2)).count(), 0);
     for purse in [Purse::Escrow(contract), Purse::Bond(contract)] {
         assert_eq!(world.balance(purse), 0, "{purse:?}");
@@ -145,6 +146,7 @@ fn one_job_in_time_and_a_window_that_closes() {
             bond: credits(80),
         }]
     );
+    assert!(world.state.work_is_due(), "slots must pass");
     assert_eq!(world.state.balance(&world.member(2)).escrow, credits(200));
     assert_eq!(world.state.balance(&world.member(3)).escrow, credits(80));
     let job = world.request(contract, 1);

@@ -12,6 +12,7 @@
 mod auction;
 mod board;
 mod content;
+mod contract;
 mod failure;
 mod invite;
 mod job;
@@ -45,7 +46,7 @@ use failure::{gone, late, refused};
 use gridbay_core::Core;
 use gridbay_core::input::Command;
 use gridbay_core::reply::Reply;
-use gridbay_protocol::ids::{AccountId, NetworkId};
+use gridbay_protocol::ids::{AccountId, NetworkId, OrderId};
 use gridbay_protocol::invitation::Bootstrap;
 use gridbay_protocol::keys::{PublicKey, SecretKey};
 use std::path::PathBuf;
@@ -177,6 +178,13 @@ impl Backend for NodeBackend {
     async fn withdraw_offer(&self, label: u32) -> Answer<Offer> {
         self.acknowledges()?;
         self.end_offer(label).await
+    }
+    async fn contracts(&self) -> Answer<Vec<Contract>> {
+        self.contract_list().await
+    }
+    async fn say(&self, contract: OrderId, word: ContractWord) -> Answer<Contract> {
+        self.acknowledges()?;
+        self.say_of_contract(contract, word).await
     }
     async fn put_content(&self, bytes: u64, stream: ContentStream) -> Answer<Staged> {
         self.acknowledges()?;

@@ -1,5 +1,6 @@
 //! Orders: quoting, placing, cancelling.
 
+use super::contract;
 use super::failure::{internal, no_account, usage};
 use super::job::find;
 use super::ledger::spendable;
@@ -7,7 +8,7 @@ use super::market::{Market, class_named, held};
 use super::plan::{Plan, plan, quote};
 use super::{Answer, NodeBackend, wall_ms};
 use crate::api::ApiError;
-use crate::api::types::{JobId, JobRecord, JobRequest, Quote, Want};
+use crate::api::types::{How, JobId, JobRecord, JobRequest, Quote, Want};
 use crate::keys::random;
 use gridbay_core::buyer::{NewOrder, OrderKey};
 use gridbay_core::input::Command;
@@ -52,18 +53,28 @@ impl NodeBackend {
     /// The market of the wanted class, the plan, and what the own account could spend.
     async fn plan_order(&self, want: &Want) -> Answer<(Market, Plan, Credits)> {
         let class = want.class.clone();
+        let under = match &want.how {
+            How::Contract(how) => Some(how.clone()),
+            How::Ausubel { .. } | How::Buy => None,
+        };
+        let named = under.as_ref().map(|how| how.provider.clone());
         let looked = self.query(move |core| {
             let state = core.state();
             let account = core.account().ok_or_else(no_account)?;
             let class = class_named(state, class.as_deref())?;
+            let provider = named.map(|name| contract::provider(state, &name));
             Ok::<_, ApiError>((
                 Market::of(state, class, &held(state)),
                 spendable(state, &account),
+                provider.transpose()?,
             ))
         });
-        let (market, spendable) = looked.await??;
+        let (market, spendable, provider) = looked.await??;
         let last = self.board.last(&market.id).map(|last| last.price);
-        let plan = plan(want, &market, last)?;
+        let plan = match (under, provider) {
+            (Some(how), Some(provider)) => contract::plan(want, &how, &market, provider)?,
+            _ => plan(want, &market, last)?,
+        };
         Ok((market, plan, spendable))
     }
 

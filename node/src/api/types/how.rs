@@ -1,5 +1,6 @@
 //! How an order gets its nodes.
 
+use super::ContractHow;
 use serde::{Deserialize, Serialize};
 
 /// The mechanism that an order uses, with what it alone asks for: `{"mechanism": "ausubel", "divisible": false}`.
@@ -13,6 +14,8 @@ pub enum How {
     },
     /// Buy-it-now: at once, dearer, not preempted.
     Buy,
+    /// A contract with a provider: as many jobs as nodes are asked for, each on one node.
+    Contract(ContractHow),
 }
 
 impl How {
@@ -24,11 +27,12 @@ impl How {
         match self {
             How::Ausubel { .. } => "ausubel",
             How::Buy => "buy",
+            How::Contract(_) => "contract",
         }
     }
     /// Whether fewer nodes than asked for are of use too.
     pub fn is_divisible(&self) -> bool {
-        matches!(self, How::Ausubel { divisible: true })
+        matches!(self, How::Ausubel { divisible: true } | How::Contract(_))
     }
 }
 
@@ -38,12 +42,24 @@ mod tests {
 
     #[test]
     fn the_name_is_the_tag() {
-        for how in [How::BID, How::Buy] {
+        let contract = How::Contract(ContractHow {
+            provider: "b".into(),
+            value: "2".parse().unwrap(),
+            penalty: "0.5".parse().unwrap(),
+            hold_seconds: 60,
+            decay_seconds: 60,
+            alpha_ppm: 1_000_000,
+            beta16: 16,
+            window_seconds: 120,
+        });
+        for how in [How::BID, How::Buy, contract] {
             let json = serde_json::to_value(&how).unwrap();
             assert_eq!(json["mechanism"], how.name());
             assert_eq!(serde_json::from_value::<How>(json).unwrap(), how);
         }
         let strange = serde_json::json!({"mechanism": "buy", "divisible": true});
+        assert!(serde_json::from_value::<How>(strange).is_err());
+        let strange = serde_json::json!({"mechanism": "contract", "provider": "b"});
         assert!(serde_json::from_value::<How>(strange).is_err());
     }
 }

@@ -136,6 +136,10 @@ pub enum JobReason {
     Staging,
     /// The ledger or a seller refused it.
     Refused,
+    /// The provider of its contract has not signed, or did not in time.
+    NotSigned,
+    /// Its contract was settled before all its jobs ended.
+    Settled,
 }
 
 impl JobReason {
@@ -158,6 +162,8 @@ impl JobReason {
             JobReason::Lost => "lost",
             JobReason::Staging => "staging",
             JobReason::Refused => "refused",
+            JobReason::NotSigned => "not_signed",
+            JobReason::Settled => "settled",
         }
     }
 }

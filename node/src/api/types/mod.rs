@@ -4,12 +4,14 @@
 //! prices are credits per node-hour. Ids and keys are lower-case hex. Times are milliseconds since
 //! 1970 in fields that end in `_ms`. Absent values are `null`, never left out.
 
+mod contract;
 mod how;
 mod job;
 mod ledger;
 mod market;
 mod node;
 
+pub use contract::*;
 pub use how::How;
 pub use job::*;
 pub use ledger::*;

@@ -26,6 +26,9 @@ pub(super) fn summary(f: &Facts) -> String {
                 f.limit
             )
         }
+        (JobState::Bidding, Some(JobReason::NotSigned)) => {
+            "Its contract is proposed; the provider has not signed yet.".into()
+        }
         (JobState::Bidding, _) => format!("It waits for the close of round {}.", f.round),
         (JobState::Requeued, Some(JobReason::Preempted)) => {
             "A buy-it-now took its units; it competes again in every round.".into()
@@ -60,6 +63,12 @@ pub(super) fn summary(f: &Facts) -> String {
             format!("The units cost more than {} per node-hour.", f.limit)
         }
         (_, Some(JobReason::NotOpened)) => "Its bid did not reach the ledger in its round.".into(),
+        (_, Some(JobReason::NotSigned)) => {
+            "The provider did not sign the contract: it does not fit, or does not pay.".into()
+        }
+        (_, Some(JobReason::Settled)) => {
+            "Its contract was settled before all its jobs had been requested.".into()
+        }
         (_, Some(JobReason::Refused)) => "The ledger did not take its order.".into(),
         (state, _) => format!("It is {}.", state.name()),
     }
@@ -95,6 +104,11 @@ pub(super) fn remedies(f: &Facts) -> Vec<String> {
         Some(JobReason::LeaseEnded | JobReason::TimeLimit) => {
             remedies.push("submit it again with more time".into());
         }
+        Some(JobReason::NotSigned) if f.state.is_final() => {
+            remedies.push("submit it again with a higher value, fewer jobs or more time".into());
+            remedies.push("or name another provider".into());
+        }
+        Some(JobReason::Settled) => remedies.push("submit it again with a longer window".into()),
         Some(JobReason::ExitCode) => remedies.push("read its logs".into()),
         Some(
             JobReason::Lost | JobReason::Undelivered | JobReason::NotOpened | JobReason::Refused,

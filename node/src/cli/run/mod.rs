@@ -7,6 +7,7 @@
 //!
 //! Ctrl-C ends the job; a second one leaves at once.
 
+mod contract;
 pub(super) mod follow;
 mod stage;
 
@@ -55,6 +56,8 @@ pub(super) struct RunArgs {
     /// Buy now instead of bidding: dearer, at once, not preempted
     #[arg(long, conflicts_with = "array")]
     pub(super) buy: bool,
+    #[command(flatten)]
+    contract: contract::ContractArgs,
     /// A file or folder to bring along, as PATH or PATH:NAME
     #[arg(long, value_name = "PATH")]
     pub(super) input: Vec<String>,
@@ -98,7 +101,7 @@ impl RunArgs {
         let want = self.want()?;
         let plan = stage::Plan::new(&self)?;
         let quote: Quote = client.post("/quote", &want, None).await.during(NOT_SENT)?;
-        ui::note(&cost_line(&quote));
+        ui::note(&cost_line(&quote, &want));
         refuse_hopeless(&quote, &want)?;
         let request = plan.stage(&client, want).await?;
         let record = submit(&client, &request).await?;
@@ -131,7 +134,10 @@ impl RunArgs {
         })
     }
 
-    fn how(&self) -> How {
+    fn how(&self, seconds: u32) -> How {
+        if let Some(how) = self.contract.how(seconds) {
+            return How::Contract(how);
+        }
         if self.buy {
             return How::Buy;
         }
@@ -151,17 +157,34 @@ impl RunArgs {
             })?;
         Ok(Want {
             class: self.class.clone(),
-            nodes: self.array.or(self.nodes).unwrap_or(1),
+            nodes: self
+                .contract
+                .jobs
+                .or(self.array)
+                .or(self.nodes)
+                .unwrap_or(1),
             max_price: self.max_price,
             seconds,
             budget: self.budget,
-            how: self.how(),
+            how: self.how(seconds),
         })
     }
 }
 
 /// The line that is said before anything is sent.
-fn cost_line(quote: &Quote) -> String {
+fn cost_line(quote: &Quote, want: &Want) -> String {
+    if let How::Contract(how) = &want.how {
+        return format!(
+            "can cost at most {} credits ({} jobs of {} each, {} for one done within {}); {} owes {} for one that is not",
+            quote.most,
+            quote.nodes,
+            text::span(u64::from(quote.seconds) * 1_000),
+            how.value,
+            text::span(u64::from(how.hold_seconds) * 1_000),
+            how.provider,
+            how.penalty
+        );
+    }
     let nodes = match quote.nodes {
         1 => "1 node".to_owned(),
         n => format!("{n} nodes"),
@@ -270,7 +293,7 @@ pub(super) fn exit_of(record: &JobRecord) -> Exit {
         ) => Exit::OUTBID,
         Some(JobReason::Unfunded) => Exit::FUNDS,
         Some(JobReason::TimeLimit | JobReason::LeaseEnded) => Exit::TIMEOUT,
-        Some(JobReason::Refused) => Exit::REFUSED,
+        Some(JobReason::Refused | JobReason::NotSigned) => Exit::REFUSED,
         _ => Exit::FAILED,
     }
 }
