@@ -65,7 +65,10 @@ pub(super) fn plan(
     };
     let terms = terms(&wish, market, want.nodes);
     let bad = |fault: &dyn std::fmt::Display| {
-        usage(fault.to_string(), "see the limits in docs/mechanisms/contract.md")
+        usage(
+            fault.to_string(),
+            "see the limits in docs/mechanisms/contract.md",
+        )
     };
     terms.check().map_err(|fault| bad(&fault))?;
     let most = terms.lock().unwrap_or(Credits::MAX);
@@ -101,7 +104,8 @@ fn terms(wish: &ContractWish, market: &Market, jobs: u32) -> ContractTerms {
 
 /// How an order under contract gets its nodes, as the API says it.
 pub(super) fn how(wish: &ContractWish, slot_ms: u64) -> How {
-    let seconds = |slots: u32| u32::try_from(u64::from(slots) * slot_ms / 1_000).unwrap_or(u32::MAX);
+    let seconds =
+        |slots: u32| u32::try_from(u64::from(slots) * slot_ms / 1_000).unwrap_or(u32::MAX);
     How::Contract(ContractHow {
         provider: wish.provider.to_hex(),
         value: wish.job.value,
@@ -131,7 +135,10 @@ impl NodeBackend {
         let looked = self.query(move |core| {
             core.account().ok_or_else(no_account)?;
             view(core, &contract).ok_or_else(|| {
-                not_found(format!("no contract {contract}"), "see gridbay contract list")
+                not_found(
+                    format!("no contract {contract}"),
+                    "see gridbay contract list",
+                )
             })
         });
         let before: Contract = looked.await?.map_err(|error: ApiError| error)?;
@@ -227,7 +234,11 @@ mod tests {
         let (want, how) = want(10, |_| ());
         let planned = plan(&want, &how, &market, AccountId([2; 32])).unwrap();
         assert_eq!(planned.slots, 3, "slots of two seconds");
-        assert_eq!(planned.most, "30".parse().unwrap(), "half more for all of them");
+        assert_eq!(
+            planned.most,
+            "30".parse().unwrap(),
+            "half more for all of them"
+        );
         assert_eq!((planned.needed_now, planned.likely), (planned.most, None));
         let Terms::Contract(wish) = planned.terms else {
             panic!("a contract")

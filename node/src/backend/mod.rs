@@ -29,9 +29,9 @@ mod transfer;
 mod why;
 
 use crate::api::types::{
-    AuctionProof, AuctionSummary, Balance, BlockInfo, ClassPrice, Invite, InviteRequest, JobId,
-    JobRecord, JobRequest, LogChunk, Movement, NodeStatus, Offer, OfferRequest, Quote,
-    SignedHeader, Staged, Stream, TransferRequest, Transferred, Want, Why,
+    AuctionProof, AuctionSummary, Balance, BlockInfo, ClassPrice, Contract, ContractWord, Invite,
+    InviteRequest, JobId, JobRecord, JobRequest, LogChunk, Movement, NodeStatus, Offer,
+    OfferRequest, Quote, SignedHeader, Staged, Stream, TransferRequest, Transferred, Want, Why,
 };
 use crate::api::{ApiError, Backend, ContentStream};
 use crate::body::BodyHandle;
