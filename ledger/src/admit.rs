@@ -118,6 +118,7 @@ fn role(body: &EntryBody) -> Option<Roles> {
         | EntryBody::Open(_)
         | EntryBody::Buy(_)
         | EntryBody::Appeal(_)
-        | EntryBody::Deadline(_) => Some(Roles::TRADE),
+        | EntryBody::Deadline(_)
+        | EntryBody::Contract(_) => Some(Roles::TRADE),
     }
 }

@@ -13,13 +13,14 @@ use std::collections::BTreeMap;
 ///
 /// # Panics
 /// If money was made or lost, a balance is below its credit line, pots and class purses differ, a unit is in two
-/// leases, a job is not covered, or the bank counts other money as frozen than lies in escrows.
+/// leases, a job or a contract is not covered, or the bank counts other money as frozen than lies in escrows.
 pub(crate) fn check(work: &Work<'_>) {
     money(work);
     pots(work);
     units(work);
     frozen(work);
     jobs(work);
+    contracts(work);
 }
 
 /// I1: the purses hold what was minted; none is below its line.
@@ -76,10 +77,15 @@ fn frozen(work: &Work<'_>) {
         for (order, account) in live.chain(unopened) {
             *sums.entry(account).or_default() += purse::held(work, &Purse::Escrow(*order)).micros();
         }
-        for (order, _) in work.tables.orders.iter() {
-            if let Some(account) = savings::staker(work, order) {
-                *sums.entry(account).or_default() +=
-                    purse::held(work, &Purse::Bond(*order)).micros();
+        for (id, contract) in work.tables.contracts.iter() {
+            let escrow = purse::held(work, &Purse::Escrow(*id)).micros();
+            *sums.entry(contract.client).or_default() += escrow;
+        }
+        let orders = work.tables.orders.iter().map(|(id, _)| id);
+        let contracts = work.tables.contracts.iter().map(|(id, _)| id);
+        for id in orders.chain(contracts) {
+            if let Some(account) = savings::staker(work, id) {
+                *sums.entry(account).or_default() += purse::held(work, &Purse::Bond(*id)).micros();
             }
         }
     }
@@ -104,5 +110,16 @@ fn jobs(work: &Work<'_>) {
         let held = |purse| purse::held(work, &purse);
         assert_eq!(held(Purse::Escrow(*id)), job.deadline.pmax, "price of {id}");
         assert_eq!(held(Purse::Bond(*id)), bond, "stake on {id}");
+    }
+}
+
+/// Every contract holds the most that it can cost, and once it is signed every penalty.
+fn contracts(work: &Work<'_>) {
+    for (id, contract) in work.tables.contracts.iter() {
+        let escrow = purse::held(work, &Purse::Escrow(*id));
+        let bond = purse::held(work, &Purse::Bond(*id));
+        let staked = contract.progress.and_then(|_| contract.terms.bond());
+        assert_eq!(Some(escrow), contract.terms.lock(), "escrow of {id}");
+        assert_eq!(bond, staked.unwrap_or_default(), "bond of {id}");
     }
 }

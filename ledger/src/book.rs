@@ -1,5 +1,6 @@
 //! The book of live orders: entering, ending, and the money locked for them.
 
+use crate::contract;
 use crate::order::{BidOrder, Crowd, Order, Stage};
 use crate::purse::{self, post};
 use crate::refusal::Refusal;
@@ -111,6 +112,7 @@ pub(crate) fn leave(work: &mut Work<'_>, id: &OrderId) -> Order {
     let order = work.tables.orders.remove(id);
     let order = order.expect("an order that ends is in the book");
     work.tables.book.remove(&(order.class, order.account, *id));
+    contract::note_order_left(work, id, &order);
     let mut crowd = crowd(work, &order.class);
     crowd.orders = crowd.orders.saturating_sub(1);
     let load = order.bid().map_or(0, |b| b.bid.lumpiness());

@@ -2,23 +2,24 @@
 //!
 //! In every block: a tax that runs goes on (see `bank::turn`), unopened bids for which no appeal came forfeit their deposits,
 //! leases end whose sellers are overdue, whose offers are withdrawn (see `catalogue`), and buys of this block are decided
-//! at once if no bid of their class can be opened in this round.
+//! at once if no bid of their class can be opened in this round. Last of all, what contracts wait for falls due (see
+//! `contract`).
 //!
 //! In the last block of a round, instead of the latter:
 //!
 //! 1. sealed bids of the round before, still not opened, leave the book (see `unopened`);
 //! 2. at a slot boundary the pots are settled (see `slot`);
 //! 3. at a slot boundary the bank has its turn (see `bank::turn`), and the next slot begins for leases that go on;
-//! 4. bids that stood too long end;
+//! 4. bids that stood too long end, and proposals of contracts that can be signed no more;
 //! 5. at a slot boundary sellers plan their jobs (see `deadline`);
 //! 6. every class is cleared (see `clear`);
-//! 6. waiting buys are decided, in the order that the beacon gives them (see `buy`);
-//! 7. changes of offers take effect (see `catalogue`).
+//! 7. waiting buys are decided, in the order that the beacon gives them (see `buy`);
+//! 8. changes of offers take effect (see `catalogue`).
 
 use crate::lease::Lease;
 use crate::order::Stage;
 use crate::work::Work;
-use crate::{bank, book, buy, catalogue, clear, deadline, slot, tenancy, unopened};
+use crate::{bank, book, buy, catalogue, clear, contract, deadline, slot, tenancy, unopened};
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::ids::{OfferId, OrderId};
 use gridbay_protocol::lease::LeaseEnd;
@@ -40,6 +41,7 @@ pub(crate) fn after_entries(work: &mut Work<'_>) {
             }
         }
     }
+    contract::decide_due(work);
 }
 
 fn close_round(work: &mut Work<'_>) {
@@ -53,6 +55,7 @@ fn close_round(work: &mut Work<'_>) {
     if work.closes_slot() {
         deadline::turn(work);
     }
+    contract::time_out(work);
     for class in &work.constitution.classes {
         clear::clear(work, &class.key.id());
     }

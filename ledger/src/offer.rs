@@ -53,7 +53,7 @@ impl Offer {
         }
     }
     /// Whether the units can be bought firmly.
-    pub(crate) fn sells_firmly(&self) -> bool {
+    pub fn sells_firmly(&self) -> bool {
         self.active
             && self.terms.buy_price.is_some()
             && self.terms.reclaim == Reclaim::None

@@ -1,5 +1,6 @@
 //! Orders as the ledger keeps them, from their entry until they end.
 
+use crate::contract::Serving;
 use gridbay_protocol::clearing::ClearingOffer;
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId};
 use gridbay_protocol::lease::LeaseEnd;
@@ -21,6 +22,8 @@ pub struct Order {
     pub lease: Option<LeaseId>,
     /// Cancelled: the lease ends with the running slot.
     pub exiting: bool,
+    /// The job of a contract that it serves, or served: then the lease is that client's to use.
+    pub serves: Option<Serving>,
     /// What it asks for, and how far it has come.
     pub stage: Stage,
 }
@@ -149,6 +152,7 @@ impl Order {
             round,
             lease: None,
             exiting: false,
+            serves: None,
             stage,
         }
     }

@@ -3,6 +3,7 @@
 use crate::account::Account;
 use crate::bank::supply::{self, Supply};
 use crate::bank::{Epoch, Prices, Sweep, figures};
+use crate::contract::{Contract, ContractJob};
 use crate::lease::Lease;
 use crate::market::{self, Held};
 use crate::offer::Offer;
@@ -11,7 +12,7 @@ use crate::pot::Pot;
 use crate::state::{Chain, State};
 use gridbay_protocol::bank::Standing;
 use gridbay_protocol::class::Class;
-use gridbay_protocol::ids::{AccountId, ClassId, LeaseId, OfferId, OrderId};
+use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::payment::Purse;
 use gridbay_protocol::units::Credits;
@@ -23,7 +24,7 @@ pub struct Balance {
     pub free: i64,
     /// How far it may fall below zero.
     pub credit_line: Credits,
-    /// Locked in the escrows of its orders.
+    /// Locked in the escrows of its orders, and in the escrows and bonds of its contracts.
     pub escrow: Credits,
     /// Paid for the running slot and not yet settled.
     pub in_use: Credits,
@@ -31,6 +32,17 @@ pub struct Balance {
     pub arrears: Credits,
     /// What its units earn at the next boundary if all of them run to the end and are acknowledged.
     pub expected: Credits,
+}
+
+/// Who uses what an order has: its account, or the client of the contract that it serves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct User {
+    /// Whose keys start tasks.
+    pub account: AccountId,
+    /// Salted hash of what may run.
+    pub work: Hash32,
+    /// The most tasks that the job may have. Under a contract: all jobs together, so that each knows its place.
+    pub tasks: u32,
 }
 
 /// The units of an offer.
@@ -127,6 +139,13 @@ impl State {
         for order in locked.chain(unopened.map(|(order, _)| order)) {
             balance.escrow = more(balance.escrow, self.escrow(order));
         }
+        for (contract, found) in self.contracts_of(id) {
+            let locked = match found.client == *id {
+                true => self.escrow(contract),
+                false => self.bond(contract),
+            };
+            balance.escrow = more(balance.escrow, locked);
+        }
         for pot in self.records.pots.values() {
             let stakes = pot.stakes.iter().filter(|s| s.account == *id);
             let sold = pot.sold.iter().filter(|s| s.seller == *id);
@@ -145,10 +164,64 @@ impl State {
     pub fn standing(&self, id: &AccountId) -> Standing {
         self.constitution.standing(id)
     }
-    /// What is locked for an order.
+    /// What is locked for an order, or for a contract by its client.
     pub fn escrow(&self, order: &OrderId) -> Credits {
-        let micros = u64::try_from(self.purse(&Purse::Escrow(*order))).unwrap_or(0);
+        self.held(&Purse::Escrow(*order))
+    }
+    /// What the provider has staked on a contract.
+    pub fn bond(&self, contract: &OrderId) -> Credits {
+        self.held(&Purse::Bond(*contract))
+    }
+    /// What a purse that is never negative holds.
+    fn held(&self, purse: &Purse) -> Credits {
+        let micros = u64::try_from(self.purse(purse)).unwrap_or(0);
         Credits::from_micros(micros).unwrap_or(Credits::MAX)
+    }
+    /// A live contract.
+    pub fn contract(&self, id: &OrderId) -> Option<&Contract> {
+        self.records.contracts.get(id)
+    }
+    /// All live contracts, ascending.
+    pub fn contracts(&self) -> impl Iterator<Item = (&OrderId, &Contract)> {
+        self.records.contracts.iter()
+    }
+    /// Live contracts of an account as client or provider, ascending.
+    pub fn contracts_of(&self, party: &AccountId) -> impl Iterator<Item = (&OrderId, &Contract)> {
+        let (first, last) = (OrderId([0; 32]), OrderId([255; 32]));
+        let range = self.records.parties.range((*party, first)..=(*party, last));
+        range.filter_map(|((_, id), ())| self.records.contracts.get_key_value(id))
+    }
+    /// A requested job of a contract that is not decided.
+    pub fn contract_job(&self, contract: &OrderId, job: &OrderId) -> Option<&ContractJob> {
+        self.records.contract_jobs.get(&(*contract, *job))
+    }
+    /// Requested jobs of a contract that are not decided, ascending.
+    pub fn contract_jobs(
+        &self,
+        contract: &OrderId,
+    ) -> impl Iterator<Item = (&OrderId, &ContractJob)> {
+        let (first, last) = (OrderId([0; 32]), OrderId([255; 32]));
+        let jobs = &self.records.contract_jobs;
+        let range = jobs.range((*contract, first)..=(*contract, last));
+        range.map(|((_, id), job)| (id, job))
+    }
+    /// Who uses what an order has, for what; `None` while nobody can.
+    pub fn user(&self, order: &OrderId) -> Option<User> {
+        let order = self.order(order)?;
+        let Some(serving) = &order.serves else {
+            return Some(User {
+                account: order.account,
+                work: order.work()?,
+                tasks: order.tasks(),
+            });
+        };
+        let contract = self.contract(&serving.contract)?;
+        let job = self.contract_job(&serving.contract, &serving.job)?;
+        Some(User {
+            account: contract.client,
+            work: job.work,
+            tasks: contract.terms.jobs.saturating_mul(contract.terms.job.units),
+        })
     }
     /// A live order.
     pub fn order(&self, id: &OrderId) -> Option<&Order> {

@@ -2,6 +2,7 @@
 
 use crate::account::Account;
 use crate::bank::{Epoch, Prices, Savings, Sweep};
+use crate::contract::{Contract, ContractJob, Tally};
 use crate::lease::Lease;
 use crate::offer::Offer;
 use crate::order::{Crowd, Order, Unopened};
@@ -92,6 +93,16 @@ tables! {
     crowds: ClassId => Crowd,
     /// Bids that were not opened and wait for an appeal.
     unopened: OrderId => Unopened,
+    /// Live contracts.
+    contracts: OrderId => Contract,
+    /// Live contracts by party.
+    parties: (AccountId, OrderId) => (),
+    /// Requested jobs that are not decided, by contract.
+    contract_jobs: (OrderId, OrderId) => ContractJob,
+    /// The last slot of what a contract waits for: of a job, or of its window.
+    due: (u64, OrderId, Option<OrderId>) => (),
+    /// How many contracts and promised jobs an account has, or all accounts; without any there is no record.
+    tallies: Option<AccountId> => Tally,
     /// First different auctioneers of a round whose bids can be opened now.
     auctioneers: u64 => Vec<ValidatorId>,
     /// Running leases.

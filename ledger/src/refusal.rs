@@ -2,8 +2,9 @@
 
 mod word;
 
-pub use word::REFUSAL_WORDS;
+pub use word::{CONTRACT_WORDS, REFUSAL_WORDS};
 
+use crate::contract::ContractRefusal;
 use gridbay_protocol::ids::{
     AccountId, BlockId, ClassId, EntryId, LeaseId, OfferId, OrderId, ValidatorId,
 };
@@ -272,6 +273,9 @@ pub enum Refusal {
         /// Power of all validators.
         total: u64,
     },
+    /// Against the rules of contracts.
+    #[error(transparent)]
+    Contract(#[from] ContractRefusal),
     /// The block is full.
     #[error("no room in the block of height {0}")]
     BlockFull(u64),
@@ -302,6 +306,7 @@ impl Refusal {
             | Refusal::JobQuota { .. }
             | Refusal::BlockFull(_) => true,
             Refusal::OpeningTime { early, .. } => *early,
+            Refusal::Contract(refusal) => refusal.may_pass_later(),
             Refusal::Grant {
                 valid_until,
                 height,
@@ -379,6 +384,7 @@ impl Refusal {
             Refusal::ReceiptLate { .. } => "send openings as soon as their round begins",
             Refusal::Receipts(_) => "bring the receipts of this opening as they were given",
             Refusal::ReceiptPower { .. } => "bring the receipts of more validators",
+            Refusal::Contract(refusal) => refusal.hint(),
             Refusal::BlockFull(_) => "wait for the next block",
         }
     }

@@ -1,7 +1,8 @@
 //! The slot boundary, before its clearing:
 //!
 //! 1. every pot is settled and the class purses are empty: the moment for the bank's turn (see `bank::turn`);
-//! 2. leases that ran the whole slot count it if all their units were acknowledged by its end;
+//! 2. leases that ran the whole slot count it if all their units were acknowledged by its end, also for the job of a
+//!    contract that they serve;
 //! 3. leases end that were cancelled, have used all slots of their order, or were firm through this slot (as undelivered
 //!    if that is what they are). Jobs by deadlines count their work and wait for their plan (see `deadline`);
 //! 4. firm leases pay for the next slot;
@@ -27,6 +28,7 @@
 
 use crate::bank::{earn, figures};
 use crate::book;
+use crate::contract;
 use crate::deadline;
 use crate::firm;
 use crate::market;
@@ -188,6 +190,9 @@ fn count_and_end(work: &mut Work<'_>, id: &LeaseId) {
     lease.slots_run += u32::from(counts);
     let units = lease.units();
     let (slot, firm_through, order) = (lease.slot, lease.firm_through, lease.order);
+    if counts {
+        contract::count(work, id);
+    }
     let order = work.tables.orders.get_mut(&order);
     let order = order.expect("a lease's order is live");
     if let Some(job) = order.deadline_mut() {

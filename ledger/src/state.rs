@@ -214,6 +214,7 @@ impl State {
     pub fn work_is_due(&self) -> bool {
         !self.records.orders.is_empty()
             || !self.records.unopened.is_empty()
+            || !self.records.contracts.is_empty()
             || !self.records.leases.is_empty()
             || !self.records.pots.is_empty()
             || !self.records.sweeps.is_empty()

@@ -142,6 +142,7 @@ async fn world() -> World {
     let executor = ProcessExecutor::new(Config::new(dir.path().join("jobs"))).unwrap();
     let node = SecretKey::from_seed(&TRANSPORT).public();
     let parts = Parts {
+        provider: None,
         host: Host::open(host, Box::new(MemDisk::new())).unwrap(),
         account_key: secret(1),
         node,

@@ -6,6 +6,7 @@ use crate::codec;
 use crate::hash::{Domain, hash};
 use crate::ids::OrderId;
 use crate::lease::LeaseEvent;
+use crate::order::ContractEvent;
 use crate::payment::Posting;
 use crate::planning::Planning;
 use serde::{Deserialize, Serialize};
@@ -54,6 +55,8 @@ pub enum Effect {
     Buy(BuyRecord),
     /// The seller of an offer planned.
     Planning(Planning),
+    /// A contract was signed, settled or lapsed, or one of its jobs decided.
+    Contract(ContractEvent),
     /// A lease changed.
     Lease(LeaseEvent),
     /// An order ended.

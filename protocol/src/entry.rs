@@ -11,7 +11,7 @@ use crate::ids::{AccountId, EntryId, Hash32, LeaseId, NetworkId, OrderId};
 use crate::invitation::SignedGrant;
 use crate::keys::{PublicKey, SecretKey, Signature};
 use crate::offer::OfferTerms;
-use crate::order::{Buy, Commit, Deadline, Open};
+use crate::order::{Buy, Commit, ContractEntry, Deadline, Open};
 use crate::units::Credits;
 use serde::{Deserialize, Serialize};
 
@@ -97,6 +97,8 @@ pub enum EntryBody {
     Appeal(Box<Appeal>),
     /// A job to be done by a deadline, for a seller that plans. Role: trade.
     Deadline(Deadline),
+    /// A word of a party to a contract. Role: trade.
+    Contract(ContractEntry),
 }
 
 impl EntryBody {
@@ -117,6 +119,7 @@ impl EntryBody {
             EntryBody::Buy(_) => 11,
             EntryBody::Appeal(_) => 12,
             EntryBody::Deadline(_) => 13,
+            EntryBody::Contract(_) => 14,
         }
     }
     /// Name of the kind, as in logs and history.
@@ -136,6 +139,7 @@ impl EntryBody {
             EntryBody::Buy(_) => "buy",
             EntryBody::Appeal(_) => "appeal",
             EntryBody::Deadline(_) => "deadline",
+            EntryBody::Contract(entry) => entry.name(),
         }
     }
 }

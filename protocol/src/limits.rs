@@ -58,6 +58,19 @@ pub const JOBS_PER_OFFER_ACCOUNT: usize = 4;
 pub const JOBS_PER_CLASS: usize = 192;
 /// Work of one job with a deadline in units times slots: the largest offer for a year of one-minute slots.
 pub const UNIT_SLOTS: u64 = OFFER_UNITS as u64 * ORDER_SLOTS as u64;
+/// Jobs of one contract.
+pub const CONTRACT_JOBS: u32 = 4_096;
+/// Live contracts, signed or not, of one client: bounds the money and memory that proposals take.
+pub const CONTRACTS_PER_CLIENT: u32 = 16;
+/// Jobs of all signed contracts of one provider: four providers can fill a network.
+pub const CONTRACT_JOBS_PER_PROVIDER: u32 = 16_384;
+/// Live contracts of a network, signed or not: looked through once a round, in a tenth of a millisecond.
+pub const CONTRACTS: u32 = 4_096;
+/// Jobs of all signed contracts of a network: bounds the state to some 20 MiB.
+pub const CONTRACT_JOBS_SIGNED: u32 = 65_536;
+/// Jobs that one block times out; the others of the same slot follow in the next blocks, at the same cost to whom
+/// it concerns. Each takes some 10 microseconds of effects and state.
+pub const CONTRACT_JOBS_PER_BLOCK: usize = 1_000;
 /// Heights an entry may wait for its inclusion.
 pub const ENTRY_WINDOW: u64 = 2_400;
 /// Heights after the tip at which a validator acknowledged an entry: from the last of them on it votes in the
@@ -92,6 +105,10 @@ pub const ADDRESSES: usize = 16;
 /// Characters of one address.
 pub const ADDRESS_CHARS: usize = 256;
 
+// Every contract can be computed by its mechanism, and signed by a provider that has no other.
+const _: () = assert!(CONTRACT_JOBS <= crate::mechanism::contract::limits::BATCH_JOBS_MAX);
+const _: () = assert!(CONTRACT_JOBS <= CONTRACT_JOBS_PER_PROVIDER);
+const _: () = assert!(CONTRACT_JOBS_PER_PROVIDER <= CONTRACT_JOBS_SIGNED);
 const _: () = assert!(BRACKET < 32 && 1u32 << BRACKET == ORDER_UNITS);
 const _: () = assert!(ORDER_UNITS <= CLASS_UNITS && OFFER_UNITS <= CLASS_UNITS);
 // Every plan of the ledger is the best there is.

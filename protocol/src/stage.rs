@@ -16,7 +16,7 @@ use crate::hash::Domain;
 use crate::ids::{EntryId, NetworkId};
 use crate::keys::KeyError;
 use crate::limits;
-use crate::order::Flaw;
+use crate::order::{ContractFault, Flaw};
 use crate::planted::{self, Planted};
 use crate::units::Credits;
 
@@ -40,6 +40,9 @@ pub enum Malformed {
         /// Why.
         flaw: Flaw,
     },
+    /// A proposal of a contract that nobody could fulfil or compute.
+    #[error("the terms of a contract")]
+    Contract(#[from] ContractFault),
 }
 
 impl Malformed {
@@ -50,6 +53,7 @@ impl Malformed {
             Malformed::Network(_) => "network",
             Malformed::Range(_) => "range",
             Malformed::Order { flaw, .. } => flaw.word(),
+            Malformed::Contract(fault) => fault.word(),
         }
     }
 }
@@ -139,6 +143,7 @@ fn check_range(entry: &Entry) -> Result<(), Malformed> {
         EntryBody::Open(open) => return open.bid.check().map_err(order),
         EntryBody::Buy(buy) => return buy.check().map_err(order),
         EntryBody::Deadline(job) => return job.check().map_err(order),
+        EntryBody::Contract(entry) => return Ok(entry.check()?),
         EntryBody::SetKeys { keys } => keys_are_valid(keys),
         EntryBody::OpenAccount {
             grant,

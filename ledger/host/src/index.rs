@@ -17,6 +17,7 @@ use gridbay_protocol::codec;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{AccountId, BlockId, EntryId, OrderId};
 use gridbay_protocol::lease::LeaseEvent;
+use gridbay_protocol::order::{ContractEvent, JobRecord};
 use gridbay_protocol::payment::Purse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -56,7 +57,11 @@ fn auction_id(effect: &Effect) -> Option<[u8; 32]> {
     match effect {
         Effect::Clearing(record) => Some(record.id.0),
         Effect::Buy(record) => Some(record.order.0),
-        Effect::Posting(_) | Effect::Planning(_) | Effect::Lease(_) | Effect::Order { .. } => None,
+        Effect::Posting(_)
+        | Effect::Planning(_)
+        | Effect::Contract(_)
+        | Effect::Lease(_)
+        | Effect::Order { .. } => None,
     }
 }
 
@@ -195,6 +200,16 @@ impl Index {
             Effect::Buy(record) => accounts.extend(owner(&record.order)),
             Effect::Planning(record) => {
                 accounts.extend(record.orders().iter().filter_map(owner));
+            }
+            Effect::Contract(ContractEvent::Signed {
+                client, provider, ..
+            }) => accounts.extend([*client, *provider]),
+            Effect::Contract(ContractEvent::Settled(settled)) => {
+                accounts.extend([settled.client, settled.provider]);
+            }
+            Effect::Contract(ContractEvent::Decided(JobRecord { contract, .. }))
+            | Effect::Contract(ContractEvent::Lapsed { contract, .. }) => {
+                accounts.extend(owner(contract));
             }
             Effect::Lease(LeaseEvent::Started(terms) | LeaseEvent::Renewed(terms)) => {
                 accounts.insert(terms.account);

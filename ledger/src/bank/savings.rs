@@ -97,18 +97,25 @@ fn owner(work: &Work<'_>, purse: &Purse, other: &Purse) -> Option<AccountId> {
         (Purse::Escrow(order), _) => {
             let live = work.tables.orders.get(order).map(|o| o.account);
             let unopened = || work.tables.unopened.get(order).map(|o| o.account);
-            live.or_else(unopened).or(match other {
+            let contract = || work.tables.contracts.get(order).map(|c| c.client);
+            live.or_else(unopened).or_else(contract).or(match other {
                 Purse::Account(id) => Some(*id),
                 Purse::Escrow(_) | Purse::Class(_) | Purse::Bond(_) | Purse::Bank => None,
             })
         }
-        (Purse::Bond(order), _) => staker(work, order),
+        (Purse::Bond(order), _) => staker(work, order).or(match other {
+            Purse::Account(id) => Some(*id),
+            _ => None,
+        }),
         (Purse::Class(_) | Purse::Bank, _) => None,
     }
 }
 
-/// Who has staked on an order.
+/// Who has staked on an order or a contract.
 pub(crate) fn staker(work: &Work<'_>, order: &OrderId) -> Option<AccountId> {
+    if let Some(contract) = work.tables.contracts.get(order) {
+        return Some(contract.terms.provider);
+    }
     let job = work.tables.orders.get(order)?.deadline()?;
     let offer = work.tables.offers.get(&job.deadline.offer)?;
     Some(offer.seller)

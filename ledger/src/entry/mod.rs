@@ -5,6 +5,7 @@ mod appeal;
 mod buy;
 mod cancel;
 mod commit;
+mod contract;
 mod deadline;
 mod deliver;
 mod fail;
@@ -48,6 +49,7 @@ pub(crate) fn check(work: &Work<'_>, entry: &Authentic) -> Result<(), Refusal> {
         EntryBody::Buy(buy) => buy::check(work, account, buy),
         EntryBody::Appeal(appeal) => appeal::check(work, account, appeal),
         EntryBody::Deadline(job) => deadline::check(work, account, job),
+        EntryBody::Contract(entry) => contract::check(work, account, entry),
     }
 }
 
@@ -77,5 +79,6 @@ pub(crate) fn apply(work: &mut Work<'_>, admitted: &Admitted) {
         EntryBody::Buy(buy) => buy::apply(work, &id, account, buy),
         EntryBody::Appeal(appeal) => appeal::apply(work, appeal),
         EntryBody::Deadline(job) => deadline::apply(work, &id, account, job),
+        EntryBody::Contract(entry) => contract::apply(work, &id, account, entry),
     }
 }

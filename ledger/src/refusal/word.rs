@@ -1,24 +1,26 @@
 //! Refusals in a word.
 
 use super::Refusal;
+use crate::contract::ContractRefusal;
 
 macro_rules! words {
-    ($($refusal:pat => $word:literal,)+) => {
-        /// All words of [`Refusal::word`].
-        pub const REFUSAL_WORDS: &[&str] = &[$($word),+];
+    ($type:ident, $all:ident: $($refusal:pat => $word:literal,)+ $(; $nested:pat => $inner:expr)?) => {
+        /// All words of this kind of refusal.
+        pub const $all: &[&str] = &[$($word),+];
 
-        impl Refusal {
+        impl $type {
             /// The reason in a word, as users and programs see it everywhere.
             pub fn word(&self) -> &'static str {
                 match self {
                     $($refusal => $word,)+
+                    $($nested => $inner,)?
                 }
             }
         }
     };
 }
 
-words! {
+words! { Refusal, REFUSAL_WORDS:
     Refusal::Expired { .. } => "expired",
     Refusal::Window { .. } => "window",
     Refusal::Used(_) => "used",
@@ -63,4 +65,27 @@ words! {
     Refusal::BelowReserve { .. } => "below_reserve",
     Refusal::JobQuota { .. } => "job_quota",
     Refusal::BlockFull(_) => "block_full",
+    ; Refusal::Contract(refusal) => refusal.word()
+}
+
+words! { ContractRefusal, CONTRACT_WORDS:
+    ContractRefusal::NoProvider(_) => "no_provider",
+    ContractRefusal::WithOneself(_) => "with_oneself",
+    ContractRefusal::Horizon { .. } => "horizon",
+    ContractRefusal::ClientQuota { .. } => "client_quota",
+    ContractRefusal::NetworkQuota { .. } => "network_quota",
+    ContractRefusal::ProviderJobs { .. } => "provider_jobs",
+    ContractRefusal::NetworkJobs { .. } => "network_jobs",
+    ContractRefusal::NoContract(_) => "no_contract",
+    ContractRefusal::Signed(_) => "contract_signed",
+    ContractRefusal::Lapsed { .. } => "lapsed",
+    ContractRefusal::Unsigned(_) => "contract_unsigned",
+    ContractRefusal::Window { .. } => "contract_window",
+    ContractRefusal::Exhausted { .. } => "exhausted",
+    ContractRefusal::Closed(_) => "contract_closed",
+    ContractRefusal::NoJob(_) => "no_job",
+    ContractRefusal::TimedOut(_) => "job_timed_out",
+    ContractRefusal::Served { .. } => "job_served",
+    ContractRefusal::Serves { .. } => "order_serves",
+    ContractRefusal::Unsuitable(_) => "unsuitable",
 }

@@ -10,6 +10,7 @@ mod bank;
 mod bank_figures;
 mod bank_sweep;
 mod buying;
+mod contracts;
 mod crowd;
 mod dead_seller;
 mod deadline;

@@ -9,6 +9,7 @@
 
 use crate::appeals::{appeal, receipts};
 use crate::bank::{check_arrears, million, posted};
+use crate::contracts;
 use crate::deadline;
 use crate::record::check_record;
 use crate::trade::{bid, order, terms};
@@ -20,7 +21,7 @@ use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::ids::{AccountId, ClassId, EntryId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEvent, Share};
 use gridbay_protocol::offer::Reclaim;
-use gridbay_protocol::order::{Bid, Buy, Open};
+use gridbay_protocol::order::{Bid, Buy, ContractEntry, ContractEvent, Open};
 use gridbay_protocol::payment::Purse;
 use gridbay_protocol::stage::Authentic;
 use gridbay_protocol::units::Price;
@@ -62,7 +63,7 @@ fn entry(world: &mut World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authent
     let orders: Vec<OrderId> = world.state.orders().map(|(id, _)| *id).collect();
     let lease = dice.pick(&leases).unwrap_or(LeaseId([5; 32]));
     let chosen = dice.pick(&orders).unwrap_or(OrderId([5; 32]));
-    let body = match dice.below(31) {
+    let body = match dice.below(39) {
         0 => EntryBody::Transfer {
             to: world.member(n % 4 + 1),
             amount: credits(dice.below(2_000) + 1),
@@ -107,6 +108,7 @@ fn entry(world: &mut World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authent
         26 => EntryBody::SetOffer(deadline::random_offer(world, dice)),
         27..=30 => EntryBody::Deadline(deadline::random_job(world, dice)),
         23..=24 if !memory.kept_out.is_empty() => return appealing(world, dice, memory),
+        31..=38 => return contracting(world, dice, n),
         _ => return garbage(world, dice, n),
     };
     world.by(n, body)
@@ -174,6 +176,53 @@ fn appealing(world: &World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authent
     let late = u64::from(dice.below(10) == 0);
     let receipts = receipts(world, open.id(), tip + late, signers);
     appeal(world, owner, &open, receipts)
+}
+
+/// A word about a contract, mostly by the one who may say it.
+fn contracting(world: &mut World, dice: &mut Dice, n: u8) -> Arc<Authentic> {
+    let contracts: Vec<OrderId> = world.state.contracts().map(|(id, _)| *id).collect();
+    let proposes = contracts.len() < 2 && dice.below(2) == 0;
+    let Some(contract) = dice.pick(&contracts).filter(|_| !proposes) else {
+        let mut terms = contracts::terms(world);
+        let slot = world.state.calendar().slot(world.state.height() + 1);
+        terms.provider = world.member(n % 4 + 1);
+        (terms.first, terms.last) = (slot, slot + dice.below(5));
+        terms.jobs = dice.below(4) as u32 + 1;
+        terms.job.slots = dice.below(2) as u32 + 1;
+        terms.job.value = credits(dice.below(500) + 1);
+        terms.job.penalty = credits(dice.below(100));
+        terms.beta16 = dice.below(40) as u32;
+        terms.stands_until = world.state.height() + 1 + dice.below(20);
+        return world.says(n, ContractEntry::Propose(Box::new(terms)));
+    };
+    let found = world.state.contract(&contract).unwrap().clone();
+    let (client, provider) = (found.client, found.terms.provider);
+    let number = |account| (1..=4).find(|m| world.member(*m) == account).unwrap();
+    let (client, provider) = (number(client), number(provider));
+    let jobs = world.state.contract_jobs(&contract).map(|(id, _)| *id);
+    let jobs: Vec<OrderId> = jobs.collect();
+    let job = dice.pick(&jobs).unwrap_or(contract);
+    let account = world.member(provider);
+    let orders = world.state.orders_of(&account).map(|(id, _)| *id);
+    let orders: Vec<OrderId> = orders.collect();
+    let order = dice.pick(&orders).unwrap_or(contract);
+    let work = Hash32([world.fresh() as u8; 32]);
+    let (by, entry) = match dice.below(12) {
+        0..=2 => (provider, ContractEntry::Sign { contract }),
+        3..=5 => (client, ContractEntry::Request { contract, work }),
+        6 => (client, ContractEntry::Complete { contract, job }),
+        7 if dice.below(4) == 0 => (client, ContractEntry::Close { contract }),
+        _ => {
+            let serve = ContractEntry::Serve {
+                contract,
+                job,
+                order,
+            };
+            (provider, serve)
+        }
+    };
+    let by = if dice.below(10) == 0 { n } else { by };
+    world.says(by, entry)
 }
 
 fn random_bid(world: &mut World, dice: &mut Dice) -> Bid {
@@ -296,6 +345,14 @@ fn check(world: &World, memory: &mut Memory, effects: &[Effect]) {
                 deadline::check_planning(planning);
                 "planning"
             }
+            Effect::Contract(event) => match event {
+                ContractEvent::Signed { .. } => "signed",
+                ContractEvent::Decided(job) if !job.done => "failed",
+                ContractEvent::Decided(job) if job.after > 1 => "done",
+                ContractEvent::Decided(_) => "completed",
+                ContractEvent::Settled(_) => "settled",
+                ContractEvent::Lapsed { .. } => "lapsed",
+            },
             Effect::Order { end, .. } => match end {
                 OrderEnd::Excused => "excused",
                 OrderEnd::Waived => "waived",
@@ -451,6 +508,12 @@ fn reached(total: &BTreeMap<&'static str, u32>, also: &[&str]) {
         "renewal",
         "planning",
         "missed",
+        "signed",
+        "failed",
+        "done",
+        "completed",
+        "settled",
+        "lapsed",
     ];
     for kind in usual.iter().chain(also) {
         let count = total.get(kind).copied().unwrap_or(0);

@@ -1,12 +1,12 @@
 //! Local commands: which ledger entry one becomes, and why one is refused before anything is sent.
 
 use crate::buyer::deadline;
-use crate::buyer::{NewOrder, OrderKey, Terms};
+use crate::buyer::{ContractWish, NewOrder, OrderKey, Terms};
 use crate::core::Core;
 use crate::input::Command;
 use crate::reply::{Refused, RefusedKind};
 use gridbay_host::Trouble;
-use gridbay_ledger::{Refusal, State};
+use gridbay_ledger::{ContractRefusal, Refusal, State};
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::{AccountId, Hash32};
 use gridbay_protocol::order::{Bid, Buy, Flaw};
@@ -24,6 +24,7 @@ pub(crate) fn body_of(core: &Core, command: &Command) -> Result<Option<EntryBody
             amount: *amount,
             memo: *memo,
         }),
+        Command::Contract(entry) => Some(EntryBody::Contract(entry.clone())),
         Command::Order(order) => {
             check_order(core, order)?;
             None
@@ -127,6 +128,7 @@ fn check_order(core: &Core, order: &NewOrder) -> Result<(), Refused> {
             cost_of_buy(&buy, order.tasks)?
         }
         Terms::Deadline { .. } => cost_of_job(state, &account, order)?,
+        Terms::Contract(wish) => cost_of_contract(state, &account, order, wish)?,
     };
     let available = spendable(state, &account);
     if needed > available {
@@ -138,6 +140,39 @@ fn check_order(core: &Core, order: &NewOrder) -> Result<(), Refused> {
         });
     }
     Ok(())
+}
+
+/// What must be locked for a contract: the most that all its jobs can cost.
+fn cost_of_contract(
+    state: &State,
+    account: &AccountId,
+    order: &NewOrder,
+    wish: &ContractWish,
+) -> Result<Credits, Refused> {
+    let terms = wish.proposal(order, state);
+    if terms.job.units != 1 || terms.job.slots != order.slots {
+        return Err(invalid(
+            Flaw::Units.word(),
+            "a job of a contract takes one unit",
+            "split it into jobs of one unit",
+        ));
+    }
+    terms.check().map_err(|fault| {
+        let hint = "change the terms of the contract";
+        invalid(fault.word(), &fault.to_string(), hint)
+    })?;
+    let refusal = if terms.provider == *account {
+        Some(ContractRefusal::WithOneself(*account))
+    } else if state.account(&terms.provider).is_none() {
+        Some(ContractRefusal::NoProvider(terms.provider))
+    } else {
+        None
+    };
+    match (refusal, terms.lock()) {
+        (Some(refusal), _) => Err(of_refusal(&refusal.into())),
+        (None, Some(lock)) => Ok(lock),
+        (None, None) => Err(of_refusal(&Refusal::Overflow)),
+    }
 }
 
 /// What must be locked for a bid: one slot at its price.

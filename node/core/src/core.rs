@@ -8,9 +8,10 @@
 //! 1. the node looks for its account, if it has none yet;
 //! 2. the seller's agent acknowledges leases and stops what lost its unit;
 //! 3. the buyer's agent moves its orders and their tasks; changed records are saved;
-//! 4. a changed advert is gossiped;
-//! 5. a validator whose beacon chain runs out gets the next one;
-//! 6. what all of these ask of the ledger goes to the host, after those records are safe.
+//! 4. the provider's agent, if there is one, signs contracts and rents units for their jobs;
+//! 5. a changed advert is gossiped;
+//! 6. a validator whose beacon chain runs out gets the next one;
+//! 7. what all of these ask of the ledger goes to the host, after those records are safe.
 
 use crate::adverts::Adverts;
 use crate::agent::{AgentReply, AgentRequest, POLL_JOBS};
@@ -20,6 +21,7 @@ use crate::command;
 use crate::effect::Effect;
 use crate::input::{AnswerToken, AskToken, Input, Now};
 use crate::join::Joining;
+use crate::provider::{Provider, ProviderTerms};
 use crate::renewal::Renewal;
 use crate::seller::{JobMemo, Seller};
 use crate::sent::Sent;
@@ -47,6 +49,8 @@ pub struct Parts {
     pub orders: Vec<Record>,
     /// Jobs found on this machine.
     pub jobs: Vec<(JobMemo, crate::agent::Phase)>,
+    /// On what terms the node provides under contracts, if it does.
+    pub provider: Option<ProviderTerms>,
 }
 
 /// The machine.
@@ -56,6 +60,7 @@ pub struct Core {
     pub(crate) account: Option<AccountId>,
     pub(crate) buyer: Buyer,
     pub(crate) seller: Seller,
+    provider: Option<Provider>,
     pub(crate) joining: Option<Joining>,
     renewal: Renewal,
     pub(crate) sent: Sent,
@@ -74,6 +79,7 @@ impl Core {
             account: None,
             buyer: Buyer::new(parts.orders),
             seller: Seller::new(parts.node, parts.jobs),
+            provider: parts.provider.map(Provider::new),
             joining: None,
             renewal: Renewal::default(),
             sent: Sent::default(),
@@ -278,6 +284,9 @@ impl Core {
             self.buyer
                 .after_block(&self.host, posted, &signer, now.mono_ms, effects),
         );
+        if let Some(provider) = &mut self.provider {
+            submits.extend(provider.after_block(state, &signer));
+        }
         effects.extend(
             self.adverts
                 .say(state, account, self.node, &self.key)

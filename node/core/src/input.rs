@@ -8,6 +8,7 @@ use gridbay_protocol::ids::{AccountId, Hash32};
 use gridbay_protocol::invitation::Invitation;
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::offer::OfferTerms;
+use gridbay_protocol::order::ContractEntry;
 use gridbay_protocol::units::Credits;
 
 /// The caller's clocks at a step.
@@ -121,6 +122,8 @@ pub enum Command {
         /// Hash of a note.
         memo: Hash32,
     },
+    /// Say something about a contract.
+    Contract(ContractEntry),
     /// Send an entry of this node's account that the caller has signed and keeps: for the first time, or
     /// again.
     Send(Box<SignedEntry>),

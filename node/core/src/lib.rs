@@ -1,6 +1,6 @@
-//! One gridbay node without its body: host, buyer and seller agents as one `Input -> Effect` machine.
+//! One gridbay node without its body: host, buyer, seller and provider agents as one `Input -> Effect` machine.
 //!
-//! [`core::Core`] is the machine, [`input`] and [`effect`] its two sides. [`buyer`] and [`seller`] are
+//! [`core::Core`] is the machine, [`input`] and [`effect`] its two sides. [`buyer`], [`seller`] and [`provider`] are
 //! the agents, [`agent`] what they say to one another. Network, timers, files and jobs are effects, answered
 //! by inputs; whoever drives the machine (the node's body, the simulator) performs them in order.
 //!
@@ -18,6 +18,7 @@ pub mod input;
 mod join;
 pub mod learn;
 mod owner;
+pub mod provider;
 mod renewal;
 pub mod reply;
 pub mod seller;

@@ -123,9 +123,10 @@ impl Core {
                 self.seller.drain();
                 Ok(Reply::Done)
             }
-            Command::SetOffer(_) | Command::WithdrawOffer(_) | Command::Transfer { .. } => {
-                Ok(Reply::Done)
-            }
+            Command::SetOffer(_)
+            | Command::WithdrawOffer(_)
+            | Command::Transfer { .. }
+            | Command::Contract(_) => Ok(Reply::Done),
         }
     }
 }

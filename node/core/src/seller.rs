@@ -7,7 +7,8 @@
 //! 2. each job whose lease is gone, or holds fewer units here than jobs, is stopped with grace.
 //!
 //! A buyer's start is checked against the ledger alone: the lease is live, the offer is this node's
-//! and in the lease, the job is the one the order named, the signer may trade for the buyer.
+//! and in the lease, the job is the one the order named, the signer may trade for the buyer. Where the order serves a job
+//! of a contract, that job and its client count instead.
 
 use crate::agent::{JobId, Phase, PollJob, SignedStart, StartRefusal};
 use crate::effect::Effect;
@@ -282,19 +283,19 @@ impl Seller {
     fn check(&self, state: &State, signed: &SignedStart) -> Result<(), StartRefusal> {
         let start = &signed.start;
         let lease = state.lease(&start.job.lease).ok_or(StartRefusal::NoLease)?;
-        let order = state.order(&lease.order).ok_or(StartRefusal::NoLease)?;
+        let user = state.user(&lease.order).ok_or(StartRefusal::NoLease)?;
         let units = self.units_here(state, &start.job.lease, &start.offer);
         if units == 0 || !self.is_mine(state, &start.offer) {
             return Err(StartRefusal::NotMine);
         }
-        if start.tasks > order.tasks() {
+        if start.tasks > user.tasks {
             return Err(StartRefusal::Invalid);
         }
-        let ordered = Some(start.spec.work(&start.salt)) == order.work();
+        let ordered = start.spec.work(&start.salt) == user.work;
         if !ordered && !planted::is(Planted::OtherWorkRuns) {
             return Err(StartRefusal::OtherWork);
         }
-        let may_trade = state.account(&order.account).is_some_and(|a| {
+        let may_trade = state.account(&user.account).is_some_and(|a| {
             a.roles(&start.key)
                 .is_some_and(|r| r.contains(Roles::TRADE))
         });

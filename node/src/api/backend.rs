@@ -2,14 +2,14 @@
 
 use super::ApiError;
 use super::types::{
-    AuctionProof, AuctionSummary, Balance, BankReport, BlockInfo, ClassPrice, Invite,
-    InviteRequest, JobId, JobRecord, JobRequest, LogChunk, Movement, NodeStatus, Offer,
-    OfferRequest, Prospect, Quote, SignedHeader, Staged, Stream, TransferRequest, Transferred,
-    Want, Why, Wish,
+    AuctionProof, AuctionSummary, Balance, BankReport, BlockInfo, ClassPrice, Contract,
+    ContractWord, Invite, InviteRequest, JobId, JobRecord, JobRequest, LogChunk, Movement,
+    NodeStatus, Offer, OfferRequest, Prospect, Quote, SignedHeader, Staged, Stream,
+    TransferRequest, Transferred, Want, Why, Wish,
 };
 use axum::body::Bytes;
 use futures::stream::BoxStream;
-use gridbay_protocol::ids::AccountId;
+use gridbay_protocol::ids::{AccountId, OrderId};
 use std::future::Future;
 use std::io;
 use std::path::PathBuf;
@@ -39,6 +39,15 @@ pub trait Backend: Send + Sync + 'static {
     fn set_offer(&self, request: OfferRequest) -> impl Future<Output = Answer<Offer>> + Send;
     /// Withdraws an offer of this node; answers once that is on the ledger.
     fn withdraw_offer(&self, label: u32) -> impl Future<Output = Answer<Offer>> + Send;
+
+    /// All contracts on the ledger.
+    fn contracts(&self) -> impl Future<Output = Answer<Vec<Contract>>> + Send;
+    /// Says something about a contract; answers once it is on the ledger.
+    fn say(
+        &self,
+        contract: OrderId,
+        word: ContractWord,
+    ) -> impl Future<Output = Answer<Contract>> + Send;
 
     /// Stores `bytes` bytes, within the configured sizes (checked before the call for one file).
     fn put_content(

@@ -288,12 +288,15 @@ fn prepare(
     let path = config.home.path();
     let transfers = path.join("transfers");
     let transfers = TransferStore::open(transfers).context("cannot read the transfers")?;
+    let provider = config.provider.as_ref();
+    let provider = provider.map(|p| p.terms(genesis)).transpose()?;
     let mut opening = Opening {
         home: config.home.clone(),
         keys: Arc::clone(keys),
         genesis: genesis.clone(),
         orders: OrderStore::open(path.join("orders"), config.limits.output)?,
         jobs: Jobs::open(executor, path.join("sales"))?,
+        provider,
     };
     let parts = opening.open().context("cannot open the ledger")?;
     let tools = Tools {

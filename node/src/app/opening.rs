@@ -15,6 +15,7 @@ use crate::config::Home;
 use crate::keys::NodeKeys;
 use crate::store::orders::{OrderStore, private_folder};
 use gridbay_core::Parts;
+use gridbay_core::provider::ProviderTerms;
 use gridbay_host::disk::{Disk, DiskError, RealDisk};
 use gridbay_host::{Fault, Host, HostConfig};
 use gridbay_protocol::beacon::{CHAIN_STEPS, Chain};
@@ -37,6 +38,7 @@ pub(super) struct Opening {
     pub(super) genesis: Genesis,
     pub(super) orders: OrderStore,
     pub(super) jobs: Jobs,
+    pub(super) provider: Option<ProviderTerms>,
 }
 
 impl Opening {
@@ -89,6 +91,7 @@ impl Opening {
             node: self.keys.node(),
             orders: self.orders.load().map_err(kept("the orders"))?,
             jobs: self.jobs.recover().map_err(kept("the jobs"))?,
+            provider: self.provider.clone(),
         })
     }
 }

@@ -251,6 +251,11 @@ fn terms(terms: &Terms, slots: u32, slot_ms: u64) -> (Credits, Credits, How) {
             };
             (limit_hourly(price, slot_ms), *pmax, how)
         }
+        Terms::Contract(wish) => {
+            let price = Price(wish.job.value.micros() / u64::from(slots).max(1));
+            let how = super::contract::how(wish, slot_ms);
+            (limit_hourly(price, slot_ms), Credits::ZERO, how)
+        }
     }
 }
 

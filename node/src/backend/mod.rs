@@ -14,6 +14,7 @@ mod auction;
 mod bank;
 mod board;
 mod content;
+mod contract;
 mod deadline;
 mod failure;
 mod invite;
@@ -33,10 +34,10 @@ mod transfer;
 mod why;
 
 use crate::api::types::{
-    AuctionProof, AuctionSummary, Balance, BankReport, BlockInfo, ClassPrice, Invite,
-    InviteRequest, JobId, JobRecord, JobRequest, LogChunk, Movement, NodeStatus, Offer,
-    OfferRequest, Prospect, Quote, SignedHeader, Staged, Stream, TransferRequest, Transferred,
-    Want, Why, Wish,
+    AuctionProof, AuctionSummary, Balance, BankReport, BlockInfo, ClassPrice, Contract,
+    ContractWord, Invite, InviteRequest, JobId, JobRecord, JobRequest, LogChunk, Movement,
+    NodeStatus, Offer, OfferRequest, Prospect, Quote, SignedHeader, Staged, Stream,
+    TransferRequest, Transferred, Want, Why, Wish,
 };
 use crate::api::{ApiError, Backend, ContentStream};
 use crate::body::BodyHandle;
@@ -51,7 +52,7 @@ use failure::{gone, late, refused};
 use gridbay_core::Core;
 use gridbay_core::input::Command;
 use gridbay_core::reply::Reply;
-use gridbay_protocol::ids::{AccountId, NetworkId};
+use gridbay_protocol::ids::{AccountId, NetworkId, OrderId};
 use gridbay_protocol::invitation::Bootstrap;
 use gridbay_protocol::keys::{PublicKey, SecretKey};
 use std::path::PathBuf;
@@ -183,6 +184,13 @@ impl Backend for NodeBackend {
     async fn withdraw_offer(&self, label: u32) -> Answer<Offer> {
         self.acknowledges()?;
         self.end_offer(label).await
+    }
+    async fn contracts(&self) -> Answer<Vec<Contract>> {
+        self.contract_list().await
+    }
+    async fn say(&self, contract: OrderId, word: ContractWord) -> Answer<Contract> {
+        self.acknowledges()?;
+        self.say_of_contract(contract, word).await
     }
     async fn put_content(&self, bytes: u64, stream: ContentStream) -> Answer<Staged> {
         self.acknowledges()?;

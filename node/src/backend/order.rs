@@ -1,5 +1,6 @@
 //! Orders: quoting, placing, cancelling.
 
+use super::contract;
 use super::deadline;
 use super::failure::{internal, no_account, usage};
 use super::job::find;
@@ -58,8 +59,12 @@ impl NodeBackend {
             let account = core.account().ok_or_else(no_account)?;
             let class = class_named(state, asked.class.as_deref())?;
             let market = Market::of(state, class, &held(state));
-            let planned = match asked.how {
+            let planned = match &asked.how {
                 How::Deadline { .. } => Some(deadline::plan(state, &account, &asked, &market)?),
+                How::Contract(how) => {
+                    let provider = contract::provider(state, &how.provider)?;
+                    Some(contract::plan(&asked, how, &market, provider)?)
+                }
                 How::Ausubel { .. } | How::Buy => None,
             };
             Ok::<_, ApiError>((market, planned, spendable(state, &account)))

@@ -51,24 +51,28 @@ pub(super) fn plan(want: &Want, market: &Market, last: Option<Credits>) -> Answe
             format!("ask for 1 to {most} nodes"),
         ));
     }
-    match want.how {
-        How::Ausubel { divisible } => bid(want, divisible, market, slots, last),
+    match &want.how {
+        &How::Ausubel { divisible } => bid(want, divisible, market, slots, last),
         How::Buy => buy(want, market, slots),
         How::Deadline { .. } => Err(usage(
             "a deadline is for its seller to plan",
             "quote it with the ledger at hand",
         )),
+        How::Contract(_) => Err(usage(
+            "a contract without its provider",
+            "name the provider of the contract",
+        )),
     }
 }
 
 /// Whole slots that cover the wanted seconds.
-fn slots(want: &Want, market: &Market) -> Answer<u32> {
+pub(super) fn slots(want: &Want, market: &Market) -> Answer<u32> {
     let slot_ms = market.policy.slot_ms().max(1);
     let wide = (u64::from(want.seconds) * 1_000).div_ceil(slot_ms);
     let most = match want.how {
-        How::Ausubel { .. } => limits::ORDER_SLOTS,
-        How::Buy => market.policy.max_firm_slots,
-        How::Deadline { .. } => limits::ORDER_SLOTS,
+        How::Ausubel { .. } | How::Deadline { .. } => limits::ORDER_SLOTS,
+        // The provider buys units for the whole of a job.
+        How::Contract(_) | How::Buy => market.policy.max_firm_slots,
     };
     match u32::try_from(wide) {
         Ok(slots) if (1..=most).contains(&slots) => Ok(slots),
@@ -329,6 +333,7 @@ mod tests {
                             };
                             buy.check().is_ok() && limit.micros() == 70 * u64::from(nodes)
                         }
+                        Terms::Contract(_) => panic!("planned elsewhere"),
                     };
                     assert!(legal, "{want:?}");
                 }
@@ -376,7 +381,7 @@ mod tests {
             let last = last.map(|p| Price(p).hourly(2_000));
             match plan(&free, market, last).unwrap().terms {
                 Terms::Sealed { steps, .. } => steps[0].price.0,
-                Terms::Buy { .. } | Terms::Deadline { .. } => panic!("a bid"),
+                _ => panic!("a bid"),
             }
         };
         assert_eq!(price(&market(&[]), None), 200, "the reference price is 100");

@@ -196,6 +196,19 @@ fn asks(order: &NewOrder, market: &Market) -> Asks {
             budget: *pmax,
             price: None,
         },
+        Terms::Contract(wish) => {
+            // All of it is locked once it is proposed; what the provider pays for units is its own affair.
+            let terms = wish.terms_for(order);
+            let most = terms.lock().unwrap_or(Credits::MAX);
+            Asks {
+                is_buy: true,
+                fewest: 1,
+                limit: Price(wish.job.value.micros() / u64::from(order.slots).max(1)),
+                needed: most,
+                budget: most,
+                price: None,
+            }
+        }
     }
 }
 
@@ -269,7 +282,9 @@ fn acknowledged(core: &Core, agent: &OrderAgent) -> Option<(usize, usize)> {
     let entry = match agent.seen {
         Seen::Absent => entry_of(&agent.id?),
         Seen::Sealed(_) => agent.sent_opening()?.entry,
-        Seen::Unopened | Seen::Standing | Seen::Running(_) => return None,
+        Seen::Unopened | Seen::Standing | Seen::Running(_) | Seen::Proposed | Seen::Contract => {
+            return None;
+        }
     };
     let all = core.state().validators().members().len();
     Some((core.host().receipts(&entry).len(), all))

@@ -7,6 +7,7 @@ mod auction;
 mod chain;
 mod config;
 mod context;
+mod contract;
 mod error;
 pub mod exit;
 mod files;
@@ -63,6 +64,9 @@ enum Command {
     /// Follow, explain and end jobs
     #[command(subcommand)]
     Job(job::JobCommand),
+    /// See, sign and close contracts for batches of jobs
+    #[command(subcommand)]
+    Contract(contract::ContractCommand),
     /// See supply and prices, and clear markets of a file
     #[command(subcommand)]
     Market(market::MarketCommand),
@@ -128,6 +132,7 @@ fn execute(cli: Cli, node_up: NodeUp) -> Result<Exit, CliError> {
         Command::Offer(command) => command.run(&at)?,
         Command::Run(args) => return args.run(&at),
         Command::Job(command) => return command.run(&at),
+        Command::Contract(command) => command.run(&at)?,
         Command::Market(command) => return command.run(&at),
         Command::Auction(command) => command.run(&at)?,
         Command::Ledger(command) => command.run(&at)?,

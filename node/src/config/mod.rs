@@ -5,10 +5,12 @@
 
 mod home;
 pub mod parse;
+mod provider;
 pub mod raw;
 pub mod schema;
 
 pub use home::Home;
+pub use provider::{PolicyName, ProviderConfig, ProviderError};
 pub use raw::{Origin, RawConfig};
 
 use gridbay_protocol::class::name_is_valid;
@@ -108,6 +110,8 @@ pub struct Config {
     pub grace: Duration,
     /// Offers to set at the start.
     pub offers: Vec<OfferConfig>,
+    /// On what terms it runs batches of jobs under contract, if it does.
+    pub provider: Option<ProviderConfig>,
     /// This node's own bounds.
     pub limits: NodeLimits,
 }
@@ -207,6 +211,7 @@ impl Config {
                     .try_into()
                     .map_err(|e: toml::de::Error| e.message().to_owned())
             })?,
+            provider: provider::check(raw)?,
             limits: NodeLimits {
                 content: read(raw, "limits.content", size)?,
                 stored: read(raw, "limits.stored", size)?,

@@ -110,6 +110,42 @@ pub const KEYS: &[Key] = &[
         "offers set when the node starts: class, units, reserve, buy (credits per hour), notice, mechanism",
     ),
     key(
+        "provider.policy",
+        Kind::Text,
+        Default::Text("off"),
+        "contracts this node signs as a provider: off, oblivious, average, conservative, high-value-only, preempt-conservative, preempt-least-loss",
+    ),
+    key(
+        "provider.classes",
+        Kind::List,
+        Default::List(&[]),
+        "classes of which the provider rents units; none for all",
+    ),
+    key(
+        "provider.units",
+        Kind::Number,
+        Default::Number(4),
+        "units of a class that the provider counts on having at once",
+    ),
+    key(
+        "provider.cost",
+        Kind::Text,
+        Default::Text("1"),
+        "what the provider reckons a unit to cost, credits per hour",
+    ),
+    key(
+        "provider.most",
+        Kind::Text,
+        Default::Text("10"),
+        "the most the provider pays for a unit, credits per hour",
+    ),
+    key(
+        "provider.threshold",
+        Kind::Text,
+        Default::Text("10"),
+        "what a contract must pay under high-value-only, credits per hour",
+    ),
+    key(
         "limits.content",
         Kind::Size,
         Default::Text("1GiB"),

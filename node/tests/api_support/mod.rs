@@ -5,7 +5,7 @@ use futures::StreamExt as _;
 use gridbay_node::api::types::*;
 use gridbay_node::api::{ApiError, Backend, ContentStream, ErrorCode, Server, client::Client};
 use gridbay_node::config::{Config, Home, Sources};
-use gridbay_protocol::ids::{AccountId, EntryId, NetworkId, OfferId};
+use gridbay_protocol::ids::{AccountId, EntryId, NetworkId, OfferId, OrderId};
 use gridbay_protocol::job::{JobExit, content_id};
 use gridbay_protocol::keys::SecretKey;
 use gridbay_protocol::units::Credits;
@@ -158,6 +158,12 @@ impl Backend for Fake {
     }
     async fn withdraw_offer(&self, label: u32) -> Result<Offer, ApiError> {
         none(&format!("offer {label}"))
+    }
+    async fn contracts(&self) -> Result<Vec<Contract>, ApiError> {
+        Ok(vec![])
+    }
+    async fn say(&self, contract: OrderId, _: ContractWord) -> Result<Contract, ApiError> {
+        none(&format!("contract {contract}"))
     }
     async fn put_content(&self, _: u64, mut stream: ContentStream) -> Result<Staged, ApiError> {
         let mut all = Vec::new();

@@ -1,14 +1,18 @@
 //! Orders, one file per kind: sealed bids (committed in one round, opened in the next), buy-it-now, work
-//! by a deadline.
+//! by a deadline, contracts.
 
 mod bid;
 mod buy;
+mod contract;
 mod deadline;
 mod flaw;
 mod sealed;
 
 pub use bid::{Bid, Step, unit_prices};
 pub use buy::Buy;
+pub use contract::{
+    ContractEntry, ContractEvent, ContractFault, ContractTerms, JobRecord, JobTerms, Settlement,
+};
 pub use deadline::Deadline;
 pub use flaw::Flaw;
 pub use sealed::{Commit, Open};

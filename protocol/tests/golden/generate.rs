@@ -17,7 +17,10 @@ use gridbay_protocol::keys::{PublicKey, Signature};
 use gridbay_protocol::lease::{LeaseEvent, LeaseTerms, Share};
 use gridbay_protocol::mechanism::deadline::Shape;
 use gridbay_protocol::offer::{DeadlineTerms, OfferTerms, PoolTerms, Primary, Reclaim};
-use gridbay_protocol::order::{Bid, Buy, Commit, Deadline, Open, Step};
+use gridbay_protocol::order::{
+    Bid, Buy, Commit, ContractEntry, ContractEvent, ContractTerms, Deadline, JobRecord, JobTerms,
+    Open, Settlement, Step,
+};
 use gridbay_protocol::payment::{Posting, Purse};
 use gridbay_protocol::planning::{Finished, Place, PlannedJob, Planning, Request};
 use gridbay_protocol::receipt::{Receipt, SignedReceipt};
@@ -123,6 +126,82 @@ impl Generator {
             work: Hash32(self.id()),
         }
     }
+    fn contract(&mut self) -> ContractTerms {
+        ContractTerms {
+            provider: AccountId(self.id()),
+            class: ClassId(self.id()),
+            first: self.rng.wide(),
+            last: self.rng.wide(),
+            jobs: self.rng.narrow(),
+            job: JobTerms {
+                units: self.rng.narrow(),
+                slots: self.rng.narrow(),
+                value: self.credits(),
+                hold: self.rng.narrow(),
+                decay: self.rng.narrow(),
+                penalty: self.credits(),
+            },
+            alpha_ppm: self.rng.narrow(),
+            beta16: self.rng.narrow(),
+            stands_until: self.rng.wide(),
+        }
+    }
+    fn contract_entry(&mut self) -> ContractEntry {
+        let contract = OrderId(self.id());
+        let job = OrderId(self.id());
+        match self.rng.below(6) {
+            0 => ContractEntry::Propose(Box::new(self.contract())),
+            1 => ContractEntry::Sign { contract },
+            2 => ContractEntry::Request {
+                contract,
+                work: Hash32(self.id()),
+            },
+            3 => ContractEntry::Close { contract },
+            4 => ContractEntry::Serve {
+                contract,
+                job,
+                order: OrderId(self.id()),
+            },
+            _ => ContractEntry::Complete { contract, job },
+        }
+    }
+    fn contract_event(&mut self) -> ContractEvent {
+        let contract = OrderId(self.id());
+        match self.rng.below(4) {
+            0 => ContractEvent::Signed {
+                contract,
+                client: AccountId(self.id()),
+                provider: AccountId(self.id()),
+                bond: self.credits(),
+            },
+            1 => ContractEvent::Decided(JobRecord {
+                contract,
+                job: OrderId(self.id()),
+                number: self.rng.narrow(),
+                arrival: self.rng.wide(),
+                after: self.rng.wide(),
+                done: self.rng.below(2) == 0,
+                pays: self.credits(),
+                owes: self.credits(),
+            }),
+            2 => ContractEvent::Settled(Settlement {
+                contract,
+                client: AccountId(self.id()),
+                provider: AccountId(self.id()),
+                alpha_ppm: self.rng.narrow(),
+                beta16: self.rng.narrow(),
+                requested: self.rng.narrow(),
+                completed: self.rng.narrow(),
+                earned: self.credits(),
+                pays: self.credits(),
+                owed: self.credits(),
+            }),
+            _ => ContractEvent::Lapsed {
+                contract,
+                withdrawn: self.rng.below(2) == 0,
+            },
+        }
+    }
     fn offer(&mut self) -> OfferTerms {
         OfferTerms {
             label: self.rng.narrow(),
@@ -169,7 +248,7 @@ impl Generator {
         }
     }
     fn body(&mut self) -> EntryBody {
-        match self.rng.below(14) {
+        match self.rng.below(15) {
             0 => EntryBody::SetKeys {
                 keys: self.some(4, Self::account_key),
             },
@@ -206,6 +285,7 @@ impl Generator {
             }),
             10 => EntryBody::Open(self.open()),
             11 => EntryBody::Buy(self.buy()),
+            13 => EntryBody::Contract(self.contract_entry()),
             12 => EntryBody::Appeal(Box::new(Appeal {
                 key: self.key(),
                 valid_until: self.rng.wide(),
@@ -347,7 +427,7 @@ impl Generator {
     }
     pub(crate) fn effect(&mut self) -> Effect {
         use crate::samples::effect::{LEASE_ENDS, ORDER_ENDS, POSTINGS};
-        match self.rng.below(8) {
+        match self.rng.below(9) {
             0 | 1 => Effect::Posting(Posting {
                 from: self.purse(),
                 to: self.purse(),
@@ -358,6 +438,7 @@ impl Generator {
             2 => Effect::Clearing(self.clearing()),
             3 => Effect::Buy(self.bought()),
             7 => Effect::Planning(self.planning()),
+            8 => Effect::Contract(self.contract_event()),
             4 => Effect::Lease(match self.rng.below(2) {
                 0 => LeaseEvent::Started(self.terms()),
                 _ => LeaseEvent::Renewed(self.terms()),

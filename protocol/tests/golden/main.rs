@@ -14,6 +14,7 @@ mod fixture;
 mod generate;
 mod rng;
 mod samples;
+mod stage_contract;
 mod stage_entry;
 mod stage_genesis;
 mod stage_proof;
@@ -294,6 +295,7 @@ fn effects() {
             Effect::Planning(_) => "planning",
             Effect::Lease(_) => "lease.",
             Effect::Order { .. } => "order.",
+            Effect::Contract(_) => "contract.",
         };
         assert!(name.starts_with(family), "{name}");
     }

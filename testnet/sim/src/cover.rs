@@ -114,6 +114,7 @@ impl Cover {
                 self.see("Market", name);
             }
             Posted::Planning(_) => self.see("Market", "Planning"),
+            Posted::Contract(_) => self.see("Market", "Contract"),
         }
     }
     /// Adds another world's.

@@ -99,7 +99,7 @@ impl Buyer {
             offer: run.offer,
             tasks: agent.order().tasks,
             spec: agent.order().spec.clone(),
-            salt: agent.work_salt(),
+            salt: agent.salt_of(run.job.task),
             key: signer.key.public(),
         };
         let signed = SignedStart::new(&state.network(), start, signer.key);

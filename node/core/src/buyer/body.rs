@@ -5,7 +5,7 @@ use super::record::{Record, Terms};
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::ids::{AccountId, NetworkId};
 use gridbay_protocol::limits;
-use gridbay_protocol::order::{Buy, Commit};
+use gridbay_protocol::order::{Buy, Commit, ContractEntry};
 
 /// The body of the entry of this attempt: the same whenever it is asked for.
 pub(super) fn of(record: &Record, network: &NetworkId, account: &AccountId) -> EntryBody {
@@ -32,6 +32,11 @@ pub(super) fn of(record: &Record, network: &NetworkId, account: &AccountId) -> E
                 seal: bid.seal(network, account, &record.seal_salt()),
                 bracket: bracket(bid.units()),
             })
+        }
+        Terms::Contract(_) => {
+            let terms = record.proposal.clone();
+            let terms = terms.expect("an attempt at a contract has its proposal");
+            EntryBody::Contract(ContractEntry::Propose(Box::new(terms)))
         }
         Terms::Deadline { .. } => {
             let job = deadline::order_of(order, work);

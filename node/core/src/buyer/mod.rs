@@ -7,13 +7,15 @@
 pub mod appeal;
 mod ask;
 mod body;
+mod contract;
 pub mod deadline;
 pub mod order;
+mod places;
 pub mod record;
 mod seen;
 pub mod tasks;
 
-pub use record::{Finish, Milestones, NewOrder, Record, TaskRecord, Terms};
+pub use record::{ContractWish, Finish, Milestones, NewOrder, Record, TaskRecord, Terms};
 
 use crate::agent::{AgentRequest, JobId};
 use crate::effect::Effect;
@@ -172,6 +174,11 @@ impl Buyer {
                         agent.note_end(None, Some(*end));
                     }
                 }
+                Posted::Contract(event) => {
+                    if let Some(agent) = self.by_id(contract::of(event)) {
+                        agent.note_contract(event, height);
+                    }
+                }
                 Posted::Lease(_) | Posted::Clearing(_) | Posted::Buy(_) | Posted::Planning(_) => {}
             }
         }
@@ -185,6 +192,9 @@ impl Buyer {
             Reason::Earning if posting.from == Purse::Escrow(order) => true,
             Reason::Refund => false,
             Reason::Compensation => matches!(posting.from, Purse::Escrow(o) if o == order),
+            // A contract is paid when it is settled.
+            Reason::Earning => true,
+            Reason::Damages => false,
             _ => return,
         };
         if let Some(agent) = self.by_id(&order) {
@@ -210,12 +220,9 @@ impl Buyer {
         let Some(agent) = self.orders.get_mut(&key) else {
             return;
         };
-        let (lease, places) = agent.places(state);
-        let gone = agent.tasks.unplace(lease, &places);
-        let started = match lease {
-            Some(lease) => agent.tasks.place(lease, &places, now_ms),
-            None => Vec::new(),
-        };
+        let places = agent.places(state);
+        let gone = agent.tasks.unplace(&places);
+        let started = agent.tasks.place(&places, now_ms);
         for run in started.iter().filter(|r| r.job.attempt > 0) {
             effects.push(Effect::ResetOutput {
                 order: key,

@@ -12,22 +12,24 @@
 //! | running | starts tasks on its units |
 //! | standing or running, but over for us | cancels |
 //! | gone | finishes |
+//! | a contract | see `contract` |
 
 use super::appeal::Opening;
 use super::body;
 use super::record::{Finish, Milestones, Record, Terms};
 pub use super::seen::{Seen, lease_end_word, order_end_word};
-use super::tasks::{Place, Tasks};
+use super::tasks::Tasks;
 use gridbay_ledger::{Refusal, State};
 use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
-use gridbay_protocol::ids::{AccountId, EntryId, LeaseId, OrderId};
+use gridbay_protocol::ids::{AccountId, EntryId, Hash32, OrderId};
 use gridbay_protocol::keys::SecretKey;
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent};
 use gridbay_protocol::order::{Bid, Open, entry_of, order_of};
 use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::receipt::SignedReceipt;
+use std::collections::BTreeMap;
 
 /// Heights within which a commitment or buy must be included, or a new attempt is made.
 const SEND_HEIGHTS: u64 = 40;
@@ -48,7 +50,7 @@ pub struct Signer<'a> {
 #[derive(Clone, Debug)]
 pub struct OrderAgent {
     /// What is kept on disk. Task records live in `tasks` and are put in on saving.
-    record: Record,
+    pub(super) record: Record,
     /// The tasks.
     pub tasks: Tasks,
     /// Id of this attempt's order, once there is one.
@@ -64,7 +66,9 @@ pub struct OrderAgent {
     sent_at: u64,
     cancelled_at: u64,
     appealed_at: u64,
-    dirty: bool,
+    pub(super) dirty: bool,
+    /// Works of the jobs of a contract, once they are needed.
+    pub(super) works: BTreeMap<Hash32, u32>,
 }
 
 impl OrderAgent {
@@ -90,6 +94,7 @@ impl OrderAgent {
             cancelled_at: 0,
             appealed_at: 0,
             dirty: false,
+            works: BTreeMap::new(),
         }
     }
     /// The record with the tasks as they are.
@@ -194,30 +199,13 @@ impl OrderAgent {
                 }
                 self.cancel_if_over(state, signer)
             }
+            Seen::Proposed | Seen::Contract => self.under_contract(state, signer),
         }
     }
 
-    /// Units of the lease it runs on; none if it does not run or is over.
-    pub fn places(&self, state: &State) -> (Option<LeaseId>, Vec<Place>) {
-        let Seen::Running(lease) = self.seen else {
-            return (None, Vec::new());
-        };
-        if self.record.finish.is_some() || self.record.cancelling {
-            return (None, Vec::new());
-        }
-        let place = |share: &gridbay_protocol::lease::Share| {
-            let offer = state.offer(&share.offer)?;
-            Some(Place {
-                offer: share.offer,
-                node: offer.terms.node,
-                units: share.units,
-            })
-        };
-        let shares = state
-            .lease(&lease)
-            .map(|l| l.shares.as_slice())
-            .unwrap_or_default();
-        (Some(lease), shares.iter().filter_map(place).collect())
+    /// Whether nothing of it is to run any more.
+    pub(super) fn is_over(&self) -> bool {
+        self.record.finish.is_some() || self.record.cancelling
     }
 
     /// The ledger did not take the entry of this attempt. That it is too late, or is in the ledger already, says nothing
@@ -300,7 +288,7 @@ impl OrderAgent {
         self.record.valid_until = height + SEND_HEIGHTS;
         let work = self.record.order.spec.work(&self.record.work_salt());
         self.record.bid = match &self.record.order.terms {
-            Terms::Buy { .. } | Terms::Deadline { .. } => None,
+            Terms::Buy { .. } | Terms::Deadline { .. } | Terms::Contract(_) => None,
             Terms::Sealed {
                 steps,
                 min,
@@ -315,6 +303,10 @@ impl OrderAgent {
                 stands_until: height + patience,
                 work,
             }),
+        };
+        self.record.proposal = match &self.record.order.terms {
+            Terms::Contract(wish) => Some(wish.proposal(&self.record.order, state)),
+            Terms::Buy { .. } | Terms::Sealed { .. } | Terms::Deadline { .. } => None,
         };
         self.last_end = None;
         self.refusal = None;
@@ -395,7 +387,7 @@ impl OrderAgent {
 
     fn cancel_if_over(&mut self, state: &State, signer: &Signer<'_>) -> Vec<SignedEntry> {
         let height = state.height();
-        let over = self.record.cancelling || self.record.finish.is_some();
+        let over = self.is_over();
         let asked = self.cancelled_at > 0 && height < self.cancelled_at + RESEND_HEIGHTS;
         let exiting = self
             .id

@@ -9,12 +9,12 @@ use super::appeal::Opening;
 use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::codec::{self, CodecError};
 use gridbay_protocol::hash::{Domain, hash};
-use gridbay_protocol::ids::{ClassId, LeaseId, OfferId};
+use gridbay_protocol::ids::{AccountId, ClassId, LeaseId, OfferId};
 use gridbay_protocol::job::{JobExit, JobSpec};
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::lease::LeaseEvent;
 use gridbay_protocol::mechanism::deadline::Shape;
-use gridbay_protocol::order::{Bid, Step};
+use gridbay_protocol::order::{Bid, ContractTerms, JobTerms, Step};
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
@@ -62,6 +62,26 @@ pub enum Terms {
         /// How the price falls in between.
         shape: Shape,
     },
+    /// A contract under which every task is a job of one unit.
+    Contract(ContractWish),
+}
+
+/// What a contract shall say; class and number of jobs are the order's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ContractWish {
+    /// Who is to run the jobs.
+    pub provider: AccountId,
+    /// Each of them; of one unit.
+    pub job: JobTerms,
+    /// Alpha, parts per million.
+    pub alpha_ppm: u32,
+    /// Beta, sixteenths.
+    pub beta16: u32,
+    /// Slots after the running one in which jobs may be requested.
+    pub window: u32,
+    /// Heights for the provider to sign.
+    pub patience: u64,
 }
 
 /// A new order as the user gave it.
@@ -103,6 +123,8 @@ pub struct TaskRecord {
     pub started_ms: u64,
     /// End of the last run.
     pub ended_ms: u64,
+    /// Whether its job was seen under its contract.
+    pub requested: bool,
     /// Offer and node of the last run.
     pub place: Option<(OfferId, PublicKey)>,
 }
@@ -160,6 +182,7 @@ impl Record {
             attempt: 0,
             valid_until: 0,
             bid: None,
+            proposal: None,
             included: false,
             opening: None,
             paid: Credits::ZERO,
@@ -212,6 +235,8 @@ pub struct Record {
     pub valid_until: u64,
     /// The bid sealed by this attempt.
     pub bid: Option<Bid>,
+    /// The contract proposed by this attempt.
+    pub proposal: Option<ContractTerms>,
     /// Whether the entry of this attempt was seen in the ledger.
     pub included: bool,
     /// The opening of that bid, once it was sent.

@@ -18,14 +18,21 @@ pub enum Seen {
     Standing,
     /// Running on a lease.
     Running(LeaseId),
+    /// A contract that its provider has not signed.
+    Proposed,
+    /// A signed contract.
+    Contract,
 }
 
 impl Seen {
     pub(super) fn of(state: &State, order: &OrderId) -> Seen {
         let Some(found) = state.order(order) else {
-            return match state.unopened(order) {
-                Some(_) => Seen::Unopened,
-                None => Seen::Absent,
+            let contract = state.contract(order).map(|c| c.progress.is_some());
+            return match (state.unopened(order), contract) {
+                (Some(_), _) => Seen::Unopened,
+                (None, Some(true)) => Seen::Contract,
+                (None, Some(false)) => Seen::Proposed,
+                (None, None) => Seen::Absent,
             };
         };
         match found.lease {

@@ -20,9 +20,13 @@ pub const ATTEMPTS_LOST: u32 = 5;
 /// Milliseconds a task rests after its first loss; twice as long after each further one.
 const REST_MS: u64 = 250;
 
-/// Units of an offer in the lease, and the node that delivers them.
+/// Units of an offer in a lease, and the node that delivers them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
+    /// The lease.
+    pub lease: LeaseId,
+    /// The only task that may run there; `None` for any.
+    pub task: Option<u32>,
     /// The offer.
     pub offer: OfferId,
     /// Its node.
@@ -116,13 +120,13 @@ impl Tasks {
     }
 
     /// Takes runs off units that are not in `places` (any more). Returns them, to be stopped.
-    pub fn unplace(&mut self, lease: Option<LeaseId>, places: &[Place]) -> Vec<Run> {
-        let mut free: BTreeMap<OfferId, u32> = places.iter().map(|p| (p.offer, p.units)).collect();
+    pub fn unplace(&mut self, places: &[Place]) -> Vec<Run> {
+        let room = |p: &Place| ((p.lease, p.offer), p.units);
+        let mut free: BTreeMap<(LeaseId, OfferId), u32> = places.iter().map(room).collect();
         let mut gone = Vec::new();
         for (task, run) in &self.runs {
-            let room = free.get_mut(&run.offer).filter(|n| **n > 0);
-            match room {
-                Some(room) if Some(run.job.lease) == lease => *room -= 1,
+            match free.get_mut(&(run.job.lease, run.offer)) {
+                Some(room) if *room > 0 => *room -= 1,
                 _ => gone.push((*task, *run)),
             }
         }
@@ -133,40 +137,44 @@ impl Tasks {
     }
 
     /// Puts waiting tasks on free units. Returns the new runs, to be started.
-    pub fn place(&mut self, lease: LeaseId, places: &[Place], now_ms: u64) -> Vec<Run> {
+    pub fn place(&mut self, places: &[Place], now_ms: u64) -> Vec<Run> {
         self.resting.retain(|_, until| *until > now_ms);
         let mut started = Vec::new();
         for place in places {
             let used = self
                 .runs
                 .values()
-                .filter(|r| r.offer == place.offer)
+                .filter(|r| (r.job.lease, r.offer) == (place.lease, place.offer))
                 .count();
             let mut free = (place.units as usize).saturating_sub(used);
             while free > 0 {
-                let Some(task) = self.next_waiting() else {
-                    return started;
+                let Some(task) = self.next_waiting(place) else {
+                    break;
                 };
-                started.push(self.start(task, lease, place));
+                started.push(self.start(task, place));
                 free -= 1;
             }
         }
         started
     }
 
-    fn next_waiting(&self) -> Option<u32> {
+    fn next_waiting(&self, place: &Place) -> Option<u32> {
         let waits = |i: &usize| {
             let task = *i as u32;
             let idle = !self.runs.contains_key(&task) && !self.resting.contains_key(&task);
             self.records[*i].done.is_none() && idle
         };
-        (0..self.records.len()).find(waits).map(|i| i as u32)
+        let allowed = match place.task {
+            Some(task) => task as usize..self.records.len().min(task as usize + 1),
+            None => 0..self.records.len(),
+        };
+        allowed.into_iter().find(waits).map(|i| i as u32)
     }
 
-    fn start(&mut self, task: u32, lease: LeaseId, place: &Place) -> Run {
+    fn start(&mut self, task: u32, place: &Place) -> Run {
         let record = &mut self.records[task as usize];
         let job = JobId {
-            lease,
+            lease: place.lease,
             task,
             attempt: record.attempt,
         };
@@ -288,6 +296,8 @@ mod tests {
     fn place(n: u8, units: u32) -> Place {
         let node = SecretKey::from_seed(&[n; 32]).public();
         Place {
+            lease: LEASE,
+            task: None,
             offer: OfferId([n; 32]),
             node,
             units,
@@ -325,31 +335,53 @@ mod tests {
     fn fewer_units_than_tasks_run_the_lowest_first() {
         let mut t = tasks(4);
         let places = [place(1, 1), place(2, 1)];
-        let runs = t.place(LEASE, &places, 0);
+        let runs = t.place(&places, 0);
         assert_eq!(runs.iter().map(|r| r.job.task).collect::<Vec<_>>(), [0, 1]);
         let (poll, report) = ended(&runs[1], JobExit::Code(0), b"x");
         assert_eq!(t.report(&poll, &report, 0), Some(Progress::OutputComplete));
         t.complete(&runs[1].job);
-        let next = t.place(LEASE, &places, 0);
+        let next = t.place(&places, 0);
         assert_eq!((next[0].job.task, next[0].offer), (2, places[1].offer));
     }
 
     #[test]
     fn a_unit_that_leaves_frees_its_task_for_another_attempt() {
         let mut t = tasks(2);
-        t.place(LEASE, &[place(1, 2)], 0);
-        let gone = t.unplace(Some(LEASE), &[place(1, 1), place(2, 1)]);
+        t.place(&[place(1, 2)], 0);
+        let gone = t.unplace(&[place(1, 1), place(2, 1)]);
         assert_eq!(gone.iter().map(|r| r.job.task).collect::<Vec<_>>(), [1]);
-        let again = t.place(LEASE, &[place(1, 1), place(2, 1)], 0);
+        let again = t.place(&[place(1, 1), place(2, 1)], 0);
         assert_eq!((again[0].job.task, again[0].job.attempt), (1, 1));
         assert_eq!(again[0].offer, place(2, 1).offer);
-        assert_eq!(t.unplace(None, &[]).len(), 2, "no lease, no run");
+        assert_eq!(t.unplace(&[]).len(), 2, "no lease, no run");
+    }
+
+    #[test]
+    fn a_place_for_one_task_takes_no_other() {
+        let mut t = tasks(3);
+        let other = LeaseId([8; 32]);
+        let only = |lease, task| Place {
+            lease,
+            task: Some(task),
+            ..place(1, 1)
+        };
+        let places = [only(LEASE, 2), only(other, 0), only(other, 9)];
+        let runs: Vec<(LeaseId, u32)> = t
+            .place(&places, 0)
+            .iter()
+            .map(|r| (r.job.lease, r.job.task))
+            .collect();
+        assert_eq!(runs, [(LEASE, 2), (other, 0)]);
+        // The same offer in another lease does not keep a run.
+        let gone = t.unplace(&[only(LEASE, 2)]);
+        assert_eq!(gone.len(), 1);
+        assert_eq!(gone[0].job.lease, other);
     }
 
     #[test]
     fn stale_reports_are_ignored_and_lost_runs_wait_again() {
         let mut t = tasks(1);
-        let run = t.place(LEASE, &[place(1, 1)], 0)[0];
+        let run = t.place(&[place(1, 1)], 0)[0];
         let (poll, report) = ended(&run, JobExit::Code(3), b"abc");
         assert_eq!(t.report(&poll, &report, 0), Some(Progress::OutputComplete));
         assert_eq!(t.report(&poll, &report, 0), None, "the offsets have moved");
@@ -357,11 +389,11 @@ mod tests {
         for attempt in 0..ATTEMPTS_LOST {
             assert!(!u.is_hopeless());
             let now = u64::from(attempt) * 60_000;
-            let run = u.place(LEASE, &[place(1, 1)], now)[0];
+            let run = u.place(&[place(1, 1)], now)[0];
             assert_eq!(run.job.attempt, attempt);
             let (poll, report) = ended(&run, JobExit::Lost, b"");
             assert_eq!(u.report(&poll, &report, now), Some(Progress::Lost));
-            assert!(u.place(LEASE, &[place(1, 1)], now).is_empty(), "it rests");
+            assert!(u.place(&[place(1, 1)], now).is_empty(), "it rests");
             assert!(u.is_busy());
         }
         assert!(u.is_hopeless());

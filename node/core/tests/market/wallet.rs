@@ -6,9 +6,9 @@ use crate::{order, sealed};
 use gridbay_core::buyer::{NewOrder, Terms};
 use gridbay_core::input::Command;
 use gridbay_core::reply::{OWN_WORDS, Reply};
-use gridbay_ledger::REFUSAL_WORDS;
+use gridbay_ledger::{CONTRACT_WORDS, REFUSAL_WORDS, Refusal};
 use gridbay_protocol::ids::{ClassId, OfferId};
-use gridbay_protocol::order::{Flaw, Step};
+use gridbay_protocol::order::{ContractFault, Flaw, Step};
 use gridbay_protocol::units::{Credits, Price};
 
 fn bid(steps: &[(u32, u64)], min: u32) -> Terms {
@@ -76,7 +76,10 @@ fn every_word_stands_in_the_documents_once() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/refusals.md");
     let page = std::fs::read_to_string(page).unwrap();
     let flaws = Flaw::ALL.iter().map(|flaw| flaw.word());
-    let all = flaws.chain(REFUSAL_WORDS.iter().copied());
+    let faults = ContractFault::WORDS.iter().copied();
+    let faults = faults.filter(|word| *word != Refusal::Overflow.word());
+    let ledgers = REFUSAL_WORDS.iter().chain(CONTRACT_WORDS).copied();
+    let all = flaws.chain(faults).chain(ledgers);
     for word in all.chain(OWN_WORDS.iter().copied()) {
         let row = format!("| `{word}` |");
         assert_eq!(page.matches(&row).count(), 1, "{word}");

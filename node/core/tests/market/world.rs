@@ -7,6 +7,7 @@ use gridbay_core::agent::{
 use gridbay_core::buyer::{NewOrder, OrderKey, Record};
 use gridbay_core::effect::Effect;
 use gridbay_core::input::{Command, Input, Now};
+use gridbay_core::provider::ProviderTerms;
 use gridbay_core::reply::Reply;
 use gridbay_core::seller::JobMemo;
 use gridbay_core::{Core, Parts};
@@ -53,6 +54,7 @@ pub(crate) struct World {
     pub(crate) censored: Option<AccountId>,
     chain_steps: u32,
     disks: Vec<MemDisk>,
+    providers: BTreeMap<usize, ProviderTerms>,
     events: BTreeMap<(u64, u64), Event>,
     due: BinaryHeap<Reverse<(u64, u64)>>,
     seq: u64,
@@ -82,6 +84,7 @@ impl World {
             censored: None,
             chain_steps,
             disks: (0..count).map(|_| MemDisk::default()).collect(),
+            providers: BTreeMap::new(),
             events: BTreeMap::new(),
             due: BinaryHeap::new(),
             seq: 0,
@@ -127,6 +130,7 @@ impl World {
                 .map(|r| Record::decode(r).expect("own record"))
                 .collect(),
             jobs: memos.iter().map(found).collect(),
+            provider: self.providers.get(&n).cloned(),
         };
         let (output, replies) = (BTreeMap::new(), Vec::new());
         Node {
@@ -158,6 +162,13 @@ impl World {
         for other in 0..self.nodes.len() {
             self.input(other, LATENCY_MS, Input::PeerDown(node_key(n)));
         }
+    }
+
+    /// The node starts again as a provider.
+    pub(crate) fn provide(&mut self, n: usize, terms: ProviderTerms) {
+        self.providers.insert(n, terms);
+        self.kill(n);
+        self.restart(n);
     }
 
     pub(crate) fn restart(&mut self, n: usize) {

@@ -1,6 +1,7 @@
 //! Addresses. One file per noun; each handler parses, bounds, calls the backend and answers.
 
 mod content;
+mod contracts;
 mod jobs;
 mod ledger;
 mod market;
@@ -53,6 +54,9 @@ pub(super) fn router<B: Backend>(backend: Arc<B>, content_bytes: u64) -> Router 
         .route("/invitations", post(node::invite::<B>))
         .route("/offers", get(market::offers::<B>).put(market::set::<B>))
         .route("/offers/{label}", delete(market::withdraw::<B>))
+        .route("/contracts", get(contracts::list::<B>))
+        .route("/contracts/{id}/sign", post(contracts::sign::<B>))
+        .route("/contracts/{id}/close", post(contracts::close::<B>))
         .route("/quote", post(market::quote::<B>))
         .route("/prospects", post(market::prospects::<B>))
         .route("/prices", get(market::prices::<B>))

@@ -1,6 +1,6 @@
 //! How an order gets its nodes.
 
-use super::amount;
+use super::{ContractHow, amount};
 use gridbay_protocol::mechanism::deadline::Shape;
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
@@ -35,6 +35,8 @@ pub enum How {
         /// Name or account of the seller, if no offer is named.
         seller: Option<String>,
     },
+    /// A contract with a provider: as many jobs as nodes are asked for, each on one node.
+    Contract(ContractHow),
 }
 
 impl How {
@@ -47,13 +49,14 @@ impl How {
             How::Ausubel { .. } => "ausubel",
             How::Buy => "buy",
             How::Deadline { .. } => "deadline",
+            How::Contract(_) => "contract",
         }
     }
     /// Whether fewer nodes than asked for are of use too.
     pub fn is_divisible(&self) -> bool {
         matches!(
             self,
-            How::Ausubel { divisible: true } | How::Deadline { .. }
+            How::Ausubel { divisible: true } | How::Deadline { .. } | How::Contract(_)
         )
     }
 }
@@ -73,12 +76,24 @@ mod tests {
             offer: None,
             seller: Some("beta".into()),
         };
-        for how in [How::BID, How::Buy, deadline] {
+        let contract = How::Contract(ContractHow {
+            provider: "b".into(),
+            value: "2".parse().unwrap(),
+            penalty: "0.5".parse().unwrap(),
+            hold_seconds: 60,
+            decay_seconds: 60,
+            alpha_ppm: 1_000_000,
+            beta16: 16,
+            window_seconds: 120,
+        });
+        for how in [How::BID, How::Buy, deadline, contract] {
             let json = serde_json::to_value(&how).unwrap();
             assert_eq!(json["mechanism"], how.name());
             assert_eq!(serde_json::from_value::<How>(json).unwrap(), how);
         }
         let strange = serde_json::json!({"mechanism": "buy", "divisible": true});
+        assert!(serde_json::from_value::<How>(strange).is_err());
+        let strange = serde_json::json!({"mechanism": "contract", "provider": "b"});
         assert!(serde_json::from_value::<How>(strange).is_err());
     }
 }

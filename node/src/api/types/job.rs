@@ -146,6 +146,10 @@ pub enum JobReason {
     Paused,
     /// Its seller did not do it by its hard deadline.
     Missed,
+    /// The provider of its contract has not signed, or did not in time.
+    NotSigned,
+    /// Its contract was settled before all its jobs ended.
+    Settled,
 }
 
 impl JobReason {
@@ -173,6 +177,8 @@ impl JobReason {
             JobReason::Unstaked => "unstaked",
             JobReason::Paused => "paused",
             JobReason::Missed => "missed",
+            JobReason::NotSigned => "not_signed",
+            JobReason::Settled => "settled",
         }
     }
 }

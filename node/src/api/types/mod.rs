@@ -5,6 +5,7 @@
 //! 1970 in fields that end in `_ms`. Absent values are `null`, never left out.
 
 mod bank;
+mod contract;
 mod how;
 mod job;
 mod ledger;
@@ -13,6 +14,7 @@ mod node;
 mod prospect;
 
 pub use bank::*;
+pub use contract::*;
 pub use how::How;
 pub use job::*;
 pub use ledger::*;

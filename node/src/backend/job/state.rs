@@ -9,6 +9,8 @@
 //! | standing after a lease | | requeued |
 //! | leased | asked for, being staged, begun | won, staging, running |
 //! | leased and cancelled | | preempting |
+//! | a proposed contract | | bidding |
+//! | a signed contract | as if leased | as if leased |
 
 use crate::api::types::{JobReason, JobState};
 use gridbay_core::agent::Phase;
@@ -48,6 +50,7 @@ pub(in crate::backend) fn situation(state: &State, agent: &OrderAgent) -> Situat
         Terms::Sealed { min, .. } => *min,
         Terms::Buy { units, .. } => *units,
         Terms::Deadline { .. } => 1,
+        Terms::Contract(_) => 1,
     };
     Situation {
         finish: agent.finish().cloned(),
@@ -96,6 +99,9 @@ impl Situation {
             }
             Seen::Running(_) if self.cancelling => (JobState::Preempting, cancelled),
             Seen::Running(_) => (self.at_work(), None),
+            Seen::Proposed => (JobState::Bidding, cancelled.or(Some(JobReason::NotSigned))),
+            Seen::Contract if self.cancelling => (JobState::Preempting, cancelled),
+            Seen::Contract => (self.at_work(), None),
         }
     }
 
@@ -158,6 +164,8 @@ fn reason(word: &str) -> Option<JobReason> {
         "unstaked" => JobReason::Unstaked,
         "paused" => JobReason::Paused,
         "missed" => JobReason::Missed,
+        "not_signed" => JobReason::NotSigned,
+        "settled" => JobReason::Settled,
         _ => return None,
     })
 }
@@ -298,6 +306,36 @@ mod tests {
     }
 
     #[test]
+    fn states_under_contract() {
+        let seen = |seen| Situation { seen, ..fresh() };
+        let table = [
+            (
+                seen(Seen::Proposed),
+                JobState::Bidding,
+                Some(JobReason::NotSigned),
+            ),
+            (seen(Seen::Contract), JobState::Won, None),
+            (
+                Situation {
+                    phases: vec![Phase::Running { started_ms: 5 }],
+                    ..seen(Seen::Contract)
+                },
+                JobState::Running,
+                None,
+            ),
+            (
+                Situation {
+                    cancelling: true,
+                    ..seen(Seen::Contract)
+                },
+                JobState::Preempting,
+                Some(JobReason::Cancelled),
+            ),
+        ];
+        check(&table);
+    }
+
+    #[test]
     fn final_states() {
         let over = |finish| Situation {
             finish: Some(finish),
@@ -342,6 +380,16 @@ mod tests {
                 Some(JobReason::TimedOut),
             ),
             (ended("ended"), JobState::Expired, None),
+            (
+                ended("not_signed"),
+                JobState::Expired,
+                Some(JobReason::NotSigned),
+            ),
+            (
+                ended("settled"),
+                JobState::Expired,
+                Some(JobReason::Settled),
+            ),
             (
                 over(Finish::Refused("x".into())),
                 JobState::Failed,

@@ -49,6 +49,9 @@ pub(super) fn summary(f: &Facts) -> String {
                 f.limit
             )
         }
+        (JobState::Bidding, Some(JobReason::NotSigned)) => {
+            "Its contract is proposed; the provider has not signed yet.".into()
+        }
         (JobState::Bidding, _) => format!("It waits for the close of round {}.", f.round),
         (JobState::Requeued, Some(JobReason::Preempted)) => {
             "A buy-it-now took its units; it competes again in every round.".into()
@@ -86,6 +89,12 @@ pub(super) fn summary(f: &Facts) -> String {
         (_, Some(JobReason::Refused)) => {
             let word = f.refusal.as_deref().unwrap_or("refused");
             format!("The ledger did not take its order: {word}.")
+        }
+        (_, Some(JobReason::NotSigned)) => {
+            "The provider did not sign the contract: it does not fit, or does not pay.".into()
+        }
+        (_, Some(JobReason::Settled)) => {
+            "Its contract was settled before all its jobs had been requested.".into()
         }
         (state, _) => format!("It is {}.", state.name()),
     }
@@ -128,6 +137,11 @@ pub(super) fn remedies(f: &Facts) -> Vec<String> {
         Some(JobReason::NoRoom) => remedies.push(remedy(OrderEnd::NoRoom).into()),
         Some(JobReason::Unstaked) => remedies.push(remedy(OrderEnd::Unstaked).into()),
         Some(JobReason::Missed) => remedies.push("submit it again, to another seller".into()),
+        Some(JobReason::NotSigned) if f.state.is_final() => {
+            remedies.push("submit it again with a higher value, fewer jobs or more time".into());
+            remedies.push("or name another provider".into());
+        }
+        Some(JobReason::Settled) => remedies.push("submit it again with a longer window".into()),
         Some(JobReason::ExitCode) => remedies.push("read its logs".into()),
         Some(
             JobReason::Lost | JobReason::Undelivered | JobReason::NotOpened | JobReason::Refused,

@@ -7,6 +7,7 @@
 //!
 //! Ctrl-C ends the job; a second one leaves at once.
 
+mod contract;
 mod deadline;
 pub(super) mod follow;
 mod stage;
@@ -59,6 +60,8 @@ pub(super) struct RunArgs {
     /// Done by a deadline
     #[command(flatten)]
     pub(super) deadline: deadline::DeadlineArgs,
+    #[command(flatten)]
+    contract: contract::ContractArgs,
     /// A file or folder to bring along, as PATH or PATH:NAME
     #[arg(long, value_name = "PATH")]
     pub(super) input: Vec<String>,
@@ -104,7 +107,7 @@ impl RunArgs {
         let quote: Quote = client.post("/quote", &want, None).await.during(NOT_SENT)?;
         ui::note(&match &quote.deadline {
             Some(said) => deadline::line(said),
-            None => cost_line(&quote),
+            None => cost_line(&quote, &want),
         });
         refuse_hopeless(&quote, &want)?;
         let request = plan.stage(&client, want).await?;
@@ -138,9 +141,12 @@ impl RunArgs {
         })
     }
 
-    fn how(&self) -> How {
+    fn how(&self, seconds: u32) -> How {
         if let Some(how) = self.deadline.how() {
             return how;
+        }
+        if let Some(how) = self.contract.how(seconds) {
+            return How::Contract(how);
         }
         if self.buy {
             return How::Buy;
@@ -161,17 +167,34 @@ impl RunArgs {
             })?;
         Ok(Want {
             class: self.class.clone(),
-            nodes: self.array.or(self.nodes).unwrap_or(1),
+            nodes: self
+                .contract
+                .jobs
+                .or(self.array)
+                .or(self.nodes)
+                .unwrap_or(1),
             max_price: self.max_price,
             seconds,
             budget: self.budget,
-            how: self.how(),
+            how: self.how(seconds),
         })
     }
 }
 
 /// The line that is said before anything is sent.
-fn cost_line(quote: &Quote) -> String {
+fn cost_line(quote: &Quote, want: &Want) -> String {
+    if let How::Contract(how) = &want.how {
+        return format!(
+            "can cost at most {} credits ({} jobs of {} each, {} for one done within {}); {} owes {} for one that is not",
+            quote.most,
+            quote.nodes,
+            text::span(u64::from(quote.seconds) * 1_000),
+            how.value,
+            text::span(u64::from(how.hold_seconds) * 1_000),
+            how.provider,
+            how.penalty
+        );
+    }
     let nodes = match quote.nodes {
         1 => "1 node".to_owned(),
         n => format!("{n} nodes"),
@@ -287,7 +310,7 @@ pub(super) fn exit_of(record: &JobRecord) -> Exit {
         ) => Exit::OUTBID,
         Some(JobReason::Unfunded) => Exit::FUNDS,
         Some(JobReason::TimeLimit | JobReason::LeaseEnded) => Exit::TIMEOUT,
-        Some(JobReason::Refused) => Exit::REFUSED,
+        Some(JobReason::Refused | JobReason::NotSigned) => Exit::REFUSED,
         _ => Exit::FAILED,
     }
 }

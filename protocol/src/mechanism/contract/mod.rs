@@ -46,7 +46,7 @@ pub use first_price::{Request, first_price};
 pub use job::Job;
 pub use job_admission::admit_job;
 pub use limits::{Field, OutOfRange};
-pub use payout::payout;
+pub use payout::{payout, settle};
 pub use schedule::{Machine, Row, Schedule, schedule};
 pub use supply::Period;
 pub use terms::{Batch, Contract};

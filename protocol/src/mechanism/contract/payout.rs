@@ -38,14 +38,9 @@ pub fn payout(
     Ok(settle(earned, owed, aggregate, completed, total))
 }
 
-/// Step 2, from the two sums.
-pub(super) fn settle(
-    earned: u128,
-    owed: u128,
-    aggregate: Aggregate,
-    completed: u32,
-    total: u32,
-) -> i128 {
+/// Step 2, from the two sums, each at most [`super::limits::SUM_MAX`].
+#[must_use]
+pub fn settle(earned: u128, owed: u128, aggregate: Aggregate, completed: u32, total: u32) -> i128 {
     fixed::mul(earned, aggregate.at(completed, total)) as i128 - owed as i128
 }
 

@@ -7,6 +7,7 @@ use gridbay_protocol::clearing::{
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, LeaseTerms, Share};
+use gridbay_protocol::order::{ContractEvent, JobRecord, Settlement};
 use gridbay_protocol::payment::{Posting, Purse, Reason};
 use gridbay_protocol::units::Price;
 
@@ -137,6 +138,49 @@ fn terms(firm_through: Option<u64>) -> LeaseTerms {
     }
 }
 
+fn contracts() -> [(&'static str, Effect); 4] {
+    let (contract, provider) = (OrderId([0xc0; 32]), AccountId([0xa2; 32]));
+    let signed = ContractEvent::Signed {
+        contract,
+        client: entry::ACCOUNT,
+        provider,
+        bond: micros(500_000_000),
+    };
+    let decided = ContractEvent::Decided(JobRecord {
+        contract,
+        job: OrderId([0x0b; 32]),
+        number: 7,
+        arrival: 5,
+        after: 31,
+        done: true,
+        pays: micros(2_000_000),
+        owes: micros(0),
+    });
+    let settled = ContractEvent::Settled(Settlement {
+        contract,
+        client: entry::ACCOUNT,
+        provider,
+        alpha_ppm: 1_250_000,
+        beta16: 32,
+        requested: 1_000,
+        completed: 500,
+        earned: micros(1_000_000_000),
+        pays: micros(312_500_000),
+        owed: micros(250_000_000),
+    });
+    let lapsed = ContractEvent::Lapsed {
+        contract,
+        withdrawn: true,
+    };
+    [
+        ("contract.signed", signed),
+        ("contract.decided", decided),
+        ("contract.settled", settled),
+        ("contract.lapsed", lapsed),
+    ]
+    .map(|(name, event)| (name, Effect::Contract(event)))
+}
+
 /// All samples by name.
 pub(crate) fn all() -> Vec<(String, Effect)> {
     let posting = |(name, reason, from, to): (&str, Reason, Purse, Purse)| {
@@ -182,6 +226,7 @@ pub(crate) fn all() -> Vec<(String, Effect)> {
         .into_iter()
         .map(posting)
         .chain(whole.map(|(name, effect)| (name.to_owned(), effect)))
+        .chain(contracts().map(|(name, effect)| (name.to_owned(), effect)))
         .chain(LEASE_ENDS.into_iter().map(lease_end))
         .chain(ORDER_ENDS.into_iter().map(order_end))
         .collect()

@@ -8,7 +8,9 @@ use gridbay_protocol::ids::{AccountId, ClassId, EntryId, Hash32, LeaseId, OfferI
 use gridbay_protocol::invitation::{Grant, SignedGrant};
 use gridbay_protocol::mechanism::deadline::Shape;
 use gridbay_protocol::offer::{DeadlineTerms, OfferTerms, PoolTerms, Primary, Reclaim};
-use gridbay_protocol::order::{Bid, Buy, Commit, Open, Step};
+use gridbay_protocol::order::{
+    Bid, Buy, Commit, ContractEntry, ContractTerms, JobTerms, Open, Step,
+};
 use gridbay_protocol::receipt::{Receipt, SignedReceipt};
 use gridbay_protocol::units::{Credits, Price};
 
@@ -115,6 +117,48 @@ pub(crate) fn buy() -> Buy {
     }
 }
 
+/// A contract for a thousand jobs.
+pub(crate) fn contract() -> ContractTerms {
+    ContractTerms {
+        provider: AccountId([0xa2; 32]),
+        class: ClassId([0xc1; 32]),
+        first: 4,
+        last: 1_800,
+        jobs: 1_000,
+        job: JobTerms {
+            units: 1,
+            slots: 30,
+            value: micros(2_000_000),
+            hold: 60,
+            decay: 120,
+            penalty: micros(500_000),
+        },
+        alpha_ppm: 1_250_000,
+        beta16: 32,
+        stands_until: 2_400,
+    }
+}
+fn contracts() -> [(&'static str, EntryBody); 6] {
+    let contract = OrderId([0xc0; 32]);
+    let (job, order) = (OrderId([0x0b; 32]), OrderId([0x0d; 32]));
+    let work = Hash32([0xec; 32]);
+    let propose = ContractEntry::Propose(Box::new(self::contract()));
+    let serve = ContractEntry::Serve {
+        contract,
+        job,
+        order,
+    };
+    [
+        ("propose", propose),
+        ("sign", ContractEntry::Sign { contract }),
+        ("request", ContractEntry::Request { contract, work }),
+        ("close", ContractEntry::Close { contract }),
+        ("serve", serve),
+        ("complete", ContractEntry::Complete { contract, job }),
+    ]
+    .map(|(name, entry)| (name, EntryBody::Contract(entry)))
+}
+
 /// Receipts of the first two sample validators for one entry.
 pub(crate) fn receipts(entry: EntryId) -> Vec<SignedReceipt> {
     let receipt = |n| {
@@ -215,6 +259,7 @@ pub(crate) fn all() -> Vec<(&'static str, SignedEntry)> {
     ];
     bodies
         .into_iter()
+        .chain(contracts())
         .map(|(name, body)| {
             let by_token = name == "open_account.granted";
             (name, signed(body, if by_token { TOKEN } else { SIGNER }))

@@ -24,7 +24,7 @@ variants!(INPUTS, input_name, Input:
     Start, Tick, PeerUp, PeerDown, Host, Advert, Asked, Answered, Command, Staged, JobPhase, Fetched,
 );
 variants!(COMMANDS, command_name, Command:
-    Order, Cancel, SetOffer, WithdrawOffer, Transfer, Send, Join, Drain,
+    Order, Cancel, Contract, SetOffer, WithdrawOffer, Transfer, Send, Join, Drain,
 );
 variants!(EFFECTS, effect_name, Effect:
     WakeAt, Broadcast, Send, Penalise, Gossip, Judge, Ask, Answer, Report, ReadOutput, Stage, StartJob,
@@ -33,13 +33,13 @@ variants!(EFFECTS, effect_name, Effect:
 variants!(REFUSALS, refusal_name, Refusal:
     Expired, Window, Used, NoAccount, Role, KeyTaken, Funds, Overflow, TokenUsed, Grant, AccountQuota,
     NotMember, NoValidator, NoClass, NoOffer, OfferClass, OfferQuota, ClassUnits, NoOrder, OrderQuota,
-    AllOrNoneQuota, SealedAlready, OpeningTime, NotSealed, Seal, Budget, Standing, Sealed, Exiting,
+    Contract, AllOrNoneQuota, SealedAlready, OpeningTime, NotSealed, Seal, Budget, Standing, Sealed, Exiting,
     Closing, NoLease, NothingToDeliver, FirmSlots, NothingToAppeal, OpeningLapsed, OpeningUnfunded,
     ReceiptLate, Receipts, ReceiptPower, BlockFull, NotPlanned, TooMuchWork, BelowReserve, JobQuota,
 );
 variants!(ENTRIES, entry_name, EntryBody:
     SetKeys, OpenAccount, RegisterBeacon, Transfer, SetOffer, WithdrawOffer, Deliver, Fail, Cancel,
-    Commit, Open, Appeal, Buy, Deadline,
+    Commit, Open, Appeal, Buy, Deadline, Contract,
 );
 variants!(REASONS, reason_name, Reason:
     Arrears, Bond, Charge, Compensation, Damages, Deposit, Earning, Endowment, Forfeit, Lock, Profit, Refund, Release, Relief, Revenue, Tax, Transfer,
@@ -53,7 +53,13 @@ variants!(LEASE_ENDS, lease_end_name, LeaseEnd:
     Exit, Expired, Outbid, Preempted, Unfunded, Undelivered, Paused,
 );
 variants!(CLEARING_KINDS, clearing_kind_name, ClearingKind: Boundary, Free);
-const MARKET: &[&str] = &["ContestedClearing", "Purchase", "Preemption", "Planning"];
+const MARKET: &[&str] = &[
+    "ContestedClearing",
+    "Purchase",
+    "Preemption",
+    "Planning",
+    "Contract",
+];
 
 /// The types that a batch covers, each with all of its variants.
 pub const KINDS: &[(&str, &[&str])] = &[

@@ -94,6 +94,7 @@ impl Machine {
             (JobMemo::decode(memo).expect("own memo"), phase)
         };
         let parts = Parts {
+            provider: None,
             host,
             account_key: account_key(n),
             node: node_key(n),

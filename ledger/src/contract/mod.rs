@@ -1,0 +1,109 @@
+//! Contracts for batches of jobs, from the proposal to the settlement.
+//!
+//! | entry | by | what it does |
+//! |---|---|---|
+//! | propose | client | locks the most that the contract can cost in the contract's escrow |
+//! | sign | provider | stakes the penalty of every job in the contract's bond |
+//! | request | client | one job arrives now, in a slot of the window |
+//! | serve | provider | an order of the provider's serves a job, until the order ends; one order a job, one job an order |
+//! | complete | client | a job is done now |
+//! | close | client | no more jobs; a proposal that is not signed is taken back |
+//!
+//! **When a job is done.** At each boundary a lease counts for the job that its order serves if
+//!
+//! 1. it ran the whole slot, all of it acknowledged, and served the job since before the slot;
+//! 2. it holds at least the job's units;
+//! 3. no seller in it belongs to the provider's own sponsor: who acknowledges units to himself proves nothing. On such
+//!    units only the client's word completes a job.
+//!
+//! With as many slots as the job asks for it is done, `after` slots after that of the request: the boundary that closes
+//! slot s is s minus the slot of the request. The client's own word counts in the slot in which it comes. A job that is not
+//! done when its [patience](gridbay_protocol::order::JobTerms::patience) ends has failed, and owes its penalty.
+//!
+//! **Settlement.** As soon as all requested jobs are decided and no more can come (all requested, closed by the client,
+//! or the window over): `floor(sum of what jobs pay * f(done / requested))` goes from the escrow to the provider, all that
+//! is owed from the bond to the client, and the rests go back.
+//!
+//! Jobs and windows fall due by an index, at most [`limits::CONTRACT_JOBS_PER_BLOCK`] in a block. When it happens does
+//! not matter: a job that is timed out is never done.
+
+mod decide;
+mod record;
+mod refusal;
+mod tally;
+
+pub(crate) use decide::{complete, count, decide_due, settle_if_over};
+pub use record::{Contract, ContractJob, Progress, Serving};
+pub use refusal::ContractRefusal;
+pub(crate) use tally::{Tally, has_room, may_sign, note_signed};
+
+use crate::order::Order;
+use crate::purse::{self, post};
+use crate::work::Work;
+use gridbay_protocol::effect::Effect;
+use gridbay_protocol::ids::OrderId;
+#[cfg(doc)]
+use gridbay_protocol::limits;
+use gridbay_protocol::order::ContractEvent;
+use gridbay_protocol::payment::{Purse, Reason};
+
+/// Enters a proposal.
+pub(crate) fn enter(work: &mut Work<'_>, id: OrderId, contract: Contract) {
+    tally::note_entered(work, &contract);
+    for party in [contract.client, contract.terms.provider] {
+        work.tables.parties.insert((party, id), ());
+    }
+    work.tables.contracts.insert(id, contract);
+}
+
+/// Takes a contract out of the book; what it still holds goes back to who put it in.
+fn leave(work: &mut Work<'_>, id: &OrderId) {
+    let contract = work.tables.contracts.remove(id);
+    let contract = contract.expect("a contract that ends is live");
+    tally::note_left(work, &contract);
+    let (client, provider) = (contract.client, contract.terms.provider);
+    for party in [client, provider] {
+        work.tables.parties.remove(&(party, *id));
+    }
+    work.tables.due.remove(&(contract.terms.last, *id, None));
+    for (from, to) in [(Purse::Escrow(*id), client), (Purse::Bond(*id), provider)] {
+        let (rest, to) = (purse::held(work, &from), Purse::Account(to));
+        post(work, from, to, rest, Reason::Release, Some(*id))
+            .expect("a purse bears what it holds");
+    }
+}
+
+/// Ends a proposal that was not signed.
+pub(crate) fn lapse(work: &mut Work<'_>, id: &OrderId, withdrawn: bool) {
+    leave(work, id);
+    let contract = *id;
+    work.emit(Effect::Contract(ContractEvent::Lapsed {
+        contract,
+        withdrawn,
+    }));
+}
+
+/// At the close of a round: proposals lapse that can be signed no more.
+pub(crate) fn time_out(work: &mut Work<'_>) {
+    let height = work.height();
+    let next = work.calendar().slot(height + 1);
+    let over = |contract: &Contract| {
+        contract.progress.is_none()
+            && (contract.terms.stands_until <= height || contract.terms.last < next)
+    };
+    let all = work.tables.contracts.iter();
+    let late: Vec<OrderId> = all.filter(|(_, c)| over(c)).map(|(id, _)| *id).collect();
+    for id in &late {
+        lapse(work, id, false);
+    }
+}
+
+/// An order left the book: the job that it served waits for another one.
+pub(crate) fn note_order_left(work: &mut Work<'_>, id: &OrderId, order: &Order) {
+    if let Some(serving) = &order.serves
+        && let Some(job) = work.tables.contract_jobs.get_mut(&serving.key())
+        && job.order == Some(*id)
+    {
+        job.order = None;
+    }
+}

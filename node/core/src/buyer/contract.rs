@@ -1,0 +1,229 @@
+//! An order of many jobs under one contract.
+//!
+//! Every task is a job of one unit. While the contract stands, after every block:
+//!
+//! 1. tasks whose job the ledger has are noted, by the hash of their work, which each has of its own;
+//! 2. tasks whose job the ledger has decided, though they did not end, are given up: timed out, or out of slots;
+//! 3. jobs are requested, some at a time, in the window of the contract;
+//! 4. of a task that ended the job is said to be complete;
+//! 5. when the order is over for us the contract is closed.
+//!
+//! Entries of 3 to 5 are signed again in every block until they show, but valid until the next multiple of
+//! [`EPOCH`] heights: within an epoch they are the same entries, and after it the earlier ones can come no more. So nothing
+//! has to be remembered of them.
+
+use super::order::{OrderAgent, Signer};
+use super::places::places_of;
+use super::record::{ContractWish, Finish, NewOrder, Terms};
+use super::tasks::Place;
+use gridbay_ledger::{Contract, State};
+use gridbay_protocol::entry::{EntryBody, SignedEntry};
+use gridbay_protocol::hash::{Domain, hash};
+use gridbay_protocol::ids::{Hash32, OrderId};
+use gridbay_protocol::job::JobExit;
+use gridbay_protocol::order::{ContractEntry, ContractEvent, ContractTerms};
+use std::collections::BTreeMap;
+
+/// Heights for which equal words are the same entry.
+const EPOCH: u64 = 40;
+/// Jobs whose requests are on their way at once.
+const REQUESTS: usize = 32;
+
+/// The contract that an event is about.
+pub(super) fn of(event: &ContractEvent) -> &OrderId {
+    match event {
+        ContractEvent::Signed { contract, .. } | ContractEvent::Lapsed { contract, .. } => contract,
+        ContractEvent::Decided(job) => &job.contract,
+        ContractEvent::Settled(settled) => &settled.contract,
+    }
+}
+
+impl ContractWish {
+    /// What to propose now.
+    pub fn proposal(&self, order: &NewOrder, state: &State) -> ContractTerms {
+        let height = state.height();
+        let first = state.calendar().slot(height + 1);
+        ContractTerms {
+            first,
+            last: first.saturating_add(self.window.into()),
+            stands_until: height.saturating_add(self.patience),
+            ..self.terms_for(order)
+        }
+    }
+    /// What it says apart from the time of the proposal, which is 0.
+    pub fn terms_for(&self, order: &NewOrder) -> ContractTerms {
+        ContractTerms {
+            provider: self.provider,
+            class: order.class,
+            first: 0,
+            last: self.window.into(),
+            jobs: order.tasks,
+            job: self.job,
+            alpha_ppm: self.alpha_ppm,
+            beta16: self.beta16,
+            stands_until: self.patience,
+        }
+    }
+}
+
+impl OrderAgent {
+    /// Salt of the work hash of a task's job.
+    pub fn salt_of(&self, task: u32) -> [u8; 32] {
+        match self.record.order.terms {
+            Terms::Contract(_) => {
+                let salt = self.work_salt();
+                hash(Domain::Agent, &[&salt, &task.to_be_bytes()])
+            }
+            Terms::Buy { .. } | Terms::Sealed { .. } | Terms::Deadline { .. } => self.work_salt(),
+        }
+    }
+
+    /// Takes in what happened to its contract.
+    pub(super) fn note_contract(&mut self, event: &ContractEvent, height: u64) {
+        let end = match event {
+            ContractEvent::Signed { .. } => {
+                self.record.milestones.opened = height;
+                self.dirty = true;
+                return;
+            }
+            ContractEvent::Decided(_) => return,
+            ContractEvent::Settled(_) => {
+                self.give_up();
+                "settled"
+            }
+            ContractEvent::Lapsed { .. } => "not_signed",
+        };
+        self.record.included = true;
+        self.last_end = Some(end.to_string());
+    }
+
+    /// The tasks whose jobs the ledger has, and these jobs.
+    fn live(&self, state: &State, id: &OrderId) -> BTreeMap<u32, OrderId> {
+        let jobs = state.contract_jobs(id);
+        let task = |(job, found): (&OrderId, &gridbay_ledger::ContractJob)| {
+            Some((*self.works.get(&found.work)?, *job))
+        };
+        jobs.filter_map(task).collect()
+    }
+
+    /// See the module.
+    pub(super) fn under_contract(
+        &mut self,
+        state: &State,
+        signer: &Signer<'_>,
+    ) -> Vec<SignedEntry> {
+        let Some((id, contract)) = self.id.and_then(|id| Some((id, state.contract(&id)?))) else {
+            return Vec::new();
+        };
+        self.know_works();
+        let live = self.live(state, &id);
+        if contract.progress.is_some() {
+            self.note_jobs(&live);
+        }
+        let mut words = self.completions(&id, &live);
+        if self.is_over() {
+            words.extend(closing(&id, contract));
+        } else {
+            words.extend(self.requests(&id, contract, state));
+        }
+        let valid_until = (state.height() / EPOCH + 1) * EPOCH;
+        let sign = |word| signer.sign(state, EntryBody::Contract(word), valid_until);
+        words.into_iter().map(sign).collect()
+    }
+
+    /// The contract is settled: tasks whose job failed with it end here.
+    fn give_up(&mut self) {
+        for (task, record) in (0u32..).zip(&mut self.tasks.records) {
+            let open = record.requested && record.done.is_none();
+            if open && !self.tasks.runs.contains_key(&task) {
+                record.done = Some(JobExit::Stopped);
+            }
+        }
+        if self.tasks.all_done() {
+            self.set_finish(Finish::Done);
+        }
+    }
+
+    fn know_works(&mut self) {
+        if self.works.is_empty() {
+            let order = &self.record.order;
+            let work = |task| (order.spec.work(&self.salt_of(task)), task);
+            self.works = (0..order.tasks).map(work).collect();
+        }
+    }
+
+    /// Steps 1 and 2.
+    fn note_jobs(&mut self, live: &BTreeMap<u32, OrderId>) {
+        for (task, record) in (0u32..).zip(&mut self.tasks.records) {
+            let is_live = live.contains_key(&task);
+            let given_up = record.requested && !is_live && record.done.is_none();
+            if is_live && !record.requested {
+                record.requested = true;
+                self.dirty = true;
+            } else if given_up && !self.tasks.runs.contains_key(&task) {
+                record.done = Some(JobExit::Stopped);
+                self.dirty = true;
+            }
+        }
+        if self.tasks.all_done() {
+            self.set_finish(Finish::Done);
+        }
+    }
+
+    /// Step 3.
+    fn requests(&self, id: &OrderId, contract: &Contract, state: &State) -> Vec<ContractEntry> {
+        let terms = &contract.terms;
+        let slot = state.calendar().slot(state.height() + 1);
+        if contract.left() == 0 || !(terms.first..=terms.last).contains(&slot) {
+            return Vec::new();
+        }
+        let works: BTreeMap<u32, Hash32> = self.works.iter().map(|(w, t)| (*t, *w)).collect();
+        let waiting = (0u32..).zip(&self.tasks.records);
+        let waiting = waiting.filter(|(_, record)| !record.requested && record.done.is_none());
+        let request = |(task, _)| {
+            let work = *works.get(&task)?;
+            let contract = *id;
+            Some(ContractEntry::Request { contract, work })
+        };
+        waiting.filter_map(request).take(REQUESTS).collect()
+    }
+
+    /// Step 4. What the market or a seller stopped has not ended.
+    fn completions(&self, id: &OrderId, live: &BTreeMap<u32, OrderId>) -> Vec<ContractEntry> {
+        let ended = |task: &u32| {
+            let record = self.tasks.records.get(*task as usize);
+            record.and_then(|r| r.done).is_some_and(|exit| {
+                matches!(
+                    exit,
+                    JobExit::Code(_) | JobExit::Signal(_) | JobExit::TimeLimit
+                )
+            })
+        };
+        let ended = live.iter().filter(|(task, _)| ended(task));
+        let word = |(_, job): (&u32, &OrderId)| ContractEntry::Complete {
+            contract: *id,
+            job: *job,
+        };
+        ended.map(word).take(REQUESTS).collect()
+    }
+
+    /// A place for each task whose job an order of the provider serves.
+    pub(super) fn places_under_contract(&self, state: &State) -> Vec<Place> {
+        let Some(id) = self.id else {
+            return Vec::new();
+        };
+        let place = |(task, job): (u32, OrderId)| {
+            let order = state.contract_job(&id, &job)?.order?;
+            let lease = state.order(&order)?.lease?;
+            Some(places_of(state, &lease, Some(task)))
+        };
+        let places = self.live(state, &id).into_iter().filter_map(place);
+        places.flatten().collect()
+    }
+}
+
+/// Step 5.
+fn closing(id: &OrderId, contract: &Contract) -> Option<ContractEntry> {
+    let open = contract.progress.is_none() || contract.left() > 0;
+    open.then_some(ContractEntry::Close { contract: *id })
+}
