@@ -185,7 +185,11 @@ fn is_meant(posting: &Posting) -> bool {
         Reason::Forfeit => matches!((posting.from, posting.to), (Escrow(_), Bank)),
         Reason::Charge => matches!((posting.from, posting.to), (Escrow(_), Class(_))),
         Reason::Earning => {
-            matches!((posting.from, posting.to), (Class(_), Account(_) | Bank))
+            // From an escrow: of a contract that is settled.
+            matches!(
+                (posting.from, posting.to),
+                (Class(_), Account(_) | Bank) | (Escrow(_), Account(_))
+            )
         }
         Reason::Refund => matches!((posting.from, posting.to), (Class(_), Account(_))),
         Reason::Bond => matches!((posting.from, posting.to), (Account(_), Bond(_))),

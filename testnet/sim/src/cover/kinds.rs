@@ -24,7 +24,7 @@ variants!(INPUTS, input_name, Input:
     Start, Tick, PeerUp, PeerDown, Host, Advert, Asked, Answered, Command, Staged, JobPhase, Fetched,
 );
 variants!(COMMANDS, command_name, Command:
-    Order, Cancel, SetOffer, WithdrawOffer, Transfer, Send, Join, Drain,
+    Order, Cancel, SetOffer, WithdrawOffer, Transfer, Contract, Send, Join, Drain,
 );
 variants!(EFFECTS, effect_name, Effect:
     WakeAt, Broadcast, Send, Penalise, Gossip, Judge, Ask, Answer, Report, ReadOutput, Stage, StartJob,
@@ -35,11 +35,11 @@ variants!(REFUSALS, refusal_name, Refusal:
     NotMember, NoValidator, NoClass, NoOffer, OfferClass, OfferQuota, ClassUnits, NoOrder, OrderQuota,
     AllOrNoneQuota, SealedAlready, OpeningTime, NotSealed, Seal, Budget, Standing, Sealed, Exiting,
     Closing, NoLease, NothingToDeliver, FirmSlots, NothingToAppeal, OpeningLapsed, OpeningUnfunded,
-    ReceiptLate, Receipts, ReceiptPower, BlockFull,
+    ReceiptLate, Receipts, ReceiptPower, Contract, BlockFull,
 );
 variants!(ENTRIES, entry_name, EntryBody:
     SetKeys, OpenAccount, RegisterBeacon, Transfer, SetOffer, WithdrawOffer, Deliver, Fail, Cancel,
-    Commit, Open, Appeal, Buy,
+    Commit, Open, Appeal, Buy, Contract,
 );
 variants!(REASONS, reason_name, Reason:
     Transfer, Endowment, Deposit, Release, Forfeit, Lock, Charge, Earning, Refund, Compensation, Bond, Damages,
