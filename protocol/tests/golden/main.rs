@@ -81,7 +81,7 @@ fn entries() {
     }
     fixture.close();
     let kinds: BTreeSet<u8> = samples.iter().map(|(_, s)| s.entry.body.kind()).collect();
-    assert_eq!(kinds, (0..=13).collect(), "a sample of every kind");
+    assert_eq!(kinds, (0..=14).collect(), "a sample of every kind");
 }
 
 #[test]

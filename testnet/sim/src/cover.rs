@@ -20,6 +20,9 @@ use std::collections::BTreeMap;
 
 /// Variants that no world reaches: the type, the variant, the reason.
 pub const UNREACHED: &[(&str, &str, &str)] = &[
+    ("Command", "Contract", "nobody proposes contracts"),
+    ("EntryBody", "Contract", "nobody proposes contracts"),
+    ("Refusal", "Contract", "nobody proposes contracts"),
     (
         "Refusal",
         "AllOrNoneQuota",
@@ -108,13 +111,13 @@ impl Cover {
                     self.see("Market", "ContestedClearing");
                 }
             }
+            Posted::Contract(_) => {}
             Posted::Buy(record) => {
                 let displaced = !record.displaced.is_empty();
                 let name = if displaced { "Preemption" } else { "Purchase" };
                 self.see("Market", name);
             }
             Posted::Planning(_) => self.see("Market", "Planning"),
-            Posted::Contract(_) => self.see("Market", "Contract"),
         }
     }
     /// Adds another world's.

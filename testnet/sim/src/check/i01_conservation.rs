@@ -200,6 +200,7 @@ fn is_meant(posting: &Posting) -> bool {
         Reason::Tax | Reason::Arrears => {
             matches!((posting.from, posting.to), (Account(_), Bank))
         }
+        // From an escrow: of a job by a deadline that is done, or of a contract that is settled.
         Reason::Earning => {
             matches!(
                 (posting.from, posting.to),

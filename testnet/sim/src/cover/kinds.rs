@@ -24,7 +24,7 @@ variants!(INPUTS, input_name, Input:
     Start, Tick, PeerUp, PeerDown, Host, Advert, Asked, Answered, Command, Staged, JobPhase, Fetched,
 );
 variants!(COMMANDS, command_name, Command:
-    Order, Cancel, Contract, SetOffer, WithdrawOffer, Transfer, Send, Join, Drain,
+    Cancel, Contract, Drain, Join, Order, Send, SetOffer, Transfer, WithdrawOffer,
 );
 variants!(EFFECTS, effect_name, Effect:
     WakeAt, Broadcast, Send, Penalise, Gossip, Judge, Ask, Answer, Report, ReadOutput, Stage, StartJob,
@@ -53,13 +53,7 @@ variants!(LEASE_ENDS, lease_end_name, LeaseEnd:
     Exit, Expired, Outbid, Preempted, Unfunded, Undelivered, Paused,
 );
 variants!(CLEARING_KINDS, clearing_kind_name, ClearingKind: Boundary, Free);
-const MARKET: &[&str] = &[
-    "ContestedClearing",
-    "Purchase",
-    "Preemption",
-    "Planning",
-    "Contract",
-];
+const MARKET: &[&str] = &["ContestedClearing", "Purchase", "Preemption", "Planning"];
 
 /// The types that a batch covers, each with all of its variants.
 pub const KINDS: &[(&str, &[&str])] = &[
