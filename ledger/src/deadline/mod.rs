@@ -60,7 +60,7 @@ pub(crate) fn count(job: &mut DeadlineOrder, units: u32, served: bool) {
 }
 
 /// Jobs, taken or asking, of an offer, ascending.
-pub(crate) fn of_offer<'w>(work: &'w Work<'_>, offer: &OfferId) -> impl Iterator<Item = OrderId> {
+pub(crate) fn of_offer(work: &Work<'_>, offer: &OfferId) -> impl Iterator<Item = OrderId> {
     let (first, last) = (OrderId([0; 32]), OrderId([255; 32]));
     let range = work.tables.jobs.range((*offer, first)..=(*offer, last));
     range.map(|((_, order), ())| *order)

@@ -60,7 +60,7 @@ enum Command {
     /// Sell units, and see what others sell
     #[command(subcommand)]
     Offer(offer::OfferCommand),
-    Run(run::RunArgs),
+    Run(Box<run::RunArgs>),
     /// Follow, explain and end jobs
     #[command(subcommand)]
     Job(job::JobCommand),
