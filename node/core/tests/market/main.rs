@@ -2,6 +2,7 @@
 
 mod appeals;
 mod beacons;
+mod deadline;
 mod genesis;
 mod starts;
 mod transfers;
