@@ -185,7 +185,12 @@ fn is_meant(posting: &Posting) -> bool {
         Reason::Forfeit => matches!((posting.from, posting.to), (Escrow(_), Bank)),
         Reason::Charge => matches!((posting.from, posting.to), (Escrow(_), Class(_))),
         Reason::Earning => {
-            matches!((posting.from, posting.to), (Class(_), Account(_) | Bank))
+            match (posting.from, posting.to) {
+                (Class(_), Account(_) | Bank) => true,
+                // A job by a deadline pays its seller when it is done.
+                (Escrow(order), Account(_)) => posting.order == Some(order),
+                _ => false,
+            }
         }
         Reason::Refund => matches!((posting.from, posting.to), (Class(_), Account(_))),
         Reason::Bond => matches!((posting.from, posting.to), (Account(_), Bond(_))),
