@@ -15,6 +15,7 @@ use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use gridbay_protocol::limits;
 use gridbay_protocol::mechanism::deadline::{Input, Job, Plan, Shape, approximate, clear};
 
 /// Units per interval, as in the paper.
@@ -248,6 +249,38 @@ fn hundred() -> bool {
     good
 }
 
+/// Jobs at one offer and in a class, as many as the ledger takes.
+const OFFER_JOBS: usize = limits::JOBS_PER_OFFER;
+const OFFERS: usize = limits::JOBS_PER_CLASS / OFFER_JOBS;
+
+/// What a slot boundary of the ledger plans at the most for a class: every offer is full of jobs, all late and none
+/// bound by its hard deadline, of which as many ask as make the most work. Each that asks is one clearing of two plans.
+fn boundary() -> bool {
+    let mut dice = Dice(12);
+    let (mut mine, mut base) = (0.0f64, 0.0f64);
+    for _ in 0..OFFERS {
+        let mut jobs = dice.market(OFFER_JOBS, 20);
+        for job in &mut jobs {
+            (job.soft, job.hard) = (1, 1_000);
+        }
+        let mut most = (0.0f64, 0.0f64);
+        for taken in 0..OFFER_JOBS {
+            let (millis, _) = time(|| {
+                let ask = |n: usize| clear(&input(&jobs[..n], Some(&jobs[n]))).unwrap();
+                (taken..OFFER_JOBS).map(ask).for_each(|outcome| {
+                    black_box(outcome);
+                });
+                clear(&input(&jobs, None)).unwrap()
+            });
+            most.0 = most.0.max(millis);
+        }
+        most.1 = time(|| full_table(&jobs)).0;
+        (mine, base) = (mine + most.0, base + most.1);
+    }
+    let case = format!("a class at the ledger's limits: {OFFERS} offers of {OFFER_JOBS} jobs");
+    report(&case, mine, ("full tables", base), 60.0)
+}
+
 /// How far the local search stays behind the optimum.
 fn quality() {
     let mut dice = Dice(8);
@@ -273,7 +306,7 @@ fn quality() {
 }
 
 fn main() -> ExitCode {
-    let good = arrivals() & eighteen() & hundred();
+    let good = boundary() & arrivals() & eighteen() & hundred();
     quality();
     if good {
         ExitCode::SUCCESS

@@ -50,11 +50,13 @@ pub const ALL_OR_NONE_PER_CLASS: usize = 512;
 pub const ALL_OR_NONE_CHOICE: usize = 8;
 /// Slots an order may run: a year of one-minute slots.
 pub const ORDER_SLOTS: u32 = 525_600;
-/// Live jobs with deadlines, taken or asking, at one offer. Planning twelve anew for each that asks takes up to 3 ms.
+/// Live jobs with deadlines, taken or asking, at one offer. Planning them anew for each that asks takes
+/// about a millisecond, and twice as long for each further job.
 pub const JOBS_PER_OFFER: usize = 12;
 /// Of these, of one account: three accounts are needed to keep everybody else out for a slot.
 pub const JOBS_PER_OFFER_ACCOUNT: usize = 4;
-/// Live jobs with deadlines in one class: bounds the planning at a slot boundary.
+/// Live jobs with deadlines in one class: bounds the planning at a slot boundary, to about 20 ms with the
+/// worst of orders (see `benches/deadline.rs`).
 pub const JOBS_PER_CLASS: usize = 192;
 /// Work of one job with a deadline in units times slots: the largest offer for a year of one-minute slots.
 pub const UNIT_SLOTS: u64 = OFFER_UNITS as u64 * ORDER_SLOTS as u64;

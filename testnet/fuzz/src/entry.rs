@@ -86,6 +86,11 @@ fn assert_within_limits(body: &EntryBody) {
             assert!((1..=limits::BID_STEPS).contains(&open.bid.steps.len()));
             assert!((1..=limits::ORDER_UNITS).contains(&open.bid.units()));
         }
+        EntryBody::Deadline(job) => {
+            assert!((1..=limits::ORDER_UNITS).contains(&job.tasks));
+            assert!(job.soft <= job.hard && job.hard <= limits::ORDER_SLOTS);
+            assert!(job.pmin <= job.pmax && job.unit_slots >= u64::from(job.tasks));
+        }
         EntryBody::Buy(buy) => assert!(buy.offers.len() <= limits::OFFERS_PER_ACCOUNT),
         _ => {}
     }

@@ -11,8 +11,9 @@ use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::{AccountId, ClassId, EntryId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::invitation::{Grant, SignedGrant};
 use gridbay_protocol::keys::SecretKey;
-use gridbay_protocol::offer::{OfferTerms, Primary, Reclaim, offer_id};
-use gridbay_protocol::order::{Bid, Buy, Commit, Open, Step};
+use gridbay_protocol::mechanism::deadline::Shape;
+use gridbay_protocol::offer::{DeadlineTerms, OfferTerms, Primary, Reclaim, offer_id};
+use gridbay_protocol::order::{Bid, Buy, Commit, Deadline, Open, Step};
 use gridbay_protocol::payment::Purse;
 use gridbay_protocol::stage::Authentic;
 use gridbay_protocol::units::Price;
@@ -188,6 +189,7 @@ fn body(
                 salt: SALT,
             })
         }
+        15 => EntryBody::Deadline(deadline(reader, ledger)),
         _ => EntryBody::Buy(buy(reader, ledger)),
     })
 }
@@ -246,6 +248,13 @@ fn class(reader: &mut Reader<'_>) -> ClassId {
 
 fn offer(reader: &mut Reader<'_>) -> OfferTerms {
     let reserve = reader.number();
+    let mechanism = match reader.below(6) {
+        0 => Primary::Deadline(DeadlineTerms {
+            min_gain_ppm: reader.number() as u32,
+            bond_ppm: reader.number() as u32,
+        }),
+        _ => Primary::Ausubel,
+    };
     let reclaim = match reader.below(4) {
         0 => Reclaim::Notice(reader.number() as u32),
         _ => Reclaim::None,
@@ -259,7 +268,7 @@ fn offer(reader: &mut Reader<'_>) -> OfferTerms {
             .once_in(2)
             .then(|| Price(reserve.saturating_add(reader.number()))),
         reclaim,
-        mechanism: Primary::Ausubel,
+        mechanism,
         node: key(150).public(),
     }
 }
@@ -280,6 +289,27 @@ fn bid(reader: &mut Reader<'_>, ledger: &Ledger) -> Bid {
         budget: credits(reader.number().saturating_mul(100)),
         stands_until: ledger.state.height() + reader.number() % 1_000,
         work: Hash32([3; 32]),
+    }
+}
+
+fn deadline(reader: &mut Reader<'_>, ledger: &Ledger) -> Deadline {
+    let shapes = [Shape::Linear, Shape::Convex, Shape::Concave];
+    let soft = reader.number() as u32 % 20;
+    let pmin = reader.number();
+    Deadline {
+        class: class(reader),
+        offer: offer_id(
+            &ledger.member(1 + reader.byte() % 4),
+            reader.below(3) as u32,
+        ),
+        tasks: 1,
+        unit_slots: reader.number() % 30,
+        soft,
+        hard: soft + reader.number() as u32 % 20,
+        pmax: credits(pmin.saturating_add(reader.number())),
+        pmin: credits(pmin),
+        shape: reader.pick(&shapes).unwrap_or(Shape::Linear),
+        work: Hash32([5; 32]),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The demo: one market, end to end, in real processes on this machine.
 //!
 //! 1. Found a federation of four validators that also sell, and six buyers who join by invitation.
-//! 2. Play the scenes ([`scene`]): a full class, a contest of sealed bids, a buy that displaces, a
+//! 2. Play the scenes ([`scene`]): a full class, a contest of sealed bids, a buy that displaces, jobs by deadlines, a
 //!    validator killed and restarted, settlement. All jobs are real programs ([`work`]).
 //! 3. Gather the evidence from all nodes ([`evidence`]) and judge it ([`check`]).
 //! 4. Stop everything, see that nothing is left, and report.

@@ -27,6 +27,15 @@ pub(crate) struct Wish {
 }
 
 impl Wish {
+    /// Seconds that each rank may take.
+    pub(crate) fn seconds(&self) -> u32 {
+        match self.how {
+            // One slot.
+            How::Deadline { .. } => 2,
+            // More than any of them needs, less than would make a buy's prepayment large.
+            _ => 120,
+        }
+    }
     /// Stages the inputs of its work at the buyer's node.
     pub(crate) async fn stage(&self, client: &Client) -> anyhow::Result<JobRequest> {
         let result = self.work.result_file().map(str::to_owned);
@@ -35,8 +44,7 @@ impl Wish {
             class: self.class.to_owned(),
             nodes: self.nodes,
             max_price: self.max_price,
-            // More than any of them needs, less than would make a buy's prepayment large.
-            seconds: 120,
+            seconds: self.seconds(),
             how: self.how.clone(),
             argv: self.work.argv(),
             inputs: self.work.inputs(),

@@ -3,6 +3,7 @@
 mod appeals;
 mod beacons;
 mod contracts;
+mod deadline;
 mod genesis;
 mod starts;
 mod transfers;

@@ -201,12 +201,11 @@ fn is_meant(posting: &Posting) -> bool {
             matches!((posting.from, posting.to), (Account(_), Bank))
         }
         // From an escrow: of a job by a deadline that is done, or of a contract that is settled.
-        Reason::Earning => {
-            matches!(
-                (posting.from, posting.to),
-                (Class(_) | Escrow(_), Account(_))
-            )
-        }
+        Reason::Earning => match (posting.from, posting.to) {
+            (Class(_), Account(_)) => true,
+            (Escrow(order), Account(_)) => posting.order == Some(order),
+            _ => false,
+        },
         Reason::Refund => matches!((posting.from, posting.to), (Class(_), Account(_))),
         Reason::Bond => matches!((posting.from, posting.to), (Account(_), Bond(_))),
         Reason::Damages => matches!((posting.from, posting.to), (Bond(_), Account(_))),

@@ -169,7 +169,7 @@ impl Books {
                     self.slot(&buy.class, next).disturbed = true;
                 }
                 Effect::Lease(LeaseEvent::Started(terms) | LeaseEvent::Renewed(terms))
-                    if terms.firm_through.is_some() =>
+                    if terms.firm_through.is_some() && terms.paid.micros() > 0 =>
                 {
                     self.slot(&terms.class, next).disturbed = true;
                 }

@@ -18,6 +18,7 @@ mod i12_liveness;
 mod i13_recovery;
 mod i14_determinism;
 mod i16_books;
+mod i16_plans;
 mod naive;
 
 pub use fact::Fact;
@@ -129,5 +130,6 @@ pub fn all() -> Vec<Box<dyn Check>> {
         Box::<i12_liveness::Liveness>::default(),
         Box::<i13_recovery::Recovery>::default(),
         Box::<i16_books::Books>::default(),
+        Box::<i16_plans::Plans>::default(),
     ]
 }

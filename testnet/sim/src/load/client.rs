@@ -230,6 +230,7 @@ impl World {
                     self.cover.deed("buy by hand");
                 }
             }
+            17 => self.plan_by_hand(to, client),
             _ => self.offer_by_hand(to, client),
         }
     }

@@ -11,6 +11,7 @@ mod appellant;
 mod buyer;
 mod client;
 mod clumsy;
+mod deadline;
 mod desk;
 mod errand;
 mod guest;
@@ -100,7 +101,9 @@ impl World {
             0..=8 => self.set_offer(node),
             9..=10 => self.withdraw_offer(node),
             11..=12 => self.give_up(),
-            13..=42 => self.bid(node),
+            13..=35 => self.bid(node),
+            36..=37 => self.plan_offer(node),
+            38..=42 => self.deadline(node),
             43..=54 => self.buy(node),
             55..=61 => self.cancel(),
             62..=64 => self.transfer(node),
@@ -109,6 +112,7 @@ impl World {
             68..=69 => self.invite(),
             70 => self.make_noise(),
             71..=79 => self.client_acts(),
+            80..=82 => self.ask_in_vain(),
             _ => self.blunder(),
         }
     }

@@ -5,6 +5,7 @@ mod auctions;
 mod blocks;
 mod clearings;
 mod contest;
+mod deadlines;
 mod ledgers;
 mod leftovers;
 mod losers;
@@ -55,6 +56,7 @@ const CHECKS: &[(&str, Judge)] = &[
     ("more was wanted than offered", contest::judge),
     ("each loser has a reason", losers::judge),
     ("the preempted order was made good", preemption::judge),
+    ("jobs by deadlines paid their price", deadlines::judge),
     ("every statement adds up", statements::judge),
     ("equal blocks and state roots on all nodes", blocks::judge),
     ("money is conserved", money::judge),

@@ -15,6 +15,7 @@ use gridbay_protocol::ids::{
     AccountId, BlockId, ClassId, ClearingId, Hash32, LeaseId, OfferId, OrderId,
 };
 use gridbay_protocol::job::JobExit;
+use gridbay_protocol::mechanism::deadline::Shape;
 use gridbay_protocol::order::Step;
 use gridbay_protocol::payment::Reason;
 use gridbay_protocol::units::{Credits, Price};
@@ -37,6 +38,7 @@ pub(crate) fn good() -> Evidence {
         .push((JobState::Requeued, Some(JobReason::Preempted)));
     orders[1].record.preemptions = 1;
     orders.push(vain(3));
+    orders.push(patient(4));
     Evidence {
         orders,
         accounts: accounts(),
@@ -124,6 +126,20 @@ fn done(name: &'static str, n: u8) -> Order {
     }
 }
 
+fn patient(n: u8) -> Order {
+    let mut order = done("patient", n);
+    order.wish.how = How::Deadline {
+        soft_seconds: 2,
+        hard_seconds: 9,
+        pay: micros(20),
+        late_pay: micros(5),
+        shape: Shape::Linear,
+        offer: None,
+        seller: None,
+    };
+    order
+}
+
 fn vain(n: u8) -> Order {
     let mut order = done("vain", n);
     order.record.state = JobState::Cancelled;
@@ -163,10 +179,30 @@ fn accounts() -> Vec<Account> {
             order: Some(id(1)),
         }],
     };
-    vec![
+    let mut accounts = vec![
         account("v1", 1, 300, Reason::Earning),
         account("b1", 2, -300, Reason::Lock),
-    ]
+    ];
+    // The job by a deadline pays 10 of 20, with a stake of 5.
+    let seller = [
+        (Reason::Bond, -5),
+        (Reason::Earning, 10),
+        (Reason::Release, 5),
+    ];
+    let buyer = [(Reason::Lock, -20), (Reason::Release, 10)];
+    let moves = [&seller[..], &buyer[..]];
+    for (account, moves) in accounts.iter_mut().zip(moves) {
+        for (reason, amount) in moves {
+            account.end.0 += amount;
+            account.movements.push(Movement {
+                reason: *reason,
+                amount: Signed(*amount),
+                order: Some(id(4)),
+                ..account.movements[0].clone()
+            });
+        }
+    }
+    accounts
 }
 
 fn clearing() -> Auction {

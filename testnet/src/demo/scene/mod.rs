@@ -3,6 +3,7 @@
 mod buy;
 mod contest;
 mod crash;
+mod deadline;
 mod long;
 mod settle;
 
@@ -15,6 +16,7 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<Crash> {
     long::play(stage).await?;
     contest::play(stage).await?;
     buy::play(stage).await?;
+    deadline::play(stage).await?;
     let crash = crash::play(stage).await?;
     settle::play(stage).await?;
     Ok(crash)
