@@ -597,3 +597,30 @@ fn contracts_survive_a_snapshot() {
     original.until(80);
     is_over(&original, contract);
 }
+
+#[test]
+fn a_crowd_of_jobs_fails_block_by_block() {
+    let mut world = two_units();
+    let mut many = terms(&world);
+    many.jobs = 1_500;
+    (many.job.value, many.job.penalty) = (credits(1), credits(1));
+    let contract = world.contract(many);
+    let request = |world: &World, n: u32| {
+        let mut work = Hash32([0; 32]);
+        work.0[..4].copy_from_slice(&n.to_be_bytes());
+        world.says(2, ContractEntry::Request { contract, work })
+    };
+    let requests = (0..1_500).map(|n| request(&world, n)).collect();
+    world.all(requests);
+    assert_eq!(world.state.contract_jobs(&contract).count(), 1_500);
+    // Requested in slot 1, whole for three slots and gone eight later: they could be done until slot 11.
+    let boundary = 96;
+    world.until(boundary - 1);
+    let (first, rest) = (world.until(boundary), world.until(boundary + 1));
+    assert_eq!(outcome(&first).0.len(), limits::CONTRACT_JOBS_PER_BLOCK);
+    let (decided, settled) = outcome(&rest);
+    assert_eq!(decided, vec![(11, false, 0, 1); 500]);
+    assert_eq!(settled, [(1_500, 0, 0, 0, 1_500)]);
+    is_over(&world, contract);
+    assert_eq!(world.account(2), START + 1_500);
+}
