@@ -85,6 +85,18 @@ pub(crate) fn events(effects: &[Effect]) -> Vec<ContractEvent> {
     effects.iter().filter_map(event).collect()
 }
 
+/// What an event is counted as by the model.
+pub(crate) fn kind(event: &ContractEvent) -> &'static str {
+    match event {
+        ContractEvent::Signed { .. } => "signed",
+        ContractEvent::Decided(job) if !job.done => "failed",
+        ContractEvent::Decided(job) if job.after > 1 => "done",
+        ContractEvent::Decided(_) => "completed",
+        ContractEvent::Settled(_) => "settled",
+        ContractEvent::Lapsed { .. } => "lapsed",
+    }
+}
+
 /// (after, done, pays, owes) of the jobs decided, and (requested, completed, earned, pays, owed) of contracts settled.
 type Decided = (u64, bool, u64, u64);
 type Settled = (u32, u32, u64, u64, u64);
