@@ -85,6 +85,18 @@ pub(crate) fn events(effects: &[Effect]) -> Vec<ContractEvent> {
     effects.iter().filter_map(event).collect()
 }
 
+/// What an event is counted as by the model.
+pub(crate) fn kind(event: &ContractEvent) -> &'static str {
+    match event {
+        ContractEvent::Signed { .. } => "signed",
+        ContractEvent::Decided(job) if !job.done => "failed",
+        ContractEvent::Decided(job) if job.after > 1 => "done",
+        ContractEvent::Decided(_) => "completed",
+        ContractEvent::Settled(_) => "settled",
+        ContractEvent::Lapsed { .. } => "lapsed",
+    }
+}
+
 /// (after, done, pays, owes) of the jobs decided, and (requested, completed, earned, pays, owed) of contracts settled.
 type Decided = (u64, bool, u64, u64);
 type Settled = (u32, u32, u64, u64, u64);
@@ -596,4 +608,31 @@ fn contracts_survive_a_snapshot() {
     original.twin = twin;
     original.until(80);
     is_over(&original, contract);
+}
+
+#[test]
+fn a_crowd_of_jobs_fails_block_by_block() {
+    let mut world = two_units();
+    let mut many = terms(&world);
+    many.jobs = 1_500;
+    (many.job.value, many.job.penalty) = (credits(1), credits(1));
+    let contract = world.contract(many);
+    let request = |world: &World, n: u32| {
+        let mut work = Hash32([0; 32]);
+        work.0[..4].copy_from_slice(&n.to_be_bytes());
+        world.says(2, ContractEntry::Request { contract, work })
+    };
+    let requests = (0..1_500).map(|n| request(&world, n)).collect();
+    world.all(requests);
+    assert_eq!(world.state.contract_jobs(&contract).count(), 1_500);
+    // Requested in slot 1, whole for three slots and gone eight later: they could be done until slot 11.
+    let boundary = 96;
+    world.until(boundary - 1);
+    let (first, rest) = (world.until(boundary), world.until(boundary + 1));
+    assert_eq!(outcome(&first).0.len(), limits::CONTRACT_JOBS_PER_BLOCK);
+    let (decided, settled) = outcome(&rest);
+    assert_eq!(decided, vec![(11, false, 0, 1); 500]);
+    assert_eq!(settled, [(1_500, 0, 0, 0, 1_500)]);
+    is_over(&world, contract);
+    assert_eq!(world.account(2), START + 1_500);
 }

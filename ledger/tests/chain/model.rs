@@ -21,7 +21,7 @@ use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::ids::{AccountId, ClassId, EntryId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEvent, Share};
 use gridbay_protocol::offer::Reclaim;
-use gridbay_protocol::order::{Bid, Buy, ContractEntry, ContractEvent, Open};
+use gridbay_protocol::order::{Bid, Buy, ContractEntry, Open};
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::stage::Authentic;
 use gridbay_protocol::units::Price;
@@ -348,14 +348,7 @@ fn check(world: &World, memory: &mut Memory, effects: &[Effect]) {
                 deadline::check_planning(planning);
                 "planning"
             }
-            Effect::Contract(event) => match event {
-                ContractEvent::Signed { .. } => "signed",
-                ContractEvent::Decided(job) if !job.done => "failed",
-                ContractEvent::Decided(job) if job.after > 1 => "done",
-                ContractEvent::Decided(_) => "completed",
-                ContractEvent::Settled(_) => "settled",
-                ContractEvent::Lapsed { .. } => "lapsed",
-            },
+            Effect::Contract(event) => contracts::kind(event),
             Effect::Order { end, .. } => match end {
                 OrderEnd::Excused => "excused",
                 OrderEnd::Waived => "waived",

@@ -148,6 +148,10 @@ fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
     let policy = state.policy();
     let slot_ms = policy.slot_ms();
     let (max_price, budget, how) = terms(&order.terms, order.slots, slot_ms);
+    let budget = match &order.terms {
+        Terms::Contract(wish) => wish.terms_for(order).lock().unwrap_or(Credits::MAX),
+        Terms::Sealed { .. } | Terms::Buy { .. } | Terms::Deadline { .. } => budget,
+    };
     let (now, reason) = situation(state, agent).judge();
     let milestones = agent.milestones();
     let records = &agent.tasks.records;
@@ -254,7 +258,8 @@ fn terms(terms: &Terms, slots: u32, slot_ms: u64) -> (Credits, Credits, How) {
         Terms::Contract(wish) => {
             let price = Price(wish.job.value.micros() / u64::from(slots).max(1));
             let how = super::contract::how(wish, slot_ms);
-            (limit_hourly(price, slot_ms), Credits::ZERO, how)
+            // What all jobs can cost depends on how many there are.
+            (limit_hourly(price, slot_ms), Credits::MAX, how)
         }
     }
 }

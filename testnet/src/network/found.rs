@@ -62,7 +62,8 @@ async fn describe(
     let name = Plan::validator_name(i);
     let home = Home::new(folder.data(&name));
     private_folder(home.path())?;
-    settings::write(&home, &name, port, &plan.log, &plan.validators[i])?;
+    let (log, more) = (&plan.log, plan.more(&name));
+    settings::write(&home, &name, port, log, more, &plan.validators[i])?;
     let file = folder.data(&format!("{name}.member.json"));
     let mut words: Vec<String> = vec!["found".into(), "member".into()];
     words.extend(["--name".into(), name.clone(), "--out".into(), text(&file)]);

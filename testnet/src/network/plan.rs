@@ -7,6 +7,7 @@ use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::limits;
 use gridbay_protocol::offer::Primary;
 use gridbay_protocol::units::{Credits, MICROS_PER_CREDIT, Price};
+use std::collections::BTreeMap;
 
 /// A federation to be founded.
 #[derive(Clone, Debug)]
@@ -23,6 +24,8 @@ pub struct Plan {
     pub purse: Credits,
     /// Log filter of the nodes.
     pub log: String,
+    /// More settings of some nodes, by name: lines of TOML with dotted keys.
+    pub more: BTreeMap<String, String>,
 }
 
 /// Buyers of a local network at the most: more processes than one machine is good for.
@@ -45,7 +48,12 @@ impl Plan {
             endowment: credits(10_000),
             purse: credits(100),
             log: "info".to_owned(),
+            more: BTreeMap::new(),
         }
+    }
+    /// What else is set for a node.
+    pub(super) fn more(&self, name: &str) -> &str {
+        self.more.get(name).map_or("", String::as_str)
     }
     /// Refuses what could not be founded.
     pub fn check(&self) -> anyhow::Result<()> {

@@ -12,10 +12,11 @@ pub(super) fn write(
     name: &str,
     port: u16,
     log: &str,
+    more: &str,
     offers: &[OfferRequest],
 ) -> anyhow::Result<()> {
     let path = home.config_file();
-    fs::write(&path, config_text(name, port, log, offers))
+    fs::write(&path, config_text(name, port, log, more, offers))
         .with_context(|| format!("cannot write {}", path.display()))
 }
 
@@ -27,10 +28,10 @@ pub(super) fn addresses(port: u16) -> [String; 2] {
     ]
 }
 
-fn config_text(name: &str, port: u16, log: &str, offers: &[OfferRequest]) -> String {
+fn config_text(name: &str, port: u16, log: &str, more: &str, offers: &[OfferRequest]) -> String {
     let [quic, tcp] = addresses(port);
     let mut text = format!(
-        "name = \"{name}\"\nlisten = [\"{quic}\", \"{tcp}\"]\nlog = \"{log}\"\ngrace = \"2s\"\n"
+        "name = \"{name}\"\nlisten = [\"{quic}\", \"{tcp}\"]\nlog = \"{log}\"\ngrace = \"2s\"\n{more}"
     );
     for offer in offers {
         let OfferRequest {
@@ -72,9 +73,11 @@ mod tests {
             offer("small", 2, credits(4), Some(credits(30))),
             offer("large", 1, credits(10), None),
         ];
-        write(&home, "v1", 12_345, "warn", &offers).unwrap();
+        let more = "provider.policy = \"average\"\n";
+        write(&home, "v1", 12_345, "warn", more, &offers).unwrap();
         let config = Config::load(home, &Sources::default()).unwrap();
         assert_eq!((config.name.as_str(), config.log.as_str()), ("v1", "warn"));
+        assert!(config.provider.is_some());
         let listen: Vec<String> = config.listen.iter().map(|a| a.to_string()).collect();
         assert_eq!(listen, addresses(12_345));
         assert_eq!(config.offers.len(), 2);

@@ -1,6 +1,7 @@
 //! Which proposals are signed.
 //!
-//! 1. The proposal is of a class of this provider, for jobs of one unit, and the stake can be paid.
+//! 1. The proposal is of a class of this provider, for jobs of one unit and no longer than a purchase may be, and the
+//!    stake can be paid.
 //! 2. Its load: `jobs * slots` unit-slots over the slots from the first request to the end of a last one that runs at once.
 //!    The mean is that by the slot; the variance that of as many jobs that come at random times.
 //! 3. Its value per slot: all that it can pay, by the slot.
@@ -21,12 +22,16 @@ use gridbay_protocol::units::Credits;
 
 type Load = mechanism::Contract<OrderId>;
 
+/// Proposals of a class that are weighed after one block.
+const WEIGHED: usize = 64;
+
 impl Provider {
     /// The proposals to sign now.
     pub(super) fn sign(&mut self, state: &State, signer: &Signer<'_>) -> Vec<OrderId> {
         let own = state.contracts_of(&signer.account);
         let own = own.filter(|(_, c)| c.terms.provider == signer.account);
         let (signed, offered): (Vec<_>, Vec<_>) = own.partition(|(_, c)| c.progress.is_some());
+        let longest = state.policy().max_firm_slots;
         let mut free = spendable(state, signer);
         let mut chosen = Vec::new();
         for class in self.terms.classes.clone() {
@@ -38,9 +43,17 @@ impl Provider {
                 signed.iter().filter(of_class).filter_map(stands).collect();
             let mut coming: Vec<_> = offered.iter().filter(of_class).collect();
             coming.sort_unstable_by_key(|(id, c)| (c.terms.first, **id));
+            // Some in each block, by turns: proposals cost others little.
+            let turn = (state.height() as usize).wrapping_mul(WEIGHED);
+            let turn = turn.checked_rem(coming.len()).unwrap_or(0);
+            let by = if coming.len() > WEIGHED { turn } else { 0 };
+            coming.rotate_left(by);
+            coming.truncate(WEIGHED);
             for (id, contract) in coming {
                 let bond = contract.terms.bond().unwrap_or(Credits::MAX);
-                if contract.terms.job.units != 1 || bond > free {
+                let job = &contract.terms.job;
+                let suits = job.units == 1 && job.slots <= longest;
+                if !suits || bond > free {
                     continue;
                 }
                 let load = load(id, contract);

@@ -64,7 +64,11 @@ fn run(world: &mut World, jobs: u32, seconds: u64) {
 }
 
 fn settled(world: &World) -> bool {
-    let agent = world.nodes[CLIENT].core.buyer().order(&KEY).unwrap();
+    let agent = world.nodes[CLIENT]
+        .core
+        .buyer()
+        .order(&KEY)
+        .expect("it was ordered");
     agent.is_settled() && world.nodes[1].core.state().contracts().count() == 0
 }
 
@@ -87,7 +91,11 @@ fn jobs_under_contract_run_and_are_paid() {
         assert_eq!(output, rank.to_string().as_bytes());
     }
     assert!(world.run_until(30_000, |w| settled(w) && idle(w)));
-    let agent = world.nodes[CLIENT].core.buyer().order(&KEY).unwrap();
+    let agent = world.nodes[CLIENT]
+        .core
+        .buyer()
+        .order(&KEY)
+        .expect("it was ordered");
     assert_eq!(agent.tasks.exit_code(), 0);
     // All done within the hold: the whole value.
     assert_eq!(agent.paid(), Credits::from_micros(60_000).unwrap());
@@ -117,7 +125,11 @@ fn a_provider_killed_between_goes_on() {
     assert!(world.run_until(90_000, |w| finish(w, CLIENT, KEY.0).is_some()));
     assert_eq!(finish(&world, CLIENT, KEY.0), Some(Finish::Done));
     assert!(world.run_until(30_000, |w| settled(w) && idle(w)));
-    let agent = world.nodes[CLIENT].core.buyer().order(&KEY).unwrap();
+    let agent = world.nodes[CLIENT]
+        .core
+        .buyer()
+        .order(&KEY)
+        .expect("it was ordered");
     assert_eq!(agent.tasks.exit_code(), 0);
     equal_states(&world);
 }
@@ -129,7 +141,11 @@ fn a_client_killed_between_goes_on() {
     world.provide(PROVIDER, terms);
     run(&mut world, 4, 4);
     let runs = |w: &World| {
-        let agent = w.nodes[CLIENT].core.buyer().order(&KEY).unwrap();
+        let agent = w.nodes[CLIENT]
+            .core
+            .buyer()
+            .order(&KEY)
+            .expect("it was ordered");
         agent.tasks.runs.values().filter(|r| r.accepted).count() == 4
     };
     assert!(world.run_until(20_000, runs));
@@ -137,7 +153,11 @@ fn a_client_killed_between_goes_on() {
     world.run(500);
     world.restart(CLIENT);
     assert!(world.run_until(60_000, |w| finish(w, CLIENT, KEY.0).is_some()));
-    let agent = world.nodes[CLIENT].core.buyer().order(&KEY).unwrap();
+    let agent = world.nodes[CLIENT]
+        .core
+        .buyer()
+        .order(&KEY)
+        .expect("it was ordered");
     assert_eq!(agent.tasks.exit_code(), 0);
     assert!(
         agent.tasks.records.iter().all(|t| t.attempt == 1),
@@ -155,8 +175,12 @@ fn a_provider_that_cannot_rent_owes_its_penalties() {
     world.provide(PROVIDER, terms);
     run(&mut world, 3, 1);
     assert!(world.run_until(120_000, |w| finish(w, CLIENT, KEY.0).is_some()));
-    assert!(world.run_until(10_000, |w| settled(w)));
-    let agent = world.nodes[CLIENT].core.buyer().order(&KEY).unwrap();
+    assert!(world.run_until(10_000, settled));
+    let agent = world.nodes[CLIENT]
+        .core
+        .buyer()
+        .order(&KEY)
+        .expect("it was ordered");
     assert_eq!(agent.tasks.exit_code(), 125);
     assert_eq!(free(&world, CLIENT), credits(100).micros() as i64 + 15_000);
     assert_eq!(

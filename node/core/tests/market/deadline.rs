@@ -34,7 +34,7 @@ fn market() -> World {
 }
 
 fn terms(world: &World, unit_slots: u64, soft: u32, hard: u32) -> Terms {
-    let seller = world.nodes[0].core.account().unwrap();
+    let seller = world.nodes[0].core.account().expect("it trades");
     Terms::Deadline {
         offer: offer_id(&seller, 0),
         unit_slots,

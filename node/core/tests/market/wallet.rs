@@ -1,6 +1,7 @@
 //! The wallet refuses what the ledger would, in the same word, before anything is kept or sent; and every word stands in
 //! the documents.
 
+use crate::genesis::credits;
 use crate::world::World;
 use crate::{order, sealed};
 use gridbay_core::buyer::{NewOrder, Terms};
@@ -9,7 +10,7 @@ use gridbay_core::reply::{OWN_WORDS, Reply};
 use gridbay_ledger::{CONTRACT_WORDS, REFUSAL_WORDS, Refusal};
 use gridbay_protocol::ids::{ClassId, OfferId};
 use gridbay_protocol::order::{ContractFault, Flaw, Step};
-use gridbay_protocol::units::{Credits, Price};
+use gridbay_protocol::units::Price;
 
 fn bid(steps: &[(u32, u64)], min: u32) -> Terms {
     let step = |&(units, price): &(u32, u64)| Step {
@@ -19,7 +20,7 @@ fn bid(steps: &[(u32, u64)], min: u32) -> Terms {
     Terms::Sealed {
         steps: steps.iter().map(step).collect(),
         min,
-        budget: Credits::from_micros(1_000).unwrap(),
+        budget: credits(1),
         patience: 1_000,
     }
 }
@@ -27,7 +28,7 @@ fn bid(steps: &[(u32, u64)], min: u32) -> Terms {
 fn buy(units: u32, offers: &[u8]) -> Terms {
     Terms::Buy {
         units,
-        limit: Credits::from_micros(10).unwrap(),
+        limit: credits(1),
         offers: offers.iter().map(|n| OfferId([*n; 32])).collect(),
     }
 }
@@ -48,7 +49,7 @@ fn bad_orders_are_refused_by_the_wallet_in_the_ledgers_words() {
         (make(bid(&[(0, 5)], 1), 0), "units"),
         (make(bid(&[(1, u64::MAX)], 1), 1), "price"),
         (make(bid(&[(2, 5)], 3), 2), "minimum"),
-        (make(bid(&[(2, 900)], 1), 2), "budget"),
+        (make(bid(&[(2, 900_000)], 1), 2), "budget"),
         (make(buy(0, &[]), 0), "units"),
         (make(buy(1, &[2, 1]), 1), "offers"),
         (make(buy(1, &[1, 1]), 1), "offers"),
@@ -74,7 +75,7 @@ fn bad_orders_are_refused_by_the_wallet_in_the_ledgers_words() {
 #[test]
 fn every_word_stands_in_the_documents_once() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/refusals.md");
-    let page = std::fs::read_to_string(page).unwrap();
+    let page = std::fs::read_to_string(page).expect("the page is there");
     let flaws = Flaw::ALL.iter().map(|flaw| flaw.word());
     let faults = ContractFault::WORDS.iter().copied();
     let faults = faults.filter(|word| *word != Refusal::Overflow.word());
