@@ -1,8 +1,10 @@
 //! Our own invariants, asserted after every block: a breach is a mistake in this crate, and stopping is better than
 //! voting for it.
 
+use crate::reservation::busy;
 use crate::work::Work;
 use crate::{market, purse};
+use gridbay_protocol::ids::OfferId;
 use gridbay_protocol::payment::Purse;
 use std::collections::BTreeMap;
 
@@ -50,10 +52,18 @@ fn pots(work: &Work<'_>) {
     }
 }
 
-/// I8: no unit is in two leases.
+/// I8: no unit is in two leases, nor booked twice for a slot.
 fn units(work: &Work<'_>) {
+    let bound = |id: &OfferId| work.tables.offers.get(id).map_or(0, |o| o.bound);
+    for (id, booked) in busy::peaks(work, work.calendar().slot(work.height() + 1)) {
+        assert!(
+            booked <= bound(&id),
+            "{booked} units of offer {id} are booked for a slot, {} are bound",
+            bound(&id)
+        );
+    }
     for (id, held) in market::held(work) {
-        let bound = work.tables.offers.get(&id).map_or(0, |o| o.bound);
+        let bound = bound(&id);
         assert!(
             held.all() <= bound,
             "{} units of offer {id} are held, {bound} are bound",

@@ -7,18 +7,18 @@
 //!
 //! 1. sealed bids of the round before, still not opened, leave the book (see `unopened`);
 //! 2. at a slot boundary the slot is settled (see `slot`);
-//! 3. bids that stood too long end;
-//! 4. every class is cleared (see `clear`);
-//! 5. waiting buys are decided, in the order that the beacon gives them (see `buy`);
-//! 6. changes of offers take effect (see `catalogue`).
+//! 3. bids that stood too long end, and reservations whose last start has passed;
+//! 4. at a slot boundary reservations are decided on and begin (see `reservation`);
+//! 5. every class is cleared (see `clear`);
+//! 6. waiting buys are decided, in the order that the beacon gives them (see `buy`);
+//! 7. changes of offers take effect (see `catalogue`).
 
 use crate::lease::Lease;
 use crate::order::Stage;
 use crate::work::Work;
-use crate::{book, buy, catalogue, clear, slot, tenancy, unopened};
+use crate::{book, buy, catalogue, clear, reservation, slot, tenancy, unopened};
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::ids::{OfferId, OrderId};
-use gridbay_protocol::lease::LeaseEnd;
 use gridbay_protocol::planted::{self, Planted};
 
 /// See the module.
@@ -44,6 +44,9 @@ fn close_round(work: &mut Work<'_>) {
         slot::turn(work);
     }
     time_out(work);
+    if work.closes_slot() {
+        reservation::turn(work);
+    }
     for class in &work.constitution.classes {
         clear::clear(work, &class.key.id());
     }
@@ -76,7 +79,7 @@ fn end_overdue(work: &mut Work<'_>) {
     };
     let overdue: Vec<_> = overdue.map(|(id, lease)| (*id, missed(lease))).collect();
     for (id, offers) in &overdue {
-        tenancy::interrupt(work, id, LeaseEnd::Undelivered);
+        tenancy::fail(work, id, offers);
         for offer in offers {
             catalogue::suspend(work, offer);
         }
@@ -85,9 +88,11 @@ fn end_overdue(work: &mut Work<'_>) {
 
 fn time_out(work: &mut Work<'_>) {
     let height = work.height();
+    let slot = work.calendar().slot(height);
     let late = waiting(work, |stage| match stage {
         Stage::Bid(bid) => bid.bid.stands_until < height,
-        _ => false,
+        Stage::Reservation(reservation) => !reservation.may_begin_after(slot),
+        Stage::Sealed { .. } | Stage::Buy(_) => false,
     });
     for id in &late {
         book::end(work, id, OrderEnd::TimedOut);

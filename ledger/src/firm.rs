@@ -15,6 +15,10 @@ use gridbay_protocol::units::Credits;
 fn agreed(order: &Order) -> Option<(Credits, Vec<ClearingOffer>)> {
     match &order.stage {
         Stage::Buy(buy) => Some((buy.price, buy.taken.clone())),
+        Stage::Reservation(reservation) => {
+            let booking = reservation.booking.as_ref()?;
+            Some((booking.price, booking.taken.clone()))
+        }
         Stage::Sealed { .. } | Stage::Bid(_) => None,
     }
 }

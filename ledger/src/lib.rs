@@ -9,7 +9,7 @@
 //!
 //! A proposer makes its block with [`State::propose`], which leaves out what is inadmissible. Money moves in
 //! one function (`purse::post`), entries are checked in `entry`, one file per kind, and what happens when
-//! a round or a slot closes is in `close`, `slot`, `clear` and `buy`. [`light`] is for strangers who have
+//! a round or a slot closes is in `close`, `slot`, `reservation`, `clear` and `buy`. [`light`] is for strangers who have
 //! the validators' keys and nothing else.
 
 #![deny(clippy::float_arithmetic)]
@@ -40,6 +40,7 @@ mod purse;
 pub mod read;
 mod records;
 mod refusal;
+mod reservation;
 mod roots;
 mod share_out;
 mod slot;
@@ -61,6 +62,7 @@ pub use order::{BidOrder, BuyOrder, Order, Stage, Unopened};
 pub use pot::{Part, Pot, PotOffer, Stake, Stopped};
 pub use propose::{Draft, Proposed};
 pub use refusal::{BlockRefusal, Refusal};
+pub use reservation::{Booking, ReservationOrder, Unbookable};
 pub use roots::{record_key, record_value};
 pub use snapshot::SnapshotError;
 pub use state::{CHAIN, Chain, State};

@@ -1,5 +1,6 @@
 //! Orders as the ledger keeps them, from their entry until they end.
 
+use crate::reservation::ReservationOrder;
 use gridbay_protocol::clearing::ClearingOffer;
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId};
 use gridbay_protocol::order::{Bid, Buy};
@@ -42,6 +43,8 @@ pub enum Stage {
     Bid(Box<BidOrder>),
     /// A buy that waits for its decision, or runs if it has a lease.
     Buy(Box<BuyOrder>),
+    /// An opened reservation that stands, is booked, or runs if it has a lease.
+    Reservation(Box<ReservationOrder>),
 }
 
 /// A bid that was not opened. It is in the book no more; its deposit waits for an appeal.
@@ -147,12 +150,26 @@ impl Order {
             _ => None,
         }
     }
+    /// The reservation.
+    pub fn reservation(&self) -> Option<&ReservationOrder> {
+        match &self.stage {
+            Stage::Reservation(reservation) => Some(reservation),
+            _ => None,
+        }
+    }
+    pub(crate) fn reservation_mut(&mut self) -> Option<&mut ReservationOrder> {
+        match &mut self.stage {
+            Stage::Reservation(reservation) => Some(reservation),
+            _ => None,
+        }
+    }
     /// The work hash that it names; `None` while it is sealed.
     pub fn work(&self) -> Option<Hash32> {
         match &self.stage {
             Stage::Sealed { .. } => None,
             Stage::Bid(bid) => Some(bid.bid.work),
             Stage::Buy(buy) => Some(buy.buy.work),
+            Stage::Reservation(reservation) => Some(reservation.wish.work),
         }
     }
     /// The most tasks that its job may have; 0 while it is sealed.
@@ -161,6 +178,7 @@ impl Order {
             Stage::Sealed { .. } => 0,
             Stage::Bid(bid) => bid.bid.units(),
             Stage::Buy(buy) => buy.buy.units,
+            Stage::Reservation(reservation) => reservation.wish.units(),
         }
     }
     /// Whether it waits for another lease after one that others ended.

@@ -1,5 +1,6 @@
 //! Why the ledger refuses an entry or a block.
 
+use crate::reservation::Unbookable;
 use gridbay_protocol::ids::{
     AccountId, BlockId, ClassId, EntryId, LeaseId, OfferId, OrderId, ValidatorId,
 };
@@ -201,6 +202,9 @@ pub enum Refusal {
         /// The limit.
         limit: u32,
     },
+    /// What cannot be reserved, or not be sold under reservation.
+    #[error(transparent)]
+    Reservation(#[from] Unbookable),
     /// No unopened bid of this account waits for an appeal under this id.
     #[error("order {0} of this account waits for no appeal")]
     NothingToAppeal(OrderId),
@@ -266,6 +270,7 @@ impl Refusal {
             | Refusal::NothingToAppeal(_)
             | Refusal::BlockFull(_) => true,
             Refusal::OpeningTime { early, .. } => *early,
+            Refusal::Reservation(why) => why.may_pass_later(),
             Refusal::Grant {
                 valid_until,
                 height,
@@ -329,6 +334,7 @@ impl Refusal {
             Refusal::NoLease(_) => "list your leases; it may have ended",
             Refusal::NothingToDeliver { .. } => "nothing to do",
             Refusal::FirmSlots { .. } => "buy fewer slots",
+            Refusal::Reservation(why) => why.hint(),
             Refusal::NothingToAppeal(_) => "list your orders; the time for an appeal may be over",
             Refusal::OpeningLapsed { .. } => "let openings be valid until their round closes",
             Refusal::OpeningUnfunded(_) => "keep money and keys while bids are being opened",

@@ -1,6 +1,7 @@
 //! Effects: everything a block does, in order. Their root is in the header, so a single effect
 //! (a payment, a clearing, a refusal) can be proved to a stranger.
 
+use crate::booking::ReservationRecord;
 use crate::clearing::{BuyRecord, ClearingRecord};
 use crate::codec;
 use crate::hash::{Domain, hash};
@@ -43,6 +44,8 @@ pub enum Effect {
     Clearing(ClearingRecord),
     /// A buy was served.
     Buy(BuyRecord),
+    /// Reservations of a class were decided on.
+    Reservation(ReservationRecord),
     /// A lease changed.
     Lease(LeaseEvent),
     /// An order ended.

@@ -8,6 +8,7 @@ use crate::hash::{Domain, hash};
 use crate::ids::{AccountId, Hash32, NetworkId};
 use crate::keys::PublicKey;
 use crate::limits;
+use crate::mechanism::reservation::window::WindowPolicy;
 use crate::units::Credits;
 use crate::validator::{Validator, ValidatorSet, validator_id};
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,8 @@ pub struct Policy {
     pub delivery_heights: u64,
     /// Accounts one member's invitations and key may open.
     pub accounts_per_member: u32,
+    /// How far ahead units are reserved.
+    pub reservation: WindowPolicy,
 }
 
 impl Policy {
@@ -52,6 +55,7 @@ impl Policy {
             max_firm_slots: 43_200,
             delivery_heights: 40,
             accounts_per_member: 1_000,
+            reservation: WindowPolicy::MIRAGE,
         }
     }
     /// Blocks every second, rounds of 5 s, slots of 60 s: for a federation over a wide area.
@@ -67,6 +71,7 @@ impl Policy {
             max_firm_slots: 1_440,
             delivery_heights: 60,
             accounts_per_member: 1_000,
+            reservation: WindowPolicy::MIRAGE,
         }
     }
     /// Nominal length of a slot in milliseconds: what hourly prices are converted with.
@@ -83,6 +88,7 @@ impl Policy {
             && (50..=60_000).contains(&self.propose_timeout_ms)
             && (1..=limits::ORDER_SLOTS).contains(&self.max_firm_slots)
             && (1..=limits::ORDER_WINDOW).contains(&self.delivery_heights)
+            && self.reservation.is_valid()
     }
 }
 

@@ -51,6 +51,8 @@ pub enum Reason {
     Bond,
     /// From a seller's stake to the buyer it failed.
     Damages,
+    /// From a booking that was given up to the sellers of its units.
+    Cancellation,
 }
 
 /// One movement of money.

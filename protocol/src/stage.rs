@@ -131,7 +131,7 @@ fn in_range(entry: &Entry) -> bool {
         EntryBody::Transfer { amount, to, .. } => *amount > Credits::ZERO && *to != entry.account,
         EntryBody::SetOffer(terms) => terms.is_valid(),
         EntryBody::Commit(commit) => commit.bracket <= limits::BRACKET,
-        EntryBody::Open(open) => open.bid.is_valid(),
+        EntryBody::Open(open) => open.wish.is_valid(),
         EntryBody::Buy(buy) => buy.is_valid(),
         EntryBody::Appeal(appeal) => appeal.is_valid(),
         EntryBody::RegisterBeacon { .. }

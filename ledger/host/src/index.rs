@@ -56,7 +56,9 @@ fn auction_id(effect: &Effect) -> Option<[u8; 32]> {
     match effect {
         Effect::Clearing(record) => Some(record.id.0),
         Effect::Buy(record) => Some(record.order.0),
-        Effect::Posting(_) | Effect::Lease(_) | Effect::Order { .. } => None,
+        Effect::Posting(_) | Effect::Reservation(_) | Effect::Lease(_) | Effect::Order { .. } => {
+            None
+        }
     }
 }
 
@@ -193,6 +195,9 @@ impl Index {
                 accounts.extend(record.awards.iter().filter_map(|a| owner(&a.order)));
             }
             Effect::Buy(record) => accounts.extend(owner(&record.order)),
+            Effect::Reservation(record) => {
+                accounts.extend(record.booked.iter().filter_map(|b| owner(&b.order)));
+            }
             Effect::Lease(LeaseEvent::Started(terms) | LeaseEvent::Renewed(terms)) => {
                 accounts.insert(terms.account);
             }

@@ -15,6 +15,8 @@ mod market;
 mod model;
 mod preemption;
 mod record;
+mod reservation;
+mod reserving;
 mod snapshots;
 mod trade;
 mod uneven;

@@ -105,6 +105,20 @@ fn check_order(core: &Core, order: &NewOrder) -> Result<(), Refused> {
             };
             cost_of_bid(&bid, order.tasks)?
         }
+        Terms::Reserve(terms) => {
+            let sealed = order.wish(state.height(), Default::default());
+            let fits = sealed.is_some_and(|w| w.is_valid() && w.units() == order.tasks);
+            if !fits {
+                return Err(invalid(
+                    "the reservation is out of range",
+                    "check nodes, groups, channels and time",
+                ));
+            }
+            if let Some(why) = order.unbookable(state) {
+                return Err(of_refusal(&Refusal::Reservation(why)));
+            }
+            terms.value
+        }
         Terms::Buy {
             units,
             limit,

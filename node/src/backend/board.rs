@@ -103,7 +103,9 @@ pub(super) fn summary(
     match effect {
         Effect::Clearing(record) => Some((record.class, of_clearing(record, policy, name))),
         Effect::Buy(record) => Some((record.class, of_buy(record, policy, name))),
-        Effect::Posting(_) | Effect::Lease(_) | Effect::Order { .. } => None,
+        Effect::Posting(_) | Effect::Reservation(_) | Effect::Lease(_) | Effect::Order { .. } => {
+            None
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use gridbay_ledger::State;
 use gridbay_protocol::class::Class;
 use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::ids::{ClassId, OfferId};
-use gridbay_protocol::offer::Reclaim;
+use gridbay_protocol::offer::{Primary, Reclaim};
 use gridbay_protocol::units::{Credits, Price};
 use std::collections::BTreeMap;
 
@@ -21,6 +21,8 @@ pub(super) struct Line {
     pub(super) reserve: Price,
     /// Buy-it-now price per unit-slot, if its units can be bought firmly.
     pub(super) buy: Option<Price>,
+    /// Mechanism it sells under first.
+    pub(super) mechanism: Primary,
 }
 
 /// A class with what is offered of it.
@@ -53,6 +55,7 @@ impl Market {
                 .terms
                 .buy_price
                 .filter(|_| o.terms.reclaim == Reclaim::None),
+            mechanism: o.terms.mechanism,
         };
         Market {
             id,
@@ -66,6 +69,12 @@ impl Market {
     /// Units for sale.
     pub(super) fn supply(&self) -> u32 {
         self.lines.iter().map(|l| l.supply).sum()
+    }
+    /// Units that sell under reservation.
+    pub(super) fn reservable(&self) -> u32 {
+        let lines = self.lines.iter();
+        let ahead = lines.filter(|l| l.mechanism == Primary::Reservation);
+        ahead.map(|l| l.supply).sum()
     }
     /// Units that nobody holds.
     pub(super) fn free(&self) -> u32 {
@@ -165,6 +174,7 @@ pub(super) mod tests {
             free,
             reserve: Price(reserve),
             buy: buy.map(Price),
+            mechanism: Primary::Ausubel,
         };
         Market {
             id: ClassId([1; 32]),

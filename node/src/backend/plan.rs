@@ -7,6 +7,9 @@
 //!    there is neither. Winners pay what they displace, so a high bid costs nothing by itself. A buy
 //!    without a limit pays the asked prices and not more.
 //! 3. Without a budget an order may cost its most. A buy is prepaid, so a budget lowers its limit.
+//! 4. Reservations: see [`reserve`].
+
+pub(super) mod reserve;
 
 use super::Answer;
 use super::failure::usage;
@@ -37,6 +40,8 @@ pub(super) struct Plan {
     pub(super) likely: Option<Credits>,
     /// What must be free at once.
     pub(super) needed_now: Credits,
+    /// The least that a reservation may bid.
+    pub(super) posted: Option<Credits>,
 }
 
 /// Plans an order. `last` is the mean price per node-hour of the last sale.
@@ -49,9 +54,10 @@ pub(super) fn plan(want: &Want, market: &Market, last: Option<Credits>) -> Answe
             format!("ask for 1 to {most} nodes"),
         ));
     }
-    match want.how {
-        How::Ausubel { divisible } => bid(want, divisible, market, slots, last),
+    match &want.how {
+        How::Ausubel { divisible } => bid(want, *divisible, market, slots, last),
         How::Buy => buy(want, market, slots),
+        How::Reservation(ahead) => reserve::reserve(want, ahead, market, slots),
     }
 }
 
@@ -62,6 +68,7 @@ fn slots(want: &Want, market: &Market) -> Answer<u32> {
     let most = match want.how {
         How::Ausubel { .. } => limits::ORDER_SLOTS,
         How::Buy => market.policy.max_firm_slots,
+        How::Reservation(_) => market.policy.reservation.slots,
     };
     match u32::try_from(wide) {
         Ok(slots) if (1..=most).contains(&slots) => Ok(slots),
@@ -116,6 +123,7 @@ fn bid(
         most,
         likely: likely.map(|l| l.min(most)),
         needed_now: deposit.max(slot),
+        posted: None,
     })
 }
 
@@ -158,6 +166,7 @@ fn buy(want: &Want, market: &Market, slots: u32) -> Answer<Plan> {
         most,
         likely: likely.map(|l| l.min(most)),
         needed_now: most,
+        posted: None,
     })
 }
 
@@ -218,10 +227,14 @@ pub(super) fn quote(want: &Want, market: &Market, plan: &Plan, spendable: Credit
         max_price: plan.max_price,
         most: plan.most,
         likely: plan.likely,
+        posted: plan.posted,
         needed_now: plan.needed_now,
         spendable,
         funded: plan.most <= spendable,
-        units_offered: market.supply(),
+        units_offered: match want.how {
+            How::Reservation(_) => market.reservable(),
+            How::Ausubel { .. } | How::Buy => market.supply(),
+        },
         units_free: market.free(),
     }
 }
@@ -316,6 +329,7 @@ mod tests {
                             };
                             buy.is_valid() && limit.micros() == 70 * u64::from(nodes)
                         }
+                        Terms::Reserve(_) => false,
                     };
                     assert!(legal, "{want:?}");
                 }
@@ -363,7 +377,7 @@ mod tests {
             let last = last.map(|p| Price(p).hourly(2_000));
             match plan(&free, market, last).unwrap().terms {
                 Terms::Sealed { steps, .. } => steps[0].price.0,
-                Terms::Buy { .. } => panic!("a bid"),
+                Terms::Buy { .. } | Terms::Reserve(_) => panic!("a bid"),
             }
         };
         assert_eq!(price(&market(&[]), None), 200, "the reference price is 100");

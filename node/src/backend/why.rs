@@ -9,6 +9,7 @@ use super::job::{find, situation};
 use super::ledger::spendable;
 use super::market::{Market, class_named, held};
 use super::order::job_id;
+use super::plan::reserve::bid_per_node;
 use super::price::limit_hourly;
 use super::{Answer, NodeBackend};
 use crate::api::ApiError;
@@ -32,7 +33,10 @@ struct Facts {
     fewest: u32,
     offered: u32,
     free: u32,
+    /// Whether all of it is paid or locked at once: a buy, or a reservation.
     is_buy: bool,
+    /// Slot from which it is reserved.
+    booked_from: Option<u64>,
     /// Per node-hour: the order's limit, what the sellers ask of it, the last clearing's mean.
     limit: Credits,
     asked: Option<Credits>,
@@ -102,6 +106,17 @@ fn asks(order: &NewOrder, market: &Market) -> Asks {
                 price: market.reserve_of(*min),
             }
         }
+        Terms::Reserve(reserve) => {
+            let units: u32 = reserve.groups.iter().map(|g| g.units).sum();
+            Asks {
+                is_buy: true,
+                fewest: units,
+                limit: bid_per_node(reserve.value, units, order.slots),
+                needed: reserve.value,
+                budget: reserve.value,
+                price: Some(market.reference),
+            }
+        }
         Terms::Buy { units, limit, .. } => {
             let most = limit.checked_mul(u64::from(order.slots) + 1);
             let most = most.unwrap_or(Credits::MAX);
@@ -138,6 +153,10 @@ fn facts(core: &Core, agent: &OrderAgent) -> Answer<(Facts, gridbay_protocol::id
         offered: market.supply(),
         free: market.free(),
         is_buy: asks.is_buy,
+        booked_from: match agent.seen {
+            Seen::Booked(slot) => Some(slot),
+            _ => None,
+        },
         limit: limit_hourly(asks.limit, slot_ms),
         asked: asks.price.map(|price| limit_hourly(price, slot_ms)),
         last: None,
@@ -179,7 +198,7 @@ fn acknowledged(core: &Core, agent: &OrderAgent) -> Option<(usize, usize)> {
     let entry = match agent.seen {
         Seen::Absent => entry_of(&agent.id?),
         Seen::Sealed(_) => agent.sent_opening()?.entry,
-        Seen::Unopened | Seen::Standing | Seen::Running(_) => return None,
+        Seen::Unopened | Seen::Standing | Seen::Booked(_) | Seen::Running(_) => return None,
     };
     let all = core.state().validators().members().len();
     Some((core.host().receipts(&entry).len(), all))
@@ -232,7 +251,7 @@ fn checks_of_terms(f: &Facts) -> Vec<WhyCheck> {
                 "funds for the next slot"
             }
             .into(),
-            missing <= f.spendable || f.state == JobState::Running,
+            missing <= f.spendable || f.state == JobState::Running || f.booked_from.is_some(),
             format!(
                 "{} needed, {} locked, {} to spend",
                 f.needed, f.locked, f.spendable
@@ -292,6 +311,7 @@ mod tests {
             offered: 8,
             free: 2,
             is_buy: false,
+            booked_from: None,
             limit: credits("10"),
             asked: Some(credits("5")),
             last: Some(credits("12")),
@@ -379,6 +399,21 @@ mod tests {
                 .iter()
                 .any(|r| r.contains("raise the budget"))
         );
+    }
+
+    #[test]
+    fn booked_ahead() {
+        let facts = Facts {
+            state: JobState::Won,
+            reason: Some(JobReason::Booked),
+            is_buy: true,
+            booked_from: Some(40),
+            locked: Credits::ZERO,
+            last: None,
+            ..standing()
+        };
+        assert!(summary(&facts).contains("from slot 40 on"));
+        assert_eq!(unmet(&facts), ["ranks at work"]);
     }
 
     #[test]

@@ -42,6 +42,9 @@ pub(super) struct SetArgs {
     /// Seconds of notice before units are taken back [default: never taken back]
     #[arg(long, value_name = "SECONDS")]
     pub(super) notice: Option<u32>,
+    /// How it is sold first: ausubel (auctioned), or reservation (ahead of time)
+    #[arg(long, value_name = "NAME", default_value = "ausubel", value_parser = mechanism)]
+    pub(super) mechanism: Primary,
     /// Number of the offer; without it the offer of this class
     #[arg(long)]
     pub(super) label: Option<u32>,
@@ -83,8 +86,16 @@ impl SetArgs {
             reserve: self.reserve,
             buy: self.buy,
             notice_seconds: self.notice,
-            mechanism: Primary::Ausubel,
+            mechanism: self.mechanism,
         }
+    }
+}
+
+fn mechanism(name: &str) -> Result<Primary, String> {
+    match name {
+        "ausubel" => Ok(Primary::Ausubel),
+        "reservation" => Ok(Primary::Reservation),
+        _ => Err(format!("`{name}` is neither ausubel nor reservation")),
     }
 }
 

@@ -1,12 +1,14 @@
-//! Orders, one file per kind: sealed bids (committed in one round, opened in the next), buy-it-now.
+//! Orders, one file per kind: sealed bids and reservations (committed in one round, opened in the next), buy-it-now.
 
 mod bid;
 mod buy;
+mod reservation;
 mod sealed;
 
 pub use bid::{Bid, Step};
 pub use buy::Buy;
-pub use sealed::{Commit, Open};
+pub use reservation::{Group, Reservation};
+pub use sealed::{Commit, Open, Wish};
 
 use crate::ids::{EntryId, OrderId};
 

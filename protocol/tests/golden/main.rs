@@ -30,6 +30,8 @@ use gridbay_protocol::ids::{AccountId, BlockId, EntryId, OrderId};
 use gridbay_protocol::invitation::Invitation;
 use gridbay_protocol::job::{JobExit, content_id};
 use gridbay_protocol::lease::lease_id;
+
+use gridbay_protocol::order::Wish;
 use gridbay_protocol::stage::WellFormed;
 use gridbay_protocol::validator::ValidatorSet;
 use gridbay_protocol::{account, beacon, codec, election, offer, order};
@@ -39,8 +41,10 @@ use std::collections::BTreeSet;
 /// What a node does with a decoded entry before it knows anything of it.
 fn probe_entry(signed: &SignedEntry, sample: &SignedEntry) {
     if let EntryBody::Open(open) = &signed.entry.body {
-        open.bid.value(open.bid.units());
-        open.bid.value(u32::MAX);
+        open.wish.lock();
+        if let Wish::Bid(bid) = &open.wish {
+            bid.value(u32::MAX);
+        }
     }
     if let Ok(checked) = WellFormed::check(&NETWORK, signed.clone()) {
         assert_eq!(checked.id(), signed.id());
@@ -283,6 +287,7 @@ fn effects() {
             Effect::Posting(_) => "posting.",
             Effect::Clearing(_) => "clearing.",
             Effect::Buy(_) => "buy",
+            Effect::Reservation(_) => "reservation",
             Effect::Lease(_) => "lease.",
             Effect::Order { .. } => "order.",
         };

@@ -108,6 +108,10 @@ impl Cover {
                     self.see("Market", "ContestedClearing");
                 }
             }
+            Posted::Reservation(record) => {
+                let won = !record.booked.is_empty();
+                self.see("Market", if won { "Booking" } else { "Passover" });
+            }
             Posted::Buy(record) => {
                 let displaced = !record.displaced.is_empty();
                 let name = if displaced { "Preemption" } else { "Purchase" };

@@ -8,10 +8,11 @@ pub mod appeal;
 mod ask;
 pub mod order;
 pub mod record;
+mod reserve;
 mod seen;
 pub mod tasks;
 
-pub use record::{Finish, Milestones, NewOrder, Record, TaskRecord, Terms};
+pub use record::{Finish, Milestones, NewOrder, Record, ReserveTerms, TaskRecord, Terms};
 
 use crate::agent::{AgentRequest, JobId};
 use crate::effect::Effect;
@@ -169,7 +170,10 @@ impl Buyer {
                         agent.note_end(None, Some(*end));
                     }
                 }
-                Posted::Lease(_) | Posted::Clearing(_) | Posted::Buy(_) => {}
+                Posted::Lease(_)
+                | Posted::Clearing(_)
+                | Posted::Buy(_)
+                | Posted::Reservation(_) => {}
             }
         }
     }
@@ -177,7 +181,7 @@ impl Buyer {
     fn note_posting(&mut self, posting: &Posting) {
         let Some(order) = posting.order else { return };
         let charge = match posting.reason {
-            Reason::Charge => true,
+            Reason::Charge | Reason::Cancellation => true,
             Reason::Refund => false,
             Reason::Compensation => matches!(posting.from, Purse::Escrow(o) if o == order),
             _ => return,

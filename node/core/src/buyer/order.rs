@@ -8,9 +8,9 @@
 //! | nothing, entry too late | makes a new attempt with new salts |
 //! | sealed in round r | keeps the bid secret until r has closed, then opens it and collects receipts |
 //! | unopened | appeals with the receipts, if they suffice |
-//! | standing | waits |
+//! | standing, booked | waits |
 //! | running | starts tasks on its units |
-//! | standing or running, but over for us | cancels |
+//! | standing, booked or running, but over for us | cancels |
 //! | gone | finishes |
 
 use super::appeal::Opening;
@@ -25,7 +25,7 @@ use gridbay_protocol::ids::{AccountId, EntryId, LeaseId, OrderId};
 use gridbay_protocol::keys::SecretKey;
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent};
 use gridbay_protocol::limits;
-use gridbay_protocol::order::{Bid, Buy, Commit, Open, entry_of, order_of};
+use gridbay_protocol::order::{Buy, Commit, Open, Wish, entry_of, order_of};
 use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::receipt::SignedReceipt;
 
@@ -184,7 +184,7 @@ impl OrderAgent {
             Seen::Absent => self.send(state, signer),
             Seen::Sealed(round) => self.open(state, signer, round),
             Seen::Unopened => self.appeal(state, signer),
-            Seen::Standing | Seen::Running(_) => {
+            Seen::Standing | Seen::Booked(_) | Seen::Running(_) => {
                 if self.record.milestones.opened == 0 {
                     self.record.milestones.opened = height;
                     self.dirty = true;
@@ -262,6 +262,10 @@ impl OrderAgent {
             return Vec::new();
         }
         if height >= self.record.valid_until {
+            if let Some(why) = self.record.order.unbookable(state) {
+                self.set_finish(Finish::Refused(why.to_string()));
+                return Vec::new();
+            }
             if self.record.attempt >= ATTEMPTS {
                 self.set_finish(Finish::Refused("not_included".to_string()));
                 return Vec::new();
@@ -279,25 +283,10 @@ impl OrderAgent {
         self.record.attempt += 1;
         self.record.included = false;
         self.record.opening = None;
-        self.record.valid_until = height + SEND_HEIGHTS;
+        let last = self.record.order.last_commitment(&state.calendar());
+        self.record.valid_until = last.min(height + SEND_HEIGHTS);
         let work = self.record.order.spec.work(&self.record.work_salt());
-        self.record.bid = match &self.record.order.terms {
-            Terms::Buy { .. } => None,
-            Terms::Sealed {
-                steps,
-                min,
-                budget,
-                patience,
-            } => Some(Bid {
-                class: self.record.order.class,
-                steps: steps.clone(),
-                min: *min,
-                slots: self.record.order.slots,
-                budget: *budget,
-                stands_until: height + patience,
-                work,
-            }),
-        };
+        self.record.wish = self.record.order.wish(height, work);
         self.last_end = None;
         self.sent_at = 0;
         self.id = Some(order_of(&self.entry(state, signer).id()));
@@ -307,7 +296,7 @@ impl OrderAgent {
     /// The entry of this attempt: the same bytes whenever it is asked for.
     fn entry(&self, state: &State, signer: &Signer<'_>) -> SignedEntry {
         let order = &self.record.order;
-        let body = match (&order.terms, &self.record.bid) {
+        let body = match (&order.terms, &self.record.wish) {
             (
                 Terms::Buy {
                     units,
@@ -323,12 +312,12 @@ impl OrderAgent {
                 offers: offers.clone(),
                 work: order.spec.work(&self.record.work_salt()),
             }),
-            (Terms::Sealed { .. }, bid) => {
-                let bid = bid.as_ref().expect("a sealed attempt has its bid");
+            (Terms::Sealed { .. } | Terms::Reserve(_), wish) => {
+                let wish = wish.as_ref().expect("a sealed attempt has its wish");
                 EntryBody::Commit(Commit {
                     class: order.class,
-                    seal: bid.seal(&state.network(), &signer.account, &self.record.seal_salt()),
-                    bracket: bracket(bid.units()),
+                    seal: wish.seal(&state.network(), &signer.account, &self.record.seal_salt()),
+                    bracket: bracket(wish.units()),
                 })
             }
         };
@@ -340,7 +329,7 @@ impl OrderAgent {
         let closed =
             height >= calendar.last_of_round(round) || planted::is(Planted::OpenWithCommitment);
         let deadline = calendar.last_of_round(round + 1) - 1;
-        let (Some(id), Some(bid)) = (self.id, self.record.bid.clone()) else {
+        let (Some(id), Some(wish)) = (self.id, self.record.wish.clone()) else {
             return Vec::new();
         };
         let asked = self.sent_at > calendar.last_of_round(round).saturating_sub(1)
@@ -349,7 +338,7 @@ impl OrderAgent {
             return Vec::new();
         }
         self.sent_at = height;
-        let signed = signer.sign(state, EntryBody::Open(self.opening(&id, bid)), deadline);
+        let signed = signer.sign(state, EntryBody::Open(self.opening(&id, wish)), deadline);
         let opening = Opening {
             entry: signed.id(),
             key: signed.entry.key,
@@ -363,10 +352,10 @@ impl OrderAgent {
         vec![signed]
     }
 
-    fn opening(&self, id: &OrderId, bid: Bid) -> Open {
+    fn opening(&self, id: &OrderId, wish: Wish) -> Open {
         Open {
             commit: entry_of(id),
-            bid,
+            wish,
             salt: self.record.seal_salt(),
         }
     }
@@ -385,11 +374,11 @@ impl OrderAgent {
     fn appeal(&mut self, state: &State, signer: &Signer<'_>) -> Vec<SignedEntry> {
         let height = state.height();
         let asked = self.appealed_at > 0 && height < self.appealed_at + RESEND_HEIGHTS;
-        let (Some(id), Some(bid), Some(sent)) = (self.id, &self.record.bid, &self.record.opening)
+        let (Some(id), Some(wish), Some(sent)) = (self.id, &self.record.wish, &self.record.opening)
         else {
             return Vec::new();
         };
-        let open = self.opening(&id, bid.clone());
+        let open = self.opening(&id, wish.clone());
         let until = state.unopened(&id).map_or(0, |order| order.until);
         let Some(appeal) = sent.appeal(state, &id, open).filter(|_| !asked) else {
             return Vec::new();

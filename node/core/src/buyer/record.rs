@@ -13,7 +13,8 @@ use gridbay_protocol::ids::{ClassId, LeaseId, OfferId};
 use gridbay_protocol::job::{JobExit, JobSpec};
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::lease::LeaseEvent;
-use gridbay_protocol::order::{Bid, Step};
+use gridbay_protocol::mechanism::reservation::Channels;
+use gridbay_protocol::order::{Group, Step, Wish};
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +36,8 @@ pub enum Terms {
         /// Heights to stand without running before giving up.
         patience: u64,
     },
+    /// A sealed reservation.
+    Reserve(ReserveTerms),
     /// Buy-it-now.
     Buy {
         /// Units.
@@ -44,6 +47,22 @@ pub enum Terms {
         /// Offers to buy from, ascending; empty for any.
         offers: Vec<OfferId>,
     },
+}
+
+/// What is reserved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReserveTerms {
+    /// What is wanted together.
+    pub groups: Vec<Group>,
+    /// First slot it may start in.
+    pub earliest: u64,
+    /// Last slot it may start in.
+    pub latest: u64,
+    /// What all of it is worth, and what it pays if it wins.
+    pub value: Credits,
+    /// Channels of which it needs one.
+    pub channels: Option<Channels>,
 }
 
 /// A new order as the user gave it.
@@ -141,7 +160,7 @@ impl Record {
             order,
             attempt: 0,
             valid_until: 0,
-            bid: None,
+            wish: None,
             included: false,
             opening: None,
             paid: Credits::ZERO,
@@ -192,11 +211,11 @@ pub struct Record {
     pub attempt: u32,
     /// Last height at which the entry of this attempt may be included.
     pub valid_until: u64,
-    /// The bid sealed by this attempt.
-    pub bid: Option<Bid>,
+    /// The bid or reservation sealed by this attempt.
+    pub wish: Option<Wish>,
     /// Whether the entry of this attempt was seen in the ledger.
     pub included: bool,
-    /// The opening of that bid, once it was sent.
+    /// Its opening, once it was sent.
     pub opening: Option<Opening>,
     /// Charged less refunded, as far as seen.
     pub paid: Credits,

@@ -1,5 +1,7 @@
 //! How an order gets its nodes.
 
+use gridbay_protocol::ids::OfferId;
+use gridbay_protocol::mechanism::reservation::Channels;
 use serde::{Deserialize, Serialize};
 
 /// The mechanism that an order uses, with what it alone asks for: `{"mechanism": "ausubel", "divisible": false}`.
@@ -13,6 +15,42 @@ pub enum How {
     },
     /// Buy-it-now: at once, dearer, not preempted.
     Buy,
+    /// All nodes together, ahead of time, for all of it; a winner pays his bid.
+    Reservation(Ahead),
+}
+
+/// What is reserved, and when it may start.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ahead {
+    /// Nodes of certain offers; what the groups lack of the nodes asked for is of any offer.
+    pub groups: Vec<NodeGroup>,
+    /// Earliest start.
+    pub from: Start,
+    /// Latest start; the last one for sale if `None`.
+    pub until: Option<Start>,
+    /// Channels of which the job needs one for itself.
+    pub channels: Option<Channels>,
+}
+
+/// Some of the nodes, of certain offers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NodeGroup {
+    /// How many.
+    pub nodes: u32,
+    /// Of which offers; of any if empty.
+    pub offers: Vec<OfferId>,
+}
+
+/// A time in the market: `{"in": 3600}` or `{"slot": 123}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Start {
+    /// Seconds from now.
+    In(u32),
+    /// A slot.
+    Slot(u64),
 }
 
 impl How {
@@ -24,6 +62,7 @@ impl How {
         match self {
             How::Ausubel { .. } => "ausubel",
             How::Buy => "buy",
+            How::Reservation(_) => "reservation",
         }
     }
     /// Whether fewer nodes than asked for are of use too.
@@ -38,7 +77,13 @@ mod tests {
 
     #[test]
     fn the_name_is_the_tag() {
-        for how in [How::BID, How::Buy] {
+        let ahead = Ahead {
+            groups: vec![],
+            from: Start::In(60),
+            until: Some(Start::Slot(9)),
+            channels: None,
+        };
+        for how in [How::BID, How::Buy, How::Reservation(ahead)] {
             let json = serde_json::to_value(&how).unwrap();
             assert_eq!(json["mechanism"], how.name());
             assert_eq!(serde_json::from_value::<How>(json).unwrap(), how);

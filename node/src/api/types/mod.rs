@@ -10,7 +10,7 @@ mod ledger;
 mod market;
 mod node;
 
-pub use how::How;
+pub use how::{Ahead, How, NodeGroup, Start};
 pub use job::*;
 pub use ledger::*;
 pub use market::*;

@@ -8,6 +8,7 @@
 //! Ctrl-C ends the job; a second one leaves at once.
 
 pub(super) mod follow;
+mod reserve;
 mod stage;
 
 use super::context::{Context, Format};
@@ -25,6 +26,7 @@ use gridbay_protocol::ids::to_hex;
 use gridbay_protocol::job::JobExit;
 use gridbay_protocol::limits;
 use gridbay_protocol::units::Credits;
+use reserve::ReserveArgs;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -55,6 +57,8 @@ pub(super) struct RunArgs {
     /// Buy now instead of bidding: dearer, at once, not preempted
     #[arg(long, conflicts_with = "array")]
     pub(super) buy: bool,
+    #[command(flatten)]
+    pub(super) reserve: ReserveArgs,
     /// A file or folder to bring along, as PATH or PATH:NAME
     #[arg(long, value_name = "PATH")]
     pub(super) input: Vec<String>,
@@ -132,6 +136,9 @@ impl RunArgs {
     }
 
     fn how(&self) -> How {
+        if let Some(how) = self.reserve.how() {
+            return how;
+        }
         if self.buy {
             return How::Buy;
         }
@@ -151,7 +158,11 @@ impl RunArgs {
             })?;
         Ok(Want {
             class: self.class.clone(),
-            nodes: self.array.or(self.nodes).unwrap_or(1),
+            nodes: self
+                .array
+                .or(self.nodes)
+                .or(self.reserve.nodes()?)
+                .unwrap_or(1),
             max_price: self.max_price,
             seconds,
             budget: self.budget,
@@ -166,6 +177,14 @@ fn cost_line(quote: &Quote) -> String {
         1 => "1 node".to_owned(),
         n => format!("{n} nodes"),
     };
+    if let Some(posted) = quote.posted {
+        return format!(
+            "pays {} credits if it wins ({nodes} for {}: {} per node-hour); the posted price is {posted}",
+            quote.most,
+            text::span(u64::from(quote.seconds) * 1_000),
+            quote.max_price
+        );
+    }
     let likely = match quote.likely {
         Some(likely) => format!("likely {likely}"),
         None => "no price yet to tell what is likely".to_owned(),

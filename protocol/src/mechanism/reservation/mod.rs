@@ -26,11 +26,13 @@ mod order;
 mod prepare;
 pub mod rounds;
 mod specimen;
+pub mod window;
 
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
 use super::Mechanism;
+use serde::{Deserialize, Serialize};
 
 /// Nodes for sale in one market, also nodes that one bid or one of its classes may name or want.
 /// Sets of nodes are bits; this is 16 words of them.
@@ -59,7 +61,8 @@ pub struct Want<N> {
 }
 
 /// Channels that suit a bid; it needs one of them for itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Channels {
     /// The lowest.
     pub low: u32,
@@ -104,7 +107,8 @@ impl<K, N> Bid<K, N> {
 }
 
 /// Rankings that attempts begin with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Orders {
     /// Value density only, as in Bellagio and Mirage.
     #[default]

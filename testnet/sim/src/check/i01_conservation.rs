@@ -175,7 +175,9 @@ fn is_meant(posting: &Posting) -> bool {
         Reason::Deposit | Reason::Lock => {
             matches!((posting.from, posting.to), (Account(_), Escrow(_)))
         }
-        Reason::Compensation => matches!((posting.from, posting.to), (Escrow(_), Account(_))),
+        Reason::Compensation | Reason::Cancellation => {
+            matches!((posting.from, posting.to), (Escrow(_), Account(_)))
+        }
         Reason::Release => {
             matches!(
                 (posting.from, posting.to),

@@ -34,7 +34,7 @@ variants!(REFUSALS, refusal_name, Refusal:
     Expired, Window, Used, NoAccount, Role, KeyTaken, Funds, Overflow, TokenUsed, Grant, AccountQuota,
     NotMember, NoValidator, NoClass, NoOffer, OfferClass, OfferQuota, ClassUnits, NoOrder, OrderQuota,
     AllOrNoneQuota, SealedAlready, OpeningTime, NotSealed, Seal, Budget, Standing, Sealed, Exiting,
-    Closing, NoLease, NothingToDeliver, FirmSlots, NothingToAppeal, OpeningLapsed, OpeningUnfunded,
+    Closing, NoLease, NothingToDeliver, FirmSlots, Reservation, NothingToAppeal, OpeningLapsed, OpeningUnfunded,
     ReceiptLate, Receipts, ReceiptPower, BlockFull,
 );
 variants!(ENTRIES, entry_name, EntryBody:
@@ -43,6 +43,7 @@ variants!(ENTRIES, entry_name, EntryBody:
 );
 variants!(REASONS, reason_name, Reason:
     Transfer, Endowment, Deposit, Release, Forfeit, Lock, Charge, Earning, Refund, Compensation, Bond, Damages,
+    Cancellation,
 );
 variants!(ORDER_ENDS, order_end_name, OrderEnd:
     NotOpened, Waived, Excused, Unfunded, Cancelled, TimedOut, Served, NoUnits, TooDear,
@@ -52,7 +53,13 @@ variants!(LEASE_ENDS, lease_end_name, LeaseEnd:
     Exit, Expired, Outbid, Preempted, Unfunded, Undelivered,
 );
 variants!(CLEARING_KINDS, clearing_kind_name, ClearingKind: Boundary, Free);
-const MARKET: &[&str] = &["ContestedClearing", "Purchase", "Preemption"];
+const MARKET: &[&str] = &[
+    "ContestedClearing",
+    "Purchase",
+    "Preemption",
+    "Booking",
+    "Passover",
+];
 
 /// The types that a batch covers, each with all of its variants.
 pub const KINDS: &[(&str, &[&str])] = &[
