@@ -16,6 +16,7 @@ mod errand;
 mod guest;
 mod owner;
 mod promise;
+mod reserver;
 mod seller;
 
 use crate::plan::Plan;
@@ -100,7 +101,8 @@ impl World {
             0..=8 => self.set_offer(node),
             9..=10 => self.withdraw_offer(node),
             11..=12 => self.give_up(),
-            13..=42 => self.bid(node),
+            13..=37 => self.bid(node),
+            38..=42 => self.reserve(node),
             43..=54 => self.buy(node),
             55..=61 => self.cancel(),
             62..=64 => self.transfer(node),
