@@ -4,11 +4,12 @@ use crate::contract;
 use crate::order::{BidOrder, Crowd, Order, Stage};
 use crate::purse::{self, post};
 use crate::refusal::Refusal;
+use crate::reservation::ReservationOrder;
 use crate::work::Work;
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::{AccountId, ClassId, OrderId};
 use gridbay_protocol::limits;
-use gridbay_protocol::order::Bid;
+use gridbay_protocol::order::{Bid, Wish};
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::Credits;
@@ -90,21 +91,29 @@ pub(crate) fn enter(work: &mut Work<'_>, id: OrderId, order: Order) {
     work.tables.orders.insert(id, order);
 }
 
-/// Turns a sealed order into a standing bid.
-pub(crate) fn open(work: &mut Work<'_>, id: &OrderId, bid: Bid) {
+/// Turns a sealed order into a standing one.
+pub(crate) fn open(work: &mut Work<'_>, id: &OrderId, wish: Wish) {
+    let stage = match wish {
+        Wish::Bid(bid) => open_bid(work, bid),
+        Wish::Reservation(wish) => Stage::Reservation(Box::new(ReservationOrder::new(wish))),
+    };
+    let order = work.tables.orders.get_mut(id);
+    order.expect("the order was checked").stage = stage;
+}
+
+fn open_bid(work: &mut Work<'_>, bid: Bid) -> Stage {
     let load = bid.lumpiness();
     if load > 0 {
         let mut crowd = crowd(work, &bid.class);
         crowd.all_or_none += load;
         work.tables.crowds.insert(bid.class, crowd);
     }
-    let order = work.tables.orders.get_mut(id);
-    order.expect("the order was checked").stage = Stage::Bid(Box::new(BidOrder {
+    Stage::Bid(Box::new(BidOrder {
         bid,
         rank: None,
         paid: Credits::ZERO,
         slots_used: 0,
-    }));
+    }))
 }
 
 /// Takes an order without a lease out of the book. Its escrow stays.

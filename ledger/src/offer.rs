@@ -14,7 +14,7 @@ pub struct Offer {
     pub terms: OfferTerms,
     /// Whether the units are for sale. False before the first round's close, and after a withdrawal or a missed delivery.
     pub active: bool,
-    /// Units that may be in leases: the units of the terms, or more while leases outlive a change.
+    /// Units that may be in leases: the units of the terms, or more while leases or bookings outlive a change.
     pub bound: u32,
     /// A change that takes effect when a round closes.
     pub pending: Option<Pending>,
@@ -50,6 +50,13 @@ impl Offer {
             }
             Some(Pending::Withdraw) => true,
             None => false,
+        }
+    }
+    /// Whether the pending change is to another mechanism.
+    pub(crate) fn changes_mechanism(&self) -> bool {
+        match &self.pending {
+            Some(Pending::Set(terms)) => terms.mechanism != self.terms.mechanism,
+            Some(Pending::Withdraw) | None => false,
         }
     }
     /// Whether the units can be bought firmly.

@@ -1,6 +1,7 @@
 //! Orders as the ledger keeps them, from their entry until they end.
 
 use crate::contract::Serving;
+use crate::reservation::ReservationOrder;
 use gridbay_protocol::clearing::ClearingOffer;
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId};
 use gridbay_protocol::lease::LeaseEnd;
@@ -48,6 +49,8 @@ pub enum Stage {
     Buy(Box<BuyOrder>),
     /// A job by a deadline that asks its seller, or was taken.
     Deadline(Box<DeadlineOrder>),
+    /// An opened reservation that stands, is booked, or runs if it has a lease.
+    Reservation(Box<ReservationOrder>),
 }
 
 /// A bid that was not opened. It is in the book no more; its deposit waits for an appeal.
@@ -197,6 +200,19 @@ impl Order {
     pub fn is_taken(&self) -> bool {
         self.deadline().is_some_and(|job| job.taken.is_some())
     }
+    /// The reservation.
+    pub fn reservation(&self) -> Option<&ReservationOrder> {
+        match &self.stage {
+            Stage::Reservation(reservation) => Some(reservation),
+            _ => None,
+        }
+    }
+    pub(crate) fn reservation_mut(&mut self) -> Option<&mut ReservationOrder> {
+        match &mut self.stage {
+            Stage::Reservation(reservation) => Some(reservation),
+            _ => None,
+        }
+    }
     /// The work hash that it names; `None` while it is sealed.
     pub fn work(&self) -> Option<Hash32> {
         match &self.stage {
@@ -204,6 +220,7 @@ impl Order {
             Stage::Bid(bid) => Some(bid.bid.work),
             Stage::Buy(buy) => Some(buy.buy.work),
             Stage::Deadline(job) => Some(job.deadline.work),
+            Stage::Reservation(reservation) => Some(reservation.wish.work),
         }
     }
     /// The most tasks that its job may have; 0 while it is sealed.
@@ -213,6 +230,7 @@ impl Order {
             Stage::Bid(bid) => bid.bid.units(),
             Stage::Buy(buy) => buy.buy.units,
             Stage::Deadline(job) => job.deadline.tasks,
+            Stage::Reservation(reservation) => reservation.wish.units(),
         }
     }
     /// Whether it waits for another lease after one that ended for that reason. A taken job always does: its end is

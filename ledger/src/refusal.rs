@@ -2,9 +2,10 @@
 
 mod word;
 
-pub use word::{CONTRACT_WORDS, REFUSAL_WORDS};
+pub use word::{CONTRACT_WORDS, REFUSAL_WORDS, RESERVATION_WORDS};
 
 use crate::contract::ContractRefusal;
+use crate::reservation::Unbookable;
 use gridbay_protocol::ids::{
     AccountId, BlockId, ClassId, EntryId, LeaseId, OfferId, OrderId, ValidatorId,
 };
@@ -236,6 +237,9 @@ pub enum Refusal {
         /// The offer.
         offer: OfferId,
     },
+    /// What cannot be reserved, or not be sold under reservation.
+    #[error(transparent)]
+    Reservation(#[from] Unbookable),
     /// No unopened bid of this account waits for an appeal under this id.
     #[error("order {0} of this account waits for no appeal")]
     NothingToAppeal(OrderId),
@@ -307,6 +311,7 @@ impl Refusal {
             | Refusal::BlockFull(_) => true,
             Refusal::OpeningTime { early, .. } => *early,
             Refusal::Contract(refusal) => refusal.may_pass_later(),
+            Refusal::Reservation(why) => why.may_pass_later(),
             Refusal::Grant {
                 valid_until,
                 height,
@@ -378,6 +383,7 @@ impl Refusal {
                 "raise the price at the hard deadline, or ask another seller"
             }
             Refusal::JobQuota { .. } => "wait until a job ends, or ask another seller",
+            Refusal::Reservation(why) => why.hint(),
             Refusal::NothingToAppeal(_) => "list your orders; the time for an appeal may be over",
             Refusal::OpeningLapsed { .. } => "let openings be valid until their round closes",
             Refusal::OpeningUnfunded(_) => "keep money and keys while bids are being opened",

@@ -1,6 +1,7 @@
 //! Leases in the making and in their end.
 //!
 //! - [`grant`] starts a lease, or renews the one that the order has, for units that are paid for.
+//! - [`fail`] takes units whose sellers do not deliver: all of the lease, unless it is a reservation.
 //! - [`stop`] takes units from a running lease inside a slot: the unused part of what they cost goes back.
 //! - [`end`] closes a lease, and its order unless that stands again.
 
@@ -10,6 +11,7 @@ use crate::lease::Lease;
 use crate::order::Order;
 use crate::pot::{Part, Pot, Stake, Stopped};
 use crate::purse::post;
+use crate::reservation;
 use crate::work::Work;
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::{Hash32, LeaseId, OfferId, OrderId};
@@ -206,6 +208,17 @@ pub(crate) fn stop(work: &mut Work<'_>, id: &LeaseId, losses: &BTreeMap<OfferId,
     }
     lease.shares.retain(|share| share.units > 0);
     cost
+}
+
+/// The sellers of some offers fail a lease. A reservation goes on with what is left; others end.
+pub(crate) fn fail(work: &mut Work<'_>, id: &LeaseId, offers: &[OfferId]) {
+    let lease = work.tables.leases.get(id).expect("the lease runs");
+    let order = work.tables.orders.get(&lease.order);
+    if order.is_some_and(|o| o.reservation().is_some()) {
+        reservation::lose(work, id, offers);
+    } else {
+        interrupt(work, id, LeaseEnd::Undelivered);
+    }
 }
 
 /// Takes all units from a running lease and ends it.

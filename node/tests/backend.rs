@@ -376,6 +376,8 @@ async fn an_order_wins_an_auction_that_strangers_can_check() {
     assert!(bid.likely.unwrap() <= bid.most.unwrap(), "{bid:?}");
     assert_eq!(buy.odds, Some(100), "two are free: {buy:?}");
     assert!(buy.likely > bid.likely, "{prospects:?}");
+    let ahead = of("reservation");
+    assert_eq!(ahead.odds, Some(0), "none is sold so: {ahead:?}");
     let poor = Wish {
         budget: Some(credits("0.000001")),
         ..wish

@@ -1,6 +1,7 @@
 //! Effects: everything a block does, in order. Their root is in the header, so a single effect
 //! (a payment, a clearing, a refusal) can be proved to a stranger.
 
+use crate::booking::ReservationRecord;
 use crate::clearing::{BuyRecord, ClearingRecord};
 use crate::codec;
 use crate::hash::{Domain, hash};
@@ -57,6 +58,8 @@ pub enum Effect {
     Planning(Planning),
     /// A contract was signed, settled or lapsed, or one of its jobs decided.
     Contract(ContractEvent),
+    /// Reservations of a class were decided on.
+    Reservation(ReservationRecord),
     /// A lease changed.
     Lease(LeaseEvent),
     /// An order ended.

@@ -21,6 +21,7 @@ pub mod apportion;
 pub mod bank;
 pub mod beacon;
 pub mod block;
+pub mod booking;
 pub mod calendar;
 pub mod class;
 pub mod clearing;

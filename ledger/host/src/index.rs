@@ -60,6 +60,7 @@ fn auction_id(effect: &Effect) -> Option<[u8; 32]> {
         Effect::Posting(_)
         | Effect::Planning(_)
         | Effect::Contract(_)
+        | Effect::Reservation(_)
         | Effect::Lease(_)
         | Effect::Order { .. } => None,
     }
@@ -210,6 +211,9 @@ impl Index {
             Effect::Contract(ContractEvent::Decided(JobRecord { contract, .. }))
             | Effect::Contract(ContractEvent::Lapsed { contract, .. }) => {
                 accounts.extend(owner(contract));
+            }
+            Effect::Reservation(record) => {
+                accounts.extend(record.booked.iter().filter_map(|b| owner(&b.order)));
             }
             Effect::Lease(LeaseEvent::Started(terms) | LeaseEvent::Renewed(terms)) => {
                 accounts.insert(terms.account);

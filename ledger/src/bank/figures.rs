@@ -29,6 +29,8 @@ pub enum Way {
     Buy,
     /// Planned by a seller for jobs with deadlines.
     Deadline,
+    /// Reserved ahead.
+    Reservation,
 }
 
 /// An epoch's money.

@@ -1,12 +1,14 @@
 //! A bad order gets one answer, in one word, at admission and inside a block.
 
+use crate::reserving::wish;
 use crate::trade::bid;
 use crate::world::{World, credits, key};
 use gridbay_ledger::BlockRefusal;
 use gridbay_ledger::log::merkle_root;
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
 use gridbay_protocol::ids::{ClassId, EntryId, Hash32, OfferId};
-use gridbay_protocol::order::{Bid, Buy, Commit, Open};
+use gridbay_protocol::mechanism::reservation::Channels;
+use gridbay_protocol::order::{Bid, Buy, Commit, Open, Reservation};
 use gridbay_protocol::stage::WellFormed;
 use gridbay_protocol::units::Price;
 use std::sync::Arc;
@@ -53,7 +55,16 @@ fn bad_orders_are_refused_for_one_reason_everywhere() {
         change(&mut bid);
         EntryBody::Open(Open {
             commit: EntryId([1; 32]),
-            bid,
+            wish: bid.into(),
+            salt: [2; 32],
+        })
+    };
+    let reserves = |change: &dyn Fn(&mut Reservation)| {
+        let mut wish = wish(&world, 2, 1, (3, 9), 100);
+        change(&mut wish);
+        EntryBody::Open(Open {
+            commit: EntryId([1; 32]),
+            wish: wish.into(),
             salt: [2; 32],
         })
     };
@@ -84,6 +95,18 @@ fn bad_orders_are_refused_for_one_reason_everywhere() {
         (opens(&|b| b.min = 4), "minimum"),
         (opens(&|b| b.slots = 0), "slots"),
         (opens(&|_| ()), "no_order"),
+        (reserves(&|r| r.groups.clear()), "groups"),
+        (
+            reserves(&|r| r.groups[0].offers = vec![OfferId([1; 32]); 2]),
+            "group_offers",
+        ),
+        (reserves(&|r| r.slots = 0), "run"),
+        (reserves(&|r| r.latest = 2), "starts"),
+        (
+            reserves(&|r| r.channels = Some(Channels { low: 2, high: 1 })),
+            "channels",
+        ),
+        (reserves(&|_| ()), "no_order"),
         (buys(&|b| b.units = 0), "units"),
         (buys(&|b| b.offers.reverse()), "offers"),
         (buys(&|b| b.offers[1] = b.offers[0]), "offers"),

@@ -23,6 +23,8 @@ mod market;
 mod model;
 mod preemption;
 mod record;
+mod reservation;
+mod reserving;
 mod snapshots;
 mod sponsors;
 mod trade;

@@ -3,15 +3,16 @@
 //! After every block, with nothing but effects as input:
 //! balances are those of a plain map fed by the postings (I1); two states agree (I2, in `World::block`); an entry is
 //! taken once (I4); leases never share a unit (I8); every clearing record is within supply, at or above reserves, at or
-//! below bids, sells the cheapest units and pays out what was paid (I5, I16); what running units cost covers their
-//! reserves; who owes tax on frozen money has nothing free above his baseline. Once with revenue to the owners, and once
-//! under Mirage's bank.
+//! below bids, sells the cheapest units and pays out what was paid (I5, I16); reservations are booked as they asked, on
+//! units that are free; what running units cost covers their reserves; who owes tax on frozen money has nothing free above
+//! his baseline. Once with revenue to the owners, and once under Mirage's bank.
 
 use crate::appeals::{appeal, receipts};
 use crate::bank::{check_arrears, million, posted};
 use crate::contracts;
 use crate::deadline;
-use crate::record::check_record;
+use crate::record::{check_decision, check_record};
+use crate::reserving::random_reservation;
 use crate::trade::{bid, order, terms};
 use crate::world::{World, credits, key, policy};
 use gridbay_protocol::bank::BankPolicy;
@@ -20,8 +21,8 @@ use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::ids::{AccountId, ClassId, EntryId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEvent, Share};
-use gridbay_protocol::offer::Reclaim;
-use gridbay_protocol::order::{Bid, Buy, ContractEntry, Open};
+use gridbay_protocol::offer::{Primary, Reclaim};
+use gridbay_protocol::order::{Bid, Buy, ContractEntry, Open, Wish};
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::stage::Authentic;
 use gridbay_protocol::units::Price;
@@ -39,7 +40,7 @@ impl Dice {
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         (z ^ (z >> 31)) % n
     }
-    fn pick<T: Copy>(&mut self, items: &[T]) -> Option<T> {
+    pub(crate) fn pick<T: Copy>(&mut self, items: &[T]) -> Option<T> {
         let n = items.len() as u64;
         (n > 0).then(|| items[self.below(n) as usize])
     }
@@ -48,7 +49,7 @@ impl Dice {
 /// What a run remembers.
 #[derive(Default)]
 struct Memory {
-    sealed: Vec<(u8, Arc<Authentic>, Bid)>,
+    sealed: Vec<(u8, Arc<Authentic>, Wish)>,
     sent: Vec<Arc<Authentic>>,
     /// Openings that were signed and sent to no block.
     kept_out: Vec<(u8, Arc<Authentic>)>,
@@ -77,6 +78,13 @@ fn entry(world: &mut World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authent
             if dice.below(6) == 0 {
                 terms.reclaim = Reclaim::Notice(30);
             }
+            if dice.below(4) == 0 {
+                // Mostly an offer of its own, now and then one that was auctioned.
+                terms.label = if dice.below(5) == 0 { 0 } else { 2 };
+                (terms.buy_price, terms.reclaim) = (None, Reclaim::None);
+                terms.reserve = Price(reserve / 2);
+                terms.mechanism = Primary::Reservation;
+            }
             if dice.below(30) == 0 {
                 terms.class = ClassId([9; 32]);
             }
@@ -94,9 +102,12 @@ fn entry(world: &mut World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authent
             return world.by(by, EntryBody::Cancel { order: chosen });
         }
         9..=11 => {
-            let bid = random_bid(world, dice);
-            let commit = world.commit(n, &bid, 3);
-            memory.sealed.push((n, commit.clone(), bid));
+            let wish: Wish = match dice.below(4) {
+                0 => random_reservation(world, dice).into(),
+                _ => random_bid(world, dice).into(),
+            };
+            let commit = world.commit(n, &wish, 3);
+            memory.sealed.push((n, commit.clone(), wish));
             return commit;
         }
         12..=16 if !memory.sealed.is_empty() => return opening(world, dice, memory),
@@ -136,18 +147,21 @@ fn delivery(world: &World, dice: &mut Dice, n: u8, lease: LeaseId) -> Arc<Authen
 fn opening(world: &mut World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authentic> {
     let calendar = world.state.calendar();
     let round = calendar.round(world.state.height() + 1);
-    let ripe = |(_, commit, _): &(u8, Arc<Authentic>, Bid)| {
+    let ripe = |(_, commit, _): &(u8, Arc<Authentic>, Wish)| {
         let order = world.state.order(&order(&commit.id()));
-        order.is_some_and(|o| o.round + 1 == round && o.bid().is_none())
+        order.is_some_and(|o| o.round + 1 == round && o.is_sealed())
     };
     let ripe = memory.sealed.iter().position(ripe);
     let any = dice.below(memory.sealed.len() as u64) as usize;
     let at = ripe.filter(|_| dice.below(10) > 0).unwrap_or(any);
-    let (owner, commit, mut bid) = memory.sealed[at].clone();
+    let (owner, commit, mut wish) = memory.sealed[at].clone();
     if dice.below(20) == 0 {
-        bid.slots += 1;
+        match &mut wish {
+            Wish::Bid(bid) => bid.slots += 1,
+            Wish::Reservation(reservation) => reservation.slots += 1,
+        }
     }
-    let open = world.open(owner, &commit, &bid);
+    let open = world.open(owner, &commit, &wish);
     if dice.below(6) == 0 {
         memory.kept_out.push((owner, open));
         return garbage(world, dice, owner);
@@ -287,7 +301,7 @@ fn garbage(world: &mut World, dice: &mut Dice, n: u8) -> Arc<Authentic> {
             bid.steps[0].price = Price::MAX;
             let open = Open {
                 commit: EntryId([dice.below(9) as u8; 32]),
-                bid,
+                wish: bid.into(),
                 salt: [0; 32],
             };
             world.by(n, EntryBody::Open(open))
@@ -341,6 +355,13 @@ fn check(world: &World, memory: &mut Memory, effects: &[Effect]) {
             Effect::Clearing(record) => {
                 check_record(record);
                 "clearing"
+            }
+            Effect::Reservation(record) => {
+                check_decision(record);
+                match record.booked.is_empty() {
+                    true => "decision",
+                    false => "booking",
+                }
             }
             Effect::Buy(buy) if buy.displaced.is_empty() => "buy",
             Effect::Buy(_) => "preemption",
@@ -495,6 +516,8 @@ fn reached(total: &BTreeMap<&'static str, u32>, also: &[&str]) {
         "clearing",
         "buy",
         "preemption",
+        "decision",
+        "booking",
         "order",
         "excused",
         "waived",

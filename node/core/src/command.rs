@@ -1,7 +1,7 @@
 //! Local commands: which ledger entry one becomes, and why one is refused before anything is sent.
 
 use crate::buyer::deadline;
-use crate::buyer::{ContractWish, NewOrder, OrderKey, Terms};
+use crate::buyer::{ContractWish, NewOrder, OrderKey, ReserveTerms, Terms};
 use crate::core::Core;
 use crate::input::Command;
 use crate::reply::{Refused, RefusedKind};
@@ -127,6 +127,7 @@ fn check_order(core: &Core, order: &NewOrder) -> Result<(), Refused> {
             };
             cost_of_buy(&buy, order.tasks)?
         }
+        Terms::Reserve(terms) => cost_of_reservation(state, order, terms)?,
         Terms::Deadline { .. } => cost_of_job(state, &account, order)?,
         Terms::Contract(wish) => cost_of_contract(state, &account, order, wish)?,
     };
@@ -200,6 +201,23 @@ fn cost_of_buy(buy: &Buy, tasks: u32) -> Result<Credits, Refused> {
     }
     let slots = u64::from(buy.slots) + 1;
     Ok(buy.limit.checked_mul(slots).unwrap_or(Credits::MAX))
+}
+
+/// What must be locked for a reservation: all that it can cost.
+fn cost_of_reservation(
+    state: &State,
+    order: &NewOrder,
+    terms: &ReserveTerms,
+) -> Result<Credits, Refused> {
+    let wish = order.reservation(terms, Hash32::default());
+    wish.check().map_err(flawed)?;
+    if wish.units() != order.tasks {
+        return Err(flawed(Flaw::Units));
+    }
+    match order.unbookable(state) {
+        Some(why) => Err(of_refusal(&why.into())),
+        None => Ok(wish.value),
+    }
 }
 
 fn flawed(flaw: Flaw) -> Refused {

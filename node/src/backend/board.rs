@@ -106,6 +106,7 @@ pub(super) fn summary(
         Effect::Posting(_)
         | Effect::Planning(_)
         | Effect::Contract(_)
+        | Effect::Reservation(_)
         | Effect::Lease(_)
         | Effect::Order { .. } => None,
     }

@@ -10,9 +10,12 @@ pub(super) use state::situation;
 use super::failure::{not_found, usage};
 use super::market::class_name;
 use super::order::job_id;
+use super::plan::reserve::bid_per_node;
 use super::price::{limit_hourly, mean_hourly};
 use super::{Answer, NodeBackend};
-use crate::api::types::{How, JobFile, JobId, JobRecord, JobSeller, RankExit};
+use crate::api::types::{
+    Ahead, How, JobFile, JobId, JobRecord, JobSeller, NodeGroup, RankExit, Start,
+};
 use crate::store::orders::OrderStore;
 use gridbay_core::Core;
 use gridbay_core::buyer::order::OrderAgent;
@@ -150,7 +153,10 @@ fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
     let (max_price, budget, how) = terms(&order.terms, order.slots, slot_ms);
     let budget = match &order.terms {
         Terms::Contract(wish) => wish.terms_for(order).lock().unwrap_or(Credits::MAX),
-        Terms::Sealed { .. } | Terms::Buy { .. } | Terms::Deadline { .. } => budget,
+        Terms::Sealed { .. }
+        | Terms::Buy { .. }
+        | Terms::Deadline { .. }
+        | Terms::Reserve(_) => budget,
     };
     let (now, reason) = situation(state, agent).judge();
     let milestones = agent.milestones();
@@ -222,6 +228,22 @@ fn terms(terms: &Terms, slots: u32, slot_ms: u64) -> (Credits, Credits, How) {
                 divisible: *min < units,
             };
             (limit_hourly(price, slot_ms), *budget, how)
+        }
+        Terms::Reserve(reserve) => {
+            let units = reserve.groups.iter().map(|g| g.units).sum();
+            let price = bid_per_node(reserve.value, units, slots);
+            let groups = reserve.groups.iter().map(|group| NodeGroup {
+                nodes: group.units,
+                offers: group.offers.clone(),
+            });
+            let ahead = Ahead {
+                groups: groups.collect(),
+                from: Start::Slot(reserve.earliest),
+                until: Some(Start::Slot(reserve.latest)),
+                channels: reserve.channels,
+            };
+            let how = How::Reservation(ahead);
+            (limit_hourly(price, slot_ms), reserve.value, how)
         }
         Terms::Buy { units, limit, .. } => {
             let price = Price(limit.micros() / u64::from(*units).max(1));

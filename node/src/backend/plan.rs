@@ -7,6 +7,9 @@
 //!    there is neither. Winners pay what they displace, so a high bid costs nothing by itself. A buy
 //!    without a limit pays the asked prices and not more.
 //! 3. Without a budget an order may cost its most. A buy is prepaid, so a budget lowers its limit.
+//! 4. Reservations: see [`reserve`].
+
+pub(super) mod reserve;
 
 use super::Answer;
 use super::failure::usage;
@@ -39,6 +42,8 @@ pub(super) struct Plan {
     pub(super) needed_now: Credits,
     /// What the seller's plan says to a job by a deadline.
     pub(super) deadline: Option<DeadlineQuote>,
+    /// The least that a reservation may bid.
+    pub(super) posted: Option<Credits>,
 }
 
 /// Plans an order. `last` is the mean price per node-hour of the last sale.
@@ -52,7 +57,7 @@ pub(super) fn plan(want: &Want, market: &Market, last: Option<Credits>) -> Answe
         ));
     }
     match &want.how {
-        &How::Ausubel { divisible } => bid(want, divisible, market, slots, last),
+        How::Ausubel { divisible } => bid(want, *divisible, market, slots, last),
         How::Buy => buy(want, market, slots),
         How::Deadline { .. } => Err(usage(
             "a deadline is for its seller to plan",
@@ -62,6 +67,7 @@ pub(super) fn plan(want: &Want, market: &Market, last: Option<Credits>) -> Answe
             "a contract without its provider",
             "name the provider of the contract",
         )),
+        How::Reservation(ahead) => reserve::reserve(want, ahead, market, slots),
     }
 }
 
@@ -73,6 +79,7 @@ pub(super) fn slots(want: &Want, market: &Market) -> Answer<u32> {
         How::Ausubel { .. } | How::Deadline { .. } => limits::ORDER_SLOTS,
         // The provider buys units for the whole of a job.
         How::Contract(_) | How::Buy => market.policy.max_firm_slots,
+        How::Reservation(_) => market.policy.reservation.slots,
     };
     match u32::try_from(wide) {
         Ok(slots) if (1..=most).contains(&slots) => Ok(slots),
@@ -128,6 +135,7 @@ fn bid(
         likely: likely.map(|l| l.min(most)),
         needed_now: deposit.max(slot),
         deadline: None,
+        posted: None,
     })
 }
 
@@ -171,6 +179,7 @@ fn buy(want: &Want, market: &Market, slots: u32) -> Answer<Plan> {
         likely: likely.map(|l| l.min(most)),
         needed_now: most,
         deadline: None,
+        posted: None,
     })
 }
 
@@ -231,10 +240,16 @@ pub(super) fn quote(want: &Want, market: &Market, plan: &Plan, spendable: Credit
         max_price: plan.max_price,
         most: plan.most,
         likely: plan.likely,
+        posted: plan.posted,
         needed_now: plan.needed_now,
         spendable,
         funded: plan.most <= spendable,
-        units_offered: market.supply(),
+        units_offered: match want.how {
+            How::Reservation(_) => market.reservable(),
+            How::Ausubel { .. } | How::Buy | How::Deadline { .. } | How::Contract(_) => {
+                market.supply()
+            }
+        },
         units_free: market.free(),
         deadline: plan.deadline.clone(),
     }
@@ -333,7 +348,7 @@ mod tests {
                             };
                             buy.check().is_ok() && limit.micros() == 70 * u64::from(nodes)
                         }
-                        Terms::Contract(_) => panic!("planned elsewhere"),
+                        Terms::Contract(_) | Terms::Reserve(_) => panic!("planned elsewhere"),
                     };
                     assert!(legal, "{want:?}");
                 }

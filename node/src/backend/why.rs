@@ -13,6 +13,7 @@ use super::job::{find, situation};
 use super::ledger::spendable;
 use super::market::{Market, class_named, held};
 use super::order::job_id;
+use super::plan::reserve::bid_per_node;
 use super::price::limit_hourly;
 use super::{Answer, NodeBackend};
 use crate::api::ApiError;
@@ -40,8 +41,10 @@ struct Facts {
     fewest: u32,
     offered: u32,
     free: u32,
-    /// Paid for beforehand: a buy, or a job by a deadline.
+    /// Whether all of it is paid or locked beforehand: a buy, a reservation, or a job by a deadline.
     is_buy: bool,
+    /// Slot from which it is reserved.
+    booked_from: Option<u64>,
     /// Per node-hour: the order's limit, what the sellers ask of it, the last clearing's mean.
     limit: Credits,
     asked: Option<Credits>,
@@ -173,6 +176,17 @@ fn asks(order: &NewOrder, market: &Market) -> Asks {
                 price: market.reserve_of(*min),
             }
         }
+        Terms::Reserve(reserve) => {
+            let units: u32 = reserve.groups.iter().map(|g| g.units).sum();
+            Asks {
+                is_buy: true,
+                fewest: units,
+                limit: bid_per_node(reserve.value, units, order.slots),
+                needed: reserve.value,
+                budget: reserve.value,
+                price: Some(market.reference),
+            }
+        }
         Terms::Buy { units, limit, .. } => {
             let most = limit.checked_mul(u64::from(order.slots) + 1);
             let most = most.unwrap_or(Credits::MAX);
@@ -232,6 +246,10 @@ fn facts(core: &Core, agent: &OrderAgent) -> Answer<(Facts, gridbay_protocol::id
         offered: market.supply(),
         free: market.free(),
         is_buy: asks.is_buy,
+        booked_from: match agent.seen {
+            Seen::Booked(slot) => Some(slot),
+            _ => None,
+        },
         limit: limit_hourly(asks.limit, slot_ms),
         asked: asks
             .price
@@ -282,9 +300,12 @@ fn acknowledged(core: &Core, agent: &OrderAgent) -> Option<(usize, usize)> {
     let entry = match agent.seen {
         Seen::Absent => entry_of(&agent.id?),
         Seen::Sealed(_) => agent.sent_opening()?.entry,
-        Seen::Unopened | Seen::Standing | Seen::Running(_) | Seen::Proposed | Seen::Contract => {
-            return None;
-        }
+        Seen::Unopened
+        | Seen::Standing
+        | Seen::Booked(_)
+        | Seen::Running(_)
+        | Seen::Proposed
+        | Seen::Contract => return None,
     };
     let all = core.state().validators().members().len();
     Some((core.host().receipts(&entry).len(), all))

@@ -90,6 +90,8 @@ enum Sold {
     Ausubel,
     /// To jobs by deadlines, planned by this node
     Deadline,
+    /// Whole sets of nodes ahead of time
+    Reservation,
 }
 
 impl SetArgs {
@@ -100,6 +102,7 @@ impl SetArgs {
                 min_gain_ppm: self.min_gain.unwrap_or(800_000),
                 bond_ppm: self.bond.unwrap_or(250_000),
             }),
+            Sold::Reservation => Primary::Reservation,
         };
         OfferRequest {
             label: self.label,

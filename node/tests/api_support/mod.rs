@@ -190,6 +190,7 @@ impl Backend for Fake {
         let max_price = want.max_price.unwrap_or(credits("10"));
         let most = max_price.checked_mul(want.nodes.into()).unwrap();
         Ok(Quote {
+            posted: None,
             class: want.class.unwrap_or("small".into()),
             nodes: want.nodes,
             seconds: want.seconds,

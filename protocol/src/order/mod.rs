@@ -1,11 +1,12 @@
-//! Orders, one file per kind: sealed bids (committed in one round, opened in the next), buy-it-now, work
-//! by a deadline, contracts.
+//! Orders, one file per kind: sealed bids and reservations (committed in one round, opened in the next), buy-it-now,
+//! work by a deadline, contracts.
 
 mod bid;
 mod buy;
 mod contract;
 mod deadline;
 mod flaw;
+mod reservation;
 mod sealed;
 
 pub use bid::{Bid, Step, unit_prices};
@@ -15,7 +16,8 @@ pub use contract::{
 };
 pub use deadline::Deadline;
 pub use flaw::Flaw;
-pub use sealed::{Commit, Open};
+pub use reservation::{Group, Reservation};
+pub use sealed::{Commit, Open, Wish};
 
 use crate::ids::{EntryId, OrderId};
 

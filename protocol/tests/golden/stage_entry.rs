@@ -12,8 +12,9 @@ use gridbay_protocol::ids::{
 use gridbay_protocol::invitation::{Grant, SignedGrant};
 use gridbay_protocol::keys::{SecretKey, Signature};
 use gridbay_protocol::limits;
+use gridbay_protocol::mechanism::reservation::{CHANNELS, Channels};
 use gridbay_protocol::offer::{DeadlineTerms, OfferTerms, PoolTerms, Primary, Reclaim};
-use gridbay_protocol::order::{Bid, Buy, Commit, Open, Step};
+use gridbay_protocol::order::{Bid, Buy, Commit, Open, Reservation, Step};
 use gridbay_protocol::receipt::{Receipt, SignedReceipt};
 use gridbay_protocol::stage::{Malformed, WellFormed};
 use gridbay_protocol::units::{Credits, Price};
@@ -52,7 +53,16 @@ fn open(change: impl FnOnce(&mut Bid)) -> EntryBody {
     change(&mut bid);
     EntryBody::Open(Open {
         commit: EntryId([1; 32]),
-        bid,
+        wish: bid.into(),
+        salt: [2; 32],
+    })
+}
+fn reserve(change: impl FnOnce(&mut Reservation)) -> EntryBody {
+    let mut wish = entry::reservation();
+    change(&mut wish);
+    EntryBody::Open(Open {
+        commit: EntryId([1; 32]),
+        wish: wish.into(),
         salt: [2; 32],
     })
 }
@@ -130,6 +140,7 @@ fn refused() -> Vec<Case> {
         refused_offers(),
         refused_bids(),
         refused_buys(),
+        refused_reservations(),
         vec![("an appeal without receipts", appeal(open(|_| ()), 0))],
     ];
     tables.into_iter().flatten().collect()
@@ -275,7 +286,71 @@ fn refused_buys() -> Vec<Case> {
     ]
 }
 
+fn refused_reservations() -> Vec<Case> {
+    vec![
+        ("no groups", reserve(|r| r.groups.clear())),
+        (
+            "seven groups",
+            reserve(|r| r.groups = vec![r.groups[1].clone(); 7]),
+        ),
+        ("a group of nothing", reserve(|r| r.groups[0].units = 0)),
+        (
+            "too many units reserved",
+            reserve(|r| r.groups[0].units = limits::RESERVATION_UNITS),
+        ),
+        (
+            "more units reserved than can be counted",
+            reserve(|r| r.groups[0].units = u32::MAX),
+        ),
+        (
+            "offers of a group out of order",
+            reserve(|r| r.groups[0].offers.reverse()),
+        ),
+        (
+            "too many offers in all groups",
+            reserve(|r| {
+                r.groups[0].offers = offers(limits::RESERVATION_OFFERS);
+                r.groups[1].offers = offers(1);
+            }),
+        ),
+        ("a reservation of no slots", reserve(|r| r.slots = 0)),
+        (
+            "a reservation for ever",
+            reserve(|r| r.slots = limits::RESERVATION_SLOTS + 1),
+        ),
+        (
+            "a last start before the first",
+            reserve(|r| r.latest = r.earliest - 1),
+        ),
+        (
+            "channels that end before they begin",
+            reserve(|r| r.channels = Some(Channels { low: 2, high: 1 })),
+        ),
+        (
+            "too many channels",
+            reserve(|r| {
+                r.channels = Some(Channels {
+                    low: 0,
+                    high: CHANNELS,
+                })
+            }),
+        ),
+    ]
+}
+
 fn accepted() -> Vec<Case> {
+    let most_reserved = |r: &mut Reservation| {
+        r.groups
+            .resize(limits::RESERVATION_GROUPS, r.groups[1].clone());
+        r.groups[0].offers = offers(limits::RESERVATION_OFFERS);
+        r.groups[0].units += limits::RESERVATION_UNITS - r.units();
+        (r.slots, r.value) = (limits::RESERVATION_SLOTS, Credits::MAX);
+        (r.earliest, r.latest) = (u64::MAX, u64::MAX);
+        r.channels = Some(Channels {
+            low: u32::MAX - CHANNELS + 1,
+            high: u32::MAX,
+        });
+    };
     let most_offered = |o: &mut OfferTerms| {
         (o.units, o.reserve) = (limits::OFFER_UNITS, Price::MAX);
         (o.buy_price, o.label) = (Some(Price::MAX), u32::MAX);
@@ -325,6 +400,11 @@ fn accepted() -> Vec<Case> {
             "the largest appeal",
             appeal(open(most_bid), limits::VALIDATORS as u8 / 3 + 1),
         ),
+        ("the largest reservation", reserve(most_reserved)),
+        (
+            "the largest appeal for a reservation",
+            appeal(reserve(most_reserved), limits::VALIDATORS as u8 / 3 + 1),
+        ),
         ("any tip", EntryBody::RegisterBeacon { tip }),
         ("any label", EntryBody::WithdrawOffer { label: u32::MAX }),
         ("any delivery", EntryBody::Deliver { lease }),
@@ -343,7 +423,7 @@ fn each_rule_of_each_kind_refuses() {
             SIGNER
         };
         let flaw = match &body {
-            EntryBody::Open(open) => open.bid.check().err(),
+            EntryBody::Open(open) => open.wish.check().err(),
             EntryBody::Buy(buy) => buy.check().err(),
             _ => None,
         };

@@ -112,6 +112,10 @@ impl Cover {
                 }
             }
             Posted::Contract(_) => {}
+            Posted::Reservation(record) => {
+                let won = !record.booked.is_empty();
+                self.see("Market", if won { "Booking" } else { "Passover" });
+            }
             Posted::Buy(record) => {
                 let displaced = !record.displaced.is_empty();
                 let name = if displaced { "Preemption" } else { "Purchase" };

@@ -24,13 +24,13 @@ pub(super) fn of(record: &Record, network: &NetworkId, account: &AccountId) -> E
             offers: offers.clone(),
             work,
         }),
-        Terms::Sealed { .. } => {
-            let bid = record.bid.as_ref();
-            let bid = bid.expect("a sealed attempt has its bid");
+        Terms::Sealed { .. } | Terms::Reserve(_) => {
+            let wish = record.wish.as_ref();
+            let wish = wish.expect("a sealed attempt has its wish");
             EntryBody::Commit(Commit {
                 class: order.class,
-                seal: bid.seal(network, account, &record.seal_salt()),
-                bracket: bracket(bid.units()),
+                seal: wish.seal(network, account, &record.seal_salt()),
+                bracket: bracket(wish.units()),
             })
         }
         Terms::Contract(_) => {

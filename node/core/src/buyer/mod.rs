@@ -12,10 +12,13 @@ pub mod deadline;
 pub mod order;
 mod places;
 pub mod record;
+mod reserve;
 mod seen;
 pub mod tasks;
 
-pub use record::{ContractWish, Finish, Milestones, NewOrder, Record, TaskRecord, Terms};
+pub use record::{
+    ContractWish, Finish, Milestones, NewOrder, Record, ReserveTerms, TaskRecord, Terms,
+};
 
 use crate::agent::{AgentRequest, JobId};
 use crate::effect::Effect;
@@ -179,7 +182,11 @@ impl Buyer {
                         agent.note_contract(event, height);
                     }
                 }
-                Posted::Lease(_) | Posted::Clearing(_) | Posted::Buy(_) | Posted::Planning(_) => {}
+                Posted::Lease(_)
+                | Posted::Clearing(_)
+                | Posted::Buy(_)
+                | Posted::Planning(_)
+                | Posted::Reservation(_) => {}
             }
         }
     }
@@ -187,14 +194,11 @@ impl Buyer {
     fn note_posting(&mut self, posting: &Posting) {
         let Some(order) = posting.order else { return };
         let charge = match posting.reason {
-            Reason::Charge => true,
-            // A job by a deadline pays its seller when it is done.
-            Reason::Earning if posting.from == Purse::Escrow(order) => true,
-            Reason::Refund => false,
+            Reason::Charge | Reason::Cancellation => true,
+            // A job by a deadline is paid when it is done, a contract when it is settled.
+            Reason::Earning | Reason::Revenue => true,
+            Reason::Refund | Reason::Damages => false,
             Reason::Compensation => matches!(posting.from, Purse::Escrow(o) if o == order),
-            // A contract is paid when it is settled.
-            Reason::Earning => true,
-            Reason::Damages => false,
             _ => return,
         };
         if let Some(agent) = self.by_id(&order) {

@@ -14,7 +14,8 @@ use gridbay_protocol::job::{JobExit, JobSpec};
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::lease::LeaseEvent;
 use gridbay_protocol::mechanism::deadline::Shape;
-use gridbay_protocol::order::{Bid, ContractTerms, JobTerms, Step};
+use gridbay_protocol::mechanism::reservation::Channels;
+use gridbay_protocol::order::{ContractTerms, Group, JobTerms, Step, Wish};
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +37,8 @@ pub enum Terms {
         /// Heights to stand without running before giving up.
         patience: u64,
     },
+    /// A sealed reservation.
+    Reserve(ReserveTerms),
     /// Buy-it-now.
     Buy {
         /// Units.
@@ -82,6 +85,22 @@ pub struct ContractWish {
     pub window: u32,
     /// Heights for the provider to sign.
     pub patience: u64,
+}
+
+/// What is reserved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReserveTerms {
+    /// What is wanted together.
+    pub groups: Vec<Group>,
+    /// First slot it may start in.
+    pub earliest: u64,
+    /// Last slot it may start in.
+    pub latest: u64,
+    /// What all of it is worth, and what it pays if it wins.
+    pub value: Credits,
+    /// Channels of which it needs one.
+    pub channels: Option<Channels>,
 }
 
 /// A new order as the user gave it.
@@ -181,7 +200,7 @@ impl Record {
             order,
             attempt: 0,
             valid_until: 0,
-            bid: None,
+            wish: None,
             proposal: None,
             included: false,
             opening: None,
@@ -233,13 +252,13 @@ pub struct Record {
     pub attempt: u32,
     /// Last height at which the entry of this attempt may be included.
     pub valid_until: u64,
-    /// The bid sealed by this attempt.
-    pub bid: Option<Bid>,
+    /// The bid or reservation sealed by this attempt.
+    pub wish: Option<Wish>,
     /// The contract proposed by this attempt.
     pub proposal: Option<ContractTerms>,
     /// Whether the entry of this attempt was seen in the ledger.
     pub included: bool,
-    /// The opening of that bid, once it was sent.
+    /// Its opening, once it was sent.
     pub opening: Option<Opening>,
     /// Charged less refunded, as far as seen.
     pub paid: Credits,

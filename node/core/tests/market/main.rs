@@ -5,6 +5,7 @@ mod beacons;
 mod contracts;
 mod deadline;
 mod genesis;
+mod reservation;
 mod starts;
 mod transfers;
 mod wallet;

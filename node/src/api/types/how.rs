@@ -1,7 +1,9 @@
 //! How an order gets its nodes.
 
 use super::{ContractHow, amount};
+use gridbay_protocol::ids::OfferId;
 use gridbay_protocol::mechanism::deadline::Shape;
+use gridbay_protocol::mechanism::reservation::Channels;
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +39,42 @@ pub enum How {
     },
     /// A contract with a provider: as many jobs as nodes are asked for, each on one node.
     Contract(ContractHow),
+    /// All nodes together, ahead of time, for all of it; a winner pays his bid.
+    Reservation(Ahead),
+}
+
+/// What is reserved, and when it may start.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ahead {
+    /// Nodes of certain offers; what the groups lack of the nodes asked for is of any offer.
+    pub groups: Vec<NodeGroup>,
+    /// Earliest start.
+    pub from: Start,
+    /// Latest start; the last one for sale if `None`.
+    pub until: Option<Start>,
+    /// Channels of which the job needs one for itself.
+    pub channels: Option<Channels>,
+}
+
+/// Some of the nodes, of certain offers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NodeGroup {
+    /// How many.
+    pub nodes: u32,
+    /// Of which offers; of any if empty.
+    pub offers: Vec<OfferId>,
+}
+
+/// A time in the market: `{"in": 3600}` or `{"slot": 123}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Start {
+    /// Seconds from now.
+    In(u32),
+    /// A slot.
+    Slot(u64),
 }
 
 impl How {
@@ -50,6 +88,7 @@ impl How {
             How::Buy => "buy",
             How::Deadline { .. } => "deadline",
             How::Contract(_) => "contract",
+            How::Reservation(_) => "reservation",
         }
     }
     /// Whether fewer nodes than asked for are of use too.
@@ -86,7 +125,14 @@ mod tests {
             beta16: 16,
             window_seconds: 120,
         });
-        for how in [How::BID, How::Buy, deadline, contract] {
+        let ahead = Ahead {
+            groups: vec![],
+            from: Start::In(60),
+            until: Some(Start::Slot(9)),
+            channels: None,
+        };
+        let ahead = How::Reservation(ahead);
+        for how in [How::BID, How::Buy, deadline, contract, ahead] {
             let json = serde_json::to_value(&how).unwrap();
             assert_eq!(json["mechanism"], how.name());
             assert_eq!(serde_json::from_value::<How>(json).unwrap(), how);

@@ -110,6 +110,8 @@ pub enum JobReason {
     Outbid,
     /// Fewer units are offered than it needs.
     NoUnits,
+    /// Its nodes are reserved for slots to come.
+    Booked,
     /// A buy-it-now took its units.
     Preempted,
     /// A seller did not deliver.
@@ -159,6 +161,7 @@ impl JobReason {
             JobReason::Sealed => "sealed",
             JobReason::Outbid => "outbid",
             JobReason::NoUnits => "no_units",
+            JobReason::Booked => "booked",
             JobReason::Preempted => "preempted",
             JobReason::Undelivered => "undelivered",
             JobReason::NotOpened => "not_opened",

@@ -3,6 +3,7 @@
 
 mod ausubel;
 mod buy;
+mod reservation;
 
 use super::{Answer, NodeBackend};
 use crate::api::types::{How, Prospect, Want, Wish};
@@ -13,6 +14,10 @@ impl NodeBackend {
         Ok(vec![
             self.or_why_not(How::BID, self.auction_prospect(&wish).await)?,
             self.or_why_not(How::Buy, self.buy_prospect(&wish).await)?,
+            self.or_why_not(
+                How::Reservation(reservation::ANY),
+                self.reservation_prospect(&wish).await,
+            )?,
         ])
     }
 

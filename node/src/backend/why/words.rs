@@ -60,6 +60,13 @@ pub(super) fn summary(f: &Facts) -> String {
             "A seller did not deliver; it competes again in every round.".into()
         }
         (JobState::Requeued, _) => "It lost its lease and competes again in every round.".into(),
+        (JobState::Won, Some(JobReason::Booked)) => {
+            let from = f.booked_from.unwrap_or(f.slot);
+            format!(
+                "Its nodes are reserved from slot {from} on; it is slot {} now.",
+                f.slot
+            )
+        }
         (JobState::Won, _) => "It has a lease; its sellers are asked to start it.".into(),
         (JobState::Staging, _) => "Its sellers fetch its files.".into(),
         (JobState::Running, _) => {

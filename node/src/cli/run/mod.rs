@@ -10,6 +10,7 @@
 mod contract;
 mod deadline;
 pub(super) mod follow;
+mod reserve;
 mod stage;
 
 use super::context::{Context, Format};
@@ -27,6 +28,7 @@ use gridbay_protocol::ids::to_hex;
 use gridbay_protocol::job::JobExit;
 use gridbay_protocol::limits;
 use gridbay_protocol::units::Credits;
+use reserve::ReserveArgs;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -62,6 +64,8 @@ pub(super) struct RunArgs {
     pub(super) deadline: deadline::DeadlineArgs,
     #[command(flatten)]
     contract: contract::ContractArgs,
+    #[command(flatten)]
+    pub(super) reserve: ReserveArgs,
     /// A file or folder to bring along, as PATH or PATH:NAME
     #[arg(long, value_name = "PATH")]
     pub(super) input: Vec<String>,
@@ -148,6 +152,9 @@ impl RunArgs {
         if let Some(how) = self.contract.how(seconds) {
             return How::Contract(how);
         }
+        if let Some(how) = self.reserve.how() {
+            return how;
+        }
         if self.buy {
             return How::Buy;
         }
@@ -172,6 +179,7 @@ impl RunArgs {
                 .jobs
                 .or(self.array)
                 .or(self.nodes)
+                .or(self.reserve.nodes()?)
                 .unwrap_or(1),
             max_price: self.max_price,
             seconds,
@@ -199,6 +207,14 @@ fn cost_line(quote: &Quote, want: &Want) -> String {
         1 => "1 node".to_owned(),
         n => format!("{n} nodes"),
     };
+    if let Some(posted) = quote.posted {
+        return format!(
+            "pays {} credits if it wins ({nodes} for {}: {} per node-hour); the posted price is {posted}",
+            quote.most,
+            text::span(u64::from(quote.seconds) * 1_000),
+            quote.max_price
+        );
+    }
     let likely = match quote.likely {
         Some(likely) => format!("likely {likely}"),
         None => "no price yet to tell what is likely".to_owned(),

@@ -1,6 +1,7 @@
 //! Effects: every variant, every purse, every reason, every end.
 
 use super::{deadline, entry, micros};
+use gridbay_protocol::booking::{Booked, BusyChannel, BusyUnit, ReservationBid, ReservationRecord};
 use gridbay_protocol::clearing::{
     Award, BuyRecord, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Sold, clearing_id,
 };
@@ -20,7 +21,7 @@ const SELLER: Purse = Purse::Account(AccountId([0xa2; 32]));
 const ESCROW: Purse = Purse::Escrow(ORDER);
 
 /// All reasons with a way that money goes for them.
-pub(crate) const POSTINGS: [(&str, Reason, Purse, Purse); 17] = [
+pub(crate) const POSTINGS: [(&str, Reason, Purse, Purse); 18] = [
     ("transfer", Reason::Transfer, BUYER, SELLER),
     ("endowment", Reason::Endowment, Purse::Bank, BUYER),
     ("deposit", Reason::Deposit, BUYER, ESCROW),
@@ -33,6 +34,7 @@ pub(crate) const POSTINGS: [(&str, Reason, Purse, Purse); 17] = [
     ("compensation", Reason::Compensation, ESCROW, SELLER),
     ("bond", Reason::Bond, SELLER, Purse::Bond(ORDER)),
     ("damages", Reason::Damages, Purse::Bond(ORDER), BUYER),
+    ("cancellation", Reason::Cancellation, ESCROW, SELLER),
     ("revenue", Reason::Revenue, Purse::Class(CLASS), Purse::Bank),
     ("profit", Reason::Profit, Purse::Bank, BUYER),
     ("tax", Reason::Tax, BUYER, Purse::Bank),
@@ -119,6 +121,44 @@ fn bought() -> BuyRecord {
         displaced_value: micros(300),
         price: micros(16_665),
         slots: 60,
+    }
+}
+
+fn reserved() -> ReservationRecord {
+    let share = Share {
+        offer: OFFER,
+        units: 5,
+    };
+    ReservationRecord {
+        class: CLASS,
+        height: 24,
+        slot: 3,
+        posted: Price(1_000),
+        units: vec![share],
+        busy: vec![BusyUnit {
+            offer: OFFER,
+            unit: 1,
+            first: 2,
+            last: 7,
+        }],
+        channels: vec![BusyChannel {
+            channel: 1,
+            first: 2,
+            last: 7,
+        }],
+        bids: vec![ReservationBid::new(
+            ORDER,
+            1,
+            Hash32([0x77; 32]),
+            &entry::reservation(),
+        )],
+        booked: vec![Booked {
+            order: ORDER,
+            start: 8,
+            shares: vec![share],
+            channel: Some(2),
+            pay: micros(1_000_000),
+        }],
     }
 }
 
@@ -219,6 +259,7 @@ pub(crate) fn all() -> Vec<(String, Effect)> {
         ),
         ("buy", Effect::Buy(bought())),
         ("planning", Effect::Planning(deadline::planning())),
+        ("reservation", Effect::Reservation(reserved())),
         ("lease.started", lease(LeaseEvent::Started(terms(Some(64))))),
         ("lease.renewed", lease(LeaseEvent::Renewed(terms(None)))),
     ];

@@ -7,9 +7,10 @@ use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
 use gridbay_protocol::ids::{AccountId, ClassId, EntryId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::invitation::{Grant, SignedGrant};
 use gridbay_protocol::mechanism::deadline::Shape;
+use gridbay_protocol::mechanism::reservation::Channels;
 use gridbay_protocol::offer::{DeadlineTerms, OfferTerms, PoolTerms, Primary, Reclaim};
 use gridbay_protocol::order::{
-    Bid, Buy, Commit, ContractEntry, ContractTerms, JobTerms, Open, Step,
+    Bid, Buy, Commit, ContractEntry, ContractTerms, Group, JobTerms, Open, Reservation, Step,
 };
 use gridbay_protocol::receipt::{Receipt, SignedReceipt};
 use gridbay_protocol::units::{Credits, Price};
@@ -105,6 +106,23 @@ pub(crate) fn bid() -> Bid {
         work: Hash32([0xee; 32]),
     }
 }
+/// A reservation of two groups with a channel.
+pub(crate) fn reservation() -> Reservation {
+    let group = |units, offers: &[u8]| Group {
+        units,
+        offers: offers.iter().map(|&n| OfferId([n; 32])).collect(),
+    };
+    Reservation {
+        class: ClassId([0xc1; 32]),
+        groups: vec![group(2, &[1, 2]), group(3, &[])],
+        slots: 32,
+        earliest: 1_500,
+        latest: 1_540,
+        value: micros(1_000_000),
+        channels: Some(Channels { low: 1, high: 11 }),
+        work: Hash32([0xec; 32]),
+    }
+}
 /// A buy from two named offers.
 pub(crate) fn buy() -> Buy {
     Buy {
@@ -196,8 +214,12 @@ pub(crate) fn all() -> Vec<(&'static str, SignedEntry)> {
     };
     let open = Open {
         commit: EntryId([0xe1; 32]),
-        bid: bid(),
+        wish: bid().into(),
         salt: [0x5a; 32],
+    };
+    let open_reservation = Open {
+        wish: reservation().into(),
+        ..open.clone()
     };
     let mut appeal = Appeal {
         key: key(SIGNER).public(),
@@ -241,6 +263,7 @@ pub(crate) fn all() -> Vec<(&'static str, SignedEntry)> {
         ("cancel", EntryBody::Cancel { order }),
         ("commit", EntryBody::Commit(commit)),
         ("open", EntryBody::Open(open)),
+        ("open.reservation", EntryBody::Open(open_reservation)),
         ("buy.anywhere", EntryBody::Buy(anywhere)),
         ("buy.named", EntryBody::Buy(buy())),
         ("appeal", EntryBody::Appeal(Box::new(appeal))),

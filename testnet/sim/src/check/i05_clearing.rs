@@ -5,14 +5,16 @@
 //!    left of the copy is what the clearing had to cover: no bid left out, none invented, none changed, every unit
 //!    for sale and no other.
 //! 3. The outcome is computed anew by [`super::naive`].
-//! 4. A round that closes with bids and units for sale in a class has a clearing of it; other blocks have none.
+//! 4. What was reserved at a boundary is counted by [`super::ahead`].
+//! 5. A round that closes with bids and units for sale in a class has a clearing of it; other blocks have none.
 
-use super::{Check, Fact, Sight, naive};
+use super::{Check, Fact, Sight, ahead, naive};
 use crate::world::World;
 use gridbay_ledger::State;
 use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::clearing::{ClearingBid, ClearingKind, ClearingOffer, ClearingRecord};
 use gridbay_protocol::effect::Effect;
+use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, Share};
 use gridbay_protocol::order::Step;
@@ -106,7 +108,11 @@ impl Market {
                     shares: terms.shares.clone(),
                     firm: terms.firm_through.is_some(),
                 };
-                self.leases.insert(terms.lease, lease);
+                let before = self.leases.insert(terms.lease, lease);
+                // A reservation goes on without units that were not delivered.
+                let before = before.filter(|l| l.firm).into_iter().flat_map(|l| l.shares);
+                let gone = before.filter(|b| terms.shares.iter().all(|s| s.offer != b.offer));
+                self.doubtful.extend(gone.map(|share| share.offer));
             }
             Effect::Lease(LeaseEvent::Ended { lease, end, .. }) => {
                 let gone = self.leases.remove(lease);
@@ -234,7 +240,8 @@ pub(crate) struct Clearing {
 }
 
 impl Clearing {
-    fn block(&mut self, fact: &Fact, calendar: &Calendar) -> Result<(), String> {
+    fn block(&mut self, fact: &Fact, policy: &Policy) -> Result<(), String> {
+        let calendar = &policy.calendar;
         let before = self.before.take();
         let mut market = before.filter(|m| m.height + 1 == fact.height);
         let closes = fact
@@ -242,6 +249,14 @@ impl Clearing {
             .is_multiple_of(u64::from(calendar.round_heights));
         let mut cleared = BTreeSet::new();
         for effect in &fact.effects {
+            if let Effect::Reservation(record) = effect {
+                let slot = calendar.slot_heights();
+                let timely = record.height == fact.height && fact.height.is_multiple_of(slot);
+                if !timely || record.slot != fact.height / slot {
+                    return Err(format!("no time for reservations: {record:?}"));
+                }
+                ahead::check(record, &policy.reservation)?;
+            }
             if let Effect::Clearing(record) = effect {
                 if !closes || record.height != fact.height || !cleared.insert(record.class) {
                     return Err(format!("no time for a clearing: {record:?}"));
@@ -263,7 +278,7 @@ impl Clearing {
 }
 
 impl Market {
-    /// Step 4, where buys behind the clearings cannot have changed what there was to clear.
+    /// Step 5, where buys behind the clearings cannot have changed what there was to clear.
     fn complete(
         &self,
         fact: &Fact,
@@ -291,8 +306,9 @@ impl Check for Clearing {
         let Sight::Block(fact) = sight else {
             return Ok(());
         };
-        let calendar = world.genesis.policy.calendar;
-        let verdict = self.block(fact, &calendar);
+        let policy = &world.genesis.policy;
+        let calendar = policy.calendar;
+        let verdict = self.block(fact, policy);
         let state = world.core(fact.node).map(gridbay_core::Core::state);
         let state = state.filter(|s| s.height() == fact.height);
         // Only the block that closes a round is looked at.
@@ -404,7 +420,7 @@ mod tests {
         assert_eq!(market.complete(&fact, &CALENDAR, &[CLASS].into()), Ok(()));
         fact.height = 9;
         fact.effects = vec![Effect::Clearing(record())];
-        let none = Clearing::default().block(&fact, &CALENDAR);
+        let none = Clearing::default().block(&fact, &Policy::local());
         assert!(none.is_err(), "not at the close of a round");
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! A checker is a file and a line in [`all`].
 
+mod ahead;
 mod fact;
 mod i01_conservation;
 mod i02_agreement;

@@ -15,9 +15,9 @@ use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId, OrderId};
 use gridbay_protocol::invitation::{Grant, SignedGrant};
 use gridbay_protocol::limits;
-use gridbay_protocol::offer::OfferTerms;
+use gridbay_protocol::offer::{OfferTerms, Primary, Reclaim};
 use gridbay_protocol::order::{Buy, Commit};
-use gridbay_protocol::units::Credits;
+use gridbay_protocol::units::{Credits, Price};
 
 type Blunder = fn(&mut Desk<'_>) -> Option<SignedEntry>;
 
@@ -53,6 +53,7 @@ const BLUNDERS: &[Blunder] = &[
     nothing_to_fail,
     firm_slots,
     nothing_to_appeal,
+    unbookable,
 ];
 
 impl World {
@@ -377,6 +378,19 @@ fn bought(desk: &mut Desk<'_>) -> Option<(LeaseId, AccountId, Key)> {
 fn firm_slots(desk: &mut Desk<'_>) -> Option<SignedEntry> {
     let slots = desk.state.policy().max_firm_slots + 1;
     desk.purchase_of(slots, micros(1))
+}
+
+/// Units under reservation for more than the posted price.
+fn unbookable(desk: &mut Desk<'_>) -> Option<SignedEntry> {
+    let class = desk.state.class(&desk.classes[0])?;
+    let terms = OfferTerms {
+        reserve: Price(class.reference_price.0 + 1),
+        buy_price: None,
+        reclaim: Reclaim::None,
+        mechanism: Primary::Reservation,
+        ..seller::hoarded(desk.classes[0], desk.patron, HOARD)
+    };
+    desk.by_owner(EntryBody::SetOffer(OfferTerms { units: 1, ..terms }))
 }
 
 fn nothing_to_appeal(desk: &mut Desk<'_>) -> Option<SignedEntry> {

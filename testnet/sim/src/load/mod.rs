@@ -17,6 +17,7 @@ mod errand;
 mod guest;
 mod owner;
 mod promise;
+mod reserver;
 mod seller;
 
 use crate::plan::Plan;
@@ -101,7 +102,8 @@ impl World {
             0..=8 => self.set_offer(node),
             9..=10 => self.withdraw_offer(node),
             11..=12 => self.give_up(),
-            13..=35 => self.bid(node),
+            13..=31 => self.bid(node),
+            32..=35 => self.reserve(node),
             36..=37 => self.plan_offer(node),
             38..=42 => self.deadline(node),
             43..=54 => self.buy(node),
