@@ -27,6 +27,7 @@ pub(crate) fn update(work: &mut Work<'_>) {
     let held = market::held(work);
     let boundary = work.closes_slot();
     let peaks = busy::peaks(work, work.calendar().slot(work.height() + 1));
+    let booked = busy::booked(work);
     let ids: Vec<OfferId> = work.tables.offers.iter().map(|(id, _)| *id).collect();
     for id in ids {
         let Some(offer) = work.tables.offers.get(&id) else {
@@ -35,7 +36,7 @@ pub(crate) fn update(work: &mut Work<'_>) {
         let mut offer = offer.clone();
         let held = held.get(&id).copied().unwrap_or_default();
         let waits = offer.worsens() && held.preemptible > 0 && !boundary;
-        let waits = waits || offer.changes_mechanism() && busy::is_booked(work, &id);
+        let waits = waits || offer.changes_mechanism() && booked.contains(&id);
         if !waits {
             match offer.pending.take() {
                 Some(Pending::Set(terms)) => {
@@ -48,8 +49,8 @@ pub(crate) fn update(work: &mut Work<'_>) {
                 None => {}
             }
         }
-        let booked = peaks.get(&id).copied().unwrap_or_default();
-        offer.bound = offer.supply().max(held.all()).max(booked);
+        let peak = peaks.get(&id).copied().unwrap_or_default();
+        offer.bound = offer.supply().max(held.all()).max(peak);
         if !offer.active && offer.bound == 0 && offer.pending.is_none() {
             work.tables.offers.remove(&id);
         } else if work.tables.offers.get(&id) != Some(&offer) {
