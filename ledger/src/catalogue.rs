@@ -31,6 +31,7 @@ pub(crate) fn update(work: &mut Work<'_>) {
     let held = market::held(work);
     let boundary = work.closes_slot();
     let peaks = busy::peaks(work, work.calendar().slot(work.height() + 1));
+    let booked = busy::booked(work);
     let ids: Vec<OfferId> = work.tables.offers.iter().map(|(id, _)| *id).collect();
     for id in ids {
         let Some(offer) = work.tables.offers.get(&id) else {
@@ -41,7 +42,7 @@ pub(crate) fn update(work: &mut Work<'_>) {
         let binds = deadline::binds(work, &id);
         let waits = (offer.worsens() && held.preemptible > 0 && !boundary)
             || (deadline::is_leaving(&offer) && binds)
-            || (offer.changes_mechanism() && busy::is_booked(work, &id));
+            || (offer.changes_mechanism() && booked.contains(&id));
         if !waits {
             match offer.pending.take() {
                 Some(Pending::Set(terms)) => {
@@ -55,8 +56,8 @@ pub(crate) fn update(work: &mut Work<'_>) {
             }
         }
         let promised = if binds { offer.terms.units } else { 0 };
-        let booked = peaks.get(&id).copied().unwrap_or_default();
-        offer.bound = offer.supply().max(held.all()).max(promised).max(booked);
+        let peak = peaks.get(&id).copied().unwrap_or_default();
+        offer.bound = offer.supply().max(held.all()).max(promised).max(peak);
         if !offer.active && offer.bound == 0 && offer.pending.is_none() {
             work.tables.offers.remove(&id);
         } else if work.tables.offers.get(&id) != Some(&offer) {

@@ -8,7 +8,7 @@ use crate::work::Work;
 use gridbay_protocol::booking::{BusyChannel, BusyUnit};
 use gridbay_protocol::ids::{ClassId, OfferId, OrderId};
 use gridbay_protocol::lease::Share;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Units of one offer for a run of slots, in order of allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,13 +71,14 @@ pub(crate) fn peaks(work: &Work<'_>, next: u64) -> BTreeMap<OfferId, u32> {
     stays.iter().map(|(id, all)| (*id, peak(all))).collect()
 }
 
-/// Whether units of an offer are booked for slots to come.
-pub(crate) fn is_booked(work: &Work<'_>, offer: &OfferId) -> bool {
-    work.tables.orders.iter().any(|(_, order)| {
-        let booking = order.reservation().and_then(|r| r.booking.as_ref());
-        let taken = booking.map_or(&[][..], |b| &b.taken);
-        order.lease.is_none() && taken.iter().any(|t| t.offer == *offer)
-    })
+/// Offers with units that are booked and whose booking has not begun.
+pub(crate) fn booked(work: &Work<'_>) -> BTreeSet<OfferId> {
+    let orders = work.tables.orders.iter().map(|(_, order)| order);
+    let waiting = orders.filter(|order| order.lease.is_none());
+    let bookings = waiting.filter_map(|order| order.reservation()?.booking.as_ref());
+    bookings
+        .flat_map(|booking| booking.taken.iter().map(|t| t.offer))
+        .collect()
 }
 
 /// Units that are taken in the `slots` slots from `next` on, as runs.

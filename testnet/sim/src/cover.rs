@@ -44,6 +44,11 @@ pub const RARE: &[(&str, &str, &str)] = &[
     ),
     ("OrderEnd", "Excused", "as the appeal that leads to it"),
     (
+        "Reason",
+        "Cancellation",
+        "takes a cancellation in the few slots between a booking and its beginning",
+    ),
+    (
         "Refusal",
         "OpeningUnfunded",
         "takes an appeal whose opening was lost for other reasons than money",
