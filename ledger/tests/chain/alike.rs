@@ -47,6 +47,15 @@ fn in_a_block(world: &World, signed: SignedEntry) -> &'static str {
     }
 }
 
+/// Each is refused with its word at admission and in a block.
+fn agree(world: &World, cases: impl IntoIterator<Item = (EntryBody, &'static str)>) {
+    for (body, word) in cases {
+        let signed = signed(world, body);
+        assert_eq!(at_admission(world, signed.clone()), word);
+        assert_eq!(in_a_block(world, signed), word);
+    }
+}
+
 #[test]
 fn bad_orders_are_refused_for_one_reason_everywhere() {
     let world = World::new();
@@ -56,15 +65,6 @@ fn bad_orders_are_refused_for_one_reason_everywhere() {
         EntryBody::Open(Open {
             commit: EntryId([1; 32]),
             wish: bid.into(),
-            salt: [2; 32],
-        })
-    };
-    let reserves = |change: &dyn Fn(&mut Reservation)| {
-        let mut wish = wish(&world, 2, 1, (3, 9), 100);
-        change(&mut wish);
-        EntryBody::Open(Open {
-            commit: EntryId([1; 32]),
-            wish: wish.into(),
             salt: [2; 32],
         })
     };
@@ -95,6 +95,30 @@ fn bad_orders_are_refused_for_one_reason_everywhere() {
         (opens(&|b| b.min = 4), "minimum"),
         (opens(&|b| b.slots = 0), "slots"),
         (opens(&|_| ()), "no_order"),
+        (buys(&|b| b.units = 0), "units"),
+        (buys(&|b| b.offers.reverse()), "offers"),
+        (buys(&|b| b.offers[1] = b.offers[0]), "offers"),
+        (buys(&|b| b.slots = 101), "firm_slots"),
+        (buys(&|b| b.limit = credits(1_000_000)), "funds"),
+        (buys(&|b| b.class = strange), "no_class"),
+        (commit, "no_class"),
+    ];
+    agree(&world, cases);
+}
+
+#[test]
+fn bad_reservations_are_refused_for_one_reason_everywhere() {
+    let world = World::new();
+    let reserves = |change: &dyn Fn(&mut Reservation)| {
+        let mut wish = wish(&world, 2, 1, (3, 9), 100);
+        change(&mut wish);
+        EntryBody::Open(Open {
+            commit: EntryId([1; 32]),
+            wish: wish.into(),
+            salt: [2; 32],
+        })
+    };
+    let cases = [
         (reserves(&|r| r.groups.clear()), "groups"),
         (
             reserves(&|r| r.groups[0].offers = vec![OfferId([1; 32]); 2]),
@@ -107,17 +131,6 @@ fn bad_orders_are_refused_for_one_reason_everywhere() {
             "channels",
         ),
         (reserves(&|_| ()), "no_order"),
-        (buys(&|b| b.units = 0), "units"),
-        (buys(&|b| b.offers.reverse()), "offers"),
-        (buys(&|b| b.offers[1] = b.offers[0]), "offers"),
-        (buys(&|b| b.slots = 101), "firm_slots"),
-        (buys(&|b| b.limit = credits(1_000_000)), "funds"),
-        (buys(&|b| b.class = strange), "no_class"),
-        (commit, "no_class"),
     ];
-    for (body, word) in cases {
-        let signed = signed(&world, body);
-        assert_eq!(at_admission(&world, signed.clone()), word);
-        assert_eq!(in_a_block(&world, signed), word);
-    }
+    agree(&world, cases);
 }

@@ -165,6 +165,17 @@ fn what_cannot_be_reserved_is_refused() {
         let open = world.open(2, &commit, &bad);
         assert_eq!(world.refused(open), Refusal::Reservation(why));
     }
+    let unfunded = wish(&world, 1, 1, (2, 9), START as u64 + 1);
+    let commit = world.commit(2, &unfunded, 1);
+    world.all(vec![commit.clone()]);
+    world.until(16);
+    let open = world.open(2, &commit, &unfunded);
+    assert!(matches!(world.refused(open), Refusal::Funds { .. }));
+}
+
+#[test]
+fn what_cannot_be_sold_ahead_is_refused() {
+    let mut world = four_units();
     let dear = world.reservable(4, 2, 1, 11);
     let why = Unbookable::ReserveAbovePosted {
         reserve: 11,
@@ -180,12 +191,6 @@ fn what_cannot_be_reserved_is_refused() {
             ..
         }
     ));
-    let unfunded = wish(&world, 1, 1, (2, 9), START as u64 + 1);
-    let commit = world.commit(2, &unfunded, 1);
-    world.all(vec![commit.clone()]);
-    world.until(16);
-    let open = world.open(2, &commit, &unfunded);
-    assert!(matches!(world.refused(open), Refusal::Funds { .. }));
 }
 
 #[test]

@@ -338,7 +338,7 @@ fn refused_reservations() -> Vec<Case> {
     ]
 }
 
-fn accepted() -> Vec<Case> {
+fn accepted_reservations() -> Vec<Case> {
     let most_reserved = |r: &mut Reservation| {
         r.groups
             .resize(limits::RESERVATION_GROUPS, r.groups[1].clone());
@@ -351,6 +351,16 @@ fn accepted() -> Vec<Case> {
             high: u32::MAX,
         });
     };
+    vec![
+        ("the largest reservation", reserve(most_reserved)),
+        (
+            "the largest appeal for a reservation",
+            appeal(reserve(most_reserved), limits::VALIDATORS as u8 / 3 + 1),
+        ),
+    ]
+}
+
+fn accepted() -> Vec<Case> {
     let most_offered = |o: &mut OfferTerms| {
         (o.units, o.reserve) = (limits::OFFER_UNITS, Price::MAX);
         (o.buy_price, o.label) = (Some(Price::MAX), u32::MAX);
@@ -400,11 +410,6 @@ fn accepted() -> Vec<Case> {
             "the largest appeal",
             appeal(open(most_bid), limits::VALIDATORS as u8 / 3 + 1),
         ),
-        ("the largest reservation", reserve(most_reserved)),
-        (
-            "the largest appeal for a reservation",
-            appeal(reserve(most_reserved), limits::VALIDATORS as u8 / 3 + 1),
-        ),
         ("any tip", EntryBody::RegisterBeacon { tip }),
         ("any label", EntryBody::WithdrawOffer { label: u32::MAX }),
         ("any delivery", EntryBody::Deliver { lease }),
@@ -438,7 +443,7 @@ fn each_rule_of_each_kind_refuses() {
 
 #[test]
 fn the_edges_of_each_range_are_inside() {
-    for (case, body) in accepted() {
+    for (case, body) in accepted().into_iter().chain(accepted_reservations()) {
         let signed = entry::signed(body, SIGNER);
         let wellformed = receive(&signed).expect(case);
         assert_eq!(

@@ -10,7 +10,7 @@ use crate::api::types::{Ahead, How, Prospect, Start, Wish};
 use crate::api::{ApiError, ErrorCode};
 
 /// As soon as there is room, on any offers.
-pub(super) const ANY: Ahead = Ahead {
+const ANY: Ahead = Ahead {
     groups: Vec::new(),
     from: Start::In(0),
     until: None,
