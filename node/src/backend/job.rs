@@ -153,10 +153,9 @@ fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
     let (max_price, budget, how) = terms(&order.terms, order.slots, slot_ms);
     let budget = match &order.terms {
         Terms::Contract(wish) => wish.terms_for(order).lock().unwrap_or(Credits::MAX),
-        Terms::Sealed { .. }
-        | Terms::Buy { .. }
-        | Terms::Deadline { .. }
-        | Terms::Reserve(_) => budget,
+        Terms::Sealed { .. } | Terms::Buy { .. } | Terms::Deadline { .. } | Terms::Reserve(_) => {
+            budget
+        }
     };
     let (now, reason) = situation(state, agent).judge();
     let milestones = agent.milestones();

@@ -144,7 +144,11 @@ mod tests {
         for (low, high, legal) in [(3, 3, true), (0, 63, true), (0, 64, false), (4, 3, false)] {
             channels.channels = Some(Channels { low, high });
             let flaw = Err(Flaw::Channels);
-            assert_eq!(channels.check(), if legal { Ok(()) } else { flaw }, "{low} to {high}");
+            assert_eq!(
+                channels.check(),
+                if legal { Ok(()) } else { flaw },
+                "{low} to {high}"
+            );
         }
     }
 

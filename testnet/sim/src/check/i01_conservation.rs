@@ -187,10 +187,7 @@ fn is_meant(posting: &Posting) -> bool {
         Reason::Compensation => matches!((posting.from, posting.to), (Escrow(_), Account(_))),
         // To the sellers, or to the bank where revenue is shared by all.
         Reason::Cancellation => {
-            matches!(
-                (posting.from, posting.to),
-                (Escrow(_), Account(_) | Bank)
-            )
+            matches!((posting.from, posting.to), (Escrow(_), Account(_) | Bank))
         }
         Reason::Release => {
             matches!(
