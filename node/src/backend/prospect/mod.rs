@@ -3,6 +3,7 @@
 
 mod ausubel;
 mod buy;
+mod deadline;
 
 use super::{Answer, NodeBackend};
 use crate::api::types::{How, Prospect, Want, Wish};
@@ -11,29 +12,30 @@ use crate::api::{ApiError, ErrorCode};
 impl NodeBackend {
     pub(super) async fn prospects_of(&self, wish: Wish) -> Answer<Vec<Prospect>> {
         Ok(vec![
-            self.or_why_not(How::BID, self.auction_prospect(&wish).await)?,
-            self.or_why_not(How::Buy, self.buy_prospect(&wish).await)?,
+            or_why_not("ausubel", self.auction_prospect(&wish).await)?,
+            or_why_not("buy", self.buy_prospect(&wish).await)?,
+            or_why_not("deadline", self.deadline_prospect(&wish).await)?,
         ])
     }
+}
 
-    /// A mechanism that cannot serve the wish says why; what is wrong with the wish itself is an error.
-    fn or_why_not(&self, how: How, prospect: Answer<Prospect>) -> Answer<Prospect> {
-        match prospect {
-            Err(ApiError {
-                code: ErrorCode::NoMatch | ErrorCode::Refused,
-                message,
-                hint,
-                ..
-            }) => Ok(Prospect {
-                mechanism: how.name().to_owned(),
-                likely: None,
-                most: None,
-                odds: Some(0),
-                note: format!("{message}; {hint}"),
-                options: String::new(),
-            }),
-            other => other,
-        }
+/// A mechanism that cannot serve the wish says why; what is wrong with the wish itself is an error.
+fn or_why_not(mechanism: &str, prospect: Answer<Prospect>) -> Answer<Prospect> {
+    match prospect {
+        Err(ApiError {
+            code: ErrorCode::NoMatch | ErrorCode::Refused,
+            message,
+            hint,
+            ..
+        }) => Ok(Prospect {
+            mechanism: mechanism.to_owned(),
+            likely: None,
+            most: None,
+            odds: Some(0),
+            note: format!("{message}; {hint}"),
+            options: String::new(),
+        }),
+        other => other,
     }
 }
 
