@@ -16,7 +16,7 @@ fn the_definition_is_sound() {
 fn accepted_lines() {
     for line in [
         "gridbay run -n 4 --max-price 10 --time 30m -- ./program args",
-        "gridbay run --array 4 --buy --budget 5 --class small --name x --detach prog -n 3",
+        "gridbay run --nodes 4 --buy --budget 5 --class small --name x --detach prog -n 3",
         "gridbay run --input a --input b:c --output d --env A=1 -o json -- prog",
         "gridbay run --provider a --jobs 100 --value 2 --penalty 0.5 --hold 1h --decay 30m --alpha 1.5 --beta 2 --window 2h -t 10m -- prog",
         "gridbay contract list --all",
@@ -50,6 +50,7 @@ fn refused_lines() {
         "gridbay run",
         "gridbay run -n 0 prog",
         "gridbay run -n 4 --array 4 prog",
+        "gridbay run --array 4 --buy prog",
         "gridbay run --time soon prog",
         "gridbay run --provider a --jobs 4 prog",
         "gridbay run --jobs 4 --value 1 prog",

@@ -91,7 +91,7 @@ mod tests {
             assert_eq!(json["mechanism"], how.name());
             assert_eq!(serde_json::from_value::<How>(json).unwrap(), how);
         }
-        let strange = serde_json::json!({"mechanism": "buy", "divisible": true});
+        let strange = serde_json::json!({"mechanism": "ausubel", "divisible": true, "limit": 1});
         assert!(serde_json::from_value::<How>(strange).is_err());
         let strange = serde_json::json!({"mechanism": "contract", "provider": "b"});
         assert!(serde_json::from_value::<How>(strange).is_err());
