@@ -327,58 +327,63 @@ pub(crate) fn check_pots(world: &World) {
     }
 }
 
+/// Name of the kind of an effect, which is checked by itself on the way.
+fn kind(world: &World, memory: &mut Memory, effect: &Effect) -> &'static str {
+    match effect {
+        Effect::Posting(p) => {
+            assert!(p.amount > credits(0) && p.from != p.to);
+            let pooled = world.state.policy().bank.pools_revenue();
+            let units = p.reason == Reason::Earning && matches!(p.from, Purse::Class(_));
+            assert!(!(pooled && units), "units earn for all");
+            posted(p.reason)
+        }
+        Effect::Clearing(record) => {
+            check_record(record);
+            "clearing"
+        }
+        Effect::Buy(buy) if buy.displaced.is_empty() => "buy",
+        Effect::Buy(_) => "preemption",
+        Effect::Planning(planning) => {
+            deadline::check_planning(planning);
+            "planning"
+        }
+        Effect::Contract(event) => contracts::kind(event),
+        Effect::Order { end, .. } => match end {
+            OrderEnd::Excused => "excused",
+            OrderEnd::Waived => "waived",
+            OrderEnd::NotOpened => "forfeited",
+            OrderEnd::Missed => "missed",
+            _ => "order",
+        },
+        Effect::Lease(LeaseEvent::Ended { lease, .. }) => {
+            assert!(memory.leases.remove(lease).is_some());
+            "end"
+        }
+        Effect::Lease(LeaseEvent::Started(terms)) => {
+            assert!(
+                memory
+                    .leases
+                    .insert(terms.lease, terms.shares.clone())
+                    .is_none()
+            );
+            "start"
+        }
+        Effect::Lease(LeaseEvent::Renewed(terms)) => {
+            assert!(
+                memory
+                    .leases
+                    .insert(terms.lease, terms.shares.clone())
+                    .is_some()
+            );
+            "renewal"
+        }
+    }
+}
+
 fn check(world: &World, memory: &mut Memory, effects: &[Effect]) {
     check_pots(world);
     for effect in effects {
-        let kind = match effect {
-            Effect::Posting(p) => {
-                assert!(p.amount > credits(0) && p.from != p.to);
-                let pooled = world.state.policy().bank.pools_revenue();
-                let units = p.reason == Reason::Earning && matches!(p.from, Purse::Class(_));
-                assert!(!(pooled && units), "units earn for all");
-                posted(p.reason)
-            }
-            Effect::Clearing(record) => {
-                check_record(record);
-                "clearing"
-            }
-            Effect::Buy(buy) if buy.displaced.is_empty() => "buy",
-            Effect::Buy(_) => "preemption",
-            Effect::Planning(planning) => {
-                deadline::check_planning(planning);
-                "planning"
-            }
-            Effect::Contract(event) => contracts::kind(event),
-            Effect::Order { end, .. } => match end {
-                OrderEnd::Excused => "excused",
-                OrderEnd::Waived => "waived",
-                OrderEnd::NotOpened => "forfeited",
-                OrderEnd::Missed => "missed",
-                _ => "order",
-            },
-            Effect::Lease(LeaseEvent::Ended { lease, .. }) => {
-                assert!(memory.leases.remove(lease).is_some());
-                "end"
-            }
-            Effect::Lease(LeaseEvent::Started(terms)) => {
-                assert!(
-                    memory
-                        .leases
-                        .insert(terms.lease, terms.shares.clone())
-                        .is_none()
-                );
-                "start"
-            }
-            Effect::Lease(LeaseEvent::Renewed(terms)) => {
-                assert!(
-                    memory
-                        .leases
-                        .insert(terms.lease, terms.shares.clone())
-                        .is_some()
-                );
-                "renewal"
-            }
-        };
+        let kind = kind(world, memory, effect);
         *memory.served.entry(kind).or_default() += 1;
     }
     let mut held: BTreeMap<OfferId, u32> = BTreeMap::new();
