@@ -325,6 +325,32 @@ async fn check_proof(world: &World, won: &AuctionSummary) {
     assert_eq!(clearing.height, won.height);
 }
 
+/// What the mechanisms say to a wish for the two units that are left.
+async fn check_prospects(backend: &NodeBackend) {
+    let wish = Wish {
+        class: None,
+        nodes: 2,
+        seconds: 4,
+        within_seconds: None,
+        budget: None,
+    };
+    let prospects = backend.prospects(wish.clone()).await.unwrap();
+    let of = |name: &str| prospects.iter().find(|p| p.mechanism == name).unwrap();
+    let (bid, buy) = (of("ausubel"), of("buy"));
+    // Each clearing so far had two units left over at the reserve.
+    assert_eq!(bid.odds, Some(100), "{bid:?}");
+    assert!(bid.options.starts_with("-n 2 --max-price "), "{bid:?}");
+    assert!(bid.likely.unwrap() <= bid.most.unwrap(), "{bid:?}");
+    assert_eq!(buy.odds, Some(100), "two are free: {buy:?}");
+    assert!(buy.likely > bid.likely, "{prospects:?}");
+    let poor = Wish {
+        budget: Some(credits("0.000001")),
+        ..wish
+    };
+    let prospects = backend.prospects(poor).await.unwrap();
+    assert!(prospects.iter().all(|p| p.odds == Some(0)), "{prospects:?}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn an_order_wins_an_auction_that_strangers_can_check() {
     let world = world().await;
@@ -360,28 +386,7 @@ async fn an_order_wins_an_auction_that_strangers_can_check() {
         (prices[0].units_leased, prices[0].buy),
         (2, Some(credits("2")))
     );
-    let wish = Wish {
-        class: None,
-        nodes: 2,
-        seconds: 4,
-        within_seconds: None,
-        budget: None,
-    };
-    let prospects = backend.prospects(wish.clone()).await.unwrap();
-    let of = |name: &str| prospects.iter().find(|p| p.mechanism == name).unwrap();
-    let (bid, buy) = (of("ausubel"), of("buy"));
-    // Each clearing so far had two units left over at the reserve.
-    assert_eq!(bid.odds, Some(100), "{bid:?}");
-    assert!(bid.options.starts_with("-n 2 --max-price "), "{bid:?}");
-    assert!(bid.likely.unwrap() <= bid.most.unwrap(), "{bid:?}");
-    assert_eq!(buy.odds, Some(100), "two are free: {buy:?}");
-    assert!(buy.likely > bid.likely, "{prospects:?}");
-    let poor = Wish {
-        budget: Some(credits("0.000001")),
-        ..wish
-    };
-    let prospects = backend.prospects(poor).await.unwrap();
-    assert!(prospects.iter().all(|p| p.odds == Some(0)), "{prospects:?}");
+    check_prospects(backend).await;
 
     let why = backend.why(id.clone()).await.unwrap();
     assert!(
