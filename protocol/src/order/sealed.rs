@@ -12,7 +12,7 @@ pub struct Commit {
     pub class: ClassId,
     /// The seal.
     pub seal: Hash32,
-    /// Size bracket: the bid asks for at most `2^bracket` units, 0 to [`limits::BRACKET`].
+    /// Size bracket: the bid asks for at most `2^bracket` units, 0 to [`BRACKET`](crate::limits::BRACKET).
     pub bracket: u8,
 }
 
