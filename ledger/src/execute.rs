@@ -8,9 +8,9 @@
 
 use crate::admit::Admitted;
 use crate::bank::figures;
+use crate::block_refusal::BlockRefusal;
 use crate::checked::CheckedBlock;
 use crate::records::RecordChanges;
-use crate::refusal::BlockRefusal;
 use crate::roots;
 use crate::state::{CHAIN, Chain, State};
 use crate::tree::TreeDelta;

@@ -9,7 +9,7 @@ use crate::tree::{Proof, Tree};
 use gridbay_protocol::bank::Standing;
 use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::class::Class;
-use gridbay_protocol::genesis::{Genesis, GenesisError, Policy};
+use gridbay_protocol::genesis::{Genesis, GenesisError, Member, Policy};
 use gridbay_protocol::ids::{AccountId, BlockId, ClassId, Hash32, NetworkId, ValidatorId};
 use gridbay_protocol::payment::Purse;
 use gridbay_protocol::units::Credits;
@@ -103,29 +103,10 @@ impl State {
                 standing: genesis.standing(member),
             };
             members.insert(id, founder);
-            let account = Account {
-                keys: member.keys.clone(),
-                sponsor: id,
-                credit_line: member.credit_line,
-                opened: 0,
-            };
-            records.accounts.insert(id, account);
-            for key in &member.keys {
-                if records.keys.insert(key.key, id).is_some() {
-                    return Err(GenesisError::Invalid("list of members' keys".into()));
-                }
-            }
+            enter(&mut records, id, member)?;
             minted = minted
                 .checked_add(member.endowment)
                 .ok_or_else(|| GenesisError::Invalid("sum of endowments".into()))?;
-            if member.endowment > Credits::ZERO {
-                let micros = member.endowment.micros() as i64;
-                records.purses.insert(Purse::Account(id), micros);
-            }
-            if let Some(validator) = &member.validator {
-                let id = gridbay_protocol::validator::validator_id(&validator.key);
-                records.beacons.insert(id, validator.beacon_tip);
-            }
         }
         let chain = Chain {
             height: 0,
@@ -243,4 +224,29 @@ impl State {
         self.tip = delta.block;
         self.blocks.append(delta.block.0);
     }
+}
+
+/// Enters a founding member with its account, keys, money and beacon.
+fn enter(records: &mut Records, id: AccountId, member: &Member) -> Result<(), GenesisError> {
+    let account = Account {
+        keys: member.keys.clone(),
+        sponsor: id,
+        credit_line: member.credit_line,
+        opened: 0,
+    };
+    records.accounts.insert(id, account);
+    for key in &member.keys {
+        if records.keys.insert(key.key, id).is_some() {
+            return Err(GenesisError::Invalid("list of members' keys".into()));
+        }
+    }
+    if member.endowment > Credits::ZERO {
+        let micros = member.endowment.micros() as i64;
+        records.purses.insert(Purse::Account(id), micros);
+    }
+    if let Some(validator) = &member.validator {
+        let id = gridbay_protocol::validator::validator_id(&validator.key);
+        records.beacons.insert(id, validator.beacon_tip);
+    }
+    Ok(())
 }

@@ -42,8 +42,8 @@ pub const ORDERS_PER_ACCOUNT_CLASS: usize = 16;
 /// which twice as many would exceed.
 pub const ORDERS_PER_CLASS: usize = 10_000;
 /// Live bids of one class that take no less than several units at once. Among them the best allocation is
-/// sought over tables of bids times units: at this limit, and with the sponsor rule, in about 100 ms, so that a block
-/// of a local network (250 ms) is not held up. Twice as many would take a whole block.
+/// sought over tables of bids times units: at this limit, and with the sponsor rule, in 60 to 140 ms, so that a block
+/// of a local network (250 ms) is not held up. Twice as many could take a whole one.
 pub const ALL_OR_NONE_PER_CLASS: usize = 512;
 /// What a bid counts towards [`ALL_OR_NONE_PER_CLASS`] that takes no less than several units, but not always all of them:
 /// every number of units that it would take is one more alternative, which costs up to twelve times as much.

@@ -42,6 +42,22 @@ fn plan_is_the_best(planning: &Planning) {
     assert_eq!(Some(revenue), best(&jobs, planning.capacity.into(), 0));
 }
 
+/// Counts jobs served, cancelled and refused; none may be missed.
+fn count(effects: &[Effect], seen: &mut [u32; 3]) {
+    for effect in effects {
+        let Effect::Order { end, .. } = effect else {
+            continue;
+        };
+        match end {
+            OrderEnd::Missed => panic!("a job was missed"),
+            OrderEnd::Served => seen[0] += 1,
+            OrderEnd::Cancelled => seen[1] += 1,
+            OrderEnd::NoGain | OrderEnd::NoRoom => seen[2] += 1,
+            _ => {}
+        }
+    }
+}
+
 /// What a run saw: jobs served, cancelled and refused.
 fn run(seed: u64) -> [u32; 3] {
     let mut dice = Dice(seed);
@@ -95,27 +111,7 @@ fn run(seed: u64) -> [u32; 3] {
                 }
             }
         }
-        for effect in &effects {
-            match effect {
-                Effect::Order {
-                    end: OrderEnd::Missed,
-                    ..
-                } => panic!("missed with seed {seed}"),
-                Effect::Order {
-                    end: OrderEnd::Served,
-                    ..
-                } => seen[0] += 1,
-                Effect::Order {
-                    end: OrderEnd::Cancelled,
-                    ..
-                } => seen[1] += 1,
-                Effect::Order {
-                    end: OrderEnd::NoGain | OrderEnd::NoRoom,
-                    ..
-                } => seen[2] += 1,
-                _ => {}
-            }
-        }
+        count(&effects, &mut seen);
     }
     seen
 }

@@ -54,6 +54,7 @@ fn refused_lines() {
         "gridbay run -n 4 --array 4 prog",
         "gridbay run --reserve --buy prog",
         "gridbay offer set --class small --units 4 --reserve 0.5 --mechanism barter",
+        "gridbay run --array 4 --buy prog",
         "gridbay run --time soon prog",
         "gridbay run --provider a --jobs 4 prog",
         "gridbay run --jobs 4 --value 1 prog",

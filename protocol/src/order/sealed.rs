@@ -17,7 +17,7 @@ pub struct Commit {
     pub class: ClassId,
     /// The seal.
     pub seal: Hash32,
-    /// Size bracket: the wish is for at most `2^bracket` units, 0 to [`crate::limits::BRACKET`].
+    /// Size bracket: the wish is for at most `2^bracket` units, 0 to [`BRACKET`](crate::limits::BRACKET).
     pub bracket: u8,
 }
 

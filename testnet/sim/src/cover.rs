@@ -26,7 +26,7 @@ pub const UNREACHED: &[(&str, &str, &str)] = &[
     (
         "Refusal",
         "AllOrNoneQuota",
-        "takes 1,024 opened bids of one class, of 64 accounts with 16 each",
+        "takes 512 opened bids of one class, of 32 accounts with 16 each",
     ),
     (
         "Refusal",
@@ -47,6 +47,16 @@ pub const RARE: &[(&str, &str, &str)] = &[
         "Reason",
         "Cancellation",
         "takes a cancellation in the few slots between a booking and its beginning",
+    ),
+    (
+        "Reason",
+        "Arrears",
+        "takes an account that freezes more than it leaves free when a tax falls due",
+    ),
+    (
+        "Refusal",
+        "JobQuota",
+        "takes four live jobs of one account at one offer, or twelve of all",
     ),
     (
         "Refusal",

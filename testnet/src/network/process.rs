@@ -129,7 +129,13 @@ mod tests {
     #[test]
     fn a_process_is_known_by_more_than_its_number() {
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
-        let found = Process::look(child.id() as i32).unwrap();
+        // A process that has just begun has no command line for a moment.
+        let found = (0..500).find_map(|_| {
+            let found = Process::look(child.id() as i32);
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            found.filter(|found| !found.command.is_empty())
+        });
+        let found = found.unwrap();
         assert_eq!(found.command, ["sleep", "60"]);
         let mut other = found.clone();
         other.started += 1;

@@ -44,10 +44,10 @@ impl Provider {
             let mut coming: Vec<_> = offered.iter().filter(of_class).collect();
             coming.sort_unstable_by_key(|(id, c)| (c.terms.first, **id));
             // Some in each block, by turns: proposals cost others little.
-            let turn = (state.height() as usize).wrapping_mul(WEIGHED);
-            let turn = turn.checked_rem(coming.len()).unwrap_or(0);
-            let by = if coming.len() > WEIGHED { turn } else { 0 };
-            coming.rotate_left(by);
+            if coming.len() > WEIGHED {
+                let turn = (state.height() as usize).wrapping_mul(WEIGHED) % coming.len();
+                coming.rotate_left(turn);
+            }
             coming.truncate(WEIGHED);
             for (id, contract) in coming {
                 let bond = contract.terms.bond().unwrap_or(Credits::MAX);

@@ -3,6 +3,7 @@
 
 mod ausubel;
 mod buy;
+mod deadline;
 mod reservation;
 
 use super::{Answer, NodeBackend};
@@ -15,6 +16,7 @@ impl NodeBackend {
             or_why_not("ausubel", self.auction_prospect(&wish).await)?,
             or_why_not("buy", self.buy_prospect(&wish).await)?,
             or_why_not("reservation", self.reservation_prospect(&wish).await)?,
+            or_why_not("deadline", self.deadline_prospect(&wish).await)?,
         ])
     }
 }

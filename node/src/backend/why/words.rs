@@ -11,26 +11,44 @@ fn sentence(end: OrderEnd) -> String {
     format!("{}{}.", words[..1].to_uppercase(), &words[1..])
 }
 
+/// What only a job by a deadline, or one under contract, can come to.
+fn of_mechanism(f: &Facts) -> Option<String> {
+    Some(match (f.state, f.reason?) {
+        (_, JobReason::Paused) => {
+            "Its seller has taken it and gives its nodes of this slot to more urgent jobs.".into()
+        }
+        (JobState::Requeued, JobReason::Undelivered) if f.deadline.is_some() => {
+            "Its seller did not deliver in this slot, and still owes the work.".into()
+        }
+        (_, JobReason::NoGain) => sentence(OrderEnd::NoGain),
+        (_, JobReason::NoRoom) => sentence(OrderEnd::NoRoom),
+        (_, JobReason::Unstaked) => sentence(OrderEnd::Unstaked),
+        (_, JobReason::Missed) => {
+            "Its seller failed to do it by its hard deadline: it cost nothing, and his bond came with it.".into()
+        }
+        (JobState::Bidding, JobReason::NotSigned) => {
+            "Its contract is proposed; the provider has not signed yet.".into()
+        }
+        (_, JobReason::NotSigned) => {
+            "The provider did not sign the contract: it does not fit, or does not pay.".into()
+        }
+        (_, JobReason::Settled) => {
+            "Its contract was settled before all its jobs had been requested.".into()
+        }
+        _ => return None,
+    })
+}
+
 /// State and reason in one sentence.
 pub(super) fn summary(f: &Facts) -> String {
+    of_mechanism(f).unwrap_or_else(|| of_all(f))
+}
+
+/// What any order can come to.
+fn of_all(f: &Facts) -> String {
     let class = &f.class;
     match (f.state, f.reason) {
         (JobState::Queued, _) => "The order is on its way to the ledger.".into(),
-        (JobState::Bidding, None) if f.deadline.is_some() => {
-            format!("It asks its seller, who plans at the end of slot {}.", f.slot)
-        }
-        (_, Some(JobReason::Paused)) => {
-            "Its seller has taken it and gives its nodes of this slot to more urgent jobs.".into()
-        }
-        (JobState::Requeued, Some(JobReason::Undelivered)) if f.deadline.is_some() => {
-            "Its seller did not deliver in this slot, and still owes the work.".into()
-        }
-        (_, Some(JobReason::NoGain)) => sentence(OrderEnd::NoGain),
-        (_, Some(JobReason::NoRoom)) => sentence(OrderEnd::NoRoom),
-        (_, Some(JobReason::Unstaked)) => sentence(OrderEnd::Unstaked),
-        (_, Some(JobReason::Missed)) => {
-            "Its seller failed to do it by its hard deadline: it cost nothing, and his bond came with it.".into()
-        }
         (JobState::Bidding, Some(JobReason::Sealed)) => {
             format!(
                 "The bid is sealed; it is opened and competes in round {}.",
@@ -49,8 +67,11 @@ pub(super) fn summary(f: &Facts) -> String {
                 f.limit
             )
         }
-        (JobState::Bidding, Some(JobReason::NotSigned)) => {
-            "Its contract is proposed; the provider has not signed yet.".into()
+        (JobState::Bidding, None) if f.deadline.is_some() => {
+            format!(
+                "It asks its seller, who plans at the end of slot {}.",
+                f.slot
+            )
         }
         (JobState::Bidding, _) => format!("It waits for the close of round {}.", f.round),
         (JobState::Requeued, Some(JobReason::Preempted)) => {
@@ -96,12 +117,6 @@ pub(super) fn summary(f: &Facts) -> String {
         (_, Some(JobReason::Refused)) => {
             let word = f.refusal.as_deref().unwrap_or("refused");
             format!("The ledger did not take its order: {word}.")
-        }
-        (_, Some(JobReason::NotSigned)) => {
-            "The provider did not sign the contract: it does not fit, or does not pay.".into()
-        }
-        (_, Some(JobReason::Settled)) => {
-            "Its contract was settled before all its jobs had been requested.".into()
         }
         (state, _) => format!("It is {}.", state.name()),
     }

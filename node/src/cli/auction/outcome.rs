@@ -130,7 +130,9 @@ pub(super) fn clearing(record: &ClearingRecord) -> Result<(), OutcomeError> {
 /// Runs the mechanism over the record's input and compares.
 fn recompute(record: &ClearingRecord) -> Result<(), OutcomeError> {
     let supply: u64 = record.offers.iter().map(|o| u64::from(o.units)).sum();
-    let supply = u32::try_from(supply).map_err(|_| OutcomeError::Range)?;
+    let supply = u32::try_from(supply).ok();
+    let supply = supply.filter(|units| *units <= pool::UNITS_MAX);
+    let supply = supply.ok_or(OutcomeError::Input)?;
     let offers = record.offers.iter().map(|o| pool::Offer {
         id: o.offer,
         units: o.units,

@@ -97,3 +97,47 @@ pub(super) fn refuse(said: &DeadlineQuote) -> Result<(), CliError> {
     let (why, next) = why.rsplit_once("; ").unwrap_or((why, "ask another seller"));
     Err(CliError::new(Exit::NO_MATCH, NOT_SENT, why, next))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gridbay_protocol::ids::{AccountId, OfferId};
+
+    fn said() -> DeadlineQuote {
+        let credits = |text: &str| text.parse::<Credits>().unwrap();
+        DeadlineQuote {
+            offer: OfferId([1; 32]),
+            seller: AccountId([2; 32]),
+            node_slots: 40,
+            soft_seconds: 1_800,
+            hard_seconds: 7_200,
+            pay: credits("5"),
+            late_pay: credits("1.5"),
+            bond: credits("1.25"),
+            done_seconds: Some(1_200),
+            price: Some(credits("5")),
+            refused: None,
+        }
+    }
+
+    #[test]
+    fn one_line_says_what_it_pays_and_whether_it_would_be_taken() {
+        let taken = line(&said());
+        assert!(
+            taken.starts_with("pays 5 credits if done within "),
+            "{taken}"
+        );
+        assert!(taken.contains("falling to 1.5 at ") && taken.contains("nothing after it"));
+        assert!(taken.contains("for 5 and stake 1.25 on it"), "{taken}");
+        assert!(refuse(&said()).is_ok());
+        let none = DeadlineQuote {
+            done_seconds: None,
+            price: None,
+            refused: Some("it has no room; accept a later deadline".into()),
+            ..said()
+        };
+        assert!(line(&none).ends_with("would not take it now"));
+        let refused = refuse(&none).unwrap_err().to_string();
+        assert!(refused.contains("no room"), "{refused}");
+    }
+}

@@ -278,11 +278,14 @@ fn end_line(record: &JobRecord) -> String {
     let reason = record
         .reason
         .map_or(String::new(), |r| format!(" ({})", r.name()));
-    let mut line = format!(
-        "{}{reason}, paid {} credits",
-        record.state.name(),
-        record.paid
-    );
+    let paid = match record.how {
+        // The order ends, and pays, with the slot in which its last task did.
+        How::Deadline { .. } if record.state == JobState::Done && record.paid == Credits::ZERO => {
+            "pays when the slot ends".to_owned()
+        }
+        _ => format!("paid {} credits", record.paid),
+    };
+    let mut line = format!("{}{reason}, {paid}", record.state.name());
     if let (Some(from), Some(to)) = (record.running_ms, record.ended_ms) {
         let waited = from.saturating_sub(record.accepted_ms);
         line += &format!(

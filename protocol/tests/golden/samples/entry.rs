@@ -190,6 +190,28 @@ pub(crate) fn receipts(entry: EntryId) -> Vec<SignedReceipt> {
     vec![receipt(0), receipt(1)]
 }
 
+fn offers() -> [(&'static str, EntryBody); 5] {
+    [
+        ("set_offer.firm", offer(Reclaim::None)),
+        ("set_offer.reservation", offer_under(Primary::Reservation)),
+        (
+            "set_offer.deadline",
+            offer_under(Primary::Deadline(DEADLINE)),
+        ),
+        ("set_offer.share", offer_under(Primary::Share(POOL))),
+        ("set_offer.notice", offer(Reclaim::Notice(300))),
+    ]
+    .map(|(name, terms)| (name, EntryBody::SetOffer(terms)))
+}
+fn deadlines() -> [(&'static str, EntryBody); 3] {
+    [
+        ("deadline.linear", Shape::Linear),
+        ("deadline.convex", Shape::Convex),
+        ("deadline.concave", Shape::Concave),
+    ]
+    .map(|(name, shape)| (name, EntryBody::Deadline(deadline::order(shape))))
+}
+
 /// All samples by name; names begin with the name of the kind.
 pub(crate) fn all() -> Vec<(&'static str, SignedEntry)> {
     let open_direct = EntryBody::OpenAccount {
@@ -240,23 +262,6 @@ pub(crate) fn all() -> Vec<(&'static str, SignedEntry)> {
         ("open_account.granted", open_granted),
         ("register_beacon", EntryBody::RegisterBeacon { tip }),
         ("transfer", transfer),
-        ("set_offer.firm", EntryBody::SetOffer(offer(Reclaim::None))),
-        (
-            "set_offer.reservation",
-            EntryBody::SetOffer(offer_under(Primary::Reservation)),
-        ),
-        (
-            "set_offer.deadline",
-            EntryBody::SetOffer(offer_under(Primary::Deadline(DEADLINE))),
-        ),
-        (
-            "set_offer.share",
-            EntryBody::SetOffer(offer_under(Primary::Share(POOL))),
-        ),
-        (
-            "set_offer.notice",
-            EntryBody::SetOffer(offer(Reclaim::Notice(300))),
-        ),
         ("withdraw_offer", EntryBody::WithdrawOffer { label: 7 }),
         ("deliver", EntryBody::Deliver { lease }),
         ("fail", EntryBody::Fail { lease }),
@@ -267,21 +272,11 @@ pub(crate) fn all() -> Vec<(&'static str, SignedEntry)> {
         ("buy.anywhere", EntryBody::Buy(anywhere)),
         ("buy.named", EntryBody::Buy(buy())),
         ("appeal", EntryBody::Appeal(Box::new(appeal))),
-        (
-            "deadline.linear",
-            EntryBody::Deadline(deadline::order(Shape::Linear)),
-        ),
-        (
-            "deadline.convex",
-            EntryBody::Deadline(deadline::order(Shape::Convex)),
-        ),
-        (
-            "deadline.concave",
-            EntryBody::Deadline(deadline::order(Shape::Concave)),
-        ),
     ];
     bodies
         .into_iter()
+        .chain(offers())
+        .chain(deadlines())
         .chain(contracts())
         .map(|(name, body)| {
             let by_token = name == "open_account.granted";

@@ -141,7 +141,7 @@ impl Plans {
                 Effect::Posting(p) => {
                     let Some(order) = p.order else { continue };
                     let what = match (p.reason, p.from) {
-                        (Reason::Earning, Purse::Escrow(_)) => "pay",
+                        (Reason::Earning | Reason::Revenue, Purse::Escrow(_)) => "pay",
                         (Reason::Bond, _) => "stake",
                         (Reason::Damages, _) => "damages",
                         _ => continue,

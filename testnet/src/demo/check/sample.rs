@@ -38,7 +38,7 @@ pub(crate) fn good() -> Evidence {
         .push((JobState::Requeued, Some(JobReason::Preempted)));
     orders[1].record.preemptions = 1;
     orders.push(vain(3));
-    orders.push(patient(4));
+    orders.push(patient(7));
     Evidence {
         orders,
         accounts: accounts(),
@@ -197,7 +197,7 @@ fn accounts() -> Vec<Account> {
             account.movements.push(Movement {
                 reason: *reason,
                 amount: Signed(*amount),
-                order: Some(id(4)),
+                order: Some(id(7)),
                 ..account.movements[0].clone()
             });
         }

@@ -2,6 +2,7 @@
 //! and the money comes to rest.
 
 use super::super::stage::Stage;
+use crate::market;
 use gridbay_node::api::types::{Balance, JobRecord};
 use gridbay_protocol::units::Credits;
 use std::time::{Duration, Instant};
@@ -34,6 +35,8 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
     at_rest(stage).await?;
     for order in &mut stage.orders {
         let client = stage.network.node(order.wish.buyer).client();
+        // A job by a deadline pays when its slot ends, after its last task did.
+        order.record = market::job(client, &order.record.id).await?;
         if !order.record.exits.is_empty() {
             order.fetch(client).await?;
         }

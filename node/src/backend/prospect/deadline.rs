@@ -1,0 +1,107 @@
+//! A bag of tasks by a deadline: whether some seller's plan would take it now, and for what.
+//!
+//! The wish becomes as many tasks of a slot as it has node-slots, done by the time named, or within four times its length;
+//! the soft deadline lies half-way. It pays the budget, or twice the lowest reserve, and half of that when late.
+
+use super::super::deadline;
+use super::super::failure::no_account;
+use super::super::market::{Market, class_named, held};
+use super::super::{Answer, NodeBackend};
+use crate::api::types::{DeadlineQuote, How, Prospect, Want, Wish};
+use crate::api::{ApiError, ErrorCode};
+use gridbay_core::Core;
+use gridbay_ledger::State;
+use gridbay_protocol::limits;
+use gridbay_protocol::mechanism::deadline::Shape;
+use gridbay_protocol::offer::Primary;
+use gridbay_protocol::units::{Credits, Price};
+
+impl NodeBackend {
+    pub(super) async fn deadline_prospect(&self, wish: &Wish) -> Answer<Prospect> {
+        let wish = wish.clone();
+        self.query(move |core| prospect(core, &wish)).await?
+    }
+}
+
+fn prospect(core: &Core, wish: &Wish) -> Answer<Prospect> {
+    let state = core.state();
+    let account = core.account().ok_or_else(no_account)?;
+    let class = class_named(state, wish.class.as_deref())?;
+    let market = Market::of(state, class, &held(state));
+    let slot_ms = market.policy.slot_ms().max(1);
+    let reserve = reserve(state, &market).ok_or_else(|| {
+        let why = format!("nobody takes jobs by deadlines in class {}", market.name);
+        ApiError::new(ErrorCode::NoMatch, why, "see gridbay offer list")
+    })?;
+    let slots = (u64::from(wish.seconds) * 1_000).div_ceil(slot_ms);
+    let tasks = u64::from(wish.nodes).saturating_mul(slots);
+    let (Ok(tasks), true) = (u32::try_from(tasks), slot_ms >= 1_000) else {
+        return Err(too_large());
+    };
+    if tasks > limits::ORDER_UNITS {
+        return Err(too_large());
+    }
+    let least = reserve.times(u64::from(tasks) * 2).unwrap_or(Credits::MAX);
+    let pay = wish.budget.unwrap_or(least);
+    let hard = wish
+        .within_seconds
+        .unwrap_or(wish.seconds.saturating_mul(4))
+        .max(1);
+    let want = Want {
+        class: wish.class.clone(),
+        nodes: tasks,
+        max_price: None,
+        seconds: u32::try_from(slot_ms / 1_000).unwrap_or(u32::MAX),
+        budget: None,
+        how: How::Deadline {
+            soft_seconds: hard.div_ceil(2),
+            hard_seconds: hard,
+            pay,
+            late_pay: pay.share_floor(1, 2).unwrap_or(Credits::ZERO),
+            shape: Shape::Linear,
+            offer: None,
+            seller: None,
+        },
+    };
+    let plan = deadline::plan(state, &account, &want, &market)?;
+    let said = plan.deadline.ok_or_else(too_large)?;
+    Ok(Prospect {
+        mechanism: want.how.name().to_owned(),
+        likely: said.price,
+        most: Some(pay),
+        odds: Some(if said.refused.is_none() { 100 } else { 0 }),
+        note: note(&said),
+        options: format!(
+            "--array {tasks} --time {}s --soft {}s --hard {hard}s --pay {pay}",
+            want.seconds,
+            hard.div_ceil(2)
+        ),
+    })
+}
+
+/// The lowest reserve of those who plan.
+fn reserve(state: &State, market: &Market) -> Option<Price> {
+    let planned = state.offers().filter(|(_, offer)| {
+        let plans = matches!(offer.terms.mechanism, Primary::Deadline(_));
+        plans && offer.active && offer.terms.class == market.id
+    });
+    planned.map(|(_, offer)| offer.terms.reserve).min()
+}
+
+fn note(said: &DeadlineQuote) -> String {
+    match (&said.refused, said.done_seconds) {
+        (Some(why), _) => why.clone(),
+        (None, Some(seconds)) => format!(
+            "its seller would take it now and be done after {seconds} s; late it costs less, then nothing"
+        ),
+        (None, None) => "its seller would take it now".to_owned(),
+    }
+}
+
+fn too_large() -> ApiError {
+    ApiError::new(
+        ErrorCode::NoMatch,
+        "more tasks than an order may have",
+        "ask for fewer nodes or less time",
+    )
+}
