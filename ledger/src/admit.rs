@@ -117,6 +117,7 @@ fn role(body: &EntryBody) -> Option<Roles> {
         | EntryBody::Commit(_)
         | EntryBody::Open(_)
         | EntryBody::Buy(_)
-        | EntryBody::Appeal(_) => Some(Roles::TRADE),
+        | EntryBody::Appeal(_)
+        | EntryBody::Share(_) => Some(Roles::TRADE),
     }
 }

@@ -8,14 +8,15 @@
 //! 1. sealed bids of the round before, still not opened, leave the book (see `unopened`);
 //! 2. at a slot boundary the slot is settled (see `slot`);
 //! 3. bids that stood too long end;
-//! 4. every class is cleared (see `clear`);
-//! 5. waiting buys are decided, in the order that the beacon gives them (see `buy`);
-//! 6. changes of offers take effect (see `catalogue`).
+//! 4. at a slot boundary the pools are shared (see `share`);
+//! 5. every class is cleared (see `clear`);
+//! 6. waiting buys are decided, in the order that the beacon gives them (see `buy`);
+//! 7. changes of offers take effect (see `catalogue`).
 
 use crate::lease::Lease;
 use crate::order::Stage;
 use crate::work::Work;
-use crate::{book, buy, catalogue, clear, slot, tenancy, unopened};
+use crate::{book, buy, catalogue, clear, share, slot, tenancy, unopened};
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::ids::{OfferId, OrderId};
 use gridbay_protocol::lease::LeaseEnd;
@@ -44,6 +45,9 @@ fn close_round(work: &mut Work<'_>) {
         slot::turn(work);
     }
     time_out(work);
+    if work.closes_slot() {
+        share::divide(work);
+    }
     for class in &work.constitution.classes {
         clear::clear(work, &class.key.id());
     }
@@ -87,6 +91,7 @@ fn time_out(work: &mut Work<'_>) {
     let height = work.height();
     let late = waiting(work, |stage| match stage {
         Stage::Bid(bid) => bid.bid.stands_until < height,
+        Stage::Share(share) => share.claim.stands_until < height,
         _ => false,
     });
     for id in &late {

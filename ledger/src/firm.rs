@@ -15,7 +15,7 @@ use gridbay_protocol::units::Credits;
 fn agreed(order: &Order) -> Option<(Credits, Vec<ClearingOffer>)> {
     match &order.stage {
         Stage::Buy(buy) => Some((buy.price, buy.taken.clone())),
-        Stage::Sealed { .. } | Stage::Bid(_) => None,
+        Stage::Sealed { .. } | Stage::Bid(_) | Stage::Share(_) => None,
     }
 }
 

@@ -2,7 +2,8 @@
 
 use gridbay_protocol::clearing::ClearingOffer;
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId};
-use gridbay_protocol::order::{Bid, Buy};
+use gridbay_protocol::order::{Bid, Buy, Claim};
+use gridbay_protocol::sharing::Portion;
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +43,8 @@ pub enum Stage {
     Bid(Box<BidOrder>),
     /// A buy that waits for its decision, or runs if it has a lease.
     Buy(Box<BuyOrder>),
+    /// A claim on a pool that stands, or runs if it has a lease.
+    Share(Box<ShareOrder>),
 }
 
 /// A bid that was not opened. It is in the book no more; its deposit waits for an appeal.
@@ -101,6 +104,20 @@ pub struct BuyOrder {
     pub taken: Vec<ClearingOffer>,
 }
 
+/// A claim on a pool.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShareOrder {
+    /// What was asked.
+    pub claim: Claim,
+    /// What it may use in the running slot; `None` without a lease.
+    pub portion: Option<Portion>,
+    /// Paid so far, less refunds.
+    pub paid: Credits,
+    /// Full slots used.
+    pub slots_used: u32,
+}
+
 /// How many live orders a class has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -109,6 +126,8 @@ pub(crate) struct Crowd {
     pub(crate) orders: u64,
     /// Opened bids that are all-or-none.
     pub(crate) all_or_none: u64,
+    /// Claims on its pools.
+    pub(crate) claims: u64,
 }
 
 impl Order {
@@ -147,12 +166,39 @@ impl Order {
             _ => None,
         }
     }
+    /// The claim on a pool.
+    pub fn share(&self) -> Option<&ShareOrder> {
+        match &self.stage {
+            Stage::Share(share) => Some(share),
+            _ => None,
+        }
+    }
+    /// What its escrow must hold before it competes for a slot, and what may still be paid.
+    pub(crate) fn next_slot(&self) -> Option<(Credits, Credits)> {
+        match &self.stage {
+            Stage::Bid(bid) => Some((bid.slot_at_bid(), bid.budget_left())),
+            Stage::Share(share) => {
+                let left = share.claim.budget.saturating_sub(share.paid);
+                Some((share.claim.rate, left))
+            }
+            Stage::Sealed { .. } | Stage::Buy(_) => None,
+        }
+    }
+    /// What it has paid so far, if that counts for a budget.
+    pub(crate) fn paid_mut(&mut self) -> Option<&mut Credits> {
+        match &mut self.stage {
+            Stage::Bid(bid) => Some(&mut bid.paid),
+            Stage::Share(share) => Some(&mut share.paid),
+            Stage::Sealed { .. } | Stage::Buy(_) => None,
+        }
+    }
     /// The work hash that it names; `None` while it is sealed.
     pub fn work(&self) -> Option<Hash32> {
         match &self.stage {
             Stage::Sealed { .. } => None,
             Stage::Bid(bid) => Some(bid.bid.work),
             Stage::Buy(buy) => Some(buy.buy.work),
+            Stage::Share(share) => Some(share.claim.work),
         }
     }
     /// The most tasks that its job may have; 0 while it is sealed.
@@ -161,10 +207,11 @@ impl Order {
             Stage::Sealed { .. } => 0,
             Stage::Bid(bid) => bid.bid.units(),
             Stage::Buy(buy) => buy.buy.units,
+            Stage::Share(share) => share.claim.tasks,
         }
     }
     /// Whether it waits for another lease after one that others ended.
     pub(crate) fn stands_again(&self) -> bool {
-        matches!(self.stage, Stage::Bid(_)) && !self.exiting
+        matches!(self.stage, Stage::Bid(_) | Stage::Share(_)) && !self.exiting
     }
 }

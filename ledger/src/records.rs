@@ -87,6 +87,8 @@ tables! {
     book: (ClassId, AccountId, OrderId) => (),
     /// How many live orders there are by class; a class without any has no record.
     crowds: ClassId => Crowd,
+    /// Live claims by pool and account.
+    pools: (OfferId, AccountId) => OrderId,
     /// Bids that were not opened and wait for an appeal.
     unopened: OrderId => Unopened,
     /// First different auctioneers of a round whose bids can be opened now.

@@ -3,7 +3,7 @@
 //! 1. every pot is settled and the class purses are empty;
 //! 2. leases that ran the whole slot count it if all their units were acknowledged by its end;
 //! 3. leases end that were cancelled, have used all slots of their order, or were firm through this slot (as undelivered
-//!    if that is what they are);
+//!    if that is what they are); those of claims are answered anew by `share`;
 //! 4. firm leases pay for the next slot;
 //! 5. running bids fill their escrow up to one slot at the bid, or end.
 //!
@@ -27,6 +27,7 @@
 use crate::book;
 use crate::firm;
 use crate::market;
+use crate::order::Stage;
 use crate::pot::{Pot, PotOffer};
 use crate::purse::{self, post};
 use crate::share_out::{Payout, above_floors};
@@ -184,6 +185,10 @@ fn count_and_end(work: &mut Work<'_>, id: &LeaseId) {
     if let Some(bid) = order.bid_mut() {
         bid.slots_used += u32::from(counts);
         used_up |= bid.slots_used >= bid.bid.slots;
+    }
+    if let Stage::Share(share) = &mut order.stage {
+        share.slots_used += u32::from(counts);
+        used_up = share.slots_used >= share.claim.slots;
     }
     used_up &= !planted::is(Planted::LeaseNotEnded);
     if used_up && !delivered {

@@ -7,6 +7,7 @@ use crate::hash::{Domain, hash};
 use crate::ids::OrderId;
 use crate::lease::LeaseEvent;
 use crate::payment::Posting;
+use crate::sharing::Sharing;
 use serde::{Deserialize, Serialize};
 
 /// Why an order ended, or was refused, without (further) units.
@@ -43,6 +44,8 @@ pub enum Effect {
     Clearing(ClearingRecord),
     /// A buy was served.
     Buy(BuyRecord),
+    /// A pool was shared.
+    Sharing(Sharing),
     /// A lease changed.
     Lease(LeaseEvent),
     /// An order ended.

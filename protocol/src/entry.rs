@@ -11,7 +11,7 @@ use crate::ids::{AccountId, EntryId, Hash32, LeaseId, NetworkId, OrderId};
 use crate::invitation::SignedGrant;
 use crate::keys::{PublicKey, SecretKey, Signature};
 use crate::offer::OfferTerms;
-use crate::order::{Buy, Commit, Open};
+use crate::order::{Buy, Claim, Commit, Open};
 use crate::units::Credits;
 use serde::{Deserialize, Serialize};
 
@@ -95,6 +95,8 @@ pub enum EntryBody {
     Buy(Buy),
     /// Asks for the deposit of a bid whose opening was acknowledged and left out. Role: trade.
     Appeal(Box<Appeal>),
+    /// A claim on a pool. Role: trade.
+    Share(Claim),
 }
 
 impl EntryBody {
@@ -114,6 +116,7 @@ impl EntryBody {
             EntryBody::Open(_) => 10,
             EntryBody::Buy(_) => 11,
             EntryBody::Appeal(_) => 12,
+            EntryBody::Share(_) => 13,
         }
     }
     /// Name of the kind, as in logs and history.
@@ -132,6 +135,7 @@ impl EntryBody {
             EntryBody::Open(_) => "open",
             EntryBody::Buy(_) => "buy",
             EntryBody::Appeal(_) => "appeal",
+            EntryBody::Share(_) => "share",
         }
     }
 }

@@ -31,6 +31,8 @@ pub enum LeaseEnd {
     Unfunded,
     /// A seller did not deliver; the order stands again.
     Undelivered,
+    /// Its claim got no processor of its pool in the next slot; the order stands again.
+    Unserved,
 }
 
 impl LeaseEnd {
@@ -38,7 +40,7 @@ impl LeaseEnd {
     pub fn order_stands(self) -> bool {
         matches!(
             self,
-            LeaseEnd::Outbid | LeaseEnd::Preempted | LeaseEnd::Undelivered
+            LeaseEnd::Outbid | LeaseEnd::Preempted | LeaseEnd::Undelivered | LeaseEnd::Unserved
         )
     }
 }

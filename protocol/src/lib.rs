@@ -45,6 +45,7 @@ pub mod order;
 pub mod payment;
 pub mod planted;
 pub mod receipt;
+pub mod sharing;
 pub mod stage;
 pub mod units;
 pub mod validator;

@@ -41,6 +41,12 @@ pub const ORDERS_PER_CLASS: usize = 10_000;
 /// Live bids of one class that take no less than several units at once. Among them the best allocation is
 /// sought over tables of bids times units.
 pub const ALL_OR_NONE_PER_CLASS: usize = 1_024;
+/// Resources of a unit: processors, memory, disk, accelerators.
+pub const RESOURCES: usize = 4;
+/// Live claims on one pool: with the most resources and rounds its slot is shared in a few milliseconds.
+pub const CLAIMS_PER_POOL: usize = 128;
+/// Live claims of one class: together its pools are shared well within the block interval of a local network.
+pub const CLAIMS_PER_CLASS: usize = 1_024;
 /// Slots an order may run: a year of one-minute slots.
 pub const ORDER_SLOTS: u32 = 525_600;
 /// Heights an entry may wait for its inclusion.
@@ -80,6 +86,7 @@ const _: () = assert!(Price::MAX.0 <= Credits::MAX.micros() / CLASS_UNITS as u64
 // A clearing's table (16 bytes for each all-or-none bid and number of units) fits a small node's memory.
 const _: () = assert!(ALL_OR_NONE_PER_CLASS * (CLASS_UNITS as usize + 1) * 16 < 512 << 20);
 const _: () = assert!(ALL_OR_NONE_PER_CLASS <= ORDERS_PER_CLASS);
+const _: () = assert!(CLAIMS_PER_POOL <= CLAIMS_PER_CLASS && CLAIMS_PER_CLASS <= ORDERS_PER_CLASS);
 // A full block of smallest useful entries (256 bytes) fits the bytes of a block.
 const _: () = assert!(BLOCK_ENTRIES * 256 <= BLOCK_BYTES);
 const _: () = assert!(ENTRY_BYTES < BLOCK_BYTES && GENESIS_BYTES <= BLOCK_BYTES);

@@ -134,6 +134,7 @@ fn in_range(entry: &Entry) -> bool {
         EntryBody::Open(open) => open.bid.is_valid(),
         EntryBody::Buy(buy) => buy.is_valid(),
         EntryBody::Appeal(appeal) => appeal.is_valid(),
+        EntryBody::Share(claim) => claim.is_valid(),
         EntryBody::RegisterBeacon { .. }
         | EntryBody::WithdrawOffer { .. }
         | EntryBody::Deliver { .. }

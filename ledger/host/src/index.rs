@@ -51,11 +51,12 @@ fn key(kind: u8, parts: &[&[u8]]) -> Vec<u8> {
     key
 }
 
-/// Id of a clearing, or of the order of a buy.
+/// Id of a clearing or a sharing, or of the order of a buy.
 fn auction_id(effect: &Effect) -> Option<[u8; 32]> {
     match effect {
         Effect::Clearing(record) => Some(record.id.0),
         Effect::Buy(record) => Some(record.order.0),
+        Effect::Sharing(record) => Some(record.id().0),
         Effect::Posting(_) | Effect::Lease(_) | Effect::Order { .. } => None,
     }
 }
@@ -193,6 +194,9 @@ impl Index {
                 accounts.extend(record.awards.iter().filter_map(|a| owner(&a.order)));
             }
             Effect::Buy(record) => accounts.extend(owner(&record.order)),
+            Effect::Sharing(record) => {
+                accounts.extend(record.awards.iter().filter_map(|a| owner(&a.order)));
+            }
             Effect::Lease(LeaseEvent::Started(terms) | LeaseEvent::Renewed(terms)) => {
                 accounts.insert(terms.account);
             }

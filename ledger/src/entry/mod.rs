@@ -12,6 +12,7 @@ mod open_account;
 mod register_beacon;
 mod set_keys;
 mod set_offer;
+mod share;
 mod transfer;
 mod withdraw_offer;
 
@@ -44,6 +45,7 @@ pub(crate) fn check(work: &Work<'_>, entry: &Authentic) -> Result<(), Refusal> {
         EntryBody::Open(open) => open::check(work, account, open),
         EntryBody::Buy(buy) => buy::check(work, account, buy),
         EntryBody::Appeal(appeal) => appeal::check(work, account, appeal),
+        EntryBody::Share(claim) => share::check(work, account, claim),
     }
 }
 
@@ -72,5 +74,6 @@ pub(crate) fn apply(work: &mut Work<'_>, admitted: &Admitted) {
         EntryBody::Open(open) => open::apply(work, account, open),
         EntryBody::Buy(buy) => buy::apply(work, &id, account, buy),
         EntryBody::Appeal(appeal) => appeal::apply(work, appeal),
+        EntryBody::Share(claim) => share::apply(work, &id, account, claim),
     }
 }

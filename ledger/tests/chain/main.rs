@@ -15,6 +15,7 @@ mod market;
 mod model;
 mod preemption;
 mod record;
+mod share;
 mod snapshots;
 mod trade;
 mod uneven;

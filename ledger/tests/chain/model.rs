@@ -8,15 +8,18 @@
 
 use crate::appeals::{appeal, receipts};
 use crate::record::check_record;
+use crate::share::claim;
 use crate::trade::{bid, order, terms};
 use crate::world::{World, credits, key};
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::ids::{AccountId, ClassId, EntryId, Hash32, LeaseId, OfferId, OrderId};
-use gridbay_protocol::lease::{LeaseEvent, Share};
-use gridbay_protocol::offer::Reclaim;
-use gridbay_protocol::order::{Bid, Buy, Open};
+use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, Share};
+use gridbay_protocol::mechanism::share::Utility;
+use gridbay_protocol::offer::{PoolTerms, Primary, Reclaim};
+use gridbay_protocol::order::{Bid, Buy, Claim, Open};
 use gridbay_protocol::payment::Purse;
+use gridbay_protocol::sharing::Sharing;
 use gridbay_protocol::stage::Authentic;
 use gridbay_protocol::units::Price;
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,7 +60,7 @@ fn entry(world: &mut World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authent
     let orders: Vec<OrderId> = world.state.orders().map(|(id, _)| *id).collect();
     let lease = dice.pick(&leases).unwrap_or(LeaseId([5; 32]));
     let chosen = dice.pick(&orders).unwrap_or(OrderId([5; 32]));
-    let body = match dice.below(26) {
+    let body = match dice.below(30) {
         0 => EntryBody::Transfer {
             to: world.member(n % 4 + 1),
             amount: credits(dice.below(2_000) + 1),
@@ -70,6 +73,14 @@ fn entry(world: &mut World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authent
             let mut terms = terms(world, dice.below(2) as u32, units, reserve, buy);
             if dice.below(6) == 0 {
                 terms.reclaim = Reclaim::Notice(30);
+            }
+            if dice.below(4) == 0 {
+                (terms.buy_price, terms.reclaim) = (None, Reclaim::None);
+                terms.mechanism = Primary::Share(PoolTerms {
+                    cap_ppm: 1_000_000 - dice.below(500_000) as u32 / terms.units,
+                    sixteenths: dice.below(17) as u32,
+                });
+                terms.units += 1;
             }
             if dice.below(30) == 0 {
                 terms.class = ClassId([9; 32]);
@@ -95,6 +106,7 @@ fn entry(world: &mut World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authent
         }
         12..=16 if !memory.sealed.is_empty() => return opening(world, dice, memory),
         17..=21 => EntryBody::Buy(random_buy(world, dice)),
+        26..=28 => EntryBody::Share(random_claim(world, dice)),
         22 if !memory.sent.is_empty() => {
             let at = dice.below(memory.sent.len() as u64) as usize;
             return memory.sent[at].clone();
@@ -202,6 +214,41 @@ fn random_buy(world: &mut World, dice: &mut Dice) -> Buy {
     }
 }
 
+fn random_claim(world: &mut World, dice: &mut Dice) -> Claim {
+    let pools = world.state.offers().filter(|(_, o)| o.pool().is_some());
+    let pools: Vec<OfferId> = pools.map(|(id, _)| *id).collect();
+    let rate = 1 + dice.below(400);
+    let fresh = world.fresh();
+    Claim {
+        utility: [Utility::Linear, Utility::Log][dice.below(2) as usize],
+        weights: (0..3)
+            .map(|n| u32::from(n == 0) + dice.below(4) as u32)
+            .collect(),
+        tasks: 1 + dice.below(3) as u32,
+        slots: 1 + dice.below(4) as u32,
+        budget: credits(rate + dice.below(1_000)),
+        stands_until: world.state.height() + dice.below(40),
+        work: Hash32([fresh as u8; 32]),
+        ..claim(dice.pick(&pools).unwrap_or(OfferId([5; 32])), rate)
+    }
+}
+
+/// What was shared is within supply and rates, and anybody can compute it.
+fn check_sharing(record: &Sharing) {
+    assert_eq!(record.awards, record.divide());
+    let units: u32 = record.awards.iter().map(|a| a.portion.units).sum();
+    assert!(units <= record.units);
+    for award in &record.awards {
+        let claim = record
+            .claims
+            .iter()
+            .find(|c| c.order == award.order)
+            .unwrap();
+        assert!(award.pay <= claim.rate && award.portion.units <= claim.tasks);
+        assert!(award.portion.units >= 1);
+    }
+}
+
 /// Entries that nobody should take, or that are at the edge of what is legal.
 fn garbage(world: &mut World, dice: &mut Dice, n: u8) -> Arc<Authentic> {
     let member = world.member(n);
@@ -285,15 +332,22 @@ fn check(world: &World, memory: &mut Memory, effects: &[Effect]) {
             }
             Effect::Buy(buy) if buy.displaced.is_empty() => "buy",
             Effect::Buy(_) => "preemption",
+            Effect::Sharing(record) => {
+                check_sharing(record);
+                "sharing"
+            }
             Effect::Order { end, .. } => match end {
                 OrderEnd::Excused => "excused",
                 OrderEnd::Waived => "waived",
                 OrderEnd::NotOpened => "forfeited",
                 _ => "order",
             },
-            Effect::Lease(LeaseEvent::Ended { lease, .. }) => {
+            Effect::Lease(LeaseEvent::Ended { lease, end, .. }) => {
                 assert!(memory.leases.remove(lease).is_some());
-                "end"
+                match end {
+                    LeaseEnd::Unserved => "unserved",
+                    _ => "end",
+                }
             }
             Effect::Lease(LeaseEvent::Started(terms)) => {
                 assert!(
@@ -402,7 +456,7 @@ fn run(seed: u64, blocks: u32) -> BTreeMap<&'static str, u32> {
 fn random_blocks_keep_every_invariant() {
     let mut total: BTreeMap<&'static str, u32> = BTreeMap::new();
     let runs: Vec<_> = (0..8)
-        .map(|seed| std::thread::spawn(move || run(seed, 400)))
+        .map(|seed| std::thread::spawn(move || run(seed, 500)))
         .collect();
     for run in runs {
         for (kind, count) in run.join().expect("a run keeps every invariant") {
@@ -415,6 +469,8 @@ fn random_blocks_keep_every_invariant() {
         "clearing",
         "buy",
         "preemption",
+        "sharing",
+        "unserved",
         "order",
         "excused",
         "waived",

@@ -34,6 +34,8 @@ pub(super) struct Market {
     /// Height of the ledger.
     pub(super) height: u64,
     pub(super) lines: Vec<Line>,
+    /// The pool that a claim means.
+    pub(super) pool: Option<super::share::Pool>,
 }
 
 impl Market {
@@ -61,6 +63,7 @@ impl Market {
             policy: state.policy().clone(),
             height: state.height(),
             lines: of_class.map(line).collect(),
+            pool: None,
         }
     }
     /// Units for sale.
@@ -173,6 +176,7 @@ pub(super) mod tests {
             policy: Policy::local(),
             height: 17,
             lines: lines.iter().map(line).collect(),
+            pool: None,
         }
     }
 

@@ -24,6 +24,7 @@ mod offer;
 mod order;
 mod plan;
 mod price;
+mod share;
 mod transfer;
 mod why;
 

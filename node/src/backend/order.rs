@@ -5,9 +5,9 @@ use super::job::find;
 use super::ledger::spendable;
 use super::market::{Market, class_named, held};
 use super::plan::{Plan, plan, quote};
-use super::{Answer, NodeBackend, wall_ms};
+use super::{Answer, NodeBackend, share, wall_ms};
 use crate::api::ApiError;
-use crate::api::types::{JobId, JobRecord, JobRequest, Quote, Want};
+use crate::api::types::{How, JobId, JobRecord, JobRequest, Quote, Want};
 use crate::keys::random;
 use gridbay_core::buyer::{NewOrder, OrderKey};
 use gridbay_core::input::Command;
@@ -51,15 +51,16 @@ impl NodeBackend {
 
     /// The market of the wanted class, the plan, and what the own account could spend.
     async fn plan_order(&self, want: &Want) -> Answer<(Market, Plan, Credits)> {
-        let class = want.class.clone();
+        let asked = want.clone();
         let looked = self.query(move |core| {
             let state = core.state();
             let account = core.account().ok_or_else(no_account)?;
-            let class = class_named(state, class.as_deref())?;
-            Ok::<_, ApiError>((
-                Market::of(state, class, &held(state)),
-                spendable(state, &account),
-            ))
+            let class = class_named(state, asked.class.as_deref())?;
+            let mut market = Market::of(state, class, &held(state));
+            if let How::Share(claim) = &asked.how {
+                market.pool = Some(share::look(core, class, &asked, claim)?);
+            }
+            Ok::<_, ApiError>((market, spendable(state, &account)))
         });
         let (market, spendable) = looked.await??;
         let last = self.board.last(&market.id).map(|last| last.price);
@@ -153,7 +154,6 @@ mod tests {
     use super::super::market::tests::market;
     use super::*;
     use crate::api::ErrorCode;
-    use crate::api::types::How;
 
     fn request() -> JobRequest {
         JobRequest {

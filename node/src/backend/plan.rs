@@ -52,6 +52,7 @@ pub(super) fn plan(want: &Want, market: &Market, last: Option<Credits>) -> Answe
     match want.how {
         How::Ausubel { divisible } => bid(want, divisible, market, slots, last),
         How::Buy => buy(want, market, slots),
+        How::Share(ref claim) => super::share::plan(want, claim, market, slots),
     }
 }
 
@@ -60,7 +61,7 @@ fn slots(want: &Want, market: &Market) -> Answer<u32> {
     let slot_ms = market.policy.slot_ms().max(1);
     let wide = (u64::from(want.seconds) * 1_000).div_ceil(slot_ms);
     let most = match want.how {
-        How::Ausubel { .. } => limits::ORDER_SLOTS,
+        How::Ausubel { .. } | How::Share(_) => limits::ORDER_SLOTS,
         How::Buy => market.policy.max_firm_slots,
     };
     match u32::try_from(wide) {
@@ -172,7 +173,7 @@ fn default_price(nodes: u32, market: &Market, last: Option<Credits>) -> Price {
     Price(going.0.saturating_mul(2).min(Price::MAX.0))
 }
 
-fn patience(market: &Market) -> u64 {
+pub(super) fn patience(market: &Market) -> u64 {
     let heights = PATIENCE_MS / market.policy.block_interval_ms.max(1);
     heights.clamp(
         market.policy.calendar.slot_heights(),
@@ -180,7 +181,7 @@ fn patience(market: &Market) -> u64 {
     )
 }
 
-fn too_much() -> ApiError {
+pub(super) fn too_much() -> ApiError {
     usage(
         "amounts beyond the range of money",
         "lower the price, the nodes or the time",
@@ -223,6 +224,7 @@ pub(super) fn quote(want: &Want, market: &Market, plan: &Plan, spendable: Credit
         funded: plan.most <= spendable,
         units_offered: market.supply(),
         units_free: market.free(),
+        share: market.pool.as_ref().map(super::share::outlook),
     }
 }
 
@@ -316,6 +318,7 @@ mod tests {
                             };
                             buy.is_valid() && limit.micros() == 70 * u64::from(nodes)
                         }
+                        Terms::Share { .. } => panic!("nobody claimed"),
                     };
                     assert!(legal, "{want:?}");
                 }
@@ -363,7 +366,7 @@ mod tests {
             let last = last.map(|p| Price(p).hourly(2_000));
             match plan(&free, market, last).unwrap().terms {
                 Terms::Sealed { steps, .. } => steps[0].price.0,
-                Terms::Buy { .. } => panic!("a bid"),
+                Terms::Buy { .. } | Terms::Share { .. } => panic!("a bid"),
             }
         };
         assert_eq!(price(&market(&[]), None), 200, "the reference price is 100");

@@ -115,6 +115,15 @@ fn asks(order: &NewOrder, market: &Market) -> Asks {
                 price: market.asked(*units).map(per_unit),
             }
         }
+        // A claim states no price: what the reserve asks of its rate is in the quote.
+        Terms::Share { rate, budget, .. } => Asks {
+            is_buy: false,
+            fewest: 1,
+            limit: Price(rate.micros()),
+            needed: *rate,
+            budget: *budget,
+            price: None,
+        },
     }
 }
 

@@ -1,12 +1,14 @@
 //! `offer set|list|withdraw`.
 
+mod pool;
+
 use super::context::Context;
 use super::error::{CliError, During as _};
 use super::text::or_dash;
 use crate::api::types::{Offer, OfferRequest};
 use crate::config::parse;
 use crate::ui::Table;
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use gridbay_protocol::offer::Primary;
 use gridbay_protocol::units::Credits;
 
@@ -45,6 +47,20 @@ pub(super) struct SetArgs {
     /// Number of the offer; without it the offer of this class
     #[arg(long)]
     pub(super) label: Option<u32>,
+    /// How the units are sold first; what is left of them is auctioned
+    #[arg(long, value_enum, default_value = "ausubel")]
+    mechanism: Mechanism,
+    #[command(flatten)]
+    pool: pool::PoolArgs,
+}
+
+/// Mechanisms that units can be sold under.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Mechanism {
+    /// Sealed bids, and buy-it-now with --buy
+    Ausubel,
+    /// Shares of a pool, see --cap and --alpha
+    Share,
 }
 
 impl OfferCommand {
@@ -83,7 +99,10 @@ impl SetArgs {
             reserve: self.reserve,
             buy: self.buy,
             notice_seconds: self.notice,
-            mechanism: Primary::Ausubel,
+            mechanism: match self.mechanism {
+                Mechanism::Ausubel => Primary::Ausubel,
+                Mechanism::Share => Primary::Share(self.pool.terms()),
+            },
         }
     }
 }
@@ -97,6 +116,7 @@ fn table(offers: &[Offer]) -> String {
         ">LEASED",
         ">RESERVE/H",
         ">BUY/H",
+        "SOLD BY",
         "STATE",
     ]);
     for offer in offers {
@@ -114,6 +134,7 @@ fn table(offers: &[Offer]) -> String {
             offer.leased.to_string(),
             offer.reserve.to_string(),
             or_dash(offer.buy),
+            offer.mechanism.name().to_owned(),
             state.to_owned(),
         ]);
     }

@@ -88,6 +88,7 @@ impl Fake {
             paid: credits("0.25"),
             price: Some(credits("1.5")),
             preemptions: 0,
+            share: None,
         }
     }
 }
@@ -186,6 +187,7 @@ impl Backend for Fake {
             funded: most <= self.spendable,
             units_offered: 8,
             units_free: 8,
+            share: None,
         })
     }
     async fn submit(&self, id: JobId, request: JobRequest) -> Result<JobRecord, ApiError> {

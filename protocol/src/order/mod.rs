@@ -1,12 +1,14 @@
-//! Orders, one file per kind: sealed bids (committed in one round, opened in the next), buy-it-now.
+//! Orders, one file per kind: sealed bids (committed in one round, opened in the next), buy-it-now, claims on pools.
 
 mod bid;
 mod buy;
 mod sealed;
+mod share;
 
 pub use bid::{Bid, Step};
 pub use buy::Buy;
 pub use sealed::{Commit, Open};
+pub use share::Claim;
 
 use crate::ids::{EntryId, OrderId};
 

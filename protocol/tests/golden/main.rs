@@ -79,7 +79,7 @@ fn entries() {
     }
     fixture.close();
     let kinds: BTreeSet<u8> = samples.iter().map(|(_, s)| s.entry.body.kind()).collect();
-    assert_eq!(kinds, (0..=12).collect(), "a sample of every kind");
+    assert_eq!(kinds, (0..=13).collect(), "a sample of every kind");
 }
 
 #[test]
@@ -283,6 +283,7 @@ fn effects() {
             Effect::Posting(_) => "posting.",
             Effect::Clearing(_) => "clearing.",
             Effect::Buy(_) => "buy",
+            Effect::Sharing(_) => "sharing",
             Effect::Lease(_) => "lease.",
             Effect::Order { .. } => "order.",
         };

@@ -27,6 +27,11 @@ pub const UNREACHED: &[(&str, &str, &str)] = &[
     ),
     (
         "Refusal",
+        "PoolFull",
+        "takes 128 claims of as many accounts on one pool",
+    ),
+    (
+        "Refusal",
         "BlockFull",
         "only a proposer says it, of the 2,001st entry that waits",
     ),
@@ -113,6 +118,10 @@ impl Cover {
                 let name = if displaced { "Preemption" } else { "Purchase" };
                 self.see("Market", name);
             }
+            Posted::Sharing(record) if record.claims.len() > 1 => {
+                self.see("Market", "ContestedPool")
+            }
+            Posted::Sharing(_) => {}
         }
     }
     /// Adds another world's.

@@ -9,6 +9,7 @@ mod ask;
 pub mod order;
 pub mod record;
 mod seen;
+pub mod share;
 pub mod tasks;
 
 pub use record::{Finish, Milestones, NewOrder, Record, TaskRecord, Terms};
@@ -22,9 +23,10 @@ use gridbay_ledger::State;
 use gridbay_protocol::codec;
 use gridbay_protocol::effect::Effect as Posted;
 use gridbay_protocol::entry::SignedEntry;
-use gridbay_protocol::ids::OrderId;
+use gridbay_protocol::ids::{ClassId, OrderId};
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::lease::LeaseEvent;
+use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::payment::{Posting, Purse, Reason};
 use gridbay_protocol::planted::{self, Planted};
 use order::{OrderAgent, Signer};
@@ -92,6 +94,19 @@ impl Buyer {
     /// One order.
     pub fn order(&self, key: &OrderKey) -> Option<&OrderAgent> {
         self.orders.get(key)
+    }
+
+    /// Weights of the resources that past slots of orders of this class and program suggest to the next.
+    pub fn learnt(
+        &self,
+        class: &ClassId,
+        program: &str,
+        utility: Utility,
+        types: usize,
+    ) -> Option<Vec<u32>> {
+        let orders = self.orders.values();
+        let seen = orders.map(|agent| (agent.order(), agent.experience()));
+        share::learnt(seen, class, program, utility, types)
     }
 
     /// Takes a new order. The record is saved before anything is sent.
@@ -167,6 +182,13 @@ impl Buyer {
                 Posted::Lease(LeaseEvent::Ended { order, end, .. }) => {
                     if let Some(agent) = self.by_id(order) {
                         agent.note_end(None, Some(*end));
+                    }
+                }
+                Posted::Sharing(sharing) => {
+                    for claim in &sharing.claims {
+                        if let Some(agent) = self.by_id(&claim.order) {
+                            agent.note_sharing(sharing);
+                        }
                     }
                 }
                 Posted::Lease(_) | Posted::Clearing(_) | Posted::Buy(_) => {}
@@ -254,6 +276,7 @@ impl Buyer {
         agent.tasks.complete(job);
         agent.touch();
         if agent.tasks.all_done() {
+            agent.note_last_task();
             agent.set_finish(Finish::Done);
         }
     }

@@ -16,6 +16,7 @@
 use super::appeal::Opening;
 use super::record::{Finish, Milestones, Record, Terms};
 pub use super::seen::{Seen, lease_end_word, order_end_word};
+use super::share::{self, Experience};
 use super::tasks::{Place, Tasks};
 use gridbay_ledger::State;
 use gridbay_protocol::calendar::Calendar;
@@ -28,6 +29,7 @@ use gridbay_protocol::limits;
 use gridbay_protocol::order::{Bid, Buy, Commit, Open, entry_of, order_of};
 use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::receipt::SignedReceipt;
+use gridbay_protocol::sharing::Sharing;
 
 /// Heights within which a commitment or buy must be included, or a new attempt is made.
 const SEND_HEIGHTS: u64 = 40;
@@ -119,7 +121,26 @@ impl OrderAgent {
     /// Takes in what the block of `height` did to its lease.
     pub fn note_lease(&mut self, event: &LeaseEvent, calendar: &Calendar, height: u64) {
         self.record.milestones.note(event, calendar, height);
+        if let LeaseEvent::Ended { end, .. } = event {
+            self.record.experience.end(*end, self.tasks.done());
+        }
         self.dirty = true;
+    }
+    /// What it has seen of its pool.
+    pub fn experience(&self) -> &Experience {
+        &self.record.experience
+    }
+    /// Takes in what its claim got for the next slot.
+    pub fn note_sharing(&mut self, sharing: &Sharing) {
+        if let Some(id) = self.id {
+            let done = self.tasks.done();
+            self.record.experience.begin(&id, sharing, done);
+            self.dirty = true;
+        }
+    }
+    /// Its tasks ran out.
+    pub fn note_last_task(&mut self) {
+        self.record.experience.discard();
     }
     /// Charged less refunded.
     pub fn paid(&self) -> gridbay_protocol::units::Credits {
@@ -282,7 +303,7 @@ impl OrderAgent {
         self.record.valid_until = height + SEND_HEIGHTS;
         let work = self.record.order.spec.work(&self.record.work_salt());
         self.record.bid = match &self.record.order.terms {
-            Terms::Buy { .. } => None,
+            Terms::Buy { .. } | Terms::Share { .. } => None,
             Terms::Sealed {
                 steps,
                 min,
@@ -323,6 +344,9 @@ impl OrderAgent {
                 offers: offers.clone(),
                 work: order.spec.work(&self.record.work_salt()),
             }),
+            (Terms::Share { .. }, _) => EntryBody::Share(
+                share::claim(&self.record).expect("its terms are those of a claim"),
+            ),
             (Terms::Sealed { .. }, bid) => {
                 let bid = bid.as_ref().expect("a sealed attempt has its bid");
                 EntryBody::Commit(Commit {

@@ -60,5 +60,6 @@ pub fn lease_end_word(end: LeaseEnd) -> &'static str {
         LeaseEnd::Preempted => "preempted",
         LeaseEnd::Unfunded => "unfunded",
         LeaseEnd::Undelivered => "undelivered",
+        LeaseEnd::Unserved => "unserved",
     }
 }

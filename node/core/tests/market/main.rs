@@ -3,6 +3,7 @@
 mod appeals;
 mod beacons;
 mod genesis;
+mod share;
 mod starts;
 mod transfers;
 mod world;

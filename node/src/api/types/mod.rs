@@ -10,7 +10,7 @@ mod ledger;
 mod market;
 mod node;
 
-pub use how::How;
+pub use how::{Claim, How};
 pub use job::*;
 pub use ledger::*;
 pub use market::*;

@@ -47,6 +47,7 @@ pub(in crate::backend) fn situation(state: &State, agent: &OrderAgent) -> Situat
     let needed = match &order.terms {
         Terms::Sealed { min, .. } => *min,
         Terms::Buy { units, .. } => *units,
+        Terms::Share { .. } => 1,
     };
     Situation {
         finish: agent.finish().cloned(),
@@ -151,6 +152,7 @@ fn reason(word: &str) -> Option<JobReason> {
         "outbid" => JobReason::Outbid,
         "preempted" => JobReason::Preempted,
         "undelivered" => JobReason::Undelivered,
+        "unserved" => JobReason::Unserved,
         "lost" => JobReason::Lost,
         _ => return None,
     })
@@ -367,6 +369,7 @@ mod tests {
             LeaseEnd::Preempted,
             LeaseEnd::Unfunded,
             LeaseEnd::Undelivered,
+            LeaseEnd::Unserved,
         ] {
             assert!(reason(lease_end_word(end)).is_some(), "{end:?}");
         }

@@ -26,6 +26,12 @@ pub(super) fn summary(f: &Facts) -> String {
                 f.limit
             )
         }
+        (JobState::Bidding | JobState::Requeued, Some(JobReason::Unserved)) => {
+            format!(
+                "Its share of the pool came out below a unit in slot {}; it is drawn anew for the next.",
+                f.slot
+            )
+        }
         (JobState::Bidding, _) => format!("It waits for the close of round {}.", f.round),
         (JobState::Requeued, Some(JobReason::Preempted)) => {
             "A buy-it-now took its units; it competes again in every round.".into()
@@ -94,6 +100,9 @@ pub(super) fn remedies(f: &Facts) -> Vec<String> {
         }
         Some(JobReason::LeaseEnded | JobReason::TimeLimit) => {
             remedies.push("submit it again with more time".into());
+        }
+        Some(JobReason::Unserved) => {
+            remedies.push("submit it again with a higher rate, or to another pool".into());
         }
         Some(JobReason::ExitCode) => remedies.push("read its logs".into()),
         Some(

@@ -8,6 +8,7 @@
 //! Ctrl-C ends the job; a second one leaves at once.
 
 pub(super) mod follow;
+mod share;
 mod stage;
 
 use super::context::{Context, Format};
@@ -25,6 +26,7 @@ use gridbay_protocol::ids::to_hex;
 use gridbay_protocol::job::JobExit;
 use gridbay_protocol::limits;
 use gridbay_protocol::units::Credits;
+pub(super) use share::thousandths;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -55,6 +57,8 @@ pub(super) struct RunArgs {
     /// Buy now instead of bidding: dearer, at once, not preempted
     #[arg(long, conflicts_with = "array")]
     pub(super) buy: bool,
+    #[command(flatten)]
+    pub(super) share: share::ShareArgs,
     /// A file or folder to bring along, as PATH or PATH:NAME
     #[arg(long, value_name = "PATH")]
     pub(super) input: Vec<String>,
@@ -132,6 +136,10 @@ impl RunArgs {
     }
 
     fn how(&self) -> How {
+        let program = self.command.first().map_or("", String::as_str);
+        if let Some(how) = self.share.how(program) {
+            return how;
+        }
         if self.buy {
             return How::Buy;
         }
@@ -162,6 +170,9 @@ impl RunArgs {
 
 /// The line that is said before anything is sent.
 fn cost_line(quote: &Quote) -> String {
+    if let Some(line) = share::cost_line(quote) {
+        return line;
+    }
     let nodes = match quote.nodes {
         1 => "1 node".to_owned(),
         n => format!("{n} nodes"),
@@ -187,6 +198,7 @@ fn refuse_hopeless(quote: &Quote, want: &Want) -> Result<(), CliError> {
         let next = "lower --budget, --max-price, --time or -n; see gridbay ledger balance";
         return Err(CliError::new(Exit::FUNDS, NOT_SENT, why, next));
     }
+    share::refuse_hopeless(quote)?;
     let least = if want.how.is_divisible() {
         1
     } else {

@@ -7,7 +7,9 @@ use gridbay_protocol::clearing::{
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, LeaseTerms, Share};
+use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::payment::{Posting, Purse, Reason};
+use gridbay_protocol::sharing::{Sharing, SharingClaim};
 use gridbay_protocol::units::Price;
 
 const CLASS: ClassId = ClassId([0xc1; 32]);
@@ -46,13 +48,14 @@ pub(crate) const ORDER_ENDS: [(&str, OrderEnd); 9] = [
     ("excused", OrderEnd::Excused),
 ];
 /// All ends of a lease.
-pub(crate) const LEASE_ENDS: [(&str, LeaseEnd); 6] = [
+pub(crate) const LEASE_ENDS: [(&str, LeaseEnd); 7] = [
     ("exit", LeaseEnd::Exit),
     ("expired", LeaseEnd::Expired),
     ("outbid", LeaseEnd::Outbid),
     ("preempted", LeaseEnd::Preempted),
     ("unfunded", LeaseEnd::Unfunded),
     ("undelivered", LeaseEnd::Undelivered),
+    ("unserved", LeaseEnd::Unserved),
 ];
 
 fn clearing(kind: ClearingKind) -> ClearingRecord {
@@ -110,6 +113,32 @@ fn bought() -> BuyRecord {
     }
 }
 
+fn shared() -> Sharing {
+    let claim = |n, utility| SharingClaim {
+        order: OrderId([n; 32]),
+        sponsor: entry::ACCOUNT,
+        rate: micros(40_000 * u64::from(n)),
+        utility,
+        weights: vec![3, 1],
+        tasks: 40,
+    };
+    let mut sharing = Sharing {
+        offer: OFFER,
+        class: CLASS,
+        height: 24,
+        slot: 3,
+        units: 32,
+        reserve: Price(1_000),
+        terms: entry::POOL,
+        draw: Hash32([0x77; 32]),
+        claims: vec![claim(0x0d, Utility::Linear), claim(0x0e, Utility::Log)],
+        awards: vec![],
+    };
+    sharing.awards = sharing.divide();
+    assert_eq!(sharing.awards.len(), 2);
+    sharing
+}
+
 fn terms(firm_through: Option<u64>) -> LeaseTerms {
     LeaseTerms {
         lease: LEASE,
@@ -163,6 +192,7 @@ pub(crate) fn all() -> Vec<(String, Effect)> {
             Effect::Clearing(clearing(ClearingKind::Free)),
         ),
         ("buy", Effect::Buy(bought())),
+        ("sharing", Effect::Sharing(shared())),
         ("lease.started", lease(LeaseEvent::Started(terms(Some(64))))),
         ("lease.renewed", lease(LeaseEvent::Renewed(terms(None)))),
     ];

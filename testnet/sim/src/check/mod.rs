@@ -19,6 +19,7 @@ mod i13_recovery;
 mod i14_determinism;
 mod i16_books;
 mod naive;
+mod pools;
 
 pub use fact::Fact;
 pub use i14_determinism::same;

@@ -35,11 +35,11 @@ variants!(REFUSALS, refusal_name, Refusal:
     NotMember, NoValidator, NoClass, NoOffer, OfferClass, OfferQuota, ClassUnits, NoOrder, OrderQuota,
     AllOrNoneQuota, SealedAlready, OpeningTime, NotSealed, Seal, Budget, Standing, Sealed, Exiting,
     Closing, NoLease, NothingToDeliver, FirmSlots, NothingToAppeal, OpeningLapsed, OpeningUnfunded,
-    ReceiptLate, Receipts, ReceiptPower, BlockFull,
+    ReceiptLate, Receipts, ReceiptPower, NoPool, PoolWeights, PoolFull, PoolTwice, BlockFull,
 );
 variants!(ENTRIES, entry_name, EntryBody:
     SetKeys, OpenAccount, RegisterBeacon, Transfer, SetOffer, WithdrawOffer, Deliver, Fail, Cancel,
-    Commit, Open, Appeal, Buy,
+    Commit, Open, Appeal, Buy, Share,
 );
 variants!(REASONS, reason_name, Reason:
     Transfer, Endowment, Deposit, Release, Forfeit, Lock, Charge, Earning, Refund, Compensation, Bond, Damages,
@@ -49,10 +49,15 @@ variants!(ORDER_ENDS, order_end_name, OrderEnd:
 );
 variants!(LEASE_EVENTS, lease_event_name, LeaseEvent: Started, Renewed, Ended);
 variants!(LEASE_ENDS, lease_end_name, LeaseEnd:
-    Exit, Expired, Outbid, Preempted, Unfunded, Undelivered,
+    Exit, Expired, Outbid, Preempted, Unfunded, Undelivered, Unserved,
 );
 variants!(CLEARING_KINDS, clearing_kind_name, ClearingKind: Boundary, Free);
-const MARKET: &[&str] = &["ContestedClearing", "Purchase", "Preemption"];
+const MARKET: &[&str] = &[
+    "ContestedClearing",
+    "Purchase",
+    "Preemption",
+    "ContestedPool",
+];
 
 /// The types that a batch covers, each with all of its variants.
 pub const KINDS: &[(&str, &[&str])] = &[

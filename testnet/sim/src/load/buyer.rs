@@ -110,7 +110,7 @@ impl World {
             self.order(node, "patient bid", class, 1, 1, terms);
         }
     }
-    fn order(
+    pub(super) fn order(
         &mut self,
         node: usize,
         what: &'static str,

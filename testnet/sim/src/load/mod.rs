@@ -17,6 +17,7 @@ mod guest;
 mod owner;
 mod promise;
 mod seller;
+mod share;
 
 use crate::plan::Plan;
 use crate::rng::Rng;
@@ -109,6 +110,8 @@ impl World {
             68..=69 => self.invite(),
             70 => self.make_noise(),
             71..=79 => self.client_acts(),
+            80..=82 => self.set_pool(node),
+            83..=87 => self.claim(node),
             _ => self.blunder(),
         }
     }

@@ -5,14 +5,17 @@ mod contest;
 mod crash;
 mod long;
 mod settle;
+mod share;
 
 pub(crate) use crash::Crash;
+pub(crate) use share::CLAIMS;
 
 use super::stage::Stage;
 
 /// Plays all scenes; returns what the crash showed.
 pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<Crash> {
     long::play(stage).await?;
+    share::play(stage).await?;
     contest::play(stage).await?;
     buy::play(stage).await?;
     let crash = crash::play(stage).await?;
