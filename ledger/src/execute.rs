@@ -7,9 +7,9 @@
 //! 5. invariants, then the roots.
 
 use crate::admit::Admitted;
+use crate::block_refusal::BlockRefusal;
 use crate::checked::CheckedBlock;
 use crate::records::RecordChanges;
-use crate::refusal::BlockRefusal;
 use crate::roots;
 use crate::state::{CHAIN, Chain, State};
 use crate::tree::TreeDelta;

@@ -13,6 +13,7 @@ mod forgery;
 mod keys;
 mod market;
 mod model;
+mod model_share;
 mod preemption;
 mod record;
 mod share;

@@ -7,19 +7,17 @@
 //! reserves.
 
 use crate::appeals::{appeal, receipts};
+use crate::model_share::{check_sharing, random_claim};
 use crate::record::check_record;
-use crate::share::claim;
 use crate::trade::{bid, order, terms};
 use crate::world::{World, credits, key};
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::ids::{AccountId, ClassId, EntryId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, Share};
-use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::offer::{PoolTerms, Primary, Reclaim};
-use gridbay_protocol::order::{Bid, Buy, Claim, Open};
+use gridbay_protocol::order::{Bid, Buy, Open};
 use gridbay_protocol::payment::Purse;
-use gridbay_protocol::sharing::Sharing;
 use gridbay_protocol::stage::Authentic;
 use gridbay_protocol::units::Price;
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,7 +34,7 @@ impl Dice {
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         (z ^ (z >> 31)) % n
     }
-    fn pick<T: Copy>(&mut self, items: &[T]) -> Option<T> {
+    pub(crate) fn pick<T: Copy>(&mut self, items: &[T]) -> Option<T> {
         let n = items.len() as u64;
         (n > 0).then(|| items[self.below(n) as usize])
     }
@@ -211,41 +209,6 @@ fn random_buy(world: &mut World, dice: &mut Dice) -> Buy {
         limit: credits(dice.below(400)),
         offers: named,
         work: Hash32([fresh as u8; 32]),
-    }
-}
-
-fn random_claim(world: &mut World, dice: &mut Dice) -> Claim {
-    let pools = world.state.offers().filter(|(_, o)| o.pool().is_some());
-    let pools: Vec<OfferId> = pools.map(|(id, _)| *id).collect();
-    let rate = 1 + dice.below(400);
-    let fresh = world.fresh();
-    Claim {
-        utility: [Utility::Linear, Utility::Log][dice.below(2) as usize],
-        weights: (0..3)
-            .map(|n| u32::from(n == 0) + dice.below(4) as u32)
-            .collect(),
-        tasks: 1 + dice.below(3) as u32,
-        slots: 1 + dice.below(4) as u32,
-        budget: credits(rate + dice.below(1_000)),
-        stands_until: world.state.height() + dice.below(40),
-        work: Hash32([fresh as u8; 32]),
-        ..claim(dice.pick(&pools).unwrap_or(OfferId([5; 32])), rate)
-    }
-}
-
-/// What was shared is within supply and rates, and anybody can compute it.
-fn check_sharing(record: &Sharing) {
-    assert_eq!(record.awards, record.divide());
-    let units: u32 = record.awards.iter().map(|a| a.portion.units).sum();
-    assert!(units <= record.units);
-    for award in &record.awards {
-        let claim = record
-            .claims
-            .iter()
-            .find(|c| c.order == award.order)
-            .unwrap();
-        assert!(award.pay <= claim.rate && award.portion.units <= claim.tasks);
-        assert!(award.portion.units >= 1);
     }
 }
 

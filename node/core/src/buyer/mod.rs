@@ -10,6 +10,7 @@ pub mod order;
 pub mod record;
 mod seen;
 pub mod share;
+mod signer;
 pub mod tasks;
 
 pub use record::{Finish, Milestones, NewOrder, Record, TaskRecord, Terms};

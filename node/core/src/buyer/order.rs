@@ -17,13 +17,13 @@ use super::appeal::Opening;
 use super::record::{Finish, Milestones, Record, Terms};
 pub use super::seen::{Seen, lease_end_word, order_end_word};
 use super::share::{self, Experience};
+pub use super::signer::Signer;
 use super::tasks::{Place, Tasks};
 use gridbay_ledger::State;
 use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::effect::OrderEnd;
-use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
-use gridbay_protocol::ids::{AccountId, EntryId, LeaseId, OrderId};
-use gridbay_protocol::keys::SecretKey;
+use gridbay_protocol::entry::{EntryBody, SignedEntry};
+use gridbay_protocol::ids::{EntryId, LeaseId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent};
 use gridbay_protocol::limits;
 use gridbay_protocol::order::{Bid, Buy, Commit, Open, entry_of, order_of};
@@ -37,14 +37,6 @@ const SEND_HEIGHTS: u64 = 40;
 const RESEND_HEIGHTS: u64 = 4;
 /// Commitments that may fail to be included or opened before the order is given up.
 const ATTEMPTS: u32 = 5;
-
-/// Who signs.
-pub struct Signer<'a> {
-    /// The account.
-    pub account: AccountId,
-    /// Its key.
-    pub key: &'a SecretKey,
-}
 
 /// The agent of one order.
 #[derive(Clone, Debug)]
@@ -437,20 +429,6 @@ impl OrderAgent {
         self.cancelled_at = height;
         let valid_until = height + RESEND_HEIGHTS;
         vec![signer.sign(state, EntryBody::Cancel { order }, valid_until)]
-    }
-}
-
-impl Signer<'_> {
-    /// Signs an entry of the account.
-    pub fn sign(&self, state: &State, body: EntryBody, valid_until: u64) -> SignedEntry {
-        let entry = Entry {
-            network: state.network(),
-            account: self.account,
-            key: self.key.public(),
-            valid_until,
-            body,
-        };
-        SignedEntry::new(entry, self.key)
     }
 }
 

@@ -38,14 +38,14 @@ fn pool() -> (World, OfferId) {
             .any(|(_, o)| o.pool().is_some())
     };
     assert!(world.run_until(20_000, on_sale));
-    let seller = world.nodes[0].core.account().unwrap();
+    let seller = world.nodes[0].core.account().expect("a member");
     (world, offer_id(&seller, 0))
 }
 
 fn claim(offer: OfferId, rate: u64) -> Terms {
     Terms::Share {
         offer,
-        rate: Credits::from_micros(rate).unwrap(),
+        rate: Credits::from_micros(rate).expect("small"),
         utility: Utility::Linear,
         weights: vec![1, 1, 1],
         budget: credits(50),
@@ -54,7 +54,8 @@ fn claim(offer: OfferId, rate: u64) -> Terms {
 }
 
 fn agent(world: &World, n: usize, key: u64) -> &OrderAgent {
-    world.nodes[n].core.buyer().order(&OrderKey(key)).unwrap()
+    let order = world.nodes[n].core.buyer().order(&OrderKey(key));
+    order.expect("it was placed")
 }
 
 #[test]
@@ -149,7 +150,10 @@ fn weights_are_learnt_from_past_slots() {
         let want = order(&world, key, claim(offer, rates[key as usize - 1]), 40, 1);
         world.order(n, want);
     }
-    let seen = |w: &World| agent(w, 5, 2).experience().past.len() >= 6;
+    let seen = |w: &World| {
+        let order = w.nodes[5].core.buyer().order(&OrderKey(2));
+        order.is_some_and(|o| o.experience().past.len() >= 6)
+    };
     assert!(world.run_until(120_000, seen));
     let core = &world.nodes[5].core;
     let (class, state) = (world.class(), core.state());
