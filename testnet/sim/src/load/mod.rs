@@ -98,10 +98,12 @@ impl World {
         match self.load.rng.below(100) {
             _ if self.load.deeds <= FIRST_OFFERS => self.set_offer(node),
             _ if self.load.deeds == FIRST_OFFERS + 1 => self.invite(),
+            _ if self.load.deeds == FIRST_OFFERS + 2 => self.set_pool(node),
             0..=8 => self.set_offer(node),
             9..=10 => self.withdraw_offer(node),
             11..=12 => self.give_up(),
-            13..=42 => self.bid(node),
+            13..=36 => self.bid(node),
+            37..=42 => self.claim(node),
             43..=54 => self.buy(node),
             55..=61 => self.cancel(),
             62..=64 => self.transfer(node),
@@ -110,8 +112,8 @@ impl World {
             68..=69 => self.invite(),
             70 => self.make_noise(),
             71..=79 => self.client_acts(),
-            80..=82 => self.set_pool(node),
-            83..=87 => self.claim(node),
+            80..=81 => self.set_pool(node),
+            82..=84 => self.claim(node),
             _ => self.blunder(),
         }
     }
