@@ -16,7 +16,7 @@ fn the_definition_is_sound() {
 fn accepted_lines() {
     for line in [
         "gridbay run -n 4 --max-price 10 --time 30m -- ./program args",
-        "gridbay run --array 4 --buy --budget 5 --class small --name x --detach prog -n 3",
+        "gridbay run --array 4 --budget 5 --class small --name x --detach prog -n 3",
         "gridbay run --input a --input b:c --output d --env A=1 -o json -- prog",
         "gridbay job list --all -o json",
         "gridbay job logs -f --rank 2 0123456789abcdef",
@@ -48,6 +48,7 @@ fn refused_lines() {
         "gridbay run",
         "gridbay run -n 0 prog",
         "gridbay run -n 4 --array 4 prog",
+        "gridbay run --array 4 --buy prog",
         "gridbay run --time soon prog",
         "gridbay run --max-price -1 prog",
         "gridbay run --max-price 0.0000001 prog",
