@@ -15,10 +15,10 @@ use super::stage::Stage;
 /// Plays all scenes; returns what the crash showed.
 pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<Crash> {
     long::play(stage).await?;
-    share::play(stage).await?;
     contest::play(stage).await?;
     buy::play(stage).await?;
     let crash = crash::play(stage).await?;
+    share::play(stage).await?;
     settle::play(stage).await?;
     Ok(crash)
 }
