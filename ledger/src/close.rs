@@ -10,19 +10,20 @@
 //! 1. sealed bids of the round before, still not opened, leave the book (see `unopened`);
 //! 2. at a slot boundary the pots are settled (see `slot`);
 //! 3. at a slot boundary the bank has its turn (see `bank::turn`), and the next slot begins for leases that go on;
-//! 4. bids that stood too long end, reservations whose last start has passed, and proposals of contracts that can be
-//!    signed no more;
+//! 4. bids and claims that stood too long end, reservations whose last start has passed, and proposals of contracts that
+//!    can be signed no more;
 //! 5. at a slot boundary sellers plan their jobs (see `deadline`);
-//! 6. at a slot boundary reservations are decided on and begin (see `reservation`);
-//! 7. every class is cleared (see `clear`);
-//! 8. waiting buys are decided, in the order that the beacon gives them (see `buy`);
-//! 9. changes of offers take effect (see `catalogue`).
+//! 6. at a slot boundary the pools are shared (see `share`);
+//! 7. at a slot boundary reservations are decided on and begin (see `reservation`);
+//! 8. every class is cleared (see `clear`);
+//! 9. waiting buys are decided, in the order that the beacon gives them (see `buy`);
+//! 10. changes of offers take effect (see `catalogue`).
 
 use crate::lease::Lease;
 use crate::order::Stage;
 use crate::work::Work;
 use crate::{bank, book, buy, catalogue, clear, contract, deadline, reservation};
-use crate::{slot, tenancy, unopened};
+use crate::{share, slot, tenancy, unopened};
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::ids::{OfferId, OrderId};
 use gridbay_protocol::planted::{self, Planted};
@@ -57,6 +58,7 @@ fn close_round(work: &mut Work<'_>) {
     contract::time_out(work);
     if work.closes_slot() {
         deadline::turn(work);
+        share::divide(work);
         reservation::turn(work);
     }
     for class in &work.constitution.classes {
@@ -104,6 +106,7 @@ fn time_out(work: &mut Work<'_>) {
     let late = waiting(work, |stage| match stage {
         Stage::Bid(bid) => bid.bid.stands_until < height,
         Stage::Reservation(reservation) => !reservation.may_begin_after(slot),
+        Stage::Share(share) => share.claim.stands_until < height,
         Stage::Sealed { .. } | Stage::Buy(_) | Stage::Deadline(_) => false,
     });
     for id in &late {

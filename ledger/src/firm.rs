@@ -20,7 +20,7 @@ fn agreed(order: &Order) -> Option<(Credits, Vec<ClearingOffer>)> {
             let booking = reservation.booking.as_ref()?;
             Some((booking.price, booking.taken.clone()))
         }
-        Stage::Sealed { .. } | Stage::Bid(_) | Stage::Deadline(_) => None,
+        Stage::Sealed { .. } | Stage::Bid(_) | Stage::Deadline(_) | Stage::Share(_) => None,
     }
 }
 
@@ -29,6 +29,7 @@ fn way(order: &Order) -> Way {
     match &order.stage {
         Stage::Deadline(_) => Way::Deadline,
         Stage::Reservation(_) => Way::Reservation,
+        Stage::Share(_) => Way::Share,
         Stage::Sealed { .. } | Stage::Bid(_) | Stage::Buy(_) => Way::Buy,
     }
 }

@@ -1,7 +1,7 @@
 //! Offers as the ledger keeps them: terms in force, and a change that waits for its hour.
 
 use gridbay_protocol::ids::AccountId;
-use gridbay_protocol::offer::{OfferTerms, Primary, Reclaim};
+use gridbay_protocol::offer::{OfferTerms, PoolTerms, Primary, Reclaim};
 use serde::{Deserialize, Serialize};
 
 /// An offer.
@@ -34,6 +34,13 @@ impl Offer {
     /// Units for sale.
     pub fn supply(&self) -> u32 {
         if self.active { self.terms.units } else { 0 }
+    }
+    /// How the units are shared, if they are for sale in that way.
+    pub fn pool(&self) -> Option<PoolTerms> {
+        match self.terms.mechanism {
+            Primary::Share(terms) if self.active => Some(terms),
+            _ => None,
+        }
     }
     /// Units bound, or for sale after the pending change, whichever are more.
     pub(crate) fn most_units(&self) -> u32 {

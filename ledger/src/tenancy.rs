@@ -8,7 +8,7 @@
 use crate::book;
 use crate::deadline;
 use crate::lease::Lease;
-use crate::order::Order;
+use crate::order::{Order, Stage};
 use crate::pot::{Part, Pot, Stake, Stopped};
 use crate::purse::post;
 use crate::reservation;
@@ -104,10 +104,11 @@ fn lease(work: &Work<'_>, order: &Order, grant: &Grant, before: Option<&Lease>) 
     }
 }
 
-/// Changes what a bid has paid so far.
+/// Changes what an order with a budget has paid so far.
 pub(crate) fn paid(work: &mut Work<'_>, order: &OrderId, change: impl FnOnce(Credits) -> Credits) {
-    if let Some(bid) = work.tables.orders.get_mut(order).and_then(|o| o.bid_mut()) {
-        bid.paid = change(bid.paid);
+    let order = work.tables.orders.get_mut(order);
+    if let Some(paid) = order.and_then(|o| o.paid_mut()) {
+        *paid = change(*paid);
     }
 }
 
@@ -229,8 +230,8 @@ pub(crate) fn interrupt(work: &mut Work<'_>, id: &LeaseId, why: LeaseEnd) {
     end(work, id, why);
 }
 
-/// Ends a lease. Its order stands again if the reason says so, it is a bid, and it was not cancelled; or if it is a job that
-/// was taken. A buy of which
+/// Ends a lease. Its order stands again if the reason says so, it is a bid or a claim, and it was not cancelled; or if it
+/// is a job that was taken. A buy of which
 /// no full slot was delivered ends as one without units.
 pub(crate) fn end(work: &mut Work<'_>, id: &LeaseId, why: LeaseEnd) {
     let lease = work.tables.leases.remove(id).expect("the lease runs");
@@ -244,6 +245,9 @@ pub(crate) fn end(work: &mut Work<'_>, id: &LeaseId, why: LeaseEnd) {
     order.lease = None;
     if let (LeaseEnd::Undelivered, Some(job)) = (why, order.deadline_mut()) {
         deadline::count(job, 0, false);
+    }
+    if let Stage::Share(share) = &mut order.stage {
+        share.portion = None;
     }
     if order.stands_again(why) {
         return;

@@ -10,6 +10,7 @@ use crate::lease::LeaseEvent;
 use crate::order::ContractEvent;
 use crate::payment::Posting;
 use crate::planning::Planning;
+use crate::sharing::Sharing;
 use serde::{Deserialize, Serialize};
 
 /// Why an order ended, or was refused, without (further) units.
@@ -60,6 +61,8 @@ pub enum Effect {
     Contract(ContractEvent),
     /// Reservations of a class were decided on.
     Reservation(ReservationRecord),
+    /// A pool was shared.
+    Sharing(Sharing),
     /// A lease changed.
     Lease(LeaseEvent),
     /// An order ended.

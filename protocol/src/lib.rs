@@ -47,6 +47,7 @@ pub mod payment;
 pub mod planning;
 pub mod planted;
 pub mod receipt;
+pub mod sharing;
 pub mod stage;
 pub mod units;
 pub mod validator;

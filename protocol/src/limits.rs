@@ -64,6 +64,12 @@ pub const RESERVATION_SLOTS: u32 = 168;
 pub const RESERVATIONS_DECIDED: usize = 128;
 /// Units of one class that are sold under reservation, over all sellers.
 pub const RESERVABLE_UNITS: u32 = 256;
+/// Resources of a unit: processors, memory, disk, accelerators.
+pub const RESOURCES: usize = 4;
+/// Live claims on one pool: with the most resources and rounds its slot is shared in a few milliseconds.
+pub const CLAIMS_PER_POOL: usize = 128;
+/// Live claims of one class: together its pools are shared well within the block interval of a local network.
+pub const CLAIMS_PER_CLASS: usize = 1_024;
 /// Slots an order may run: a year of one-minute slots.
 pub const ORDER_SLOTS: u32 = 525_600;
 /// Live jobs with deadlines, taken or asking, at one offer. Planning them anew for each that asks takes
@@ -150,6 +156,7 @@ const _: () = assert!(RESERVATIONS_DECIDED <= reservation::BIDS);
 const _: () = assert!((1 << RESERVATION_GROUPS) - 1 <= reservation::GROUPS);
 const _: () = assert!(RESERVATION_GROUPS <= reservation::CLASSES);
 const _: () = assert!(RESERVATION_OFFERS * 34 < ENTRY_BYTES / 3);
+const _: () = assert!(CLAIMS_PER_POOL <= CLAIMS_PER_CLASS && CLAIMS_PER_CLASS <= ORDERS_PER_CLASS);
 // A full block of smallest useful entries (256 bytes) fits the bytes of a block.
 const _: () = assert!(BLOCK_ENTRIES * 256 <= BLOCK_BYTES);
 const _: () = assert!(ENTRY_BYTES < BLOCK_BYTES && GENESIS_BYTES <= BLOCK_BYTES);

@@ -143,6 +143,7 @@ fn check_range(entry: &Entry) -> Result<(), Malformed> {
         EntryBody::Open(open) => return open.wish.check().map_err(order),
         EntryBody::Buy(buy) => return buy.check().map_err(order),
         EntryBody::Deadline(job) => return job.check().map_err(order),
+        EntryBody::Share(claim) => return claim.check().map_err(order),
         EntryBody::Contract(entry) => return Ok(entry.check()?),
         EntryBody::SetKeys { keys } => keys_are_valid(keys),
         EntryBody::OpenAccount {

@@ -31,6 +31,8 @@ pub enum Way {
     Deadline,
     /// Reserved ahead.
     Reservation,
+    /// Shared with others by the slot.
+    Share,
 }
 
 /// An epoch's money.

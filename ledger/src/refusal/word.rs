@@ -65,6 +65,10 @@ words! { Refusal, REFUSAL_WORDS:
     Refusal::TooMuchWork { .. } => "too_much_work",
     Refusal::BelowReserve { .. } => "below_reserve",
     Refusal::JobQuota { .. } => "job_quota",
+    Refusal::NoPool(_) => "no_pool",
+    Refusal::PoolWeights { .. } => "pool_weights",
+    Refusal::PoolFull { .. } => "pool_full",
+    Refusal::PoolTwice(_) => "pool_twice",
     Refusal::BlockFull(_) => "block_full",
     ; Refusal::Contract(refusal) => refusal.word()
     ; Refusal::Reservation(why) => why.word()

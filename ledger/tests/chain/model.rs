@@ -11,6 +11,7 @@ use crate::appeals::{appeal, receipts};
 use crate::bank::{check_arrears, million, posted};
 use crate::contracts;
 use crate::deadline;
+use crate::model_share::{check_sharing, random_claim};
 use crate::record::{check_decision, check_record};
 use crate::reserving::random_reservation;
 use crate::trade::{bid, order, terms};
@@ -20,8 +21,8 @@ use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::ids::{AccountId, ClassId, EntryId, Hash32, LeaseId, OfferId, OrderId};
-use gridbay_protocol::lease::{LeaseEvent, Share};
-use gridbay_protocol::offer::{Primary, Reclaim};
+use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, Share};
+use gridbay_protocol::offer::{PoolTerms, Primary, Reclaim};
 use gridbay_protocol::order::{Bid, Buy, ContractEntry, Open, Wish};
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::stage::Authentic;
@@ -64,7 +65,7 @@ fn entry(world: &mut World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authent
     let orders: Vec<OrderId> = world.state.orders().map(|(id, _)| *id).collect();
     let lease = dice.pick(&leases).unwrap_or(LeaseId([5; 32]));
     let chosen = dice.pick(&orders).unwrap_or(OrderId([5; 32]));
-    let body = match dice.below(48) {
+    let body = match dice.below(52) {
         0 => EntryBody::Transfer {
             to: world.member(n % 4 + 1),
             amount: credits(dice.below(2_000) + 1),
@@ -77,6 +78,14 @@ fn entry(world: &mut World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authent
             let mut terms = terms(world, dice.below(2) as u32, units, reserve, buy);
             if dice.below(6) == 0 {
                 terms.reclaim = Reclaim::Notice(30);
+            }
+            if dice.below(4) == 0 {
+                (terms.buy_price, terms.reclaim) = (None, Reclaim::None);
+                terms.mechanism = Primary::Share(PoolTerms {
+                    cap_ppm: 1_000_000 - dice.below(500_000) as u32 / terms.units,
+                    sixteenths: dice.below(17) as u32,
+                });
+                terms.units += 1;
             }
             if dice.below(30) == 0 {
                 terms.class = ClassId([9; 32]);
@@ -114,6 +123,7 @@ fn entry(world: &mut World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authent
         }
         12..=16 if !memory.sealed.is_empty() => return opening(world, dice, memory),
         17..=21 | 39..=42 | 46..=47 => EntryBody::Buy(random_buy(world, dice)),
+        48..=51 => EntryBody::Share(random_claim(world, dice)),
         22 if !memory.sent.is_empty() => {
             let at = dice.below(memory.sent.len() as u64) as usize;
             return memory.sent[at].clone();
@@ -384,9 +394,16 @@ fn kind(world: &World, memory: &mut Memory, effect: &Effect) -> &'static str {
             OrderEnd::Missed => "missed",
             _ => "order",
         },
-        Effect::Lease(LeaseEvent::Ended { lease, .. }) => {
+        Effect::Sharing(record) => {
+            check_sharing(record);
+            "sharing"
+        }
+        Effect::Lease(LeaseEvent::Ended { lease, end, .. }) => {
             assert!(memory.leases.remove(lease).is_some());
-            "end"
+            match end {
+                LeaseEnd::Unserved => "unserved",
+                _ => "end",
+            }
         }
         Effect::Lease(LeaseEvent::Started(terms)) => {
             assert!(
@@ -531,6 +548,8 @@ fn reached(total: &BTreeMap<&'static str, u32>, also: &[&str]) {
         "preemption",
         "decision",
         "booking",
+        "sharing",
+        "unserved",
         "order",
         "excused",
         "waived",

@@ -1,7 +1,8 @@
 //! Local commands: which ledger entry one becomes, and why one is refused before anything is sent.
 
 use crate::buyer::deadline;
-use crate::buyer::{ContractWish, NewOrder, OrderKey, ReserveTerms, Terms};
+use crate::buyer::order::Signer;
+use crate::buyer::{ContractWish, NewOrder, OrderKey, Record, ReserveTerms, Terms, share};
 use crate::core::Core;
 use crate::input::Command;
 use crate::reply::{Refused, RefusedKind};
@@ -130,6 +131,10 @@ fn check_order(core: &Core, order: &NewOrder) -> Result<(), Refused> {
         Terms::Reserve(terms) => cost_of_reservation(state, order, terms)?,
         Terms::Deadline { .. } => cost_of_job(state, &account, order)?,
         Terms::Contract(wish) => cost_of_contract(state, &account, order, wish)?,
+        Terms::Share { rate, .. } => {
+            check_claim(core, account, order)?;
+            *rate
+        }
     };
     let available = spendable(state, &account);
     if needed > available {
@@ -174,6 +179,24 @@ fn cost_of_contract(
         (None, Some(lock)) => Ok(lock),
         (None, None) => Err(of_refusal(&Refusal::Overflow)),
     }
+}
+
+/// Whether the ledger would take a claim now. It is open and comes once, so the owner can know.
+fn check_claim(core: &Core, account: AccountId, order: &NewOrder) -> Result<(), Refused> {
+    let state = core.state();
+    let mut record = Record::new(order.clone());
+    record.valid_until = state.height().saturating_add(1);
+    let Some(claim) = share::claim(&record) else {
+        return Ok(());
+    };
+    let signer = Signer {
+        account,
+        key: &core.key,
+    };
+    let entry = signer.sign(state, EntryBody::Share(claim), record.valid_until);
+    let entry = Arc::new(authentic(state, entry)?);
+    let admitted = state.admit(&entry);
+    admitted.map(|_| ()).map_err(|refusal| of_refusal(&refusal))
 }
 
 /// What must be locked for a bid: one slot at its price.

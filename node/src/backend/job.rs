@@ -14,7 +14,7 @@ use super::plan::reserve::bid_per_node;
 use super::price::{limit_hourly, mean_hourly};
 use super::{Answer, NodeBackend};
 use crate::api::types::{
-    Ahead, How, JobFile, JobId, JobRecord, JobSeller, NodeGroup, RankExit, Start,
+    Ahead, Claim, How, JobFile, JobId, JobRecord, JobSeller, NodeGroup, RankExit, ShareNow, Start,
 };
 use crate::store::orders::OrderStore;
 use gridbay_core::Core;
@@ -150,13 +150,23 @@ fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
     let (state, order) = (core.state(), agent.order());
     let policy = state.policy();
     let slot_ms = policy.slot_ms();
-    let (max_price, budget, how) = terms(&order.terms, order.slots, slot_ms);
+    let (max_price, budget, mut how) = terms(&order.terms, order.slots, slot_ms);
     let budget = match &order.terms {
         Terms::Contract(wish) => wish.terms_for(order).lock().unwrap_or(Credits::MAX),
-        Terms::Sealed { .. } | Terms::Buy { .. } | Terms::Deadline { .. } | Terms::Reserve(_) => {
-            budget
-        }
+        Terms::Sealed { .. }
+        | Terms::Buy { .. }
+        | Terms::Deadline { .. }
+        | Terms::Share { .. }
+        | Terms::Reserve(_) => budget,
     };
+    if let (How::Share(claim), Terms::Share { weights, .. }) = (&mut how, &order.terms) {
+        let class = state.class(&order.class);
+        let names = class.into_iter().flat_map(|c| c.key.resources());
+        let named = names
+            .map(|r| r.name().to_owned())
+            .zip(weights.iter().copied());
+        claim.weights = Some(named.collect());
+    }
     let (now, reason) = situation(state, agent).judge();
     let milestones = agent.milestones();
     let records = &agent.tasks.records;
@@ -203,12 +213,21 @@ fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
         paid: agent.paid(),
         price: mean_hourly(agent.paid(), unit_ms),
         preemptions: milestones.lost,
+        share: share_now(state, agent),
     };
     Draft {
         record,
         key,
         outputs: order.spec.outputs.clone(),
     }
+}
+
+/// What a running claim may use.
+fn share_now(state: &State, agent: &OrderAgent) -> Option<ShareNow> {
+    let order = state.order(&agent.id?)?;
+    let portion = order.share()?.portion.as_ref()?;
+    let class = state.class(&order.class)?;
+    Some(super::share::portion(&class.key, portion))
 }
 
 fn reached(height: u64) -> Option<u64> {
@@ -250,6 +269,23 @@ fn terms(terms: &Terms, slots: u32, slot_ms: u64) -> (Credits, Credits, How) {
                 .checked_mul(u64::from(slots) + 1)
                 .unwrap_or(Credits::MAX);
             (limit_hourly(price, slot_ms), most, How::Buy)
+        }
+        Terms::Share {
+            offer,
+            rate,
+            utility,
+            budget,
+            ..
+        } => {
+            let rate = super::share::hourly(*rate, slot_ms);
+            let how = How::Share(Claim {
+                offer: Some(*offer),
+                rate,
+                utility: *utility,
+                weights: None,
+                program: None,
+            });
+            (rate, *budget, how)
         }
         Terms::Deadline {
             offer,

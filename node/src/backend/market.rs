@@ -36,6 +36,8 @@ pub(super) struct Market {
     /// Height of the ledger.
     pub(super) height: u64,
     pub(super) lines: Vec<Line>,
+    /// The pool that a claim means.
+    pub(super) pool: Option<super::share::Pool>,
 }
 
 impl Market {
@@ -65,6 +67,7 @@ impl Market {
             policy: state.policy().clone(),
             height: state.height(),
             lines: of_class.map(line).collect(),
+            pool: None,
         }
     }
     /// Units for sale.
@@ -189,6 +192,7 @@ pub(super) mod tests {
             policy: Policy::local(),
             height: 17,
             lines: lines.iter().map(line).collect(),
+            pool: None,
         }
     }
 

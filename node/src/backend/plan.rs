@@ -68,6 +68,7 @@ pub(super) fn plan(want: &Want, market: &Market, last: Option<Credits>) -> Answe
             "name the provider of the contract",
         )),
         How::Reservation(ahead) => reserve::reserve(want, ahead, market, slots),
+        How::Share(claim) => super::share::plan(want, claim, market, slots),
     }
 }
 
@@ -76,7 +77,7 @@ pub(super) fn slots(want: &Want, market: &Market) -> Answer<u32> {
     let slot_ms = market.policy.slot_ms().max(1);
     let wide = (u64::from(want.seconds) * 1_000).div_ceil(slot_ms);
     let most = match want.how {
-        How::Ausubel { .. } | How::Deadline { .. } => limits::ORDER_SLOTS,
+        How::Ausubel { .. } | How::Deadline { .. } | How::Share(_) => limits::ORDER_SLOTS,
         // The provider buys units for the whole of a job.
         How::Contract(_) | How::Buy => market.policy.max_firm_slots,
         How::Reservation(_) => market.policy.reservation.slots,
@@ -194,7 +195,7 @@ fn default_price(nodes: u32, market: &Market, last: Option<Credits>) -> Price {
     Price(going.0.saturating_mul(2).min(Price::MAX.0))
 }
 
-fn patience(market: &Market) -> u64 {
+pub(super) fn patience(market: &Market) -> u64 {
     let heights = PATIENCE_MS / market.policy.block_interval_ms.max(1);
     heights.clamp(
         market.policy.calendar.slot_heights(),
@@ -202,7 +203,7 @@ fn patience(market: &Market) -> u64 {
     )
 }
 
-fn too_much() -> ApiError {
+pub(super) fn too_much() -> ApiError {
     usage(
         "amounts beyond the range of money",
         "lower the price, the nodes or the time",
@@ -246,12 +247,11 @@ pub(super) fn quote(want: &Want, market: &Market, plan: &Plan, spendable: Credit
         funded: plan.most <= spendable,
         units_offered: match want.how {
             How::Reservation(_) => market.reservable(),
-            How::Ausubel { .. } | How::Buy | How::Deadline { .. } | How::Contract(_) => {
-                market.supply()
-            }
+            _ => market.supply(),
         },
         units_free: market.free(),
         deadline: plan.deadline.clone(),
+        share: market.pool.as_ref().map(super::share::outlook),
     }
 }
 
@@ -348,7 +348,9 @@ mod tests {
                             };
                             buy.check().is_ok() && limit.micros() == 70 * u64::from(nodes)
                         }
-                        Terms::Contract(_) | Terms::Reserve(_) => panic!("planned elsewhere"),
+                        Terms::Contract(_) | Terms::Reserve(_) | Terms::Share { .. } => {
+                            panic!("planned elsewhere")
+                        }
                     };
                     assert!(legal, "{want:?}");
                 }

@@ -223,6 +223,15 @@ fn asks(order: &NewOrder, market: &Market) -> Asks {
                 price: None,
             }
         }
+        // A claim states no price: what the reserve asks of its rate is in the quote.
+        Terms::Share { rate, budget, .. } => Asks {
+            is_buy: false,
+            fewest: 1,
+            limit: Price(rate.micros()),
+            needed: *rate,
+            budget: *budget,
+            price: None,
+        },
     }
 }
 

@@ -96,6 +96,7 @@ pub fn verify_auction(
     let (id, height) = match &proof.record {
         AuctionRecord::Clearing(record) => (record.id.to_hex(), record.height),
         AuctionRecord::Buy(record) => (record.order.to_hex(), record.height),
+        AuctionRecord::Sharing(record) => (record.id().to_hex(), record.height),
     };
     let wrong = [
         ("network", header.network != *network),
@@ -113,6 +114,7 @@ pub fn verify_auction(
     match &proof.record {
         AuctionRecord::Clearing(record) => outcome::clearing(record)?,
         AuctionRecord::Buy(record) => outcome::buy(record)?,
+        AuctionRecord::Sharing(record) => outcome::sharing(record)?,
     }
     Ok(())
 }
@@ -126,6 +128,7 @@ fn check_inclusion(proof: &AuctionProof, header: &Header) -> Result<(), AuctionE
     let effect = match proof.record.clone() {
         AuctionRecord::Clearing(record) => Effect::Clearing(record),
         AuctionRecord::Buy(record) => Effect::Buy(record),
+        AuctionRecord::Sharing(record) => Effect::Sharing(record),
     };
     let EffectProof { index, size, proof } =
         codec::decode(&proof.proof.0, SIGNED_BYTES).map_err(|e| AuctionError::Bytes("proof", e))?;
@@ -253,6 +256,27 @@ async fn show(at: &Context, client: &Client, id: &str) -> Result<(), CliError> {
             ("leases displaced", record.displaced.len().to_string()),
             ("their value per slot", record.displaced_value.to_string()),
         ]),
+        AuctionRecord::Sharing(record) => {
+            let mut claims = Table::new(&["ORDER", ">RATE/SLOT", ">TASKS", ">NODES", ">PAYS"]);
+            for claim in &record.claims {
+                let award = record.awards.iter().find(|a| a.order == claim.order);
+                claims.row([
+                    claim.order.to_string(),
+                    claim.rate.to_string(),
+                    claim.tasks.to_string(),
+                    award.map_or(0, |a| a.portion.units).to_string(),
+                    or_dash(award.map(|a| a.pay)),
+                ]);
+            }
+            let (height, slot) = (record.height, record.slot);
+            format!(
+                "class {} height {height} slot {slot} pool {} of {} nodes\n\n{}",
+                proof.class,
+                record.offer,
+                record.units,
+                claims.render()
+            )
+        }
     })
 }
 

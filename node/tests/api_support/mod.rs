@@ -88,6 +88,7 @@ impl Fake {
             paid: credits("0.25"),
             price: Some(credits("1.5")),
             preemptions: 0,
+            share: None,
         }
     }
 }
@@ -204,6 +205,7 @@ impl Backend for Fake {
             units_offered: 8,
             units_free: 8,
             deadline: None,
+            share: None,
         })
     }
     async fn submit(&self, id: JobId, request: JobRequest) -> Result<JobRecord, ApiError> {

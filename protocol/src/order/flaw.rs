@@ -1,7 +1,7 @@
 //! What can be wrong with an order whatever the ledger holds.
 
 use crate::limits;
-use crate::mechanism::reservation;
+use crate::mechanism::{reservation, share};
 
 /// Why an order makes no sense. The wallet, admission and the checks of a block all give the same answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
@@ -58,11 +58,20 @@ pub enum Flaw {
     /// A range of channels that ends before it begins, or too many of them.
     #[error("want a range of 1 to {most} channels", most = reservation::CHANNELS)]
     Channels,
+    /// No budget for a slot, or one beyond what a pool can divide.
+    #[error("want a rate above zero and below {end} micro-credits a slot", end = share::BUDGET_END)]
+    Rate,
+    /// No weight of processors, or more weights than there can be resources.
+    #[error("want 1 to {most} weights, that of processors above zero", most = limits::RESOURCES)]
+    Weights,
+    /// No task, or more than an order may have.
+    #[error("want 1 to {most} tasks", most = limits::ORDER_UNITS)]
+    Tasks,
 }
 
 impl Flaw {
     /// All of them.
-    pub const ALL: [Flaw; 15] = [
+    pub const ALL: [Flaw; 18] = [
         Flaw::Steps,
         Flaw::NotFalling,
         Flaw::Price,
@@ -78,6 +87,9 @@ impl Flaw {
         Flaw::Run,
         Flaw::Starts,
         Flaw::Channels,
+        Flaw::Rate,
+        Flaw::Weights,
+        Flaw::Tasks,
     ];
     /// The first flaw whose condition does not hold.
     pub(super) fn first(conditions: &[(Flaw, bool)]) -> Result<(), Flaw> {
@@ -102,6 +114,9 @@ impl Flaw {
             Flaw::Run => "run",
             Flaw::Starts => "starts",
             Flaw::Channels => "channels",
+            Flaw::Rate => "rate",
+            Flaw::Weights => "weights",
+            Flaw::Tasks => "tasks",
         }
     }
 }

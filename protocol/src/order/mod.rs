@@ -1,5 +1,5 @@
 //! Orders, one file per kind: sealed bids and reservations (committed in one round, opened in the next), buy-it-now,
-//! work by a deadline, contracts.
+//! work by a deadline, contracts, claims on pools.
 
 mod bid;
 mod buy;
@@ -8,6 +8,7 @@ mod deadline;
 mod flaw;
 mod reservation;
 mod sealed;
+mod share;
 
 pub use bid::{Bid, Step, unit_prices};
 pub use buy::Buy;
@@ -18,6 +19,7 @@ pub use deadline::Deadline;
 pub use flaw::Flaw;
 pub use reservation::{Group, Reservation};
 pub use sealed::{Commit, Open, Wish};
+pub use share::Claim;
 
 use crate::ids::{EntryId, OrderId};
 

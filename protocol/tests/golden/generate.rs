@@ -18,14 +18,16 @@ use gridbay_protocol::keys::{PublicKey, Signature};
 use gridbay_protocol::lease::{LeaseEvent, LeaseTerms, Share};
 use gridbay_protocol::mechanism::deadline::Shape;
 use gridbay_protocol::mechanism::reservation::Channels;
+use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::offer::{DeadlineTerms, OfferTerms, PoolTerms, Primary, Reclaim};
 use gridbay_protocol::order::{
-    Bid, Buy, Commit, ContractEntry, ContractEvent, ContractTerms, Deadline, Group, JobRecord,
-    JobTerms, Open, Reservation, Settlement, Step, Wish,
+    Bid, Buy, Claim, Commit, ContractEntry, ContractEvent, ContractTerms, Deadline, Group,
+    JobRecord, JobTerms, Open, Reservation, Settlement, Step, Wish,
 };
 use gridbay_protocol::payment::{Posting, Purse};
 use gridbay_protocol::planning::{Finished, Place, PlannedJob, Planning, Request};
 use gridbay_protocol::receipt::{Receipt, SignedReceipt};
+use gridbay_protocol::sharing::{Portion, Sharing, SharingAward, SharingClaim};
 use gridbay_protocol::units::{Credits, Price};
 use gridbay_protocol::vote::{Certificate, CertificateSignature, Vote, VoteKind};
 
@@ -234,6 +236,22 @@ impl Generator {
             },
         }
     }
+    fn utility(&mut self) -> Utility {
+        [Utility::Linear, Utility::Log][self.rng.below(2)]
+    }
+    fn claim(&mut self) -> Claim {
+        Claim {
+            offer: OfferId(self.id()),
+            rate: self.credits(),
+            utility: self.utility(),
+            weights: self.some(4, |g| g.rng.narrow()),
+            tasks: self.rng.narrow(),
+            slots: self.rng.narrow(),
+            budget: self.credits(),
+            stands_until: self.rng.wide(),
+            work: Hash32(self.id()),
+        }
+    }
     fn offer(&mut self) -> OfferTerms {
         OfferTerms {
             label: self.rng.narrow(),
@@ -280,7 +298,7 @@ impl Generator {
         }
     }
     fn body(&mut self) -> EntryBody {
-        match self.rng.below(15) {
+        match self.rng.below(16) {
             0 => EntryBody::SetKeys {
                 keys: self.some(4, Self::account_key),
             },
@@ -317,6 +335,7 @@ impl Generator {
             }),
             10 => EntryBody::Open(self.open()),
             11 => EntryBody::Buy(self.buy()),
+            14 => EntryBody::Share(self.claim()),
             13 => EntryBody::Contract(self.contract_entry()),
             12 => EntryBody::Appeal(Box::new(Appeal {
                 key: self.key(),
@@ -470,6 +489,38 @@ impl Generator {
             }),
         }
     }
+    fn sharing(&mut self) -> Sharing {
+        Sharing {
+            offer: OfferId(self.id()),
+            class: ClassId(self.id()),
+            height: self.rng.wide(),
+            slot: self.rng.wide(),
+            units: self.rng.narrow(),
+            reserve: self.price(),
+            terms: PoolTerms {
+                cap_ppm: self.rng.narrow(),
+                sixteenths: self.rng.narrow(),
+            },
+            draw: Hash32(self.id()),
+            claims: self.some(3, |g| SharingClaim {
+                order: OrderId(g.id()),
+                sponsor: AccountId(g.id()),
+                rate: g.credits(),
+                utility: g.utility(),
+                weights: g.some(4, |g| g.rng.narrow()),
+                tasks: g.rng.narrow(),
+            }),
+            awards: self.some(3, |g| SharingAward {
+                order: OrderId(g.id()),
+                portion: Portion {
+                    units: g.rng.narrow(),
+                    processors: g.rng.wide(),
+                    parts: g.some(3, |g| g.rng.narrow()),
+                },
+                pay: g.credits(),
+            }),
+        }
+    }
     fn terms(&mut self) -> LeaseTerms {
         LeaseTerms {
             lease: LeaseId(self.id()),
@@ -493,7 +544,7 @@ impl Generator {
     }
     pub(crate) fn effect(&mut self) -> Effect {
         use crate::samples::effect::{LEASE_ENDS, ORDER_ENDS, POSTINGS};
-        match self.rng.below(10) {
+        match self.rng.below(11) {
             0 | 1 => Effect::Posting(Posting {
                 from: self.purse(),
                 to: self.purse(),
@@ -515,6 +566,7 @@ impl Generator {
                 order: OrderId(self.id()),
                 end: LEASE_ENDS[self.rng.below(LEASE_ENDS.len())].1,
             }),
+            6 => Effect::Sharing(self.sharing()),
             _ => Effect::Order {
                 order: OrderId(self.id()),
                 end: ORDER_ENDS[self.rng.below(ORDER_ENDS.len())].1,

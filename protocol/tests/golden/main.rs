@@ -84,7 +84,7 @@ fn entries() {
     }
     fixture.close();
     let kinds: BTreeSet<u8> = samples.iter().map(|(_, s)| s.entry.body.kind()).collect();
-    assert_eq!(kinds, (0..=14).collect(), "a sample of every kind");
+    assert_eq!(kinds, (0..=15).collect(), "a sample of every kind");
 }
 
 #[test]
@@ -297,6 +297,7 @@ fn effects() {
             Effect::Buy(_) => "buy",
             Effect::Planning(_) => "planning",
             Effect::Reservation(_) => "reservation",
+            Effect::Sharing(_) => "sharing",
             Effect::Lease(_) => "lease.",
             Effect::Order { .. } => "order.",
             Effect::Contract(_) => "contract.",

@@ -13,8 +13,9 @@ use gridbay_protocol::invitation::{Grant, SignedGrant};
 use gridbay_protocol::keys::{SecretKey, Signature};
 use gridbay_protocol::limits;
 use gridbay_protocol::mechanism::reservation::{CHANNELS, Channels};
+use gridbay_protocol::mechanism::share::BUDGET_END;
 use gridbay_protocol::offer::{DeadlineTerms, OfferTerms, PoolTerms, Primary, Reclaim};
-use gridbay_protocol::order::{Bid, Buy, Commit, Open, Reservation, Step};
+use gridbay_protocol::order::{Bid, Buy, Claim, Commit, Open, Reservation, Step};
 use gridbay_protocol::receipt::{Receipt, SignedReceipt};
 use gridbay_protocol::stage::{Malformed, WellFormed};
 use gridbay_protocol::units::{Credits, Price};
@@ -82,6 +83,11 @@ fn buy(change: impl FnOnce(&mut Buy)) -> EntryBody {
     change(&mut buy);
     EntryBody::Buy(buy)
 }
+fn share(change: impl FnOnce(&mut Claim)) -> EntryBody {
+    let mut claim = entry::claim();
+    change(&mut claim);
+    EntryBody::Share(claim)
+}
 /// An appeal with receipts of `n` validators in order.
 fn appeal(bid: EntryBody, n: u8) -> EntryBody {
     let EntryBody::Open(open) = bid else {
@@ -141,6 +147,7 @@ fn refused() -> Vec<Case> {
         refused_bids(),
         refused_buys(),
         refused_reservations(),
+        refused_claims(),
         vec![("an appeal without receipts", appeal(open(|_| ()), 0))],
     ];
     tables.into_iter().flatten().collect()
@@ -222,6 +229,16 @@ fn refused_offers() -> Vec<Case> {
                 o.buy_price = None;
                 o.mechanism = Primary::Share(PoolTerms {
                     cap_ppm,
+                    ..entry::POOL
+                });
+            }),
+        ),
+        (
+            "a pool of which nobody may hold a unit",
+            offer(|o| {
+                (o.buy_price, o.units) = (None, 2);
+                o.mechanism = Primary::Share(PoolTerms {
+                    cap_ppm: 499_999,
                     ..entry::POOL
                 });
             }),
@@ -360,7 +377,32 @@ fn accepted_reservations() -> Vec<Case> {
     ]
 }
 
+fn refused_claims() -> Vec<Case> {
+    vec![
+        ("a claim for nothing", share(|c| c.rate = Credits::ZERO)),
+        ("a rate too high", share(|c| c.rate = micros(BUDGET_END))),
+        ("no weights", share(|c| c.weights.clear())),
+        ("processors for nothing", share(|c| c.weights[0] = 0)),
+        ("too many weights", share(|c| c.weights = vec![1; 5])),
+        ("a claim without tasks", share(|c| c.tasks = 0)),
+        (
+            "a claim with too many tasks",
+            share(|c| c.tasks = limits::ORDER_UNITS + 1),
+        ),
+        ("a claim for no slot", share(|c| c.slots = 0)),
+        (
+            "a claim for too many slots",
+            share(|c| c.slots = limits::ORDER_SLOTS + 1),
+        ),
+    ]
+}
+
 fn accepted() -> Vec<Case> {
+    let most_claimed = |c: &mut Claim| {
+        (c.rate, c.budget) = (micros(BUDGET_END - 1), Credits::MAX);
+        (c.tasks, c.slots) = (limits::ORDER_UNITS, limits::ORDER_SLOTS);
+        (c.weights, c.stands_until) = (vec![u32::MAX; 4], u64::MAX);
+    };
     let most_offered = |o: &mut OfferTerms| {
         (o.units, o.reserve) = (limits::OFFER_UNITS, Price::MAX);
         (o.buy_price, o.label) = (Some(Price::MAX), u32::MAX);
@@ -405,6 +447,7 @@ fn accepted() -> Vec<Case> {
         ("the largest bid", open(most_bid)),
         ("the smallest bid", open(least_bid)),
         ("the largest buy", buy(most_bought)),
+        ("the largest claim", share(most_claimed)),
         // More than a third of the most validators there can be.
         (
             "the largest appeal",
@@ -430,6 +473,7 @@ fn each_rule_of_each_kind_refuses() {
         let flaw = match &body {
             EntryBody::Open(open) => open.wish.check().err(),
             EntryBody::Buy(buy) => buy.check().err(),
+            EntryBody::Share(claim) => claim.check().err(),
             _ => None,
         };
         let expected = flaw.map_or(Malformed::Range(name), |flaw| Malformed::Order {

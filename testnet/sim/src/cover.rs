@@ -30,6 +30,11 @@ pub const UNREACHED: &[(&str, &str, &str)] = &[
     ),
     (
         "Refusal",
+        "PoolFull",
+        "takes 128 claims of as many accounts on one pool",
+    ),
+    (
+        "Refusal",
         "BlockFull",
         "only a proposer says it, of the 2,001st entry that waits",
     ),
@@ -137,6 +142,10 @@ impl Cover {
                 self.see("Market", name);
             }
             Posted::Planning(_) => self.see("Market", "Planning"),
+            Posted::Sharing(record) if record.claims.len() > 1 => {
+                self.see("Market", "ContestedPool")
+            }
+            Posted::Sharing(_) => {}
         }
     }
     /// Adds another world's.

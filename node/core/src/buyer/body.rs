@@ -1,7 +1,7 @@
 //! The entry by which an attempt at an order begins.
 
-use super::deadline;
 use super::record::{Record, Terms};
+use super::{deadline, share};
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::ids::{AccountId, NetworkId};
 use gridbay_protocol::limits;
@@ -37,6 +37,10 @@ pub(super) fn of(record: &Record, network: &NetworkId, account: &AccountId) -> E
             let terms = record.proposal.clone();
             let terms = terms.expect("an attempt at a contract has its proposal");
             EntryBody::Contract(ContractEntry::Propose(Box::new(terms)))
+        }
+        Terms::Share { .. } => {
+            let claim = share::claim(record);
+            EntryBody::Share(claim.expect("its terms are those of a claim"))
         }
         Terms::Deadline { .. } => {
             let job = deadline::order_of(order, work);

@@ -77,6 +77,7 @@ impl OrderAgent {
             Terms::Buy { .. }
             | Terms::Sealed { .. }
             | Terms::Deadline { .. }
+            | Terms::Share { .. }
             | Terms::Reserve(_) => self.work_salt(),
         }
     }

@@ -14,6 +14,8 @@ mod places;
 pub mod record;
 mod reserve;
 mod seen;
+pub mod share;
+mod signer;
 pub mod tasks;
 
 pub use record::{
@@ -29,9 +31,10 @@ use gridbay_ledger::{Refusal, State};
 use gridbay_protocol::codec;
 use gridbay_protocol::effect::Effect as Posted;
 use gridbay_protocol::entry::SignedEntry;
-use gridbay_protocol::ids::{EntryId, OrderId};
+use gridbay_protocol::ids::{ClassId, EntryId, OrderId};
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::lease::LeaseEvent;
+use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::order::order_of as order_id;
 use gridbay_protocol::payment::{Posting, Purse, Reason};
 use gridbay_protocol::planted::{self, Planted};
@@ -100,6 +103,19 @@ impl Buyer {
     /// One order.
     pub fn order(&self, key: &OrderKey) -> Option<&OrderAgent> {
         self.orders.get(key)
+    }
+
+    /// Weights of the resources that past slots of orders of this class and program suggest to the next.
+    pub fn learnt(
+        &self,
+        class: &ClassId,
+        program: &str,
+        utility: Utility,
+        types: usize,
+    ) -> Option<Vec<u32>> {
+        let orders = self.orders.values();
+        let seen = orders.map(|agent| (agent.order(), agent.experience()));
+        share::learnt(seen, class, program, utility, types)
     }
 
     /// Takes a new order. The record is saved before anything is sent.
@@ -175,6 +191,13 @@ impl Buyer {
                 Posted::Lease(LeaseEvent::Ended { order, end, .. }) => {
                     if let Some(agent) = self.by_id(order) {
                         agent.note_end(None, Some(*end));
+                    }
+                }
+                Posted::Sharing(sharing) => {
+                    for claim in &sharing.claims {
+                        if let Some(agent) = self.by_id(&claim.order) {
+                            agent.note_sharing(sharing);
+                        }
                     }
                 }
                 Posted::Contract(event) => {
@@ -277,6 +300,7 @@ impl Buyer {
         agent.tasks.complete(job);
         agent.touch();
         if agent.tasks.all_done() {
+            agent.note_last_task();
             agent.set_finish(Finish::Done);
         }
     }

@@ -18,17 +18,19 @@ use super::appeal::Opening;
 use super::body;
 use super::record::{Finish, Milestones, Record, Terms};
 pub use super::seen::{Seen, lease_end_word, order_end_word};
+use super::share::Experience;
+pub use super::signer::Signer;
 use super::tasks::Tasks;
 use gridbay_ledger::{Refusal, State};
 use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::effect::OrderEnd;
-use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
-use gridbay_protocol::ids::{AccountId, EntryId, Hash32, OrderId};
-use gridbay_protocol::keys::SecretKey;
+use gridbay_protocol::entry::{EntryBody, SignedEntry};
+use gridbay_protocol::ids::{EntryId, Hash32, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent};
 use gridbay_protocol::order::{Open, Wish, entry_of, order_of};
 use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::receipt::SignedReceipt;
+use gridbay_protocol::sharing::Sharing;
 use std::collections::BTreeMap;
 
 /// Heights within which a commitment or buy must be included, or a new attempt is made.
@@ -37,14 +39,6 @@ const SEND_HEIGHTS: u64 = 40;
 const RESEND_HEIGHTS: u64 = 4;
 /// Commitments that may fail to be included or opened before the order is given up.
 const ATTEMPTS: u32 = 5;
-
-/// Who signs.
-pub struct Signer<'a> {
-    /// The account.
-    pub account: AccountId,
-    /// Its key.
-    pub key: &'a SecretKey,
-}
 
 /// The agent of one order.
 #[derive(Clone, Debug)]
@@ -127,7 +121,26 @@ impl OrderAgent {
     /// Takes in what the block of `height` did to its lease.
     pub fn note_lease(&mut self, event: &LeaseEvent, calendar: &Calendar, height: u64) {
         self.record.milestones.note(event, calendar, height);
+        if let LeaseEvent::Ended { end, .. } = event {
+            self.record.experience.end(*end, self.tasks.done());
+        }
         self.dirty = true;
+    }
+    /// What it has seen of its pool.
+    pub fn experience(&self) -> &Experience {
+        &self.record.experience
+    }
+    /// Takes in what its claim got for the next slot.
+    pub fn note_sharing(&mut self, sharing: &Sharing) {
+        if let Some(id) = self.id {
+            let done = self.tasks.done();
+            self.record.experience.begin(&id, sharing, done);
+            self.dirty = true;
+        }
+    }
+    /// Its tasks ran out.
+    pub fn note_last_task(&mut self) {
+        self.record.experience.discard();
     }
     /// Charged less refunded.
     pub fn paid(&self) -> gridbay_protocol::units::Credits {
@@ -303,6 +316,7 @@ impl OrderAgent {
             Terms::Contract(wish) => Some(wish.proposal(&self.record.order, state)),
             Terms::Buy { .. }
             | Terms::Sealed { .. }
+            | Terms::Share { .. }
             | Terms::Deadline { .. }
             | Terms::Reserve(_) => None,
         };
@@ -397,19 +411,5 @@ impl OrderAgent {
         self.cancelled_at = height;
         let valid_until = height + RESEND_HEIGHTS;
         vec![signer.sign(state, EntryBody::Cancel { order }, valid_until)]
-    }
-}
-
-impl Signer<'_> {
-    /// Signs an entry of the account.
-    pub fn sign(&self, state: &State, body: EntryBody, valid_until: u64) -> SignedEntry {
-        let entry = Entry {
-            network: state.network(),
-            account: self.account,
-            key: self.key.public(),
-            valid_until,
-            body,
-        };
-        SignedEntry::new(entry, self.key)
     }
 }

@@ -6,15 +6,17 @@
 
 use super::OrderKey;
 use super::appeal::Opening;
+use super::share::Experience;
 use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::codec::{self, CodecError};
 use gridbay_protocol::hash::{Domain, hash};
 use gridbay_protocol::ids::{AccountId, ClassId, LeaseId, OfferId};
 use gridbay_protocol::job::{JobExit, JobSpec};
 use gridbay_protocol::keys::PublicKey;
-use gridbay_protocol::lease::LeaseEvent;
+use gridbay_protocol::lease::{LeaseEnd, LeaseEvent};
 use gridbay_protocol::mechanism::deadline::Shape;
 use gridbay_protocol::mechanism::reservation::Channels;
+use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::order::{ContractTerms, Group, JobTerms, Step, Wish};
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
@@ -47,6 +49,21 @@ pub enum Terms {
         limit: Credits,
         /// Offers to buy from, ascending; empty for any.
         offers: Vec<OfferId>,
+    },
+    /// A claim on a pool.
+    Share {
+        /// The pool.
+        offer: OfferId,
+        /// Most to pay per slot.
+        rate: Credits,
+        /// What the job makes of its shares.
+        utility: Utility,
+        /// Worth of each resource of the class.
+        weights: Vec<u32>,
+        /// Most to pay over the whole order.
+        budget: Credits,
+        /// Heights to stand without running before giving up.
+        patience: u64,
     },
     /// Work by a deadline, planned by one seller.
     Deadline {
@@ -186,7 +203,8 @@ impl Milestones {
             }
             LeaseEvent::Ended { end, .. } => {
                 self.units = 0;
-                self.lost += u32::from(end.order_stands());
+                // A claim that is not drawn for a slot has lost nothing.
+                self.lost += u32::from(end.order_stands() && *end != LeaseEnd::Unserved);
             }
         }
     }
@@ -206,6 +224,7 @@ impl Record {
             opening: None,
             paid: Credits::ZERO,
             milestones: Milestones::default(),
+            experience: Experience::default(),
             cancelling: false,
             tasks,
             finish: None,
@@ -264,6 +283,8 @@ pub struct Record {
     pub paid: Credits,
     /// What it has come through, as far as seen.
     pub milestones: Milestones,
+    /// What it has seen of the pool that it claims a share of.
+    pub experience: Experience,
     /// Whether the user has cancelled it.
     pub cancelling: bool,
     /// The tasks.
@@ -276,7 +297,7 @@ pub struct Record {
 mod tests {
     use super::*;
     use gridbay_protocol::ids::{AccountId, OrderId};
-    use gridbay_protocol::lease::{LeaseEnd, LeaseTerms, Share};
+    use gridbay_protocol::lease::{LeaseTerms, Share};
 
     /// Slots of eight heights: 1 to 8, 9 to 16, ...
     const CALENDAR: Calendar = Calendar {

@@ -11,7 +11,10 @@ impl NewOrder {
     /// What an attempt at `height` seals; nothing for what is not sealed.
     pub(crate) fn wish(&self, height: u64, work: Hash32) -> Option<Wish> {
         match &self.terms {
-            Terms::Buy { .. } | Terms::Deadline { .. } | Terms::Contract(_) => None,
+            Terms::Buy { .. }
+            | Terms::Deadline { .. }
+            | Terms::Share { .. }
+            | Terms::Contract(_) => None,
             Terms::Sealed {
                 steps,
                 min,
@@ -68,6 +71,7 @@ impl NewOrder {
             Terms::Sealed { .. }
             | Terms::Buy { .. }
             | Terms::Deadline { .. }
+            | Terms::Share { .. }
             | Terms::Contract(_) => u64::MAX,
         }
     }

@@ -77,5 +77,6 @@ pub fn lease_end_word(end: LeaseEnd) -> &'static str {
         LeaseEnd::Unfunded => "unfunded",
         LeaseEnd::Undelivered => "undelivered",
         LeaseEnd::Paused => "paused",
+        LeaseEnd::Unserved => "unserved",
     }
 }

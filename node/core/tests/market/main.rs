@@ -6,6 +6,7 @@ mod contracts;
 mod deadline;
 mod genesis;
 mod reservation;
+mod share;
 mod starts;
 mod transfers;
 mod wallet;

@@ -50,8 +50,7 @@ pub(in crate::backend) fn situation(state: &State, agent: &OrderAgent) -> Situat
     let needed = match &order.terms {
         Terms::Sealed { min, .. } => *min,
         Terms::Buy { units, .. } => *units,
-        Terms::Deadline { .. } => 1,
-        Terms::Contract(_) => 1,
+        Terms::Deadline { .. } | Terms::Contract(_) | Terms::Share { .. } => 1,
         Terms::Reserve(reserve) => reserve.groups.iter().map(|g| g.units).sum(),
     };
     Situation {
@@ -163,6 +162,7 @@ fn reason(word: &str) -> Option<JobReason> {
         "outbid" => JobReason::Outbid,
         "preempted" => JobReason::Preempted,
         "undelivered" => JobReason::Undelivered,
+        "unserved" => JobReason::Unserved,
         "lost" => JobReason::Lost,
         "no_gain" => JobReason::NoGain,
         "no_room" => JobReason::NoRoom,
@@ -440,6 +440,7 @@ mod tests {
             LeaseEnd::Unfunded,
             LeaseEnd::Undelivered,
             LeaseEnd::Paused,
+            LeaseEnd::Unserved,
         ] {
             assert!(reason(lease_end_word(end)).is_some(), "{end:?}");
         }

@@ -73,6 +73,12 @@ fn of_all(f: &Facts) -> String {
                 f.slot
             )
         }
+        (JobState::Bidding | JobState::Requeued, Some(JobReason::Unserved)) => {
+            format!(
+                "Its share of the pool came out below a unit in slot {}; it is drawn anew for the next.",
+                f.slot
+            )
+        }
         (JobState::Bidding, _) => format!("It waits for the close of round {}.", f.round),
         (JobState::Requeued, Some(JobReason::Preempted)) => {
             "A buy-it-now took its units; it competes again in every round.".into()
@@ -164,6 +170,9 @@ pub(super) fn remedies(f: &Facts) -> Vec<String> {
             remedies.push("or name another provider".into());
         }
         Some(JobReason::Settled) => remedies.push("submit it again with a longer window".into()),
+        Some(JobReason::Unserved) => {
+            remedies.push("submit it again with a higher rate, or to another pool".into());
+        }
         Some(JobReason::ExitCode) => remedies.push("read its logs".into()),
         Some(
             JobReason::Lost | JobReason::Undelivered | JobReason::NotOpened | JobReason::Refused,

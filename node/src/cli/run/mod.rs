@@ -11,6 +11,7 @@ mod contract;
 mod deadline;
 pub(super) mod follow;
 mod reserve;
+mod share;
 mod stage;
 
 use super::context::{Context, Format};
@@ -29,6 +30,7 @@ use gridbay_protocol::job::JobExit;
 use gridbay_protocol::limits;
 use gridbay_protocol::units::Credits;
 use reserve::ReserveArgs;
+pub(super) use share::thousandths;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -66,6 +68,8 @@ pub(super) struct RunArgs {
     contract: contract::ContractArgs,
     #[command(flatten)]
     pub(super) reserve: ReserveArgs,
+    #[command(flatten)]
+    pub(super) share: share::ShareArgs,
     /// A file or folder to bring along, as PATH or PATH:NAME
     #[arg(long, value_name = "PATH")]
     pub(super) input: Vec<String>,
@@ -146,6 +150,10 @@ impl RunArgs {
     }
 
     fn how(&self, seconds: u32) -> How {
+        let program = self.command.first().map_or("", String::as_str);
+        if let Some(how) = self.share.how(program) {
+            return how;
+        }
         if let Some(how) = self.deadline.how() {
             return how;
         }
@@ -203,6 +211,9 @@ fn cost_line(quote: &Quote, want: &Want) -> String {
             how.penalty
         );
     }
+    if let Some(line) = share::cost_line(quote) {
+        return line;
+    }
     let nodes = match quote.nodes {
         1 => "1 node".to_owned(),
         n => format!("{n} nodes"),
@@ -239,6 +250,7 @@ fn refuse_hopeless(quote: &Quote, want: &Want) -> Result<(), CliError> {
     if let Some(said) = &quote.deadline {
         return deadline::refuse(said);
     }
+    share::refuse_hopeless(quote)?;
     let least = if want.how.is_divisible() {
         1
     } else {

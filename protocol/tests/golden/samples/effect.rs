@@ -8,8 +8,10 @@ use gridbay_protocol::clearing::{
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, LeaseTerms, Share};
+use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::order::{ContractEvent, JobRecord, Settlement};
 use gridbay_protocol::payment::{Posting, Purse, Reason};
+use gridbay_protocol::sharing::{Sharing, SharingClaim};
 use gridbay_protocol::units::Price;
 
 const CLASS: ClassId = ClassId([0xc1; 32]);
@@ -58,7 +60,7 @@ pub(crate) const ORDER_ENDS: [(&str, OrderEnd); 13] = [
     ("missed", OrderEnd::Missed),
 ];
 /// All ends of a lease.
-pub(crate) const LEASE_ENDS: [(&str, LeaseEnd); 7] = [
+pub(crate) const LEASE_ENDS: [(&str, LeaseEnd); 8] = [
     ("exit", LeaseEnd::Exit),
     ("expired", LeaseEnd::Expired),
     ("outbid", LeaseEnd::Outbid),
@@ -66,6 +68,7 @@ pub(crate) const LEASE_ENDS: [(&str, LeaseEnd); 7] = [
     ("unfunded", LeaseEnd::Unfunded),
     ("undelivered", LeaseEnd::Undelivered),
     ("paused", LeaseEnd::Paused),
+    ("unserved", LeaseEnd::Unserved),
 ];
 
 fn clearing(kind: ClearingKind) -> ClearingRecord {
@@ -160,6 +163,32 @@ fn reserved() -> ReservationRecord {
             pay: micros(1_000_000),
         }],
     }
+}
+
+fn shared() -> Sharing {
+    let claim = |n, utility| SharingClaim {
+        order: OrderId([n; 32]),
+        sponsor: entry::ACCOUNT,
+        rate: micros(40_000 * u64::from(n)),
+        utility,
+        weights: vec![3, 1],
+        tasks: 40,
+    };
+    let mut sharing = Sharing {
+        offer: OFFER,
+        class: CLASS,
+        height: 24,
+        slot: 3,
+        units: 32,
+        reserve: Price(1_000),
+        terms: entry::POOL,
+        draw: Hash32([0x77; 32]),
+        claims: vec![claim(0x0d, Utility::Linear), claim(0x0e, Utility::Log)],
+        awards: vec![],
+    };
+    sharing.awards = sharing.divide();
+    assert_eq!(sharing.awards.len(), 2);
+    sharing
 }
 
 fn terms(firm_through: Option<u64>) -> LeaseTerms {
@@ -260,6 +289,7 @@ pub(crate) fn all() -> Vec<(String, Effect)> {
         ("buy", Effect::Buy(bought())),
         ("planning", Effect::Planning(deadline::planning())),
         ("reservation", Effect::Reservation(reserved())),
+        ("sharing", Effect::Sharing(shared())),
         ("lease.started", lease(LeaseEvent::Started(terms(Some(64))))),
         ("lease.renewed", lease(LeaseEvent::Renewed(terms(None)))),
     ];

@@ -8,9 +8,10 @@ use gridbay_protocol::ids::{AccountId, ClassId, EntryId, Hash32, LeaseId, OfferI
 use gridbay_protocol::invitation::{Grant, SignedGrant};
 use gridbay_protocol::mechanism::deadline::Shape;
 use gridbay_protocol::mechanism::reservation::Channels;
+use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::offer::{DeadlineTerms, OfferTerms, PoolTerms, Primary, Reclaim};
 use gridbay_protocol::order::{
-    Bid, Buy, Commit, ContractEntry, ContractTerms, Group, JobTerms, Open, Reservation, Step,
+    Bid, Buy, Claim, Commit, ContractEntry, ContractTerms, Group, JobTerms, Open, Reservation, Step,
 };
 use gridbay_protocol::receipt::{Receipt, SignedReceipt};
 use gridbay_protocol::units::{Credits, Price};
@@ -176,6 +177,20 @@ fn contracts() -> [(&'static str, EntryBody); 6] {
     ]
     .map(|(name, entry)| (name, EntryBody::Contract(entry)))
 }
+/// A claim on a pool of processors and memory.
+pub(crate) fn claim() -> Claim {
+    Claim {
+        offer: OfferId([3; 32]),
+        rate: micros(12_345),
+        utility: Utility::Log,
+        weights: vec![2, 1],
+        tasks: 100,
+        slots: 1_800,
+        budget: micros(1_000_000_000),
+        stands_until: 12_000,
+        work: Hash32([0xec; 32]),
+    }
+}
 
 /// Receipts of the first two sample validators for one entry.
 pub(crate) fn receipts(entry: EntryId) -> Vec<SignedReceipt> {
@@ -256,6 +271,10 @@ pub(crate) fn all() -> Vec<(&'static str, SignedEntry)> {
         offers: vec![],
         ..buy()
     };
+    let linear = Claim {
+        utility: Utility::Linear,
+        ..claim()
+    };
     let bodies = [
         ("set_keys", EntryBody::SetKeys { keys: keys() }),
         ("open_account.direct", open_direct),
@@ -272,6 +291,8 @@ pub(crate) fn all() -> Vec<(&'static str, SignedEntry)> {
         ("buy.anywhere", EntryBody::Buy(anywhere)),
         ("buy.named", EntryBody::Buy(buy())),
         ("appeal", EntryBody::Appeal(Box::new(appeal))),
+        ("share.log", EntryBody::Share(claim())),
+        ("share.linear", EntryBody::Share(linear)),
     ];
     bodies
         .into_iter()

@@ -5,10 +5,11 @@
 //!    left of the copy is what the clearing had to cover: no bid left out, none invented, none changed, every unit
 //!    for sale and no other.
 //! 3. The outcome is computed anew by [`super::naive`].
+//!    Sharings of pools are treated likewise (`pools`).
 //! 4. What was reserved at a boundary is counted by [`super::ahead`].
 //! 5. A round that closes with bids and units for sale in a class has a clearing of it; other blocks have none.
 
-use super::{Check, Fact, Sight, ahead, naive};
+use super::{Check, Fact, Sight, ahead, naive, pools};
 use crate::world::World;
 use gridbay_ledger::State;
 use gridbay_protocol::calendar::Calendar;
@@ -52,6 +53,7 @@ struct Market {
     bids: BTreeMap<OrderId, Bid>,
     leases: BTreeMap<LeaseId, Lease>,
     offers: BTreeMap<OfferId, Offer>,
+    pools: pools::Pools,
     /// Offers of leases that ended undelivered in this block: perhaps not for sale any more.
     doubtful: BTreeSet<OfferId>,
 }
@@ -94,10 +96,12 @@ impl Market {
             bids: state.orders().filter_map(bid).collect(),
             leases: state.leases().map(lease).collect(),
             offers: state.offers().map(offer).collect(),
+            pools: pools::Pools::of(state),
             doubtful: BTreeSet::new(),
         }
     }
     fn apply(&mut self, effect: &Effect) {
+        self.pools.apply(effect);
         match effect {
             Effect::Order { order, .. } => {
                 self.bids.remove(order);
@@ -264,6 +268,13 @@ impl Clearing {
                 recompute(record)?;
                 if let Some(market) = &market {
                     market.compare(record, calendar)?;
+                }
+            }
+            if let Effect::Sharing(record) = effect {
+                pools::recompute(record, fact.height, calendar)?;
+                if let Some(market) = &market {
+                    let firm = |offer: &OfferId| market.held(offer, true);
+                    market.pools.compare(record, firm)?;
                 }
             }
             if let Some(market) = &mut market {

@@ -21,6 +21,7 @@ mod i14_determinism;
 mod i16_books;
 mod i16_plans;
 mod naive;
+mod pools;
 
 pub use fact::Fact;
 pub use i14_determinism::same;

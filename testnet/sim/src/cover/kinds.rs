@@ -35,11 +35,11 @@ variants!(REFUSALS, refusal_name, Refusal:
     NotMember, NoValidator, NoClass, NoOffer, OfferClass, OfferQuota, ClassUnits, NoOrder, OrderQuota,
     Contract, AllOrNoneQuota, SealedAlready, OpeningTime, NotSealed, Seal, Budget, Standing, Sealed, Exiting,
     Closing, NoLease, NothingToDeliver, FirmSlots, Reservation, NothingToAppeal, OpeningLapsed, OpeningUnfunded,
-    ReceiptLate, Receipts, ReceiptPower, BlockFull, NotPlanned, TooMuchWork, BelowReserve, JobQuota,
+    ReceiptLate, Receipts, ReceiptPower, BlockFull, NoPool, PoolWeights, PoolFull, PoolTwice, NotPlanned, TooMuchWork, BelowReserve, JobQuota,
 );
 variants!(ENTRIES, entry_name, EntryBody:
     SetKeys, OpenAccount, RegisterBeacon, Transfer, SetOffer, WithdrawOffer, Deliver, Fail, Cancel,
-    Commit, Open, Appeal, Buy, Deadline, Contract,
+    Commit, Open, Appeal, Buy, Deadline, Contract, Share,
 );
 variants!(REASONS, reason_name, Reason:
     Arrears, Bond, Cancellation, Charge, Compensation, Damages, Deposit, Earning, Endowment, Forfeit, Lock,
@@ -51,7 +51,7 @@ variants!(ORDER_ENDS, order_end_name, OrderEnd:
 );
 variants!(LEASE_EVENTS, lease_event_name, LeaseEvent: Started, Renewed, Ended);
 variants!(LEASE_ENDS, lease_end_name, LeaseEnd:
-    Exit, Expired, Outbid, Preempted, Unfunded, Undelivered, Paused,
+    Exit, Expired, Outbid, Preempted, Unfunded, Undelivered, Paused, Unserved,
 );
 variants!(CLEARING_KINDS, clearing_kind_name, ClearingKind: Boundary, Free);
 const MARKET: &[&str] = &[
@@ -61,6 +61,7 @@ const MARKET: &[&str] = &[
     "Planning",
     "Booking",
     "Passover",
+    "ContestedPool",
 ];
 
 /// The types that a batch covers, each with all of its variants.

@@ -7,6 +7,7 @@ use super::buyer::micros;
 use super::desk::{Desk, Key};
 use super::owner::key_list;
 use super::seller::{self, HOARD};
+use super::share;
 use crate::found::{credits, node_key};
 use crate::world::World;
 use gridbay_ledger::{Order, Stage};
@@ -54,6 +55,9 @@ const BLUNDERS: &[Blunder] = &[
     firm_slots,
     nothing_to_appeal,
     unbookable,
+    share::no_pool,
+    share::wrong_weights,
+    share::claimed_twice,
 ];
 
 impl World {
@@ -98,7 +102,7 @@ impl Desk<'_> {
         let (to, _) = self.owner()?;
         (from != to).then_some((from, key, to))
     }
-    fn by_owner(&mut self, body: EntryBody) -> Option<SignedEntry> {
+    pub(super) fn by_owner(&mut self, body: EntryBody) -> Option<SignedEntry> {
         let (account, key) = self.owner()?;
         Some(self.sign(account, &key, body))
     }
