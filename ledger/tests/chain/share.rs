@@ -224,10 +224,10 @@ fn a_claim_ends_with_its_budget_its_slots_or_its_patience() {
         slots: 1,
         ..claim(pool, 800)
     };
-    // Below the least price of a processor, 18, it never runs.
+    // Well below the least price of a processor, 18, it never runs.
     let hopeless = Claim {
         stands_until: 15,
-        ..claim(pool, 53)
+        ..claim(pool, 30)
     };
     let entries: Vec<_> = [(2, poor), (3, short), (4, hopeless)]
         .map(|(n, claim)| world.by(n, EntryBody::Share(claim)))
