@@ -71,27 +71,7 @@ fn entry(world: &mut World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authent
             amount: credits(dice.below(2_000) + 1),
             memo: Hash32([dice.below(250) as u8; 32]),
         },
-        1 => {
-            let reserve = dice.below(30);
-            let buy = (dice.below(4) > 0).then(|| reserve + dice.below(30));
-            let units = dice.below(2) as u32 + 1;
-            let mut terms = terms(world, dice.below(2) as u32, units, reserve, buy);
-            if dice.below(6) == 0 {
-                terms.reclaim = Reclaim::Notice(30);
-            }
-            if dice.below(4) == 0 {
-                (terms.buy_price, terms.reclaim) = (None, Reclaim::None);
-                terms.mechanism = Primary::Share(PoolTerms {
-                    cap_ppm: 1_000_000 - dice.below(500_000) as u32 / terms.units,
-                    sixteenths: dice.below(17) as u32,
-                });
-                terms.units += 1;
-            }
-            if dice.below(30) == 0 {
-                terms.class = ClassId([9; 32]);
-            }
-            EntryBody::SetOffer(terms)
-        }
+        1 => random_terms(world, dice),
         2 if dice.below(3) == 0 => EntryBody::WithdrawOffer {
             label: dice.below(3) as u32,
         },
@@ -135,6 +115,28 @@ fn entry(world: &mut World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authent
         _ => return garbage(world, dice, n),
     };
     world.by(n, body)
+}
+
+fn random_terms(world: &World, dice: &mut Dice) -> EntryBody {
+    let reserve = dice.below(30);
+    let buy = (dice.below(4) > 0).then(|| reserve + dice.below(30));
+    let units = dice.below(2) as u32 + 1;
+    let mut terms = terms(world, dice.below(2) as u32, units, reserve, buy);
+    if dice.below(6) == 0 {
+        terms.reclaim = Reclaim::Notice(30);
+    }
+    if dice.below(4) == 0 {
+        (terms.buy_price, terms.reclaim) = (None, Reclaim::None);
+        terms.mechanism = Primary::Share(PoolTerms {
+            cap_ppm: 1_000_000 - dice.below(500_000) as u32 / terms.units,
+            sixteenths: dice.below(17) as u32,
+        });
+        terms.units += 1;
+    }
+    if dice.below(30) == 0 {
+        terms.class = ClassId([9; 32]);
+    }
+    EntryBody::SetOffer(terms)
 }
 
 fn sealing(world: &mut World, memory: &mut Memory, n: u8, wish: Wish) -> Arc<Authentic> {

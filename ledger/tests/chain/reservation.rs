@@ -165,6 +165,11 @@ fn what_cannot_be_reserved_is_refused() {
         let open = world.open(2, &commit, &bad);
         assert_eq!(world.refused(open), Refusal::Reservation(why));
     }
+}
+
+#[test]
+fn what_cannot_be_paid_is_not_reserved() {
+    let mut world = four_units();
     let unfunded = wish(&world, 1, 1, (2, 9), START as u64 + 1);
     let commit = world.commit(2, &unfunded, 1);
     world.all(vec![commit.clone()]);

@@ -26,7 +26,7 @@ use gridbay_core::buyer::order::{OrderAgent, Seen};
 use gridbay_core::buyer::{Finish, NewOrder, OrderKey, Terms};
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{ClassId, OrderId};
-use gridbay_protocol::order::entry_of;
+use gridbay_protocol::order::{Step, entry_of};
 use gridbay_protocol::units::{Credits, Price};
 use words::{remedies, summary};
 
@@ -164,18 +164,14 @@ fn asks(order: &NewOrder, market: &Market) -> Asks {
     match &order.terms {
         Terms::Sealed {
             steps, min, budget, ..
-        } => {
-            let parts = steps.iter().map(|s| s.price.times(u64::from(s.units)));
-            let slot = parts.collect::<Option<Vec<_>>>().and_then(Credits::sum);
-            Asks {
-                is_buy: false,
-                fewest: *min,
-                limit: steps.iter().map(|s| s.price).max().unwrap_or_default(),
-                needed: slot.unwrap_or(Credits::MAX),
-                budget: *budget,
-                price: market.reserve_of(*min),
-            }
-        }
+        } => Asks {
+            is_buy: false,
+            fewest: *min,
+            limit: steps.iter().map(|s| s.price).max().unwrap_or_default(),
+            needed: slot_at_bid(steps).unwrap_or(Credits::MAX),
+            budget: *budget,
+            price: market.reserve_of(*min),
+        },
         Terms::Reserve(reserve) => {
             let units: u32 = reserve.groups.iter().map(|g| g.units).sum();
             Asks {
@@ -202,26 +198,11 @@ fn asks(order: &NewOrder, market: &Market) -> Asks {
         }
         Terms::Deadline {
             unit_slots, pmax, ..
-        } => Asks {
-            is_buy: true,
-            fewest: 1,
-            limit: Price(pmax.micros() / (*unit_slots).max(1)),
-            needed: *pmax,
-            budget: *pmax,
-            price: None,
-        },
+        } => at_once(Price(pmax.micros() / (*unit_slots).max(1)), *pmax),
+        // All of it is locked once it is proposed; what the provider pays for units is its own affair.
         Terms::Contract(wish) => {
-            // All of it is locked once it is proposed; what the provider pays for units is its own affair.
-            let terms = wish.terms_for(order);
-            let most = terms.lock().unwrap_or(Credits::MAX);
-            Asks {
-                is_buy: true,
-                fewest: 1,
-                limit: Price(wish.job.value.micros() / u64::from(order.slots).max(1)),
-                needed: most,
-                budget: most,
-                price: None,
-            }
+            let limit = Price(wish.job.value.micros() / u64::from(order.slots).max(1));
+            at_once(limit, wish.terms_for(order).lock().unwrap_or(Credits::MAX))
         }
         // A claim states no price: what the reserve asks of its rate is in the quote.
         Terms::Share { rate, budget, .. } => Asks {
@@ -232,6 +213,24 @@ fn asks(order: &NewOrder, market: &Market) -> Asks {
             budget: *budget,
             price: None,
         },
+    }
+}
+
+/// What is paid for a slot at the bid.
+fn slot_at_bid(steps: &[Step]) -> Option<Credits> {
+    let parts = steps.iter().map(|s| s.price.times(u64::from(s.units)));
+    parts.collect::<Option<Vec<_>>>().and_then(Credits::sum)
+}
+
+/// For one who locks all that it can cost, whatever sellers ask.
+fn at_once(limit: Price, most: Credits) -> Asks {
+    Asks {
+        is_buy: true,
+        fewest: 1,
+        limit,
+        needed: most,
+        budget: most,
+        price: None,
     }
 }
 

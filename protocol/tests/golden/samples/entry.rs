@@ -227,6 +227,24 @@ fn deadlines() -> [(&'static str, EntryBody); 3] {
     .map(|(name, shape)| (name, EntryBody::Deadline(deadline::order(shape))))
 }
 
+fn buys() -> [(&'static str, EntryBody); 2] {
+    let anywhere = Buy {
+        offers: vec![],
+        ..buy()
+    };
+    [("buy.anywhere", anywhere), ("buy.named", buy())]
+        .map(|(name, buy)| (name, EntryBody::Buy(buy)))
+}
+
+fn claims() -> [(&'static str, EntryBody); 2] {
+    let linear = Claim {
+        utility: Utility::Linear,
+        ..claim()
+    };
+    [("share.log", claim()), ("share.linear", linear)]
+        .map(|(name, claim)| (name, EntryBody::Share(claim)))
+}
+
 /// All samples by name; names begin with the name of the kind.
 pub(crate) fn all() -> Vec<(&'static str, SignedEntry)> {
     let open_direct = EntryBody::OpenAccount {
@@ -267,14 +285,6 @@ pub(crate) fn all() -> Vec<(&'static str, SignedEntry)> {
     appeal.receipts = receipts(appeal.opening(&NETWORK, &ACCOUNT));
     let (lease, order) = (LeaseId([0x1e; 32]), OrderId([0x0d; 32]));
     let tip = Hash32([0xbe; 32]);
-    let anywhere = Buy {
-        offers: vec![],
-        ..buy()
-    };
-    let linear = Claim {
-        utility: Utility::Linear,
-        ..claim()
-    };
     let bodies = [
         ("set_keys", EntryBody::SetKeys { keys: keys() }),
         ("open_account.direct", open_direct),
@@ -288,17 +298,15 @@ pub(crate) fn all() -> Vec<(&'static str, SignedEntry)> {
         ("commit", EntryBody::Commit(commit)),
         ("open", EntryBody::Open(open)),
         ("open.reservation", EntryBody::Open(open_reservation)),
-        ("buy.anywhere", EntryBody::Buy(anywhere)),
-        ("buy.named", EntryBody::Buy(buy())),
         ("appeal", EntryBody::Appeal(Box::new(appeal))),
-        ("share.log", EntryBody::Share(claim())),
-        ("share.linear", EntryBody::Share(linear)),
     ];
     bodies
         .into_iter()
+        .chain(buys())
         .chain(offers())
         .chain(deadlines())
         .chain(contracts())
+        .chain(claims())
         .map(|(name, body)| {
             let by_token = name == "open_account.granted";
             (name, signed(body, if by_token { TOKEN } else { SIGNER }))
