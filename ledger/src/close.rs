@@ -13,8 +13,8 @@
 //! 4. bids and claims that stood too long end, reservations whose last start has passed, and proposals of contracts that
 //!    can be signed no more;
 //! 5. at a slot boundary sellers plan their jobs (see `deadline`);
-//! 6. at a slot boundary the pools are shared (see `share`);
-//! 7. at a slot boundary reservations are decided on and begin (see `reservation`);
+//! 6. at a slot boundary reservations are decided on and begin (see `reservation`);
+//! 7. at a slot boundary the pools are shared (see `share`);
 //! 8. every class is cleared (see `clear`);
 //! 9. waiting buys are decided, in the order that the beacon gives them (see `buy`);
 //! 10. changes of offers take effect (see `catalogue`).
@@ -58,8 +58,8 @@ fn close_round(work: &mut Work<'_>) {
     contract::time_out(work);
     if work.closes_slot() {
         deadline::turn(work);
-        share::divide(work);
         reservation::turn(work);
+        share::divide(work);
     }
     for class in &work.constitution.classes {
         clear::clear(work, &class.key.id());
