@@ -104,6 +104,10 @@ fn assert_within_limits(body: &EntryBody) {
             assert!(job.soft <= job.hard && job.hard <= limits::ORDER_SLOTS);
             assert!(job.pmin <= job.pmax && job.unit_slots >= u64::from(job.tasks));
         }
+        EntryBody::Share(claim) => {
+            assert!((1..=limits::RESOURCES).contains(&claim.weights.len()) && claim.weights[0] > 0);
+            assert!(claim.rate.micros() > 0 && claim.tasks > 0 && claim.slots > 0);
+        }
         EntryBody::Buy(buy) => assert!(buy.offers.len() <= limits::OFFERS_PER_ACCOUNT),
         _ => {}
     }

@@ -16,7 +16,7 @@ use gridbay_protocol::hash::Domain;
 use gridbay_protocol::ids::{AccountId, BlockId, EntryId, Hash32, LeaseId};
 use gridbay_protocol::keys::SecretKey;
 use gridbay_protocol::offer::{OfferTerms, Primary, Reclaim};
-use gridbay_protocol::order::{Bid, Buy, Commit, Open, Step};
+use gridbay_protocol::order::{Bid, Buy, Commit, Open, Step, Wish};
 use gridbay_protocol::payment::Purse;
 use gridbay_protocol::stage::{Authentic, WellFormed};
 use gridbay_protocol::units::{Credits, Price};
@@ -129,7 +129,7 @@ pub(crate) struct Ledger {
     pub(crate) blocks: Vec<Decided>,
     pub(crate) purses: BTreeMap<Purse, i128>,
     /// Commitments made, with their bids.
-    pub(crate) sealed: Vec<(u8, EntryId, Bid)>,
+    pub(crate) sealed: Vec<(u8, EntryId, Wish)>,
     members: Vec<AccountId>,
 }
 
@@ -302,15 +302,15 @@ impl Ledger {
                 bracket: 2,
             }),
         );
-        self.sealed.push((n, entry.id(), bid));
+        self.sealed.push((n, entry.id(), bid.into()));
         entry
     }
     /// The opening of the commitment at a place.
     fn open(&self, at: usize) -> Arc<Authentic> {
-        let (n, commit, bid) = self.sealed[at].clone();
+        let (n, commit, wish) = self.sealed[at].clone();
         let open = Open {
             commit,
-            wish: bid.into(),
+            wish,
             salt: SALT,
         };
         self.by(n, EntryBody::Open(open))
