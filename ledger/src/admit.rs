@@ -119,6 +119,7 @@ fn role(body: &EntryBody) -> Option<Roles> {
         | EntryBody::Buy(_)
         | EntryBody::Appeal(_)
         | EntryBody::Deadline(_)
-        | EntryBody::Contract(_) => Some(Roles::TRADE),
+        | EntryBody::Contract(_)
+        | EntryBody::Share(_) => Some(Roles::TRADE),
     }
 }

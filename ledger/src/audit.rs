@@ -2,9 +2,10 @@
 //! voting for it.
 
 use crate::bank::savings;
+use crate::reservation::busy;
 use crate::work::Work;
 use crate::{market, purse};
-use gridbay_protocol::ids::AccountId;
+use gridbay_protocol::ids::{AccountId, OfferId};
 use gridbay_protocol::payment::Purse;
 use gridbay_protocol::units::Credits;
 use std::collections::BTreeMap;
@@ -13,7 +14,7 @@ use std::collections::BTreeMap;
 ///
 /// # Panics
 /// If money was made or lost, a balance is below its credit line, pots and class purses differ, a unit is in two
-/// leases, a job or a contract is not covered, or the bank counts other money as frozen than lies in escrows.
+/// leases or booked twice, a job or a contract is not covered, or the bank counts other money as frozen than lies in escrows.
 pub(crate) fn check(work: &Work<'_>) {
     money(work);
     pots(work);
@@ -56,10 +57,18 @@ fn pots(work: &Work<'_>) {
     }
 }
 
-/// I8: no unit is in two leases.
+/// I8: no unit is in two leases, nor booked twice for a slot.
 fn units(work: &Work<'_>) {
+    let bound = |id: &OfferId| work.tables.offers.get(id).map_or(0, |o| o.bound);
+    for (id, booked) in busy::peaks(work, work.calendar().slot(work.height() + 1)) {
+        assert!(
+            booked <= bound(&id),
+            "{booked} units of offer {id} are booked for a slot, {} are bound",
+            bound(&id)
+        );
+    }
     for (id, held) in market::held(work) {
-        let bound = work.tables.offers.get(&id).map_or(0, |o| o.bound);
+        let bound = bound(&id);
         assert!(
             held.all() <= bound,
             "{} units of offer {id} are held, {bound} are bound",

@@ -4,11 +4,12 @@ use crate::contract;
 use crate::order::{BidOrder, Crowd, Order, Stage};
 use crate::purse::{self, post};
 use crate::refusal::Refusal;
+use crate::reservation::ReservationOrder;
 use crate::work::Work;
 use gridbay_protocol::effect::{Effect, OrderEnd};
-use gridbay_protocol::ids::{AccountId, ClassId, OrderId};
+use gridbay_protocol::ids::{AccountId, ClassId, OfferId, OrderId};
 use gridbay_protocol::limits;
-use gridbay_protocol::order::Bid;
+use gridbay_protocol::order::{Bid, Wish};
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::Credits;
@@ -39,6 +40,28 @@ pub(crate) fn may_open(work: &Work<'_>, bid: &Bid) -> Result<(), Refusal> {
         return Err(Refusal::AllOrNoneQuota { class, limit });
     }
     Ok(())
+}
+
+/// Whether the account may claim a share of the pool: one claim each, for with exponents below 1 two accounts with half a
+/// budget hold more than one with all of it.
+pub(crate) fn may_claim(
+    work: &Work<'_>,
+    class: &ClassId,
+    account: &AccountId,
+    pool: &OfferId,
+) -> Result<(), Refusal> {
+    if let Some(order) = work.tables.pools.get(&(*pool, *account)) {
+        return Err(Refusal::PoolTwice(*order));
+    }
+    let first = (*pool, AccountId([0; 32]));
+    let last = (*pool, AccountId([255; 32]));
+    let limit = limits::CLAIMS_PER_POOL;
+    if work.tables.pools.range(first..=last).count() >= limit
+        || crowd(work, class).claims >= limits::CLAIMS_PER_CLASS as u64
+    {
+        return Err(Refusal::PoolFull { pool: *pool, limit });
+    }
+    has_room(work, class, account)
 }
 
 fn crowd(work: &Work<'_>, class: &ClassId) -> Crowd {
@@ -84,27 +107,40 @@ pub(crate) fn enter(work: &mut Work<'_>, id: OrderId, order: Order) {
         crowd.jobs += 1;
         work.tables.jobs.insert((job.deadline.offer, id), ());
     }
+    if let Some(share) = order.share() {
+        crowd.claims += 1;
+        let place = (share.claim.offer, order.account);
+        work.tables.pools.insert(place, id);
+    }
     work.tables.crowds.insert(order.class, crowd);
     let place = (order.class, order.account, id);
     work.tables.book.insert(place, ());
     work.tables.orders.insert(id, order);
 }
 
-/// Turns a sealed order into a standing bid.
-pub(crate) fn open(work: &mut Work<'_>, id: &OrderId, bid: Bid) {
+/// Turns a sealed order into a standing one.
+pub(crate) fn open(work: &mut Work<'_>, id: &OrderId, wish: Wish) {
+    let stage = match wish {
+        Wish::Bid(bid) => open_bid(work, bid),
+        Wish::Reservation(wish) => Stage::Reservation(Box::new(ReservationOrder::new(wish))),
+    };
+    let order = work.tables.orders.get_mut(id);
+    order.expect("the order was checked").stage = stage;
+}
+
+fn open_bid(work: &mut Work<'_>, bid: Bid) -> Stage {
     let load = bid.lumpiness();
     if load > 0 {
         let mut crowd = crowd(work, &bid.class);
         crowd.all_or_none += load;
         work.tables.crowds.insert(bid.class, crowd);
     }
-    let order = work.tables.orders.get_mut(id);
-    order.expect("the order was checked").stage = Stage::Bid(Box::new(BidOrder {
+    Stage::Bid(Box::new(BidOrder {
         bid,
         rank: None,
         paid: Credits::ZERO,
         slots_used: 0,
-    }));
+    }))
 }
 
 /// Takes an order without a lease out of the book. Its escrow stays.
@@ -120,6 +156,11 @@ pub(crate) fn leave(work: &mut Work<'_>, id: &OrderId) -> Order {
     if let Some(job) = order.deadline() {
         crowd.jobs = crowd.jobs.saturating_sub(1);
         work.tables.jobs.remove(&(job.deadline.offer, *id));
+    }
+    if let Some(share) = order.share() {
+        crowd.claims = crowd.claims.saturating_sub(1);
+        let place = (share.claim.offer, order.account);
+        work.tables.pools.remove(&place);
     }
     if crowd == Crowd::default() {
         work.tables.crowds.remove(&order.class);
@@ -142,17 +183,17 @@ pub(crate) fn end(work: &mut Work<'_>, id: &OrderId, end: OrderEnd) {
     work.emit(Effect::Order { order: *id, end });
 }
 
-/// Fills the escrow of an opened bid up to one slot at the bid. False, and nothing moves, if the budget left or the
+/// Fills the escrow of an opened bid up to one slot at the bid, that of a claim up to one at its rate. False, and nothing moves, if the budget left or the
 /// account cannot bear it.
 pub(crate) fn fund(work: &mut Work<'_>, id: &OrderId) -> bool {
     let Some(order) = work.tables.orders.get(id) else {
         return false;
     };
-    let Some(bid) = order.bid() else {
+    let Some((need, left)) = order.next_slot() else {
         return false;
     };
-    let (account, need) = (order.account, bid.slot_at_bid());
-    if need > bid.budget_left() && !planted::is(Planted::BudgetOverrun) {
+    let account = order.account;
+    if need > left && !planted::is(Planted::BudgetOverrun) {
         return false;
     }
     let escrow = Purse::Escrow(*id);

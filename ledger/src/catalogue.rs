@@ -2,7 +2,8 @@
 //!
 //! A change to the worse (a higher reserve, fewer units, a withdrawal) of an offer with units in preemptible leases
 //! waits for the clearing of the next slot boundary. Units beyond the new terms stay bound while leases hold
-//! them. A withdrawn offer leaves the state when nothing is held of it.
+//! them, or bookings will. Another mechanism waits until the last booking has begun; nothing is booked meanwhile. A
+//! withdrawn offer leaves the state when nothing is held or booked of it.
 //!
 //! An offer with taken jobs (see `deadline`) has its units bound: fewer units, another mechanism or a withdrawal wait until
 //! they have ended, and meanwhile it takes no new ones.
@@ -13,6 +14,7 @@
 use crate::deadline;
 use crate::market;
 use crate::offer::Pending;
+use crate::reservation::busy;
 use crate::work::Work;
 use gridbay_protocol::ids::OfferId;
 use gridbay_protocol::planted::{self, Planted};
@@ -28,6 +30,8 @@ pub(crate) fn suspend(work: &mut Work<'_>, id: &OfferId) {
 pub(crate) fn update(work: &mut Work<'_>) {
     let held = market::held(work);
     let boundary = work.closes_slot();
+    let peaks = busy::peaks(work, work.calendar().slot(work.height() + 1));
+    let booked = busy::booked(work);
     let ids: Vec<OfferId> = work.tables.offers.iter().map(|(id, _)| *id).collect();
     for id in ids {
         let Some(offer) = work.tables.offers.get(&id) else {
@@ -37,7 +41,8 @@ pub(crate) fn update(work: &mut Work<'_>) {
         let held = held.get(&id).copied().unwrap_or_default();
         let binds = deadline::binds(work, &id);
         let waits = (offer.worsens() && held.preemptible > 0 && !boundary)
-            || (deadline::is_leaving(&offer) && binds);
+            || (deadline::is_leaving(&offer) && binds)
+            || (offer.changes_mechanism() && booked.contains(&id));
         if !waits {
             match offer.pending.take() {
                 Some(Pending::Set(terms)) => {
@@ -51,7 +56,8 @@ pub(crate) fn update(work: &mut Work<'_>) {
             }
         }
         let promised = if binds { offer.terms.units } else { 0 };
-        offer.bound = offer.supply().max(held.all()).max(promised);
+        let peak = peaks.get(&id).copied().unwrap_or_default();
+        offer.bound = offer.supply().max(held.all()).max(promised).max(peak);
         if !offer.active && offer.bound == 0 && offer.pending.is_none() {
             work.tables.offers.remove(&id);
         } else if work.tables.offers.get(&id) != Some(&offer) {

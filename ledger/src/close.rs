@@ -10,19 +10,22 @@
 //! 1. sealed bids of the round before, still not opened, leave the book (see `unopened`);
 //! 2. at a slot boundary the pots are settled (see `slot`);
 //! 3. at a slot boundary the bank has its turn (see `bank::turn`), and the next slot begins for leases that go on;
-//! 4. bids that stood too long end, and proposals of contracts that can be signed no more;
+//! 4. bids and claims that stood too long end, reservations whose last start has passed, and proposals of contracts that
+//!    can be signed no more;
 //! 5. at a slot boundary sellers plan their jobs (see `deadline`);
-//! 6. every class is cleared (see `clear`);
-//! 7. waiting buys are decided, in the order that the beacon gives them (see `buy`);
-//! 8. changes of offers take effect (see `catalogue`).
+//! 6. at a slot boundary reservations are decided on and begin (see `reservation`);
+//! 7. at a slot boundary the pools are shared (see `share`);
+//! 8. every class is cleared (see `clear`);
+//! 9. waiting buys are decided, in the order that the beacon gives them (see `buy`);
+//! 10. changes of offers take effect (see `catalogue`).
 
 use crate::lease::Lease;
 use crate::order::Stage;
 use crate::work::Work;
-use crate::{bank, book, buy, catalogue, clear, contract, deadline, slot, tenancy, unopened};
+use crate::{bank, book, buy, catalogue, clear, contract, deadline, reservation};
+use crate::{share, slot, tenancy, unopened};
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::ids::{OfferId, OrderId};
-use gridbay_protocol::lease::LeaseEnd;
 use gridbay_protocol::planted::{self, Planted};
 
 /// See the module.
@@ -52,10 +55,12 @@ fn close_round(work: &mut Work<'_>) {
         slot::turn(work);
     }
     time_out(work);
+    contract::time_out(work);
     if work.closes_slot() {
         deadline::turn(work);
+        reservation::turn(work);
+        share::divide(work);
     }
-    contract::time_out(work);
     for class in &work.constitution.classes {
         clear::clear(work, &class.key.id());
     }
@@ -88,7 +93,7 @@ fn end_overdue(work: &mut Work<'_>) {
     };
     let overdue: Vec<_> = overdue.map(|(id, lease)| (*id, missed(lease))).collect();
     for (id, offers) in &overdue {
-        tenancy::interrupt(work, id, LeaseEnd::Undelivered);
+        tenancy::fail(work, id, offers);
         for offer in offers {
             catalogue::suspend(work, offer);
         }
@@ -97,9 +102,12 @@ fn end_overdue(work: &mut Work<'_>) {
 
 fn time_out(work: &mut Work<'_>) {
     let height = work.height();
+    let slot = work.calendar().slot(height);
     let late = waiting(work, |stage| match stage {
         Stage::Bid(bid) => bid.bid.stands_until < height,
-        _ => false,
+        Stage::Reservation(reservation) => !reservation.may_begin_after(slot),
+        Stage::Share(share) => share.claim.stands_until < height,
+        Stage::Sealed { .. } | Stage::Buy(_) | Stage::Deadline(_) => false,
     });
     for id in &late {
         book::end(work, id, OrderEnd::TimedOut);

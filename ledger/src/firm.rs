@@ -16,7 +16,11 @@ use gridbay_protocol::units::Credits;
 fn agreed(order: &Order) -> Option<(Credits, Vec<ClearingOffer>)> {
     match &order.stage {
         Stage::Buy(buy) => Some((buy.price, buy.taken.clone())),
-        Stage::Sealed { .. } | Stage::Bid(_) | Stage::Deadline(_) => None,
+        Stage::Reservation(reservation) => {
+            let booking = reservation.booking.as_ref()?;
+            Some((booking.price, booking.taken.clone()))
+        }
+        Stage::Sealed { .. } | Stage::Bid(_) | Stage::Deadline(_) | Stage::Share(_) => None,
     }
 }
 
@@ -24,6 +28,8 @@ fn agreed(order: &Order) -> Option<(Credits, Vec<ClearingOffer>)> {
 fn way(order: &Order) -> Way {
     match &order.stage {
         Stage::Deadline(_) => Way::Deadline,
+        Stage::Reservation(_) => Way::Reservation,
+        Stage::Share(_) => Way::Share,
         Stage::Sealed { .. } | Stage::Bid(_) | Stage::Buy(_) => Way::Buy,
     }
 }

@@ -9,8 +9,8 @@
 //!
 //! A proposer makes its block with [`State::propose`], which leaves out what is inadmissible. Money moves in
 //! one function (`purse::post`), entries are checked in `entry`, one file per kind, and what happens when
-//! a round or a slot closes is in `close`, `slot`, `clear`, `buy` and `deadline`. [`light`] is for strangers who have
-//! the validators' keys and nothing else.
+//! a round or a slot closes is in `close`, `slot`, `deadline`, `reservation`, `clear` and `buy`. [`light`] is for
+//! strangers who have the validators' keys and nothing else.
 
 #![deny(clippy::float_arithmetic)]
 
@@ -43,7 +43,9 @@ mod purse;
 pub mod read;
 mod records;
 mod refusal;
+mod reservation;
 mod roots;
+mod share;
 mod share_out;
 mod slot;
 mod snapshot;
@@ -63,10 +65,11 @@ pub use deadline::Quote;
 pub use execute::Delta;
 pub use lease::Lease;
 pub use offer::{Offer, Pending};
-pub use order::{BidOrder, BuyOrder, DeadlineOrder, Order, Stage, Taken, Unopened};
+pub use order::{BidOrder, BuyOrder, DeadlineOrder, Order, ShareOrder, Stage, Taken, Unopened};
 pub use pot::{Part, Pot, PotOffer, Stake, Stopped};
 pub use propose::{Draft, Proposed};
-pub use refusal::{CONTRACT_WORDS, REFUSAL_WORDS, Refusal};
+pub use refusal::{CONTRACT_WORDS, REFUSAL_WORDS, RESERVATION_WORDS, Refusal};
+pub use reservation::{Booking, ReservationOrder, Unbookable};
 pub use roots::{record_key, record_value};
 pub use snapshot::SnapshotError;
 pub use state::{CHAIN, Chain, State};

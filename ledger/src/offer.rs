@@ -1,7 +1,7 @@
 //! Offers as the ledger keeps them: terms in force, and a change that waits for its hour.
 
 use gridbay_protocol::ids::AccountId;
-use gridbay_protocol::offer::{OfferTerms, Primary, Reclaim};
+use gridbay_protocol::offer::{OfferTerms, PoolTerms, Primary, Reclaim};
 use serde::{Deserialize, Serialize};
 
 /// An offer.
@@ -14,7 +14,7 @@ pub struct Offer {
     pub terms: OfferTerms,
     /// Whether the units are for sale. False before the first round's close, and after a withdrawal or a missed delivery.
     pub active: bool,
-    /// Units that may be in leases: the units of the terms, or more while leases outlive a change.
+    /// Units that may be in leases: the units of the terms, or more while leases or bookings outlive a change.
     pub bound: u32,
     /// A change that takes effect when a round closes.
     pub pending: Option<Pending>,
@@ -35,6 +35,13 @@ impl Offer {
     pub fn supply(&self) -> u32 {
         if self.active { self.terms.units } else { 0 }
     }
+    /// How the units are shared, if they are for sale in that way.
+    pub fn pool(&self) -> Option<PoolTerms> {
+        match self.terms.mechanism {
+            Primary::Share(terms) if self.active => Some(terms),
+            _ => None,
+        }
+    }
     /// Units bound, or for sale after the pending change, whichever are more.
     pub(crate) fn most_units(&self) -> u32 {
         match &self.pending {
@@ -50,6 +57,13 @@ impl Offer {
             }
             Some(Pending::Withdraw) => true,
             None => false,
+        }
+    }
+    /// Whether the pending change is to another mechanism.
+    pub(crate) fn changes_mechanism(&self) -> bool {
+        match &self.pending {
+            Some(Pending::Set(terms)) => terms.mechanism != self.terms.mechanism,
+            Some(Pending::Withdraw) | None => false,
         }
     }
     /// Whether the units can be bought firmly.

@@ -1,10 +1,12 @@
 //! Orders as the ledger keeps them, from their entry until they end.
 
 use crate::contract::Serving;
+use crate::reservation::ReservationOrder;
 use gridbay_protocol::clearing::ClearingOffer;
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId};
 use gridbay_protocol::lease::LeaseEnd;
-use gridbay_protocol::order::{Bid, Buy, Deadline};
+use gridbay_protocol::order::{Bid, Buy, Claim, Deadline};
+use gridbay_protocol::sharing::Portion;
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +50,10 @@ pub enum Stage {
     Buy(Box<BuyOrder>),
     /// A job by a deadline that asks its seller, or was taken.
     Deadline(Box<DeadlineOrder>),
+    /// An opened reservation that stands, is booked, or runs if it has a lease.
+    Reservation(Box<ReservationOrder>),
+    /// A claim on a pool that stands, or runs if it has a lease.
+    Share(Box<ShareOrder>),
 }
 
 /// A bid that was not opened. It is in the book no more; its deposit waits for an appeal.
@@ -131,6 +137,20 @@ pub struct Taken {
     pub bond: Credits,
 }
 
+/// A claim on a pool.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShareOrder {
+    /// What was asked.
+    pub claim: Claim,
+    /// What it may use in the running slot; `None` without a lease.
+    pub portion: Option<Portion>,
+    /// Paid so far, less refunds.
+    pub paid: Credits,
+    /// Full slots used.
+    pub slots_used: u32,
+}
+
 /// How many live orders a class has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -141,6 +161,8 @@ pub(crate) struct Crowd {
     pub(crate) all_or_none: u64,
     /// Jobs by a deadline.
     pub(crate) jobs: u64,
+    /// Claims on its pools.
+    pub(crate) claims: u64,
 }
 
 impl Order {
@@ -197,6 +219,49 @@ impl Order {
     pub fn is_taken(&self) -> bool {
         self.deadline().is_some_and(|job| job.taken.is_some())
     }
+    /// The reservation.
+    pub fn reservation(&self) -> Option<&ReservationOrder> {
+        match &self.stage {
+            Stage::Reservation(reservation) => Some(reservation),
+            _ => None,
+        }
+    }
+    pub(crate) fn reservation_mut(&mut self) -> Option<&mut ReservationOrder> {
+        match &mut self.stage {
+            Stage::Reservation(reservation) => Some(reservation),
+            _ => None,
+        }
+    }
+    /// The claim on a pool.
+    pub fn share(&self) -> Option<&ShareOrder> {
+        match &self.stage {
+            Stage::Share(share) => Some(share),
+            _ => None,
+        }
+    }
+    /// What its escrow must hold before it competes for a slot, and what may still be paid.
+    pub(crate) fn next_slot(&self) -> Option<(Credits, Credits)> {
+        match &self.stage {
+            Stage::Bid(bid) => Some((bid.slot_at_bid(), bid.budget_left())),
+            Stage::Share(share) => {
+                let left = share.claim.budget.saturating_sub(share.paid);
+                Some((share.claim.rate, left))
+            }
+            Stage::Sealed { .. } | Stage::Buy(_) | Stage::Deadline(_) | Stage::Reservation(_) => {
+                None
+            }
+        }
+    }
+    /// What it has paid so far, if that counts for a budget.
+    pub(crate) fn paid_mut(&mut self) -> Option<&mut Credits> {
+        match &mut self.stage {
+            Stage::Bid(bid) => Some(&mut bid.paid),
+            Stage::Share(share) => Some(&mut share.paid),
+            Stage::Sealed { .. } | Stage::Buy(_) | Stage::Deadline(_) | Stage::Reservation(_) => {
+                None
+            }
+        }
+    }
     /// The work hash that it names; `None` while it is sealed.
     pub fn work(&self) -> Option<Hash32> {
         match &self.stage {
@@ -204,6 +269,8 @@ impl Order {
             Stage::Bid(bid) => Some(bid.bid.work),
             Stage::Buy(buy) => Some(buy.buy.work),
             Stage::Deadline(job) => Some(job.deadline.work),
+            Stage::Reservation(reservation) => Some(reservation.wish.work),
+            Stage::Share(share) => Some(share.claim.work),
         }
     }
     /// The most tasks that its job may have; 0 while it is sealed.
@@ -213,12 +280,14 @@ impl Order {
             Stage::Bid(bid) => bid.bid.units(),
             Stage::Buy(buy) => buy.buy.units,
             Stage::Deadline(job) => job.deadline.tasks,
+            Stage::Reservation(reservation) => reservation.wish.units(),
+            Stage::Share(share) => share.claim.tasks,
         }
     }
     /// Whether it waits for another lease after one that ended for that reason. A taken job always does: its end is
     /// for the plan to say.
     pub(crate) fn stands_again(&self, after: LeaseEnd) -> bool {
-        let bid = matches!(self.stage, Stage::Bid(_));
-        self.is_taken() || (bid && !self.exiting && after.order_stands())
+        let stands = matches!(self.stage, Stage::Bid(_) | Stage::Share(_));
+        self.is_taken() || (stands && !self.exiting && after.order_stands())
     }
 }

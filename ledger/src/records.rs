@@ -91,6 +91,8 @@ tables! {
     jobs: (OfferId, OrderId) => (),
     /// How many live orders there are by class; a class without any has no record.
     crowds: ClassId => Crowd,
+    /// Live claims by pool and account.
+    pools: (OfferId, AccountId) => OrderId,
     /// Bids that were not opened and wait for an appeal.
     unopened: OrderId => Unopened,
     /// Live contracts.

@@ -2,9 +2,10 @@
 
 mod word;
 
-pub use word::{CONTRACT_WORDS, REFUSAL_WORDS};
+pub use word::{CONTRACT_WORDS, REFUSAL_WORDS, RESERVATION_WORDS};
 
 use crate::contract::ContractRefusal;
+use crate::reservation::Unbookable;
 use gridbay_protocol::ids::{AccountId, ClassId, EntryId, LeaseId, OfferId, OrderId};
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::payment::Purse;
@@ -232,6 +233,31 @@ pub enum Refusal {
         /// The offer.
         offer: OfferId,
     },
+    /// What cannot be reserved, or not be sold under reservation.
+    #[error(transparent)]
+    Reservation(#[from] Unbookable),
+    /// No pool under this id sells shares.
+    #[error("offer {0} is no pool that sells shares")]
+    NoPool(OfferId),
+    /// A claim must weigh each resource of the pool's class.
+    #[error("{weights} weights for {resources} resources")]
+    PoolWeights {
+        /// Weights of the claim.
+        weights: usize,
+        /// Resources of the class.
+        resources: usize,
+    },
+    /// The pool, or its class, has as many claims as it may.
+    #[error("pool {pool} has no room for another claim, {limit} are the limit")]
+    PoolFull {
+        /// The pool.
+        pool: OfferId,
+        /// The limit of one pool.
+        limit: usize,
+    },
+    /// The account has a claim on this pool already.
+    #[error("order {0} of this account claims a share of this pool already")]
+    PoolTwice(OrderId),
     /// No unopened bid of this account waits for an appeal under this id.
     #[error("order {0} of this account waits for no appeal")]
     NothingToAppeal(OrderId),
@@ -297,12 +323,16 @@ impl Refusal {
             | Refusal::Sealed(_)
             | Refusal::Closing(_)
             | Refusal::NoLease(_)
+            | Refusal::NoPool(_)
+            | Refusal::PoolFull { .. }
+            | Refusal::PoolTwice(_)
             | Refusal::NothingToAppeal(_)
             | Refusal::NotPlanned(_)
             | Refusal::JobQuota { .. }
             | Refusal::BlockFull(_) => true,
             Refusal::OpeningTime { early, .. } => *early,
             Refusal::Contract(refusal) => refusal.may_pass_later(),
+            Refusal::Reservation(why) => why.may_pass_later(),
             Refusal::Grant {
                 valid_until,
                 height,
@@ -324,6 +354,7 @@ impl Refusal {
             | Refusal::FirmSlots { .. }
             | Refusal::TooMuchWork { .. }
             | Refusal::BelowReserve { .. }
+            | Refusal::PoolWeights { .. }
             | Refusal::OpeningLapsed { .. }
             | Refusal::OpeningUnfunded(_)
             | Refusal::ReceiptLate { .. }
@@ -374,6 +405,11 @@ impl Refusal {
                 "raise the price at the hard deadline, or ask another seller"
             }
             Refusal::JobQuota { .. } => "wait until a job ends, or ask another seller",
+            Refusal::Reservation(why) => why.hint(),
+            Refusal::NoPool(_) => "choose an offer whose mechanism is share",
+            Refusal::PoolWeights { .. } => "state one weight for each resource of the class",
+            Refusal::PoolFull { .. } => "choose another pool, or wait until a claim ends",
+            Refusal::PoolTwice(_) => "cancel the other claim, or choose another pool",
             Refusal::NothingToAppeal(_) => "list your orders; the time for an appeal may be over",
             Refusal::OpeningLapsed { .. } => "let openings be valid until their round closes",
             Refusal::OpeningUnfunded(_) => "keep money and keys while bids are being opened",

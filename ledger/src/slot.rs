@@ -4,7 +4,8 @@
 //! 2. leases that ran the whole slot count it if all their units were acknowledged by its end, also for the job of a
 //!    contract that they serve;
 //! 3. leases end that were cancelled, have used all slots of their order, or were firm through this slot (as undelivered
-//!    if that is what they are). Jobs by deadlines count their work and wait for their plan (see `deadline`);
+//!    if that is what they are). Jobs by deadlines count their work and wait for their plan (see `deadline`), claims on
+//!    pools are answered anew (see `share`);
 //! 4. firm leases pay for the next slot;
 //! 5. running bids fill their escrow up to one slot at the bid, or end.
 //!
@@ -32,6 +33,7 @@ use crate::contract;
 use crate::deadline;
 use crate::firm;
 use crate::market;
+use crate::order::Stage;
 use crate::pot::{Pot, PotOffer};
 use crate::purse::{self, post};
 use crate::share_out::{Payout, above_floors};
@@ -202,6 +204,10 @@ fn count_and_end(work: &mut Work<'_>, id: &LeaseId) {
     if let Some(bid) = order.bid_mut() {
         bid.slots_used += u32::from(counts);
         used_up |= bid.slots_used >= bid.bid.slots;
+    }
+    if let Stage::Share(share) = &mut order.stage {
+        share.slots_used += u32::from(counts);
+        used_up = share.slots_used >= share.claim.slots;
     }
     used_up &= !planted::is(Planted::LeaseNotEnded);
     if used_up && !delivered {

@@ -1,15 +1,17 @@
 //! Leases in the making and in their end.
 //!
 //! - [`grant`] starts a lease, or renews the one that the order has, for units that are paid for.
+//! - [`fail`] takes units whose sellers do not deliver: all of the lease, unless it is a reservation.
 //! - [`stop`] takes units from a running lease inside a slot: the unused part of what they cost goes back.
 //! - [`end`] closes a lease, and its order unless that stands again.
 
 use crate::book;
 use crate::deadline;
 use crate::lease::Lease;
-use crate::order::Order;
+use crate::order::{Order, Stage};
 use crate::pot::{Part, Pot, Stake, Stopped};
 use crate::purse::post;
+use crate::reservation;
 use crate::work::Work;
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::{Hash32, LeaseId, OfferId, OrderId};
@@ -102,10 +104,11 @@ fn lease(work: &Work<'_>, order: &Order, grant: &Grant, before: Option<&Lease>) 
     }
 }
 
-/// Changes what a bid has paid so far.
+/// Changes what an order with a budget has paid so far.
 pub(crate) fn paid(work: &mut Work<'_>, order: &OrderId, change: impl FnOnce(Credits) -> Credits) {
-    if let Some(bid) = work.tables.orders.get_mut(order).and_then(|o| o.bid_mut()) {
-        bid.paid = change(bid.paid);
+    let order = work.tables.orders.get_mut(order);
+    if let Some(paid) = order.and_then(|o| o.paid_mut()) {
+        *paid = change(*paid);
     }
 }
 
@@ -208,6 +211,17 @@ pub(crate) fn stop(work: &mut Work<'_>, id: &LeaseId, losses: &BTreeMap<OfferId,
     cost
 }
 
+/// The sellers of some offers fail a lease. A reservation goes on with what is left; others end.
+pub(crate) fn fail(work: &mut Work<'_>, id: &LeaseId, offers: &[OfferId]) {
+    let lease = work.tables.leases.get(id).expect("the lease runs");
+    let order = work.tables.orders.get(&lease.order);
+    if order.is_some_and(|o| o.reservation().is_some()) {
+        reservation::lose(work, id, offers);
+    } else {
+        interrupt(work, id, LeaseEnd::Undelivered);
+    }
+}
+
 /// Takes all units from a running lease and ends it.
 pub(crate) fn interrupt(work: &mut Work<'_>, id: &LeaseId, why: LeaseEnd) {
     let lease = work.tables.leases.get(id).expect("the lease runs");
@@ -216,8 +230,8 @@ pub(crate) fn interrupt(work: &mut Work<'_>, id: &LeaseId, why: LeaseEnd) {
     end(work, id, why);
 }
 
-/// Ends a lease. Its order stands again if the reason says so, it is a bid, and it was not cancelled; or if it is a job that
-/// was taken. A buy of which
+/// Ends a lease. Its order stands again if the reason says so, it is a bid or a claim, and it was not cancelled; or if it
+/// is a job that was taken. A buy of which
 /// no full slot was delivered ends as one without units.
 pub(crate) fn end(work: &mut Work<'_>, id: &LeaseId, why: LeaseEnd) {
     let lease = work.tables.leases.remove(id).expect("the lease runs");
@@ -231,6 +245,9 @@ pub(crate) fn end(work: &mut Work<'_>, id: &LeaseId, why: LeaseEnd) {
     order.lease = None;
     if let (LeaseEnd::Undelivered, Some(job)) = (why, order.deadline_mut()) {
         deadline::count(job, 0, false);
+    }
+    if let Stage::Share(share) = &mut order.stage {
+        share.portion = None;
     }
     if order.stands_again(why) {
         return;

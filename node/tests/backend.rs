@@ -343,6 +343,10 @@ async fn check_prospects(backend: &NodeBackend) {
     assert!(bid.likely.unwrap() <= bid.most.unwrap(), "{bid:?}");
     assert_eq!(buy.odds, Some(100), "two are free: {buy:?}");
     assert!(buy.likely > bid.likely, "{prospects:?}");
+    let ahead = of("reservation");
+    assert_eq!(ahead.odds, Some(0), "none is sold so: {ahead:?}");
+    let shared = of("share");
+    assert_eq!(shared.odds, Some(0), "no pool: {shared:?}");
     let poor = Wish {
         budget: Some(credits("0.000001")),
         ..wish

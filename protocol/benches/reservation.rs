@@ -20,6 +20,7 @@ use std::hint::black_box;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use gridbay_protocol::limits;
 use gridbay_protocol::mechanism::reservation::{
     BIDS, Bid, CHANNELS, Channels, Input, NODES, Orders, Policy, SLOTS, Want, clear, hint,
 };
@@ -139,7 +140,7 @@ fn mirage(name: &str, kind: Classes) -> bool {
 }
 
 /// The largest market that is not refused. Reported.
-fn limits(name: &str, kind: Classes) {
+fn widest(name: &str, kind: Classes) {
     let market = market(NODES as u64, SLOTS, SLOTS, BIDS as u64, kind);
     report(name, market);
 }
@@ -179,10 +180,15 @@ fn main() -> ExitCode {
     let good = mirage("disjoint", Classes::Disjoint)
         & mirage("overlapping", Classes::Overlapping)
         & mirage("entangled", Classes::Entangled);
-    limits("disjoint", Classes::Disjoint);
-    limits("entangled", Classes::Entangled);
+    widest("disjoint", Classes::Disjoint);
+    widest("entangled", Classes::Entangled);
     let size = (NODES as u64, SLOTS, BIDS as u64);
-    for (nodes, slots, bids) in [(97, 104, 100), size] {
+    let ledger = (
+        limits::RESERVABLE_UNITS.into(),
+        limits::RESERVATION_SLOTS,
+        limits::RESERVATIONS_DECIDED as u64,
+    );
+    for (nodes, slots, bids) in [(97, 104, 100), ledger, size] {
         in_vain(
             "in vain",
             market(nodes, slots, slots, bids, Classes::Entangled),

@@ -15,7 +15,12 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use gridbay_protocol::apportion::by_largest_remainder;
+use gridbay_protocol::ids::{AccountId, ClassId, Hash32, OfferId, OrderId};
+use gridbay_protocol::limits;
 use gridbay_protocol::mechanism::share::{Input, Job, Outcome, Terms, Utility, clear};
+use gridbay_protocol::offer::PoolTerms;
+use gridbay_protocol::sharing::{Sharing, SharingClaim};
+use gridbay_protocol::units::{Credits, Price};
 
 /// Auctions drawn for each case.
 const AUCTIONS: u64 = 8;
@@ -227,6 +232,64 @@ fn manipulations(jobs: u64, times: u64, sixteenths: u32) {
     );
 }
 
+/// The fullest pool on the ledger, with weights and rates as hostile as they may be: whether the slowest of 48 sharings
+/// stays within a hundredth of a second.
+fn full_pools() -> bool {
+    let mut dice = Dice(3);
+    let mut worst = (0.0, 0);
+    for n in 0..48u32 {
+        let weight = |dice: &mut Dice| [0, 1, 2, 3, u32::MAX][dice.below(5) as usize];
+        let mut claims = Vec::new();
+        for id in 0..limits::CLAIMS_PER_POOL as u8 {
+            let most = 1 << (10 + dice.below(40));
+            claims.push(SharingClaim {
+                order: OrderId([id; 32]),
+                sponsor: AccountId([id % 5; 32]),
+                rate: Credits::from_micros(1 + dice.below(most)).unwrap_or(Credits::ZERO),
+                utility: [Utility::Linear, Utility::Log][dice.below(2) as usize],
+                weights: (0..4)
+                    .map(|kind| weight(&mut dice).max(u32::from(kind == 0)))
+                    .collect(),
+                tasks: 1 + dice.below(4_096) as u32,
+            });
+        }
+        let sharing = Sharing {
+            offer: OfferId([1; 32]),
+            class: ClassId([2; 32]),
+            height: 8,
+            slot: 1,
+            units: limits::OFFER_UNITS,
+            reserve: Price(dice.below(100)),
+            terms: PoolTerms {
+                cap_ppm: 500_000,
+                sixteenths: [8, 15, 16][n as usize % 3],
+            },
+            draw: Hash32([n as u8; 32]),
+            claims,
+            awards: vec![],
+        };
+        let rounds = sharing.shares().map_or(0, |outcome| outcome.rounds);
+        let mut times: Vec<Duration> = Vec::new();
+        for _ in 0..5 {
+            let start = Instant::now();
+            black_box(black_box(&sharing).divide());
+            times.push(start.elapsed());
+        }
+        times.sort_unstable();
+        let time = times[2].as_secs_f64() * 1e3;
+        if time > worst.0 {
+            worst = (time, rounds);
+        }
+    }
+    println!(
+        "f {} claims on a pool, the slowest of 48: {:.2} ms for {} rounds | bar 10 ms",
+        limits::CLAIMS_PER_POOL,
+        worst.0,
+        worst.1
+    );
+    worst.0 <= 30.0
+}
+
 /// A kind of auctions to time: name, terms, jobs, utility and the milliseconds that one may take.
 type Timed = (&'static str, Terms, u64, Utility, Option<f64>);
 
@@ -282,6 +345,7 @@ fn main() -> ExitCode {
         manipulations(jobs, times, 8);
     }
     manipulations(32, 1, 12);
+    good &= full_pools();
     if good {
         ExitCode::SUCCESS
     } else {

@@ -57,7 +57,7 @@ impl Appeal {
     }
     /// Whether all values are in range and the receipts name one entry, in order.
     pub fn is_valid(&self) -> bool {
-        self.open.bid.check().is_ok() && receipt::are_in_order(&self.receipts)
+        self.open.wish.check().is_ok() && receipt::are_in_order(&self.receipts)
     }
 }
 

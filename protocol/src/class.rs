@@ -36,7 +36,53 @@ pub struct ClassKey {
     pub circle: String,
 }
 
+/// What a unit has something of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Resource {
+    /// Virtual processors.
+    Processors,
+    /// Memory in MiB.
+    Memory,
+    /// Disk in MiB.
+    Disk,
+    /// Graphics processors.
+    Accelerators,
+}
+
+impl Resource {
+    /// All of them, in the order in which pools share them.
+    pub const ALL: [Resource; limits::RESOURCES] = [
+        Resource::Processors,
+        Resource::Memory,
+        Resource::Disk,
+        Resource::Accelerators,
+    ];
+    /// Its name, as users spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Resource::Processors => "cpu",
+            Resource::Memory => "memory",
+            Resource::Disk => "disk",
+            Resource::Accelerators => "gpu",
+        }
+    }
+}
+
 impl ClassKey {
+    /// How much a unit has of a resource.
+    pub fn amount(&self, resource: Resource) -> u64 {
+        match resource {
+            Resource::Processors => u64::from(self.vcpu),
+            Resource::Memory => self.memory_mib,
+            Resource::Disk => self.disk_mib,
+            Resource::Accelerators => u64::from(self.gpu),
+        }
+    }
+    /// What a unit has something of, processors first: what a pool of this class shares.
+    pub fn resources(&self) -> impl Iterator<Item = Resource> {
+        let has = |resource: &Resource| self.amount(*resource) > 0;
+        Resource::ALL.into_iter().filter(has)
+    }
     /// Id of the class.
     pub fn id(&self) -> ClassId {
         ClassId(hash(Domain::Class, &[&codec::encode(self)]))

@@ -1,6 +1,7 @@
 //! Effects: everything a block does, in order. Their root is in the header, so a single effect
 //! (a payment, a clearing, a refusal) can be proved to a stranger.
 
+use crate::booking::ReservationRecord;
 use crate::clearing::{BuyRecord, ClearingRecord};
 use crate::codec;
 use crate::hash::{Domain, hash};
@@ -9,6 +10,7 @@ use crate::lease::LeaseEvent;
 use crate::order::ContractEvent;
 use crate::payment::Posting;
 use crate::planning::Planning;
+use crate::sharing::Sharing;
 use serde::{Deserialize, Serialize};
 
 /// Why an order ended, or was refused, without (further) units.
@@ -57,6 +59,10 @@ pub enum Effect {
     Planning(Planning),
     /// A contract was signed, settled or lapsed, or one of its jobs decided.
     Contract(ContractEvent),
+    /// Reservations of a class were decided on.
+    Reservation(ReservationRecord),
+    /// A pool was shared.
+    Sharing(Sharing),
     /// A lease changed.
     Lease(LeaseEvent),
     /// An order ended.

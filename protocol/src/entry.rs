@@ -11,7 +11,7 @@ use crate::ids::{AccountId, EntryId, Hash32, LeaseId, NetworkId, OrderId};
 use crate::invitation::SignedGrant;
 use crate::keys::{PublicKey, SecretKey, Signature};
 use crate::offer::OfferTerms;
-use crate::order::{Buy, Commit, ContractEntry, Deadline, Open};
+use crate::order::{Buy, Claim, Commit, ContractEntry, Deadline, Open};
 use crate::units::Credits;
 use serde::{Deserialize, Serialize};
 
@@ -99,6 +99,8 @@ pub enum EntryBody {
     Deadline(Deadline),
     /// A word of a party to a contract. Role: trade.
     Contract(ContractEntry),
+    /// A claim on a pool. Role: trade.
+    Share(Claim),
 }
 
 impl EntryBody {
@@ -120,6 +122,7 @@ impl EntryBody {
             EntryBody::Appeal(_) => 12,
             EntryBody::Deadline(_) => 13,
             EntryBody::Contract(_) => 14,
+            EntryBody::Share(_) => 15,
         }
     }
     /// Name of the kind, as in logs and history.
@@ -140,6 +143,7 @@ impl EntryBody {
             EntryBody::Appeal(_) => "appeal",
             EntryBody::Deadline(_) => "deadline",
             EntryBody::Contract(entry) => entry.name(),
+            EntryBody::Share(_) => "share",
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::hash::{Domain, hash};
 use crate::ids::{AccountId, Hash32, NetworkId};
 use crate::keys::PublicKey;
 use crate::limits;
+use crate::mechanism::reservation::window::WindowPolicy;
 use crate::units::Credits;
 use crate::validator::{Validator, ValidatorSet, validator_id};
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,8 @@ pub struct Policy {
     pub accounts_per_member: u32,
     /// Who gets the revenue, and whether savings are taxed.
     pub bank: BankPolicy,
+    /// How far ahead units are reserved.
+    pub reservation: WindowPolicy,
 }
 
 impl Policy {
@@ -56,6 +59,7 @@ impl Policy {
             delivery_heights: 40,
             accounts_per_member: 1_000,
             bank: BankPolicy::default(),
+            reservation: WindowPolicy::MIRAGE,
         }
     }
     /// Blocks every second, rounds of 5 s, slots of 60 s: for a federation over a wide area.
@@ -72,6 +76,7 @@ impl Policy {
             delivery_heights: 60,
             accounts_per_member: 1_000,
             bank: BankPolicy::default(),
+            reservation: WindowPolicy::MIRAGE,
         }
     }
     /// Nominal length of a slot in milliseconds: what hourly prices are converted with.
@@ -89,6 +94,7 @@ impl Policy {
             && (1..=limits::ORDER_SLOTS).contains(&self.max_firm_slots)
             && (1..=limits::ORDER_WINDOW).contains(&self.delivery_heights)
             && self.bank.is_valid()
+            && self.reservation.is_valid()
     }
 }
 

@@ -33,6 +33,8 @@ pub enum LeaseEnd {
     Undelivered,
     /// The seller's plan has no units for its job in the next slot; the order stands.
     Paused,
+    /// Its claim got no processor of its pool in the next slot; the order stands again.
+    Unserved,
 }
 
 impl LeaseEnd {
@@ -40,7 +42,11 @@ impl LeaseEnd {
     pub fn order_stands(self) -> bool {
         matches!(
             self,
-            LeaseEnd::Outbid | LeaseEnd::Preempted | LeaseEnd::Undelivered | LeaseEnd::Paused
+            LeaseEnd::Outbid
+                | LeaseEnd::Preempted
+                | LeaseEnd::Undelivered
+                | LeaseEnd::Paused
+                | LeaseEnd::Unserved
         )
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Bounds of one node's own resources (queues, connections, disk) live with that node.
 
-use crate::mechanism::deadline;
+use crate::mechanism::{deadline, reservation};
 use crate::units::{Credits, Price};
 
 /// Bytes of one signed entry. An open bid with the most price steps fits with room to spare.
@@ -48,6 +48,28 @@ pub const ALL_OR_NONE_PER_CLASS: usize = 512;
 /// What a bid counts towards [`ALL_OR_NONE_PER_CLASS`] that takes no less than several units, but not always all of them:
 /// every number of units that it would take is one more alternative, which costs up to twelve times as much.
 pub const ALL_OR_NONE_CHOICE: usize = 8;
+/// Units that one reservation may want at once.
+pub const RESERVATION_UNITS: u32 = 256;
+/// Groups of units of one reservation. Six that all overlap make 63 sets to count at every start, the most that the
+/// mechanism takes ([`reservation::GROUPS`]), so none can be too entangled.
+pub const RESERVATION_GROUPS: usize = 6;
+/// Offers that one reservation may name in all its groups: an appeal for it, with receipts of a third of the most
+/// validators, still fits an entry.
+pub const RESERVATION_OFFERS: usize = 64;
+/// Slots of one reservation, and of the window that is sold ahead: a week of hours.
+pub const RESERVATION_SLOTS: u32 = 168;
+/// Reservations of one class that are decided on together; of more that stand, the densest. With as many units and slots
+/// as there may be, and orders that make everything be looked at in vain, a decision takes 40 ms of one core with 10
+/// attempts and 110 ms with 30: within the block interval of a local network.
+pub const RESERVATIONS_DECIDED: usize = 128;
+/// Units of one class that are sold under reservation, over all sellers.
+pub const RESERVABLE_UNITS: u32 = 256;
+/// Resources of a unit: processors, memory, disk, accelerators.
+pub const RESOURCES: usize = 4;
+/// Live claims on one pool: with the most resources and rounds its slot is shared in a few milliseconds.
+pub const CLAIMS_PER_POOL: usize = 128;
+/// Live claims of one class: together its pools are shared well within the block interval of a local network.
+pub const CLAIMS_PER_CLASS: usize = 1_024;
 /// Slots an order may run: a year of one-minute slots.
 pub const ORDER_SLOTS: u32 = 525_600;
 /// Live jobs with deadlines, taken or asking, at one offer. Planning them anew for each that asks takes
@@ -126,6 +148,15 @@ const _: () = assert!(VALIDATORS <= MEMBERS);
 const _: () = assert!(ALL_OR_NONE_PER_CLASS * (CLASS_UNITS as usize + 1) * 16 < 512 << 20);
 const _: () = assert!(ALL_OR_NONE_PER_CLASS <= ORDERS_PER_CLASS);
 const _: () = assert!(0 < ALL_OR_NONE_CHOICE && ALL_OR_NONE_CHOICE <= ALL_OR_NONE_PER_CLASS);
+// What the ledger lets through is within the limits of the mechanism.
+const _: () = assert!(RESERVABLE_UNITS as usize <= reservation::NODES);
+const _: () = assert!(RESERVATION_UNITS as usize <= reservation::NODES);
+const _: () = assert!(RESERVATION_UNITS <= ORDER_UNITS && RESERVATION_SLOTS <= reservation::SLOTS);
+const _: () = assert!(RESERVATIONS_DECIDED <= reservation::BIDS);
+const _: () = assert!((1 << RESERVATION_GROUPS) - 1 <= reservation::GROUPS);
+const _: () = assert!(RESERVATION_GROUPS <= reservation::CLASSES);
+const _: () = assert!(RESERVATION_OFFERS * 34 < ENTRY_BYTES / 3);
+const _: () = assert!(CLAIMS_PER_POOL <= CLAIMS_PER_CLASS && CLAIMS_PER_CLASS <= ORDERS_PER_CLASS);
 // A full block of smallest useful entries (256 bytes) fits the bytes of a block.
 const _: () = assert!(BLOCK_ENTRIES * 256 <= BLOCK_BYTES);
 const _: () = assert!(ENTRY_BYTES < BLOCK_BYTES && GENESIS_BYTES <= BLOCK_BYTES);

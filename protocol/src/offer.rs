@@ -55,7 +55,7 @@ pub struct PoolTerms {
 }
 
 impl Primary {
-    /// The mechanism's name.
+    /// Name of the mechanism.
     pub fn name(&self) -> &'static str {
         match self {
             Primary::Ausubel => "ausubel",
@@ -110,8 +110,19 @@ impl OfferTerms {
                 .buy_price
                 .is_none_or(|p| p >= self.reserve && p <= Price::MAX)
             && self.mechanism.is_valid()
+            && self.shares_units()
             && (self.mechanism == Primary::Ausubel
                 || (self.reclaim == Reclaim::None && self.buy_price.is_none()))
+    }
+    /// Whether the cap of a pool lets a lone user hold a unit.
+    fn shares_units(&self) -> bool {
+        match self.mechanism {
+            Primary::Share(terms) => {
+                let most = u64::from(self.units) * u64::from(terms.cap_ppm);
+                most >= u64::from(share::units::WHOLE_PPM)
+            }
+            Primary::Ausubel | Primary::Reservation | Primary::Deadline(_) => true,
+        }
     }
 }
 

@@ -140,9 +140,10 @@ fn check_range(entry: &Entry) -> Result<(), Malformed> {
     let kind = entry.body.name();
     let order = |flaw| Malformed::Order { kind, flaw };
     let in_range = match &entry.body {
-        EntryBody::Open(open) => return open.bid.check().map_err(order),
+        EntryBody::Open(open) => return open.wish.check().map_err(order),
         EntryBody::Buy(buy) => return buy.check().map_err(order),
         EntryBody::Deadline(job) => return job.check().map_err(order),
+        EntryBody::Share(claim) => return claim.check().map_err(order),
         EntryBody::Contract(entry) => return Ok(entry.check()?),
         EntryBody::SetKeys { keys } => keys_are_valid(keys),
         EntryBody::OpenAccount {

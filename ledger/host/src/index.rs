@@ -52,14 +52,16 @@ fn key(kind: u8, parts: &[&[u8]]) -> Vec<u8> {
     key
 }
 
-/// Id of a clearing, or of the order of a buy.
+/// Id of a clearing or a sharing, or of the order of a buy.
 fn auction_id(effect: &Effect) -> Option<[u8; 32]> {
     match effect {
         Effect::Clearing(record) => Some(record.id.0),
         Effect::Buy(record) => Some(record.order.0),
+        Effect::Sharing(record) => Some(record.id().0),
         Effect::Posting(_)
         | Effect::Planning(_)
         | Effect::Contract(_)
+        | Effect::Reservation(_)
         | Effect::Lease(_)
         | Effect::Order { .. } => None,
     }
@@ -210,6 +212,12 @@ impl Index {
             Effect::Contract(ContractEvent::Decided(JobRecord { contract, .. }))
             | Effect::Contract(ContractEvent::Lapsed { contract, .. }) => {
                 accounts.extend(owner(contract));
+            }
+            Effect::Reservation(record) => {
+                accounts.extend(record.booked.iter().filter_map(|b| owner(&b.order)));
+            }
+            Effect::Sharing(record) => {
+                accounts.extend(record.awards.iter().filter_map(|a| owner(&a.order)));
             }
             Effect::Lease(LeaseEvent::Started(terms) | LeaseEvent::Renewed(terms)) => {
                 accounts.insert(terms.account);

@@ -29,6 +29,10 @@ pub enum Way {
     Buy,
     /// Planned by a seller for jobs with deadlines.
     Deadline,
+    /// Reserved ahead.
+    Reservation,
+    /// Shared with others by the slot.
+    Share,
 }
 
 /// An epoch's money.

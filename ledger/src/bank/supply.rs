@@ -64,7 +64,7 @@ pub struct Turnover {
 pub fn is_payment(reason: Reason) -> bool {
     matches!(
         reason,
-        Reason::Earning | Reason::Revenue | Reason::Compensation
+        Reason::Earning | Reason::Revenue | Reason::Compensation | Reason::Cancellation
     )
 }
 

@@ -17,7 +17,7 @@ use crate::unopened;
 use crate::work::Work;
 use gridbay_protocol::appeal::{Appeal, last_opening, latest_tip};
 use gridbay_protocol::ids::{AccountId, OrderId};
-use gridbay_protocol::order::order_of;
+use gridbay_protocol::order::{Wish, order_of};
 use gridbay_protocol::payment::Purse;
 use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::receipt;
@@ -42,22 +42,26 @@ fn check_opening(
     order: &Unopened,
     appeal: &Appeal,
 ) -> Result<(), Refusal> {
-    let (bid, salt) = (&appeal.open.bid, &appeal.open.salt);
-    let matches = bid.class == order.class
-        && u64::from(bid.units()) <= 1 << order.bracket
-        && bid.seal(&work.constitution.network, account, salt) == order.seal;
+    let (wish, salt) = (&appeal.open.wish, &appeal.open.salt);
+    let matches = wish.class() == order.class
+        && u64::from(wish.units()) <= 1 << order.bracket
+        && wish.seal(&work.constitution.network, account, salt) == order.seal;
     if !matches {
         return Err(Refusal::Seal(*id));
     }
-    let slot = bid.value(bid.units());
-    if bid.budget < slot {
-        return Err(Refusal::Budget {
-            budget: bid.budget,
-            slot,
-        });
-    }
+    let slot = wish.lock();
     let last = last_opening(&work.calendar(), order.round);
-    if appeal.valid_until < last || bid.stands_until < last {
+    let good = match wish {
+        Wish::Bid(bid) if bid.budget < slot => {
+            return Err(Refusal::Budget {
+                budget: bid.budget,
+                slot,
+            });
+        }
+        Wish::Bid(bid) => bid.stands_until >= last,
+        Wish::Reservation(reservation) => reservation.latest > work.calendar().slot(last),
+    };
+    if appeal.valid_until < last || !good {
         return Err(Refusal::OpeningLapsed { order: *id, last });
     }
     let missing = slot.saturating_sub(purse::held(work, &Purse::Escrow(*id)));

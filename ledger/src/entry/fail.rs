@@ -1,12 +1,11 @@
-//! `fail`: a seller cannot deliver its units of a lease. The lease ends at once, its unused part goes back, and the
-//! seller's units earn nothing for the part that was used.
+//! `fail`: a seller cannot deliver its units of a lease. The lease ends at once (a reservation goes on without these
+//! units), its unused part goes back, and the seller's units earn nothing for the part that was used.
 
 use super::deliver::offers_of;
 use crate::refusal::Refusal;
 use crate::tenancy;
 use crate::work::Work;
 use gridbay_protocol::ids::{AccountId, LeaseId};
-use gridbay_protocol::lease::LeaseEnd;
 
 pub(super) fn check(work: &Work<'_>, seller: &AccountId, id: &LeaseId) -> Result<(), Refusal> {
     if !work.tables.leases.contains(id) {
@@ -26,5 +25,5 @@ pub(super) fn apply(work: &mut Work<'_>, seller: &AccountId, id: &LeaseId) {
     if let Some(lease) = work.tables.leases.get_mut(id) {
         lease.delivered.retain(|offer| !own.contains(offer));
     }
-    tenancy::interrupt(work, id, LeaseEnd::Undelivered);
+    tenancy::fail(work, id, &own);
 }

@@ -14,6 +14,7 @@ mod open_account;
 mod register_beacon;
 mod set_keys;
 mod set_offer;
+mod share;
 mod transfer;
 mod withdraw_offer;
 
@@ -50,6 +51,7 @@ pub(crate) fn check(work: &Work<'_>, entry: &Authentic) -> Result<(), Refusal> {
         EntryBody::Appeal(appeal) => appeal::check(work, account, appeal),
         EntryBody::Deadline(job) => deadline::check(work, account, job),
         EntryBody::Contract(entry) => contract::check(work, account, entry),
+        EntryBody::Share(claim) => share::check(work, account, claim),
     }
 }
 
@@ -80,5 +82,6 @@ pub(crate) fn apply(work: &mut Work<'_>, admitted: &Admitted) {
         EntryBody::Appeal(appeal) => appeal::apply(work, appeal),
         EntryBody::Deadline(job) => deadline::apply(work, &id, account, job),
         EntryBody::Contract(entry) => contract::apply(work, &id, account, entry),
+        EntryBody::Share(claim) => share::apply(work, &id, account, claim),
     }
 }

@@ -1,20 +1,23 @@
-//! `open`: a sealed bid becomes a standing one.
+//! `open`: a sealed bid or reservation becomes a standing one.
 //!
 //! 1. Only in the round after the commitment's, in all its blocks but the last.
 //! 2. Seal, class and size bracket match.
-//! 3. The class has room for the bid.
-//! 4. The budget covers one slot at the bid, and the account what the deposit lacks of it.
+//! 3. A bid stands for a legal time, the class has room for it, and its budget covers one slot at the bid. A reservation
+//!    can be booked (see `reservation`).
+//! 4. The account covers what the deposit lacks of one slot at the bid, or of a reservation's whole value.
 
 use crate::book;
 use crate::order::Stage;
 use crate::purse;
 use crate::refusal::Refusal;
+use crate::reservation;
 use crate::work::Work;
 use gridbay_protocol::ids::{AccountId, OrderId};
 use gridbay_protocol::limits;
-use gridbay_protocol::order::{Bid, Open, order_of};
+use gridbay_protocol::order::{Bid, Open, Wish, order_of};
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::planted::{self, Planted};
+use gridbay_protocol::units::Credits;
 
 pub(super) fn check(work: &Work<'_>, account: &AccountId, open: &Open) -> Result<(), Refusal> {
     let id = order_of(&open.commit);
@@ -25,14 +28,29 @@ pub(super) fn check(work: &Work<'_>, account: &AccountId, open: &Open) -> Result
         return Err(Refusal::NotSealed(id));
     };
     check_time(work, &id, order.round)?;
-    let bid = &open.bid;
-    let matches = bid.class == order.class
-        && u64::from(bid.units()) <= 1 << *bracket
+    let wish = &open.wish;
+    let matches = wish.class() == order.class
+        && u64::from(wish.units()) <= 1 << *bracket
         && (planted::is(Planted::SealUnchecked)
-            || bid.seal(&work.constitution.network, account, &open.salt) == *seal);
+            || wish.seal(&work.constitution.network, account, &open.salt) == *seal);
     if !matches {
         return Err(Refusal::Seal(id));
     }
+    match wish {
+        Wish::Bid(bid) => check_bid(work, bid)?,
+        Wish::Reservation(reservation) => {
+            let class = work.class(&reservation.class);
+            let class = class.ok_or(Refusal::NoClass(reservation.class))?;
+            reservation::check(work, class, reservation)?;
+        }
+    }
+    let missing = wish
+        .lock()
+        .saturating_sub(purse::held(work, &Purse::Escrow(id)));
+    purse::require(work, Purse::Account(*account), missing)
+}
+
+fn check_bid(work: &Work<'_>, bid: &Bid) -> Result<(), Refusal> {
     let last = work.height().saturating_add(limits::ORDER_WINDOW);
     if bid.stands_until < work.height() || bid.stands_until > last {
         return Err(Refusal::Standing {
@@ -47,8 +65,7 @@ pub(super) fn check(work: &Work<'_>, account: &AccountId, open: &Open) -> Result
             slot,
         });
     }
-    let missing = slot.saturating_sub(purse::held(work, &Purse::Escrow(id)));
-    purse::require(work, Purse::Account(*account), missing)
+    Ok(())
 }
 
 fn check_time(work: &Work<'_>, order: &OrderId, committed: u64) -> Result<(), Refusal> {
@@ -68,17 +85,16 @@ fn check_time(work: &Work<'_>, order: &OrderId, committed: u64) -> Result<(), Re
 
 pub(super) fn apply(work: &mut Work<'_>, account: &AccountId, open: &Open) {
     let id = order_of(&open.commit);
-    lock(work, account, &id, &open.bid);
-    book::open(work, &id, open.bid.clone());
+    lock(work, account, &id, open.wish.lock());
+    book::open(work, &id, open.wish.clone());
 }
 
-/// Brings the escrow from the deposit to one slot at the bid.
-fn lock(work: &mut Work<'_>, account: &AccountId, id: &OrderId, bid: &Bid) {
-    let slot = bid.value(bid.units());
+/// Brings the escrow from the deposit to what the open wish locks.
+fn lock(work: &mut Work<'_>, account: &AccountId, id: &OrderId, lock: Credits) {
     let (account, escrow) = (Purse::Account(*account), Purse::Escrow(*id));
     let deposit = purse::held(work, &escrow);
-    let missing = slot.saturating_sub(deposit);
-    let excess = deposit.saturating_sub(slot);
+    let missing = lock.saturating_sub(deposit);
+    let excess = deposit.saturating_sub(lock);
     purse::post(work, account, escrow, missing, Reason::Lock, Some(*id))
         .expect("the lock was checked");
     purse::post(work, escrow, account, excess, Reason::Release, Some(*id))

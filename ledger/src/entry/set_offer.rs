@@ -3,10 +3,11 @@
 use crate::market;
 use crate::offer::{Offer, Pending};
 use crate::refusal::Refusal;
+use crate::reservation;
 use crate::work::Work;
-use gridbay_protocol::ids::AccountId;
+use gridbay_protocol::ids::{AccountId, OfferId};
 use gridbay_protocol::limits;
-use gridbay_protocol::offer::{OfferTerms, offer_id};
+use gridbay_protocol::offer::{OfferTerms, Primary, offer_id};
 
 pub(super) fn check(
     work: &Work<'_>,
@@ -14,9 +15,8 @@ pub(super) fn check(
     terms: &OfferTerms,
 ) -> Result<(), Refusal> {
     let class = terms.class;
-    if work.class(&class).is_none() {
-        return Err(Refusal::NoClass(class));
-    }
+    let record = work.class(&class).ok_or(Refusal::NoClass(class))?;
+    reservation::check_terms(record, terms)?;
     let id = offer_id(seller, terms.label);
     match work.tables.offers.get(&id) {
         Some(offer) if offer.terms.class != class => {
@@ -40,16 +40,32 @@ pub(super) fn check(
             }
         }
     }
-    let others = market::offers(work, &class).into_iter();
-    let others = others.filter(|(other, _)| *other != id);
-    let taken: u64 = others.map(|(_, o)| u64::from(o.most_units())).sum();
-    let bound = work.tables.offers.get(&id).map_or(0, |o| o.bound);
+    check_units(work, terms, &id, Offer::most_units, limits::CLASS_UNITS)?;
+    if terms.mechanism == Primary::Reservation {
+        let limit = limits::RESERVABLE_UNITS;
+        check_units(work, terms, &id, reservation::reservable, limit)?;
+    }
+    Ok(())
+}
+
+/// Whether the units of all offers, each with as many as `of` it, and this one's stay within a limit.
+fn check_units(
+    work: &Work<'_>,
+    terms: &OfferTerms,
+    id: &OfferId,
+    of: impl Fn(&Offer) -> u32,
+    limit: u32,
+) -> Result<(), Refusal> {
+    let others = market::offers(work, &terms.class).into_iter();
+    let others = others.filter(|(other, _)| other != id);
+    let taken: u64 = others.map(|(_, o)| u64::from(of(o))).sum();
+    let bound = work.tables.offers.get(id).map_or(0, |o| o.bound);
     let units = taken + u64::from(terms.units.max(bound));
-    if units > u64::from(limits::CLASS_UNITS) {
+    if units > u64::from(limit) {
         return Err(Refusal::ClassUnits {
-            class,
+            class: terms.class,
             units,
-            limit: limits::CLASS_UNITS,
+            limit,
         });
     }
     Ok(())

@@ -2,9 +2,10 @@
 
 use super::Refusal;
 use crate::contract::ContractRefusal;
+use crate::reservation::Unbookable;
 
 macro_rules! words {
-    ($type:ident, $all:ident: $($refusal:pat => $word:literal,)+ $(; $nested:pat => $inner:expr)?) => {
+    ($type:ident, $all:ident: $($refusal:pat => $word:literal,)+ $(; $nested:pat => $inner:expr)*) => {
         /// All words of this kind of refusal.
         pub const $all: &[&str] = &[$($word),+];
 
@@ -13,7 +14,7 @@ macro_rules! words {
             pub fn word(&self) -> &'static str {
                 match self {
                     $($refusal => $word,)+
-                    $($nested => $inner,)?
+                    $($nested => $inner,)*
                 }
             }
         }
@@ -64,8 +65,13 @@ words! { Refusal, REFUSAL_WORDS:
     Refusal::TooMuchWork { .. } => "too_much_work",
     Refusal::BelowReserve { .. } => "below_reserve",
     Refusal::JobQuota { .. } => "job_quota",
+    Refusal::NoPool(_) => "no_pool",
+    Refusal::PoolWeights { .. } => "pool_weights",
+    Refusal::PoolFull { .. } => "pool_full",
+    Refusal::PoolTwice(_) => "pool_twice",
     Refusal::BlockFull(_) => "block_full",
     ; Refusal::Contract(refusal) => refusal.word()
+    ; Refusal::Reservation(why) => why.word()
 }
 
 words! { ContractRefusal, CONTRACT_WORDS:
@@ -88,4 +94,14 @@ words! { ContractRefusal, CONTRACT_WORDS:
     ContractRefusal::Served { .. } => "job_served",
     ContractRefusal::Serves { .. } => "order_serves",
     ContractRefusal::Unsuitable(_) => "unsuitable",
+}
+
+words! { Unbookable, RESERVATION_WORDS:
+    Unbookable::Past { .. } => "start_past",
+    Unbookable::Beyond { .. } => "start_beyond",
+    Unbookable::TooLong { .. } => "too_long",
+    Unbookable::BelowPosted { .. } => "below_posted",
+    Unbookable::UnknownOffer(_) => "unknown_offer",
+    Unbookable::OtherMechanism(_) => "other_mechanism",
+    Unbookable::ReserveAbovePosted { .. } => "reserve_above_posted",
 }

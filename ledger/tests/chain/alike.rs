@@ -1,12 +1,14 @@
 //! A bad order gets one answer, in one word, at admission and inside a block.
 
+use crate::reserving::wish;
 use crate::trade::bid;
 use crate::world::{World, credits, key};
 use gridbay_ledger::BlockRefusal;
 use gridbay_ledger::log::merkle_root;
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
 use gridbay_protocol::ids::{ClassId, EntryId, Hash32, OfferId};
-use gridbay_protocol::order::{Bid, Buy, Commit, Open};
+use gridbay_protocol::mechanism::reservation::Channels;
+use gridbay_protocol::order::{Bid, Buy, Commit, Open, Reservation};
 use gridbay_protocol::stage::WellFormed;
 use gridbay_protocol::units::Price;
 use std::sync::Arc;
@@ -45,6 +47,15 @@ fn in_a_block(world: &World, signed: SignedEntry) -> &'static str {
     }
 }
 
+/// Each is refused with its word at admission and in a block.
+fn agree(world: &World, cases: impl IntoIterator<Item = (EntryBody, &'static str)>) {
+    for (body, word) in cases {
+        let signed = signed(world, body);
+        assert_eq!(at_admission(world, signed.clone()), word);
+        assert_eq!(in_a_block(world, signed), word);
+    }
+}
+
 #[test]
 fn bad_orders_are_refused_for_one_reason_everywhere() {
     let world = World::new();
@@ -53,7 +64,7 @@ fn bad_orders_are_refused_for_one_reason_everywhere() {
         change(&mut bid);
         EntryBody::Open(Open {
             commit: EntryId([1; 32]),
-            bid,
+            wish: bid.into(),
             salt: [2; 32],
         })
     };
@@ -92,9 +103,34 @@ fn bad_orders_are_refused_for_one_reason_everywhere() {
         (buys(&|b| b.class = strange), "no_class"),
         (commit, "no_class"),
     ];
-    for (body, word) in cases {
-        let signed = signed(&world, body);
-        assert_eq!(at_admission(&world, signed.clone()), word);
-        assert_eq!(in_a_block(&world, signed), word);
-    }
+    agree(&world, cases);
+}
+
+#[test]
+fn bad_reservations_are_refused_for_one_reason_everywhere() {
+    let world = World::new();
+    let reserves = |change: &dyn Fn(&mut Reservation)| {
+        let mut wish = wish(&world, 2, 1, (3, 9), 100);
+        change(&mut wish);
+        EntryBody::Open(Open {
+            commit: EntryId([1; 32]),
+            wish: wish.into(),
+            salt: [2; 32],
+        })
+    };
+    let cases = [
+        (reserves(&|r| r.groups.clear()), "groups"),
+        (
+            reserves(&|r| r.groups[0].offers = vec![OfferId([1; 32]); 2]),
+            "group_offers",
+        ),
+        (reserves(&|r| r.slots = 0), "run"),
+        (reserves(&|r| r.latest = 2), "starts"),
+        (
+            reserves(&|r| r.channels = Some(Channels { low: 2, high: 1 })),
+            "channels",
+        ),
+        (reserves(&|_| ()), "no_order"),
+    ];
+    agree(&world, cases);
 }

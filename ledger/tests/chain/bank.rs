@@ -3,8 +3,10 @@
 //! Slots have 8 heights. Four members with shares 1, 1, 1 and 2 and 1,000 micro-credits per weight; profits are shared at
 //! every boundary, and a quarter of the savings is taxed every 32 heights.
 
+use crate::reserving::wish;
 use crate::trade::bid;
 use crate::world::{World, all_roles, credits, genesis, key, policy};
+use gridbay_ledger::bank::Way;
 use gridbay_protocol::account::opened_by;
 use gridbay_protocol::bank::{BankPolicy, Preset, Redistribution, Revenue, SavingsTax};
 use gridbay_protocol::effect::Effect;
@@ -153,6 +155,32 @@ fn mirage_by_hand() {
         (5, 5)
     );
     assert_eq!(pool(&world), 0);
+}
+
+#[test]
+fn what_bookings_pay_is_shared_like_all_else() {
+    let mut world = world(small(Preset::Mirage));
+    let offer = world.reservable(1, 1, 2, 10);
+    world.all(vec![offer]);
+    world.until(9);
+    let (runs, given_up) = (
+        wish(&world, 1, 2, (3, 9), 41),
+        wish(&world, 1, 2, (3, 9), 40),
+    );
+    let orders = world.bids(&[(2, runs), (3, given_up)]);
+    world.until(16);
+    let cancel = world.by(3, EntryBody::Cancel { order: orders[1] });
+    world.all(vec![cancel]);
+    assert_eq!(sum(&world, Reason::Cancellation), 20);
+    world.until(24);
+    let lease = world.lease_of(&orders[0]);
+    world.deliver(1, lease);
+    world.until(40);
+    assert_eq!(sum(&world, Reason::Earning), 0);
+    assert_eq!(sum(&world, Reason::Revenue), 41);
+    assert!(sum(&world, Reason::Profit) >= 61);
+    let sales = world.state.prices(&world.class).unwrap();
+    assert!(sales.period.contains_key(&Way::Reservation));
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn commit(world: &World, tenant: &Tenant, bid: &Bid) -> Arc<Authentic> {
 fn open(world: &World, tenant: &Tenant, commit: &Arc<Authentic>, bid: &Bid) -> Arc<Authentic> {
     let open = Open {
         commit: commit.id(),
-        bid: bid.clone(),
+        wish: bid.clone().into(),
         salt: SALT,
     };
     world.sign(tenant.account, &tenant.key, EntryBody::Open(open))

@@ -1,9 +1,11 @@
 //! What a clearing record alone must show: within supply, at or above reserves, at or below bids, the cheapest units
-//! sold, and paid = earned (I5, I16).
+//! sold, and paid = earned (I5, I16). What a decision on reservations must show: everybody gets what he asked for, at
+//! his price, and nothing is given twice.
 
+use gridbay_protocol::booking::ReservationRecord;
 use gridbay_protocol::clearing::ClearingRecord;
 use gridbay_protocol::ids::{OfferId, OrderId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) fn check_record(record: &ClearingRecord) {
     let supply: BTreeMap<OfferId, _> = record.offers.iter().map(|o| (o.offer, o)).collect();
@@ -49,4 +51,57 @@ pub(crate) fn check_record(record: &ClearingRecord) {
     assert_eq!(left, 0, "more won than offered");
     let sold: BTreeMap<_, _> = record.sold.iter().map(|s| (s.offer, s.units)).collect();
     assert_eq!(sold, expected);
+}
+
+/// Counts units and channels slot by slot, without the mechanism.
+pub(crate) fn check_decision(record: &ReservationRecord) {
+    let mut free: BTreeMap<(OfferId, u64), i64> = BTreeMap::new();
+    for share in &record.units {
+        for slot in record.slot..record.slot + 104 {
+            free.insert((share.offer, slot), share.units.into());
+        }
+    }
+    for run in &record.busy {
+        for slot in run.first..=run.last {
+            *free.get_mut(&(run.offer, slot)).unwrap() -= 1;
+        }
+    }
+    let mut channels: BTreeSet<(u32, u64)> = BTreeSet::new();
+    for run in &record.channels {
+        let window = record.slot..record.slot + 200;
+        let slots = (run.first..=run.last).filter(|slot| window.contains(slot));
+        channels.extend(slots.map(|slot| (run.channel, slot)));
+    }
+    let bids: BTreeMap<OrderId, _> = record.bids.iter().map(|b| (b.order, b)).collect();
+    for won in &record.booked {
+        let bid = bids[&won.order];
+        assert_eq!(won.pay, bid.value, "first price");
+        let size: u32 = bid.groups.iter().map(|g| g.units).sum();
+        let least = record.posted.0 * u64::from(size) * u64::from(bid.slots);
+        assert!(won.pay.micros() >= least, "below the posted price");
+        assert!((bid.earliest.max(record.slot)..=bid.latest).contains(&won.start));
+        assert_eq!(won.shares.iter().map(|s| s.units).sum::<u32>(), size);
+        for group in bid.groups.iter().filter(|g| !g.offers.is_empty()) {
+            let of = won
+                .shares
+                .iter()
+                .filter(|s| group.offers.contains(&s.offer));
+            assert!(of.map(|s| s.units).sum::<u32>() >= group.units);
+        }
+        let slots = won.start..won.start + u64::from(bid.slots);
+        for slot in slots {
+            for share in &won.shares {
+                let left = free.get_mut(&(share.offer, slot)).unwrap();
+                *left -= i64::from(share.units);
+                assert!(*left >= 0, "slot {slot} is sold twice");
+            }
+            if let Some(channel) = won.channel {
+                assert!(channels.insert((channel, slot)), "a channel is given twice");
+            }
+        }
+        let range = bid.channels.map(|c| c.low..=c.high);
+        assert_eq!(won.channel.is_some(), range.is_some());
+        assert!(won.channel.is_none_or(|c| range.unwrap().contains(&c)));
+    }
+    assert!(record.booked.windows(2).all(|w| w[0].order < w[1].order));
 }

@@ -7,7 +7,7 @@ use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::ids::{EntryId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent};
 use gridbay_protocol::offer::{OfferTerms, Primary, Reclaim, offer_id};
-use gridbay_protocol::order::{Bid, Buy, Commit, Open, Step};
+use gridbay_protocol::order::{Bid, Buy, Commit, Open, Step, Wish};
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::stage::Authentic;
 use gridbay_protocol::units::Price;
@@ -73,9 +73,15 @@ impl World {
         offer_id(&self.member(n), label)
     }
 
-    pub(crate) fn commit(&self, n: u8, bid: &Bid, bracket: u8) -> Arc<Authentic> {
-        let seal = bid.seal(&self.network, &self.member(n), &SALT);
-        let class = bid.class;
+    pub(crate) fn commit<W: Clone + Into<Wish>>(
+        &self,
+        n: u8,
+        wish: &W,
+        bracket: u8,
+    ) -> Arc<Authentic> {
+        let wish: Wish = wish.clone().into();
+        let seal = wish.seal(&self.network, &self.member(n), &SALT);
+        let class = wish.class();
         self.by(
             n,
             EntryBody::Commit(Commit {
@@ -86,10 +92,15 @@ impl World {
         )
     }
 
-    pub(crate) fn open(&self, n: u8, commit: &Arc<Authentic>, bid: &Bid) -> Arc<Authentic> {
+    pub(crate) fn open<W: Clone + Into<Wish>>(
+        &self,
+        n: u8,
+        commit: &Arc<Authentic>,
+        wish: &W,
+    ) -> Arc<Authentic> {
         let open = Open {
             commit: commit.id(),
-            bid: bid.clone(),
+            wish: wish.clone().into(),
             salt: SALT,
         };
         self.by(n, EntryBody::Open(open))
@@ -108,7 +119,7 @@ impl World {
     }
 
     /// Commits all bids in the next block and opens them in the first of the next round; the orders.
-    pub(crate) fn bids(&mut self, bids: &[(u8, Bid)]) -> Vec<OrderId> {
+    pub(crate) fn bids<W: Clone + Into<Wish>>(&mut self, bids: &[(u8, W)]) -> Vec<OrderId> {
         let commits: Vec<_> = bids
             .iter()
             .map(|(n, bid)| self.commit(*n, bid, 4))

@@ -1,7 +1,8 @@
 //! Local commands: which ledger entry one becomes, and why one is refused before anything is sent.
 
 use crate::buyer::deadline;
-use crate::buyer::{ContractWish, NewOrder, OrderKey, Terms};
+use crate::buyer::order::Signer;
+use crate::buyer::{ContractWish, NewOrder, OrderKey, Record, ReserveTerms, Terms, share};
 use crate::core::Core;
 use crate::input::Command;
 use crate::reply::{Refused, RefusedKind};
@@ -127,8 +128,13 @@ fn check_order(core: &Core, order: &NewOrder) -> Result<(), Refused> {
             };
             cost_of_buy(&buy, order.tasks)?
         }
+        Terms::Reserve(terms) => cost_of_reservation(state, order, terms)?,
         Terms::Deadline { .. } => cost_of_job(state, &account, order)?,
         Terms::Contract(wish) => cost_of_contract(state, &account, order, wish)?,
+        Terms::Share { rate, .. } => {
+            check_claim(core, account, order)?;
+            *rate
+        }
     };
     let available = spendable(state, &account);
     if needed > available {
@@ -175,6 +181,24 @@ fn cost_of_contract(
     }
 }
 
+/// Whether the ledger would take a claim now. It is open and comes once, so the owner can know.
+fn check_claim(core: &Core, account: AccountId, order: &NewOrder) -> Result<(), Refused> {
+    let state = core.state();
+    let mut record = Record::new(order.clone());
+    record.valid_until = state.height().saturating_add(1);
+    let Some(claim) = share::claim(&record) else {
+        return Ok(());
+    };
+    let signer = Signer {
+        account,
+        key: &core.key,
+    };
+    let entry = signer.sign(state, EntryBody::Share(claim), record.valid_until);
+    let entry = Arc::new(authentic(state, entry)?);
+    let admitted = state.admit(&entry);
+    admitted.map(|_| ()).map_err(|refusal| of_refusal(&refusal))
+}
+
 /// What must be locked for a bid: one slot at its price.
 fn cost_of_bid(bid: &Bid, tasks: u32) -> Result<Credits, Refused> {
     bid.check().map_err(flawed)?;
@@ -200,6 +224,23 @@ fn cost_of_buy(buy: &Buy, tasks: u32) -> Result<Credits, Refused> {
     }
     let slots = u64::from(buy.slots) + 1;
     Ok(buy.limit.checked_mul(slots).unwrap_or(Credits::MAX))
+}
+
+/// What must be locked for a reservation: all that it can cost.
+fn cost_of_reservation(
+    state: &State,
+    order: &NewOrder,
+    terms: &ReserveTerms,
+) -> Result<Credits, Refused> {
+    let wish = order.reservation(terms, Hash32::default());
+    wish.check().map_err(flawed)?;
+    if wish.units() != order.tasks {
+        return Err(flawed(Flaw::Units));
+    }
+    match order.unbookable(state) {
+        Some(why) => Err(of_refusal(&why.into())),
+        None => Ok(wish.value),
+    }
 }
 
 fn flawed(flaw: Flaw) -> Refused {

@@ -104,6 +104,10 @@ pub enum Input {
 
 /// What the owner of the node asks for.
 #[derive(Clone, Debug)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "there is one of them at a time, and the largest is among the most frequent"
+)]
 pub enum Command {
     /// Place an order. The record is durable before the reply.
     Order(Box<NewOrder>),

@@ -248,11 +248,12 @@ impl Seller {
         if full || self.jobs.len() >= JOBS {
             return Err(StartRefusal::NoUnit);
         }
+        let channel = channel(state, &start.job.lease);
         let memo = JobMemo {
             job: start.job,
             offer: start.offer,
             buyer: from,
-            spec: with_environment(start.spec.clone(), start.job, start.tasks),
+            spec: with_environment(start.spec.clone(), start.job, start.tasks, channel),
         };
         effects.push(Effect::Stage {
             job: memo.job,
@@ -377,18 +378,26 @@ impl Seller {
     }
 }
 
+/// The channel that comes with a lease.
+fn channel(state: &State, lease: &LeaseId) -> Option<u32> {
+    let order = state.order(&state.lease(lease)?.order)?;
+    order.reservation()?.booking.as_ref()?.channel
+}
+
 /// Adds the variables by which a task knows its place.
-fn with_environment(mut spec: JobSpec, job: JobId, tasks: u32) -> JobSpec {
+fn with_environment(mut spec: JobSpec, job: JobId, tasks: u32, channel: Option<u32>) -> JobSpec {
     let own = [
-        ("GRIDBAY_LEASE", job.lease.to_hex()),
-        ("GRIDBAY_RANK", job.task.to_string()),
-        ("GRIDBAY_SIZE", tasks.to_string()),
-        ("GRIDBAY_ATTEMPT", job.attempt.to_string()),
+        ("GRIDBAY_LEASE", Some(job.lease.to_hex())),
+        ("GRIDBAY_RANK", Some(job.task.to_string())),
+        ("GRIDBAY_SIZE", Some(tasks.to_string())),
+        ("GRIDBAY_ATTEMPT", Some(job.attempt.to_string())),
+        ("GRIDBAY_CHANNEL", channel.map(|c| c.to_string())),
     ];
     spec.env
         .retain(|(name, _)| own.iter().all(|(n, _)| n != name));
+    let own = own.into_iter();
     spec.env
-        .extend(own.map(|(name, value)| (name.to_string(), value)));
+        .extend(own.filter_map(|(name, value)| Some((name.to_string(), value?))));
     spec.env.sort();
     spec
 }

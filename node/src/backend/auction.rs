@@ -118,6 +118,7 @@ impl NodeBackend {
         let (class, record) = match effect {
             Effect::Clearing(record) => (record.class, AuctionRecord::Clearing(record)),
             Effect::Buy(record) => (record.class, AuctionRecord::Buy(record)),
+            Effect::Sharing(record) => (record.class, AuctionRecord::Sharing(record)),
             _ => return Err(missing()),
         };
         let proof = prove(&effects, u64::from(position))

@@ -8,6 +8,7 @@ use gridbay_protocol::clearing::{BuyRecord, ClearingKind, ClearingRecord};
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::ids::ClassId;
+use gridbay_protocol::sharing::Sharing;
 use gridbay_protocol::units::Credits;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -103,11 +104,36 @@ pub(super) fn summary(
     match effect {
         Effect::Clearing(record) => Some((record.class, of_clearing(record, policy, name))),
         Effect::Buy(record) => Some((record.class, of_buy(record, policy, name))),
+        Effect::Sharing(record) => Some((record.class, of_sharing(record, policy, name))),
         Effect::Posting(_)
         | Effect::Planning(_)
         | Effect::Contract(_)
+        | Effect::Reservation(_)
         | Effect::Lease(_)
         | Effect::Order { .. } => None,
+    }
+}
+
+fn of_sharing(
+    record: &Sharing,
+    policy: &Policy,
+    name: impl Fn(&ClassId) -> String,
+) -> AuctionSummary {
+    let sold: u32 = record.awards.iter().map(|a| a.portion.units).sum();
+    let paid = Credits::sum(record.awards.iter().map(|a| a.pay)).unwrap_or(Credits::MAX);
+    let heights = policy.calendar.slot_heights();
+    AuctionSummary {
+        id: record.id().to_hex(),
+        kind: AuctionKind::Share,
+        class: name(&record.class),
+        height: record.height,
+        slot: record.slot,
+        units: record.units,
+        bids: count(record.claims.len()),
+        winners: count(record.awards.len()),
+        sold,
+        paid,
+        price: mean_hourly(paid, unit_ms(sold, heights, policy)),
     }
 }
 

@@ -85,6 +85,7 @@ pub(super) fn plan(
         likely: None,
         needed_now: most,
         deadline: None,
+        posted: None,
     })
 }
 

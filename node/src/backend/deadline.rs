@@ -75,6 +75,7 @@ pub(super) fn plan(
         likely: quote.price,
         needed_now: order.pmax,
         deadline: Some(quote),
+        posted: None,
     })
 }
 

@@ -4,22 +4,22 @@
 //! looked up on disk afterwards. A final state is shown once output and files are on this node.
 
 mod state;
+mod terms;
 
 pub(super) use state::situation;
 
 use super::failure::{not_found, usage};
 use super::market::class_name;
 use super::order::job_id;
-use super::price::{limit_hourly, mean_hourly};
+use super::price::mean_hourly;
 use super::{Answer, NodeBackend};
-use crate::api::types::{How, JobFile, JobId, JobRecord, JobSeller, RankExit};
+use crate::api::types::{JobFile, JobId, JobRecord, JobSeller, RankExit, ShareNow};
 use crate::store::orders::OrderStore;
 use gridbay_core::Core;
 use gridbay_core::buyer::order::OrderAgent;
-use gridbay_core::buyer::{OrderKey, TaskRecord, Terms};
+use gridbay_core::buyer::{OrderKey, TaskRecord};
 use gridbay_ledger::State;
 use gridbay_protocol::keys::PublicKey;
-use gridbay_protocol::units::{Credits, Price};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -146,12 +146,7 @@ pub(super) fn find<'c>(core: &'c Core, id: &JobId) -> Answer<(OrderKey, &'c Orde
 fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
     let (state, order) = (core.state(), agent.order());
     let policy = state.policy();
-    let slot_ms = policy.slot_ms();
-    let (max_price, budget, how) = terms(&order.terms, order.slots, slot_ms);
-    let budget = match &order.terms {
-        Terms::Contract(wish) => wish.terms_for(order).lock().unwrap_or(Credits::MAX),
-        Terms::Sealed { .. } | Terms::Buy { .. } | Terms::Deadline { .. } => budget,
-    };
+    let (max_price, budget, how) = terms::terms(state, order);
     let (now, reason) = situation(state, agent).judge();
     let milestones = agent.milestones();
     let records = &agent.tasks.records;
@@ -198,6 +193,7 @@ fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
         paid: agent.paid(),
         price: mean_hourly(agent.paid(), unit_ms),
         preemptions: milestones.lost,
+        share: share_now(state, agent),
     };
     Draft {
         record,
@@ -206,62 +202,16 @@ fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
     }
 }
 
-fn reached(height: u64) -> Option<u64> {
-    Some(height).filter(|h| *h > 0)
+/// What a running claim may use.
+fn share_now(state: &State, agent: &OrderAgent) -> Option<ShareNow> {
+    let order = state.order(&agent.id?)?;
+    let portion = order.share()?.portion.as_ref()?;
+    let class = state.class(&order.class)?;
+    Some(super::share::portion(&class.key, portion))
 }
 
-/// Price limit per node-hour, budget, and how it gets its nodes.
-fn terms(terms: &Terms, slots: u32, slot_ms: u64) -> (Credits, Credits, How) {
-    match terms {
-        Terms::Sealed {
-            steps, min, budget, ..
-        } => {
-            let units: u32 = steps.iter().map(|s| s.units).sum();
-            let price = steps.iter().map(|s| s.price).max().unwrap_or_default();
-            let how = How::Ausubel {
-                divisible: *min < units,
-            };
-            (limit_hourly(price, slot_ms), *budget, how)
-        }
-        Terms::Buy { units, limit, .. } => {
-            let price = Price(limit.micros() / u64::from(*units).max(1));
-            let most = limit
-                .checked_mul(u64::from(slots) + 1)
-                .unwrap_or(Credits::MAX);
-            (limit_hourly(price, slot_ms), most, How::Buy)
-        }
-        Terms::Deadline {
-            offer,
-            unit_slots,
-            soft,
-            hard,
-            pmax,
-            pmin,
-            shape,
-        } => {
-            let price = Price(pmax.micros() / (*unit_slots).max(1));
-            let seconds = |slots: u32| {
-                let seconds = u64::from(slots).saturating_mul(slot_ms).div_ceil(1_000);
-                u32::try_from(seconds).unwrap_or(u32::MAX)
-            };
-            let how = How::Deadline {
-                soft_seconds: seconds(*soft),
-                hard_seconds: seconds(*hard),
-                pay: *pmax,
-                late_pay: *pmin,
-                shape: *shape,
-                offer: Some(offer.to_hex()),
-                seller: None,
-            };
-            (limit_hourly(price, slot_ms), *pmax, how)
-        }
-        Terms::Contract(wish) => {
-            let price = Price(wish.job.value.micros() / u64::from(slots).max(1));
-            let how = super::contract::how(wish, slot_ms);
-            // What all jobs can cost depends on how many there are.
-            (limit_hourly(price, slot_ms), Credits::MAX, how)
-        }
-    }
+fn reached(height: u64) -> Option<u64> {
+    Some(height).filter(|h| *h > 0)
 }
 
 /// Who runs (or ran last) which ranks. An offer that has left the ledger has nobody to name.
@@ -311,38 +261,6 @@ fn files(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gridbay_protocol::order::Step;
-
-    #[test]
-    fn terms_are_shown_per_node_hour() {
-        let step = Step {
-            units: 4,
-            price: Price(5_555),
-        };
-        let budget: Credits = "3".parse().unwrap();
-        let sealed = |min| Terms::Sealed {
-            steps: vec![step],
-            min,
-            budget,
-            patience: 9,
-        };
-        assert_eq!(
-            terms(&sealed(4), 2, 2_000),
-            ("10".parse().unwrap(), budget, How::BID)
-        );
-        assert!(terms(&sealed(1), 2, 2_000).2.is_divisible());
-        let limit = Credits::from_micros(4 * 5_555).unwrap();
-        let buy = Terms::Buy {
-            units: 4,
-            limit,
-            offers: vec![],
-        };
-        let most = limit.checked_mul(3).unwrap();
-        assert_eq!(
-            terms(&buy, 2, 2_000),
-            ("10".parse().unwrap(), most, How::Buy)
-        );
-    }
 
     #[test]
     fn files_that_are_there() {

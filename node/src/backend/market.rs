@@ -21,6 +21,8 @@ pub(super) struct Line {
     pub(super) reserve: Price,
     /// Buy-it-now price per unit-slot, if its units can be bought firmly.
     pub(super) buy: Option<Price>,
+    /// Mechanism it sells under first.
+    pub(super) mechanism: Primary,
 }
 
 /// A class with what is offered of it.
@@ -34,6 +36,8 @@ pub(super) struct Market {
     /// Height of the ledger.
     pub(super) height: u64,
     pub(super) lines: Vec<Line>,
+    /// The pool that a claim means.
+    pub(super) pool: Option<super::share::Pool>,
 }
 
 impl Market {
@@ -54,6 +58,7 @@ impl Market {
                 .buy_price
                 .filter(|_| o.terms.reclaim == Reclaim::None)
                 .filter(|_| o.terms.mechanism == Primary::Ausubel),
+            mechanism: o.terms.mechanism,
         };
         Market {
             id,
@@ -62,11 +67,18 @@ impl Market {
             policy: state.policy().clone(),
             height: state.height(),
             lines: of_class.map(line).collect(),
+            pool: None,
         }
     }
     /// Units for sale.
     pub(super) fn supply(&self) -> u32 {
         self.lines.iter().map(|l| l.supply).sum()
+    }
+    /// Units that sell under reservation.
+    pub(super) fn reservable(&self) -> u32 {
+        let lines = self.lines.iter();
+        let ahead = lines.filter(|l| l.mechanism == Primary::Reservation);
+        ahead.map(|l| l.supply).sum()
     }
     /// Units that nobody holds.
     pub(super) fn free(&self) -> u32 {
@@ -171,6 +183,7 @@ pub(super) mod tests {
             free,
             reserve: Price(reserve),
             buy: buy.map(Price),
+            mechanism: Primary::Ausubel,
         };
         Market {
             id: ClassId([1; 32]),
@@ -179,6 +192,7 @@ pub(super) mod tests {
             policy: Policy::local(),
             height: 17,
             lines: lines.iter().map(line).collect(),
+            pool: None,
         }
     }
 

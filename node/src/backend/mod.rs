@@ -30,6 +30,7 @@ mod order;
 mod plan;
 mod price;
 mod prospect;
+mod share;
 mod transfer;
 mod why;
 

@@ -11,7 +11,7 @@ use gridbay_core::input::Command;
 use gridbay_ledger::{Pending, State};
 use gridbay_protocol::ids::{AccountId, ClassId, OfferId};
 use gridbay_protocol::keys::PublicKey;
-use gridbay_protocol::offer::{OfferTerms, Primary, Reclaim, offer_id};
+use gridbay_protocol::offer::{OfferTerms, Reclaim, offer_id};
 use gridbay_protocol::units::{Credits, Price};
 use std::collections::BTreeMap;
 
@@ -119,10 +119,6 @@ fn terms(core: &Core, node: PublicKey, request: &OfferRequest) -> Answer<OfferTe
         .map(|(_, o)| (o.terms.label, o.terms.class));
     let label = label(request.label, &class, mine.collect())?;
     let slot_ms = state.policy().slot_ms();
-    if matches!(request.mechanism, Primary::Reservation | Primary::Share(_)) {
-        let hint = "sell by `ausubel` or `deadline`";
-        return Err(usage("nothing is traded under this mechanism yet", hint));
-    }
     let made = OfferTerms {
         label,
         class,

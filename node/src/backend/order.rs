@@ -7,7 +7,7 @@ use super::job::find;
 use super::ledger::spendable;
 use super::market::{Market, class_named, held};
 use super::plan::{Plan, plan, quote};
-use super::{Answer, NodeBackend, wall_ms};
+use super::{Answer, NodeBackend, share, wall_ms};
 use crate::api::ApiError;
 use crate::api::types::{How, JobId, JobRecord, JobRequest, Quote, Want};
 use crate::keys::random;
@@ -58,14 +58,17 @@ impl NodeBackend {
             let state = core.state();
             let account = core.account().ok_or_else(no_account)?;
             let class = class_named(state, asked.class.as_deref())?;
-            let market = Market::of(state, class, &held(state));
+            let mut market = Market::of(state, class, &held(state));
+            if let How::Share(claim) = &asked.how {
+                market.pool = Some(share::look(core, class, &asked, claim)?);
+            }
             let planned = match &asked.how {
                 How::Deadline { .. } => Some(deadline::plan(state, &account, &asked, &market)?),
                 How::Contract(how) => {
                     let provider = contract::provider(state, &how.provider)?;
                     Some(contract::plan(&asked, how, &market, provider)?)
                 }
-                How::Ausubel { .. } | How::Buy => None,
+                How::Ausubel { .. } | How::Buy | How::Reservation(_) | How::Share(_) => None,
             };
             Ok::<_, ApiError>((market, planned, spendable(state, &account)))
         });

@@ -7,6 +7,9 @@
 //!    there is neither. Winners pay what they displace, so a high bid costs nothing by itself. A buy
 //!    without a limit pays the asked prices and not more.
 //! 3. Without a budget an order may cost its most. A buy is prepaid, so a budget lowers its limit.
+//! 4. Reservations: see [`reserve`].
+
+pub(super) mod reserve;
 
 use super::Answer;
 use super::failure::usage;
@@ -39,6 +42,8 @@ pub(super) struct Plan {
     pub(super) needed_now: Credits,
     /// What the seller's plan says to a job by a deadline.
     pub(super) deadline: Option<DeadlineQuote>,
+    /// The least that a reservation may bid.
+    pub(super) posted: Option<Credits>,
 }
 
 /// Plans an order. `last` is the mean price per node-hour of the last sale.
@@ -52,7 +57,7 @@ pub(super) fn plan(want: &Want, market: &Market, last: Option<Credits>) -> Answe
         ));
     }
     match &want.how {
-        &How::Ausubel { divisible } => bid(want, divisible, market, slots, last),
+        How::Ausubel { divisible } => bid(want, *divisible, market, slots, last),
         How::Buy => buy(want, market, slots),
         How::Deadline { .. } => Err(usage(
             "a deadline is for its seller to plan",
@@ -62,6 +67,8 @@ pub(super) fn plan(want: &Want, market: &Market, last: Option<Credits>) -> Answe
             "a contract without its provider",
             "name the provider of the contract",
         )),
+        How::Reservation(ahead) => reserve::reserve(want, ahead, market, slots),
+        How::Share(claim) => super::share::plan(want, claim, market, slots),
     }
 }
 
@@ -70,9 +77,10 @@ pub(super) fn slots(want: &Want, market: &Market) -> Answer<u32> {
     let slot_ms = market.policy.slot_ms().max(1);
     let wide = (u64::from(want.seconds) * 1_000).div_ceil(slot_ms);
     let most = match want.how {
-        How::Ausubel { .. } | How::Deadline { .. } => limits::ORDER_SLOTS,
+        How::Ausubel { .. } | How::Deadline { .. } | How::Share(_) => limits::ORDER_SLOTS,
         // The provider buys units for the whole of a job.
         How::Contract(_) | How::Buy => market.policy.max_firm_slots,
+        How::Reservation(_) => market.policy.reservation.slots,
     };
     match u32::try_from(wide) {
         Ok(slots) if (1..=most).contains(&slots) => Ok(slots),
@@ -128,6 +136,7 @@ fn bid(
         likely: likely.map(|l| l.min(most)),
         needed_now: deposit.max(slot),
         deadline: None,
+        posted: None,
     })
 }
 
@@ -171,6 +180,7 @@ fn buy(want: &Want, market: &Market, slots: u32) -> Answer<Plan> {
         likely: likely.map(|l| l.min(most)),
         needed_now: most,
         deadline: None,
+        posted: None,
     })
 }
 
@@ -185,7 +195,7 @@ fn default_price(nodes: u32, market: &Market, last: Option<Credits>) -> Price {
     Price(going.0.saturating_mul(2).min(Price::MAX.0))
 }
 
-fn patience(market: &Market) -> u64 {
+pub(super) fn patience(market: &Market) -> u64 {
     let heights = PATIENCE_MS / market.policy.block_interval_ms.max(1);
     heights.clamp(
         market.policy.calendar.slot_heights(),
@@ -193,7 +203,7 @@ fn patience(market: &Market) -> u64 {
     )
 }
 
-fn too_much() -> ApiError {
+pub(super) fn too_much() -> ApiError {
     usage(
         "amounts beyond the range of money",
         "lower the price, the nodes or the time",
@@ -231,12 +241,17 @@ pub(super) fn quote(want: &Want, market: &Market, plan: &Plan, spendable: Credit
         max_price: plan.max_price,
         most: plan.most,
         likely: plan.likely,
+        posted: plan.posted,
         needed_now: plan.needed_now,
         spendable,
         funded: plan.most <= spendable,
-        units_offered: market.supply(),
+        units_offered: match want.how {
+            How::Reservation(_) => market.reservable(),
+            _ => market.supply(),
+        },
         units_free: market.free(),
         deadline: plan.deadline.clone(),
+        share: market.pool.as_ref().map(super::share::outlook),
     }
 }
 
@@ -333,7 +348,9 @@ mod tests {
                             };
                             buy.check().is_ok() && limit.micros() == 70 * u64::from(nodes)
                         }
-                        Terms::Contract(_) => panic!("planned elsewhere"),
+                        Terms::Contract(_) | Terms::Reserve(_) | Terms::Share { .. } => {
+                            panic!("planned elsewhere")
+                        }
                     };
                     assert!(legal, "{want:?}");
                 }

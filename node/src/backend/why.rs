@@ -13,6 +13,7 @@ use super::job::{find, situation};
 use super::ledger::spendable;
 use super::market::{Market, class_named, held};
 use super::order::job_id;
+use super::plan::reserve::bid_per_node;
 use super::price::limit_hourly;
 use super::{Answer, NodeBackend};
 use crate::api::ApiError;
@@ -24,7 +25,7 @@ use gridbay_core::agent::Phase;
 use gridbay_core::buyer::order::{OrderAgent, Seen};
 use gridbay_core::buyer::{Finish, NewOrder, OrderKey, Terms};
 use gridbay_protocol::ids::{ClassId, OrderId};
-use gridbay_protocol::order::entry_of;
+use gridbay_protocol::order::{Step, entry_of};
 use gridbay_protocol::units::{Credits, Price};
 use std::ops::ControlFlow;
 use words::{remedies, summary};
@@ -40,8 +41,10 @@ struct Facts {
     fewest: u32,
     offered: u32,
     free: u32,
-    /// Paid for beforehand: a buy, or a job by a deadline.
+    /// Whether all of it is paid or locked beforehand: a buy, a reservation, or a job by a deadline.
     is_buy: bool,
+    /// Slot from which it is reserved.
+    booked_from: Option<u64>,
     /// Per node-hour: the order's limit, what the sellers ask of it, the last clearing's mean.
     limit: Credits,
     asked: Option<Credits>,
@@ -144,16 +147,23 @@ fn asks(order: &NewOrder, market: &Market) -> Asks {
     match &order.terms {
         Terms::Sealed {
             steps, min, budget, ..
-        } => {
-            let parts = steps.iter().map(|s| s.price.times(u64::from(s.units)));
-            let slot = parts.collect::<Option<Vec<_>>>().and_then(Credits::sum);
+        } => Asks {
+            is_buy: false,
+            fewest: *min,
+            limit: steps.iter().map(|s| s.price).max().unwrap_or_default(),
+            needed: slot_at_bid(steps).unwrap_or(Credits::MAX),
+            budget: *budget,
+            price: market.reserve_of(*min),
+        },
+        Terms::Reserve(reserve) => {
+            let units: u32 = reserve.groups.iter().map(|g| g.units).sum();
             Asks {
-                is_buy: false,
-                fewest: *min,
-                limit: steps.iter().map(|s| s.price).max().unwrap_or_default(),
-                needed: slot.unwrap_or(Credits::MAX),
-                budget: *budget,
-                price: market.reserve_of(*min),
+                is_buy: true,
+                fewest: units,
+                limit: bid_per_node(reserve.value, units, order.slots),
+                needed: reserve.value,
+                budget: reserve.value,
+                price: Some(market.reference),
             }
         }
         Terms::Buy { units, limit, .. } => {
@@ -171,27 +181,39 @@ fn asks(order: &NewOrder, market: &Market) -> Asks {
         }
         Terms::Deadline {
             unit_slots, pmax, ..
-        } => Asks {
-            is_buy: true,
+        } => at_once(Price(pmax.micros() / (*unit_slots).max(1)), *pmax),
+        // All of it is locked once it is proposed; what the provider pays for units is its own affair.
+        Terms::Contract(wish) => {
+            let limit = Price(wish.job.value.micros() / u64::from(order.slots).max(1));
+            at_once(limit, wish.terms_for(order).lock().unwrap_or(Credits::MAX))
+        }
+        // A claim states no price: what the reserve asks of its rate is in the quote.
+        Terms::Share { rate, budget, .. } => Asks {
+            is_buy: false,
             fewest: 1,
-            limit: Price(pmax.micros() / (*unit_slots).max(1)),
-            needed: *pmax,
-            budget: *pmax,
+            limit: Price(rate.micros()),
+            needed: *rate,
+            budget: *budget,
             price: None,
         },
-        Terms::Contract(wish) => {
-            // All of it is locked once it is proposed; what the provider pays for units is its own affair.
-            let terms = wish.terms_for(order);
-            let most = terms.lock().unwrap_or(Credits::MAX);
-            Asks {
-                is_buy: true,
-                fewest: 1,
-                limit: Price(wish.job.value.micros() / u64::from(order.slots).max(1)),
-                needed: most,
-                budget: most,
-                price: None,
-            }
-        }
+    }
+}
+
+/// What is paid for a slot at the bid.
+fn slot_at_bid(steps: &[Step]) -> Option<Credits> {
+    let parts = steps.iter().map(|s| s.price.times(u64::from(s.units)));
+    parts.collect::<Option<Vec<_>>>().and_then(Credits::sum)
+}
+
+/// For one who locks all that it can cost, whatever sellers ask.
+fn at_once(limit: Price, most: Credits) -> Asks {
+    Asks {
+        is_buy: true,
+        fewest: 1,
+        limit,
+        needed: most,
+        budget: most,
+        price: None,
     }
 }
 
@@ -215,6 +237,10 @@ fn facts(core: &Core, agent: &OrderAgent) -> Answer<(Facts, gridbay_protocol::id
         offered: market.supply(),
         free: market.free(),
         is_buy: asks.is_buy,
+        booked_from: match agent.seen {
+            Seen::Booked(slot) => Some(slot),
+            _ => None,
+        },
         limit: limit_hourly(asks.limit, slot_ms),
         asked: asks
             .price
@@ -265,9 +291,12 @@ fn acknowledged(core: &Core, agent: &OrderAgent) -> Option<(usize, usize)> {
     let entry = match agent.seen {
         Seen::Absent => entry_of(&agent.id?),
         Seen::Sealed(_) => agent.sent_opening()?.entry,
-        Seen::Unopened | Seen::Standing | Seen::Running(_) | Seen::Proposed | Seen::Contract => {
-            return None;
-        }
+        Seen::Unopened
+        | Seen::Standing
+        | Seen::Booked(_)
+        | Seen::Running(_)
+        | Seen::Proposed
+        | Seen::Contract => return None,
     };
     let all = core.state().validators().members().len();
     Some((core.host().receipts(&entry).len(), all))

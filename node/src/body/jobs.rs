@@ -1,5 +1,6 @@
 //! The seller's jobs on this machine: between the agent and the executor.
 
+use super::allowance::Allowance;
 use crate::executor::{
     Executor, Exit, Finished, JobSpec as Run, KillReason, Limits, Status, Stream,
 };
@@ -10,7 +11,6 @@ use gridbay_core::agent::{
     AgentReply, CHUNK_BYTES, JobId, JobReport, Phase, PollJob, STREAM_BYTES,
 };
 use gridbay_core::seller::JobMemo;
-use gridbay_protocol::class::ClassKey;
 use gridbay_protocol::job::{JobExit, JobSpec};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -68,11 +68,16 @@ impl Jobs {
         self.executor.prepare(&local(job)).map_err(io::Error::other)
     }
 
-    /// Starts a prepared job within the limits of its class. Blocks for some milliseconds.
-    pub fn start(&self, job: &JobId, spec: &JobSpec, class: Option<&ClassKey>) -> io::Result<()> {
+    /// Starts a prepared job within its allowance. Blocks for some milliseconds.
+    pub fn start(
+        &self,
+        job: &JobId,
+        spec: &JobSpec,
+        allowance: Option<Allowance>,
+    ) -> io::Result<()> {
         let mut run = Run::new(local(job), spec.argv.clone());
         run.env = spec.env.iter().cloned().collect::<BTreeMap<_, _>>();
-        run.limits = limits(spec, class);
+        run.limits = limits(spec, allowance);
         self.executor.start(&run).map_err(io::Error::other)
     }
 
@@ -202,15 +207,16 @@ fn told(known: Option<Phase>, on_disk: Phase) -> Phase {
     }
 }
 
-/// The limits of a job: its own time, its unit's memory and processors.
-fn limits(spec: &JobSpec, class: Option<&ClassKey>) -> Limits {
+/// The limits of a job: its own time, what it may use of its unit.
+fn limits(spec: &JobSpec, allowance: Option<Allowance>) -> Limits {
     let mut limits = Limits {
         wall: Duration::from_secs(u64::from(spec.wall_seconds)),
         ..Limits::default()
     };
-    if let Some(class) = class {
-        limits.memory_bytes = class.memory_mib.clamp(16, 1 << 24) << 20;
-        limits.cpu_seconds = u64::from(spec.wall_seconds) * u64::from(class.vcpu.max(1)) + 1;
+    if let Some(allowed) = allowance {
+        limits.memory_bytes = allowed.memory_mib.clamp(16, 1 << 24) << 20;
+        limits.cpu_seconds = u64::from(spec.wall_seconds) * u64::from(allowed.vcpu.max(1)) + 1;
+        limits.nice = allowed.nice;
     }
     limits
 }

@@ -13,6 +13,7 @@
 //! A failing disk halts the node until it is cured ([`halt`]); any other fault ends the thread with the
 //! error. Nothing that was acknowledged is lost, because it was on disk before.
 
+pub mod allowance;
 pub mod ask;
 pub mod files;
 pub mod halt;

@@ -1,5 +1,6 @@
 //! Effects become deeds, one small function each.
 
+use super::allowance::Allowance;
 use super::ask::{Asker, decode_request};
 use super::{ADVERTS_TOPIC, Body, BodyError, files};
 use crate::overlay::{self, PeerId, RequestId};
@@ -258,16 +259,12 @@ impl Body {
     }
 
     fn start_job(&mut self, job: JobId, offer: &OfferId, spec: JobSpec) {
-        let state = self.core().state();
-        let class = state.offer(offer).and_then(|o| {
-            let of_offer = |c: &&gridbay_protocol::class::Class| c.key.id() == o.terms.class;
-            state.classes().iter().find(of_offer).map(|c| c.key.clone())
-        });
+        let allowance = Allowance::of(self.core().state(), &job, offer);
         let (jobs, handle) = (self.tools.jobs.clone(), self.handle.clone());
         self.spawn(async move {
             let starter = jobs.clone();
             let started =
-                tokio::task::spawn_blocking(move || starter.start(&job, &spec, class.as_ref()));
+                tokio::task::spawn_blocking(move || starter.start(&job, &spec, allowance));
             if let Err(error) = started.await.map_err(io::Error::other).flatten() {
                 tracing::warn!(%job, %error, "starting a job");
                 handle

@@ -7,12 +7,13 @@
 //! 3. the outcome: [`outcome`].
 
 mod outcome;
+mod record;
 
 use super::chain::{HEADER_BYTES, SIGNED_BYTES, validators_at};
 use super::context::Context;
 use super::error::{CliError, During as _, chain};
 use super::exit::Exit;
-use super::text::{self, or_dash};
+use super::text::or_dash;
 use crate::api::client::Client;
 use crate::api::types::{AuctionProof, AuctionRecord, AuctionSummary, EffectProof};
 use crate::ui::Table;
@@ -24,7 +25,6 @@ use gridbay_protocol::codec::{self, CodecError};
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::genesis::Genesis;
 use gridbay_protocol::ids::NetworkId;
-use gridbay_protocol::units::Price;
 use gridbay_protocol::validator::ValidatorSet;
 use gridbay_protocol::vote::{Certificate, CertificateError};
 use outcome::OutcomeError;
@@ -96,6 +96,7 @@ pub fn verify_auction(
     let (id, height) = match &proof.record {
         AuctionRecord::Clearing(record) => (record.id.to_hex(), record.height),
         AuctionRecord::Buy(record) => (record.order.to_hex(), record.height),
+        AuctionRecord::Sharing(record) => (record.id().to_hex(), record.height),
     };
     let wrong = [
         ("network", header.network != *network),
@@ -113,6 +114,7 @@ pub fn verify_auction(
     match &proof.record {
         AuctionRecord::Clearing(record) => outcome::clearing(record)?,
         AuctionRecord::Buy(record) => outcome::buy(record)?,
+        AuctionRecord::Sharing(record) => outcome::sharing(record)?,
     }
     Ok(())
 }
@@ -126,6 +128,7 @@ fn check_inclusion(proof: &AuctionProof, header: &Header) -> Result<(), AuctionE
     let effect = match proof.record.clone() {
         AuctionRecord::Clearing(record) => Effect::Clearing(record),
         AuctionRecord::Buy(record) => Effect::Buy(record),
+        AuctionRecord::Sharing(record) => Effect::Sharing(record),
     };
     let EffectProof { index, size, proof } =
         codec::decode(&proof.proof.0, SIGNED_BYTES).map_err(|e| AuctionError::Bytes("proof", e))?;
@@ -196,64 +199,7 @@ async fn show(at: &Context, client: &Client, id: &str) -> Result<(), CliError> {
         .get(&format!("/auctions/{id}"))
         .await
         .during("no such auction")?;
-    at.show(&proof, |proof| match &proof.record {
-        AuctionRecord::Clearing(record) => {
-            let mut bids = Table::new(&["ORDER", ">UNITS", ">MIN", ">VALUE/SLOT", ">WON", ">PAYS"]);
-            for bid in &record.bids {
-                let award = record.awards.iter().find(|a| a.order == bid.order);
-                let top = bid.steps.first().map_or(Price(0), |s| s.price);
-                bids.row([
-                    bid.order.to_string(),
-                    bid.steps
-                        .iter()
-                        .map(|s| u64::from(s.units))
-                        .sum::<u64>()
-                        .to_string(),
-                    bid.min.to_string(),
-                    or_dash(top.times(1)),
-                    award.map_or(0, |a| a.units).to_string(),
-                    or_dash(award.map(|a| a.pay)),
-                ]);
-            }
-            let mut offers = Table::new(&["OFFER", ">UNITS", ">RESERVE/SLOT", ">SOLD", ">EARNS"]);
-            for offer in &record.offers {
-                let sold = record.sold.iter().find(|s| s.offer == offer.offer);
-                offers.row([
-                    offer.offer.to_string(),
-                    offer.units.to_string(),
-                    or_dash(offer.reserve.times(1)),
-                    sold.map_or(0, |s| s.units).to_string(),
-                    or_dash(sold.map(|s| s.earns)),
-                ]);
-            }
-            let (height, slot) = (record.height, record.slot);
-            format!(
-                "class {} height {height} slot {slot} heights sold {}\n\n{}\n{}",
-                proof.class,
-                record.heights,
-                bids.render(),
-                offers.render()
-            )
-        }
-        AuctionRecord::Buy(record) => text::fields(&[
-            ("order", record.order.to_hex()),
-            ("class", proof.class.clone()),
-            ("height", record.height.to_string()),
-            (
-                "units",
-                record
-                    .taken
-                    .iter()
-                    .map(|t| u64::from(t.units))
-                    .sum::<u64>()
-                    .to_string(),
-            ),
-            ("price per slot", record.price.to_string()),
-            ("full slots", record.slots.to_string()),
-            ("leases displaced", record.displaced.len().to_string()),
-            ("their value per slot", record.displaced_value.to_string()),
-        ]),
-    })
+    at.show(&proof, record::table)
 }
 
 async fn verify(

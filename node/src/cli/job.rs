@@ -4,9 +4,10 @@ use super::context::{Context, Format};
 use super::error::{CliError, During as _};
 use super::exit::Exit;
 use super::run::follow::{Follower, Output};
+use super::run::thousandths;
 use super::{files, text};
 use crate::api::client::Client;
-use crate::api::types::{JobId, JobReason, JobRecord, Why};
+use crate::api::types::{JobId, JobReason, JobRecord, ShareNow, Why};
 use crate::ui::{self, Table};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -216,7 +217,19 @@ fn describe(job: &JobRecord) -> String {
         ("paid", job.paid.to_string()),
         ("price", text::or_dash(job.price)),
         ("lost leases", job.preemptions.to_string()),
+        ("share", text::or_dash(job.share.as_ref().map(share))),
     ])
+}
+
+/// What a claim on a pool may use now.
+fn share(now: &ShareNow) -> String {
+    format!(
+        "{} nodes at a time with {} nodes' worth of processors; each {} MiB of memory, {} MiB of disk",
+        now.nodes,
+        thousandths(now.processors_milli),
+        now.memory_mib,
+        now.disk_mib
+    )
 }
 
 async fn logs(client: &Client, args: LogsArgs) -> Result<(), CliError> {

@@ -1,5 +1,7 @@
 //! `offer set|list|withdraw`.
 
+mod pool;
+
 use super::context::Context;
 use super::error::{CliError, During as _};
 use super::text::or_dash;
@@ -42,7 +44,7 @@ pub(super) struct SetArgs {
     /// Seconds of notice before units are taken back [default: never taken back]
     #[arg(long, value_name = "SECONDS")]
     pub(super) notice: Option<u32>,
-    /// How its units are sold first
+    /// How its units are sold first; what is left of them is auctioned
     #[arg(long, value_enum, default_value_t = Sold::Ausubel)]
     mechanism: Sold,
     /// Under deadline: least gain for which a job is taken, as a part of its price [default: 0.8]
@@ -54,6 +56,8 @@ pub(super) struct SetArgs {
     /// Number of the offer; without it the offer of this class
     #[arg(long)]
     pub(super) label: Option<u32>,
+    #[command(flatten)]
+    pool: pool::PoolArgs,
 }
 
 impl OfferCommand {
@@ -90,6 +94,10 @@ enum Sold {
     Ausubel,
     /// To jobs by deadlines, planned by this node
     Deadline,
+    /// Whole sets of nodes ahead of time
+    Reservation,
+    /// Shares of a pool, see --cap and --alpha
+    Share,
 }
 
 impl SetArgs {
@@ -100,6 +108,8 @@ impl SetArgs {
                 min_gain_ppm: self.min_gain.unwrap_or(800_000),
                 bond_ppm: self.bond.unwrap_or(250_000),
             }),
+            Sold::Reservation => Primary::Reservation,
+            Sold::Share => Primary::Share(self.pool.terms()),
         };
         OfferRequest {
             label: self.label,

@@ -50,6 +50,9 @@ pub struct Capabilities {
     pub wall: Support,
     /// Processor seconds, per process.
     pub cpu: Support,
+    /// Weight of a job by its nice level when processors are contended. Advisory where the kernel groups processes by
+    /// session, each of which is one job: levels count only within a group.
+    pub weight: Support,
     /// Address space, per process; memory of the whole tree is not bounded.
     pub memory: Support,
     /// Size of a file.

@@ -119,6 +119,9 @@ pub struct Limits {
     pub open_files: u32,
     /// Bytes kept of each of the two output streams; the rest is counted and dropped.
     pub output_bytes: u64,
+    /// Nice levels above the node's own, 0 to 19: how little it weighs when processors are contended.
+    #[serde(default)]
+    pub nice: u8,
 }
 
 impl Default for Limits {
@@ -132,6 +135,7 @@ impl Default for Limits {
             processes: 256,
             open_files: 1024,
             output_bytes: 16 << 20,
+            nice: 0,
         }
     }
 }
@@ -152,6 +156,7 @@ impl Limits {
             ("processes", (1..=1 << 20).contains(&self.processes)),
             ("open_files", (8..=1 << 20).contains(&self.open_files)),
             ("output_bytes", self.output_bytes <= 1 << 40),
+            ("nice", self.nice <= 19),
         ];
         match ranges.iter().find(|(_, within)| !within) {
             Some((name, _)) => Err(SpecError::Limit(name)),

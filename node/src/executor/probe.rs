@@ -116,6 +116,11 @@ fn describe(
         network: Support::Enforced,
         wall: Support::Enforced,
         cpu: Support::Enforced,
+        weight: if sys::groups_by_session() {
+            Support::Advisory
+        } else {
+            Support::Enforced
+        },
         memory: Support::Enforced,
         file_size: Support::Enforced,
         // Uncounted, or counted together with those of the node.

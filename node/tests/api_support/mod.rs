@@ -88,6 +88,7 @@ impl Fake {
             paid: credits("0.25"),
             price: Some(credits("1.5")),
             preemptions: 0,
+            share: None,
         }
     }
 }
@@ -190,6 +191,7 @@ impl Backend for Fake {
         let max_price = want.max_price.unwrap_or(credits("10"));
         let most = max_price.checked_mul(want.nodes.into()).unwrap();
         Ok(Quote {
+            posted: None,
             class: want.class.unwrap_or("small".into()),
             nodes: want.nodes,
             seconds: want.seconds,
@@ -203,6 +205,7 @@ impl Backend for Fake {
             units_offered: 8,
             units_free: 8,
             deadline: None,
+            share: None,
         })
     }
     async fn submit(&self, id: JobId, request: JobRequest) -> Result<JobRecord, ApiError> {

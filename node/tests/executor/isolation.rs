@@ -165,6 +165,35 @@ fn memory_file_size_and_processor_time_are_bounded() {
 }
 
 #[test]
+fn a_job_weighs_what_it_is_allowed_and_cannot_gain_weight() {
+    in_each_tier(|bench| {
+        let level = |name: &str, levels| {
+            // Field 19 of `stat`, behind a name without spaces: the job's own level, then that of a child that tries
+            // to be nicer to itself.
+            let script =
+                "cut -d' ' -f19 /proc/self/stat; nice -n -5 cut -d' ' -f19 /proc/self/stat";
+            let mut spec = bench.shell(name, script);
+            spec.limits.nice = levels;
+            assert_eq!(bench.run(&spec).exit, Exit::Exited(0));
+            let printed = bench.read(name, Stream::Stdout);
+            printed
+                .lines()
+                .map(|l| l.parse().unwrap())
+                .collect::<Vec<i32>>()
+        };
+        let own = level("own", 0)[0];
+        for levels in [3, 19] {
+            let expected = (own.max(0) + i32::from(levels)).min(19);
+            let found = level(&format!("nice{levels}"), levels);
+            assert_eq!(found[0], expected);
+            assert!(found[1] >= expected, "{found:?}");
+        }
+        let weight = bench.executor.probe().unwrap().weight;
+        assert_ne!(weight, Support::Absent);
+    });
+}
+
+#[test]
 fn processes_are_bounded_where_the_probe_says_so() {
     in_each_tier(|bench| {
         if bench.executor.probe().unwrap().processes != Support::Enforced {

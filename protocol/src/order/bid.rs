@@ -1,8 +1,7 @@
 //! Bids in the auction of a class: marginal values, sealed until they are opened.
 
 use super::flaw::Flaw;
-use crate::codec;
-use crate::hash::{Domain, hash};
+use super::sealed::Wish;
 use crate::ids::{AccountId, ClassId, Hash32, NetworkId};
 use crate::limits;
 use crate::units::{Credits, Price};
@@ -99,9 +98,7 @@ impl Bid {
     }
     /// The commitment that seals this bid.
     pub fn seal(&self, network: &NetworkId, account: &AccountId, salt: &[u8; 32]) -> Hash32 {
-        let bytes = codec::encode(self);
-        let parts: [&[u8]; 4] = [network.as_bytes(), account.as_bytes(), salt, &bytes];
-        Hash32(hash(Domain::Commitment, &parts))
+        Wish::Bid(self.clone()).seal(network, account, salt)
     }
 }
 

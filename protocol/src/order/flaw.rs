@@ -1,6 +1,7 @@
 //! What can be wrong with an order whatever the ledger holds.
 
 use crate::limits;
+use crate::mechanism::{reservation, share};
 
 /// Why an order makes no sense. The wallet, admission and the checks of a block all give the same answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
@@ -35,11 +36,42 @@ pub enum Flaw {
     /// A price of nothing, or one that is higher for being late.
     #[error("the price is above zero, and never more for being late")]
     Rising,
+    /// No group of units, an empty one, or more groups or units than a reservation may have.
+    #[error(
+        "want 1 to {groups} groups of units, {units} units in all at most",
+        groups = limits::RESERVATION_GROUPS,
+        units = limits::RESERVATION_UNITS
+    )]
+    Groups,
+    /// An offer named twice in a group or out of order, or too many of them in all groups.
+    #[error(
+        "want each offer of a group once, ascending by id, {most} in all groups at most",
+        most = limits::RESERVATION_OFFERS
+    )]
+    GroupOffers,
+    /// No slot, or more than a reservation may have.
+    #[error("want 1 to {most} slots ahead", most = limits::RESERVATION_SLOTS)]
+    Run,
+    /// A last start before the first one.
+    #[error("the last start is not before the first")]
+    Starts,
+    /// A range of channels that ends before it begins, or too many of them.
+    #[error("want a range of 1 to {most} channels", most = reservation::CHANNELS)]
+    Channels,
+    /// No budget for a slot, or one beyond what a pool can divide.
+    #[error("want a rate above zero and below {end} micro-credits a slot", end = share::BUDGET_END)]
+    Rate,
+    /// No weight of processors, or more weights than there can be resources.
+    #[error("want 1 to {most} weights, that of processors above zero", most = limits::RESOURCES)]
+    Weights,
+    /// No task, or more than an order may have.
+    #[error("want 1 to {most} tasks", most = limits::ORDER_UNITS)]
+    Tasks,
 }
 
 impl Flaw {
     /// All of them.
-    pub const ALL: [Flaw; 10] = [
+    pub const ALL: [Flaw; 18] = [
         Flaw::Steps,
         Flaw::NotFalling,
         Flaw::Price,
@@ -50,6 +82,14 @@ impl Flaw {
         Flaw::Work,
         Flaw::Deadlines,
         Flaw::Rising,
+        Flaw::Groups,
+        Flaw::GroupOffers,
+        Flaw::Run,
+        Flaw::Starts,
+        Flaw::Channels,
+        Flaw::Rate,
+        Flaw::Weights,
+        Flaw::Tasks,
     ];
     /// The first flaw whose condition does not hold.
     pub(super) fn first(conditions: &[(Flaw, bool)]) -> Result<(), Flaw> {
@@ -69,6 +109,14 @@ impl Flaw {
             Flaw::Work => "work",
             Flaw::Deadlines => "deadlines",
             Flaw::Rising => "rising",
+            Flaw::Groups => "groups",
+            Flaw::GroupOffers => "group_offers",
+            Flaw::Run => "run",
+            Flaw::Starts => "starts",
+            Flaw::Channels => "channels",
+            Flaw::Rate => "rate",
+            Flaw::Weights => "weights",
+            Flaw::Tasks => "tasks",
         }
     }
 }

@@ -1,12 +1,14 @@
-//! Orders, one file per kind: sealed bids (committed in one round, opened in the next), buy-it-now, work
-//! by a deadline, contracts.
+//! Orders, one file per kind: sealed bids and reservations (committed in one round, opened in the next), buy-it-now,
+//! work by a deadline, contracts, claims on pools.
 
 mod bid;
 mod buy;
 mod contract;
 mod deadline;
 mod flaw;
+mod reservation;
 mod sealed;
+mod share;
 
 pub use bid::{Bid, Step, unit_prices};
 pub use buy::Buy;
@@ -15,7 +17,9 @@ pub use contract::{
 };
 pub use deadline::Deadline;
 pub use flaw::Flaw;
-pub use sealed::{Commit, Open};
+pub use reservation::{Group, Reservation};
+pub use sealed::{Commit, Open, Wish};
+pub use share::Claim;
 
 use crate::ids::{EntryId, OrderId};
 

@@ -1,10 +1,15 @@
 //! Seals: a commitment in one round, its opening in the next.
 
 use super::bid::Bid;
-use crate::ids::{ClassId, EntryId, Hash32};
+use super::flaw::Flaw;
+use super::reservation::Reservation;
+use crate::codec;
+use crate::hash::{Domain, hash};
+use crate::ids::{AccountId, ClassId, EntryId, Hash32, NetworkId};
+use crate::units::Credits;
 use serde::{Deserialize, Serialize};
 
-/// A sealed bid: binds the account to open it in the next round or lose the deposit.
+/// A sealed wish: binds the account to open it in the next round or lose the deposit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Commit {
@@ -12,8 +17,18 @@ pub struct Commit {
     pub class: ClassId,
     /// The seal.
     pub seal: Hash32,
-    /// Size bracket: the bid asks for at most `2^bracket` units, 0 to [`BRACKET`](crate::limits::BRACKET).
+    /// Size bracket: the wish is for at most `2^bracket` units, 0 to [`BRACKET`](crate::limits::BRACKET).
     pub bracket: u8,
+}
+
+/// What a seal hides.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wish {
+    /// A bid in the auction of a class.
+    Bid(Bid),
+    /// A reservation ahead.
+    Reservation(Reservation),
 }
 
 /// Opens a commitment.
@@ -22,9 +37,61 @@ pub struct Commit {
 pub struct Open {
     /// The entry that committed.
     pub commit: EntryId,
-    /// The bid.
-    pub bid: Bid,
+    /// What was sealed.
+    pub wish: Wish,
     /// The salt of the seal.
     #[serde(with = "crate::ids::byte_array")]
     pub salt: [u8; 32],
+}
+
+impl Wish {
+    /// The class.
+    pub fn class(&self) -> ClassId {
+        match self {
+            Wish::Bid(bid) => bid.class,
+            Wish::Reservation(reservation) => reservation.class,
+        }
+    }
+    /// Units wanted at once: what the bracket bounds.
+    pub fn units(&self) -> u32 {
+        match self {
+            Wish::Bid(bid) => bid.units(),
+            Wish::Reservation(reservation) => reservation.units(),
+        }
+    }
+    /// What the escrow holds once it is open: one slot at the bid, or all that a reservation can cost.
+    pub fn lock(&self) -> Credits {
+        match self {
+            Wish::Bid(bid) => bid.value(bid.units()),
+            Wish::Reservation(reservation) => reservation.value,
+        }
+    }
+    /// Checks that all values are in range.
+    ///
+    /// # Errors
+    /// The first flaw.
+    pub fn check(&self) -> Result<(), Flaw> {
+        match self {
+            Wish::Bid(bid) => bid.check(),
+            Wish::Reservation(reservation) => reservation.check(),
+        }
+    }
+    /// The commitment that seals this wish.
+    pub fn seal(&self, network: &NetworkId, account: &AccountId, salt: &[u8; 32]) -> Hash32 {
+        let bytes = codec::encode(self);
+        let parts: [&[u8]; 4] = [network.as_bytes(), account.as_bytes(), salt, &bytes];
+        Hash32(hash(Domain::Commitment, &parts))
+    }
+}
+
+impl From<Bid> for Wish {
+    fn from(bid: Bid) -> Wish {
+        Wish::Bid(bid)
+    }
+}
+
+impl From<Reservation> for Wish {
+    fn from(reservation: Reservation) -> Wish {
+        Wish::Reservation(reservation)
+    }
 }

@@ -5,6 +5,7 @@ use crate::samples::key;
 use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::appeal::Appeal;
 use gridbay_protocol::block::{Block, Header};
+use gridbay_protocol::booking::{Booked, BusyChannel, BusyUnit, ReservationBid, ReservationRecord};
 use gridbay_protocol::clearing::{
     Award, BuyRecord, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Sold,
 };
@@ -16,14 +17,17 @@ use gridbay_protocol::invitation::{Grant, SignedGrant};
 use gridbay_protocol::keys::{PublicKey, Signature};
 use gridbay_protocol::lease::{LeaseEvent, LeaseTerms, Share};
 use gridbay_protocol::mechanism::deadline::Shape;
+use gridbay_protocol::mechanism::reservation::Channels;
+use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::offer::{DeadlineTerms, OfferTerms, PoolTerms, Primary, Reclaim};
 use gridbay_protocol::order::{
-    Bid, Buy, Commit, ContractEntry, ContractEvent, ContractTerms, Deadline, JobRecord, JobTerms,
-    Open, Settlement, Step,
+    Bid, Buy, Claim, Commit, ContractEntry, ContractEvent, ContractTerms, Deadline, Group,
+    JobRecord, JobTerms, Open, Reservation, Settlement, Step, Wish,
 };
 use gridbay_protocol::payment::{Posting, Purse};
 use gridbay_protocol::planning::{Finished, Place, PlannedJob, Planning, Request};
 use gridbay_protocol::receipt::{Receipt, SignedReceipt};
+use gridbay_protocol::sharing::{Portion, Sharing, SharingAward, SharingClaim};
 use gridbay_protocol::units::{Credits, Price};
 use gridbay_protocol::vote::{Certificate, CertificateSignature, Vote, VoteKind};
 
@@ -81,10 +85,40 @@ impl Generator {
             work: Hash32(self.id()),
         }
     }
+    fn group(&mut self) -> Group {
+        Group {
+            units: self.rng.narrow(),
+            offers: self.some(3, |g| OfferId(g.id())),
+        }
+    }
+    fn channels(&mut self) -> Option<Channels> {
+        self.maybe(|g| Channels {
+            low: g.rng.narrow(),
+            high: g.rng.narrow(),
+        })
+    }
+    fn reservation(&mut self) -> Reservation {
+        Reservation {
+            class: ClassId(self.id()),
+            groups: self.some(4, Self::group),
+            slots: self.rng.narrow(),
+            earliest: self.rng.wide(),
+            latest: self.rng.wide(),
+            value: self.credits(),
+            channels: self.channels(),
+            work: Hash32(self.id()),
+        }
+    }
+    fn wish(&mut self) -> Wish {
+        match self.rng.below(3) {
+            0 => Wish::Reservation(self.reservation()),
+            _ => Wish::Bid(self.bid()),
+        }
+    }
     fn open(&mut self) -> Open {
         Open {
             commit: EntryId(self.id()),
-            bid: self.bid(),
+            wish: self.wish(),
             salt: self.id(),
         }
     }
@@ -202,6 +236,22 @@ impl Generator {
             },
         }
     }
+    fn utility(&mut self) -> Utility {
+        [Utility::Linear, Utility::Log][self.rng.below(2)]
+    }
+    fn claim(&mut self) -> Claim {
+        Claim {
+            offer: OfferId(self.id()),
+            rate: self.credits(),
+            utility: self.utility(),
+            weights: self.some(4, |g| g.rng.narrow()),
+            tasks: self.rng.narrow(),
+            slots: self.rng.narrow(),
+            budget: self.credits(),
+            stands_until: self.rng.wide(),
+            work: Hash32(self.id()),
+        }
+    }
     fn offer(&mut self) -> OfferTerms {
         OfferTerms {
             label: self.rng.narrow(),
@@ -248,7 +298,7 @@ impl Generator {
         }
     }
     fn body(&mut self) -> EntryBody {
-        match self.rng.below(15) {
+        match self.rng.below(16) {
             0 => EntryBody::SetKeys {
                 keys: self.some(4, Self::account_key),
             },
@@ -285,6 +335,7 @@ impl Generator {
             }),
             10 => EntryBody::Open(self.open()),
             11 => EntryBody::Buy(self.buy()),
+            14 => EntryBody::Share(self.claim()),
             13 => EntryBody::Contract(self.contract_entry()),
             12 => EntryBody::Appeal(Box::new(Appeal {
                 key: self.key(),
@@ -345,6 +396,43 @@ impl Generator {
             }),
         }
     }
+    fn reserved(&mut self) -> ReservationRecord {
+        ReservationRecord {
+            class: ClassId(self.id()),
+            height: self.rng.wide(),
+            slot: self.rng.wide(),
+            posted: self.price(),
+            units: self.some(3, Self::share),
+            busy: self.some(3, |g| BusyUnit {
+                offer: OfferId(g.id()),
+                unit: g.rng.narrow(),
+                first: g.rng.wide(),
+                last: g.rng.wide(),
+            }),
+            channels: self.some(2, |g| BusyChannel {
+                channel: g.rng.narrow(),
+                first: g.rng.wide(),
+                last: g.rng.wide(),
+            }),
+            bids: self.some(3, |g| {
+                let (order, rank) = (OrderId(g.id()), Hash32(g.id()));
+                ReservationBid::new(order, g.rng.wide(), rank, &g.reservation())
+            }),
+            booked: self.some(3, |g| Booked {
+                order: OrderId(g.id()),
+                start: g.rng.wide(),
+                shares: g.some(3, Self::share),
+                channel: g.maybe(|g| g.rng.narrow()),
+                pay: g.credits(),
+            }),
+        }
+    }
+    fn share(&mut self) -> Share {
+        Share {
+            offer: OfferId(self.id()),
+            units: self.rng.narrow(),
+        }
+    }
     fn bought(&mut self) -> BuyRecord {
         BuyRecord {
             order: OrderId(self.id()),
@@ -401,6 +489,38 @@ impl Generator {
             }),
         }
     }
+    fn sharing(&mut self) -> Sharing {
+        Sharing {
+            offer: OfferId(self.id()),
+            class: ClassId(self.id()),
+            height: self.rng.wide(),
+            slot: self.rng.wide(),
+            units: self.rng.narrow(),
+            reserve: self.price(),
+            terms: PoolTerms {
+                cap_ppm: self.rng.narrow(),
+                sixteenths: self.rng.narrow(),
+            },
+            draw: Hash32(self.id()),
+            claims: self.some(3, |g| SharingClaim {
+                order: OrderId(g.id()),
+                sponsor: AccountId(g.id()),
+                rate: g.credits(),
+                utility: g.utility(),
+                weights: g.some(4, |g| g.rng.narrow()),
+                tasks: g.rng.narrow(),
+            }),
+            awards: self.some(3, |g| SharingAward {
+                order: OrderId(g.id()),
+                portion: Portion {
+                    units: g.rng.narrow(),
+                    processors: g.rng.wide(),
+                    parts: g.some(3, |g| g.rng.narrow()),
+                },
+                pay: g.credits(),
+            }),
+        }
+    }
     fn terms(&mut self) -> LeaseTerms {
         LeaseTerms {
             lease: LeaseId(self.id()),
@@ -408,10 +528,7 @@ impl Generator {
             account: AccountId(self.id()),
             class: ClassId(self.id()),
             slot: self.rng.wide(),
-            shares: self.some(3, |g| Share {
-                offer: OfferId(g.id()),
-                units: g.rng.narrow(),
-            }),
+            shares: self.some(3, Self::share),
             paid: self.credits(),
             firm_through: self.maybe(|g| g.rng.wide()),
         }
@@ -427,7 +544,7 @@ impl Generator {
     }
     pub(crate) fn effect(&mut self) -> Effect {
         use crate::samples::effect::{LEASE_ENDS, ORDER_ENDS, POSTINGS};
-        match self.rng.below(9) {
+        match self.rng.below(11) {
             0 | 1 => Effect::Posting(Posting {
                 from: self.purse(),
                 to: self.purse(),
@@ -439,6 +556,7 @@ impl Generator {
             3 => Effect::Buy(self.bought()),
             7 => Effect::Planning(self.planning()),
             8 => Effect::Contract(self.contract_event()),
+            9 => Effect::Reservation(self.reserved()),
             4 => Effect::Lease(match self.rng.below(2) {
                 0 => LeaseEvent::Started(self.terms()),
                 _ => LeaseEvent::Renewed(self.terms()),
@@ -448,6 +566,7 @@ impl Generator {
                 order: OrderId(self.id()),
                 end: LEASE_ENDS[self.rng.below(LEASE_ENDS.len())].1,
             }),
+            6 => Effect::Sharing(self.sharing()),
             _ => Effect::Order {
                 order: OrderId(self.id()),
                 end: ORDER_ENDS[self.rng.below(ORDER_ENDS.len())].1,

@@ -32,6 +32,7 @@ use gridbay_protocol::ids::{AccountId, BlockId, EntryId, OrderId};
 use gridbay_protocol::invitation::Invitation;
 use gridbay_protocol::job::{JobExit, content_id};
 use gridbay_protocol::lease::lease_id;
+use gridbay_protocol::order::Wish;
 use gridbay_protocol::stage::WellFormed;
 use gridbay_protocol::validator::ValidatorSet;
 use gridbay_protocol::{account, beacon, codec, election, offer, order};
@@ -41,8 +42,10 @@ use std::collections::BTreeSet;
 /// What a node does with a decoded entry before it knows anything of it.
 fn probe_entry(signed: &SignedEntry, sample: &SignedEntry) {
     if let EntryBody::Open(open) = &signed.entry.body {
-        open.bid.value(open.bid.units());
-        open.bid.value(u32::MAX);
+        open.wish.lock();
+        if let Wish::Bid(bid) = &open.wish {
+            bid.value(u32::MAX);
+        }
     }
     if let Ok(checked) = WellFormed::check(&NETWORK, signed.clone()) {
         assert_eq!(checked.id(), signed.id());
@@ -81,7 +84,7 @@ fn entries() {
     }
     fixture.close();
     let kinds: BTreeSet<u8> = samples.iter().map(|(_, s)| s.entry.body.kind()).collect();
-    assert_eq!(kinds, (0..=14).collect(), "a sample of every kind");
+    assert_eq!(kinds, (0..=15).collect(), "a sample of every kind");
 }
 
 #[test]
@@ -293,6 +296,8 @@ fn effects() {
             Effect::Clearing(_) => "clearing.",
             Effect::Buy(_) => "buy",
             Effect::Planning(_) => "planning",
+            Effect::Reservation(_) => "reservation",
+            Effect::Sharing(_) => "sharing",
             Effect::Lease(_) => "lease.",
             Effect::Order { .. } => "order.",
             Effect::Contract(_) => "contract.",

@@ -12,8 +12,10 @@ use gridbay_protocol::ids::{
 use gridbay_protocol::invitation::{Grant, SignedGrant};
 use gridbay_protocol::keys::{SecretKey, Signature};
 use gridbay_protocol::limits;
+use gridbay_protocol::mechanism::reservation::{CHANNELS, Channels};
+use gridbay_protocol::mechanism::share::BUDGET_END;
 use gridbay_protocol::offer::{DeadlineTerms, OfferTerms, PoolTerms, Primary, Reclaim};
-use gridbay_protocol::order::{Bid, Buy, Commit, Open, Step};
+use gridbay_protocol::order::{Bid, Buy, Claim, Commit, Open, Reservation, Step};
 use gridbay_protocol::receipt::{Receipt, SignedReceipt};
 use gridbay_protocol::stage::{Malformed, WellFormed};
 use gridbay_protocol::units::{Credits, Price};
@@ -52,7 +54,16 @@ fn open(change: impl FnOnce(&mut Bid)) -> EntryBody {
     change(&mut bid);
     EntryBody::Open(Open {
         commit: EntryId([1; 32]),
-        bid,
+        wish: bid.into(),
+        salt: [2; 32],
+    })
+}
+fn reserve(change: impl FnOnce(&mut Reservation)) -> EntryBody {
+    let mut wish = entry::reservation();
+    change(&mut wish);
+    EntryBody::Open(Open {
+        commit: EntryId([1; 32]),
+        wish: wish.into(),
         salt: [2; 32],
     })
 }
@@ -71,6 +82,11 @@ fn buy(change: impl FnOnce(&mut Buy)) -> EntryBody {
     let mut buy = entry::buy();
     change(&mut buy);
     EntryBody::Buy(buy)
+}
+fn share(change: impl FnOnce(&mut Claim)) -> EntryBody {
+    let mut claim = entry::claim();
+    change(&mut claim);
+    EntryBody::Share(claim)
 }
 /// An appeal with receipts of `n` validators in order.
 fn appeal(bid: EntryBody, n: u8) -> EntryBody {
@@ -130,6 +146,8 @@ fn refused() -> Vec<Case> {
         refused_offers(),
         refused_bids(),
         refused_buys(),
+        refused_reservations(),
+        refused_claims(),
         vec![("an appeal without receipts", appeal(open(|_| ()), 0))],
     ];
     tables.into_iter().flatten().collect()
@@ -215,6 +233,16 @@ fn refused_offers() -> Vec<Case> {
                 });
             }),
         ),
+        (
+            "a pool of which nobody may hold a unit",
+            offer(|o| {
+                (o.buy_price, o.units) = (None, 2);
+                o.mechanism = Primary::Share(PoolTerms {
+                    cap_ppm: 499_999,
+                    ..entry::POOL
+                });
+            }),
+        ),
         ("a buy price too high", offer(|o| o.buy_price = Some(above))),
         (
             "a buy price below the reserve",
@@ -275,7 +303,106 @@ fn refused_buys() -> Vec<Case> {
     ]
 }
 
+fn refused_reservations() -> Vec<Case> {
+    vec![
+        ("no groups", reserve(|r| r.groups.clear())),
+        (
+            "seven groups",
+            reserve(|r| r.groups = vec![r.groups[1].clone(); 7]),
+        ),
+        ("a group of nothing", reserve(|r| r.groups[0].units = 0)),
+        (
+            "too many units reserved",
+            reserve(|r| r.groups[0].units = limits::RESERVATION_UNITS),
+        ),
+        (
+            "more units reserved than can be counted",
+            reserve(|r| r.groups[0].units = u32::MAX),
+        ),
+        (
+            "offers of a group out of order",
+            reserve(|r| r.groups[0].offers.reverse()),
+        ),
+        (
+            "too many offers in all groups",
+            reserve(|r| {
+                r.groups[0].offers = offers(limits::RESERVATION_OFFERS);
+                r.groups[1].offers = offers(1);
+            }),
+        ),
+        ("a reservation of no slots", reserve(|r| r.slots = 0)),
+        (
+            "a reservation for ever",
+            reserve(|r| r.slots = limits::RESERVATION_SLOTS + 1),
+        ),
+        (
+            "a last start before the first",
+            reserve(|r| r.latest = r.earliest - 1),
+        ),
+        (
+            "channels that end before they begin",
+            reserve(|r| r.channels = Some(Channels { low: 2, high: 1 })),
+        ),
+        (
+            "too many channels",
+            reserve(|r| {
+                r.channels = Some(Channels {
+                    low: 0,
+                    high: CHANNELS,
+                })
+            }),
+        ),
+    ]
+}
+
+fn accepted_reservations() -> Vec<Case> {
+    let most_reserved = |r: &mut Reservation| {
+        r.groups
+            .resize(limits::RESERVATION_GROUPS, r.groups[1].clone());
+        r.groups[0].offers = offers(limits::RESERVATION_OFFERS);
+        r.groups[0].units += limits::RESERVATION_UNITS - r.units();
+        (r.slots, r.value) = (limits::RESERVATION_SLOTS, Credits::MAX);
+        (r.earliest, r.latest) = (u64::MAX, u64::MAX);
+        r.channels = Some(Channels {
+            low: u32::MAX - CHANNELS + 1,
+            high: u32::MAX,
+        });
+    };
+    vec![
+        ("the largest reservation", reserve(most_reserved)),
+        (
+            "the largest appeal for a reservation",
+            appeal(reserve(most_reserved), limits::VALIDATORS as u8 / 3 + 1),
+        ),
+    ]
+}
+
+fn refused_claims() -> Vec<Case> {
+    vec![
+        ("a claim for nothing", share(|c| c.rate = Credits::ZERO)),
+        ("a rate too high", share(|c| c.rate = micros(BUDGET_END))),
+        ("no weights", share(|c| c.weights.clear())),
+        ("processors for nothing", share(|c| c.weights[0] = 0)),
+        ("too many weights", share(|c| c.weights = vec![1; 5])),
+        ("a claim without tasks", share(|c| c.tasks = 0)),
+        (
+            "a claim with too many tasks",
+            share(|c| c.tasks = limits::ORDER_UNITS + 1),
+        ),
+        ("a claim for no slot", share(|c| c.slots = 0)),
+        (
+            "a claim for too many slots",
+            share(|c| c.slots = limits::ORDER_SLOTS + 1),
+        ),
+    ]
+}
+
 fn accepted() -> Vec<Case> {
+    let most_claimed = |c: &mut Claim| {
+        (c.rate, c.budget) = (micros(BUDGET_END - 1), Credits::MAX);
+        (c.tasks, c.slots) = (limits::ORDER_UNITS, limits::ORDER_SLOTS);
+        (c.weights, c.stands_until) = (vec![u32::MAX; 4], u64::MAX);
+    };
     let most_offered = |o: &mut OfferTerms| {
         (o.units, o.reserve) = (limits::OFFER_UNITS, Price::MAX);
         (o.buy_price, o.label) = (Some(Price::MAX), u32::MAX);
@@ -320,6 +447,7 @@ fn accepted() -> Vec<Case> {
         ("the largest bid", open(most_bid)),
         ("the smallest bid", open(least_bid)),
         ("the largest buy", buy(most_bought)),
+        ("the largest claim", share(most_claimed)),
         // More than a third of the most validators there can be.
         (
             "the largest appeal",
@@ -343,8 +471,9 @@ fn each_rule_of_each_kind_refuses() {
             SIGNER
         };
         let flaw = match &body {
-            EntryBody::Open(open) => open.bid.check().err(),
+            EntryBody::Open(open) => open.wish.check().err(),
             EntryBody::Buy(buy) => buy.check().err(),
+            EntryBody::Share(claim) => claim.check().err(),
             _ => None,
         };
         let expected = flaw.map_or(Malformed::Range(name), |flaw| Malformed::Order {
@@ -358,7 +487,7 @@ fn each_rule_of_each_kind_refuses() {
 
 #[test]
 fn the_edges_of_each_range_are_inside() {
-    for (case, body) in accepted() {
+    for (case, body) in accepted().into_iter().chain(accepted_reservations()) {
         let signed = entry::signed(body, SIGNER);
         let wellformed = receive(&signed).expect(case);
         assert_eq!(

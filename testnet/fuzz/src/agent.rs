@@ -9,12 +9,13 @@ use gridbay_core::agent::{
     REQUEST_BYTES, SignedStart, Start, StartRefusal,
 };
 use gridbay_core::buyer::OrderKey;
-use gridbay_core::buyer::record::{NewOrder, RECORD_BYTES, Record, Terms};
+use gridbay_core::buyer::record::{NewOrder, RECORD_BYTES, Record, ReserveTerms, Terms};
 use gridbay_core::seller::JobMemo;
 use gridbay_protocol::codec;
 use gridbay_protocol::ids::{ClassId, ContentId, LeaseId, OfferId};
 use gridbay_protocol::job::{JobExit, JobSpec};
-use gridbay_protocol::order::Step;
+use gridbay_protocol::mechanism::reservation::Channels;
+use gridbay_protocol::order::{Group, Step};
 use gridbay_protocol::units::{Credits, Price};
 use std::sync::LazyLock;
 
@@ -164,7 +165,17 @@ fn records() -> Vec<Record> {
             spec: spec(),
         })
     };
-    [sealed, buy].map(record).into()
+    let reserve = Terms::Reserve(ReserveTerms {
+        groups: vec![Group {
+            units: 3,
+            offers: vec![OfferId([2; 32])],
+        }],
+        earliest: 40,
+        latest: 90,
+        value: limit,
+        channels: Some(Channels { low: 1, high: 8 }),
+    });
+    [sealed, buy, reserve].map(record).into()
 }
 
 fn memo() -> JobMemo {

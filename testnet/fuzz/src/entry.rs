@@ -6,6 +6,7 @@ use gridbay_protocol::codec;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::invitation::SignedGrant;
 use gridbay_protocol::limits;
+use gridbay_protocol::order::Wish;
 use gridbay_protocol::stage::WellFormed;
 use gridbay_protocol::units::Price;
 use std::sync::LazyLock;
@@ -37,8 +38,11 @@ fn signed_entry(bytes: &[u8]) -> Verdict {
         assert!(signed.entry.body.kind() <= 14);
         match &signed.entry.body {
             EntryBody::Open(open) => {
-                open.bid.value(u32::MAX);
-                open.bid.seal(&NETWORK, &signed.entry.account, &open.salt);
+                open.wish.lock();
+                if let Wish::Bid(bid) = &open.wish {
+                    bid.value(u32::MAX);
+                }
+                open.wish.seal(&NETWORK, &signed.entry.account, &open.salt);
             }
             EntryBody::OpenAccount {
                 grant: Some(grant), ..
@@ -83,8 +87,17 @@ fn assert_within_limits(body: &EntryBody) {
         }
         EntryBody::Commit(commit) => assert!(1u32 << commit.bracket <= limits::ORDER_UNITS),
         EntryBody::Open(open) => {
-            assert!((1..=limits::BID_STEPS).contains(&open.bid.steps.len()));
-            assert!((1..=limits::ORDER_UNITS).contains(&open.bid.units()));
+            assert!((1..=limits::ORDER_UNITS).contains(&open.wish.units()));
+            match &open.wish {
+                Wish::Bid(bid) => assert!((1..=limits::BID_STEPS).contains(&bid.steps.len())),
+                Wish::Reservation(wish) => {
+                    assert!((1..=limits::RESERVATION_GROUPS).contains(&wish.groups.len()));
+                    assert!((1..=limits::RESERVATION_SLOTS).contains(&wish.slots));
+                    let (each, first) = wish.per_slot();
+                    let sum = each.checked_mul(u64::from(wish.slots));
+                    assert_eq!(sum.and_then(|s| s.checked_add(first)), Some(wish.value));
+                }
+            }
         }
         EntryBody::Deadline(job) => {
             assert!((1..=limits::ORDER_UNITS).contains(&job.tasks));

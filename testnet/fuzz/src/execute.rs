@@ -185,7 +185,7 @@ fn body(
             let (_, commit, bid) = ledger.sealed.get(at)?.clone();
             EntryBody::Open(Open {
                 commit,
-                bid,
+                wish: bid.into(),
                 salt: SALT,
             })
         }

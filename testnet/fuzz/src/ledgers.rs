@@ -310,7 +310,7 @@ impl Ledger {
         let (n, commit, bid) = self.sealed[at].clone();
         let open = Open {
             commit,
-            bid,
+            wish: bid.into(),
             salt: SALT,
         };
         self.by(n, EntryBody::Open(open))

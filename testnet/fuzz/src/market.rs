@@ -10,7 +10,7 @@ use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::job::{self, JobSpec};
 use gridbay_protocol::limits;
 use gridbay_protocol::offer::OfferTerms;
-use gridbay_protocol::order::{Bid, Buy};
+use gridbay_protocol::order::{Bid, Buy, Wish};
 use gridbay_protocol::units::{Credits, Price};
 use std::sync::LazyLock;
 
@@ -26,7 +26,10 @@ pub(crate) const BID: Target = decoder(
     bid,
     || {
         of_entries(|body| match body {
-            EntryBody::Open(open) => Some(open.bid.clone()),
+            EntryBody::Open(open) => match &open.wish {
+                Wish::Bid(bid) => Some(bid.clone()),
+                Wish::Reservation(_) => None,
+            },
             _ => None,
         })
     },

@@ -30,6 +30,11 @@ pub const UNREACHED: &[(&str, &str, &str)] = &[
     ),
     (
         "Refusal",
+        "PoolFull",
+        "takes 128 claims of as many accounts on one pool",
+    ),
+    (
+        "Refusal",
         "BlockFull",
         "only a proposer says it, of the 2,001st entry that waits",
     ),
@@ -43,6 +48,11 @@ pub const RARE: &[(&str, &str, &str)] = &[
         "no opening that its owner has receipts for is left out while few lie",
     ),
     ("OrderEnd", "Excused", "as the appeal that leads to it"),
+    (
+        "Reason",
+        "Cancellation",
+        "takes a cancellation in the few slots between a booking and its beginning",
+    ),
     (
         "Reason",
         "Arrears",
@@ -122,12 +132,20 @@ impl Cover {
                 }
             }
             Posted::Contract(_) => {}
+            Posted::Reservation(record) => {
+                let won = !record.booked.is_empty();
+                self.see("Market", if won { "Booking" } else { "Passover" });
+            }
             Posted::Buy(record) => {
                 let displaced = !record.displaced.is_empty();
                 let name = if displaced { "Preemption" } else { "Purchase" };
                 self.see("Market", name);
             }
             Posted::Planning(_) => self.see("Market", "Planning"),
+            Posted::Sharing(record) if record.claims.len() > 1 => {
+                self.see("Market", "ContestedPool")
+            }
+            Posted::Sharing(_) => {}
         }
     }
     /// Adds another world's.

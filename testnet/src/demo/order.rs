@@ -186,6 +186,7 @@ fn is_a_loss(reason: JobReason) -> bool {
             | JobReason::NoUnits
             | JobReason::Preempted
             | JobReason::Undelivered
+            | JobReason::Unserved
             | JobReason::Unfunded
     )
 }

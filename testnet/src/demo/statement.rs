@@ -52,7 +52,7 @@ impl Statement {
                 Reason::Arrears,
             ]),
             paid: Signed(paid.0.saturating_neg()),
-            earned: sum(&[Reason::Earning]),
+            earned: sum(&[Reason::Earning, Reason::Cancellation]),
             refunds: sum(&[Reason::Refund, Reason::Compensation, Reason::Damages]),
             end: account.end,
         }
@@ -80,6 +80,7 @@ mod tests {
             Reason::Compensation,
             Reason::Bond,
             Reason::Damages,
+            Reason::Cancellation,
         ];
         let movement = |(i, reason): (usize, &Reason)| Movement {
             height: 1,
@@ -100,6 +101,9 @@ mod tests {
         let s = Statement::of(&account);
         let sum = s.start.0 + s.received.0 - s.paid.0 + s.earned.0 + s.refunds.0;
         assert_eq!(sum, s.end.0, "no movement is lost between the headings");
-        assert_eq!((s.received.0, s.earned.0, s.refunds.0), (3, 128, 2_816));
+        assert_eq!(
+            (s.received.0, s.earned.0, s.refunds.0),
+            (3, 128 + 4_096, 2_816)
+        );
     }
 }

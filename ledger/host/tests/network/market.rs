@@ -100,7 +100,7 @@ fn trade(world: &mut World, done: impl Fn(&World) -> bool) {
         for order in std::mem::take(&mut sealed) {
             let body = EntryBody::Open(Open {
                 commit: order.commit,
-                bid: order.bid,
+                wish: order.bid.into(),
                 salt: order.salt,
             });
             let entry = world.sign(order.member, body, start + ROUND);

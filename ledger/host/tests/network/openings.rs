@@ -57,7 +57,7 @@ fn commit(world: &mut World, round: u64) -> EntryId {
 fn opening(world: &mut World, round: u64, commit: EntryId) -> Arc<Authentic> {
     let body = EntryBody::Open(Open {
         commit,
-        bid: bid(world, round),
+        wish: bid(world, round).into(),
         salt: [8; 32],
     });
     world.sign(VICTIM, body, (round + 2) * ROUND - 1)

@@ -1,7 +1,7 @@
 //! The entry by which an attempt at an order begins.
 
-use super::deadline;
 use super::record::{Record, Terms};
+use super::{deadline, share};
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::ids::{AccountId, NetworkId};
 use gridbay_protocol::limits;
@@ -24,19 +24,23 @@ pub(super) fn of(record: &Record, network: &NetworkId, account: &AccountId) -> E
             offers: offers.clone(),
             work,
         }),
-        Terms::Sealed { .. } => {
-            let bid = record.bid.as_ref();
-            let bid = bid.expect("a sealed attempt has its bid");
+        Terms::Sealed { .. } | Terms::Reserve(_) => {
+            let wish = record.wish.as_ref();
+            let wish = wish.expect("a sealed attempt has its wish");
             EntryBody::Commit(Commit {
                 class: order.class,
-                seal: bid.seal(network, account, &record.seal_salt()),
-                bracket: bracket(bid.units()),
+                seal: wish.seal(network, account, &record.seal_salt()),
+                bracket: bracket(wish.units()),
             })
         }
         Terms::Contract(_) => {
             let terms = record.proposal.clone();
             let terms = terms.expect("an attempt at a contract has its proposal");
             EntryBody::Contract(ContractEntry::Propose(Box::new(terms)))
+        }
+        Terms::Share { .. } => {
+            let claim = share::claim(record);
+            EntryBody::Share(claim.expect("its terms are those of a claim"))
         }
         Terms::Deadline { .. } => {
             let job = deadline::order_of(order, work);

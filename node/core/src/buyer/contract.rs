@@ -74,7 +74,11 @@ impl OrderAgent {
                 let salt = self.work_salt();
                 hash(Domain::Agent, &[&salt, &task.to_be_bytes()])
             }
-            Terms::Buy { .. } | Terms::Sealed { .. } | Terms::Deadline { .. } => self.work_salt(),
+            Terms::Buy { .. }
+            | Terms::Sealed { .. }
+            | Terms::Deadline { .. }
+            | Terms::Share { .. }
+            | Terms::Reserve(_) => self.work_salt(),
         }
     }
 

@@ -12,10 +12,15 @@ pub mod deadline;
 pub mod order;
 mod places;
 pub mod record;
+mod reserve;
 mod seen;
+pub mod share;
+mod signer;
 pub mod tasks;
 
-pub use record::{ContractWish, Finish, Milestones, NewOrder, Record, TaskRecord, Terms};
+pub use record::{
+    ContractWish, Finish, Milestones, NewOrder, Record, ReserveTerms, TaskRecord, Terms,
+};
 
 use crate::agent::{AgentRequest, JobId};
 use crate::effect::Effect;
@@ -26,9 +31,10 @@ use gridbay_ledger::{Refusal, State};
 use gridbay_protocol::codec;
 use gridbay_protocol::effect::Effect as Posted;
 use gridbay_protocol::entry::SignedEntry;
-use gridbay_protocol::ids::{EntryId, OrderId};
+use gridbay_protocol::ids::{ClassId, EntryId, OrderId};
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::lease::LeaseEvent;
+use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::order::order_of as order_id;
 use gridbay_protocol::payment::{Posting, Purse, Reason};
 use gridbay_protocol::planted::{self, Planted};
@@ -97,6 +103,19 @@ impl Buyer {
     /// One order.
     pub fn order(&self, key: &OrderKey) -> Option<&OrderAgent> {
         self.orders.get(key)
+    }
+
+    /// Weights of the resources that past slots of orders of this class and program suggest to the next.
+    pub fn learnt(
+        &self,
+        class: &ClassId,
+        program: &str,
+        utility: Utility,
+        types: usize,
+    ) -> Option<Vec<u32>> {
+        let orders = self.orders.values();
+        let seen = orders.map(|agent| (agent.order(), agent.experience()));
+        share::learnt(seen, class, program, utility, types)
     }
 
     /// Takes a new order. The record is saved before anything is sent.
@@ -174,12 +193,23 @@ impl Buyer {
                         agent.note_end(None, Some(*end));
                     }
                 }
+                Posted::Sharing(sharing) => {
+                    for claim in &sharing.claims {
+                        if let Some(agent) = self.by_id(&claim.order) {
+                            agent.note_sharing(sharing);
+                        }
+                    }
+                }
                 Posted::Contract(event) => {
                     if let Some(agent) = self.by_id(contract::of(event)) {
                         agent.note_contract(event, height);
                     }
                 }
-                Posted::Lease(_) | Posted::Clearing(_) | Posted::Buy(_) | Posted::Planning(_) => {}
+                Posted::Lease(_)
+                | Posted::Clearing(_)
+                | Posted::Buy(_)
+                | Posted::Planning(_)
+                | Posted::Reservation(_) => {}
             }
         }
     }
@@ -187,14 +217,11 @@ impl Buyer {
     fn note_posting(&mut self, posting: &Posting) {
         let Some(order) = posting.order else { return };
         let charge = match posting.reason {
-            Reason::Charge => true,
-            // A job by a deadline pays its seller when it is done.
-            Reason::Earning if posting.from == Purse::Escrow(order) => true,
-            Reason::Refund => false,
+            Reason::Charge | Reason::Cancellation => true,
+            // A job by a deadline is paid when it is done, a contract when it is settled.
+            Reason::Earning | Reason::Revenue => true,
+            Reason::Refund | Reason::Damages => false,
             Reason::Compensation => matches!(posting.from, Purse::Escrow(o) if o == order),
-            // A contract is paid when it is settled.
-            Reason::Earning => true,
-            Reason::Damages => false,
             _ => return,
         };
         if let Some(agent) = self.by_id(&order) {
@@ -273,6 +300,7 @@ impl Buyer {
         agent.tasks.complete(job);
         agent.touch();
         if agent.tasks.all_done() {
+            agent.note_last_task();
             agent.set_finish(Finish::Done);
         }
     }

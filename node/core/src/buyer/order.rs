@@ -8,9 +8,9 @@
 //! | nothing, entry too late | makes a new attempt with new salts |
 //! | sealed in round r | keeps the bid secret until r has closed, then opens it and collects receipts |
 //! | unopened | appeals with the receipts, if they suffice |
-//! | standing | waits |
+//! | standing, booked | waits |
 //! | running | starts tasks on its units |
-//! | standing or running, but over for us | cancels |
+//! | standing, booked or running, but over for us | cancels |
 //! | gone | finishes |
 //! | a contract | see `contract` |
 
@@ -18,17 +18,19 @@ use super::appeal::Opening;
 use super::body;
 use super::record::{Finish, Milestones, Record, Terms};
 pub use super::seen::{Seen, lease_end_word, order_end_word};
+use super::share::Experience;
+pub use super::signer::Signer;
 use super::tasks::Tasks;
 use gridbay_ledger::{Refusal, State};
 use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::effect::OrderEnd;
-use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
-use gridbay_protocol::ids::{AccountId, EntryId, Hash32, OrderId};
-use gridbay_protocol::keys::SecretKey;
+use gridbay_protocol::entry::{EntryBody, SignedEntry};
+use gridbay_protocol::ids::{EntryId, Hash32, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent};
-use gridbay_protocol::order::{Bid, Open, entry_of, order_of};
+use gridbay_protocol::order::{Open, Wish, entry_of, order_of};
 use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::receipt::SignedReceipt;
+use gridbay_protocol::sharing::Sharing;
 use std::collections::BTreeMap;
 
 /// Heights within which a commitment or buy must be included, or a new attempt is made.
@@ -37,14 +39,6 @@ const SEND_HEIGHTS: u64 = 40;
 const RESEND_HEIGHTS: u64 = 4;
 /// Commitments that may fail to be included or opened before the order is given up.
 const ATTEMPTS: u32 = 5;
-
-/// Who signs.
-pub struct Signer<'a> {
-    /// The account.
-    pub account: AccountId,
-    /// Its key.
-    pub key: &'a SecretKey,
-}
 
 /// The agent of one order.
 #[derive(Clone, Debug)]
@@ -127,7 +121,26 @@ impl OrderAgent {
     /// Takes in what the block of `height` did to its lease.
     pub fn note_lease(&mut self, event: &LeaseEvent, calendar: &Calendar, height: u64) {
         self.record.milestones.note(event, calendar, height);
+        if let LeaseEvent::Ended { end, .. } = event {
+            self.record.experience.end(*end, self.tasks.done());
+        }
         self.dirty = true;
+    }
+    /// What it has seen of its pool.
+    pub fn experience(&self) -> &Experience {
+        &self.record.experience
+    }
+    /// Takes in what its claim got for the next slot.
+    pub fn note_sharing(&mut self, sharing: &Sharing) {
+        if let Some(id) = self.id {
+            let done = self.tasks.done();
+            self.record.experience.begin(&id, sharing, done);
+            self.dirty = true;
+        }
+    }
+    /// Its tasks ran out.
+    pub fn note_last_task(&mut self) {
+        self.record.experience.discard();
     }
     /// Charged less refunded.
     pub fn paid(&self) -> gridbay_protocol::units::Credits {
@@ -192,7 +205,7 @@ impl OrderAgent {
             Seen::Absent => self.send(state, signer),
             Seen::Sealed(round) => self.open(state, signer, round),
             Seen::Unopened => self.appeal(state, signer),
-            Seen::Standing | Seen::Running(_) => {
+            Seen::Standing | Seen::Booked(_) | Seen::Running(_) => {
                 if self.record.milestones.opened == 0 {
                     self.record.milestones.opened = height;
                     self.dirty = true;
@@ -267,8 +280,7 @@ impl OrderAgent {
         }
         let never = matches!(self.refusal, Some((_, false)));
         if height >= self.record.valid_until || never {
-            if self.record.attempt >= ATTEMPTS || never {
-                let word = self.refusal().unwrap_or("not_included");
+            if let Some(word) = self.hopeless(state) {
                 self.set_finish(Finish::Refused(word.to_string()));
                 return Vec::new();
             }
@@ -280,33 +292,33 @@ impl OrderAgent {
         vec![self.entry(state, signer)]
     }
 
+    /// Why another attempt would be in vain, in a word.
+    fn hopeless(&self, state: &State) -> Option<&'static str> {
+        if let Some((word, false)) = self.refusal {
+            return Some(word);
+        }
+        let unbookable = self.record.order.unbookable(state);
+        let spent = self.record.attempt >= ATTEMPTS;
+        let spent = spent.then(|| self.refusal().unwrap_or("not_included"));
+        unbookable.map(|why| why.word()).or(spent)
+    }
+
     fn new_attempt(&mut self, state: &State, signer: &Signer<'_>) {
         let height = state.height();
         self.record.attempt += 1;
         self.record.included = false;
         self.record.opening = None;
-        self.record.valid_until = height + SEND_HEIGHTS;
+        let last = self.record.order.last_commitment(&state.calendar());
+        self.record.valid_until = last.min(height + SEND_HEIGHTS);
         let work = self.record.order.spec.work(&self.record.work_salt());
-        self.record.bid = match &self.record.order.terms {
-            Terms::Buy { .. } | Terms::Deadline { .. } | Terms::Contract(_) => None,
-            Terms::Sealed {
-                steps,
-                min,
-                budget,
-                patience,
-            } => Some(Bid {
-                class: self.record.order.class,
-                steps: steps.clone(),
-                min: *min,
-                slots: self.record.order.slots,
-                budget: *budget,
-                stands_until: height + patience,
-                work,
-            }),
-        };
+        self.record.wish = self.record.order.wish(height, work);
         self.record.proposal = match &self.record.order.terms {
             Terms::Contract(wish) => Some(wish.proposal(&self.record.order, state)),
-            Terms::Buy { .. } | Terms::Sealed { .. } | Terms::Deadline { .. } => None,
+            Terms::Buy { .. }
+            | Terms::Sealed { .. }
+            | Terms::Share { .. }
+            | Terms::Deadline { .. }
+            | Terms::Reserve(_) => None,
         };
         self.last_end = None;
         self.refusal = None;
@@ -326,7 +338,7 @@ impl OrderAgent {
         let closed =
             height >= calendar.last_of_round(round) || planted::is(Planted::OpenWithCommitment);
         let deadline = calendar.last_of_round(round + 1) - 1;
-        let (Some(id), Some(bid)) = (self.id, self.record.bid.clone()) else {
+        let (Some(id), Some(wish)) = (self.id, self.record.wish.clone()) else {
             return Vec::new();
         };
         let asked = self.sent_at > calendar.last_of_round(round).saturating_sub(1)
@@ -335,7 +347,7 @@ impl OrderAgent {
             return Vec::new();
         }
         self.sent_at = height;
-        let signed = signer.sign(state, EntryBody::Open(self.opening(&id, bid)), deadline);
+        let signed = signer.sign(state, EntryBody::Open(self.opening(&id, wish)), deadline);
         let opening = Opening {
             entry: signed.id(),
             key: signed.entry.key,
@@ -349,10 +361,10 @@ impl OrderAgent {
         vec![signed]
     }
 
-    fn opening(&self, id: &OrderId, bid: Bid) -> Open {
+    fn opening(&self, id: &OrderId, wish: Wish) -> Open {
         Open {
             commit: entry_of(id),
-            bid,
+            wish,
             salt: self.record.seal_salt(),
         }
     }
@@ -371,11 +383,11 @@ impl OrderAgent {
     fn appeal(&mut self, state: &State, signer: &Signer<'_>) -> Vec<SignedEntry> {
         let height = state.height();
         let asked = self.appealed_at > 0 && height < self.appealed_at + RESEND_HEIGHTS;
-        let (Some(id), Some(bid), Some(sent)) = (self.id, &self.record.bid, &self.record.opening)
+        let (Some(id), Some(wish), Some(sent)) = (self.id, &self.record.wish, &self.record.opening)
         else {
             return Vec::new();
         };
-        let open = self.opening(&id, bid.clone());
+        let open = self.opening(&id, wish.clone());
         let until = state.unopened(&id).map_or(0, |order| order.until);
         let Some(appeal) = sent.appeal(state, &id, open).filter(|_| !asked) else {
             return Vec::new();
@@ -399,19 +411,5 @@ impl OrderAgent {
         self.cancelled_at = height;
         let valid_until = height + RESEND_HEIGHTS;
         vec![signer.sign(state, EntryBody::Cancel { order }, valid_until)]
-    }
-}
-
-impl Signer<'_> {
-    /// Signs an entry of the account.
-    pub fn sign(&self, state: &State, body: EntryBody, valid_until: u64) -> SignedEntry {
-        let entry = Entry {
-            network: state.network(),
-            account: self.account,
-            key: self.key.public(),
-            valid_until,
-            body,
-        };
-        SignedEntry::new(entry, self.key)
     }
 }

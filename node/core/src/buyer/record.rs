@@ -6,15 +6,18 @@
 
 use super::OrderKey;
 use super::appeal::Opening;
+use super::share::Experience;
 use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::codec::{self, CodecError};
 use gridbay_protocol::hash::{Domain, hash};
 use gridbay_protocol::ids::{AccountId, ClassId, LeaseId, OfferId};
 use gridbay_protocol::job::{JobExit, JobSpec};
 use gridbay_protocol::keys::PublicKey;
-use gridbay_protocol::lease::LeaseEvent;
+use gridbay_protocol::lease::{LeaseEnd, LeaseEvent};
 use gridbay_protocol::mechanism::deadline::Shape;
-use gridbay_protocol::order::{Bid, ContractTerms, JobTerms, Step};
+use gridbay_protocol::mechanism::reservation::Channels;
+use gridbay_protocol::mechanism::share::Utility;
+use gridbay_protocol::order::{ContractTerms, Group, JobTerms, Step, Wish};
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +39,8 @@ pub enum Terms {
         /// Heights to stand without running before giving up.
         patience: u64,
     },
+    /// A sealed reservation.
+    Reserve(ReserveTerms),
     /// Buy-it-now.
     Buy {
         /// Units.
@@ -44,6 +49,21 @@ pub enum Terms {
         limit: Credits,
         /// Offers to buy from, ascending; empty for any.
         offers: Vec<OfferId>,
+    },
+    /// A claim on a pool.
+    Share {
+        /// The pool.
+        offer: OfferId,
+        /// Most to pay per slot.
+        rate: Credits,
+        /// What the job makes of its shares.
+        utility: Utility,
+        /// Worth of each resource of the class.
+        weights: Vec<u32>,
+        /// Most to pay over the whole order.
+        budget: Credits,
+        /// Heights to stand without running before giving up.
+        patience: u64,
     },
     /// Work by a deadline, planned by one seller.
     Deadline {
@@ -82,6 +102,22 @@ pub struct ContractWish {
     pub window: u32,
     /// Heights for the provider to sign.
     pub patience: u64,
+}
+
+/// What is reserved.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReserveTerms {
+    /// What is wanted together.
+    pub groups: Vec<Group>,
+    /// First slot it may start in.
+    pub earliest: u64,
+    /// Last slot it may start in.
+    pub latest: u64,
+    /// What all of it is worth, and what it pays if it wins.
+    pub value: Credits,
+    /// Channels of which it needs one.
+    pub channels: Option<Channels>,
 }
 
 /// A new order as the user gave it.
@@ -167,7 +203,8 @@ impl Milestones {
             }
             LeaseEvent::Ended { end, .. } => {
                 self.units = 0;
-                self.lost += u32::from(end.order_stands());
+                // A claim that is not drawn for a slot has lost nothing.
+                self.lost += u32::from(end.order_stands() && *end != LeaseEnd::Unserved);
             }
         }
     }
@@ -181,12 +218,13 @@ impl Record {
             order,
             attempt: 0,
             valid_until: 0,
-            bid: None,
+            wish: None,
             proposal: None,
             included: false,
             opening: None,
             paid: Credits::ZERO,
             milestones: Milestones::default(),
+            experience: Experience::default(),
             cancelling: false,
             tasks,
             finish: None,
@@ -233,18 +271,20 @@ pub struct Record {
     pub attempt: u32,
     /// Last height at which the entry of this attempt may be included.
     pub valid_until: u64,
-    /// The bid sealed by this attempt.
-    pub bid: Option<Bid>,
+    /// The bid or reservation sealed by this attempt.
+    pub wish: Option<Wish>,
     /// The contract proposed by this attempt.
     pub proposal: Option<ContractTerms>,
     /// Whether the entry of this attempt was seen in the ledger.
     pub included: bool,
-    /// The opening of that bid, once it was sent.
+    /// Its opening, once it was sent.
     pub opening: Option<Opening>,
     /// Charged less refunded, as far as seen.
     pub paid: Credits,
     /// What it has come through, as far as seen.
     pub milestones: Milestones,
+    /// What it has seen of the pool that it claims a share of.
+    pub experience: Experience,
     /// Whether the user has cancelled it.
     pub cancelling: bool,
     /// The tasks.
@@ -257,7 +297,7 @@ pub struct Record {
 mod tests {
     use super::*;
     use gridbay_protocol::ids::{AccountId, OrderId};
-    use gridbay_protocol::lease::{LeaseEnd, LeaseTerms, Share};
+    use gridbay_protocol::lease::{LeaseTerms, Share};
 
     /// Slots of eight heights: 1 to 8, 9 to 16, ...
     const CALENDAR: Calendar = Calendar {

@@ -16,6 +16,8 @@ pub enum Seen {
     Unopened,
     /// Opened, or a queued buy.
     Standing,
+    /// Reserved from this slot on.
+    Booked(u64),
     /// Running on a lease.
     Running(LeaseId),
     /// A contract that its provider has not signed.
@@ -38,7 +40,10 @@ impl Seen {
         match found.lease {
             Some(lease) => Seen::Running(lease),
             None if found.is_sealed() => Seen::Sealed(found.round),
-            None => Seen::Standing,
+            None => match found.reservation().and_then(|r| r.booking.as_ref()) {
+                Some(booking) => Seen::Booked(booking.start),
+                None => Seen::Standing,
+            },
         }
     }
 }
@@ -72,5 +77,6 @@ pub fn lease_end_word(end: LeaseEnd) -> &'static str {
         LeaseEnd::Unfunded => "unfunded",
         LeaseEnd::Undelivered => "undelivered",
         LeaseEnd::Paused => "paused",
+        LeaseEnd::Unserved => "unserved",
     }
 }

@@ -97,6 +97,11 @@ impl Tasks {
     pub fn all_done(&self) -> bool {
         self.records.iter().all(|t| t.done.is_some())
     }
+    /// How many tasks are done.
+    pub fn done(&self) -> u32 {
+        let done = self.records.iter().filter(|t| t.done.is_some()).count();
+        u32::try_from(done).unwrap_or(u32::MAX)
+    }
     /// Whether a task was lost too often.
     pub fn is_hopeless(&self) -> bool {
         self.records

@@ -5,6 +5,8 @@ mod beacons;
 mod contracts;
 mod deadline;
 mod genesis;
+mod reservation;
+mod share;
 mod starts;
 mod transfers;
 mod wallet;

@@ -372,6 +372,15 @@ impl World {
         }
     }
 
+    /// What the jobs that were staged anywhere found in a variable.
+    pub(crate) fn played_env(&self, name: &str) -> Vec<String> {
+        let jobs = self.nodes.iter().flat_map(|node| node.jobs.values());
+        let env = jobs.flat_map(|played| &played.spec.env);
+        env.filter(|(key, _)| key == name)
+            .map(|(_, value)| value.clone())
+            .collect()
+    }
+
     fn host_bytes(&mut self, from: usize, to: usize, bytes: Vec<u8>) {
         let from = node_key(from);
         self.input(to, LATENCY_MS, Input::Host { from, bytes });

@@ -1,9 +1,13 @@
 //! How an order gets its nodes.
 
 use super::{ContractHow, amount};
+use gridbay_protocol::ids::OfferId;
 use gridbay_protocol::mechanism::deadline::Shape;
+use gridbay_protocol::mechanism::reservation::Channels;
+use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The mechanism that an order uses, with what it alone asks for: `{"mechanism": "ausubel", "divisible": false}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,6 +41,65 @@ pub enum How {
     },
     /// A contract with a provider: as many jobs as nodes are asked for, each on one node.
     Contract(ContractHow),
+    /// All nodes together, ahead of time, for all of it; a winner pays his bid.
+    Reservation(Ahead),
+    /// A claim on a pool: a share of it for a budget per hour.
+    Share(Claim),
+}
+
+/// What is reserved, and when it may start.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ahead {
+    /// Nodes of certain offers; what the groups lack of the nodes asked for is of any offer.
+    pub groups: Vec<NodeGroup>,
+    /// Earliest start.
+    pub from: Start,
+    /// Latest start; the last one for sale if `None`.
+    pub until: Option<Start>,
+    /// Channels of which the job needs one for itself.
+    pub channels: Option<Channels>,
+}
+
+/// Some of the nodes, of certain offers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NodeGroup {
+    /// How many.
+    pub nodes: u32,
+    /// Of which offers; of any if empty.
+    pub offers: Vec<OfferId>,
+}
+
+/// A time in the market: `{"in": 3600}` or `{"slot": 123}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Start {
+    /// Seconds from now.
+    In(u32),
+    /// A slot.
+    Slot(u64),
+}
+
+/// What a claim on a pool asks for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// The pool; `None` for the one of the class that gives most.
+    #[serde(default)]
+    pub offer: Option<OfferId>,
+    /// Most per hour, for all that it gets.
+    #[serde(with = "amount")]
+    pub rate: Credits,
+    /// What the job makes of its shares.
+    pub utility: Utility,
+    /// Worth of the resources by name (`cpu`, `memory`, `disk`, `gpu`), those not named nothing; `None` for what past
+    /// runs of the program tell, or else all alike.
+    #[serde(default)]
+    pub weights: Option<BTreeMap<String, u32>>,
+    /// The program whose past runs tell.
+    #[serde(default)]
+    pub program: Option<String>,
 }
 
 impl How {
@@ -50,13 +113,18 @@ impl How {
             How::Buy => "buy",
             How::Deadline { .. } => "deadline",
             How::Contract(_) => "contract",
+            How::Reservation(_) => "reservation",
+            How::Share(_) => "share",
         }
     }
     /// Whether fewer nodes than asked for are of use too.
     pub fn is_divisible(&self) -> bool {
         matches!(
             self,
-            How::Ausubel { divisible: true } | How::Deadline { .. } | How::Contract(_)
+            How::Ausubel { divisible: true }
+                | How::Deadline { .. }
+                | How::Contract(_)
+                | How::Share(_)
         )
     }
 }
@@ -86,7 +154,28 @@ mod tests {
             beta16: 16,
             window_seconds: 120,
         });
-        for how in [How::BID, How::Buy, deadline, contract] {
+        let ahead = Ahead {
+            groups: vec![],
+            from: Start::In(60),
+            until: Some(Start::Slot(9)),
+            channels: None,
+        };
+        let ahead = How::Reservation(ahead);
+        let claim = Claim {
+            offer: Some(OfferId([7; 32])),
+            rate: "2.5".parse().unwrap(),
+            utility: Utility::Log,
+            weights: Some(BTreeMap::from([("cpu".into(), 3)])),
+            program: None,
+        };
+        for how in [
+            How::BID,
+            How::Buy,
+            deadline,
+            contract,
+            ahead,
+            How::Share(claim),
+        ] {
             let json = serde_json::to_value(&how).unwrap();
             assert_eq!(json["mechanism"], how.name());
             assert_eq!(serde_json::from_value::<How>(json).unwrap(), how);

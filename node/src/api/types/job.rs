@@ -110,10 +110,14 @@ pub enum JobReason {
     Outbid,
     /// Fewer units are offered than it needs.
     NoUnits,
+    /// Its nodes are reserved for slots to come.
+    Booked,
     /// A buy-it-now took its units.
     Preempted,
     /// A seller did not deliver.
     Undelivered,
+    /// Its claim was not drawn for this slot, or its pool sells nothing.
+    Unserved,
     /// The bid did not reach the ledger in its round.
     NotOpened,
     /// Balance or budget could not cover the next slot.
@@ -159,8 +163,10 @@ impl JobReason {
             JobReason::Sealed => "sealed",
             JobReason::Outbid => "outbid",
             JobReason::NoUnits => "no_units",
+            JobReason::Booked => "booked",
             JobReason::Preempted => "preempted",
             JobReason::Undelivered => "undelivered",
+            JobReason::Unserved => "unserved",
             JobReason::NotOpened => "not_opened",
             JobReason::Unfunded => "unfunded",
             JobReason::TooDear => "too_dear",
@@ -314,6 +320,22 @@ pub struct JobRecord {
     pub price: Option<Credits>,
     /// How often it lost a lease.
     pub preemptions: u32,
+    /// What its claim on a pool may use now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share: Option<ShareNow>,
+}
+
+/// What a claim on a pool may use in the running slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShareNow {
+    /// Ranks that run at a time.
+    pub nodes: u32,
+    /// Nodes' worth of processors that its share comes to, in thousandths: what its ranks weigh together.
+    pub processors_milli: u64,
+    /// Memory of each rank in MiB.
+    pub memory_mib: u64,
+    /// Disk of each rank in MiB.
+    pub disk_mib: u64,
 }
 
 /// One condition that an order must meet.

@@ -4,6 +4,7 @@ use super::{Hex, How, amount, optional_amount};
 use gridbay_protocol::clearing::{BuyRecord, ClearingRecord};
 use gridbay_protocol::ids::{AccountId, ClassId, OfferId};
 use gridbay_protocol::offer::Primary;
+use gridbay_protocol::sharing::Sharing;
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
@@ -101,7 +102,10 @@ pub struct Quote {
     /// What it likely costs at the last prices; `None` without any to go by.
     #[serde(with = "optional_amount")]
     pub likely: Option<Credits>,
-    /// What must be free at once: the deposit, then one slot at the bid; all of a buy.
+    /// The least that a reservation may bid: the posted price of its node-slots; `None` for other orders.
+    #[serde(with = "optional_amount")]
+    pub posted: Option<Credits>,
+    /// What must be free at once: the deposit, then one slot at the bid; all of a buy or a reservation.
     #[serde(with = "amount")]
     pub needed_now: Credits,
     /// What is free, credit line included.
@@ -115,6 +119,9 @@ pub struct Quote {
     pub units_free: u32,
     /// What the seller's plan says to a job by a deadline; `None` for other orders.
     pub deadline: Option<DeadlineQuote>,
+    /// What a claim on a pool would get; `None` for other orders.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share: Option<ShareOutlook>,
 }
 
 /// What a seller's plan would make of a job by a deadline, as things stand.
@@ -146,6 +153,34 @@ pub struct DeadlineQuote {
     pub price: Option<Credits>,
     /// Why it would not be taken.
     pub refused: Option<String>,
+}
+
+/// What a claim on a pool would get, by the ledger's rule on the claims that stand now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShareOutlook {
+    /// The pool.
+    pub offer: OfferId,
+    /// Its units.
+    pub units: u32,
+    /// Claims of others on it.
+    pub claims: u32,
+    /// Whether the weights were learnt from past runs.
+    pub learnt: bool,
+    /// Nodes to run on at a time, the mean over the slots, in thousandths.
+    pub nodes_milli: u64,
+    /// The resources of the pool.
+    pub resources: Vec<ResourceShare>,
+}
+
+/// A claim's share of one resource.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResourceShare {
+    /// Name.
+    pub resource: String,
+    /// What it is worth to the job.
+    pub weight: u32,
+    /// Share of the pool's, millionths.
+    pub share_ppm: u32,
 }
 
 /// `GET /prices`: one class.
@@ -192,6 +227,8 @@ pub enum AuctionKind {
     Free,
     /// A buy-it-now.
     Buy,
+    /// A pool shared for a slot.
+    Share,
 }
 
 impl AuctionKind {
@@ -201,6 +238,7 @@ impl AuctionKind {
             AuctionKind::Boundary => "boundary",
             AuctionKind::Free => "free",
             AuctionKind::Buy => "buy",
+            AuctionKind::Share => "share",
         }
     }
 }
@@ -242,6 +280,8 @@ pub enum AuctionRecord {
     Clearing(ClearingRecord),
     /// A buy.
     Buy(BuyRecord),
+    /// A sharing of a pool.
+    Sharing(Sharing),
 }
 
 /// `GET /auctions/{id}`: the record and what a stranger needs to check it.

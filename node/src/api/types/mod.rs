@@ -15,7 +15,7 @@ mod prospect;
 
 pub use bank::*;
 pub use contract::*;
-pub use how::How;
+pub use how::{Ahead, Claim, How, NodeGroup, Start};
 pub use job::*;
 pub use ledger::*;
 pub use market::*;

@@ -7,6 +7,7 @@
 //! | nowhere yet | | queued |
 //! | sealed, unopened, or standing and never leased | | bidding |
 //! | standing after a lease | | requeued |
+//! | booked ahead | | won, because booked |
 //! | leased | asked for, being staged, begun | won, staging, running |
 //! | leased and cancelled | | preempting |
 //! | a proposed contract | | bidding |
@@ -49,8 +50,8 @@ pub(in crate::backend) fn situation(state: &State, agent: &OrderAgent) -> Situat
     let needed = match &order.terms {
         Terms::Sealed { min, .. } => *min,
         Terms::Buy { units, .. } => *units,
-        Terms::Deadline { .. } => 1,
-        Terms::Contract(_) => 1,
+        Terms::Deadline { .. } | Terms::Contract(_) | Terms::Share { .. } => 1,
+        Terms::Reserve(reserve) => reserve.groups.iter().map(|g| g.units).sum(),
     };
     Situation {
         finish: agent.finish().cloned(),
@@ -58,9 +59,11 @@ pub(in crate::backend) fn situation(state: &State, agent: &OrderAgent) -> Situat
         cancelling: agent.is_cancelling(),
         last_end: agent.last_end.clone(),
         lost: agent.milestones().lost,
-        has_competed: on_ledger
-            .and_then(|o| o.bid())
-            .is_some_and(|b| b.rank.is_some()),
+        has_competed: on_ledger.is_some_and(|order| {
+            let bid = order.bid().and_then(|b| b.rank);
+            let reservation = order.reservation().and_then(|r| r.rank);
+            bid.or(reservation).is_some()
+        }),
         too_few: state.supply(&order.class).0 < needed,
         exits: agent.tasks.records.iter().filter_map(|t| t.done).collect(),
         phases: agent.tasks.runs.values().map(|r| r.phase).collect(),
@@ -97,6 +100,7 @@ impl Situation {
                 };
                 (state, cancelled.or(last).or(self.why_it_stands()))
             }
+            Seen::Booked(_) => (JobState::Won, cancelled.or(Some(JobReason::Booked))),
             Seen::Running(_) if self.cancelling => (JobState::Preempting, cancelled),
             Seen::Running(_) => (self.at_work(), None),
             Seen::Proposed => (JobState::Bidding, cancelled.or(Some(JobReason::NotSigned))),
@@ -158,6 +162,7 @@ fn reason(word: &str) -> Option<JobReason> {
         "outbid" => JobReason::Outbid,
         "preempted" => JobReason::Preempted,
         "undelivered" => JobReason::Undelivered,
+        "unserved" => JobReason::Unserved,
         "lost" => JobReason::Lost,
         "no_gain" => JobReason::NoGain,
         "no_room" => JobReason::NoRoom,
@@ -247,6 +252,15 @@ mod tests {
                 },
                 JobState::Requeued,
                 Some(JobReason::Preempted),
+            ),
+            (
+                Situation {
+                    seen: Seen::Booked(9),
+                    has_competed: true,
+                    ..fresh()
+                },
+                JobState::Won,
+                Some(JobReason::Booked),
             ),
         ];
         check(&table);
@@ -426,6 +440,7 @@ mod tests {
             LeaseEnd::Unfunded,
             LeaseEnd::Undelivered,
             LeaseEnd::Paused,
+            LeaseEnd::Unserved,
         ] {
             assert!(reason(lease_end_word(end)).is_some(), "{end:?}");
         }

@@ -4,6 +4,8 @@
 mod ausubel;
 mod buy;
 mod deadline;
+mod reservation;
+mod share;
 
 use super::{Answer, NodeBackend};
 use crate::api::types::{How, Prospect, Want, Wish};
@@ -14,7 +16,9 @@ impl NodeBackend {
         Ok(vec![
             or_why_not("ausubel", self.auction_prospect(&wish).await)?,
             or_why_not("buy", self.buy_prospect(&wish).await)?,
+            or_why_not("reservation", self.reservation_prospect(&wish).await)?,
             or_why_not("deadline", self.deadline_prospect(&wish).await)?,
+            or_why_not("share", self.share_prospect(&wish).await)?,
         ])
     }
 }

@@ -71,7 +71,7 @@ fn checks_of_terms(f: &Facts) -> Vec<WhyCheck> {
                 "funds for the next slot"
             }
             .into(),
-            missing <= f.spendable || f.state == JobState::Running,
+            missing <= f.spendable || f.state == JobState::Running || f.booked_from.is_some(),
             format!(
                 "{} needed, {} locked, {} to spend",
                 f.needed, f.locked, f.spendable
@@ -134,6 +134,7 @@ mod tests {
             offered: 8,
             free: 2,
             is_buy: false,
+            booked_from: None,
             limit: credits("10"),
             asked: Some(credits("5")),
             last: Some(credits("12")),
@@ -247,6 +248,21 @@ mod tests {
                 .iter()
                 .any(|r| r.contains("raise the budget"))
         );
+    }
+
+    #[test]
+    fn booked_ahead() {
+        let facts = Facts {
+            state: JobState::Won,
+            reason: Some(JobReason::Booked),
+            is_buy: true,
+            booked_from: Some(40),
+            locked: Credits::ZERO,
+            last: None,
+            ..standing()
+        };
+        assert!(summary(&facts).contains("from slot 40 on"));
+        assert_eq!(unmet(&facts), ["ranks at work"]);
     }
 
     #[test]

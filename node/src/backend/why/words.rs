@@ -49,38 +49,20 @@ fn of_all(f: &Facts) -> String {
     let class = &f.class;
     match (f.state, f.reason) {
         (JobState::Queued, _) => "The order is on its way to the ledger.".into(),
-        (JobState::Bidding, Some(JobReason::Sealed)) => {
-            format!(
-                "The bid is sealed; it is opened and competes in round {}.",
-                f.round + 1
-            )
-        }
         (_, Some(JobReason::NoUnits)) => {
             format!(
                 "{} units of {class} are wanted at least, {} are offered.",
                 f.fewest, f.offered
             )
         }
-        (JobState::Bidding | JobState::Requeued, Some(JobReason::Outbid)) => {
+        (JobState::Bidding | JobState::Requeued, _) => of_waiting(f),
+        (JobState::Won, Some(JobReason::Booked)) => {
+            let from = f.booked_from.unwrap_or(f.slot);
             format!(
-                "Others bid more than {} per node-hour, or sellers ask more.",
-                f.limit
-            )
-        }
-        (JobState::Bidding, None) if f.deadline.is_some() => {
-            format!(
-                "It asks its seller, who plans at the end of slot {}.",
+                "Its nodes are reserved from slot {from} on; it is slot {} now.",
                 f.slot
             )
         }
-        (JobState::Bidding, _) => format!("It waits for the close of round {}.", f.round),
-        (JobState::Requeued, Some(JobReason::Preempted)) => {
-            "A buy-it-now took its units; it competes again in every round.".into()
-        }
-        (JobState::Requeued, Some(JobReason::Undelivered)) => {
-            "A seller did not deliver; it competes again in every round.".into()
-        }
-        (JobState::Requeued, _) => "It lost its lease and competes again in every round.".into(),
         (JobState::Won, _) => "It has a lease; its sellers are asked to start it.".into(),
         (JobState::Staging, _) => "Its sellers fetch its files.".into(),
         (JobState::Running, _) => {
@@ -112,6 +94,44 @@ fn of_all(f: &Facts) -> String {
             format!("The ledger did not take its order: {word}.")
         }
         (state, _) => format!("It is {}.", state.name()),
+    }
+}
+
+/// For one that competes, or competes again.
+fn of_waiting(f: &Facts) -> String {
+    match (f.state, f.reason) {
+        (JobState::Bidding, Some(JobReason::Sealed)) => {
+            format!(
+                "The bid is sealed; it is opened and competes in round {}.",
+                f.round + 1
+            )
+        }
+        (JobState::Bidding | JobState::Requeued, Some(JobReason::Outbid)) => {
+            format!(
+                "Others bid more than {} per node-hour, or sellers ask more.",
+                f.limit
+            )
+        }
+        (JobState::Bidding, None) if f.deadline.is_some() => {
+            format!(
+                "It asks its seller, who plans at the end of slot {}.",
+                f.slot
+            )
+        }
+        (JobState::Bidding | JobState::Requeued, Some(JobReason::Unserved)) => {
+            format!(
+                "Its share of the pool came out below a unit in slot {}; it is drawn anew for the next.",
+                f.slot
+            )
+        }
+        (JobState::Bidding, _) => format!("It waits for the close of round {}.", f.round),
+        (JobState::Requeued, Some(JobReason::Preempted)) => {
+            "A buy-it-now took its units; it competes again in every round.".into()
+        }
+        (JobState::Requeued, Some(JobReason::Undelivered)) => {
+            "A seller did not deliver; it competes again in every round.".into()
+        }
+        (_, _) => "It lost its lease and competes again in every round.".into(),
     }
 }
 
@@ -157,6 +177,9 @@ pub(super) fn remedies(f: &Facts) -> Vec<String> {
             remedies.push("or name another provider".into());
         }
         Some(JobReason::Settled) => remedies.push("submit it again with a longer window".into()),
+        Some(JobReason::Unserved) => {
+            remedies.push("submit it again with a higher rate, or to another pool".into());
+        }
         Some(JobReason::ExitCode) => remedies.push("read its logs".into()),
         Some(
             JobReason::Lost | JobReason::Undelivered | JobReason::NotOpened | JobReason::Refused,

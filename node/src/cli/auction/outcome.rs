@@ -5,6 +5,7 @@
 //!    sold earns its reserve; what is paid is what is earned.
 //! 2. The mechanism, run over the record's offers and bids, gives the same awards and sales.
 //! 3. Of a buy: its price is the larger of the asked prices and the value displaced.
+//! 4. Of a sharing: claims are in order, and the pool's rule gives the same awards.
 
 use gridbay_protocol::clearing::{
     Award, BuyRecord, ClearingBid, ClearingRecord, Sold, bidders, clearing_id,
@@ -12,6 +13,7 @@ use gridbay_protocol::clearing::{
 use gridbay_protocol::ids::{OfferId, OrderId};
 use gridbay_protocol::mechanism::ausubel::Rule;
 use gridbay_protocol::mechanism::pool;
+use gridbay_protocol::sharing::Sharing;
 use gridbay_protocol::units::Credits;
 
 /// What is wrong with an outcome.
@@ -180,6 +182,17 @@ fn value(bid: &ClearingBid, units: u32) -> Option<Credits> {
         sum = sum.checked_add(step.price.times(n.into())?)?;
     }
     (left == 0).then_some(sum)
+}
+
+/// Checks a sharing.
+pub(super) fn sharing(record: &Sharing) -> Result<(), OutcomeError> {
+    if !record.claims.windows(2).all(|w| w[0].order < w[1].order) {
+        return Err(OutcomeError::Order("claims"));
+    }
+    if record.divide() != record.awards {
+        return Err(OutcomeError::Recomputed("awards"));
+    }
+    Ok(())
 }
 
 /// Checks a buy.

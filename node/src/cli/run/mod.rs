@@ -10,6 +10,8 @@
 mod contract;
 mod deadline;
 pub(super) mod follow;
+mod reserve;
+mod share;
 mod stage;
 
 use super::context::{Context, Format};
@@ -27,6 +29,8 @@ use gridbay_protocol::ids::to_hex;
 use gridbay_protocol::job::JobExit;
 use gridbay_protocol::limits;
 use gridbay_protocol::units::Credits;
+use reserve::ReserveArgs;
+pub(super) use share::thousandths;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -62,6 +66,10 @@ pub(super) struct RunArgs {
     pub(super) deadline: deadline::DeadlineArgs,
     #[command(flatten)]
     contract: contract::ContractArgs,
+    #[command(flatten)]
+    pub(super) reserve: ReserveArgs,
+    #[command(flatten)]
+    pub(super) share: share::ShareArgs,
     /// A file or folder to bring along, as PATH or PATH:NAME
     #[arg(long, value_name = "PATH")]
     pub(super) input: Vec<String>,
@@ -142,11 +150,18 @@ impl RunArgs {
     }
 
     fn how(&self, seconds: u32) -> How {
+        let program = self.command.first().map_or("", String::as_str);
+        if let Some(how) = self.share.how(program) {
+            return how;
+        }
         if let Some(how) = self.deadline.how() {
             return how;
         }
         if let Some(how) = self.contract.how(seconds) {
             return How::Contract(how);
+        }
+        if let Some(how) = self.reserve.how() {
+            return how;
         }
         if self.buy {
             return How::Buy;
@@ -172,6 +187,7 @@ impl RunArgs {
                 .jobs
                 .or(self.array)
                 .or(self.nodes)
+                .or(self.reserve.nodes()?)
                 .unwrap_or(1),
             max_price: self.max_price,
             seconds,
@@ -195,10 +211,21 @@ fn cost_line(quote: &Quote, want: &Want) -> String {
             how.penalty
         );
     }
+    if let Some(line) = share::cost_line(quote) {
+        return line;
+    }
     let nodes = match quote.nodes {
         1 => "1 node".to_owned(),
         n => format!("{n} nodes"),
     };
+    if let Some(posted) = quote.posted {
+        return format!(
+            "pays {} credits if it wins ({nodes} for {}: {} per node-hour); the posted price is {posted}",
+            quote.most,
+            text::span(u64::from(quote.seconds) * 1_000),
+            quote.max_price
+        );
+    }
     let likely = match quote.likely {
         Some(likely) => format!("likely {likely}"),
         None => "no price yet to tell what is likely".to_owned(),
@@ -223,6 +250,7 @@ fn refuse_hopeless(quote: &Quote, want: &Want) -> Result<(), CliError> {
     if let Some(said) = &quote.deadline {
         return deadline::refuse(said);
     }
+    share::refuse_hopeless(quote)?;
     let least = if want.how.is_divisible() {
         1
     } else {

@@ -17,6 +17,7 @@ use seccompiler::{
 
 use super::super::capability::Tier;
 use super::super::job::Limits;
+use super::sys;
 
 /// Devices that every job may use.
 pub(super) const DEVICES: [&str; 5] = [
@@ -30,6 +31,7 @@ pub(super) const DEVICES: [&str; 5] = [
 /// Puts on resource limits, and one on the number of this user's processes if given: the kernel
 /// counts them per user and user namespace.
 pub(super) fn limit(limits: &Limits, processes: Option<u32>) -> io::Result<()> {
+    sys::lower_priority(limits.nice)?;
     let cpu = limits.cpu_seconds;
     lower(Resource::RLIMIT_CORE, 0, 0)?;
     // A second between the two lets the job see SIGXCPU before SIGKILL.

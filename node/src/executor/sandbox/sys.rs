@@ -209,6 +209,26 @@ fn clock(id: libc::clockid_t) -> Duration {
     )
 }
 
+/// Raises this process's nice level, and that of all it starts, by so many; it cannot be lowered again without
+/// privilege.
+pub(crate) fn lower_priority(levels: u8) -> io::Result<()> {
+    if levels == 0 {
+        return Ok(());
+    }
+    let who = libc::PRIO_PROCESS;
+    // SAFETY: both calls take integers. A level of -1 looks like an error, so it is taken as none.
+    let now = unsafe { libc::getpriority(who, 0) }.max(0);
+    let level = (now + libc::c_int::from(levels)).min(19);
+    // SAFETY: as above.
+    check(unsafe { libc::setpriority(who, 0, level) }).map(drop)
+}
+
+/// Whether the kernel shares processors out among sessions first, so that nice levels count only within one.
+pub(crate) fn groups_by_session() -> bool {
+    let setting = std::fs::read_to_string("/proc/sys/kernel/sched_autogroup_enabled");
+    setting.is_ok_and(|text| text.trim() == "1")
+}
+
 fn prctl(option: libc::c_int, argument: libc::c_ulong) -> io::Result<libc::c_int> {
     let zero: libc::c_ulong = 0;
     // SAFETY: only options that take integers are passed by the functions below.

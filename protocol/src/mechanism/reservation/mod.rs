@@ -26,7 +26,9 @@ mod order;
 mod prepare;
 pub mod rounds;
 mod specimen;
+pub mod window;
 
+use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
@@ -60,7 +62,8 @@ pub struct Want<N> {
 }
 
 /// Channels that suit a bid; it needs one of them for itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Channels {
     /// The lowest.
     pub low: u32,
@@ -105,7 +108,8 @@ impl<K, N> Bid<K, N> {
 }
 
 /// Rankings that attempts begin with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Orders {
     /// Value density only, as in Bellagio and Mirage.
     #[default]

@@ -19,9 +19,10 @@
 //! A split that no longer moves is a best response of every job: the condition of a maximum is that `b_j` is proportional to
 //! `h_j`. Integer rounding can leave a cycle of one micro-credit, so `eps` should be 1,000 or more.
 //!
-//! Shares become units, and budgets payments, in [`units`]. Weights may be learnt from past runs; estimates are in
+//! Shares become units, and budgets payments, in [`units`]; on the ledger, where processors run tasks, in [`dispatch`]. Weights may be learnt from past runs; estimates are in
 //! floating point and belong to the buyer, off the ledger.
 
+pub mod dispatch;
 mod rounds;
 mod specimen;
 mod split;
@@ -33,6 +34,7 @@ use std::marker::PhantomData;
 use super::Mechanism;
 use super::dice::shuffle;
 use crate::fixed::{self, ONE};
+use serde::{Deserialize, Serialize};
 
 /// Jobs in one auction: four times what Abacus was measured with; their powers fill the first-level cache.
 pub const JOBS_MAX: usize = 512;
@@ -53,7 +55,8 @@ const _: () = assert!(fixed::ROOT_MAX >= (BUDGET_END as u128) << 32);
 const _: () = assert!(STEPS_MAX >= JOBS_MAX as u64 * TYPES_MAX as u64 * 200 * 5);
 
 /// What a job makes of its shares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Utility {
     /// Types replace one another: the sum of weight times share.
     Linear,

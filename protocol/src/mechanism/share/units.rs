@@ -73,6 +73,9 @@ pub enum UnitsError<K: Debug> {
     /// The cap exceeds the whole.
     #[error("a cap of {0} millionths")]
     Cap(u32),
+    /// A pool without a resource.
+    #[error("a pool without a resource type")]
+    None,
     /// An award is not over the pool's types.
     #[error("the award of job {0:?} has not one part and share of each of the pool's types")]
     Types(K),
@@ -93,6 +96,24 @@ pub fn sell<K: Clone + Debug, U: Ord>(
     pool: &Pool,
     outcome: &Outcome<K>,
     user: impl Fn(&K) -> U,
+) -> Result<Sold<K>, UnitsError<K>> {
+    let most = |_: &K| u64::MAX;
+    let mut kinds = pool.posted.iter();
+    let divide = |shares: &[u64]| {
+        let posted = kinds.next().expect("each type is divided once");
+        by_largest_remainder(posted.units, shares)
+    };
+    sell_as(pool, outcome, user, divide, &most)
+}
+
+/// As [`sell`], but `divide` says, type by type, who is entitled to how many units for the shares, and `most` how many
+/// are of use to a job.
+pub(super) fn sell_as<K: Clone + Debug, U: Ord>(
+    pool: &Pool,
+    outcome: &Outcome<K>,
+    user: impl Fn(&K) -> U,
+    mut divide: impl FnMut(&[u64]) -> Vec<u64>,
+    most: &dyn Fn(&K) -> u64,
 ) -> Result<Sold<K>, UnitsError<K>> {
     if pool.cap_ppm > WHOLE_PPM {
         return Err(UnitsError::Cap(pool.cap_ppm));
@@ -117,11 +138,11 @@ pub fn sell<K: Clone + Debug, U: Ord>(
     };
     for (kind, posted) in pool.posted.iter().enumerate() {
         let shares: Vec<u64> = outcome.awards.iter().map(|a| a.shares[kind]).collect();
-        let entitled = by_largest_remainder(posted.units, &shares);
+        let entitled = divide(&shares);
         let claim = |(award, entitled): (&super::Award<K>, u64)| Claim {
             part: award.parts[kind],
             entitled,
-            capped: entitled,
+            capped: entitled.min(most(&award.id)),
         };
         let mut claims: Vec<Claim> = outcome.awards.iter().zip(entitled).map(claim).collect();
         for jobs in of_users.values() {
@@ -145,11 +166,11 @@ pub fn sell<K: Clone + Debug, U: Ord>(
 fn cap(claims: &mut [Claim], jobs: &[usize], units: u64, cap_ppm: u32) {
     // At most the units, which fit.
     let most = (u128::from(units) * u128::from(cap_ppm) / u128::from(WHOLE_PPM)) as u64;
-    let entitled: Vec<u64> = jobs.iter().map(|&job| claims[job].entitled).collect();
-    if entitled.iter().sum::<u64>() <= most {
+    let of_use: Vec<u64> = jobs.iter().map(|&job| claims[job].capped).collect();
+    if of_use.iter().sum::<u64>() <= most {
         return;
     }
-    for (&job, capped) in jobs.iter().zip(by_largest_remainder(most, &entitled)) {
+    for (&job, capped) in jobs.iter().zip(by_largest_remainder(most, &of_use)) {
         claims[job].capped = capped;
     }
 }

@@ -1,14 +1,17 @@
 //! Effects: every variant, every purse, every reason, every end.
 
 use super::{deadline, entry, micros};
+use gridbay_protocol::booking::{Booked, BusyChannel, BusyUnit, ReservationBid, ReservationRecord};
 use gridbay_protocol::clearing::{
     Award, BuyRecord, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Sold, clearing_id,
 };
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, LeaseTerms, Share};
+use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::order::{ContractEvent, JobRecord, Settlement};
 use gridbay_protocol::payment::{Posting, Purse, Reason};
+use gridbay_protocol::sharing::{Sharing, SharingClaim};
 use gridbay_protocol::units::Price;
 
 const CLASS: ClassId = ClassId([0xc1; 32]);
@@ -20,7 +23,7 @@ const SELLER: Purse = Purse::Account(AccountId([0xa2; 32]));
 const ESCROW: Purse = Purse::Escrow(ORDER);
 
 /// All reasons with a way that money goes for them.
-pub(crate) const POSTINGS: [(&str, Reason, Purse, Purse); 17] = [
+pub(crate) const POSTINGS: [(&str, Reason, Purse, Purse); 18] = [
     ("transfer", Reason::Transfer, BUYER, SELLER),
     ("endowment", Reason::Endowment, Purse::Bank, BUYER),
     ("deposit", Reason::Deposit, BUYER, ESCROW),
@@ -33,6 +36,7 @@ pub(crate) const POSTINGS: [(&str, Reason, Purse, Purse); 17] = [
     ("compensation", Reason::Compensation, ESCROW, SELLER),
     ("bond", Reason::Bond, SELLER, Purse::Bond(ORDER)),
     ("damages", Reason::Damages, Purse::Bond(ORDER), BUYER),
+    ("cancellation", Reason::Cancellation, ESCROW, SELLER),
     ("revenue", Reason::Revenue, Purse::Class(CLASS), Purse::Bank),
     ("profit", Reason::Profit, Purse::Bank, BUYER),
     ("tax", Reason::Tax, BUYER, Purse::Bank),
@@ -56,7 +60,7 @@ pub(crate) const ORDER_ENDS: [(&str, OrderEnd); 13] = [
     ("missed", OrderEnd::Missed),
 ];
 /// All ends of a lease.
-pub(crate) const LEASE_ENDS: [(&str, LeaseEnd); 7] = [
+pub(crate) const LEASE_ENDS: [(&str, LeaseEnd); 8] = [
     ("exit", LeaseEnd::Exit),
     ("expired", LeaseEnd::Expired),
     ("outbid", LeaseEnd::Outbid),
@@ -64,6 +68,7 @@ pub(crate) const LEASE_ENDS: [(&str, LeaseEnd); 7] = [
     ("unfunded", LeaseEnd::Unfunded),
     ("undelivered", LeaseEnd::Undelivered),
     ("paused", LeaseEnd::Paused),
+    ("unserved", LeaseEnd::Unserved),
 ];
 
 fn clearing(kind: ClearingKind) -> ClearingRecord {
@@ -120,6 +125,70 @@ fn bought() -> BuyRecord {
         price: micros(16_665),
         slots: 60,
     }
+}
+
+fn reserved() -> ReservationRecord {
+    let share = Share {
+        offer: OFFER,
+        units: 5,
+    };
+    ReservationRecord {
+        class: CLASS,
+        height: 24,
+        slot: 3,
+        posted: Price(1_000),
+        units: vec![share],
+        busy: vec![BusyUnit {
+            offer: OFFER,
+            unit: 1,
+            first: 2,
+            last: 7,
+        }],
+        channels: vec![BusyChannel {
+            channel: 1,
+            first: 2,
+            last: 7,
+        }],
+        bids: vec![ReservationBid::new(
+            ORDER,
+            1,
+            Hash32([0x77; 32]),
+            &entry::reservation(),
+        )],
+        booked: vec![Booked {
+            order: ORDER,
+            start: 8,
+            shares: vec![share],
+            channel: Some(2),
+            pay: micros(1_000_000),
+        }],
+    }
+}
+
+fn shared() -> Sharing {
+    let claim = |n, utility| SharingClaim {
+        order: OrderId([n; 32]),
+        sponsor: entry::ACCOUNT,
+        rate: micros(40_000 * u64::from(n)),
+        utility,
+        weights: vec![3, 1],
+        tasks: 40,
+    };
+    let mut sharing = Sharing {
+        offer: OFFER,
+        class: CLASS,
+        height: 24,
+        slot: 3,
+        units: 32,
+        reserve: Price(1_000),
+        terms: entry::POOL,
+        draw: Hash32([0x77; 32]),
+        claims: vec![claim(0x0d, Utility::Linear), claim(0x0e, Utility::Log)],
+        awards: vec![],
+    };
+    sharing.awards = sharing.divide();
+    assert_eq!(sharing.awards.len(), 2);
+    sharing
 }
 
 fn terms(firm_through: Option<u64>) -> LeaseTerms {
@@ -219,6 +288,8 @@ pub(crate) fn all() -> Vec<(String, Effect)> {
         ),
         ("buy", Effect::Buy(bought())),
         ("planning", Effect::Planning(deadline::planning())),
+        ("reservation", Effect::Reservation(reserved())),
+        ("sharing", Effect::Sharing(shared())),
         ("lease.started", lease(LeaseEvent::Started(terms(Some(64))))),
         ("lease.renewed", lease(LeaseEvent::Renewed(terms(None)))),
     ];

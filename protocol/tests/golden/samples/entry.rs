@@ -7,9 +7,11 @@ use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
 use gridbay_protocol::ids::{AccountId, ClassId, EntryId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::invitation::{Grant, SignedGrant};
 use gridbay_protocol::mechanism::deadline::Shape;
+use gridbay_protocol::mechanism::reservation::Channels;
+use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::offer::{DeadlineTerms, OfferTerms, PoolTerms, Primary, Reclaim};
 use gridbay_protocol::order::{
-    Bid, Buy, Commit, ContractEntry, ContractTerms, JobTerms, Open, Step,
+    Bid, Buy, Claim, Commit, ContractEntry, ContractTerms, Group, JobTerms, Open, Reservation, Step,
 };
 use gridbay_protocol::receipt::{Receipt, SignedReceipt};
 use gridbay_protocol::units::{Credits, Price};
@@ -105,6 +107,23 @@ pub(crate) fn bid() -> Bid {
         work: Hash32([0xee; 32]),
     }
 }
+/// A reservation of two groups with a channel.
+pub(crate) fn reservation() -> Reservation {
+    let group = |units, offers: &[u8]| Group {
+        units,
+        offers: offers.iter().map(|&n| OfferId([n; 32])).collect(),
+    };
+    Reservation {
+        class: ClassId([0xc1; 32]),
+        groups: vec![group(2, &[1, 2]), group(3, &[])],
+        slots: 32,
+        earliest: 1_500,
+        latest: 1_540,
+        value: micros(1_000_000),
+        channels: Some(Channels { low: 1, high: 11 }),
+        work: Hash32([0xec; 32]),
+    }
+}
 /// A buy from two named offers.
 pub(crate) fn buy() -> Buy {
     Buy {
@@ -158,6 +177,20 @@ fn contracts() -> [(&'static str, EntryBody); 6] {
     ]
     .map(|(name, entry)| (name, EntryBody::Contract(entry)))
 }
+/// A claim on a pool of processors and memory.
+pub(crate) fn claim() -> Claim {
+    Claim {
+        offer: OfferId([3; 32]),
+        rate: micros(12_345),
+        utility: Utility::Log,
+        weights: vec![2, 1],
+        tasks: 100,
+        slots: 1_800,
+        budget: micros(1_000_000_000),
+        stands_until: 12_000,
+        work: Hash32([0xec; 32]),
+    }
+}
 
 /// Receipts of the first two sample validators for one entry.
 pub(crate) fn receipts(entry: EntryId) -> Vec<SignedReceipt> {
@@ -194,6 +227,24 @@ fn deadlines() -> [(&'static str, EntryBody); 3] {
     .map(|(name, shape)| (name, EntryBody::Deadline(deadline::order(shape))))
 }
 
+fn buys() -> [(&'static str, EntryBody); 2] {
+    let anywhere = Buy {
+        offers: vec![],
+        ..buy()
+    };
+    [("buy.anywhere", anywhere), ("buy.named", buy())]
+        .map(|(name, buy)| (name, EntryBody::Buy(buy)))
+}
+
+fn claims() -> [(&'static str, EntryBody); 2] {
+    let linear = Claim {
+        utility: Utility::Linear,
+        ..claim()
+    };
+    [("share.log", claim()), ("share.linear", linear)]
+        .map(|(name, claim)| (name, EntryBody::Share(claim)))
+}
+
 /// All samples by name; names begin with the name of the kind.
 pub(crate) fn all() -> Vec<(&'static str, SignedEntry)> {
     let open_direct = EntryBody::OpenAccount {
@@ -218,8 +269,12 @@ pub(crate) fn all() -> Vec<(&'static str, SignedEntry)> {
     };
     let open = Open {
         commit: EntryId([0xe1; 32]),
-        bid: bid(),
+        wish: bid().into(),
         salt: [0x5a; 32],
+    };
+    let open_reservation = Open {
+        wish: reservation().into(),
+        ..open.clone()
     };
     let mut appeal = Appeal {
         key: key(SIGNER).public(),
@@ -230,10 +285,6 @@ pub(crate) fn all() -> Vec<(&'static str, SignedEntry)> {
     appeal.receipts = receipts(appeal.opening(&NETWORK, &ACCOUNT));
     let (lease, order) = (LeaseId([0x1e; 32]), OrderId([0x0d; 32]));
     let tip = Hash32([0xbe; 32]);
-    let anywhere = Buy {
-        offers: vec![],
-        ..buy()
-    };
     let bodies = [
         ("set_keys", EntryBody::SetKeys { keys: keys() }),
         ("open_account.direct", open_direct),
@@ -246,15 +297,16 @@ pub(crate) fn all() -> Vec<(&'static str, SignedEntry)> {
         ("cancel", EntryBody::Cancel { order }),
         ("commit", EntryBody::Commit(commit)),
         ("open", EntryBody::Open(open)),
-        ("buy.anywhere", EntryBody::Buy(anywhere)),
-        ("buy.named", EntryBody::Buy(buy())),
+        ("open.reservation", EntryBody::Open(open_reservation)),
         ("appeal", EntryBody::Appeal(Box::new(appeal))),
     ];
     bodies
         .into_iter()
+        .chain(buys())
         .chain(offers())
         .chain(deadlines())
         .chain(contracts())
+        .chain(claims())
         .map(|(name, body)| {
             let by_token = name == "open_account.granted";
             (name, signed(body, if by_token { TOKEN } else { SIGNER }))

@@ -185,6 +185,10 @@ fn is_meant(posting: &Posting) -> bool {
             matches!((posting.from, posting.to), (Account(_), Escrow(_)))
         }
         Reason::Compensation => matches!((posting.from, posting.to), (Escrow(_), Account(_))),
+        // To the sellers, or to the bank where revenue is shared by all.
+        Reason::Cancellation => {
+            matches!((posting.from, posting.to), (Escrow(_), Account(_) | Bank))
+        }
         Reason::Release => {
             matches!(
                 (posting.from, posting.to),

@@ -46,6 +46,7 @@ impl ExactlyOnce {
             Effect::Order { order, .. } => self.ended.insert(*order),
             Effect::Buy(buy) => self.bought.insert(buy.order),
             Effect::Clearing(record) => self.clearings.insert(record.id),
+            Effect::Sharing(record) => self.clearings.insert(record.id()),
             Effect::Posting(posting) => match posting.to {
                 Purse::Escrow(order) => !self.ended.contains(&order),
                 _ => true,

@@ -5,14 +5,17 @@
 //!    left of the copy is what the clearing had to cover: no bid left out, none invented, none changed, every unit
 //!    for sale and no other.
 //! 3. The outcome is computed anew by [`super::naive`].
-//! 4. A round that closes with bids and units for sale in a class has a clearing of it; other blocks have none.
+//!    Sharings of pools are treated likewise (`pools`).
+//! 4. What was reserved at a boundary is counted by [`super::ahead`].
+//! 5. A round that closes with bids and units for sale in a class has a clearing of it; other blocks have none.
 
-use super::{Check, Fact, Sight, naive};
+use super::{Check, Fact, Sight, ahead, naive, pools};
 use crate::world::World;
 use gridbay_ledger::State;
 use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::clearing::{ClearingBid, ClearingKind, ClearingOffer, ClearingRecord};
 use gridbay_protocol::effect::Effect;
+use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, Share};
 use gridbay_protocol::order::Step;
@@ -50,6 +53,7 @@ struct Market {
     bids: BTreeMap<OrderId, Bid>,
     leases: BTreeMap<LeaseId, Lease>,
     offers: BTreeMap<OfferId, Offer>,
+    pools: pools::Pools,
     /// Offers of leases that ended undelivered in this block: perhaps not for sale any more.
     doubtful: BTreeSet<OfferId>,
 }
@@ -92,10 +96,12 @@ impl Market {
             bids: state.orders().filter_map(bid).collect(),
             leases: state.leases().map(lease).collect(),
             offers: state.offers().map(offer).collect(),
+            pools: pools::Pools::of(state),
             doubtful: BTreeSet::new(),
         }
     }
     fn apply(&mut self, effect: &Effect) {
+        self.pools.apply(effect);
         match effect {
             Effect::Order { order, .. } => {
                 self.bids.remove(order);
@@ -106,7 +112,11 @@ impl Market {
                     shares: terms.shares.clone(),
                     firm: terms.firm_through.is_some(),
                 };
-                self.leases.insert(terms.lease, lease);
+                let before = self.leases.insert(terms.lease, lease);
+                // A reservation goes on without units that were not delivered.
+                let before = before.filter(|l| l.firm).into_iter().flat_map(|l| l.shares);
+                let gone = before.filter(|b| terms.shares.iter().all(|s| s.offer != b.offer));
+                self.doubtful.extend(gone.map(|share| share.offer));
             }
             Effect::Lease(LeaseEvent::Ended { lease, end, .. }) => {
                 let gone = self.leases.remove(lease);
@@ -234,7 +244,8 @@ pub(crate) struct Clearing {
 }
 
 impl Clearing {
-    fn block(&mut self, fact: &Fact, calendar: &Calendar) -> Result<(), String> {
+    fn block(&mut self, fact: &Fact, policy: &Policy) -> Result<(), String> {
+        let calendar = &policy.calendar;
         let before = self.before.take();
         let mut market = before.filter(|m| m.height + 1 == fact.height);
         let closes = fact
@@ -242,6 +253,14 @@ impl Clearing {
             .is_multiple_of(u64::from(calendar.round_heights));
         let mut cleared = BTreeSet::new();
         for effect in &fact.effects {
+            if let Effect::Reservation(record) = effect {
+                let slot = calendar.slot_heights();
+                let timely = record.height == fact.height && fact.height.is_multiple_of(slot);
+                if !timely || record.slot != fact.height / slot {
+                    return Err(format!("no time for reservations: {record:?}"));
+                }
+                ahead::check(record, &policy.reservation)?;
+            }
             if let Effect::Clearing(record) = effect {
                 if !closes || record.height != fact.height || !cleared.insert(record.class) {
                     return Err(format!("no time for a clearing: {record:?}"));
@@ -249,6 +268,13 @@ impl Clearing {
                 recompute(record)?;
                 if let Some(market) = &market {
                     market.compare(record, calendar)?;
+                }
+            }
+            if let Effect::Sharing(record) = effect {
+                pools::recompute(record, fact.height, calendar)?;
+                if let Some(market) = &market {
+                    let firm = |offer: &OfferId| market.held(offer, true);
+                    market.pools.compare(record, firm)?;
                 }
             }
             if let Some(market) = &mut market {
@@ -263,7 +289,7 @@ impl Clearing {
 }
 
 impl Market {
-    /// Step 4, where buys behind the clearings cannot have changed what there was to clear.
+    /// Step 5, where buys behind the clearings cannot have changed what there was to clear.
     fn complete(
         &self,
         fact: &Fact,
@@ -291,8 +317,9 @@ impl Check for Clearing {
         let Sight::Block(fact) = sight else {
             return Ok(());
         };
-        let calendar = world.genesis.policy.calendar;
-        let verdict = self.block(fact, &calendar);
+        let policy = &world.genesis.policy;
+        let calendar = policy.calendar;
+        let verdict = self.block(fact, policy);
         let state = world.core(fact.node).map(gridbay_core::Core::state);
         let state = state.filter(|s| s.height() == fact.height);
         // Only the block that closes a round is looked at.
@@ -404,7 +431,7 @@ mod tests {
         assert_eq!(market.complete(&fact, &CALENDAR, &[CLASS].into()), Ok(()));
         fact.height = 9;
         fact.effects = vec![Effect::Clearing(record())];
-        let none = Clearing::default().block(&fact, &CALENDAR);
+        let none = Clearing::default().block(&fact, &Policy::local());
         assert!(none.is_err(), "not at the close of a round");
     }
 }

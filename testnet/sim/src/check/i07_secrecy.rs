@@ -37,7 +37,7 @@ pub(crate) struct Secrecy {
 impl Secrecy {
     fn saved(&mut self, owner: usize, network: &NetworkId, account: &AccountId, record: &Record) {
         let (key, attempt) = (record.order.key, record.attempt);
-        let Some(bid) = record.bid.as_ref().filter(|_| attempt > 0) else {
+        let Some(wish) = record.wish.as_ref().filter(|_| attempt > 0) else {
             return;
         };
         if self.known.insert((owner, key), attempt) == Some(attempt) {
@@ -47,7 +47,7 @@ impl Secrecy {
         let secret = Secret {
             owner,
             salt,
-            seal: bid.seal(network, account, &salt),
+            seal: wish.seal(network, account, &salt),
             opens: None,
         };
         self.secrets.insert((owner, key, attempt), secret);

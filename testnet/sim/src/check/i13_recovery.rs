@@ -57,7 +57,7 @@ fn has_orders(world: &World, node: usize) -> Result<(), String> {
 
 /// What of a record must survive: all but the runs under way, which are asked for anew.
 fn remembers(saved: &Record, has: &Record) -> Result<(), &'static str> {
-    if (saved.attempt, &saved.bid) != (has.attempt, &has.bid) {
+    if (saved.attempt, &saved.wish) != (has.attempt, &has.wish) {
         return Err("another attempt");
     }
     if saved.order != has.order || saved.finish != has.finish || saved.paid != has.paid {

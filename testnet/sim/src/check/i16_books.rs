@@ -3,6 +3,7 @@
 //! 1. Every record of a clearing says so, and no winner has less than his least or more than his asked-for units.
 //! 2. A winner is charged what the record says, right behind it; nobody else of its class is charged by it. A buy
 //!    costs the greater of the buy prices of its units and the value it displaces.
+//!    The same holds of a sharing and its awards; nobody pays above his rate, and no more units are held than shared.
 //! 3. At a boundary the running slot of a class is paid out: what was charged for it is what came back to buyers
 //!    and what sellers earned, to the last micro-credit.
 //! 4. Where nothing of a class was interrupted, refunded or bought in a slot, every seller earns exactly
@@ -14,10 +15,12 @@ use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::clearing::{BuyRecord, ClearingRecord};
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
-use gridbay_protocol::ids::{AccountId, ClassId, OfferId};
+use gridbay_protocol::ids::{AccountId, ClassId, OfferId, OrderId};
 use gridbay_protocol::lease::LeaseEvent;
 use gridbay_protocol::offer::offer_id;
 use gridbay_protocol::payment::{Posting, Purse, Reason};
+use gridbay_protocol::sharing::{Sharing, SharingAward};
+use gridbay_protocol::units::Credits;
 use std::collections::BTreeMap;
 
 /// A slot of a class, until it is paid out.
@@ -96,22 +99,53 @@ fn is_priced(buy: &BuyRecord) -> Result<(), String> {
 
 /// Step 2 for a clearing: the charges that follow its record are its awards.
 fn charges(record: &ClearingRecord, behind: &[Effect]) -> Result<(), String> {
-    let class = Purse::Class(record.class);
-    let behind = behind
+    let due = record.awards.iter().map(|a| (a.order, a.pay));
+    if charged(&record.class, due, behind) {
+        return Ok(());
+    }
+    Err(format!("winners are not charged what they won: {record:?}"))
+}
+
+/// Steps 1 and 2 for a sharing.
+fn shares(record: &Sharing, behind: &[Effect]) -> Result<(), String> {
+    let units: u64 = record
+        .awards
         .iter()
-        .take_while(|e| !matches!(e, Effect::Clearing(_) | Effect::Buy(_)));
+        .map(|a| u64::from(a.portion.units))
+        .sum();
+    let within = |a: &SharingAward| {
+        let claim = record.claims.iter().find(|c| c.order == a.order);
+        claim.is_some_and(|c| a.pay <= c.rate && (1..=c.tasks).contains(&a.portion.units))
+    };
+    if units > u64::from(record.units) || !record.awards.iter().all(within) {
+        return Err(format!("more is held or paid than can be: {record:?}"));
+    }
+    let due = record.awards.iter().map(|a| (a.order, a.pay));
+    if charged(&record.class, due, behind) {
+        return Ok(());
+    }
+    Err(format!("claims are not charged their shares: {record:?}"))
+}
+
+/// Whether the charges up to the next record are those that are due.
+fn charged(
+    class: &ClassId,
+    due: impl Iterator<Item = (OrderId, Credits)>,
+    behind: &[Effect],
+) -> bool {
+    let class = Purse::Class(*class);
+    let is_record =
+        |e: &&Effect| matches!(e, Effect::Clearing(_) | Effect::Buy(_) | Effect::Sharing(_));
+    let behind = behind.iter().take_while(|e| !is_record(e));
     let charged = behind.filter_map(|effect| match effect {
         Effect::Posting(p) if p.to == class && p.reason == Reason::Charge => {
             Some((p.order, p.from, p.amount))
         }
         _ => None,
     });
-    let due = record.awards.iter().filter(|a| a.pay.micros() > 0);
-    let due = due.map(|a| (Some(a.order), Purse::Escrow(a.order), a.pay));
-    if due.eq(charged) {
-        return Ok(());
-    }
-    Err(format!("winners are not charged what they won: {record:?}"))
+    due.filter(|(_, pay)| pay.micros() > 0)
+        .map(|(order, pay)| (Some(order), Purse::Escrow(order), pay))
+        .eq(charged)
 }
 
 impl Books {
@@ -164,6 +198,7 @@ impl Books {
                     charges(record, &fact.effects[i + 1..])?;
                     self.promise(record, next)?;
                 }
+                Effect::Sharing(record) => shares(record, &fact.effects[i + 1..])?,
                 Effect::Buy(buy) => {
                     is_priced(buy)?;
                     self.slot(&buy.class, next).disturbed = true;
@@ -221,7 +256,7 @@ impl Books {
 /// Whether this begins what a boundary does for the slot that comes.
 fn is_of_the_next_slot(effect: &Effect) -> bool {
     match effect {
-        Effect::Clearing(_) | Effect::Buy(_) => true,
+        Effect::Clearing(_) | Effect::Buy(_) | Effect::Sharing(_) => true,
         Effect::Posting(posting) => matches!(posting.to, Purse::Class(_)),
         _ => false,
     }
@@ -248,8 +283,6 @@ mod tests {
     use super::super::naive::tests::{bid, offer};
     use super::*;
     use gridbay_protocol::clearing::{ClearingKind, clearing_id};
-    use gridbay_protocol::ids::OrderId;
-    use gridbay_protocol::units::Credits;
 
     const CLASS: ClassId = ClassId([7; 32]);
 

@@ -2,6 +2,7 @@
 //!
 //! A checker is a file and a line in [`all`].
 
+mod ahead;
 mod fact;
 mod i01_conservation;
 mod i02_agreement;
@@ -20,6 +21,7 @@ mod i14_determinism;
 mod i16_books;
 mod i16_plans;
 mod naive;
+mod pools;
 
 pub use fact::Fact;
 pub use i14_determinism::same;

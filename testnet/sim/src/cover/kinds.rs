@@ -34,15 +34,16 @@ variants!(REFUSALS, refusal_name, Refusal:
     Expired, Window, Used, NoAccount, Role, KeyTaken, Funds, Overflow, TokenUsed, Grant, AccountQuota,
     NotMember, NoValidator, NoClass, NoOffer, OfferClass, OfferQuota, ClassUnits, NoOrder, OrderQuota,
     Contract, AllOrNoneQuota, SealedAlready, OpeningTime, NotSealed, Seal, Budget, Standing, Sealed, Exiting,
-    Closing, NoLease, NothingToDeliver, FirmSlots, NothingToAppeal, OpeningLapsed, OpeningUnfunded,
-    ReceiptLate, Receipts, ReceiptPower, BlockFull, NotPlanned, TooMuchWork, BelowReserve, JobQuota,
+    Closing, NoLease, NothingToDeliver, FirmSlots, Reservation, NothingToAppeal, OpeningLapsed, OpeningUnfunded,
+    ReceiptLate, Receipts, ReceiptPower, BlockFull, NoPool, PoolWeights, PoolFull, PoolTwice, NotPlanned, TooMuchWork, BelowReserve, JobQuota,
 );
 variants!(ENTRIES, entry_name, EntryBody:
     SetKeys, OpenAccount, RegisterBeacon, Transfer, SetOffer, WithdrawOffer, Deliver, Fail, Cancel,
-    Commit, Open, Appeal, Buy, Deadline, Contract,
+    Commit, Open, Appeal, Buy, Deadline, Contract, Share,
 );
 variants!(REASONS, reason_name, Reason:
-    Arrears, Bond, Charge, Compensation, Damages, Deposit, Earning, Endowment, Forfeit, Lock, Profit, Refund, Release, Relief, Revenue, Tax, Transfer,
+    Arrears, Bond, Cancellation, Charge, Compensation, Damages, Deposit, Earning, Endowment, Forfeit, Lock,
+    Profit, Refund, Release, Relief, Revenue, Tax, Transfer,
 );
 variants!(ORDER_ENDS, order_end_name, OrderEnd:
     NotOpened, Waived, Excused, Unfunded, Cancelled, TimedOut, Served, NoUnits, TooDear,
@@ -50,10 +51,18 @@ variants!(ORDER_ENDS, order_end_name, OrderEnd:
 );
 variants!(LEASE_EVENTS, lease_event_name, LeaseEvent: Started, Renewed, Ended);
 variants!(LEASE_ENDS, lease_end_name, LeaseEnd:
-    Exit, Expired, Outbid, Preempted, Unfunded, Undelivered, Paused,
+    Exit, Expired, Outbid, Preempted, Unfunded, Undelivered, Paused, Unserved,
 );
 variants!(CLEARING_KINDS, clearing_kind_name, ClearingKind: Boundary, Free);
-const MARKET: &[&str] = &["ContestedClearing", "Purchase", "Preemption", "Planning"];
+const MARKET: &[&str] = &[
+    "ContestedClearing",
+    "Purchase",
+    "Preemption",
+    "Planning",
+    "Booking",
+    "Passover",
+    "ContestedPool",
+];
 
 /// The types that a batch covers, each with all of its variants.
 pub const KINDS: &[(&str, &[&str])] = &[

@@ -104,7 +104,7 @@ impl LateOpener {
         }))?;
         let open = Open {
             commit: commit.id(),
-            bid,
+            wish: bid.into(),
             salt,
         };
         let open = puppet.entry(EntryBody::Open(open))?;

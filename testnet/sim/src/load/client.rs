@@ -75,7 +75,7 @@ impl Opening {
         }
         Open {
             commit: self.commit,
-            bid: self.bid.clone(),
+            wish: self.bid.clone().into(),
             salt,
         }
     }

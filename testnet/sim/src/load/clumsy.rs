@@ -7,6 +7,7 @@ use super::buyer::micros;
 use super::desk::{Desk, Key};
 use super::owner::key_list;
 use super::seller::{self, HOARD};
+use super::share;
 use crate::found::{credits, node_key};
 use crate::world::World;
 use gridbay_ledger::{Order, Stage};
@@ -15,9 +16,9 @@ use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId, OrderId};
 use gridbay_protocol::invitation::{Grant, SignedGrant};
 use gridbay_protocol::limits;
-use gridbay_protocol::offer::OfferTerms;
+use gridbay_protocol::offer::{OfferTerms, Primary, Reclaim};
 use gridbay_protocol::order::{Buy, Commit};
-use gridbay_protocol::units::Credits;
+use gridbay_protocol::units::{Credits, Price};
 
 type Blunder = fn(&mut Desk<'_>) -> Option<SignedEntry>;
 
@@ -53,6 +54,10 @@ const BLUNDERS: &[Blunder] = &[
     nothing_to_fail,
     firm_slots,
     nothing_to_appeal,
+    unbookable,
+    share::no_pool,
+    share::wrong_weights,
+    share::claimed_twice,
 ];
 
 impl World {
@@ -97,7 +102,7 @@ impl Desk<'_> {
         let (to, _) = self.owner()?;
         (from != to).then_some((from, key, to))
     }
-    fn by_owner(&mut self, body: EntryBody) -> Option<SignedEntry> {
+    pub(super) fn by_owner(&mut self, body: EntryBody) -> Option<SignedEntry> {
         let (account, key) = self.owner()?;
         Some(self.sign(account, &key, body))
     }
@@ -377,6 +382,19 @@ fn bought(desk: &mut Desk<'_>) -> Option<(LeaseId, AccountId, Key)> {
 fn firm_slots(desk: &mut Desk<'_>) -> Option<SignedEntry> {
     let slots = desk.state.policy().max_firm_slots + 1;
     desk.purchase_of(slots, micros(1))
+}
+
+/// Units under reservation for more than the posted price.
+fn unbookable(desk: &mut Desk<'_>) -> Option<SignedEntry> {
+    let class = desk.state.class(&desk.classes[0])?;
+    let terms = OfferTerms {
+        reserve: Price(class.reference_price.0 + 1),
+        buy_price: None,
+        reclaim: Reclaim::None,
+        mechanism: Primary::Reservation,
+        ..seller::hoarded(desk.classes[0], desk.patron, HOARD)
+    };
+    desk.by_owner(EntryBody::SetOffer(OfferTerms { units: 1, ..terms }))
 }
 
 fn nothing_to_appeal(desk: &mut Desk<'_>) -> Option<SignedEntry> {

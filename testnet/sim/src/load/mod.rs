@@ -17,7 +17,9 @@ mod errand;
 mod guest;
 mod owner;
 mod promise;
+mod reserver;
 mod seller;
+mod share;
 
 use crate::plan::Plan;
 use crate::rng::Rng;
@@ -98,21 +100,25 @@ impl World {
         match self.load.rng.below(100) {
             _ if self.load.deeds <= FIRST_OFFERS => self.set_offer(node),
             _ if self.load.deeds == FIRST_OFFERS + 1 => self.invite(),
+            _ if self.load.deeds == FIRST_OFFERS + 2 => self.set_pool(node),
             0..=8 => self.set_offer(node),
             9..=10 => self.withdraw_offer(node),
             11..=12 => self.give_up(),
-            13..=42 => self.bid(node),
-            43..=51 => self.buy(node),
-            52 => self.plan_offer(node),
-            53..=56 => self.deadline(node),
-            57..=61 => self.cancel(),
+            13..=30 => self.bid(node),
+            31..=34 => self.reserve(node),
+            35 => self.plan_offer(node),
+            36..=39 => self.deadline(node),
+            40..=49 => self.buy(node),
+            50..=56 => self.cancel(),
+            57..=61 => self.claim(node),
             62..=64 => self.transfer(node),
             65 => self.drain(node),
             66..=67 => self.change_keys(node),
             68..=69 => self.invite(),
             70 => self.make_noise(),
             71..=79 => self.client_acts(),
-            80..=82 => self.ask_in_vain(),
+            80 => self.set_pool(node),
+            81..=83 => self.ask_in_vain(),
             _ => self.blunder(),
         }
     }

@@ -31,6 +31,11 @@ pub(super) fn hoarded(class: ClassId, node: usize, label: u32) -> OfferTerms {
     }
 }
 
+/// Whether an offer is sold ahead of time first.
+pub(super) fn is_ahead(terms: &OfferTerms) -> bool {
+    terms.mechanism == Primary::Reservation
+}
+
 impl World {
     /// Some units at node `node`; mostly few, so that buyers compete.
     pub(super) fn terms(&mut self, node: usize, label: u32) -> OfferTerms {
@@ -42,6 +47,10 @@ impl World {
             0 => Reclaim::Notice(1),
             _ => Reclaim::None,
         };
+        let ahead = rng.chance(250_000);
+        if ahead {
+            return self.terms_ahead(node, label);
+        }
         OfferTerms {
             label,
             // An offer keeps its class, so each label has one.
@@ -51,6 +60,21 @@ impl World {
             buy_price: Some(buy_price).filter(|_| !rng.chance(150_000)),
             reclaim,
             mechanism: Primary::Ausubel,
+            node: node_key(node),
+        }
+    }
+    /// Units under reservation, sometimes at more than the posted price.
+    fn terms_ahead(&mut self, node: usize, label: u32) -> OfferTerms {
+        let classes = self.classes();
+        let rng = &mut self.load.rng;
+        OfferTerms {
+            label,
+            class: classes[usize::from(label == 1)],
+            units: rng.range(1, 4) as u32,
+            reserve: Price(rng.range(0, 110)),
+            buy_price: None,
+            reclaim: Reclaim::None,
+            mechanism: Primary::Reservation,
             node: node_key(node),
         }
     }

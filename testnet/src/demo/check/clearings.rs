@@ -19,6 +19,8 @@ pub(super) fn judge(evidence: &Evidence) -> Verdict {
                 buy(record).map_err(|wrong| format!("buy {id}: {wrong}"))?;
                 buys += 1;
             }
+            // Judged by itself.
+            AuctionRecord::Sharing(_) => {}
         }
     }
     if clearings == 0 || buys == 0 {

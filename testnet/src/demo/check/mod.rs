@@ -13,6 +13,7 @@ mod money;
 mod outputs;
 mod preemption;
 mod recovery;
+mod sharings;
 mod statements;
 
 #[cfg(test)]
@@ -61,6 +62,7 @@ const CHECKS: &[(&str, Judge)] = &[
     ("equal blocks and state roots on all nodes", blocks::judge),
     ("money is conserved", money::judge),
     ("paid = earned, nobody above his bid", clearings::judge),
+    ("the pool was shared", sharings::judge),
     ("auction verify", auctions::judge),
     ("ledger verify", ledgers::judge),
     ("the killed validator caught up", recovery::judge),

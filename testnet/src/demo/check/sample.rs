@@ -2,7 +2,7 @@
 
 use crate::demo::evidence::{Account, Auction, Chain, Evidence, Verified};
 use crate::demo::order::{Order, Wish};
-use crate::demo::scene::Crash;
+use crate::demo::scene::{CLAIMS, Crash};
 use crate::demo::work::{Output, Work};
 use gridbay_node::api::types::{
     AuctionRecord, How, JobId, JobReason, JobRecord, JobState, Movement, RankExit, Signed, Why,
@@ -16,8 +16,11 @@ use gridbay_protocol::ids::{
 };
 use gridbay_protocol::job::JobExit;
 use gridbay_protocol::mechanism::deadline::Shape;
+use gridbay_protocol::mechanism::share::Utility;
+use gridbay_protocol::offer::PoolTerms;
 use gridbay_protocol::order::Step;
 use gridbay_protocol::payment::Reason;
+use gridbay_protocol::sharing::{Sharing, SharingClaim};
 use gridbay_protocol::units::{Credits, Price};
 use std::time::Duration;
 
@@ -39,11 +42,12 @@ pub(crate) fn good() -> Evidence {
     orders[1].record.preemptions = 1;
     orders.push(vain(3));
     orders.push(patient(7));
+    orders.extend([done(CLAIMS[0], 10), done(CLAIMS[1], 11)]);
     Evidence {
         orders,
         accounts: accounts(),
         minted: 2_000,
-        auctions: vec![clearing(), buy()],
+        auctions: vec![clearing(), buy(), sharing()],
         chains: vec![chain("v1"), chain("v2")],
         crash: Crash {
             node: "v2".into(),
@@ -112,6 +116,7 @@ fn done(name: &'static str, n: u8) -> Order {
         paid: micros(10),
         price: None,
         preemptions: 0,
+        share: None,
     };
     Order {
         seen: vec![(JobState::Done, None)],
@@ -274,6 +279,39 @@ fn buy() -> Auction {
         id: record.order.to_hex(),
         class: "small".into(),
         record: AuctionRecord::Buy(record),
+    }
+}
+
+/// Two claims on a pool of two nodes: one each.
+fn sharing() -> Auction {
+    let claim = |n| SharingClaim {
+        order: id(n),
+        sponsor: AccountId([n; 32]),
+        rate: micros(1_000),
+        utility: Utility::Log,
+        weights: vec![1, 1],
+        tasks: 6,
+    };
+    let mut record = Sharing {
+        offer: OfferId([3; 32]),
+        class: ClassId([1; 32]),
+        height: 8,
+        slot: 1,
+        units: 2,
+        reserve: Price(100),
+        terms: PoolTerms {
+            cap_ppm: 1_000_000,
+            sixteenths: 8,
+        },
+        draw: Hash32([5; 32]),
+        claims: vec![claim(10), claim(11)],
+        awards: vec![],
+    };
+    record.awards = record.divide();
+    Auction {
+        id: record.id().to_hex(),
+        class: "small".into(),
+        record: AuctionRecord::Sharing(record),
     }
 }
 

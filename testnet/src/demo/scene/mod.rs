@@ -6,8 +6,10 @@ mod crash;
 mod deadline;
 mod long;
 mod settle;
+mod share;
 
 pub(crate) use crash::Crash;
+pub(crate) use share::CLAIMS;
 
 use super::stage::Stage;
 
@@ -18,6 +20,7 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<Crash> {
     buy::play(stage).await?;
     deadline::play(stage).await?;
     let crash = crash::play(stage).await?;
+    share::play(stage).await?;
     settle::play(stage).await?;
     Ok(crash)
 }

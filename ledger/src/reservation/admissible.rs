@@ -1,0 +1,189 @@
+//! What can be reserved at all. The same check serves the wallet, admission and the block.
+//!
+//! 1. Its last start is neither past nor beyond the starts for sale.
+//! 2. It is no longer than the slots for sale.
+//! 3. It is worth the posted price for every node-slot.
+//! 4. The offers it names exist, are of its class and sell under reservation.
+
+use crate::offer::{Offer, Pending};
+use crate::state::State;
+use crate::work::Work;
+use gridbay_protocol::class::Class;
+use gridbay_protocol::ids::OfferId;
+use gridbay_protocol::mechanism::reservation::window::WindowPolicy;
+use gridbay_protocol::offer::{OfferTerms, Primary};
+use gridbay_protocol::order::Reservation;
+use gridbay_protocol::units::{Credits, Price};
+
+/// Why something cannot be reserved, or not be sold under reservation.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unbookable {
+    /// Its last start has passed.
+    #[error("last start in slot {latest}, the next slot is {next}")]
+    Past {
+        /// Last slot it may start in.
+        latest: u64,
+        /// Next slot.
+        next: u64,
+    },
+    /// Its last start is not for sale yet.
+    #[error("last start in slot {latest}, starts are sold up to slot {limit}")]
+    Beyond {
+        /// Last slot it may start in.
+        latest: u64,
+        /// Last start for sale.
+        limit: u64,
+    },
+    /// Longer than what is sold ahead.
+    #[error("{slots} slots, {limit} are sold ahead")]
+    TooLong {
+        /// Its length.
+        slots: u32,
+        /// Slots for sale.
+        limit: u32,
+    },
+    /// Worth less than the posted price of its node-slots.
+    #[error("worth {value}, the posted price of its node-slots is {least}")]
+    BelowPosted {
+        /// Its value.
+        value: Credits,
+        /// The least.
+        least: Credits,
+    },
+    /// It names an offer that is not there, or of another class.
+    #[error("offer {0} is not one of this class")]
+    UnknownOffer(OfferId),
+    /// It names an offer that sells under another mechanism.
+    #[error("offer {0} does not sell under reservation")]
+    OtherMechanism(OfferId),
+    /// A seller asks more than buyers are asked.
+    #[error("reserve {reserve} per unit-slot, above the posted price {posted}")]
+    ReserveAbovePosted {
+        /// The seller's reserve.
+        reserve: u64,
+        /// The posted price of the class.
+        posted: u64,
+    },
+}
+
+impl Unbookable {
+    /// See [`crate::Refusal::may_pass_later`].
+    pub(crate) fn may_pass_later(&self) -> bool {
+        match self {
+            Unbookable::Beyond { .. }
+            | Unbookable::UnknownOffer(_)
+            | Unbookable::OtherMechanism(_) => true,
+            Unbookable::Past { .. }
+            | Unbookable::TooLong { .. }
+            | Unbookable::BelowPosted { .. }
+            | Unbookable::ReserveAbovePosted { .. } => false,
+        }
+    }
+    /// What the user can do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Unbookable::Past { .. } => "choose a later last start",
+            Unbookable::Beyond { .. } => "choose an earlier last start, or ask again later",
+            Unbookable::TooLong { .. } => "reserve fewer slots",
+            Unbookable::BelowPosted { .. } => "bid at least the posted price",
+            Unbookable::UnknownOffer(_) => "list the offers of the class",
+            Unbookable::OtherMechanism(_) => "name offers that sell under reservation, or none",
+            Unbookable::ReserveAbovePosted { .. } => "lower the reserve to the posted price",
+        }
+    }
+}
+
+/// What a reservation is judged by.
+struct Rules<'r, F> {
+    posted: Price,
+    policy: &'r WindowPolicy,
+    /// First slot that can still be sold.
+    next: u64,
+    offer: F,
+}
+
+impl<'r, F: Fn(&OfferId) -> Option<&'r Offer>> Rules<'r, F> {
+    fn check(&self, wish: &Reservation) -> Result<(), Unbookable> {
+        let (latest, next) = (wish.latest, self.next);
+        if latest < next {
+            return Err(Unbookable::Past { latest, next });
+        }
+        let limit = next.saturating_add(u64::from(self.policy.starts) - 1);
+        if latest > limit {
+            return Err(Unbookable::Beyond { latest, limit });
+        }
+        if wish.slots > self.policy.slots {
+            return Err(Unbookable::TooLong {
+                slots: wish.slots,
+                limit: self.policy.slots,
+            });
+        }
+        let least = wish.least(self.posted).unwrap_or(Credits::MAX);
+        if wish.value < least {
+            return Err(Unbookable::BelowPosted {
+                value: wish.value,
+                least,
+            });
+        }
+        for id in wish.groups.iter().flat_map(|g| &g.offers) {
+            let offer = (self.offer)(id).filter(|o| o.terms.class == wish.class);
+            let offer = offer.ok_or(Unbookable::UnknownOffer(*id))?;
+            if offer.terms.mechanism != Primary::Reservation {
+                return Err(Unbookable::OtherMechanism(*id));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether an opening of this block may stand. The class was checked.
+pub(crate) fn check(work: &Work<'_>, class: &Class, wish: &Reservation) -> Result<(), Unbookable> {
+    let rules = Rules {
+        posted: class.reference_price,
+        policy: &work.constitution.policy.reservation,
+        next: work.calendar().slot(work.height()) + 1,
+        offer: |id: &OfferId| work.tables.offers.get(id),
+    };
+    rules.check(wish)
+}
+
+/// Whether a seller may sell these units under reservation.
+pub(crate) fn check_terms(class: &Class, terms: &OfferTerms) -> Result<(), Unbookable> {
+    let posted = class.reference_price;
+    if terms.mechanism == Primary::Reservation && terms.reserve > posted {
+        return Err(Unbookable::ReserveAbovePosted {
+            reserve: terms.reserve.0,
+            posted: posted.0,
+        });
+    }
+    Ok(())
+}
+
+/// Units of an offer that may come to be sold under reservation.
+pub(crate) fn reservable(offer: &Offer) -> u32 {
+    let pending = match &offer.pending {
+        Some(Pending::Set(terms)) => terms.mechanism == Primary::Reservation,
+        Some(Pending::Withdraw) | None => false,
+    };
+    match pending || offer.terms.mechanism == Primary::Reservation {
+        true => offer.most_units(),
+        false => 0,
+    }
+}
+
+impl State {
+    /// Whether a reservation would be admitted if it were opened at `height`; an unknown class sells nothing.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn bookable(&self, wish: &Reservation, height: u64) -> Result<(), Unbookable> {
+        let class = self.class(&wish.class);
+        let rules = Rules {
+            posted: class.map_or(Price::MAX, |c| c.reference_price),
+            policy: &self.policy().reservation,
+            next: self.calendar().slot(height) + 1,
+            offer: |id: &OfferId| self.offer(id),
+        };
+        rules.check(wish)
+    }
+}

@@ -1,0 +1,28 @@
+//! Who signs a buyer's entries.
+
+use gridbay_ledger::State;
+use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
+use gridbay_protocol::ids::AccountId;
+use gridbay_protocol::keys::SecretKey;
+
+/// Who signs.
+pub struct Signer<'a> {
+    /// The account.
+    pub account: AccountId,
+    /// Its key.
+    pub key: &'a SecretKey,
+}
+
+impl Signer<'_> {
+    /// Signs an entry of the account.
+    pub fn sign(&self, state: &State, body: EntryBody, valid_until: u64) -> SignedEntry {
+        let entry = Entry {
+            network: state.network(),
+            account: self.account,
+            key: self.key.public(),
+            valid_until,
+            body,
+        };
+        SignedEntry::new(entry, self.key)
+    }
+}

@@ -1,0 +1,176 @@
+//! The terms of an order in its user's words.
+
+use super::super::contract;
+use super::super::plan::reserve::bid_per_node;
+use super::super::price::limit_hourly;
+use super::super::share::hourly;
+use crate::api::types::{Ahead, Claim, How, NodeGroup, Start};
+use gridbay_core::buyer::{NewOrder, ReserveTerms, Terms};
+use gridbay_ledger::State;
+use gridbay_protocol::class::ClassKey;
+use gridbay_protocol::order::Step;
+use gridbay_protocol::units::{Credits, Price};
+use std::collections::BTreeMap;
+
+/// Price limit per node-hour, budget, and how the order gets its nodes.
+pub(super) fn terms(state: &State, order: &NewOrder) -> (Credits, Credits, How) {
+    let class = state.class(&order.class).map(|class| &class.key);
+    of(order, class, state.policy().slot_ms())
+}
+
+fn of(order: &NewOrder, class: Option<&ClassKey>, slot_ms: u64) -> (Credits, Credits, How) {
+    let slots = order.slots;
+    match &order.terms {
+        Terms::Sealed {
+            steps, min, budget, ..
+        } => {
+            let (price, how) = bid(steps, *min);
+            (limit_hourly(price, slot_ms), *budget, how)
+        }
+        Terms::Reserve(reserve) => {
+            let units = reserve.groups.iter().map(|g| g.units).sum();
+            let price = limit_hourly(bid_per_node(reserve.value, units, slots), slot_ms);
+            (price, reserve.value, How::Reservation(ahead(reserve)))
+        }
+        Terms::Buy { units, limit, .. } => {
+            let price = Price(limit.micros() / u64::from(*units).max(1));
+            let most = limit.checked_mul(u64::from(slots) + 1);
+            let most = most.unwrap_or(Credits::MAX);
+            (limit_hourly(price, slot_ms), most, How::Buy)
+        }
+        Terms::Share {
+            offer,
+            rate,
+            utility,
+            weights,
+            budget,
+            ..
+        } => {
+            let claim = Claim {
+                offer: Some(*offer),
+                rate: hourly(*rate, slot_ms),
+                utility: *utility,
+                weights: Some(by_resource(class, weights)),
+                program: None,
+            };
+            (claim.rate, *budget, How::Share(claim))
+        }
+        Terms::Deadline {
+            offer,
+            unit_slots,
+            soft,
+            hard,
+            pmax,
+            pmin,
+            shape,
+        } => {
+            let price = Price(pmax.micros() / (*unit_slots).max(1));
+            let how = How::Deadline {
+                soft_seconds: seconds(*soft, slot_ms),
+                hard_seconds: seconds(*hard, slot_ms),
+                pay: *pmax,
+                late_pay: *pmin,
+                shape: *shape,
+                offer: Some(offer.to_hex()),
+                seller: None,
+            };
+            (limit_hourly(price, slot_ms), *pmax, how)
+        }
+        Terms::Contract(wish) => {
+            let price = Price(wish.job.value.micros() / u64::from(slots).max(1));
+            let most = wish.terms_for(order).lock().unwrap_or(Credits::MAX);
+            (
+                limit_hourly(price, slot_ms),
+                most,
+                contract::how(wish, slot_ms),
+            )
+        }
+    }
+}
+
+fn bid(steps: &[Step], min: u32) -> (Price, How) {
+    let units: u32 = steps.iter().map(|s| s.units).sum();
+    let price = steps.iter().map(|s| s.price).max().unwrap_or_default();
+    let divisible = min < units;
+    (price, How::Ausubel { divisible })
+}
+
+fn seconds(slots: u32, slot_ms: u64) -> u32 {
+    let seconds = u64::from(slots).saturating_mul(slot_ms).div_ceil(1_000);
+    u32::try_from(seconds).unwrap_or(u32::MAX)
+}
+
+fn ahead(reserve: &ReserveTerms) -> Ahead {
+    let groups = reserve.groups.iter().map(|group| NodeGroup {
+        nodes: group.units,
+        offers: group.offers.clone(),
+    });
+    Ahead {
+        groups: groups.collect(),
+        from: Start::Slot(reserve.earliest),
+        until: Some(Start::Slot(reserve.latest)),
+        channels: reserve.channels,
+    }
+}
+
+/// The weights of a claim under the names of the resources.
+fn by_resource(class: Option<&ClassKey>, weights: &[u32]) -> BTreeMap<String, u32> {
+    let names = class.into_iter().flat_map(ClassKey::resources);
+    let names = names.map(|resource| resource.name().to_owned());
+    names.zip(weights.iter().copied()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gridbay_core::buyer::OrderKey;
+    use gridbay_protocol::ids::ClassId;
+    use gridbay_protocol::job::JobSpec;
+
+    /// Two slots of two seconds each.
+    fn shown(terms: Terms) -> (Credits, Credits, How) {
+        let order = NewOrder {
+            key: OrderKey(1),
+            entropy: [1; 32],
+            name: "x".into(),
+            accepted_ms: 0,
+            class: ClassId([1; 32]),
+            terms,
+            slots: 2,
+            tasks: 4,
+            spec: JobSpec {
+                argv: vec![],
+                env: vec![],
+                inputs: vec![],
+                outputs: vec![],
+                wall_seconds: 4,
+            },
+        };
+        of(&order, None, 2_000)
+    }
+
+    #[test]
+    fn terms_are_shown_per_node_hour() {
+        let ten: Credits = "10".parse().unwrap();
+        let budget: Credits = "3".parse().unwrap();
+        let sealed = |min| Terms::Sealed {
+            steps: vec![Step {
+                units: 4,
+                price: Price(5_555),
+            }],
+            min,
+            budget,
+            patience: 9,
+        };
+        assert_eq!(shown(sealed(4)), (ten, budget, How::BID));
+        assert!(shown(sealed(1)).2.is_divisible());
+        let limit = Credits::from_micros(4 * 5_555).unwrap();
+        let buy = Terms::Buy {
+            units: 4,
+            limit,
+            offers: vec![],
+        };
+        let most = limit.checked_mul(3).unwrap();
+        assert_eq!(shown(buy), (ten, most, How::Buy));
+    }
+}

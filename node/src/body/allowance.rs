@@ -1,0 +1,118 @@
+//! What a job may use of its unit: the class's slice, or in a pool what the claim's portion leaves each of its tasks.
+//!
+//! | | outside pools | in a pool |
+//! |---|---|---|
+//! | memory, per process | the slice's | the task's part of the portion's sixteenths; the slice's on units sold in the auction |
+//! | processor time | wall time x the slice's processors | the same |
+//! | nice level | the node's own | [`UNIT_LEVEL`] for one slice's worth, one less for each quarter more, one more for each fifth less |
+//!
+//! Disk is not bounded as a whole (files are, one by one), and accelerators are counted by units.
+
+use gridbay_core::agent::JobId;
+use gridbay_ledger::State;
+use gridbay_protocol::class::{ClassKey, Resource};
+use gridbay_protocol::ids::OfferId;
+use gridbay_protocol::offer::Primary;
+use gridbay_protocol::sharing::Portion;
+
+/// Nice levels, above the node's own, of a pool's task that weighs one slice: leaves room for heavier ones.
+const UNIT_LEVEL: u8 = 4;
+/// The highest nice level.
+const LAST_LEVEL: u8 = 19;
+/// Thousandths of a slice that one is.
+const ONE: u64 = 1_000;
+
+/// Bounds of one job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Allowance {
+    /// Processors.
+    pub vcpu: u32,
+    /// Memory in MiB.
+    pub memory_mib: u64,
+    /// Nice levels above the node's own.
+    pub nice: u8,
+}
+
+impl Allowance {
+    /// That of a run on a unit of an offer, by the ledger; `None` if the ledger does not know the offer.
+    pub(super) fn of(state: &State, job: &JobId, offer: &OfferId) -> Option<Allowance> {
+        let terms = &state.offer(offer)?.terms;
+        let class = &state.class(&terms.class)?.key;
+        let order = state.lease(&job.lease).and_then(|l| state.order(&l.order));
+        let share = order.and_then(|o| o.share());
+        Some(
+            match (share.and_then(|s| s.portion.as_ref()), terms.mechanism) {
+                (Some(portion), _) => Allowance::of_portion(class, portion),
+                (None, Primary::Share(_)) => Allowance::of_slice(class, level(ONE)),
+                (None, _) => Allowance::of_slice(class, 0),
+            },
+        )
+    }
+    fn of_slice(class: &ClassKey, nice: u8) -> Allowance {
+        Allowance {
+            vcpu: class.vcpu,
+            memory_mib: class.memory_mib,
+            nice,
+        }
+    }
+    fn of_portion(class: &ClassKey, portion: &Portion) -> Allowance {
+        Allowance {
+            vcpu: class.vcpu,
+            memory_mib: portion.per_task(class, Resource::Memory),
+            nice: level(portion.weight()),
+        }
+    }
+}
+
+/// The nice level of a task that weighs so many thousandths of a slice: the kernel's weights change by a quarter with
+/// each level.
+fn level(weight: u64) -> u8 {
+    let (mut level, mut at) = (UNIT_LEVEL, ONE);
+    while level > 0 && weight >= at * 5 / 4 {
+        at = at * 5 / 4;
+        level -= 1;
+    }
+    while level < LAST_LEVEL && weight <= at * 4 / 5 {
+        at = at * 4 / 5;
+        level += 1;
+    }
+    level
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gridbay_protocol::class::Isolation;
+
+    #[test]
+    fn levels_follow_the_weight() {
+        let levels = [5_000, 2_500, 1_600, 1_250, 1_000, 800, 640, 500, 10, 0].map(level);
+        assert_eq!(levels, [0, 0, 2, 3, 4, 5, 6, 7, 19, 19]);
+    }
+
+    #[test]
+    fn a_portion_bounds_each_of_its_tasks() {
+        let class = ClassKey {
+            vcpu: 2,
+            memory_mib: 1_024,
+            disk_mib: 0,
+            gpu: 0,
+            isolation: Isolation::Process,
+            circle: "members".into(),
+        };
+        let portion = |units, processors, part| Portion {
+            units,
+            processors,
+            parts: vec![part],
+        };
+        let bounds = |p: Portion| {
+            let allowed = Allowance::of_portion(&class, &p);
+            (allowed.memory_mib, allowed.nice)
+        };
+        // A fifth more memory than a slice for each of two tasks, a quarter more of the processors.
+        assert_eq!(bounds(portion(2, 2_500, 36)), (1_216, 3));
+        assert_eq!(bounds(portion(3, 2_500, 0)), (64, 4));
+        // Who is drawn for a third of a unit has all of it for the slot.
+        assert_eq!(bounds(portion(1, 333, 15)), (1_024, 4));
+    }
+}

@@ -1,0 +1,99 @@
+//! `gridbay auction show`: one record as a table, one function a kind.
+
+use crate::api::types::{AuctionProof, AuctionRecord};
+use crate::cli::text::{self, or_dash};
+use crate::ui::Table;
+use gridbay_protocol::clearing::{BuyRecord, ClearingRecord};
+use gridbay_protocol::sharing::Sharing;
+use gridbay_protocol::units::Price;
+
+pub(super) fn table(proof: &AuctionProof) -> String {
+    let class = &proof.class;
+    match &proof.record {
+        AuctionRecord::Clearing(record) => clearing(record, class),
+        AuctionRecord::Buy(record) => buy(record, class),
+        AuctionRecord::Sharing(record) => sharing(record, class),
+    }
+}
+
+fn clearing(record: &ClearingRecord, class: &str) -> String {
+    let mut bids = Table::new(&["ORDER", ">UNITS", ">MIN", ">VALUE/SLOT", ">WON", ">PAYS"]);
+    for bid in &record.bids {
+        let award = record.awards.iter().find(|a| a.order == bid.order);
+        let top = bid.steps.first().map_or(Price(0), |s| s.price);
+        bids.row([
+            bid.order.to_string(),
+            bid.steps
+                .iter()
+                .map(|s| u64::from(s.units))
+                .sum::<u64>()
+                .to_string(),
+            bid.min.to_string(),
+            or_dash(top.times(1)),
+            award.map_or(0, |a| a.units).to_string(),
+            or_dash(award.map(|a| a.pay)),
+        ]);
+    }
+    let mut offers = Table::new(&["OFFER", ">UNITS", ">RESERVE/SLOT", ">SOLD", ">EARNS"]);
+    for offer in &record.offers {
+        let sold = record.sold.iter().find(|s| s.offer == offer.offer);
+        offers.row([
+            offer.offer.to_string(),
+            offer.units.to_string(),
+            or_dash(offer.reserve.times(1)),
+            sold.map_or(0, |s| s.units).to_string(),
+            or_dash(sold.map(|s| s.earns)),
+        ]);
+    }
+    let (height, slot) = (record.height, record.slot);
+    format!(
+        "class {} height {height} slot {slot} heights sold {}\n\n{}\n{}",
+        class,
+        record.heights,
+        bids.render(),
+        offers.render()
+    )
+}
+
+fn buy(record: &BuyRecord, class: &str) -> String {
+    text::fields(&[
+        ("order", record.order.to_hex()),
+        ("class", class.to_owned()),
+        ("height", record.height.to_string()),
+        (
+            "units",
+            record
+                .taken
+                .iter()
+                .map(|t| u64::from(t.units))
+                .sum::<u64>()
+                .to_string(),
+        ),
+        ("price per slot", record.price.to_string()),
+        ("full slots", record.slots.to_string()),
+        ("leases displaced", record.displaced.len().to_string()),
+        ("their value per slot", record.displaced_value.to_string()),
+    ])
+}
+
+fn sharing(record: &Sharing, class: &str) -> String {
+    let mut claims = Table::new(&["ORDER", ">RATE/SLOT", ">TASKS", ">NODES", ">PAYS"]);
+    for claim in &record.claims {
+        let award = record.awards.iter().find(|a| a.order == claim.order);
+        claims.row([
+            claim.order.to_string(),
+            claim.rate.to_string(),
+            claim.tasks.to_string(),
+            award.map_or(0, |a| a.portion.units).to_string(),
+            or_dash(award.map(|a| a.pay)),
+        ]);
+    }
+    let (height, slot) = (record.height, record.slot);
+    format!(
+        "class {} height {height} slot {slot} pool {} of {} nodes\n\n{}",
+        class,
+        record.offer,
+        record.units,
+        claims.render()
+    )
+}

@@ -1,0 +1,72 @@
+//! After the crash: one seller shares a pool of small nodes among two claims. Three nodes for two equal claims: one node
+//! each, and chance decides, slot by slot, who has the third.
+
+use super::super::order::Wish;
+use super::super::stage::Stage;
+use super::super::work::Work;
+use crate::network::plan::{credits, offer};
+use gridbay_node::api::types::{Claim, How, Offer, OfferRequest};
+use gridbay_protocol::mechanism::share::Utility;
+use gridbay_protocol::offer::{PoolTerms, Primary};
+use std::time::Duration;
+
+/// The claims.
+pub(crate) const CLAIMS: [&str; 2] = ["share-one", "share-two"];
+/// Whose pool it is: a seller that no scene stops.
+const SELLER: &str = "v1";
+/// The seller's number of the pool, beside its other offers.
+const LABEL: u32 = 10;
+/// Nodes of the pool.
+const NODES: u32 = 3;
+
+pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
+    stage
+        .progress
+        .tell("a pool of three small nodes, shared by two claims of six tasks each");
+    let request = OfferRequest {
+        label: Some(LABEL),
+        mechanism: Primary::Share(PoolTerms {
+            cap_ppm: 1_000_000,
+            sixteenths: 8,
+        }),
+        ..offer("small", NODES, credits(20), None)
+    };
+    let client = stage.network.node(SELLER).client().clone();
+    let pool: Offer = client.put("/offers", &request).await?;
+    sells(stage, &pool).await?;
+    let wish = |name, buyer| Wish {
+        name,
+        buyer,
+        class: "small",
+        nodes: 6,
+        max_price: credits(60),
+        how: How::Share(Claim {
+            offer: Some(pool.offer),
+            rate: credits(60),
+            utility: Utility::Log,
+            weights: None,
+            program: None,
+        }),
+        work: Work::Hash,
+    };
+    stage
+        .send(vec![wish(CLAIMS[0], "b4"), wish(CLAIMS[1], "b5")])
+        .await
+}
+
+/// Waits until the buyers' nodes know the pool: it is for sale when the round closes.
+async fn sells(stage: &mut Stage<'_>, pool: &Offer) -> anyhow::Result<()> {
+    for buyer in ["b4", "b5"] {
+        for _ in 0..100 {
+            let client = stage.network.node(buyer).client();
+            let offers: Vec<Offer> = client.get("/offers").await?;
+            let known = |o: &Offer| o.offer == pool.offer && !o.withdrawn;
+            if offers.iter().any(known) {
+                break;
+            }
+            stage.watch(Duration::from_millis(100)).await?;
+        }
+    }
+    // Known is not yet sold: a round has to close.
+    stage.watch(Duration::from_millis(1_500)).await
+}
