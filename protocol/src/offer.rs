@@ -19,10 +19,11 @@ pub enum Reclaim {
 }
 
 /// The mechanism an offer sells under first. Idle units spill into the auction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Primary {
     /// Sealed bids, cleared by the Ausubel auction; also open to buy-it-now.
+    #[default]
     Ausubel,
     /// Node sets reserved ahead over a rolling window.
     Reservation,

@@ -7,6 +7,7 @@ use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{ClassId, Hash32, OrderId};
 use gridbay_protocol::mechanism::ausubel::Bidder;
 use gridbay_protocol::units::Price;
+use std::ops::ControlFlow;
 
 /// Clearings looked at, the newest ones.
 const CLEARINGS: usize = 16;
@@ -68,9 +69,12 @@ pub(super) fn odds(records: &[ClearingRecord], nodes: u32, min: u32, slot_height
 }
 
 impl NodeBackend {
-    /// The newest clearings of a class.
-    pub(super) async fn last_clearings(&self, class: ClassId) -> Answer<Vec<ClearingRecord>> {
-        let (mut found, mut bids) = (Vec::new(), 0);
+    /// Shows the clearings of a class, newest first, until `look` breaks or [`PAGES`] are read; what it broke with.
+    pub(super) async fn look_back<B>(
+        &self,
+        class: ClassId,
+        mut look: impl FnMut(ClearingRecord) -> ControlFlow<B>,
+    ) -> Answer<Option<B>> {
         let mut before = (u64::MAX, 0);
         for _ in 0..PAGES {
             let page = self.query(move |core| core.host().auctions(before, PAGE));
@@ -80,19 +84,29 @@ impl NodeBackend {
             };
             before = oldest;
             for item in page {
-                let Effect::Clearing(record) = item.effect else {
-                    continue;
-                };
-                if record.class != class {
-                    continue;
+                if let Effect::Clearing(record) = item.effect
+                    && record.class == class
+                    && let ControlFlow::Break(found) = look(record)
+                {
+                    return Ok(Some(found));
                 }
-                bids += record.bids.len();
-                if found.len() >= CLEARINGS || bids > BIDS {
-                    return Ok(found);
-                }
-                found.push(record);
             }
         }
+        Ok(None)
+    }
+
+    /// The newest clearings of a class.
+    pub(super) async fn last_clearings(&self, class: ClassId) -> Answer<Vec<ClearingRecord>> {
+        let (mut found, mut bids) = (Vec::new(), 0);
+        self.look_back(class, |record| {
+            bids += record.bids.len();
+            if found.len() >= CLEARINGS || bids > BIDS {
+                return ControlFlow::Break(());
+            }
+            found.push(record);
+            ControlFlow::Continue(())
+        })
+        .await?;
         Ok(found)
     }
 }

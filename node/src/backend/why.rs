@@ -24,10 +24,10 @@ use gridbay_core::Core;
 use gridbay_core::agent::Phase;
 use gridbay_core::buyer::order::{OrderAgent, Seen};
 use gridbay_core::buyer::{Finish, NewOrder, OrderKey, Terms};
-use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{ClassId, OrderId};
 use gridbay_protocol::order::{Step, entry_of};
 use gridbay_protocol::units::{Credits, Price};
+use std::ops::ControlFlow;
 use words::{remedies, summary};
 
 /// What an explanation is made from.
@@ -83,11 +83,6 @@ struct Defeat {
     would_win: Option<Credits>,
 }
 
-/// Pages of auctions that are looked through for the last one of an order.
-const PAGES: usize = 8;
-/// Auctions in a page.
-const PAGE: usize = 16;
-
 impl NodeBackend {
     pub(super) async fn explain(&self, id: JobId) -> Answer<Why> {
         let looked = self.query(move |core| {
@@ -110,42 +105,30 @@ impl NodeBackend {
             remedies: remedies(&facts),
         })
     }
-}
 
-impl NodeBackend {
     /// The last clearing of a class that an order took part in, if it lost it.
     async fn last_defeat(&self, class: ClassId, order: OrderId) -> Answer<Option<Defeat>> {
-        let mut before = (u64::MAX, 0);
-        for _ in 0..PAGES {
-            let page = self.query(move |core| core.host().auctions(before, PAGE));
-            let page = page.await?;
-            let Some(oldest) = page.last().map(|item| (item.height, item.position)) else {
-                return Ok(None);
-            };
-            before = oldest;
-            let record = page.into_iter().find_map(|item| match item.effect {
-                Effect::Clearing(record)
-                    if record.class == class && record.bids.iter().any(|b| b.order == order) =>
-                {
-                    Some(record)
-                }
-                _ => None,
-            });
-            let Some(record) = record else { continue };
-            let policy = self.query(|core| core.state().policy().clone()).await?;
-            let (heights, slot_ms) = (policy.calendar.slot_heights(), policy.slot_ms());
-            let looked = move || lost::lost(&record, &order, heights);
-            let looked = tokio::task::spawn_blocking(looked).await;
-            let looked = looked.map_err(|error| internal("clearing again", error))?;
-            return Ok(looked.map(|lost| Defeat {
-                height: lost.height,
-                bid: limit_hourly(lost.bid, slot_ms),
-                least: lost.least,
-                passed_over: lost.passed_over.map(|p| limit_hourly(p, slot_ms)),
-                would_win: lost.would_win.map(|p| limit_hourly(p, slot_ms)),
-            }));
-        }
-        Ok(None)
+        let record = self.look_back(class, |record| {
+            match record.bids.iter().any(|bid| bid.order == order) {
+                true => ControlFlow::Break(record),
+                false => ControlFlow::Continue(()),
+            }
+        });
+        let Some(record) = record.await? else {
+            return Ok(None);
+        };
+        let policy = self.query(|core| core.state().policy().clone()).await?;
+        let (heights, slot_ms) = (policy.calendar.slot_heights(), policy.slot_ms());
+        let looked = move || lost::lost(&record, &order, heights);
+        let looked = tokio::task::spawn_blocking(looked).await;
+        let looked = looked.map_err(|error| internal("clearing again", error))?;
+        Ok(looked.map(|lost| Defeat {
+            height: lost.height,
+            bid: limit_hourly(lost.bid, slot_ms),
+            least: lost.least,
+            passed_over: lost.passed_over.map(|p| limit_hourly(p, slot_ms)),
+            would_win: lost.would_win.map(|p| limit_hourly(p, slot_ms)),
+        }))
     }
 }
 

@@ -145,12 +145,8 @@ pub struct OfferConfig {
     #[serde(default)]
     pub notice: Option<u32>,
     /// Mechanism they are sold under first.
-    #[serde(default = "auctioned")]
+    #[serde(default)]
     pub mechanism: Primary,
-}
-
-fn auctioned() -> Primary {
-    Primary::Ausubel
 }
 
 /// Bounds of one node's own resources.

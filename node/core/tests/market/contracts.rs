@@ -3,6 +3,7 @@
 use crate::genesis::credits;
 use crate::world::World;
 use crate::{equal_states, finish, market, order};
+use gridbay_core::buyer::order::OrderAgent;
 use gridbay_core::buyer::{ContractWish, Finish, OrderKey, Terms};
 use gridbay_core::input::Command;
 use gridbay_core::provider::{ProviderPolicy, ProviderTerms};
@@ -63,13 +64,14 @@ fn run(world: &mut World, jobs: u32, seconds: u64) {
     assert_eq!(world.nodes[CLIENT].replies, [Reply::Ordered(KEY)]);
 }
 
+/// The client's agent of its order.
+fn client(world: &World) -> &OrderAgent {
+    let buyer = world.nodes[CLIENT].core.buyer();
+    buyer.order(&KEY).expect("it was ordered")
+}
+
 fn settled(world: &World) -> bool {
-    let agent = world.nodes[CLIENT]
-        .core
-        .buyer()
-        .order(&KEY)
-        .expect("it was ordered");
-    agent.is_settled() && world.nodes[1].core.state().contracts().count() == 0
+    client(world).is_settled() && world.nodes[1].core.state().contracts().count() == 0
 }
 
 /// Nothing is rented any more.
@@ -91,11 +93,7 @@ fn jobs_under_contract_run_and_are_paid() {
         assert_eq!(output, rank.to_string().as_bytes());
     }
     assert!(world.run_until(30_000, |w| settled(w) && idle(w)));
-    let agent = world.nodes[CLIENT]
-        .core
-        .buyer()
-        .order(&KEY)
-        .expect("it was ordered");
+    let agent = client(&world);
     assert_eq!(agent.tasks.exit_code(), 0);
     // All done within the hold: the whole value.
     assert_eq!(agent.paid(), Credits::from_micros(60_000).unwrap());
@@ -125,11 +123,7 @@ fn a_provider_killed_between_goes_on() {
     assert!(world.run_until(90_000, |w| finish(w, CLIENT, KEY.0).is_some()));
     assert_eq!(finish(&world, CLIENT, KEY.0), Some(Finish::Done));
     assert!(world.run_until(30_000, |w| settled(w) && idle(w)));
-    let agent = world.nodes[CLIENT]
-        .core
-        .buyer()
-        .order(&KEY)
-        .expect("it was ordered");
+    let agent = client(&world);
     assert_eq!(agent.tasks.exit_code(), 0);
     equal_states(&world);
 }
@@ -141,11 +135,7 @@ fn a_client_killed_between_goes_on() {
     world.provide(PROVIDER, terms);
     run(&mut world, 4, 4);
     let runs = |w: &World| {
-        let agent = w.nodes[CLIENT]
-            .core
-            .buyer()
-            .order(&KEY)
-            .expect("it was ordered");
+        let agent = client(w);
         agent.tasks.runs.values().filter(|r| r.accepted).count() == 4
     };
     assert!(world.run_until(20_000, runs));
@@ -153,11 +143,7 @@ fn a_client_killed_between_goes_on() {
     world.run(500);
     world.restart(CLIENT);
     assert!(world.run_until(60_000, |w| finish(w, CLIENT, KEY.0).is_some()));
-    let agent = world.nodes[CLIENT]
-        .core
-        .buyer()
-        .order(&KEY)
-        .expect("it was ordered");
+    let agent = client(&world);
     assert_eq!(agent.tasks.exit_code(), 0);
     assert!(
         agent.tasks.records.iter().all(|t| t.attempt == 1),
@@ -176,11 +162,7 @@ fn a_provider_that_cannot_rent_owes_its_penalties() {
     run(&mut world, 3, 1);
     assert!(world.run_until(120_000, |w| finish(w, CLIENT, KEY.0).is_some()));
     assert!(world.run_until(10_000, settled));
-    let agent = world.nodes[CLIENT]
-        .core
-        .buyer()
-        .order(&KEY)
-        .expect("it was ordered");
+    let agent = client(&world);
     assert_eq!(agent.tasks.exit_code(), 125);
     assert_eq!(free(&world, CLIENT), credits(100).micros() as i64 + 15_000);
     assert_eq!(

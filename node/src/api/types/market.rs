@@ -27,12 +27,8 @@ pub struct OfferRequest {
     /// Seconds of notice before units are taken back; never if `None`.
     pub notice_seconds: Option<u32>,
     /// Mechanism they are sold under first: `"ausubel"`, or an object with its name and terms.
-    #[serde(default = "auctioned")]
+    #[serde(default)]
     pub mechanism: Primary,
-}
-
-fn auctioned() -> Primary {
-    Primary::Ausubel
 }
 
 /// An offer on the ledger.

@@ -8,6 +8,7 @@
 use crate::backend::again;
 use gridbay_protocol::clearing::{ClearingBid, ClearingRecord};
 use gridbay_protocol::ids::OrderId;
+use gridbay_protocol::order::unit_prices;
 use gridbay_protocol::units::Price;
 
 /// What is known of a bid's last defeat.
@@ -55,9 +56,8 @@ fn units(bid: &ClearingBid) -> u32 {
 
 /// Mean price of a bid's first `units` units, rounded down.
 fn mean(bid: &ClearingBid, units: u32) -> u64 {
-    let all = bid.steps.iter();
-    let all = all.flat_map(|s| std::iter::repeat_n(s.price.0, s.units as usize));
-    let sum: u128 = all.take(units as usize).map(u128::from).sum();
+    let prices = unit_prices(&bid.steps, units);
+    let sum: u128 = prices.into_iter().map(u128::from).sum();
     (sum / u128::from(units.max(1))) as u64
 }
 
