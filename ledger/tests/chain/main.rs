@@ -25,6 +25,7 @@ mod preemption;
 mod record;
 mod reservation;
 mod reserving;
+mod rules;
 mod snapshots;
 mod sponsors;
 mod trade;
