@@ -3,7 +3,7 @@
 //! 1. Eligible are offers with a buy price, without reclaim, not about to shrink, and among those named if any are.
 //! 2. If q eligible units are free they are taken by (buy price, offer).
 //! 3. Otherwise the bids of preemptible leases that lie wholly on eligible units compete anew, each for the units it
-//!    holds at whole-slot values, for q units less than are held and free (`ausubel`, rule `exact`). Who gets less loses the
+//!    holds at whole-slot values, for q units less than are held and free (`ausubel`, the policy's rule). Who gets less loses the
 //!    difference, cheapest units first. The value lost is the displaced value. Units are taken by (buy price, offer)
 //!    among the free and the vacated.
 //! 4. The price per slot is the larger of the sum of buy prices and the displaced value. The first payment is the
@@ -20,7 +20,7 @@ use gridbay_protocol::clearing::{BuyRecord, ClearingOffer};
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::{AccountId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, Share, lease_id};
-use gridbay_protocol::mechanism::ausubel::{self, Bidder, Rule};
+use gridbay_protocol::mechanism::ausubel::{self, Bidder};
 use gridbay_protocol::order::{Buy, unit_prices};
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::planted::{self, Planted};
@@ -170,7 +170,7 @@ fn displace(
     }
     let supply = units.checked_sub(buy.units)?;
     let outcome = ausubel::clear(&ausubel::Input {
-        rule: Rule::Exact,
+        rule: work.constitution.policy.auction.rule,
         supply,
         reserve: 0,
         bidders,

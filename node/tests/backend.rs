@@ -318,7 +318,7 @@ async fn check_proof(world: &World, won: &AuctionSummary) {
     let proof = world.backend.auction(won.id.clone()).await.unwrap();
     let set = world.genesis.validators().unwrap();
     assert_eq!(proof.validators.0, codec::encode(&set));
-    verify_auction(&proof, &world.genesis.network(), &set).unwrap();
+    verify_auction(&proof, &world.genesis, &set).unwrap();
     let AuctionRecord::Clearing(clearing) = proof.record else {
         panic!("a clearing")
     };

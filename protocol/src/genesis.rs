@@ -1,6 +1,7 @@
 //! Genesis: the constitution of a network. Its hash is the network's id.
 
 use crate::account::{AccountKey, keys_are_valid};
+use crate::auction::AuctionPolicy;
 use crate::bank::{BankPolicy, Standing};
 use crate::calendar::Calendar;
 use crate::class::{Class, name_is_valid};
@@ -42,6 +43,8 @@ pub struct Policy {
     pub bank: BankPolicy,
     /// How far ahead units are reserved.
     pub reservation: WindowPolicy,
+    /// How classes are cleared.
+    pub auction: AuctionPolicy,
 }
 
 impl Policy {
@@ -60,6 +63,7 @@ impl Policy {
             accounts_per_member: 1_000,
             bank: BankPolicy::default(),
             reservation: WindowPolicy::MIRAGE,
+            auction: AuctionPolicy::default(),
         }
     }
     /// Blocks every second, rounds of 5 s, slots of 60 s: for a federation over a wide area.
@@ -77,6 +81,7 @@ impl Policy {
             accounts_per_member: 1_000,
             bank: BankPolicy::default(),
             reservation: WindowPolicy::MIRAGE,
+            auction: AuctionPolicy::default(),
         }
     }
     /// Nominal length of a slot in milliseconds: what hourly prices are converted with.
@@ -95,6 +100,7 @@ impl Policy {
             && (1..=limits::ORDER_WINDOW).contains(&self.delivery_heights)
             && self.bank.is_valid()
             && self.reservation.is_valid()
+            && self.auction.is_valid()
     }
 }
 

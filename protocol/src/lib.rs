@@ -18,6 +18,7 @@ pub mod account;
 pub mod advert;
 pub mod appeal;
 pub mod apportion;
+pub mod auction;
 pub mod bank;
 pub mod beacon;
 pub mod block;

@@ -26,6 +26,7 @@ mod preemption;
 mod record;
 mod reservation;
 mod reserving;
+mod rules;
 mod share;
 mod snapshots;
 mod sponsors;

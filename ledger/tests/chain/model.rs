@@ -5,7 +5,8 @@
 //! taken once (I4); leases never share a unit (I8); every clearing record is within supply, at or above reserves, at or
 //! below bids, sells the cheapest units and pays out what was paid (I5, I16); reservations are booked as they asked, on
 //! units that are free; what running units cost covers their reserves; who owes tax on frozen money has nothing free above
-//! his baseline. Once with revenue to the owners, and once under Mirage's bank.
+//! his baseline. Once with revenue to the owners, and once under Mirage's bank; under each rule of the auction, with and
+//! without a cost of switching.
 
 use crate::appeals::{appeal, receipts};
 use crate::bank::{check_arrears, million, posted};
@@ -16,12 +17,14 @@ use crate::record::{check_decision, check_record};
 use crate::reserving::random_reservation;
 use crate::trade::{bid, order, terms};
 use crate::world::{World, credits, key, policy};
+use gridbay_protocol::auction::AuctionPolicy;
 use gridbay_protocol::bank::BankPolicy;
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::ids::{AccountId, ClassId, EntryId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, Share};
+use gridbay_protocol::mechanism::ausubel::Rule;
 use gridbay_protocol::offer::{PoolTerms, Primary, Reclaim};
 use gridbay_protocol::order::{Bid, Buy, ContractEntry, Open, Wish};
 use gridbay_protocol::payment::{Purse, Reason};
@@ -457,7 +460,15 @@ fn check(world: &World, memory: &mut Memory, effects: &[Effect]) {
 
 fn run(seed: u64, blocks: u32, bank: BankPolicy) -> BTreeMap<&'static str, u32> {
     let mut dice = Dice(seed);
-    let mut world = World::with(Policy { bank, ..policy() });
+    let auction = AuctionPolicy {
+        rule: Rule::ALL[seed as usize % 3],
+        switch_cost: Price(seed % 4 * 3),
+    };
+    let mut world = World::with(Policy {
+        bank,
+        auction,
+        ..policy()
+    });
     let mut memory = Memory::default();
     let drained = if seed.is_multiple_of(3) { 999_000 } else { 0 };
     if drained > 0 {

@@ -25,6 +25,7 @@ use gridbay_core::agent::Phase;
 use gridbay_core::buyer::order::{OrderAgent, Seen};
 use gridbay_core::buyer::{Finish, NewOrder, OrderKey, Terms};
 use gridbay_protocol::ids::{ClassId, OrderId};
+use gridbay_protocol::mechanism::ausubel::Rule;
 use gridbay_protocol::order::{Step, entry_of};
 use gridbay_protocol::units::{Credits, Price};
 use std::ops::ControlFlow;
@@ -77,6 +78,7 @@ struct Facts {
 #[derive(Clone, Copy, Debug)]
 struct Defeat {
     height: u64,
+    rule: Rule,
     bid: Credits,
     least: u32,
     passed_over: Option<Credits>,
@@ -124,6 +126,7 @@ impl NodeBackend {
         let looked = looked.map_err(|error| internal("clearing again", error))?;
         Ok(looked.map(|lost| Defeat {
             height: lost.height,
+            rule: lost.rule,
             bid: limit_hourly(lost.bid, slot_ms),
             least: lost.least,
             passed_over: lost.passed_over.map(|p| limit_hourly(p, slot_ms)),

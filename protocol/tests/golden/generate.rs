@@ -4,6 +4,7 @@ use crate::rng::Rng;
 use crate::samples::key;
 use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::appeal::Appeal;
+use gridbay_protocol::auction::AuctionPolicy;
 use gridbay_protocol::block::{Block, Header};
 use gridbay_protocol::booking::{Booked, BusyChannel, BusyUnit, ReservationBid, ReservationRecord};
 use gridbay_protocol::clearing::{
@@ -16,6 +17,7 @@ use gridbay_protocol::ids::*;
 use gridbay_protocol::invitation::{Grant, SignedGrant};
 use gridbay_protocol::keys::{PublicKey, Signature};
 use gridbay_protocol::lease::{LeaseEvent, LeaseTerms, Share};
+use gridbay_protocol::mechanism::ausubel::Rule;
 use gridbay_protocol::mechanism::deadline::Shape;
 use gridbay_protocol::mechanism::reservation::Channels;
 use gridbay_protocol::mechanism::share::Utility;
@@ -375,7 +377,12 @@ impl Generator {
             height: self.rng.wide(),
             slot: self.rng.wide(),
             heights: self.rng.wide(),
+            policy: AuctionPolicy {
+                rule: Rule::ALL[self.rng.below(3)],
+                switch_cost: self.price(),
+            },
             offers: self.some(3, Self::clearing_offer),
+            held: self.some(3, Self::share),
             bids: self.some(3, |g| ClearingBid {
                 order: OrderId(g.id()),
                 sponsor: AccountId(g.id()),

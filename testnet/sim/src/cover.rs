@@ -127,6 +127,10 @@ impl Cover {
             }
             Posted::Clearing(record) => {
                 self.see("ClearingKind", kinds::clearing_kind_name(&record.kind));
+                self.see("Rule", kinds::rule_name(&record.policy.rule));
+                if !record.held.is_empty() {
+                    self.see("Market", "HeldFirst");
+                }
                 if record.awards.len() < record.bids.len() && !record.awards.is_empty() {
                     self.see("Market", "ContestedClearing");
                 }

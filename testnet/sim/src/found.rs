@@ -3,6 +3,7 @@
 use crate::clock::EPOCH_MS;
 use crate::plan::{Bank, Pace, Plan};
 use gridbay_protocol::account::{AccountKey, Roles};
+use gridbay_protocol::auction::AuctionPolicy;
 use gridbay_protocol::bank::{BankPolicy, Preset, Revenue, SavingsTax};
 use gridbay_protocol::beacon::Chain;
 use gridbay_protocol::class::{Class, ClassKey, Isolation};
@@ -105,6 +106,10 @@ fn policy(plan: &Plan) -> Policy {
     Policy {
         accounts_per_member: ACCOUNTS_PER_MEMBER,
         bank: bank(plan.bank, &policy),
+        auction: AuctionPolicy {
+            rule: plan.rule,
+            switch_cost: Price(plan.switch_cost),
+        },
         ..policy
     }
 }

@@ -1,17 +1,17 @@
 //! Whether an auction's outcome follows from its input.
 //!
-//! 1. Of a clearing: its id; awards and sales name bids and offers of the record, within their
+//! 1. Of a clearing: its id; its rule and switch cost are the federation's; awards and sales name bids and offers of the record, within their
 //!    units and minimum; as many units are awarded as sold; nobody pays above his bid; every unit
 //!    sold earns its reserve; what is paid is what is earned.
 //! 2. The mechanism, run over the record's offers and bids, gives the same awards and sales.
 //! 3. Of a buy: its price is the larger of the asked prices and the value displaced.
 //! 4. Of a sharing: claims are in order, and the pool's rule gives the same awards.
 
+use gridbay_protocol::auction::AuctionPolicy;
 use gridbay_protocol::clearing::{
-    Award, BuyRecord, ClearingBid, ClearingRecord, Sold, bidders, clearing_id,
+    Award, BuyRecord, ClearingBid, ClearingRecord, Sold, clearing_id,
 };
 use gridbay_protocol::ids::{OfferId, OrderId};
-use gridbay_protocol::mechanism::ausubel::Rule;
 use gridbay_protocol::mechanism::pool;
 use gridbay_protocol::sharing::Sharing;
 use gridbay_protocol::units::Credits;
@@ -50,6 +50,13 @@ pub enum OutcomeError {
         /// Earned by the sellers.
         earned: Credits,
     },
+    /// Cleared under other terms than the genesis says.
+    #[error(
+        "it was cleared under rule {}, switch cost {}; the genesis says otherwise",
+        .0.rule.name(),
+        .0.switch_cost.0
+    )]
+    Policy(AuctionPolicy),
     /// The mechanism refuses the input.
     #[error("the bids or offers are not what the mechanism takes")]
     Input,
@@ -69,10 +76,13 @@ pub enum OutcomeError {
     },
 }
 
-/// Checks a clearing.
-pub(super) fn clearing(record: &ClearingRecord) -> Result<(), OutcomeError> {
+/// Checks a clearing against the federation's policy.
+pub(super) fn clearing(record: &ClearingRecord, policy: AuctionPolicy) -> Result<(), OutcomeError> {
     if record.id != clearing_id(&record.class, record.height) {
         return Err(OutcomeError::Id);
+    }
+    if record.policy != policy.of(record.kind) {
+        return Err(OutcomeError::Policy(record.policy));
     }
     let sorted = [
         (
@@ -82,6 +92,10 @@ pub(super) fn clearing(record: &ClearingRecord) -> Result<(), OutcomeError> {
         (
             "offers",
             record.offers.windows(2).all(|w| w[0].offer < w[1].offer),
+        ),
+        (
+            "units held",
+            record.held.windows(2).all(|w| w[0].offer < w[1].offer),
         ),
         (
             "awards",
@@ -132,20 +146,10 @@ pub(super) fn clearing(record: &ClearingRecord) -> Result<(), OutcomeError> {
 /// Runs the mechanism over the record's input and compares.
 fn recompute(record: &ClearingRecord) -> Result<(), OutcomeError> {
     let supply: u64 = record.offers.iter().map(|o| u64::from(o.units)).sum();
-    let supply = u32::try_from(supply).ok();
-    let supply = supply.filter(|units| *units <= pool::UNITS_MAX);
-    let supply = supply.ok_or(OutcomeError::Input)?;
-    let offers = record.offers.iter().map(|o| pool::Offer {
-        id: o.offer,
-        units: o.units,
-        reserve: o.reserve.0,
-    });
-    let input = pool::Input {
-        rule: Rule::Exact,
-        offers: offers.collect(),
-        bids: bidders(&record.bids, supply),
-    };
-    let outcome = pool::clear(&input).map_err(|_| OutcomeError::Input)?;
+    if supply > u64::from(pool::UNITS_MAX) {
+        return Err(OutcomeError::Input);
+    }
+    let outcome = pool::clear(&record.input()).map_err(|_| OutcomeError::Input)?;
     let credits = |wide| Credits::from_wide(wide).ok_or(OutcomeError::Range);
     let mut awards = Vec::new();
     for award in outcome.awards {

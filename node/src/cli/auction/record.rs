@@ -47,9 +47,11 @@ fn clearing(record: &ClearingRecord, class: &str) -> String {
     }
     let (height, slot) = (record.height, record.slot);
     format!(
-        "class {} height {height} slot {slot} heights sold {}\n\n{}\n{}",
+        "class {} height {height} slot {slot} heights sold {} rule {} switch cost {}\n\n{}\n{}",
         class,
         record.heights,
+        record.policy.rule.name(),
+        or_dash(record.policy.switch_cost.times(1)),
         bids.render(),
         offers.render()
     )

@@ -1,6 +1,7 @@
 //! Effects: every variant, every purse, every reason, every end.
 
 use super::{deadline, entry, micros};
+use gridbay_protocol::auction::AuctionPolicy;
 use gridbay_protocol::booking::{Booked, BusyChannel, BusyUnit, ReservationBid, ReservationRecord};
 use gridbay_protocol::clearing::{
     Award, BuyRecord, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Sold, clearing_id,
@@ -8,6 +9,7 @@ use gridbay_protocol::clearing::{
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, LeaseTerms, Share};
+use gridbay_protocol::mechanism::ausubel::Rule;
 use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::order::{ContractEvent, JobRecord, Settlement};
 use gridbay_protocol::payment::{Posting, Purse, Reason};
@@ -102,7 +104,15 @@ fn clearing(kind: ClearingKind) -> ClearingRecord {
         height: 24,
         slot: 3,
         heights: 8,
+        policy: AuctionPolicy {
+            rule: Rule::Floor,
+            switch_cost: Price(10),
+        },
         offers: vec![offer],
+        held: vec![Share {
+            offer: OFFER,
+            units: 2,
+        }],
         bids: vec![bid],
         awards: vec![award],
         sold: vec![sold],

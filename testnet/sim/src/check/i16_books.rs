@@ -280,9 +280,8 @@ impl Check for Books {
 
 #[cfg(test)]
 mod tests {
-    use super::super::naive::tests::{bid, offer};
+    use super::super::naive::tests::{bid, offer, record as record_of};
     use super::*;
-    use gridbay_protocol::clearing::{ClearingKind, clearing_id};
 
     const CLASS: ClassId = ClassId([7; 32]);
 
@@ -292,20 +291,10 @@ mod tests {
     fn record() -> ClearingRecord {
         let offers = vec![offer(1, 2, 10), offer(2, 2, 12)];
         let bids = vec![bid(1, 1, &[(2, 30)]), bid(2, 2, &[(2, 20)])];
-        let (awards, sold) = super::super::naive::clear(&offers, &bids);
-        assert_eq!(awards.len(), 2);
-        ClearingRecord {
-            id: clearing_id(&CLASS, 4),
-            class: CLASS,
-            kind: ClearingKind::Free,
-            height: 4,
-            slot: 0,
-            heights: 4,
-            offers,
-            bids,
-            awards,
-            sold,
-        }
+        let mut record = record_of(&offers, &bids);
+        (record.awards, record.sold) = super::super::naive::clear(&record);
+        assert_eq!(record.awards.len(), 2);
+        record
     }
     fn charge(order: u8, amount: Credits) -> Effect {
         let order = OrderId([order; 32]);

@@ -7,6 +7,7 @@ use gridbay_protocol::clearing::ClearingKind;
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent};
+use gridbay_protocol::mechanism::ausubel::Rule;
 use gridbay_protocol::payment::Reason;
 
 /// A name for each variant, and the list of all of them.
@@ -54,6 +55,7 @@ variants!(LEASE_ENDS, lease_end_name, LeaseEnd:
     Exit, Expired, Outbid, Preempted, Unfunded, Undelivered, Paused, Unserved,
 );
 variants!(CLEARING_KINDS, clearing_kind_name, ClearingKind: Boundary, Free);
+variants!(RULES, rule_name, Rule: Exact, Floor, Paper);
 const MARKET: &[&str] = &[
     "ContestedClearing",
     "Purchase",
@@ -62,6 +64,7 @@ const MARKET: &[&str] = &[
     "Booking",
     "Passover",
     "ContestedPool",
+    "HeldFirst",
 ];
 
 /// The types that a batch covers, each with all of its variants.
@@ -76,5 +79,6 @@ pub const KINDS: &[(&str, &[&str])] = &[
     ("LeaseEvent", LEASE_EVENTS),
     ("LeaseEnd", LEASE_ENDS),
     ("ClearingKind", CLEARING_KINDS),
+    ("Rule", RULES),
     ("Market", MARKET),
 ];

@@ -8,6 +8,7 @@ use gridbay_node::api::types::{
     AuctionRecord, How, JobId, JobReason, JobRecord, JobState, Movement, RankExit, Signed, Why,
     WhyCheck,
 };
+use gridbay_protocol::auction::AuctionPolicy;
 use gridbay_protocol::clearing::{
     Award, BuyRecord, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Sold,
 };
@@ -229,6 +230,8 @@ fn clearing() -> Auction {
         height: 4,
         slot: 0,
         heights: 4,
+        policy: AuctionPolicy::default(),
+        held: vec![],
         offers: vec![ClearingOffer {
             offer: OfferId([1; 32]),
             units: 2,
