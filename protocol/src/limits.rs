@@ -64,6 +64,9 @@ pub const RESERVATION_SLOTS: u32 = 168;
 pub const RESERVATIONS_DECIDED: usize = 128;
 /// Units of one class that are sold under reservation, over all sellers.
 pub const RESERVABLE_UNITS: u32 = 256;
+/// Bytes of all hints in one block: as many reservations as are decided on together take 23 KiB with a run of units
+/// each, five times as much with a dozen.
+pub const HINT_BYTES: usize = 256 * 1024;
 /// Slots an order may run: a year of one-minute slots.
 pub const ORDER_SLOTS: u32 = 525_600;
 /// Live jobs with deadlines, taken or asking, at one offer. Planning them anew for each that asks takes
@@ -150,6 +153,8 @@ const _: () = assert!(RESERVATIONS_DECIDED <= reservation::BIDS);
 const _: () = assert!((1 << RESERVATION_GROUPS) - 1 <= reservation::GROUPS);
 const _: () = assert!(RESERVATION_GROUPS <= reservation::CLASSES);
 const _: () = assert!(RESERVATION_OFFERS * 34 < ENTRY_BYTES / 3);
+// Hints leave a block room for its entries.
+const _: () = assert!(HINT_BYTES < BLOCK_BYTES / 8);
 // A full block of smallest useful entries (256 bytes) fits the bytes of a block.
 const _: () = assert!(BLOCK_ENTRIES * 256 <= BLOCK_BYTES);
 const _: () = assert!(ENTRY_BYTES < BLOCK_BYTES && GENESIS_BYTES <= BLOCK_BYTES);
