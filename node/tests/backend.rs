@@ -157,6 +157,7 @@ async fn world() -> World {
         grace: Duration::from_secs(5),
         genesis: genesis.encode(),
         runtime: tokio::runtime::Handle::current(),
+        solver: None,
         reopen: None,
         join: None,
     };

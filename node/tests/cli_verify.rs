@@ -86,6 +86,7 @@ fn header(genesis: &Genesis, height: u64, parent: BlockId, effects_root: Hash32)
         last_commit: Hash32::default(),
         beacon_reveal: Hash32::default(),
         evidence_root: Hash32::default(),
+        hints_root: Hash32::default(),
     }
 }
 

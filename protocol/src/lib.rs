@@ -34,6 +34,7 @@ pub mod evidence;
 pub mod fixed;
 pub mod genesis;
 pub mod hash;
+pub mod hint;
 pub mod ids;
 pub mod invitation;
 pub mod job;

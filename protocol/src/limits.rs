@@ -70,6 +70,9 @@ pub const RESOURCES: usize = 4;
 pub const CLAIMS_PER_POOL: usize = 128;
 /// Live claims of one class: together its pools are shared well within the block interval of a local network.
 pub const CLAIMS_PER_CLASS: usize = 1_024;
+/// Bytes of all hints in one block: as many reservations as are decided on together take 23 KiB with a run of units
+/// each, five times as much with a dozen.
+pub const HINT_BYTES: usize = 256 * 1024;
 /// Slots an order may run: a year of one-minute slots.
 pub const ORDER_SLOTS: u32 = 525_600;
 /// Live jobs with deadlines, taken or asking, at one offer. Planning them anew for each that asks takes
@@ -157,6 +160,8 @@ const _: () = assert!((1 << RESERVATION_GROUPS) - 1 <= reservation::GROUPS);
 const _: () = assert!(RESERVATION_GROUPS <= reservation::CLASSES);
 const _: () = assert!(RESERVATION_OFFERS * 34 < ENTRY_BYTES / 3);
 const _: () = assert!(CLAIMS_PER_POOL <= CLAIMS_PER_CLASS && CLAIMS_PER_CLASS <= ORDERS_PER_CLASS);
+// Hints leave a block room for its entries.
+const _: () = assert!(HINT_BYTES < BLOCK_BYTES / 8);
 // A full block of smallest useful entries (256 bytes) fits the bytes of a block.
 const _: () = assert!(BLOCK_ENTRIES * 256 <= BLOCK_BYTES);
 const _: () = assert!(ENTRY_BYTES < BLOCK_BYTES && GENESIS_BYTES <= BLOCK_BYTES);

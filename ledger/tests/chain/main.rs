@@ -18,6 +18,7 @@ mod deadline_never_missed;
 mod delivery;
 mod ending;
 mod forgery;
+mod hints;
 mod keys;
 mod market;
 mod model;

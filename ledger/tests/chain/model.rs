@@ -14,7 +14,7 @@ use crate::contracts;
 use crate::deadline;
 use crate::model_share::{check_sharing, random_claim};
 use crate::record::{check_decision, check_record};
-use crate::reserving::random_reservation;
+use crate::reserving::{random_hints, random_reservation};
 use crate::trade::{bid, order, terms};
 use crate::world::{World, credits, key, policy};
 use gridbay_protocol::auction::AuctionPolicy;
@@ -381,9 +381,10 @@ fn kind(world: &World, memory: &mut Memory, effect: &Effect) -> &'static str {
         }
         Effect::Reservation(record) => {
             check_decision(record);
-            match record.booked.is_empty() {
-                true => "decision",
-                false => "booking",
+            match (record.booked.is_empty(), record.beaten) {
+                (true, _) => "decision",
+                (false, None) => "booking",
+                (false, Some(_)) => "hinted",
             }
         }
         Effect::Buy(buy) if buy.displaced.is_empty() => "buy",
@@ -464,11 +465,14 @@ fn run(seed: u64, blocks: u32, bank: BankPolicy) -> BTreeMap<&'static str, u32> 
         rule: Rule::ALL[seed as usize % 3],
         switch_cost: Price(seed % 4 * 3),
     };
-    let mut world = World::with(Policy {
+    let mut policy = Policy {
         bank,
         auction,
         ..policy()
-    });
+    };
+    // With one attempt the rule misses more, and hints help more often.
+    policy.reservation.fronts = if seed.is_multiple_of(2) { 1 } else { 10 };
+    let mut world = World::with(policy);
     let mut memory = Memory::default();
     let drained = if seed.is_multiple_of(3) { 999_000 } else { 0 };
     if drained > 0 {
@@ -503,7 +507,8 @@ fn run(seed: u64, blocks: u32, bank: BankPolicy) -> BTreeMap<&'static str, u32> 
             memory.sealed.drain(..8);
         }
         let sent = entries.clone();
-        let effects = world.block(entries);
+        let hints = random_hints(&world, &mut Dice(seed ^ world.state.height() << 32));
+        let effects = world.hinted_block(entries, hints);
         let refused: BTreeSet<EntryId> = world.left_out.iter().map(|(id, _)| *id).collect();
         for entry in &sent {
             if !refused.contains(&entry.id()) {

@@ -4,6 +4,7 @@ use crate::agent::{AgentReply, AgentRequest, JobId, Phase};
 use crate::buyer::{NewOrder, OrderKey};
 use gridbay_protocol::account::AccountKey;
 use gridbay_protocol::entry::SignedEntry;
+use gridbay_protocol::hint::Hint;
 use gridbay_protocol::ids::{AccountId, Hash32};
 use gridbay_protocol::invitation::Invitation;
 use gridbay_protocol::keys::PublicKey;
@@ -100,6 +101,8 @@ pub enum Input {
         /// Whether all are here.
         ok: bool,
     },
+    /// An allocation that was looked for; it need not be right.
+    Hinted(Hint),
 }
 
 /// What the owner of the node asks for.

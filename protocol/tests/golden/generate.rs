@@ -13,6 +13,7 @@ use gridbay_protocol::clearing::{
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
 use gridbay_protocol::evidence::Evidence;
+use gridbay_protocol::hint::{Hint, Placed, UnitRun};
 use gridbay_protocol::ids::*;
 use gridbay_protocol::invitation::{Grant, SignedGrant};
 use gridbay_protocol::keys::{PublicKey, Signature};
@@ -432,6 +433,25 @@ impl Generator {
                 channel: g.maybe(|g| g.rng.narrow()),
                 pay: g.credits(),
             }),
+            beaten: self.maybe(Self::credits),
+        }
+    }
+    fn hint(&mut self) -> Hint {
+        Hint {
+            class: ClassId(self.id()),
+            placements: self.some(2, |g| Placed {
+                order: OrderId(g.id()),
+                start: g.rng.wide(),
+                groups: g.some(2, |g| {
+                    g.some(2, |g| UnitRun {
+                        offer: OfferId(g.id()),
+                        first: g.rng.narrow(),
+                        // Within what a block may hold.
+                        units: 1 + g.rng.below(100) as u32,
+                    })
+                }),
+                channel: g.maybe(|g| g.rng.narrow()),
+            }),
         }
     }
     fn share(&mut self) -> Share {
@@ -608,6 +628,7 @@ impl Generator {
             last_commit: Hash32(self.id()),
             beacon_reveal: Hash32(self.id()),
             evidence_root: Hash32(self.id()),
+            hints_root: Hash32(self.id()),
         }
     }
     pub(crate) fn block(&mut self) -> Block {
@@ -629,6 +650,7 @@ impl Generator {
                 second: g.vote(),
                 second_signature: g.signature(),
             }),
+            hints: self.some(2, Self::hint),
         }
     }
 }

@@ -212,6 +212,7 @@ impl Ledger {
             last_commit: self.blocks.last().map(|block| block.certificate.clone()),
             evidence: vec![],
             entries,
+            hints: vec![],
         }
     }
     /// Makes a proposed block the last one.

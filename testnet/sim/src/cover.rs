@@ -49,6 +49,11 @@ pub const RARE: &[(&str, &str, &str)] = &[
     ),
     ("OrderEnd", "Excused", "as the appeal that leads to it"),
     (
+        "Market",
+        "Hint",
+        "takes reservations among which the rule misses the best",
+    ),
+    (
         "Reason",
         "Cancellation",
         "takes a cancellation in the few slots between a booking and its beginning",
@@ -139,6 +144,9 @@ impl Cover {
             Posted::Reservation(record) => {
                 let won = !record.booked.is_empty();
                 self.see("Market", if won { "Booking" } else { "Passover" });
+                if record.beaten.is_some() {
+                    self.see("Market", "Hint");
+                }
             }
             Posted::Buy(record) => {
                 let displaced = !record.displaced.is_empty();

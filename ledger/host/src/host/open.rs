@@ -23,6 +23,7 @@ use crate::receipts::Receipts;
 use crate::reveals::Reveals;
 use crate::serving::Serving;
 use crate::snapshots::Snapshots;
+use crate::suggested::Suggested;
 use crate::trouble::ClockWatch;
 use gridbay_ledger::{CheckedBlock, State};
 use gridbay_protocol::beacon::Chain;
@@ -161,6 +162,7 @@ impl Host {
             relay: Vec::new(),
             given: Vec::new(),
             receipts: Receipts::default(),
+            hints: Suggested::default(),
             signed: false,
             sender: None,
             stopped: false,

@@ -14,7 +14,7 @@ use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::order::{ContractEvent, JobRecord, Settlement};
 use gridbay_protocol::payment::{Posting, Purse, Reason};
 use gridbay_protocol::sharing::{Sharing, SharingClaim};
-use gridbay_protocol::units::Price;
+use gridbay_protocol::units::{Credits, Price};
 
 const CLASS: ClassId = ClassId([0xc1; 32]);
 const ORDER: OrderId = OrderId([0x0d; 32]);
@@ -137,7 +137,7 @@ fn bought() -> BuyRecord {
     }
 }
 
-fn reserved() -> ReservationRecord {
+fn reserved(beaten: Option<Credits>) -> ReservationRecord {
     let share = Share {
         offer: OFFER,
         units: 5,
@@ -172,6 +172,7 @@ fn reserved() -> ReservationRecord {
             channel: Some(2),
             pay: micros(1_000_000),
         }],
+        beaten,
     }
 }
 
@@ -298,7 +299,11 @@ pub(crate) fn all() -> Vec<(String, Effect)> {
         ),
         ("buy", Effect::Buy(bought())),
         ("planning", Effect::Planning(deadline::planning())),
-        ("reservation", Effect::Reservation(reserved())),
+        ("reservation", Effect::Reservation(reserved(None))),
+        (
+            "reservation.hinted",
+            Effect::Reservation(reserved(Some(micros(999_999)))),
+        ),
         ("sharing", Effect::Sharing(shared())),
         ("lease.started", lease(LeaseEvent::Started(terms(Some(64))))),
         ("lease.renewed", lease(LeaseEvent::Renewed(terms(None)))),

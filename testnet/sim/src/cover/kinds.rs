@@ -23,13 +23,14 @@ macro_rules! variants {
 
 variants!(INPUTS, input_name, Input:
     Start, Tick, PeerUp, PeerDown, Host, Advert, Asked, Answered, Command, Staged, JobPhase, Fetched,
+    Hinted,
 );
 variants!(COMMANDS, command_name, Command:
     Cancel, Contract, Drain, Join, Order, Send, SetOffer, Transfer, WithdrawOffer,
 );
 variants!(EFFECTS, effect_name, Effect:
     WakeAt, Broadcast, Send, Penalise, Gossip, Judge, Ask, Answer, Report, ReadOutput, Stage, StartJob,
-    StopJob, RemoveJob, SaveOrder, AppendOutput, ResetOutput, FetchOutputs, KeepFiles, Reply, Decided,
+    StopJob, RemoveJob, SaveOrder, AppendOutput, ResetOutput, FetchOutputs, KeepFiles, Reply, SeekHints, Decided,
 );
 variants!(REFUSALS, refusal_name, Refusal:
     Expired, Window, Used, NoAccount, Role, KeyTaken, Funds, Overflow, TokenUsed, Grant, AccountQuota,
@@ -62,6 +63,7 @@ const MARKET: &[&str] = &[
     "Preemption",
     "Planning",
     "Booking",
+    "Hint",
     "Passover",
     "ContestedPool",
     "HeldFirst",

@@ -106,7 +106,9 @@ impl Machine {
                 .collect(),
             jobs: self.shelf.memos.iter().map(found).collect(),
         };
-        self.core = Some(Core::new(parts));
+        let mut core = Core::new(parts);
+        core.seek_hints();
+        self.core = Some(core);
         self.life += 1;
         self.clock.booted = at;
         self.wake = None;
