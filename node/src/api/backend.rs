@@ -2,9 +2,9 @@
 
 use super::ApiError;
 use super::types::{
-    AuctionProof, AuctionSummary, Balance, BankReport, BlockInfo, ClassPrice, Contract,
-    ContractWord, Invite, InviteRequest, JobId, JobRecord, JobRequest, LogChunk, Movement,
-    NodeStatus, Offer, OfferRequest, Prospect, Quote, SignedHeader, Staged, Stream,
+    AuctionProof, AuctionSummary, Balance, BankReport, BidAdvice, BidWish, BlockInfo, ClassPrice,
+    Contract, ContractWord, Invite, InviteRequest, JobId, JobRecord, JobRequest, LogChunk,
+    Movement, NodeStatus, Offer, OfferRequest, Prospect, Quote, SignedHeader, Staged, Stream,
     TransferRequest, Transferred, Want, Why, Wish,
 };
 use axum::body::Bytes;
@@ -59,6 +59,8 @@ pub trait Backend: Send + Sync + 'static {
     fn quote(&self, want: Want) -> impl Future<Output = Answer<Quote>> + Send;
     /// What each mechanism would do with a wish, as things stand.
     fn prospects(&self, wish: Wish) -> impl Future<Output = Answer<Vec<Prospect>>> + Send;
+    /// What to bid, by the last clearings.
+    fn suggest(&self, wish: BidWish) -> impl Future<Output = Answer<BidAdvice>> + Send;
     /// Accepts a job under `id`, durably. An id accepted before gives its record again.
     fn submit(
         &self,

@@ -30,13 +30,14 @@ mod order;
 mod plan;
 mod price;
 mod prospect;
+mod suggest;
 mod transfer;
 mod why;
 
 use crate::api::types::{
-    AuctionProof, AuctionSummary, Balance, BankReport, BlockInfo, ClassPrice, Contract,
-    ContractWord, Invite, InviteRequest, JobId, JobRecord, JobRequest, LogChunk, Movement,
-    NodeStatus, Offer, OfferRequest, Prospect, Quote, SignedHeader, Staged, Stream,
+    AuctionProof, AuctionSummary, Balance, BankReport, BidAdvice, BidWish, BlockInfo, ClassPrice,
+    Contract, ContractWord, Invite, InviteRequest, JobId, JobRecord, JobRequest, LogChunk,
+    Movement, NodeStatus, Offer, OfferRequest, Prospect, Quote, SignedHeader, Staged, Stream,
     TransferRequest, Transferred, Want, Why, Wish,
 };
 use crate::api::{ApiError, Backend, ContentStream};
@@ -231,6 +232,9 @@ impl Backend for NodeBackend {
     }
     async fn prospects(&self, wish: Wish) -> Answer<Vec<Prospect>> {
         self.prospects_of(wish).await
+    }
+    async fn suggest(&self, wish: BidWish) -> Answer<BidAdvice> {
+        self.advise(wish).await
     }
     async fn prices(&self) -> Answer<Vec<ClassPrice>> {
         self.class_prices().await
