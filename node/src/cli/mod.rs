@@ -68,7 +68,7 @@ enum Command {
     /// See, sign and close contracts for batches of jobs
     #[command(subcommand)]
     Contract(contract::ContractCommand),
-    /// See what to bid
+    /// See what to bid and what was bid, and change it
     #[command(subcommand)]
     Bid(bid::BidCommand),
     /// See supply and prices, and clear markets of a file

@@ -186,6 +186,12 @@ impl Backend for Fake {
             options: format!("-n {} --max-price 3", wish.nodes),
         }])
     }
+    async fn bids(&self) -> Result<Vec<StandingBid>, ApiError> {
+        Ok(vec![])
+    }
+    async fn amend(&self, id: JobId, _: AmendRequest) -> Result<StandingBid, ApiError> {
+        none(&format!("bid {id}"))
+    }
     async fn suggest(&self, wish: BidWish) -> Result<BidAdvice, ApiError> {
         Ok(BidAdvice {
             class: wish.class.unwrap_or("small".into()),

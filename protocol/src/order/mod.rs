@@ -1,6 +1,7 @@
 //! Orders, one file per kind: sealed bids and reservations (committed in one round, opened in the next), buy-it-now,
 //! work by a deadline, contracts.
 
+mod amendment;
 mod bid;
 mod buy;
 mod contract;
@@ -9,6 +10,7 @@ mod flaw;
 mod reservation;
 mod sealed;
 
+pub use amendment::Amendment;
 pub use bid::{Bid, Step, unit_prices};
 pub use buy::Buy;
 pub use contract::{

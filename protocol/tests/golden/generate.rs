@@ -20,8 +20,8 @@ use gridbay_protocol::mechanism::deadline::Shape;
 use gridbay_protocol::mechanism::reservation::Channels;
 use gridbay_protocol::offer::{DeadlineTerms, OfferTerms, PoolTerms, Primary, Reclaim};
 use gridbay_protocol::order::{
-    Bid, Buy, Commit, ContractEntry, ContractEvent, ContractTerms, Deadline, Group, JobRecord,
-    JobTerms, Open, Reservation, Settlement, Step, Wish,
+    Amendment, Bid, Buy, Commit, ContractEntry, ContractEvent, ContractTerms, Deadline, Group,
+    JobRecord, JobTerms, Open, Reservation, Settlement, Step, Wish,
 };
 use gridbay_protocol::payment::{Posting, Purse};
 use gridbay_protocol::planning::{Finished, Place, PlannedJob, Planning, Request};
@@ -110,6 +110,10 @@ impl Generator {
     fn wish(&mut self) -> Wish {
         match self.rng.below(3) {
             0 => Wish::Reservation(self.reservation()),
+            1 => Wish::Amendment(Amendment {
+                order: OrderId(self.id()),
+                bid: self.bid(),
+            }),
             _ => Wish::Bid(self.bid()),
         }
     }

@@ -5,6 +5,7 @@
 //! text and how far its tasks have come.
 
 use super::OrderKey;
+use super::amend::Amending;
 use super::appeal::Opening;
 use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::codec::{self, CodecError};
@@ -204,6 +205,8 @@ impl Record {
             proposal: None,
             included: false,
             opening: None,
+            amending: None,
+            amendments: 0,
             paid: Credits::ZERO,
             milestones: Milestones::default(),
             cancelling: false,
@@ -260,6 +263,10 @@ pub struct Record {
     pub included: bool,
     /// Its opening, once it was sent.
     pub opening: Option<Opening>,
+    /// What its bid is to say instead, until the ledger has it.
+    pub amending: Option<Amending>,
+    /// Counts the amendments sent.
+    pub amendments: u32,
     /// Charged less refunded, as far as seen.
     pub paid: Credits,
     /// What it has come through, as far as seen.

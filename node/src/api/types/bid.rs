@@ -1,6 +1,6 @@
-//! Bids: what to bid.
+//! Bids: what to bid, which stand, and other prices for them.
 
-use super::{amount, optional_amount};
+use super::{JobId, JobState, amount, optional_amount};
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
@@ -54,4 +54,45 @@ pub struct PriceChance {
     pub price: Credits,
     /// Percent of the clearings looked at.
     pub won: u32,
+}
+
+/// `GET /bids`: a bid of this node that is not over.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StandingBid {
+    /// Its job.
+    pub id: JobId,
+    /// Name of the job.
+    pub name: String,
+    /// Name of the class.
+    pub class: String,
+    /// Nodes.
+    pub nodes: u32,
+    /// Whether fewer nodes are of use too.
+    pub divisible: bool,
+    /// State of the job.
+    pub state: JobState,
+    /// Most per node-hour, as the ledger has it.
+    #[serde(with = "amount")]
+    pub max_price: Credits,
+    /// Most for the whole order.
+    #[serde(with = "amount")]
+    pub budget: Credits,
+    /// Paid so far.
+    #[serde(with = "amount")]
+    pub paid: Credits,
+    /// Most per node-hour that an amendment asks for which is under way; `None` without one.
+    #[serde(with = "optional_amount")]
+    pub amended: Option<Credits>,
+}
+
+/// `POST /bids/{id}/amend`: another price for a bid that stands or runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AmendRequest {
+    /// Most per node-hour.
+    #[serde(with = "amount")]
+    pub max_price: Credits,
+    /// Most for the whole order, with what was paid; `None` leaves it.
+    #[serde(with = "optional_amount")]
+    pub budget: Option<Credits>,
 }

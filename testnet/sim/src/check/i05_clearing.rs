@@ -4,6 +4,7 @@
 //! 2. In the next block, up to a clearing's record, effects end orders and leases and change leases. What is
 //!    left of the copy is what the clearing had to cover: no bid left out, none invented, none changed, every unit
 //!    for sale and no other.
+//!    A bid whose amendment waits competes as amended.
 //! 3. The outcome is computed anew by [`super::naive`].
 //! 4. What was reserved at a boundary is counted by [`super::ahead`].
 //! 5. A round that closes with bids and units for sale in a class has a clearing of it; other blocks have none.
@@ -29,6 +30,8 @@ struct Bid {
     rank: Option<Hash32>,
     min: u32,
     steps: Vec<Step>,
+    /// Round and steps of an amendment that was opened and has not taken effect.
+    next: Option<(u64, Vec<Step>)>,
 }
 
 #[derive(Clone, Debug)]
@@ -60,6 +63,8 @@ impl Market {
     fn of(state: &State) -> Market {
         let bid = |(id, order): (&OrderId, &gridbay_ledger::Order)| {
             let bid = order.bid()?;
+            let next = bid.next.as_ref();
+            let next = next.map(|n| (n.round, n.bid.steps.clone()));
             let (min, steps) = (bid.bid.min, bid.bid.steps.clone());
             let (class, round, rank) = (order.class, order.round, bid.rank);
             let account = state.account(&order.account);
@@ -70,6 +75,7 @@ impl Market {
                 rank,
                 min,
                 steps,
+                next,
             };
             Some((*id, bid))
         };
@@ -146,20 +152,26 @@ impl Market {
             };
             Price(u64::try_from(cut).unwrap_or(u64::MAX))
         };
+        // An amendment takes effect when its order competes.
+        let of = |bid: &Bid| match &bid.next {
+            Some((round, steps)) => (*round, Hash32::default(), steps.clone()),
+            None => (bid.round, bid.rank.unwrap_or_default(), bid.steps.clone()),
+        };
         let running: BTreeSet<OrderId> = self.leases.values().map(|l| l.order).collect();
         let competes =
             |id: &OrderId, bid: &Bid| bid.class == *class && (boundary || !running.contains(id));
         let bids = self.bids.iter().filter(|(id, bid)| competes(id, bid));
         let bids = bids.map(|(id, bid)| {
-            let steps = bid.steps.iter().map(|step| Step {
+            let (round, rank, steps) = of(bid);
+            let steps = steps.iter().map(|step| Step {
                 units: step.units,
                 price: share(step.price.0, false),
             });
             ClearingBid {
                 order: *id,
                 sponsor: bid.sponsor,
-                round: bid.round,
-                rank: bid.rank.unwrap_or_default(),
+                round,
+                rank,
                 min: bid.min,
                 steps: steps.collect(),
             }
@@ -193,8 +205,9 @@ impl Market {
         }
         let mut bids = record.bids.clone();
         for bid in &mut bids {
-            // A rank is drawn when a bid competes for the first time.
-            if self.bids.get(&bid.order).is_some_and(|b| b.rank.is_none()) {
+            // A rank is drawn when a bid competes for the first time, or is amended.
+            let fresh = |b: &Bid| b.rank.is_none() || b.next.is_some();
+            if self.bids.get(&bid.order).is_some_and(fresh) {
                 bid.rank = Hash32::default();
             }
         }
@@ -345,6 +358,7 @@ mod tests {
                 rank: Some(entered.rank),
                 min: 1,
                 steps: entered.steps,
+                next: None,
             };
             market.bids.insert(entered.order, bid);
         }

@@ -7,6 +7,7 @@
 //! 3. What has to happen at a certain time after a deed is an errand.
 //! 4. What was refused for good must never take effect (`promise`).
 
+mod amender;
 mod appellant;
 mod buyer;
 mod client;
@@ -102,7 +103,8 @@ impl World {
             0..=8 => self.set_offer(node),
             9..=10 => self.withdraw_offer(node),
             11..=12 => self.give_up(),
-            13..=31 => self.bid(node),
+            13..=28 => self.bid(node),
+            29..=31 => self.amend(),
             32..=35 => self.reserve(node),
             36 => self.plan_offer(node),
             37..=41 => self.deadline(node),
