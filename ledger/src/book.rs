@@ -118,11 +118,12 @@ pub(crate) fn enter(work: &mut Work<'_>, id: OrderId, order: Order) {
     work.tables.orders.insert(id, order);
 }
 
-/// Turns a sealed order into a standing one.
+/// Turns a sealed order into a standing one. An amendment has none of its own.
 pub(crate) fn open(work: &mut Work<'_>, id: &OrderId, wish: Wish) {
     let stage = match wish {
         Wish::Bid(bid) => open_bid(work, bid),
         Wish::Reservation(wish) => Stage::Reservation(Box::new(ReservationOrder::new(wish))),
+        Wish::Amendment(_) => return,
     };
     let order = work.tables.orders.get_mut(id);
     order.expect("the order was checked").stage = stage;
@@ -140,6 +141,7 @@ fn open_bid(work: &mut Work<'_>, bid: Bid) -> Stage {
         rank: None,
         paid: Credits::ZERO,
         slots_used: 0,
+        next: None,
     }))
 }
 
@@ -212,8 +214,13 @@ pub(crate) fn bids_are_open(work: &Work<'_>, class: &ClassId) -> bool {
     };
     of_class(work, class).iter().any(|id| {
         let order = work.tables.orders.get(id);
-        order.is_some_and(|o| {
-            o.round == before && matches!(o.stage, Stage::Sealed { .. } | Stage::Bid(_))
+        order.is_some_and(|o| match &o.stage {
+            Stage::Sealed { .. } => o.round == before,
+            Stage::Bid(bid) => {
+                let amended = bid.next.as_ref().is_some_and(|next| next.round == before);
+                o.round == before || amended
+            }
+            Stage::Buy(_) | Stage::Deadline(_) | Stage::Reservation(_) | Stage::Share(_) => false,
         })
     })
 }

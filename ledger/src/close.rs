@@ -7,7 +7,8 @@
 //!
 //! In the last block of a round, instead of the latter:
 //!
-//! 1. sealed bids of the round before, still not opened, leave the book (see `unopened`);
+//! 1. sealed bids of the round before, still not opened, leave the book (see `unopened`); amendments take effect of bids that
+//!    are about to compete (see `amend`);
 //! 2. at a slot boundary the pots are settled (see `slot`);
 //! 3. at a slot boundary the bank has its turn (see `bank::turn`), and the next slot begins for leases that go on;
 //! 4. bids and claims that stood too long end, reservations whose last start has passed, and proposals of contracts that
@@ -22,7 +23,7 @@
 use crate::lease::Lease;
 use crate::order::Stage;
 use crate::work::Work;
-use crate::{bank, book, buy, catalogue, clear, contract, deadline, reservation};
+use crate::{amend, bank, book, buy, catalogue, clear, contract, deadline, reservation};
 use crate::{share, slot, tenancy, unopened};
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::ids::{OfferId, OrderId};
@@ -49,6 +50,7 @@ pub(crate) fn after_entries(work: &mut Work<'_>) {
 
 fn close_round(work: &mut Work<'_>) {
     unopened::close(work);
+    amend::take_effect(work);
     if work.closes_slot() {
         slot::settle_all(work);
         bank::turn::turn(work);

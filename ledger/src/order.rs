@@ -88,6 +88,18 @@ pub struct BidOrder {
     pub paid: Credits,
     /// Full slots used.
     pub slots_used: u32,
+    /// What takes the bid's place before the next clearing that the order takes part in.
+    pub next: Option<NextBid>,
+}
+
+/// What an amendment says, until it takes effect.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NextBid {
+    /// Round of the amendment's commitment.
+    pub round: u64,
+    /// The bid.
+    pub bid: Bid,
 }
 
 impl BidOrder {

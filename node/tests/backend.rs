@@ -7,8 +7,8 @@ use gridbay_host::disk::MemDisk;
 use gridbay_host::{Host, HostConfig};
 use gridbay_ledger::light;
 use gridbay_node::api::types::{
-    AuctionKind, AuctionRecord, AuctionSummary, How, JobId, JobReason, JobRequest, JobState,
-    OfferRequest, Signed, TransferRequest, Want, Wish,
+    AuctionKind, AuctionRecord, AuctionSummary, BidWish, How, JobId, JobReason, JobRequest,
+    JobState, OfferRequest, Signed, TransferRequest, Want, Wish,
 };
 use gridbay_node::api::types::{InviteRequest, NodeState};
 use gridbay_node::api::{Backend, ErrorCode};
@@ -326,6 +326,29 @@ async fn check_proof(world: &World, won: &AuctionSummary) {
     assert_eq!(clearing.height, won.height);
 }
 
+/// What to bid for the two units that are left, and for more than there are.
+async fn check_advice(backend: &NodeBackend) {
+    let wish = |nodes| BidWish {
+        class: None,
+        nodes,
+        divisible: false,
+        seconds: 4,
+        chance: 90,
+    };
+    let said = backend.suggest(wish(2)).await.unwrap();
+    assert_eq!((said.won, said.price.is_some()), (Some(100), true));
+    assert!(said.price >= said.reserve && said.clearings > 0, "{said:?}");
+    assert!(said.prices.iter().any(|row| row.won == 100), "{said:?}");
+    let many = backend.suggest(wish(9)).await.unwrap();
+    assert_eq!((many.price, many.most, many.reserve), (None, None, None));
+    let odd = BidWish {
+        chance: 0,
+        ..wish(2)
+    };
+    let refused = backend.suggest(odd).await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::Usage);
+}
+
 /// What the mechanisms say to a wish for the two units that are left.
 async fn check_prospects(backend: &NodeBackend) {
     let wish = Wish {
@@ -348,6 +371,7 @@ async fn check_prospects(backend: &NodeBackend) {
     assert_eq!(ahead.odds, Some(0), "none is sold so: {ahead:?}");
     let shared = of("share");
     assert_eq!(shared.odds, Some(0), "no pool: {shared:?}");
+    check_advice(backend).await;
     let poor = Wish {
         budget: Some(credits("0.000001")),
         ..wish

@@ -41,6 +41,10 @@ pub enum OrderEnd {
     NoRoom,
     /// A job on which its seller could not stake the bond.
     Unstaked,
+    /// An amendment that was opened: its bid takes the place of the order's that it names.
+    Amended,
+    /// An amendment of an order that had ended, or was about to; the deposit was returned.
+    Lapsed,
     /// A job whose seller cannot do it by its hard deadline any more; the buyer gets the bond.
     Missed,
 }

@@ -4,6 +4,7 @@
 
 mod accounts;
 mod alike;
+mod amending;
 mod appeals;
 mod attacks;
 mod bank;

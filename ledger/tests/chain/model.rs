@@ -26,7 +26,7 @@ use gridbay_protocol::ids::{AccountId, ClassId, EntryId, Hash32, LeaseId, OfferI
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, Share};
 use gridbay_protocol::mechanism::ausubel::Rule;
 use gridbay_protocol::offer::{PoolTerms, Primary, Reclaim};
-use gridbay_protocol::order::{Bid, Buy, ContractEntry, Open, Wish};
+use gridbay_protocol::order::{Amendment, Bid, Buy, ContractEntry, Open, Wish};
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::stage::Authentic;
 use gridbay_protocol::units::Price;
@@ -68,7 +68,7 @@ fn entry(world: &mut World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authent
     let orders: Vec<OrderId> = world.state.orders().map(|(id, _)| *id).collect();
     let lease = dice.pick(&leases).unwrap_or(LeaseId([5; 32]));
     let chosen = dice.pick(&orders).unwrap_or(OrderId([5; 32]));
-    let body = match dice.below(54) {
+    let body = match dice.below(58) {
         0 => EntryBody::Transfer {
             to: world.member(n % 4 + 1),
             amount: credits(dice.below(2_000) + 1),
@@ -104,9 +104,10 @@ fn entry(world: &mut World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authent
             // Of two sellers only: what is sold ahead is auctioned too, and then no buy has to displace anybody.
             return world.by(n % 2 + 1, EntryBody::SetOffer(terms));
         }
+        48 => return amending(world, dice, memory, n),
         12..=16 if !memory.sealed.is_empty() => return opening(world, dice, memory),
-        17..=21 | 39..=42 | 46..=47 | 52..=53 => EntryBody::Buy(random_buy(world, dice)),
-        48..=51 => EntryBody::Share(random_claim(world, dice)),
+        17..=21 | 39..=42 | 46..=47 | 52..=57 => EntryBody::Buy(random_buy(world, dice)),
+        49..=51 => EntryBody::Share(random_claim(world, dice)),
         22 if !memory.sent.is_empty() => {
             let at = dice.below(memory.sent.len() as u64) as usize;
             return memory.sent[at].clone();
@@ -148,6 +149,29 @@ fn sealing(world: &mut World, memory: &mut Memory, n: u8, wish: Wish) -> Arc<Aut
     commit
 }
 
+/// An amendment of a bid of the account, now and then of somebody else's or of another shape.
+fn amending(world: &mut World, dice: &mut Dice, memory: &mut Memory, n: u8) -> Arc<Authentic> {
+    let any = dice.below(12) == 0;
+    let own = |account| any || account == world.member(n);
+    let bids = world.state.orders().filter(|(_, o)| own(o.account));
+    let bids = bids.filter_map(|(id, order)| Some((*id, order.bid()?.bid.clone())));
+    let bids: Vec<(OrderId, Bid)> = bids.collect();
+    if bids.is_empty() {
+        return garbage(world, dice, n);
+    }
+    let (order, old) = bids[dice.below(bids.len() as u64) as usize].clone();
+    let mut bid = random_bid(world, dice);
+    bid.steps = old.steps;
+    let times = dice.below(2) + 1;
+    for step in &mut bid.steps {
+        step.price = Price(step.price.0 * times + 1);
+    }
+    (bid.min, bid.slots, bid.work) = (old.min, old.slots, old.work);
+    bid.stands_until += 20;
+    bid.budget = credits(bid.value(bid.units()).micros() + 200 + dice.below(300));
+    sealing(world, memory, n, Wish::Amendment(Amendment { order, bid }))
+}
+
 /// A word on a lease, mostly by the seller of its first share.
 fn delivery(world: &World, dice: &mut Dice, n: u8, lease: LeaseId) -> Arc<Authentic> {
     let seller = world.state.lease(&lease).map(|l| l.shares[0].offer);
@@ -182,6 +206,7 @@ fn opening(world: &mut World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authe
         match &mut wish {
             Wish::Bid(bid) => bid.slots += 1,
             Wish::Reservation(reservation) => reservation.slots += 1,
+            Wish::Amendment(amendment) => amendment.bid.slots += 1,
         }
     }
     let open = world.open(owner, &commit, &wish);
@@ -399,6 +424,7 @@ fn kind(world: &World, memory: &mut Memory, effect: &Effect) -> &'static str {
             OrderEnd::Waived => "waived",
             OrderEnd::NotOpened => "forfeited",
             OrderEnd::Missed => "missed",
+            OrderEnd::Amended => "amended",
             _ => "order",
         },
         Effect::Sharing(record) => {
@@ -572,6 +598,7 @@ fn reached(total: &BTreeMap<&'static str, u32>, also: &[&str]) {
         "order",
         "excused",
         "waived",
+        "amended",
         "forfeited",
         "end",
         "start",

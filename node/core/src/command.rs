@@ -1,5 +1,7 @@
 //! Local commands: which ledger entry one becomes, and why one is refused before anything is sent.
 
+mod amend;
+
 use crate::buyer::deadline;
 use crate::buyer::order::Signer;
 use crate::buyer::{ContractWish, NewOrder, OrderKey, Record, ReserveTerms, Terms, share};
@@ -28,6 +30,14 @@ pub(crate) fn body_of(core: &Core, command: &Command) -> Result<Option<EntryBody
         Command::Contract(entry) => Some(EntryBody::Contract(entry.clone())),
         Command::Order(order) => {
             check_order(core, order)?;
+            None
+        }
+        Command::Amend {
+            order,
+            steps,
+            budget,
+        } => {
+            amend::check(core, order, steps, *budget)?;
             None
         }
         Command::Send(_) | Command::Cancel(_) | Command::Join { .. } | Command::Drain => None,

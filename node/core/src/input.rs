@@ -9,7 +9,7 @@ use gridbay_protocol::ids::{AccountId, Hash32};
 use gridbay_protocol::invitation::Invitation;
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::offer::OfferTerms;
-use gridbay_protocol::order::ContractEntry;
+use gridbay_protocol::order::{ContractEntry, Step};
 use gridbay_protocol::units::Credits;
 
 /// The caller's clocks at a step.
@@ -116,6 +116,15 @@ pub enum Command {
     Order(Box<NewOrder>),
     /// Cancel an order.
     Cancel(OrderKey),
+    /// Change what a bid that stands or runs says, from the next clearing on that can be reached.
+    Amend {
+        /// The order.
+        order: OrderKey,
+        /// Marginal values, for as many units as before.
+        steps: Vec<Step>,
+        /// Most to pay over the whole order; `None` leaves it.
+        budget: Option<Credits>,
+    },
     /// Set an offer.
     SetOffer(OfferTerms),
     /// Withdraw an offer.

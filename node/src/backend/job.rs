@@ -142,6 +142,11 @@ pub(super) fn find<'c>(core: &'c Core, id: &JobId) -> Answer<(OrderKey, &'c Orde
     }
 }
 
+/// A job without its files.
+pub(super) fn record(core: &Core, key: &OrderKey, agent: &OrderAgent) -> JobRecord {
+    draft(core, *key, agent).record
+}
+
 /// Everything about a job but its files.
 fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
     let (state, order) = (core.state(), agent.order());

@@ -30,6 +30,11 @@ pub(super) struct Odds {
 }
 
 impl Odds {
+    #[cfg(test)]
+    pub(super) fn of(tried: u32, mut least: Vec<Price>) -> Odds {
+        least.sort_unstable();
+        Odds { tried, least }
+    }
     /// Percent of the clearings tried that `price` would have won; `None` if none was.
     pub(super) fn at(&self, price: Price) -> Option<u32> {
         let won = self.least.iter().filter(|least| **least <= price).count();

@@ -227,16 +227,18 @@ fn nothing_to_buy(want: &Want, market: &Market) -> ApiError {
     )
 }
 
+/// Seconds that so many slots last.
+pub(super) fn seconds(slots: u32, market: &Market) -> u32 {
+    let ms = u64::from(slots).saturating_mul(market.policy.slot_ms());
+    u32::try_from(ms.div_ceil(1_000)).unwrap_or(u32::MAX)
+}
+
 /// The quote of a plan. `spendable` is what the account could spend now.
 pub(super) fn quote(want: &Want, market: &Market, plan: &Plan, spendable: Credits) -> Quote {
-    let slot_ms = market.policy.slot_ms();
-    let seconds = u64::from(plan.slots)
-        .saturating_mul(slot_ms)
-        .div_ceil(1_000);
     Quote {
         class: market.name.clone(),
         nodes: want.nodes,
-        seconds: u32::try_from(seconds).unwrap_or(u32::MAX),
+        seconds: seconds(plan.slots, market),
         slots: plan.slots,
         max_price: plan.max_price,
         most: plan.most,

@@ -187,6 +187,25 @@ impl Backend for Fake {
             options: format!("-n {} --max-price 3", wish.nodes),
         }])
     }
+    async fn bids(&self) -> Result<Vec<StandingBid>, ApiError> {
+        Ok(vec![])
+    }
+    async fn amend(&self, id: JobId, _: AmendRequest) -> Result<StandingBid, ApiError> {
+        none(&format!("bid {id}"))
+    }
+    async fn suggest(&self, wish: BidWish) -> Result<BidAdvice, ApiError> {
+        Ok(BidAdvice {
+            class: wish.class.unwrap_or("small".into()),
+            nodes: wish.nodes,
+            seconds: wish.seconds,
+            clearings: 4,
+            reserve: Some(credits("1")),
+            price: Some(credits("2.5")),
+            won: Some(wish.chance),
+            most: Some(credits("5")),
+            prices: vec![],
+        })
+    }
     async fn quote(&self, want: Want) -> Result<Quote, ApiError> {
         let max_price = want.max_price.unwrap_or(credits("10"));
         let most = max_price.checked_mul(want.nodes.into()).unwrap();

@@ -24,8 +24,8 @@ use gridbay_protocol::mechanism::reservation::Channels;
 use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::offer::{DeadlineTerms, OfferTerms, PoolTerms, Primary, Reclaim};
 use gridbay_protocol::order::{
-    Bid, Buy, Claim, Commit, ContractEntry, ContractEvent, ContractTerms, Deadline, Group,
-    JobRecord, JobTerms, Open, Reservation, Settlement, Step, Wish,
+    Amendment, Bid, Buy, Claim, Commit, ContractEntry, ContractEvent, ContractTerms, Deadline,
+    Group, JobRecord, JobTerms, Open, Reservation, Settlement, Step, Wish,
 };
 use gridbay_protocol::payment::{Posting, Purse};
 use gridbay_protocol::planning::{Finished, Place, PlannedJob, Planning, Request};
@@ -115,6 +115,10 @@ impl Generator {
     fn wish(&mut self) -> Wish {
         match self.rng.below(3) {
             0 => Wish::Reservation(self.reservation()),
+            1 => Wish::Amendment(Amendment {
+                order: OrderId(self.id()),
+                bid: self.bid(),
+            }),
             _ => Wish::Bid(self.bid()),
         }
     }

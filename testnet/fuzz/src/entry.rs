@@ -6,7 +6,7 @@ use gridbay_protocol::codec;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::invitation::SignedGrant;
 use gridbay_protocol::limits;
-use gridbay_protocol::order::Wish;
+use gridbay_protocol::order::{Amendment, Wish};
 use gridbay_protocol::stage::WellFormed;
 use gridbay_protocol::units::Price;
 use std::sync::LazyLock;
@@ -89,7 +89,9 @@ fn assert_within_limits(body: &EntryBody) {
         EntryBody::Open(open) => {
             assert!((1..=limits::ORDER_UNITS).contains(&open.wish.units()));
             match &open.wish {
-                Wish::Bid(bid) => assert!((1..=limits::BID_STEPS).contains(&bid.steps.len())),
+                Wish::Bid(bid) | Wish::Amendment(Amendment { bid, .. }) => {
+                    assert!((1..=limits::BID_STEPS).contains(&bid.steps.len()));
+                }
                 Wish::Reservation(wish) => {
                     assert!((1..=limits::RESERVATION_GROUPS).contains(&wish.groups.len()));
                     assert!((1..=limits::RESERVATION_SLOTS).contains(&wish.slots));

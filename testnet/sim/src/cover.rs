@@ -54,6 +54,26 @@ pub const RARE: &[(&str, &str, &str)] = &[
         "takes reservations among which the rule misses the best",
     ),
     (
+        "OrderEnd",
+        "Lapsed",
+        "takes an order that ends between the commitment of its amendment and the opening",
+    ),
+    (
+        "Refusal",
+        "NotABid",
+        "takes a client with a live buy who amends it as if it were a bid",
+    ),
+    (
+        "Refusal",
+        "Reshaped",
+        "takes a client with a live bid who amends more than its price",
+    ),
+    (
+        "Refusal",
+        "Spent",
+        "takes an order that pays between the commitment of its amendment and the opening",
+    ),
+    (
         "Reason",
         "Cancellation",
         "takes a cancellation in the few slots between a booking and its beginning",

@@ -50,7 +50,7 @@ pub(super) fn of(record: &Record, network: &NetworkId, account: &AccountId) -> E
 }
 
 /// Smallest bracket that holds so many units.
-fn bracket(units: u32) -> u8 {
+pub(super) fn bracket(units: u32) -> u8 {
     (0..limits::BRACKET)
         .find(|b| units <= 1 << b)
         .unwrap_or(limits::BRACKET)

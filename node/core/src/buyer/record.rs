@@ -5,6 +5,7 @@
 //! text and how far its tasks have come.
 
 use super::OrderKey;
+use super::amend::Amending;
 use super::appeal::Opening;
 use super::share::Experience;
 use gridbay_protocol::calendar::Calendar;
@@ -222,6 +223,8 @@ impl Record {
             proposal: None,
             included: false,
             opening: None,
+            amending: None,
+            amendments: 0,
             paid: Credits::ZERO,
             milestones: Milestones::default(),
             experience: Experience::default(),
@@ -279,6 +282,10 @@ pub struct Record {
     pub included: bool,
     /// Its opening, once it was sent.
     pub opening: Option<Opening>,
+    /// What its bid is to say instead, until the ledger has it.
+    pub amending: Option<Amending>,
+    /// Counts the amendments sent.
+    pub amendments: u32,
     /// Charged less refunded, as far as seen.
     pub paid: Credits,
     /// What it has come through, as far as seen.

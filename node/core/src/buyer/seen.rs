@@ -63,6 +63,8 @@ pub fn order_end_word(end: OrderEnd) -> &'static str {
         OrderEnd::NoGain => "no_gain",
         OrderEnd::NoRoom => "no_room",
         OrderEnd::Unstaked => "unstaked",
+        OrderEnd::Amended => "amended",
+        OrderEnd::Lapsed => "lapsed",
         OrderEnd::Missed => "missed",
     }
 }

@@ -1,5 +1,6 @@
 //! Addresses. One file per noun; each handler parses, bounds, calls the backend and answers.
 
+mod bids;
 mod content;
 mod contracts;
 mod jobs;
@@ -59,6 +60,9 @@ pub(super) fn router<B: Backend>(backend: Arc<B>, content_bytes: u64) -> Router 
         .route("/contracts/{id}/close", post(contracts::close::<B>))
         .route("/quote", post(market::quote::<B>))
         .route("/prospects", post(market::prospects::<B>))
+        .route("/bids", get(bids::list::<B>))
+        .route("/bids/{id}/amend", post(bids::amend::<B>))
+        .route("/bids/suggest", post(bids::suggest::<B>))
         .route("/prices", get(market::prices::<B>))
         .route("/auctions", get(market::auctions::<B>))
         .route("/auctions/{id}", get(market::auction::<B>))

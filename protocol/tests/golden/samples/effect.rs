@@ -46,7 +46,7 @@ pub(crate) const POSTINGS: [(&str, Reason, Purse, Purse); 18] = [
     ("relief", Reason::Relief, Purse::Bank, BUYER),
 ];
 /// All ends of an order.
-pub(crate) const ORDER_ENDS: [(&str, OrderEnd); 13] = [
+pub(crate) const ORDER_ENDS: [(&str, OrderEnd); 15] = [
     ("not_opened", OrderEnd::NotOpened),
     ("unfunded", OrderEnd::Unfunded),
     ("cancelled", OrderEnd::Cancelled),
@@ -60,6 +60,8 @@ pub(crate) const ORDER_ENDS: [(&str, OrderEnd); 13] = [
     ("no_room", OrderEnd::NoRoom),
     ("unstaked", OrderEnd::Unstaked),
     ("missed", OrderEnd::Missed),
+    ("amended", OrderEnd::Amended),
+    ("lapsed", OrderEnd::Lapsed),
 ];
 /// All ends of a lease.
 pub(crate) const LEASE_ENDS: [(&str, LeaseEnd); 8] = [

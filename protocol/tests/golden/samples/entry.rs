@@ -11,7 +11,8 @@ use gridbay_protocol::mechanism::reservation::Channels;
 use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::offer::{DeadlineTerms, OfferTerms, PoolTerms, Primary, Reclaim};
 use gridbay_protocol::order::{
-    Bid, Buy, Claim, Commit, ContractEntry, ContractTerms, Group, JobTerms, Open, Reservation, Step,
+    Amendment, Bid, Buy, Claim, Commit, ContractEntry, ContractTerms, Group, JobTerms, Open,
+    Reservation, Step,
 };
 use gridbay_protocol::receipt::{Receipt, SignedReceipt};
 use gridbay_protocol::units::{Credits, Price};
@@ -272,6 +273,14 @@ pub(crate) fn all() -> Vec<(&'static str, SignedEntry)> {
         wish: bid().into(),
         salt: [0x5a; 32],
     };
+    let amendment = Amendment {
+        order: OrderId([0xad; 32]),
+        bid: bid(),
+    };
+    let open_amendment = Open {
+        wish: amendment.into(),
+        ..open.clone()
+    };
     let open_reservation = Open {
         wish: reservation().into(),
         ..open.clone()
@@ -298,6 +307,7 @@ pub(crate) fn all() -> Vec<(&'static str, SignedEntry)> {
         ("commit", EntryBody::Commit(commit)),
         ("open", EntryBody::Open(open)),
         ("open.reservation", EntryBody::Open(open_reservation)),
+        ("open.amendment", EntryBody::Open(open_amendment)),
         ("appeal", EntryBody::Appeal(Box::new(appeal))),
     ];
     bodies

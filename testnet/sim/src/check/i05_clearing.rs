@@ -4,6 +4,7 @@
 //! 2. In the next block, up to a clearing's record, effects end orders and leases and change leases. What is
 //!    left of the copy is what the clearing had to cover: no bid left out, none invented, none changed, every unit
 //!    for sale and no other.
+//!    A bid whose amendment waits competes as amended.
 //! 3. The outcome is computed anew by [`super::naive`].
 //!    Sharings of pools are treated likewise (`pools`).
 //! 4. What was reserved at a boundary is counted by [`super::ahead`].
@@ -130,6 +131,7 @@ mod tests {
                 rank: Some(entered.rank),
                 min: 1,
                 steps: entered.steps,
+                next: None,
             };
             market.bids.insert(entered.order, bid);
         }

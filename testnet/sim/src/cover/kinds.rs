@@ -26,7 +26,7 @@ variants!(INPUTS, input_name, Input:
     Hinted,
 );
 variants!(COMMANDS, command_name, Command:
-    Cancel, Contract, Drain, Join, Order, Send, SetOffer, Transfer, WithdrawOffer,
+    Amend, Cancel, Contract, Drain, Join, Order, Send, SetOffer, Transfer, WithdrawOffer,
 );
 variants!(EFFECTS, effect_name, Effect:
     WakeAt, Broadcast, Send, Penalise, Gossip, Judge, Ask, Answer, Report, ReadOutput, Stage, StartJob,
@@ -37,7 +37,7 @@ variants!(REFUSALS, refusal_name, Refusal:
     NotMember, NoValidator, NoClass, NoOffer, OfferClass, OfferQuota, ClassUnits, NoOrder, OrderQuota,
     Contract, AllOrNoneQuota, SealedAlready, OpeningTime, NotSealed, Seal, Budget, Standing, Sealed, Exiting,
     Closing, NoLease, NothingToDeliver, FirmSlots, Reservation, NothingToAppeal, OpeningLapsed, OpeningUnfunded,
-    ReceiptLate, Receipts, ReceiptPower, BlockFull, NoPool, PoolWeights, PoolFull, PoolTwice, NotPlanned, TooMuchWork, BelowReserve, JobQuota,
+    ReceiptLate, Receipts, ReceiptPower, NotABid, Reshaped, Spent, BlockFull, NoPool, PoolWeights, PoolFull, PoolTwice, NotPlanned, TooMuchWork, BelowReserve, JobQuota,
 );
 variants!(ENTRIES, entry_name, EntryBody:
     SetKeys, OpenAccount, RegisterBeacon, Transfer, SetOffer, WithdrawOffer, Deliver, Fail, Cancel,
@@ -49,7 +49,7 @@ variants!(REASONS, reason_name, Reason:
 );
 variants!(ORDER_ENDS, order_end_name, OrderEnd:
     NotOpened, Waived, Excused, Unfunded, Cancelled, TimedOut, Served, NoUnits, TooDear,
-    NoGain, NoRoom, Unstaked, Missed,
+    NoGain, NoRoom, Unstaked, Missed, Amended, Lapsed,
 );
 variants!(LEASE_EVENTS, lease_event_name, LeaseEvent: Started, Renewed, Ended);
 variants!(LEASE_ENDS, lease_end_name, LeaseEnd:

@@ -7,6 +7,7 @@
 //! 3. What has to happen at a certain time after a deed is an errand.
 //! 4. What was refused for good must never take effect (`promise`).
 
+mod amender;
 mod appellant;
 mod buyer;
 mod client;
@@ -104,7 +105,8 @@ impl World {
             0..=8 => self.set_offer(node),
             9..=10 => self.withdraw_offer(node),
             11..=12 => self.give_up(),
-            13..=30 => self.bid(node),
+            13..=27 => self.bid(node),
+            28..=30 => self.amend(),
             31..=34 => self.reserve(node),
             35 => self.plan_offer(node),
             36..=39 => self.deadline(node),

@@ -21,6 +21,8 @@ pub(super) struct Bid {
     pub(super) rank: Option<Hash32>,
     pub(super) min: u32,
     pub(super) steps: Vec<Step>,
+    /// Round and steps of an amendment that was opened and has not taken effect.
+    pub(super) next: Option<(u64, Vec<Step>)>,
 }
 
 #[derive(Clone, Debug)]
@@ -53,6 +55,8 @@ impl Market {
     pub(super) fn of(state: &State) -> Market {
         let bid = |(id, order): (&OrderId, &gridbay_ledger::Order)| {
             let bid = order.bid()?;
+            let next = bid.next.as_ref();
+            let next = next.map(|n| (n.round, n.bid.steps.clone()));
             let (min, steps) = (bid.bid.min, bid.bid.steps.clone());
             let (class, round, rank) = (order.class, order.round, bid.rank);
             let account = state.account(&order.account);
@@ -63,6 +67,7 @@ impl Market {
                 rank,
                 min,
                 steps,
+                next,
             };
             Some((*id, bid))
         };
@@ -149,20 +154,26 @@ impl Market {
         };
         let mut terms = policy.auction;
         terms.switch_cost.0 *= u64::from(boundary);
+        // An amendment takes effect when its order competes.
+        let of = |bid: &Bid| match &bid.next {
+            Some((round, steps)) => (*round, Hash32::default(), steps.clone()),
+            None => (bid.round, bid.rank.unwrap_or_default(), bid.steps.clone()),
+        };
         let running: BTreeSet<OrderId> = self.leases.values().map(|l| l.order).collect();
         let competes =
             |id: &OrderId, bid: &Bid| bid.class == *class && (boundary || !running.contains(id));
         let bids = self.bids.iter().filter(|(id, bid)| competes(id, bid));
         let bids = bids.map(|(id, bid)| {
-            let steps = bid.steps.iter().map(|step| Step {
+            let (round, rank, steps) = of(bid);
+            let steps = steps.iter().map(|step| Step {
                 units: step.units,
                 price: share(step.price.0, false),
             });
             ClearingBid {
                 order: *id,
                 sponsor: bid.sponsor,
-                round: bid.round,
-                rank: bid.rank.unwrap_or_default(),
+                round,
+                rank,
                 min: bid.min,
                 steps: steps.collect(),
             }
@@ -206,8 +217,9 @@ impl Market {
         }
         let mut bids = record.bids.clone();
         for bid in &mut bids {
-            // A rank is drawn when a bid competes for the first time.
-            if self.bids.get(&bid.order).is_some_and(|b| b.rank.is_none()) {
+            // A rank is drawn when a bid competes for the first time, or is amended.
+            let fresh = |b: &Bid| b.rank.is_none() || b.next.is_some();
+            if self.bids.get(&bid.order).is_some_and(fresh) {
                 bid.rank = Hash32::default();
             }
         }
