@@ -345,6 +345,13 @@ async fn check_prospects(backend: &NodeBackend) {
     assert!(buy.likely > bid.likely, "{prospects:?}");
     let ahead = of("reservation");
     assert_eq!(ahead.odds, Some(0), "none is sold so: {ahead:?}");
+    let batch = of("contract");
+    assert!(batch.likely.unwrap() > buy.likely.unwrap(), "{batch:?}");
+    assert_eq!(
+        batch.odds, None,
+        "no provider says what it goes by: {batch:?}"
+    );
+    assert!(batch.options.contains("--jobs 2"), "{batch:?}");
     let poor = Wish {
         budget: Some(credits("0.000001")),
         ..wish
