@@ -7,6 +7,7 @@ use gridbay_protocol::clearing::ClearingKind;
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent};
+use gridbay_protocol::order::{ContractEntry, ContractEvent};
 use gridbay_protocol::payment::Reason;
 
 /// A name for each variant, and the list of all of them.
@@ -41,6 +42,9 @@ variants!(ENTRIES, entry_name, EntryBody:
     SetKeys, OpenAccount, RegisterBeacon, Transfer, SetOffer, WithdrawOffer, Deliver, Fail, Cancel,
     Commit, Open, Appeal, Buy, Deadline, Contract,
 );
+variants!(CONTRACT_WORDS, contract_word_name, ContractEntry:
+    Propose, Sign, Request, Close, Serve, Complete,
+);
 variants!(REASONS, reason_name, Reason:
     Arrears, Bond, Cancellation, Charge, Compensation, Damages, Deposit, Earning, Endowment, Forfeit, Lock,
     Profit, Refund, Release, Relief, Revenue, Tax, Transfer,
@@ -49,6 +53,7 @@ variants!(ORDER_ENDS, order_end_name, OrderEnd:
     NotOpened, Waived, Excused, Unfunded, Cancelled, TimedOut, Served, NoUnits, TooDear,
     NoGain, NoRoom, Unstaked, Missed,
 );
+variants!(CONTRACT_EVENTS, contract_event_name, ContractEvent: Signed, Decided, Settled, Lapsed);
 variants!(LEASE_EVENTS, lease_event_name, LeaseEvent: Started, Renewed, Ended);
 variants!(LEASE_ENDS, lease_end_name, LeaseEnd:
     Exit, Expired, Outbid, Preempted, Unfunded, Undelivered, Paused,
@@ -61,6 +66,8 @@ const MARKET: &[&str] = &[
     "Planning",
     "Booking",
     "Passover",
+    "JobDone",
+    "JobFailed",
 ];
 
 /// The types that a batch covers, each with all of its variants.
@@ -70,8 +77,10 @@ pub const KINDS: &[(&str, &[&str])] = &[
     ("Effect", EFFECTS),
     ("Refusal", REFUSALS),
     ("EntryBody", ENTRIES),
+    ("ContractEntry", CONTRACT_WORDS),
     ("Reason", REASONS),
     ("OrderEnd", ORDER_ENDS),
+    ("ContractEvent", CONTRACT_EVENTS),
     ("LeaseEvent", LEASE_EVENTS),
     ("LeaseEnd", LEASE_ENDS),
     ("ClearingKind", CLEARING_KINDS),

@@ -11,6 +11,7 @@ mod appellant;
 mod buyer;
 mod client;
 mod clumsy;
+mod contract;
 mod deadline;
 mod desk;
 mod errand;
@@ -106,8 +107,10 @@ impl World {
             32..=35 => self.reserve(node),
             36 => self.plan_offer(node),
             37..=41 => self.deadline(node),
-            42..=52 => self.buy(node),
-            53..=61 => self.cancel(),
+            42..=44 => self.propose(node),
+            45..=47 => self.contract_by_hand(),
+            48..=53 => self.buy(node),
+            54..=61 => self.cancel(),
             62..=64 => self.transfer(node),
             65 => self.drain(node),
             66..=67 => self.change_keys(node),
