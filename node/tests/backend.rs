@@ -372,6 +372,13 @@ async fn check_prospects(backend: &NodeBackend) {
     let shared = of("share");
     assert_eq!(shared.odds, Some(0), "no pool: {shared:?}");
     check_advice(backend).await;
+    let batch = of("contract");
+    assert!(batch.likely.unwrap() > buy.likely.unwrap(), "{batch:?}");
+    assert_eq!(
+        batch.odds, None,
+        "no provider says what it goes by: {batch:?}"
+    );
+    assert!(batch.options.contains("--jobs 2"), "{batch:?}");
     let poor = Wish {
         budget: Some(credits("0.000001")),
         ..wish

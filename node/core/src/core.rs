@@ -116,6 +116,10 @@ impl Core {
         self.account
             .or_else(|| self.host.state().account_of(&self.key.public()))
     }
+    /// The provider's agent, if its owner provides.
+    pub fn provider(&self) -> Option<&Provider> {
+        self.provider.as_ref()
+    }
     /// What sellers say they can spare.
     pub fn adverts(&self) -> &Adverts {
         &self.adverts

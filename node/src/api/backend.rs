@@ -9,6 +9,7 @@ use super::types::{
 };
 use axum::body::Bytes;
 use futures::stream::BoxStream;
+use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{AccountId, OrderId};
 use std::future::Future;
 use std::io;
@@ -133,6 +134,8 @@ pub trait Backend: Send + Sync + 'static {
     fn head(&self) -> impl Future<Output = Answer<BlockInfo>> + Send;
     /// A block by height.
     fn block(&self, height: u64) -> impl Future<Output = Answer<BlockInfo>> + Send;
+    /// What a block did, in order.
+    fn effects(&self, height: u64) -> impl Future<Output = Answer<Vec<Effect>>> + Send;
     /// At most `limit` headers from a height on, ascending.
     fn headers(
         &self,

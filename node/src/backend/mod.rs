@@ -55,6 +55,7 @@ use failure::{gone, late, refused};
 use gridbay_core::Core;
 use gridbay_core::input::Command;
 use gridbay_core::reply::Reply;
+use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{AccountId, NetworkId, OrderId};
 use gridbay_protocol::invitation::Bootstrap;
 use gridbay_protocol::keys::{PublicKey, SecretKey};
@@ -273,6 +274,9 @@ impl Backend for NodeBackend {
     }
     async fn block(&self, height: u64) -> Answer<BlockInfo> {
         self.block_info(height).await
+    }
+    async fn effects(&self, height: u64) -> Answer<Vec<Effect>> {
+        self.effects_of(height).await
     }
     async fn headers(&self, from: u64, limit: usize) -> Answer<Vec<SignedHeader>> {
         self.signed_headers(from, limit).await

@@ -5,6 +5,7 @@ use futures::StreamExt as _;
 use gridbay_node::api::types::*;
 use gridbay_node::api::{ApiError, Backend, ContentStream, ErrorCode, Server, client::Client};
 use gridbay_node::config::{Config, Home, Sources};
+use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{AccountId, EntryId, NetworkId, OfferId, OrderId};
 use gridbay_protocol::job::{JobExit, content_id};
 use gridbay_protocol::keys::SecretKey;
@@ -312,6 +313,9 @@ impl Backend for Fake {
     }
     async fn block(&self, _: u64) -> Result<BlockInfo, ApiError> {
         panic!("a fault of the backend")
+    }
+    async fn effects(&self, _: u64) -> Result<Vec<Effect>, ApiError> {
+        Ok(vec![])
     }
     async fn headers(&self, _: u64, _: usize) -> Result<Vec<SignedHeader>, ApiError> {
         Ok(vec![])

@@ -15,14 +15,13 @@ use gridbay_core::input::Input;
 use gridbay_ledger::Refusal;
 use gridbay_protocol::block::Block;
 use gridbay_protocol::effect::Effect as Posted;
+use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::lease::LeaseEvent;
+use gridbay_protocol::order::ContractEvent;
 use std::collections::BTreeMap;
 
 /// Variants that no world reaches: the type, the variant, the reason.
 pub const UNREACHED: &[(&str, &str, &str)] = &[
-    ("Command", "Contract", "nobody proposes contracts"),
-    ("EntryBody", "Contract", "nobody proposes contracts"),
-    ("Refusal", "Contract", "nobody proposes contracts"),
     (
         "Refusal",
         "AllOrNoneQuota",
@@ -137,6 +136,9 @@ impl Cover {
     pub fn block(&mut self, block: &Block) {
         for signed in &block.entries {
             self.see("EntryBody", kinds::entry_name(&signed.entry.body));
+            if let EntryBody::Contract(word) = &signed.entry.body {
+                self.see("ContractEntry", kinds::contract_word_name(word));
+            }
         }
     }
     /// Notes what a decided block did.
@@ -160,7 +162,12 @@ impl Cover {
                     self.see("Market", "ContestedClearing");
                 }
             }
-            Posted::Contract(_) => {}
+            Posted::Contract(event) => {
+                self.see("ContractEvent", kinds::contract_event_name(event));
+                if let ContractEvent::Decided(job) = event {
+                    self.see("Market", if job.done { "JobDone" } else { "JobFailed" });
+                }
+            }
             Posted::Reservation(record) => {
                 let won = !record.booked.is_empty();
                 self.see("Market", if won { "Booking" } else { "Passover" });

@@ -2,6 +2,7 @@
 
 use crate::clock::EPOCH_MS;
 use crate::plan::{Bank, Pace, Plan};
+use gridbay_core::provider::{ProviderPolicy, ProviderTerms};
 use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::auction::AuctionPolicy;
 use gridbay_protocol::bank::{BankPolicy, Preset, Revenue, SavingsTax};
@@ -112,6 +113,24 @@ fn policy(plan: &Plan) -> Policy {
         },
         ..policy
     }
+}
+
+/// On what terms a node provides for clients under contract, if it does: every third one, each by a policy of its own.
+pub fn provider(n: usize, genesis: &Genesis) -> Option<ProviderTerms> {
+    let policy = match n % 9 {
+        1 => ProviderPolicy::Conservative,
+        4 => ProviderPolicy::Oblivious,
+        7 => ProviderPolicy::PreemptLeastLoss,
+        _ => return None,
+    };
+    let price = CLASSES[0].2;
+    Some(ProviderTerms {
+        classes: genesis.classes.iter().map(|c| c.key.id()).collect(),
+        policy,
+        units: 6,
+        cost: Price(price / 2),
+        most: Price(5 * price),
+    })
 }
 
 /// The genesis of a plan: validators first, then the other members; guests are not in it.

@@ -174,7 +174,7 @@ async fn one_after_another(
             name: format!("bench-{i}"),
             class: "small".to_owned(),
             nodes: 1,
-            max_price: credits(4),
+            max_price: Some(credits(4)),
             seconds: 10,
             how: if buy { How::Buy } else { How::BID },
             argv: vec!["true".to_owned()],

@@ -182,7 +182,7 @@ fn ask(name: String, how: How) -> Ask {
         name,
         class: "small".to_owned(),
         nodes: 1,
-        max_price: credits(60),
+        max_price: Some(credits(60)),
         seconds: 4,
         how,
         inputs: Vec::new(),

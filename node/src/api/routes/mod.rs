@@ -79,6 +79,7 @@ pub(super) fn router<B: Backend>(backend: Arc<B>, content_bytes: u64) -> Router 
         .route("/ledger/head", get(ledger::head::<B>))
         .route("/ledger/headers", get(ledger::headers::<B>))
         .route("/ledger/blocks/{height}", get(ledger::block::<B>))
+        .route("/ledger/blocks/{height}/effects", get(ledger::effects::<B>))
         .route_layer(middleware::from_fn_with_state(keys, idempotency::once))
         // Uploads are cut off by their own bound, while they are streamed.
         .route("/content", put(content::upload::<B>));

@@ -8,6 +8,7 @@ use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent};
 use gridbay_protocol::mechanism::ausubel::Rule;
+use gridbay_protocol::order::{ContractEntry, ContractEvent};
 use gridbay_protocol::payment::Reason;
 
 /// A name for each variant, and the list of all of them.
@@ -43,6 +44,9 @@ variants!(ENTRIES, entry_name, EntryBody:
     SetKeys, OpenAccount, RegisterBeacon, Transfer, SetOffer, WithdrawOffer, Deliver, Fail, Cancel,
     Commit, Open, Appeal, Buy, Deadline, Contract, Share,
 );
+variants!(CONTRACT_WORDS, contract_word_name, ContractEntry:
+    Propose, Sign, Request, Close, Serve, Complete,
+);
 variants!(REASONS, reason_name, Reason:
     Arrears, Bond, Cancellation, Charge, Compensation, Damages, Deposit, Earning, Endowment, Forfeit, Lock,
     Profit, Refund, Release, Relief, Revenue, Tax, Transfer,
@@ -51,6 +55,7 @@ variants!(ORDER_ENDS, order_end_name, OrderEnd:
     NotOpened, Waived, Excused, Unfunded, Cancelled, TimedOut, Served, NoUnits, TooDear,
     NoGain, NoRoom, Unstaked, Missed, Amended, Lapsed,
 );
+variants!(CONTRACT_EVENTS, contract_event_name, ContractEvent: Signed, Decided, Settled, Lapsed);
 variants!(LEASE_EVENTS, lease_event_name, LeaseEvent: Started, Renewed, Ended);
 variants!(LEASE_ENDS, lease_end_name, LeaseEnd:
     Exit, Expired, Outbid, Preempted, Unfunded, Undelivered, Paused, Unserved,
@@ -67,6 +72,8 @@ const MARKET: &[&str] = &[
     "Passover",
     "ContestedPool",
     "HeldFirst",
+    "JobDone",
+    "JobFailed",
 ];
 
 /// The types that a batch covers, each with all of its variants.
@@ -76,8 +83,10 @@ pub const KINDS: &[(&str, &[&str])] = &[
     ("Effect", EFFECTS),
     ("Refusal", REFUSALS),
     ("EntryBody", ENTRIES),
+    ("ContractEntry", CONTRACT_WORDS),
     ("Reason", REASONS),
     ("OrderEnd", ORDER_ENDS),
+    ("ContractEvent", CONTRACT_EVENTS),
     ("LeaseEvent", LEASE_EVENTS),
     ("LeaseEnd", LEASE_ENDS),
     ("ClearingKind", CLEARING_KINDS),

@@ -12,6 +12,7 @@ mod appellant;
 mod buyer;
 mod client;
 mod clumsy;
+mod contract;
 mod deadline;
 mod desk;
 mod errand;
@@ -105,14 +106,16 @@ impl World {
             0..=8 => self.set_offer(node),
             9..=10 => self.withdraw_offer(node),
             11..=12 => self.give_up(),
-            13..=27 => self.bid(node),
-            28..=30 => self.amend(),
-            31..=34 => self.reserve(node),
-            35 => self.plan_offer(node),
-            36..=39 => self.deadline(node),
-            40..=49 => self.buy(node),
-            50..=56 => self.cancel(),
-            57..=61 => self.claim(node),
+            13..=26 => self.bid(node),
+            27..=29 => self.amend(),
+            30..=33 => self.reserve(node),
+            34 => self.plan_offer(node),
+            35..=38 => self.deadline(node),
+            39..=41 => self.propose(node),
+            42..=44 => self.contract_by_hand(),
+            45..=52 => self.buy(node),
+            53..=57 => self.cancel(),
+            58..=61 => self.claim(node),
             62..=64 => self.transfer(node),
             65 => self.drain(node),
             66..=67 => self.change_keys(node),

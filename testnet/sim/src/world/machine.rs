@@ -1,7 +1,7 @@
 //! One node's computer: its disk and clock, what outlives the node's process, and the process itself.
 
 use crate::clock::Clock;
-use crate::found::{account_key, chain, node_key, validator_key};
+use crate::found::{account_key, chain, node_key, provider, validator_key};
 use crate::liar::Lie;
 use gridbay_core::agent::{JobId, Phase};
 use gridbay_core::buyer::{OrderKey, Record};
@@ -94,7 +94,7 @@ impl Machine {
             (JobMemo::decode(memo).expect("own memo"), phase)
         };
         let parts = Parts {
-            provider: None,
+            provider: provider(n, genesis),
             host,
             account_key: account_key(n),
             node: node_key(n),

@@ -20,7 +20,7 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
         buyer: "b6",
         class: "large",
         nodes: 1,
-        max_price: credits(80),
+        max_price: Some(credits(80)),
         how: How::Buy,
         work: Work::Sleep(3),
     };
