@@ -106,6 +106,8 @@ pub struct BuyOrder {
     pub buy: Buy,
     /// Price per slot once it is served.
     pub price: Credits,
+    /// Whether it was decided on and waits for units since.
+    pub waits: bool,
     /// Units taken once it is served, each with its buy price of that moment; ascending by offer.
     pub taken: Vec<ClearingOffer>,
 }
@@ -144,6 +146,8 @@ pub(crate) struct Crowd {
     pub(crate) all_or_none: u64,
     /// Jobs by a deadline.
     pub(crate) jobs: u64,
+    /// Buys that wait for units.
+    pub(crate) waiting_buys: u64,
 }
 
 impl Order {

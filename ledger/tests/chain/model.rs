@@ -18,6 +18,7 @@ use crate::trade::{bid, order, terms};
 use crate::world::{World, credits, key, policy};
 use gridbay_protocol::auction::AuctionPolicy;
 use gridbay_protocol::bank::BankPolicy;
+use gridbay_protocol::buying::BuyPolicy;
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::genesis::Policy;
@@ -279,6 +280,11 @@ fn random_buy(world: &mut World, dice: &mut Dice) -> Buy {
         slots: dice.below(2) as u32 + 1,
         limit: credits(dice.below(400)),
         offers: named,
+        stands_until: world.state.height() * dice.below(2) + dice.below(24),
+        surcharge: credits(match world.state.policy().buy.evicts() {
+            true => dice.below(3) * 60,
+            false => 0,
+        }),
         work: Hash32([fresh as u8; 32]),
     }
 }
@@ -373,7 +379,8 @@ fn kind(world: &World, memory: &mut Memory, effect: &Effect) -> &'static str {
                 false => "booking",
             }
         }
-        Effect::Buy(buy) if buy.displaced.is_empty() => "buy",
+        Effect::Buy(buy) if buy.displaced.is_empty() && buy.evicted.is_empty() => "buy",
+        Effect::Buy(buy) if !buy.evicted.is_empty() => "eviction",
         Effect::Buy(_) => "preemption",
         Effect::Planning(planning) => {
             deadline::check_planning(planning);
@@ -447,6 +454,9 @@ fn run(seed: u64, blocks: u32, bank: BankPolicy) -> BTreeMap<&'static str, u32> 
     let mut world = World::with(Policy {
         bank,
         auction,
+        buy: BuyPolicy {
+            surcharge_ppm: (seed % 2) as u32 * 200_000,
+        },
         ..policy()
     });
     let mut memory = Memory::default();
@@ -540,6 +550,7 @@ fn reached(total: &BTreeMap<&'static str, u32>, also: &[&str]) {
         "clearing",
         "buy",
         "preemption",
+        "eviction",
         "decision",
         "booking",
         "order",

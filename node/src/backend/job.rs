@@ -21,6 +21,7 @@ use gridbay_core::Core;
 use gridbay_core::buyer::order::OrderAgent;
 use gridbay_core::buyer::{OrderKey, TaskRecord, Terms};
 use gridbay_ledger::State;
+use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::units::{Credits, Price};
 use std::collections::BTreeMap;
@@ -149,8 +150,7 @@ pub(super) fn find<'c>(core: &'c Core, id: &JobId) -> Answer<(OrderKey, &'c Orde
 fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
     let (state, order) = (core.state(), agent.order());
     let policy = state.policy();
-    let slot_ms = policy.slot_ms();
-    let (max_price, budget, how) = terms(&order.terms, order.slots, slot_ms);
+    let (max_price, budget, how) = terms(&order.terms, order.slots, policy);
     let budget = match &order.terms {
         Terms::Contract(wish) => wish.terms_for(order).lock().unwrap_or(Credits::MAX),
         Terms::Sealed { .. } | Terms::Buy { .. } | Terms::Deadline { .. } | Terms::Reserve(_) => {
@@ -216,7 +216,8 @@ fn reached(height: u64) -> Option<u64> {
 }
 
 /// Price limit per node-hour, budget, and how it gets its nodes.
-fn terms(terms: &Terms, slots: u32, slot_ms: u64) -> (Credits, Credits, How) {
+fn terms(terms: &Terms, slots: u32, policy: &Policy) -> (Credits, Credits, How) {
+    let slot_ms = policy.slot_ms();
     match terms {
         Terms::Sealed {
             steps, min, budget, ..
@@ -244,12 +245,23 @@ fn terms(terms: &Terms, slots: u32, slot_ms: u64) -> (Credits, Credits, How) {
             let how = How::Reservation(ahead);
             (limit_hourly(price, slot_ms), reserve.value, how)
         }
-        Terms::Buy { units, limit, .. } => {
+        Terms::Buy {
+            units,
+            limit,
+            patience,
+            surcharge,
+            ..
+        } => {
             let price = Price(limit.micros() / u64::from(*units).max(1));
-            let most = limit
-                .checked_mul(u64::from(slots) + 1)
-                .unwrap_or(Credits::MAX);
-            (limit_hourly(price, slot_ms), most, How::Buy)
+            let most = limit.checked_mul(u64::from(slots) + 1);
+            let most = most.and_then(|most| most.checked_add(*surcharge));
+            let waits = patience.saturating_mul(policy.block_interval_ms) / 1_000;
+            let how = How::Buy {
+                wait_seconds: u32::try_from(waits).unwrap_or(u32::MAX),
+                surcharge: *surcharge,
+            };
+            let most = most.unwrap_or(Credits::MAX);
+            (limit_hourly(price, slot_ms), most, how)
         }
         Terms::Deadline {
             offer,
@@ -348,20 +360,22 @@ mod tests {
             patience: 9,
         };
         assert_eq!(
-            terms(&sealed(4), 2, 2_000),
+            terms(&sealed(4), 2, &Policy::local()),
             ("10".parse().unwrap(), budget, How::BID)
         );
-        assert!(terms(&sealed(1), 2, 2_000).2.is_divisible());
+        assert!(terms(&sealed(1), 2, &Policy::local()).2.is_divisible());
         let limit = Credits::from_micros(4 * 5_555).unwrap();
         let buy = Terms::Buy {
             units: 4,
             limit,
             offers: vec![],
+            patience: 0,
+            surcharge: Credits::ZERO,
         };
         let most = limit.checked_mul(3).unwrap();
         assert_eq!(
-            terms(&buy, 2, 2_000),
-            ("10".parse().unwrap(), most, How::Buy)
+            terms(&buy, 2, &Policy::local()),
+            ("10".parse().unwrap(), most, How::BUY)
         );
     }
 

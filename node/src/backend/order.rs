@@ -65,7 +65,7 @@ impl NodeBackend {
                     let provider = contract::provider(state, &how.provider)?;
                     Some(contract::plan(&asked, how, &market, provider)?)
                 }
-                How::Ausubel { .. } | How::Buy | How::Reservation(_) => None,
+                How::Ausubel { .. } | How::Buy { .. } | How::Reservation(_) => None,
             };
             Ok::<_, ApiError>((market, planned, spendable(state, &account)))
         });

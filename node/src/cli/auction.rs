@@ -112,7 +112,7 @@ pub fn verify_auction(
     check_inclusion(proof, &header)?;
     match &proof.record {
         AuctionRecord::Clearing(record) => outcome::clearing(record, genesis.policy.auction)?,
-        AuctionRecord::Buy(record) => outcome::buy(record)?,
+        AuctionRecord::Buy(record) => outcome::buy(record, genesis.policy.buy)?,
     }
     Ok(())
 }
@@ -254,6 +254,7 @@ async fn show(at: &Context, client: &Client, id: &str) -> Result<(), CliError> {
             ("full slots", record.slots.to_string()),
             ("leases displaced", record.displaced.len().to_string()),
             ("their value per slot", record.displaced_value.to_string()),
+            ("buys evicted", record.evicted.len().to_string()),
         ]),
     })
 }

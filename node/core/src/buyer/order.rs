@@ -32,7 +32,7 @@ use gridbay_protocol::receipt::SignedReceipt;
 use std::collections::BTreeMap;
 
 /// Heights within which a commitment or buy must be included, or a new attempt is made.
-const SEND_HEIGHTS: u64 = 40;
+pub(super) const SEND_HEIGHTS: u64 = 40;
 /// Heights after which an entry that has not shown up is sent again.
 const RESEND_HEIGHTS: u64 = 4;
 /// Commitments that may fail to be included or opened before the order is given up.

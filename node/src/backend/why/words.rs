@@ -73,6 +73,12 @@ fn of_all(f: &Facts) -> String {
                 f.slot
             )
         }
+        (JobState::Bidding, _) if f.waits_until.is_some() => {
+            format!(
+                "There is no room for it yet; it waits for some until height {}.",
+                f.waits_until.unwrap_or_default()
+            )
+        }
         (JobState::Bidding, _) => format!("It waits for the close of round {}.", f.round),
         (JobState::Requeued, Some(JobReason::Preempted)) => {
             "A buy-it-now took its units; it competes again in every round.".into()
@@ -102,6 +108,10 @@ fn of_all(f: &Facts) -> String {
         (_, Some(JobReason::Lost)) => "Ranks were lost with their hosts too often.".into(),
         (_, Some(JobReason::LeaseEnded)) => {
             "All slots of the order were used before it ended.".into()
+        }
+        (_, Some(JobReason::Preempted)) => {
+            "Another buy took its units for a surcharge: it has that, and what it had not used."
+                .into()
         }
         (_, Some(JobReason::TimedOut)) => "It stood for its whole patience without units.".into(),
         (_, Some(JobReason::Unfunded)) => {

@@ -131,6 +131,8 @@ pub(crate) fn buy() -> Buy {
         slots: 60,
         limit: micros(99_999),
         offers: vec![OfferId([1; 32]), OfferId([2; 32])],
+        stands_until: 2_400,
+        surcharge: micros(5_000),
         work: Hash32([0xed; 32]),
     }
 }
@@ -254,6 +256,8 @@ pub(crate) fn all() -> Vec<(&'static str, SignedEntry)> {
     let tip = Hash32([0xbe; 32]);
     let anywhere = Buy {
         offers: vec![],
+        stands_until: 0,
+        surcharge: micros(0),
         ..buy()
     };
     let bodies = [

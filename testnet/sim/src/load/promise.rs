@@ -40,7 +40,8 @@ fn is_for_good(refusal: &Refusal) -> bool {
         | Refusal::NoClass(_)
         | Refusal::Seal(_)
         | Refusal::Budget { .. }
-        | Refusal::FirmSlots { .. } => true,
+        | Refusal::FirmSlots { .. }
+        | Refusal::Surcharge(_) => true,
         // What has been opened is never sealed again, what exits never stays, and a token stays used.
         Refusal::NotSealed(_) | Refusal::Exiting(_) | Refusal::TokenUsed { .. } => true,
         // An appeal brings what it has.
