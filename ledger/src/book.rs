@@ -73,6 +73,21 @@ pub(crate) fn jobs(work: &Work<'_>, class: &ClassId) -> u64 {
     crowd(work, class).jobs
 }
 
+/// Buys of a class that wait for units.
+pub(crate) fn waiting_buys(work: &Work<'_>, class: &ClassId) -> u64 {
+    crowd(work, class).waiting_buys
+}
+
+/// Counts a live buy that begins to wait, or waits no longer.
+pub(crate) fn count_waiting(work: &mut Work<'_>, class: &ClassId, waits: bool) {
+    let mut crowd = crowd(work, class);
+    crowd.waiting_buys = match waits {
+        true => crowd.waiting_buys + 1,
+        false => crowd.waiting_buys.saturating_sub(1),
+    };
+    work.tables.crowds.insert(*class, crowd);
+}
+
 /// Live orders of an account in a class, ascending.
 pub(crate) fn of_account<'w>(
     work: &'w Work<'_>,
@@ -155,6 +170,8 @@ pub(crate) fn leave(work: &mut Work<'_>, id: &OrderId) -> Order {
     crowd.orders = crowd.orders.saturating_sub(1);
     let load = order.bid().map_or(0, |b| b.bid.lumpiness());
     crowd.all_or_none = crowd.all_or_none.saturating_sub(load);
+    let waited = order.buy().is_some_and(|buy| buy.waits);
+    crowd.waiting_buys = crowd.waiting_buys.saturating_sub(u64::from(waited));
     if let Some(job) = order.deadline() {
         crowd.jobs = crowd.jobs.saturating_sub(1);
         work.tables.jobs.remove(&(job.deadline.offer, *id));

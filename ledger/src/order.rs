@@ -121,6 +121,8 @@ pub struct BuyOrder {
     pub buy: Buy,
     /// Price per slot once it is served.
     pub price: Credits,
+    /// Whether it was decided on and waits for units since.
+    pub waits: bool,
     /// Units taken once it is served, each with its buy price of that moment; ascending by offer.
     pub taken: Vec<ClearingOffer>,
 }
@@ -175,6 +177,8 @@ pub(crate) struct Crowd {
     pub(crate) jobs: u64,
     /// Claims on its pools.
     pub(crate) claims: u64,
+    /// Buys that wait for units.
+    pub(crate) waiting_buys: u64,
 }
 
 impl Order {

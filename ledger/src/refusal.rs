@@ -217,6 +217,9 @@ pub enum Refusal {
         /// The limit.
         limit: u32,
     },
+    /// A surcharge for evicting others, where the policy evicts nobody.
+    #[error("a surcharge of {0}, where nobody is evicted")]
+    Surcharge(Credits),
     /// The offer takes no jobs by deadlines: it does not exist, is of another class, sells under another mechanism, is
     /// suspended, or is about to be reduced or withdrawn.
     #[error("offer {0} takes no jobs by deadlines")]
@@ -370,6 +373,7 @@ impl Refusal {
             | Refusal::Exiting(_)
             | Refusal::NothingToDeliver { .. }
             | Refusal::FirmSlots { .. }
+            | Refusal::Surcharge(_)
             | Refusal::TooMuchWork { .. }
             | Refusal::BelowReserve { .. }
             | Refusal::PoolWeights { .. }
@@ -422,6 +426,7 @@ impl Refusal {
             Refusal::NoLease(_) => "list your leases; it may have ended",
             Refusal::NothingToDeliver { .. } => "nothing to do",
             Refusal::FirmSlots { .. } => "buy fewer slots",
+            Refusal::Surcharge(_) => "leave the surcharge out, and wait instead",
             Refusal::NotPlanned(_) => "list the offers that are sold by deadline",
             Refusal::TooMuchWork { .. } => "choose a later hard deadline or a larger offer",
             Refusal::BelowReserve { .. } => {

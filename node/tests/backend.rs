@@ -464,7 +464,7 @@ async fn orders_that_cannot_be_served_are_explained() {
         ErrorCode::NotFound
     );
     let buy = Want {
-        how: How::Buy,
+        how: How::BUY,
         max_price: None,
         ..want(1)
     };

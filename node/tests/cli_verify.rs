@@ -358,6 +358,7 @@ fn a_buy_is_priced_by_its_rule() {
             }],
             displaced: vec![],
             displaced_value: micros(30),
+            evicted: vec![],
             price: micros(price),
             slots: 3,
         };

@@ -123,10 +123,24 @@ pub struct BuyRecord {
     pub displaced: Vec<LeaseId>,
     /// Value per slot of the bids displaced.
     pub displaced_value: Credits,
+    /// Buys that were evicted, ascending by lease.
+    pub evicted: Vec<Eviction>,
     /// Price per slot: the larger of that value and the sum of the buy prices.
     pub price: Credits,
     /// Full slots bought.
     pub slots: u32,
+}
+
+/// A buy that another one evicted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Eviction {
+    /// Its lease.
+    pub lease: LeaseId,
+    /// What it had prepaid and not used: all of it was returned.
+    pub remainder: Credits,
+    /// What it was paid on top; nothing within one sponsor.
+    pub surcharge: Credits,
 }
 
 /// Id of a bid in the auction: its rank, then its order, which break ties of bids of one round.

@@ -31,6 +31,8 @@ pub enum OrderEnd {
     NoUnits,
     /// A buy dearer than its limit or the balance.
     TooDear,
+    /// A buy whose units another one took for a surcharge; it got back what it had not used, and the surcharge.
+    Evicted,
     /// Never opened, but all blocks in which it could have been were of one auctioneer; the deposit was returned.
     Waived,
     /// Never opened, though acknowledged in time: the owner appealed and got the deposit back.

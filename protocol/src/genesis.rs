@@ -3,6 +3,7 @@
 use crate::account::{AccountKey, keys_are_valid};
 use crate::auction::AuctionPolicy;
 use crate::bank::{BankPolicy, Standing};
+use crate::buying::BuyPolicy;
 use crate::calendar::Calendar;
 use crate::class::{Class, name_is_valid};
 use crate::codec::{self, CodecError};
@@ -45,6 +46,8 @@ pub struct Policy {
     pub reservation: WindowPolicy,
     /// How classes are cleared.
     pub auction: AuctionPolicy,
+    /// Whether buys may evict buys.
+    pub buy: BuyPolicy,
 }
 
 impl Policy {
@@ -64,6 +67,7 @@ impl Policy {
             bank: BankPolicy::default(),
             reservation: WindowPolicy::MIRAGE,
             auction: AuctionPolicy::default(),
+            buy: BuyPolicy::default(),
         }
     }
     /// Blocks every second, rounds of 5 s, slots of 60 s: for a federation over a wide area.
@@ -82,6 +86,7 @@ impl Policy {
             bank: BankPolicy::default(),
             reservation: WindowPolicy::MIRAGE,
             auction: AuctionPolicy::default(),
+            buy: BuyPolicy::default(),
         }
     }
     /// Nominal length of a slot in milliseconds: what hourly prices are converted with.
@@ -101,6 +106,7 @@ impl Policy {
             && self.bank.is_valid()
             && self.reservation.is_valid()
             && self.auction.is_valid()
+            && self.buy.is_valid()
     }
 }
 

@@ -23,6 +23,7 @@ pub mod bank;
 pub mod beacon;
 pub mod block;
 pub mod booking;
+pub mod buying;
 pub mod calendar;
 pub mod class;
 pub mod clearing;

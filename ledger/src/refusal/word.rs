@@ -58,6 +58,7 @@ words! { Refusal, REFUSAL_WORDS:
     Refusal::NoLease(_) => "no_lease",
     Refusal::NothingToDeliver { .. } => "nothing_to_deliver",
     Refusal::FirmSlots { .. } => "firm_slots",
+    Refusal::Surcharge(_) => "surcharge",
     Refusal::NothingToAppeal(_) => "nothing_to_appeal",
     Refusal::OpeningLapsed { .. } => "opening_lapsed",
     Refusal::OpeningUnfunded(_) => "opening_unfunded",

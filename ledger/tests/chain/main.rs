@@ -34,4 +34,5 @@ mod snapshots;
 mod sponsors;
 mod trade;
 mod uneven;
+mod waiting;
 mod world;

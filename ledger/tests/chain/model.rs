@@ -19,6 +19,7 @@ use crate::trade::{bid, order, terms};
 use crate::world::{World, credits, key, policy};
 use gridbay_protocol::auction::AuctionPolicy;
 use gridbay_protocol::bank::BankPolicy;
+use gridbay_protocol::buying::BuyPolicy;
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::genesis::Policy;
@@ -317,6 +318,11 @@ fn random_buy(world: &mut World, dice: &mut Dice) -> Buy {
         slots: dice.below(2) as u32 + 1,
         limit: credits(dice.below(400)),
         offers: named,
+        stands_until: world.state.height() * dice.below(2) + dice.below(24),
+        surcharge: credits(match world.state.policy().buy.evicts() {
+            true => dice.below(3) * 60,
+            false => 0,
+        }),
         work: Hash32([fresh as u8; 32]),
     }
 }
@@ -412,7 +418,8 @@ fn kind(world: &World, memory: &mut Memory, effect: &Effect) -> &'static str {
                 (false, Some(_)) => "hinted",
             }
         }
-        Effect::Buy(buy) if buy.displaced.is_empty() => "buy",
+        Effect::Buy(buy) if buy.displaced.is_empty() && buy.evicted.is_empty() => "buy",
+        Effect::Buy(buy) if !buy.evicted.is_empty() => "eviction",
         Effect::Buy(_) => "preemption",
         Effect::Planning(planning) => {
             deadline::check_planning(planning);
@@ -485,6 +492,17 @@ fn check(world: &World, memory: &mut Memory, effects: &[Effect]) {
     }
 }
 
+/// Leaves the second member little.
+fn drain(world: &mut World) {
+    let body = EntryBody::Transfer {
+        to: world.member(1),
+        amount: credits(999_000),
+        memo: Hash32([0; 32]),
+    };
+    let give = world.by(2, body);
+    world.all(vec![give]);
+}
+
 fn run(seed: u64, blocks: u32, bank: BankPolicy) -> BTreeMap<&'static str, u32> {
     let mut dice = Dice(seed);
     let auction = AuctionPolicy {
@@ -494,23 +512,17 @@ fn run(seed: u64, blocks: u32, bank: BankPolicy) -> BTreeMap<&'static str, u32> 
     let mut policy = Policy {
         bank,
         auction,
+        buy: BuyPolicy {
+            surcharge_ppm: (seed % 2) as u32 * 200_000,
+        },
         ..policy()
     };
     // With one attempt the rule misses more, and hints help more often.
     policy.reservation.fronts = if seed.is_multiple_of(2) { 1 } else { 10 };
     let mut world = World::with(policy);
     let mut memory = Memory::default();
-    let drained = if seed.is_multiple_of(3) { 999_000 } else { 0 };
-    if drained > 0 {
-        let give = world.by(
-            2,
-            EntryBody::Transfer {
-                to: world.member(1),
-                amount: credits(drained),
-                memo: Hash32([0; 32]),
-            },
-        );
-        world.all(vec![give]);
+    if seed.is_multiple_of(3) {
+        drain(&mut world);
     }
     for _ in 0..blocks {
         if world.state.height().is_multiple_of(4) {
@@ -591,6 +603,7 @@ fn reached(total: &BTreeMap<&'static str, u32>, also: &[&str]) {
         "clearing",
         "buy",
         "preemption",
+        "eviction",
         "decision",
         "booking",
         "sharing",

@@ -127,6 +127,8 @@ fn check_order(core: &Core, order: &NewOrder) -> Result<(), Refused> {
             units,
             limit,
             offers,
+            patience,
+            surcharge,
         } => {
             let buy = Buy {
                 class: order.class,
@@ -134,9 +136,11 @@ fn check_order(core: &Core, order: &NewOrder) -> Result<(), Refused> {
                 slots: order.slots,
                 limit: *limit,
                 offers: offers.clone(),
+                stands_until: state.height().saturating_add(*patience),
+                surcharge: *surcharge,
                 work: Default::default(),
             };
-            cost_of_buy(&buy, order.tasks)?
+            cost_of_buy(state, &buy, order.tasks)?
         }
         Terms::Reserve(terms) => cost_of_reservation(state, order, terms)?,
         Terms::Deadline { .. } => cost_of_job(state, &account, order)?,
@@ -227,13 +231,15 @@ fn cost_of_bid(bid: &Bid, tasks: u32) -> Result<Credits, Refused> {
 }
 
 /// What must be locked for a buy: its slots and the rest of the running one at the limit.
-fn cost_of_buy(buy: &Buy, tasks: u32) -> Result<Credits, Refused> {
+fn cost_of_buy(state: &State, buy: &Buy, tasks: u32) -> Result<Credits, Refused> {
     buy.check().map_err(flawed)?;
     if buy.units != tasks {
         return Err(flawed(Flaw::Units));
     }
-    let slots = u64::from(buy.slots) + 1;
-    Ok(buy.limit.checked_mul(slots).unwrap_or(Credits::MAX))
+    if buy.surcharge > Credits::ZERO && !state.policy().buy.evicts() {
+        return Err(of_refusal(&Refusal::Surcharge(buy.surcharge)));
+    }
+    Ok(buy.lock().unwrap_or(Credits::MAX))
 }
 
 /// What must be locked for a reservation: all that it can cost.

@@ -287,6 +287,7 @@ mod tests {
             taken: vec![offer(2)],
             displaced: vec![],
             displaced_value: Credits::ZERO,
+            evicted: vec![],
             price: Credits::from_micros(80).unwrap(),
             slots: 3,
         };

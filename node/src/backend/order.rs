@@ -68,7 +68,7 @@ impl NodeBackend {
                     let provider = contract::provider(state, &how.provider)?;
                     Some(contract::plan(&asked, how, &market, provider)?)
                 }
-                How::Ausubel { .. } | How::Buy | How::Reservation(_) | How::Share(_) => None,
+                How::Ausubel { .. } | How::Buy { .. } | How::Reservation(_) | How::Share(_) => None,
             };
             Ok::<_, ApiError>((market, planned, spendable(state, &account)))
         });

@@ -113,7 +113,7 @@ pub fn verify_auction(
     check_inclusion(proof, &header)?;
     match &proof.record {
         AuctionRecord::Clearing(record) => outcome::clearing(record, genesis.policy.auction)?,
-        AuctionRecord::Buy(record) => outcome::buy(record)?,
+        AuctionRecord::Buy(record) => outcome::buy(record, genesis.policy.buy)?,
         AuctionRecord::Sharing(record) => outcome::sharing(record)?,
     }
     Ok(())

@@ -61,6 +61,10 @@ pub(super) struct FoundArgs {
     /// for no less
     #[arg(long, value_name = "CREDITS", default_value = "0")]
     switch_cost: Credits,
+    /// Let a buy evict other buys if there is nothing else, for this part of what they have prepaid and not used, in
+    /// percent; 0 evicts nobody
+    #[arg(long, value_name = "PERCENT", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=900))]
+    surcharge: u32,
     /// Where to write the genesis
     #[arg(long, value_name = "FILE", default_value = "genesis.cbor")]
     out: PathBuf,
@@ -132,6 +136,8 @@ struct Founded {
     /// Credits per node-hour.
     #[serde(with = "amount")]
     switch_cost: Credits,
+    /// Percent.
+    surcharge: u32,
     members: Vec<FoundedMember>,
     classes: Vec<String>,
 }
@@ -176,6 +182,7 @@ impl FoundArgs {
                 .auction
                 .switch_cost
                 .hourly(genesis.policy.slot_ms()),
+            surcharge: genesis.policy.buy.surcharge_ppm / 10_000,
             members: genesis.members.iter().map(member).collect(),
             classes: genesis.classes.iter().map(|c| c.name.clone()).collect(),
         };
@@ -193,6 +200,7 @@ impl FoundArgs {
         let mut policy = self.policy.policy();
         policy.bank = self.bank.preset().policy(policy.block_interval_ms);
         policy.auction = self.auction(policy.slot_ms())?;
+        policy.buy.surcharge_ppm = self.surcharge * 10_000;
         let members = members.into_iter();
         let mut members: Vec<Member> = members.map(|file| file.member(&policy.bank)).collect();
         members.sort_by(|a, b| a.name.cmp(&b.name));
@@ -363,12 +371,13 @@ fn table(founded: &Founded) -> String {
         ]);
     }
     format!(
-        "network {} {}\nbank {}\nrule {}, switch cost {}\nwrote {}; each member runs: gridbay join {}\n\n{}",
+        "network {} {}\nbank {}\nrule {}, switch cost {}, surcharge {} %\nwrote {}; each member runs: gridbay join {}\n\n{}",
         founded.name,
         founded.network.to_hex(),
         founded.bank,
         founded.rule.name(),
         founded.switch_cost,
+        founded.surcharge,
         founded.file.display(),
         founded.file.display(),
         table.render()

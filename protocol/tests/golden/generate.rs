@@ -8,7 +8,7 @@ use gridbay_protocol::auction::AuctionPolicy;
 use gridbay_protocol::block::{Block, Header};
 use gridbay_protocol::booking::{Booked, BusyChannel, BusyUnit, ReservationBid, ReservationRecord};
 use gridbay_protocol::clearing::{
-    Award, BuyRecord, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Sold,
+    Award, BuyRecord, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Eviction, Sold,
 };
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
@@ -147,6 +147,8 @@ impl Generator {
             slots: self.rng.narrow(),
             limit: self.credits(),
             offers: self.some(3, |g| OfferId(g.id())),
+            stands_until: self.rng.wide(),
+            surcharge: self.credits(),
             work: Hash32(self.id()),
         }
     }
@@ -472,6 +474,11 @@ impl Generator {
             taken: self.some(3, Self::clearing_offer),
             displaced: self.some(3, |g| LeaseId(g.id())),
             displaced_value: self.credits(),
+            evicted: self.some(3, |g| Eviction {
+                lease: LeaseId(g.id()),
+                remainder: g.credits(),
+                surcharge: g.credits(),
+            }),
             price: self.credits(),
             slots: self.rng.narrow(),
         }

@@ -24,6 +24,7 @@ use gridbay_protocol::advert::SignedAdvert;
 use gridbay_protocol::auction::AuctionPolicy;
 use gridbay_protocol::bank::BankPolicy;
 use gridbay_protocol::block::Block;
+use gridbay_protocol::buying::BuyPolicy;
 use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::clearing::clearing_id;
 use gridbay_protocol::effect::Effect;
@@ -193,6 +194,9 @@ fn the_constitution() {
                 auction: AuctionPolicy {
                     rule: Rule::Paper,
                     switch_cost: Price(10),
+                },
+                buy: BuyPolicy {
+                    surcharge_ppm: 200_000,
                 },
                 ..Policy::local()
             },

@@ -33,6 +33,9 @@ const POLICY: &[Damage] = &[
     ("policy", |g| {
         g.policy.auction.switch_cost.0 = Price::MAX.0 + 1;
     }),
+    ("policy", |g| {
+        g.policy.buy.surcharge_ppm = limits::SURCHARGE_PPM + 1;
+    }),
     ("policy", |g| g.policy.calendar.slot_rounds = 0),
     ("policy", |g| g.policy.calendar.slot_rounds = 1_001),
     ("policy", |g| g.policy.block_interval_ms = 9),

@@ -151,6 +151,8 @@ fn records() -> Vec<Record> {
         units: 3,
         limit,
         offers: vec![OfferId([1; 32])],
+        patience: 0,
+        surcharge: Credits::ZERO,
     };
     let record = |terms| {
         Record::new(NewOrder {

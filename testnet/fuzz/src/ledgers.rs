@@ -7,6 +7,7 @@ use gridbay_ledger::{CheckedBlock, Draft, Proposed, State};
 use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::beacon::Chain;
 use gridbay_protocol::block::Header;
+use gridbay_protocol::buying::BuyPolicy;
 use gridbay_protocol::class::{Class, ClassKey, Isolation};
 use gridbay_protocol::codec;
 use gridbay_protocol::effect::Effect;
@@ -101,6 +102,9 @@ pub(crate) fn genesis(validators: u8) -> Genesis {
             max_firm_slots: 100,
             delivery_heights: 6,
             accounts_per_member: 3,
+            buy: BuyPolicy {
+                surcharge_ppm: 200_000,
+            },
             ..Policy::local()
         },
         classes: vec![Class {
@@ -351,6 +355,8 @@ impl Ledger {
             slots: 3,
             limit: credits(5_000),
             offers: vec![],
+            stands_until: 0,
+            surcharge: credits(0),
             work: Hash32([5; 32]),
         };
         self.block(vec![self.by(2, EntryBody::Buy(buy))]);

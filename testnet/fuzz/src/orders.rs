@@ -68,6 +68,8 @@ pub(crate) fn buy(reader: &mut Reader<'_>, ledger: &Ledger) -> Buy {
         slots: reader.number() as u32,
         limit: credits(reader.number().saturating_mul(10)),
         offers,
+        stands_until: reader.number(),
+        surcharge: credits(reader.number()),
         work: Hash32([4; 32]),
     }
 }

@@ -83,6 +83,11 @@ pub const RARE: &[(&str, &str, &str)] = &[
         "takes an account that freezes more than it leaves free when a tax falls due",
     ),
     (
+        "OrderEnd",
+        "Evicted",
+        "takes a class all bought, and somebody who offers enough to evict",
+    ),
+    (
         "Refusal",
         "JobQuota",
         "takes four live jobs of one account at one offer, or twelve of all",

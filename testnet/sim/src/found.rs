@@ -7,6 +7,7 @@ use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::auction::AuctionPolicy;
 use gridbay_protocol::bank::{BankPolicy, Preset, Revenue, SavingsTax};
 use gridbay_protocol::beacon::Chain;
+use gridbay_protocol::buying::BuyPolicy;
 use gridbay_protocol::class::{Class, ClassKey, Isolation};
 use gridbay_protocol::genesis::{FORMAT, Genesis, Member, MemberValidator, Policy, RULES};
 use gridbay_protocol::ids::Hash32;
@@ -107,6 +108,9 @@ fn policy(plan: &Plan) -> Policy {
     Policy {
         accounts_per_member: ACCOUNTS_PER_MEMBER,
         bank: bank(plan.bank, &policy),
+        buy: BuyPolicy {
+            surcharge_ppm: plan.surcharge_ppm,
+        },
         auction: AuctionPolicy {
             rule: plan.rule,
             switch_cost: Price(plan.switch_cost),

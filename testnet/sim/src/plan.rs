@@ -74,6 +74,9 @@ pub struct Plan {
     /// What a unit that nobody holds must be worth above its reserve, micro-credits a slot.
     #[serde(default)]
     pub switch_cost: u64,
+    /// What an evicted buy gets on top of its remainder, in millionths of it; 0 if nobody is evicted.
+    #[serde(default)]
+    pub surcharge_ppm: u32,
     /// Milliseconds of the world with faults and load.
     pub active_ms: u64,
     /// Milliseconds after that with neither, in which all must come to rest.
@@ -108,6 +111,7 @@ impl Plan {
         let rules = [Rule::Exact, Rule::Exact, Rule::Floor, Rule::Paper];
         plan.rule = auction.pick(&rules).copied().unwrap_or_default();
         plan.switch_cost = auction.pick(&[0, 0, 5, 40]).copied().unwrap_or(0);
+        plan.surcharge_ppm = auction.pick(&[0, 200_000]).copied().unwrap_or(0);
         plan.liars = draw_liars(&plan, &mut Rng::new(seed, "liars"));
         plan.faults = draw_faults(&plan, &mut Rng::new(seed, "faults"));
         plan
@@ -123,6 +127,7 @@ impl Plan {
             bank: Bank::Owners,
             rule: Rule::Exact,
             switch_cost: 0,
+            surcharge_ppm: 0,
             active_ms: 40_000,
             calm_ms: 20_000,
             weather: Weather::FAIR,

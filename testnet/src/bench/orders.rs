@@ -176,7 +176,7 @@ async fn one_after_another(
             nodes: 1,
             max_price: Some(credits(4)),
             seconds: 10,
-            how: if buy { How::Buy } else { How::BID },
+            how: if buy { How::BUY } else { How::BID },
             argv: vec!["true".to_owned()],
             inputs: Vec::new(),
             outputs: Vec::new(),

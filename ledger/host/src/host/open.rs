@@ -112,9 +112,8 @@ impl Host {
         let executed_from = state.height() + 1;
         let tip_certificate = catch_up(&mut state, &mut index, &blocks, &*disk)?;
         let (journal, mut recovered) = Journal::open(&mut *disk)?;
-        let mut guard = config
-            .key
-            .map(|key| Guard::new(state.network(), key, state.height() + 1));
+        let (network, next) = (state.network(), state.height() + 1);
+        let mut guard = config.key.map(|key| Guard::new(network, key, next));
         if let Some(guard) = &mut guard {
             // A journal ahead of the block file still binds: blocks were lost, signatures were not.
             guard.advance(recovered.height);

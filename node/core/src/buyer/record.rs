@@ -50,6 +50,10 @@ pub enum Terms {
         limit: Credits,
         /// Offers to buy from, ascending; empty for any.
         offers: Vec<OfferId>,
+        /// Heights to wait for units if there are not enough; 0 for not at all.
+        patience: u64,
+        /// Most to pay on top, once, to those who are evicted for it.
+        surcharge: Credits,
     },
     /// A claim on a pool.
     Share {

@@ -58,6 +58,7 @@ pub fn order_end_word(end: OrderEnd) -> &'static str {
         OrderEnd::Served => "served",
         OrderEnd::NoUnits => "no_units",
         OrderEnd::TooDear => "too_dear",
+        OrderEnd::Evicted => "evicted",
         OrderEnd::Waived => "waived",
         OrderEnd::Excused => "excused",
         OrderEnd::NoGain => "no_gain",

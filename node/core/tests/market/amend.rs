@@ -107,6 +107,8 @@ fn what_the_ledger_would_refuse_is_refused_at_once() {
         units: 1,
         limit: crate::credits(1),
         offers: vec![],
+        patience: 0,
+        surcharge: Credits::ZERO,
     };
     let want = order(&world, 9, buy, 1, 1);
     world.order(4, want);

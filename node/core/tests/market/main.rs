@@ -214,6 +214,8 @@ fn a_buy_preempts_the_lowest_bid_which_resumes_later() {
         units: 4,
         limit: credits(1),
         offers: vec![],
+        patience: 0,
+        surcharge: Default::default(),
     };
     let mut now = order(&world, 2, terms, 4, 2);
     now.slots = 2;

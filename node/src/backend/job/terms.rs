@@ -8,6 +8,7 @@ use crate::api::types::{Ahead, Claim, How, NodeGroup, Start};
 use gridbay_core::buyer::{NewOrder, ReserveTerms, Terms};
 use gridbay_ledger::State;
 use gridbay_protocol::class::ClassKey;
+use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::order::Step;
 use gridbay_protocol::units::{Credits, Price};
 use std::collections::BTreeMap;
@@ -15,11 +16,11 @@ use std::collections::BTreeMap;
 /// Price limit per node-hour, budget, and how the order gets its nodes.
 pub(super) fn terms(state: &State, order: &NewOrder) -> (Credits, Credits, How) {
     let class = state.class(&order.class).map(|class| &class.key);
-    of(order, class, state.policy().slot_ms())
+    of(order, class, state.policy())
 }
 
-fn of(order: &NewOrder, class: Option<&ClassKey>, slot_ms: u64) -> (Credits, Credits, How) {
-    let slots = order.slots;
+fn of(order: &NewOrder, class: Option<&ClassKey>, policy: &Policy) -> (Credits, Credits, How) {
+    let (slots, slot_ms) = (order.slots, policy.slot_ms());
     match &order.terms {
         Terms::Sealed {
             steps, min, budget, ..
@@ -32,11 +33,19 @@ fn of(order: &NewOrder, class: Option<&ClassKey>, slot_ms: u64) -> (Credits, Cre
             let price = limit_hourly(bid_per_node(reserve.value, units, slots), slot_ms);
             (price, reserve.value, How::Reservation(ahead(reserve)))
         }
-        Terms::Buy { units, limit, .. } => {
+        Terms::Buy {
+            units,
+            limit,
+            patience,
+            surcharge,
+            ..
+        } => {
             let price = Price(limit.micros() / u64::from(*units).max(1));
             let most = limit.checked_mul(u64::from(slots) + 1);
+            let most = most.and_then(|most| most.checked_add(*surcharge));
+            let how = buy(*patience, *surcharge, policy);
             let most = most.unwrap_or(Credits::MAX);
-            (limit_hourly(price, slot_ms), most, How::Buy)
+            (limit_hourly(price, slot_ms), most, how)
         }
         Terms::Share {
             offer,
@@ -95,6 +104,14 @@ fn bid(steps: &[Step], min: u32) -> (Price, How) {
     (price, How::Ausubel { divisible })
 }
 
+fn buy(patience: u64, surcharge: Credits, policy: &Policy) -> How {
+    let waits = patience.saturating_mul(policy.block_interval_ms) / 1_000;
+    How::Buy {
+        wait_seconds: u32::try_from(waits).unwrap_or(u32::MAX),
+        surcharge,
+    }
+}
+
 fn seconds(slots: u32, slot_ms: u64) -> u32 {
     let seconds = u64::from(slots).saturating_mul(slot_ms).div_ceil(1_000);
     u32::try_from(seconds).unwrap_or(u32::MAX)
@@ -146,7 +163,7 @@ mod tests {
                 wall_seconds: 4,
             },
         };
-        of(&order, None, 2_000)
+        of(&order, None, &Policy::local())
     }
 
     #[test]
@@ -169,8 +186,10 @@ mod tests {
             units: 4,
             limit,
             offers: vec![],
+            patience: 0,
+            surcharge: Credits::ZERO,
         };
         let most = limit.checked_mul(3).unwrap();
-        assert_eq!(shown(buy), (ten, most, How::Buy));
+        assert_eq!(shown(buy), (ten, most, How::BUY));
     }
 }

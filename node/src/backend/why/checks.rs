@@ -140,6 +140,7 @@ mod tests {
             offered: 8,
             free: 2,
             is_buy: false,
+            waits_until: None,
             booked_from: None,
             limit: credits("10"),
             asked: Some(credits("5")),

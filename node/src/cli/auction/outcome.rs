@@ -4,14 +4,16 @@
 //!    units and minimum; as many units are awarded as sold; nobody pays above his bid; every unit
 //!    sold earns its reserve; what is paid is what is earned.
 //! 2. The mechanism, run over the record's offers and bids, gives the same awards and sales.
-//! 3. Of a buy: its price is the larger of the asked prices and the value displaced.
+//! 3. Of a buy: its price is the larger of the asked prices and the value displaced; who was evicted got the surcharge of
+//!    the federation's policy, or nothing within one sponsor.
 //! 4. Of a sharing: claims are in order, and the pool's rule gives the same awards.
 
 use gridbay_protocol::auction::AuctionPolicy;
+use gridbay_protocol::buying::BuyPolicy;
 use gridbay_protocol::clearing::{
-    Award, BuyRecord, ClearingBid, ClearingRecord, Sold, clearing_id,
+    Award, BuyRecord, ClearingBid, ClearingRecord, Eviction, Sold, clearing_id,
 };
-use gridbay_protocol::ids::{OfferId, OrderId};
+use gridbay_protocol::ids::{LeaseId, OfferId, OrderId};
 use gridbay_protocol::mechanism::pool;
 use gridbay_protocol::sharing::Sharing;
 use gridbay_protocol::units::Credits;
@@ -66,6 +68,9 @@ pub enum OutcomeError {
     /// A sum out of range.
     #[error("the sums are out of range")]
     Range,
+    /// An eviction that the policy does not know, or another surcharge than its part.
+    #[error("lease {0} was not evicted as the genesis says")]
+    Surcharge(LeaseId),
     /// The price of a buy.
     #[error("the buy's price is {found}, its rule gives {expected}")]
     BuyPrice {
@@ -199,8 +204,16 @@ pub(super) fn sharing(record: &Sharing) -> Result<(), OutcomeError> {
     Ok(())
 }
 
-/// Checks a buy.
-pub(super) fn buy(record: &BuyRecord) -> Result<(), OutcomeError> {
+/// Checks a buy against the federation's policy.
+pub(super) fn buy(record: &BuyRecord, policy: BuyPolicy) -> Result<(), OutcomeError> {
+    let fair = |e: &&Eviction| {
+        let due = policy.surcharge(e.remainder);
+        // Nothing is due within one sponsor.
+        policy.evicts() && (e.surcharge == Credits::ZERO || Some(e.surcharge) == due)
+    };
+    if let Some(unfair) = record.evicted.iter().find(|e| !fair(e)) {
+        return Err(OutcomeError::Surcharge(unfair.lease));
+    }
     let asked = record.taken.iter().map(|t| t.reserve.times(t.units.into()));
     let asked = asked
         .collect::<Option<Vec<_>>>()

@@ -75,6 +75,7 @@ fn buy(record: &BuyRecord, class: &str) -> String {
         ("full slots", record.slots.to_string()),
         ("leases displaced", record.displaced.len().to_string()),
         ("their value per slot", record.displaced_value.to_string()),
+        ("buys evicted", record.evicted.len().to_string()),
     ])
 }
 

@@ -61,6 +61,12 @@ pub(super) struct RunArgs {
     /// Buy now instead of bidding: dearer, at once, not preempted
     #[arg(long, conflicts_with = "array")]
     pub(super) buy: bool,
+    /// With --buy: wait so long for nodes if there are not enough
+    #[arg(long, value_name = "DURATION", requires = "buy", value_parser = parse::duration)]
+    pub(super) wait: Option<Duration>,
+    /// With --buy: pay up to this on top to evict others' buys, where the federation allows it
+    #[arg(long, value_name = "CREDITS", requires = "buy", value_parser = parse::credits)]
+    pub(super) surcharge: Option<Credits>,
     /// Done by a deadline
     #[command(flatten)]
     pub(super) deadline: deadline::DeadlineArgs,
@@ -164,7 +170,11 @@ impl RunArgs {
             return how;
         }
         if self.buy {
-            return How::Buy;
+            let wait = self.wait.unwrap_or_default().as_millis().div_ceil(1_000);
+            return How::Buy {
+                wait_seconds: u32::try_from(wait).unwrap_or(u32::MAX),
+                surcharge: self.surcharge.unwrap_or_default(),
+            };
         }
         How::Ausubel {
             divisible: self.array.is_some(),

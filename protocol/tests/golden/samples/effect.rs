@@ -4,7 +4,8 @@ use super::{deadline, entry, micros};
 use gridbay_protocol::auction::AuctionPolicy;
 use gridbay_protocol::booking::{Booked, BusyChannel, BusyUnit, ReservationBid, ReservationRecord};
 use gridbay_protocol::clearing::{
-    Award, BuyRecord, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Sold, clearing_id,
+    Award, BuyRecord, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Eviction, Sold,
+    clearing_id,
 };
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId, OfferId, OrderId};
@@ -46,7 +47,7 @@ pub(crate) const POSTINGS: [(&str, Reason, Purse, Purse); 18] = [
     ("relief", Reason::Relief, Purse::Bank, BUYER),
 ];
 /// All ends of an order.
-pub(crate) const ORDER_ENDS: [(&str, OrderEnd); 15] = [
+pub(crate) const ORDER_ENDS: [(&str, OrderEnd); 16] = [
     ("not_opened", OrderEnd::NotOpened),
     ("unfunded", OrderEnd::Unfunded),
     ("cancelled", OrderEnd::Cancelled),
@@ -54,6 +55,7 @@ pub(crate) const ORDER_ENDS: [(&str, OrderEnd); 15] = [
     ("served", OrderEnd::Served),
     ("no_units", OrderEnd::NoUnits),
     ("too_dear", OrderEnd::TooDear),
+    ("evicted", OrderEnd::Evicted),
     ("waived", OrderEnd::Waived),
     ("excused", OrderEnd::Excused),
     ("no_gain", OrderEnd::NoGain),
@@ -134,6 +136,11 @@ fn bought() -> BuyRecord {
         taken: vec![taken],
         displaced: vec![LEASE],
         displaced_value: micros(300),
+        evicted: vec![Eviction {
+            lease: LEASE,
+            remainder: micros(90_000),
+            surcharge: micros(18_000),
+        }],
         price: micros(16_665),
         slots: 60,
     }

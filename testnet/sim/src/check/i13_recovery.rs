@@ -140,6 +140,8 @@ mod tests {
                 units: 1,
                 limit: Credits::MAX,
                 offers: vec![],
+                patience: 0,
+                surcharge: Credits::ZERO,
             },
             slots: 1,
             tasks: 1,

@@ -37,7 +37,7 @@ variants!(REFUSALS, refusal_name, Refusal:
     Expired, Window, Used, NoAccount, Role, KeyTaken, Funds, Overflow, TokenUsed, Grant, AccountQuota,
     NotMember, NoValidator, NoClass, NoOffer, OfferClass, OfferQuota, ClassUnits, NoOrder, OrderQuota,
     Contract, AllOrNoneQuota, SealedAlready, OpeningTime, NotSealed, Seal, Budget, Standing, Sealed, Exiting,
-    Closing, NoLease, NothingToDeliver, FirmSlots, Reservation, NothingToAppeal, OpeningLapsed, OpeningUnfunded,
+    Closing, NoLease, NothingToDeliver, FirmSlots, Surcharge, Reservation, NothingToAppeal, OpeningLapsed, OpeningUnfunded,
     ReceiptLate, Receipts, ReceiptPower, NotABid, Reshaped, Spent, BlockFull, NoPool, PoolWeights, PoolFull, PoolTwice, NotPlanned, TooMuchWork, BelowReserve, JobQuota,
 );
 variants!(ENTRIES, entry_name, EntryBody:
@@ -52,7 +52,7 @@ variants!(REASONS, reason_name, Reason:
     Profit, Refund, Release, Relief, Revenue, Tax, Transfer,
 );
 variants!(ORDER_ENDS, order_end_name, OrderEnd:
-    NotOpened, Waived, Excused, Unfunded, Cancelled, TimedOut, Served, NoUnits, TooDear,
+    NotOpened, Waived, Excused, Unfunded, Cancelled, TimedOut, Served, NoUnits, TooDear, Evicted,
     NoGain, NoRoom, Unstaked, Missed, Amended, Lapsed,
 );
 variants!(CONTRACT_EVENTS, contract_event_name, ContractEvent: Signed, Decided, Settled, Lapsed);

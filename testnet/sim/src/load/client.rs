@@ -210,6 +210,8 @@ impl Desk<'_> {
             slots: rng.range(1, 3) as u32,
             limit: micros(rng.range(100, 1_500) * u64::from(units)),
             offers: vec![],
+            stands_until: rng.range(0, 2) * 1_000,
+            surcharge: micros(0),
             work: Hash32(rng.bytes32()),
         };
         Some(self.sign(account, &key, EntryBody::Buy(buy)))

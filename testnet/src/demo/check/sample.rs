@@ -297,6 +297,7 @@ fn buy() -> Auction {
         }],
         displaced: vec![LeaseId([2; 32])],
         displaced_value: micros(150),
+        evicted: vec![],
         price: micros(500),
         slots: 3,
     };

@@ -21,7 +21,7 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
         class: "large",
         nodes: 1,
         max_price: Some(credits(80)),
-        how: How::Buy,
+        how: How::BUY,
         work: Work::Sleep(3),
     };
     stage.send(vec![buy]).await?;
