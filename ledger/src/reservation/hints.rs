@@ -39,10 +39,10 @@ impl Hints {
         input: &Input<Key, Node>,
         found: &Outcome<Key, Node>,
     ) -> Option<Outcome<Key, Node>> {
-        while let Some(passed) = self.given.pop_front_if(|hint| hint.class < record.class) {
+        while let Some(passed) = self.next_if(|class| *class < record.class) {
             self.refuse(passed.class, HintRefusal::Superfluous);
         }
-        let hint = self.given.pop_front_if(|hint| hint.class == record.class)?;
+        let hint = self.next_if(|class| *class == record.class)?;
         match hint.take(record, input, found) {
             Ok(better) => {
                 self.taken.push(hint);
@@ -53,6 +53,10 @@ impl Hints {
                 None
             }
         }
+    }
+    fn next_if(&mut self, wanted: impl Fn(&ClassId) -> bool) -> Option<Hint> {
+        let next = self.given.front()?;
+        wanted(&next.class).then(|| self.given.pop_front())?
     }
     fn refuse(&mut self, class: ClassId, refusal: HintRefusal) {
         self.refused.get_or_insert((class, refusal));
