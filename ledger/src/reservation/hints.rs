@@ -55,10 +55,8 @@ impl Hints {
         }
     }
     fn next_if(&mut self, wanted: impl Fn(&ClassId) -> bool) -> Option<Hint> {
-        let next = self.given.front().map(|hint| &hint.class);
-        next.is_some_and(wanted)
-            .then(|| self.given.pop_front())
-            .flatten()
+        let next = self.given.front()?;
+        wanted(&next.class).then(|| self.given.pop_front())?
     }
     fn refuse(&mut self, class: ClassId, refusal: HintRefusal) {
         self.refused.get_or_insert((class, refusal));
