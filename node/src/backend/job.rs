@@ -14,7 +14,7 @@ use super::plan::reserve::bid_per_node;
 use super::price::{limit_hourly, mean_hourly};
 use super::{Answer, NodeBackend};
 use crate::api::types::{
-    Ahead, How, JobFile, JobId, JobRecord, JobSeller, NodeGroup, RankExit, Start,
+    Ahead, How, JobFile, JobId, JobRecord, JobSeller, JobWorth, NodeGroup, RankExit, Start,
 };
 use crate::store::orders::OrderStore;
 use gridbay_core::Core;
@@ -208,6 +208,13 @@ fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
         paid: agent.paid(),
         price: mean_hourly(agent.paid(), unit_ms),
         preemptions: milestones.lost,
+        worth: order.worth.map(|worth| JobWorth {
+            worth: worth.worth,
+            length_seconds: seconds(u64::from(worth.length), slot_ms),
+        }),
+        left_seconds: agent
+            .slots_left(state)
+            .map(|left| u64::from(seconds(u64::from(left), slot_ms))),
     };
     Draft {
         record,
@@ -218,6 +225,12 @@ fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
 
 fn reached(height: u64) -> Option<u64> {
     Some(height).filter(|h| *h > 0)
+}
+
+/// Seconds of so many slots, rounded up.
+fn seconds(slots: u64, slot_ms: u64) -> u32 {
+    let ms = slots.saturating_mul(slot_ms);
+    u32::try_from(ms.div_ceil(1_000)).unwrap_or(u32::MAX)
 }
 
 /// Price limit per node-hour, budget, and how it gets its nodes.

@@ -88,6 +88,8 @@ impl Fake {
             paid: credits("0.25"),
             price: Some(credits("1.5")),
             preemptions: 0,
+            worth: request.worth,
+            left_seconds: None,
         }
     }
 }

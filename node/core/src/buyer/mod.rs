@@ -16,10 +16,13 @@ pub mod record;
 mod reserve;
 mod seen;
 pub mod tasks;
+pub mod worth;
 
 pub use record::{
     ContractWish, Finish, Milestones, NewOrder, Record, ReserveTerms, TaskRecord, Terms,
 };
+
+pub use worth::Worth;
 
 use crate::agent::{AgentRequest, JobId};
 use crate::effect::Effect;

@@ -12,6 +12,7 @@ mod deadline;
 pub(super) mod follow;
 mod reserve;
 mod stage;
+mod worth;
 
 use super::context::{Context, Format};
 use super::error::{CliError, During as _};
@@ -66,6 +67,8 @@ pub(super) struct RunArgs {
     contract: contract::ContractArgs,
     #[command(flatten)]
     pub(super) reserve: ReserveArgs,
+    #[command(flatten)]
+    worth: worth::WorthArgs,
     /// A file or folder to bring along, as PATH or PATH:NAME
     #[arg(long, value_name = "PATH")]
     pub(super) input: Vec<String>,
@@ -172,7 +175,9 @@ impl RunArgs {
                 let why = "the time is zero or longer than any lease";
                 CliError::new(Exit::USAGE, NOT_SENT, why, "as in --time 30m")
             })?;
-        Ok(Want {
+        let worth = self.worth.worth()?;
+        let seconds = worth.map_or(seconds, |worth| seconds.max(worth.length_seconds));
+        let mut want = Want {
             class: self.class.clone(),
             nodes: self
                 .contract
@@ -185,7 +190,12 @@ impl RunArgs {
             seconds,
             budget: self.budget,
             how: self.how(seconds),
-        })
+        };
+        if let Some(worth) = worth {
+            want.max_price = Some(worth::first_price(&worth, want.nodes));
+            want.budget = want.budget.or(Some(worth::budget(&worth)));
+        }
+        Ok(want)
     }
 }
 
