@@ -246,6 +246,7 @@ fn want(nodes: u32) -> Want {
 }
 fn request(nodes: u32) -> JobRequest {
     JobRequest {
+        worth: None,
         name: None,
         want: want(nodes),
         argv: vec!["/bin/true".into()],

@@ -60,6 +60,7 @@ pub(crate) async fn stage(client: &Client, ask: &Ask) -> anyhow::Result<JobReque
     }
     inputs.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(JobRequest {
+        worth: None,
         name: Some(ask.name.clone()),
         want: Want {
             class: Some(ask.class.clone()),

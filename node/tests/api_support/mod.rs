@@ -90,6 +90,8 @@ impl Fake {
             price: Some(credits("1.5")),
             preemptions: 0,
             share: None,
+            worth: request.worth,
+            left_seconds: None,
         }
     }
 }

@@ -156,6 +156,7 @@ fn records() -> Vec<Record> {
     };
     let record = |terms| {
         Record::new(NewOrder {
+            worth: None,
             key: OrderKey(0x0123_4567_89ab_cdef),
             entropy: [0xe7; 32],
             name: "sweep".into(),

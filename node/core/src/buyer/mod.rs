@@ -18,10 +18,13 @@ mod seen;
 pub mod share;
 mod signer;
 pub mod tasks;
+pub mod worth;
 
 pub use record::{
     ContractWish, Finish, Milestones, NewOrder, Record, ReserveTerms, TaskRecord, Terms,
 };
+
+pub use worth::Worth;
 
 use crate::agent::{AgentRequest, JobId};
 use crate::effect::Effect;

@@ -194,6 +194,7 @@ impl OrderAgent {
     /// Looks at the state after a block; returns what to send to the ledger.
     pub fn after_block(&mut self, state: &State, signer: &Signer<'_>) -> Vec<SignedEntry> {
         let mut entries = self.order_after_block(state, signer);
+        self.follow_worth(state);
         entries.extend(self.amend_after_block(state, signer));
         entries
     }

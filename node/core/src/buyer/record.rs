@@ -8,6 +8,7 @@ use super::OrderKey;
 use super::amend::Amending;
 use super::appeal::Opening;
 use super::share::Experience;
+use super::worth::Worth;
 use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::codec::{self, CodecError};
 use gridbay_protocol::hash::{Domain, hash};
@@ -148,6 +149,8 @@ pub struct NewOrder {
     pub tasks: u32,
     /// The job.
     pub spec: JobSpec,
+    /// What it is worth when it is done, if it bids by that.
+    pub worth: Option<Worth>,
 }
 
 /// How far one task is.

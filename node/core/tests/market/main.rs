@@ -12,6 +12,7 @@ mod starts;
 mod transfers;
 mod wallet;
 mod world;
+mod worth;
 
 use genesis::{credits, node_key};
 use gridbay_core::buyer::{Finish, NewOrder, OrderKey, Terms};
@@ -48,6 +49,7 @@ fn offer(world: &World, n: usize, units: u32, reserve: u64, buy: u64) -> Command
 
 fn order(world: &World, key: u64, terms: Terms, tasks: u32, seconds: u64) -> NewOrder {
     NewOrder {
+        worth: None,
         key: OrderKey(key),
         entropy: [key as u8; 32],
         name: format!("job{key}"),

@@ -112,7 +112,8 @@ fn buy(patience: u64, surcharge: Credits, policy: &Policy) -> How {
     }
 }
 
-fn seconds(slots: u32, slot_ms: u64) -> u32 {
+/// Seconds of so many slots, rounded up.
+pub(super) fn seconds(slots: u32, slot_ms: u64) -> u32 {
     let seconds = u64::from(slots).saturating_mul(slot_ms).div_ceil(1_000);
     u32::try_from(seconds).unwrap_or(u32::MAX)
 }
@@ -151,6 +152,7 @@ mod tests {
             entropy: [1; 32],
             name: "x".into(),
             accepted_ms: 0,
+            worth: None,
             class: ClassId([1; 32]),
             terms,
             slots: 2,

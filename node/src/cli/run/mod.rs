@@ -13,6 +13,7 @@ pub(super) mod follow;
 mod reserve;
 mod share;
 mod stage;
+mod worth;
 
 use super::context::{Context, Format};
 use super::error::{CliError, During as _};
@@ -76,6 +77,8 @@ pub(super) struct RunArgs {
     pub(super) reserve: ReserveArgs,
     #[command(flatten)]
     pub(super) share: share::ShareArgs,
+    #[command(flatten)]
+    worth: worth::WorthArgs,
     /// A file or folder to bring along, as PATH or PATH:NAME
     #[arg(long, value_name = "PATH")]
     pub(super) input: Vec<String>,
@@ -190,7 +193,9 @@ impl RunArgs {
                 let why = "the time is zero or longer than any lease";
                 CliError::new(Exit::USAGE, NOT_SENT, why, "as in --time 30m")
             })?;
-        Ok(Want {
+        let worth = self.worth.worth()?;
+        let seconds = worth.map_or(seconds, |worth| seconds.max(worth.length_seconds));
+        let mut want = Want {
             class: self.class.clone(),
             nodes: self
                 .contract
@@ -203,7 +208,12 @@ impl RunArgs {
             seconds,
             budget: self.budget,
             how: self.how(seconds),
-        })
+        };
+        if let Some(worth) = worth {
+            want.max_price = Some(worth::first_price(&worth, want.nodes));
+            want.budget = want.budget.or(Some(worth::budget(&worth)));
+        }
+        Ok(want)
     }
 }
 

@@ -133,6 +133,7 @@ impl World {
         self.load.placed.push((node, key));
         let spec = self.job();
         let order = NewOrder {
+            worth: None,
             key,
             entropy: self.load.rng.bytes32(),
             name: format!("job{}", key.0),

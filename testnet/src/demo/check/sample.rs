@@ -111,6 +111,8 @@ fn done(name: &'static str, n: u8) -> Order {
         work: Work::Sleep(1),
     };
     let record = JobRecord {
+        worth: None,
+        left_seconds: None,
         id: JobId::from_bytes([n; 8]),
         order: Some(id(n)),
         name: name.into(),
