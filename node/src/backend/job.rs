@@ -163,7 +163,7 @@ fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
         }
     };
     let (now, reason) = situation(state, agent).judge();
-    let milestones = agent.milestones();
+    let (milestones, left) = (agent.milestones(), agent.slots_left(state));
     let records = &agent.tasks.records;
     let earliest = records
         .iter()
@@ -210,11 +210,9 @@ fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
         preemptions: milestones.lost,
         worth: order.worth.map(|worth| JobWorth {
             worth: worth.worth,
-            length_seconds: seconds(u64::from(worth.length), slot_ms),
+            length_seconds: seconds(worth.length, slot_ms),
         }),
-        left_seconds: agent
-            .slots_left(state)
-            .map(|left| u64::from(seconds(u64::from(left), slot_ms))),
+        left_seconds: left.map(|left| u64::from(seconds(left, slot_ms))),
     };
     Draft {
         record,
@@ -228,8 +226,8 @@ fn reached(height: u64) -> Option<u64> {
 }
 
 /// Seconds of so many slots, rounded up.
-fn seconds(slots: u64, slot_ms: u64) -> u32 {
-    let ms = slots.saturating_mul(slot_ms);
+fn seconds(slots: u32, slot_ms: u64) -> u32 {
+    let ms = u64::from(slots).saturating_mul(slot_ms);
     u32::try_from(ms.div_ceil(1_000)).unwrap_or(u32::MAX)
 }
 
