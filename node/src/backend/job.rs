@@ -154,7 +154,7 @@ fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
     let seconds = |slots| terms::seconds(slots, policy.slot_ms());
     let (max_price, budget, how) = terms::terms(state, order);
     let (now, reason) = situation(state, agent).judge();
-    let milestones = agent.milestones();
+    let (milestones, left) = (agent.milestones(), agent.slots_left(state));
     let records = &agent.tasks.records;
     let earliest = records
         .iter()
@@ -204,7 +204,7 @@ fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
             worth: worth.worth,
             length_seconds: seconds(worth.length),
         }),
-        left_seconds: agent.slots_left(state).map(|left| seconds(left).into()),
+        left_seconds: left.map(|left| seconds(left).into()),
     };
     Draft {
         record,

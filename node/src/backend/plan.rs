@@ -170,18 +170,12 @@ pub(super) fn too_much() -> ApiError {
     )
 }
 
-/// Seconds that so many slots last.
-pub(super) fn seconds(slots: u32, market: &Market) -> u32 {
-    let ms = u64::from(slots).saturating_mul(market.policy.slot_ms());
-    u32::try_from(ms.div_ceil(1_000)).unwrap_or(u32::MAX)
-}
-
 /// The quote of a plan. `spendable` is what the account could spend now.
 pub(super) fn quote(want: &Want, market: &Market, plan: &Plan, spendable: Credits) -> Quote {
     Quote {
         class: market.name.clone(),
         nodes: want.nodes,
-        seconds: seconds(plan.slots, market),
+        seconds: market.seconds(plan.slots),
         slots: plan.slots,
         max_price: plan.max_price,
         most: plan.most,

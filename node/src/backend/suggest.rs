@@ -10,7 +10,6 @@
 use super::failure::{internal, usage};
 use super::market::Market;
 use super::odds::{Odds, odds};
-use super::plan;
 use super::price::limit_hourly;
 use super::{Answer, NodeBackend};
 use crate::api::types::{BidAdvice, BidWish, How, PriceChance, Want};
@@ -64,7 +63,7 @@ fn advice(wish: &BidWish, market: &Market, slots: u32, tried: &Odds) -> BidAdvic
     BidAdvice {
         class: market.name.clone(),
         nodes: wish.nodes,
-        seconds: plan::seconds(slots, market),
+        seconds: market.seconds(slots),
         clearings: tried.tried,
         reserve: reserve.map(hourly),
         price: price.map(hourly),
