@@ -80,6 +80,9 @@ enum Bound {
     Nothing,
 }
 
+/// What units of one cell have in common: groups that they suit, by bid, and slots in which they are taken.
+type Likeness = (Vec<(usize, usize)>, BTreeSet<u32>);
+
 /// Uses of a cell or a channel in a slot.
 type Uses = BTreeMap<(u32, u32), Vec<(i64, Column)>>;
 
@@ -389,7 +392,7 @@ fn cells(input: &Decision) -> (Vec<Cell>, Vec<Vec<Vec<usize>>>) {
     for (node, slot) in &input.busy {
         busy.entry(*node).or_default().insert(*slot);
     }
-    let mut alike: BTreeMap<(Suits, BTreeSet<u32>), Vec<Node>> = BTreeMap::new();
+    let mut alike: BTreeMap<Likeness, Vec<Node>> = BTreeMap::new();
     for (node, suits) in suits {
         let busy = busy.remove(&node).unwrap_or_default();
         alike.entry((suits, busy)).or_default().push(node);

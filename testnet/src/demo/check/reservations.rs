@@ -1,5 +1,6 @@
 //! Reservations: the decision, made again from its public record by the plainest way there is; the winners' leases, which
-//! began in the slots that they won; and the money: winners paid what they bid, the loser nothing.
+//! began in the slots that they won; and the money: winners paid what they bid for the
+//! slots that they had, the loser nothing.
 //!
 //! The rule, for nodes of which all suit all: bids below the posted price are passed over, the others ranked by value per
 //! node-slot. In each attempt one of the first ten goes first, and each in turn takes the first start at which enough
@@ -45,7 +46,8 @@ pub(super) fn judge(evidence: &Evidence) -> Verdict {
         let (order, id) = of(name)?;
         let (decided, booked) = won.get(&id).ok_or(format!("{name} won nothing"))?;
         ran(evidence, name, booked)?;
-        paid(evidence, order, booked)?;
+        let bid = bids.get(&id).ok_or(format!("{name} bid nothing"))?;
+        paid(evidence, order, bid)?;
         let (ahead, pay) = (booked.start - decided, booked.pay);
         told.push(format!("{name} {ahead} slots ahead for {pay}"));
     }
@@ -87,14 +89,24 @@ fn ran(evidence: &Evidence, name: &str, booked: &Booked) -> Result<(), String> {
     Ok(())
 }
 
-/// The winner paid what he bid.
-fn paid(evidence: &Evidence, order: &Order, booked: &Booked) -> Result<(), String> {
-    let (name, pay) = (order.wish.name, booked.pay);
-    let spent = spent(evidence, order, booked.order);
-    if order.record.paid != pay || i64::try_from(pay.micros()) != Ok(spent) {
+/// The winner paid what he bid for each slot that he had the nodes: all of it, unless his job was done sooner.
+fn paid(evidence: &Evidence, order: &Order, bid: &ReservationBid) -> Result<(), String> {
+    let name = order.wish.name;
+    let leased = evidence.records.iter().filter(|record| {
+        matches!(&record.effect, Effect::Lease(LeaseEvent::Started(terms) | LeaseEvent::Renewed(terms))
+            if terms.order == bid.order)
+    });
+    let slots = u64::from(bid.slots.max(1));
+    let (value, left) = (
+        bid.value.micros(),
+        slots.saturating_sub(leased.count() as u64),
+    );
+    let due = value - value / slots * left;
+    let spent = spent(evidence, order, bid.order);
+    if order.record.paid.micros() != due || i64::try_from(due) != Ok(spent) {
         let said = order.record.paid;
         return Err(format!(
-            "{name} paid {said}, or {spent} micro-credits, for {pay}"
+            "{name} paid {said}, or {spent} micro-credits, for {due}"
         ));
     }
     Ok(())

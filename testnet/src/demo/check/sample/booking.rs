@@ -24,10 +24,14 @@ pub(super) fn add(evidence: &mut Evidence) {
         let mut order = done(name, n);
         order.record.paid = micros(pay);
         evidence.orders.push(order);
-        evidence.records.push(Record {
-            height: start * 8,
-            effect: Effect::Lease(LeaseEvent::Started(lease(n, start))),
-        });
+        let leased = [
+            LeaseEvent::Started(lease(n, start)),
+            LeaseEvent::Renewed(lease(n, start + 1)),
+        ];
+        for (height, event) in (start * 8..).step_by(8).zip(leased) {
+            let effect = Effect::Lease(event);
+            evidence.records.push(Record { height, effect });
+        }
         let pay = pay as i64;
         movement(
             &mut evidence.accounts[1],
