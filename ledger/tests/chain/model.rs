@@ -69,7 +69,7 @@ fn entry(world: &mut World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authent
     let orders: Vec<OrderId> = world.state.orders().map(|(id, _)| *id).collect();
     let lease = dice.pick(&leases).unwrap_or(LeaseId([5; 32]));
     let chosen = dice.pick(&orders).unwrap_or(OrderId([5; 32]));
-    let body = match dice.below(58) {
+    let body = match dice.below(64) {
         0 => EntryBody::Transfer {
             to: world.member(n % 4 + 1),
             amount: credits(dice.below(2_000) + 1),
@@ -87,7 +87,7 @@ fn entry(world: &mut World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authent
                 .unwrap_or(n);
             return world.by(by, EntryBody::Cancel { order: chosen });
         }
-        9..=11 | 45 => {
+        9..=11 | 45 | 58..=60 => {
             let wish = random_bid(world, dice);
             return sealing(world, memory, n, wish.into());
         }
@@ -106,7 +106,7 @@ fn entry(world: &mut World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authent
             return world.by(n % 2 + 1, EntryBody::SetOffer(terms));
         }
         48 => return amending(world, dice, memory, n),
-        12..=16 if !memory.sealed.is_empty() => return opening(world, dice, memory),
+        12..=16 | 61..=63 if !memory.sealed.is_empty() => return opening(world, dice, memory),
         17..=21 | 39..=42 | 46..=47 | 52..=57 => EntryBody::Buy(random_buy(world, dice)),
         49..=51 => EntryBody::Share(random_claim(world, dice)),
         22 if !memory.sent.is_empty() => {

@@ -105,7 +105,23 @@ fn check_order(core: &Core, order: &NewOrder) -> Result<(), Refused> {
             "shorten arguments or inputs",
         ));
     }
-    let needed = match &order.terms {
+    let needed = cost(core, account, order)?;
+    let available = spendable(state, &account);
+    if needed > available {
+        return Err(Refused {
+            kind: RefusedKind::Unfunded,
+            word: "funds",
+            reason: format!("{available} credits available, {needed} must be locked first"),
+            hint: "ask for less, or for a transfer: `gridbay ledger transfer`".to_string(),
+        });
+    }
+    Ok(())
+}
+
+/// What must be free of the account when the order is sent, if its terms make sense.
+fn cost(core: &Core, account: AccountId, order: &NewOrder) -> Result<Credits, Refused> {
+    let state = core.state();
+    match &order.terms {
         Terms::Sealed {
             steps,
             min,
@@ -121,7 +137,7 @@ fn check_order(core: &Core, order: &NewOrder) -> Result<(), Refused> {
                 stands_until: state.height().saturating_add(*patience),
                 work: Default::default(),
             };
-            cost_of_bid(&bid, order.tasks)?
+            cost_of_bid(&bid, order.tasks)
         }
         Terms::Buy {
             units,
@@ -140,26 +156,16 @@ fn check_order(core: &Core, order: &NewOrder) -> Result<(), Refused> {
                 surcharge: *surcharge,
                 work: Default::default(),
             };
-            cost_of_buy(state, &buy, order.tasks)?
+            cost_of_buy(state, &buy, order.tasks)
         }
-        Terms::Reserve(terms) => cost_of_reservation(state, order, terms)?,
-        Terms::Deadline { .. } => cost_of_job(state, &account, order)?,
-        Terms::Contract(wish) => cost_of_contract(state, &account, order, wish)?,
+        Terms::Reserve(terms) => cost_of_reservation(state, order, terms),
+        Terms::Deadline { .. } => cost_of_job(state, &account, order),
+        Terms::Contract(wish) => cost_of_contract(state, &account, order, wish),
         Terms::Share { rate, .. } => {
             check_claim(core, account, order)?;
-            *rate
+            Ok(*rate)
         }
-    };
-    let available = spendable(state, &account);
-    if needed > available {
-        return Err(Refused {
-            kind: RefusedKind::Unfunded,
-            word: "funds",
-            reason: format!("{available} credits available, {needed} must be locked first"),
-            hint: "ask for less, or for a transfer: `gridbay ledger transfer`".to_string(),
-        });
     }
-    Ok(())
 }
 
 /// What must be locked for a contract: the most that all its jobs can cost.

@@ -9,6 +9,8 @@ use gridbay_core::buyer::{NewOrder, ReserveTerms, Terms};
 use gridbay_ledger::State;
 use gridbay_protocol::class::ClassKey;
 use gridbay_protocol::genesis::Policy;
+use gridbay_protocol::ids::OfferId;
+use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::order::Step;
 use gridbay_protocol::units::{Credits, Price};
 use std::collections::BTreeMap;
@@ -41,10 +43,8 @@ fn of(order: &NewOrder, class: Option<&ClassKey>, policy: &Policy) -> (Credits, 
             ..
         } => {
             let price = Price(limit.micros() / u64::from(*units).max(1));
-            let most = limit.checked_mul(u64::from(slots) + 1);
-            let most = most.and_then(|most| most.checked_add(*surcharge));
             let how = buy(*patience, *surcharge, policy);
-            let most = most.unwrap_or(Credits::MAX);
+            let most = most(*limit, slots, *surcharge);
             (limit_hourly(price, slot_ms), most, how)
         }
         Terms::Share {
@@ -55,14 +55,9 @@ fn of(order: &NewOrder, class: Option<&ClassKey>, policy: &Policy) -> (Credits, 
             budget,
             ..
         } => {
-            let claim = Claim {
-                offer: Some(*offer),
-                rate: hourly(*rate, slot_ms),
-                utility: *utility,
-                weights: Some(by_resource(class, weights)),
-                program: None,
-            };
-            (claim.rate, *budget, How::Share(claim))
+            let rate = hourly(*rate, slot_ms);
+            let weights = by_resource(class, weights);
+            (rate, *budget, claim(*offer, rate, *utility, weights))
         }
         Terms::Deadline {
             offer,
@@ -73,7 +68,7 @@ fn of(order: &NewOrder, class: Option<&ClassKey>, policy: &Policy) -> (Credits, 
             pmin,
             shape,
         } => {
-            let price = Price(pmax.micros() / (*unit_slots).max(1));
+            let price = limit_hourly(Price(pmax.micros() / (*unit_slots).max(1)), slot_ms);
             let how = How::Deadline {
                 soft_seconds: seconds(*soft, slot_ms),
                 hard_seconds: seconds(*hard, slot_ms),
@@ -83,16 +78,13 @@ fn of(order: &NewOrder, class: Option<&ClassKey>, policy: &Policy) -> (Credits, 
                 offer: Some(offer.to_hex()),
                 seller: None,
             };
-            (limit_hourly(price, slot_ms), *pmax, how)
+            (price, *pmax, how)
         }
         Terms::Contract(wish) => {
             let price = Price(wish.job.value.micros() / u64::from(slots).max(1));
             let most = wish.terms_for(order).lock().unwrap_or(Credits::MAX);
-            (
-                limit_hourly(price, slot_ms),
-                most,
-                contract::how(wish, slot_ms),
-            )
+            let how = contract::how(wish, slot_ms);
+            (limit_hourly(price, slot_ms), most, how)
         }
     }
 }
@@ -102,6 +94,23 @@ fn bid(steps: &[Step], min: u32) -> (Price, How) {
     let price = steps.iter().map(|s| s.price).max().unwrap_or_default();
     let divisible = min < units;
     (price, How::Ausubel { divisible })
+}
+
+/// What a buy can cost: the rest of the running slot, all its slots, and the surcharge.
+fn most(limit: Credits, slots: u32, surcharge: Credits) -> Credits {
+    let slots = limit.checked_mul(u64::from(slots) + 1);
+    let most = slots.and_then(|slots| slots.checked_add(surcharge));
+    most.unwrap_or(Credits::MAX)
+}
+
+fn claim(offer: OfferId, rate: Credits, utility: Utility, weights: BTreeMap<String, u32>) -> How {
+    How::Share(Claim {
+        offer: Some(offer),
+        rate,
+        utility,
+        weights: Some(weights),
+        program: None,
+    })
 }
 
 fn buy(patience: u64, surcharge: Credits, policy: &Policy) -> How {
