@@ -155,6 +155,7 @@ fn blocks(accounts: u32) -> bool {
             last_commit: None,
             evidence: vec![],
             entries: vec![],
+            hints: vec![],
         };
         if state.height() + 1 == PERIOD - 1 {
             without = median(|| state.propose(draft.clone()));

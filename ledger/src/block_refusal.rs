@@ -1,7 +1,8 @@
 //! Why the ledger refuses a block.
 
 use crate::refusal::Refusal;
-use gridbay_protocol::ids::{BlockId, EntryId, ValidatorId};
+use gridbay_protocol::hint::HintRefusal;
+use gridbay_protocol::ids::{BlockId, ClassId, EntryId, ValidatorId};
 use gridbay_protocol::keys::KeyError;
 use gridbay_protocol::stage::Malformed;
 use gridbay_protocol::vote::CertificateError;
@@ -15,7 +16,7 @@ pub enum BlockRefusal {
         /// Height claimed.
         height: u64,
     },
-    /// More entries, evidence or bytes than a block may have.
+    /// More entries, evidence, hints or bytes than a block may have.
     #[error("block {0} is too large")]
     TooLarge(BlockId),
     /// An entry that is not well-formed.
@@ -89,5 +90,14 @@ pub enum BlockRefusal {
         /// Why.
         #[source]
         refusal: Refusal,
+    },
+    /// A hint that is not taken.
+    #[error("hint for class {class}")]
+    Hint {
+        /// The class.
+        class: ClassId,
+        /// Why.
+        #[source]
+        refusal: HintRefusal,
     },
 }

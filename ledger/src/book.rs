@@ -73,6 +73,21 @@ pub(crate) fn jobs(work: &Work<'_>, class: &ClassId) -> u64 {
     crowd(work, class).jobs
 }
 
+/// Buys of a class that wait for units.
+pub(crate) fn waiting_buys(work: &Work<'_>, class: &ClassId) -> u64 {
+    crowd(work, class).waiting_buys
+}
+
+/// Counts a live buy that begins to wait, or waits no longer.
+pub(crate) fn count_waiting(work: &mut Work<'_>, class: &ClassId, waits: bool) {
+    let mut crowd = crowd(work, class);
+    crowd.waiting_buys = match waits {
+        true => crowd.waiting_buys + 1,
+        false => crowd.waiting_buys.saturating_sub(1),
+    };
+    work.tables.crowds.insert(*class, crowd);
+}
+
 /// Live orders of an account in a class, ascending.
 pub(crate) fn of_account<'w>(
     work: &'w Work<'_>,
@@ -118,11 +133,12 @@ pub(crate) fn enter(work: &mut Work<'_>, id: OrderId, order: Order) {
     work.tables.orders.insert(id, order);
 }
 
-/// Turns a sealed order into a standing one.
+/// Turns a sealed order into a standing one. An amendment has none of its own.
 pub(crate) fn open(work: &mut Work<'_>, id: &OrderId, wish: Wish) {
     let stage = match wish {
         Wish::Bid(bid) => open_bid(work, bid),
         Wish::Reservation(wish) => Stage::Reservation(Box::new(ReservationOrder::new(wish))),
+        Wish::Amendment(_) => return,
     };
     let order = work.tables.orders.get_mut(id);
     order.expect("the order was checked").stage = stage;
@@ -140,6 +156,7 @@ fn open_bid(work: &mut Work<'_>, bid: Bid) -> Stage {
         rank: None,
         paid: Credits::ZERO,
         slots_used: 0,
+        next: None,
     }))
 }
 
@@ -153,6 +170,8 @@ pub(crate) fn leave(work: &mut Work<'_>, id: &OrderId) -> Order {
     crowd.orders = crowd.orders.saturating_sub(1);
     let load = order.bid().map_or(0, |b| b.bid.lumpiness());
     crowd.all_or_none = crowd.all_or_none.saturating_sub(load);
+    let waited = order.buy().is_some_and(|buy| buy.waits);
+    crowd.waiting_buys = crowd.waiting_buys.saturating_sub(u64::from(waited));
     if let Some(job) = order.deadline() {
         crowd.jobs = crowd.jobs.saturating_sub(1);
         work.tables.jobs.remove(&(job.deadline.offer, *id));
@@ -212,8 +231,13 @@ pub(crate) fn bids_are_open(work: &Work<'_>, class: &ClassId) -> bool {
     };
     of_class(work, class).iter().any(|id| {
         let order = work.tables.orders.get(id);
-        order.is_some_and(|o| {
-            o.round == before && matches!(o.stage, Stage::Sealed { .. } | Stage::Bid(_))
+        order.is_some_and(|o| match &o.stage {
+            Stage::Sealed { .. } => o.round == before,
+            Stage::Bid(bid) => {
+                let amended = bid.next.as_ref().is_some_and(|next| next.round == before);
+                o.round == before || amended
+            }
+            Stage::Buy(_) | Stage::Deadline(_) | Stage::Reservation(_) | Stage::Share(_) => false,
         })
     })
 }

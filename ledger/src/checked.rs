@@ -3,7 +3,7 @@
 //! 1. format, rules and network are ours;
 //! 2. counts and bytes are within the limits;
 //! 3. every entry is well-formed and its signatures are right;
-//! 4. the header's roots over entries and evidence, and its hash of the parent's certificate, are those of the body.
+//! 4. the header's roots over entries, evidence and hints, and its hash of the parent's certificate, are those of the body.
 
 use crate::block_refusal::BlockRefusal;
 use crate::log;
@@ -13,6 +13,7 @@ use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::evidence::Evidence;
 use gridbay_protocol::genesis::{FORMAT, RULES};
 use gridbay_protocol::hash::{Domain, hash};
+use gridbay_protocol::hint::{self, Hint};
 use gridbay_protocol::ids::{BlockId, EntryId, Hash32, NetworkId};
 use gridbay_protocol::keys::Signature;
 use gridbay_protocol::limits;
@@ -49,6 +50,7 @@ impl CheckedBlock {
         let id = header.id();
         if block.entries.len() > limits::BLOCK_ENTRIES
             || block.evidence.len() > BLOCK_EVIDENCE
+            || !hint::fit(&block.hints)
             || block.encode().len() > limits::BLOCK_BYTES
         {
             return Err(BlockRefusal::TooLarge(id));
@@ -63,6 +65,9 @@ impl CheckedBlock {
         }
         if header.evidence_root != evidence_root(&block.evidence) {
             return Err(BlockRefusal::Root("evidence_root"));
+        }
+        if header.hints_root != hints_root(&block.hints) {
+            return Err(BlockRefusal::Root("hints_root"));
         }
         if header.last_commit != commit_hash(block.last_commit.as_ref()) {
             return Err(BlockRefusal::Root("last_commit"));
@@ -127,6 +132,13 @@ pub(crate) fn entries_root(entries: &[Arc<Authentic>]) -> Hash32 {
 pub(crate) fn evidence_root(evidence: &[Evidence]) -> Hash32 {
     let leaf = |item: &Evidence| hash(Domain::Evidence, &[&codec::encode(item)]);
     let leaves: Vec<[u8; 32]> = evidence.iter().map(leaf).collect();
+    Hash32(log::merkle_root(&leaves))
+}
+
+/// Root over a block's hints, in order.
+pub(crate) fn hints_root(hints: &[Hint]) -> Hash32 {
+    let leaf = |hint: &Hint| hash(Domain::Hint, &[&codec::encode(hint)]);
+    let leaves: Vec<[u8; 32]> = hints.iter().map(leaf).collect();
     Hash32(log::merkle_root(&leaves))
 }
 

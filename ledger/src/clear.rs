@@ -7,8 +7,8 @@
 //!
 //! 1. A standing bid fills its escrow up to one slot at the bid, or ends.
 //! 2. A bid that competes for the first time draws its rank; ties go to the earlier round, then the smaller rank.
-//! 3. Values for a part of a slot are rounded down, reserves up. The pool mechanism clears under rule `exact`, with the
-//!    sponsors of the accounts.
+//! 3. Values for a part of a slot are rounded down, reserves up. The pool mechanism clears under the policy's rule, with
+//!    the sponsors of the accounts; at a boundary units that running bids hold go before others by the policy's switch cost.
 //! 4. The record is an effect, also if nobody wins. Nothing happens without bids or without units, except that bids
 //!    that run lose their units if there are none to sell.
 //! 5. Bids that run and lost end as outbid and stand again; then winners are placed, charged and get their leases, in
@@ -21,13 +21,13 @@ use crate::pot::{Pot, PotOffer, Stake};
 use crate::slot::seller;
 use crate::tenancy::{self, Grant};
 use crate::work::Work;
+use gridbay_protocol::auction::AuctionPolicy;
 use gridbay_protocol::clearing::{
-    Award, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Sold, bidders, clearing_id,
+    Award, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Sold, clearing_id,
 };
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::{ClassId, Hash32, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, Share};
-use gridbay_protocol::mechanism::ausubel::Rule;
 use gridbay_protocol::mechanism::placement::{self, Site, Winner};
 use gridbay_protocol::mechanism::pool;
 use gridbay_protocol::order::Step;
@@ -41,7 +41,9 @@ struct Sale {
     kind: ClearingKind,
     slot: u64,
     heights: u64,
+    policy: AuctionPolicy,
     offers: Vec<ClearingOffer>,
+    held: Vec<Share>,
 }
 
 /// Clears one class at the close of a round.
@@ -73,6 +75,7 @@ fn sale(work: &Work<'_>, class: &ClassId) -> Sale {
         let left = calendar.heights_left(work.height());
         (ClearingKind::Free, slot, left)
     };
+    let policy = work.constitution.policy.auction.of(kind);
     let held = market::held(work);
     let offers = market::offers(work, class).into_iter();
     let offers = offers.filter_map(|(id, offer)| {
@@ -92,12 +95,23 @@ fn sale(work: &Work<'_>, class: &ClassId) -> Sale {
             reserve,
         })
     });
+    let offers: Vec<ClearingOffer> = offers.collect();
+    let running = offers.iter().filter_map(|entered| {
+        let units = held.get(&entered.offer)?.preemptible.min(entered.units);
+        let offer = entered.offer;
+        (units > 0).then_some(Share { offer, units })
+    });
     Sale {
         class: *class,
         kind,
         slot,
         heights,
-        offers: offers.collect(),
+        policy,
+        held: match policy.switch_cost {
+            Price(0) => Vec::new(),
+            _ => running.collect(),
+        },
+        offers,
     }
 }
 
@@ -153,21 +167,26 @@ fn enter(work: &mut Work<'_>, sale: &Sale, id: &OrderId) -> ClearingBid {
 }
 
 fn compute(work: &Work<'_>, sale: &Sale, bids: Vec<ClearingBid>) -> ClearingRecord {
-    let supply = sale.offers.iter().map(|o| o.units).sum();
-    let offers = sale.offers.iter().map(|o| pool::Offer {
-        id: o.offer,
-        units: o.units,
-        reserve: o.reserve.0,
-    });
-    let mut bidders = bidders(&bids, supply);
+    let mut record = ClearingRecord {
+        id: clearing_id(&sale.class, work.height()),
+        class: sale.class,
+        kind: sale.kind,
+        height: work.height(),
+        slot: sale.slot,
+        heights: sale.heights,
+        policy: sale.policy,
+        offers: sale.offers.clone(),
+        held: sale.held.clone(),
+        bids,
+        awards: Vec::new(),
+        sold: Vec::new(),
+    };
+    let mut input = record.input();
     if planted::is(Planted::TiesByOrderId) {
-        bidders.iter_mut().for_each(|b| b.id.0 = Hash32::default());
+        let bids = input.bids.iter_mut();
+        bids.for_each(|b| b.id.0 = Hash32::default());
     }
-    let outcome = pool::clear(&pool::Input {
-        rule: Rule::Exact,
-        offers: offers.collect(),
-        bids: bidders,
-    });
+    let outcome = pool::clear(&input);
     let outcome = outcome.expect("the book holds legal bids and offers within the limits");
     let credits = |wide| Credits::from_wide(wide).expect("a class's money for a slot is an amount");
     let awards = outcome.awards.into_iter().map(|a| Award {
@@ -175,25 +194,14 @@ fn compute(work: &Work<'_>, sale: &Sale, bids: Vec<ClearingBid>) -> ClearingReco
         units: a.units,
         pay: credits(a.pay),
     });
-    let mut awards: Vec<Award> = awards.collect();
-    awards.sort_unstable_by_key(|a| a.order);
+    record.awards = awards.collect();
+    record.awards.sort_unstable_by_key(|a| a.order);
     let sold = outcome.sales.into_iter().map(|s| Sold {
         offer: s.offer,
         units: s.units,
         earns: credits(s.earned),
     });
-    let record = ClearingRecord {
-        id: clearing_id(&sale.class, work.height()),
-        class: sale.class,
-        kind: sale.kind,
-        height: work.height(),
-        slot: sale.slot,
-        heights: sale.heights,
-        offers: sale.offers.clone(),
-        bids,
-        awards,
-        sold: sold.collect(),
-    };
+    record.sold = sold.collect();
     let paid = Credits::sum(record.awards.iter().map(|a| a.pay));
     let earned = Credits::sum(record.sold.iter().map(|s| s.earns));
     assert_eq!(paid, earned, "a clearing pays out what was paid");

@@ -2,12 +2,13 @@
 //!
 //! In every block: a tax that runs goes on (see `bank::turn`), unopened bids for which no appeal came forfeit their deposits,
 //! leases end whose sellers are overdue, whose offers are withdrawn (see `catalogue`), and buys of this block are decided
-//! at once if no bid of their class can be opened in this round. Last of all, what contracts wait for falls due (see
+//! at once if no bid of their class can be opened in this round and no other buy waits. Last of all, what contracts wait for falls due (see
 //! `contract`).
 //!
 //! In the last block of a round, instead of the latter:
 //!
-//! 1. sealed bids of the round before, still not opened, leave the book (see `unopened`);
+//! 1. sealed bids of the round before, still not opened, leave the book (see `unopened`); amendments take effect of bids that
+//!    are about to compete (see `amend`);
 //! 2. at a slot boundary the pots are settled (see `slot`);
 //! 3. at a slot boundary the bank has its turn (see `bank::turn`), and the next slot begins for leases that go on;
 //! 4. bids and claims that stood too long end, reservations whose last start has passed, and proposals of contracts that
@@ -16,13 +17,13 @@
 //! 6. at a slot boundary reservations are decided on and begin (see `reservation`);
 //! 7. at a slot boundary the pools are shared (see `share`);
 //! 8. every class is cleared (see `clear`);
-//! 9. waiting buys are decided, in the order that the beacon gives them (see `buy`);
+//! 9. buys without a lease are decided, those that waited first (see `buy::queue`);
 //! 10. changes of offers take effect (see `catalogue`).
 
 use crate::lease::Lease;
 use crate::order::Stage;
 use crate::work::Work;
-use crate::{bank, book, buy, catalogue, clear, contract, deadline, reservation};
+use crate::{amend, bank, book, buy, catalogue, clear, contract, deadline, reservation};
 use crate::{share, slot, tenancy, unopened};
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::ids::{OfferId, OrderId};
@@ -39,8 +40,10 @@ pub(crate) fn after_entries(work: &mut Work<'_>) {
         unopened::note_reach(work);
         for id in std::mem::take(&mut work.bought) {
             let class = work.tables.orders.get(&id).map(|o| o.class);
-            if class.is_some_and(|class| !book::bids_are_open(work, &class)) {
-                buy::decide(work, &id);
+            let waits =
+                |class| book::bids_are_open(work, &class) || buy::queue::is_used(work, &class);
+            if class.is_some_and(|class| !waits(class)) {
+                buy::decide(work, &id, true);
             }
         }
     }
@@ -49,6 +52,7 @@ pub(crate) fn after_entries(work: &mut Work<'_>) {
 
 fn close_round(work: &mut Work<'_>) {
     unopened::close(work);
+    amend::take_effect(work);
     if work.closes_slot() {
         slot::settle_all(work);
         bank::turn::turn(work);
@@ -64,11 +68,7 @@ fn close_round(work: &mut Work<'_>) {
     for class in &work.constitution.classes {
         clear::clear(work, &class.key.id());
     }
-    let mut waiting = waiting(work, |stage| matches!(stage, Stage::Buy(_)));
-    waiting.sort_by_cached_key(|id| work.rank(id.as_bytes()));
-    for id in &waiting {
-        buy::decide(work, id);
-    }
+    buy::queue::close(work);
     catalogue::update(work);
 }
 

@@ -2,7 +2,7 @@
 //!
 //! 1. the header against the tip; the reveal moves beacon and the proposer's chain on;
 //! 2. entries in order of kind and rank, each admitted on what the ones before left;
-//! 3. what follows the entries, above all the close of a round (see `close`);
+//! 3. what follows the entries, above all the close of a round (see `close`); the block's hints must all be taken there;
 //! 4. memory of entries and tokens whose last height has come is dropped;
 //! 5. invariants, then the roots.
 
@@ -11,6 +11,7 @@ use crate::bank::figures;
 use crate::block_refusal::BlockRefusal;
 use crate::checked::CheckedBlock;
 use crate::records::RecordChanges;
+use crate::reservation::Hints;
 use crate::roots;
 use crate::state::{CHAIN, Chain, State};
 use crate::tree::TreeDelta;
@@ -20,6 +21,7 @@ use gridbay_protocol::beacon;
 use gridbay_protocol::block::Header;
 use gridbay_protocol::calendar;
 use gridbay_protocol::effect::Effect;
+use gridbay_protocol::hint::Hint;
 use gridbay_protocol::ids::{BlockId, Hash32};
 use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::stage::Authentic;
@@ -60,9 +62,14 @@ pub(crate) struct Outcome {
     changes: RecordChanges,
     tree: TreeDelta,
     effects: Vec<Effect>,
+    hints: Hints,
 }
 
 impl Outcome {
+    /// The hints that were taken.
+    pub(crate) fn hints(&self) -> &[Hint] {
+        self.hints.taken()
+    }
     pub(crate) fn state_root(&self) -> Hash32 {
         Hash32(self.tree.root())
     }
@@ -95,6 +102,7 @@ impl State {
             .beacons
             .insert(header.proposer, header.beacon_reveal);
         unopened::note_auctioneer(&mut work, header.proposer);
+        work.hints = Hints::of(&block.block().hints);
         let mut last = None;
         for entry in block.entries() {
             let place = place(&work, entry);
@@ -110,6 +118,7 @@ impl State {
             entry::apply(&mut work, &admitted);
         }
         let outcome = finish(self, work);
+        outcome.hints.all_taken()?;
         let unchecked = planted::is(Planted::EffectsRootUnchecked);
         if header.effects_root != outcome.effects_root() && !unchecked {
             return Err(BlockRefusal::Root("effects_root"));
@@ -143,6 +152,7 @@ pub(crate) fn finish(state: &State, mut work: Work<'_>) -> Outcome {
         changes,
         tree,
         effects: work.effects,
+        hints: work.hints,
     }
 }
 

@@ -16,6 +16,7 @@
 
 mod account;
 mod admit;
+mod amend;
 mod audit;
 pub mod bank;
 mod block_refusal;

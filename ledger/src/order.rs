@@ -88,6 +88,18 @@ pub struct BidOrder {
     pub paid: Credits,
     /// Full slots used.
     pub slots_used: u32,
+    /// What takes the bid's place before the next clearing that the order takes part in.
+    pub next: Option<NextBid>,
+}
+
+/// What an amendment says, until it takes effect.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NextBid {
+    /// Round of the amendment's commitment.
+    pub round: u64,
+    /// The bid.
+    pub bid: Bid,
 }
 
 impl BidOrder {
@@ -109,6 +121,8 @@ pub struct BuyOrder {
     pub buy: Buy,
     /// Price per slot once it is served.
     pub price: Credits,
+    /// Whether it was decided on and waits for units since.
+    pub waits: bool,
     /// Units taken once it is served, each with its buy price of that moment; ascending by offer.
     pub taken: Vec<ClearingOffer>,
 }
@@ -163,6 +177,8 @@ pub(crate) struct Crowd {
     pub(crate) jobs: u64,
     /// Claims on its pools.
     pub(crate) claims: u64,
+    /// Buys that wait for units.
+    pub(crate) waiting_buys: u64,
 }
 
 impl Order {

@@ -1,10 +1,11 @@
-//! Making a block: every entry that may take effect, in order, and the roots that follow.
+//! Making a block: every entry that may take effect, in order, every hint that is taken, and the roots that follow.
 
 use crate::admit::Admitted;
 use crate::checked::{self, CheckedBlock};
 use crate::entry;
 use crate::execute::{self, Delta};
 use crate::refusal::Refusal;
+use crate::reservation::Hints;
 use crate::state::State;
 use crate::unopened;
 use crate::work::Work;
@@ -12,6 +13,7 @@ use gridbay_protocol::block::{BLOCK_EVIDENCE, Block, Header};
 use gridbay_protocol::codec;
 use gridbay_protocol::evidence::Evidence;
 use gridbay_protocol::genesis::{FORMAT, RULES};
+use gridbay_protocol::hint::{self, Hint};
 use gridbay_protocol::ids::{EntryId, Hash32, ValidatorId};
 use gridbay_protocol::limits;
 use gridbay_protocol::stage::Authentic;
@@ -33,6 +35,8 @@ pub struct Draft {
     pub evidence: Vec<Evidence>,
     /// Entries, in any order.
     pub entries: Vec<Arc<Authentic>>,
+    /// Better allocations for decisions that this block may make; what is not taken stays out of it.
+    pub hints: Vec<Hint>,
 }
 
 /// A block and what it does.
@@ -60,12 +64,18 @@ impl State {
             last_commit,
             mut evidence,
             entries,
+            mut hints,
         } = draft;
         evidence.truncate(BLOCK_EVIDENCE);
         let mut work = Work::begin(self, time_ms, &reveal);
         work.tables.beacons.insert(proposer, Hash32(reveal));
         unopened::note_auctioneer(&mut work, proposer);
-        let frame = codec::encode(&(&last_commit, &evidence)).len() + FRAME_BYTES;
+        hints.sort_unstable_by_key(|hint| hint.class);
+        if !hint::fit(&hints) {
+            hints.clear();
+        }
+        work.hints = Hints::of(&hints);
+        let frame = codec::encode(&(&last_commit, &evidence, &hints)).len() + FRAME_BYTES;
         let (taken, left_out) = take(&mut work, entries, frame);
         let outcome = execute::finish(self, work);
         let header = Header {
@@ -85,12 +95,14 @@ impl State {
             last_commit: checked::commit_hash(last_commit.as_ref()),
             beacon_reveal: Hash32(reveal),
             evidence_root: checked::evidence_root(&evidence),
+            hints_root: checked::hints_root(outcome.hints()),
         };
         let block = Block {
             header,
             entries: taken.iter().map(|e| e.signed().clone()).collect(),
             last_commit,
             evidence,
+            hints: outcome.hints().to_vec(),
         };
         let block = CheckedBlock::made(block, taken);
         let delta = outcome.into_delta(self.tip(), block.id());

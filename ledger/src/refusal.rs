@@ -161,6 +161,20 @@ pub enum Refusal {
     /// What was opened is not what was sealed.
     #[error("the opening of order {0} does not match its commitment")]
     Seal(OrderId),
+    /// What is to be amended is no opened bid.
+    #[error("order {0} is no opened bid")]
+    NotABid(OrderId),
+    /// An amendment that changes more than prices, budget and how long the bid stands.
+    #[error("an amendment changes class, units, slots or work of order {0}")]
+    Reshaped(OrderId),
+    /// What the order has paid leaves too little of an amendment's budget for one slot at its bid.
+    #[error("payments leave {left} of the budget, one slot at the bid is {slot}")]
+    Spent {
+        /// What is left.
+        left: Credits,
+        /// One slot at the bid.
+        slot: Credits,
+    },
     /// The budget does not cover one slot at the bid.
     #[error("budget {budget} is below one slot at the bid, {slot}")]
     Budget {
@@ -203,6 +217,9 @@ pub enum Refusal {
         /// The limit.
         limit: u32,
     },
+    /// A surcharge for evicting others, where the policy evicts nobody.
+    #[error("a surcharge of {0}, where nobody is evicted")]
+    Surcharge(Credits),
     /// The offer takes no jobs by deadlines: it does not exist, is of another class, sells under another mechanism, is
     /// suspended, or is about to be reduced or withdrawn.
     #[error("offer {0} takes no jobs by deadlines")]
@@ -328,6 +345,10 @@ impl Refusal {
             | Refusal::PoolTwice(_)
             | Refusal::NothingToAppeal(_)
             | Refusal::NotPlanned(_)
+            // The order may end, and then the amendment is let go.
+            | Refusal::NotABid(_)
+            | Refusal::Reshaped(_)
+            | Refusal::Spent { .. }
             | Refusal::JobQuota { .. }
             | Refusal::BlockFull(_) => true,
             Refusal::OpeningTime { early, .. } => *early,
@@ -352,6 +373,7 @@ impl Refusal {
             | Refusal::Exiting(_)
             | Refusal::NothingToDeliver { .. }
             | Refusal::FirmSlots { .. }
+            | Refusal::Surcharge(_)
             | Refusal::TooMuchWork { .. }
             | Refusal::BelowReserve { .. }
             | Refusal::PoolWeights { .. }
@@ -391,6 +413,11 @@ impl Refusal {
             Refusal::OpeningTime { .. } => "open a sealed bid in the round after its commitment",
             Refusal::NotSealed(_) => "nothing to open",
             Refusal::Seal(_) => "open with the very bid and salt that were sealed",
+            Refusal::NotABid(_) => "amend bids only; others have a price of their own",
+            Refusal::Reshaped(_) => {
+                "change prices, budget or patience only, or place another order"
+            }
+            Refusal::Spent { .. } => "raise the budget: it is for the whole order",
             Refusal::Budget { .. } => "raise the budget or lower the bid",
             Refusal::Standing { .. } => "choose a last height within the limits",
             Refusal::Sealed(_) => "open it first; unopened it ends by itself and costs its deposit",
@@ -399,6 +426,7 @@ impl Refusal {
             Refusal::NoLease(_) => "list your leases; it may have ended",
             Refusal::NothingToDeliver { .. } => "nothing to do",
             Refusal::FirmSlots { .. } => "buy fewer slots",
+            Refusal::Surcharge(_) => "leave the surcharge out, and wait instead",
             Refusal::NotPlanned(_) => "list the offers that are sold by deadline",
             Refusal::TooMuchWork { .. } => "choose a later hard deadline or a larger offer",
             Refusal::BelowReserve { .. } => {

@@ -256,6 +256,7 @@ pub(crate) fn end(work: &mut Work<'_>, id: &LeaseId, why: LeaseEnd) {
         LeaseEnd::Unfunded => OrderEnd::Unfunded,
         LeaseEnd::Exit => OrderEnd::Cancelled,
         _ if order.exiting => OrderEnd::Cancelled,
+        LeaseEnd::Preempted => OrderEnd::Evicted,
         LeaseEnd::Undelivered if lease.slots_run == 0 => OrderEnd::NoUnits,
         _ => OrderEnd::Served,
     };

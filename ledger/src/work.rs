@@ -1,6 +1,7 @@
 //! The working set of one candidate block: the state seen through changes, and the effects so far.
 
 use crate::records::Tables;
+use crate::reservation::Hints;
 use crate::state::{Chain, Constitution, State};
 use gridbay_protocol::beacon;
 use gridbay_protocol::calendar::{self, Calendar};
@@ -18,6 +19,8 @@ pub(crate) struct Work<'a> {
     pub(crate) bought: Vec<OrderId>,
     /// Micro-credits of payments in this block.
     pub(crate) volume: u64,
+    /// Better allocations of reservations that came with this block.
+    pub(crate) hints: Hints,
 }
 
 impl<'a> Work<'a> {
@@ -39,6 +42,7 @@ impl<'a> Work<'a> {
             effects: Vec::new(),
             bought: Vec::new(),
             volume: 0,
+            hints: Hints::default(),
         }
     }
     pub(crate) fn emit(&mut self, effect: Effect) {

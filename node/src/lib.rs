@@ -9,6 +9,7 @@ pub mod config;
 pub mod executor;
 pub mod keys;
 pub mod overlay;
+pub mod solver;
 pub mod store;
 pub mod ui;
 

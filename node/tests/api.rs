@@ -20,6 +20,7 @@ use tokio::net::{TcpStream, UnixStream};
 
 fn request() -> JobRequest {
     JobRequest {
+        worth: None,
         name: None,
         want: Want {
             class: None,

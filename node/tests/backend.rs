@@ -7,8 +7,8 @@ use gridbay_host::disk::MemDisk;
 use gridbay_host::{Host, HostConfig};
 use gridbay_ledger::light;
 use gridbay_node::api::types::{
-    AuctionKind, AuctionRecord, AuctionSummary, How, JobId, JobReason, JobRequest, JobState,
-    OfferRequest, Signed, TransferRequest, Want, Wish,
+    AuctionKind, AuctionRecord, AuctionSummary, BidWish, How, JobId, JobReason, JobRequest,
+    JobState, OfferRequest, Signed, TransferRequest, Want, Wish,
 };
 use gridbay_node::api::types::{InviteRequest, NodeState};
 use gridbay_node::api::{Backend, ErrorCode};
@@ -157,6 +157,7 @@ async fn world() -> World {
         grace: Duration::from_secs(5),
         genesis: genesis.encode(),
         runtime: tokio::runtime::Handle::current(),
+        solver: None,
         reopen: None,
         join: None,
     };
@@ -245,6 +246,7 @@ fn want(nodes: u32) -> Want {
 }
 fn request(nodes: u32) -> JobRequest {
     JobRequest {
+        worth: None,
         name: None,
         want: want(nodes),
         argv: vec!["/bin/true".into()],
@@ -318,11 +320,34 @@ async fn check_proof(world: &World, won: &AuctionSummary) {
     let proof = world.backend.auction(won.id.clone()).await.unwrap();
     let set = world.genesis.validators().unwrap();
     assert_eq!(proof.validators.0, codec::encode(&set));
-    verify_auction(&proof, &world.genesis.network(), &set).unwrap();
+    verify_auction(&proof, &world.genesis, &set).unwrap();
     let AuctionRecord::Clearing(clearing) = proof.record else {
         panic!("a clearing")
     };
     assert_eq!(clearing.height, won.height);
+}
+
+/// What to bid for the two units that are left, and for more than there are.
+async fn check_advice(backend: &NodeBackend) {
+    let wish = |nodes| BidWish {
+        class: None,
+        nodes,
+        divisible: false,
+        seconds: 4,
+        chance: 90,
+    };
+    let said = backend.suggest(wish(2)).await.unwrap();
+    assert_eq!((said.won, said.price.is_some()), (Some(100), true));
+    assert!(said.price >= said.reserve && said.clearings > 0, "{said:?}");
+    assert!(said.prices.iter().any(|row| row.won == 100), "{said:?}");
+    let many = backend.suggest(wish(9)).await.unwrap();
+    assert_eq!((many.price, many.most, many.reserve), (None, None, None));
+    let odd = BidWish {
+        chance: 0,
+        ..wish(2)
+    };
+    let refused = backend.suggest(odd).await.unwrap_err();
+    assert_eq!(refused.code, ErrorCode::Usage);
 }
 
 /// What the mechanisms say to a wish for the two units that are left.
@@ -347,6 +372,14 @@ async fn check_prospects(backend: &NodeBackend) {
     assert_eq!(ahead.odds, Some(0), "none is sold so: {ahead:?}");
     let shared = of("share");
     assert_eq!(shared.odds, Some(0), "no pool: {shared:?}");
+    check_advice(backend).await;
+    let batch = of("contract");
+    assert!(batch.likely.unwrap() > buy.likely.unwrap(), "{batch:?}");
+    assert_eq!(
+        batch.odds, None,
+        "no provider says what it goes by: {batch:?}"
+    );
+    assert!(batch.options.contains("--jobs 2"), "{batch:?}");
     let poor = Wish {
         budget: Some(credits("0.000001")),
         ..wish
@@ -432,7 +465,7 @@ async fn orders_that_cannot_be_served_are_explained() {
         ErrorCode::NotFound
     );
     let buy = Want {
-        how: How::Buy,
+        how: How::BUY,
         max_price: None,
         ..want(1)
     };

@@ -6,6 +6,7 @@ use gridbay_ledger::log::{InclusionProof, Log};
 use gridbay_node::api::types::{AuctionProof, AuctionRecord, EffectProof, Hex, SignedHeader};
 use gridbay_node::cli::{AuctionError, ChainError, HeaderChain, verify_auction};
 use gridbay_protocol::account::{AccountKey, Roles};
+use gridbay_protocol::auction::AuctionPolicy;
 use gridbay_protocol::block::Header;
 use gridbay_protocol::class::{Class, ClassKey, Isolation};
 use gridbay_protocol::clearing::*;
@@ -15,6 +16,7 @@ use gridbay_protocol::genesis::*;
 use gridbay_protocol::hash::Domain;
 use gridbay_protocol::ids::*;
 use gridbay_protocol::keys::SecretKey;
+use gridbay_protocol::mechanism::ausubel::Rule;
 use gridbay_protocol::order::Step;
 use gridbay_protocol::units::{Credits, Price};
 use gridbay_protocol::validator::{ValidatorSet, validator_id};
@@ -84,6 +86,7 @@ fn header(genesis: &Genesis, height: u64, parent: BlockId, effects_root: Hash32)
         last_commit: Hash32::default(),
         beacon_reveal: Hash32::default(),
         evidence_root: Hash32::default(),
+        hints_root: Hash32::default(),
     }
 }
 
@@ -197,6 +200,8 @@ fn record(class: ClassId, height: u64) -> ClearingRecord {
         height,
         slot: 1,
         heights: 8,
+        policy: AuctionPolicy::default(),
+        held: vec![],
         offers: vec![ClearingOffer {
             offer: OfferId([7; 32]),
             units: 3,
@@ -257,7 +262,7 @@ fn proof(genesis: &Genesis, record: ClearingRecord) -> AuctionProof {
 }
 
 fn check(genesis: &Genesis, proof: &AuctionProof) -> Result<(), AuctionError> {
-    verify_auction(proof, &genesis.network(), &genesis.validators().unwrap())
+    verify_auction(proof, genesis, &genesis.validators().unwrap())
 }
 
 #[test]
@@ -295,7 +300,7 @@ fn certified_but_wrong_outcomes_are_refused() {
     let genesis = genesis();
     let class = genesis.classes[0].key.id();
     let micros = |n| Credits::from_micros(n).unwrap();
-    let lies: [(&str, Lie); 10] = [
+    let lies: [(&str, Lie); 11] = [
         (
             "pays above",
             Box::new(move |r| r.awards[0].pay = micros(21)),
@@ -323,6 +328,10 @@ fn certified_but_wrong_outcomes_are_refused() {
             Box::new(|r| r.bids[1].steps[0].price = Price(7)),
         ),
         ("out of order", Box::new(|r| r.bids.swap(0, 1))),
+        (
+            "under rule floor",
+            Box::new(|r| r.policy.rule = Rule::Floor),
+        ),
     ];
     for (says, lie) in lies {
         let mut record = record(class, 8);
@@ -349,6 +358,7 @@ fn a_buy_is_priced_by_its_rule() {
             }],
             displaced: vec![],
             displaced_value: micros(30),
+            evicted: vec![],
             price: micros(price),
             slots: 3,
         };

@@ -178,11 +178,13 @@ fn mixed() {
         .map(|id| Offer {
             id,
             units: 64,
+            held: 32,
             reserve: dice.below(5_000_000),
         })
         .collect();
     let pool = pool::Input {
         rule: Rule::Exact,
+        switch_cost: 1_000,
         offers,
         bids: input.bidders,
     };

@@ -4,6 +4,7 @@ use crate::codec::{self, CodecError};
 use crate::entry::SignedEntry;
 use crate::evidence::Evidence;
 use crate::hash::{Domain, hash};
+use crate::hint::{self, Hint};
 use crate::ids::{BlockId, Hash32, NetworkId, ValidatorId};
 use crate::limits;
 use crate::vote::Certificate;
@@ -45,6 +46,8 @@ pub struct Header {
     pub beacon_reveal: Hash32,
     /// Root over the evidence in the body.
     pub evidence_root: Hash32,
+    /// Root over the hints in the body, in order.
+    pub hints_root: Hash32,
 }
 
 impl Header {
@@ -66,6 +69,8 @@ pub struct Block {
     pub last_commit: Option<Certificate>,
     /// Evidence.
     pub evidence: Vec<Evidence>,
+    /// Better allocations for the decisions of this block, ascending by class.
+    pub hints: Vec<Hint>,
 }
 
 /// Why bytes are no block.
@@ -74,8 +79,8 @@ pub enum BlockError {
     /// Malformed.
     #[error("malformed block")]
     Bytes(#[from] CodecError),
-    /// More entries or evidence than a block may hold.
-    #[error("too many entries in block {0}")]
+    /// More entries, evidence or hints than a block may hold.
+    #[error("too many entries or hints in block {0}")]
     TooMany(BlockId),
 }
 
@@ -86,7 +91,10 @@ impl Block {
     /// Parses canonical bytes and checks the counts.
     pub fn decode(bytes: &[u8]) -> Result<Block, BlockError> {
         let block: Block = codec::decode(bytes, limits::BLOCK_BYTES)?;
-        if block.entries.len() > limits::BLOCK_ENTRIES || block.evidence.len() > BLOCK_EVIDENCE {
+        if block.entries.len() > limits::BLOCK_ENTRIES
+            || block.evidence.len() > BLOCK_EVIDENCE
+            || !hint::fit(&block.hints)
+        {
             return Err(BlockError::TooMany(block.id()));
         }
         Ok(block)

@@ -108,6 +108,8 @@ pub struct ReservationRecord {
     pub bids: Vec<ReservationBid>,
     /// Who won.
     pub booked: Vec<Booked>,
+    /// What the rule finds is worth this, and a hint of the proposer's was worth more: `booked` is from the hint.
+    pub beaten: Option<Credits>,
 }
 
 impl ReservationBid {
@@ -260,6 +262,7 @@ mod tests {
                 channels: Some(Channels { low: 7, high: 8 }),
             }],
             booked: vec![],
+            beaten: None,
         }
     }
 

@@ -3,9 +3,12 @@
 //! A record holds the whole input of the mechanism, so anybody can recompute it; the block's
 //! effects root binds it.
 
+use crate::auction::AuctionPolicy;
 use crate::hash::{Domain, hash};
 use crate::ids::{AccountId, ClassId, ClearingId, Hash32, LeaseId, OfferId, OrderId};
+use crate::lease::Share;
 use crate::mechanism::ausubel::{Bidder, sponsor};
+use crate::mechanism::pool;
 use crate::order::{Step, unit_prices};
 use crate::units::{Credits, Price};
 use serde::{Deserialize, Serialize};
@@ -90,8 +93,12 @@ pub struct ClearingRecord {
     pub slot: u64,
     /// Heights sold of that slot.
     pub heights: u64,
+    /// The federation's policy, as it counts for a clearing of this kind.
+    pub policy: AuctionPolicy,
     /// Offers.
     pub offers: Vec<ClearingOffer>,
+    /// Units of these that running bids held when they competed, where switching costs something.
+    pub held: Vec<Share>,
     /// Bids.
     pub bids: Vec<ClearingBid>,
     /// Winners.
@@ -116,14 +123,54 @@ pub struct BuyRecord {
     pub displaced: Vec<LeaseId>,
     /// Value per slot of the bids displaced.
     pub displaced_value: Credits,
+    /// Buys that were evicted, ascending by lease.
+    pub evicted: Vec<Eviction>,
     /// Price per slot: the larger of that value and the sum of the buy prices.
     pub price: Credits,
     /// Full slots bought.
     pub slots: u32,
 }
 
+/// A buy that another one evicted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Eviction {
+    /// Its lease.
+    pub lease: LeaseId,
+    /// What it had prepaid and not used: all of it was returned.
+    pub remainder: Credits,
+    /// What it was paid on top; nothing within one sponsor.
+    pub surcharge: Credits,
+}
+
+/// Id of a bid in the auction: its rank, then its order, which break ties of bids of one round.
+pub type BidId = (Hash32, OrderId);
+
+impl ClearingRecord {
+    /// What the auction is computed from. The units offered must be within a clearing's limit.
+    pub fn input(&self) -> pool::Input<OfferId, BidId> {
+        let supply = self.offers.iter().map(|o| o.units).sum();
+        let held = |offer: &OfferId| {
+            let at = self.held.binary_search_by_key(offer, |share| share.offer);
+            at.map_or(0, |at| self.held[at].units)
+        };
+        let offers = self.offers.iter().map(|o| pool::Offer {
+            id: o.offer,
+            units: o.units,
+            held: held(&o.offer),
+            reserve: o.reserve.0,
+        });
+        pool::Input {
+            rule: self.policy.rule,
+            switch_cost: self.policy.switch_cost.0,
+            offers: offers.collect(),
+            bids: bidders(&self.bids, supply),
+        }
+    }
+}
+
 /// The bids as the auction takes them, with prices for at most `supply` units each; ties go by round, rank and order.
-pub fn bidders(bids: &[ClearingBid], supply: u32) -> Vec<Bidder<(Hash32, OrderId)>> {
+fn bidders(bids: &[ClearingBid], supply: u32) -> Vec<Bidder<BidId>> {
     let sponsors: Vec<AccountId> = bids.iter().map(|bid| bid.sponsor).collect();
     let numbered = bids.iter().zip(sponsor::numbers(&sponsors));
     let bidder = |(bid, sponsor): (&ClearingBid, u32)| Bidder {

@@ -31,6 +31,8 @@ pub enum OrderEnd {
     NoUnits,
     /// A buy dearer than its limit or the balance.
     TooDear,
+    /// A buy whose units another one took for a surcharge; it got back what it had not used, and the surcharge.
+    Evicted,
     /// Never opened, but all blocks in which it could have been were of one auctioneer; the deposit was returned.
     Waived,
     /// Never opened, though acknowledged in time: the owner appealed and got the deposit back.
@@ -41,6 +43,10 @@ pub enum OrderEnd {
     NoRoom,
     /// A job on which its seller could not stake the bond.
     Unstaked,
+    /// An amendment that was opened: its bid takes the place of the order's that it names.
+    Amended,
+    /// An amendment of an order that had ended, or was about to; the deposit was returned.
+    Lapsed,
     /// A job whose seller cannot do it by its hard deadline any more; the buyer gets the bond.
     Missed,
 }

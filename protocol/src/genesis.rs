@@ -1,7 +1,9 @@
 //! Genesis: the constitution of a network. Its hash is the network's id.
 
 use crate::account::{AccountKey, keys_are_valid};
+use crate::auction::AuctionPolicy;
 use crate::bank::{BankPolicy, Standing};
+use crate::buying::BuyPolicy;
 use crate::calendar::Calendar;
 use crate::class::{Class, name_is_valid};
 use crate::codec::{self, CodecError};
@@ -42,6 +44,10 @@ pub struct Policy {
     pub bank: BankPolicy,
     /// How far ahead units are reserved.
     pub reservation: WindowPolicy,
+    /// How classes are cleared.
+    pub auction: AuctionPolicy,
+    /// Whether buys may evict buys.
+    pub buy: BuyPolicy,
 }
 
 impl Policy {
@@ -60,6 +66,8 @@ impl Policy {
             accounts_per_member: 1_000,
             bank: BankPolicy::default(),
             reservation: WindowPolicy::MIRAGE,
+            auction: AuctionPolicy::default(),
+            buy: BuyPolicy::default(),
         }
     }
     /// Blocks every second, rounds of 5 s, slots of 60 s: for a federation over a wide area.
@@ -77,6 +85,8 @@ impl Policy {
             accounts_per_member: 1_000,
             bank: BankPolicy::default(),
             reservation: WindowPolicy::MIRAGE,
+            auction: AuctionPolicy::default(),
+            buy: BuyPolicy::default(),
         }
     }
     /// Nominal length of a slot in milliseconds: what hourly prices are converted with.
@@ -95,6 +105,8 @@ impl Policy {
             && (1..=limits::ORDER_WINDOW).contains(&self.delivery_heights)
             && self.bank.is_valid()
             && self.reservation.is_valid()
+            && self.auction.is_valid()
+            && self.buy.is_valid()
     }
 }
 

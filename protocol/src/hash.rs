@@ -59,6 +59,8 @@ pub enum Domain {
     Work,
     /// Evidence of equivocation.
     Evidence,
+    /// Better allocation of reservations in a block.
+    Hint,
     /// Advert gossiped by a seller.
     Advert,
     /// Content of a staged file.
@@ -71,7 +73,7 @@ pub enum Domain {
 
 impl Domain {
     /// All domains, for the test that their texts are unique.
-    pub const ALL: [Domain; 28] = [
+    pub const ALL: [Domain; 29] = [
         Domain::Genesis,
         Domain::Account,
         Domain::Class,
@@ -96,6 +98,7 @@ impl Domain {
         Domain::Invitation,
         Domain::Work,
         Domain::Evidence,
+        Domain::Hint,
         Domain::Advert,
         Domain::Content,
         Domain::Agent,
@@ -129,6 +132,7 @@ impl Domain {
             Domain::Invitation => "gridbay/invitation/1",
             Domain::Work => "gridbay/work/1",
             Domain::Evidence => "gridbay/evidence/1",
+            Domain::Hint => "gridbay/hint/1",
             Domain::Advert => "gridbay/advert/1",
             Domain::Content => "gridbay/content/1",
             Domain::Agent => "gridbay/agent/1",

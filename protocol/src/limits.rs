@@ -48,6 +48,14 @@ pub const ALL_OR_NONE_PER_CLASS: usize = 512;
 /// What a bid counts towards [`ALL_OR_NONE_PER_CLASS`] that takes no less than several units, but not always all of them:
 /// every number of units that it would take is one more alternative, which costs up to twelve times as much.
 pub const ALL_OR_NONE_CHOICE: usize = 8;
+/// Buys of one class that wait for units at a time; another one ends if it cannot be served at once. All are looked at
+/// when a round closes, each over all leases.
+pub const WAITING_BUYS: u64 = 64;
+/// Of these, the first ones, that may displace bids in one round; the others take what is free. Who is displaced is computed
+/// by clearing the class again, up to 65 ms each time.
+pub const WAITING_BUYS_DISPLACE: u32 = 2;
+/// Most that an evicted buy may get on top of its remainder, in millionths of it: nine times as much again.
+pub const SURCHARGE_PPM: u32 = 9_000_000;
 /// Units that one reservation may want at once.
 pub const RESERVATION_UNITS: u32 = 256;
 /// Groups of units of one reservation. Six that all overlap make 63 sets to count at every start, the most that the
@@ -70,6 +78,9 @@ pub const RESOURCES: usize = 4;
 pub const CLAIMS_PER_POOL: usize = 128;
 /// Live claims of one class: together its pools are shared well within the block interval of a local network.
 pub const CLAIMS_PER_CLASS: usize = 1_024;
+/// Bytes of all hints in one block: as many reservations as are decided on together take 23 KiB with a run of units
+/// each, five times as much with a dozen.
+pub const HINT_BYTES: usize = 256 * 1024;
 /// Slots an order may run: a year of one-minute slots.
 pub const ORDER_SLOTS: u32 = 525_600;
 /// Live jobs with deadlines, taken or asking, at one offer. Planning them anew for each that asks takes
@@ -147,6 +158,7 @@ const _: () = assert!(VALIDATORS <= MEMBERS);
 // A clearing's table (16 bytes for each all-or-none bid and number of units) fits a small node's memory.
 const _: () = assert!(ALL_OR_NONE_PER_CLASS * (CLASS_UNITS as usize + 1) * 16 < 512 << 20);
 const _: () = assert!(ALL_OR_NONE_PER_CLASS <= ORDERS_PER_CLASS);
+const _: () = assert!(WAITING_BUYS <= ORDERS_PER_CLASS as u64);
 const _: () = assert!(0 < ALL_OR_NONE_CHOICE && ALL_OR_NONE_CHOICE <= ALL_OR_NONE_PER_CLASS);
 // What the ledger lets through is within the limits of the mechanism.
 const _: () = assert!(RESERVABLE_UNITS as usize <= reservation::NODES);
@@ -157,6 +169,8 @@ const _: () = assert!((1 << RESERVATION_GROUPS) - 1 <= reservation::GROUPS);
 const _: () = assert!(RESERVATION_GROUPS <= reservation::CLASSES);
 const _: () = assert!(RESERVATION_OFFERS * 34 < ENTRY_BYTES / 3);
 const _: () = assert!(CLAIMS_PER_POOL <= CLAIMS_PER_CLASS && CLAIMS_PER_CLASS <= ORDERS_PER_CLASS);
+// Hints leave a block room for its entries.
+const _: () = assert!(HINT_BYTES < BLOCK_BYTES / 8);
 // A full block of smallest useful entries (256 bytes) fits the bytes of a block.
 const _: () = assert!(BLOCK_ENTRIES * 256 <= BLOCK_BYTES);
 const _: () = assert!(ENTRY_BYTES < BLOCK_BYTES && GENESIS_BYTES <= BLOCK_BYTES);

@@ -79,6 +79,10 @@ faults! {
     LostRemainder,
     /// Ties go by the order's id, which the bidder chooses, not by its rank under the beacon.
     TiesByOrderId,
+    /// Winners of one sponsor pay no more together than each for itself.
+    SponsorUncharged,
+    /// Winners of one sponsor pay a micro-credit too little for their joint removal.
+    SponsorShort,
 
     // Ledger: entries and blocks.
     /// An entry takes effect each time it is sent.
@@ -147,6 +151,30 @@ faults! {
     OverdueSpared,
     /// A withdrawn offer goes on selling.
     WithdrawnOfferSells,
+
+    // Ledger: deadlines, reservations, contracts, the bank.
+    /// A seller whose job misses its hard deadline keeps his stake.
+    MissedStakeKept,
+    /// A seller's least gain does not count.
+    GainIgnored,
+    /// A job that is late pays as if it were in time.
+    LatePaysFull,
+    /// A reservation may be worth less than the posted price.
+    PostedPriceUnchecked,
+    /// A channel that is booked is booked again.
+    ChannelTwice,
+    /// A job under contract that failed owes nothing.
+    PenaltyForgiven,
+    /// A contract pays what its jobs pay one by one.
+    AggregateIgnored,
+    /// Slots on units of the provider's own sponsor count.
+    OwnUnitsCount,
+    /// A contract is settled while jobs are open.
+    SettledEarly,
+    /// Sellers keep revenue that is for all.
+    RevenueKept,
+    /// Frozen money is not taxed.
+    FrozenUntaxed,
 
     // Host: what survives a crash.
     /// Votes leave before the journal is flushed.

@@ -269,7 +269,7 @@ mod tests {
         let outlook = sharing(&[1_000], 4).outlook(&awards[0].order).unwrap();
         assert_eq!((outlook.units, outlook.pay), (2_000, awards[0].pay));
         // Below the least price of a processor there is nothing.
-        assert_eq!(sharing(&[33], 4).divide(), []);
+        assert_eq!(sharing(&[32], 4).divide(), []);
         assert_eq!(sharing(&[34], 4).divide().len(), 1);
         assert_eq!(sharing(&[], 4).divide(), []);
     }

@@ -27,8 +27,8 @@ pub(crate) struct Ask {
     pub(crate) class: String,
     /// Nodes, all or none.
     pub(crate) nodes: u32,
-    /// Most per node-hour.
-    pub(crate) max_price: Credits,
+    /// Most per node-hour, if that is what it promises.
+    pub(crate) max_price: Option<Credits>,
     /// Hard limit on the running time.
     pub(crate) seconds: u32,
     /// How it gets its nodes.
@@ -60,11 +60,12 @@ pub(crate) async fn stage(client: &Client, ask: &Ask) -> anyhow::Result<JobReque
     }
     inputs.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(JobRequest {
+        worth: None,
         name: Some(ask.name.clone()),
         want: Want {
             class: Some(ask.class.clone()),
             nodes: ask.nodes,
-            max_price: Some(ask.max_price),
+            max_price: ask.max_price,
             seconds: ask.seconds,
             budget: None,
             how: ask.how.clone(),

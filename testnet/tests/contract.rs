@@ -19,6 +19,7 @@ const JOBS: u32 = 5;
 /// Five jobs at a credit each; a tenth is owed for one that fails.
 fn request(provider: String) -> JobRequest {
     JobRequest {
+        worth: None,
         name: Some("batch".into()),
         want: Want {
             class: Some("small".into()),

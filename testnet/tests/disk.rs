@@ -63,6 +63,7 @@ async fn pay(client: &Client, to: AccountId, key: &str) -> Result<Transferred, A
 fn job(nodes: u32, seconds: u32) -> JobRequest {
     let script = format!("sleep {seconds}; echo end");
     JobRequest {
+        worth: None,
         name: None,
         want: Want {
             class: Some("small".into()),

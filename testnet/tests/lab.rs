@@ -22,6 +22,7 @@ fn program() -> PathBuf {
 
 fn request(name: &str, nodes: u32, script: &str) -> JobRequest {
     JobRequest {
+        worth: None,
         name: Some(name.into()),
         want: Want {
             class: Some("small".into()),

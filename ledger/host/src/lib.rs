@@ -10,7 +10,7 @@
 //! - `frame`, `record`, `journal`, `blocks`: what is on disk; `snapshots`, `index`: what is derived from it;
 //! - `rows`: where the index lies, the only place that names redb;
 //! - `trouble`: whether the clock is right;
-//! - `candidates`, `early`, `catchup`, `pacing`, `mempool`, `strangers`, `receipts`, `serving`: bounded memories with their policies.
+//! - `candidates`, `early`, `catchup`, `pacing`, `mempool`, `strangers`, `receipts`, `serving`, `suggested`: bounded memories with their policies.
 
 mod blocks;
 mod candidates;
@@ -35,6 +35,7 @@ mod rows;
 mod serving;
 mod snapshots;
 mod strangers;
+mod suggested;
 mod trouble;
 
 pub use catchup::Peer;

@@ -8,6 +8,7 @@ use gridbay_protocol::block::{BLOCK_EVIDENCE, Block};
 use gridbay_protocol::codec::{self, CodecError};
 use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::hash::Domain;
+use gridbay_protocol::hint;
 use gridbay_protocol::ids::{BlockId, NetworkId, ValidatorId};
 use gridbay_protocol::keys::{KeyError, PublicKey, SecretKey, Signature};
 use gridbay_protocol::limits::{BLOCK_ENTRIES, VALIDATORS};
@@ -223,6 +224,7 @@ impl HostMessage {
         let block_fits = |b: &Block| {
             b.entries.len() <= BLOCK_ENTRIES
                 && b.evidence.len() <= BLOCK_EVIDENCE
+                && hint::fit(&b.hints)
                 && b.last_commit.as_ref().is_none_or(certificate_fits)
         };
         match self {

@@ -349,6 +349,7 @@ mod tests {
             last_commit: Hash32::default(),
             beacon_reveal: Hash32::default(),
             evidence_root: Hash32::default(),
+            hints_root: Hash32::default(),
         };
         let other = header(Hash32([9; 32]));
         let head = Head {

@@ -4,6 +4,7 @@ use crate::purse::post;
 use crate::work::Work;
 use gridbay_protocol::ids::{AccountId, OrderId};
 use gridbay_protocol::payment::{Purse, Reason};
+use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::Credits;
 
 /// Pays what was earned to its seller, or to the bank where revenue is shared by all.
@@ -17,7 +18,8 @@ pub(crate) fn earn(
     amount: Credits,
     order: Option<OrderId>,
 ) {
-    let (to, reason) = match work.constitution.policy.bank.pools_revenue() {
+    let pools = work.constitution.policy.bank.pools_revenue();
+    let (to, reason) = match pools && !planted::is(Planted::RevenueKept) {
         true => (Purse::Bank, Reason::Revenue),
         false => (Purse::Account(seller), Reason::Earning),
     };

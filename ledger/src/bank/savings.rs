@@ -18,6 +18,7 @@ use crate::work::Work;
 use gridbay_protocol::bank::SavingsTax;
 use gridbay_protocol::ids::{AccountId, OrderId};
 use gridbay_protocol::payment::{Purse, Reason};
+use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
@@ -44,7 +45,7 @@ pub(super) fn holding(work: &Work<'_>, id: &AccountId) -> Holding {
     let standing = work.constitution.standing(id);
     Holding {
         available: purse::balance(work, &Purse::Account(*id)),
-        frozen: savings.frozen,
+        frozen: savings.frozen * u64::from(!planted::is(Planted::FrozenUntaxed)),
         base: standing.base.micros(),
         shares: standing.shares,
         arrears: savings.arrears,

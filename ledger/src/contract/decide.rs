@@ -9,6 +9,7 @@ use gridbay_protocol::ids::{AccountId, LeaseId, OrderId};
 use gridbay_protocol::limits::CONTRACT_JOBS_PER_BLOCK;
 use gridbay_protocol::order::{ContractEvent, ContractTerms, JobRecord, Settlement};
 use gridbay_protocol::payment::{Purse, Reason};
+use gridbay_protocol::planted::{self, Planted};
 
 /// At a boundary, for a lease that ran the whole slot and is acknowledged: counts the slot for the job that it serves.
 pub(crate) fn count(work: &mut Work<'_>, id: &LeaseId) {
@@ -50,7 +51,8 @@ fn is_by_others(work: &Work<'_>, lease: &Lease, provider: &AccountId) -> bool {
         sponsor(&offer.seller)
     };
     let own = sponsor(provider);
-    lease.shares.iter().all(|share| seller(share) != own)
+    let by_others = |share| seller(share) != own || planted::is(Planted::OwnUnitsCount);
+    lease.shares.iter().all(by_others)
 }
 
 /// The client says that an open job is done.
@@ -79,6 +81,7 @@ fn decide(work: &mut Work<'_>, key: &(OrderId, OrderId), after: u64, done: bool)
         .remove(&(due(&terms, &job), key.0, Some(key.1)));
     let (pays, owes) = match done {
         true => terms.job.utility(after),
+        false if planted::is(Planted::PenaltyForgiven) => Default::default(),
         false => (Default::default(), terms.job.penalty),
     };
     progress.completed += u32::from(done);
@@ -148,13 +151,17 @@ pub(crate) fn settle_if_over(work: &mut Work<'_>, id: &OrderId) {
         return;
     };
     let all = progress.closed || progress.requested == terms.jobs;
-    if !all || progress.open() > 0 {
+    let early = planted::is(Planted::SettledEarly);
+    if !all || (progress.open() > 0 && !early) {
         return;
     }
     let contract = work.tables.contracts.get(id);
     let client = contract.expect("it was just read").client;
     let (earned, owed) = (progress.earned, progress.owed);
-    let pays = terms.pays(earned, progress.completed, progress.requested);
+    let pays = match planted::is(Planted::AggregateIgnored) {
+        true => earned,
+        false => terms.pays(earned, progress.completed, progress.requested),
+    };
     let (escrow, bond) = (Purse::Escrow(*id), Purse::Bond(*id));
     let provider = Purse::Account(terms.provider);
     post(work, escrow, provider, pays, Reason::Earning, Some(*id))

@@ -20,6 +20,7 @@ use gridbay_protocol::ids::OrderId;
 use gridbay_protocol::lease::LeaseEnd;
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::planning::{Finished, Planning};
+use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::Credits;
 
 /// Ends a taken job that is done or cancelled; lists it among the jobs to plan otherwise.
@@ -63,6 +64,7 @@ pub(super) fn miss(work: &mut Work<'_>, id: &OrderId, slot: u64, planning: &mut 
 
 /// Rules 1 to 3.
 fn price(job: &DeadlineOrder, taken: &Taken, left: u64, age: u32) -> Credits {
+    let age = age * u32::from(!planted::is(Planted::LatePaysFull));
     let price = job.deadline.price(age);
     let price = price.expect("a job that cannot be done in time has ended before");
     if left == 0 || !taken.failed {
@@ -84,7 +86,9 @@ fn close(work: &mut Work<'_>, finished: &Finished, planning: &mut Planning) {
     figures::sold(work, class, Way::Deadline, finished.pay, extent);
     earn(work, Purse::Escrow(id), seller, finished.pay, Some(id));
     let (to, reason) = match finished.end {
-        OrderEnd::Missed => (Purse::Account(buyer), Reason::Damages),
+        OrderEnd::Missed if !planted::is(Planted::MissedStakeKept) => {
+            (Purse::Account(buyer), Reason::Damages)
+        }
         _ => (Purse::Account(seller), Reason::Release),
     };
     post(work, Purse::Bond(id), to, finished.bond, reason, Some(id))

@@ -17,10 +17,11 @@ use crate::unopened;
 use crate::work::Work;
 use gridbay_protocol::appeal::{Appeal, last_opening, latest_tip};
 use gridbay_protocol::ids::{AccountId, OrderId};
-use gridbay_protocol::order::{Wish, order_of};
+use gridbay_protocol::order::{Amendment, Wish, order_of};
 use gridbay_protocol::payment::Purse;
 use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::receipt;
+use gridbay_protocol::units::Credits;
 
 pub(super) fn check(work: &Work<'_>, account: &AccountId, appeal: &Appeal) -> Result<(), Refusal> {
     let id = order_of(&appeal.open.commit);
@@ -52,23 +53,39 @@ fn check_opening(
     let slot = wish.lock();
     let last = last_opening(&work.calendar(), order.round);
     let good = match wish {
-        Wish::Bid(bid) if bid.budget < slot => {
+        Wish::Bid(bid) | Wish::Amendment(Amendment { bid, .. }) if bid.budget < slot => {
             return Err(Refusal::Budget {
                 budget: bid.budget,
                 slot,
             });
         }
-        Wish::Bid(bid) => bid.stands_until >= last,
+        Wish::Bid(bid) | Wish::Amendment(Amendment { bid, .. }) => bid.stands_until >= last,
         Wish::Reservation(reservation) => reservation.latest > work.calendar().slot(last),
     };
     if appeal.valid_until < last || !good {
         return Err(Refusal::OpeningLapsed { order: *id, last });
     }
-    let missing = slot.saturating_sub(purse::held(work, &Purse::Escrow(*id)));
+    let missing = slot.saturating_sub(ready(work, account, id, wish));
     if order.reach.is_none_or(|reach| reach < missing) {
         return Err(Refusal::OpeningUnfunded(*id));
     }
     Ok(())
+}
+
+/// What lay ready for the opening beside the account's own money: its deposit, and what the order holds that it amends.
+fn ready(work: &Work<'_>, account: &AccountId, id: &OrderId, wish: &Wish) -> Credits {
+    let held = |id: &OrderId| purse::held(work, &Purse::Escrow(*id));
+    let deposit = held(id);
+    let Wish::Amendment(amendment) = wish else {
+        return deposit;
+    };
+    let amended = work.tables.orders.get(&amendment.order);
+    match amended.filter(|order| order.account == *account) {
+        Some(_) => deposit
+            .checked_add(held(&amendment.order))
+            .unwrap_or(deposit),
+        None => deposit,
+    }
 }
 
 fn check_receipts(

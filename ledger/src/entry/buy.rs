@@ -1,5 +1,5 @@
-//! `buy`: units now, firm for a prepaid time. Locks the limit for all slots and one more, for the rest of the
-//! running one; `crate::buy` decides, in this block or after the round's clearing.
+//! `buy`: units now or as soon as there are any, firm for a prepaid time. Locks the limit for all slots and one more, for
+//! the rest of the running one, and the surcharge; `crate::buy` decides, in this block or after the round's clearing.
 
 use crate::book;
 use crate::order::{BuyOrder, Order, Stage};
@@ -7,6 +7,7 @@ use crate::purse;
 use crate::refusal::Refusal;
 use crate::work::Work;
 use gridbay_protocol::ids::{AccountId, EntryId};
+use gridbay_protocol::limits;
 use gridbay_protocol::order::{Buy, order_of};
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::units::Credits;
@@ -22,8 +23,16 @@ pub(super) fn check(work: &Work<'_>, account: &AccountId, buy: &Buy) -> Result<(
             limit,
         });
     }
+    let last = work.height().saturating_add(limits::ORDER_WINDOW);
+    if buy.stands_until > last {
+        let stands_until = buy.stands_until;
+        return Err(Refusal::Standing { stands_until });
+    }
+    if buy.surcharge > Credits::ZERO && !work.constitution.policy.buy.evicts() {
+        return Err(Refusal::Surcharge(buy.surcharge));
+    }
     book::has_room(work, &buy.class, account)?;
-    let lock = lock(buy).ok_or(Refusal::Overflow)?;
+    let lock = buy.lock().ok_or(Refusal::Overflow)?;
     purse::require(work, Purse::Account(*account), lock)
 }
 
@@ -32,16 +41,13 @@ pub(super) fn apply(work: &mut Work<'_>, id: &EntryId, account: &AccountId, buy:
     let stage = Stage::Buy(Box::new(BuyOrder {
         buy: buy.clone(),
         price: Credits::ZERO,
+        waits: false,
         taken: Vec::new(),
     }));
     let record = Order::new(*account, buy.class, work.round(), stage);
     book::enter(work, order, record);
-    let lock = lock(buy).expect("the lock was checked");
+    let lock = buy.lock().expect("the lock was checked");
     let (from, to) = (Purse::Account(*account), Purse::Escrow(order));
     purse::post(work, from, to, lock, Reason::Lock, Some(order)).expect("the lock was checked");
     work.bought.push(order);
-}
-
-fn lock(buy: &Buy) -> Option<Credits> {
-    buy.limit.checked_mul(u64::from(buy.slots) + 1)
 }

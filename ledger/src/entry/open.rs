@@ -1,11 +1,13 @@
-//! `open`: a sealed bid or reservation becomes a standing one.
+//! `open`: a sealed bid or reservation becomes a standing one, a sealed amendment amends a bid.
 //!
 //! 1. Only in the round after the commitment's, in all its blocks but the last.
 //! 2. Seal, class and size bracket match.
 //! 3. A bid stands for a legal time, the class has room for it, and its budget covers one slot at the bid. A reservation
 //!    can be booked (see `reservation`).
+//!    For an amendment, see `amend`.
 //! 4. The account covers what the deposit lacks of one slot at the bid, or of a reservation's whole value.
 
+use crate::amend;
 use crate::book;
 use crate::order::Stage;
 use crate::purse;
@@ -37,7 +39,14 @@ pub(super) fn check(work: &Work<'_>, account: &AccountId, open: &Open) -> Result
         return Err(Refusal::Seal(id));
     }
     match wish {
-        Wish::Bid(bid) => check_bid(work, bid)?,
+        Wish::Bid(bid) => {
+            check_standing(work, bid)?;
+            check_bid(work, bid)?;
+        }
+        Wish::Amendment(amendment) => {
+            check_standing(work, &amendment.bid)?;
+            return amend::check(work, account, &id, amendment);
+        }
         Wish::Reservation(reservation) => {
             let class = work.class(&reservation.class);
             let class = class.ok_or(Refusal::NoClass(reservation.class))?;
@@ -50,13 +59,17 @@ pub(super) fn check(work: &Work<'_>, account: &AccountId, open: &Open) -> Result
     purse::require(work, Purse::Account(*account), missing)
 }
 
-fn check_bid(work: &Work<'_>, bid: &Bid) -> Result<(), Refusal> {
+fn check_standing(work: &Work<'_>, bid: &Bid) -> Result<(), Refusal> {
     let last = work.height().saturating_add(limits::ORDER_WINDOW);
     if bid.stands_until < work.height() || bid.stands_until > last {
         return Err(Refusal::Standing {
             stands_until: bid.stands_until,
         });
     }
+    Ok(())
+}
+
+fn check_bid(work: &Work<'_>, bid: &Bid) -> Result<(), Refusal> {
     book::may_open(work, bid)?;
     let slot = bid.value(bid.units());
     if bid.budget < slot {
@@ -85,6 +98,9 @@ fn check_time(work: &Work<'_>, order: &OrderId, committed: u64) -> Result<(), Re
 
 pub(super) fn apply(work: &mut Work<'_>, account: &AccountId, open: &Open) {
     let id = order_of(&open.commit);
+    if let Wish::Amendment(amendment) = &open.wish {
+        return amend::open(work, account, &id, amendment);
+    }
     lock(work, account, &id, open.wish.lock());
     book::open(work, &id, open.wish.clone());
 }

@@ -13,6 +13,7 @@ use gridbay_protocol::ids::OfferId;
 use gridbay_protocol::mechanism::reservation::window::WindowPolicy;
 use gridbay_protocol::offer::{OfferTerms, Primary};
 use gridbay_protocol::order::Reservation;
+use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::{Credits, Price};
 
 /// Why something cannot be reserved, or not be sold under reservation.
@@ -119,7 +120,7 @@ impl<'r, F: Fn(&OfferId) -> Option<&'r Offer>> Rules<'r, F> {
             });
         }
         let least = wish.least(self.posted).unwrap_or(Credits::MAX);
-        if wish.value < least {
+        if wish.value < least && !planted::is(Planted::PostedPriceUnchecked) {
             return Err(Unbookable::BelowPosted {
                 value: wish.value,
                 least,

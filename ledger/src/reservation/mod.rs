@@ -4,19 +4,22 @@
 //!    (value per node-slot; ties as in the mechanism).
 //! 2. For sale are the units of offers under reservation, in the slots of the window policy, less what is taken (see
 //!    [`busy`]). An offer that will sell otherwise, or less, at the end of this block sells no more than that.
-//! 3. The mechanism decides; the record of its whole input and outcome is an effect. Nothing happens without
-//!    reservations or units.
+//! 3. The mechanism decides, or a hint that came with the block and is worth more (see [`hints`]); the record of its
+//!    whole input and outcome is an effect. Nothing happens without reservations or units.
 //! 4. Winners are booked. Their value stays locked: a slot costs the same part of it, rounded down, the first one the
 //!    remainder as well.
 //! 5. Bookings that begin with the next slot get their leases (see [`stay`]).
 
 mod admissible;
 pub(crate) mod busy;
+mod hints;
 mod order;
+mod preview;
 mod stay;
 
 pub use admissible::Unbookable;
 pub(crate) use admissible::{check, check_terms, reservable};
+pub(crate) use hints::Hints;
 pub use order::{Booking, ReservationOrder};
 pub(crate) use stay::{give_up, lose};
 
@@ -33,6 +36,7 @@ use gridbay_protocol::lease::Share;
 use gridbay_protocol::limits::RESERVATIONS_DECIDED;
 use gridbay_protocol::mechanism::reservation;
 use gridbay_protocol::offer::Primary;
+use gridbay_protocol::units::Credits;
 use std::cmp::{Ordering, Reverse};
 
 /// See the module.
@@ -50,27 +54,20 @@ fn next_slot(work: &Work<'_>) -> u64 {
 
 /// Steps 1 to 4.
 fn decide(work: &mut Work<'_>, class: &Class) {
-    let id = class.key.id();
-    let bids = standing(work, &id);
-    let units = for_sale(work, &id);
-    if bids.is_empty() || units.is_empty() {
+    let Some(mut record) = asked(work, class) else {
         return;
-    }
-    let policy = &work.constitution.policy.reservation;
-    let next = next_slot(work);
-    let mut record = ReservationRecord {
-        class: id,
-        height: work.height(),
-        slot: next,
-        posted: class.reference_price,
-        busy: busy::units(work, next, policy.slots, &units),
-        channels: busy::channels(work, &id, next),
-        units,
-        bids,
-        booked: vec![],
     };
-    let outcome = reservation::clear(&record.input(policy));
-    let outcome = outcome.expect("the book holds reservations and units within the limits");
+    let input = record.input(&work.constitution.policy.reservation);
+    let found = reservation::clear(&input);
+    let found = found.expect("the book holds reservations and units within the limits");
+    let outcome = match work.hints.take(&record, &input, &found) {
+        Some(better) => {
+            let worth = Credits::from_wide(found.total);
+            record.beaten = Some(worth.expect("bids are locked, and all money is an amount"));
+            better
+        }
+        None => found,
+    };
     record.booked = record.winners(&outcome);
     work.emit(Effect::Reservation(record.clone()));
     for won in record.booked {
@@ -92,6 +89,30 @@ fn decide(work: &mut Work<'_>, class: &Class) {
             first,
         });
     }
+}
+
+/// What a class decides on at this boundary, before anybody has won; nothing if nobody asks or nothing is for sale.
+fn asked(work: &mut Work<'_>, class: &Class) -> Option<ReservationRecord> {
+    let id = class.key.id();
+    let bids = standing(work, &id);
+    let units = for_sale(work, &id);
+    if bids.is_empty() || units.is_empty() {
+        return None;
+    }
+    let next = next_slot(work);
+    let slots = work.constitution.policy.reservation.slots;
+    Some(ReservationRecord {
+        class: id,
+        height: work.height(),
+        slot: next,
+        posted: class.reference_price,
+        busy: busy::units(work, next, slots, &units),
+        channels: busy::channels(work, &id, next),
+        units,
+        bids,
+        booked: vec![],
+        beaten: None,
+    })
 }
 
 /// The reservations that compete, by order; step 1.

@@ -75,6 +75,8 @@ fn bad_orders_are_refused_for_one_reason_everywhere() {
             slots: 1,
             limit: credits(10),
             offers: vec![OfferId([1; 32]), OfferId([2; 32])],
+            stands_until: 0,
+            surcharge: credits(0),
             work: Hash32([3; 32]),
         };
         change(&mut buy);

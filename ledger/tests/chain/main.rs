@@ -4,6 +4,7 @@
 
 mod accounts;
 mod alike;
+mod amending;
 mod appeals;
 mod attacks;
 mod bank;
@@ -18,6 +19,7 @@ mod deadline_never_missed;
 mod delivery;
 mod ending;
 mod forgery;
+mod hints;
 mod keys;
 mod market;
 mod model;
@@ -26,9 +28,11 @@ mod preemption;
 mod record;
 mod reservation;
 mod reserving;
+mod rules;
 mod share;
 mod snapshots;
 mod sponsors;
 mod trade;
 mod uneven;
+mod waiting;
 mod world;

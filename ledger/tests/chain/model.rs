@@ -5,7 +5,8 @@
 //! taken once (I4); leases never share a unit (I8); every clearing record is within supply, at or above reserves, at or
 //! below bids, sells the cheapest units and pays out what was paid (I5, I16); reservations are booked as they asked, on
 //! units that are free; what running units cost covers their reserves; who owes tax on frozen money has nothing free above
-//! his baseline. Once with revenue to the owners, and once under Mirage's bank.
+//! his baseline. Once with revenue to the owners, and once under Mirage's bank; under each rule of the auction, with and
+//! without a cost of switching.
 
 use crate::appeals::{appeal, receipts};
 use crate::bank::{check_arrears, million, posted};
@@ -13,17 +14,20 @@ use crate::contracts;
 use crate::deadline;
 use crate::model_share::{check_sharing, random_claim};
 use crate::record::{check_decision, check_record};
-use crate::reserving::random_reservation;
+use crate::reserving::{random_hints, random_reservation};
 use crate::trade::{bid, order, terms};
 use crate::world::{World, credits, key, policy};
+use gridbay_protocol::auction::AuctionPolicy;
 use gridbay_protocol::bank::BankPolicy;
+use gridbay_protocol::buying::BuyPolicy;
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::ids::{AccountId, ClassId, EntryId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, Share};
+use gridbay_protocol::mechanism::ausubel::Rule;
 use gridbay_protocol::offer::{PoolTerms, Primary, Reclaim};
-use gridbay_protocol::order::{Bid, Buy, ContractEntry, Open, Wish};
+use gridbay_protocol::order::{Amendment, Bid, Buy, ContractEntry, Open, Wish};
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::stage::Authentic;
 use gridbay_protocol::units::Price;
@@ -65,7 +69,7 @@ fn entry(world: &mut World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authent
     let orders: Vec<OrderId> = world.state.orders().map(|(id, _)| *id).collect();
     let lease = dice.pick(&leases).unwrap_or(LeaseId([5; 32]));
     let chosen = dice.pick(&orders).unwrap_or(OrderId([5; 32]));
-    let body = match dice.below(54) {
+    let body = match dice.below(64) {
         0 => EntryBody::Transfer {
             to: world.member(n % 4 + 1),
             amount: credits(dice.below(2_000) + 1),
@@ -83,7 +87,7 @@ fn entry(world: &mut World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authent
                 .unwrap_or(n);
             return world.by(by, EntryBody::Cancel { order: chosen });
         }
-        9..=11 | 45 => {
+        9..=11 | 45 | 58..=60 => {
             let wish = random_bid(world, dice);
             return sealing(world, memory, n, wish.into());
         }
@@ -101,9 +105,10 @@ fn entry(world: &mut World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authent
             // Of two sellers only: what is sold ahead is auctioned too, and then no buy has to displace anybody.
             return world.by(n % 2 + 1, EntryBody::SetOffer(terms));
         }
-        12..=16 if !memory.sealed.is_empty() => return opening(world, dice, memory),
-        17..=21 | 39..=42 | 46..=47 | 52..=53 => EntryBody::Buy(random_buy(world, dice)),
-        48..=51 => EntryBody::Share(random_claim(world, dice)),
+        48 => return amending(world, dice, memory, n),
+        12..=16 | 61..=63 if !memory.sealed.is_empty() => return opening(world, dice, memory),
+        17..=21 | 39..=42 | 46..=47 | 52..=57 => EntryBody::Buy(random_buy(world, dice)),
+        49..=51 => EntryBody::Share(random_claim(world, dice)),
         22 if !memory.sent.is_empty() => {
             let at = dice.below(memory.sent.len() as u64) as usize;
             return memory.sent[at].clone();
@@ -145,6 +150,29 @@ fn sealing(world: &mut World, memory: &mut Memory, n: u8, wish: Wish) -> Arc<Aut
     commit
 }
 
+/// An amendment of a bid of the account, now and then of somebody else's or of another shape.
+fn amending(world: &mut World, dice: &mut Dice, memory: &mut Memory, n: u8) -> Arc<Authentic> {
+    let any = dice.below(12) == 0;
+    let own = |account| any || account == world.member(n);
+    let bids = world.state.orders().filter(|(_, o)| own(o.account));
+    let bids = bids.filter_map(|(id, order)| Some((*id, order.bid()?.bid.clone())));
+    let bids: Vec<(OrderId, Bid)> = bids.collect();
+    if bids.is_empty() {
+        return garbage(world, dice, n);
+    }
+    let (order, old) = bids[dice.below(bids.len() as u64) as usize].clone();
+    let mut bid = random_bid(world, dice);
+    bid.steps = old.steps;
+    let times = dice.below(2) + 1;
+    for step in &mut bid.steps {
+        step.price = Price(step.price.0 * times + 1);
+    }
+    (bid.min, bid.slots, bid.work) = (old.min, old.slots, old.work);
+    bid.stands_until += 20;
+    bid.budget = credits(bid.value(bid.units()).micros() + 200 + dice.below(300));
+    sealing(world, memory, n, Wish::Amendment(Amendment { order, bid }))
+}
+
 /// A word on a lease, mostly by the seller of its first share.
 fn delivery(world: &World, dice: &mut Dice, n: u8, lease: LeaseId) -> Arc<Authentic> {
     let seller = world.state.lease(&lease).map(|l| l.shares[0].offer);
@@ -179,6 +207,7 @@ fn opening(world: &mut World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authe
         match &mut wish {
             Wish::Bid(bid) => bid.slots += 1,
             Wish::Reservation(reservation) => reservation.slots += 1,
+            Wish::Amendment(amendment) => amendment.bid.slots += 1,
         }
     }
     let open = world.open(owner, &commit, &wish);
@@ -289,6 +318,11 @@ fn random_buy(world: &mut World, dice: &mut Dice) -> Buy {
         slots: dice.below(2) as u32 + 1,
         limit: credits(dice.below(400)),
         offers: named,
+        stands_until: world.state.height() * dice.below(2) + dice.below(24),
+        surcharge: credits(match world.state.policy().buy.evicts() {
+            true => dice.below(3) * 60,
+            false => 0,
+        }),
         work: Hash32([fresh as u8; 32]),
     }
 }
@@ -378,12 +412,14 @@ fn kind(world: &World, memory: &mut Memory, effect: &Effect) -> &'static str {
         }
         Effect::Reservation(record) => {
             check_decision(record);
-            match record.booked.is_empty() {
-                true => "decision",
-                false => "booking",
+            match (record.booked.is_empty(), record.beaten) {
+                (true, _) => "decision",
+                (false, None) => "booking",
+                (false, Some(_)) => "hinted",
             }
         }
-        Effect::Buy(buy) if buy.displaced.is_empty() => "buy",
+        Effect::Buy(buy) if buy.displaced.is_empty() && buy.evicted.is_empty() => "buy",
+        Effect::Buy(buy) if !buy.evicted.is_empty() => "eviction",
         Effect::Buy(_) => "preemption",
         Effect::Planning(planning) => {
             deadline::check_planning(planning);
@@ -395,6 +431,7 @@ fn kind(world: &World, memory: &mut Memory, effect: &Effect) -> &'static str {
             OrderEnd::Waived => "waived",
             OrderEnd::NotOpened => "forfeited",
             OrderEnd::Missed => "missed",
+            OrderEnd::Amended => "amended",
             _ => "order",
         },
         Effect::Sharing(record) => {
@@ -455,21 +492,37 @@ fn check(world: &World, memory: &mut Memory, effects: &[Effect]) {
     }
 }
 
+/// Leaves the second member little.
+fn drain(world: &mut World) {
+    let body = EntryBody::Transfer {
+        to: world.member(1),
+        amount: credits(999_000),
+        memo: Hash32([0; 32]),
+    };
+    let give = world.by(2, body);
+    world.all(vec![give]);
+}
+
 fn run(seed: u64, blocks: u32, bank: BankPolicy) -> BTreeMap<&'static str, u32> {
     let mut dice = Dice(seed);
-    let mut world = World::with(Policy { bank, ..policy() });
+    let auction = AuctionPolicy {
+        rule: Rule::ALL[seed as usize % 3],
+        switch_cost: Price(seed % 4 * 3),
+    };
+    let mut policy = Policy {
+        bank,
+        auction,
+        buy: BuyPolicy {
+            surcharge_ppm: (seed % 2) as u32 * 200_000,
+        },
+        ..policy()
+    };
+    // With one attempt the rule misses more, and hints help more often.
+    policy.reservation.fronts = if seed.is_multiple_of(2) { 1 } else { 10 };
+    let mut world = World::with(policy);
     let mut memory = Memory::default();
-    let drained = if seed.is_multiple_of(3) { 999_000 } else { 0 };
-    if drained > 0 {
-        let give = world.by(
-            2,
-            EntryBody::Transfer {
-                to: world.member(1),
-                amount: credits(drained),
-                memo: Hash32([0; 32]),
-            },
-        );
-        world.all(vec![give]);
+    if seed.is_multiple_of(3) {
+        drain(&mut world);
     }
     for _ in 0..blocks {
         if world.state.height().is_multiple_of(4) {
@@ -492,7 +545,8 @@ fn run(seed: u64, blocks: u32, bank: BankPolicy) -> BTreeMap<&'static str, u32> 
             memory.sealed.drain(..8);
         }
         let sent = entries.clone();
-        let effects = world.block(entries);
+        let hints = random_hints(&world, &mut Dice(seed ^ world.state.height() << 32));
+        let effects = world.hinted_block(entries, hints);
         let refused: BTreeSet<EntryId> = world.left_out.iter().map(|(id, _)| *id).collect();
         for entry in &sent {
             if !refused.contains(&entry.id()) {
@@ -549,6 +603,7 @@ fn reached(total: &BTreeMap<&'static str, u32>, also: &[&str]) {
         "clearing",
         "buy",
         "preemption",
+        "eviction",
         "decision",
         "booking",
         "sharing",
@@ -556,6 +611,7 @@ fn reached(total: &BTreeMap<&'static str, u32>, also: &[&str]) {
         "order",
         "excused",
         "waived",
+        "amended",
         "forfeited",
         "end",
         "start",

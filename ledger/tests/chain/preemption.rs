@@ -5,9 +5,8 @@ use crate::world::{World, all_roles, credits, key};
 use gridbay_protocol::account::opened_by;
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::entry::EntryBody;
-use gridbay_protocol::ids::{Hash32, OrderId};
+use gridbay_protocol::ids::OrderId;
 use gridbay_protocol::lease::LeaseEnd;
-use gridbay_protocol::order::Buy;
 use gridbay_protocol::payment::Reason;
 
 /// Member 2 runs both units of member 1 at 20 a slot; at height 25 its lease has run one full slot.
@@ -37,14 +36,7 @@ fn no_compensation_within_one_sponsor() {
         },
     );
     world.all(vec![open.clone()]);
-    let buy = EntryBody::Buy(Buy {
-        class: world.class,
-        units: 1,
-        slots: 1,
-        limit: credits(1_000),
-        offers: vec![],
-        work: Hash32([4; 32]),
-    });
+    let buy = EntryBody::Buy(world.one(1, 1_000));
     let buy = world.sign(opened_by(&open.id()), &key(30), buy);
     // Height 27, 5 of 8 heights left: floor(10 * 5 / 8) back, ceil(50 * 5 / 8) for the rest of the slot, no more.
     let effects = world.all(vec![buy]);

@@ -170,6 +170,7 @@ fn what_cannot_be_reserved_is_refused() {
 #[test]
 fn what_cannot_be_paid_is_not_reserved() {
     let mut world = four_units();
+    world.until(12);
     let unfunded = wish(&world, 1, 1, (2, 9), START as u64 + 1);
     let commit = world.commit(2, &unfunded, 1);
     world.all(vec![commit.clone()]);

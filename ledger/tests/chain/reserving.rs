@@ -7,6 +7,7 @@ use gridbay_ledger::Booking;
 use gridbay_protocol::booking::ReservationRecord;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::entry::EntryBody;
+use gridbay_protocol::hint::Hint;
 use gridbay_protocol::ids::{Hash32, OfferId, OrderId};
 use gridbay_protocol::mechanism::reservation::{self, Channels};
 use gridbay_protocol::offer::Primary;
@@ -79,9 +80,35 @@ pub(crate) fn decisions(world: &World, effects: &[Effect]) -> Vec<ReservationRec
     for record in &records {
         let input = record.input(&world.state.policy().reservation);
         let again = reservation::clear(&input).unwrap();
-        assert_eq!(record.winners(&again), record.booked);
+        match record.beaten {
+            None => assert_eq!(record.winners(&again), record.booked),
+            Some(worth) => {
+                assert_eq!(again.total, u128::from(worth.micros()));
+                let booked = record.booked.iter().map(|won| u128::from(won.pay.micros()));
+                assert!(again.total < booked.sum(), "a hint is worth more");
+            }
+        }
     }
     records
+}
+
+/// What the rule makes of what is to be decided next, if a part of the reservations were not there: seldom better than with
+/// all of them, and sometimes of the wrong height.
+pub(crate) fn random_hints(world: &World, dice: &mut Dice) -> Vec<Hint> {
+    let policy = &world.state.policy().reservation;
+    let mut without = |record: &ReservationRecord| {
+        let mut input = record.input(policy);
+        input.bids.retain(|_| dice.below(3) > 0);
+        let found = reservation::clear(&input).unwrap();
+        let placements: Vec<_> = found.awards.into_iter().map(|a| a.placement).collect();
+        (found.total, Hint::new(record, &placements))
+    };
+    let coming = world.state.reservations_to_come().into_iter();
+    let best = |record: ReservationRecord| {
+        let tries = (0..8).map(|_| without(&record));
+        tries.max_by_key(|(total, _)| *total).map(|(_, hint)| hint)
+    };
+    coming.filter_map(best).collect()
 }
 
 /// Any reservation, mostly one that can be booked.

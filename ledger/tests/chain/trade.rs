@@ -108,14 +108,24 @@ impl World {
 
     pub(crate) fn buy(&self, n: u8, units: u32, slots: u32, limit: u64) -> Arc<Authentic> {
         let buy = Buy {
-            class: self.class,
             units,
+            ..self.one(slots, limit)
+        };
+        self.by(n, EntryBody::Buy(buy))
+    }
+
+    /// A buy of a unit that does not wait.
+    pub(crate) fn one(&self, slots: u32, limit: u64) -> Buy {
+        Buy {
+            class: self.class,
+            units: 1,
             slots,
             limit: credits(limit),
             offers: vec![],
+            stands_until: 0,
+            surcharge: credits(0),
             work: Hash32([4; 32]),
-        };
-        self.by(n, EntryBody::Buy(buy))
+        }
     }
 
     /// Commits all bids in the next block and opens them in the first of the next round; the orders.

@@ -11,6 +11,7 @@ use gridbay_protocol::effect::Effect;
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
 use gridbay_protocol::genesis::{FORMAT, Genesis, Member, MemberValidator, Policy, RULES};
 use gridbay_protocol::hash::Domain;
+use gridbay_protocol::hint::Hint;
 use gridbay_protocol::ids::*;
 use gridbay_protocol::keys::SecretKey;
 use gridbay_protocol::payment::Purse;
@@ -208,12 +209,26 @@ impl World {
             last_commit: self.last.clone(),
             evidence: vec![],
             entries,
+            hints: vec![],
         }
     }
 
     /// One block: proposed by one state, decoded, checked and executed by the other.
     pub(crate) fn block(&mut self, entries: Vec<Arc<Authentic>>) -> Vec<Effect> {
-        let proposed = self.state.propose(self.draft(entries));
+        self.hinted_block(entries, vec![])
+    }
+
+    /// The same by a proposer that brings hints.
+    pub(crate) fn hinted_block(
+        &mut self,
+        entries: Vec<Arc<Authentic>>,
+        hints: Vec<Hint>,
+    ) -> Vec<Effect> {
+        let draft = Draft {
+            hints,
+            ..self.draft(entries)
+        };
+        let proposed = self.state.propose(draft);
         let bytes = proposed.block.block().encode();
         let block = Block::decode(&bytes).unwrap();
         let checked = CheckedBlock::check(&self.network, block, |_, _| None).unwrap();

@@ -1,5 +1,7 @@
 //! Local commands: which ledger entry one becomes, and why one is refused before anything is sent.
 
+mod amend;
+
 use crate::buyer::deadline;
 use crate::buyer::order::Signer;
 use crate::buyer::{ContractWish, NewOrder, OrderKey, Record, ReserveTerms, Terms, share};
@@ -28,6 +30,14 @@ pub(crate) fn body_of(core: &Core, command: &Command) -> Result<Option<EntryBody
         Command::Contract(entry) => Some(EntryBody::Contract(entry.clone())),
         Command::Order(order) => {
             check_order(core, order)?;
+            None
+        }
+        Command::Amend {
+            order,
+            steps,
+            budget,
+        } => {
+            amend::check(core, order, steps, *budget)?;
             None
         }
         Command::Send(_) | Command::Cancel(_) | Command::Join { .. } | Command::Drain => None,
@@ -95,7 +105,23 @@ fn check_order(core: &Core, order: &NewOrder) -> Result<(), Refused> {
             "shorten arguments or inputs",
         ));
     }
-    let needed = match &order.terms {
+    let needed = cost(core, account, order)?;
+    let available = spendable(state, &account);
+    if needed > available {
+        return Err(Refused {
+            kind: RefusedKind::Unfunded,
+            word: "funds",
+            reason: format!("{available} credits available, {needed} must be locked first"),
+            hint: "ask for less, or for a transfer: `gridbay ledger transfer`".to_string(),
+        });
+    }
+    Ok(())
+}
+
+/// What must be free of the account when the order is sent, if its terms make sense.
+fn cost(core: &Core, account: AccountId, order: &NewOrder) -> Result<Credits, Refused> {
+    let state = core.state();
+    match &order.terms {
         Terms::Sealed {
             steps,
             min,
@@ -111,12 +137,14 @@ fn check_order(core: &Core, order: &NewOrder) -> Result<(), Refused> {
                 stands_until: state.height().saturating_add(*patience),
                 work: Default::default(),
             };
-            cost_of_bid(&bid, order.tasks)?
+            cost_of_bid(&bid, order.tasks)
         }
         Terms::Buy {
             units,
             limit,
             offers,
+            patience,
+            surcharge,
         } => {
             let buy = Buy {
                 class: order.class,
@@ -124,28 +152,20 @@ fn check_order(core: &Core, order: &NewOrder) -> Result<(), Refused> {
                 slots: order.slots,
                 limit: *limit,
                 offers: offers.clone(),
+                stands_until: state.height().saturating_add(*patience),
+                surcharge: *surcharge,
                 work: Default::default(),
             };
-            cost_of_buy(&buy, order.tasks)?
+            cost_of_buy(state, &buy, order.tasks)
         }
-        Terms::Reserve(terms) => cost_of_reservation(state, order, terms)?,
-        Terms::Deadline { .. } => cost_of_job(state, &account, order)?,
-        Terms::Contract(wish) => cost_of_contract(state, &account, order, wish)?,
+        Terms::Reserve(terms) => cost_of_reservation(state, order, terms),
+        Terms::Deadline { .. } => cost_of_job(state, &account, order),
+        Terms::Contract(wish) => cost_of_contract(state, &account, order, wish),
         Terms::Share { rate, .. } => {
             check_claim(core, account, order)?;
-            *rate
+            Ok(*rate)
         }
-    };
-    let available = spendable(state, &account);
-    if needed > available {
-        return Err(Refused {
-            kind: RefusedKind::Unfunded,
-            word: "funds",
-            reason: format!("{available} credits available, {needed} must be locked first"),
-            hint: "ask for less, or for a transfer: `gridbay ledger transfer`".to_string(),
-        });
     }
-    Ok(())
 }
 
 /// What must be locked for a contract: the most that all its jobs can cost.
@@ -217,13 +237,15 @@ fn cost_of_bid(bid: &Bid, tasks: u32) -> Result<Credits, Refused> {
 }
 
 /// What must be locked for a buy: its slots and the rest of the running one at the limit.
-fn cost_of_buy(buy: &Buy, tasks: u32) -> Result<Credits, Refused> {
+fn cost_of_buy(state: &State, buy: &Buy, tasks: u32) -> Result<Credits, Refused> {
     buy.check().map_err(flawed)?;
     if buy.units != tasks {
         return Err(flawed(Flaw::Units));
     }
-    let slots = u64::from(buy.slots) + 1;
-    Ok(buy.limit.checked_mul(slots).unwrap_or(Credits::MAX))
+    if buy.surcharge > Credits::ZERO && !state.policy().buy.evicts() {
+        return Err(of_refusal(&Refusal::Surcharge(buy.surcharge)));
+    }
+    Ok(buy.lock().unwrap_or(Credits::MAX))
 }
 
 /// What must be locked for a reservation: all that it can cost.

@@ -10,8 +10,9 @@
 //! 3. the buyer's agent moves its orders and their tasks; changed records are saved;
 //! 4. the provider's agent, if there is one, signs contracts and rents units for their jobs;
 //! 5. a changed advert is gossiped;
-//! 6. a validator whose beacon chain runs out gets the next one;
-//! 7. what all of these ask of the ledger goes to the host, after those records are safe.
+//! 6. a validator with a solver asks for better allocations of the reservations to come;
+//! 7. a validator whose beacon chain runs out gets the next one;
+//! 8. what all of these ask of the ledger goes to the host, after those records are safe.
 
 use crate::adverts::Adverts;
 use crate::agent::{AgentReply, AgentRequest, POLL_JOBS};
@@ -19,6 +20,7 @@ use crate::buyer::order::Signer;
 use crate::buyer::{Buyer, Record};
 use crate::command;
 use crate::effect::Effect;
+use crate::hints::Seeker;
 use crate::input::{AnswerToken, AskToken, Input, Now};
 use crate::join::Joining;
 use crate::provider::{Provider, ProviderTerms};
@@ -68,6 +70,8 @@ pub struct Core {
     node: PublicKey,
     wake_host: Option<u64>,
     wake_agents: Option<u64>,
+    /// Whether better allocations of reservations are looked for.
+    seeker: Option<Seeker>,
 }
 
 impl Core {
@@ -87,7 +91,12 @@ impl Core {
             node: parts.node,
             wake_host: None,
             wake_agents: None,
+            seeker: None,
         }
+    }
+    /// From now on asks for better allocations of reservations than the rule finds, if this node validates.
+    pub fn seek_hints(&mut self) {
+        self.seeker.get_or_insert_default();
     }
     /// The ledger's state.
     pub fn state(&self) -> &State {
@@ -106,6 +115,10 @@ impl Core {
         // A core that has not started yet can be looked at as well.
         self.account
             .or_else(|| self.host.state().account_of(&self.key.public()))
+    }
+    /// The provider's agent, if its owner provides.
+    pub fn provider(&self) -> Option<&Provider> {
+        self.provider.as_ref()
     }
     /// What sellers say they can spare.
     pub fn adverts(&self) -> &Adverts {
@@ -156,6 +169,7 @@ impl Core {
             Input::Fetched { order, job, ok } => {
                 self.buyer.fetched(order, &job, ok, &mut effects);
             }
+            Input::Hinted(hint) => self.host.suggest(hint),
         }
         self.push_wake(&mut effects);
         Ok(effects)
@@ -262,6 +276,8 @@ impl Core {
         posted: &[Posted],
         effects: &mut Vec<Effect>,
     ) -> Result<(), Fault> {
+        let seeker = self.seeker.as_mut();
+        effects.extend(seeker.and_then(|s| s.after_block(self.host.state(), &self.node)));
         let mut submits = self.find_account();
         let Some(account) = self.account else {
             return self.submit(now, submits, effects);

@@ -3,6 +3,7 @@
 use crate::adverts::Verdict;
 use crate::agent::{AgentReply, AgentRequest, JobId, Phase, PollJob};
 use crate::buyer::OrderKey;
+use crate::hints::Question;
 use crate::input::{AnswerToken, AskToken, CommandToken, GossipToken};
 use crate::reply::Reply;
 use gridbay_protocol::ids::{BlockId, OfferId};
@@ -155,6 +156,9 @@ pub enum Effect {
         /// The reply.
         reply: Reply,
     },
+    /// Look for better allocations of reservations than the rule finds; answer with
+    /// [`crate::input::Input::Hinted`], if at all. Replaces an earlier wish.
+    SeekHints(Question),
     /// A block was decided and is durable.
     Decided {
         /// Its height.

@@ -4,11 +4,12 @@ use crate::agent::{AgentReply, AgentRequest, JobId, Phase};
 use crate::buyer::{NewOrder, OrderKey};
 use gridbay_protocol::account::AccountKey;
 use gridbay_protocol::entry::SignedEntry;
+use gridbay_protocol::hint::Hint;
 use gridbay_protocol::ids::{AccountId, Hash32};
 use gridbay_protocol::invitation::Invitation;
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::offer::OfferTerms;
-use gridbay_protocol::order::ContractEntry;
+use gridbay_protocol::order::{ContractEntry, Step};
 use gridbay_protocol::units::Credits;
 
 /// The caller's clocks at a step.
@@ -100,6 +101,8 @@ pub enum Input {
         /// Whether all are here.
         ok: bool,
     },
+    /// An allocation that was looked for; it need not be right.
+    Hinted(Hint),
 }
 
 /// What the owner of the node asks for.
@@ -113,6 +116,15 @@ pub enum Command {
     Order(Box<NewOrder>),
     /// Cancel an order.
     Cancel(OrderKey),
+    /// Change what a bid that stands or runs says, from the next clearing on that can be reached.
+    Amend {
+        /// The order.
+        order: OrderKey,
+        /// Marginal values, for as many units as before.
+        steps: Vec<Step>,
+        /// Most to pay over the whole order; `None` leaves it.
+        budget: Option<Credits>,
+    },
     /// Set an offer.
     SetOffer(OfferTerms),
     /// Withdraw an offer.

@@ -14,6 +14,7 @@ pub mod cases;
 mod command;
 pub mod core;
 pub mod effect;
+pub mod hints;
 pub mod input;
 mod join;
 pub mod learn;

@@ -1,7 +1,7 @@
 //! What the owner commands: entries in his own name, orders to the agents.
 
-use crate::buyer::OrderKey;
 use crate::buyer::order::Signer;
+use crate::buyer::{OrderKey, Terms};
 use crate::command;
 use crate::core::Core;
 use crate::effect::Effect;
@@ -109,6 +109,22 @@ impl Core {
             Command::Cancel(key) => {
                 if !self.buyer.cancel(&key) {
                     return Ok(Reply::Refused(command::no_order(&key)));
+                }
+                self.after_block(now, &[], effects)?;
+                Ok(Reply::Done)
+            }
+            Command::Amend {
+                order,
+                steps,
+                budget,
+            } => {
+                let kept = self.buyer.order(&order).map(|o| o.order().terms.clone());
+                let budget = match (budget, kept) {
+                    (Some(budget), _) | (None, Some(Terms::Sealed { budget, .. })) => budget,
+                    _ => return Ok(Reply::Refused(command::no_order(&order))),
+                };
+                if !self.buyer.amend(&order, steps, budget) {
+                    return Ok(Reply::Refused(command::no_order(&order)));
                 }
                 self.after_block(now, &[], effects)?;
                 Ok(Reply::Done)

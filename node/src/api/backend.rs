@@ -2,13 +2,14 @@
 
 use super::ApiError;
 use super::types::{
-    AuctionProof, AuctionSummary, Balance, BankReport, BlockInfo, ClassPrice, Contract,
-    ContractWord, Invite, InviteRequest, JobId, JobRecord, JobRequest, LogChunk, Movement,
-    NodeStatus, Offer, OfferRequest, Prospect, Quote, SignedHeader, Staged, Stream,
-    TransferRequest, Transferred, Want, Why, Wish,
+    AmendRequest, AuctionProof, AuctionSummary, Balance, BankReport, BidAdvice, BidWish, BlockInfo,
+    ClassPrice, Contract, ContractWord, Invite, InviteRequest, JobId, JobRecord, JobRequest,
+    LogChunk, Movement, NodeStatus, Offer, OfferRequest, Prospect, Quote, SignedHeader, Staged,
+    StandingBid, Stream, TransferRequest, Transferred, Want, Why, Wish,
 };
 use axum::body::Bytes;
 use futures::stream::BoxStream;
+use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{AccountId, OrderId};
 use std::future::Future;
 use std::io;
@@ -59,6 +60,17 @@ pub trait Backend: Send + Sync + 'static {
     fn quote(&self, want: Want) -> impl Future<Output = Answer<Quote>> + Send;
     /// What each mechanism would do with a wish, as things stand.
     fn prospects(&self, wish: Wish) -> impl Future<Output = Answer<Vec<Prospect>>> + Send;
+    /// What to bid, by the last clearings.
+    fn suggest(&self, wish: BidWish) -> impl Future<Output = Answer<BidAdvice>> + Send;
+    /// Own bids that are not over, newest first.
+    fn bids(&self) -> impl Future<Output = Answer<Vec<StandingBid>>> + Send;
+    /// Gives a bid another price, from the next clearing on that a sealed amendment can reach; answers once the wish is
+    /// durable. Repeating it changes nothing.
+    fn amend(
+        &self,
+        id: JobId,
+        request: AmendRequest,
+    ) -> impl Future<Output = Answer<StandingBid>> + Send;
     /// Accepts a job under `id`, durably. An id accepted before gives its record again.
     fn submit(
         &self,
@@ -122,6 +134,8 @@ pub trait Backend: Send + Sync + 'static {
     fn head(&self) -> impl Future<Output = Answer<BlockInfo>> + Send;
     /// A block by height.
     fn block(&self, height: u64) -> impl Future<Output = Answer<BlockInfo>> + Send;
+    /// What a block did, in order.
+    fn effects(&self, height: u64) -> impl Future<Output = Answer<Vec<Effect>>> + Send;
     /// At most `limit` headers from a height on, ascending.
     fn headers(
         &self,

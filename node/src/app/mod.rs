@@ -29,6 +29,7 @@ use crate::config::{Config, Home, OfferConfig};
 use crate::executor::{Config as ExecutorConfig, Executor, Isolation, ProcessExecutor, Support};
 use crate::keys::{KeyFolder, NodeKeys};
 use crate::overlay::{Multiaddr, OverlayHandle};
+use crate::solver::Solver;
 use crate::store::content::ContentStore;
 use crate::store::orders::{OrderStore, private_folder};
 use crate::store::transfers::TransferStore;
@@ -290,6 +291,10 @@ fn prepare(
     let transfers = TransferStore::open(transfers).context("cannot read the transfers")?;
     let provider = config.provider.as_ref();
     let provider = provider.map(|p| p.terms(genesis)).transpose()?;
+    let solver = config.solver.as_ref().map(|solver| {
+        let (program, folder) = (solver.program.clone(), path.join("solver"));
+        Arc::new(Solver::new(program, folder, solver.time))
+    });
     let mut opening = Opening {
         home: config.home.clone(),
         keys: Arc::clone(keys),
@@ -308,6 +313,7 @@ fn prepare(
         genesis: genesis.encode(),
         runtime: tokio::runtime::Handle::current(),
         reopen: Some(Box::new(opening)),
+        solver,
         join: invitation.map(|invitation| join_command(invitation, keys)),
     };
     Ok(Prepared {

@@ -1,30 +1,13 @@
 //! Clearing again: what would have come of other bids in clearings that the ledger has a record of.
 
-use gridbay_protocol::clearing::{ClearingRecord, bidders};
-use gridbay_protocol::ids::{Hash32, OfferId, OrderId};
-use gridbay_protocol::mechanism::ausubel::Rule;
+pub(super) use gridbay_protocol::clearing::BidId;
+use gridbay_protocol::clearing::ClearingRecord;
+use gridbay_protocol::ids::OfferId;
 use gridbay_protocol::mechanism::pool;
 use gridbay_protocol::units::Price;
 
-/// Id of a bid in the mechanism: rank, then order.
-pub(super) type BidId = (Hash32, OrderId);
 /// A clearing's input.
 pub(super) type Input = pool::Input<OfferId, BidId>;
-
-/// A record's offers and bids as the mechanism takes them.
-pub(super) fn input(record: &ClearingRecord) -> Input {
-    let supply = record.offers.iter().map(|o| o.units).sum();
-    let offers = record.offers.iter().map(|o| pool::Offer {
-        id: o.offer,
-        units: o.units,
-        reserve: o.reserve.0,
-    });
-    pool::Input {
-        rule: Rule::Exact,
-        offers: offers.collect(),
-        bids: bidders(&record.bids, supply),
-    }
-}
 
 /// The least price above `from` at which the bid with this index, for `units` units at one price, wins any; `None` if none
 /// does. Doubles until it wins, then halves the gap: who wins at a price wins at every higher one.

@@ -84,6 +84,20 @@ impl NodeBackend {
         Ok(self.board.newest(class.as_ref(), limit))
     }
 
+    /// What a block did, in order.
+    pub(super) async fn effects_of(&self, height: u64) -> Answer<Vec<Effect>> {
+        let looked = self.query(move |core| {
+            let head = core.state().height();
+            (head, core.host().effect_bytes(height))
+        });
+        let (head, bytes) = looked.await?;
+        if height == 0 || height > head {
+            let why = format!("no block {height}");
+            return Err(not_found(why, "see gridbay ledger head"));
+        }
+        decode(&bytes).ok_or_else(|| internal("reading effects", "damaged index"))
+    }
+
     pub(super) async fn auction_proof(&self, id: String) -> Answer<AuctionProof> {
         let missing = || not_found(format!("no auction {id}"), "see gridbay market auctions");
         let wanted: Hash32 = id.parse().map_err(|_| missing())?;

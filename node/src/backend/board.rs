@@ -207,6 +207,7 @@ fn count(n: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gridbay_protocol::auction::AuctionPolicy;
     use gridbay_protocol::clearing::{Award, ClearingOffer, Sold, clearing_id};
     use gridbay_protocol::ids::{OfferId, OrderId};
     use gridbay_protocol::units::Price;
@@ -239,6 +240,8 @@ mod tests {
             height,
             slot: 1,
             heights: 8,
+            policy: AuctionPolicy::default(),
+            held: vec![],
             offers: vec![offer(6)],
             bids: vec![],
             awards: if won {
@@ -284,6 +287,7 @@ mod tests {
             taken: vec![offer(2)],
             displaced: vec![],
             displaced_value: Credits::ZERO,
+            evicted: vec![],
             price: Credits::from_micros(80).unwrap(),
             slots: 3,
         };

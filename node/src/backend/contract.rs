@@ -90,7 +90,7 @@ pub(super) fn plan(
 }
 
 /// What would be proposed, but for its time.
-fn terms(wish: &ContractWish, market: &Market, jobs: u32) -> ContractTerms {
+pub(super) fn terms(wish: &ContractWish, market: &Market, jobs: u32) -> ContractTerms {
     ContractTerms {
         provider: wish.provider,
         class: market.id,

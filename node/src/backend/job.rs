@@ -13,7 +13,7 @@ use super::market::class_name;
 use super::order::job_id;
 use super::price::mean_hourly;
 use super::{Answer, NodeBackend};
-use crate::api::types::{JobFile, JobId, JobRecord, JobSeller, RankExit, ShareNow};
+use crate::api::types::{JobFile, JobId, JobRecord, JobSeller, JobWorth, RankExit, ShareNow};
 use crate::store::orders::OrderStore;
 use gridbay_core::Core;
 use gridbay_core::buyer::order::OrderAgent;
@@ -142,13 +142,19 @@ pub(super) fn find<'c>(core: &'c Core, id: &JobId) -> Answer<(OrderKey, &'c Orde
     }
 }
 
+/// A job without its files.
+pub(super) fn record(core: &Core, key: &OrderKey, agent: &OrderAgent) -> JobRecord {
+    draft(core, *key, agent).record
+}
+
 /// Everything about a job but its files.
 fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
     let (state, order) = (core.state(), agent.order());
     let policy = state.policy();
+    let seconds = |slots| terms::seconds(slots, policy.slot_ms());
     let (max_price, budget, how) = terms::terms(state, order);
     let (now, reason) = situation(state, agent).judge();
-    let milestones = agent.milestones();
+    let (milestones, left) = (agent.milestones(), agent.slots_left(state));
     let records = &agent.tasks.records;
     let earliest = records
         .iter()
@@ -194,6 +200,11 @@ fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
         price: mean_hourly(agent.paid(), unit_ms),
         preemptions: milestones.lost,
         share: share_now(state, agent),
+        worth: order.worth.map(|worth| JobWorth {
+            worth: worth.worth,
+            length_seconds: seconds(worth.length),
+        }),
+        left_seconds: left.map(|left| seconds(left).into()),
     };
     Draft {
         record,

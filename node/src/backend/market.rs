@@ -70,6 +70,11 @@ impl Market {
             pool: None,
         }
     }
+    /// Seconds that so many slots last, rounded up.
+    pub(super) fn seconds(&self, slots: u32) -> u32 {
+        let ms = u64::from(slots).saturating_mul(self.policy.slot_ms());
+        u32::try_from(ms.div_ceil(1_000)).unwrap_or(u32::MAX)
+    }
     /// Units for sale.
     pub(super) fn supply(&self) -> u32 {
         self.lines.iter().map(|l| l.supply).sum()

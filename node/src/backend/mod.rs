@@ -12,6 +12,7 @@
 mod again;
 mod auction;
 mod bank;
+mod bid;
 mod board;
 mod content;
 mod contract;
@@ -31,14 +32,15 @@ mod plan;
 mod price;
 mod prospect;
 mod share;
+mod suggest;
 mod transfer;
 mod why;
 
 use crate::api::types::{
-    AuctionProof, AuctionSummary, Balance, BankReport, BlockInfo, ClassPrice, Contract,
-    ContractWord, Invite, InviteRequest, JobId, JobRecord, JobRequest, LogChunk, Movement,
-    NodeStatus, Offer, OfferRequest, Prospect, Quote, SignedHeader, Staged, Stream,
-    TransferRequest, Transferred, Want, Why, Wish,
+    AmendRequest, AuctionProof, AuctionSummary, Balance, BankReport, BidAdvice, BidWish, BlockInfo,
+    ClassPrice, Contract, ContractWord, Invite, InviteRequest, JobId, JobRecord, JobRequest,
+    LogChunk, Movement, NodeStatus, Offer, OfferRequest, Prospect, Quote, SignedHeader, Staged,
+    StandingBid, Stream, TransferRequest, Transferred, Want, Why, Wish,
 };
 use crate::api::{ApiError, Backend, ContentStream};
 use crate::body::BodyHandle;
@@ -53,6 +55,7 @@ use failure::{gone, late, refused};
 use gridbay_core::Core;
 use gridbay_core::input::Command;
 use gridbay_core::reply::Reply;
+use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{AccountId, NetworkId, OrderId};
 use gridbay_protocol::invitation::Bootstrap;
 use gridbay_protocol::keys::{PublicKey, SecretKey};
@@ -233,6 +236,16 @@ impl Backend for NodeBackend {
     async fn prospects(&self, wish: Wish) -> Answer<Vec<Prospect>> {
         self.prospects_of(wish).await
     }
+    async fn bids(&self) -> Answer<Vec<StandingBid>> {
+        self.bid_list().await
+    }
+    async fn amend(&self, id: JobId, request: AmendRequest) -> Answer<StandingBid> {
+        self.acknowledges()?;
+        self.amend_bid(id, request).await
+    }
+    async fn suggest(&self, wish: BidWish) -> Answer<BidAdvice> {
+        self.advise(wish).await
+    }
     async fn prices(&self) -> Answer<Vec<ClassPrice>> {
         self.class_prices().await
     }
@@ -261,6 +274,9 @@ impl Backend for NodeBackend {
     }
     async fn block(&self, height: u64) -> Answer<BlockInfo> {
         self.block_info(height).await
+    }
+    async fn effects(&self, height: u64) -> Answer<Vec<Effect>> {
+        self.effects_of(height).await
     }
     async fn headers(&self, from: u64, limit: usize) -> Answer<Vec<SignedHeader>> {
         self.signed_headers(from, limit).await

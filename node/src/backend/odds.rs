@@ -30,6 +30,11 @@ pub(super) struct Odds {
 }
 
 impl Odds {
+    #[cfg(test)]
+    pub(super) fn of(tried: u32, mut least: Vec<Price>) -> Odds {
+        least.sort_unstable();
+        Odds { tried, least }
+    }
     /// Percent of the clearings tried that `price` would have won; `None` if none was.
     pub(super) fn at(&self, price: Price) -> Option<u32> {
         let won = self.least.iter().filter(|least| **least <= price).count();
@@ -48,7 +53,7 @@ impl Odds {
 /// Adds a bid for `nodes` units, of which `min` are of use, to each of the records.
 pub(super) fn odds(records: &[ClearingRecord], nodes: u32, min: u32, slot_heights: u64) -> Odds {
     let least = records.iter().filter_map(|record| {
-        let mut input = again::input(record);
+        let mut input = record.input();
         let at = input.bids.len();
         input.bids.push(Bidder {
             id: GUEST,
@@ -114,8 +119,10 @@ impl NodeBackend {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gridbay_protocol::auction::AuctionPolicy;
     use gridbay_protocol::clearing::{ClearingBid, ClearingKind, ClearingOffer, clearing_id};
     use gridbay_protocol::ids::{AccountId, OfferId};
+    use gridbay_protocol::mechanism::ausubel::Rule;
     use gridbay_protocol::order::Step;
 
     /// Four units at a reserve of 5, of which others want `taken` at `price`.
@@ -139,6 +146,8 @@ mod tests {
             height,
             slot: 1,
             heights: 8,
+            policy: AuctionPolicy::default(),
+            held: vec![],
             offers: vec![ClearingOffer {
                 offer: OfferId([3; 32]),
                 units: 4,
@@ -160,6 +169,25 @@ mod tests {
         assert_eq!([4, 5, 13, 30, 31].map(at), [0, 33, 66, 66, 100]);
         assert_eq!(odds.price_for(50), Some(Price(13)));
         assert_eq!(odds.price_for(100), Some(Price(31)));
+    }
+
+    #[test]
+    fn odds_follow_the_rule_of_the_record() {
+        // Two for 20 or nothing: alone it wins over the pair's 30 by 15 each; ranked by average it must beat 30.
+        let mut contested = record(8, 4, 15);
+        let mut dear = contested.bids[0].clone();
+        (dear.order, dear.steps[0].units) = (OrderId([3; 32]), 3);
+        dear.min = 3;
+        dear.steps[0].price = Price(30);
+        contested.bids.push(dear);
+        let least = |rule| {
+            let mut record = contested.clone();
+            record.policy.rule = rule;
+            odds(&[record], 2, 2, 8).least
+        };
+        // The three are worth 90 and 15 more of the rest: so must the two with two at 15.
+        assert_eq!(least(Rule::Exact), [Price(38)]);
+        assert_eq!(least(Rule::Paper), [Price(31)]);
     }
 
     #[test]

@@ -9,12 +9,13 @@ use super::market::{Market, class_named, held};
 use super::plan::{Plan, plan, quote};
 use super::{Answer, NodeBackend, share, wall_ms};
 use crate::api::ApiError;
-use crate::api::types::{How, JobId, JobRecord, JobRequest, Quote, Want};
+use crate::api::types::{How, JobId, JobRecord, JobRequest, JobWorth, Quote, Want};
 use crate::keys::random;
-use gridbay_core::buyer::{NewOrder, OrderKey};
+use gridbay_core::buyer::{NewOrder, OrderKey, Terms, Worth};
 use gridbay_core::input::Command;
 use gridbay_protocol::job::{InputFile, JobSpec};
 use gridbay_protocol::limits;
+use gridbay_protocol::order::Step;
 use gridbay_protocol::units::Credits;
 
 impl NodeBackend {
@@ -68,7 +69,7 @@ impl NodeBackend {
                     let provider = contract::provider(state, &how.provider)?;
                     Some(contract::plan(&asked, how, &market, provider)?)
                 }
-                How::Ausubel { .. } | How::Buy | How::Reservation(_) | How::Share(_) => None,
+                How::Ausubel { .. } | How::Buy { .. } | How::Reservation(_) | How::Share(_) => None,
             };
             Ok::<_, ApiError>((market, planned, spendable(state, &account)))
         });
@@ -127,7 +128,15 @@ fn new_order(
     market: &Market,
     plan: Plan,
 ) -> Answer<NewOrder> {
+    let worth = worth(request.worth, &request.want, market)?;
+    let mut plan = plan;
+    if let (Some(worth), Terms::Sealed { steps, .. }) = (worth, &mut plan.terms) {
+        let units = request.want.nodes;
+        let price = worth.bid(worth.length, units);
+        *steps = vec![Step { units, price }];
+    }
     Ok(NewOrder {
+        worth,
         key,
         entropy,
         name: name(request.name, &request.argv)?,
@@ -144,6 +153,33 @@ fn new_order(
             wall_seconds: request.want.seconds,
         },
     })
+}
+
+/// A worth is for a bid for all nodes or none; its length in whole slots, rounded up, fits the order's time.
+fn worth(asked: Option<JobWorth>, want: &Want, market: &Market) -> Answer<Option<Worth>> {
+    let Some(asked) = asked else {
+        return Ok(None);
+    };
+    if want.how != How::BID {
+        return Err(usage(
+            "a worth is for a bid for all nodes or none",
+            "leave out --worth, or the other way to get nodes",
+        ));
+    }
+    if asked.length_seconds == 0 || asked.length_seconds > want.seconds {
+        let what = format!("a job of {} seconds", asked.length_seconds);
+        let hint = format!(
+            "it has {} seconds at most: give it more --time",
+            want.seconds
+        );
+        return Err(usage(what, hint));
+    }
+    let slot_ms = market.policy.slot_ms().max(1);
+    let slots = (u64::from(asked.length_seconds) * 1_000).div_ceil(slot_ms);
+    Ok(Some(Worth {
+        worth: asked.worth,
+        length: u32::try_from(slots).unwrap_or(u32::MAX),
+    }))
 }
 
 /// The name given, or the program's without its folder, shortened.
@@ -172,6 +208,7 @@ mod tests {
 
     fn request() -> JobRequest {
         JobRequest {
+            worth: None,
             name: None,
             want: Want {
                 class: None,
@@ -209,6 +246,33 @@ mod tests {
         assert_eq!((order.class, order.accepted_ms), (market.id, 99));
         assert!(order.spec.is_valid());
         assert_eq!(order.spec.wall_seconds, 9);
+    }
+
+    #[test]
+    fn a_worth_is_for_whole_slots_of_a_bid_for_all_or_none() {
+        let market = market(&[(8, 8, 50, None)]);
+        let asked = |length_seconds| {
+            Some(JobWorth {
+                worth: "2".parse().unwrap(),
+                length_seconds,
+            })
+        };
+        let want = Want {
+            how: How::BID,
+            ..request().want
+        };
+        let found = worth(asked(9), &want, &market).unwrap().unwrap();
+        assert_eq!((found.length, found.worth.to_string().as_str()), (5, "2"));
+        assert_eq!(worth(None, &want, &market), Ok(None));
+        assert!(worth(asked(0), &want, &market).is_err());
+        assert!(
+            worth(asked(10), &want, &market).is_err(),
+            "longer than its time"
+        );
+        assert!(
+            worth(asked(9), &request().want, &market).is_err(),
+            "divisible"
+        );
     }
 
     #[test]

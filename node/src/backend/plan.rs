@@ -9,14 +9,15 @@
 //! 3. Without a budget an order may cost its most. A buy is prepaid, so a budget lowers its limit.
 //! 4. Reservations: see [`reserve`].
 
+mod buy;
 pub(super) mod reserve;
 
 use super::Answer;
 use super::failure::usage;
 use super::market::Market;
 use super::price::limit_hourly;
+use crate::api::ApiError;
 use crate::api::types::{DeadlineQuote, How, Quote, Want};
-use crate::api::{ApiError, ErrorCode};
 use gridbay_core::buyer::Terms;
 use gridbay_protocol::limits;
 use gridbay_protocol::order::Step;
@@ -58,7 +59,10 @@ pub(super) fn plan(want: &Want, market: &Market, last: Option<Credits>) -> Answe
     }
     match &want.how {
         How::Ausubel { divisible } => bid(want, *divisible, market, slots, last),
-        How::Buy => buy(want, market, slots),
+        How::Buy {
+            wait_seconds,
+            surcharge,
+        } => buy::buy(want, market, slots, *wait_seconds, *surcharge),
         How::Deadline { .. } => Err(usage(
             "a deadline is for its seller to plan",
             "quote it with the ledger at hand",
@@ -79,7 +83,7 @@ pub(super) fn slots(want: &Want, market: &Market) -> Answer<u32> {
     let most = match want.how {
         How::Ausubel { .. } | How::Deadline { .. } | How::Share(_) => limits::ORDER_SLOTS,
         // The provider buys units for the whole of a job.
-        How::Contract(_) | How::Buy => market.policy.max_firm_slots,
+        How::Contract(_) | How::Buy { .. } => market.policy.max_firm_slots,
         How::Reservation(_) => market.policy.reservation.slots,
     };
     match u32::try_from(wide) {
@@ -140,50 +144,6 @@ fn bid(
     })
 }
 
-fn buy(want: &Want, market: &Market, slots: u32) -> Answer<Plan> {
-    let slot_ms = market.policy.slot_ms();
-    let times = u64::from(slots) + 1;
-    let asked = market.asked(want.nodes);
-    let limit = match (want.max_price, asked) {
-        (Some(most), _) => {
-            let price = Price::from_hourly(most, slot_ms).ok_or_else(too_much)?;
-            price.times(u64::from(want.nodes)).ok_or_else(too_much)?
-        }
-        (None, Some(asked)) => asked,
-        (None, None) => return Err(nothing_to_buy(want, market)),
-    };
-    // All of it is prepaid, so the budget bounds each slot.
-    let within = want.budget.and_then(|budget| budget.share_floor(1, times));
-    let limit = within.map_or(limit, |within| within.min(limit));
-    let most = limit.checked_mul(times).ok_or_else(too_much)?;
-    let left = market
-        .policy
-        .calendar
-        .heights_left(market.height.saturating_add(1))
-        + 1;
-    let likely = asked.and_then(|asked| {
-        let rest = asked.share_ceil(left, market.policy.calendar.slot_heights())?;
-        asked.checked_mul(u64::from(slots))?.checked_add(rest)
-    });
-    let per_node = limit.micros() / u64::from(want.nodes.max(1));
-    Ok(Plan {
-        terms: Terms::Buy {
-            units: want.nodes,
-            limit,
-            offers: Vec::new(),
-        },
-        slots,
-        max_price: want
-            .max_price
-            .unwrap_or_else(|| limit_hourly(Price(per_node), slot_ms)),
-        most,
-        likely: likely.map(|l| l.min(most)),
-        needed_now: most,
-        deadline: None,
-        posted: None,
-    })
-}
-
 /// Twice the going price; see the module.
 fn default_price(nodes: u32, market: &Market, last: Option<Credits>) -> Price {
     let last = last.and_then(|hourly| Price::from_hourly(hourly, market.policy.slot_ms()));
@@ -210,33 +170,12 @@ pub(super) fn too_much() -> ApiError {
     )
 }
 
-fn nothing_to_buy(want: &Want, market: &Market) -> ApiError {
-    let firm = market
-        .lines
-        .iter()
-        .filter(|l| l.buy.is_some())
-        .map(|l| l.supply)
-        .sum::<u32>();
-    ApiError::new(
-        ErrorCode::NoMatch,
-        format!(
-            "{} nodes of class {}, {firm} can be bought",
-            want.nodes, market.name
-        ),
-        "bid instead, or ask for fewer nodes",
-    )
-}
-
 /// The quote of a plan. `spendable` is what the account could spend now.
 pub(super) fn quote(want: &Want, market: &Market, plan: &Plan, spendable: Credits) -> Quote {
-    let slot_ms = market.policy.slot_ms();
-    let seconds = u64::from(plan.slots)
-        .saturating_mul(slot_ms)
-        .div_ceil(1_000);
     Quote {
         class: market.name.clone(),
         nodes: want.nodes,
-        seconds: u32::try_from(seconds).unwrap_or(u32::MAX),
+        seconds: market.seconds(plan.slots),
         slots: plan.slots,
         max_price: plan.max_price,
         most: plan.most,
@@ -259,6 +198,7 @@ pub(super) fn quote(want: &Want, market: &Market, plan: &Plan, spendable: Credit
 mod tests {
     use super::super::market::tests::market;
     use super::*;
+    use crate::api::ErrorCode;
     use gridbay_protocol::ids::{ClassId, Hash32};
     use gridbay_protocol::order::{Bid, Buy};
 
@@ -305,7 +245,7 @@ mod tests {
         let market = market(&[(4_096, 4_096, 50, Some(70))]);
         for nodes in [1, 3, limits::ORDER_UNITS] {
             for seconds in [1, 2, 3_600, 80_000] {
-                for how in [How::BID, How::Ausubel { divisible: true }, How::Buy] {
+                for how in [How::BID, How::Ausubel { divisible: true }, How::BUY] {
                     let want = Want {
                         how: how.clone(),
                         max_price: None,
@@ -337,6 +277,8 @@ mod tests {
                             units,
                             limit,
                             offers,
+                            patience,
+                            surcharge,
                         } => {
                             let buy = Buy {
                                 class,
@@ -344,6 +286,8 @@ mod tests {
                                 slots,
                                 limit,
                                 offers,
+                                stands_until: patience,
+                                surcharge,
                                 work,
                             };
                             buy.check().is_ok() && limit.micros() == 70 * u64::from(nodes)
@@ -372,13 +316,13 @@ mod tests {
         };
         assert_eq!(code(&dear), ErrorCode::Usage);
         let many = Want {
-            how: How::Buy,
+            how: How::BUY,
             max_price: None,
             ..want(9, 1)
         };
         assert_eq!(code(&many), ErrorCode::NoMatch);
         let long = Want {
-            how: How::Buy,
+            how: How::BUY,
             ..want(1, 100_000)
         };
         assert_eq!(
@@ -411,11 +355,36 @@ mod tests {
     }
 
     #[test]
+    fn who_waits_offers_the_reference_price_at_least() {
+        // The reference price is 100, sellers ask 70.
+        let market = market(&[(8, 8, 50, Some(70))]);
+        let wish = |wait_seconds, price: Option<u64>| Want {
+            how: How::Buy {
+                wait_seconds,
+                surcharge: Credits::ZERO,
+            },
+            max_price: price.map(|p| Price(p).hourly(2_000)),
+            ..want(2, 18)
+        };
+        let limit = |wish: &Want| match plan(wish, &market, None).unwrap().terms {
+            Terms::Buy {
+                limit, patience, ..
+            } => (limit.micros(), patience),
+            _ => panic!("a buy"),
+        };
+        assert_eq!(limit(&wish(0, None)), (140, 0));
+        assert_eq!(limit(&wish(60, None)), (200, 240));
+        assert_eq!(limit(&wish(60, Some(150))), (300, 240));
+        let mean = plan(&wish(60, Some(90)), &market, None);
+        assert_eq!(mean.unwrap_err().code, ErrorCode::Usage);
+    }
+
+    #[test]
     fn a_budget_bounds_what_is_spent() {
         let market = market(&[(8, 8, 50, Some(70))]);
         let budget = Credits::from_micros(1_000);
         let buy = Want {
-            how: How::Buy,
+            how: How::BUY,
             budget,
             max_price: None,
             ..want(2, 18)
@@ -433,7 +402,7 @@ mod tests {
     fn quotes() {
         let market = market(&[(8, 3, 50, Some(70))]);
         let want = Want {
-            how: How::Buy,
+            how: How::BUY,
             max_price: None,
             ..want(2, 3)
         };

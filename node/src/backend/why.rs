@@ -25,6 +25,7 @@ use gridbay_core::agent::Phase;
 use gridbay_core::buyer::order::{OrderAgent, Seen};
 use gridbay_core::buyer::{Finish, NewOrder, OrderKey, Terms};
 use gridbay_protocol::ids::{ClassId, OrderId};
+use gridbay_protocol::mechanism::ausubel::Rule;
 use gridbay_protocol::order::{Step, entry_of};
 use gridbay_protocol::units::{Credits, Price};
 use std::ops::ControlFlow;
@@ -43,6 +44,8 @@ struct Facts {
     free: u32,
     /// Whether all of it is paid or locked beforehand: a buy, a reservation, or a job by a deadline.
     is_buy: bool,
+    /// Last height at which a buy that waits for units may be served.
+    waits_until: Option<u64>,
     /// Slot from which it is reserved.
     booked_from: Option<u64>,
     /// Per node-hour: the order's limit, what the sellers ask of it, the last clearing's mean.
@@ -77,6 +80,7 @@ struct Facts {
 #[derive(Clone, Copy, Debug)]
 struct Defeat {
     height: u64,
+    rule: Rule,
     bid: Credits,
     least: u32,
     passed_over: Option<Credits>,
@@ -124,6 +128,7 @@ impl NodeBackend {
         let looked = looked.map_err(|error| internal("clearing again", error))?;
         Ok(looked.map(|lost| Defeat {
             height: lost.height,
+            rule: lost.rule,
             bid: limit_hourly(lost.bid, slot_ms),
             least: lost.least,
             passed_over: lost.passed_over.map(|p| limit_hourly(p, slot_ms)),
@@ -237,6 +242,7 @@ fn facts(core: &Core, agent: &OrderAgent) -> Answer<(Facts, gridbay_protocol::id
         offered: market.supply(),
         free: market.free(),
         is_buy: asks.is_buy,
+        waits_until: waits_until(state, agent),
         booked_from: match agent.seen {
             Seen::Booked(slot) => Some(slot),
             _ => None,
@@ -281,6 +287,11 @@ fn facts(core: &Core, agent: &OrderAgent) -> Answer<(Facts, gridbay_protocol::id
         deadline: deadline::promise(core, agent),
     };
     Ok((facts, order.class))
+}
+
+fn waits_until(state: &gridbay_ledger::State, agent: &OrderAgent) -> Option<u64> {
+    let buy = state.order(&agent.id?)?.buy()?;
+    buy.waits.then_some(buy.buy.stands_until)
 }
 
 /// Validators that acknowledged the entry that the order waits for, and all of them; `None` if it waits for none.

@@ -160,7 +160,8 @@ impl Body {
         reopen.try_disk(failed)?;
         // A folder has one core at a time.
         self.core = None;
-        Ok(Core::new(reopen.open()?))
+        let parts = reopen.open()?;
+        Ok(self.tools.core(parts))
     }
 
     /// Starts the opened core, tells it who is connected, and says that all is well.

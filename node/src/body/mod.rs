@@ -17,6 +17,7 @@ pub mod allowance;
 pub mod ask;
 pub mod files;
 pub mod halt;
+mod hints;
 pub mod jobs;
 mod perform;
 pub mod trouble;
@@ -25,6 +26,7 @@ use crate::body::halt::{Patience, Reopen};
 use crate::body::jobs::Jobs;
 use crate::body::trouble::Trouble;
 use crate::overlay::{MessageId, OverlayHandle, RequestId};
+use crate::solver::Solver;
 use crate::store::content::ContentStore;
 use crate::store::orders::OrderStore;
 use gridbay_core::input::{Command, CommandToken, Input, Now};
@@ -33,6 +35,7 @@ use gridbay_core::{Core, Parts};
 use gridbay_host::Fault;
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::{oneshot, watch};
@@ -199,8 +202,21 @@ pub struct Tools {
     pub runtime: tokio::runtime::Handle,
     /// Opens the core again once a failed disk works; without it, such a failure ends the thread.
     pub reopen: Option<Box<dyn Reopen>>,
+    /// Looks for better allocations of reservations, if the owner wants that.
+    pub solver: Option<Arc<Solver>>,
     /// Joins the network, for a core that is opened again before it has an account.
     pub join: Option<Command>,
+}
+
+impl Tools {
+    /// A core of these parts, as the tools want it.
+    fn core(&self, parts: Parts) -> Core {
+        let mut core = Core::new(parts);
+        if self.solver.is_some() {
+            core.seek_hints();
+        }
+        core
+    }
 }
 
 pub(crate) struct Body {
@@ -238,7 +254,7 @@ pub struct Started {
 /// If the operating system has no thread to give.
 pub fn start(parts: Parts, tools: Tools) -> std::io::Result<Started> {
     let (queue, messages) = sync_channel(QUEUE);
-    let core = Core::new(parts);
+    let core = tools.core(parts);
     let (height, seen) = watch::channel(core.state().height());
     let (troubles, known) = watch::channel(Vec::new());
     let handle = BodyHandle {

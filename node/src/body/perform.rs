@@ -36,9 +36,7 @@ impl Body {
                 job,
                 path,
                 from,
-            } => {
-                self.read_output(token, job, path, from);
-            }
+            } => self.read_output(token, job, path, from),
             Effect::Stage {
                 job,
                 from,
@@ -71,9 +69,7 @@ impl Body {
                 job,
                 from,
                 paths,
-            } => {
-                self.fetch_outputs(order, job, from, paths);
-            }
+            } => self.fetch_outputs(order, job, from, paths),
             Effect::KeepFiles { order, job } => {
                 let kept = self.tools.orders.keep_files(&order, job.task, job.attempt);
                 kept.map_err(disk("a job's files"))?;
@@ -83,6 +79,7 @@ impl Body {
                     let _gone = waiting.send(reply);
                 }
             }
+            Effect::SeekHints(question) => self.seek_hints(question),
             Effect::Decided { height, block } => {
                 tracing::debug!(height, %block, "decided");
                 self.height.send_replace(height);

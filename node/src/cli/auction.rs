@@ -24,7 +24,6 @@ use gridbay_protocol::block::Header;
 use gridbay_protocol::codec::{self, CodecError};
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::genesis::Genesis;
-use gridbay_protocol::ids::NetworkId;
 use gridbay_protocol::validator::ValidatorSet;
 use gridbay_protocol::vote::{Certificate, CertificateError};
 use outcome::OutcomeError;
@@ -84,12 +83,13 @@ pub enum AuctionError {
     Outcome(#[from] OutcomeError),
 }
 
-/// Checks an auction against validators of its height that the caller trusts.
+/// Checks an auction of a network against validators of its height that the caller trusts.
 pub fn verify_auction(
     proof: &AuctionProof,
-    network: &NetworkId,
+    genesis: &Genesis,
     set: &ValidatorSet,
 ) -> Result<(), AuctionError> {
+    let network = genesis.network();
     let header = header(proof)?;
     let certificate: Certificate = codec::decode(&proof.certificate.0, SIGNED_BYTES)
         .map_err(|e| AuctionError::Bytes("certificate", e))?;
@@ -99,7 +99,7 @@ pub fn verify_auction(
         AuctionRecord::Sharing(record) => (record.id().to_hex(), record.height),
     };
     let wrong = [
-        ("network", header.network != *network),
+        ("network", header.network != network),
         ("validators", header.validators != set.hash()),
         ("height", header.height != height),
         ("id", id != proof.id),
@@ -109,11 +109,11 @@ pub fn verify_auction(
     if let Some((what, _)) = wrong.into_iter().find(|(_, wrong)| *wrong) {
         return Err(AuctionError::Block(what));
     }
-    certificate.verify(network, set)?;
+    certificate.verify(&network, set)?;
     check_inclusion(proof, &header)?;
     match &proof.record {
-        AuctionRecord::Clearing(record) => outcome::clearing(record)?,
-        AuctionRecord::Buy(record) => outcome::buy(record)?,
+        AuctionRecord::Clearing(record) => outcome::clearing(record, genesis.policy.auction)?,
+        AuctionRecord::Buy(record) => outcome::buy(record, genesis.policy.buy)?,
         AuctionRecord::Sharing(record) => outcome::sharing(record)?,
     }
     Ok(())
@@ -254,6 +254,6 @@ async fn verify_one(
         Err(error) => return Ok(Some(chain(&error))),
     };
     let set = validators_at(at, client, genesis, header.height, header.validators).await?;
-    let checked = verify_auction(&proof, &genesis.network(), &set);
+    let checked = verify_auction(&proof, genesis, &set);
     Ok(checked.err().map(|error| chain(&error)))
 }

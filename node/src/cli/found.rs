@@ -12,11 +12,13 @@ use crate::api::types::amount;
 use crate::config::parse;
 use crate::ui::Table;
 use clap::{Args, Subcommand, ValueEnum};
+use gridbay_protocol::auction::AuctionPolicy;
 use gridbay_protocol::bank::Preset;
 use gridbay_protocol::beacon;
 use gridbay_protocol::class::{Class, ClassKey, Isolation};
 use gridbay_protocol::genesis::{FORMAT, Genesis, GenesisError, Member, Policy, RULES};
 use gridbay_protocol::ids::{AccountId, Hash32, NetworkId};
+use gridbay_protocol::mechanism::ausubel::Rule;
 use gridbay_protocol::units::{Credits, Price};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -52,6 +54,17 @@ pub(super) struct FoundArgs {
     /// savings; or revenue to the owners and the tax
     #[arg(long, value_enum, default_value = "owners")]
     bank: BankPreset,
+    /// The auction's rule: truthful for known institutions; against false names; or the paper's own
+    #[arg(long, value_enum, default_value = "exact")]
+    rule: AuctionRule,
+    /// What a unit that nobody holds must be worth above its reserve, credits per node-hour: running jobs are moved
+    /// for no less
+    #[arg(long, value_name = "CREDITS", default_value = "0")]
+    switch_cost: Credits,
+    /// Let a buy evict other buys if there is nothing else, for this part of what they have prepaid and not used, in
+    /// percent; 0 evicts nobody
+    #[arg(long, value_name = "PERCENT", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=900))]
+    surcharge: u32,
     /// Where to write the genesis
     #[arg(long, value_name = "FILE", default_value = "genesis.cbor")]
     out: PathBuf,
@@ -74,6 +87,23 @@ enum BankPreset {
     Owners,
     Mirage,
     Bellagio,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum AuctionRule {
+    Exact,
+    Floor,
+    Paper,
+}
+
+impl AuctionRule {
+    fn rule(self) -> Rule {
+        match self {
+            AuctionRule::Exact => Rule::Exact,
+            AuctionRule::Floor => Rule::Floor,
+            AuctionRule::Paper => Rule::Paper,
+        }
+    }
 }
 
 impl BankPreset {
@@ -102,6 +132,12 @@ struct Founded {
     name: String,
     file: PathBuf,
     bank: String,
+    rule: Rule,
+    /// Credits per node-hour.
+    #[serde(with = "amount")]
+    switch_cost: Credits,
+    /// Percent.
+    surcharge: u32,
     members: Vec<FoundedMember>,
     classes: Vec<String>,
 }
@@ -140,6 +176,13 @@ impl FoundArgs {
             name: genesis.name.clone(),
             file: out,
             bank,
+            rule: genesis.policy.auction.rule,
+            switch_cost: genesis
+                .policy
+                .auction
+                .switch_cost
+                .hourly(genesis.policy.slot_ms()),
+            surcharge: genesis.policy.buy.surcharge_ppm / 10_000,
             members: genesis.members.iter().map(member).collect(),
             classes: genesis.classes.iter().map(|c| c.name.clone()).collect(),
         };
@@ -156,6 +199,8 @@ impl FoundArgs {
         }
         let mut policy = self.policy.policy();
         policy.bank = self.bank.preset().policy(policy.block_interval_ms);
+        policy.auction = self.auction(policy.slot_ms())?;
+        policy.buy.surcharge_ppm = self.surcharge * 10_000;
         let members = members.into_iter();
         let mut members: Vec<Member> = members.map(|file| file.member(&policy.bank)).collect();
         members.sort_by(|a, b| a.name.cmp(&b.name));
@@ -197,6 +242,24 @@ impl FoundArgs {
             not_founded(Exit::USAGE, error.to_string(), next)
         })?;
         Ok(genesis)
+    }
+}
+
+impl FoundArgs {
+    fn auction(&self, slot_ms: u64) -> Result<AuctionPolicy, CliError> {
+        let cost = Price::from_hourly(self.switch_cost, slot_ms);
+        let switch_cost = cost.ok_or_else(|| {
+            let why = format!("a switch cost of {} is too high", self.switch_cost);
+            not_founded(
+                Exit::USAGE,
+                why,
+                "choose one below the prices of your classes",
+            )
+        })?;
+        Ok(AuctionPolicy {
+            rule: self.rule.rule(),
+            switch_cost,
+        })
     }
 }
 
@@ -308,10 +371,13 @@ fn table(founded: &Founded) -> String {
         ]);
     }
     format!(
-        "network {} {}\nbank {}\nwrote {}; each member runs: gridbay join {}\n\n{}",
+        "network {} {}\nbank {}\nrule {}, switch cost {}, surcharge {} %\nwrote {}; each member runs: gridbay join {}\n\n{}",
         founded.name,
         founded.network.to_hex(),
         founded.bank,
+        founded.rule.name(),
+        founded.switch_cost,
+        founded.surcharge,
         founded.file.display(),
         founded.file.display(),
         table.render()

@@ -204,6 +204,7 @@ fn describe(job: &JobRecord) -> String {
                 text::span(u64::from(job.seconds) * 1_000)
             ),
         ),
+        ("worth", text::or_dash(worth(job))),
         ("accepted", text::time(job.accepted_ms)),
         ("committed at", text::or_dash(job.committed_height)),
         ("opened at", text::or_dash(job.opened_height)),
@@ -230,6 +231,20 @@ fn share(now: &ShareNow) -> String {
         now.memory_mib,
         now.disk_mib
     )
+}
+
+/// What a job is worth, and what it bids for the time it still needs.
+fn worth(job: &JobRecord) -> Option<String> {
+    let (worth, left) = (job.worth?, job.left_seconds?);
+    let when = match job.state.is_final() {
+        true => String::new(),
+        false => format!(
+            "; {} to go, so it bids {} per node-hour",
+            text::span(left * 1_000),
+            job.max_price
+        ),
+    };
+    Some(format!("{} when it is done{when}", worth.worth))
 }
 
 async fn logs(client: &Client, args: LogsArgs) -> Result<(), CliError> {

@@ -4,6 +4,7 @@
 //! failure is three lines, what, why, what to do, and one of the codes of [`exit`].
 
 mod auction;
+mod bid;
 mod chain;
 mod config;
 mod context;
@@ -67,6 +68,9 @@ enum Command {
     /// See, sign and close contracts for batches of jobs
     #[command(subcommand)]
     Contract(contract::ContractCommand),
+    /// See what to bid and what was bid, and change it
+    #[command(subcommand)]
+    Bid(bid::BidCommand),
     /// See supply and prices, and clear markets of a file
     #[command(subcommand)]
     Market(market::MarketCommand),
@@ -133,6 +137,7 @@ fn execute(cli: Cli, node_up: NodeUp) -> Result<Exit, CliError> {
         Command::Run(args) => return args.run(&at),
         Command::Job(command) => return command.run(&at),
         Command::Contract(command) => command.run(&at)?,
+        Command::Bid(command) => command.run(&at)?,
         Command::Market(command) => return command.run(&at),
         Command::Auction(command) => command.run(&at)?,
         Command::Ledger(command) => command.run(&at)?,

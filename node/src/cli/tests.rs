@@ -42,6 +42,10 @@ fn accepted_lines() {
         "gridbay found member --name x --address /ip4/1.2.3.4/tcp/1 --no-validator",
         "gridbay ledger verify",
         "gridbay market solve --mechanism ausubel --cases a.json --check",
+        "gridbay run --worth 20 --length 3h -n 4 --budget 30 -- prog",
+        "gridbay bid list -o json",
+        "gridbay bid amend 0123abcd --max-price 2.5 --budget 10",
+        "gridbay bid suggest -n 2 --chance 75 -t 30m --class small -o json",
         "gridbay market solve --cases - -o json",
     ] {
         assert!(parse(line).is_ok(), "{line}: {}", parse(line).unwrap_err());
@@ -54,6 +58,11 @@ fn refused_lines() {
         "gridbay",
         "gridbay run",
         "gridbay run -n 0 prog",
+        "gridbay bid suggest --chance 101",
+        "gridbay bid amend 0123abcd",
+        "gridbay run --worth 20 prog",
+        "gridbay run --worth 20 --length 1h --max-price 3 prog",
+        "gridbay run --worth 20 --length 1h --array 3 prog",
         "gridbay run -n 4 --array 4 prog",
         "gridbay run --reserve --buy prog",
         "gridbay offer set --class small --units 4 --reserve 0.5 --mechanism barter",

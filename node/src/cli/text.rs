@@ -1,6 +1,9 @@
 //! Small texts that several commands share.
 
+use super::error::CliError;
+use super::exit::Exit;
 use crate::ui::clean;
+use std::time::Duration;
 
 /// Lines `name  value`, values aligned.
 pub(super) fn fields(lines: &[(&str, String)]) -> String {
@@ -47,6 +50,15 @@ pub(super) fn span(ms: u64) -> String {
         60..3_600 => format!("{}m{:02}s", s / 60, s % 60),
         _ => format!("{}h{:02}m", s / 3_600, s / 60 % 60),
     }
+}
+
+/// Whole seconds of a time, rounded up.
+pub(super) fn seconds(time: Duration, what: &'static str) -> Result<u32, CliError> {
+    let seconds = u32::try_from(time.as_millis().div_ceil(1_000)).ok();
+    seconds.filter(|s| *s > 0).ok_or_else(|| {
+        let why = "a time of nothing, or longer than any lease";
+        CliError::new(Exit::USAGE, what, why, "as in --time 30m")
+    })
 }
 
 /// A value or a dash.

@@ -8,10 +8,12 @@ pub mod parse;
 mod provider;
 pub mod raw;
 pub mod schema;
+mod solver;
 
 pub use home::Home;
 pub use provider::{PolicyName, ProviderConfig, ProviderError};
 pub use raw::{Origin, RawConfig};
+pub use solver::SolverConfig;
 
 use gridbay_protocol::class::name_is_valid;
 use gridbay_protocol::limits;
@@ -112,6 +114,8 @@ pub struct Config {
     pub offers: Vec<OfferConfig>,
     /// On what terms it runs batches of jobs under contract, if it does.
     pub provider: Option<ProviderConfig>,
+    /// What looks for better allocations of reservations, if anything does.
+    pub solver: Option<SolverConfig>,
     /// This node's own bounds.
     pub limits: NodeLimits,
 }
@@ -208,6 +212,7 @@ impl Config {
                     .map_err(|e: toml::de::Error| e.message().to_owned())
             })?,
             provider: provider::check(raw)?,
+            solver: solver::check(raw)?,
             limits: NodeLimits {
                 content: read(raw, "limits.content", size)?,
                 stored: read(raw, "limits.stored", size)?,

@@ -146,6 +146,18 @@ pub const KEYS: &[Key] = &[
         "what a contract must pay under high-value-only, credits per hour",
     ),
     key(
+        "solver.program",
+        Kind::Text,
+        Default::Text("off"),
+        "program with which a validator looks for better allocations of reservations, as in highs; off for none",
+    ),
+    key(
+        "solver.time",
+        Kind::Duration,
+        Default::Text("10s"),
+        "longest time the solver has; never more than three quarters of what is left until the decision",
+    ),
+    key(
         "limits.content",
         Kind::Size,
         Default::Text("1GiB"),

@@ -5,6 +5,7 @@ use futures::StreamExt as _;
 use gridbay_node::api::types::*;
 use gridbay_node::api::{ApiError, Backend, ContentStream, ErrorCode, Server, client::Client};
 use gridbay_node::config::{Config, Home, Sources};
+use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{AccountId, EntryId, NetworkId, OfferId, OrderId};
 use gridbay_protocol::job::{JobExit, content_id};
 use gridbay_protocol::keys::SecretKey;
@@ -89,6 +90,8 @@ impl Fake {
             price: Some(credits("1.5")),
             preemptions: 0,
             share: None,
+            worth: request.worth,
+            left_seconds: None,
         }
     }
 }
@@ -186,6 +189,25 @@ impl Backend for Fake {
             note: "odds of the last 4 clearings".into(),
             options: format!("-n {} --max-price 3", wish.nodes),
         }])
+    }
+    async fn bids(&self) -> Result<Vec<StandingBid>, ApiError> {
+        Ok(vec![])
+    }
+    async fn amend(&self, id: JobId, _: AmendRequest) -> Result<StandingBid, ApiError> {
+        none(&format!("bid {id}"))
+    }
+    async fn suggest(&self, wish: BidWish) -> Result<BidAdvice, ApiError> {
+        Ok(BidAdvice {
+            class: wish.class.unwrap_or("small".into()),
+            nodes: wish.nodes,
+            seconds: wish.seconds,
+            clearings: 4,
+            reserve: Some(credits("1")),
+            price: Some(credits("2.5")),
+            won: Some(wish.chance),
+            most: Some(credits("5")),
+            prices: vec![],
+        })
     }
     async fn quote(&self, want: Want) -> Result<Quote, ApiError> {
         let max_price = want.max_price.unwrap_or(credits("10"));
@@ -293,6 +315,9 @@ impl Backend for Fake {
     }
     async fn block(&self, _: u64) -> Result<BlockInfo, ApiError> {
         panic!("a fault of the backend")
+    }
+    async fn effects(&self, _: u64) -> Result<Vec<Effect>, ApiError> {
+        Ok(vec![])
     }
     async fn headers(&self, _: u64, _: usize) -> Result<Vec<SignedHeader>, ApiError> {
         Ok(vec![])

@@ -4,22 +4,25 @@
 //! behind every real bid in a tie, and is never charged:
 //!
 //! 1. Supply is the sum of all offers; the auction itself has no reserve.
-//! 2. The phantoms together bid the reserves of all units in descending order. Only their joint
+//! 2. A phantom asks the reserve for a unit that somebody holds, and the reserve and the *switch
+//!    cost* for one that nobody holds: moving a running job must be worth that much.
+//! 3. The phantoms together bid what they ask for all units in descending order. Only their joint
 //!    curve can matter to real bids, so they enter as one bidder.
-//! 3. The units sold are exactly those whose phantoms lost: as many as the real bidders won, the
-//!    lowest reserves first, equal reserves by offer id.
-//! 4. What buyers paid is shared by [`level`] earnings.
+//! 4. The units sold are exactly those whose phantoms lost: as many as the real bidders won, the
+//!    lowest asks first, equal asks by offer id, of one offer those held first.
+//! 5. What buyers paid is shared by [`level`] earnings, above the reserves.
 //!
 //! Why payments cover the reserves. Let real bidders win u units. Without a winner of A units his
 //! rivals could at least give the A dearest sold units back to their phantoms, so he pays at least
-//! the sum of the A highest reserves sold. Any A of the u sold units average no more than the
-//! A highest, so all payments together reach the sum of the reserves sold. Under `floor` payments
-//! are only higher. Under `paper` the clock drops phantoms cheapest first, and a winner's last A
-//! units are clinched only when the others' phantoms have dropped up to the u-th lowest reserve:
-//! the same bound. There, units left idle by backtracking have neither a buyer nor a winning
-//! phantom; they count as unsold, so again the lowest reserves are the ones sold.
+//! the sum of the A highest asks sold. Any A of the u sold units average no more than the
+//! A highest, so all payments together reach the sum of the asks sold, and no ask is below its
+//! reserve. Under `floor` payments are only higher. Under `paper` the clock drops phantoms cheapest
+//! first, and a winner's last A units are clinched only when the others' phantoms have dropped up to
+//! the u-th lowest ask: the same bound. There, units left idle by backtracking have neither a buyer
+//! nor a winning phantom; they count as unsold, so again the lowest asks are the ones sold.
 
 use crate::planted::{self, Planted};
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use super::ausubel::{self, Award, Bidder, Rule, prepare, solve};
@@ -36,6 +39,8 @@ pub struct Offer<O> {
     pub id: O,
     /// Units for sale, 0 or more.
     pub units: u32,
+    /// How many of them somebody holds; more than there are count as all.
+    pub held: u32,
     /// Least earning of each unit, micro-credits.
     pub reserve: u64,
 }
@@ -45,6 +50,8 @@ pub struct Offer<O> {
 pub struct Input<O, B> {
     /// How to allocate and price.
     pub rule: Rule,
+    /// What a unit that nobody holds must be worth above its reserve, micro-credits.
+    pub switch_cost: u64,
     /// The sellers' side, in any order.
     pub offers: Vec<Offer<O>>,
     /// The buyers' side, in any order.
@@ -103,14 +110,14 @@ where
     O: Ord + Clone + Debug,
     B: Ord + Clone + Debug + 'static,
 {
-    let offers = by_reserve(&input.offers)?;
-    let reserve = |o: &Offer<O>| o.reserve * u64::from(!planted::is(Planted::ReserveIgnored));
-    let phantoms: Vec<u64> = offers
+    let lots = by_ask(input)?;
+    let ask = |lot: &Lot<'_, O>| lot.ask * u64::from(!planted::is(Planted::ReserveIgnored));
+    let phantoms: Vec<u64> = lots
         .iter()
         .rev()
-        .flat_map(|o| std::iter::repeat_n(reserve(o), o.units as usize))
+        .flat_map(|lot| std::iter::repeat_n(ask(lot), lot.units as usize))
         .collect();
-    // `by_reserve` keeps the units within UNITS_MAX.
+    // `by_ask` keeps the units within UNITS_MAX.
     let supply = phantoms.len() as u32 + u32::from(planted::is(Planted::Oversell));
     let mut prepared = prepare::prepare(&input.bids, supply, 0).map_err(Error::Bid)?;
     prepared.push_sellers(&phantoms);
@@ -121,11 +128,7 @@ where
         revenue,
         price,
     } = ausubel::outcome(&input.bids, &prepared, &shares, price);
-    let sales = sell(
-        &offers,
-        awards.iter().map(|award| award.units).sum(),
-        revenue,
-    );
+    let sales = sell(&lots, awards.iter().map(|award| award.units).sum(), revenue);
     Ok(Outcome {
         awards,
         sales,
@@ -135,51 +138,68 @@ where
     })
 }
 
-/// The offers in the order in which they sell.
-fn by_reserve<O, B>(offers: &[Offer<O>]) -> Result<Vec<&Offer<O>>, Error<O, B>>
+/// Units of one offer that are asked for alike.
+struct Lot<'a, O> {
+    offer: &'a Offer<O>,
+    units: u32,
+    ask: u64,
+}
+
+/// The units of all offers in the order in which they sell.
+fn by_ask<O, B>(input: &Input<O, B>) -> Result<Vec<Lot<'_, O>>, Error<O, B>>
 where
     O: Ord + Clone + Debug,
     B: Debug,
 {
-    let mut sorted: Vec<&Offer<O>> = offers.iter().collect();
+    let mut sorted: Vec<&Offer<O>> = input.offers.iter().collect();
     sorted.sort_unstable_by_key(|offer| &offer.id);
     if let Some(pair) = sorted.windows(2).find(|pair| pair[0].id == pair[1].id) {
         return Err(Error::DuplicateOffer(pair[0].id.clone()));
     }
-    let units = offers.iter().map(|offer| u64::from(offer.units)).sum();
+    let units = sorted.iter().map(|offer| u64::from(offer.units)).sum();
     if units > u64::from(UNITS_MAX) {
         return Err(Error::TooManyUnits { units });
     }
-    sorted.sort_by_key(|offer| offer.reserve);
-    Ok(sorted)
+    let lots = sorted.into_iter().flat_map(|offer| {
+        let held = offer.held.min(offer.units);
+        let lot = |units, extra: u64| Lot {
+            offer,
+            units,
+            ask: offer.reserve.saturating_add(extra),
+        };
+        [lot(held, 0), lot(offer.units - held, input.switch_cost)]
+    });
+    let mut lots: Vec<Lot<'_, O>> = lots.collect();
+    // Stable: equal asks stay in order of offers.
+    lots.sort_by_key(|lot| lot.ask);
+    Ok(lots)
 }
 
-/// Takes the units sold from the offers in their order, and shares the revenue.
-fn sell<O: Ord + Clone>(offers: &[&Offer<O>], units: u32, revenue: u128) -> Vec<Sale<O>> {
+/// Takes the units sold from the lots in their order, and shares the revenue.
+fn sell<O: Ord + Clone>(lots: &[Lot<'_, O>], units: u32, revenue: u128) -> Vec<Sale<O>> {
     let mut left = units;
-    let mut sold = Vec::new();
-    for offer in offers {
-        let units = offer.units.min(left);
+    let mut by_offer: BTreeMap<&O, Sold<O>> = BTreeMap::new();
+    for lot in lots {
+        let units = lot.units.min(left);
         left -= units;
         if units > 0 {
-            sold.push(Sold {
-                offer: offer.id.clone(),
-                units,
-                floor: offer.reserve,
+            let sold = by_offer.entry(&lot.offer.id).or_insert_with(|| Sold {
+                offer: lot.offer.id.clone(),
+                units: 0,
+                floor: lot.offer.reserve,
             });
+            sold.units += units;
         }
     }
+    let sold: Vec<Sold<O>> = by_offer.into_values().collect();
     let earned =
         level::earnings(&sold, revenue).expect("payments cover the reserves of sold units");
-    let mut sales: Vec<Sale<O>> = sold
-        .into_iter()
-        .zip(earned)
+    let sales = sold.into_iter().zip(earned);
+    sales
         .map(|(sold, earned)| Sale {
             offer: sold.offer,
             units: sold.units,
             earned,
         })
-        .collect();
-    sales.sort_unstable_by(|a, b| a.offer.cmp(&b.offer));
-    sales
+        .collect()
 }

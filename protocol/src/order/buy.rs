@@ -6,7 +6,7 @@ use crate::limits;
 use crate::units::Credits;
 use serde::{Deserialize, Serialize};
 
-/// Buy-it-now: open, immediate, firm for a prepaid time.
+/// Buy-it-now: open, immediate if it can be, firm for a prepaid time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Buy {
@@ -20,11 +20,22 @@ pub struct Buy {
     pub limit: Credits,
     /// Offers to buy from, ascending; empty for any.
     pub offers: Vec<OfferId>,
+    /// Last height at which it may be served. It is decided as soon as it can be; if there are not enough units then,
+    /// it waits as long as this allows. 0 for not at all.
+    pub stands_until: u64,
+    /// Most to pay on top, once, to those whose buys are evicted for it.
+    pub surcharge: Credits,
     /// Salted hash of the job.
     pub work: Hash32,
 }
 
 impl Buy {
+    /// What it locks: the limit for all slots and one more, for the rest of the running one, and the surcharge; `None` if
+    /// that is no amount.
+    pub fn lock(&self) -> Option<Credits> {
+        let slots = self.limit.checked_mul(u64::from(self.slots) + 1)?;
+        slots.checked_add(self.surcharge)
+    }
     /// Whether all values are in range.
     ///
     /// # Errors

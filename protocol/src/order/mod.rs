@@ -1,6 +1,7 @@
 //! Orders, one file per kind: sealed bids and reservations (committed in one round, opened in the next), buy-it-now,
 //! work by a deadline, contracts, claims on pools.
 
+mod amendment;
 mod bid;
 mod buy;
 mod contract;
@@ -10,6 +11,7 @@ mod reservation;
 mod sealed;
 mod share;
 
+pub use amendment::Amendment;
 pub use bid::{Bid, Step, unit_prices};
 pub use buy::Buy;
 pub use contract::{

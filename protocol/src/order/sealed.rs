@@ -1,5 +1,6 @@
 //! Seals: a commitment in one round, its opening in the next.
 
+use super::amendment::Amendment;
 use super::bid::Bid;
 use super::flaw::Flaw;
 use super::reservation::Reservation;
@@ -29,6 +30,8 @@ pub enum Wish {
     Bid(Bid),
     /// A reservation ahead.
     Reservation(Reservation),
+    /// Another price for a bid that stands.
+    Amendment(Amendment),
 }
 
 /// Opens a commitment.
@@ -50,6 +53,7 @@ impl Wish {
         match self {
             Wish::Bid(bid) => bid.class,
             Wish::Reservation(reservation) => reservation.class,
+            Wish::Amendment(amendment) => amendment.bid.class,
         }
     }
     /// Units wanted at once: what the bracket bounds.
@@ -57,13 +61,16 @@ impl Wish {
         match self {
             Wish::Bid(bid) => bid.units(),
             Wish::Reservation(reservation) => reservation.units(),
+            Wish::Amendment(amendment) => amendment.bid.units(),
         }
     }
-    /// What the escrow holds once it is open: one slot at the bid, or all that a reservation can cost.
+    /// What the escrow holds once it is open: one slot at the bid, or all that a reservation can cost; of an amendment, the
+    /// escrow of the order.
     pub fn lock(&self) -> Credits {
         match self {
             Wish::Bid(bid) => bid.value(bid.units()),
             Wish::Reservation(reservation) => reservation.value,
+            Wish::Amendment(Amendment { bid, .. }) => bid.value(bid.units()),
         }
     }
     /// Checks that all values are in range.
@@ -74,6 +81,7 @@ impl Wish {
         match self {
             Wish::Bid(bid) => bid.check(),
             Wish::Reservation(reservation) => reservation.check(),
+            Wish::Amendment(amendment) => amendment.check(),
         }
     }
     /// The commitment that seals this wish.
@@ -93,5 +101,11 @@ impl From<Bid> for Wish {
 impl From<Reservation> for Wish {
     fn from(reservation: Reservation) -> Wish {
         Wish::Reservation(reservation)
+    }
+}
+
+impl From<Amendment> for Wish {
+    fn from(amendment: Amendment) -> Wish {
+        Wish::Amendment(amendment)
     }
 }

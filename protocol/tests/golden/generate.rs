@@ -4,25 +4,28 @@ use crate::rng::Rng;
 use crate::samples::key;
 use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::appeal::Appeal;
+use gridbay_protocol::auction::AuctionPolicy;
 use gridbay_protocol::block::{Block, Header};
 use gridbay_protocol::booking::{Booked, BusyChannel, BusyUnit, ReservationBid, ReservationRecord};
 use gridbay_protocol::clearing::{
-    Award, BuyRecord, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Sold,
+    Award, BuyRecord, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Eviction, Sold,
 };
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
 use gridbay_protocol::evidence::Evidence;
+use gridbay_protocol::hint::{Hint, Placed, UnitRun};
 use gridbay_protocol::ids::*;
 use gridbay_protocol::invitation::{Grant, SignedGrant};
 use gridbay_protocol::keys::{PublicKey, Signature};
 use gridbay_protocol::lease::{LeaseEvent, LeaseTerms, Share};
+use gridbay_protocol::mechanism::ausubel::Rule;
 use gridbay_protocol::mechanism::deadline::Shape;
 use gridbay_protocol::mechanism::reservation::Channels;
 use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::offer::{DeadlineTerms, OfferTerms, PoolTerms, Primary, Reclaim};
 use gridbay_protocol::order::{
-    Bid, Buy, Claim, Commit, ContractEntry, ContractEvent, ContractTerms, Deadline, Group,
-    JobRecord, JobTerms, Open, Reservation, Settlement, Step, Wish,
+    Amendment, Bid, Buy, Claim, Commit, ContractEntry, ContractEvent, ContractTerms, Deadline,
+    Group, JobRecord, JobTerms, Open, Reservation, Settlement, Step, Wish,
 };
 use gridbay_protocol::payment::{Posting, Purse};
 use gridbay_protocol::planning::{Finished, Place, PlannedJob, Planning, Request};
@@ -112,6 +115,10 @@ impl Generator {
     fn wish(&mut self) -> Wish {
         match self.rng.below(3) {
             0 => Wish::Reservation(self.reservation()),
+            1 => Wish::Amendment(Amendment {
+                order: OrderId(self.id()),
+                bid: self.bid(),
+            }),
             _ => Wish::Bid(self.bid()),
         }
     }
@@ -140,6 +147,8 @@ impl Generator {
             slots: self.rng.narrow(),
             limit: self.credits(),
             offers: self.some(3, |g| OfferId(g.id())),
+            stands_until: self.rng.wide(),
+            surcharge: self.credits(),
             work: Hash32(self.id()),
         }
     }
@@ -375,7 +384,12 @@ impl Generator {
             height: self.rng.wide(),
             slot: self.rng.wide(),
             heights: self.rng.wide(),
+            policy: AuctionPolicy {
+                rule: Rule::ALL[self.rng.below(3)],
+                switch_cost: self.price(),
+            },
             offers: self.some(3, Self::clearing_offer),
+            held: self.some(3, Self::share),
             bids: self.some(3, |g| ClearingBid {
                 order: OrderId(g.id()),
                 sponsor: AccountId(g.id()),
@@ -425,6 +439,25 @@ impl Generator {
                 channel: g.maybe(|g| g.rng.narrow()),
                 pay: g.credits(),
             }),
+            beaten: self.maybe(Self::credits),
+        }
+    }
+    fn hint(&mut self) -> Hint {
+        Hint {
+            class: ClassId(self.id()),
+            placements: self.some(2, |g| Placed {
+                order: OrderId(g.id()),
+                start: g.rng.wide(),
+                groups: g.some(2, |g| {
+                    g.some(2, |g| UnitRun {
+                        offer: OfferId(g.id()),
+                        first: g.rng.narrow(),
+                        // Within what a block may hold.
+                        units: 1 + g.rng.below(100) as u32,
+                    })
+                }),
+                channel: g.maybe(|g| g.rng.narrow()),
+            }),
         }
     }
     fn share(&mut self) -> Share {
@@ -441,6 +474,11 @@ impl Generator {
             taken: self.some(3, Self::clearing_offer),
             displaced: self.some(3, |g| LeaseId(g.id())),
             displaced_value: self.credits(),
+            evicted: self.some(3, |g| Eviction {
+                lease: LeaseId(g.id()),
+                remainder: g.credits(),
+                surcharge: g.credits(),
+            }),
             price: self.credits(),
             slots: self.rng.narrow(),
         }
@@ -601,6 +639,7 @@ impl Generator {
             last_commit: Hash32(self.id()),
             beacon_reveal: Hash32(self.id()),
             evidence_root: Hash32(self.id()),
+            hints_root: Hash32(self.id()),
         }
     }
     pub(crate) fn block(&mut self) -> Block {
@@ -622,6 +661,7 @@ impl Generator {
                 second: g.vote(),
                 second_signature: g.signature(),
             }),
+            hints: self.some(2, Self::hint),
         }
     }
 }

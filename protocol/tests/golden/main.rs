@@ -21,8 +21,10 @@ mod stage_proof;
 
 use fixture::{Fixture, damage};
 use gridbay_protocol::advert::SignedAdvert;
+use gridbay_protocol::auction::AuctionPolicy;
 use gridbay_protocol::bank::BankPolicy;
 use gridbay_protocol::block::Block;
+use gridbay_protocol::buying::BuyPolicy;
 use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::clearing::clearing_id;
 use gridbay_protocol::effect::Effect;
@@ -32,8 +34,10 @@ use gridbay_protocol::ids::{AccountId, BlockId, EntryId, OrderId};
 use gridbay_protocol::invitation::Invitation;
 use gridbay_protocol::job::{JobExit, content_id};
 use gridbay_protocol::lease::lease_id;
+use gridbay_protocol::mechanism::ausubel::Rule;
 use gridbay_protocol::order::Wish;
 use gridbay_protocol::stage::WellFormed;
+use gridbay_protocol::units::Price;
 use gridbay_protocol::validator::ValidatorSet;
 use gridbay_protocol::{account, beacon, codec, election, offer, order};
 use samples::{NETWORK, block, effect, entry, genesis, market};
@@ -184,6 +188,19 @@ fn the_constitution() {
     for (name, policy) in [
         ("local", Policy::local()),
         ("wide_area", Policy::wide_area()),
+        (
+            "sticky",
+            Policy {
+                auction: AuctionPolicy {
+                    rule: Rule::Paper,
+                    switch_cost: Price(10),
+                },
+                buy: BuyPolicy {
+                    surcharge_ppm: 200_000,
+                },
+                ..Policy::local()
+            },
+        ),
         (
             "mirage",
             Policy {

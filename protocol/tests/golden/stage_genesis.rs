@@ -30,6 +30,12 @@ fn crowd(g: &mut Genesis, n: usize) {
 const POLICY: &[Damage] = &[
     ("policy", |g| g.policy.calendar.round_heights = 1),
     ("policy", |g| g.policy.calendar.round_heights = 101),
+    ("policy", |g| {
+        g.policy.auction.switch_cost.0 = Price::MAX.0 + 1;
+    }),
+    ("policy", |g| {
+        g.policy.buy.surcharge_ppm = limits::SURCHARGE_PPM + 1;
+    }),
     ("policy", |g| g.policy.calendar.slot_rounds = 0),
     ("policy", |g| g.policy.calendar.slot_rounds = 1_001),
     ("policy", |g| g.policy.block_interval_ms = 9),

@@ -19,6 +19,7 @@ fn market(dice: &mut Dice, lumpy: u64) -> Market {
         offers.push(Offer {
             id,
             units: units as u32,
+            held: dice.below(units + 2) as u32,
             reserve: dice.below(bound),
         });
     }
@@ -31,6 +32,7 @@ fn market(dice: &mut Dice, lumpy: u64) -> Market {
     dice.shuffle(&mut offers);
     Input {
         rule: Rule::Exact,
+        switch_cost: dice.below(bound) * dice.below(2),
         offers,
         bids,
     }
@@ -42,17 +44,20 @@ fn clear(market: &Market) -> Outcome<u64, u64> {
 
 type Oracle = fn(usize, i128, &[(usize, Vec<u64>)]) -> Result;
 
-/// Compares with an oracle that sees real bidders, then one phantom per offer.
+/// Compares with an oracle that sees real bidders, then a phantom for the held units of each offer and one for its others.
 fn assert_equals(oracle: Oracle, market: &Market) {
     let (ids, mut bidders) = in_tie_order(&market.bids);
     // Who keeps his units first in a tie sells last: dear before cheap, high ids before low.
-    let mut offers: Vec<&Offer<u64>> = market.offers.iter().collect();
-    offers.sort_by_key(|offer| std::cmp::Reverse((offer.reserve, offer.id)));
-    bidders.extend(
-        offers
-            .iter()
-            .map(|offer| (1, vec![offer.reserve; offer.units as usize])),
-    );
+    let mut phantoms: Vec<(u64, u64, u32)> = Vec::new();
+    for offer in &market.offers {
+        let held = offer.held.min(offer.units);
+        phantoms.push((offer.reserve, offer.id, held));
+        let ask = offer.reserve + market.switch_cost;
+        phantoms.push((ask, offer.id, offer.units - held));
+    }
+    phantoms.sort_by_key(|(ask, id, _)| std::cmp::Reverse((*ask, *id)));
+    let phantom = |(ask, _, units): &(u64, u64, u32)| (1, vec![*ask; *units as usize]);
+    bidders.extend(phantoms.iter().map(phantom));
     let supply = market.offers.iter().map(|offer| offer.units).sum::<u32>() as usize;
     let oracle = oracle(supply, 0, &bidders);
 
@@ -70,9 +75,13 @@ fn assert_equals(oracle: Oracle, market: &Market) {
         );
     }
     let sales: BTreeMap<u64, u32> = outcome.sales.iter().map(|s| (s.offer, s.units)).collect();
-    for (offer, (kept, _)) in offers.iter().zip(&oracle[ids.len()..]) {
-        let sold = sales.get(&offer.id).copied().unwrap_or(0);
-        assert_eq!(sold as usize, offer.units as usize - kept, "{market:?}");
+    let mut kept: BTreeMap<u64, usize> = BTreeMap::new();
+    for ((_, offer, _), (units, _)) in phantoms.iter().zip(&oracle[ids.len()..]) {
+        *kept.entry(*offer).or_default() += units;
+    }
+    for offer in &market.offers {
+        let sold = sales.get(&offer.id).copied().unwrap_or(0) as usize;
+        assert_eq!(sold, offer.units as usize - kept[&offer.id], "{market:?}");
     }
 }
 
@@ -104,6 +113,7 @@ fn large_markets_equal_the_plain_programme() {
             Offer {
                 id,
                 units,
+                held: dice.below(50) as u32,
                 reserve: dice.below(bound),
             }
         };
@@ -115,6 +125,7 @@ fn large_markets_equal_the_plain_programme() {
             plain_programme,
             &Input {
                 rule: Rule::Exact,
+                switch_cost: dice.below(bound),
                 offers,
                 bids,
             },
@@ -146,19 +157,35 @@ fn assert_sound(market: &Market, outcome: &Outcome<u64, u64>) {
     }
     assert_eq!((paid, won), (earned, sold), "{market:?}");
     assert_eq!(paid, outcome.revenue);
-    let dearest_sold = outcome
-        .sales
-        .iter()
-        .map(|s| (offers[&s.offer].reserve, s.offer))
-        .max();
+    assert_cheapest(market, outcome);
+}
+
+/// The units sold are those asked the least for, and a unit that somebody holds goes before one that nobody holds unless
+/// that is cheaper by more than the switch cost.
+fn assert_cheapest(market: &Market, outcome: &Outcome<u64, u64>) {
+    let sold: BTreeMap<u64, u32> = outcome.sales.iter().map(|s| (s.offer, s.units)).collect();
+    let sold = |offer: &Offer<u64>| sold.get(&offer.id).copied().unwrap_or(0);
+    let held = |offer: &Offer<u64>| offer.held.min(offer.units);
+    let mut dearest_sold = None;
+    let mut cheapest_kept = None;
     for offer in &market.offers {
-        let sold = outcome
-            .sales
-            .iter()
-            .find(|s| s.offer == offer.id)
-            .map_or(0, |s| s.units);
+        let (sold, held) = (sold(offer), held(offer));
+        let ask = |unit: u32| offer.reserve + market.switch_cost * u64::from(unit >= held);
+        if sold > 0 {
+            dearest_sold = dearest_sold.max(Some((ask(sold - 1), offer.id)));
+        }
         if sold < offer.units {
-            assert!(dearest_sold.is_none_or(|dearest| dearest <= (offer.reserve, offer.id)));
+            let next = (ask(sold), offer.id);
+            cheapest_kept = Some(cheapest_kept.map_or(next, |kept: (u64, u64)| kept.min(next)));
+        }
+    }
+    if let (Some(sold), Some(kept)) = (dearest_sold, cheapest_kept) {
+        assert!(sold <= kept, "{market:?}: {outcome:?}");
+    }
+    for left in market.offers.iter().filter(|o| sold(o) < held(o)) {
+        for taken in market.offers.iter().filter(|o| sold(o) > held(o)) {
+            let nearly_as_dear = taken.reserve + market.switch_cost > left.reserve;
+            assert!(!nearly_as_dear, "moved for too little: {market:?}");
         }
     }
 }
@@ -194,11 +221,13 @@ fn a_seller_keeps_units_nobody_pays_the_reserve_for() {
         Offer {
             id: 1,
             units: 2,
+            held: 0,
             reserve: 10,
         },
         Offer {
             id: 2,
             units: 2,
+            held: 0,
             reserve: 30,
         },
     ];
@@ -211,6 +240,7 @@ fn a_seller_keeps_units_nobody_pays_the_reserve_for() {
     }];
     let outcome = clear(&Input {
         rule: Rule::Exact,
+        switch_cost: 0,
         offers,
         bids,
     });
@@ -219,10 +249,48 @@ fn a_seller_keeps_units_nobody_pays_the_reserve_for() {
 }
 
 #[test]
+fn a_running_job_moves_only_for_more_than_the_switch_cost() {
+    // Offer 1 is held and asks 10, offer 2 is not and asks less.
+    let outcome = |cheaper: u64, switch_cost: u64, price: u64| {
+        let offer = |id, held, reserve| Offer {
+            id,
+            units: 1,
+            held,
+            reserve,
+        };
+        clear(&Input {
+            rule: Rule::Exact,
+            switch_cost,
+            offers: vec![offer(1, 1, 10), offer(2, 0, 10 - cheaper)],
+            bids: vec![Bidder {
+                id: 9,
+                time: 0,
+                min: 0,
+                prices: vec![price],
+                sponsor: None,
+            }],
+        })
+    };
+    let sold = |cheaper, switch_cost| {
+        let outcome = outcome(cheaper, switch_cost, 30);
+        (outcome.sales[0].offer, outcome.sales[0].earned)
+    };
+    assert_eq!(sold(3, 0), (2, 7));
+    assert_eq!(
+        sold(3, 2),
+        (2, 9),
+        "he pays what the other unit is kept for"
+    );
+    assert_eq!(sold(3, 4), (1, 10));
+    assert!(outcome(3, 4, 9).sales.is_empty(), "below every ask");
+}
+
+#[test]
 fn bad_input_is_refused() {
     let offer = |id, units| Offer {
         id,
         units,
+        held: 0,
         reserve: 0,
     };
     let bid = |prices| Bidder {
@@ -235,6 +303,7 @@ fn bad_input_is_refused() {
     let clear = |offers, bids| {
         pool::clear(&Input {
             rule: Rule::Exact,
+            switch_cost: 0,
             offers,
             bids,
         })

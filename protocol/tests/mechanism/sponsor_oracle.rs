@@ -166,11 +166,13 @@ fn a_pool_equals_brute_force_and_pays_out_what_the_rule_raises() {
             .map(|id| pool::Offer {
                 id,
                 units: dice.below(4) as u32,
+                held: 0,
                 reserve: dice.below(10),
             })
             .collect();
         let outcome = pool::clear(&pool::Input {
             rule: Rule::Exact,
+            switch_cost: 0,
             offers: offers.clone(),
             bids: market.bidders.clone(),
         });

@@ -25,6 +25,7 @@ impl Scene {
         let offers = (0..dice.within(1, 2)).map(|id| Offer {
             id,
             units: dice.within(1, 5) as u32,
+            held: 0,
             reserve: dice.below(bound) / 3 * dice.below(2),
         });
         let offers = offers.collect();
@@ -48,6 +49,7 @@ impl Scene {
         let bids = self.rivals.iter().chain(own).cloned().collect();
         let outcome = pool::clear(&Input {
             rule: Rule::Exact,
+            switch_cost: 0,
             offers: self.offers.clone(),
             bids,
         });

@@ -151,9 +151,12 @@ fn records() -> Vec<Record> {
         units: 3,
         limit,
         offers: vec![OfferId([1; 32])],
+        patience: 0,
+        surcharge: Credits::ZERO,
     };
     let record = |terms| {
         Record::new(NewOrder {
+            worth: None,
             key: OrderKey(0x0123_4567_89ab_cdef),
             entropy: [0xe7; 32],
             name: "sweep".into(),

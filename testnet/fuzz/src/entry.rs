@@ -6,7 +6,7 @@ use gridbay_protocol::codec;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::invitation::SignedGrant;
 use gridbay_protocol::limits;
-use gridbay_protocol::order::Wish;
+use gridbay_protocol::order::{Amendment, Wish};
 use gridbay_protocol::stage::WellFormed;
 use gridbay_protocol::units::Price;
 use std::sync::LazyLock;
@@ -35,7 +35,7 @@ static ENTRIES: LazyLock<Vec<Vec<u8>>> =
 
 fn signed_entry(bytes: &[u8]) -> Verdict {
     strict::only::<SignedEntry>(bytes, limits::ENTRY_BYTES, |signed| {
-        assert!(signed.entry.body.kind() <= 14);
+        assert!(signed.entry.body.kind() <= 15);
         match &signed.entry.body {
             EntryBody::Open(open) => {
                 open.wish.lock();
@@ -89,7 +89,9 @@ fn assert_within_limits(body: &EntryBody) {
         EntryBody::Open(open) => {
             assert!((1..=limits::ORDER_UNITS).contains(&open.wish.units()));
             match &open.wish {
-                Wish::Bid(bid) => assert!((1..=limits::BID_STEPS).contains(&bid.steps.len())),
+                Wish::Bid(bid) | Wish::Amendment(Amendment { bid, .. }) => {
+                    assert!((1..=limits::BID_STEPS).contains(&bid.steps.len()));
+                }
                 Wish::Reservation(wish) => {
                     assert!((1..=limits::RESERVATION_GROUPS).contains(&wish.groups.len()));
                     assert!((1..=limits::RESERVATION_SLOTS).contains(&wish.slots));
@@ -103,6 +105,10 @@ fn assert_within_limits(body: &EntryBody) {
             assert!((1..=limits::ORDER_UNITS).contains(&job.tasks));
             assert!(job.soft <= job.hard && job.hard <= limits::ORDER_SLOTS);
             assert!(job.pmin <= job.pmax && job.unit_slots >= u64::from(job.tasks));
+        }
+        EntryBody::Share(claim) => {
+            assert!((1..=limits::RESOURCES).contains(&claim.weights.len()) && claim.weights[0] > 0);
+            assert!(claim.rate.micros() > 0 && claim.tasks > 0 && claim.slots > 0);
         }
         EntryBody::Buy(buy) => assert!(buy.offers.len() <= limits::OFFERS_PER_ACCOUNT),
         _ => {}

@@ -1,19 +1,19 @@
 //! Execution of blocks: markets made of the bytes, and blocks that somebody changed.
 
-use crate::ledgers::{self, Ledger, MEMBERS, SALT, class_key, credits, key};
+use crate::ledgers::{self, Ledger, MEMBERS, SALT, credits, key};
 use crate::mutate;
+use crate::orders;
 use crate::reader::Reader;
 use crate::{Target, Verdict, machine};
 use gridbay_ledger::{BlockRefusal, CheckedBlock, State};
 use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::block::Block;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
-use gridbay_protocol::ids::{AccountId, ClassId, EntryId, Hash32, LeaseId, OfferId, OrderId};
+use gridbay_protocol::ids::{AccountId, EntryId, Hash32, LeaseId, OrderId};
 use gridbay_protocol::invitation::{Grant, SignedGrant};
 use gridbay_protocol::keys::SecretKey;
-use gridbay_protocol::mechanism::deadline::Shape;
-use gridbay_protocol::offer::{DeadlineTerms, OfferTerms, Primary, Reclaim, offer_id};
-use gridbay_protocol::order::{Bid, Buy, Commit, Deadline, Open, Step};
+use gridbay_protocol::offer::{DeadlineTerms, OfferTerms, PoolTerms, Primary, Reclaim};
+use gridbay_protocol::order::{Commit, Open, Wish};
 use gridbay_protocol::payment::Purse;
 use gridbay_protocol::stage::Authentic;
 use gridbay_protocol::units::Price;
@@ -24,7 +24,7 @@ pub(crate) const MARKET: Target = machine(
     "blocks of entries chosen by the bytes: proposer and validator agree, money is conserved and is where \
      the postings say, what the proposer left out is refused from others",
     market,
-    || mutate::tapes(24, 160),
+    || mutate::tapes(24, 320),
     80,
 );
 pub(crate) const FORGED: Target = machine(
@@ -131,8 +131,8 @@ fn entry(reader: &mut Reader<'_>, ledger: &mut Ledger) -> Option<Arc<Authentic>>
         _ => None,
     };
     let entry = ledger.signed(account, &signer, until, body);
-    if let (Some((n, _, bid)), Some(entry)) = (sealed, &entry) {
-        ledger.sealed.push((n, entry.id(), bid));
+    if let (Some((n, _, wish)), Some(entry)) = (sealed, &entry) {
+        ledger.sealed.push((n, entry.id(), wish));
     }
     entry
 }
@@ -146,7 +146,7 @@ fn body(
     let leases: Vec<LeaseId> = ledger.state.leases().map(|(id, _)| *id).collect();
     let orders: Vec<OrderId> = ledger.state.orders().map(|(id, _)| *id).collect();
     let lease = reader.pick(&leases).unwrap_or(LeaseId([5; 32]));
-    Some(match reader.below(16) {
+    Some(match reader.below(19) {
         0 => EntryBody::Transfer {
             to: ledger.member(reader.below(4) as u8 + 1),
             amount: credits(reader.number()),
@@ -169,11 +169,14 @@ fn body(
             order: reader.pick(&orders).unwrap_or(OrderId([5; 32])),
         },
         11 | 12 => {
-            let bid = bid(reader, ledger);
-            let seal = bid.seal(&ledger.state.network(), &ledger.member(n), &SALT);
-            let class = bid.class;
+            let wish: Wish = match reader.below(4) {
+                0 => orders::reservation(reader, ledger).into(),
+                _ => orders::bid(reader, ledger).into(),
+            };
+            let seal = wish.seal(&ledger.state.network(), &ledger.member(n), &SALT);
+            let class = wish.class();
             // The id of its entry is known only once that is signed.
-            ledger.sealed.push((n, EntryId([0; 32]), bid));
+            ledger.sealed.push((n, EntryId([0; 32]), wish));
             EntryBody::Commit(Commit {
                 class,
                 seal,
@@ -182,15 +185,17 @@ fn body(
         }
         13 | 14 => {
             let at = reader.below(ledger.sealed.len());
-            let (_, commit, bid) = ledger.sealed.get(at)?.clone();
+            let (_, commit, wish) = ledger.sealed.get(at)?.clone();
             EntryBody::Open(Open {
                 commit,
-                wish: bid.into(),
+                wish,
                 salt: SALT,
             })
         }
-        15 => EntryBody::Deadline(deadline(reader, ledger)),
-        _ => EntryBody::Buy(buy(reader, ledger)),
+        15 => EntryBody::Deadline(orders::deadline(reader, ledger)),
+        16 => EntryBody::Share(orders::claim(reader, ledger)),
+        17 => EntryBody::Contract(orders::contract(reader, ledger)),
+        _ => EntryBody::Buy(orders::buy(reader, ledger)),
     })
 }
 
@@ -238,17 +243,14 @@ fn opening(reader: &mut Reader<'_>, ledger: &Ledger, n: u8, signer: &mut SecretK
     }
 }
 
-fn class(reader: &mut Reader<'_>) -> ClassId {
-    if reader.once_in(24) {
-        ClassId([9; 32])
-    } else {
-        class_key().id()
-    }
-}
-
 fn offer(reader: &mut Reader<'_>) -> OfferTerms {
     let reserve = reader.number();
-    let mechanism = match reader.below(6) {
+    let mechanism = match reader.below(8) {
+        1 => Primary::Reservation,
+        2 => Primary::Share(PoolTerms {
+            cap_ppm: reader.number() as u32,
+            sixteenths: reader.below(18) as u32,
+        }),
         0 => Primary::Deadline(DeadlineTerms {
             min_gain_ppm: reader.number() as u32,
             bond_ppm: reader.number() as u32,
@@ -261,7 +263,7 @@ fn offer(reader: &mut Reader<'_>) -> OfferTerms {
     };
     OfferTerms {
         label: reader.below(3) as u32,
-        class: class(reader),
+        class: orders::class(reader),
         units: reader.number() as u32,
         reserve: Price(reserve),
         buy_price: reader
@@ -270,61 +272,6 @@ fn offer(reader: &mut Reader<'_>) -> OfferTerms {
         reclaim,
         mechanism,
         node: key(150).public(),
-    }
-}
-
-fn bid(reader: &mut Reader<'_>, ledger: &Ledger) -> Bid {
-    let mut steps: Vec<Step> = (0..=reader.below(3))
-        .map(|_| Step {
-            units: reader.number() as u32,
-            price: Price(reader.number()),
-        })
-        .collect();
-    steps.sort_by_key(|step| std::cmp::Reverse(step.price));
-    Bid {
-        class: class(reader),
-        min: if reader.once_in(3) { steps[0].units } else { 1 },
-        steps,
-        slots: reader.number() as u32,
-        budget: credits(reader.number().saturating_mul(100)),
-        stands_until: ledger.state.height() + reader.number() % 1_000,
-        work: Hash32([3; 32]),
-    }
-}
-
-fn deadline(reader: &mut Reader<'_>, ledger: &Ledger) -> Deadline {
-    let shapes = [Shape::Linear, Shape::Convex, Shape::Concave];
-    let soft = reader.number() as u32 % 20;
-    let pmin = reader.number();
-    Deadline {
-        class: class(reader),
-        offer: offer_id(
-            &ledger.member(1 + reader.byte() % 4),
-            reader.below(3) as u32,
-        ),
-        tasks: 1,
-        unit_slots: reader.number() % 30,
-        soft,
-        hard: soft + reader.number() as u32 % 20,
-        pmax: credits(pmin.saturating_add(reader.number())),
-        pmin: credits(pmin),
-        shape: reader.pick(&shapes).unwrap_or(Shape::Linear),
-        work: Hash32([5; 32]),
-    }
-}
-
-fn buy(reader: &mut Reader<'_>, ledger: &Ledger) -> Buy {
-    let mut offers: Vec<OfferId> = (0..reader.below(3))
-        .map(|label| offer_id(&ledger.member(1 + label as u8), reader.below(2) as u32))
-        .collect();
-    offers.sort();
-    Buy {
-        class: class(reader),
-        units: reader.number() as u32,
-        slots: reader.number() as u32,
-        limit: credits(reader.number().saturating_mul(10)),
-        offers,
-        work: Hash32([4; 32]),
     }
 }
 

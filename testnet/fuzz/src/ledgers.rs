@@ -7,6 +7,7 @@ use gridbay_ledger::{CheckedBlock, Draft, Proposed, State};
 use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::beacon::Chain;
 use gridbay_protocol::block::Header;
+use gridbay_protocol::buying::BuyPolicy;
 use gridbay_protocol::class::{Class, ClassKey, Isolation};
 use gridbay_protocol::codec;
 use gridbay_protocol::effect::Effect;
@@ -16,7 +17,7 @@ use gridbay_protocol::hash::Domain;
 use gridbay_protocol::ids::{AccountId, BlockId, EntryId, Hash32, LeaseId};
 use gridbay_protocol::keys::SecretKey;
 use gridbay_protocol::offer::{OfferTerms, Primary, Reclaim};
-use gridbay_protocol::order::{Bid, Buy, Commit, Open, Step};
+use gridbay_protocol::order::{Bid, Buy, Commit, Open, Step, Wish};
 use gridbay_protocol::payment::Purse;
 use gridbay_protocol::stage::{Authentic, WellFormed};
 use gridbay_protocol::units::{Credits, Price};
@@ -101,6 +102,9 @@ pub(crate) fn genesis(validators: u8) -> Genesis {
             max_firm_slots: 100,
             delivery_heights: 6,
             accounts_per_member: 3,
+            buy: BuyPolicy {
+                surcharge_ppm: 200_000,
+            },
             ..Policy::local()
         },
         classes: vec![Class {
@@ -129,7 +133,7 @@ pub(crate) struct Ledger {
     pub(crate) blocks: Vec<Decided>,
     pub(crate) purses: BTreeMap<Purse, i128>,
     /// Commitments made, with their bids.
-    pub(crate) sealed: Vec<(u8, EntryId, Bid)>,
+    pub(crate) sealed: Vec<(u8, EntryId, Wish)>,
     members: Vec<AccountId>,
 }
 
@@ -212,6 +216,7 @@ impl Ledger {
             last_commit: self.blocks.last().map(|block| block.certificate.clone()),
             evidence: vec![],
             entries,
+            hints: vec![],
         }
     }
     /// Makes a proposed block the last one.
@@ -302,15 +307,15 @@ impl Ledger {
                 bracket: 2,
             }),
         );
-        self.sealed.push((n, entry.id(), bid));
+        self.sealed.push((n, entry.id(), bid.into()));
         entry
     }
     /// The opening of the commitment at a place.
     fn open(&self, at: usize) -> Arc<Authentic> {
-        let (n, commit, bid) = self.sealed[at].clone();
+        let (n, commit, wish) = self.sealed[at].clone();
         let open = Open {
             commit,
-            wish: bid.into(),
+            wish,
             salt: SALT,
         };
         self.by(n, EntryBody::Open(open))
@@ -350,6 +355,8 @@ impl Ledger {
             slots: 3,
             limit: credits(5_000),
             offers: vec![],
+            stands_until: 0,
+            surcharge: credits(0),
             work: Hash32([5; 32]),
         };
         self.block(vec![self.by(2, EntryBody::Buy(buy))]);

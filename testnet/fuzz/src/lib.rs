@@ -32,6 +32,7 @@ mod log;
 mod market;
 mod message;
 mod network;
+mod orders;
 mod proof;
 mod snapshot;
 mod strict;

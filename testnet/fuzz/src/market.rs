@@ -28,7 +28,7 @@ pub(crate) const BID: Target = decoder(
         of_entries(|body| match body {
             EntryBody::Open(open) => match &open.wish {
                 Wish::Bid(bid) => Some(bid.clone()),
-                Wish::Reservation(_) => None,
+                Wish::Reservation(_) | Wish::Amendment(_) => None,
             },
             _ => None,
         })

@@ -15,14 +15,13 @@ use gridbay_core::input::Input;
 use gridbay_ledger::Refusal;
 use gridbay_protocol::block::Block;
 use gridbay_protocol::effect::Effect as Posted;
+use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::lease::LeaseEvent;
+use gridbay_protocol::order::ContractEvent;
 use std::collections::BTreeMap;
 
 /// Variants that no world reaches: the type, the variant, the reason.
 pub const UNREACHED: &[(&str, &str, &str)] = &[
-    ("Command", "Contract", "nobody proposes contracts"),
-    ("EntryBody", "Contract", "nobody proposes contracts"),
-    ("Refusal", "Contract", "nobody proposes contracts"),
     (
         "Refusal",
         "AllOrNoneQuota",
@@ -49,6 +48,31 @@ pub const RARE: &[(&str, &str, &str)] = &[
     ),
     ("OrderEnd", "Excused", "as the appeal that leads to it"),
     (
+        "Market",
+        "Hint",
+        "takes reservations among which the rule misses the best",
+    ),
+    (
+        "OrderEnd",
+        "Lapsed",
+        "takes an order that ends between the commitment of its amendment and the opening",
+    ),
+    (
+        "Refusal",
+        "NotABid",
+        "takes a client with a live buy who amends it as if it were a bid",
+    ),
+    (
+        "Refusal",
+        "Reshaped",
+        "takes a client with a live bid who amends more than its price",
+    ),
+    (
+        "Refusal",
+        "Spent",
+        "takes an order that pays between the commitment of its amendment and the opening",
+    ),
+    (
         "Reason",
         "Cancellation",
         "takes a cancellation in the few slots between a booking and its beginning",
@@ -57,6 +81,11 @@ pub const RARE: &[(&str, &str, &str)] = &[
         "Reason",
         "Arrears",
         "takes an account that freezes more than it leaves free when a tax falls due",
+    ),
+    (
+        "OrderEnd",
+        "Evicted",
+        "takes a class all bought, and somebody who offers enough to evict",
     ),
     (
         "Refusal",
@@ -112,6 +141,9 @@ impl Cover {
     pub fn block(&mut self, block: &Block) {
         for signed in &block.entries {
             self.see("EntryBody", kinds::entry_name(&signed.entry.body));
+            if let EntryBody::Contract(word) = &signed.entry.body {
+                self.see("ContractEntry", kinds::contract_word_name(word));
+            }
         }
     }
     /// Notes what a decided block did.
@@ -127,14 +159,26 @@ impl Cover {
             }
             Posted::Clearing(record) => {
                 self.see("ClearingKind", kinds::clearing_kind_name(&record.kind));
+                self.see("Rule", kinds::rule_name(&record.policy.rule));
+                if !record.held.is_empty() {
+                    self.see("Market", "HeldFirst");
+                }
                 if record.awards.len() < record.bids.len() && !record.awards.is_empty() {
                     self.see("Market", "ContestedClearing");
                 }
             }
-            Posted::Contract(_) => {}
+            Posted::Contract(event) => {
+                self.see("ContractEvent", kinds::contract_event_name(event));
+                if let ContractEvent::Decided(job) = event {
+                    self.see("Market", if job.done { "JobDone" } else { "JobFailed" });
+                }
+            }
             Posted::Reservation(record) => {
                 let won = !record.booked.is_empty();
                 self.see("Market", if won { "Booking" } else { "Passover" });
+                if record.beaten.is_some() {
+                    self.see("Market", "Hint");
+                }
             }
             Posted::Buy(record) => {
                 let displaced = !record.displaced.is_empty();

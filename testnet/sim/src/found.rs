@@ -2,9 +2,12 @@
 
 use crate::clock::EPOCH_MS;
 use crate::plan::{Bank, Pace, Plan};
+use gridbay_core::provider::{ProviderPolicy, ProviderTerms};
 use gridbay_protocol::account::{AccountKey, Roles};
+use gridbay_protocol::auction::AuctionPolicy;
 use gridbay_protocol::bank::{BankPolicy, Preset, Revenue, SavingsTax};
 use gridbay_protocol::beacon::Chain;
+use gridbay_protocol::buying::BuyPolicy;
 use gridbay_protocol::class::{Class, ClassKey, Isolation};
 use gridbay_protocol::genesis::{FORMAT, Genesis, Member, MemberValidator, Policy, RULES};
 use gridbay_protocol::ids::Hash32;
@@ -105,8 +108,33 @@ fn policy(plan: &Plan) -> Policy {
     Policy {
         accounts_per_member: ACCOUNTS_PER_MEMBER,
         bank: bank(plan.bank, &policy),
+        buy: BuyPolicy {
+            surcharge_ppm: plan.surcharge_ppm,
+        },
+        auction: AuctionPolicy {
+            rule: plan.rule,
+            switch_cost: Price(plan.switch_cost),
+        },
         ..policy
     }
+}
+
+/// On what terms a node provides for clients under contract, if it does: every third one, each by a policy of its own.
+pub fn provider(n: usize, genesis: &Genesis) -> Option<ProviderTerms> {
+    let policy = match n % 9 {
+        1 => ProviderPolicy::Conservative,
+        4 => ProviderPolicy::Oblivious,
+        7 => ProviderPolicy::PreemptLeastLoss,
+        _ => return None,
+    };
+    let price = CLASSES[0].2;
+    Some(ProviderTerms {
+        classes: genesis.classes.iter().map(|c| c.key.id()).collect(),
+        policy,
+        units: 6,
+        cost: Price(price / 2),
+        most: Price(5 * price),
+    })
 }
 
 /// The genesis of a plan: validators first, then the other members; guests are not in it.

@@ -4,6 +4,7 @@
 
 use crate::fault::{Cut, Fault, Leaves, Timed};
 use crate::rng::Rng;
+use gridbay_protocol::mechanism::ausubel::Rule;
 use serde::{Deserialize, Serialize};
 
 /// Which preset of the policy the federation runs under.
@@ -67,6 +68,15 @@ pub struct Plan {
     /// The bank's policy.
     #[serde(default)]
     pub bank: Bank,
+    /// The auction's rule.
+    #[serde(default)]
+    pub rule: Rule,
+    /// What a unit that nobody holds must be worth above its reserve, micro-credits a slot.
+    #[serde(default)]
+    pub switch_cost: u64,
+    /// What an evicted buy gets on top of its remainder, in millionths of it; 0 if nobody is evicted.
+    #[serde(default)]
+    pub surcharge_ppm: u32,
     /// Milliseconds of the world with faults and load.
     pub active_ms: u64,
     /// Milliseconds after that with neither, in which all must come to rest.
@@ -97,6 +107,11 @@ impl Plan {
         let banks = [Bank::Owners, Bank::Owners, Bank::Mirage, Bank::Bellagio];
         let bank = Rng::new(seed, "bank").pick(&banks).copied();
         plan.bank = bank.unwrap_or_default();
+        let mut auction = Rng::new(seed, "auction");
+        let rules = [Rule::Exact, Rule::Exact, Rule::Floor, Rule::Paper];
+        plan.rule = auction.pick(&rules).copied().unwrap_or_default();
+        plan.switch_cost = auction.pick(&[0, 0, 5, 40]).copied().unwrap_or(0);
+        plan.surcharge_ppm = auction.pick(&[0, 200_000]).copied().unwrap_or(0);
         plan.liars = draw_liars(&plan, &mut Rng::new(seed, "liars"));
         plan.faults = draw_faults(&plan, &mut Rng::new(seed, "faults"));
         plan
@@ -110,6 +125,9 @@ impl Plan {
             guests: 1,
             pace: Pace::Local,
             bank: Bank::Owners,
+            rule: Rule::Exact,
+            switch_cost: 0,
+            surcharge_ppm: 0,
             active_ms: 40_000,
             calm_ms: 20_000,
             weather: Weather::FAIR,

@@ -8,10 +8,10 @@ use gridbay_sim::run;
 /// Seeds of the worlds.
 const SEEDS: std::ops::Range<u64> = 1..8;
 
-/// A calm plan of half the usual length: enough to count.
+/// A calm plan somewhat shorter than usual: long enough to count.
 fn short(seed: u64) -> Plan {
     Plan {
-        active_ms: 20_000,
+        active_ms: 35_000,
         calm_ms: 5_000,
         ..Plan::calm(seed, 4)
     }

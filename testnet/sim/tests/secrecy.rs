@@ -85,6 +85,7 @@ fn order(world: &World, price: u64) -> Command {
         price: Price(price),
     }];
     Command::Order(Box::new(NewOrder {
+        worth: None,
         key: KEY,
         entropy: [7; 32],
         name: "secret".into(),

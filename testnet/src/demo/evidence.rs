@@ -10,7 +10,10 @@ use gridbay_node::api::types::{
     AuctionProof, AuctionRecord, AuctionSummary, Balance, BlockInfo, Movement, NodeStatus, Signed,
     SignedHeader,
 };
+use gridbay_protocol::effect::Effect;
+use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::ids::{AccountId, BlockId, Hash32};
+use gridbay_protocol::lease::LeaseEvent;
 use std::time::Duration;
 
 /// Auctions whose proofs are checked by the command line at the most.
@@ -31,6 +34,10 @@ pub(crate) struct Evidence {
     pub(crate) minted: u64,
     /// Auctions, newest first.
     pub(crate) auctions: Vec<Auction>,
+    /// What the blocks say of reservations, contracts and leases begun, in order.
+    pub(crate) records: Vec<Record>,
+    /// The network's rules.
+    pub(crate) policy: Policy,
     /// Chains of all nodes up to the height that all of them have.
     pub(crate) chains: Vec<Chain>,
     /// What the crash showed.
@@ -69,6 +76,15 @@ pub(crate) struct Auction {
     pub(crate) class: String,
     /// Record.
     pub(crate) record: AuctionRecord,
+}
+
+/// An effect of a block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Record {
+    /// Height of the block.
+    pub(crate) height: u64,
+    /// The effect.
+    pub(crate) effect: Effect,
 }
 
 /// A node's view of the chain.
@@ -111,10 +127,14 @@ pub(super) async fn gather(stage: &mut Stage<'_>, crash: Crash) -> anyhow::Resul
     stage
         .progress
         .tell("verifying ledgers and auctions from the genesis on");
+    let chains = chains(network).await?;
+    let common = chains.first().map_or(0, |chain| chain.height);
     Ok(Evidence {
         orders: stage.orders.clone(),
         minted: endowments.sum(),
-        chains: chains(network).await?,
+        records: records(network, common).await?,
+        policy: network.genesis().policy.clone(),
+        chains,
         crash,
         verified: verify_auctions(network, &auctions).await,
         ledgers: verify_ledgers(network).await,
@@ -163,6 +183,26 @@ async fn auctions(network: &Network) -> anyhow::Result<Vec<Auction>> {
         });
     }
     Ok(auctions)
+}
+
+/// Up to a height, as a buyer's node has them.
+async fn records(network: &Network, up_to: u64) -> anyhow::Result<Vec<Record>> {
+    let client = network.node("b1").client();
+    let mut records = Vec::new();
+    for height in 1..=up_to {
+        let path = format!("/ledger/blocks/{height}/effects");
+        let effects: Vec<Effect> = client.get(&path).await.context("effects of a block")?;
+        let kept = effects.into_iter().filter(|effect| {
+            matches!(
+                effect,
+                Effect::Reservation(_)
+                    | Effect::Contract(_)
+                    | Effect::Lease(LeaseEvent::Started(_))
+            )
+        });
+        records.extend(kept.map(|effect| Record { height, effect }));
+    }
+    Ok(records)
 }
 
 async fn chains(network: &Network) -> anyhow::Result<Vec<Chain>> {

@@ -1,8 +1,10 @@
 //! The demo: one market, end to end, in real processes on this machine.
 //!
-//! 1. Found a federation of four validators that also sell, and six buyers who join by invitation.
-//! 2. Play the scenes ([`scene`]): a full class, a contest of sealed bids, a buy that displaces, jobs by deadlines, a
-//!    validator killed and restarted, settlement. All jobs are real programs ([`work`]).
+//! 1. Found a federation of four validators that also sell, and seven others who join by invitation: six buyers, and
+//!    one who provides for others.
+//! 2. Play the scenes ([`scene`]): a full class, a contest of sealed bids, a buy that displaces, jobs by deadlines,
+//!    nodes reserved ahead and jobs under contract, both of which go on while a validator is killed and restarted,
+//!    settlement. All jobs are real programs ([`work`]).
 //! 3. Gather the evidence from all nodes ([`evidence`]) and judge it ([`check`]).
 //! 4. Stop everything, see that nothing is left, and report.
 
@@ -25,8 +27,8 @@ use std::time::{Duration, Instant};
 
 /// Validators that also sell.
 pub(crate) const VALIDATORS: usize = 4;
-/// Buyers.
-pub(crate) const BUYERS: usize = 6;
+/// Nodes that sell nothing of their own.
+pub(crate) const BUYERS: usize = 7;
 
 /// Until all nodes are ready.
 const START_TIME: Duration = Duration::from_secs(45);
@@ -37,11 +39,12 @@ const PLAY_TIME: Duration = Duration::from_secs(120);
 pub(crate) async fn run(
     program: PathBuf,
     folder: RunFolder,
-    plan: Plan,
+    mut plan: Plan,
     keep: bool,
     progress: &Progress,
 ) -> anyhow::Result<Report> {
     let path = folder.path().to_owned();
+    scene::prepare(&mut plan);
     let mut network = Network::start(program, folder, plan, START_TIME, progress).await?;
     if keep {
         network.keep_folder();

@@ -18,8 +18,8 @@ pub(crate) struct Wish {
     pub(crate) class: &'static str,
     /// Nodes, all or none.
     pub(crate) nodes: u32,
-    /// Most per node-hour.
-    pub(crate) max_price: Credits,
+    /// Most per node-hour; `None` where that is not what is promised.
+    pub(crate) max_price: Option<Credits>,
     /// How it gets its nodes.
     pub(crate) how: How,
     /// What it runs.
@@ -32,6 +32,8 @@ impl Wish {
         match self.how {
             // One slot.
             How::Deadline { .. } => 2,
+            // Two of them.
+            How::Reservation(_) | How::Contract(_) => 4,
             // More than any of them needs, less than would make a buy's prepayment large.
             _ => 120,
         }

@@ -34,7 +34,8 @@ struct OrderLine {
     class: &'static str,
     kind: &'static str,
     nodes: u32,
-    max_price: Signed,
+    max_price: Option<Signed>,
+    most: Signed,
     price: Option<Signed>,
     paid: Signed,
     to_running_ms: Option<u64>,
@@ -61,7 +62,8 @@ impl OrderLine {
             class: order.wish.class,
             kind: order.kind(),
             nodes: order.wish.nodes,
-            max_price: order.wish.max_price.into(),
+            max_price: order.wish.max_price.map(Signed::from),
+            most: record.budget.into(),
             price: record.price.map(Signed::from),
             paid: record.paid.into(),
             to_running_ms: order.to_running_ms(),
@@ -70,6 +72,10 @@ impl OrderLine {
             result,
         }
     }
+}
+
+fn or_dash(amount: Option<Signed>) -> String {
+    amount.map_or("-".to_owned(), |amount| amount.to_string())
 }
 
 impl Report {
@@ -123,6 +129,7 @@ impl Report {
             ("kind", Align::Left),
             ("nodes", Align::Right),
             ("bid/h", Align::Right),
+            ("at most", Align::Right),
             ("price/h", Align::Right),
             ("paid", Align::Right),
             ("to running", Align::Right),
@@ -136,8 +143,9 @@ impl Report {
                 line.class.to_owned(),
                 line.kind.to_owned(),
                 line.nodes.to_string(),
-                line.max_price.to_string(),
-                line.price.map_or("-".to_owned(), |p| p.to_string()),
+                or_dash(line.max_price),
+                line.most.to_string(),
+                or_dash(line.price),
                 line.paid.to_string(),
                 running.map_or("-".to_owned(), |ms| format!("{:.2} s", ms as f64 / 1e3)),
                 match line.preemptions {
@@ -190,7 +198,7 @@ mod tests {
         let json: serde_json::Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
         assert_eq!(json["orders"][0]["to_running_ms"], 1_500);
         assert_eq!(json["checks"][0]["ok"], true);
-        assert_eq!(json["accounts"][0]["earned"], "0.00031");
+        assert_eq!(json["accounts"][0]["earned"], "0.00057");
         let table = report.orders_table();
         assert!(
             table.contains("1.50 s") && table.contains("cancelled outbid"),

@@ -33,6 +33,7 @@ fn header(height: u64, evidence: u8) -> Header {
         last_commit: root(0),
         beacon_reveal: root(0),
         evidence_root: root(evidence),
+        hints_root: root(0),
     }
 }
 

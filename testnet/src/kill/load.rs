@@ -142,7 +142,7 @@ impl Asker {
         while self.goes_on() {
             let (number, name) = self.history.ask_order(self.party);
             let ask = ask(name, how.clone());
-            how = if how == How::BID { How::Buy } else { How::BID };
+            how = if how == How::BID { How::BUY } else { How::BID };
             let request = market::stage(&self.client, &ask).await?;
             let key = format!("order-{:016x}-{number}", self.run);
             let record: JobRecord = loop {
@@ -182,7 +182,7 @@ fn ask(name: String, how: How) -> Ask {
         name,
         class: "small".to_owned(),
         nodes: 1,
-        max_price: credits(60),
+        max_price: Some(credits(60)),
         seconds: 4,
         how,
         inputs: Vec::new(),

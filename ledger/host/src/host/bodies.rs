@@ -154,6 +154,7 @@ impl Host {
             last_commit: block.block().last_commit.clone(),
             evidence: block.block().evidence.clone(),
             entries: block.entries().iter().chain(&overdue).cloned().collect(),
+            hints: block.block().hints.clone(),
         });
         let taken: BTreeSet<EntryId> = again.block.entries().iter().map(|e| e.id()).collect();
         let all_kept = block.entries().iter().all(|e| taken.contains(&e.id()));

@@ -46,6 +46,7 @@ impl Host {
         }
         self.promise_more();
         self.receipts.forget(height);
+        self.hints.applied(&self.state);
         for (entry, refusal) in settled.dropped {
             let refusal = PoolRefusal::Ledger(Box::new(refusal));
             self.effects

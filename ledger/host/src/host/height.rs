@@ -257,6 +257,7 @@ impl Host {
                 false => self.evidence.values().cloned().collect(),
             },
             entries: self.pool.draft(),
+            hints: self.hints.draft(&self.state),
         });
         let id = proposed.block.id();
         let body = proposed.block.block();

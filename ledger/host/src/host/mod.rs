@@ -49,10 +49,12 @@ use crate::receipts::Receipts;
 use crate::reveals::Reveals;
 use crate::serving::Serving;
 use crate::snapshots::Snapshots;
+use crate::suggested::Suggested;
 use crate::trouble::ClockWatch;
 use gridbay_ledger::State;
 use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::evidence::Evidence;
+use gridbay_protocol::hint::Hint;
 use gridbay_protocol::ids::ValidatorId;
 use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::receipt::SignedReceipt;
@@ -97,6 +99,8 @@ pub struct Host {
     given: Vec<(Peer, SignedReceipt)>,
     /// Receipts of our own entries.
     receipts: Receipts,
+    /// Better allocations for the next boundary.
+    hints: Suggested,
     /// Whether something was signed that only the journal can make safe.
     signed: bool,
     /// Whose message is being handled.
@@ -215,6 +219,11 @@ impl Host {
                 .write(&mut *self.disk, &self.blocks, &self.state)?;
         }
         Ok(())
+    }
+    /// Offers an allocation for a decision on reservations at the next boundary. If a block of this node's decides on them
+    /// and it is right and better than what the rule finds there, the block carries it.
+    pub fn suggest(&mut self, hint: Hint) {
+        self.hints.keep(&self.state, hint);
     }
     /// Sets how many blocks at most lie between two snapshots, [`limits::SNAPSHOT_BLOCKS`] by default: for
     /// simulators and tests that want many.

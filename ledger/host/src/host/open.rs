@@ -23,6 +23,7 @@ use crate::receipts::Receipts;
 use crate::reveals::Reveals;
 use crate::serving::Serving;
 use crate::snapshots::Snapshots;
+use crate::suggested::Suggested;
 use crate::trouble::ClockWatch;
 use gridbay_ledger::{CheckedBlock, State};
 use gridbay_protocol::beacon::Chain;
@@ -111,9 +112,8 @@ impl Host {
         let executed_from = state.height() + 1;
         let tip_certificate = catch_up(&mut state, &mut index, &blocks, &*disk)?;
         let (journal, mut recovered) = Journal::open(&mut *disk)?;
-        let mut guard = config
-            .key
-            .map(|key| Guard::new(state.network(), key, state.height() + 1));
+        let (network, next) = (state.network(), state.height() + 1);
+        let mut guard = config.key.map(|key| Guard::new(network, key, next));
         if let Some(guard) = &mut guard {
             // A journal ahead of the block file still binds: blocks were lost, signatures were not.
             guard.advance(recovered.height);
@@ -161,6 +161,7 @@ impl Host {
             relay: Vec::new(),
             given: Vec::new(),
             receipts: Receipts::default(),
+            hints: Suggested::default(),
             signed: false,
             sender: None,
             stopped: false,

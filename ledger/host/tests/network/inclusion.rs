@@ -31,6 +31,7 @@ pub(crate) fn censor(unwanted: impl Fn(&SignedEntry) -> bool + 'static) -> Lie {
                 last_commit: block.last_commit.clone(),
                 evidence: block.evidence.clone(),
                 entries,
+                hints: vec![],
             };
             state.propose(draft).block.block().clone()
         })

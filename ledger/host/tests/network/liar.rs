@@ -117,6 +117,7 @@ fn wrong_reveals_names_and_times_are_never_decided() {
             last_commit: block.last_commit.clone(),
             evidence: vec![],
             entries: vec![],
+            hints: vec![],
         };
         Some(state.propose(draft).block.block().clone())
     };
@@ -140,6 +141,7 @@ fn omitting_an_acknowledged_entry_costs_the_first_rounds() {
             last_commit: block.last_commit.clone(),
             evidence: vec![],
             entries: vec![],
+            hints: vec![],
         };
         Some(state.propose(draft).block.block().clone())
     };

@@ -77,6 +77,7 @@ impl Alone {
             last_commit: None,
             evidence: vec![],
             entries: vec![],
+            hints: vec![],
         });
         proposed.block.block().clone()
     }

@@ -1,5 +1,6 @@
 //! The entry by which an attempt at an order begins.
 
+use super::order::SEND_HEIGHTS;
 use super::record::{Record, Terms};
 use super::{deadline, share};
 use gridbay_protocol::entry::EntryBody;
@@ -16,12 +17,16 @@ pub(super) fn of(record: &Record, network: &NetworkId, account: &AccountId) -> E
             units,
             limit,
             offers,
+            patience,
+            surcharge,
         } => EntryBody::Buy(Buy {
             class: order.class,
             units: *units,
             slots: order.slots,
             limit: *limit,
             offers: offers.clone(),
+            stands_until: stands_until(record.valid_until, *patience),
+            surcharge: *surcharge,
             work,
         }),
         Terms::Sealed { .. } | Terms::Reserve(_) => {
@@ -49,8 +54,18 @@ pub(super) fn of(record: &Record, network: &NetworkId, account: &AccountId) -> E
     }
 }
 
+/// Last height of an attempt that may be included until `valid_until` and waits for `patience` heights after it was made.
+fn stands_until(valid_until: u64, patience: u64) -> u64 {
+    match patience {
+        0 => 0,
+        _ => valid_until
+            .saturating_sub(SEND_HEIGHTS)
+            .saturating_add(patience),
+    }
+}
+
 /// Smallest bracket that holds so many units.
-fn bracket(units: u32) -> u8 {
+pub(super) fn bracket(units: u32) -> u8 {
     (0..limits::BRACKET)
         .find(|b| units <= 1 << b)
         .unwrap_or(limits::BRACKET)
@@ -59,6 +74,13 @@ fn bracket(units: u32) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_buy_waits_from_the_making_of_its_entry() {
+        let now = 1_000;
+        assert_eq!(stands_until(now + SEND_HEIGHTS, 240), 1_240);
+        assert_eq!(stands_until(now + SEND_HEIGHTS, 0), 0);
+    }
 
     #[test]
     fn the_smallest_bracket_that_fits() {

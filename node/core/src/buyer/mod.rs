@@ -4,6 +4,7 @@
 //! tick (what is to be started, what is to be asked again?). [`order`] follows one order on the ledger,
 //! [`tasks`] plans its tasks, `ask` talks to the sellers, [`record`] is what survives a restart.
 
+pub mod amend;
 pub mod appeal;
 mod ask;
 mod body;
@@ -17,10 +18,13 @@ mod seen;
 pub mod share;
 mod signer;
 pub mod tasks;
+pub mod worth;
 
 pub use record::{
     ContractWish, Finish, Milestones, NewOrder, Record, ReserveTerms, TaskRecord, Terms,
 };
+
+pub use worth::Worth;
 
 use crate::agent::{AgentRequest, JobId};
 use crate::effect::Effect;
@@ -35,9 +39,10 @@ use gridbay_protocol::ids::{ClassId, EntryId, OrderId};
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::lease::LeaseEvent;
 use gridbay_protocol::mechanism::share::Utility;
-use gridbay_protocol::order::order_of as order_id;
+use gridbay_protocol::order::{Step, order_of as order_id};
 use gridbay_protocol::payment::{Posting, Purse, Reason};
 use gridbay_protocol::planted::{self, Planted};
+use gridbay_protocol::units::Credits;
 use order::{OrderAgent, Signer};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -137,6 +142,12 @@ impl Buyer {
         };
         agent.cancel();
         true
+    }
+
+    /// Changes what an order's bid says. False if there is no such bid, or it is over.
+    pub fn amend(&mut self, key: &OrderKey, steps: Vec<Step>, budget: Credits) -> bool {
+        let agent = self.orders.get_mut(key);
+        agent.is_some_and(|agent| agent.amend(steps, budget))
     }
 
     /// Takes in what a block did and looks at the state after it. What is to be asked of sellers waits for

@@ -14,6 +14,7 @@
 //! | gone | finishes |
 //! | a contract | see `contract` |
 
+use super::amend::Asked;
 use super::appeal::Opening;
 use super::body;
 use super::record::{Finish, Milestones, Record, Terms};
@@ -34,11 +35,11 @@ use gridbay_protocol::sharing::Sharing;
 use std::collections::BTreeMap;
 
 /// Heights within which a commitment or buy must be included, or a new attempt is made.
-const SEND_HEIGHTS: u64 = 40;
+pub(super) const SEND_HEIGHTS: u64 = 40;
 /// Heights after which an entry that has not shown up is sent again.
-const RESEND_HEIGHTS: u64 = 4;
+pub(super) const RESEND_HEIGHTS: u64 = 4;
 /// Commitments that may fail to be included or opened before the order is given up.
-const ATTEMPTS: u32 = 5;
+pub(super) const ATTEMPTS: u32 = 5;
 
 /// The agent of one order.
 #[derive(Clone, Debug)]
@@ -60,6 +61,7 @@ pub struct OrderAgent {
     sent_at: u64,
     cancelled_at: u64,
     appealed_at: u64,
+    pub(super) asked: Asked,
     pub(super) dirty: bool,
     /// Works of the jobs of a contract, once they are needed.
     pub(super) works: BTreeMap<Hash32, u32>,
@@ -87,6 +89,7 @@ impl OrderAgent {
             sent_at: 0,
             cancelled_at: 0,
             appealed_at: 0,
+            asked: Asked::default(),
             dirty: false,
             works: BTreeMap::new(),
         }
@@ -160,7 +163,8 @@ impl OrderAgent {
     /// Whether nothing of it can happen any more on either side. A node that was killed when its job had
     /// just ended may still pay for a lease: its order is not settled before the ledger was asked.
     pub fn is_settled(&self) -> bool {
-        self.record.finish.is_some() && self.looked && self.seen == Seen::Absent
+        let quiet = self.seen == Seen::Absent && self.record.amending.is_none();
+        self.record.finish.is_some() && self.looked && quiet
     }
     /// Whether the record changed since it was last taken for saving.
     pub fn take_dirty(&mut self) -> bool {
@@ -189,6 +193,13 @@ impl OrderAgent {
 
     /// Looks at the state after a block; returns what to send to the ledger.
     pub fn after_block(&mut self, state: &State, signer: &Signer<'_>) -> Vec<SignedEntry> {
+        let mut entries = self.order_after_block(state, signer);
+        self.follow_worth(state);
+        entries.extend(self.amend_after_block(state, signer));
+        entries
+    }
+
+    fn order_after_block(&mut self, state: &State, signer: &Signer<'_>) -> Vec<SignedEntry> {
         let height = state.height();
         if let Some(id) = self.current_id(state, signer) {
             self.seen = Seen::of(state, &id);
@@ -371,7 +382,11 @@ impl OrderAgent {
 
     /// Keeps what validators have acknowledged of an opening that is not in the book yet.
     pub fn keep_receipts(&mut self, receipts: impl Fn(&EntryId) -> Vec<SignedReceipt>) {
-        if let (Seen::Sealed(_), Some(opening)) = (self.seen, &mut self.record.opening) {
+        let sealed = matches!(self.seen, Seen::Sealed(_));
+        let own = self.record.opening.as_mut().filter(|_| sealed);
+        let amending = self.record.amending.as_mut();
+        let sent = amending.and_then(|a| a.sent.as_mut()?.opening.as_mut());
+        for opening in own.into_iter().chain(sent) {
             let found = receipts(&opening.entry);
             if found.len() > opening.receipts.len() {
                 opening.receipts = found;

@@ -5,8 +5,10 @@
 //! text and how far its tasks have come.
 
 use super::OrderKey;
+use super::amend::Amending;
 use super::appeal::Opening;
 use super::share::Experience;
+use super::worth::Worth;
 use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::codec::{self, CodecError};
 use gridbay_protocol::hash::{Domain, hash};
@@ -49,6 +51,10 @@ pub enum Terms {
         limit: Credits,
         /// Offers to buy from, ascending; empty for any.
         offers: Vec<OfferId>,
+        /// Heights to wait for units if there are not enough; 0 for not at all.
+        patience: u64,
+        /// Most to pay on top, once, to those who are evicted for it.
+        surcharge: Credits,
     },
     /// A claim on a pool.
     Share {
@@ -143,6 +149,8 @@ pub struct NewOrder {
     pub tasks: u32,
     /// The job.
     pub spec: JobSpec,
+    /// What it is worth when it is done, if it bids by that.
+    pub worth: Option<Worth>,
 }
 
 /// How far one task is.
@@ -222,6 +230,8 @@ impl Record {
             proposal: None,
             included: false,
             opening: None,
+            amending: None,
+            amendments: 0,
             paid: Credits::ZERO,
             milestones: Milestones::default(),
             experience: Experience::default(),
@@ -279,6 +289,10 @@ pub struct Record {
     pub included: bool,
     /// Its opening, once it was sent.
     pub opening: Option<Opening>,
+    /// What its bid is to say instead, until the ledger has it.
+    pub amending: Option<Amending>,
+    /// Counts the amendments sent.
+    pub amendments: u32,
     /// Charged less refunded, as far as seen.
     pub paid: Credits,
     /// What it has come through, as far as seen.

@@ -88,6 +88,7 @@ mod tests {
     #[test]
     fn the_last_commitment_can_be_opened_before_the_last_start() {
         let order = |latest| NewOrder {
+            worth: None,
             key: OrderKey(1),
             entropy: [1; 32],
             name: "x".into(),

@@ -58,11 +58,14 @@ pub fn order_end_word(end: OrderEnd) -> &'static str {
         OrderEnd::Served => "served",
         OrderEnd::NoUnits => "no_units",
         OrderEnd::TooDear => "too_dear",
+        OrderEnd::Evicted => "evicted",
         OrderEnd::Waived => "waived",
         OrderEnd::Excused => "excused",
         OrderEnd::NoGain => "no_gain",
         OrderEnd::NoRoom => "no_room",
         OrderEnd::Unstaked => "unstaked",
+        OrderEnd::Amended => "amended",
+        OrderEnd::Lapsed => "lapsed",
         OrderEnd::Missed => "missed",
     }
 }

@@ -12,11 +12,12 @@
 use super::Provider;
 use crate::buyer::order::Signer;
 use gridbay_ledger::{Contract, State};
-use gridbay_protocol::ids::{ClassId, OrderId};
+use gridbay_protocol::ids::{AccountId, ClassId, OrderId};
 use gridbay_protocol::mechanism::contract::limits::SPAN_MAX;
 use gridbay_protocol::mechanism::contract::{
-    self as mechanism, Answer, Batch, CostPolicy, Period, admit_contract,
+    self as mechanism, Answer, Batch, CostPolicy, Error, Period, admit_contract,
 };
+use gridbay_protocol::order::ContractTerms;
 use gridbay_protocol::payment::Purse;
 use gridbay_protocol::units::Credits;
 
@@ -67,14 +68,36 @@ impl Provider {
         chosen
     }
 
-    /// Steps 4 and 5.
-    fn admits(
-        &mut self,
+    /// Whether it would sign such a proposal now, were its stake paid: by steps 1 to 4, beside what it has signed.
+    pub fn would_sign(&self, state: &State, account: &AccountId, terms: &ContractTerms) -> bool {
+        let job = &terms.job;
+        let suits = job.units == 1
+            && job.slots <= state.policy().max_firm_slots
+            && self.terms.classes.contains(&terms.class);
+        let own = state.contracts_of(account).filter(|(id, c)| {
+            c.terms.provider == *account
+                && c.progress.is_some()
+                && c.terms.class == terms.class
+                && !self.abandoned.contains(id)
+        });
+        let standing: Vec<Load> = own.map(|(id, c)| load(id, c)).collect();
+        let proposed = Contract {
+            client: *account,
+            terms: terms.clone(),
+            progress: None,
+        };
+        let load = load(&OrderId([0; 32]), &proposed);
+        let answer = self.weigh(state, &load, &standing);
+        suits && matches!(answer, Ok(Answer::Signed | Answer::InPlaceOf(_)))
+    }
+
+    /// Step 4.
+    fn weigh(
+        &self,
         state: &State,
-        class: &ClassId,
         load: &Load,
-        standing: &mut Vec<Load>,
-    ) -> bool {
+        standing: &[Load],
+    ) -> Result<Answer<OrderId>, Error<OrderId>> {
         let now = state.calendar().slot(state.height() + 1);
         let provider = mechanism::Provider {
             policy: self.terms.policy.at(now),
@@ -86,7 +109,18 @@ impl Provider {
                 cost: self.terms.cost.0,
             }],
         };
-        match admit_contract(&provider, load, standing) {
+        admit_contract(&provider, load, standing)
+    }
+
+    /// Steps 4 and 5.
+    fn admits(
+        &mut self,
+        state: &State,
+        class: &ClassId,
+        load: &Load,
+        standing: &mut Vec<Load>,
+    ) -> bool {
+        match self.weigh(state, load, standing) {
             Ok(Answer::Signed) => true,
             Ok(Answer::InPlaceOf(victim)) => {
                 tracing::info!(contract = %load.id, %victim, "a better contract takes its place");

@@ -208,6 +208,8 @@ impl Provider {
             slots,
             limit,
             offers,
+            stands_until: 0,
+            surcharge: Credits::ZERO,
             work: marker(&care.key),
         };
         let lock = limit.checked_mul(u64::from(slots) + 1)?;

@@ -39,6 +39,7 @@ pub(crate) fn censor(bytes: Vec<u8>, state: &State, victim: AccountId, key: &Sec
         last_commit: block.last_commit.clone(),
         evidence: vec![],
         entries: kept.map(authentic).collect(),
+        hints: vec![],
     };
     **block = state.propose(draft).block.block().clone();
     let mut proposal = offered.signed.proposal;

@@ -1,5 +1,6 @@
 //! A market of whole cores: sealed orders that end as settled leases, buys that preempt, restarts.
 
+mod amend;
 mod appeals;
 mod beacons;
 mod contracts;
@@ -11,6 +12,7 @@ mod starts;
 mod transfers;
 mod wallet;
 mod world;
+mod worth;
 
 use genesis::{credits, node_key};
 use gridbay_core::buyer::{Finish, NewOrder, OrderKey, Terms};
@@ -47,6 +49,7 @@ fn offer(world: &World, n: usize, units: u32, reserve: u64, buy: u64) -> Command
 
 fn order(world: &World, key: u64, terms: Terms, tasks: u32, seconds: u64) -> NewOrder {
     NewOrder {
+        worth: None,
         key: OrderKey(key),
         entropy: [key as u8; 32],
         name: format!("job{key}"),
@@ -213,6 +216,8 @@ fn a_buy_preempts_the_lowest_bid_which_resumes_later() {
         units: 4,
         limit: credits(1),
         offers: vec![],
+        patience: 0,
+        surcharge: Default::default(),
     };
     let mut now = order(&world, 2, terms, 4, 2);
     now.slots = 2;

@@ -30,6 +30,8 @@ fn buy(units: u32, offers: &[u8]) -> Terms {
         units,
         limit: credits(1),
         offers: offers.iter().map(|n| OfferId([*n; 32])).collect(),
+        patience: 0,
+        surcharge: Default::default(),
     }
 }
 

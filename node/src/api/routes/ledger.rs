@@ -9,6 +9,7 @@ use crate::api::{ApiError, Backend, idempotency};
 use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::HeaderMap;
+use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::AccountId;
 use serde::Deserialize;
 
@@ -84,4 +85,12 @@ pub(super) async fn block<B: Backend>(
 ) -> Reply<BlockInfo> {
     let height = parse(&height, "height")?;
     at.backend.block(height).await.map(Json)
+}
+
+pub(super) async fn effects<B: Backend>(
+    State(at): State<Shared<B>>,
+    Path(height): Path<String>,
+) -> Reply<Vec<Effect>> {
+    let height = parse(&height, "height")?;
+    at.backend.effects(height).await.map(Json)
 }

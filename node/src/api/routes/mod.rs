@@ -1,5 +1,6 @@
 //! Addresses. One file per noun; each handler parses, bounds, calls the backend and answers.
 
+mod bids;
 mod content;
 mod contracts;
 mod jobs;
@@ -59,6 +60,9 @@ pub(super) fn router<B: Backend>(backend: Arc<B>, content_bytes: u64) -> Router 
         .route("/contracts/{id}/close", post(contracts::close::<B>))
         .route("/quote", post(market::quote::<B>))
         .route("/prospects", post(market::prospects::<B>))
+        .route("/bids", get(bids::list::<B>))
+        .route("/bids/{id}/amend", post(bids::amend::<B>))
+        .route("/bids/suggest", post(bids::suggest::<B>))
         .route("/prices", get(market::prices::<B>))
         .route("/auctions", get(market::auctions::<B>))
         .route("/auctions/{id}", get(market::auction::<B>))
@@ -75,6 +79,7 @@ pub(super) fn router<B: Backend>(backend: Arc<B>, content_bytes: u64) -> Router 
         .route("/ledger/head", get(ledger::head::<B>))
         .route("/ledger/headers", get(ledger::headers::<B>))
         .route("/ledger/blocks/{height}", get(ledger::block::<B>))
+        .route("/ledger/blocks/{height}/effects", get(ledger::effects::<B>))
         .route_layer(middleware::from_fn_with_state(keys, idempotency::once))
         // Uploads are cut off by their own bound, while they are streamed.
         .route("/content", put(content::upload::<B>));

@@ -19,7 +19,14 @@ pub enum How {
         divisible: bool,
     },
     /// Buy-it-now: at once, dearer, not preempted.
-    Buy,
+    Buy {
+        /// Seconds to wait for nodes if there are not enough; 0 for not at all.
+        #[serde(default)]
+        wait_seconds: u32,
+        /// Most to pay on top, once, to those whose buys are evicted for it, where the federation's policy evicts.
+        #[serde(default, with = "amount")]
+        surcharge: Credits,
+    },
     /// A bag of tasks by a deadline, on as many nodes as one seller's plan gives it from slot to slot.
     Deadline {
         /// Seconds after acceptance through which `pay` is paid.
@@ -106,11 +113,17 @@ impl How {
     /// A bid for all nodes or none.
     pub const BID: How = How::Ausubel { divisible: false };
 
+    /// Buy-it-now, or not at all.
+    pub const BUY: How = How::Buy {
+        wait_seconds: 0,
+        surcharge: Credits::ZERO,
+    };
+
     /// Name of the mechanism, as in JSON.
     pub fn name(&self) -> &'static str {
         match self {
             How::Ausubel { .. } => "ausubel",
-            How::Buy => "buy",
+            How::Buy { .. } => "buy",
             How::Deadline { .. } => "deadline",
             How::Contract(_) => "contract",
             How::Reservation(_) => "reservation",
@@ -170,7 +183,7 @@ mod tests {
         };
         for how in [
             How::BID,
-            How::Buy,
+            How::BUY,
             deadline,
             contract,
             ahead,

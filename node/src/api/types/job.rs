@@ -25,6 +25,9 @@ pub struct JobRequest {
     pub name: Option<String>,
     /// What is wanted.
     pub want: Want,
+    /// What it is worth when it is done, if it bids by that; nothing before.
+    #[serde(default)]
+    pub worth: Option<JobWorth>,
     /// Program and arguments.
     pub argv: Vec<String>,
     /// Environment, sorted by name.
@@ -33,6 +36,18 @@ pub struct JobRequest {
     pub inputs: Vec<InputFile>,
     /// Files to bring back, sorted.
     pub outputs: Vec<String>,
+}
+
+/// A job that is worth something only when it is done. Its bid for all nodes and a slot is the worth divided by the slots
+/// it still needs, so it rises with every slot done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobWorth {
+    /// What it is worth.
+    #[serde(with = "amount")]
+    pub worth: Credits,
+    /// Seconds that it needs on end, on all its nodes.
+    pub length_seconds: u32,
 }
 
 /// A job's state.
@@ -122,7 +137,7 @@ pub enum JobReason {
     NotOpened,
     /// Balance or budget could not cover the next slot.
     Unfunded,
-    /// A buy dearer than its limit.
+    /// A buy dearer than its limit, or a job by its worth for which even the reserves are too dear.
     TooDear,
     /// The order stood until its last height.
     TimedOut,
@@ -320,6 +335,10 @@ pub struct JobRecord {
     pub price: Option<Credits>,
     /// How often it lost a lease.
     pub preemptions: u32,
+    /// What it is worth, if it bids by that.
+    pub worth: Option<JobWorth>,
+    /// Seconds that it still needs behind the running slot, whole slots, if it bids by its worth.
+    pub left_seconds: Option<u64>,
     /// What its claim on a pool may use now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share: Option<ShareNow>,

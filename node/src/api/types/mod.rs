@@ -5,6 +5,7 @@
 //! 1970 in fields that end in `_ms`. Absent values are `null`, never left out.
 
 mod bank;
+mod bid;
 mod contract;
 mod how;
 mod job;
@@ -14,6 +15,7 @@ mod node;
 mod prospect;
 
 pub use bank::*;
+pub use bid::*;
 pub use contract::*;
 pub use how::{Ahead, Claim, How, NodeGroup, Start};
 pub use job::*;

@@ -8,6 +8,9 @@ use crate::api::types::{Ahead, Claim, How, NodeGroup, Start};
 use gridbay_core::buyer::{NewOrder, ReserveTerms, Terms};
 use gridbay_ledger::State;
 use gridbay_protocol::class::ClassKey;
+use gridbay_protocol::genesis::Policy;
+use gridbay_protocol::ids::OfferId;
+use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::order::Step;
 use gridbay_protocol::units::{Credits, Price};
 use std::collections::BTreeMap;
@@ -15,11 +18,11 @@ use std::collections::BTreeMap;
 /// Price limit per node-hour, budget, and how the order gets its nodes.
 pub(super) fn terms(state: &State, order: &NewOrder) -> (Credits, Credits, How) {
     let class = state.class(&order.class).map(|class| &class.key);
-    of(order, class, state.policy().slot_ms())
+    of(order, class, state.policy())
 }
 
-fn of(order: &NewOrder, class: Option<&ClassKey>, slot_ms: u64) -> (Credits, Credits, How) {
-    let slots = order.slots;
+fn of(order: &NewOrder, class: Option<&ClassKey>, policy: &Policy) -> (Credits, Credits, How) {
+    let (slots, slot_ms) = (order.slots, policy.slot_ms());
     match &order.terms {
         Terms::Sealed {
             steps, min, budget, ..
@@ -32,11 +35,17 @@ fn of(order: &NewOrder, class: Option<&ClassKey>, slot_ms: u64) -> (Credits, Cre
             let price = limit_hourly(bid_per_node(reserve.value, units, slots), slot_ms);
             (price, reserve.value, How::Reservation(ahead(reserve)))
         }
-        Terms::Buy { units, limit, .. } => {
+        Terms::Buy {
+            units,
+            limit,
+            patience,
+            surcharge,
+            ..
+        } => {
             let price = Price(limit.micros() / u64::from(*units).max(1));
-            let most = limit.checked_mul(u64::from(slots) + 1);
-            let most = most.unwrap_or(Credits::MAX);
-            (limit_hourly(price, slot_ms), most, How::Buy)
+            let how = buy(*patience, *surcharge, policy);
+            let most = most(*limit, slots, *surcharge);
+            (limit_hourly(price, slot_ms), most, how)
         }
         Terms::Share {
             offer,
@@ -46,14 +55,9 @@ fn of(order: &NewOrder, class: Option<&ClassKey>, slot_ms: u64) -> (Credits, Cre
             budget,
             ..
         } => {
-            let claim = Claim {
-                offer: Some(*offer),
-                rate: hourly(*rate, slot_ms),
-                utility: *utility,
-                weights: Some(by_resource(class, weights)),
-                program: None,
-            };
-            (claim.rate, *budget, How::Share(claim))
+            let rate = hourly(*rate, slot_ms);
+            let weights = by_resource(class, weights);
+            (rate, *budget, claim(*offer, rate, *utility, weights))
         }
         Terms::Deadline {
             offer,
@@ -64,7 +68,7 @@ fn of(order: &NewOrder, class: Option<&ClassKey>, slot_ms: u64) -> (Credits, Cre
             pmin,
             shape,
         } => {
-            let price = Price(pmax.micros() / (*unit_slots).max(1));
+            let price = limit_hourly(Price(pmax.micros() / (*unit_slots).max(1)), slot_ms);
             let how = How::Deadline {
                 soft_seconds: seconds(*soft, slot_ms),
                 hard_seconds: seconds(*hard, slot_ms),
@@ -74,16 +78,13 @@ fn of(order: &NewOrder, class: Option<&ClassKey>, slot_ms: u64) -> (Credits, Cre
                 offer: Some(offer.to_hex()),
                 seller: None,
             };
-            (limit_hourly(price, slot_ms), *pmax, how)
+            (price, *pmax, how)
         }
         Terms::Contract(wish) => {
             let price = Price(wish.job.value.micros() / u64::from(slots).max(1));
             let most = wish.terms_for(order).lock().unwrap_or(Credits::MAX);
-            (
-                limit_hourly(price, slot_ms),
-                most,
-                contract::how(wish, slot_ms),
-            )
+            let how = contract::how(wish, slot_ms);
+            (limit_hourly(price, slot_ms), most, how)
         }
     }
 }
@@ -95,7 +96,33 @@ fn bid(steps: &[Step], min: u32) -> (Price, How) {
     (price, How::Ausubel { divisible })
 }
 
-fn seconds(slots: u32, slot_ms: u64) -> u32 {
+/// What a buy can cost: the rest of the running slot, all its slots, and the surcharge.
+fn most(limit: Credits, slots: u32, surcharge: Credits) -> Credits {
+    let slots = limit.checked_mul(u64::from(slots) + 1);
+    let most = slots.and_then(|slots| slots.checked_add(surcharge));
+    most.unwrap_or(Credits::MAX)
+}
+
+fn claim(offer: OfferId, rate: Credits, utility: Utility, weights: BTreeMap<String, u32>) -> How {
+    How::Share(Claim {
+        offer: Some(offer),
+        rate,
+        utility,
+        weights: Some(weights),
+        program: None,
+    })
+}
+
+fn buy(patience: u64, surcharge: Credits, policy: &Policy) -> How {
+    let waits = patience.saturating_mul(policy.block_interval_ms) / 1_000;
+    How::Buy {
+        wait_seconds: u32::try_from(waits).unwrap_or(u32::MAX),
+        surcharge,
+    }
+}
+
+/// Seconds of so many slots, rounded up.
+pub(super) fn seconds(slots: u32, slot_ms: u64) -> u32 {
     let seconds = u64::from(slots).saturating_mul(slot_ms).div_ceil(1_000);
     u32::try_from(seconds).unwrap_or(u32::MAX)
 }
@@ -134,6 +161,7 @@ mod tests {
             entropy: [1; 32],
             name: "x".into(),
             accepted_ms: 0,
+            worth: None,
             class: ClassId([1; 32]),
             terms,
             slots: 2,
@@ -146,7 +174,7 @@ mod tests {
                 wall_seconds: 4,
             },
         };
-        of(&order, None, 2_000)
+        of(&order, None, &Policy::local())
     }
 
     #[test]
@@ -169,8 +197,10 @@ mod tests {
             units: 4,
             limit,
             offers: vec![],
+            patience: 0,
+            surcharge: Credits::ZERO,
         };
         let most = limit.checked_mul(3).unwrap();
-        assert_eq!(shown(buy), (ten, most, How::Buy));
+        assert_eq!(shown(buy), (ten, most, How::BUY));
     }
 }

@@ -10,7 +10,7 @@ impl NodeBackend {
             budget: None,
             ..wish.clone()
         };
-        let (market, plan, _) = self.plan_order(&want(&asked, How::Buy)).await?;
+        let (market, plan, _) = self.plan_order(&want(&asked, How::BUY)).await?;
         let free = market.can_be_bought();
         let within = wish.budget.is_none_or(|budget| plan.most <= budget);
         let (odds, note) = match (within, free >= wish.nodes) {
@@ -24,7 +24,7 @@ impl NodeBackend {
             ),
         };
         Ok(Prospect {
-            mechanism: How::Buy.name().to_owned(),
+            mechanism: How::BUY.name().to_owned(),
             likely: plan.likely,
             most: Some(plan.most),
             odds,

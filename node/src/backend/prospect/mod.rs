@@ -3,6 +3,7 @@
 
 mod ausubel;
 mod buy;
+mod contract;
 mod deadline;
 mod reservation;
 mod share;
@@ -19,6 +20,7 @@ impl NodeBackend {
             or_why_not("reservation", self.reservation_prospect(&wish).await)?,
             or_why_not("deadline", self.deadline_prospect(&wish).await)?,
             or_why_not("share", self.share_prospect(&wish).await)?,
+            or_why_not("contract", self.contract_prospect(&wish).await)?,
         ])
     }
 }

@@ -24,7 +24,12 @@ pub(super) fn checks(f: &Facts) -> Vec<WhyCheck> {
 /// What the last clearing found, if the bid lost it.
 fn check_of_defeat(f: &Facts) -> Option<WhyCheck> {
     let lost = f.lost?;
-    let mut figures = format!("height {}, it bid {}", lost.height, lost.bid);
+    let mut figures = format!(
+        "height {}, rule {}, it bid {}",
+        lost.height,
+        lost.rule.name(),
+        lost.bid
+    );
     if lost.least > 1 {
         figures += &format!(" for {} nodes or none", lost.least);
     }
@@ -120,6 +125,7 @@ mod tests {
     use super::super::words::{remedies, summary};
     use super::*;
     use crate::api::types::JobReason;
+    use gridbay_protocol::mechanism::ausubel::Rule;
 
     fn credits(text: &str) -> Credits {
         text.parse().unwrap()
@@ -134,6 +140,7 @@ mod tests {
             offered: 8,
             free: 2,
             is_buy: false,
+            waits_until: None,
             booked_from: None,
             limit: credits("10"),
             asked: Some(credits("5")),
@@ -183,6 +190,7 @@ mod tests {
     fn a_bid_that_was_passed_over() {
         let defeat = Defeat {
             height: 12,
+            rule: Rule::Exact,
             bid: credits("19"),
             least: 6,
             passed_over: Some(credits("16")),
@@ -196,7 +204,7 @@ mod tests {
         let found = found.iter().find(|c| c.condition == "the last clearing");
         assert_eq!(
             found.unwrap().figures,
-            "height 12, it bid 19 for 6 nodes or none; passed over for a bid of 16 that filled more \
+            "height 12, rule exact, it bid 19 for 6 nodes or none; passed over for a bid of 16 that filled more \
              nodes; 20 would have won"
         );
         assert!(remedies(&facts)[0].contains("20 or more"));

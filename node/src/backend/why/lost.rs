@@ -8,6 +8,7 @@
 use crate::backend::again;
 use gridbay_protocol::clearing::{ClearingBid, ClearingRecord};
 use gridbay_protocol::ids::OrderId;
+use gridbay_protocol::mechanism::ausubel::Rule;
 use gridbay_protocol::order::unit_prices;
 use gridbay_protocol::units::Price;
 
@@ -16,6 +17,8 @@ use gridbay_protocol::units::Price;
 pub(super) struct Lost {
     /// Height of the clearing.
     pub(super) height: u64,
+    /// The rule it was cleared under.
+    pub(super) rule: Rule,
     /// What the bid would have paid at the most for each unit, for a whole slot.
     pub(super) bid: Price,
     /// Units of which fewer were of no use to it.
@@ -39,10 +42,11 @@ pub(super) fn lost(record: &ClearingRecord, order: &OrderId, slot_heights: u64) 
         Some(self::mean(bid, award.units))
     });
     let whole = |price: u64| again::for_a_whole_slot(record, price, slot_heights);
-    let would_win = again::least_winning(again::input(record), at, units(own), mean);
+    let would_win = again::least_winning(record.input(), at, units(own), mean);
     let cheapest = winners.min().filter(|cheapest| *cheapest < mean);
     Some(Lost {
         height: record.height,
+        rule: record.policy.rule,
         bid: whole(mean),
         least: own.min,
         passed_over: cheapest.filter(|_| own.min > 1).map(whole),
@@ -64,6 +68,7 @@ fn mean(bid: &ClearingBid, units: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gridbay_protocol::auction::AuctionPolicy;
     use gridbay_protocol::clearing::{Award, ClearingKind, ClearingOffer};
     use gridbay_protocol::ids::{AccountId, ClassId, ClearingId, Hash32, OfferId};
     use gridbay_protocol::order::Step;
@@ -90,6 +95,8 @@ mod tests {
             height: 12,
             slot: 1,
             heights: 4,
+            policy: AuctionPolicy::default(),
+            held: vec![],
             offers: vec![ClearingOffer {
                 offer: OfferId([3; 32]),
                 units: 8,

@@ -78,6 +78,10 @@ fn of_all(f: &Facts) -> String {
         (_, Some(JobReason::LeaseEnded)) => {
             "All slots of the order were used before it ended.".into()
         }
+        (_, Some(JobReason::Preempted)) => {
+            "Another buy took its units for a surcharge: it has that, and what it had not used."
+                .into()
+        }
         (_, Some(JobReason::TimedOut)) => "It stood for its whole patience without units.".into(),
         (_, Some(JobReason::Unfunded)) => {
             format!(
@@ -122,6 +126,12 @@ fn of_waiting(f: &Facts) -> String {
             format!(
                 "Its share of the pool came out below a unit in slot {}; it is drawn anew for the next.",
                 f.slot
+            )
+        }
+        (JobState::Bidding, _) if f.waits_until.is_some() => {
+            format!(
+                "There is no room for it yet; it waits for some until height {}.",
+                f.waits_until.unwrap_or_default()
             )
         }
         (JobState::Bidding, _) => format!("It waits for the close of round {}.", f.round),

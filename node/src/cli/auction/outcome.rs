@@ -1,17 +1,19 @@
 //! Whether an auction's outcome follows from its input.
 //!
-//! 1. Of a clearing: its id; awards and sales name bids and offers of the record, within their
+//! 1. Of a clearing: its id; its rule and switch cost are the federation's; awards and sales name bids and offers of the record, within their
 //!    units and minimum; as many units are awarded as sold; nobody pays above his bid; every unit
 //!    sold earns its reserve; what is paid is what is earned.
 //! 2. The mechanism, run over the record's offers and bids, gives the same awards and sales.
-//! 3. Of a buy: its price is the larger of the asked prices and the value displaced.
+//! 3. Of a buy: its price is the larger of the asked prices and the value displaced; who was evicted got the surcharge of
+//!    the federation's policy, or nothing within one sponsor.
 //! 4. Of a sharing: claims are in order, and the pool's rule gives the same awards.
 
+use gridbay_protocol::auction::AuctionPolicy;
+use gridbay_protocol::buying::BuyPolicy;
 use gridbay_protocol::clearing::{
-    Award, BuyRecord, ClearingBid, ClearingRecord, Sold, bidders, clearing_id,
+    Award, BuyRecord, ClearingBid, ClearingRecord, Eviction, Sold, clearing_id,
 };
-use gridbay_protocol::ids::{OfferId, OrderId};
-use gridbay_protocol::mechanism::ausubel::Rule;
+use gridbay_protocol::ids::{LeaseId, OfferId, OrderId};
 use gridbay_protocol::mechanism::pool;
 use gridbay_protocol::sharing::Sharing;
 use gridbay_protocol::units::Credits;
@@ -50,6 +52,13 @@ pub enum OutcomeError {
         /// Earned by the sellers.
         earned: Credits,
     },
+    /// Cleared under other terms than the genesis says.
+    #[error(
+        "it was cleared under rule {}, switch cost {}; the genesis says otherwise",
+        .0.rule.name(),
+        .0.switch_cost.0
+    )]
+    Policy(AuctionPolicy),
     /// The mechanism refuses the input.
     #[error("the bids or offers are not what the mechanism takes")]
     Input,
@@ -59,6 +68,9 @@ pub enum OutcomeError {
     /// A sum out of range.
     #[error("the sums are out of range")]
     Range,
+    /// An eviction that the policy does not know, or another surcharge than its part.
+    #[error("lease {0} was not evicted as the genesis says")]
+    Surcharge(LeaseId),
     /// The price of a buy.
     #[error("the buy's price is {found}, its rule gives {expected}")]
     BuyPrice {
@@ -69,10 +81,13 @@ pub enum OutcomeError {
     },
 }
 
-/// Checks a clearing.
-pub(super) fn clearing(record: &ClearingRecord) -> Result<(), OutcomeError> {
+/// Checks a clearing against the federation's policy.
+pub(super) fn clearing(record: &ClearingRecord, policy: AuctionPolicy) -> Result<(), OutcomeError> {
     if record.id != clearing_id(&record.class, record.height) {
         return Err(OutcomeError::Id);
+    }
+    if record.policy != policy.of(record.kind) {
+        return Err(OutcomeError::Policy(record.policy));
     }
     let sorted = [
         (
@@ -82,6 +97,10 @@ pub(super) fn clearing(record: &ClearingRecord) -> Result<(), OutcomeError> {
         (
             "offers",
             record.offers.windows(2).all(|w| w[0].offer < w[1].offer),
+        ),
+        (
+            "units held",
+            record.held.windows(2).all(|w| w[0].offer < w[1].offer),
         ),
         (
             "awards",
@@ -132,20 +151,10 @@ pub(super) fn clearing(record: &ClearingRecord) -> Result<(), OutcomeError> {
 /// Runs the mechanism over the record's input and compares.
 fn recompute(record: &ClearingRecord) -> Result<(), OutcomeError> {
     let supply: u64 = record.offers.iter().map(|o| u64::from(o.units)).sum();
-    let supply = u32::try_from(supply).ok();
-    let supply = supply.filter(|units| *units <= pool::UNITS_MAX);
-    let supply = supply.ok_or(OutcomeError::Input)?;
-    let offers = record.offers.iter().map(|o| pool::Offer {
-        id: o.offer,
-        units: o.units,
-        reserve: o.reserve.0,
-    });
-    let input = pool::Input {
-        rule: Rule::Exact,
-        offers: offers.collect(),
-        bids: bidders(&record.bids, supply),
-    };
-    let outcome = pool::clear(&input).map_err(|_| OutcomeError::Input)?;
+    if supply > u64::from(pool::UNITS_MAX) {
+        return Err(OutcomeError::Input);
+    }
+    let outcome = pool::clear(&record.input()).map_err(|_| OutcomeError::Input)?;
     let credits = |wide| Credits::from_wide(wide).ok_or(OutcomeError::Range);
     let mut awards = Vec::new();
     for award in outcome.awards {
@@ -195,8 +204,16 @@ pub(super) fn sharing(record: &Sharing) -> Result<(), OutcomeError> {
     Ok(())
 }
 
-/// Checks a buy.
-pub(super) fn buy(record: &BuyRecord) -> Result<(), OutcomeError> {
+/// Checks a buy against the federation's policy.
+pub(super) fn buy(record: &BuyRecord, policy: BuyPolicy) -> Result<(), OutcomeError> {
+    let fair = |e: &&Eviction| {
+        let due = policy.surcharge(e.remainder);
+        // Nothing is due within one sponsor.
+        policy.evicts() && (e.surcharge == Credits::ZERO || Some(e.surcharge) == due)
+    };
+    if let Some(unfair) = record.evicted.iter().find(|e| !fair(e)) {
+        return Err(OutcomeError::Surcharge(unfair.lease));
+    }
     let asked = record.taken.iter().map(|t| t.reserve.times(t.units.into()));
     let asked = asked
         .collect::<Option<Vec<_>>>()

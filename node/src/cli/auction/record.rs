@@ -47,9 +47,11 @@ fn clearing(record: &ClearingRecord, class: &str) -> String {
     }
     let (height, slot) = (record.height, record.slot);
     format!(
-        "class {} height {height} slot {slot} heights sold {}\n\n{}\n{}",
+        "class {} height {height} slot {slot} heights sold {} rule {} switch cost {}\n\n{}\n{}",
         class,
         record.heights,
+        record.policy.rule.name(),
+        or_dash(record.policy.switch_cost.times(1)),
         bids.render(),
         offers.render()
     )
@@ -73,6 +75,7 @@ fn buy(record: &BuyRecord, class: &str) -> String {
         ("full slots", record.slots.to_string()),
         ("leases displaced", record.displaced.len().to_string()),
         ("their value per slot", record.displaced_value.to_string()),
+        ("buys evicted", record.evicted.len().to_string()),
     ])
 }
 

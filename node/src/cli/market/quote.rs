@@ -2,14 +2,15 @@
 
 use super::super::context::Context;
 use super::super::error::{CliError, During as _};
-use super::super::exit::Exit;
-use super::super::text::or_dash;
+use super::super::text::{or_dash, seconds};
 use crate::api::types::{Prospect, Wish};
 use crate::config::parse;
 use crate::ui::Table;
 use clap::Args;
 use gridbay_protocol::units::Credits;
 use std::time::Duration;
+
+const NO_QUOTE: &str = "no quote";
 
 /// Compare what all mechanisms would ask for a wish now, and how likely each fills it
 #[derive(Clone, Debug, Args)]
@@ -33,11 +34,12 @@ pub(in crate::cli) struct QuoteArgs {
 
 impl QuoteArgs {
     pub(in crate::cli) fn run(self, at: &Context) -> Result<(), CliError> {
+        let within = self.within.map(|time| seconds(time, NO_QUOTE));
         let wish = Wish {
             class: self.class,
             nodes: self.nodes,
-            seconds: seconds(self.time)?,
-            within_seconds: self.within.map(seconds).transpose()?,
+            seconds: seconds(self.time, NO_QUOTE)?,
+            within_seconds: within.transpose()?,
             budget: self.budget,
         };
         at.wait(async {
@@ -45,18 +47,10 @@ impl QuoteArgs {
             let prospects: Vec<Prospect> = client
                 .post("/prospects", &wish, None)
                 .await
-                .during("no quote")?;
+                .during(NO_QUOTE)?;
             at.show(&prospects, |prospects| table(prospects))
         })
     }
-}
-
-fn seconds(time: Duration) -> Result<u32, CliError> {
-    let seconds = u32::try_from(time.as_millis().div_ceil(1_000)).ok();
-    seconds.filter(|s| *s > 0).ok_or_else(|| {
-        let why = "a time of nothing, or longer than any lease";
-        CliError::new(Exit::USAGE, "no quote", why, "as in --time 30m")
-    })
 }
 
 fn table(prospects: &[Prospect]) -> String {

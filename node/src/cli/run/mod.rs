@@ -13,6 +13,7 @@ pub(super) mod follow;
 mod reserve;
 mod share;
 mod stage;
+mod worth;
 
 use super::context::{Context, Format};
 use super::error::{CliError, During as _};
@@ -61,6 +62,12 @@ pub(super) struct RunArgs {
     /// Buy now instead of bidding: dearer, at once, not preempted
     #[arg(long, conflicts_with = "array")]
     pub(super) buy: bool,
+    /// With --buy: wait so long for nodes if there are not enough
+    #[arg(long, value_name = "DURATION", requires = "buy", value_parser = parse::duration)]
+    pub(super) wait: Option<Duration>,
+    /// With --buy: pay up to this on top to evict others' buys, where the federation allows it
+    #[arg(long, value_name = "CREDITS", requires = "buy", value_parser = parse::credits)]
+    pub(super) surcharge: Option<Credits>,
     /// Done by a deadline
     #[command(flatten)]
     pub(super) deadline: deadline::DeadlineArgs,
@@ -70,6 +77,8 @@ pub(super) struct RunArgs {
     pub(super) reserve: ReserveArgs,
     #[command(flatten)]
     pub(super) share: share::ShareArgs,
+    #[command(flatten)]
+    worth: worth::WorthArgs,
     /// A file or folder to bring along, as PATH or PATH:NAME
     #[arg(long, value_name = "PATH")]
     pub(super) input: Vec<String>,
@@ -164,7 +173,11 @@ impl RunArgs {
             return how;
         }
         if self.buy {
-            return How::Buy;
+            let wait = self.wait.unwrap_or_default().as_millis().div_ceil(1_000);
+            return How::Buy {
+                wait_seconds: u32::try_from(wait).unwrap_or(u32::MAX),
+                surcharge: self.surcharge.unwrap_or_default(),
+            };
         }
         How::Ausubel {
             divisible: self.array.is_some(),
@@ -180,7 +193,9 @@ impl RunArgs {
                 let why = "the time is zero or longer than any lease";
                 CliError::new(Exit::USAGE, NOT_SENT, why, "as in --time 30m")
             })?;
-        Ok(Want {
+        let worth = self.worth.worth()?;
+        let seconds = worth.map_or(seconds, |worth| seconds.max(worth.length_seconds));
+        let mut want = Want {
             class: self.class.clone(),
             nodes: self
                 .contract
@@ -193,7 +208,12 @@ impl RunArgs {
             seconds,
             budget: self.budget,
             how: self.how(seconds),
-        })
+        };
+        if let Some(worth) = worth {
+            want.max_price = Some(worth::first_price(&worth, want.nodes));
+            want.budget = want.budget.or(Some(worth::budget(&worth)));
+        }
+        Ok(want)
     }
 }
 

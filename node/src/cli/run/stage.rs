@@ -4,7 +4,7 @@
 
 use super::{NOT_SENT, RunArgs};
 use crate::api::client::Client;
-use crate::api::types::{JobRequest, Staged, Want};
+use crate::api::types::{JobRequest, JobWorth, Staged, Want};
 use crate::cli::error::{CliError, During as _};
 use crate::cli::exit::Exit;
 use futures::stream;
@@ -29,6 +29,7 @@ pub(super) struct Plan {
     /// By path in the job's folder.
     files: BTreeMap<String, PathBuf>,
     outputs: Vec<String>,
+    worth: Option<JobWorth>,
 }
 
 fn usage(why: impl Into<String>, next: &str) -> CliError {
@@ -39,6 +40,7 @@ impl Plan {
     pub(super) fn new(args: &RunArgs) -> Result<Plan, CliError> {
         let mut plan = Plan {
             name: args.name.clone(),
+            worth: args.worth.worth()?,
             argv: args.command.clone(),
             env: BTreeMap::new(),
             files: BTreeMap::new(),
@@ -148,6 +150,7 @@ impl Plan {
             });
         }
         Ok(JobRequest {
+            worth: self.worth,
             name: self.name,
             want,
             argv: self.argv,

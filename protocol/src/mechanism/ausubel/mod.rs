@@ -30,12 +30,17 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
+use serde::{Deserialize, Serialize};
+
 use super::Mechanism;
 use super::dice::shuffle;
 use prepare::Prepared;
 
 /// Which rule allocates and prices.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
 pub enum Rule {
     /// Welfare optimum with VCG payments. Truthful; for registered identities.
     #[default]
@@ -44,6 +49,20 @@ pub enum Rule {
     Floor,
     /// The paper's greedy prefix and ascending clock.
     Paper,
+}
+
+impl Rule {
+    /// All of them.
+    pub const ALL: [Rule; 3] = [Rule::Exact, Rule::Floor, Rule::Paper];
+
+    /// Its name, as options and records spell it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Rule::Exact => "exact",
+            Rule::Floor => "floor",
+            Rule::Paper => "paper",
+        }
+    }
 }
 
 /// One sealed bid.

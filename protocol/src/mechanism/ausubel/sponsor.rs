@@ -23,6 +23,7 @@ use super::Share;
 use super::exact::{Item, Mixed};
 use super::maxplus::{Sum, best_split, spread};
 use crate::apportion;
+use crate::planted::{self, Planted};
 use std::collections::BTreeMap;
 
 /// The winners of one sponsor, at least two, as lots in (time, id) order.
@@ -37,7 +38,7 @@ struct Group {
 /// Raises the payments of sponsors whose winners pay less than for their joint removal.
 pub(super) fn charge<N: Sum>(market: &Mixed<'_, N>, shares: &mut [Share]) {
     let groups = groups(market, shares);
-    if groups.is_empty() {
+    if groups.is_empty() || planted::is(Planted::SponsorUncharged) {
         return;
     }
     for (group, without) in groups.iter().zip(without(market, &groups)) {
@@ -85,7 +86,8 @@ fn raise<N: Sum>(market: &Mixed<'_, N>, group: &Group, without: N, shares: &mut 
     }
     let own = N::of(value - least);
     let joint = least + without.plus(own).minus(market.best).get();
-    let excess = joint.saturating_sub(paid);
+    let short = u128::from(planted::is(Planted::SponsorShort));
+    let excess = joint.saturating_sub(paid + short);
     let extra = apportion::wide(excess, &headroom);
     for (&lot, extra) in group.lots.iter().zip(extra) {
         shares[lot].pay += extra;

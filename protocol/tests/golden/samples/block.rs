@@ -6,7 +6,8 @@ use gridbay_protocol::codec;
 use gridbay_protocol::evidence::Evidence;
 use gridbay_protocol::genesis::{FORMAT, RULES};
 use gridbay_protocol::hash::Domain;
-use gridbay_protocol::ids::{AccountId, BlockId, Hash32, ValidatorId};
+use gridbay_protocol::hint::{Hint, Placed, UnitRun};
+use gridbay_protocol::ids::{AccountId, BlockId, ClassId, Hash32, OfferId, OrderId, ValidatorId};
 use gridbay_protocol::keys::{SecretKey, Signature};
 use gridbay_protocol::validator::{Validator, ValidatorSet, validator_id};
 use gridbay_protocol::vote::{Certificate, CertificateSignature, Proposal, Vote, VoteKind};
@@ -92,6 +93,32 @@ pub(crate) fn evidence() -> Evidence {
         signed_vote(vote(None)),
     )
 }
+/// Two reservations, one with two groups of units and a channel.
+pub(crate) fn hint() -> Hint {
+    let run = |offer, first, units| UnitRun {
+        offer: OfferId([offer; 32]),
+        first,
+        units,
+    };
+    let placed = |order, start, groups, channel| Placed {
+        order: OrderId([order; 32]),
+        start,
+        groups,
+        channel,
+    };
+    Hint {
+        class: ClassId([0xc1; 32]),
+        placements: vec![
+            placed(
+                0x0d,
+                1_500,
+                vec![vec![run(1, 0, 2)], vec![run(1, 3, 1), run(2, 0, 2)]],
+                Some(2),
+            ),
+            placed(0x0e, 1_503, vec![vec![run(2, 4_000, 256)]], None),
+        ],
+    }
+}
 /// A header.
 pub(crate) fn header() -> Header {
     Header {
@@ -111,6 +138,7 @@ pub(crate) fn header() -> Header {
         last_commit: certificate().hash(),
         beacon_reveal: Hash32([5; 32]),
         evidence_root: Hash32([6; 32]),
+        hints_root: Hash32([7; 32]),
     }
 }
 /// The first block of a network: nothing in it.
@@ -125,6 +153,7 @@ pub(crate) fn first() -> Block {
         entries: vec![],
         last_commit: None,
         evidence: vec![],
+        hints: vec![],
     }
 }
 /// A block with something in every part.
@@ -135,5 +164,6 @@ pub(crate) fn full() -> Block {
         entries: entries.step_by(5).collect(),
         last_commit: Some(certificate()),
         evidence: vec![evidence()],
+        hints: vec![hint()],
     }
 }

@@ -1,18 +1,21 @@
 //! Effects: every variant, every purse, every reason, every end.
 
 use super::{deadline, entry, micros};
+use gridbay_protocol::auction::AuctionPolicy;
 use gridbay_protocol::booking::{Booked, BusyChannel, BusyUnit, ReservationBid, ReservationRecord};
 use gridbay_protocol::clearing::{
-    Award, BuyRecord, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Sold, clearing_id,
+    Award, BuyRecord, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Eviction, Sold,
+    clearing_id,
 };
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, LeaseTerms, Share};
+use gridbay_protocol::mechanism::ausubel::Rule;
 use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::order::{ContractEvent, JobRecord, Settlement};
 use gridbay_protocol::payment::{Posting, Purse, Reason};
 use gridbay_protocol::sharing::{Sharing, SharingClaim};
-use gridbay_protocol::units::Price;
+use gridbay_protocol::units::{Credits, Price};
 
 const CLASS: ClassId = ClassId([0xc1; 32]);
 const ORDER: OrderId = OrderId([0x0d; 32]);
@@ -44,7 +47,7 @@ pub(crate) const POSTINGS: [(&str, Reason, Purse, Purse); 18] = [
     ("relief", Reason::Relief, Purse::Bank, BUYER),
 ];
 /// All ends of an order.
-pub(crate) const ORDER_ENDS: [(&str, OrderEnd); 13] = [
+pub(crate) const ORDER_ENDS: [(&str, OrderEnd); 16] = [
     ("not_opened", OrderEnd::NotOpened),
     ("unfunded", OrderEnd::Unfunded),
     ("cancelled", OrderEnd::Cancelled),
@@ -52,12 +55,15 @@ pub(crate) const ORDER_ENDS: [(&str, OrderEnd); 13] = [
     ("served", OrderEnd::Served),
     ("no_units", OrderEnd::NoUnits),
     ("too_dear", OrderEnd::TooDear),
+    ("evicted", OrderEnd::Evicted),
     ("waived", OrderEnd::Waived),
     ("excused", OrderEnd::Excused),
     ("no_gain", OrderEnd::NoGain),
     ("no_room", OrderEnd::NoRoom),
     ("unstaked", OrderEnd::Unstaked),
     ("missed", OrderEnd::Missed),
+    ("amended", OrderEnd::Amended),
+    ("lapsed", OrderEnd::Lapsed),
 ];
 /// All ends of a lease.
 pub(crate) const LEASE_ENDS: [(&str, LeaseEnd); 8] = [
@@ -102,7 +108,15 @@ fn clearing(kind: ClearingKind) -> ClearingRecord {
         height: 24,
         slot: 3,
         heights: 8,
+        policy: AuctionPolicy {
+            rule: Rule::Floor,
+            switch_cost: Price(10),
+        },
         offers: vec![offer],
+        held: vec![Share {
+            offer: OFFER,
+            units: 2,
+        }],
         bids: vec![bid],
         awards: vec![award],
         sold: vec![sold],
@@ -122,12 +136,17 @@ fn bought() -> BuyRecord {
         taken: vec![taken],
         displaced: vec![LEASE],
         displaced_value: micros(300),
+        evicted: vec![Eviction {
+            lease: LEASE,
+            remainder: micros(90_000),
+            surcharge: micros(18_000),
+        }],
         price: micros(16_665),
         slots: 60,
     }
 }
 
-fn reserved() -> ReservationRecord {
+fn reserved(beaten: Option<Credits>) -> ReservationRecord {
     let share = Share {
         offer: OFFER,
         units: 5,
@@ -162,6 +181,7 @@ fn reserved() -> ReservationRecord {
             channel: Some(2),
             pay: micros(1_000_000),
         }],
+        beaten,
     }
 }
 
@@ -288,7 +308,11 @@ pub(crate) fn all() -> Vec<(String, Effect)> {
         ),
         ("buy", Effect::Buy(bought())),
         ("planning", Effect::Planning(deadline::planning())),
-        ("reservation", Effect::Reservation(reserved())),
+        ("reservation", Effect::Reservation(reserved(None))),
+        (
+            "reservation.hinted",
+            Effect::Reservation(reserved(Some(micros(999_999)))),
+        ),
         ("sharing", Effect::Sharing(shared())),
         ("lease.started", lease(LeaseEvent::Started(terms(Some(64))))),
         ("lease.renewed", lease(LeaseEvent::Renewed(terms(None)))),

@@ -11,7 +11,8 @@ use gridbay_protocol::mechanism::reservation::Channels;
 use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::offer::{DeadlineTerms, OfferTerms, PoolTerms, Primary, Reclaim};
 use gridbay_protocol::order::{
-    Bid, Buy, Claim, Commit, ContractEntry, ContractTerms, Group, JobTerms, Open, Reservation, Step,
+    Amendment, Bid, Buy, Claim, Commit, ContractEntry, ContractTerms, Group, JobTerms, Open,
+    Reservation, Step,
 };
 use gridbay_protocol::receipt::{Receipt, SignedReceipt};
 use gridbay_protocol::units::{Credits, Price};
@@ -132,6 +133,8 @@ pub(crate) fn buy() -> Buy {
         slots: 60,
         limit: micros(99_999),
         offers: vec![OfferId([1; 32]), OfferId([2; 32])],
+        stands_until: 2_400,
+        surcharge: micros(5_000),
         work: Hash32([0xed; 32]),
     }
 }
@@ -227,9 +230,28 @@ fn deadlines() -> [(&'static str, EntryBody); 3] {
     .map(|(name, shape)| (name, EntryBody::Deadline(deadline::order(shape))))
 }
 
+fn openings(open: &Open) -> [(&'static str, EntryBody); 3] {
+    let amendment = Amendment {
+        order: OrderId([0xad; 32]),
+        bid: bid(),
+    };
+    let with = |wish| Open {
+        wish,
+        ..open.clone()
+    };
+    [
+        ("open", open.clone()),
+        ("open.reservation", with(reservation().into())),
+        ("open.amendment", with(amendment.into())),
+    ]
+    .map(|(name, open)| (name, EntryBody::Open(open)))
+}
+
 fn buys() -> [(&'static str, EntryBody); 2] {
     let anywhere = Buy {
         offers: vec![],
+        stands_until: 0,
+        surcharge: micros(0),
         ..buy()
     };
     [("buy.anywhere", anywhere), ("buy.named", buy())]
@@ -272,10 +294,6 @@ pub(crate) fn all() -> Vec<(&'static str, SignedEntry)> {
         wish: bid().into(),
         salt: [0x5a; 32],
     };
-    let open_reservation = Open {
-        wish: reservation().into(),
-        ..open.clone()
-    };
     let mut appeal = Appeal {
         key: key(SIGNER).public(),
         valid_until: 2_399,
@@ -296,12 +314,11 @@ pub(crate) fn all() -> Vec<(&'static str, SignedEntry)> {
         ("fail", EntryBody::Fail { lease }),
         ("cancel", EntryBody::Cancel { order }),
         ("commit", EntryBody::Commit(commit)),
-        ("open", EntryBody::Open(open)),
-        ("open.reservation", EntryBody::Open(open_reservation)),
         ("appeal", EntryBody::Appeal(Box::new(appeal))),
     ];
     bodies
         .into_iter()
+        .chain(openings(&open))
         .chain(buys())
         .chain(offers())
         .chain(deadlines())

@@ -1,10 +1,13 @@
 //! Decisions on reservations, for I5 and I16: everybody gets what he asked for, at his bid and not below the posted
-//! price, and no unit or channel is given twice. Units are counted slot by slot, without the mechanism.
+//! price, and no unit or channel is given twice. Units are counted slot by slot, without the mechanism. Who won is what the
+//! mechanism finds, or what a hint says that is worth more; nothing else is believed of a hint.
 
 use gridbay_protocol::booking::{Booked, ReservationBid, ReservationRecord};
-use gridbay_protocol::ids::OfferId;
+use gridbay_protocol::ids::{OfferId, OrderId};
+use gridbay_protocol::lease::Share;
 use gridbay_protocol::mechanism::reservation;
 use gridbay_protocol::mechanism::reservation::window::WindowPolicy;
+use gridbay_protocol::order::Group;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is left in the window.
@@ -17,8 +20,16 @@ struct Room {
 pub(crate) fn check(record: &ReservationRecord, policy: &WindowPolicy) -> Result<(), String> {
     let outcome = reservation::clear(&record.input(policy));
     let outcome = outcome.map_err(|error| format!("{error}: {record:?}"))?;
-    if record.winners(&outcome) != record.booked {
+    let right = match record.beaten {
+        None => record.winners(&outcome) == record.booked,
+        Some(worth) => outcome.total == u128::from(worth.micros()) && outcome.total < total(record),
+    };
+    if !right {
         return Err(format!("not what the reservations lead to: {record:?}"));
+    }
+    let winners: BTreeSet<OrderId> = record.booked.iter().map(|won| won.order).collect();
+    if winners.len() < record.booked.len() {
+        return Err(format!("somebody won twice: {record:?}"));
     }
     let mut room = room(record, policy);
     for won in &record.booked {
@@ -34,6 +45,12 @@ pub(crate) fn check(record: &ReservationRecord, policy: &WindowPolicy) -> Result
         }
     }
     Ok(())
+}
+
+/// What the winners pay.
+fn total(record: &ReservationRecord) -> u128 {
+    let booked = record.booked.iter();
+    booked.map(|won| u128::from(won.pay.micros())).sum()
 }
 
 fn room(record: &ReservationRecord, policy: &WindowPolicy) -> Room {
@@ -81,17 +98,30 @@ impl Room {
     }
 }
 
+/// Whether the units can be dealt to the groups: whichever groups are taken together, no fewer units suit one of them than
+/// they want (Hall).
+fn serve(shares: &[Share], groups: &[Group]) -> bool {
+    (1u32..1 << groups.len()).all(|set| {
+        let set: Vec<&Group> = (0..groups.len())
+            .filter(|n| set & (1 << n) != 0)
+            .map(|n| &groups[n])
+            .collect();
+        let suits = |share: &&Share| {
+            let mut groups = set.iter();
+            groups.any(|g| g.offers.is_empty() || g.offers.contains(&share.offer))
+        };
+        let wanted: u64 = set.iter().map(|g| u64::from(g.units)).sum();
+        let there = shares.iter().filter(suits);
+        wanted <= there.map(|share| u64::from(share.units)).sum()
+    })
+}
+
 /// Whether a winner gets what it asked for.
 fn fits(record: &ReservationRecord, bid: &ReservationBid, won: &Booked) -> Result<(), String> {
     let size: u64 = bid.groups.iter().map(|g| u64::from(g.units)).sum();
     let least = u128::from(record.posted.0) * u128::from(size) * u128::from(bid.slots);
-    let of = |offers: &[OfferId]| -> u64 {
-        let mine = won.shares.iter();
-        let mine = mine.filter(|s| offers.is_empty() || offers.contains(&s.offer));
-        mine.map(|s| u64::from(s.units)).sum()
-    };
-    let groups = bid.groups.iter();
-    let served = groups.clone().all(|g| of(&g.offers) >= u64::from(g.units)) && of(&[]) == size;
+    let units: u64 = won.shares.iter().map(|s| u64::from(s.units)).sum();
+    let served = units == size && serve(&won.shares, &bid.groups);
     let suits = match (won.channel, bid.channels) {
         (None, None) => true,
         (Some(channel), Some(range)) => (range.low..=range.high).contains(&channel),
@@ -109,9 +139,7 @@ fn fits(record: &ReservationRecord, bid: &ReservationBid, won: &Booked) -> Resul
 mod tests {
     use super::*;
     use gridbay_protocol::booking::BusyUnit;
-    use gridbay_protocol::ids::{ClassId, Hash32, OrderId};
-    use gridbay_protocol::lease::Share;
-    use gridbay_protocol::order::Group;
+    use gridbay_protocol::ids::{ClassId, Hash32};
     use gridbay_protocol::units::{Credits, Price};
 
     const POLICY: WindowPolicy = WindowPolicy::MIRAGE;
@@ -147,6 +175,7 @@ mod tests {
             channels: vec![],
             bids: vec![bid(1, 2, 90), bid(2, 1, 30)],
             booked: vec![],
+            beaten: None,
         };
         let outcome = reservation::clear(&record.input(&POLICY)).unwrap();
         record.booked = record.winners(&outcome);
@@ -173,6 +202,72 @@ mod tests {
             change(&mut bad);
             assert!(check(&bad, &POLICY).is_err(), "{bad:?}");
         }
+    }
+
+    /// Two units in one slot: the rule tries one of the two small ones first, a hint takes the large one.
+    fn hinted() -> ReservationRecord {
+        let mut record = record();
+        record.busy = vec![];
+        let policy = WindowPolicy {
+            fronts: 1,
+            ..POLICY
+        };
+        for bid in &mut record.bids {
+            (bid.slots, bid.latest) = (1, 5);
+        }
+        record.bids[1].value = Credits::from_micros(60).unwrap();
+        let found = reservation::clear(&record.input(&policy)).unwrap();
+        record.booked = record.winners(&found);
+        assert_eq!((record.booked.len(), total(&record)), (1, 60));
+        let large = &record.bids[0];
+        record.beaten = Some(record.bids[1].value);
+        record.booked = vec![Booked {
+            order: large.order,
+            start: 5,
+            shares: record.units.clone(),
+            channel: None,
+            pay: large.value,
+        }];
+        assert_eq!(check(&record, &policy), Ok(()));
+        record
+    }
+
+    #[test]
+    fn a_hint_is_believed_only_if_it_is_right_and_better() {
+        let policy = WindowPolicy {
+            fronts: 1,
+            ..POLICY
+        };
+        let changes: [fn(&mut ReservationRecord); 7] = [
+            |r| r.beaten = None,
+            |r| r.beaten = Some(r.bids[0].value),
+            |r| r.booked[0].start = 6,
+            |r| r.booked[0].shares[0].units = 3,
+            |r| r.booked.push(r.booked[0].clone()),
+            |r| r.booked[0].order = r.bids[1].order,
+            |r| r.units[0].units = 1,
+        ];
+        for change in changes {
+            let mut bad = hinted();
+            change(&mut bad);
+            assert!(check(&bad, &policy).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn groups_cannot_share_a_unit() {
+        let offer = |n| OfferId([n; 32]);
+        let share = |n, units| Share {
+            offer: offer(n),
+            units,
+        };
+        let group = |units, offers: &[u8]| Group {
+            units,
+            offers: offers.iter().map(|n| offer(*n)).collect(),
+        };
+        let groups = [group(2, &[1, 2]), group(2, &[1]), group(2, &[])];
+        assert!(serve(&[share(1, 3), share(2, 1), share(3, 2)], &groups));
+        assert!(!serve(&[share(1, 2), share(3, 4)], &groups));
     }
 
     #[test]

@@ -69,12 +69,14 @@ pub(super) mod tests {
             last_commit: Hash32::default(),
             beacon_reveal: Hash32::default(),
             evidence_root: Hash32::default(),
+            hints_root: Hash32::default(),
         };
         let block = Block {
             header,
             entries: vec![],
             last_commit: None,
             evidence: vec![],
+            hints: vec![],
         };
         let certificate = Certificate {
             height,

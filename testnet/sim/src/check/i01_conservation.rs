@@ -83,6 +83,12 @@ impl Conservation {
                     .then_some(())
                     .ok_or(format!("escrow of {order} is filled by {account}"))
             }
+            (Purse::Escrow(from), Purse::Escrow(to), _) => {
+                let owner = |order| self.owners.get(order);
+                (owner(&from).is_some() && owner(&from) == owner(&to))
+                    .then_some(())
+                    .ok_or(format!("escrow of {from} fills that of {to}"))
+            }
             (Purse::Escrow(order), Purse::Account(account), Reason::Release) => {
                 (self.owners.get(&order) == Some(&account))
                     .then_some(())
@@ -181,9 +187,12 @@ fn is_meant(posting: &Posting) -> bool {
         Reason::Transfer | Reason::Endowment => {
             matches!((posting.from, posting.to), (Account(_), Account(_)))
         }
-        Reason::Deposit | Reason::Lock => {
-            matches!((posting.from, posting.to), (Account(_), Escrow(_)))
-        }
+        Reason::Deposit => matches!((posting.from, posting.to), (Account(_), Escrow(_))),
+        // From an escrow: the deposit of an amendment.
+        Reason::Lock => matches!(
+            (posting.from, posting.to),
+            (Account(_) | Escrow(_), Escrow(_))
+        ),
         Reason::Compensation => matches!((posting.from, posting.to), (Escrow(_), Account(_))),
         // To the sellers, or to the bank where revenue is shared by all.
         Reason::Cancellation => {

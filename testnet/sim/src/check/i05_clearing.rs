@@ -4,231 +4,25 @@
 //! 2. In the next block, up to a clearing's record, effects end orders and leases and change leases. What is
 //!    left of the copy is what the clearing had to cover: no bid left out, none invented, none changed, every unit
 //!    for sale and no other.
+//!    A bid whose amendment waits competes as amended.
 //! 3. The outcome is computed anew by [`super::naive`].
 //!    Sharings of pools are treated likewise (`pools`).
 //! 4. What was reserved at a boundary is counted by [`super::ahead`].
 //! 5. A round that closes with bids and units for sale in a class has a clearing of it; other blocks have none.
 
+mod market;
+
 use super::{Check, Fact, Sight, ahead, naive, pools};
 use crate::world::World;
-use gridbay_ledger::State;
-use gridbay_protocol::calendar::Calendar;
-use gridbay_protocol::clearing::{ClearingBid, ClearingKind, ClearingOffer, ClearingRecord};
+use gridbay_protocol::clearing::ClearingRecord;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::genesis::Policy;
-use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId, OfferId, OrderId};
-use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, Share};
-use gridbay_protocol::order::Step;
-use gridbay_protocol::units::Price;
-use std::collections::{BTreeMap, BTreeSet};
-
-#[derive(Clone, Debug)]
-struct Bid {
-    class: ClassId,
-    sponsor: AccountId,
-    round: u64,
-    rank: Option<Hash32>,
-    min: u32,
-    steps: Vec<Step>,
-}
-
-#[derive(Clone, Debug)]
-struct Lease {
-    order: OrderId,
-    shares: Vec<Share>,
-    firm: bool,
-}
-
-#[derive(Clone, Debug)]
-struct Offer {
-    class: ClassId,
-    units: u32,
-    reserve: u64,
-}
-
-/// The market as a state holds it, then as the effects of the next block leave it.
-#[derive(Clone, Debug, Default)]
-struct Market {
-    height: u64,
-    bids: BTreeMap<OrderId, Bid>,
-    leases: BTreeMap<LeaseId, Lease>,
-    offers: BTreeMap<OfferId, Offer>,
-    pools: pools::Pools,
-    /// Offers of leases that ended undelivered in this block: perhaps not for sale any more.
-    doubtful: BTreeSet<OfferId>,
-}
-
-impl Market {
-    fn of(state: &State) -> Market {
-        let bid = |(id, order): (&OrderId, &gridbay_ledger::Order)| {
-            let bid = order.bid()?;
-            let (min, steps) = (bid.bid.min, bid.bid.steps.clone());
-            let (class, round, rank) = (order.class, order.round, bid.rank);
-            let account = state.account(&order.account);
-            let bid = Bid {
-                class,
-                sponsor: account.map_or(order.account, |a| a.sponsor),
-                round,
-                rank,
-                min,
-                steps,
-            };
-            Some((*id, bid))
-        };
-        let lease = |(id, lease): (&LeaseId, &gridbay_ledger::Lease)| {
-            let copy = Lease {
-                order: lease.order,
-                shares: lease.shares.clone(),
-                firm: lease.firm_through.is_some(),
-            };
-            (*id, copy)
-        };
-        let offer = |(id, offer): (&OfferId, &gridbay_ledger::Offer)| {
-            let copy = Offer {
-                class: offer.terms.class,
-                units: if offer.active { offer.terms.units } else { 0 },
-                reserve: offer.terms.reserve.0,
-            };
-            (*id, copy)
-        };
-        Market {
-            height: state.height(),
-            bids: state.orders().filter_map(bid).collect(),
-            leases: state.leases().map(lease).collect(),
-            offers: state.offers().map(offer).collect(),
-            pools: pools::Pools::of(state),
-            doubtful: BTreeSet::new(),
-        }
-    }
-    fn apply(&mut self, effect: &Effect) {
-        self.pools.apply(effect);
-        match effect {
-            Effect::Order { order, .. } => {
-                self.bids.remove(order);
-            }
-            Effect::Lease(LeaseEvent::Started(terms) | LeaseEvent::Renewed(terms)) => {
-                let lease = Lease {
-                    order: terms.order,
-                    shares: terms.shares.clone(),
-                    firm: terms.firm_through.is_some(),
-                };
-                let before = self.leases.insert(terms.lease, lease);
-                // A reservation goes on without units that were not delivered.
-                let before = before.filter(|l| l.firm).into_iter().flat_map(|l| l.shares);
-                let gone = before.filter(|b| terms.shares.iter().all(|s| s.offer != b.offer));
-                self.doubtful.extend(gone.map(|share| share.offer));
-            }
-            Effect::Lease(LeaseEvent::Ended { lease, end, .. }) => {
-                let gone = self.leases.remove(lease);
-                if *end == LeaseEnd::Undelivered {
-                    let shares = gone.into_iter().flat_map(|l| l.shares);
-                    self.doubtful.extend(shares.map(|s| s.offer));
-                }
-            }
-            _ => {}
-        }
-    }
-    /// Units of an offer in leases, all of them or the firm ones.
-    fn held(&self, offer: &OfferId, firm_only: bool) -> u32 {
-        let leases = self.leases.values().filter(|l| l.firm || !firm_only);
-        let shares = leases.flat_map(|l| &l.shares);
-        shares.filter(|s| s.offer == *offer).map(|s| s.units).sum()
-    }
-    /// What a clearing of a class in the block of `height` is to cover.
-    fn sale(&self, class: &ClassId, height: u64, calendar: &Calendar) -> Sale {
-        let whole = u64::from(calendar.round_heights) * u64::from(calendar.slot_rounds);
-        let into = height % whole;
-        let boundary = into == 0;
-        let heights = if boundary { whole } else { whole - into };
-        let share = |price: u64, up: bool| {
-            let wide = u128::from(price) * u128::from(heights);
-            let whole = u128::from(whole);
-            let cut = if up {
-                wide.div_ceil(whole)
-            } else {
-                wide / whole
-            };
-            Price(u64::try_from(cut).unwrap_or(u64::MAX))
-        };
-        let running: BTreeSet<OrderId> = self.leases.values().map(|l| l.order).collect();
-        let competes =
-            |id: &OrderId, bid: &Bid| bid.class == *class && (boundary || !running.contains(id));
-        let bids = self.bids.iter().filter(|(id, bid)| competes(id, bid));
-        let bids = bids.map(|(id, bid)| {
-            let steps = bid.steps.iter().map(|step| Step {
-                units: step.units,
-                price: share(step.price.0, false),
-            });
-            ClearingBid {
-                order: *id,
-                sponsor: bid.sponsor,
-                round: bid.round,
-                rank: bid.rank.unwrap_or_default(),
-                min: bid.min,
-                steps: steps.collect(),
-            }
-        });
-        let offers = self.offers.iter().filter(|(_, o)| o.class == *class);
-        let offers = offers.map(|(id, offer)| ClearingOffer {
-            offer: *id,
-            units: offer.units.saturating_sub(self.held(id, boundary)),
-            reserve: share(offer.reserve, true),
-        });
-        Sale {
-            kind: if boundary {
-                ClearingKind::Boundary
-            } else {
-                ClearingKind::Free
-            },
-            slot: (height / whole),
-            heights,
-            bids: bids.collect(),
-            offers: offers.filter(|o| o.units > 0).collect(),
-        }
-    }
-    /// Step 2.
-    fn compare(&self, record: &ClearingRecord, calendar: &Calendar) -> Result<(), String> {
-        let sale = self.sale(&record.class, record.height, calendar);
-        let frame = (sale.kind, sale.slot, sale.heights);
-        if frame != (record.kind, record.slot, record.heights) {
-            return Err(format!(
-                "a clearing of {frame:?} is on record as {record:?}"
-            ));
-        }
-        let mut bids = record.bids.clone();
-        for bid in &mut bids {
-            // A rank is drawn when a bid competes for the first time.
-            if self.bids.get(&bid.order).is_some_and(|b| b.rank.is_none()) {
-                bid.rank = Hash32::default();
-            }
-        }
-        if bids != sale.bids {
-            return Err(format!("bids {bids:?} competed instead of {:?}", sale.bids));
-        }
-        let certain =
-            |o: &&ClearingOffer| !self.doubtful.contains(&o.offer) || record.offers.contains(o);
-        let offers: Vec<ClearingOffer> = sale.offers.iter().filter(certain).copied().collect();
-        if record.offers != offers {
-            return Err(format!(
-                "units {:?} were for sale instead of {offers:?}",
-                record.offers
-            ));
-        }
-        Ok(())
-    }
-}
-
-struct Sale {
-    kind: ClearingKind,
-    slot: u64,
-    heights: u64,
-    bids: Vec<ClearingBid>,
-    offers: Vec<ClearingOffer>,
-}
+use market::Market;
+use std::collections::BTreeSet;
 
 /// Step 3.
 fn recompute(record: &ClearingRecord) -> Result<(), String> {
-    let (awards, sold) = naive::clear(&record.offers, &record.bids);
+    let (awards, sold) = naive::clear(record);
     if (&awards, &sold) != (&record.awards, &record.sold) {
         return Err(format!(
             "the clearing should have come to {awards:?} and {sold:?}: {record:?}"
@@ -267,14 +61,13 @@ impl Clearing {
                 }
                 recompute(record)?;
                 if let Some(market) = &market {
-                    market.compare(record, calendar)?;
+                    market.compare(record, policy)?;
                 }
             }
             if let Effect::Sharing(record) = effect {
                 pools::recompute(record, fact.height, calendar)?;
                 if let Some(market) = &market {
-                    let firm = |offer: &OfferId| market.held(offer, true);
-                    market.pools.compare(record, firm)?;
+                    market.compare_pool(record)?;
                 }
             }
             if let Some(market) = &mut market {
@@ -282,30 +75,9 @@ impl Clearing {
             }
         }
         match market.filter(|_| closes) {
-            Some(market) => market.complete(fact, calendar, &cleared),
+            Some(market) => market.complete(fact, policy, &cleared),
             None => Ok(()),
         }
-    }
-}
-
-impl Market {
-    /// Step 5, where buys behind the clearings cannot have changed what there was to clear.
-    fn complete(
-        &self,
-        fact: &Fact,
-        calendar: &Calendar,
-        cleared: &BTreeSet<ClassId>,
-    ) -> Result<(), String> {
-        let buys = fact.effects.iter().any(|e| matches!(e, Effect::Buy(_)));
-        let classes: BTreeSet<ClassId> = self.offers.values().map(|o| o.class).collect();
-        for class in classes.difference(cleared).filter(|_| !buys) {
-            let sale = self.sale(class, fact.height, calendar);
-            let certain = |o: &ClearingOffer| !self.doubtful.contains(&o.offer);
-            if !sale.bids.is_empty() && sale.offers.iter().any(certain) {
-                return Err(format!("class {class} has bids and units, and no clearing"));
-            }
-        }
-        Ok(())
     }
 }
 
@@ -331,16 +103,19 @@ impl Check for Clearing {
 
 #[cfg(test)]
 mod tests {
+    use super::market::{Bid, Lease, Offer};
     use super::naive::tests::{bid, offer};
     use super::*;
-    use gridbay_protocol::clearing::clearing_id;
-    use gridbay_protocol::units::Credits;
+    use gridbay_protocol::ids::{AccountId, ClassId, LeaseId, OrderId};
+    use gridbay_protocol::lease::Share;
+    use gridbay_protocol::mechanism::ausubel::Rule;
+    use gridbay_protocol::units::{Credits, Price};
 
     const CLASS: ClassId = ClassId([7; 32]);
-    const CALENDAR: Calendar = Calendar {
-        round_heights: 4,
-        slot_rounds: 2,
-    };
+    /// Rounds of four heights, slots of two rounds.
+    fn policy() -> Policy {
+        Policy::local()
+    }
 
     fn market() -> Market {
         let mut market = Market {
@@ -356,6 +131,7 @@ mod tests {
                 rank: Some(entered.rank),
                 min: 1,
                 steps: entered.steps,
+                next: None,
             };
             market.bids.insert(entered.order, bid);
         }
@@ -368,21 +144,17 @@ mod tests {
         market
     }
     fn record() -> ClearingRecord {
-        let sale = market().sale(&CLASS, 8, &CALENDAR);
-        let (awards, sold) = naive::clear(&sale.offers, &sale.bids);
-        assert_eq!((awards.len(), sold.len()), (2, 1));
-        ClearingRecord {
-            id: clearing_id(&CLASS, 8),
-            class: CLASS,
+        let sale = market().sale(&CLASS, 8, &policy());
+        let mut record = ClearingRecord {
             kind: sale.kind,
-            height: 8,
             slot: sale.slot,
+            height: 8,
             heights: sale.heights,
-            offers: sale.offers,
-            bids: sale.bids,
-            awards,
-            sold,
-        }
+            ..naive::tests::record(&sale.offers, &sale.bids)
+        };
+        (record.awards, record.sold) = naive::clear(&record);
+        assert_eq!((record.awards.len(), record.sold.len()), (2, 1));
+        record
     }
 
     #[test]
@@ -402,7 +174,7 @@ mod tests {
     #[test]
     fn wrong_bids_and_units_are_reported() {
         let market = market();
-        assert_eq!(market.compare(&record(), &CALENDAR), Ok(()));
+        assert_eq!(market.compare(&record(), &policy()), Ok(()));
         let mut left_out = record();
         left_out.bids.remove(1);
         let mut changed = record();
@@ -413,9 +185,37 @@ mod tests {
         disowned.bids[0].sponsor = AccountId([9; 32]);
         let mut longer = record();
         longer.heights = 9;
-        for bad in [left_out, changed, more, disowned, longer] {
-            assert!(market.compare(&bad, &CALENDAR).is_err());
+        let mut other_rule = record();
+        other_rule.policy.rule = Rule::Paper;
+        for bad in [left_out, changed, more, disowned, longer, other_rule] {
+            assert!(market.compare(&bad, &policy()).is_err());
         }
+    }
+
+    #[test]
+    fn what_running_bids_hold_is_compared_where_switching_costs_something() {
+        let mut market = market();
+        let (order, share) = (
+            OrderId([1; 32]),
+            Share {
+                offer: offer(1, 4, 10).offer,
+                units: 2,
+            },
+        );
+        let lease = Lease {
+            order,
+            shares: vec![share],
+            firm: false,
+        };
+        market.leases.insert(LeaseId([1; 32]), lease);
+        let mut policy = policy();
+        assert_eq!(market.compare(&record(), &policy), Ok(()));
+        policy.auction.switch_cost = Price(3);
+        let mut sticky = record();
+        sticky.policy = policy.auction;
+        assert!(market.compare(&sticky, &policy).is_err());
+        sticky.held = vec![share];
+        assert_eq!(market.compare(&sticky, &policy), Ok(()));
     }
 
     #[test]
@@ -427,8 +227,8 @@ mod tests {
             decided: super::super::fact::tests::decided(8),
             effects: vec![],
         };
-        assert!(market.complete(&fact, &CALENDAR, &BTreeSet::new()).is_err());
-        assert_eq!(market.complete(&fact, &CALENDAR, &[CLASS].into()), Ok(()));
+        assert!(market.complete(&fact, &policy(), &BTreeSet::new()).is_err());
+        assert_eq!(market.complete(&fact, &policy(), &[CLASS].into()), Ok(()));
         fact.height = 9;
         fact.effects = vec![Effect::Clearing(record())];
         let none = Clearing::default().block(&fact, &Policy::local());

@@ -12,7 +12,8 @@ use gridbay_core::effect::Effect;
 use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::ids::{AccountId, Hash32, NetworkId};
-use std::collections::BTreeMap;
+use gridbay_protocol::order::Wish;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A bid that must not be read yet.
 #[derive(Clone, Debug)]
@@ -31,11 +32,14 @@ pub(crate) struct Secrecy {
     secrets: BTreeMap<(usize, OrderKey, u32), Secret>,
     /// The last attempts seen, so that a record that only grew is not hashed again.
     known: BTreeMap<(usize, OrderKey), u32>,
+    /// The amendments seen.
+    amended: BTreeSet<(usize, OrderKey, u32)>,
     height: u64,
 }
 
 impl Secrecy {
     fn saved(&mut self, owner: usize, network: &NetworkId, account: &AccountId, record: &Record) {
+        self.amends(owner, network, account, record);
         let (key, attempt) = (record.order.key, record.attempt);
         let Some(wish) = record.wish.as_ref().filter(|_| attempt > 0) else {
             return;
@@ -51,6 +55,24 @@ impl Secrecy {
             opens: None,
         };
         self.secrets.insert((owner, key, attempt), secret);
+    }
+    fn amends(&mut self, owner: usize, network: &NetworkId, account: &AccountId, record: &Record) {
+        let Some(sent) = record.amending.as_ref().and_then(|a| a.sent.as_ref()) else {
+            return;
+        };
+        // Attempts are few; amendments are numbered from above.
+        let key = (owner, record.order.key, u32::MAX - sent.number);
+        if self.amended.insert(key) {
+            let salt = record.amend_salt(sent.number);
+            let wish = Wish::from(sent.amendment.clone());
+            let secret = Secret {
+                owner,
+                salt,
+                seal: wish.seal(network, account, &salt),
+                opens: None,
+            };
+            self.secrets.insert(key, secret);
+        }
     }
     fn block(&mut self, fact: &Fact, calendar: &Calendar) {
         self.height = fact.height;

@@ -131,6 +131,7 @@ mod tests {
     #[test]
     fn a_record_that_fell_back_is_reported() {
         let order = NewOrder {
+            worth: None,
             key: OrderKey(1),
             entropy: [1; 32],
             name: String::new(),
@@ -140,6 +141,8 @@ mod tests {
                 units: 1,
                 limit: Credits::MAX,
                 offers: vec![],
+                patience: 0,
+                surcharge: Credits::ZERO,
             },
             slots: 1,
             tasks: 1,

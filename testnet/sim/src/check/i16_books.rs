@@ -2,7 +2,8 @@
 //!
 //! 1. Every record of a clearing says so, and no winner has less than his least or more than his asked-for units.
 //! 2. A winner is charged what the record says, right behind it; nobody else of its class is charged by it. A buy
-//!    costs the greater of the buy prices of its units and the value it displaces.
+//!    costs the greater of the buy prices of its units and the value it displaces; who is evicted for it gets the policy's
+//!    part of his remainder on top.
 //!    The same holds of a sharing and its awards; nobody pays above his rate, and no more units are held than shared.
 //! 3. At a boundary the running slot of a class is paid out: what was charged for it is what came back to buyers
 //!    and what sellers earned, to the last micro-credit.
@@ -45,6 +46,8 @@ pub(crate) struct Books {
     sellers: BTreeMap<OfferId, AccountId>,
     /// Whether revenue is shared by all.
     pools: bool,
+    /// What evicted buys get on top of their remainder.
+    surcharge_ppm: u32,
 }
 
 /// Step 1.
@@ -95,6 +98,32 @@ fn is_priced(buy: &BuyRecord) -> Result<(), String> {
         return Err(format!("{price} is the price of {buy:?}"));
     }
     Ok(())
+}
+
+/// Step 2 for a buy that evicts: each owner's surcharge is the policy's part of his remainder or, within one sponsor,
+/// nothing; and all of it is paid behind the record.
+fn evicts(buy: &BuyRecord, ppm: u32, behind: &[Effect]) -> Result<(), String> {
+    let fair = |surcharge: u64, remainder: u64| {
+        let due = (u128::from(remainder) * u128::from(ppm)).div_ceil(1_000_000);
+        ppm > 0 && (surcharge == 0 || u128::from(surcharge) == due)
+    };
+    let mut due = 0;
+    for eviction in &buy.evicted {
+        if !fair(eviction.surcharge.micros(), eviction.remainder.micros()) {
+            return Err(format!("{eviction:?} is not the policy's"));
+        }
+        due += eviction.surcharge.micros();
+    }
+    let paid = behind.iter().filter_map(|effect| match effect {
+        Effect::Posting(p) if p.reason == Reason::Compensation && p.order == Some(buy.order) => {
+            Some(p.amount.micros())
+        }
+        _ => None,
+    });
+    match paid.sum::<u64>() >= due {
+        true => Ok(()),
+        false => Err(format!("{due} are due to those evicted by {buy:?}")),
+    }
 }
 
 /// Step 2 for a clearing: the charges that follow its record are its awards.
@@ -201,6 +230,7 @@ impl Books {
                 Effect::Sharing(record) => shares(record, &fact.effects[i + 1..])?,
                 Effect::Buy(buy) => {
                     is_priced(buy)?;
+                    evicts(buy, self.surcharge_ppm, &fact.effects[i + 1..])?;
                     self.slot(&buy.class, next).disturbed = true;
                 }
                 Effect::Lease(LeaseEvent::Started(terms) | LeaseEvent::Renewed(terms))
@@ -271,6 +301,7 @@ impl Check for Books {
             Sight::Block(fact) => {
                 let policy = &world.genesis.policy;
                 self.pools = policy.bank.pools_revenue();
+                self.surcharge_ppm = policy.buy.surcharge_ppm;
                 self.block(fact, &policy.calendar)
             }
             _ => Ok(()),
@@ -280,9 +311,10 @@ impl Check for Books {
 
 #[cfg(test)]
 mod tests {
-    use super::super::naive::tests::{bid, offer};
+    use super::super::naive::tests::{bid, offer, record as record_of};
     use super::*;
-    use gridbay_protocol::clearing::{ClearingKind, clearing_id};
+    use gridbay_protocol::clearing::Eviction;
+    use gridbay_protocol::ids::LeaseId;
 
     const CLASS: ClassId = ClassId([7; 32]);
 
@@ -292,20 +324,10 @@ mod tests {
     fn record() -> ClearingRecord {
         let offers = vec![offer(1, 2, 10), offer(2, 2, 12)];
         let bids = vec![bid(1, 1, &[(2, 30)]), bid(2, 2, &[(2, 20)])];
-        let (awards, sold) = super::super::naive::clear(&offers, &bids);
-        assert_eq!(awards.len(), 2);
-        ClearingRecord {
-            id: clearing_id(&CLASS, 4),
-            class: CLASS,
-            kind: ClearingKind::Free,
-            height: 4,
-            slot: 0,
-            heights: 4,
-            offers,
-            bids,
-            awards,
-            sold,
-        }
+        let mut record = record_of(&offers, &bids);
+        (record.awards, record.sold) = super::super::naive::clear(&record);
+        assert_eq!(record.awards.len(), 2);
+        record
     }
     fn charge(order: u8, amount: Credits) -> Effect {
         let order = OrderId([order; 32]);
@@ -364,12 +386,46 @@ mod tests {
             taken: vec![offer(1, 2, 50)],
             displaced: vec![],
             displaced_value: Credits::ZERO,
+            evicted: vec![],
             price: micros(100),
             slots: 1,
         };
         assert_eq!(is_priced(&buy), Ok(()));
         buy.price = micros(99);
         assert!(is_priced(&buy).is_err());
+    }
+
+    #[test]
+    fn an_eviction_that_is_not_paid_for_is_reported() {
+        let mut buy = BuyRecord {
+            order: OrderId([1; 32]),
+            class: CLASS,
+            height: 3,
+            taken: vec![offer(1, 2, 50)],
+            displaced: vec![],
+            displaced_value: Credits::ZERO,
+            evicted: vec![Eviction {
+                lease: LeaseId([2; 32]),
+                remainder: micros(217),
+                surcharge: micros(44),
+            }],
+            price: micros(100),
+            slots: 1,
+        };
+        let paid = |amount| {
+            [Effect::Posting(Posting {
+                from: Purse::Escrow(OrderId([1; 32])),
+                to: Purse::Account(AccountId([3; 32])),
+                amount: micros(amount),
+                reason: Reason::Compensation,
+                order: Some(OrderId([1; 32])),
+            })]
+        };
+        assert_eq!(evicts(&buy, 200_000, &paid(44)), Ok(()));
+        assert!(evicts(&buy, 200_000, &paid(43)).is_err());
+        assert!(evicts(&buy, 0, &paid(44)).is_err(), "nobody is evicted");
+        buy.evicted[0].surcharge = micros(43);
+        assert!(evicts(&buy, 200_000, &paid(44)).is_err());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! I16 for jobs by deadlines: who was taken is planned, who is done pays his own price, and nobody pays more.
 //!
-//! 1. Every posting to a seller out of an escrow is on record as the pay of a job that ended, and every record is
-//!    posted; so are stakes and damages.
+//! 1. Every posting to a seller out of an escrow is on record as the pay of a job that ended, or of a contract, and every
+//!    record is posted; so are stakes and damages.
 //! 2. A job that was served or cancelled pays between nothing and its highest price, a missed one nothing.
 //! 3. A plan gives no more units than there are, has its jobs one after the other, ends each by its hard deadline and
 //!    prices it by its own curve.
@@ -12,6 +12,7 @@ use crate::world::World;
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::OrderId;
 use gridbay_protocol::mechanism::deadline::Shape;
+use gridbay_protocol::order::ContractEvent;
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::planning::{PlannedJob, Planning};
 use std::collections::{BTreeMap, BTreeSet};
@@ -152,9 +153,7 @@ impl Plans {
                     plan(planning)?;
                     self.note(planning)?;
                     let mut note = |order, what, amount: u64| {
-                        if amount > 0 {
-                            recorded.insert((order, what), amount);
-                        }
+                        recorded.insert((order, what), amount);
                     };
                     for finished in &planning.finished {
                         note(finished.order, "pay", finished.pay.micros());
@@ -165,9 +164,18 @@ impl Plans {
                     let new = planning.requests.iter().filter(|r| r.refused.is_none());
                     new.for_each(|r| note(r.job.order, "stake", r.bond.micros()));
                 }
+                // The figures themselves are `i16_contracts`' business.
+                Effect::Contract(ContractEvent::Signed { contract, bond, .. }) => {
+                    recorded.insert((*contract, "stake"), bond.micros());
+                }
+                Effect::Contract(ContractEvent::Settled(end)) => {
+                    recorded.insert((end.contract, "pay"), end.pays.micros());
+                    recorded.insert((end.contract, "damages"), end.owed.micros());
+                }
                 _ => {}
             }
         }
+        recorded.retain(|_, amount| *amount > 0);
         if booked != recorded {
             return Err(format!(
                 "{booked:?} was booked for jobs, {recorded:?} is on record"

@@ -19,6 +19,7 @@ mod i12_liveness;
 mod i13_recovery;
 mod i14_determinism;
 mod i16_books;
+mod i16_contracts;
 mod i16_plans;
 mod naive;
 mod pools;
@@ -132,6 +133,7 @@ pub fn all() -> Vec<Box<dyn Check>> {
         Box::<i12_liveness::Liveness>::default(),
         Box::<i13_recovery::Recovery>::default(),
         Box::<i16_books::Books>::default(),
+        Box::<i16_contracts::Contracts>::default(),
         Box::<i16_plans::Plans>::default(),
     ]
 }

@@ -1,18 +1,23 @@
-//! A clearing computed in the plainest way, for checkers: the rule `exact` of the auction with every offer
-//! as a bidder for its own units, from the words of the specification.
+//! A clearing computed in the plainest way, for checkers: the auction with every offer as a bidder for its own units,
+//! from the words of the specification. Steps 1 to 4 are the rule `exact`; `floor` and `paper` have files of their own.
 //!
 //! 1. A bid asks for nothing, or for `min` (at least 1) to all of its units, as far as the supply reaches.
-//!    Behind all bids, in order of (round, rank, order), the sellers ask for the dearest reserves.
+//!    Behind all bids, in order of (round, rank, order), the sellers ask for the dearest units: each at its reserve, and
+//!    the switch cost if no running bid holds it.
 //! 2. `best[i][c]` is the most that bids `i..` and the sellers are worth with `c` units; from the front, every
 //!    bid gets the most units that a best allocation can give it.
 //! 3. A winner pays what the others would be worth without it, less what they are worth with it.
 //! 4. Winners of one sponsor are also thought away together. If they pay less than that comes to, each pays more, in
 //!    proportion to what his bid was worth above his payment; the largest fractions are rounded up, ties by step 1.
-//! 5. As many units are sold as were won: lowest reserves first, then by offer. Each earns the greater of
+//! 5. As many units are sold as were won: lowest first by what is asked for them, then by offer. Each earns the greater of
 //!    its reserve and a level, the remainder by offer.
 
-use gridbay_protocol::clearing::{Award, ClearingBid, ClearingOffer, Sold};
-use gridbay_protocol::ids::AccountId;
+mod floor;
+mod paper;
+
+use gridbay_protocol::clearing::{Award, ClearingBid, ClearingRecord, Sold};
+use gridbay_protocol::ids::{AccountId, OfferId};
+use gridbay_protocol::mechanism::ausubel::Rule;
 use gridbay_protocol::units::Credits;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,29 +27,60 @@ type Worth = Vec<Option<i128>>;
 fn worth(bid: &ClearingBid, supply: usize) -> Worth {
     let mut sum = 0;
     let mut worth = vec![Some(0)];
-    for step in &bid.steps {
-        for _ in 0..step.units {
-            if worth.len() > supply {
-                return worth;
-            }
-            sum += i128::from(step.price.0);
-            let wanted = worth.len() >= bid.min as usize;
-            worth.push(wanted.then_some(sum));
-        }
+    for price in prices(bid, supply) {
+        sum += price;
+        let wanted = worth.len() >= bid.min as usize;
+        worth.push(wanted.then_some(sum));
     }
     worth
 }
 
+/// What each unit of a bid is worth to it, as far as the supply reaches.
+fn prices(bid: &ClearingBid, supply: usize) -> Vec<i128> {
+    let all = bid.steps.iter();
+    let all = all.flat_map(|s| std::iter::repeat_n(i128::from(s.price.0), s.units as usize));
+    all.take(supply).collect()
+}
+
+/// What a bid takes together or not at all, and then unit by unit: value and size. Nothing if there is too little of it.
+fn blocks(bid: &ClearingBid, supply: usize) -> Vec<(i128, i128)> {
+    let prices = prices(bid, supply);
+    let head = bid.min.max(1) as usize;
+    if head > prices.len() {
+        return Vec::new();
+    }
+    let first = (prices[..head].iter().sum(), head as i128);
+    let singles = prices[head..].iter().map(|price| (*price, 1));
+    std::iter::once(first).chain(singles).collect()
+}
+
+/// A unit for sale: what is asked for it, whose it is, its reserve.
+type Unit = (u64, OfferId, u64);
+
+/// Every unit for sale, those first that sell first.
+fn units(record: &ClearingRecord) -> Vec<Unit> {
+    let mut units = Vec::new();
+    for entered in &record.offers {
+        let held = record.held.iter().find(|h| h.offer == entered.offer);
+        let held = held.map_or(0, |h| h.units);
+        for n in 0..entered.units {
+            let extra = if n < held {
+                0
+            } else {
+                record.policy.switch_cost.0
+            };
+            units.push((entered.reserve.0 + extra, entered.offer, entered.reserve.0));
+        }
+    }
+    units.sort_unstable();
+    units
+}
+
 /// The worth of all units to all sellers together, dearest first.
-fn sellers(offers: &[ClearingOffer]) -> Worth {
-    let units = offers.iter();
-    let mut units: Vec<u64> = units
-        .flat_map(|o| std::iter::repeat_n(o.reserve.0, o.units as usize))
-        .collect();
-    units.sort_unstable_by(|a, b| b.cmp(a));
+fn sellers(units: &[Unit]) -> Worth {
     let mut sum = 0;
-    let all = units.iter().map(|reserve| {
-        sum += i128::from(*reserve);
+    let all = units.iter().rev().map(|(ask, _, _)| {
+        sum += i128::from(*ask);
         Some(sum)
     });
     std::iter::once(Some(0)).chain(all).collect()
@@ -60,14 +96,34 @@ fn with(table: &[i128], worth: &Worth) -> Vec<i128> {
     (0..table.len()).map(choose).collect()
 }
 
-/// Winners ascending by order, offers sold ascending by offer.
-pub(super) fn clear(offers: &[ClearingOffer], bids: &[ClearingBid]) -> (Vec<Award>, Vec<Sold>) {
-    let supply: usize = offers.iter().map(|o| o.units as usize).sum();
-    let mut bids: Vec<&ClearingBid> = bids.iter().collect();
+/// Winners ascending by order, offers sold ascending by offer; only the input of the record is looked at.
+pub(super) fn clear(record: &ClearingRecord) -> (Vec<Award>, Vec<Sold>) {
+    let units = units(record);
+    let mut bids: Vec<&ClearingBid> = record.bids.iter().collect();
     bids.sort_by_key(|b| (b.round, b.rank, b.order));
+    let won = match record.policy.rule {
+        Rule::Exact => exact(&bids, &units),
+        Rule::Floor => floor::raise(&bids, &units, exact(&bids, &units)),
+        Rule::Paper => paper::clear(&bids, &units),
+    };
+    let awards = won.into_iter().map(|win| Award {
+        order: bids[win.bid].order,
+        units: win.units as u32,
+        pay: credits(win.pay),
+    });
+    let mut awards: Vec<Award> = awards.collect();
+    awards.sort_by_key(|a| a.order);
+    let sold = sell(&units, &awards);
+    (awards, sold)
+}
+
+/// Steps 1 to 4, for bids in the order of ties.
+fn exact(bids: &[&ClearingBid], units: &[Unit]) -> Vec<Win> {
+    let supply = units.len();
+    let sellers = sellers(units);
     let worths: Vec<Worth> = bids.iter().map(|b| worth(b, supply)).collect();
     // Suffixes: best[i] is over bids i.. and the sellers.
-    let mut best = vec![with(&vec![0; supply + 1], &sellers(offers))];
+    let mut best = vec![with(&vec![0; supply + 1], &sellers)];
     for worth in worths.iter().rev() {
         best.push(with(&best[best.len() - 1], worth));
     }
@@ -96,16 +152,8 @@ pub(super) fn clear(offers: &[ClearingOffer], bids: &[ClearingBid]) -> (Vec<Awar
         }
         before = with(&before, worth);
     }
-    raise(&bids, &worths, &sellers(offers), best[0][supply], &mut won);
-    let awards = won.into_iter().map(|win| Award {
-        order: bids[win.bid].order,
-        units: win.units as u32,
-        pay: credits(win.pay),
-    });
-    let mut awards: Vec<Award> = awards.collect();
-    awards.sort_by_key(|a| a.order);
-    let sold = sell(offers, &awards);
-    (awards, sold)
+    raise(bids, &worths, &sellers, best[0][supply], &mut won);
+    won
 }
 
 /// What a bid won.
@@ -154,17 +202,11 @@ fn credits(micros: i128) -> Credits {
 }
 
 /// Step 5.
-fn sell(offers: &[ClearingOffer], awards: &[Award]) -> Vec<Sold> {
-    let mut offers: Vec<&ClearingOffer> = offers.iter().collect();
-    offers.sort_by_key(|o| (o.reserve, o.offer));
-    let mut left: u32 = awards.iter().map(|a| a.units).sum();
-    let mut sold = BTreeMap::new();
-    for offer in offers {
-        let units = offer.units.min(left);
-        left -= units;
-        if units > 0 {
-            sold.insert(offer.offer, (units, i128::from(offer.reserve.0)));
-        }
+fn sell(units: &[Unit], awards: &[Award]) -> Vec<Sold> {
+    let won: u32 = awards.iter().map(|a| a.units).sum();
+    let mut sold: BTreeMap<OfferId, (u32, i128)> = BTreeMap::new();
+    for (_, offer, reserve) in units.iter().take(won as usize) {
+        sold.entry(*offer).or_insert((0, i128::from(*reserve))).0 += 1;
     }
     let paid: i128 = awards.iter().map(|a| i128::from(a.pay.micros())).sum();
     let earned = |level: i128| -> i128 {
@@ -201,7 +243,11 @@ fn sell(offers: &[ClearingOffer], awards: &[Award]) -> Vec<Sold> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use gridbay_protocol::ids::{Hash32, OfferId, OrderId};
+    use gridbay_protocol::auction::AuctionPolicy;
+    use gridbay_protocol::clearing::{ClearingKind, ClearingOffer, clearing_id};
+    use gridbay_protocol::ids::{ClassId, Hash32, OrderId};
+    use gridbay_protocol::lease::Share;
+    use gridbay_protocol::mechanism::pool;
     use gridbay_protocol::order::Step;
     use gridbay_protocol::units::Price;
 
@@ -211,6 +257,27 @@ pub(super) mod tests {
             units,
             reserve: Price(reserve),
         }
+    }
+    /// A free clearing of class 7 at height 4, without its outcome.
+    pub(crate) fn record(offers: &[ClearingOffer], bids: &[ClearingBid]) -> ClearingRecord {
+        let class = ClassId([7; 32]);
+        ClearingRecord {
+            id: clearing_id(&class, 4),
+            class,
+            kind: ClearingKind::Free,
+            height: 4,
+            slot: 0,
+            heights: 4,
+            policy: AuctionPolicy::default(),
+            offers: offers.to_vec(),
+            held: vec![],
+            bids: bids.to_vec(),
+            awards: vec![],
+            sold: vec![],
+        }
+    }
+    fn clear(offers: &[ClearingOffer], bids: &[ClearingBid]) -> (Vec<Award>, Vec<Sold>) {
+        super::clear(&record(offers, bids))
     }
     pub(crate) fn bid(n: u8, min: u32, steps: &[(u32, u64)]) -> ClearingBid {
         let step = |(units, price): &(u32, u64)| Step {
@@ -276,5 +343,96 @@ pub(super) mod tests {
         assert_eq!(earned, [(2, 20), (1, 40)]);
         assert_eq!(clear(&offers, &[bid(1, 3, &[(3, 20)])]).0.len(), 1, "a tie");
         assert_eq!(clear(&offers, &[bid(1, 3, &[(3, 19)])]).0, []);
+    }
+
+    /// Two of three or nothing at 10 each, and three bids for one unit.
+    fn lumpy(rule: Rule) -> Vec<(u8, u32, u64)> {
+        let bids = [
+            bid(1, 2, &[(2, 10)]),
+            bid(2, 1, &[(1, 13)]),
+            bid(3, 1, &[(1, 12)]),
+            bid(4, 1, &[(1, 4)]),
+        ];
+        let mut record = record(&[offer(1, 3, 1)], &bids);
+        record.policy.rule = rule;
+        let (awards, _) = super::clear(&record);
+        let won = awards.iter();
+        won.map(|a| (a.order.0[0], a.units, a.pay.micros()))
+            .collect()
+    }
+
+    #[test]
+    fn the_three_rules_differ_where_bids_are_all_or_none() {
+        // Worth most: 13 and the two for 20. Without the one 12 + 20, so he pays 12; without the pair 12 + 4, so 16.
+        assert_eq!(lumpy(Rule::Exact), [(1, 2, 16), (2, 1, 12)]);
+        // Ranked below the winner of one: 12, 10, 10; below the pair: 13, 12, 4, of which the last two.
+        assert_eq!(lumpy(Rule::Floor), [(1, 2, 16), (2, 1, 12)]);
+        // By average 13 and 12; the pair does not fit, and 4 is behind it. Each pays by the clock.
+        assert_eq!(lumpy(Rule::Paper), [(2, 1, 10), (3, 1, 10)]);
+    }
+
+    #[test]
+    fn a_held_unit_goes_first_unless_another_is_cheaper_by_the_switch_cost() {
+        let mut record = record(&[offer(1, 1, 10), offer(2, 1, 7)], &[bid(1, 1, &[(1, 30)])]);
+        record.held = vec![Share {
+            offer: OfferId([1; 32]),
+            units: 1,
+        }];
+        let mut sold = |switch_cost| {
+            record.policy.switch_cost = Price(switch_cost);
+            let (_, sold) = super::clear(&record);
+            (sold[0].offer.0[0], sold[0].earns.micros())
+        };
+        assert_eq!([sold(0), sold(2), sold(4)], [(2, 7), (2, 9), (1, 10)]);
+    }
+
+    #[test]
+    fn random_markets_clear_as_the_mechanism_clears_them() {
+        let mut rng = crate::rng::Rng::new(4, "naive");
+        for round in 0..600 {
+            let offers: Vec<_> = (1..=rng.range(1, 3) as u8)
+                .map(|n| offer(n, rng.range(1, 4) as u32, rng.range(0, 9)))
+                .collect();
+            let bids: Vec<_> = (1..=rng.range(1, 6) as u8)
+                .map(|n| {
+                    let (dear, cheap) = (rng.range(6, 20), rng.range(0, 6));
+                    let steps = [
+                        (rng.range(1, 3) as u32, dear),
+                        (rng.range(1, 3) as u32, cheap),
+                    ];
+                    let mut bid = bid(n, rng.range(0, 4) as u32, &steps);
+                    bid.sponsor = AccountId([rng.range(1, 3) as u8; 32]);
+                    bid
+                })
+                .collect();
+            let mut record = record(&offers, &bids);
+            let share = |o: &ClearingOffer| Share {
+                offer: o.offer,
+                units: 1 + o.units / 2,
+            };
+            record.held = offers.iter().take(1).map(share).collect();
+            record.policy.switch_cost = Price(rng.range(0, 5));
+            for rule in Rule::ALL {
+                record.policy.rule = rule;
+                let outcome = pool::clear(&record.input()).unwrap();
+                let (awards, sold) = super::clear(&record);
+                let mut won: Vec<_> = outcome
+                    .awards
+                    .iter()
+                    .map(|a| (a.id.1, a.units, a.pay))
+                    .collect();
+                won.sort_unstable();
+                let naive = awards.iter();
+                let naive: Vec<_> = naive
+                    .map(|a| (a.order, a.units, a.pay.micros().into()))
+                    .collect();
+                assert_eq!(won, naive, "{round} {rule:?}: {record:?}");
+                let earned = outcome.sales.iter().map(|s| (s.offer, s.units, s.earned));
+                let naive = sold
+                    .iter()
+                    .map(|s| (s.offer, s.units, s.earns.micros().into()));
+                assert!(earned.eq(naive), "{round} {rule:?}: {record:?}");
+            }
+        }
     }
 }

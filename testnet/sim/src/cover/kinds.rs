@@ -7,6 +7,8 @@ use gridbay_protocol::clearing::ClearingKind;
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent};
+use gridbay_protocol::mechanism::ausubel::Rule;
+use gridbay_protocol::order::{ContractEntry, ContractEvent};
 use gridbay_protocol::payment::Reason;
 
 /// A name for each variant, and the list of all of them.
@@ -22,46 +24,56 @@ macro_rules! variants {
 
 variants!(INPUTS, input_name, Input:
     Start, Tick, PeerUp, PeerDown, Host, Advert, Asked, Answered, Command, Staged, JobPhase, Fetched,
+    Hinted,
 );
 variants!(COMMANDS, command_name, Command:
-    Cancel, Contract, Drain, Join, Order, Send, SetOffer, Transfer, WithdrawOffer,
+    Amend, Cancel, Contract, Drain, Join, Order, Send, SetOffer, Transfer, WithdrawOffer,
 );
 variants!(EFFECTS, effect_name, Effect:
     WakeAt, Broadcast, Send, Penalise, Gossip, Judge, Ask, Answer, Report, ReadOutput, Stage, StartJob,
-    StopJob, RemoveJob, SaveOrder, AppendOutput, ResetOutput, FetchOutputs, KeepFiles, Reply, Decided,
+    StopJob, RemoveJob, SaveOrder, AppendOutput, ResetOutput, FetchOutputs, KeepFiles, Reply, SeekHints, Decided,
 );
 variants!(REFUSALS, refusal_name, Refusal:
     Expired, Window, Used, NoAccount, Role, KeyTaken, Funds, Overflow, TokenUsed, Grant, AccountQuota,
     NotMember, NoValidator, NoClass, NoOffer, OfferClass, OfferQuota, ClassUnits, NoOrder, OrderQuota,
     Contract, AllOrNoneQuota, SealedAlready, OpeningTime, NotSealed, Seal, Budget, Standing, Sealed, Exiting,
-    Closing, NoLease, NothingToDeliver, FirmSlots, Reservation, NothingToAppeal, OpeningLapsed, OpeningUnfunded,
-    ReceiptLate, Receipts, ReceiptPower, BlockFull, NoPool, PoolWeights, PoolFull, PoolTwice, NotPlanned, TooMuchWork, BelowReserve, JobQuota,
+    Closing, NoLease, NothingToDeliver, FirmSlots, Surcharge, Reservation, NothingToAppeal, OpeningLapsed, OpeningUnfunded,
+    ReceiptLate, Receipts, ReceiptPower, NotABid, Reshaped, Spent, BlockFull, NoPool, PoolWeights, PoolFull, PoolTwice, NotPlanned, TooMuchWork, BelowReserve, JobQuota,
 );
 variants!(ENTRIES, entry_name, EntryBody:
     SetKeys, OpenAccount, RegisterBeacon, Transfer, SetOffer, WithdrawOffer, Deliver, Fail, Cancel,
     Commit, Open, Appeal, Buy, Deadline, Contract, Share,
+);
+variants!(CONTRACT_WORDS, contract_word_name, ContractEntry:
+    Propose, Sign, Request, Close, Serve, Complete,
 );
 variants!(REASONS, reason_name, Reason:
     Arrears, Bond, Cancellation, Charge, Compensation, Damages, Deposit, Earning, Endowment, Forfeit, Lock,
     Profit, Refund, Release, Relief, Revenue, Tax, Transfer,
 );
 variants!(ORDER_ENDS, order_end_name, OrderEnd:
-    NotOpened, Waived, Excused, Unfunded, Cancelled, TimedOut, Served, NoUnits, TooDear,
-    NoGain, NoRoom, Unstaked, Missed,
+    NotOpened, Waived, Excused, Unfunded, Cancelled, TimedOut, Served, NoUnits, TooDear, Evicted,
+    NoGain, NoRoom, Unstaked, Missed, Amended, Lapsed,
 );
+variants!(CONTRACT_EVENTS, contract_event_name, ContractEvent: Signed, Decided, Settled, Lapsed);
 variants!(LEASE_EVENTS, lease_event_name, LeaseEvent: Started, Renewed, Ended);
 variants!(LEASE_ENDS, lease_end_name, LeaseEnd:
     Exit, Expired, Outbid, Preempted, Unfunded, Undelivered, Paused, Unserved,
 );
 variants!(CLEARING_KINDS, clearing_kind_name, ClearingKind: Boundary, Free);
+variants!(RULES, rule_name, Rule: Exact, Floor, Paper);
 const MARKET: &[&str] = &[
     "ContestedClearing",
     "Purchase",
     "Preemption",
     "Planning",
     "Booking",
+    "Hint",
     "Passover",
     "ContestedPool",
+    "HeldFirst",
+    "JobDone",
+    "JobFailed",
 ];
 
 /// The types that a batch covers, each with all of its variants.
@@ -71,10 +83,13 @@ pub const KINDS: &[(&str, &[&str])] = &[
     ("Effect", EFFECTS),
     ("Refusal", REFUSALS),
     ("EntryBody", ENTRIES),
+    ("ContractEntry", CONTRACT_WORDS),
     ("Reason", REASONS),
     ("OrderEnd", ORDER_ENDS),
+    ("ContractEvent", CONTRACT_EVENTS),
     ("LeaseEvent", LEASE_EVENTS),
     ("LeaseEnd", LEASE_ENDS),
     ("ClearingKind", CLEARING_KINDS),
+    ("Rule", RULES),
     ("Market", MARKET),
 ];

@@ -88,6 +88,7 @@ impl Puppet<'_> {
             last_commit: block.last_commit.clone(),
             evidence: block.evidence.clone(),
             entries: checked.entries().to_vec(),
+            hints: block.hints.clone(),
         };
         change(&mut draft);
         Some(self.state().propose(draft).block.block().clone())

@@ -53,6 +53,8 @@ fn request(puppet: &mut Puppet<'_>, kind: u64) -> Option<EntryBody> {
             slots: 1,
             limit: Credits::from_micros(whole(puppet) * 6 / 10)?,
             offers: vec![],
+            stands_until: 0,
+            surcharge: Credits::ZERO,
             work: Hash32(puppet.rng.bytes32()),
         }),
     })

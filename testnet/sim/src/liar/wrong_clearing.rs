@@ -71,7 +71,7 @@ fn forged(puppet: &mut Puppet<'_>, block: &Block) -> Option<Block> {
 fn misnamed(puppet: &mut Puppet<'_>, block: &Block) -> Block {
     let mut block = block.clone();
     let (n, header) = (puppet.rng.bits(), &mut block.header);
-    match puppet.rng.below(14) {
+    match puppet.rng.below(15) {
         0 => flip(&mut header.state_root, n),
         1 => flip(&mut header.effects_root, n),
         2 => flip(&mut header.log_root, n),
@@ -81,10 +81,11 @@ fn misnamed(puppet: &mut Puppet<'_>, block: &Block) -> Block {
         6 => flip(&mut header.entries_root, n),
         7 => flip(&mut header.last_commit, n),
         8 => flip(&mut header.evidence_root, n),
-        9 => header.parent.0[0] ^= 1,
-        10 => header.rules += 1,
-        11 => header.time_ms = header.time_ms.saturating_add(1),
-        12 => header.network.0[0] ^= 1,
+        9 => flip(&mut header.hints_root, n),
+        10 => header.parent.0[0] ^= 1,
+        11 => header.rules += 1,
+        12 => header.time_ms = header.time_ms.saturating_add(1),
+        13 => header.network.0[0] ^= 1,
         _ => {
             let members = puppet.core.state().validators().members();
             let other = members.iter().find(|m| m.id != header.proposer);

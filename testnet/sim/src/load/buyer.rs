@@ -77,10 +77,19 @@ impl World {
         let most = if rng.chance(250_000) { 60 } else { 1_500 };
         let limit = micros(rng.range(10, most) * u64::from(tasks));
         let slots = rng.range(1, 4) as u32;
+        let patience = if rng.chance(300_000) {
+            rng.range(1, 60)
+        } else {
+            0
+        };
+        let offers_more = self.plan.surcharge_ppm > 0 && rng.chance(300_000);
+        let surcharge = micros(u64::from(offers_more) * 1_000);
         let terms = Terms::Buy {
             units: tasks,
             limit,
             offers,
+            patience,
+            surcharge,
         };
         self.order(node, "buy", class, tasks, slots, terms);
     }
@@ -124,6 +133,7 @@ impl World {
         self.load.placed.push((node, key));
         let spec = self.job();
         let order = NewOrder {
+            worth: None,
             key,
             entropy: self.load.rng.bytes32(),
             name: format!("job{}", key.0),

@@ -8,8 +8,8 @@ use super::seller;
 use crate::world::World;
 use gridbay_protocol::account::{Roles, opened_by};
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
-use gridbay_protocol::ids::{AccountId, EntryId, Hash32};
-use gridbay_protocol::order::{Bid, Buy, Commit, Open, Step, order_of};
+use gridbay_protocol::ids::{AccountId, EntryId, Hash32, OrderId};
+use gridbay_protocol::order::{Amendment, Bid, Buy, Commit, Open, Step, Wish, order_of};
 use gridbay_protocol::units::Price;
 
 /// Looks at a bid before its client forgets it: four seconds, less than two rounds while blocks come.
@@ -43,9 +43,11 @@ enum Slip {
     Budget,
     /// Sealed a last height that is past.
     Standing,
+    /// Sealed an amendment: of an order of its own as it may be or not, of somebody else's, or of none.
+    Amends,
 }
 
-const SLIPS: [Slip; 8] = [
+const SLIPS: [Slip; 9] = [
     Slip::None,
     Slip::Forgets,
     Slip::Early,
@@ -54,13 +56,14 @@ const SLIPS: [Slip; 8] = [
     Slip::Salt,
     Slip::Budget,
     Slip::Standing,
+    Slip::Amends,
 ];
 
 /// A sealed bid and what is to become of it.
 pub(super) struct Opening {
     pub(super) client: usize,
     pub(super) commit: EntryId,
-    bid: Bid,
+    wish: Wish,
     salt: [u8; 32],
     slip: Slip,
     looks: u32,
@@ -75,7 +78,7 @@ impl Opening {
         }
         Open {
             commit: self.commit,
-            wish: self.bid.clone().into(),
+            wish: self.wish.clone(),
             salt,
         }
     }
@@ -137,21 +140,54 @@ impl Desk<'_> {
             work: Hash32(rng.bytes32()),
         }
     }
+    fn amendment(&mut self, account: &AccountId) -> Amendment {
+        let own: Vec<OrderId> = self.state.orders_of(account).map(|(id, _)| *id).collect();
+        let any = self.state.orders().map(|(id, _)| *id).next();
+        let order = match self.load.rng.below(10) {
+            0 => OrderId(self.load.rng.bytes32()),
+            1 => any.unwrap_or_default(),
+            _ => self.load.rng.pick(&own).copied().unwrap_or_default(),
+        };
+        let mut bid = self.bid(Slip::Amends);
+        let live = self.state.order(&order);
+        if let Some(live) = live {
+            bid.class = live.class;
+        }
+        if let Some(old) = live.and_then(|live| live.bid()).map(|live| &live.bid)
+            && self.load.rng.chance(700_000)
+        {
+            let times = self.load.rng.range(1, 3);
+            let steps = old.steps.iter().map(|step| Step {
+                units: step.units,
+                price: Price(step.price.0 * times),
+            });
+            bid = Bid {
+                steps: steps.collect(),
+                stands_until: bid.stands_until,
+                ..old.clone()
+            };
+        }
+        Amendment { order, bid }
+    }
     fn commit(&mut self, client: usize) -> Option<(SignedEntry, Opening)> {
         let (account, key) = self.client(client)?;
         let slip = self.load.rng.pick(&SLIPS).copied()?;
-        let bid = self.bid(slip);
+        let wish = match slip {
+            Slip::Amends => self.amendment(&account).into(),
+            _ => self.bid(slip).into(),
+        };
+        let wish: Wish = wish;
         let salt = self.load.rng.bytes32();
         let commit = Commit {
-            class: bid.class,
-            seal: bid.seal(&self.state.network(), &account, &salt),
+            class: wish.class(),
+            seal: wish.seal(&self.state.network(), &account, &salt),
             bracket: BRACKET,
         };
         let entry = self.sign(account, &key, EntryBody::Commit(commit));
         let opening = Opening {
             client,
             commit: entry.id(),
-            bid,
+            wish,
             salt,
             slip,
             looks: 0,
@@ -174,6 +210,8 @@ impl Desk<'_> {
             slots: rng.range(1, 3) as u32,
             limit: micros(rng.range(100, 1_500) * u64::from(units)),
             offers: vec![],
+            stands_until: rng.range(0, 2) * 1_000,
+            surcharge: micros(0),
             work: Hash32(rng.bytes32()),
         };
         Some(self.sign(account, &key, EntryBody::Buy(buy)))

@@ -53,6 +53,7 @@ const BLUNDERS: &[Blunder] = &[
     nothing_to_deliver,
     nothing_to_fail,
     firm_slots,
+    surcharge,
     nothing_to_appeal,
     unbookable,
     share::no_pool,
@@ -133,6 +134,8 @@ impl Desk<'_> {
             slots,
             limit,
             offers: vec![],
+            stands_until: 0,
+            surcharge: Credits::ZERO,
             work,
         }))
     }
@@ -382,6 +385,24 @@ fn bought(desk: &mut Desk<'_>) -> Option<(LeaseId, AccountId, Key)> {
 fn firm_slots(desk: &mut Desk<'_>) -> Option<SignedEntry> {
     let slots = desk.state.policy().max_firm_slots + 1;
     desk.purchase_of(slots, micros(1))
+}
+
+/// Money for evicting others, where nobody is evicted.
+fn surcharge(desk: &mut Desk<'_>) -> Option<SignedEntry> {
+    if desk.state.policy().buy.evicts() {
+        return None;
+    }
+    let work = Hash32(desk.load.rng.bytes32());
+    desk.by_owner(EntryBody::Buy(Buy {
+        class: desk.classes[0],
+        units: 1,
+        slots: 1,
+        limit: micros(1),
+        offers: vec![],
+        stands_until: 0,
+        surcharge: micros(1),
+        work,
+    }))
 }
 
 /// Units under reservation for more than the posted price.

@@ -7,10 +7,12 @@
 //! 3. What has to happen at a certain time after a deed is an errand.
 //! 4. What was refused for good must never take effect (`promise`).
 
+mod amender;
 mod appellant;
 mod buyer;
 mod client;
 mod clumsy;
+mod contract;
 mod deadline;
 mod desk;
 mod errand;
@@ -104,13 +106,16 @@ impl World {
             0..=8 => self.set_offer(node),
             9..=10 => self.withdraw_offer(node),
             11..=12 => self.give_up(),
-            13..=30 => self.bid(node),
-            31..=34 => self.reserve(node),
-            35 => self.plan_offer(node),
-            36..=39 => self.deadline(node),
-            40..=49 => self.buy(node),
-            50..=56 => self.cancel(),
-            57..=61 => self.claim(node),
+            13..=31 => self.bid(node),
+            32..=34 => self.amend(),
+            35..=37 => self.reserve(node),
+            38 => self.plan_offer(node),
+            39..=41 => self.deadline(node),
+            42..=44 => self.propose(node),
+            45..=47 => self.contract_by_hand(),
+            48..=54 => self.buy(node),
+            55..=58 => self.cancel(),
+            59..=61 => self.claim(node),
             62..=64 => self.transfer(node),
             65 => self.drain(node),
             66..=67 => self.change_keys(node),

@@ -41,6 +41,7 @@ fn is_for_good(refusal: &Refusal) -> bool {
         | Refusal::Seal(_)
         | Refusal::Budget { .. }
         | Refusal::FirmSlots { .. }
+        | Refusal::Surcharge(_)
         | Refusal::PoolWeights { .. } => true,
         // What has been opened is never sealed again, what exits never stays, and a token stays used.
         Refusal::NotSealed(_) | Refusal::Exiting(_) | Refusal::TokenUsed { .. } => true,

@@ -1,7 +1,7 @@
 //! One node's computer: its disk and clock, what outlives the node's process, and the process itself.
 
 use crate::clock::Clock;
-use crate::found::{account_key, chain, node_key, validator_key};
+use crate::found::{account_key, chain, node_key, provider, validator_key};
 use crate::liar::Lie;
 use gridbay_core::agent::{JobId, Phase};
 use gridbay_core::buyer::{OrderKey, Record};
@@ -94,7 +94,7 @@ impl Machine {
             (JobMemo::decode(memo).expect("own memo"), phase)
         };
         let parts = Parts {
-            provider: None,
+            provider: provider(n, genesis),
             host,
             account_key: account_key(n),
             node: node_key(n),
@@ -106,7 +106,9 @@ impl Machine {
                 .collect(),
             jobs: self.shelf.memos.iter().map(found).collect(),
         };
-        self.core = Some(Core::new(parts));
+        let mut core = Core::new(parts);
+        core.seek_hints();
+        self.core = Some(core);
         self.life += 1;
         self.clock.booted = at;
         self.wake = None;

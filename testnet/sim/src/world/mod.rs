@@ -9,6 +9,7 @@
 //!    at its end the checkers judge the whole.
 
 mod act;
+mod hints;
 mod jobs;
 pub(crate) mod machine;
 mod net;
@@ -60,6 +61,8 @@ pub struct World {
     by_key: BTreeMap<[u8; 32], usize>,
     pub(crate) load: Load,
     rng: Rng,
+    /// Draws of the solver.
+    solver: Rng,
     checks: Vec<Box<dyn Check>>,
     /// Heights that the checkers have been told of.
     told: u64,
@@ -82,6 +85,7 @@ impl World {
             by_key: (0..nodes).map(|n| (*node_key(n).as_bytes(), n)).collect(),
             load: Load::new(&plan),
             rng: Rng::new(plan.seed, "world"),
+            solver: Rng::new(plan.seed, "solver"),
             cover: Cover::default(),
             now: 0,
             network: genesis.network(),

@@ -89,6 +89,7 @@ impl World {
                 let request = AgentRequest::Output { job, path, from: 0 };
                 self.ask(n, &from, Waits::File { order, job }, request);
             }
+            Effect::SeekHints(question) => self.seek_hints(n, &question),
             Effect::Decided { height, block } => self.decided(n, height, block),
             Effect::Judge { .. } => {}
             other => self.perform_on_shelf(n, other),

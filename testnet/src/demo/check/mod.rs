@@ -5,6 +5,7 @@ mod auctions;
 mod blocks;
 mod clearings;
 mod contest;
+mod contracts;
 mod deadlines;
 mod ledgers;
 mod leftovers;
@@ -13,6 +14,7 @@ mod money;
 mod outputs;
 mod preemption;
 mod recovery;
+mod reservations;
 mod sharings;
 mod statements;
 
@@ -58,6 +60,11 @@ const CHECKS: &[(&str, Judge)] = &[
     ("each loser has a reason", losers::judge),
     ("the preempted order was made good", preemption::judge),
     ("jobs by deadlines paid their price", deadlines::judge),
+    (
+        "nodes reserved ahead, decided and paid right",
+        reservations::judge,
+    ),
+    ("the contract was settled right", contracts::judge),
     ("every statement adds up", statements::judge),
     ("equal blocks and state roots on all nodes", blocks::judge),
     ("money is conserved", money::judge),

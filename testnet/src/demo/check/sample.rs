@@ -1,5 +1,8 @@
 //! Small evidence that passes all checks; the tests of the checks spoil it.
 
+mod batch;
+mod booking;
+
 use crate::demo::evidence::{Account, Auction, Chain, Evidence, Verified};
 use crate::demo::order::{Order, Wish};
 use crate::demo::scene::{CLAIMS, Crash};
@@ -8,9 +11,11 @@ use gridbay_node::api::types::{
     AuctionRecord, How, JobId, JobReason, JobRecord, JobState, Movement, RankExit, Signed, Why,
     WhyCheck,
 };
+use gridbay_protocol::auction::AuctionPolicy;
 use gridbay_protocol::clearing::{
     Award, BuyRecord, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Sold,
 };
+use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::ids::{
     AccountId, BlockId, ClassId, ClearingId, Hash32, LeaseId, OfferId, OrderId,
 };
@@ -42,8 +47,8 @@ pub(crate) fn good() -> Evidence {
     orders[1].record.preemptions = 1;
     orders.push(vain(3));
     orders.push(patient(7));
-    orders.extend([done(CLAIMS[0], 10), done(CLAIMS[1], 11)]);
-    Evidence {
+    orders.extend([done(CLAIMS[0], 20), done(CLAIMS[1], 21)]);
+    let mut evidence = Evidence {
         orders,
         accounts: accounts(),
         minted: 2_000,
@@ -66,7 +71,25 @@ pub(crate) fn good() -> Evidence {
         },
         ledgers: vec![("v1".into(), None), ("v2".into(), None)],
         leftovers: vec![],
-    }
+        records: vec![],
+        policy: Policy::local(),
+    };
+    booking::add(&mut evidence);
+    batch::add(&mut evidence);
+    evidence
+}
+
+/// Moves money of an account, for an order.
+fn movement(account: &mut Account, n: u8, reason: Reason, amount: i64, other: &str) {
+    account.end.0 += amount;
+    account.movements.push(Movement {
+        height: 4,
+        time_ms: 5,
+        amount: Signed(amount),
+        reason,
+        other: other.into(),
+        order: Some(id(n)),
+    });
 }
 
 fn micros(n: u64) -> Credits {
@@ -83,11 +106,13 @@ fn done(name: &'static str, n: u8) -> Order {
         buyer: "b1",
         class: "small",
         nodes: 1,
-        max_price: Credits::ZERO,
+        max_price: None,
         how: How::BID,
         work: Work::Sleep(1),
     };
     let record = JobRecord {
+        worth: None,
+        left_seconds: None,
         id: JobId::from_bytes([n; 8]),
         order: Some(id(n)),
         name: name.into(),
@@ -229,6 +254,8 @@ fn clearing() -> Auction {
         height: 4,
         slot: 0,
         heights: 4,
+        policy: AuctionPolicy::default(),
+        held: vec![],
         offers: vec![ClearingOffer {
             offer: OfferId([1; 32]),
             units: 2,
@@ -272,6 +299,7 @@ fn buy() -> Auction {
         }],
         displaced: vec![LeaseId([2; 32])],
         displaced_value: micros(150),
+        evicted: vec![],
         price: micros(500),
         slots: 3,
     };
@@ -304,7 +332,7 @@ fn sharing() -> Auction {
             sixteenths: 8,
         },
         draw: Hash32([5; 32]),
-        claims: vec![claim(10), claim(11)],
+        claims: vec![claim(20), claim(21)],
         awards: vec![],
     };
     record.awards = record.divide();

@@ -20,8 +20,8 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
         buyer: "b6",
         class: "large",
         nodes: 1,
-        max_price: credits(80),
-        how: How::Buy,
+        max_price: Some(credits(80)),
+        how: How::BUY,
         work: Work::Sleep(3),
     };
     stage.send(vec![buy]).await?;

@@ -20,7 +20,7 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
         buyer,
         class: "small",
         nodes,
-        max_price: credits(price),
+        max_price: Some(credits(price)),
         how: How::BID,
         work,
     };

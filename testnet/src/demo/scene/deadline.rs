@@ -9,6 +9,7 @@ use anyhow::Context as _;
 use gridbay_node::api::types::{How, Offer, OfferRequest, Quote, Want};
 use gridbay_protocol::mechanism::deadline::Shape;
 use gridbay_protocol::offer::{DeadlineTerms, Primary};
+use gridbay_protocol::units::Credits;
 use std::time::{Duration, Instant};
 
 /// Who plans: not one of those that may be killed.
@@ -33,11 +34,11 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
     };
     let seller = stage.network.node(SELLER).client();
     let _: Offer = seller.put("/offers", &request).await?;
-    let how = |soft, hard, pay, late| How::Deadline {
+    let how = |soft, hard, pay: Credits, late| How::Deadline {
         soft_seconds: soft,
         hard_seconds: hard,
-        pay: credits(pay),
-        late_pay: credits(late),
+        pay,
+        late_pay: late,
         shape: Shape::Linear,
         offer: None,
         seller: Some(SELLER.to_owned()),
@@ -47,12 +48,22 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
         buyer,
         class: "small",
         nodes,
-        max_price: credits(0),
+        max_price: None,
         how,
         work: Work::Sleep(1),
     };
-    let patient = wish("patient", "b5", 8, how(20, 60, 4, 2));
-    let urgent = wish("urgent", "b6", 2, how(2, 20, 5, 1));
+    let patient = wish(
+        "patient",
+        "b5",
+        8,
+        how(20, 60, "0.25".parse()?, "0.2".parse()?),
+    );
+    let urgent = wish(
+        "urgent",
+        "b6",
+        2,
+        how(2, 20, "0.3".parse()?, "0.06".parse()?),
+    );
     in_force(stage, &patient).await?;
     stage.send(vec![patient, urgent]).await
 }

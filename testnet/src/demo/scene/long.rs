@@ -22,14 +22,14 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
         buyer,
         class: "large",
         nodes,
-        max_price: credits(price),
+        max_price: Some(credits(price)),
         how: How::BID,
         work: Work::Sleep(seconds),
     };
     let wishes = vec![
-        wish(STEADY[0], "b1", 1, 48, 14),
-        wish(STEADY[1], "b2", 2, 44, 14),
-        wish(LOWEST, "b3", 1, 24, 8),
+        wish(STEADY[0], "b1", 1, 48, 18),
+        wish(STEADY[1], "b2", 2, 44, 18),
+        wish(LOWEST, "b3", 1, 24, 12),
         wish("late", "b4", 1, 19, 2),
         wish("too-low", "b5", 2, 9, 2),
     ];

@@ -2,8 +2,9 @@
 //! and the money comes to rest.
 
 use super::super::stage::Stage;
+use super::RIVAL;
 use crate::market;
-use gridbay_node::api::types::{Balance, JobRecord};
+use gridbay_node::api::types::{Balance, JobRecord, JobState};
 use gridbay_protocol::units::Credits;
 use std::time::{Duration, Instant};
 
@@ -32,6 +33,11 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
     stage
         .until("orders given up have ended", patience, all_over)
         .await?;
+    // It stood until its last start had passed: that it got nothing is its part.
+    let mut rivals = stage.orders.iter_mut();
+    for rival in rivals.by_ref().filter(|o| o.wish.name == RIVAL) {
+        rival.given_up = rival.record.state == JobState::Expired;
+    }
     at_rest(stage).await?;
     for order in &mut stage.orders {
         let client = stage.network.node(order.wish.buyer).client();

@@ -15,7 +15,7 @@ pub(crate) const CLAIMS: [&str; 2] = ["share-one", "share-two"];
 /// Whose pool it is: a seller that no scene stops.
 const SELLER: &str = "v1";
 /// The seller's number of the pool, beside its other offers.
-const LABEL: u32 = 10;
+const LABEL: u32 = 11;
 /// Nodes of the pool.
 const NODES: u32 = 3;
 
@@ -39,7 +39,7 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
         buyer,
         class: "small",
         nodes: 6,
-        max_price: credits(60),
+        max_price: None,
         how: How::Share(Claim {
             offer: Some(pool.offer),
             rate: credits(60),

@@ -1,0 +1,133 @@
+//! Amendments: another bid for an order that stands or runs, sealed in one round and opened in the next as any bid.
+//!
+//! 1. The amendment is an order of its own until it is opened: it has a deposit, and loses it if it is not opened. The old
+//!    bid stands meanwhile, and for good if the opening is refused.
+//! 2. The order it names is the same account's and an opened bid; class, units, fewest units of use, slots and work
+//!    stay. The budget counts what was paid before, and covers one slot at the new bid.
+//! 3. Opened, it moves its deposit to the order's escrow, which it fills up to one slot at the new bid, and ends. What the
+//!    deposit has too much goes back.
+//! 4. The new bid waits until the close of the first round in which the order takes part in a clearing: at once for one that
+//!    stands, at the next boundary for one that runs. A buy in between displaces the old one. Then it takes the old one's
+//!    place, with the amendment's round in ties and a rank drawn anew, and what the escrow has too much goes back. Lease,
+//!    paid slots and payments are the order's as before. A second amendment replaces the first one that still waits.
+//! 5. If the order has ended before the opening, or is about to end because it was cancelled, the amendment ends without
+//!    effect and with its deposit back.
+
+use crate::book;
+use crate::order::{BidOrder, NextBid};
+use crate::purse::{self, post};
+use crate::refusal::Refusal;
+use crate::work::Work;
+use gridbay_protocol::effect::OrderEnd;
+use gridbay_protocol::ids::{AccountId, OrderId};
+use gridbay_protocol::order::{Amendment, Bid};
+use gridbay_protocol::payment::{Purse, Reason};
+use gridbay_protocol::units::Credits;
+
+/// Whether the opening of an amendment may take effect; `own` is the amendment's own order.
+pub(crate) fn check(
+    work: &Work<'_>,
+    account: &AccountId,
+    own: &OrderId,
+    amendment: &Amendment,
+) -> Result<(), Refusal> {
+    let Some(bid) = target(work, account, &amendment.order)? else {
+        return Ok(());
+    };
+    if !amendment.suits(&bid.bid) {
+        return Err(Refusal::Reshaped(amendment.order));
+    }
+    let slot = slot_at(&amendment.bid);
+    let left = amendment.bid.budget.saturating_sub(bid.paid);
+    if left < slot {
+        return Err(Refusal::Spent { left, slot });
+    }
+    let deposit = purse::held(work, &Purse::Escrow(*own));
+    let missing = missing(work, amendment).saturating_sub(deposit);
+    purse::require(work, Purse::Account(*account), missing)
+}
+
+/// The bid to amend; `None` if its order has ended or is about to.
+fn target<'w>(
+    work: &'w Work<'_>,
+    account: &AccountId,
+    id: &OrderId,
+) -> Result<Option<&'w BidOrder>, Refusal> {
+    let Some(order) = work.tables.orders.get(id) else {
+        return Ok(None);
+    };
+    if order.account != *account {
+        return Err(Refusal::NoOrder(*id));
+    }
+    let bid = order.bid().ok_or(Refusal::NotABid(*id))?;
+    Ok((!order.exiting).then_some(bid))
+}
+
+fn slot_at(bid: &Bid) -> Credits {
+    bid.value(bid.units())
+}
+
+/// What the escrow of the amended order lacks of one slot at the new bid.
+fn missing(work: &Work<'_>, amendment: &Amendment) -> Credits {
+    let held = purse::held(work, &Purse::Escrow(amendment.order));
+    slot_at(&amendment.bid).saturating_sub(held)
+}
+
+/// Steps 3 and 5.
+pub(crate) fn open(work: &mut Work<'_>, account: &AccountId, own: &OrderId, amendment: &Amendment) {
+    if !matches!(target(work, account, &amendment.order), Ok(Some(_))) {
+        return book::end(work, own, OrderEnd::Lapsed);
+    }
+    let (id, round) = (amendment.order, round(work, own));
+    let (deposit, escrow) = (Purse::Escrow(*own), Purse::Escrow(id));
+    let missing = missing(work, amendment);
+    let moved = missing.min(purse::held(work, &deposit));
+    let rest = missing.saturating_sub(moved);
+    let account = Purse::Account(*account);
+    for (from, amount) in [(deposit, moved), (account, rest)] {
+        post(work, from, escrow, amount, Reason::Lock, Some(id)).expect("the lock was checked");
+    }
+    let order = work.tables.orders.get_mut(&id);
+    let bid = order.and_then(|o| o.bid_mut());
+    bid.expect("the order was checked").next = Some(NextBid {
+        round,
+        bid: amendment.bid.clone(),
+    });
+    book::end(work, own, OrderEnd::Amended);
+}
+
+fn round(work: &Work<'_>, id: &OrderId) -> u64 {
+    let order = work.tables.orders.get(id);
+    order.expect("an amendment that opens is live").round
+}
+
+/// Step 4, at the close of a round.
+pub(crate) fn take_effect(work: &mut Work<'_>) {
+    let boundary = work.closes_slot();
+    let orders = work.tables.orders.iter();
+    let amended = orders.filter(|(_, order)| {
+        let competes = boundary || order.lease.is_none();
+        competes && order.bid().is_some_and(|bid| bid.next.is_some())
+    });
+    let amended: Vec<OrderId> = amended.map(|(id, _)| *id).collect();
+    for id in &amended {
+        replace(work, id);
+    }
+}
+
+fn replace(work: &mut Work<'_>, id: &OrderId) {
+    let order = work.tables.orders.get_mut(id);
+    let order = order.expect("the order was listed");
+    let account = order.account;
+    let bid = order.bid_mut().expect("only bids are amended");
+    let Some(next) = bid.next.take() else {
+        return;
+    };
+    (bid.bid, bid.rank) = (next.bid, None);
+    let slot = bid.slot_at_bid();
+    order.round = next.round;
+    let (escrow, account) = (Purse::Escrow(*id), Purse::Account(account));
+    let excess = purse::held(work, &escrow).saturating_sub(slot);
+    post(work, escrow, account, excess, Reason::Release, Some(*id))
+        .expect("a purse bears what it holds");
+}

@@ -1,0 +1,51 @@
+//! Better allocations of reservations, looked for outside of the core.
+//!
+//! 1. After a block, the decisions of the boundary ahead are previewed as things stand. If they are others than those last
+//!    asked about, the body is asked for better allocations than the rule finds ([`Effect::SeekHints`]).
+//! 2. What it finds comes back as [`crate::input::Input::Hinted`] and goes to the host, which checks it when a block of this
+//!    node's decides.
+//!
+//! Only a validator asks, as only it proposes.
+
+use crate::effect::Effect;
+use gridbay_ledger::State;
+use gridbay_protocol::booking::ReservationRecord;
+use gridbay_protocol::keys::PublicKey;
+use gridbay_protocol::mechanism::reservation::window::WindowPolicy;
+
+/// Decisions for which better allocations are looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// The decisions, without winners.
+    pub decisions: Vec<ReservationRecord>,
+    /// The genesis' window policy.
+    pub window: WindowPolicy,
+    /// Milliseconds until they are made, roughly.
+    pub within_ms: u64,
+}
+
+/// What was last asked about.
+#[derive(Debug, Default)]
+pub(crate) struct Seeker {
+    asked: Vec<ReservationRecord>,
+}
+
+impl Seeker {
+    /// The question after a block, if there is a new one.
+    pub(crate) fn after_block(&mut self, state: &State, node: &PublicKey) -> Option<Effect> {
+        let mut members = state.validators().members().iter();
+        members.find(|member| member.node == *node)?;
+        let coming = state.reservations_to_come();
+        if coming == self.asked {
+            return None;
+        }
+        self.asked = coming.clone();
+        let boundary = coming.first()?.height;
+        let heights = boundary.saturating_sub(state.height());
+        Some(Effect::SeekHints(Question {
+            decisions: coming,
+            window: state.policy().reservation,
+            within_ms: heights.saturating_mul(state.policy().block_interval_ms),
+        }))
+    }
+}

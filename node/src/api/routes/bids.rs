@@ -1,0 +1,28 @@
+//! Bids: what to bid, which stand, and other prices for them.
+
+use super::jobs::job_id;
+use super::{Reply, Shared};
+use crate::api::Backend;
+use crate::api::extract::Body;
+use crate::api::types::{AmendRequest, BidAdvice, BidWish, StandingBid};
+use axum::Json;
+use axum::extract::{Path, State};
+
+pub(super) async fn suggest<B: Backend>(
+    State(at): State<Shared<B>>,
+    Body(wish): Body<BidWish>,
+) -> Reply<BidAdvice> {
+    at.backend.suggest(wish).await.map(Json)
+}
+
+pub(super) async fn list<B: Backend>(State(at): State<Shared<B>>) -> Reply<Vec<StandingBid>> {
+    at.backend.bids().await.map(Json)
+}
+
+pub(super) async fn amend<B: Backend>(
+    State(at): State<Shared<B>>,
+    Path(id): Path<String>,
+    Body(request): Body<AmendRequest>,
+) -> Reply<StandingBid> {
+    at.backend.amend(job_id(id)?, request).await.map(Json)
+}

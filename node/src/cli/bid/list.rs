@@ -1,0 +1,74 @@
+//! `bid list`, and `bid amend`.
+
+use crate::api::types::{AmendRequest, JobId, StandingBid};
+use crate::cli::context::Context;
+use crate::cli::error::{CliError, During as _};
+use crate::cli::text::or_dash;
+use crate::config::parse;
+use crate::ui::Table;
+use clap::Args;
+use gridbay_protocol::units::Credits;
+
+/// List this node's bids that are not over
+pub(super) fn list(at: &Context) -> Result<(), CliError> {
+    at.wait(async {
+        let client = at.client()?;
+        let bids: Vec<StandingBid> = client.get("/bids").await.during("no list of bids")?;
+        at.show(&bids, |bids| table(bids))
+    })
+}
+
+/// Give a bid another price, sealed like the first: from the next clearing on that it can reach
+#[derive(Clone, Debug, Args)]
+pub(in crate::cli) struct AmendArgs {
+    /// The job's id, or how it begins
+    #[arg(value_parser = job_id)]
+    order: JobId,
+    /// Most credits per node-hour
+    #[arg(long, value_name = "CREDITS", value_parser = parse::credits)]
+    max_price: Credits,
+    /// Most credits for everything, with what was paid [default: as before]
+    #[arg(long, value_name = "CREDITS", value_parser = parse::credits)]
+    budget: Option<Credits>,
+}
+
+fn job_id(text: &str) -> Result<JobId, String> {
+    JobId::try_from(text.to_owned())
+}
+
+impl AmendArgs {
+    pub(super) fn run(self, at: &Context) -> Result<(), CliError> {
+        let request = AmendRequest {
+            max_price: self.max_price,
+            budget: self.budget,
+        };
+        at.wait(async {
+            let client = at.client()?;
+            let path = format!("/bids/{}/amend", self.order);
+            let bid = client.post(&path, &request, None).await;
+            let bid: StandingBid = bid.during("the bid was not amended")?;
+            at.show(&bid, |bid| table(std::slice::from_ref(bid)))
+        })
+    }
+}
+
+fn table(bids: &[StandingBid]) -> String {
+    let mut table = Table::new(&[
+        "ID", "NAME", "STATE", ">NODES", "CLASS", ">PRICE/H", ">AMENDED", ">BUDGET", ">PAID",
+    ]);
+    for bid in bids {
+        let fewer = if bid.divisible { "1-" } else { "" };
+        table.row([
+            bid.id.to_string(),
+            bid.name.clone(),
+            bid.state.name().to_owned(),
+            format!("{fewer}{}", bid.nodes),
+            bid.class.clone(),
+            bid.max_price.to_string(),
+            or_dash(bid.amended),
+            bid.budget.to_string(),
+            bid.paid.to_string(),
+        ]);
+    }
+    table.render()
+}

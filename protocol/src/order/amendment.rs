@@ -1,0 +1,32 @@
+//! Amendments: another price for a bid that stands or runs, sealed like a bid.
+
+use super::bid::Bid;
+use super::flaw::Flaw;
+use crate::ids::OrderId;
+use serde::{Deserialize, Serialize};
+
+/// What a sealed amendment says once it is opened. Its bid takes the place of the order's from the next clearing on in which the
+/// order takes part; class, units, the fewest of use, slots and work are those of the order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Amendment {
+    /// The order.
+    pub order: OrderId,
+    /// What it asks for from then on; the budget is for the whole order, with what it has paid.
+    pub bid: Bid,
+}
+
+impl Amendment {
+    /// Whether all values are in range and prices fall.
+    ///
+    /// # Errors
+    /// The first flaw.
+    pub fn check(&self) -> Result<(), Flaw> {
+        self.bid.check()
+    }
+    /// Whether it leaves alone what it may not change of a bid.
+    pub fn suits(&self, bid: &Bid) -> bool {
+        let shape = |b: &Bid| (b.class, b.units(), b.min, b.slots, b.work);
+        shape(&self.bid) == shape(bid)
+    }
+}

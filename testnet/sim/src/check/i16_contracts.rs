@@ -1,0 +1,536 @@
+//! I16 for contracts: what is locked and staked, each job's pay and penalty, and the settlement follow from the proposal
+//! and from what both sides said, worked out here a second time and more plainly.
+//!
+//! 1. A proposal locks `floor(jobs * value * f(1))`, a signature stakes `jobs * penalty`.
+//! 2. A job is decided once, after the slots from its request to the block. Done, it pays by the time it took; it was done
+//!    by its client's word, or as many whole slots have passed as it needs in which a lease served it. Failed, its time was
+//!    over, and it pays nothing and owes its penalty.
+//! 3. A contract is settled when all requested jobs are decided and no more can come. It pays the sum of what jobs pay
+//!    times f(done / requested), and all that is owed; the rests go back, and nothing is left.
+//! 4. A proposal that lapses gives everything back; it is withdrawn exactly if its client said so.
+
+use super::{Check, Fact, Sight};
+use crate::world::World;
+use gridbay_protocol::calendar::Calendar;
+use gridbay_protocol::effect::Effect;
+use gridbay_protocol::entry::{EntryBody, SignedEntry};
+use gridbay_protocol::ids::{AccountId, OrderId};
+use gridbay_protocol::lease::LeaseEvent;
+use gridbay_protocol::order::{
+    ContractEntry, ContractEvent, ContractTerms, JobRecord, JobTerms, Settlement, order_of,
+};
+use gridbay_protocol::payment::{Posting, Purse, Reason};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One with 32 bits behind the point.
+const ONE: u128 = 1 << 32;
+
+/// A requested job.
+#[derive(Clone, Debug)]
+struct Job {
+    number: u32,
+    arrival: u64,
+    /// Slots that may count for it.
+    slots: u64,
+}
+
+/// A live contract.
+#[derive(Clone, Debug)]
+struct Live {
+    client: AccountId,
+    terms: ContractTerms,
+    signed: bool,
+    closed: bool,
+    requested: u32,
+    completed: u32,
+    earned: u128,
+    owed: u128,
+    open: BTreeMap<OrderId, Job>,
+    escrow: i128,
+    bond: i128,
+    /// What went to its parties when it ended: to the provider, to the client for penalties.
+    paid: u128,
+    damages: u128,
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct Contracts {
+    live: BTreeMap<OrderId, Live>,
+    /// By serving order: contract, job, slot in which the provider said so.
+    serving: BTreeMap<OrderId, (OrderId, OrderId, u64)>,
+    /// By order: first slot in which its lease runs from the beginning.
+    leases: BTreeMap<OrderId, u64>,
+    /// Jobs that clients said to be complete, and contracts that they closed, in this block.
+    said: BTreeSet<OrderId>,
+}
+
+/// The square root of a fraction of [`ONE`], by bisection.
+fn root(x: u128) -> u128 {
+    let (mut low, mut high) = (0_u128, 1 << 48);
+    while low < high {
+        let middle = (low + high).div_ceil(2);
+        if middle * middle <= x << 32 {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    low
+}
+
+/// `alpha * (done / all)^beta` with 32 bits behind the point: whole powers one by one, then the roots for the sixteenths.
+fn aggregate(terms: &ContractTerms, done: u32, all: u32) -> u128 {
+    let share = (u128::from(done) << 32) / u128::from(all.max(1));
+    let mut power = ONE;
+    for _ in 0..terms.beta16 / 16 {
+        power = power * share / ONE;
+    }
+    let mut part = share;
+    for bit in [8, 4, 2, 1] {
+        part = root(part);
+        if terms.beta16 % 16 / bit % 2 == 1 {
+            power = power * part / ONE;
+        }
+    }
+    (u128::from(terms.alpha_ppm) << 32) / 1_000_000 * power / ONE
+}
+
+/// What a job that ends after so many slots is worth: its value, less as much of it as the decay has taken.
+fn worth(job: &JobTerms, after: u64) -> i128 {
+    let late = after.saturating_sub(job.hold.into());
+    let value = i128::from(job.value.micros());
+    value - value * i128::from(late) / i128::from(job.decay)
+}
+
+/// The last slot after the request's in which it may end.
+fn patience(job: &JobTerms) -> u64 {
+    let penalty = i128::from(job.penalty.micros());
+    let mut after = u64::from(job.hold);
+    while worth(job, after + 1) > -penalty {
+        after += 1;
+    }
+    after
+}
+
+impl Contracts {
+    fn entries(&mut self, entries: &[SignedEntry], slot: u64) {
+        self.said.clear();
+        for signed in entries {
+            let EntryBody::Contract(word) = &signed.entry.body else {
+                continue;
+            };
+            match word {
+                ContractEntry::Propose(terms) => {
+                    let live = Live {
+                        client: signed.entry.account,
+                        terms: (**terms).clone(),
+                        signed: false,
+                        closed: false,
+                        requested: 0,
+                        completed: 0,
+                        earned: 0,
+                        owed: 0,
+                        open: BTreeMap::new(),
+                        escrow: 0,
+                        bond: 0,
+                        paid: 0,
+                        damages: 0,
+                    };
+                    self.live.insert(order_of(&signed.id()), live);
+                }
+                ContractEntry::Request { contract, .. } => {
+                    if let Some(live) = self.live.get_mut(contract) {
+                        let job = Job {
+                            number: live.requested,
+                            arrival: slot,
+                            slots: 0,
+                        };
+                        live.requested += 1;
+                        live.open.insert(order_of(&signed.id()), job);
+                    }
+                }
+                ContractEntry::Serve {
+                    contract,
+                    job,
+                    order,
+                } => {
+                    self.serving.insert(*order, (*contract, *job, slot));
+                }
+                ContractEntry::Complete { job, .. } => drop(self.said.insert(*job)),
+                ContractEntry::Close { contract } => {
+                    self.said.insert(*contract);
+                    if let Some(live) = self.live.get_mut(contract) {
+                        live.closed = true;
+                    }
+                }
+                ContractEntry::Sign { .. } => {}
+            }
+        }
+    }
+    fn lease(&mut self, event: &LeaseEvent, next: u64, boundary: bool) {
+        match event {
+            // What begins inside a slot has the next one as its first whole one.
+            LeaseEvent::Started(terms) => {
+                let first = if boundary { next } else { next + 1 };
+                self.leases.insert(terms.order, first);
+            }
+            LeaseEvent::Renewed(_) => {}
+            LeaseEvent::Ended { order, .. } => drop(self.leases.remove(order)),
+        }
+    }
+    /// At the end of a slot: what may count for the jobs that were served in it.
+    fn count(&mut self, slot: u64) {
+        for (order, (contract, job, since)) in &self.serving {
+            let whole = self.leases.get(order).is_some_and(|first| *first <= slot);
+            let job = self
+                .live
+                .get_mut(contract)
+                .and_then(|c| c.open.get_mut(job));
+            if let Some(job) = job.filter(|_| whole && *since < slot) {
+                job.slots += 1;
+            }
+        }
+    }
+    fn post(&mut self, posting: &Posting) {
+        let amount = i128::from(posting.amount.micros());
+        for (purse, sign) in [(&posting.from, -1), (&posting.to, 1)] {
+            match purse {
+                Purse::Escrow(id) => {
+                    if let Some(live) = self.live.get_mut(id) {
+                        live.escrow += sign * amount;
+                    }
+                }
+                Purse::Bond(id) => {
+                    if let Some(live) = self.live.get_mut(id) {
+                        live.bond += sign * amount;
+                    }
+                }
+                Purse::Account(_) | Purse::Class(_) | Purse::Bank => {}
+            }
+        }
+        let (Purse::Escrow(id) | Purse::Bond(id)) = posting.from else {
+            return;
+        };
+        let Some(live) = self.live.get_mut(&id) else {
+            return;
+        };
+        let (provider, client) = (live.terms.provider, live.client);
+        let amount = u128::from(posting.amount.micros());
+        match posting.reason {
+            Reason::Earning if posting.to == Purse::Account(provider) => live.paid += amount,
+            Reason::Damages if posting.to == Purse::Account(client) => live.damages += amount,
+            _ => {}
+        }
+    }
+    fn event(
+        &mut self,
+        event: &ContractEvent,
+        height: u64,
+        calendar: &Calendar,
+    ) -> Result<(), String> {
+        let (slot, next) = (calendar.slot(height), calendar.slot(height + 1));
+        match event {
+            ContractEvent::Signed { contract, bond, .. } => {
+                let live = self.live.get_mut(contract);
+                let live = live.ok_or(format!("{contract} is signed and was not proposed"))?;
+                live.signed = true;
+                let stake =
+                    i128::from(live.terms.job.penalty.micros()) * i128::from(live.terms.jobs);
+                if live.bond != stake || i128::from(bond.micros()) != stake {
+                    return Err(format!(
+                        "{} is the stake, not {stake}: {event:?}",
+                        live.bond
+                    ));
+                }
+                Ok(())
+            }
+            ContractEvent::Decided(job) => self.decided(job, slot, next),
+            ContractEvent::Settled(settled) => {
+                let live = self.live.remove(&settled.contract);
+                let live = live.ok_or(format!("{settled:?} of nothing"))?;
+                settlement(&live, settled, next).map_err(|wrong| format!("{wrong}: {live:?}"))
+            }
+            ContractEvent::Lapsed {
+                contract,
+                withdrawn,
+            } => {
+                let live = self.live.remove(contract);
+                let live = live.ok_or(format!("{contract} lapses and was not proposed"))?;
+                let right = !live.signed && live.escrow == 0 && live.bond == 0 && live.paid == 0;
+                if !right || *withdrawn != self.said.contains(contract) {
+                    return Err(format!("{event:?}: {live:?}"));
+                }
+                Ok(())
+            }
+        }
+    }
+    /// Step 2.
+    fn decided(&mut self, record: &JobRecord, slot: u64, next: u64) -> Result<(), String> {
+        let live = self.live.get_mut(&record.contract);
+        let live = live.ok_or(format!("{record:?} of nothing"))?;
+        let job = live.open.remove(&record.job);
+        let job = job.ok_or(format!("{record:?} is not open"))?;
+        let terms = &live.terms.job;
+        let (last, penalty) = (patience(terms), i128::from(terms.penalty.micros()));
+        let (after, worth) = match record.done {
+            true => (slot - job.arrival, worth(terms, record.after)),
+            false => (last + 1, -penalty),
+        };
+        let in_time = match record.done {
+            true => {
+                let ran = job.slots >= u64::from(terms.slots);
+                record.after <= last && (ran || self.said.contains(&record.job))
+            }
+            false => next > job.arrival + last,
+        };
+        let said = (record.number, record.arrival, record.after);
+        if said != (job.number, job.arrival, after) || !in_time {
+            return Err(format!("{record:?} of {job:?} in slot {slot}"));
+        }
+        let (pays, owes) = (worth.max(0) as u128, (-worth).max(0) as u128);
+        if (pays, owes) != (record.pays.micros().into(), record.owes.micros().into()) {
+            return Err(format!("{pays} is paid and {owes} owed, not {record:?}"));
+        }
+        live.completed += u32::from(record.done);
+        live.earned += pays;
+        live.owed += owes;
+        Ok(())
+    }
+    fn block(&mut self, fact: &Fact, calendar: &Calendar) -> Result<(), String> {
+        let (height, slot) = (fact.height, calendar.slot(fact.height));
+        let (next, boundary) = (calendar.slot(height + 1), calendar.closes_slot(height));
+        self.entries(&fact.decided.block.entries, slot);
+        if boundary {
+            self.count(slot);
+        }
+        // Words are about money that is posted before them.
+        for effect in &fact.effects {
+            match effect {
+                Effect::Posting(posting) => {
+                    self.post(posting);
+                    self.locked(posting)?;
+                }
+                Effect::Contract(event) => self.event(event, height, calendar)?,
+                Effect::Lease(event) => self.lease(event, next, boundary),
+                Effect::Order { order, .. } => drop(self.serving.remove(order)),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+    /// Step 1 for a proposal.
+    fn locked(&self, posting: &Posting) -> Result<(), String> {
+        let (Purse::Escrow(id), Reason::Lock) = (posting.to, posting.reason) else {
+            return Ok(());
+        };
+        let Some(live) = self.live.get(&id) else {
+            return Ok(());
+        };
+        let all = u128::from(live.terms.job.value.micros()) * u128::from(live.terms.jobs);
+        let lock = all * aggregate(&live.terms, 1, 1) / ONE;
+        if live.signed || u128::from(posting.amount.micros()) != lock {
+            return Err(format!("{lock} are locked for {id}, not {posting:?}"));
+        }
+        Ok(())
+    }
+}
+
+/// Step 3.
+fn settlement(live: &Live, settled: &Settlement, next: u64) -> Result<(), String> {
+    let terms = &live.terms;
+    let no_more = live.closed || live.requested == terms.jobs || next > terms.last;
+    if !live.signed || !no_more || !live.open.is_empty() {
+        return Err(format!("settled too early: {settled:?}"));
+    }
+    let f = aggregate(terms, live.completed, live.requested);
+    let pays = if live.requested == 0 {
+        0
+    } else {
+        live.earned * f / ONE
+    };
+    let counts = (settled.requested, settled.completed) == (live.requested, live.completed);
+    let parties = (settled.client, settled.provider) == (live.client, terms.provider);
+    let shape = (settled.alpha_ppm, settled.beta16) == (terms.alpha_ppm, terms.beta16);
+    let wide = |amount: gridbay_protocol::units::Credits| u128::from(amount.micros());
+    let said = (wide(settled.earned), wide(settled.pays), wide(settled.owed));
+    if !counts || !parties || !shape || said != (live.earned, pays, live.owed) {
+        return Err(format!("{pays} is paid, not {settled:?}"));
+    }
+    let posted = (live.paid, live.damages, live.escrow, live.bond);
+    if posted != (pays, live.owed, 0, 0) {
+        return Err(format!(
+            "{pays} and {} were due: {posted:?} posted or left",
+            live.owed
+        ));
+    }
+    Ok(())
+}
+
+impl Check for Contracts {
+    fn id(&self) -> &'static str {
+        "I16"
+    }
+    fn see(&mut self, world: &World, sight: &Sight<'_>) -> Result<(), String> {
+        match sight {
+            Sight::Block(fact) => self.block(fact, &world.genesis.policy.calendar),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gridbay_protocol::ids::ClassId;
+    use gridbay_protocol::units::Credits;
+
+    const CONTRACT: OrderId = OrderId([9; 32]);
+    const JOB: OrderId = OrderId([1; 32]);
+
+    fn micros(n: u64) -> Credits {
+        Credits::from_micros(n).unwrap()
+    }
+    /// Two jobs of 100 each; the first took a slot more than its value holds, the second has two slots to its credit.
+    fn live() -> Live {
+        let terms = ContractTerms {
+            provider: AccountId([2; 32]),
+            class: ClassId([7; 32]),
+            first: 0,
+            last: 5,
+            jobs: 2,
+            job: JobTerms {
+                units: 1,
+                slots: 2,
+                value: micros(100),
+                hold: 3,
+                decay: 4,
+                penalty: micros(30),
+            },
+            alpha_ppm: 1_500_000,
+            beta16: 16,
+            stands_until: 9,
+        };
+        let job = Job {
+            number: 1,
+            arrival: 4,
+            slots: 2,
+        };
+        Live {
+            client: AccountId([1; 32]),
+            terms,
+            signed: true,
+            closed: false,
+            requested: 2,
+            completed: 1,
+            earned: 75,
+            owed: 0,
+            open: BTreeMap::from([(JOB, job)]),
+            escrow: 0,
+            bond: 0,
+            paid: 0,
+            damages: 0,
+        }
+    }
+    fn record(after: u64, done: bool, pays: u64, owes: u64) -> JobRecord {
+        JobRecord {
+            contract: CONTRACT,
+            job: JOB,
+            number: 1,
+            arrival: 4,
+            after,
+            done,
+            pays: micros(pays),
+            owes: micros(owes),
+        }
+    }
+    fn decide(record: &JobRecord, slot: u64, change: impl Fn(&mut Live)) -> Result<(), String> {
+        let mut contracts = Contracts::default();
+        let mut live = live();
+        change(&mut live);
+        contracts.live.insert(CONTRACT, live);
+        contracts.decided(record, slot, slot + 1)
+    }
+
+    #[test]
+    fn powers_are_those_of_real_numbers() {
+        let mut terms = live().terms;
+        for beta16 in [0, 4, 13, 16, 32, 77] {
+            terms.beta16 = beta16;
+            let found = aggregate(&terms, 3, 7) as f64 / ONE as f64;
+            let real = 1.5 * (3.0_f64 / 7.0).powf(f64::from(beta16) / 16.0);
+            assert!((found - real).abs() < 1e-8, "{beta16}: {found} {real}");
+        }
+        assert_eq!(aggregate(&terms, 7, 7), ONE * 3 / 2);
+    }
+
+    #[test]
+    fn a_job_that_is_decided_wrongly_is_reported() {
+        assert_eq!(
+            patience(&live().terms.job),
+            8,
+            "130 of 100 lost after 5.2 slots"
+        );
+        assert_eq!(decide(&record(3, true, 100, 0), 7, |_| ()), Ok(()));
+        assert_eq!(decide(&record(5, true, 50, 0), 9, |_| ()), Ok(()));
+        assert_eq!(decide(&record(8, true, 0, 25), 12, |_| ()), Ok(()));
+        assert_eq!(decide(&record(9, false, 0, 30), 12, |_| ()), Ok(()));
+        let wrong = [
+            decide(&record(5, true, 51, 0), 9, |_| ()),
+            decide(&record(5, true, 50, 1), 9, |_| ()),
+            decide(&record(4, true, 75, 0), 9, |_| ()),
+            decide(&record(9, true, 0, 30), 13, |_| ()),
+            decide(&record(9, false, 0, 30), 11, |_| ()),
+            decide(&record(9, false, 0, 29), 12, |_| ()),
+            decide(&record(3, true, 100, 0), 7, |live| live.open.clear()),
+            decide(&record(3, true, 100, 0), 7, |live| {
+                live.open.get_mut(&JOB).unwrap().slots = 1;
+            }),
+        ];
+        for (i, verdict) in wrong.iter().enumerate() {
+            assert!(verdict.is_err(), "{i}");
+        }
+    }
+
+    #[test]
+    fn a_settlement_that_does_not_follow_is_reported() {
+        let settle = |change: fn(&mut Live, &mut Settlement)| {
+            let mut live = Live {
+                open: BTreeMap::new(),
+                owed: 30,
+                paid: 56,
+                damages: 30,
+                ..live()
+            };
+            let mut settled = Settlement {
+                contract: CONTRACT,
+                client: live.client,
+                provider: live.terms.provider,
+                alpha_ppm: 1_500_000,
+                beta16: 16,
+                requested: 2,
+                completed: 1,
+                earned: micros(75),
+                pays: micros(56),
+                owed: micros(30),
+            };
+            change(&mut live, &mut settled);
+            settlement(&live, &settled, 3)
+        };
+        assert_eq!(settle(|_, _| ()), Ok(()));
+        let wrong = [
+            settle(|_, s| s.pays = micros(57)),
+            settle(|_, s| s.owed = micros(0)),
+            settle(|_, s| s.completed = 2),
+            settle(|live, _| live.paid = 55),
+            settle(|live, _| live.damages = 0),
+            settle(|live, _| live.escrow = 1),
+            settle(|live, _| live.bond = -1),
+            settle(|live, _| live.signed = false),
+            settle(|live, s| (live.requested, s.requested) = (1, 1)),
+        ];
+        for (i, verdict) in wrong.iter().enumerate() {
+            assert!(verdict.is_err(), "{i}");
+        }
+    }
+}

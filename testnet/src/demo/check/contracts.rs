@@ -1,0 +1,206 @@
+//! The contract was settled as its terms say: each job's pay from the time it took, all together by the aggregate
+//! function, penalties in full. What the client paid the provider has, less what the nodes cost, and that is less.
+//!
+//! `f(done / all) = alpha * (done / all)^beta` is computed here with fractions of whole numbers, for a whole beta, and so
+//! may exceed the ledger's by what its 32 bits behind the point leave out.
+
+use super::Verdict;
+use crate::demo::evidence::{Account, Evidence};
+use crate::demo::scene::CONTRACT;
+use gridbay_node::api::types::{ContractHow, How, Movement};
+use gridbay_protocol::effect::Effect;
+use gridbay_protocol::order::{ContractEvent, JobRecord, Settlement};
+
+pub(super) fn judge(evidence: &Evidence) -> Verdict {
+    let mut named = evidence.orders.iter().filter(|o| o.wish.name == CONTRACT);
+    let order = named.next().ok_or("nothing was done under contract")?;
+    let How::Contract(how) = &order.wish.how else {
+        return Err(format!("{CONTRACT} is not under contract"));
+    };
+    let id = order.record.order.ok_or("the contract has no id")?;
+    let (mut jobs, mut settled, mut bond) = (Vec::new(), None, None);
+    for record in &evidence.records {
+        match &record.effect {
+            Effect::Contract(ContractEvent::Decided(job)) if job.contract == id => jobs.push(*job),
+            Effect::Contract(ContractEvent::Settled(end)) if end.contract == id => {
+                settled = Some(*end);
+            }
+            Effect::Contract(ContractEvent::Signed {
+                contract, bond: b, ..
+            }) if *contract == id => bond = Some(*b),
+            _ => {}
+        }
+    }
+    let settled = settled.ok_or("the contract was never settled")?;
+    let bond = bond.ok_or("the contract was never signed")?;
+    if bond.micros() != how.penalty.micros() * u64::from(order.wish.nodes) {
+        return Err(format!("{bond} were staked"));
+    }
+    let slot_seconds = (evidence.policy.slot_ms() / 1_000).max(1);
+    for job in &jobs {
+        utility(how, job, slot_seconds)?;
+    }
+    aggregate(how, &jobs, &settled)?;
+    let of = |account: &&Account| account.id == settled.provider;
+    let provider = evidence.accounts.iter().find(of).ok_or("no provider")?;
+    let client = evidence.accounts.iter().find(|a| a.id == settled.client);
+    let client = client.ok_or("no client")?;
+    let due = micros(settled.pays.micros()) - micros(settled.owed.micros());
+    let own = |m: &Movement| m.order == Some(id);
+    let (spent, got) = (sum(client, own), sum(provider, own));
+    if spent != -due || got != due {
+        return Err(format!(
+            "the client has {spent}, the provider {got} of {due}"
+        ));
+    }
+    let rent = -sum(provider, |m| m.order.is_some() && !own(m));
+    let margin = due - rent;
+    let all = i64::from(settled.requested);
+    let part = |n: i64| format!("{}.{:06}", n / 1_000_000, n % 1_000_000);
+    if rent <= 0 || margin <= 0 {
+        return Err(format!("the provider paid {rent} of {due} for nodes"));
+    }
+    Ok(format!(
+        "{} of {all} jobs done, {} paid, {} of it for nodes, {} kept",
+        settled.completed,
+        settled.pays,
+        part(rent),
+        part(margin)
+    ))
+}
+
+/// What a job pays and costs by the slots it took: the value, less as much of it as the decay has taken.
+fn utility(how: &ContractHow, job: &JobRecord, slot_seconds: u64) -> Result<(), String> {
+    let slots = |seconds: u32| i128::from(u64::from(seconds) / slot_seconds);
+    let (value, penalty) = (
+        i128::from(how.value.micros()),
+        i128::from(how.penalty.micros()),
+    );
+    let late = (i128::from(job.after) - slots(how.hold_seconds)).max(0);
+    let decay = i128::from(u64::from(how.decay_seconds).div_ceil(slot_seconds));
+    let worth = match job.done {
+        true => (value - value * late / decay).max(-penalty),
+        false => -penalty,
+    };
+    let (pays, owes) = (i128::from(job.pays.micros()), i128::from(job.owes.micros()));
+    if pays != worth.max(0) || owes != (-worth).max(0) {
+        return Err(format!(
+            "job {} after {} slots pays {pays} and owes {owes}, not {worth}",
+            job.number, job.after
+        ));
+    }
+    Ok(())
+}
+
+fn aggregate(how: &ContractHow, jobs: &[JobRecord], settled: &Settlement) -> Result<(), String> {
+    let done = jobs.iter().filter(|job| job.done).count() as u128;
+    let all = jobs.len() as u128;
+    let (said_done, said_all) = (settled.completed.into(), settled.requested.into());
+    let earned: u64 = jobs.iter().map(|job| job.pays.micros()).sum();
+    let owed: u64 = jobs.iter().map(|job| job.owes.micros()).sum();
+    if (done, all) != (said_done, said_all)
+        || (earned, owed) != (settled.earned.micros(), settled.owed.micros())
+    {
+        return Err(format!(
+            "{done} of {all} jobs for {earned}, {owed} owed: {settled:?}"
+        ));
+    }
+    if !how.beta16.is_multiple_of(16) || all == 0 {
+        return Err(format!("beta of {} sixteenths, {all} jobs", how.beta16));
+    }
+    let beta = how.beta16 / 16;
+    let above = u128::from(earned) * u128::from(how.alpha_ppm) * done.pow(beta);
+    let below = 1_000_000 * all.pow(beta);
+    let (most, pays) = (above / below, u128::from(settled.pays.micros()));
+    if pays > most || most - pays > u128::from(earned >> 24) + 1 {
+        return Err(format!(
+            "{done} of {all} jobs for {earned} pay {pays}, not {most}"
+        ));
+    }
+    Ok(())
+}
+
+fn sum(account: &Account, which: impl Fn(&Movement) -> bool) -> i64 {
+    let movements = account.movements.iter().filter(|m| which(m));
+    movements.map(|m| m.amount.0).sum()
+}
+
+fn micros(amount: u64) -> i64 {
+    i64::try_from(amount).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+    use gridbay_protocol::units::Credits;
+
+    fn bad(change: impl Fn(&mut ContractEvent)) -> Verdict {
+        let mut bad = sample::good();
+        for record in &mut bad.records {
+            if let Effect::Contract(event) = &mut record.effect {
+                change(event);
+            }
+        }
+        judge(&bad)
+    }
+
+    fn more(amount: &mut Credits) {
+        *amount = Credits::from_micros(amount.micros() + 1).unwrap();
+    }
+
+    #[test]
+    fn every_figure_of_the_settlement_is_checked() {
+        assert!(bad(|_| ()).is_ok(), "{:?}", bad(|_| ()));
+        let jobs: [fn(&mut JobRecord); 4] = [
+            |job| more(&mut job.pays),
+            |job| more(&mut job.owes),
+            |job| job.done = !job.done,
+            |job| job.after += 20,
+        ];
+        for change in jobs {
+            let verdict = bad(|event| {
+                if let ContractEvent::Decided(job) = event {
+                    change(job);
+                }
+            });
+            assert!(verdict.is_err());
+        }
+        let ends: [fn(&mut Settlement); 5] = [
+            |end| more(&mut end.earned),
+            |end| more(&mut end.pays),
+            |end| more(&mut end.owed),
+            |end| end.completed -= 1,
+            |end| end.requested += 1,
+        ];
+        for change in ends {
+            let verdict = bad(|event| {
+                if let ContractEvent::Settled(end) = event {
+                    change(end);
+                }
+            });
+            assert!(verdict.is_err());
+        }
+    }
+
+    #[test]
+    fn money_that_went_elsewhere_is_found() {
+        let good = sample::good();
+        let about = |m: &Movement| m.other == "contract";
+        let mut spoilt = 0;
+        for (a, account) in good.accounts.iter().enumerate() {
+            for (m, _) in account
+                .movements
+                .iter()
+                .enumerate()
+                .filter(|(_, m)| about(m))
+            {
+                let mut bad = sample::good();
+                bad.accounts[a].movements[m].amount.0 += 1;
+                assert!(judge(&bad).is_err(), "{a} {m}");
+                spoilt += 1;
+            }
+        }
+        assert!(spoilt >= 3, "{spoilt}");
+    }
+}
