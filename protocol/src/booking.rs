@@ -6,7 +6,8 @@
 //! **Nodes.** Units of one offer are alike, so what is taken is told as runs: unit 0 of the offer from slot 5 to 8,
 //! unit 1 from 6 to 6. A run says how much is taken in which slots, not which machine serves whom.
 
-use crate::ids::{ClassId, Hash32, OfferId, OrderId};
+use crate::hash::{Domain, hash};
+use crate::ids::{ClassId, ClearingId, Hash32, OfferId, OrderId};
 use crate::lease::Share;
 use crate::mechanism::reservation::window::WindowPolicy;
 use crate::mechanism::reservation::{self, Channels, Want};
@@ -130,6 +131,12 @@ impl ReservationBid {
 }
 
 impl ReservationRecord {
+    /// Its id.
+    pub fn id(&self) -> ClearingId {
+        let height = self.height.to_be_bytes();
+        let parts: [&[u8]; 3] = [b"reservation", self.class.as_bytes(), &height];
+        ClearingId(hash(Domain::Clearing, &parts))
+    }
     /// The input of the mechanism: slots count from the first one for sale.
     pub fn input(&self, policy: &WindowPolicy) -> reservation::Input<Key, Node> {
         let window = u64::from(policy.slots);

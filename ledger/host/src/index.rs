@@ -52,16 +52,16 @@ fn key(kind: u8, parts: &[&[u8]]) -> Vec<u8> {
     key
 }
 
-/// Id of a clearing or a sharing, or of the order of a buy.
+/// Id of a clearing, a sharing or a decision on reservations, or of the order of a buy.
 fn auction_id(effect: &Effect) -> Option<[u8; 32]> {
     match effect {
         Effect::Clearing(record) => Some(record.id.0),
         Effect::Buy(record) => Some(record.order.0),
         Effect::Sharing(record) => Some(record.id().0),
+        Effect::Reservation(record) => Some(record.id().0),
         Effect::Posting(_)
         | Effect::Planning(_)
         | Effect::Contract(_)
-        | Effect::Reservation(_)
         | Effect::Lease(_)
         | Effect::Order { .. } => None,
     }

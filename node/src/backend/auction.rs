@@ -133,6 +133,7 @@ impl NodeBackend {
             Effect::Clearing(record) => (record.class, AuctionRecord::Clearing(record)),
             Effect::Buy(record) => (record.class, AuctionRecord::Buy(record)),
             Effect::Sharing(record) => (record.class, AuctionRecord::Sharing(record)),
+            Effect::Reservation(record) => (record.class, AuctionRecord::Reservation(record)),
             _ => return Err(missing()),
         };
         let proof = prove(&effects, u64::from(position))

@@ -4,10 +4,12 @@
 //! the host's index: at the start with what is there, then after every block with what is new.
 
 use crate::api::types::{AuctionKind, AuctionSummary};
+use gridbay_protocol::booking::ReservationRecord;
 use gridbay_protocol::clearing::{BuyRecord, ClearingKind, ClearingRecord};
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::ids::ClassId;
+use gridbay_protocol::lease::Share;
 use gridbay_protocol::sharing::Sharing;
 use gridbay_protocol::units::Credits;
 use std::collections::{BTreeMap, VecDeque};
@@ -56,8 +58,9 @@ impl Board {
                 continue;
             }
             inner.seen = Some(place);
-            // A buy is not the price of a clearing.
-            if let Some(price) = summary.price.filter(|_| summary.kind != AuctionKind::Buy) {
+            // What a buy, a pool or a reservation costs is not the price of a clearing.
+            let cleared = matches!(summary.kind, AuctionKind::Boundary | AuctionKind::Free);
+            if let Some(price) = summary.price.filter(|_| cleared) {
                 inner.last.insert(
                     class,
                     Last {
@@ -105,12 +108,41 @@ pub(super) fn summary(
         Effect::Clearing(record) => Some((record.class, of_clearing(record, policy, name))),
         Effect::Buy(record) => Some((record.class, of_buy(record, policy, name))),
         Effect::Sharing(record) => Some((record.class, of_sharing(record, policy, name))),
+        Effect::Reservation(record) => Some((record.class, of_reservation(record, policy, name))),
         Effect::Posting(_)
         | Effect::Planning(_)
         | Effect::Contract(_)
-        | Effect::Reservation(_)
         | Effect::Lease(_)
         | Effect::Order { .. } => None,
+    }
+}
+
+fn of_reservation(
+    record: &ReservationRecord,
+    policy: &Policy,
+    name: impl Fn(&ClassId) -> String,
+) -> AuctionSummary {
+    let total = |shares: &[Share]| shares.iter().map(|s| s.units).sum::<u32>();
+    let sold = record.booked.iter().map(|b| total(&b.shares)).sum();
+    let paid = Credits::sum(record.booked.iter().map(|b| b.pay)).unwrap_or(Credits::MAX);
+    let heights = policy.calendar.slot_heights();
+    // Units times slots: winners have them for as many slots as they asked for.
+    let unit_slots = record.booked.iter().map(|won| {
+        let bid = record.bids.iter().find(|bid| bid.order == won.order);
+        u128::from(total(&won.shares)) * u128::from(bid.map_or(0, |bid| bid.slots))
+    });
+    AuctionSummary {
+        id: record.id().to_hex(),
+        kind: AuctionKind::Reservation,
+        class: name(&record.class),
+        height: record.height,
+        slot: record.slot,
+        units: total(&record.units),
+        bids: count(record.bids.len()),
+        winners: count(record.booked.len()),
+        sold,
+        paid,
+        price: mean_hourly(paid, unit_slots.sum::<u128>() * unit_ms(1, heights, policy)),
     }
 }
 
@@ -208,8 +240,9 @@ fn count(n: usize) -> u32 {
 mod tests {
     use super::*;
     use gridbay_protocol::auction::AuctionPolicy;
+    use gridbay_protocol::booking::{Booked, ReservationBid};
     use gridbay_protocol::clearing::{Award, ClearingOffer, Sold, clearing_id};
-    use gridbay_protocol::ids::{OfferId, OrderId};
+    use gridbay_protocol::ids::{Hash32, OfferId, OrderId};
     use gridbay_protocol::units::Price;
 
     const SMALL: ClassId = ClassId([1; 32]);
@@ -295,6 +328,62 @@ mod tests {
         // Height 10 lies in the slot of 9 to 16: six heights of eight are left.
         assert_eq!((summary.slot, summary.paid.micros()), (1, 60 + 3 * 80));
         assert_eq!(summary.price.unwrap().micros(), 40 * 1_800);
+    }
+
+    /// Two units of three for two slots each.
+    fn decision(class: ClassId, height: u64) -> Effect {
+        let order = OrderId([8; 32]);
+        let (offer, pay) = (OfferId([3; 32]), Credits::from_micros(88_888).unwrap());
+        Effect::Reservation(ReservationRecord {
+            class,
+            height,
+            slot: 2,
+            posted: Price(5),
+            units: vec![Share { offer, units: 3 }],
+            busy: vec![],
+            channels: vec![],
+            bids: vec![ReservationBid {
+                order,
+                round: 1,
+                rank: Hash32([0; 32]),
+                groups: vec![],
+                slots: 2,
+                earliest: 2,
+                latest: 3,
+                value: pay,
+                channels: None,
+            }],
+            booked: vec![Booked {
+                order,
+                start: 2,
+                shares: vec![Share { offer, units: 2 }],
+                channel: None,
+                pay,
+            }],
+            beaten: None,
+        })
+    }
+
+    #[test]
+    fn reservations_in_short() {
+        let all = lines(&[((16, 1), decision(SMALL, 16))]);
+        let summary = &all[0].2;
+        assert_eq!((summary.units, summary.sold, summary.winners), (3, 2, 1));
+        // 2 units for 4 s at 40 credits an hour.
+        assert_eq!(summary.price.unwrap().to_string(), "39.9996");
+    }
+
+    #[test]
+    fn only_clearings_set_the_price_of_a_class() {
+        let board = Board::default();
+        board.add(lines(&[((16, 1), decision(SMALL, 16))]));
+        assert!(board.last(&SMALL).is_none());
+        board.add(lines(&[
+            ((24, 0), clearing(SMALL, 24, 80)),
+            ((32, 1), decision(SMALL, 32)),
+        ]));
+        assert_eq!(board.last(&SMALL).unwrap().height, 24);
+        assert_eq!(board.newest(None, 9).len(), 3);
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! 2. the record is among the effects that the header commits to;
 //! 3. the outcome: [`outcome`].
 
+mod ahead;
 mod outcome;
 mod record;
 
@@ -97,6 +98,7 @@ pub fn verify_auction(
         AuctionRecord::Clearing(record) => (record.id.to_hex(), record.height),
         AuctionRecord::Buy(record) => (record.order.to_hex(), record.height),
         AuctionRecord::Sharing(record) => (record.id().to_hex(), record.height),
+        AuctionRecord::Reservation(record) => (record.id().to_hex(), record.height),
     };
     let wrong = [
         ("network", header.network != network),
@@ -115,6 +117,9 @@ pub fn verify_auction(
         AuctionRecord::Clearing(record) => outcome::clearing(record, genesis.policy.auction)?,
         AuctionRecord::Buy(record) => outcome::buy(record, genesis.policy.buy)?,
         AuctionRecord::Sharing(record) => outcome::sharing(record)?,
+        AuctionRecord::Reservation(record) => {
+            ahead::reservation(record, &genesis.policy.reservation)?;
+        }
     }
     Ok(())
 }
@@ -129,6 +134,7 @@ fn check_inclusion(proof: &AuctionProof, header: &Header) -> Result<(), AuctionE
         AuctionRecord::Clearing(record) => Effect::Clearing(record),
         AuctionRecord::Buy(record) => Effect::Buy(record),
         AuctionRecord::Sharing(record) => Effect::Sharing(record),
+        AuctionRecord::Reservation(record) => Effect::Reservation(record),
     };
     let EffectProof { index, size, proof } =
         codec::decode(&proof.proof.0, SIGNED_BYTES).map_err(|e| AuctionError::Bytes("proof", e))?;

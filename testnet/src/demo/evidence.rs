@@ -246,6 +246,7 @@ async fn verify_auctions(network: &Network, auctions: &[Auction]) -> Verified {
         AuctionRecord::Clearing(record) => !record.sold.is_empty(),
         AuctionRecord::Buy(_) => true,
         AuctionRecord::Sharing(record) => !record.awards.is_empty(),
+        AuctionRecord::Reservation(record) => !record.booked.is_empty(),
     };
     let sales: Vec<&Auction> = auctions.iter().filter(sold).collect();
     let checked = &sales[..sales.len().min(VERIFIED)];

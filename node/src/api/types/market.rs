@@ -1,6 +1,7 @@
 //! The market: offers, quotes, prices, auctions.
 
 use super::{Hex, How, amount, optional_amount};
+use gridbay_protocol::booking::ReservationRecord;
 use gridbay_protocol::clearing::{BuyRecord, ClearingRecord};
 use gridbay_protocol::ids::{AccountId, ClassId, OfferId};
 use gridbay_protocol::offer::Primary;
@@ -229,6 +230,8 @@ pub enum AuctionKind {
     Buy,
     /// A pool shared for a slot.
     Share,
+    /// Reservations of a class decided on.
+    Reservation,
 }
 
 impl AuctionKind {
@@ -239,6 +242,7 @@ impl AuctionKind {
             AuctionKind::Free => "free",
             AuctionKind::Buy => "buy",
             AuctionKind::Share => "share",
+            AuctionKind::Reservation => "reservation",
         }
     }
 }
@@ -282,6 +286,8 @@ pub enum AuctionRecord {
     Buy(BuyRecord),
     /// A sharing of a pool.
     Sharing(Sharing),
+    /// A decision on reservations.
+    Reservation(ReservationRecord),
 }
 
 /// `GET /auctions/{id}`: the record and what a stranger needs to check it.

@@ -3,6 +3,7 @@
 use crate::api::types::{AuctionProof, AuctionRecord};
 use crate::cli::text::{self, or_dash};
 use crate::ui::Table;
+use gridbay_protocol::booking::ReservationRecord;
 use gridbay_protocol::clearing::{BuyRecord, ClearingRecord};
 use gridbay_protocol::sharing::Sharing;
 use gridbay_protocol::units::Price;
@@ -13,6 +14,7 @@ pub(super) fn table(proof: &AuctionProof) -> String {
         AuctionRecord::Clearing(record) => clearing(record, class),
         AuctionRecord::Buy(record) => buy(record, class),
         AuctionRecord::Sharing(record) => sharing(record, class),
+        AuctionRecord::Reservation(record) => reservation(record, class),
     }
 }
 
@@ -98,5 +100,36 @@ fn sharing(record: &Sharing, class: &str) -> String {
         record.offer,
         record.units,
         claims.render()
+    )
+}
+
+fn reservation(record: &ReservationRecord, class: &str) -> String {
+    let mut bids = Table::new(&[
+        "ORDER", ">NODES", ">SLOTS", ">FROM", ">UNTIL", ">BID", ">STARTS", ">PAYS",
+    ]);
+    for bid in &record.bids {
+        let won = record.booked.iter().find(|b| b.order == bid.order);
+        let nodes: u64 = bid.groups.iter().map(|g| u64::from(g.units)).sum();
+        bids.row([
+            bid.order.to_string(),
+            nodes.to_string(),
+            bid.slots.to_string(),
+            bid.earliest.to_string(),
+            bid.latest.to_string(),
+            bid.value.to_string(),
+            or_dash(won.map(|b| b.start)),
+            or_dash(won.map(|b| b.pay)),
+        ]);
+    }
+    let (height, slot) = (record.height, record.slot);
+    let units: u64 = record.units.iter().map(|s| u64::from(s.units)).sum();
+    let found = match record.beaten {
+        None => String::new(),
+        Some(worth) => format!(", by a hint: the rule finds {worth}"),
+    };
+    format!(
+        "class {class} height {height} slots from {slot} nodes {units} least {} a node-slot{found}\n\n{}",
+        or_dash(record.posted.times(1)),
+        bids.render()
     )
 }

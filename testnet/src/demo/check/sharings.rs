@@ -11,7 +11,7 @@ use gridbay_protocol::sharing::Sharing;
 pub(super) fn judge(evidence: &Evidence) -> Verdict {
     let records = evidence.auctions.iter().filter_map(|a| match &a.record {
         AuctionRecord::Sharing(record) => Some(record),
-        AuctionRecord::Clearing(_) | AuctionRecord::Buy(_) => None,
+        _ => None,
     });
     let records: Vec<&Sharing> = records.collect();
     for record in &records {
