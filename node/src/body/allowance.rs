@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | memory, per process | the slice's | the task's part of the portion's sixteenths; the slice's on units sold in the auction |
 //! | processor time | wall time x the slice's processors | the same |
-//! | nice level | the node's own | [`UNIT_LEVEL`] for one slice's worth, one less for each quarter more, one more for each fifth less |
+//! | nice level | the node's own | `UNIT_LEVEL` for one slice's worth, one less for each quarter more, one more for each fifth less |
 //!
 //! Disk is not bounded as a whole (files are, one by one), and accelerators are counted by units.
 

@@ -2,7 +2,7 @@
 //!
 //! At every slot boundary the ledger's sharing says what a claim may use in the next slot. When that slot is over, the
 //! shares it held and the tasks that ended in it are kept, for the last [`RUNS_MAX`] slots of an order. From the orders of
-//! one class and program [`learnt`] finds the weights that explain their progress best; they are advice to the next
+//! one class and program `learnt` finds the weights that explain their progress best; they are advice to the next
 //! order of that kind, and never leave this node but as its weights.
 //!
 //! Slots that say nothing are left out: without a unit, cut short by the seller, or in which the tasks ran out.

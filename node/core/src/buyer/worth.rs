@@ -7,7 +7,7 @@
 //!    At a steady price going on pays if and only if price times slots left is at most the worth. So the bid for a slot is the
 //!    worth divided by the slots left, rounded down to what each node may cost. It rises with every slot done, and falls
 //!    back when the job has to start anew.
-//!    An amendment tells the ledger, as soon as the bid has risen by [`STEP_PERCENT`], or fallen.
+//!    An amendment tells the ledger, as soon as the bid has risen by `STEP_PERCENT`, or fallen.
 //! 3. A winner pays at most its bid, so a price that would make the rest cost more than the worth outbids the job, and
 //!    it stands until it is cheaper or its patience ends. If the reserves alone are above the bid it gives up.
 

@@ -7,7 +7,7 @@
 //!    A bid whose amendment waits competes as amended.
 //! 3. The outcome is computed anew by [`super::naive`].
 //!    Sharings of pools are treated likewise (`pools`).
-//! 4. What was reserved at a boundary is counted by [`super::ahead`].
+//! 4. What was reserved at a boundary is counted by [`super::ahead`], and every reservation that stood was decided on.
 //! 5. A round that closes with bids and units for sale in a class has a clearing of it; other blocks have none.
 
 mod market;
@@ -54,6 +54,9 @@ impl Clearing {
                     return Err(format!("no time for reservations: {record:?}"));
                 }
                 ahead::check(record, &policy.reservation)?;
+                if let Some(market) = &market {
+                    market.compare_wishes(record)?;
+                }
             }
             if let Effect::Clearing(record) = effect {
                 if !closes || record.height != fact.height || !cleared.insert(record.class) {

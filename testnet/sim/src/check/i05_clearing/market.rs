@@ -3,12 +3,14 @@
 use super::{Fact, pools};
 use gridbay_ledger::State;
 use gridbay_protocol::auction::AuctionPolicy;
+use gridbay_protocol::booking::{ReservationBid, ReservationRecord};
 use gridbay_protocol::clearing::{ClearingBid, ClearingKind, ClearingOffer, ClearingRecord};
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, Share};
-use gridbay_protocol::order::Step;
+use gridbay_protocol::limits::RESERVATIONS_DECIDED;
+use gridbay_protocol::order::{Reservation, Step};
 use gridbay_protocol::sharing::Sharing;
 use gridbay_protocol::units::Price;
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,6 +49,8 @@ pub(super) struct Market {
     pub(super) leases: BTreeMap<LeaseId, Lease>,
     pub(super) offers: BTreeMap<OfferId, Offer>,
     pub(super) pools: pools::Pools,
+    /// Reservations that are not booked.
+    pub(super) wishes: BTreeMap<OrderId, Reservation>,
     /// Offers of leases that ended undelivered in this block: perhaps not for sale any more.
     pub(super) doubtful: BTreeSet<OfferId>,
 }
@@ -87,12 +91,18 @@ impl Market {
             };
             (*id, copy)
         };
+        let wish = |(id, order): (&OrderId, &gridbay_ledger::Order)| {
+            let reservation = order.reservation()?;
+            let stands = reservation.booking.is_none();
+            stands.then(|| (*id, reservation.wish.clone()))
+        };
         Market {
             height: state.height(),
             bids: state.orders().filter_map(bid).collect(),
             leases: state.leases().map(lease).collect(),
             offers: state.offers().map(offer).collect(),
             pools: pools::Pools::of(state),
+            wishes: state.orders().filter_map(wish).collect(),
             doubtful: BTreeSet::new(),
         }
     }
@@ -101,6 +111,11 @@ impl Market {
         match effect {
             Effect::Order { order, .. } => {
                 self.bids.remove(order);
+                self.wishes.remove(order);
+            }
+            Effect::Reservation(record) => {
+                self.wishes
+                    .retain(|id, _| record.booked.iter().all(|won| won.order != *id));
             }
             Effect::Lease(LeaseEvent::Started(terms) | LeaseEvent::Renewed(terms)) => {
                 let lease = Lease {
@@ -123,6 +138,26 @@ impl Market {
             }
             _ => {}
         }
+    }
+    /// Whether a decision is on every reservation that stands, as it was opened: on as many as there may be, if there are
+    /// more.
+    pub(super) fn compare_wishes(&self, record: &ReservationRecord) -> Result<(), String> {
+        let of_class = self.wishes.values().filter(|w| w.class == record.class);
+        let expected = of_class.count().min(RESERVATIONS_DECIDED);
+        let as_opened = |bid: &&ReservationBid| {
+            let wish = self.wishes.get(&bid.order);
+            wish.is_some_and(|w| {
+                let opened = ReservationBid::new(bid.order, bid.round, bid.rank, w);
+                w.class == record.class && opened == **bid
+            })
+        };
+        let entered = record.bids.iter().filter(as_opened).count();
+        if entered != record.bids.len() || entered != expected {
+            return Err(format!(
+                "{entered} of {expected} reservations entered: {record:?}"
+            ));
+        }
+        Ok(())
     }
     /// Whether a pool was shared among the claims that there are, and only what others do not hold of it.
     pub(super) fn compare_pool(&self, record: &Sharing) -> Result<(), String> {
@@ -271,5 +306,71 @@ impl Market {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gridbay_protocol::order::Group;
+    use gridbay_protocol::units::Credits;
+
+    const CLASS: ClassId = ClassId([7; 32]);
+
+    fn wish(value: u64) -> Reservation {
+        let group = Group {
+            units: 1,
+            offers: vec![],
+        };
+        Reservation {
+            class: CLASS,
+            groups: vec![group],
+            slots: 2,
+            earliest: 3,
+            latest: 5,
+            value: Credits::from_micros(value).unwrap(),
+            channels: None,
+            work: Hash32::default(),
+        }
+    }
+    fn entered(n: u8, wish: &Reservation) -> ReservationBid {
+        ReservationBid::new(OrderId([n; 32]), 1, Hash32([n; 32]), wish)
+    }
+
+    #[test]
+    fn a_decision_without_a_standing_reservation_is_reported() {
+        let mut market = Market::default();
+        for n in 1..=2 {
+            market.wishes.insert(OrderId([n; 32]), wish(10));
+        }
+        let elsewhere = Reservation {
+            class: ClassId([8; 32]),
+            ..wish(10)
+        };
+        market.wishes.insert(OrderId([3; 32]), elsewhere.clone());
+        let record = |bids| ReservationRecord {
+            class: CLASS,
+            height: 16,
+            slot: 2,
+            posted: Price(1),
+            units: vec![],
+            busy: vec![],
+            channels: vec![],
+            bids,
+            booked: vec![],
+            beaten: None,
+        };
+        let (one, two) = (entered(1, &wish(10)), entered(2, &wish(10)));
+        let compare = |bids| market.compare_wishes(&record(bids));
+        assert_eq!(compare(vec![one.clone(), two.clone()]), Ok(()));
+        let wrong = [
+            vec![one.clone()],
+            vec![one.clone(), entered(2, &wish(11))],
+            vec![one.clone(), two.clone(), entered(3, &elsewhere)],
+            vec![one.clone(), two, entered(4, &wish(10))],
+        ];
+        for bids in wrong {
+            assert!(compare(bids).is_err());
+        }
     }
 }
