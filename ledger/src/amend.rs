@@ -20,7 +20,7 @@ use crate::refusal::Refusal;
 use crate::work::Work;
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::ids::{AccountId, OrderId};
-use gridbay_protocol::order::{Amendment, Bid};
+use gridbay_protocol::order::Amendment;
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::units::Credits;
 
@@ -37,7 +37,7 @@ pub(crate) fn check(
     if !amendment.suits(&bid.bid) {
         return Err(Refusal::Reshaped(amendment.order));
     }
-    let slot = slot_at(&amendment.bid);
+    let slot = amendment.bid.slot();
     let left = amendment.bid.budget.saturating_sub(bid.paid);
     if left < slot {
         return Err(Refusal::Spent { left, slot });
@@ -63,14 +63,10 @@ fn target<'w>(
     Ok((!order.exiting).then_some(bid))
 }
 
-fn slot_at(bid: &Bid) -> Credits {
-    bid.value(bid.units())
-}
-
 /// What the escrow of the amended order lacks of one slot at the new bid.
 fn missing(work: &Work<'_>, amendment: &Amendment) -> Credits {
     let held = purse::held(work, &Purse::Escrow(amendment.order));
-    slot_at(&amendment.bid).saturating_sub(held)
+    amendment.bid.slot().saturating_sub(held)
 }
 
 /// Steps 3 and 5.

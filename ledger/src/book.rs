@@ -42,6 +42,15 @@ pub(crate) fn may_open(work: &Work<'_>, bid: &Bid) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// Whether an order may stand until that height.
+pub(crate) fn may_stand(work: &Work<'_>, stands_until: u64) -> Result<(), Refusal> {
+    let last = work.height().saturating_add(limits::ORDER_WINDOW);
+    match (work.height()..=last).contains(&stands_until) {
+        true => Ok(()),
+        false => Err(Refusal::Standing { stands_until }),
+    }
+}
+
 /// Whether the account may claim a share of the pool: one claim each, for with exponents below 1 two accounts with half a
 /// budget hold more than one with all of it.
 pub(crate) fn may_claim(
@@ -202,7 +211,8 @@ pub(crate) fn end(work: &mut Work<'_>, id: &OrderId, end: OrderEnd) {
     work.emit(Effect::Order { order: *id, end });
 }
 
-/// Fills the escrow of an opened bid up to one slot at the bid, that of a claim up to one at its rate. False, and nothing moves, if the budget left or the
+/// Fills the escrow of an opened bid up to one slot at the bid, that of a claim up to one at its rate. False, and nothing
+/// moves, if the budget left or the
 /// account cannot bear it.
 pub(crate) fn fund(work: &mut Work<'_>, id: &OrderId) -> bool {
     let Some(order) = work.tables.orders.get(id) else {

@@ -105,7 +105,7 @@ pub struct NextBid {
 impl BidOrder {
     /// One slot at the bid: what its escrow must hold before it competes.
     pub fn slot_at_bid(&self) -> Credits {
-        self.bid.value(self.bid.units())
+        self.bid.slot()
     }
     /// What may still be paid.
     pub fn budget_left(&self) -> Credits {

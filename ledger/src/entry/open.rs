@@ -15,7 +15,6 @@ use crate::refusal::Refusal;
 use crate::reservation;
 use crate::work::Work;
 use gridbay_protocol::ids::{AccountId, OrderId};
-use gridbay_protocol::limits;
 use gridbay_protocol::order::{Bid, Open, Wish, order_of};
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::planted::{self, Planted};
@@ -40,11 +39,11 @@ pub(super) fn check(work: &Work<'_>, account: &AccountId, open: &Open) -> Result
     }
     match wish {
         Wish::Bid(bid) => {
-            check_standing(work, bid)?;
+            book::may_stand(work, bid.stands_until)?;
             check_bid(work, bid)?;
         }
         Wish::Amendment(amendment) => {
-            check_standing(work, &amendment.bid)?;
+            book::may_stand(work, amendment.bid.stands_until)?;
             return amend::check(work, account, &id, amendment);
         }
         Wish::Reservation(reservation) => {
@@ -59,19 +58,9 @@ pub(super) fn check(work: &Work<'_>, account: &AccountId, open: &Open) -> Result
     purse::require(work, Purse::Account(*account), missing)
 }
 
-fn check_standing(work: &Work<'_>, bid: &Bid) -> Result<(), Refusal> {
-    let last = work.height().saturating_add(limits::ORDER_WINDOW);
-    if bid.stands_until < work.height() || bid.stands_until > last {
-        return Err(Refusal::Standing {
-            stands_until: bid.stands_until,
-        });
-    }
-    Ok(())
-}
-
 fn check_bid(work: &Work<'_>, bid: &Bid) -> Result<(), Refusal> {
     book::may_open(work, bid)?;
-    let slot = bid.value(bid.units());
+    let slot = bid.slot();
     if bid.budget < slot {
         return Err(Refusal::Budget {
             budget: bid.budget,

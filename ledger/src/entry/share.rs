@@ -10,7 +10,6 @@ use crate::purse;
 use crate::refusal::Refusal;
 use crate::work::Work;
 use gridbay_protocol::ids::{AccountId, EntryId};
-use gridbay_protocol::limits;
 use gridbay_protocol::order::{Claim, order_of};
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::units::Credits;
@@ -28,12 +27,7 @@ pub(super) fn check(work: &Work<'_>, account: &AccountId, claim: &Claim) -> Resu
         });
     }
     book::may_claim(work, &class, account, &claim.offer)?;
-    let last = work.height().saturating_add(limits::ORDER_WINDOW);
-    if claim.stands_until < work.height() || claim.stands_until > last {
-        return Err(Refusal::Standing {
-            stands_until: claim.stands_until,
-        });
-    }
+    book::may_stand(work, claim.stands_until)?;
     if claim.budget < claim.rate {
         return Err(Refusal::Budget {
             budget: claim.budget,

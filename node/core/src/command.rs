@@ -106,7 +106,12 @@ fn check_order(core: &Core, order: &NewOrder) -> Result<(), Refused> {
         ));
     }
     let needed = cost(core, account, order)?;
-    let available = spendable(state, &account);
+    check_funds(state, &account, needed)
+}
+
+/// What must be locked first can be spent.
+fn check_funds(state: &State, account: &AccountId, needed: Credits) -> Result<(), Refused> {
+    let available = spendable(state, account);
     if needed > available {
         return Err(Refused {
             kind: RefusedKind::Unfunded,
@@ -225,7 +230,7 @@ fn cost_of_bid(bid: &Bid, tasks: u32) -> Result<Credits, Refused> {
     if bid.units() != tasks {
         return Err(flawed(Flaw::Units));
     }
-    let slot = bid.value(bid.units());
+    let slot = bid.slot();
     if slot > bid.budget {
         return Err(invalid(
             "budget",

@@ -11,7 +11,7 @@ pub(super) use state::situation;
 use super::failure::{not_found, usage};
 use super::market::class_name;
 use super::order::job_id;
-use super::price::mean_hourly;
+use super::price::{mean_hourly, seconds};
 use super::{Answer, NodeBackend};
 use crate::api::types::{JobFile, JobId, JobRecord, JobSeller, JobWorth, RankExit, ShareNow};
 use crate::store::orders::OrderStore;
@@ -151,7 +151,7 @@ pub(super) fn record(core: &Core, key: &OrderKey, agent: &OrderAgent) -> JobReco
 fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
     let (state, order) = (core.state(), agent.order());
     let policy = state.policy();
-    let seconds = |slots| terms::seconds(slots, policy.slot_ms());
+    let seconds = |slots| seconds(slots, policy.slot_ms());
     let (max_price, budget, how) = terms::terms(state, order);
     let (now, reason) = situation(state, agent).judge();
     let (milestones, left) = (agent.milestones(), agent.slots_left(state));

@@ -2,6 +2,7 @@
 
 use super::Answer;
 use super::failure::not_found;
+use super::price::seconds;
 use gridbay_ledger::State;
 use gridbay_protocol::class::Class;
 use gridbay_protocol::genesis::Policy;
@@ -72,8 +73,7 @@ impl Market {
     }
     /// Seconds that so many slots last, rounded up.
     pub(super) fn seconds(&self, slots: u32) -> u32 {
-        let ms = u64::from(slots).saturating_mul(self.policy.slot_ms());
-        u32::try_from(ms.div_ceil(1_000)).unwrap_or(u32::MAX)
+        seconds(slots, self.policy.slot_ms())
     }
     /// Units for sale.
     pub(super) fn supply(&self) -> u32 {

@@ -63,6 +63,12 @@ pub(super) fn limit_hourly(price: Price, slot_ms: u64) -> Credits {
     price.hourly(slot_ms)
 }
 
+/// Seconds that so many slots last, rounded up.
+pub(super) fn seconds(slots: u32, slot_ms: u64) -> u32 {
+    let ms = u64::from(slots).saturating_mul(slot_ms);
+    u32::try_from(ms.div_ceil(1_000)).unwrap_or(u32::MAX)
+}
+
 /// Mean price per node-hour of an amount paid for so many unit-milliseconds, rounded to the nearest
 /// micro-credit; `None` for no time.
 pub(super) fn mean_hourly(paid: Credits, unit_ms: u128) -> Option<Credits> {

@@ -52,6 +52,10 @@ impl Bid {
             .try_fold(0u32, |n, s| n.checked_add(s.units))
             .unwrap_or(0)
     }
+    /// All its units for one slot: what its escrow must hold before it competes.
+    pub fn slot(&self) -> Credits {
+        self.value(self.units())
+    }
     /// The bid's value of its first `units` units for one slot: the most they can cost.
     pub fn value(&self, units: u32) -> Credits {
         let mut left = units;

@@ -68,9 +68,8 @@ impl Wish {
     /// escrow of the order.
     pub fn lock(&self) -> Credits {
         match self {
-            Wish::Bid(bid) => bid.value(bid.units()),
+            Wish::Bid(bid) | Wish::Amendment(Amendment { bid, .. }) => bid.slot(),
             Wish::Reservation(reservation) => reservation.value,
-            Wish::Amendment(Amendment { bid, .. }) => bid.value(bid.units()),
         }
     }
     /// Checks that all values are in range.

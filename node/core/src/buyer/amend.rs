@@ -171,7 +171,7 @@ impl OrderAgent {
             ..old.bid.clone()
         };
         // A slot at the old bid may be charged before the opening.
-        let slot = bid.value(bid.units());
+        let slot = bid.slot();
         let needed = [old.paid, old.slot_at_bid(), slot];
         if Credits::sum(needed).is_none_or(|needed| needed > budget) {
             return self.drop_amendment();

@@ -1,9 +1,9 @@
 //! Whether a bid may be amended as the owner says: the ledger's own rules, before anything is kept or sent.
 
-use super::{flawed, invalid, no_account, no_order, of_refusal, spendable};
+use super::{check_funds, flawed, invalid, no_account, no_order, of_refusal};
 use crate::buyer::{OrderKey, Terms};
 use crate::core::Core;
-use crate::reply::{Refused, RefusedKind};
+use crate::reply::Refused;
 use gridbay_ledger::{Order, Refusal};
 use gridbay_protocol::order::{Bid, Flaw, Step};
 use gridbay_protocol::payment::Purse;
@@ -43,7 +43,7 @@ pub(super) fn check(
     if bid.units() != agent.order().tasks {
         return Err(flawed(Flaw::Units));
     }
-    let slot = bid.value(bid.units());
+    let slot = bid.slot();
     let live = state.order(&id).and_then(Order::bid);
     let spent = live.map_or(Some(Credits::ZERO), |live| {
         live.paid.checked_add(live.slot_at_bid())
@@ -62,14 +62,5 @@ pub(super) fn check(
     let held = state.purse(&Purse::Escrow(id));
     let held = Credits::from_micros(u64::try_from(held).unwrap_or(0)).unwrap_or_default();
     let needed = deposit.unwrap_or_default().max(slot.saturating_sub(held));
-    let available = spendable(state, &account);
-    if needed > available {
-        return Err(Refused {
-            kind: RefusedKind::Unfunded,
-            word: "funds",
-            reason: format!("{available} credits available, {needed} must be locked first"),
-            hint: "ask for less, or for a transfer: `gridbay ledger transfer`".to_string(),
-        });
-    }
-    Ok(())
+    check_funds(state, &account, needed)
 }

@@ -2,7 +2,7 @@
 
 use super::super::contract;
 use super::super::plan::reserve::bid_per_node;
-use super::super::price::limit_hourly;
+use super::super::price::{limit_hourly, seconds};
 use super::super::share::hourly;
 use crate::api::types::{Ahead, Claim, How, NodeGroup, Start};
 use gridbay_core::buyer::{NewOrder, ReserveTerms, Terms};
@@ -119,12 +119,6 @@ fn buy(patience: u64, surcharge: Credits, policy: &Policy) -> How {
         wait_seconds: u32::try_from(waits).unwrap_or(u32::MAX),
         surcharge,
     }
-}
-
-/// Seconds of so many slots, rounded up.
-pub(super) fn seconds(slots: u32, slot_ms: u64) -> u32 {
-    let seconds = u64::from(slots).saturating_mul(slot_ms).div_ceil(1_000);
-    u32::try_from(seconds).unwrap_or(u32::MAX)
 }
 
 fn ahead(reserve: &ReserveTerms) -> Ahead {

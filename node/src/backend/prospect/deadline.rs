@@ -7,14 +7,14 @@ use super::super::deadline;
 use super::super::failure::no_account;
 use super::super::market::{Market, class_named, held};
 use super::super::{Answer, NodeBackend};
+use super::reserve;
 use crate::api::types::{DeadlineQuote, How, Prospect, Want, Wish};
 use crate::api::{ApiError, ErrorCode};
 use gridbay_core::Core;
-use gridbay_ledger::State;
 use gridbay_protocol::limits;
 use gridbay_protocol::mechanism::deadline::Shape;
 use gridbay_protocol::offer::Primary;
-use gridbay_protocol::units::{Credits, Price};
+use gridbay_protocol::units::Credits;
 
 impl NodeBackend {
     pub(super) async fn deadline_prospect(&self, wish: &Wish) -> Answer<Prospect> {
@@ -29,7 +29,8 @@ fn prospect(core: &Core, wish: &Wish) -> Answer<Prospect> {
     let class = class_named(state, wish.class.as_deref())?;
     let market = Market::of(state, class, &held(state));
     let slot_ms = market.policy.slot_ms().max(1);
-    let reserve = reserve(state, &market).ok_or_else(|| {
+    let plans = |mechanism: &Primary| matches!(mechanism, Primary::Deadline(_));
+    let reserve = reserve(state, &market.id, plans).ok_or_else(|| {
         let why = format!("nobody takes jobs by deadlines in class {}", market.name);
         ApiError::new(ErrorCode::NoMatch, why, "see gridbay offer list")
     })?;
@@ -77,15 +78,6 @@ fn prospect(core: &Core, wish: &Wish) -> Answer<Prospect> {
             hard.div_ceil(2)
         ),
     })
-}
-
-/// The lowest reserve of those who plan.
-fn reserve(state: &State, market: &Market) -> Option<Price> {
-    let planned = state.offers().filter(|(_, offer)| {
-        let plans = matches!(offer.terms.mechanism, Primary::Deadline(_));
-        plans && offer.active && offer.terms.class == market.id
-    });
-    planned.map(|(_, offer)| offer.terms.reserve).min()
 }
 
 fn note(said: &DeadlineQuote) -> String {

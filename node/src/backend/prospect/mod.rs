@@ -11,6 +11,10 @@ mod share;
 use super::{Answer, NodeBackend};
 use crate::api::types::{How, Prospect, Want, Wish};
 use crate::api::{ApiError, ErrorCode};
+use gridbay_ledger::State;
+use gridbay_protocol::ids::ClassId;
+use gridbay_protocol::offer::Primary;
+use gridbay_protocol::units::Price;
 
 impl NodeBackend {
     pub(super) async fn prospects_of(&self, wish: Wish) -> Answer<Vec<Prospect>> {
@@ -43,6 +47,14 @@ fn or_why_not(mechanism: &str, prospect: Answer<Prospect>) -> Answer<Prospect> {
         }),
         other => other,
     }
+}
+
+/// The lowest reserve of a class's offers under a mechanism that they sell by.
+fn reserve(state: &State, class: &ClassId, sells: impl Fn(&Primary) -> bool) -> Option<Price> {
+    let offers = state.offers().map(|(_, offer)| offer);
+    let selling =
+        offers.filter(|o| o.active && o.terms.class == *class && sells(&o.terms.mechanism));
+    selling.map(|o| o.terms.reserve).min()
 }
 
 /// The wish under a mechanism.

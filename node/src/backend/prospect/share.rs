@@ -8,7 +8,7 @@ use super::super::market::class_named;
 use super::super::price::limit_hourly;
 use super::super::share::outlook;
 use super::super::{Answer, NodeBackend};
-use super::want;
+use super::{reserve, want};
 use crate::api::types::{Claim, How, Prospect, Wish};
 use crate::api::{ApiError, ErrorCode};
 use gridbay_core::Core;
@@ -61,12 +61,8 @@ impl NodeBackend {
 fn rate(core: &Core, wish: &Wish) -> Answer<Credits> {
     let state = core.state();
     let class = class_named(state, wish.class.as_deref())?.key.id();
-    let pools = state.offers().filter(|(_, offer)| {
-        let shared = matches!(offer.terms.mechanism, Primary::Share(_));
-        shared && offer.active && offer.terms.class == class
-    });
-    let reserve = pools.map(|(_, offer)| offer.terms.reserve).min();
-    let reserve = reserve.ok_or_else(|| {
+    let shared = |mechanism: &Primary| matches!(mechanism, Primary::Share(_));
+    let reserve = reserve(state, &class, shared).ok_or_else(|| {
         let why = "no pool of this class is shared";
         ApiError::new(ErrorCode::NoMatch, why, "see gridbay offer list")
     })?;

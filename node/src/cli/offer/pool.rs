@@ -1,8 +1,8 @@
 //! `offer set --mechanism share`: how a pool is shared.
 
+use crate::config::parse;
 use clap::Args;
 use gridbay_protocol::mechanism::share::SIXTEENTHS_MAX;
-use gridbay_protocol::mechanism::share::units::WHOLE_PPM;
 use gridbay_protocol::offer::PoolTerms;
 
 /// Options of a pool.
@@ -28,11 +28,10 @@ impl PoolArgs {
 
 /// A part of one in millionths: `0.5`, `1`.
 fn cap(text: &str) -> Result<u32, String> {
-    let wrong = || format!("`{text}` is no part of a pool: write 0.5");
-    let part: gridbay_protocol::units::Credits = text.parse().map_err(|_| wrong())?;
-    let ppm = u32::try_from(part.micros()).map_err(|_| wrong())?;
-    let in_range = (1..=WHOLE_PPM).contains(&ppm);
-    in_range.then_some(ppm).ok_or_else(wrong)
+    match parse::part(text)? {
+        0 => Err(format!("`{text}` is no part of a pool: write 0.5")),
+        ppm => Ok(ppm),
+    }
 }
 
 fn alpha(text: &str) -> Result<u32, String> {
