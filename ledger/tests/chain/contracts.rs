@@ -160,7 +160,8 @@ fn one_job_in_time_and_a_window_that_closes() {
     );
     assert!(world.state.work_is_due(), "slots must pass");
     assert_eq!(world.state.balance(&world.member(2)).escrow, credits(200));
-    assert_eq!(world.state.balance(&world.member(3)).escrow, credits(80));
+    let provider = world.state.balance(&world.member(3));
+    assert_eq!((provider.escrow, provider.bonds), (credits(0), credits(80)));
     let job = world.request(contract, 1);
     // Height 13: three of eight heights of slot 1 are left, for ceil(30 * 3 / 8).
     let (serving, lease) = world.serve(contract, job, 2);
