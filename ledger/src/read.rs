@@ -24,14 +24,23 @@ pub struct Balance {
     pub free: i64,
     /// How far it may fall below zero.
     pub credit_line: Credits,
-    /// Locked in the escrows of its orders, and in the escrows and bonds of its contracts.
+    /// Locked in the escrows of its orders, and of the contracts that it proposed.
     pub escrow: Credits,
+    /// Staked in the bonds of the jobs by deadlines that it took, and of the contracts that it signed.
+    pub bonds: Credits,
     /// Paid for the running slot and not yet settled.
     pub in_use: Credits,
     /// Tax that was due and found frozen: taken as money reaches the account.
     pub arrears: Credits,
     /// What its units earn at the next boundary if all of them run to the end and are acknowledged.
     pub expected: Credits,
+}
+
+impl Balance {
+    /// Locked in escrows and bonds.
+    pub fn locked(&self) -> Credits {
+        more(self.escrow, self.bonds)
+    }
 }
 
 /// Who uses what an order has: its account, or the client of the contract that it serves.
@@ -140,11 +149,16 @@ impl State {
             balance.escrow = more(balance.escrow, self.escrow(order));
         }
         for (contract, found) in self.contracts_of(id) {
-            let locked = match found.client == *id {
-                true => self.escrow(contract),
-                false => self.bond(contract),
-            };
-            balance.escrow = more(balance.escrow, locked);
+            match found.client == *id {
+                true => balance.escrow = more(balance.escrow, self.escrow(contract)),
+                false => balance.bonds = more(balance.bonds, self.bond(contract)),
+            }
+        }
+        for (offer, _) in self.offers_of(id) {
+            let (first, last) = (OrderId([0; 32]), OrderId([255; 32]));
+            for ((_, job), ()) in self.records.jobs.range((*offer, first)..=(*offer, last)) {
+                balance.bonds = more(balance.bonds, self.bond(job));
+            }
         }
         for pot in self.records.pots.values() {
             let stakes = pot.stakes.iter().filter(|s| s.account == *id);

@@ -93,6 +93,9 @@ async fn shapes_are_exact_text() {
     let path = format!("/ledger/balance?account={}", other.to_hex());
     let balance: Balance = at.client().get(&path).await.unwrap();
     assert_eq!((balance.account, balance.balance), (other, Signed(-1)));
+    let balance: Value = at.client().get(&path).await.unwrap();
+    let said = ["held", "staked", "in_use", "arrears"].map(|key| balance[key].clone());
+    assert_eq!(said, ["3", "4", "2", "0.5"].map(|amount| json!(amount)));
     at.stop().await;
 }
 

@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 use gridbay_core::hints::Question;
+use gridbay_node::body::trouble::Kind;
 use gridbay_node::solver::{Better, RunError, Solver, SolverError};
 use gridbay_protocol::booking::{BusyUnit, ReservationBid, ReservationRecord};
 use gridbay_protocol::ids::{ClassId, Hash32, OfferId, OrderId};
@@ -180,11 +181,6 @@ async fn without_the_program_nothing_is_found() {
 #[tokio::test]
 async fn what_is_found_is_delivered_and_the_old_question_is_dropped() {
     let (_dir, solver) = stand_in(&answers("x1 1\nx3 1"));
-    let question = || Question {
-        decisions: vec![record()],
-        window: WINDOW,
-        within_ms: 60_000,
-    };
     let found = Mutex::new(Vec::new());
     let deliver = |hint| {
         found.lock().unwrap().push(hint);
@@ -208,6 +204,63 @@ async fn what_is_found_is_delivered_and_the_old_question_is_dropped() {
     let before = found.lock().unwrap().len();
     solver.seek(late, deliver).await;
     assert_eq!(found.lock().unwrap().len(), before, "too late to begin");
+}
+
+fn question() -> Question {
+    Question {
+        decisions: vec![record()],
+        window: WINDOW,
+        within_ms: 60_000,
+    }
+}
+
+/// What is wrong with the solver after one more question.
+async fn trouble_after(solver: &Solver, question: Question) -> Option<String> {
+    solver.seek(question, |_hint| async {}).await;
+    solver.trouble().map(|trouble| {
+        assert_eq!((trouble.kind, trouble.kind.halts()), (Kind::Solver, false));
+        assert!(trouble.since_ms > 0 && trouble.hint.contains("solver.program"));
+        trouble.what
+    })
+}
+
+#[tokio::test]
+async fn a_solver_that_does_not_help_is_a_trouble_until_it_does() {
+    let dir = tempfile::tempdir().unwrap();
+    let program = dir.path().join("solver.sh");
+    let solver = solver(&program, dir.path());
+    let absent = solver.trouble().expect("known before the first question");
+    assert!(absent.what.contains("cannot be started"), "{absent:?}");
+    assert!(absent.what.contains("solver.sh"), "{absent:?}");
+    let install = |script: &str| {
+        let part = dir.path().join("part");
+        fs::write(&part, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&part, fs::Permissions::from_mode(0o700)).unwrap();
+        fs::rename(&part, &program).unwrap();
+    };
+
+    install(&answers("x1 1\nx3 1"));
+    assert!(solver.trouble().is_some(), "it has not shown that it works");
+    let mut easy = question();
+    easy.decisions[0].bids.truncate(1);
+    assert!(trouble_after(&solver, easy).await.is_some(), "nor by this");
+    assert_eq!(trouble_after(&solver, question()).await, None);
+    for (script, says) in [
+        ("exit 3".to_owned(), "makes sense"),
+        (answers("x0 1\nx1 1\nx2 1\nx3 1"), "makes sense"),
+        ("sleep 600".to_owned(), "in time"),
+    ] {
+        install(&script);
+        let mut hasty = question();
+        hasty.within_ms = 1_000;
+        let what = trouble_after(&solver, hasty).await.expect(says);
+        assert!(what.contains(says), "{script}: {what}");
+    }
+    install(&answers("x1 1"));
+    assert_eq!(trouble_after(&solver, question()).await, None, "no better");
+
+    let named = Solver::new("sh".into(), dir.path().join("work"), LIMIT);
+    assert!(named.trouble().is_none(), "found by its name");
 }
 
 /// Several offers, units that are taken in some slots, groups that overlap, channels.

@@ -41,6 +41,9 @@ impl NodeBackend {
                 account,
                 balance: Signed(balance.free),
                 held: balance.escrow,
+                staked: balance.bonds,
+                in_use: balance.in_use,
+                arrears: balance.arrears,
                 credit_line: balance.credit_line,
                 height: state.height(),
             })

@@ -98,7 +98,7 @@ fn facts(core: &Core, node: PublicKey) -> Facts {
             .filter(|(_, a)| a.finish().is_none())
             .count(),
         free: balance.free,
-        held: balance.escrow,
+        held: balance.locked(),
         own_units: super::node::units(core, node),
         classes: state.classes().iter().map(class).collect(),
     }

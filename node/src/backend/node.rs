@@ -113,7 +113,7 @@ fn facts(core: &Core, node: PublicKey, now_ms: u64) -> Facts {
         round: policy.calendar.round(next),
         slot: policy.calendar.slot(next),
         balance: balance.free,
-        held: balance.escrow,
+        held: balance.locked(),
         units_offered,
         units_leased,
         jobs_hosted: core.seller().running(),

@@ -214,6 +214,7 @@ impl Body {
             Message::Advert { id, .. } => {
                 let _gone = self.tools.overlay.report(id, Verdict::Ignore);
             }
+            Message::Troubles => self.publish_troubles(),
             Message::Input(_) | Message::Command(..) | Message::Stop => {}
         }
     }

@@ -1,6 +1,6 @@
 //! Better allocations of reservations, from a program beside the node (`crate::solver`).
 
-use super::Body;
+use super::{Body, Message};
 use gridbay_core::hints::Question;
 use gridbay_core::input::Input;
 use std::sync::Arc;
@@ -15,6 +15,7 @@ impl Body {
         self.spawn(async move {
             let found = |hint| handle.deliver(Input::Hinted(hint));
             solver.seek(question, found).await;
+            handle.pass(Message::Troubles).await;
         });
     }
 }

@@ -96,6 +96,8 @@ pub(crate) enum Message {
     },
     Command(Command, oneshot::Sender<Reply>),
     Query(Question),
+    /// What is wrong beside the core may have changed.
+    Troubles,
     Stop,
 }
 
@@ -173,7 +175,10 @@ impl BodyHandle {
     }
     /// Delivers a result that must not be lost, however long the queue is full.
     pub(crate) async fn deliver(&self, input: Input) {
-        let mut message = Message::Input(input);
+        self.pass(Message::Input(input)).await;
+    }
+    /// Passes a message that must not be lost.
+    async fn pass(&self, mut message: Message) {
         loop {
             match self.queue.try_send(message) {
                 Ok(()) | Err(TrySendError::Disconnected(_)) => return,
@@ -317,6 +322,7 @@ impl Body {
     /// The first step of a core that was opened.
     fn begin(&mut self) -> Result<(), BodyError> {
         self.watch_recovered_jobs();
+        self.publish_troubles();
         self.step(Input::Start)
     }
 
@@ -370,6 +376,10 @@ impl Body {
                 from,
                 bytes,
             } => self.asked(request, from, &bytes),
+            Message::Troubles => {
+                self.publish_troubles();
+                Ok(())
+            }
             Message::Stop => Ok(()),
         }
     }
@@ -393,7 +403,9 @@ impl Body {
     /// Tells all that is wrong with this node. Whoever finds another kind of trouble adds it here.
     fn publish_troubles(&self) {
         let clock = self.clock_trouble.iter().map(|(_, trouble)| trouble);
-        let troubles: Vec<Trouble> = self.disk_trouble.iter().chain(clock).cloned().collect();
+        let troubles = self.disk_trouble.iter().chain(clock).cloned();
+        let solver = self.tools.solver.as_ref().and_then(|s| s.trouble());
+        let troubles: Vec<Trouble> = troubles.chain(solver).collect();
         self.troubles.send_if_modified(|told| {
             let changed = *told != troubles;
             *told = troubles;

@@ -4,12 +4,16 @@
 //! [halts](Kind::halts) acknowledges nothing.
 
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What to do about a disk.
 pub(crate) const DISK_HINT: &str = "free some space or repair the disk: the node tries again every few seconds and goes on by itself";
 /// What to do about a clock.
 const CLOCK_HINT: &str = "set the clock right, best by a time service such as chrony or systemd-timesyncd: the node goes on by itself at the next block";
+
+/// What to do about a solver.
+const SOLVER_HINT: &str = "try the program of solver.program by hand in the folder solver of the node, or set it to off: reservations are decided by the rule alone meanwhile";
 
 /// What kind of trouble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +23,8 @@ pub enum Kind {
     Disk,
     /// The clock is wrong.
     Clock,
+    /// The configured solver does not help.
+    Solver,
 }
 
 impl Kind {
@@ -27,14 +33,15 @@ impl Kind {
         match self {
             Kind::Disk => "disk",
             Kind::Clock => "clock",
+            Kind::Solver => "solver",
         }
     }
     /// Whether the node's ledger is closed because of it. A wrong clock only makes it refuse its users'
-    /// commands and promise no entry: it follows, serves and votes.
+    /// commands and promise no entry: it follows, serves and votes. Without its solver it does all that others do.
     pub fn halts(self) -> bool {
         match self {
             Kind::Disk => true,
-            Kind::Clock => false,
+            Kind::Clock | Kind::Solver => false,
         }
     }
 }
@@ -60,6 +67,15 @@ impl Trouble {
     /// The clock was found wrong now.
     pub(crate) fn clock(error: &gridbay_host::Trouble) -> Trouble {
         Trouble::now(Kind::Clock, error.to_string(), CLOCK_HINT)
+    }
+    /// The solver failed now.
+    pub(crate) fn solver(program: &Path, error: &dyn std::error::Error) -> Trouble {
+        let what = format!(
+            "the solver {} does not help: {}",
+            program.display(),
+            causes(error)
+        );
+        Trouble::now(Kind::Solver, what, SOLVER_HINT)
     }
     fn now(kind: Kind, what: String, hint: &str) -> Trouble {
         let now = SystemTime::now()

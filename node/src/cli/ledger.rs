@@ -94,16 +94,21 @@ async fn balance(
 ) -> Result<(), CliError> {
     let path = format!("/ledger/balance{}", of(account, '?'));
     let balance: Balance = client.get(&path).await.during("no balance")?;
-    at.show(&balance, |b| {
-        text::fields(&[
-            ("account", b.account.to_hex()),
-            ("balance", b.balance.to_string()),
-            ("held", b.held.to_string()),
-            ("credit line", b.credit_line.to_string()),
-            ("spendable", b.spendable().to_string()),
-            ("at height", b.height.to_string()),
-        ])
-    })
+    at.show(&balance, balance_text)
+}
+
+fn balance_text(balance: &Balance) -> String {
+    text::fields(&[
+        ("account", balance.account.to_hex()),
+        ("free", balance.balance.to_string()),
+        ("held for orders", balance.held.to_string()),
+        ("staked", balance.staked.to_string()),
+        ("in use", balance.in_use.to_string()),
+        ("tax in arrears", balance.arrears.to_string()),
+        ("credit line", balance.credit_line.to_string()),
+        ("spendable", balance.spendable().to_string()),
+        ("at height", balance.height.to_string()),
+    ])
 }
 
 async fn transfer(
@@ -221,4 +226,37 @@ async fn verify(at: &Context, client: &Client, file: Option<PathBuf>) -> Result<
             v.block.to_hex()
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::types::Signed;
+
+    #[test]
+    fn a_balance_shows_what_is_not_free_line_by_line() {
+        let credits = |text: &str| text.parse().expect("an amount");
+        let text = balance_text(&Balance {
+            account: AccountId([1; 32]),
+            balance: Signed(-1_500_000),
+            held: credits("3"),
+            staked: credits("4"),
+            in_use: credits("2"),
+            arrears: credits("0.5"),
+            credit_line: credits("5"),
+            height: 42,
+        });
+        for (name, amount) in [
+            ("free", "-1.5"),
+            ("held for orders", "3"),
+            ("staked", "4"),
+            ("in use", "2"),
+            ("tax in arrears", "0.5"),
+            ("spendable", "3.5"),
+        ] {
+            let line = text.lines().find(|line| line.starts_with(name));
+            let line = line.unwrap_or_else(|| panic!("no {name} in {text}"));
+            assert_eq!(line[name.len()..].trim(), amount, "{text}");
+        }
+    }
 }

@@ -9,6 +9,8 @@
 //! 5. `model` deals units to those who win by it, and the ledger's own check says whether that is right and worth more.
 //!    What passes becomes a hint.
 //!
+//! A program that is absent, slow, or answers nonsense is a [`Trouble`] of the node's until it answers again.
+//!
 //! The newest question replaces those that wait, one program runs at a time, and nothing here can do more harm than waste
 //! time: the block that this node proposes checks every hint again.
 
@@ -18,14 +20,17 @@ mod run;
 
 pub use run::RunError;
 
+use crate::body::trouble::Trouble;
 use gridbay_core::hints::Question;
 use gridbay_protocol::booking::ReservationRecord;
-use gridbay_protocol::hint::Hint;
+use gridbay_protocol::hint::{Hint, HintRefusal};
 use gridbay_protocol::mechanism::reservation;
+use gridbay_protocol::mechanism::reservation::hint::Refusal;
 use gridbay_protocol::mechanism::reservation::window::WindowPolicy;
 use model::Model;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
 use tokio::task::JoinError;
@@ -42,8 +47,8 @@ pub struct Solver {
     longest: Duration,
     newest: AtomicU64,
     turn: Mutex<()>,
-    /// Whether the last run failed, which was told.
-    failed: AtomicBool,
+    /// Why the last run failed, if it did.
+    trouble: std::sync::Mutex<Option<Trouble>>,
 }
 
 /// What was found for one decision.
@@ -53,6 +58,16 @@ pub struct Better {
     pub hint: Hint,
     /// What it is worth, micro-credits.
     pub worth: u128,
+}
+
+/// What became of one decision.
+enum Found {
+    /// Nothing can be better, or it is too large: the program was not asked.
+    Unasked,
+    /// The program knows nothing better.
+    Nothing,
+    /// The program found something.
+    Better(Better),
 }
 
 /// Why nothing is known of a decision.
@@ -70,16 +85,27 @@ pub enum SolverError {
 }
 
 impl Solver {
-    /// A program by name or path, which works in `folder` for at most `longest` a question.
+    /// A program by name or path, which works in `folder` for at most `longest` a question. If it is not there, that is
+    /// a trouble from the beginning.
     pub fn new(program: PathBuf, folder: PathBuf, longest: Duration) -> Solver {
-        Solver {
-            program,
-            folder,
+        let solver = Solver {
             longest,
             newest: AtomicU64::new(0),
             turn: Mutex::new(()),
-            failed: AtomicBool::new(false),
+            trouble: std::sync::Mutex::new(None),
+            program,
+            folder,
+        };
+        if let Err(error) = run::present(&solver.program, &solver.folder) {
+            solver.failed(&error.into());
         }
+        solver
+    }
+
+    /// Why the program does not help, until it does.
+    pub fn trouble(&self) -> Option<Trouble> {
+        let trouble = self.trouble.lock();
+        trouble.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Answers a question unless a newer one comes; `deliver` gets each hint as it is found.
@@ -99,7 +125,7 @@ impl Solver {
             if left < SHORTEST || self.newest.load(Ordering::Relaxed) != number {
                 return;
             }
-            let found = self.improve(record, &question.window, left).await;
+            let found = self.find(record, &question.window, left).await;
             match self.told(found) {
                 Some(better) => {
                     tracing::info!(class = %record.class, worth = %better.worth, "a better allocation of reservations");
@@ -112,18 +138,47 @@ impl Solver {
         }
     }
 
-    /// Says once that the program fails, and once that it works again.
-    fn told(&self, found: Result<Option<Better>, SolverError>) -> Option<Better> {
-        let failed = self.failed.swap(found.is_err(), Ordering::Relaxed);
-        match &found {
-            Err(error) if !failed => {
-                let program = self.program.display();
-                tracing::warn!(%program, %error, "the solver does not help; reservations are decided by the rule alone");
+    /// Notes whether the program works. If it was not asked, what was known of it stands.
+    fn told(&self, found: Result<Found, SolverError>) -> Option<Better> {
+        match found {
+            Err(error) => {
+                self.failed(&error);
+                None
             }
-            Ok(_) if failed => tracing::info!("the solver works again"),
-            _ => {}
+            Ok(Found::Unasked) => None,
+            Ok(Found::Nothing) => {
+                self.works();
+                None
+            }
+            Ok(Found::Better(better)) => {
+                self.works();
+                Some(better)
+            }
         }
-        found.ok().flatten()
+    }
+
+    /// The first of several failures says since when; each is told in the log once, until it is another one.
+    fn failed(&self, error: &SolverError) {
+        let mut new = Trouble::solver(&self.program, error);
+        let mut known = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.as_ref().is_none_or(|known| known.what != new.what) {
+            tracing::warn!("{}; reservations are decided by the rule alone", new.what);
+        }
+        if let Some(known) = &*known {
+            new.since_ms = known.since_ms;
+        }
+        *known = Some(new);
+    }
+
+    fn works(&self) {
+        let known = self
+            .trouble
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if known.is_some() {
+            tracing::info!("the solver works again");
+        }
     }
 
     /// A better allocation than the rule's for one decision, if the program finds one in time.
@@ -136,10 +191,22 @@ impl Solver {
         window: &WindowPolicy,
         limit: Duration,
     ) -> Result<Option<Better>, SolverError> {
+        Ok(match self.find(record, window, limit).await? {
+            Found::Unasked | Found::Nothing => None,
+            Found::Better(better) => Some(better),
+        })
+    }
+
+    async fn find(
+        &self,
+        record: &ReservationRecord,
+        window: &WindowPolicy,
+        limit: Duration,
+    ) -> Result<Found, SolverError> {
         let (record, window) = (record.clone(), *window);
         let prepared = tokio::task::spawn_blocking(move || Prepared::new(record, &window));
         let Some(prepared) = prepared.await?? else {
-            return Ok(None);
+            return Ok(Found::Unasked);
         };
         let text = run::run(&self.program, &self.folder, &prepared.model.text(), limit).await?;
         let checked = tokio::task::spawn_blocking(move || prepared.check(&text));
@@ -176,21 +243,24 @@ impl Prepared {
     }
 
     /// Steps 4 and 5.
-    fn check(&self, text: &str) -> Result<Option<Better>, RunError> {
+    fn check(&self, text: &str) -> Result<Found, RunError> {
         let values = answer::read(text).ok_or(RunError::Garbage)?;
         let Some(values) = values else {
-            return Ok(None);
+            return Ok(Found::Nothing);
         };
         let placements = self.model.placements(&self.input, &values);
         let hint = Hint::new(&self.record, &placements.ok_or(RunError::Garbage)?);
         match hint.take(&self.record, &self.input, &self.found) {
-            Ok(better) => Ok(Some(Better {
+            Ok(better) => Ok(Found::Better(Better {
                 hint,
                 worth: better.total,
             })),
+            Err(HintRefusal::Allocation(why)) if matches!(*why, Refusal::NotBetter { .. }) => {
+                Ok(Found::Nothing)
+            }
             Err(refusal) => {
                 tracing::debug!(%refusal, "what the solver found is no hint");
-                Ok(None)
+                Err(RunError::Garbage)
             }
         }
     }

@@ -12,7 +12,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
@@ -38,6 +38,26 @@ pub enum RunError {
     /// It wrote no answer that makes sense.
     #[error("it wrote no answer that makes sense")]
     Garbage,
+}
+
+/// Whether there is a program to be started: at the path, seen from the folder, or by its name in a folder of `PATH`.
+pub(super) fn present(program: &Path, folder: &Path) -> Result<(), RunError> {
+    let runs = |path: &Path| match fs::metadata(path) {
+        Ok(meta) if meta.is_file() && meta.permissions().mode() & 0o111 != 0 => Ok(()),
+        Ok(_) => Err(io::ErrorKind::PermissionDenied.into()),
+        Err(error) => Err(error),
+    };
+    let found = if program.components().count() > 1 {
+        runs(&folder.join(program))
+    } else {
+        let paths = std::env::var_os("PATH").unwrap_or_default();
+        let mut folders = std::env::split_paths(&paths);
+        match folders.any(|folder| runs(&folder.join(program)).is_ok()) {
+            true => Ok(()),
+            false => Err(io::ErrorKind::NotFound.into()),
+        }
+    };
+    found.map_err(RunError::Absent)
 }
 
 /// Runs the program on a model; what it wrote.

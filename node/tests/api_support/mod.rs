@@ -292,6 +292,9 @@ impl Backend for Fake {
             account: account.unwrap_or_default(),
             balance: Signed(-1),
             held: credits("3"),
+            staked: credits("4"),
+            in_use: credits("2"),
+            arrears: credits("0.5"),
             credit_line: credits("5"),
             height: 42,
         })

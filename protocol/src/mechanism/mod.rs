@@ -14,13 +14,14 @@
 //! Whatever is in the registry is tested for this, by [`Listed::drill`] on small markets and [`Listed::strain`] on the
 //! largest ones: one input has one outcome; the order of its lists does not matter; every outcome passes the
 //! mechanism's own audit (feasible, nobody pays above his bid, the sums add up); an input at the stated limits, or just
-//! beyond, is cleared or refused, without overflow.
+//! beyond, is cleared or refused, without overflow, and in no more steps than the mechanism's own bound.
 
 pub mod ausubel;
 pub mod contract;
 pub mod deadline;
 mod dice;
 pub mod level;
+mod meter;
 pub mod placement;
 pub mod pool;
 pub mod reservation;
@@ -52,6 +53,11 @@ pub trait Mechanism {
     /// # Errors
     /// The outcome is not one that the mechanism may produce for this input.
     fn audit(input: &Self::Input, outcome: &Self::Outcome) -> Result<(), &'static str>;
+
+    /// The most steps that clearing this input takes, or refusing it. A step is one pass of an innermost loop, of
+    /// equal cost but for a small factor; checks of single numbers and sorting, `n log n` whatever the input, are left
+    /// out. What holds up a block is thus known before it is cleared.
+    fn bound(input: &Self::Input) -> u64;
 
     /// A small valid input drawn from `seed`, for conformance tests and demonstrations.
     fn specimen(seed: u64) -> Self::Input;
@@ -85,6 +91,16 @@ pub enum Breach {
         /// The seed of the specimen.
         seed: u64,
     },
+    /// The clearing takes more steps than the mechanism's bound.
+    #[error("specimen {seed} took {steps} steps, {bound} is the bound")]
+    Work {
+        /// The seed of the specimen.
+        seed: u64,
+        /// What it took.
+        steps: u64,
+        /// The most that it may take.
+        bound: u64,
+    },
     /// The outcome fails the mechanism's own audit.
     #[error("specimen {seed}: {what}")]
     Audit {
@@ -93,6 +109,17 @@ pub enum Breach {
         /// What does not hold.
         what: &'static str,
     },
+}
+
+/// How a mechanism stood an extreme input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Strain {
+    /// Whether it was not refused.
+    pub cleared: bool,
+    /// Steps taken; 0 unless this package is tested.
+    pub steps: u64,
+    /// The most that it may take.
+    pub bound: u64,
 }
 
 /// A mechanism seen without its types.
@@ -106,12 +133,12 @@ pub trait Listed: Sync {
     /// # Errors
     /// The first rule that the mechanism breaks.
     fn drill(&self, seed: u64) -> Result<(), Breach>;
-    /// Clears the extreme input of `seed`, and says whether it was not refused. What is cleared must pass the audit and
-    /// not depend on the order; nothing may panic.
+    /// Clears the extreme input of `seed`, and says how that went. What is cleared must pass the audit and not depend on
+    /// the order; nothing may panic or take more steps than its bound.
     ///
     /// # Errors
     /// The first rule that the mechanism breaks.
-    fn strain(&self, seed: u64) -> Result<bool, Breach>;
+    fn strain(&self, seed: u64) -> Result<Strain, Breach>;
 }
 
 impl<M: Mechanism + Sync> Listed for M {
@@ -125,7 +152,8 @@ impl<M: Mechanism + Sync> Listed for M {
 
     fn drill(&self, seed: u64) -> Result<(), Breach> {
         let input = M::specimen(seed);
-        let outcome = M::clear(&input).map_err(|_| Breach::Refused { seed })?;
+        let (outcome, _) = counted::<M>(&input, seed)?;
+        let outcome = outcome.ok_or(Breach::Refused { seed })?;
         let again = M::clear(&input).map_err(|_| Breach::Refused { seed })?;
         if outcome != again {
             return Err(Breach::Unstable { seed });
@@ -134,14 +162,28 @@ impl<M: Mechanism + Sync> Listed for M {
         M::audit(&input, &outcome).map_err(|what| Breach::Audit { seed, what })
     }
 
-    fn strain(&self, seed: u64) -> Result<bool, Breach> {
+    fn strain(&self, seed: u64) -> Result<Strain, Breach> {
         let input = M::extreme(seed);
-        let outcome = M::clear(&input).ok();
+        let (outcome, steps) = counted::<M>(&input, seed)?;
         in_another_order::<M>(&input, outcome.as_ref(), seed)?;
         if let Some(outcome) = &outcome {
             M::audit(&input, outcome).map_err(|what| Breach::Audit { seed, what })?;
         }
-        Ok(outcome.is_some())
+        Ok(Strain {
+            cleared: outcome.is_some(),
+            steps,
+            bound: M::bound(&input),
+        })
+    }
+}
+
+/// The outcome, if there is one, and the steps it took: within the bound.
+fn counted<M: Mechanism>(input: &M::Input, seed: u64) -> Result<(Option<M::Outcome>, u64), Breach> {
+    let (outcome, steps) = meter::count(|| M::clear(input).ok());
+    let bound = M::bound(input);
+    match steps <= bound {
+        true => Ok((outcome, steps)),
+        false => Err(Breach::Work { seed, steps, bound }),
     }
 }
 
@@ -212,19 +254,19 @@ mod tests {
     #[test]
     fn every_mechanism_stands_its_limits() {
         for listed in REGISTRY {
-            let cleared = (0..8).map(|seed| listed.strain(seed));
-            let cleared: Result<Vec<bool>, Breach> = cleared.collect();
-            let cleared = cleared.unwrap_or_else(|breach| panic!("{}: {breach}", listed.name()));
-            let some = |four: &[bool]| four.iter().any(|cleared| *cleared);
-            assert!(
-                cleared.chunks(4).all(some),
-                "{}: {cleared:?}",
-                listed.name()
-            );
+            let stood = (0..8).map(|seed| listed.strain(seed));
+            let stood: Result<Vec<Strain>, Breach> = stood.collect();
+            let stood = stood.unwrap_or_else(|breach| panic!("{}: {breach}", listed.name()));
+            let some = |four: &[Strain]| four.iter().any(|strain| strain.cleared);
+            assert!(stood.chunks(4).all(some), "{}: {stood:?}", listed.name());
+            // A bound that no input comes near says nothing.
+            let near = |strain: &Strain| strain.steps >= strain.bound / 50;
+            let near = stood.iter().any(|s| s.steps > 500_000 && near(s));
+            assert!(near, "{}: {stood:?}", listed.name());
         }
     }
 
-    /// A mechanism that serves whoever comes first in the list, and asks more than was bid.
+    /// A mechanism that serves whoever comes first in the list, asks more than was bid, and looks at a long list twice.
     struct Rude;
 
     impl Mechanism for Rude {
@@ -235,6 +277,8 @@ mod tests {
         const SUMMARY: &'static str = "first come, first served";
 
         fn clear(input: &Vec<u64>) -> Result<u64, std::fmt::Error> {
+            let looks = if input.len() > 100 { 2 } else { 1 };
+            (0..looks).for_each(|_| meter::steps(input.len()));
             input.first().copied().ok_or(std::fmt::Error)
         }
         fn audit(input: &Vec<u64>, outcome: &u64) -> Result<(), &'static str> {
@@ -242,6 +286,9 @@ mod tests {
                 true => Ok(()),
                 false => Err("too much"),
             }
+        }
+        fn bound(input: &Vec<u64>) -> u64 {
+            input.len() as u64
         }
         fn specimen(seed: u64) -> Vec<u64> {
             match seed {
@@ -264,7 +311,19 @@ mod tests {
         let what = "too much";
         assert_eq!(Rude.drill(1), Err(Breach::Audit { seed: 1, what }));
         assert_eq!(Rude.drill(90), Err(Breach::Order { seed: 90 }));
-        assert_eq!(Rude.strain(0), Ok(false));
+        let (seed, steps, bound) = (101, 202, 101);
+        let slow = Err(Breach::Work { seed, steps, bound });
+        assert_eq!(
+            (Rude.drill(101), Rude.strain(101).err()),
+            (slow.clone(), slow.err())
+        );
+        let (cleared, steps, bound) = (false, 0, 0);
+        let refused = Strain {
+            cleared,
+            steps,
+            bound,
+        };
+        assert_eq!(Rude.strain(0), Ok(refused));
         assert_eq!(Rude.strain(1), Err(Breach::Audit { seed: 1, what }));
     }
 }

@@ -14,9 +14,19 @@ pub struct Balance {
     pub account: AccountId,
     /// Free balance, negative where credit is used.
     pub balance: Signed,
-    /// Locked for orders.
+    /// Locked in escrows, for its orders and for the contracts that it proposed.
     #[serde(with = "amount")]
     pub held: Credits,
+    /// Staked in bonds, on the jobs by deadlines that it took and the contracts that it signed: lost as far as it fails
+    /// them.
+    #[serde(with = "amount")]
+    pub staked: Credits,
+    /// Paid for the running slot and not settled yet.
+    #[serde(with = "amount")]
+    pub in_use: Credits,
+    /// Tax that was due while the money was frozen: taken as money reaches the account.
+    #[serde(with = "amount")]
+    pub arrears: Credits,
     /// How far the balance may fall below zero.
     #[serde(with = "amount")]
     pub credit_line: Credits,
@@ -131,6 +141,9 @@ mod tests {
             account: AccountId([1; 32]),
             balance: Signed(-2_000_000),
             held: Credits::ZERO,
+            staked: Credits::ZERO,
+            in_use: Credits::ZERO,
+            arrears: Credits::ZERO,
             credit_line: "5".parse().unwrap(),
             height: 1,
         };

@@ -6,6 +6,7 @@
 
 use super::maxplus::Sum;
 use super::prepare::Prepared;
+use crate::mechanism::meter;
 
 /// The merged order, as far as a clearing can look into it.
 #[derive(Debug)]
@@ -28,6 +29,7 @@ impl<N: Sum> Curve<N> {
             }
         }
         let by_worth = |a: &(u64, u32), b: &(u64, u32)| b.0.cmp(&a.0).then(a.1.cmp(&b.1));
+        meter::steps(order.len());
         let kept = capacity + reach;
         if kept < order.len() {
             order.select_nth_unstable_by(kept, by_worth);
@@ -61,6 +63,7 @@ impl<N: Sum> Curve<N> {
 
     /// The curve as a table of capacities 0 ..= `capacity`; flat where units run out.
     pub(super) fn table(&self, capacity: usize) -> Vec<N> {
+        meter::steps(capacity + 1);
         let last = self.sums[self.len().min(capacity)];
         let mut table = self.sums[..=self.len().min(capacity)].to_vec();
         table.resize(capacity + 1, last);

@@ -10,6 +10,7 @@
 use super::Share;
 use super::prepare::{Lot, Prepared};
 use super::ranking::Ranking;
+use crate::mechanism::meter;
 use crate::planted::{self, Planted};
 
 /// Average units of a bid from which on bisection is faster than a copy of all prices.
@@ -49,6 +50,7 @@ pub(super) fn solve(prepared: &Prepared<'_>) -> Vec<Share> {
 }
 
 fn all(lots: &[Lot<'_>], total: usize) -> Vec<u64> {
+    meter::steps(total);
     let mut flat = Vec::with_capacity(total);
     for lot in lots {
         flat.extend_from_slice(lot.prices);
@@ -59,7 +61,10 @@ fn all(lots: &[Lot<'_>], total: usize) -> Vec<u64> {
 /// The `kept` dearest prices of all lots, which have more, in any order.
 fn dearest_of_all(lots: &[Lot<'_>], kept: usize) -> Vec<u64> {
     let dearer = |lot: &Lot<'_>, price: u64| lot.prices.partition_point(|&p| p > price);
-    let count = |price: u64| lots.iter().map(|lot| dearer(lot, price)).sum::<usize>();
+    let count = |price: u64| {
+        meter::steps(lots.len());
+        lots.iter().map(|lot| dearer(lot, price)).sum::<usize>()
+    };
     // The lowest price that no more than `kept` units exceed.
     let mut high = lots.iter().map(|lot| lot.prices[0]).max().unwrap_or(0);
     let mut low = 0;
@@ -82,6 +87,7 @@ fn dearest_of_all(lots: &[Lot<'_>], kept: usize) -> Vec<u64> {
 
 /// Moves the `supply` dearest prices to the front. Needs 0 < supply < length.
 fn split(flat: &mut [u64], supply: usize) -> Border {
+    meter::steps(flat.len());
     let (dearer, &mut price, _) = flat.select_nth_unstable_by(supply - 1, |a, b| b.cmp(a));
     let ties = 1 + dearer.iter().filter(|&&p| p == price).count();
     Border { price, ties }
@@ -106,6 +112,7 @@ fn charge(prepared: &Prepared<'_>, mut border: Border, losers: &Ranking) -> Vec<
             .iter()
             .take_while(|&&p| p == border.price);
         let lucky = tied.take(border.ties).count();
+        meter::steps(lucky);
         border.ties -= lucky;
         let units = sure + lucky;
         let pay = match lot.bidder {

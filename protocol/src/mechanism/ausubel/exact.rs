@@ -19,6 +19,7 @@ use super::curve::Curve;
 use super::maxplus::{Sum, best_split, spread};
 use super::prepare::{Lot, Prepared};
 use super::{Share, divisible, externality, sponsor};
+use crate::mechanism::meter;
 
 /// Shares parallel to the lots.
 pub(super) fn solve(prepared: &Prepared<'_>) -> Vec<Share> {
@@ -60,6 +61,7 @@ impl<N: Sum> Item<N> {
     fn new(index: usize, lot: &Lot<'_>, reserve: u64) -> Self {
         let head = lot.head as usize;
         let mut sum = lot.value(lot.head) - u128::from(reserve) * head as u128;
+        meter::steps(lot.len());
         let mut worth = vec![N::of(sum)];
         for &price in &lot.prices[head..] {
             sum += u128::from(price - reserve);
@@ -82,6 +84,7 @@ impl<N: Sum> Item<N> {
 
     /// Adds the bidder to a table of best values.
     pub(super) fn add_to(&self, table: &[N]) -> Vec<N> {
+        meter::steps(table.len());
         let mut with = table.to_vec();
         spread(table, self.head, &self.worth, &mut with);
         with
@@ -229,6 +232,7 @@ impl<'a, N: Sum> Walk<'a, N> {
             &mut rest,
         );
         let open = |&(units, &value): &(usize, &N)| {
+            meter::steps(1);
             let rest = rest[self.free - units];
             rest != N::NONE && value.plus(rest) == self.owed
         };
@@ -242,7 +246,10 @@ impl<'a, N: Sum> Walk<'a, N> {
     /// Finds the longest open prefix when the items `next..` are still to come.
     fn lower_high(&mut self, next: usize) {
         let later = &self.market.suffix[next];
-        let open = |&y: &usize| self.curve[y].plus(later[self.free - y]) == self.owed;
+        let open = |&y: &usize| {
+            meter::steps(1);
+            self.curve[y].plus(later[self.free - y]) == self.owed
+        };
         let top = self.free.min(self.curve.len() - 1);
         let high = (self.low..=top).rev().find(open);
         self.high = high.expect("a best allocation extends every choice made so far");

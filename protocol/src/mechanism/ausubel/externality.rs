@@ -12,6 +12,7 @@
 use super::Share;
 use super::exact::Mixed;
 use super::maxplus::{Sum, best_split};
+use crate::mechanism::meter;
 
 /// Entries per block of the maxima.
 const BLOCK: usize = 64;
@@ -42,6 +43,7 @@ pub(super) fn charge<N: Sum>(market: &Mixed<'_, N>, units: &[u32]) -> Vec<Share>
 
 /// Net value of a divisible lot's first units.
 fn single_value<N: Sum>(market: &Mixed<'_, N>, lot: usize, units: usize) -> N {
+    meter::steps(units);
     let prices = &market.prepared.lots[lot].prices[..units];
     let net = |&price: &u64| N::of(u128::from(price - market.prepared.reserve));
     prices.iter().map(net).fold(N::ZERO, N::plus)
@@ -98,6 +100,7 @@ fn ask<N: Sum>(market: &Mixed<'_, N>, lot: usize, questions: &mut Vec<Question<N
     let places = market.curve.places(lot);
     let mut theirs = N::ZERO;
     for skipped in 0..=places.len() {
+        meter::steps(1);
         let from = if skipped == 0 {
             0
         } else {
@@ -126,6 +129,7 @@ fn ask<N: Sum>(market: &Mixed<'_, N>, lot: usize, questions: &mut Vec<Question<N
 }
 
 fn greatest<N: Sum>(a: &[N], b: &[N]) -> N {
+    meter::steps(a.len().min(b.len()));
     a.iter()
         .zip(b)
         .map(|(&x, &y)| x.plus(y))
@@ -155,6 +159,7 @@ impl<'a, N: Sum> Maxima<'a, N> {
         if first >= last {
             return look(range);
         }
+        meter::steps(last - first);
         let whole = self.blocks[first..last]
             .iter()
             .copied()

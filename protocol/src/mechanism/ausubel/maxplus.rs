@@ -4,6 +4,8 @@
 //! before, is added to a table by [`spread`]: plainly when there are few choices, else by divide
 //! and conquer over monotone maxima, O(m log m) however many choices there are.
 
+use crate::mechanism::meter;
+
 /// An exact sum: `i64` where all sums provably fit, else `i128`.
 ///
 /// Additions wrap, so that loops over tables stay free of branches. The caller proves that
@@ -42,7 +44,7 @@ sum!(i64);
 sum!(i128);
 
 /// Up to so many choices the plain loop is faster.
-const PLAIN_CHOICES: usize = 24;
+pub(super) const PLAIN_CHOICES: usize = 24;
 
 /// `out[c] = max(out[c], max over k of base[c - (head + k)] + worth[k])` for all c >= head.
 ///
@@ -50,6 +52,7 @@ const PLAIN_CHOICES: usize = 24;
 pub(super) fn spread<N: Sum>(base: &[N], head: usize, worth: &[N], out: &mut [N]) {
     if worth.len() <= PLAIN_CHOICES {
         for (units, &value) in (head..).zip(worth) {
+            meter::steps(out.len().saturating_sub(units));
             for (best, &rest) in out.iter_mut().skip(units).zip(base) {
                 *best = (*best).max(rest.plus(value));
             }
@@ -84,6 +87,7 @@ impl<N: Sum> Spread<'_, N> {
         let from = low.max((surplus + 1).saturating_sub(self.worth.len()));
         let (mut best, mut at) = (N::NONE, from);
         for rest in from..=high.min(surplus) {
+            meter::steps(1);
             let value = self.base[rest].plus(self.worth[surplus - rest]);
             if value > best {
                 (best, at) = (value, rest);
@@ -106,6 +110,7 @@ pub(super) fn best_split<N: Sum>(a: &[N], b: &[N], from: usize, cap: usize) -> N
     if from > to {
         return N::NONE;
     }
+    meter::steps(to - from + 1);
     let theirs = b[cap - to..=cap - from].iter().rev();
     let sums = a[from..=to].iter().zip(theirs).map(|(&x, &y)| x.plus(y));
     sums.fold(N::NONE, N::max)

@@ -12,6 +12,8 @@
 //! | [`Rule::Floor`] | the same | at least the clinching price, against false names |
 //! | [`Rule::Paper`] | longest prefix of blocks by average price | clinching, as printed |
 //!
+//! `work` bounds what a clearing takes: the units, and all-or-none bids times units.
+//!
 //! Without all-or-none bids the three give equal results.
 
 mod curve;
@@ -25,6 +27,7 @@ pub(crate) mod prepare;
 mod ranking;
 mod specimen;
 pub mod sponsor;
+mod work;
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -208,6 +211,10 @@ impl<K: Ord + Clone + Debug + From<u8> + From<u16>> Mechanism for Ausubel<K> {
 
     fn clear(input: &Input<K>) -> Result<Outcome<K>, Error<K>> {
         clear(input)
+    }
+
+    fn bound(input: &Input<K>) -> u64 {
+        work::bound(input)
     }
 
     fn audit(input: &Input<K>, outcome: &Outcome<K>) -> Result<(), &'static str> {

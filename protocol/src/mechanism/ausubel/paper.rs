@@ -14,6 +14,7 @@
 
 use super::Share;
 use super::prepare::{Lot, Prepared};
+use crate::mechanism::meter;
 
 /// A head or a single unit.
 #[derive(Debug, Clone, Copy)]
@@ -37,6 +38,7 @@ pub(super) fn solve(prepared: &Prepared<'_>) -> (Vec<Share>, u64) {
         .zip(&prepared.lots)
         .flat_map(|(index, lot)| blocks(index, lot))
         .collect();
+    meter::steps(2 * blocks.len());
     // A stable sort keeps (time, id, block) among equals.
     blocks.sort_by(|a, b| (b.value * u128::from(a.size)).cmp(&(a.value * u128::from(b.size))));
     let mut free = prepared.supply;
@@ -86,6 +88,7 @@ fn clinch(won: u32, idle: u32, winner: usize, losing: &[Block], reserve: u64) ->
     let mut left = won + i128::from(idle);
     let mut pay = 0;
     for block in losing {
+        meter::steps(1);
         if left <= 0 {
             return pay;
         }

@@ -8,6 +8,7 @@
 //!    average is below the reserve. Such a head ends below the reserve, so nothing behind it stays.
 //! 5. Sort by (time, id).
 
+use crate::mechanism::meter;
 use crate::planted::{self, Planted};
 use std::fmt::Debug;
 
@@ -29,6 +30,7 @@ pub(crate) struct Lot<'a> {
 impl Lot<'_> {
     /// Sum of the first `units` prices.
     pub(crate) fn value(&self, units: u32) -> u128 {
+        meter::steps(units as usize);
         self.prices[..units as usize]
             .iter()
             .map(|&p| u128::from(p))
@@ -105,7 +107,10 @@ fn refuse_duplicates<K: Ord + Clone + Debug>(bidders: &[Bidder<K>]) -> Result<()
 }
 
 fn refuse_rising<K: Ord + Clone + Debug>(bidders: &[Bidder<K>]) -> Result<(), Error<K>> {
-    let rising = |b: &&Bidder<K>| !b.prices.is_sorted_by(|dear, cheap| dear >= cheap);
+    let rising = |b: &&Bidder<K>| {
+        meter::steps(b.prices.len());
+        !b.prices.is_sorted_by(|dear, cheap| dear >= cheap)
+    };
     match bidders.iter().filter(rising).map(|b| &b.id).min() {
         Some(id) => Err(Error::NotMonotone(id.clone())),
         None => Ok(()),

@@ -1,5 +1,7 @@
 //! Unit prices in descending order, with sums; and the same list with one owner's units taken out.
 
+use crate::mechanism::meter;
+
 /// Descending prices, followed by as many units at the reserve as anybody asks for.
 #[derive(Debug)]
 pub(super) struct Ranking {
@@ -13,6 +15,7 @@ impl Ranking {
     /// Ranks `prices`, given in any order, each at least `reserve`.
     pub(super) fn new(mut prices: Vec<u64>, reserve: u64) -> Self {
         prices.sort_unstable_by(|a, b| b.cmp(a));
+        meter::steps(prices.len());
         let mut sums = Vec::with_capacity(prices.len() + 1);
         let mut sum = 0u128;
         sums.push(sum);
@@ -43,6 +46,7 @@ impl Ranking {
     pub(super) fn sum_without(&self, count: usize, own: impl Iterator<Item = u64>) -> u128 {
         let (mut skipped, mut theirs) = (0, 0u128);
         for price in own {
+            meter::steps(1);
             if price < self.at(count + skipped) {
                 break;
             }

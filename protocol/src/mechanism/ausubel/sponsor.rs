@@ -23,6 +23,7 @@ use super::Share;
 use super::exact::{Item, Mixed};
 use super::maxplus::{Sum, best_split, spread};
 use crate::apportion;
+use crate::mechanism::meter;
 use crate::planted::{self, Planted};
 use std::collections::BTreeMap;
 
@@ -117,6 +118,7 @@ fn without<N: Sum>(market: &Mixed<'_, N>, groups: &[Group]) -> Vec<N> {
     let both = which(&|g| g.singles && !g.items.is_empty());
     let nothing = vec![N::ZERO; market.capacity + 1];
     for_each_removal(market, groups, &both, nothing, |g, before, behind| {
+        meter::steps(before.len());
         let mut with_curve = before.to_vec();
         spread(before, 0, &merged.without(g), &mut with_curve);
         without[g] = best_split(&with_curve, behind, 0, market.capacity);
@@ -140,6 +142,7 @@ fn for_each_removal<N: Sum>(
     let add = |table: Vec<N>, item: &Item<N>| item.add_to(&table);
     let mut behind = vec![vec![N::ZERO; market.capacity + 1]];
     for &g in chosen[1..].iter().rev() {
+        meter::steps(market.capacity + 1);
         let with = of(g).fold(behind[behind.len() - 1].clone(), add);
         behind.push(with);
     }
@@ -186,6 +189,7 @@ impl Merged {
             let mut units: Vec<(u64, usize)> = prices
                 .map(|price| (price - prepared.reserve, owner[alike[0]]))
                 .collect();
+            meter::steps(units.len());
             keep_dearest(&mut units, capacity);
             order.append(&mut units);
         }
@@ -196,6 +200,7 @@ impl Merged {
 
     /// Value of the n dearest units of all others, for n = 0, 1, 2...
     fn without<N: Sum>(&self, group: usize) -> Vec<N> {
+        meter::steps(self.order.len());
         let mut sums = Vec::with_capacity(self.capacity + 1);
         let mut sum = N::ZERO;
         sums.push(sum);

@@ -8,6 +8,7 @@
 
 use super::supply::Period;
 use super::terms::Contract;
+use crate::mechanism::meter;
 
 /// Ticks with equal slack that do not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +22,7 @@ pub(super) struct Overload {
 impl Overload {
     /// Whether these ticks fit once the contract is gone.
     pub(super) fn fits_without<K>(&self, contract: &Contract<K>, sigmas: u128) -> bool {
+        meter::steps(1);
         contract.start <= self.from
             && self.to <= contract.end
             && fits(
@@ -53,6 +55,7 @@ pub(super) fn overloads<K>(
     let mut found = Vec::new();
     let (mut slack, mut var) = (0i128, 0i128);
     for (index, step) in steps.iter().enumerate() {
+        meter::steps(1);
         slack += step.slack;
         var += step.var;
         let to = steps.get(index + 1).map_or(contract.end, |next| next.at);
@@ -74,6 +77,7 @@ pub(super) fn overloads<K>(
 fn steps<K>(supply: &[Period], contract: &Contract<K>, others: &[&Contract<K>]) -> Vec<Step> {
     let mut steps = Vec::with_capacity(2 * (others.len() + 1));
     let mut add = |from: u64, to: u64, slack: i128, var: i128| {
+        meter::steps(1);
         let (from, to) = (from.max(contract.start), to.min(contract.end));
         if from >= to {
             return;

@@ -14,6 +14,8 @@
 //! As a [`Mechanism`] the input is a provider's supply, his signed and the offered contracts, and the outcome who is
 //! signed and who abandoned. Steps 2 to 4 are not part of it: they happen later, job by job.
 //!
+//! `work` bounds what the clearing of a book takes.
+//!
 //! Every number has a range, see [`limits`]; an input beyond it is refused, so no sum overflows. Ids are unique.
 
 mod admission;
@@ -31,6 +33,7 @@ mod specimen;
 mod stake;
 mod supply;
 mod terms;
+mod work;
 
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -71,6 +74,10 @@ impl<K: Ord + Clone + Debug + From<u8> + From<u16>> Mechanism for Contracts<K> {
 
     fn clear(input: &Input<K>) -> Result<Outcome<K>, Error<K>> {
         clear(input)
+    }
+
+    fn bound(input: &Input<K>) -> u64 {
+        work::bound(input)
     }
 
     fn audit(input: &Input<K>, outcome: &Outcome<K>) -> Result<(), &'static str> {

@@ -74,8 +74,11 @@ pub(super) fn draw<K: From<u8>>(seed: u64) -> Input<K> {
 }
 
 /// The largest loads, amounts and times. Odd seeds: as many contracts as a provider may have, and one more at every
-/// eighth; even ones: as many periods of supply.
+/// eighth; even ones: as many periods of supply, at every fourth crowded ones.
 pub(super) fn extreme<K: From<u16>>(seed: u64) -> Input<K> {
+    if seed.is_multiple_of(4) {
+        return crowd();
+    }
     let mut next = dice(seed);
     let (contracts, periods) = match seed % 8 {
         7 => (CONTRACTS_MAX + 1, 3),
@@ -113,7 +116,7 @@ pub(super) fn extreme<K: From<u16>>(seed: u64) -> Input<K> {
     let mut offered: Vec<Contract<K>> = (0..contracts as u16).map(&mut contract).collect();
     let signed = offered.split_off(contracts / 2);
     let policy = match seed % 4 {
-        0 | 3 => Policy::PreemptConservative,
+        3 => Policy::PreemptConservative,
         1 => Policy::PreemptLeastLoss { now: TIME_MAX },
         _ => Policy::Average,
     };
@@ -125,5 +128,38 @@ pub(super) fn extreme<K: From<u16>>(seed: u64) -> Input<K> {
         },
         signed,
         offered,
+    }
+}
+
+/// As many periods as there may be within the time of all contracts, each of which fills a CPU. There are CPUs for the
+/// signed ones only, and none at all in the last period: only there each offered one finds that it can take nobody's
+/// place.
+fn crowd<K: From<u16>>() -> Input<K> {
+    const HALF: u16 = 64;
+    let periods = PERIODS_MAX as u64;
+    let len = SPAN_MAX / periods;
+    let period = |n: u64| Period {
+        start: n * len,
+        len,
+        cpus: if n + 1 < periods { HALF.into() } else { 0 },
+        cost: 0,
+    };
+    let contract = |id: u16| Contract {
+        id: K::from(id),
+        start: 0,
+        end: SPAN_MAX,
+        mean: 1_000,
+        var: 0,
+        value: id.into(),
+        batch: Batch::WHOLE,
+    };
+    Input {
+        provider: Provider {
+            policy: Policy::PreemptConservative,
+            cost_policy: CostPolicy::Any,
+            supply: (0..periods).map(period).collect(),
+        },
+        signed: (0..HALF).map(contract).collect(),
+        offered: (HALF..2 * HALF).map(contract).collect(),
     }
 }

@@ -4,6 +4,7 @@ use super::limits::{
     CPUS_MAX, Field, MONEY_MAX, OutOfRange, PERIODS_MAX, SPAN_MAX, TIME_MAX, within,
 };
 use super::terms::Contract;
+use crate::mechanism::meter;
 
 /// A time with equal supply. Between periods there is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +27,7 @@ impl Period {
 
     /// Ticks that it shares with `from .. to`.
     fn shared(&self, from: u64, to: u64) -> u64 {
+        meter::steps(1);
         self.end().min(to).saturating_sub(self.start.max(from))
     }
 

@@ -4,6 +4,7 @@
 //! deadlines, the jobs ordered by them do: two neighbours in the wrong order can be swapped without harm.
 
 use super::market::Lot;
+use crate::mechanism::meter;
 
 /// The order by (hard deadline, id), if everybody meets his in it.
 pub(super) fn feasible(lots: &[Lot]) -> Option<Vec<usize>> {
@@ -11,6 +12,7 @@ pub(super) fn feasible(lots: &[Lot]) -> Option<Vec<usize>> {
     order.sort_by_key(|&place| (lots[place].hard_left(), place));
     let mut end = 0;
     let on_time = order.iter().all(|&place| {
+        meter::steps(1);
         end += lots[place].work();
         end <= lots[place].due
     });

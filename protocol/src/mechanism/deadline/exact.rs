@@ -13,6 +13,7 @@
 //!    everybody pays `pmax`, these are the jobs that let the others do so.
 
 use super::market::Lot;
+use crate::mechanism::meter;
 
 /// No value yet. Sums of prices stay below.
 const UNKNOWN: u128 = u128::MAX;
@@ -36,6 +37,7 @@ impl Agenda {
     fn eligible(&self, done: usize, spent: u64) -> Option<usize> {
         let (mut end, mut slack, mut set) = (spent, u64::MAX, 0);
         for &(place, work, due) in &self.by_due {
+            meter::steps(1);
             if (done >> place) & 1 == 0 {
                 set |= usize::from(work <= slack) << place;
                 end += work;
@@ -91,6 +93,7 @@ fn list_prices(lots: &[Lot], capacity: u64) -> Vec<Vec<u64>> {
     };
     let list = |lot: &Lot| {
         (0..listed)
+            .inspect(|_| meter::steps(1))
             .map_while(|interval| lot.price(interval))
             .collect()
     };
@@ -124,6 +127,7 @@ impl Search<'_> {
         } else {
             let mut best = 0;
             for place in places(self.eligible(done, spent)) {
+                meter::steps(1);
                 let next = done | 1 << place;
                 let rest = match self.memo[next] {
                     UNKNOWN => self.best(next, spent + self.lots[place].work()),
@@ -148,6 +152,7 @@ impl Search<'_> {
             let next = match self.full.eligible(done, spent) {
                 Some(set) => places(set).next(),
                 None => places(self.eligible(done, spent)).find(|&place| {
+                    meter::steps(1);
                     let pay = self.lots[place].pay(spent + self.lots[place].work(), self.capacity);
                     u128::from(pay) + self.memo[done | 1 << place] == self.memo[done]
                 }),

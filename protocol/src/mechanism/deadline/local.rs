@@ -16,10 +16,11 @@
 use std::cmp::{Ordering, Reverse};
 
 use super::market::Lot;
+use crate::mechanism::meter;
 
 /// Moves from one start at the most, so that prices that fall by single micro-credits cannot make a search long.
 /// Random markets of the most jobs needed 163 at the most.
-const MOVES: usize = 512;
+pub(super) const MOVES: usize = 512;
 
 /// The best order found; `edf` is the order by hard deadline, in which everybody meets his.
 pub(super) fn search(lots: &[Lot], capacity: u64, edf: &[usize]) -> Vec<usize> {
@@ -52,6 +53,7 @@ fn repair(lots: &[Lot], mut open: Vec<usize>) -> Vec<usize> {
     let mut end: u64 = open.iter().map(|&place| lots[place].work()).sum();
     let mut backwards = Vec::with_capacity(open.len());
     while !open.is_empty() {
+        meter::steps(open.len());
         let last = open.iter().rposition(|&place| end <= lots[place].due);
         let last = open.remove(last.expect("a market with a plan has a job that may go last"));
         end -= lots[last].work();
@@ -105,6 +107,7 @@ impl<'a> Line<'a> {
     fn settle(&mut self, first: usize, behind: usize) {
         let mut end = first.checked_sub(1).map_or(0, |before| self.ends[before]);
         for at in first..behind {
+            meter::steps(1);
             end += self.lot(at).work();
             self.ends[at] = end;
             self.pays[at] = self.lot(at).pay(end, self.capacity);
@@ -138,6 +141,7 @@ impl<'a> Line<'a> {
         let lot = self.lot(from);
         let (mut others, mut best) = (0i128, None);
         for to in from + 1..self.order.len() {
+            meter::steps(1);
             let end = self.ends[to];
             if end > lot.due {
                 break;
@@ -162,6 +166,7 @@ impl<'a> Line<'a> {
         let lot = self.lot(from);
         let (mut others, mut best) = (0i128, None);
         for to in (0..from).rev() {
+            meter::steps(1);
             let passed = self.lot(to);
             let end = self.ends[to] + lot.work();
             if end > passed.due {

@@ -15,6 +15,8 @@
 //! 4. A new job is planned together with the others and accepted if there is a plan for all and its revenue exceeds
 //!    that of the plan without it by [`Input::min_gain_ppm`] of the job's `pmax`, and by one micro-credit at least.
 //!
+//! `work` bounds what a planning takes: jobs times their sets, or the moves of the local search.
+//!
 //! Nothing is charged beyond the price that a job states for the interval in which it completes.
 
 mod admit;
@@ -25,6 +27,7 @@ mod local;
 mod market;
 mod price;
 mod specimen;
+mod work;
 
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -262,6 +265,10 @@ impl<K: Ord + Clone + Debug + From<u8> + From<u16>> Mechanism for Deadline<K> {
 
     fn clear(input: &Input<K>) -> Result<Outcome<K>, Error<K>> {
         clear(input)
+    }
+
+    fn bound(input: &Input<K>) -> u64 {
+        work::bound(input)
     }
 
     fn audit(input: &Input<K>, outcome: &Outcome<K>) -> Result<(), &'static str> {

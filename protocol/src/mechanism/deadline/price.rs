@@ -1,6 +1,7 @@
 //! What a job pays, by the interval in which it is done.
 
 use super::{Job, Shape};
+use crate::mechanism::meter;
 
 impl<K> Job<K> {
     /// The price if the job is done in interval `completion`, counted from 1 for the current one; `None` behind the
@@ -33,6 +34,7 @@ impl<K> Job<K> {
         // Nearly always the first interval is not paid in full.
         let mut age = paid + 1;
         while age < behind {
+            meter::steps(1);
             if full(age) {
                 paid = age;
             } else {

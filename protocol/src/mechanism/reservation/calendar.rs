@@ -3,6 +3,7 @@
 //! Node `i` of the sorted list is bit `i % 64` of word `i / 64`; all sets of nodes have the same
 //! number of words, the calendar's width.
 
+use crate::mechanism::meter;
 use std::collections::BTreeMap;
 
 /// Words of a set of that many nodes.
@@ -31,6 +32,7 @@ pub(super) fn join(set: &mut [u64], other: &[u64]) {
 fn any(set: &[u64], start: usize, end: usize) -> bool {
     let (first, last) = (start / 64, (end - 1) / 64);
     (first..=last).any(|index| {
+        meter::steps(1);
         let low = if index == first { start % 64 } else { 0 };
         let high = if index == last { (end - 1) % 64 } else { 63 };
         set[index] & (u64::MAX << low) & (u64::MAX >> (63 - high)) != 0
@@ -81,13 +83,22 @@ impl Calendar {
         nodes.for_each(|node| insert(&mut set, node));
         let (from, to) = (start as usize, start as usize + length as usize);
         let taken = &mut self.busy[self.width * from..self.width * to];
+        meter::steps(self.width + taken.len());
         for slot in taken.chunks_exact_mut(self.width.max(1)) {
             join(slot, &set);
         }
     }
 
+    /// Another one to take from.
+    pub(super) fn copy(&self) -> Self {
+        let channels = self.channels.len() * width(self.slots as usize);
+        meter::steps(self.busy.len() + channels);
+        self.clone()
+    }
+
     /// Takes a channel for `length` slots.
     pub(super) fn take_channel(&mut self, channel: u32, start: u32, length: u32) {
+        meter::steps(length as usize);
         let none = || vec![0; width(self.slots as usize)];
         let taken = self.channels.entry(channel).or_insert_with(none);
         (start..start + length).for_each(|slot| insert(taken, slot as usize));
@@ -116,6 +127,7 @@ impl Calendar {
         let mut before = self.busy[width * first..width * (last + length)].to_vec();
         let mut after = before.clone();
         let slots = last + length - first;
+        meter::steps(2 * width * slots);
         for slot in (1..slots).filter(|slot| slot % length != 0) {
             for word in width * slot..width * (slot + 1) {
                 before[word] |= before[word - width];
@@ -151,6 +163,7 @@ pub(super) struct Runs {
 impl Runs {
     /// Writes the nodes that are free in the whole run from `start`; bits behind the last node too.
     pub(super) fn free(&self, start: u32, free: &mut [u64]) {
+        meter::steps(self.width);
         let slot = start as usize - self.first;
         let head = &self.after[self.width * slot..];
         let tail = &self.before[self.width * (slot + self.length - 1)..];

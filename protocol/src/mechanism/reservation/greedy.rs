@@ -34,7 +34,7 @@ pub(super) fn best<K: Ord, N>(prepared: &Prepared<'_, K, N>, policy: Policy) -> 
         .iter()
         .flat_map(|ranking| (0..fronts).map(move |front| with_front(ranking, front)));
     for (attempt, order) in (0u32..).zip(orders) {
-        let (total, fits) = fit_all(lots, order, prepared.calendar.clone());
+        let (total, fits) = fit_all(lots, order, prepared.calendar.copy());
         if best.as_ref().is_none_or(|best| best.total < total) {
             best = Some(Attempt {
                 attempt,

@@ -15,6 +15,7 @@ use std::collections::BTreeSet;
 
 use super::GROUPS;
 use super::calendar::{contains, join, members};
+use crate::mechanism::meter;
 
 /// Classes that hang together, as bits by position in the bid.
 #[derive(Debug, Clone)]
@@ -27,6 +28,7 @@ struct Group {
 
 impl Group {
     fn free(&self, free: &[u64]) -> u32 {
+        meter::steps(free.len());
         let words = self.nodes.iter().zip(free);
         words.map(|(a, b)| (a & b).count_ones()).sum()
     }
@@ -52,6 +54,7 @@ impl Matching {
                 nodes: vec![0; classes[0].1.len()],
             };
             for (_, (quantity, nodes)) in in_set(set, &classes) {
+                meter::steps(nodes.len());
                 group.need += quantity;
                 join(&mut group.nodes, nodes);
             }
@@ -86,6 +89,7 @@ impl Matching {
         for (class, (quantity, nodes)) in self.classes.iter().enumerate() {
             let mut chosen = Vec::with_capacity(*quantity as usize);
             for node in members(nodes) {
+                meter::steps(1);
                 if chosen.len() == *quantity as usize {
                     break;
                 }
@@ -102,6 +106,7 @@ impl Matching {
 
     /// Step 3 for one node: whether the class can have it; if so, the slack falls.
     fn give(&self, node: usize, class: usize, slack: &mut [u32]) -> bool {
+        meter::steps(self.groups.len());
         let losers: Vec<usize> = (0..self.groups.len())
             .filter(|&index| {
                 let group = &self.groups[index];
@@ -124,7 +129,10 @@ fn in_set<T>(set: u32, classes: &[T]) -> impl Iterator<Item = (usize, &T)> {
 
 /// All sets of classes that hang together, smaller sets first; `None` beyond [`GROUPS`].
 fn connected(classes: &[(u32, Vec<u64>)]) -> Option<Vec<u32>> {
-    let meet = |a: &[u64], b: &[u64]| a.iter().zip(b).any(|(a, b)| a & b != 0);
+    let meet = |a: &[u64], b: &[u64]| {
+        meter::steps(a.len());
+        a.iter().zip(b).any(|(a, b)| a & b != 0)
+    };
     let neighbours: Vec<u32> = classes
         .iter()
         .map(|(_, nodes)| {
@@ -139,6 +147,7 @@ fn connected(classes: &[(u32, Vec<u64>)]) -> Option<Vec<u32>> {
     // Every larger set is a smaller one and a neighbour of it.
     while let Some(&set) = sets.get(next) {
         next += 1;
+        meter::steps(2 * classes.len());
         let near = in_set(set, &neighbours).fold(0, |all, (_, near)| all | near);
         for (class, _) in in_set(near & !set, classes) {
             let larger = set | 1 << class;

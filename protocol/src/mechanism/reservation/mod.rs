@@ -16,6 +16,8 @@
 //!    in the bid's order, the lexicographically smallest set that leaves enough for the rest.
 //! 4. The attempt of the greatest total wins, ties to the smaller j. Winners pay their bids.
 //!
+//! `work` bounds what a clearing takes: attempts x bids x starts x sets of nodes.
+//!
 //! [`rounds`] repeats it over a rolling window, [`hint`] takes a better allocation from elsewhere.
 
 mod calendar;
@@ -27,6 +29,7 @@ mod prepare;
 pub mod rounds;
 mod specimen;
 pub mod window;
+mod work;
 
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
@@ -288,6 +291,10 @@ where
 
     fn clear(input: &Input<K, N>) -> Result<Outcome<K, N>, Error<K, N>> {
         clear(input)
+    }
+
+    fn bound(input: &Input<K, N>) -> u64 {
+        work::bound(input)
     }
 
     fn audit(input: &Input<K, N>, outcome: &Outcome<K, N>) -> Result<(), &'static str> {

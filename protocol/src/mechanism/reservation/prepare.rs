@@ -15,6 +15,7 @@ use super::matching::Matching;
 use super::{
     Award, BIDS, Bid, CHANNELS, CLASSES, Error, Input, NODES, Placement, SLOT_RANGE, SLOTS,
 };
+use crate::mechanism::meter;
 
 /// A bid that counts.
 #[derive(Debug)]
@@ -178,6 +179,7 @@ where
 {
     let set = |named: &[N]| {
         let mut set = vec![0; width(nodes.len())];
+        meter::steps(named.len());
         for node in named {
             if let Ok(number) = nodes.binary_search(&node) {
                 insert(&mut set, number);
@@ -197,7 +199,8 @@ where
     })
 }
 
-fn starts<K, N>(bid: &Bid<K, N>, input: &Input<K, N>) -> Option<RangeInclusive<u32>> {
+/// Step 4 for one bid.
+pub(super) fn starts<K, N>(bid: &Bid<K, N>, input: &Input<K, N>) -> Option<RangeInclusive<u32>> {
     let horizon = input.starts.checked_sub(1)?;
     let room = input.slots.checked_sub(bid.slots)?;
     let first = u32::try_from(bid.earliest.max(0)).ok()?;

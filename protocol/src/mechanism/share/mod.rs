@@ -19,6 +19,8 @@
 //! A split that no longer moves is a best response of every job: the condition of a maximum is that `b_j` is proportional to
 //! `h_j`. Integer rounding can leave a cycle of one micro-credit, so `eps` should be 1,000 or more.
 //!
+//! `work` bounds what an auction takes: jobs x types x rounds x passes.
+//!
 //! Shares become units, and budgets payments, in [`units`]; on the ledger, where processors run tasks, in [`dispatch`]. Weights may be learnt from past runs; estimates are in
 //! floating point and belong to the buyer, off the ledger.
 
@@ -27,6 +29,7 @@ mod rounds;
 mod specimen;
 mod split;
 pub mod units;
+mod work;
 
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -258,6 +261,10 @@ impl<K: Ord + Clone + Debug + From<u8> + From<u16>> Mechanism for Share<K> {
 
     fn clear(input: &Input<K>) -> Result<Outcome<K>, Error<K>> {
         clear(input)
+    }
+
+    fn bound(input: &Input<K>) -> u64 {
+        work::bound(input)
     }
 
     fn audit(input: &Input<K>, outcome: &Outcome<K>) -> Result<(), &'static str> {

@@ -6,6 +6,7 @@
 use super::split::{Row, ratio, rest, split};
 use super::{Award, Job, Outcome, TYPES_MAX, Terms, Utility};
 use crate::fixed::pow16;
+use crate::mechanism::meter;
 
 /// The state of one job.
 struct Split {
@@ -39,6 +40,7 @@ impl Split {
         }
         split(job.budget, &[1; TYPES_MAX], terms.types, &mut even.parts);
         for kind in 0..terms.types {
+            meter::steps(1);
             even.powers[kind] = power(even.parts[kind], terms);
         }
         even
@@ -50,6 +52,7 @@ impl Split {
         for _ in 0..terms.inner {
             let mut pulls = [0; TYPES_MAX];
             for kind in 0..terms.types {
+                meter::steps(1);
                 let own = self.powers[kind];
                 let share = ratio(own, rivals[kind] + own);
                 pulls[kind] = pull(self.utility, self.weights[kind], share);
@@ -104,6 +107,7 @@ pub(super) fn run<K: Clone>(terms: &Terms, jobs: &[&Job<K>]) -> Outcome<K> {
         id: job.id.clone(),
         parts: split.parts[..terms.types].to_vec(),
         shares: (0..terms.types)
+            .inspect(|_| meter::steps(1))
             .map(|kind| ratio(split.powers[kind], sums[kind]))
             .collect(),
     };
