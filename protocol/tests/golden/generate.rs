@@ -8,7 +8,8 @@ use gridbay_protocol::auction::AuctionPolicy;
 use gridbay_protocol::block::{Block, Header};
 use gridbay_protocol::booking::{Booked, BusyChannel, BusyUnit, ReservationBid, ReservationRecord};
 use gridbay_protocol::clearing::{
-    Award, BuyRecord, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Eviction, Sold,
+    Award, BoughtPart, BuyRecord, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord,
+    Eviction, Sold,
 };
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
@@ -24,8 +25,8 @@ use gridbay_protocol::mechanism::reservation::Channels;
 use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::offer::{DeadlineTerms, OfferTerms, PoolTerms, Primary, Reclaim};
 use gridbay_protocol::order::{
-    Amendment, Bid, Buy, Claim, Commit, ContractEntry, ContractEvent, ContractTerms, Deadline,
-    Group, JobRecord, JobTerms, Open, Reservation, Settlement, Step, Wish,
+    Amendment, Bid, Buy, BuyPart, Claim, Commit, ContractEntry, ContractEvent, ContractTerms,
+    Deadline, Group, JobRecord, JobTerms, Open, Reservation, Settlement, Step, Wish,
 };
 use gridbay_protocol::payment::{Posting, Purse};
 use gridbay_protocol::planning::{Finished, Place, PlannedJob, Planning, Request};
@@ -142,11 +143,13 @@ impl Generator {
     }
     fn buy(&mut self) -> Buy {
         Buy {
-            class: ClassId(self.id()),
-            units: self.rng.narrow(),
+            parts: self.some(3, |g| BuyPart {
+                class: ClassId(g.id()),
+                units: g.rng.narrow(),
+                offers: g.some(3, |g| OfferId(g.id())),
+            }),
             slots: self.rng.narrow(),
             limit: self.credits(),
-            offers: self.some(3, |g| OfferId(g.id())),
             stands_until: self.rng.wide(),
             surcharge: self.credits(),
             work: Hash32(self.id()),
@@ -469,8 +472,15 @@ impl Generator {
     fn bought(&mut self) -> BuyRecord {
         BuyRecord {
             order: OrderId(self.id()),
-            class: ClassId(self.id()),
             height: self.rng.wide(),
+            parts: self.some(3, Self::bought_part),
+            price: self.credits(),
+            slots: self.rng.narrow(),
+        }
+    }
+    fn bought_part(&mut self) -> BoughtPart {
+        BoughtPart {
+            class: ClassId(self.id()),
             taken: self.some(3, Self::clearing_offer),
             displaced: self.some(3, |g| LeaseId(g.id())),
             displaced_value: self.credits(),
@@ -480,7 +490,6 @@ impl Generator {
                 surcharge: g.credits(),
             }),
             price: self.credits(),
-            slots: self.rng.narrow(),
         }
     }
     fn planned(&mut self) -> PlannedJob {
