@@ -123,22 +123,23 @@ pub(crate) fn of_class(work: &Work<'_>, class: &ClassId) -> Vec<OrderId> {
     orders
 }
 
-/// Enters a new order.
+/// Enters a new order, in the book of each of its classes.
 pub(crate) fn enter(work: &mut Work<'_>, id: OrderId, order: Order) {
-    let mut crowd = crowd(work, &order.class);
-    crowd.orders += 1;
     if let Some(job) = order.deadline() {
-        crowd.jobs += 1;
         work.tables.jobs.insert((job.deadline.offer, id), ());
     }
     if let Some(share) = order.share() {
-        crowd.claims += 1;
         let place = (share.claim.offer, order.account);
         work.tables.pools.insert(place, id);
     }
-    work.tables.crowds.insert(order.class, crowd);
-    let place = (order.class, order.account, id);
-    work.tables.book.insert(place, ());
+    for class in order.classes() {
+        let mut crowd = crowd(work, &class);
+        crowd.orders += 1;
+        crowd.jobs += u64::from(order.deadline().is_some());
+        crowd.claims += u64::from(order.share().is_some());
+        work.tables.crowds.insert(class, crowd);
+        work.tables.book.insert((class, order.account, id), ());
+    }
     work.tables.orders.insert(id, order);
 }
 
@@ -173,27 +174,30 @@ fn open_bid(work: &mut Work<'_>, bid: Bid) -> Stage {
 pub(crate) fn leave(work: &mut Work<'_>, id: &OrderId) -> Order {
     let order = work.tables.orders.remove(id);
     let order = order.expect("an order that ends is in the book");
-    work.tables.book.remove(&(order.class, order.account, *id));
     contract::note_order_left(work, id, &order);
-    let mut crowd = crowd(work, &order.class);
-    crowd.orders = crowd.orders.saturating_sub(1);
-    let load = order.bid().map_or(0, |b| b.bid.lumpiness());
-    crowd.all_or_none = crowd.all_or_none.saturating_sub(load);
-    let waited = order.buy().is_some_and(|buy| buy.waits);
-    crowd.waiting_buys = crowd.waiting_buys.saturating_sub(u64::from(waited));
     if let Some(job) = order.deadline() {
-        crowd.jobs = crowd.jobs.saturating_sub(1);
         work.tables.jobs.remove(&(job.deadline.offer, *id));
     }
     if let Some(share) = order.share() {
-        crowd.claims = crowd.claims.saturating_sub(1);
         let place = (share.claim.offer, order.account);
         work.tables.pools.remove(&place);
     }
-    if crowd == Crowd::default() {
-        work.tables.crowds.remove(&order.class);
-    } else {
-        work.tables.crowds.insert(order.class, crowd);
+    let load = order.bid().map_or(0, |b| b.bid.lumpiness());
+    let waited = order.buy().is_some_and(|buy| buy.waits);
+    let less = |count: &mut u64, by: u64| *count = count.saturating_sub(by);
+    for class in order.classes() {
+        work.tables.book.remove(&(class, order.account, *id));
+        let mut crowd = crowd(work, &class);
+        less(&mut crowd.orders, 1);
+        less(&mut crowd.all_or_none, load);
+        less(&mut crowd.waiting_buys, u64::from(waited));
+        less(&mut crowd.jobs, u64::from(order.deadline().is_some()));
+        less(&mut crowd.claims, u64::from(order.share().is_some()));
+        if crowd == Crowd::default() {
+            work.tables.crowds.remove(&class);
+        } else {
+            work.tables.crowds.insert(class, crowd);
+        }
     }
     order
 }

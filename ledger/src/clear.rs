@@ -282,6 +282,7 @@ fn award(work: &mut Work<'_>, record: &ClearingRecord, mut placed: BTreeMap<Orde
     };
     let sold = record.sold.iter().map(|s| PotOffer {
         offer: s.offer,
+        class: record.class,
         seller: seller(work, &s.offer),
         units: s.units,
         reserve: reserve(&s.offer),

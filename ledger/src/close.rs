@@ -1,8 +1,8 @@
 //! What follows the entries of a block.
 //!
 //! In every block: a tax that runs goes on (see `bank::turn`), unopened bids for which no appeal came forfeit their deposits,
-//! leases end whose sellers are overdue, whose offers are withdrawn (see `catalogue`), and buys of this block are decided
-//! at once if no bid of their class can be opened in this round and no other buy waits. Last of all, what contracts wait for falls due (see
+//! leases end whose sellers are overdue, whose offers are withdrawn (see `catalogue`), and buys of this block of one class
+//! are decided at once if no bid of it can be opened in this round and no other buy waits. Last of all, what contracts wait for falls due (see
 //! `contract`).
 //!
 //! In the last block of a round, instead of the latter:
@@ -39,10 +39,7 @@ pub(crate) fn after_entries(work: &mut Work<'_>) {
     } else {
         unopened::note_reach(work);
         for id in std::mem::take(&mut work.bought) {
-            let class = work.tables.orders.get(&id).map(|o| o.class);
-            let waits =
-                |class| book::bids_are_open(work, &class) || buy::queue::is_used(work, &class);
-            if class.is_some_and(|class| !waits(class)) {
+            if buy::queue::may_jump(work, &id) {
                 buy::decide(work, &id, true);
             }
         }

@@ -1,6 +1,7 @@
 //! Firm leases: held whatever others bid, slot by slot, each slot with a pot of its own.
 
 use crate::bank::Way;
+use crate::market;
 use crate::order::{Order, Stage};
 use crate::pot::{Pot, PotOffer};
 use crate::slot::seller;
@@ -10,15 +11,26 @@ use gridbay_protocol::clearing::ClearingOffer;
 use gridbay_protocol::ids::{LeaseId, OfferId};
 use gridbay_protocol::mechanism::level;
 use gridbay_protocol::units::Credits;
+use serde::{Deserialize, Serialize};
 
-/// What a running order pays for its next slot, and the units it took with the least earning of each; `None` if nothing
-/// was agreed beforehand.
-fn agreed(order: &Order) -> Option<(Credits, Vec<ClearingOffer>)> {
+/// Units of one class that share what is paid for them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sale {
+    /// What is paid for them: per slot as an order keeps it.
+    pub price: Credits,
+    /// The units, each with the least that it earns of a full slot; ascending by offer.
+    pub taken: Vec<ClearingOffer>,
+}
+
+/// What a running order pays for its next slot, class by class; `None` if nothing was agreed beforehand.
+fn agreed(order: &Order) -> Option<Vec<Sale>> {
     match &order.stage {
-        Stage::Buy(buy) => Some((buy.price, buy.taken.clone())),
+        Stage::Buy(buy) => Some(buy.sales.clone()),
         Stage::Reservation(reservation) => {
             let booking = reservation.booking.as_ref()?;
-            Some((booking.price, booking.taken.clone()))
+            let (price, taken) = (booking.price, booking.taken.clone());
+            Some(vec![Sale { price, taken }])
         }
         Stage::Sealed { .. } | Stage::Bid(_) | Stage::Deadline(_) | Stage::Share(_) => None,
     }
@@ -40,46 +52,40 @@ pub(crate) fn renew(work: &mut Work<'_>, id: &LeaseId) {
         return;
     };
     let order = work.tables.orders.get(&lease.order);
-    let Some((price, taken)) = order.and_then(agreed) else {
+    let Some(sales) = order.and_then(agreed) else {
         return;
     };
     let grant = Grant {
         order: lease.order,
         slot: lease.slot + 1,
-        paid: price,
+        paid: sum(&sales),
         pot: lease.pot,
         shares: lease.shares,
         whole_slot: true,
         firm_through: lease.firm_through,
     };
     let heights = work.calendar().slot_heights();
-    hold(work, grant, heights, &taken);
+    hold(work, grant, heights, &sales);
 }
 
-/// Charges a firm lease for some heights of a slot and fills its pot. Units earn at least the price they were `taken`
-/// at, for these heights, rounded down.
-pub(crate) fn hold(work: &mut Work<'_>, grant: Grant, heights: u64, taken: &[ClearingOffer]) {
-    let whole = work.calendar().slot_heights();
-    let floors = taken.iter().map(|unit| level::Sold {
-        offer: unit.offer,
-        units: unit.units,
-        floor: (u128::from(unit.reserve.0) * u128::from(heights) / u128::from(whole)) as u64,
-    });
-    let floors: Vec<level::Sold<OfferId>> = floors.collect();
+/// What is paid for all sales of an order.
+pub(crate) fn sum(sales: &[Sale]) -> Credits {
+    let sum = Credits::sum(sales.iter().map(|sale| sale.price));
+    sum.expect("an order's price is within its limit")
+}
+
+/// Charges a firm lease for some heights of a slot and fills its pot. The units of a sale share its price, which is for
+/// these heights; each earns at least what it was taken at, for these heights, rounded down.
+pub(crate) fn hold(work: &mut Work<'_>, grant: Grant, heights: u64, sales: &[Sale]) {
     let (slot, pot, paid) = (grant.slot, grant.pot, grant.paid);
-    let earned = level::earnings(&floors, u128::from(paid.micros()));
-    let earned = earned.expect("a firm order pays at least the sum of the prices it took units at");
+    let mut sold = Vec::new();
+    for sale in sales {
+        sold.extend(earnings(work, sale, heights));
+    }
+    sold.sort_unstable_by_key(|sold| sold.offer);
     let order = work.tables.orders.get(&grant.order);
     let order = order.expect("units go to a live order");
     let (class, way) = (order.class, way(order));
-    let sold = floors.iter().zip(earned).map(|(sold, earned)| PotOffer {
-        offer: sold.offer,
-        seller: seller(work, &sold.offer),
-        units: sold.units,
-        reserve: sold.floor,
-        earns: Credits::from_wide(earned).expect("a part of a payment is an amount"),
-    });
-    let sold = sold.collect();
     let stake = tenancy::grant(work, grant);
     let record = Pot {
         class,
@@ -91,4 +97,25 @@ pub(crate) fn hold(work: &mut Work<'_>, grant: Grant, heights: u64, taken: &[Cle
         sold,
     };
     work.tables.pots.insert(pot, record);
+}
+
+fn earnings(work: &Work<'_>, sale: &Sale, heights: u64) -> Vec<PotOffer> {
+    let whole = work.calendar().slot_heights();
+    let floors = sale.taken.iter().map(|unit| level::Sold {
+        offer: unit.offer,
+        units: unit.units,
+        floor: (u128::from(unit.reserve.0) * u128::from(heights) / u128::from(whole)) as u64,
+    });
+    let floors: Vec<level::Sold<OfferId>> = floors.collect();
+    let earned = level::earnings(&floors, u128::from(sale.price.micros()));
+    let earned = earned.expect("a firm order pays at least the sum of the prices it took units at");
+    let sold = floors.iter().zip(earned).map(|(sold, earned)| PotOffer {
+        offer: sold.offer,
+        class: market::class(work, &sold.offer),
+        seller: seller(work, &sold.offer),
+        units: sold.units,
+        reserve: sold.floor,
+        earns: Credits::from_wide(earned).expect("a part of a payment is an amount"),
+    });
+    sold.collect()
 }

@@ -13,7 +13,7 @@ pub struct Lease {
     pub order: OrderId,
     /// The buyer.
     pub account: AccountId,
-    /// The class.
+    /// The class of its order: of units of several, the first.
     pub class: ClassId,
     /// The slot it is paid for.
     pub slot: u64,

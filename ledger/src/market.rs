@@ -48,6 +48,12 @@ pub(crate) fn offers<'w>(work: &'w Work<'_>, class: &ClassId) -> Vec<(OfferId, &
         .collect()
 }
 
+/// The class of an offer's units.
+pub(crate) fn class(work: &Work<'_>, offer: &OfferId) -> ClassId {
+    let offer = work.tables.offers.get(offer);
+    offer.expect("units in leases have their offer").terms.class
+}
+
 /// Ids of all running leases, ascending.
 pub(crate) fn leases(work: &Work<'_>) -> Vec<LeaseId> {
     work.tables.leases.iter().map(|(id, _)| *id).collect()

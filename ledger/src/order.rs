@@ -1,8 +1,8 @@
 //! Orders as the ledger keeps them, from their entry until they end.
 
 use crate::contract::Serving;
+use crate::firm::{self, Sale};
 use crate::reservation::ReservationOrder;
-use gridbay_protocol::clearing::ClearingOffer;
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId};
 use gridbay_protocol::lease::LeaseEnd;
 use gridbay_protocol::order::{Bid, Buy, Claim, Deadline};
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 pub struct Order {
     /// Whose it is.
     pub account: AccountId,
-    /// The class.
+    /// The class; of a buy of several, the first.
     pub class: ClassId,
     /// Round in which its entry was included.
     pub round: u64,
@@ -119,12 +119,30 @@ impl BidOrder {
 pub struct BuyOrder {
     /// What was asked.
     pub buy: Buy,
-    /// Price per slot once it is served.
-    pub price: Credits,
     /// Whether it was decided on and waits for units since.
     pub waits: bool,
-    /// Units taken once it is served, each with its buy price of that moment; ascending by offer.
-    pub taken: Vec<ClearingOffer>,
+    /// Of a buy of several classes that waits: which of them had too few units when it was last decided on; `None` if all
+    /// together were too dear.
+    pub short: Option<ClassId>,
+    /// Units taken once it is served, class by class, each with its buy price of that moment, and the price of all of them
+    /// per slot.
+    pub sales: Vec<Sale>,
+}
+
+impl BuyOrder {
+    /// A buy that is still to be decided.
+    pub(crate) fn new(buy: Buy) -> BuyOrder {
+        BuyOrder {
+            buy,
+            waits: false,
+            short: None,
+            sales: Vec::new(),
+        }
+    }
+    /// Price per slot once it is served.
+    pub fn price(&self) -> Credits {
+        firm::sum(&self.sales)
+    }
 }
 
 /// A job by a deadline.
@@ -192,6 +210,13 @@ impl Order {
             exiting: false,
             serves: None,
             stage,
+        }
+    }
+    /// The classes whose units it asks for, ascending: one, unless it is a buy of several.
+    pub fn classes(&self) -> Vec<ClassId> {
+        match &self.stage {
+            Stage::Buy(buy) => buy.buy.classes().collect(),
+            _ => vec![self.class],
         }
     }
     /// Whether what it asks for is still secret.
@@ -294,7 +319,7 @@ impl Order {
         match &self.stage {
             Stage::Sealed { .. } => 0,
             Stage::Bid(bid) => bid.bid.units(),
-            Stage::Buy(buy) => buy.buy.units,
+            Stage::Buy(buy) => buy.buy.units(),
             Stage::Deadline(job) => job.deadline.tasks,
             Stage::Reservation(reservation) => reservation.wish.units(),
             Stage::Share(share) => share.claim.tasks,

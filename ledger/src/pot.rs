@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pot {
-    /// The class.
+    /// The class whose purse holds it: of a lease on units of several, the first.
     pub class: ClassId,
     /// How the units were sold.
     pub way: Way,
@@ -72,6 +72,8 @@ pub struct Stopped {
 pub struct PotOffer {
     /// The offer.
     pub offer: OfferId,
+    /// The class of its units.
+    pub class: ClassId,
     /// Its seller.
     pub seller: AccountId,
     /// Units sold.

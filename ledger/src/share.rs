@@ -11,7 +11,7 @@
 //! or the seller sets it again. What is left of a pool is in the clearing of its class that follows.
 
 use crate::book;
-use crate::firm;
+use crate::firm::{self, Sale};
 use crate::market;
 use crate::order::Stage;
 use crate::state::State;
@@ -166,11 +166,12 @@ fn serve(work: &mut Work<'_>, pool: &OfferId, award: &SharingAward) {
         firm_through: Some(slot),
     };
     // The sharing has seen to the reserve, over all resources; by units alone it may be less.
-    let taken = [ClearingOffer {
+    let taken = vec![ClearingOffer {
         offer: *pool,
         units,
         reserve: Price(0),
     }];
+    let price = award.pay;
     let heights = work.calendar().slot_heights();
-    firm::hold(work, grant, heights, &taken);
+    firm::hold(work, grant, heights, &[Sale { price, taken }]);
 }

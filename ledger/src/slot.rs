@@ -178,7 +178,7 @@ fn pay_out(work: &mut Work<'_>, pot: &Pot, offer: &PotOffer, money: Credits, ser
     }
     let delivered = served.iter().filter(|s| s.delivered);
     let delivered = delivered.map(Served::extent).sum();
-    figures::sold(work, pot.class, pot.way, left, delivered);
+    figures::sold(work, offer.class, pot.way, left, delivered);
     earn(work, class, offer.seller, left, None);
 }
 

@@ -346,19 +346,22 @@ fn a_buy_is_priced_by_its_rule() {
     let genesis = genesis();
     let micros = |n| Credits::from_micros(n).unwrap();
     let mut good = proof(&genesis, record(genesis.classes[0].key.id(), 8));
-    for (price, fits) in [(30, true), (31, false)] {
+    for (part, price, fits) in [(30, 30, true), (31, 31, false), (30, 31, false)] {
         let buy = BuyRecord {
             order: OrderId([1; 32]),
-            class: genesis.classes[0].key.id(),
             height: 8,
-            taken: vec![ClearingOffer {
-                offer: OfferId([7; 32]),
-                units: 2,
-                reserve: Price(10),
+            parts: vec![BoughtPart {
+                class: genesis.classes[0].key.id(),
+                taken: vec![ClearingOffer {
+                    offer: OfferId([7; 32]),
+                    units: 2,
+                    reserve: Price(10),
+                }],
+                displaced: vec![],
+                displaced_value: micros(30),
+                evicted: vec![],
+                price: micros(part),
             }],
-            displaced: vec![],
-            displaced_value: micros(30),
-            evicted: vec![],
             price: micros(price),
             slots: 3,
         };

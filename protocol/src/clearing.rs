@@ -113,10 +113,22 @@ pub struct ClearingRecord {
 pub struct BuyRecord {
     /// The order.
     pub order: OrderId,
-    /// The class.
-    pub class: ClassId,
     /// Height of the block that holds it.
     pub height: u64,
+    /// What was taken for it, ascending by class.
+    pub parts: Vec<BoughtPart>,
+    /// Price per slot: the sum over the parts.
+    pub price: Credits,
+    /// Full slots bought.
+    pub slots: u32,
+}
+
+/// What a buy took of one class.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BoughtPart {
+    /// The class.
+    pub class: ClassId,
     /// Units taken by offer, with the buy price of each.
     pub taken: Vec<ClearingOffer>,
     /// Leases that lost units to it.
@@ -127,8 +139,6 @@ pub struct BuyRecord {
     pub evicted: Vec<Eviction>,
     /// Price per slot: the larger of that value and the sum of the buy prices.
     pub price: Credits,
-    /// Full slots bought.
-    pub slots: u32,
 }
 
 /// A buy that another one evicted.
@@ -145,6 +155,42 @@ pub struct Eviction {
 
 /// Id of a bid in the auction: its rank, then its order, which break ties of bids of one round.
 pub type BidId = (Hash32, OrderId);
+
+impl BoughtPart {
+    /// Units taken.
+    pub fn units(&self) -> u32 {
+        self.taken.iter().map(|t| t.units).sum()
+    }
+    /// What its sellers ask per slot; `None` if that is no amount.
+    pub fn asked(&self) -> Option<Credits> {
+        let asked = self.taken.iter();
+        let asked = asked.map(|t| t.reserve.times(u64::from(t.units)));
+        asked.collect::<Option<Vec<_>>>().and_then(Credits::sum)
+    }
+}
+
+impl BuyRecord {
+    /// Units taken of all classes.
+    pub fn units(&self) -> u32 {
+        self.parts.iter().map(BoughtPart::units).sum()
+    }
+    /// Its classes, ascending.
+    pub fn classes(&self) -> impl Iterator<Item = ClassId> + use<'_> {
+        self.parts.iter().map(|part| part.class)
+    }
+    /// Leases that lost units to it.
+    pub fn displaced(&self) -> impl Iterator<Item = LeaseId> + use<'_> {
+        self.parts
+            .iter()
+            .flat_map(|part| part.displaced.iter().copied())
+    }
+    /// Buys that were evicted for it.
+    pub fn evicted(&self) -> impl Iterator<Item = Eviction> + use<'_> {
+        self.parts
+            .iter()
+            .flat_map(|part| part.evicted.iter().copied())
+    }
+}
 
 impl ClearingRecord {
     /// What the auction is computed from. The units offered must be within a clearing's limit.

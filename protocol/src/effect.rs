@@ -5,7 +5,7 @@ use crate::booking::ReservationRecord;
 use crate::clearing::{BuyRecord, ClearingRecord};
 use crate::codec;
 use crate::hash::{Domain, hash};
-use crate::ids::OrderId;
+use crate::ids::{ClassId, OrderId};
 use crate::lease::LeaseEvent;
 use crate::order::ContractEvent;
 use crate::payment::Posting;
@@ -29,6 +29,8 @@ pub enum OrderEnd {
     Served,
     /// A buy that no units could serve.
     NoUnits,
+    /// A buy of several classes that no units of this one could serve.
+    Short(ClassId),
     /// A buy dearer than its limit or the balance.
     TooDear,
     /// A buy whose units another one took for a surcharge; it got back what it had not used, and the surcharge.

@@ -48,6 +48,9 @@ pub const ALL_OR_NONE_PER_CLASS: usize = 512;
 /// What a bid counts towards [`ALL_OR_NONE_PER_CLASS`] that takes no less than several units, but not always all of them:
 /// every number of units that it would take is one more alternative, which costs up to twelve times as much.
 pub const ALL_OR_NONE_CHOICE: usize = 8;
+/// Parts of one buy, each of another class: a job of more kinds of nodes than that is better cut in two. Each is decided
+/// like a buy of its own, so this bounds what one entry costs at the close of a round.
+pub const BUY_PARTS: usize = 8;
 /// Buys of one class that wait for units at a time; another one ends if it cannot be served at once. All are looked at
 /// when a round closes, each over all leases.
 pub const WAITING_BUYS: u64 = 64;
@@ -159,6 +162,8 @@ const _: () = assert!(VALIDATORS <= MEMBERS);
 const _: () = assert!(ALL_OR_NONE_PER_CLASS * (CLASS_UNITS as usize + 1) * 16 < 512 << 20);
 const _: () = assert!(ALL_OR_NONE_PER_CLASS <= ORDERS_PER_CLASS);
 const _: () = assert!(WAITING_BUYS <= ORDERS_PER_CLASS as u64);
+// The largest buy (parts, and offers named, of some 70 and 34 bytes) leaves room in its entry.
+const _: () = assert!(BUY_PARTS * 70 + OFFERS_PER_ACCOUNT * 34 < ENTRY_BYTES / 2);
 const _: () = assert!(0 < ALL_OR_NONE_CHOICE && ALL_OR_NONE_CHOICE <= ALL_OR_NONE_PER_CLASS);
 // What the ledger lets through is within the limits of the mechanism.
 const _: () = assert!(RESERVABLE_UNITS as usize <= reservation::NODES);

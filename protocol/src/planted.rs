@@ -141,6 +141,10 @@ faults! {
     TopUpForgotten,
     /// Who is preempted is compensated twice.
     CompensationTwice,
+    /// A buy of several classes takes what it finds of some, though there is not enough of another.
+    GroupInPart,
+    /// Buys that wait are decided in the order of their ids, not of their rounds.
+    QueueByIds,
     /// A cancelled order that runs goes on running.
     ExitForgotten,
     /// A lease whose time is used up goes on.

@@ -1,13 +1,14 @@
 //! Evicting buys for a surcharge, where the policy has one (CloudBay's last resort; off by default).
 //!
 //! 1. A buy that offers a surcharge may evict others of its class if all bids giving way would not be enough: buys of other
-//!    accounts that lie wholly on units eligible for it. Reservations and jobs by deadlines are never evicted.
+//!    accounts that lie wholly on units eligible for it. Reservations and jobs by deadlines are never evicted, nor is a buy of
+//!    several classes, which lies wholly on the units of none.
 //! 2. A running buy's remainder is what it prepaid and has not used: the unused part of its running slot, and its price for
 //!    each full slot to come. Those with the least remainder go first, ties by lease, until there are enough units.
 //! 3. The owner gets all of the remainder back, and from the evicting buy the policy's part of it on top, rounded up;
 //!    nothing within one sponsor. If that is more than the surcharge offered nobody is evicted.
 
-use super::Shelf;
+use super::deal::Shelf;
 use crate::lease::Lease;
 use crate::tenancy;
 use crate::work::Work;
@@ -15,7 +16,7 @@ use crate::{purse, tenancy::Cost};
 use gridbay_protocol::clearing::Eviction;
 use gridbay_protocol::ids::{AccountId, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::LeaseEnd;
-use gridbay_protocol::order::Buy;
+use gridbay_protocol::order::BuyPart;
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::units::Credits;
 use std::collections::BTreeMap;
@@ -27,21 +28,23 @@ pub(super) struct Evicted {
     account: AccountId,
 }
 
-/// Steps 1 to 3: whom to evict for so many units, in order of leases; `None` if it cannot be done.
+/// Steps 1 to 3: whom to evict for so many units of a part, in order of leases; `None` if it cannot be done for the surcharge
+/// offered.
 pub(super) fn choose(
     work: &Work<'_>,
     buyer: &AccountId,
-    buy: &Buy,
+    part: &BuyPart,
+    offered: Credits,
     shelf: &Shelf,
     missing: u32,
 ) -> Option<Vec<Evicted>> {
     let policy = work.constitution.policy.buy;
-    if !policy.evicts() || buy.surcharge == Credits::ZERO {
+    if !policy.evicts() || offered == Credits::ZERO {
         return None;
     }
     let eligible = |lease: &Lease| {
         let on_shelf = |offer: &OfferId| shelf.keys().any(|(_, id)| id == offer);
-        lease.class == buy.class
+        lease.class == part.class
             && lease.account != *buyer
             && lease.shares.iter().all(|s| on_shelf(&s.offer))
     };
@@ -58,12 +61,12 @@ pub(super) fn choose(
     candidates.truncate(enough? + 1);
     let due = Credits::sum(candidates.iter().map(|c| c.terms.surcharge))?;
     candidates.sort_by_key(|c| c.terms.lease);
-    (due <= buy.surcharge).then_some(candidates)
+    (due <= offered).then_some(candidates)
 }
 
 /// What evicting a lease would mean; `None` if it is not a buy's.
 fn evicted(work: &Work<'_>, buyer: &AccountId, id: &LeaseId, lease: &Lease) -> Option<Evicted> {
-    let price = work.tables.orders.get(&lease.order)?.buy()?.price;
+    let price = work.tables.orders.get(&lease.order)?.buy()?.price();
     let losses = lease.shares.iter().map(|s| (s.offer, s.units)).collect();
     let Cost { unused, .. } = tenancy::cost(work, id, &losses);
     let slots = lease.firm_through?.saturating_sub(lease.slot);

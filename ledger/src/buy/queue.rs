@@ -1,13 +1,14 @@
 //! Buys that wait for units.
 //!
 //! 1. A buy that cannot be served when it is decided, for want of units or because they are too dear, waits if it still
-//!    stands when the next round closes, fewer than [`limits::WAITING_BUYS`] wait in its class, and its limit is at least the
-//!    class's reference price for its units: as much money is locked while it waits. Else it ends.
-//! 2. Whenever a round closes, after the clearings, all undecided buys of a class are decided: first who came in an earlier
-//!    round, then in the order that the beacon gives. Who cannot be served is passed over.
+//!    stands when the next round closes, fewer than [`limits::WAITING_BUYS`] wait in each of its classes, and its limit is at
+//!    least the classes' reference prices for its units: as much money is locked while it waits. Else it ends.
+//! 2. Whenever a round closes, after the clearings, all undecided buys are decided: first who came in an earlier round, then
+//!    in the order that the beacon gives. Who cannot be served is passed over.
 //! 3. Of those that waited, the first [`limits::WAITING_BUYS_DISPLACE`] of a class may displace bids and evict buys; the
-//!    others take what is free.
-//! 4. While somebody waits in a class, new buys of it are decided at the close of their round, behind those that wait.
+//!    others take what is free. A buy of several classes must be among the first of each, and counts in each.
+//! 4. While somebody waits in a class, new buys of it are decided at the close of their round, behind those that wait. So
+//!    are those of several classes in any case: all their units start at one boundary of rounds, after all clearings.
 
 use super::decide;
 use crate::book;
@@ -16,7 +17,9 @@ use crate::work::Work;
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::ids::{ClassId, OrderId};
 use gridbay_protocol::limits;
-use gridbay_protocol::order::Buy;
+use gridbay_protocol::order::{Buy, BuyPart};
+use gridbay_protocol::planted::{self, Planted};
+use gridbay_protocol::units::Credits;
 use std::collections::BTreeMap;
 
 /// Step 2: decides all buys that have no lease, at the close of a round.
@@ -25,50 +28,78 @@ pub(crate) fn close(work: &mut Work<'_>) {
     let undecided = all.filter(|(_, o)| o.lease.is_none() && o.buy().is_some());
     let mut undecided: Vec<(u64, OrderId)> = undecided.map(|(id, o)| (o.round, *id)).collect();
     undecided.sort_by_cached_key(|(round, id)| (*round, work.rank(id.as_bytes())));
+    if planted::is(Planted::QueueByIds) {
+        undecided.sort_unstable_by_key(|(_, id)| *id);
+    }
     let mut waited: BTreeMap<ClassId, u32> = BTreeMap::new();
     for (_, id) in &undecided {
         let order = work.tables.orders.get(id);
-        let Some((class, waits)) = order.and_then(|o| Some((o.class, o.buy()?.waits))) else {
+        let Some((classes, waits)) = order.and_then(|o| Some((o.classes(), o.buy()?.waits))) else {
             continue;
         };
-        let before = waited.entry(class).or_default();
-        let displaces = !waits || *before < limits::WAITING_BUYS_DISPLACE;
-        *before += u32::from(waits);
-        decide(work, id, displaces);
+        let mut first = true;
+        for class in classes {
+            let before = waited.entry(class).or_default();
+            first &= *before < limits::WAITING_BUYS_DISPLACE;
+            *before += u32::from(waits);
+        }
+        decide(work, id, first || !waits);
     }
 }
 
-/// Step 4: whether somebody waits in a class.
-pub(crate) fn is_used(work: &Work<'_>, class: &ClassId) -> bool {
-    book::waiting_buys(work, class) > 0
+/// Step 4: whether a new buy is decided at once, before its round closes.
+pub(crate) fn may_jump(work: &Work<'_>, id: &OrderId) -> bool {
+    let order = work.tables.orders.get(id);
+    let of_one = order.filter(|o| o.buy().is_some_and(|buy| !buy.buy.is_group()));
+    of_one.is_some_and(|order| {
+        !book::bids_are_open(work, &order.class) && book::waiting_buys(work, &order.class) == 0
+    })
 }
 
 /// Step 1.
 pub(super) fn wait_or_end(work: &mut Work<'_>, id: &OrderId, buy: &Buy, end: OrderEnd) {
     let calendar = work.calendar();
     let next = calendar.last_of_round(calendar.round(work.height() + 1));
-    let class = work.class(&buy.class);
-    let reference = class.and_then(|c| c.reference_price.times(u64::from(buy.units)));
-    let earnest = reference.is_some_and(|reference| buy.limit >= reference);
-    if buy.stands_until < next || !earnest {
-        return book::end(work, id, end);
-    }
+    let full = |class: &ClassId| book::waiting_buys(work, class) >= limits::WAITING_BUYS;
+    let is_full = buy.classes().any(|class| full(&class));
+    let earnest = reference(work, buy).is_some_and(|reference| buy.limit >= reference);
     let waits = order_of(work, id).is_some_and(|order| order.waits);
-    if !waits && book::waiting_buys(work, &buy.class) >= limits::WAITING_BUYS {
+    if buy.stands_until < next || !earnest || (is_full && !waits) {
         return book::end(work, id, end);
     }
-    set(work, id, &buy.class, true);
+    set(work, id, true);
+    if let Some(order) = order_of(work, id) {
+        order.short = match end {
+            OrderEnd::Short(class) => Some(class),
+            _ => None,
+        };
+    }
+}
+
+/// What its units cost a slot at the reference prices; `None` if that is no amount.
+fn reference(work: &Work<'_>, buy: &Buy) -> Option<Credits> {
+    let of_part = |part: &BuyPart| part.at(work.class(&part.class)?.reference_price);
+    let parts = buy.parts.iter().map(of_part);
+    parts.collect::<Option<Vec<_>>>().and_then(Credits::sum)
 }
 
 /// A buy that is served waits no longer.
-pub(super) fn leave(work: &mut Work<'_>, id: &OrderId, class: &ClassId) {
-    set(work, id, class, false);
+pub(super) fn leave(work: &mut Work<'_>, id: &OrderId) {
+    set(work, id, false);
+    if let Some(order) = order_of(work, id) {
+        order.short = None;
+    }
 }
 
-fn set(work: &mut Work<'_>, id: &OrderId, class: &ClassId, waits: bool) {
-    let before = order_of(work, id).map(|order| std::mem::replace(&mut order.waits, waits));
-    if before.is_some_and(|before| before != waits) {
-        book::count_waiting(work, class, waits);
+fn set(work: &mut Work<'_>, id: &OrderId, waits: bool) {
+    let Some(order) = order_of(work, id) else {
+        return;
+    };
+    if std::mem::replace(&mut order.waits, waits) != waits {
+        let classes: Vec<ClassId> = order.buy.classes().collect();
+        for class in classes {
+            book::count_waiting(work, &class, waits);
+        }
     }
 }
 

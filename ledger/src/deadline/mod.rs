@@ -21,7 +21,7 @@ mod request;
 pub use quote::Quote;
 pub(crate) use request::least_price;
 
-use crate::firm;
+use crate::firm::{self, Sale};
 use crate::offer::Offer;
 use crate::order::{DeadlineOrder, Order, Taken};
 use crate::tenancy::{self, Grant};
@@ -231,7 +231,11 @@ fn lease(work: &mut Work<'_>, planning: &Planning, jobs: &[PlannedJob]) {
             firm_through: Some(planning.slot),
         };
         let heights = work.calendar().slot_heights();
-        firm::hold(work, grant, heights, &[free]);
+        let sale = Sale {
+            price: Credits::ZERO,
+            taken: vec![free],
+        };
+        firm::hold(work, grant, heights, &[sale]);
     }
 }
 

@@ -13,8 +13,8 @@ use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::units::Credits;
 
 pub(super) fn check(work: &Work<'_>, account: &AccountId, buy: &Buy) -> Result<(), Refusal> {
-    if work.class(&buy.class).is_none() {
-        return Err(Refusal::NoClass(buy.class));
+    if let Some(class) = buy.classes().find(|class| work.class(class).is_none()) {
+        return Err(Refusal::NoClass(class));
     }
     let limit = work.constitution.policy.max_firm_slots;
     if buy.slots > limit {
@@ -31,20 +31,18 @@ pub(super) fn check(work: &Work<'_>, account: &AccountId, buy: &Buy) -> Result<(
     if buy.surcharge > Credits::ZERO && !work.constitution.policy.buy.evicts() {
         return Err(Refusal::Surcharge(buy.surcharge));
     }
-    book::has_room(work, &buy.class, account)?;
+    for class in buy.classes() {
+        book::has_room(work, &class, account)?;
+    }
     let lock = buy.lock().ok_or(Refusal::Overflow)?;
     purse::require(work, Purse::Account(*account), lock)
 }
 
 pub(super) fn apply(work: &mut Work<'_>, id: &EntryId, account: &AccountId, buy: &Buy) {
     let order = order_of(id);
-    let stage = Stage::Buy(Box::new(BuyOrder {
-        buy: buy.clone(),
-        price: Credits::ZERO,
-        waits: false,
-        taken: Vec::new(),
-    }));
-    let record = Order::new(*account, buy.class, work.round(), stage);
+    let home = buy.classes().next().expect("a checked buy has parts");
+    let stage = Stage::Buy(Box::new(BuyOrder::new(buy.clone())));
+    let record = Order::new(*account, home, work.round(), stage);
     book::enter(work, order, record);
     let lock = buy.lock().expect("the lock was checked");
     let (from, to) = (Purse::Account(*account), Purse::Escrow(order));

@@ -9,7 +9,7 @@
 //!   keeping others out would cost nothing. Where revenue is shared by all, the bank gets it in the sellers' place.
 
 use super::{Booking, next_slot};
-use crate::firm;
+use crate::firm::{self, Sale};
 use crate::purse::post;
 use crate::slot::seller;
 use crate::tenancy::{self, Grant};
@@ -35,16 +35,20 @@ pub(super) fn begin(work: &mut Work<'_>) {
         .collect();
     let heights = work.calendar().slot_heights();
     for (id, booking) in due {
+        let sale = Sale {
+            price: booking.first_slot(),
+            taken: booking.taken.clone(),
+        };
         let grant = Grant {
             order: id,
             slot: next,
             shares: booking.shares(),
-            paid: booking.first_slot(),
+            paid: sale.price,
             pot: Hash32(lease_id(&id, work.height()).0),
             whole_slot: true,
             firm_through: Some(booking.last),
         };
-        firm::hold(work, grant, heights, &booking.taken);
+        firm::hold(work, grant, heights, &[sale]);
     }
 }
 

@@ -8,7 +8,7 @@ use gridbay_ledger::log::merkle_root;
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
 use gridbay_protocol::ids::{ClassId, EntryId, Hash32, OfferId};
 use gridbay_protocol::mechanism::reservation::Channels;
-use gridbay_protocol::order::{Bid, Buy, Commit, Open, Reservation};
+use gridbay_protocol::order::{Bid, Buy, BuyPart, Commit, Open, Reservation};
 use gridbay_protocol::stage::WellFormed;
 use gridbay_protocol::units::Price;
 use std::sync::Arc;
@@ -70,11 +70,13 @@ fn bad_orders_are_refused_for_one_reason_everywhere() {
     };
     let buys = |change: &dyn Fn(&mut Buy)| {
         let mut buy = Buy {
-            class: world.class,
-            units: 1,
+            parts: vec![BuyPart {
+                class: world.class,
+                units: 1,
+                offers: vec![OfferId([1; 32]), OfferId([2; 32])],
+            }],
             slots: 1,
             limit: credits(10),
-            offers: vec![OfferId([1; 32]), OfferId([2; 32])],
             stands_until: 0,
             surcharge: credits(0),
             work: Hash32([3; 32]),
@@ -97,12 +99,16 @@ fn bad_orders_are_refused_for_one_reason_everywhere() {
         (opens(&|b| b.min = 4), "minimum"),
         (opens(&|b| b.slots = 0), "slots"),
         (opens(&|_| ()), "no_order"),
-        (buys(&|b| b.units = 0), "units"),
-        (buys(&|b| b.offers.reverse()), "offers"),
-        (buys(&|b| b.offers[1] = b.offers[0]), "offers"),
+        (buys(&|b| b.parts[0].units = 0), "units"),
+        (buys(&|b| b.parts.clear()), "parts"),
+        (buys(&|b| b.parts[0].offers.reverse()), "offers"),
+        (
+            buys(&|b| b.parts[0].offers[1] = b.parts[0].offers[0]),
+            "offers",
+        ),
         (buys(&|b| b.slots = 101), "firm_slots"),
         (buys(&|b| b.limit = credits(1_000_000)), "funds"),
-        (buys(&|b| b.class = strange), "no_class"),
+        (buys(&|b| b.parts[0].class = strange), "no_class"),
         (commit, "no_class"),
     ];
     agree(&world, cases);

@@ -12,6 +12,8 @@ use crate::appeals::{appeal, receipts};
 use crate::bank::{check_arrears, million, posted};
 use crate::contracts;
 use crate::deadline;
+use crate::groups::{large, two_classes};
+use crate::model_group::{bought, random_offer, random_parts};
 use crate::model_share::{check_sharing, random_claim};
 use crate::record::{check_decision, check_record};
 use crate::reserving::{random_hints, random_reservation};
@@ -27,7 +29,7 @@ use gridbay_protocol::ids::{AccountId, ClassId, EntryId, Hash32, LeaseId, OfferI
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, Share};
 use gridbay_protocol::mechanism::ausubel::Rule;
 use gridbay_protocol::offer::{PoolTerms, Primary, Reclaim};
-use gridbay_protocol::order::{Amendment, Bid, Buy, ContractEntry, Open, Wish};
+use gridbay_protocol::order::{Amendment, Bid, Buy, BuyPart, ContractEntry, Open, Wish};
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::stage::Authentic;
 use gridbay_protocol::units::Price;
@@ -76,6 +78,7 @@ fn entry(world: &mut World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authent
             memo: Hash32([dice.below(250) as u8; 32]),
         },
         1 => random_terms(world, dice),
+        25 => random_offer(world, dice),
         2 if dice.below(3) == 0 => EntryBody::WithdrawOffer {
             label: dice.below(3) as u32,
         },
@@ -297,6 +300,9 @@ fn random_bid(world: &mut World, dice: &mut Dice) -> Bid {
         steps.push((dice.below(3) as u32 + 1, dice.below(price)));
     }
     let mut bid = bid(world, &steps, dice.below(4) as u32 + 1);
+    if dice.below(6) == 0 {
+        bid.class = large();
+    }
     bid.min = dice.below(u64::from(bid.units())) as u32 + 1;
     bid.budget = credits(bid.value(bid.units()).micros() + dice.below(300));
     bid.stands_until = world.state.height() + dice.below(40);
@@ -312,12 +318,15 @@ fn random_buy(world: &mut World, dice: &mut Dice) -> Buy {
         _ => vec![],
     };
     let fresh = world.fresh();
-    Buy {
+    let part = BuyPart {
         class: world.class,
         units: dice.below(3) as u32 + 1,
+        offers: named,
+    };
+    Buy {
+        parts: random_parts(dice, part),
         slots: dice.below(2) as u32 + 1,
         limit: credits(dice.below(400)),
-        offers: named,
         stands_until: world.state.height() * dice.below(2) + dice.below(24),
         surcharge: credits(match world.state.policy().buy.evicts() {
             true => dice.below(3) * 60,
@@ -418,9 +427,7 @@ fn kind(world: &World, memory: &mut Memory, effect: &Effect) -> &'static str {
                 (false, Some(_)) => "hinted",
             }
         }
-        Effect::Buy(buy) if buy.displaced.is_empty() && buy.evicted.is_empty() => "buy",
-        Effect::Buy(buy) if !buy.evicted.is_empty() => "eviction",
-        Effect::Buy(_) => "preemption",
+        Effect::Buy(buy) => bought(world, buy),
         Effect::Planning(planning) => {
             deadline::check_planning(planning);
             "planning"
@@ -432,6 +439,7 @@ fn kind(world: &World, memory: &mut Memory, effect: &Effect) -> &'static str {
             OrderEnd::NotOpened => "forfeited",
             OrderEnd::Missed => "missed",
             OrderEnd::Amended => "amended",
+            OrderEnd::Short(_) => "short",
             _ => "order",
         },
         Effect::Sharing(record) => {
@@ -519,7 +527,7 @@ fn run(seed: u64, blocks: u32, bank: BankPolicy) -> BTreeMap<&'static str, u32> 
     };
     // With one attempt the rule misses more, and hints help more often.
     policy.reservation.fronts = if seed.is_multiple_of(2) { 1 } else { 10 };
-    let mut world = World::with(policy);
+    let mut world = World::founded(two_classes(policy));
     let mut memory = Memory::default();
     if seed.is_multiple_of(3) {
         drain(&mut world);
@@ -604,6 +612,9 @@ fn reached(total: &BTreeMap<&'static str, u32>, also: &[&str]) {
         "buy",
         "preemption",
         "eviction",
+        "group",
+        "group_displacing",
+        "short",
         "decision",
         "booking",
         "sharing",

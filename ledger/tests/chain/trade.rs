@@ -7,7 +7,7 @@ use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::ids::{EntryId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent};
 use gridbay_protocol::offer::{OfferTerms, Primary, Reclaim, offer_id};
-use gridbay_protocol::order::{Bid, Buy, Commit, Open, Step, Wish};
+use gridbay_protocol::order::{Bid, Buy, BuyPart, Commit, Open, Step, Wish};
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::stage::Authentic;
 use gridbay_protocol::units::Price;
@@ -108,7 +108,7 @@ impl World {
 
     pub(crate) fn buy(&self, n: u8, units: u32, slots: u32, limit: u64) -> Arc<Authentic> {
         let buy = Buy {
-            units,
+            parts: vec![BuyPart::anywhere(self.class, units)],
             ..self.one(slots, limit)
         };
         self.by(n, EntryBody::Buy(buy))
@@ -117,11 +117,9 @@ impl World {
     /// A buy of a unit that does not wait.
     pub(crate) fn one(&self, slots: u32, limit: u64) -> Buy {
         Buy {
-            class: self.class,
-            units: 1,
+            parts: vec![BuyPart::anywhere(self.class, 1)],
             slots,
             limit: credits(limit),
-            offers: vec![],
             stands_until: 0,
             surcharge: credits(0),
             work: Hash32([4; 32]),

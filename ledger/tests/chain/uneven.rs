@@ -158,7 +158,7 @@ fn dismantled(seed: u64) -> usize {
         let effects = world.all(vec![buy]);
         check_pots(&world);
         for lease in effects.iter().flat_map(|e| match e {
-            Effect::Buy(buy) => buy.displaced.clone(),
+            Effect::Buy(buy) => buy.displaced().collect(),
             _ => vec![],
         }) {
             let shares = before.lease(&lease).unwrap().shares.iter();

@@ -46,7 +46,8 @@ fn two_wait(stands_until: u64) -> (World, [OrderId; 2]) {
     assert_eq!(money(&effects), [(Lock, 80)]);
     world.until(16);
     let (second, effects) = buys(&mut world, 4, |buy| {
-        (buy.units, buy.limit, buy.stands_until) = (2, credits(60), stands_until);
+        (buy.parts[0].units, buy.limit) = (2, credits(60));
+        buy.stands_until = stands_until;
     });
     assert_eq!(money(&effects), [(Lock, 120)]);
     (world, [first, second])
@@ -144,7 +145,7 @@ fn evicting() -> Policy {
 
 fn evictions(effects: &[Effect]) -> Vec<Eviction> {
     let evicted = |effect: &Effect| match effect {
-        Effect::Buy(buy) => Some(buy.evicted.clone()),
+        Effect::Buy(buy) => Some(buy.evicted().collect::<Vec<_>>()),
         _ => None,
     };
     effects.iter().filter_map(evicted).flatten().collect()

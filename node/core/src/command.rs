@@ -11,7 +11,7 @@ use crate::reply::{Refused, RefusedKind};
 use gridbay_host::Trouble;
 use gridbay_ledger::{ContractRefusal, Refusal, State};
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
-use gridbay_protocol::ids::{AccountId, Hash32};
+use gridbay_protocol::ids::{AccountId, ClassId, Hash32};
 use gridbay_protocol::order::{Bid, Buy, Flaw};
 use gridbay_protocol::stage::{Authentic, WellFormed};
 use gridbay_protocol::units::Credits;
@@ -91,12 +91,7 @@ fn check_order(core: &Core, order: &NewOrder) -> Result<(), Refused> {
     let state = core.state();
     let account = core.account().ok_or_else(no_account)?;
     if !state.classes().iter().any(|c| c.key.id() == order.class) {
-        return Err(Refused {
-            kind: RefusedKind::NotFound,
-            word: Refusal::NoClass(order.class).word(),
-            reason: format!("no class {}", order.class),
-            hint: "`gridbay market prices` lists the classes".to_string(),
-        });
+        return Err(no_class(order.class));
     }
     if !order.spec.is_valid() {
         return Err(invalid(
@@ -123,6 +118,15 @@ fn check_funds(state: &State, account: &AccountId, needed: Credits) -> Result<()
     Ok(())
 }
 
+fn no_class(class: ClassId) -> Refused {
+    Refused {
+        kind: RefusedKind::NotFound,
+        word: Refusal::NoClass(class).word(),
+        reason: format!("no class {class}"),
+        hint: "`gridbay market prices` lists the classes".to_string(),
+    }
+}
+
 /// What must be free of the account when the order is sent, if its terms make sense.
 fn cost(core: &Core, account: AccountId, order: &NewOrder) -> Result<Credits, Refused> {
     let state = core.state();
@@ -145,18 +149,15 @@ fn cost(core: &Core, account: AccountId, order: &NewOrder) -> Result<Credits, Re
             cost_of_bid(&bid, order.tasks)
         }
         Terms::Buy {
-            units,
+            parts,
             limit,
-            offers,
             patience,
             surcharge,
         } => {
             let buy = Buy {
-                class: order.class,
-                units: *units,
+                parts: parts.clone(),
                 slots: order.slots,
                 limit: *limit,
-                offers: offers.clone(),
                 stands_until: state.height().saturating_add(*patience),
                 surcharge: *surcharge,
                 work: Default::default(),
@@ -244,7 +245,11 @@ fn cost_of_bid(bid: &Bid, tasks: u32) -> Result<Credits, Refused> {
 /// What must be locked for a buy: its slots and the rest of the running one at the limit.
 fn cost_of_buy(state: &State, buy: &Buy, tasks: u32) -> Result<Credits, Refused> {
     buy.check().map_err(flawed)?;
-    if buy.units != tasks {
+    let known = |class: &ClassId| state.class(class).is_some();
+    if let Some(class) = buy.classes().find(|class| !known(class)) {
+        return Err(no_class(class));
+    }
+    if buy.units() != tasks {
         return Err(flawed(Flaw::Units));
     }
     if buy.surcharge > Credits::ZERO && !state.policy().buy.evicts() {

@@ -5,7 +5,7 @@
 
 use super::board::{KEPT, Place, summary};
 use super::failure::{internal, not_found};
-use super::market::class_named;
+use super::market::{BETWEEN, class_named};
 use super::{Answer, NodeBackend};
 use crate::api::ApiError;
 use crate::api::types::{AuctionProof, AuctionRecord, AuctionSummary, EffectProof, Hex};
@@ -129,18 +129,19 @@ impl NodeBackend {
             .get(position as usize)
             .cloned()
             .ok_or_else(missing)?;
-        let (class, record) = match effect {
-            Effect::Clearing(record) => (record.class, AuctionRecord::Clearing(record)),
-            Effect::Buy(record) => (record.class, AuctionRecord::Buy(record)),
-            Effect::Sharing(record) => (record.class, AuctionRecord::Sharing(record)),
-            Effect::Reservation(record) => (record.class, AuctionRecord::Reservation(record)),
+        let (of, record): (Vec<ClassId>, _) = match effect {
+            Effect::Clearing(record) => (vec![record.class], AuctionRecord::Clearing(record)),
+            Effect::Buy(record) => (record.classes().collect(), AuctionRecord::Buy(record)),
+            Effect::Sharing(record) => (vec![record.class], AuctionRecord::Sharing(record)),
+            Effect::Reservation(record) => (vec![record.class], AuctionRecord::Reservation(record)),
             _ => return Err(missing()),
         };
+        let names: Vec<String> = of.iter().map(|id| name_in(&classes, id)).collect();
         let proof = prove(&effects, u64::from(position))
             .ok_or_else(|| internal("proving an effect", "position out of range"))?;
         Ok(AuctionProof {
             id,
-            class: name_in(&classes, &class),
+            class: names.join(BETWEEN),
             record,
             header: Hex(codec::encode(&decided.block.header)),
             certificate: Hex(codec::encode(&decided.certificate)),

@@ -15,6 +15,7 @@ use gridbay_protocol::units::Credits;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::market::BETWEEN;
 use super::price::mean_hourly;
 
 /// Auctions kept; the oldest go first.
@@ -37,7 +38,7 @@ struct Inner {
     /// The latest place taken in.
     seen: Option<Place>,
     /// Ascending by place.
-    lines: VecDeque<(Place, ClassId, AuctionSummary)>,
+    lines: VecDeque<(Place, Vec<ClassId>, AuctionSummary)>,
     last: BTreeMap<ClassId, Last>,
 }
 
@@ -51,9 +52,9 @@ impl Board {
         self.inner().seen
     }
     /// Takes in auctions, ascending by place. What was taken in before is passed over.
-    pub(super) fn add(&self, auctions: Vec<(Place, ClassId, AuctionSummary)>) {
+    pub(super) fn add(&self, auctions: Vec<(Place, Vec<ClassId>, AuctionSummary)>) {
         let mut inner = self.inner();
-        for (place, class, summary) in auctions {
+        for (place, classes, summary) in auctions {
             if inner.seen.is_some_and(|seen| seen >= place) {
                 continue;
             }
@@ -61,15 +62,13 @@ impl Board {
             // What a buy, a pool or a reservation costs is not the price of a clearing.
             let cleared = matches!(summary.kind, AuctionKind::Boundary | AuctionKind::Free);
             if let Some(price) = summary.price.filter(|_| cleared) {
-                inner.last.insert(
-                    class,
-                    Last {
-                        price,
-                        height: place.0,
-                    },
-                );
+                let height = place.0;
+                let last = Last { price, height };
+                inner
+                    .last
+                    .extend(classes.iter().map(|class| (*class, last)));
             }
-            inner.lines.push_back((place, class, summary));
+            inner.lines.push_back((place, classes, summary));
             if inner.lines.len() > KEPT {
                 inner.lines.pop_front();
             }
@@ -86,7 +85,7 @@ impl Board {
             .lines
             .iter()
             .rev()
-            .filter(|(_, c, _)| class.is_none_or(|w| w == c));
+            .filter(|(_, c, _)| class.is_none_or(|w| c.contains(w)));
         wanted
             .take(limit)
             .map(|(_, _, summary)| summary.clone())
@@ -103,12 +102,14 @@ pub(super) fn summary(
     effect: &Effect,
     policy: &Policy,
     name: impl Fn(&ClassId) -> String,
-) -> Option<(ClassId, AuctionSummary)> {
+) -> Option<(Vec<ClassId>, AuctionSummary)> {
     match effect {
-        Effect::Clearing(record) => Some((record.class, of_clearing(record, policy, name))),
-        Effect::Buy(record) => Some((record.class, of_buy(record, policy, name))),
-        Effect::Sharing(record) => Some((record.class, of_sharing(record, policy, name))),
-        Effect::Reservation(record) => Some((record.class, of_reservation(record, policy, name))),
+        Effect::Clearing(record) => Some((vec![record.class], of_clearing(record, policy, name))),
+        Effect::Buy(record) => Some((record.classes().collect(), of_buy(record, policy, name))),
+        Effect::Sharing(record) => Some((vec![record.class], of_sharing(record, policy, name))),
+        Effect::Reservation(record) => {
+            Some((vec![record.class], of_reservation(record, policy, name)))
+        }
         Effect::Posting(_)
         | Effect::Planning(_)
         | Effect::Contract(_)
@@ -199,7 +200,7 @@ fn of_buy(
     policy: &Policy,
     name: impl Fn(&ClassId) -> String,
 ) -> AuctionSummary {
-    let units: u32 = record.taken.iter().map(|t| t.units).sum();
+    let units = record.units();
     // The rest of the running slot comes on top of the full ones.
     let slot = policy.calendar.slot(record.height.saturating_add(1));
     let rest = policy
@@ -208,15 +209,18 @@ fn of_buy(
         .saturating_sub(record.height);
     let whole = policy.calendar.slot_heights();
     let full = record.price.checked_mul(u64::from(record.slots));
-    let paid = record
-        .price
-        .share_ceil(rest, whole)
-        .zip(full)
-        .and_then(|(r, f)| f.checked_add(r));
+    // Each part pays its own, rounded up.
+    let first = record
+        .parts
+        .iter()
+        .map(|part| part.price.share_ceil(rest, whole));
+    let first = first.collect::<Option<Vec<_>>>().and_then(Credits::sum);
+    let paid = first.zip(full).and_then(|(r, f)| f.checked_add(r));
+    let names: Vec<String> = record.classes().map(|class| name(&class)).collect();
     AuctionSummary {
         id: record.order.to_hex(),
         kind: AuctionKind::Buy,
-        class: name(&record.class),
+        class: names.join(BETWEEN),
         height: record.height,
         slot,
         units,
@@ -241,7 +245,7 @@ mod tests {
     use super::*;
     use gridbay_protocol::auction::AuctionPolicy;
     use gridbay_protocol::booking::{Booked, ReservationBid};
-    use gridbay_protocol::clearing::{Award, ClearingOffer, Sold, clearing_id};
+    use gridbay_protocol::clearing::{Award, BoughtPart, ClearingOffer, Sold, clearing_id};
     use gridbay_protocol::ids::{Hash32, OfferId, OrderId};
     use gridbay_protocol::units::Price;
 
@@ -293,7 +297,7 @@ mod tests {
             }],
         })
     }
-    fn lines(effects: &[(Place, Effect)]) -> Vec<(Place, ClassId, AuctionSummary)> {
+    fn lines(effects: &[(Place, Effect)]) -> Vec<(Place, Vec<ClassId>, AuctionSummary)> {
         let line = |(place, effect): &(Place, Effect)| {
             let (class, summary) = summary(effect, &Policy::local(), name).unwrap();
             (*place, class, summary)
@@ -313,18 +317,24 @@ mod tests {
 
     #[test]
     fn a_buy_in_short() {
-        let record = BuyRecord {
-            order: OrderId([9; 32]),
-            class: SMALL,
-            height: 10,
-            taken: vec![offer(2)],
+        let part = |class, price| BoughtPart {
+            class,
+            taken: vec![offer(1)],
             displaced: vec![],
             displaced_value: Credits::ZERO,
             evicted: vec![],
+            price: Credits::from_micros(price).unwrap(),
+        };
+        let record = BuyRecord {
+            order: OrderId([9; 32]),
+            height: 10,
+            parts: vec![part(SMALL, 60), part(LARGE, 20)],
             price: Credits::from_micros(80).unwrap(),
             slots: 3,
         };
-        let (_, summary) = summary(&Effect::Buy(record), &Policy::local(), name).unwrap();
+        let (classes, summary) = summary(&Effect::Buy(record), &Policy::local(), name).unwrap();
+        assert_eq!(classes, [SMALL, LARGE]);
+        assert_eq!(summary.class, "small + large");
         // Height 10 lies in the slot of 9 to 16: six heights of eight are left.
         assert_eq!((summary.slot, summary.paid.micros()), (1, 60 + 3 * 80));
         assert_eq!(summary.price.unwrap().micros(), 40 * 1_800);

@@ -11,6 +11,9 @@ use gridbay_protocol::offer::{Primary, Reclaim};
 use gridbay_protocol::units::{Credits, Price};
 use std::collections::BTreeMap;
 
+/// Between the names of several classes; no name has a space.
+pub(super) const BETWEEN: &str = " + ";
+
 /// An offer that is for sale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Line {
@@ -69,6 +72,13 @@ impl Market {
             height: state.height(),
             lines: of_class.map(line).collect(),
             pool: None,
+        }
+    }
+    /// Takes in the markets of the other classes of a buy of several: for a quote, which counts them all together.
+    pub(super) fn and(&mut self, others: Vec<Market>) {
+        for other in others {
+            self.name = format!("{}{BETWEEN}{}", self.name, other.name);
+            self.lines.extend(other.lines);
         }
     }
     /// Seconds that so many slots last, rounded up.

@@ -6,7 +6,7 @@ use super::failure::{internal, no_account, usage};
 use super::job::find;
 use super::ledger::spendable;
 use super::market::{Market, class_named, held};
-use super::plan::{Plan, plan, quote};
+use super::plan::{Plan, buy, plan, quote, slots};
 use super::{Answer, NodeBackend, share, wall_ms};
 use crate::api::ApiError;
 use crate::api::types::{How, JobId, JobRecord, JobRequest, JobWorth, Quote, Want};
@@ -68,6 +68,12 @@ impl NodeBackend {
                 How::Contract(how) => {
                     let provider = contract::provider(state, &how.provider)?;
                     Some(contract::plan(&asked, how, &market, provider)?)
+                }
+                How::Buy { also, .. } if !also.is_empty() => {
+                    let others = buy::others(state, &asked, &market)?;
+                    let plan = buy::buy(&asked, &market, &others, slots(&asked, &market)?)?;
+                    market.and(others);
+                    Some(plan)
                 }
                 How::Ausubel { .. } | How::Buy { .. } | How::Reservation(_) | How::Share(_) => None,
             };
@@ -144,7 +150,7 @@ fn new_order(
         class: market.id,
         terms: plan.terms,
         slots: plan.slots,
-        tasks: request.want.nodes,
+        tasks: request.want.all_nodes(),
         spec: JobSpec {
             argv: request.argv,
             env: request.env,

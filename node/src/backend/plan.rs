@@ -9,7 +9,7 @@
 //! 3. Without a budget an order may cost its most. A buy is prepaid, so a budget lowers its limit.
 //! 4. Reservations: see [`reserve`].
 
-mod buy;
+pub(super) mod buy;
 pub(super) mod reserve;
 
 use super::Answer;
@@ -59,10 +59,11 @@ pub(super) fn plan(want: &Want, market: &Market, last: Option<Credits>) -> Answe
     }
     match &want.how {
         How::Ausubel { divisible } => bid(want, *divisible, market, slots, last),
-        How::Buy {
-            wait_seconds,
-            surcharge,
-        } => buy::buy(want, market, slots, *wait_seconds, *surcharge),
+        How::Buy { also, .. } if also.is_empty() => buy::buy(want, market, &[], slots),
+        How::Buy { .. } => Err(usage(
+            "a buy of several classes",
+            "quote it with the ledger at hand",
+        )),
         How::Deadline { .. } => Err(usage(
             "a deadline is for its seller to plan",
             "quote it with the ledger at hand",
@@ -174,7 +175,7 @@ pub(super) fn too_much() -> ApiError {
 pub(super) fn quote(want: &Want, market: &Market, plan: &Plan, spendable: Credits) -> Quote {
     Quote {
         class: market.name.clone(),
-        nodes: want.nodes,
+        nodes: want.all_nodes(),
         seconds: market.seconds(plan.slots),
         slots: plan.slots,
         max_price: plan.max_price,
@@ -274,18 +275,15 @@ mod tests {
                         }
                         Terms::Deadline { .. } => panic!("not asked for"),
                         Terms::Buy {
-                            units,
+                            parts,
                             limit,
-                            offers,
                             patience,
                             surcharge,
                         } => {
                             let buy = Buy {
-                                class,
-                                units,
+                                parts,
                                 slots,
                                 limit,
-                                offers,
                                 stands_until: patience,
                                 surcharge,
                                 work,
@@ -362,6 +360,7 @@ mod tests {
             how: How::Buy {
                 wait_seconds,
                 surcharge: Credits::ZERO,
+                also: vec![],
             },
             max_price: price.map(|p| Price(p).hourly(2_000)),
             ..want(2, 18)

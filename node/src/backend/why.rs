@@ -24,9 +24,10 @@ use gridbay_core::Core;
 use gridbay_core::agent::Phase;
 use gridbay_core::buyer::order::{OrderAgent, Seen};
 use gridbay_core::buyer::{Finish, NewOrder, OrderKey, Terms};
+use gridbay_ledger::State;
 use gridbay_protocol::ids::{ClassId, OrderId};
 use gridbay_protocol::mechanism::ausubel::Rule;
-use gridbay_protocol::order::{Step, entry_of};
+use gridbay_protocol::order::{BuyPart, Step, entry_of};
 use gridbay_protocol::units::{Credits, Price};
 use std::ops::ControlFlow;
 use words::{remedies, summary};
@@ -42,6 +43,10 @@ struct Facts {
     fewest: u32,
     offered: u32,
     free: u32,
+    /// Class by class, if they are several.
+    parts: Vec<Part>,
+    /// The class of which it found too few units when it was last decided on, if they are several.
+    short: Option<String>,
     /// Whether all of it is paid or locked beforehand: a buy, a reservation, or a job by a deadline.
     is_buy: bool,
     /// Last height at which a buy that waits for units may be served.
@@ -74,6 +79,17 @@ struct Facts {
     lost: Option<Defeat>,
     /// Of a job by a deadline.
     deadline: Option<Promise>,
+}
+
+/// Nodes of one class of several.
+#[derive(Clone, Debug)]
+struct Part {
+    class: String,
+    nodes: u32,
+    offered: u32,
+    free: u32,
+    /// What sellers ask per slot for all of them.
+    asked: Option<Credits>,
 }
 
 /// A clearing that was lost; prices per node-hour.
@@ -148,7 +164,7 @@ struct Asks {
     price: Option<Price>,
 }
 
-fn asks(order: &NewOrder, market: &Market) -> Asks {
+fn asks(order: &NewOrder, market: &Market, parts: &[Part]) -> Asks {
     match &order.terms {
         Terms::Sealed {
             steps, min, budget, ..
@@ -171,17 +187,32 @@ fn asks(order: &NewOrder, market: &Market) -> Asks {
                 price: Some(market.reference),
             }
         }
-        Terms::Buy { units, limit, .. } => {
+        Terms::Buy {
+            parts: wanted,
+            limit,
+            ..
+        } => {
+            let units: u32 = wanted.iter().map(|part| part.units).sum();
+            let asked = match parts {
+                [] => market.asked(units),
+                parts => {
+                    let asked = parts
+                        .iter()
+                        .map(|part| part.asked)
+                        .collect::<Option<Vec<_>>>();
+                    asked.and_then(Credits::sum)
+                }
+            };
             let most = limit.checked_mul(u64::from(order.slots) + 1);
             let most = most.unwrap_or(Credits::MAX);
-            let per_unit = |sum: Credits| Price(sum.micros() / u64::from(*units).max(1));
+            let per_unit = |sum: Credits| Price(sum.micros() / u64::from(units).max(1));
             Asks {
                 is_buy: true,
-                fewest: *units,
+                fewest: units,
                 limit: per_unit(*limit),
                 needed: most,
                 budget: most,
-                price: market.asked(*units).map(per_unit),
+                price: asked.map(per_unit),
             }
         }
         Terms::Deadline {
@@ -229,7 +260,8 @@ fn facts(core: &Core, agent: &OrderAgent) -> Answer<(Facts, gridbay_protocol::id
     let market = Market::of(state, class, &held(state));
     let (policy, height) = (state.policy(), state.height());
     let slot_ms = policy.slot_ms();
-    let asks = asks(order, &market);
+    let parts = parts(state, order);
+    let asks = asks(order, &market, &parts);
     let (now, reason) = situation(state, agent).judge();
     let begun = |p: Phase| matches!(p, Phase::Running { .. } | Phase::Ended { .. });
     let round = policy.calendar.round(height.saturating_add(1));
@@ -239,8 +271,16 @@ fn facts(core: &Core, agent: &OrderAgent) -> Answer<(Facts, gridbay_protocol::id
         class: name,
         nodes: order.tasks,
         fewest: asks.fewest,
-        offered: market.supply(),
-        free: market.free(),
+        offered: match &parts[..] {
+            [] => market.supply(),
+            parts => parts.iter().map(|p| p.offered.min(p.nodes)).sum(),
+        },
+        free: match &parts[..] {
+            [] => market.free(),
+            parts => parts.iter().map(|p| p.free.min(p.nodes)).sum(),
+        },
+        parts,
+        short: short(state, agent),
         is_buy: asks.is_buy,
         waits_until: waits_until(state, agent),
         booked_from: match agent.seen {
@@ -289,7 +329,36 @@ fn facts(core: &Core, agent: &OrderAgent) -> Answer<(Facts, gridbay_protocol::id
     Ok((facts, order.class))
 }
 
-fn waits_until(state: &gridbay_ledger::State, agent: &OrderAgent) -> Option<u64> {
+/// The nodes of each class of a buy of several.
+fn parts(state: &State, order: &NewOrder) -> Vec<Part> {
+    let Terms::Buy { parts, .. } = &order.terms else {
+        return Vec::new();
+    };
+    let held = held(state);
+    let part = |part: &BuyPart| {
+        let market = Market::of(state, state.class(&part.class)?, &held);
+        Some(Part {
+            class: market.name.clone(),
+            nodes: part.units,
+            offered: market.supply(),
+            free: market.can_be_bought(),
+            asked: market.asked(part.units),
+        })
+    };
+    match parts.len() {
+        0 | 1 => Vec::new(),
+        _ => parts.iter().filter_map(part).collect(),
+    }
+}
+
+/// Of which class it found too few units: when it ended, or as it waits.
+fn short(state: &State, agent: &OrderAgent) -> Option<String> {
+    let waits = |id| state.order(&id)?.buy()?.short;
+    let class = agent.short().or(agent.id.and_then(waits))?;
+    Some(super::market::class_name(state, &class))
+}
+
+fn waits_until(state: &State, agent: &OrderAgent) -> Option<u64> {
     let buy = state.order(&agent.id?)?.buy()?;
     buy.waits.then_some(buy.buy.stands_until)
 }

@@ -138,7 +138,7 @@ async fn list(at: &Context, client: &Client, all: bool) -> Result<(), CliError> 
                 job.state.name().to_owned(),
                 ran(job),
                 job.nodes.to_string(),
-                job.class.clone(),
+                classes(job),
                 text::or_dash(job.price),
                 job.paid.to_string(),
                 place(job),
@@ -194,7 +194,7 @@ fn describe(job: &JobRecord) -> String {
         ("command", job.argv.join(" ")),
         ("state", job.state.name().to_owned()),
         ("reason", text::or_dash(job.reason.map(JobReason::name))),
-        ("nodes", format!("{} of class {}", job.nodes, job.class)),
+        ("nodes", nodes(job)),
         (
             "limits",
             format!(
@@ -283,4 +283,27 @@ async fn why(at: &Context, client: &Client, id: &JobId) -> Result<(), CliError> 
         }
         shown
     })
+}
+/// Nodes, class by class.
+fn nodes(job: &JobRecord) -> String {
+    let also = job.how.also();
+    let others = also
+        .iter()
+        .fold(0, |sum: u32, also| sum.saturating_add(also.nodes));
+    let mut text = format!(
+        "{} of class {}",
+        job.nodes.saturating_sub(others),
+        job.class
+    );
+    for also in also {
+        text += &format!(", {} of class {}", also.nodes, also.class);
+    }
+    text
+}
+
+/// The names of its classes.
+fn classes(job: &JobRecord) -> String {
+    let also = job.how.also().iter().map(|also| also.class.as_str());
+    let all: Vec<&str> = [job.class.as_str()].into_iter().chain(also).collect();
+    all.join(" + ")
 }

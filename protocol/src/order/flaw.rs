@@ -21,6 +21,9 @@ pub enum Flaw {
     /// Fewer units than one, or more than all, as the least that are of use.
     #[error("the fewest units of use are one at least and all at most")]
     Minimum,
+    /// No part of a buy, more than it may have, or parts that do not ascend by class.
+    #[error("want 1 to {most} parts of a buy, each of another class, ascending", most = limits::BUY_PARTS)]
+    Parts,
     /// No slot, or more than an order may run.
     #[error("want 1 to {most} slots", most = limits::ORDER_SLOTS)]
     Slots,
@@ -71,12 +74,13 @@ pub enum Flaw {
 
 impl Flaw {
     /// All of them.
-    pub const ALL: [Flaw; 18] = [
+    pub const ALL: [Flaw; 19] = [
         Flaw::Steps,
         Flaw::NotFalling,
         Flaw::Price,
         Flaw::Units,
         Flaw::Minimum,
+        Flaw::Parts,
         Flaw::Slots,
         Flaw::Offers,
         Flaw::Work,
@@ -104,6 +108,7 @@ impl Flaw {
             Flaw::Price => "price",
             Flaw::Units => "units",
             Flaw::Minimum => "minimum",
+            Flaw::Parts => "parts",
             Flaw::Slots => "slots",
             Flaw::Offers => "offers",
             Flaw::Work => "work",

@@ -13,7 +13,7 @@ mod share;
 
 pub use amendment::Amendment;
 pub use bid::{Bid, Step, unit_prices};
-pub use buy::Buy;
+pub use buy::{Buy, BuyPart};
 pub use contract::{
     ContractEntry, ContractEvent, ContractFault, ContractTerms, JobRecord, JobTerms, Settlement,
 };

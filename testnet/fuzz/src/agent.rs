@@ -15,7 +15,7 @@ use gridbay_protocol::codec;
 use gridbay_protocol::ids::{ClassId, ContentId, LeaseId, OfferId};
 use gridbay_protocol::job::{JobExit, JobSpec};
 use gridbay_protocol::mechanism::reservation::Channels;
-use gridbay_protocol::order::{Group, Step};
+use gridbay_protocol::order::{BuyPart, Group, Step};
 use gridbay_protocol::units::{Credits, Price};
 use std::sync::LazyLock;
 
@@ -148,9 +148,12 @@ fn records() -> Vec<Record> {
         patience: 2_400,
     };
     let buy = Terms::Buy {
-        units: 3,
+        parts: vec![BuyPart {
+            class: ClassId([0xc1; 32]),
+            units: 3,
+            offers: vec![OfferId([1; 32])],
+        }],
         limit,
-        offers: vec![OfferId([1; 32])],
         patience: 0,
         surcharge: Credits::ZERO,
     };

@@ -110,7 +110,14 @@ fn assert_within_limits(body: &EntryBody) {
             assert!((1..=limits::RESOURCES).contains(&claim.weights.len()) && claim.weights[0] > 0);
             assert!(claim.rate.micros() > 0 && claim.tasks > 0 && claim.slots > 0);
         }
-        EntryBody::Buy(buy) => assert!(buy.offers.len() <= limits::OFFERS_PER_ACCOUNT),
+        EntryBody::Buy(buy) => {
+            let named: usize = buy.parts.iter().map(|part| part.offers.len()).sum();
+            assert!(named <= limits::OFFERS_PER_ACCOUNT);
+            assert!((1..=limits::BUY_PARTS).contains(&buy.parts.len()));
+            let units: u64 = buy.parts.iter().map(|part| u64::from(part.units)).sum();
+            assert!((1..=u64::from(limits::ORDER_UNITS)).contains(&units));
+            assert_eq!(u64::from(buy.units()), units);
+        }
         _ => {}
     }
 }

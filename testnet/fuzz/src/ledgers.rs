@@ -17,7 +17,7 @@ use gridbay_protocol::hash::Domain;
 use gridbay_protocol::ids::{AccountId, BlockId, EntryId, Hash32, LeaseId};
 use gridbay_protocol::keys::SecretKey;
 use gridbay_protocol::offer::{OfferTerms, Primary, Reclaim};
-use gridbay_protocol::order::{Bid, Buy, Commit, Open, Step, Wish};
+use gridbay_protocol::order::{Bid, Buy, BuyPart, Commit, Open, Step, Wish};
 use gridbay_protocol::payment::Purse;
 use gridbay_protocol::stage::{Authentic, WellFormed};
 use gridbay_protocol::units::{Credits, Price};
@@ -350,11 +350,9 @@ impl Ledger {
         assert!(!deliveries.is_empty(), "the auction was cleared");
         self.block(deliveries);
         let buy = Buy {
-            class: class_key().id(),
-            units: 1,
+            parts: vec![BuyPart::anywhere(class_key().id(), 1)],
             slots: 3,
             limit: credits(5_000),
-            offers: vec![],
             stands_until: 0,
             surcharge: credits(0),
             work: Hash32([5; 32]),

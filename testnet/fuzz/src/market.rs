@@ -135,7 +135,11 @@ fn bid(bytes: &[u8]) -> Verdict {
 
 fn buy(bytes: &[u8]) -> Verdict {
     strict::only::<Buy>(bytes, limits::ENTRY_BYTES, |buy| {
-        let small = (1..=limits::ORDER_UNITS).contains(&buy.units)
+        let units = buy.parts.iter().map(|part| u64::from(part.units));
+        let ascends = buy.parts.windows(2).all(|w| w[0].class < w[1].class);
+        let small = (1..=u64::from(limits::ORDER_UNITS)).contains(&units.sum())
+            && (1..=limits::BUY_PARTS).contains(&buy.parts.len())
+            && ascends
             && (1..=limits::ORDER_SLOTS).contains(&buy.slots);
         assert!(small || buy.check().is_err());
     })

@@ -8,7 +8,8 @@ use gridbay_protocol::mechanism::reservation::Channels;
 use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::offer::offer_id;
 use gridbay_protocol::order::{
-    Bid, Buy, Claim, ContractEntry, ContractTerms, Deadline, Group, JobTerms, Reservation, Step,
+    Bid, Buy, BuyPart, Claim, ContractEntry, ContractTerms, Deadline, Group, JobTerms, Reservation,
+    Step,
 };
 use gridbay_protocol::units::Price;
 
@@ -62,12 +63,23 @@ pub(crate) fn buy(reader: &mut Reader<'_>, ledger: &Ledger) -> Buy {
         .map(|label| offer_id(&ledger.member(1 + label as u8), reader.below(2) as u32))
         .collect();
     offers.sort();
-    Buy {
+    let mut parts = vec![BuyPart {
         class: class(reader),
         units: reader.number() as u32,
+        offers,
+    }];
+    // Now and then several, in any order.
+    for _ in 0..reader.below(12).saturating_sub(8) {
+        parts.push(BuyPart::anywhere(class(reader), reader.number() as u32));
+    }
+    if reader.below(4) > 0 {
+        parts.sort_by_key(|part| part.class);
+        parts.dedup_by_key(|part| part.class);
+    }
+    Buy {
+        parts,
         slots: reader.number() as u32,
         limit: credits(reader.number().saturating_mul(10)),
-        offers,
         stands_until: reader.number(),
         surcharge: credits(reader.number()),
         work: Hash32([4; 32]),

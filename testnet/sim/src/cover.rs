@@ -181,7 +181,10 @@ impl Cover {
                 }
             }
             Posted::Buy(record) => {
-                let displaced = !record.displaced.is_empty();
+                if record.parts.len() > 1 {
+                    self.see("Market", "Group");
+                }
+                let displaced = record.displaced().next().is_some();
                 let name = if displaced { "Preemption" } else { "Purchase" };
                 self.see("Market", name);
             }

@@ -24,7 +24,10 @@ fn a_buy_never_pays_less_than_the_bids_it_displaces() {
     let fair = world.buy(3, 2, 1, 200);
     let effects = world.all(vec![fair]);
     let price = effects.iter().find_map(|effect| match effect {
-        Effect::Buy(record) => Some((record.price.micros(), record.displaced_value.micros())),
+        Effect::Buy(record) => Some((
+            record.price.micros(),
+            record.parts[0].displaced_value.micros(),
+        )),
         _ => None,
     });
     assert_eq!(price, Some((100, 100)));

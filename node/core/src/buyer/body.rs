@@ -14,17 +14,14 @@ pub(super) fn of(record: &Record, network: &NetworkId, account: &AccountId) -> E
     let work = order.spec.work(&record.work_salt());
     match &order.terms {
         Terms::Buy {
-            units,
+            parts,
             limit,
-            offers,
             patience,
             surcharge,
         } => EntryBody::Buy(Buy {
-            class: order.class,
-            units: *units,
+            parts: parts.clone(),
             slots: order.slots,
             limit: *limit,
-            offers: offers.clone(),
             stands_until: stands_until(record.valid_until, *patience),
             surcharge: *surcharge,
             work,

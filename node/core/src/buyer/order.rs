@@ -26,7 +26,7 @@ use gridbay_ledger::{Refusal, State};
 use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
-use gridbay_protocol::ids::{EntryId, Hash32, OrderId};
+use gridbay_protocol::ids::{ClassId, EntryId, Hash32, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent};
 use gridbay_protocol::order::{Open, Wish, entry_of, order_of};
 use gridbay_protocol::planted::{self, Planted};
@@ -245,10 +245,19 @@ impl OrderAgent {
         self.refusal.map(|(word, _)| word)
     }
 
+    /// The class of which a buy of several found too few units, when it ended for that.
+    pub fn short(&self) -> Option<ClassId> {
+        self.record.short
+    }
+
     /// The ledger told why the order or its lease ended.
     pub fn note_end(&mut self, order_end: Option<OrderEnd>, lease_end: Option<LeaseEnd>) {
         // A buy that is decided in its own block is never seen live.
         self.record.included |= order_end.is_some();
+        if let Some(OrderEnd::Short(class)) = order_end {
+            self.record.short = Some(class);
+            self.dirty = true;
+        }
         let word = match (order_end, lease_end) {
             (Some(OrderEnd::Served), _) => return,
             (Some(end), _) => order_end_word(end),

@@ -19,7 +19,7 @@ use gridbay_protocol::lease::{LeaseEnd, LeaseEvent};
 use gridbay_protocol::mechanism::deadline::Shape;
 use gridbay_protocol::mechanism::reservation::Channels;
 use gridbay_protocol::mechanism::share::Utility;
-use gridbay_protocol::order::{ContractTerms, Group, JobTerms, Step, Wish};
+use gridbay_protocol::order::{BuyPart, ContractTerms, Group, JobTerms, Step, Wish};
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
@@ -45,12 +45,10 @@ pub enum Terms {
     Reserve(ReserveTerms),
     /// Buy-it-now.
     Buy {
-        /// Units.
-        units: u32,
+        /// Units by class, ascending; one of the classes is the order's.
+        parts: Vec<BuyPart>,
         /// Most to pay per slot for all units.
         limit: Credits,
-        /// Offers to buy from, ascending; empty for any.
-        offers: Vec<OfferId>,
         /// Heights to wait for units if there are not enough; 0 for not at all.
         patience: u64,
         /// Most to pay on top, once, to those who are evicted for it.
@@ -139,7 +137,7 @@ pub struct NewOrder {
     pub name: String,
     /// When the API accepted it, milliseconds since 1970.
     pub accepted_ms: u64,
-    /// Class.
+    /// Class; of a buy of several, the one that the user named first.
     pub class: ClassId,
     /// Terms.
     pub terms: Terms,
@@ -235,6 +233,7 @@ impl Record {
             paid: Credits::ZERO,
             milestones: Milestones::default(),
             experience: Experience::default(),
+            short: None,
             cancelling: false,
             tasks,
             finish: None,
@@ -299,6 +298,8 @@ pub struct Record {
     pub milestones: Milestones,
     /// What it has seen of the pool that it claims a share of.
     pub experience: Experience,
+    /// The class of which a buy of several found too few units, when it ended for that.
+    pub short: Option<ClassId>,
     /// Whether the user has cancelled it.
     pub cancelling: bool,
     /// The tasks.

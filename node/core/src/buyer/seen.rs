@@ -56,7 +56,8 @@ pub fn order_end_word(end: OrderEnd) -> &'static str {
         OrderEnd::Cancelled => "cancelled",
         OrderEnd::TimedOut => "timed_out",
         OrderEnd::Served => "served",
-        OrderEnd::NoUnits => "no_units",
+        // Of which class, the record keeps.
+        OrderEnd::NoUnits | OrderEnd::Short(_) => "no_units",
         OrderEnd::TooDear => "too_dear",
         OrderEnd::Evicted => "evicted",
         OrderEnd::Waived => "waived",

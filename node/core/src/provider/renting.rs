@@ -18,7 +18,7 @@ use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, OfferId, OrderId};
 use gridbay_protocol::limits;
 use gridbay_protocol::mechanism::contract::{Job, Machine, admit_job, schedule};
-use gridbay_protocol::order::{Buy, ContractEntry};
+use gridbay_protocol::order::{Buy, BuyPart, ContractEntry};
 use gridbay_protocol::units::Credits;
 use std::collections::BTreeMap;
 
@@ -203,11 +203,13 @@ impl Provider {
         let limit = Credits::from_micros(most)?;
         let offers = market.take(state, &care.contract.client, limit)?;
         let buy = Buy {
-            class: care.contract.terms.class,
-            units: 1,
+            parts: vec![BuyPart {
+                class: care.contract.terms.class,
+                units: 1,
+                offers,
+            }],
             slots,
             limit,
-            offers,
             stands_until: 0,
             surcharge: Credits::ZERO,
             work: marker(&care.key),

@@ -6,7 +6,7 @@ use gridbay_core::buyer::order::{OrderAgent, Seen};
 use gridbay_core::buyer::{Finish, OrderKey, Terms};
 use gridbay_core::input::Command;
 use gridbay_core::reply::Reply;
-use gridbay_protocol::order::Step;
+use gridbay_protocol::order::{BuyPart, Step};
 use gridbay_protocol::units::{Credits, Price};
 
 fn amend(key: u64, units: u32, price: u64, budget: Option<Credits>) -> Command {
@@ -111,9 +111,8 @@ fn a_bid_that_was_displaced_comes_back_at_a_higher_price_also_after_a_crash() {
 fn what_the_ledger_would_refuse_is_refused_at_once() {
     let mut world = running();
     let buy = Terms::Buy {
-        units: 1,
+        parts: vec![BuyPart::anywhere(world.class(), 1)],
         limit: crate::credits(1),
-        offers: vec![],
         patience: 0,
         surcharge: Credits::ZERO,
     };

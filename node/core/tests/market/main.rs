@@ -20,7 +20,7 @@ use gridbay_core::input::Command;
 use gridbay_core::reply::Reply;
 use gridbay_protocol::job::JobSpec;
 use gridbay_protocol::offer::{OfferTerms, Primary, Reclaim};
-use gridbay_protocol::order::Step;
+use gridbay_protocol::order::{BuyPart, Step};
 use gridbay_protocol::units::{Credits, Price};
 use world::World;
 
@@ -213,9 +213,8 @@ fn a_buy_preempts_the_lowest_bid_which_resumes_later() {
     };
     assert!(world.run_until(10_000, |w| runs(w, 4, 1)), "the bid runs");
     let terms = Terms::Buy {
-        units: 4,
+        parts: vec![BuyPart::anywhere(world.class(), 4)],
         limit: credits(1),
-        offers: vec![],
         patience: 0,
         surcharge: Default::default(),
     };

@@ -9,7 +9,7 @@ use gridbay_core::input::Command;
 use gridbay_core::reply::{OWN_WORDS, Reply};
 use gridbay_ledger::{CONTRACT_WORDS, REFUSAL_WORDS, RESERVATION_WORDS, Refusal};
 use gridbay_protocol::ids::{ClassId, OfferId};
-use gridbay_protocol::order::{ContractFault, Flaw, Step};
+use gridbay_protocol::order::{BuyPart, ContractFault, Flaw, Step};
 use gridbay_protocol::units::Price;
 
 fn bid(steps: &[(u32, u64)], min: u32) -> Terms {
@@ -25,11 +25,14 @@ fn bid(steps: &[(u32, u64)], min: u32) -> Terms {
     }
 }
 
-fn buy(units: u32, offers: &[u8]) -> Terms {
+fn buy(class: ClassId, units: u32, offers: &[u8]) -> Terms {
     Terms::Buy {
-        units,
+        parts: vec![BuyPart {
+            class,
+            units,
+            offers: offers.iter().map(|n| OfferId([*n; 32])).collect(),
+        }],
         limit: credits(1),
-        offers: offers.iter().map(|n| OfferId([*n; 32])).collect(),
         patience: 0,
         surcharge: Default::default(),
     }
@@ -40,10 +43,19 @@ fn bad_orders_are_refused_by_the_wallet_in_the_ledgers_words() {
     let mut world = World::new(2, 1);
     let known = |w: &World| w.nodes.iter().all(|n| n.core.account().is_some());
     assert!(world.run_until(20_000, known));
+    let class = world.class();
     let mut strange = order(&world, 1, sealed(1, 5), 1, 1);
     strange.class = ClassId([9; 32]);
-    let mut endless = order(&world, 1, buy(1, &[]), 1, 1);
+    let mut endless = order(&world, 1, buy(class, 1, &[]), 1, 1);
     endless.slots = 0;
+    let parts = |parts| Terms::Buy {
+        parts,
+        limit: credits(1),
+        patience: 0,
+        surcharge: Default::default(),
+    };
+    let no_part = parts(vec![]);
+    let elsewhere = parts(vec![BuyPart::anywhere(ClassId([9; 32]), 1)]);
     let make = |terms, tasks| order(&world, 1, terms, tasks, 1);
     let cases: Vec<(NewOrder, &str)> = vec![
         (make(bid(&[(1, 5), (1, 6)], 1), 2), "not_falling"),
@@ -52,9 +64,11 @@ fn bad_orders_are_refused_by_the_wallet_in_the_ledgers_words() {
         (make(bid(&[(1, u64::MAX)], 1), 1), "price"),
         (make(bid(&[(2, 5)], 3), 2), "minimum"),
         (make(bid(&[(2, 900_000)], 1), 2), "budget"),
-        (make(buy(0, &[]), 0), "units"),
-        (make(buy(1, &[2, 1]), 1), "offers"),
-        (make(buy(1, &[1, 1]), 1), "offers"),
+        (make(buy(class, 0, &[]), 0), "units"),
+        (make(no_part, 0), "parts"),
+        (make(elsewhere, 1), "no_class"),
+        (make(buy(class, 1, &[2, 1]), 1), "offers"),
+        (make(buy(class, 1, &[1, 1]), 1), "offers"),
         (endless, "slots"),
         (strange, "no_class"),
     ];

@@ -26,6 +26,9 @@ pub enum How {
         /// Most to pay on top, once, to those whose buys are evicted for it, where the federation's policy evicts.
         #[serde(default, with = "amount")]
         surcharge: Credits,
+        /// Nodes of other classes, with them all or none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        also: Vec<Also>,
     },
     /// A bag of tasks by a deadline, on as many nodes as one seller's plan gives it from slot to slot.
     Deadline {
@@ -52,6 +55,16 @@ pub enum How {
     Reservation(Ahead),
     /// A claim on a pool: a share of it for a budget per hour.
     Share(Claim),
+}
+
+/// Nodes of another class than the first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Also {
+    /// Name of the class.
+    pub class: String,
+    /// How many.
+    pub nodes: u32,
 }
 
 /// What is reserved, and when it may start.
@@ -117,6 +130,7 @@ impl How {
     pub const BUY: How = How::Buy {
         wait_seconds: 0,
         surcharge: Credits::ZERO,
+        also: Vec::new(),
     };
 
     /// Name of the mechanism, as in JSON.
@@ -128,6 +142,13 @@ impl How {
             How::Contract(_) => "contract",
             How::Reservation(_) => "reservation",
             How::Share(_) => "share",
+        }
+    }
+    /// Nodes of other classes than the first.
+    pub fn also(&self) -> &[Also] {
+        match self {
+            How::Buy { also, .. } => also,
+            _ => &[],
         }
     }
     /// Whether fewer nodes than asked for are of use too.
@@ -167,6 +188,14 @@ mod tests {
             beta16: 16,
             window_seconds: 120,
         });
+        let group = How::Buy {
+            wait_seconds: 60,
+            surcharge: Credits::ZERO,
+            also: vec![Also {
+                class: "large".into(),
+                nodes: 3,
+            }],
+        };
         let ahead = Ahead {
             groups: vec![],
             from: Start::In(60),
@@ -184,6 +213,7 @@ mod tests {
         for how in [
             How::BID,
             How::BUY,
+            group,
             deadline,
             contract,
             ahead,

@@ -289,9 +289,9 @@ pub struct JobRecord {
     pub name: String,
     /// Program and arguments.
     pub argv: Vec<String>,
-    /// Name of the class.
+    /// Name of the class; of a buy of several, the first: `how` tells the others.
     pub class: String,
-    /// Nodes asked for.
+    /// Nodes asked for, of all classes.
     pub nodes: u32,
     /// How it gets them.
     pub how: How,

@@ -83,12 +83,20 @@ pub struct Want {
     pub how: How,
 }
 
+impl Want {
+    /// Nodes of all classes.
+    pub fn all_nodes(&self) -> u32 {
+        let also = self.how.also().iter().map(|also| also.nodes);
+        also.fold(self.nodes, u32::saturating_add)
+    }
+}
+
 /// What an order would cost, as things stand.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Quote {
-    /// Name of the class.
+    /// Name of the class; of several, all of them.
     pub class: String,
-    /// Nodes.
+    /// Nodes of all classes.
     pub nodes: u32,
     /// Seconds, rounded up to whole slots.
     pub seconds: u32,

@@ -17,7 +17,7 @@ mod prospect;
 pub use bank::*;
 pub use bid::*;
 pub use contract::*;
-pub use how::{Ahead, Claim, How, NodeGroup, Start};
+pub use how::{Ahead, Also, Claim, How, NodeGroup, Start};
 pub use job::*;
 pub use ledger::*;
 pub use market::*;

@@ -35,7 +35,7 @@ pub(in crate::backend) struct Situation {
     pub(in crate::backend) lost: u32,
     /// Whether its bid took part in a clearing.
     pub(in crate::backend) has_competed: bool,
-    /// Whether the class has fewer units than it needs.
+    /// Whether one of its classes has fewer units than it needs.
     pub(in crate::backend) too_few: bool,
     /// How the tasks that are done ended.
     pub(in crate::backend) exits: Vec<JobExit>,
@@ -47,11 +47,12 @@ pub(in crate::backend) struct Situation {
 pub(in crate::backend) fn situation(state: &State, agent: &OrderAgent) -> Situation {
     let on_ledger = agent.id.and_then(|id| state.order(&id));
     let order = agent.order();
+    let class = order.class;
     let needed = match &order.terms {
-        Terms::Sealed { min, .. } => *min,
-        Terms::Buy { units, .. } => *units,
-        Terms::Deadline { .. } | Terms::Contract(_) | Terms::Share { .. } => 1,
-        Terms::Reserve(reserve) => reserve.groups.iter().map(|g| g.units).sum(),
+        Terms::Sealed { min, .. } => vec![(class, *min)],
+        Terms::Buy { parts, .. } => parts.iter().map(|part| (part.class, part.units)).collect(),
+        Terms::Deadline { .. } | Terms::Contract(_) | Terms::Share { .. } => vec![(class, 1)],
+        Terms::Reserve(reserve) => vec![(class, reserve.groups.iter().map(|g| g.units).sum())],
     };
     Situation {
         finish: agent.finish().cloned(),
@@ -64,7 +65,9 @@ pub(in crate::backend) fn situation(state: &State, agent: &OrderAgent) -> Situat
             let reservation = order.reservation().and_then(|r| r.rank);
             bid.or(reservation).is_some()
         }),
-        too_few: state.supply(&order.class).0 < needed,
+        too_few: needed
+            .iter()
+            .any(|(class, units)| state.supply(class).0 < *units),
         exits: agent.tasks.records.iter().filter_map(|t| t.done).collect(),
         phases: agent.tasks.runs.values().map(|r| r.phase).collect(),
     }
@@ -422,6 +425,7 @@ mod tests {
             OrderEnd::Cancelled,
             OrderEnd::TimedOut,
             OrderEnd::NoUnits,
+            OrderEnd::Short(gridbay_protocol::ids::ClassId([1; 32])),
             OrderEnd::TooDear,
             OrderEnd::Evicted,
             OrderEnd::Waived,

@@ -1,10 +1,11 @@
 //! The terms of an order in its user's words.
 
 use super::super::contract;
+use super::super::market::class_name;
 use super::super::plan::reserve::bid_per_node;
 use super::super::price::{limit_hourly, seconds};
 use super::super::share::hourly;
-use crate::api::types::{Ahead, Claim, How, NodeGroup, Start};
+use crate::api::types::{Ahead, Also, Claim, How, NodeGroup, Start};
 use gridbay_core::buyer::{NewOrder, ReserveTerms, Terms};
 use gridbay_ledger::State;
 use gridbay_protocol::class::ClassKey;
@@ -18,7 +19,15 @@ use std::collections::BTreeMap;
 /// Price limit per node-hour, budget, and how the order gets its nodes.
 pub(super) fn terms(state: &State, order: &NewOrder) -> (Credits, Credits, How) {
     let class = state.class(&order.class).map(|class| &class.key);
-    of(order, class, state.policy())
+    let (price, budget, mut how) = of(order, class, state.policy());
+    if let (How::Buy { also, .. }, Terms::Buy { parts, .. }) = (&mut how, &order.terms) {
+        let others = parts.iter().filter(|part| part.class != order.class);
+        also.extend(others.map(|part| Also {
+            class: class_name(state, &part.class),
+            nodes: part.units,
+        }));
+    }
+    (price, budget, how)
 }
 
 fn of(order: &NewOrder, class: Option<&ClassKey>, policy: &Policy) -> (Credits, Credits, How) {
@@ -36,13 +45,13 @@ fn of(order: &NewOrder, class: Option<&ClassKey>, policy: &Policy) -> (Credits, 
             (price, reserve.value, How::Reservation(ahead(reserve)))
         }
         Terms::Buy {
-            units,
+            parts,
             limit,
             patience,
             surcharge,
-            ..
         } => {
-            let price = Price(limit.micros() / u64::from(*units).max(1));
+            let units: u64 = parts.iter().map(|part| u64::from(part.units)).sum();
+            let price = Price(limit.micros() / units.max(1));
             let how = buy(*patience, *surcharge, policy);
             let most = most(*limit, slots, *surcharge);
             (limit_hourly(price, slot_ms), most, how)
@@ -118,6 +127,7 @@ fn buy(patience: u64, surcharge: Credits, policy: &Policy) -> How {
     How::Buy {
         wait_seconds: u32::try_from(waits).unwrap_or(u32::MAX),
         surcharge,
+        also: Vec::new(),
     }
 }
 
@@ -147,6 +157,7 @@ mod tests {
     use gridbay_core::buyer::OrderKey;
     use gridbay_protocol::ids::ClassId;
     use gridbay_protocol::job::JobSpec;
+    use gridbay_protocol::order::BuyPart;
 
     /// Two slots of two seconds each.
     fn shown(terms: Terms) -> (Credits, Credits, How) {
@@ -188,9 +199,8 @@ mod tests {
         assert!(shown(sealed(1)).2.is_divisible());
         let limit = Credits::from_micros(4 * 5_555).unwrap();
         let buy = Terms::Buy {
-            units: 4,
+            parts: vec![BuyPart::anywhere(ClassId([1; 32]), 4)],
             limit,
-            offers: vec![],
             patience: 0,
             surcharge: Credits::ZERO,
         };

@@ -1,6 +1,6 @@
 //! The conditions of an explanation, each with its figures.
 
-use super::{Facts, deadline};
+use super::{Facts, Part, deadline};
 use crate::api::types::{JobState, WhyCheck};
 use gridbay_protocol::units::Credits;
 
@@ -47,15 +47,8 @@ fn check_of_defeat(f: &Facts) -> Option<WhyCheck> {
 fn checks_of_terms(f: &Facts) -> Vec<WhyCheck> {
     let or_none = |price: Option<Credits>| price.map_or("none".to_owned(), |p| p.to_string());
     let missing = f.needed.saturating_sub(f.locked);
-    vec![
-        check(
-            format!("units of class {}", f.class),
-            f.offered >= f.fewest,
-            format!(
-                "{} offered, {} free, {} wanted, {} at least",
-                f.offered, f.free, f.nodes, f.fewest
-            ),
-        ),
+    let mut checks = checks_of_units(f);
+    checks.extend([
         check(
             "price per node-hour".into(),
             f.asked.is_none_or(|asked| asked <= f.limit)
@@ -87,7 +80,33 @@ fn checks_of_terms(f: &Facts) -> Vec<WhyCheck> {
             f.is_buy || f.needed <= f.budget.saturating_sub(f.paid),
             format!("{} of {} paid", f.paid, f.budget),
         ),
-    ]
+    ]);
+    checks
+}
+
+/// Whether there are enough units: class by class, if they are several.
+fn checks_of_units(f: &Facts) -> Vec<WhyCheck> {
+    if f.parts.is_empty() {
+        let figures = format!(
+            "{} offered, {} free, {} wanted, {} at least",
+            f.offered, f.free, f.nodes, f.fewest
+        );
+        let condition = format!("units of class {}", f.class);
+        return vec![check(condition, f.offered >= f.fewest, figures)];
+    }
+    let of_part = |part: &Part| {
+        let is_short = f.short.as_ref() == Some(&part.class);
+        let mut figures = format!(
+            "{} offered, {} free to be bought, {} wanted with all the others or none",
+            part.offered, part.free, part.nodes
+        );
+        if is_short {
+            figures += "; too few when it was last decided on";
+        }
+        let condition = format!("units of class {}", part.class);
+        check(condition, part.offered >= part.nodes && !is_short, figures)
+    };
+    f.parts.iter().map(of_part).collect()
 }
 
 /// How far the order has come.
@@ -139,6 +158,8 @@ mod tests {
             fewest: 4,
             offered: 8,
             free: 2,
+            parts: vec![],
+            short: None,
             is_buy: false,
             waits_until: None,
             booked_from: None,

@@ -49,6 +49,12 @@ fn of_all(f: &Facts) -> String {
     let class = &f.class;
     match (f.state, f.reason) {
         (JobState::Queued, _) => "The order is on its way to the ledger.".into(),
+        (JobState::Expired, Some(JobReason::NoUnits)) if f.short.is_some() => {
+            let short = f.short.as_deref().unwrap_or(class);
+            format!(
+                "Class {short} had too few units for it, so it took none of its other classes either."
+            )
+        }
         (_, Some(JobReason::NoUnits)) => {
             format!(
                 "{} units of {class} are wanted at least, {} are offered.",
@@ -130,7 +136,10 @@ fn of_waiting(f: &Facts) -> String {
         }
         (JobState::Bidding, _) if f.waits_until.is_some() => {
             format!(
-                "There is no room for it yet; it waits for some until height {}.",
+                "There is no room for it{} yet; it waits for some until height {}.",
+                f.short
+                    .as_ref()
+                    .map_or(String::new(), |class| format!(" in class {class}")),
                 f.waits_until.unwrap_or_default()
             )
         }

@@ -206,26 +206,29 @@ pub(super) fn sharing(record: &Sharing) -> Result<(), OutcomeError> {
 
 /// Checks a buy against the federation's policy.
 pub(super) fn buy(record: &BuyRecord, policy: BuyPolicy) -> Result<(), OutcomeError> {
-    let fair = |e: &&Eviction| {
+    let fair = |e: &Eviction| {
         let due = policy.surcharge(e.remainder);
         // Nothing is due within one sponsor.
         policy.evicts() && (e.surcharge == Credits::ZERO || Some(e.surcharge) == due)
     };
-    if let Some(unfair) = record.evicted.iter().find(|e| !fair(e)) {
+    if let Some(unfair) = record.evicted().find(|e| !fair(e)) {
         return Err(OutcomeError::Surcharge(unfair.lease));
     }
-    let asked = record.taken.iter().map(|t| t.reserve.times(t.units.into()));
-    let asked = asked
-        .collect::<Option<Vec<_>>>()
-        .and_then(Credits::sum)
-        .ok_or(OutcomeError::Range)?;
-    let expected = asked.max(record.displaced_value);
-    if record.price == expected {
-        Ok(())
-    } else {
-        Err(OutcomeError::BuyPrice {
-            found: record.price,
-            expected,
-        })
+    if !record.parts.windows(2).all(|w| w[0].class < w[1].class) {
+        return Err(OutcomeError::Order("parts"));
+    }
+    let mut sum = Some(Credits::ZERO);
+    for part in &record.parts {
+        let asked = part.asked().ok_or(OutcomeError::Range)?;
+        is_price(part.price, asked.max(part.displaced_value))?;
+        sum = sum.and_then(|sum| sum.checked_add(part.price));
+    }
+    is_price(record.price, sum.ok_or(OutcomeError::Range)?)
+}
+
+fn is_price(found: Credits, expected: Credits) -> Result<(), OutcomeError> {
+    match found == expected {
+        true => Ok(()),
+        false => Err(OutcomeError::BuyPrice { found, expected }),
     }
 }

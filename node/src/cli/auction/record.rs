@@ -60,25 +60,33 @@ fn clearing(record: &ClearingRecord, class: &str) -> String {
 }
 
 fn buy(record: &BuyRecord, class: &str) -> String {
-    text::fields(&[
+    let fields = text::fields(&[
         ("order", record.order.to_hex()),
         ("class", class.to_owned()),
         ("height", record.height.to_string()),
-        (
-            "units",
-            record
-                .taken
-                .iter()
-                .map(|t| u64::from(t.units))
-                .sum::<u64>()
-                .to_string(),
-        ),
+        ("units", record.units().to_string()),
         ("price per slot", record.price.to_string()),
         ("full slots", record.slots.to_string()),
-        ("leases displaced", record.displaced.len().to_string()),
-        ("their value per slot", record.displaced_value.to_string()),
-        ("buys evicted", record.evicted.len().to_string()),
-    ])
+        ("buys evicted", record.evicted().count().to_string()),
+    ]);
+    let mut parts = Table::new(&[
+        "CLASS",
+        ">UNITS",
+        ">PRICE/SLOT",
+        ">DISPLACED",
+        ">THEIR VALUE",
+    ]);
+    // The names come in the order of the parts, and hold no spaces.
+    for (name, part) in class.split(" + ").zip(&record.parts) {
+        parts.row([
+            name.to_owned(),
+            part.units().to_string(),
+            part.price.to_string(),
+            part.displaced.len().to_string(),
+            part.displaced_value.to_string(),
+        ]);
+    }
+    format!("{fields}\n{}", parts.render())
 }
 
 fn sharing(record: &Sharing, class: &str) -> String {

@@ -20,7 +20,7 @@ use super::error::{CliError, During as _};
 use super::exit::Exit;
 use super::{files, text};
 use crate::api::client::Client;
-use crate::api::types::{How, JobReason, JobRecord, JobRequest, JobState, Quote, Want};
+use crate::api::types::{Also, How, JobReason, JobRecord, JobRequest, JobState, Quote, Want};
 use crate::config::parse;
 use crate::keys::random;
 use crate::ui;
@@ -62,6 +62,9 @@ pub(super) struct RunArgs {
     /// Buy now instead of bidding: dearer, at once, not preempted
     #[arg(long, conflicts_with = "array")]
     pub(super) buy: bool,
+    /// With --buy: nodes of another class too, with the others all or none; as in --also large=2
+    #[arg(long, value_name = "CLASS=NODES", requires = "buy", value_parser = also)]
+    pub(super) also: Vec<Also>,
     /// With --buy: wait so long for nodes if there are not enough
     #[arg(long, value_name = "DURATION", requires = "buy", value_parser = parse::duration)]
     pub(super) wait: Option<Duration>,
@@ -108,6 +111,20 @@ pub(super) struct RunArgs {
         value_name = "PROGRAM"
     )]
     pub(super) command: Vec<String>,
+}
+
+/// Reads nodes of a class.
+fn also(text: &str) -> Result<Also, String> {
+    let (class, nodes) = text.rsplit_once('=').ok_or("want CLASS=NODES")?;
+    let nodes = nodes.parse().map_err(|_| "want a number of nodes")?;
+    if class.is_empty() || !NODES.contains(&i64::from(nodes)) {
+        return Err(format!(
+            "want the name of a class and 1 to {} nodes",
+            NODES.end()
+        ));
+    }
+    let class = class.to_owned();
+    Ok(Also { class, nodes })
 }
 
 const NOT_SENT: &str = "the order was not sent";
@@ -177,6 +194,7 @@ impl RunArgs {
             return How::Buy {
                 wait_seconds: u32::try_from(wait).unwrap_or(u32::MAX),
                 surcharge: self.surcharge.unwrap_or_default(),
+                also: self.also.clone(),
             };
         }
         How::Ausubel {
@@ -274,7 +292,7 @@ fn refuse_hopeless(quote: &Quote, want: &Want) -> Result<(), CliError> {
     let least = if want.how.is_divisible() {
         1
     } else {
-        want.nodes
+        want.all_nodes()
     };
     if quote.units_offered < least {
         let why = format!(

@@ -4,7 +4,8 @@ use super::Generator;
 use gridbay_protocol::auction::AuctionPolicy;
 use gridbay_protocol::booking::{Booked, BusyChannel, BusyUnit, ReservationBid, ReservationRecord};
 use gridbay_protocol::clearing::{
-    Award, BuyRecord, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Eviction, Sold,
+    Award, BoughtPart, BuyRecord, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord,
+    Eviction, Sold,
 };
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::*;
@@ -98,8 +99,15 @@ impl Generator {
     pub(super) fn bought(&mut self) -> BuyRecord {
         BuyRecord {
             order: OrderId(self.id()),
-            class: ClassId(self.id()),
             height: self.rng.wide(),
+            parts: self.some(3, Self::bought_part),
+            price: self.credits(),
+            slots: self.rng.narrow(),
+        }
+    }
+    fn bought_part(&mut self) -> BoughtPart {
+        BoughtPart {
+            class: ClassId(self.id()),
             taken: self.some(3, Self::clearing_offer),
             displaced: self.some(3, |g| LeaseId(g.id())),
             displaced_value: self.credits(),
@@ -109,7 +117,6 @@ impl Generator {
                 surcharge: g.credits(),
             }),
             price: self.credits(),
-            slots: self.rng.narrow(),
         }
     }
     pub(super) fn planned(&mut self) -> PlannedJob {

@@ -6,8 +6,8 @@ use gridbay_protocol::mechanism::deadline::Shape;
 use gridbay_protocol::mechanism::reservation::Channels;
 use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::order::{
-    Amendment, Bid, Buy, Claim, ContractEntry, ContractEvent, ContractTerms, Deadline, Group,
-    JobRecord, JobTerms, Open, Reservation, Settlement, Step, Wish,
+    Amendment, Bid, Buy, BuyPart, Claim, ContractEntry, ContractEvent, ContractTerms, Deadline,
+    Group, JobRecord, JobTerms, Open, Reservation, Settlement, Step, Wish,
 };
 use gridbay_protocol::receipt::{Receipt, SignedReceipt};
 
@@ -83,11 +83,13 @@ impl Generator {
     }
     pub(super) fn buy(&mut self) -> Buy {
         Buy {
-            class: ClassId(self.id()),
-            units: self.rng.narrow(),
+            parts: self.some(3, |g| BuyPart {
+                class: ClassId(g.id()),
+                units: g.rng.narrow(),
+                offers: g.some(3, |g| OfferId(g.id())),
+            }),
             slots: self.rng.narrow(),
             limit: self.credits(),
-            offers: self.some(3, |g| OfferId(g.id())),
             stands_until: self.rng.wide(),
             surcharge: self.credits(),
             work: Hash32(self.id()),

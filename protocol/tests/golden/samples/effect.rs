@@ -4,8 +4,8 @@ use super::{deadline, entry, micros};
 use gridbay_protocol::auction::AuctionPolicy;
 use gridbay_protocol::booking::{Booked, BusyChannel, BusyUnit, ReservationBid, ReservationRecord};
 use gridbay_protocol::clearing::{
-    Award, BuyRecord, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Eviction, Sold,
-    clearing_id,
+    Award, BoughtPart, BuyRecord, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord,
+    Eviction, Sold, clearing_id,
 };
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId, OfferId, OrderId};
@@ -47,13 +47,14 @@ pub(crate) const POSTINGS: [(&str, Reason, Purse, Purse); 18] = [
     ("relief", Reason::Relief, Purse::Bank, BUYER),
 ];
 /// All ends of an order.
-pub(crate) const ORDER_ENDS: [(&str, OrderEnd); 16] = [
+pub(crate) const ORDER_ENDS: [(&str, OrderEnd); 17] = [
     ("not_opened", OrderEnd::NotOpened),
     ("unfunded", OrderEnd::Unfunded),
     ("cancelled", OrderEnd::Cancelled),
     ("timed_out", OrderEnd::TimedOut),
     ("served", OrderEnd::Served),
     ("no_units", OrderEnd::NoUnits),
+    ("short", OrderEnd::Short(CLASS)),
     ("too_dear", OrderEnd::TooDear),
     ("evicted", OrderEnd::Evicted),
     ("waived", OrderEnd::Waived),
@@ -129,10 +130,8 @@ fn bought() -> BuyRecord {
         units: 3,
         reserve: Price(5_555),
     };
-    BuyRecord {
-        order: ORDER,
+    let part = BoughtPart {
         class: CLASS,
-        height: 25,
         taken: vec![taken],
         displaced: vec![LEASE],
         displaced_value: micros(300),
@@ -141,6 +140,12 @@ fn bought() -> BuyRecord {
             remainder: micros(90_000),
             surcharge: micros(18_000),
         }],
+        price: micros(16_665),
+    };
+    BuyRecord {
+        order: ORDER,
+        height: 25,
+        parts: vec![part],
         price: micros(16_665),
         slots: 60,
     }

@@ -11,8 +11,8 @@ use gridbay_protocol::mechanism::reservation::Channels;
 use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::offer::{DeadlineTerms, OfferTerms, PoolTerms, Primary, Reclaim};
 use gridbay_protocol::order::{
-    Amendment, Bid, Buy, Claim, Commit, ContractEntry, ContractTerms, Group, JobTerms, Open,
-    Reservation, Step,
+    Amendment, Bid, Buy, BuyPart, Claim, Commit, ContractEntry, ContractTerms, Group, JobTerms,
+    Open, Reservation, Step,
 };
 use gridbay_protocol::receipt::{Receipt, SignedReceipt};
 use gridbay_protocol::units::{Credits, Price};
@@ -127,12 +127,15 @@ pub(crate) fn reservation() -> Reservation {
 }
 /// A buy from two named offers.
 pub(crate) fn buy() -> Buy {
-    Buy {
+    let part = BuyPart {
         class: ClassId([0xc1; 32]),
         units: 3,
+        offers: vec![OfferId([1; 32]), OfferId([2; 32])],
+    };
+    Buy {
+        parts: vec![part],
         slots: 60,
         limit: micros(99_999),
-        offers: vec![OfferId([1; 32]), OfferId([2; 32])],
         stands_until: 2_400,
         surcharge: micros(5_000),
         work: Hash32([0xed; 32]),
@@ -247,15 +250,24 @@ fn openings(open: &Open) -> [(&'static str, EntryBody); 3] {
     .map(|(name, open)| (name, EntryBody::Open(open)))
 }
 
-fn buys() -> [(&'static str, EntryBody); 2] {
+fn buys() -> [(&'static str, EntryBody); 3] {
+    let elsewhere = BuyPart::anywhere(ClassId([0xc2; 32]), 5);
+    let group = Buy {
+        parts: [buy().parts, vec![elsewhere]].concat(),
+        ..buy()
+    };
     let anywhere = Buy {
-        offers: vec![],
+        parts: vec![BuyPart::anywhere(ClassId([0xc1; 32]), 3)],
         stands_until: 0,
         surcharge: micros(0),
         ..buy()
     };
-    [("buy.anywhere", anywhere), ("buy.named", buy())]
-        .map(|(name, buy)| (name, EntryBody::Buy(buy)))
+    [
+        ("buy.anywhere", anywhere),
+        ("buy.named", buy()),
+        ("buy.group", group),
+    ]
+    .map(|(name, buy)| (name, EntryBody::Buy(buy)))
 }
 
 fn claims() -> [(&'static str, EntryBody); 2] {

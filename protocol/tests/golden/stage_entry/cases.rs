@@ -6,14 +6,14 @@ use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::appeal::Appeal;
 use gridbay_protocol::codec;
 use gridbay_protocol::entry::EntryBody;
-use gridbay_protocol::ids::{AccountId, EntryId, Hash32, OfferId, ValidatorId};
+use gridbay_protocol::ids::{AccountId, ClassId, EntryId, Hash32, OfferId, ValidatorId};
 use gridbay_protocol::invitation::Grant;
 use gridbay_protocol::keys::Signature;
 use gridbay_protocol::limits;
 use gridbay_protocol::mechanism::reservation::{CHANNELS, Channels};
 use gridbay_protocol::mechanism::share::BUDGET_END;
 use gridbay_protocol::offer::{DeadlineTerms, OfferTerms, PoolTerms, Primary, Reclaim};
-use gridbay_protocol::order::{Bid, Buy, Claim, Commit, Open, Reservation, Step};
+use gridbay_protocol::order::{Bid, Buy, BuyPart, Claim, Commit, Open, Reservation, Step};
 use gridbay_protocol::receipt::{Receipt, SignedReceipt};
 use gridbay_protocol::units::{Credits, Price};
 
@@ -76,6 +76,11 @@ pub(super) fn buy(change: impl FnOnce(&mut Buy)) -> EntryBody {
     let mut buy = entry::buy();
     change(&mut buy);
     EntryBody::Buy(buy)
+}
+/// One unit of each of so many classes.
+pub(super) fn parts(n: usize) -> Vec<BuyPart> {
+    let part = |n| BuyPart::anywhere(ClassId([n; 32]), 1);
+    (1..=n as u8).map(part).collect()
 }
 pub(super) fn share(change: impl FnOnce(&mut Claim)) -> EntryBody {
     let mut claim = entry::claim();
@@ -281,19 +286,57 @@ fn refused_bids() -> Vec<Case> {
 
 fn refused_buys() -> Vec<Case> {
     vec![
-        ("a buy of nothing", buy(|b| b.units = 0)),
+        ("a buy of nothing", buy(|b| b.parts[0].units = 0)),
         (
             "too many units bought",
-            buy(|b| b.units = limits::ORDER_UNITS + 1),
+            buy(|b| b.parts[0].units = limits::ORDER_UNITS + 1),
+        ),
+        ("a buy of no parts", buy(|b| b.parts.clear())),
+        (
+            "a buy of too many parts",
+            buy(|b| b.parts = parts(limits::BUY_PARTS + 1)),
+        ),
+        ("a class twice", buy(|b| b.parts.push(b.parts[0].clone()))),
+        (
+            "classes out of order",
+            buy(|b| {
+                b.parts = parts(3);
+                b.parts.swap(1, 2);
+            }),
+        ),
+        (
+            "a part of nothing",
+            buy(|b| {
+                b.parts = parts(2);
+                b.parts[1].units = 0;
+            }),
+        ),
+        (
+            "too many units of two classes",
+            buy(|b| {
+                b.parts = parts(2);
+                b.parts[1].units = limits::ORDER_UNITS;
+            }),
+        ),
+        (
+            "too many offers of two classes",
+            buy(|b| {
+                b.parts = parts(2);
+                b.parts[0].offers = offers(limits::OFFERS_PER_ACCOUNT);
+                b.parts[1].offers = offers(1);
+            }),
         ),
         ("a buy for no slots", buy(|b| b.slots = 0)),
         ("a buy for ever", buy(|b| b.slots = limits::ORDER_SLOTS + 1)),
         (
             "too many offers named",
-            buy(|b| b.offers = offers(limits::OFFERS_PER_ACCOUNT + 1)),
+            buy(|b| b.parts[0].offers = offers(limits::OFFERS_PER_ACCOUNT + 1)),
         ),
-        ("offers out of order", buy(|b| b.offers.reverse())),
-        ("an offer twice", buy(|b| b.offers[1] = b.offers[0])),
+        ("offers out of order", buy(|b| b.parts[0].offers.reverse())),
+        (
+            "an offer twice",
+            buy(|b| b.parts[0].offers[1] = b.parts[0].offers[0]),
+        ),
     ]
 }
 

@@ -1,8 +1,8 @@
 //! Bodies of entries at the edges of each range, which are inside.
 
 use super::cases::{
-    Case, appeal, buy, commit, keys, offer, offers, open, opening, reserve, share, stairs, steps,
-    transfer,
+    Case, appeal, buy, commit, keys, offer, offers, open, opening, parts, reserve, share, stairs,
+    steps, transfer,
 };
 use crate::samples::micros;
 use gridbay_protocol::entry::EntryBody;
@@ -34,8 +34,10 @@ pub(super) fn accepted() -> Vec<Case> {
         (b.budget, b.stands_until) = (Credits::MAX, u64::MAX);
     };
     let most_bought = |b: &mut Buy| {
-        (b.units, b.slots) = (limits::ORDER_UNITS, limits::ORDER_SLOTS);
-        (b.limit, b.offers) = (Credits::MAX, offers(limits::OFFERS_PER_ACCOUNT));
+        b.parts = parts(limits::BUY_PARTS);
+        b.parts[0].units = limits::ORDER_UNITS - (limits::BUY_PARTS as u32 - 1);
+        b.parts[0].offers = offers(limits::OFFERS_PER_ACCOUNT);
+        (b.slots, b.limit) = (limits::ORDER_SLOTS, Credits::MAX);
     };
     let least_bid = |b: &mut Bid| {
         b.steps = steps(&[(1, 0)]);

@@ -113,6 +113,7 @@ mod tests {
     use gridbay_core::buyer::{NewOrder, OrderKey, Terms};
     use gridbay_protocol::ids::ClassId;
     use gridbay_protocol::job::{JobExit, JobSpec};
+    use gridbay_protocol::order::BuyPart;
     use gridbay_protocol::units::Credits;
 
     #[test]
@@ -138,9 +139,8 @@ mod tests {
             accepted_ms: 0,
             class: ClassId([1; 32]),
             terms: Terms::Buy {
-                units: 1,
+                parts: vec![BuyPart::anywhere(ClassId([1; 32]), 1)],
                 limit: Credits::MAX,
-                offers: vec![],
                 patience: 0,
                 surcharge: Credits::ZERO,
             },

@@ -2,7 +2,7 @@
 //!
 //! 1. Every record of a clearing says so, and no winner has less than his least or more than his asked-for units.
 //! 2. A winner is charged what the record says, right behind it; nobody else of its class is charged by it. A buy
-//!    costs the greater of the buy prices of its units and the value it displaces; who is evicted for it gets the policy's
+//!    costs, in each of its classes, the greater of the buy prices of its units and the value it displaces; who is evicted for it gets the policy's
 //!    part of his remainder on top.
 //!    The same holds of a sharing and its awards; nobody pays above his rate, and no more units are held than shared.
 //! 3. At a boundary the running slot of a class is paid out: what was charged for it is what came back to buyers
@@ -90,14 +90,22 @@ fn adds_up(record: &ClearingRecord) -> Result<(), String> {
 
 /// Step 2 for a buy.
 fn is_priced(buy: &BuyRecord) -> Result<(), String> {
-    let asked = buy.taken.iter();
-    let asked = asked.map(|t| u128::from(t.reserve.0) * u128::from(t.units));
-    let asked: u128 = asked.sum();
-    let price = asked.max(u128::from(buy.displaced_value.micros()));
-    if u128::from(buy.price.micros()) != price || (buy.displaced.is_empty() && asked != price) {
-        return Err(format!("{price} is the price of {buy:?}"));
+    let mut sum = 0;
+    for part in &buy.parts {
+        let asked = part.taken.iter();
+        let asked = asked.map(|t| u128::from(t.reserve.0) * u128::from(t.units));
+        let asked: u128 = asked.sum();
+        let price = asked.max(u128::from(part.displaced_value.micros()));
+        let vain = part.displaced.is_empty() && asked != price;
+        if u128::from(part.price.micros()) != price || vain {
+            return Err(format!("{price} is the price of {part:?}"));
+        }
+        sum += price;
     }
-    Ok(())
+    match u128::from(buy.price.micros()) == sum {
+        true => Ok(()),
+        false => Err(format!("{sum} is the price of {buy:?}")),
+    }
 }
 
 /// Step 2 for a buy that evicts: each owner's surcharge is the policy's part of his remainder or, within one sponsor,
@@ -108,7 +116,7 @@ fn evicts(buy: &BuyRecord, ppm: u32, behind: &[Effect]) -> Result<(), String> {
         ppm > 0 && (surcharge == 0 || u128::from(surcharge) == due)
     };
     let mut due = 0;
-    for eviction in &buy.evicted {
+    for eviction in buy.evicted() {
         if !fair(eviction.surcharge.micros(), eviction.remainder.micros()) {
             return Err(format!("{eviction:?} is not the policy's"));
         }
@@ -231,7 +239,9 @@ impl Books {
                 Effect::Buy(buy) => {
                     is_priced(buy)?;
                     evicts(buy, self.surcharge_ppm, &fact.effects[i + 1..])?;
-                    self.slot(&buy.class, next).disturbed = true;
+                    for class in buy.classes() {
+                        self.slot(&class, next).disturbed = true;
+                    }
                 }
                 Effect::Lease(LeaseEvent::Started(terms) | LeaseEvent::Renewed(terms))
                     if terms.firm_through.is_some() && terms.paid.micros() > 0 =>
@@ -313,7 +323,7 @@ impl Check for Books {
 mod tests {
     use super::super::naive::tests::{bid, offer, record as record_of};
     use super::*;
-    use gridbay_protocol::clearing::Eviction;
+    use gridbay_protocol::clearing::{BoughtPart, Eviction};
     use gridbay_protocol::ids::LeaseId;
 
     const CLASS: ClassId = ClassId([7; 32]);
@@ -377,41 +387,41 @@ mod tests {
         assert!(charges(&record, &more).is_err());
     }
 
-    #[test]
-    fn a_buy_below_its_price_is_reported() {
-        let mut buy = BuyRecord {
+    /// Two units at 50.
+    fn bought(evicted: Vec<Eviction>) -> BuyRecord {
+        BuyRecord {
             order: OrderId([1; 32]),
-            class: CLASS,
             height: 3,
-            taken: vec![offer(1, 2, 50)],
-            displaced: vec![],
-            displaced_value: Credits::ZERO,
-            evicted: vec![],
+            parts: vec![BoughtPart {
+                class: CLASS,
+                taken: vec![offer(1, 2, 50)],
+                displaced: vec![],
+                displaced_value: Credits::ZERO,
+                evicted,
+                price: micros(100),
+            }],
             price: micros(100),
             slots: 1,
-        };
+        }
+    }
+
+    #[test]
+    fn a_buy_below_its_price_is_reported() {
+        let mut buy = bought(vec![]);
         assert_eq!(is_priced(&buy), Ok(()));
         buy.price = micros(99);
+        assert!(is_priced(&buy).is_err(), "not the sum");
+        buy.parts[0].price = micros(99);
         assert!(is_priced(&buy).is_err());
     }
 
     #[test]
     fn an_eviction_that_is_not_paid_for_is_reported() {
-        let mut buy = BuyRecord {
-            order: OrderId([1; 32]),
-            class: CLASS,
-            height: 3,
-            taken: vec![offer(1, 2, 50)],
-            displaced: vec![],
-            displaced_value: Credits::ZERO,
-            evicted: vec![Eviction {
-                lease: LeaseId([2; 32]),
-                remainder: micros(217),
-                surcharge: micros(44),
-            }],
-            price: micros(100),
-            slots: 1,
-        };
+        let mut buy = bought(vec![Eviction {
+            lease: LeaseId([2; 32]),
+            remainder: micros(217),
+            surcharge: micros(44),
+        }]);
         let paid = |amount| {
             [Effect::Posting(Posting {
                 from: Purse::Escrow(OrderId([1; 32])),
@@ -424,7 +434,7 @@ mod tests {
         assert_eq!(evicts(&buy, 200_000, &paid(44)), Ok(()));
         assert!(evicts(&buy, 200_000, &paid(43)).is_err());
         assert!(evicts(&buy, 0, &paid(44)).is_err(), "nobody is evicted");
-        buy.evicted[0].surcharge = micros(43);
+        buy.parts[0].evicted[0].surcharge = micros(43);
         assert!(evicts(&buy, 200_000, &paid(44)).is_err());
     }
 

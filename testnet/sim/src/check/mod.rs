@@ -8,6 +8,7 @@ mod i01_conservation;
 mod i02_agreement;
 mod i03_append_only;
 mod i04_exactly_once;
+mod i05_buys;
 mod i05_clearing;
 mod i06_inclusion;
 mod i07_secrecy;
@@ -124,6 +125,7 @@ pub fn all() -> Vec<Box<dyn Check>> {
         Box::<i03_append_only::AppendOnly>::default(),
         Box::<i04_exactly_once::ExactlyOnce>::default(),
         Box::<i05_clearing::Clearing>::default(),
+        Box::<i05_buys::Buys>::default(),
         Box::<i06_inclusion::Inclusion>::default(),
         Box::<i07_secrecy::Secrecy>::default(),
         Box::<i08_exclusive::Exclusive>::default(),

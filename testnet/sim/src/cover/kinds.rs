@@ -52,7 +52,7 @@ variants!(REASONS, reason_name, Reason:
     Profit, Refund, Release, Relief, Revenue, Tax, Transfer,
 );
 variants!(ORDER_ENDS, order_end_name, OrderEnd:
-    NotOpened, Waived, Excused, Unfunded, Cancelled, TimedOut, Served, NoUnits, TooDear, Evicted,
+    NotOpened, Waived, Excused, Unfunded, Cancelled, TimedOut, Served, NoUnits, Short, TooDear, Evicted,
     NoGain, NoRoom, Unstaked, Missed, Amended, Lapsed,
 );
 variants!(CONTRACT_EVENTS, contract_event_name, ContractEvent: Signed, Decided, Settled, Lapsed);
@@ -66,6 +66,7 @@ const MARKET: &[&str] = &[
     "ContestedClearing",
     "Purchase",
     "Preemption",
+    "Group",
     "Planning",
     "Booking",
     "Hint",

@@ -10,7 +10,7 @@ use super::{Lie, Puppet};
 use gridbay_core::effect::Effect;
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::ids::Hash32;
-use gridbay_protocol::order::{Buy, Commit};
+use gridbay_protocol::order::{Buy, BuyPart, Commit};
 use gridbay_protocol::units::Credits;
 
 /// See the module.
@@ -48,11 +48,9 @@ fn request(puppet: &mut Puppet<'_>, kind: u64) -> Option<EntryBody> {
             bracket: 3,
         }),
         _ => EntryBody::Buy(Buy {
-            class,
-            units: 1,
+            parts: vec![BuyPart::anywhere(class, 1)],
             slots: 1,
             limit: Credits::from_micros(whole(puppet) * 6 / 10)?,
-            offers: vec![],
             stands_until: 0,
             surcharge: Credits::ZERO,
             work: Hash32(puppet.rng.bytes32()),

@@ -7,7 +7,7 @@ use gridbay_core::input::Command;
 use gridbay_protocol::ids::ClassId;
 use gridbay_protocol::job::JobSpec;
 use gridbay_protocol::limits;
-use gridbay_protocol::order::Step;
+use gridbay_protocol::order::{BuyPart, Step};
 use gridbay_protocol::units::{Credits, Price};
 
 /// Units of one order at the most.
@@ -60,7 +60,7 @@ impl World {
         };
         self.order(node, "bid", class, tasks, slots, terms);
     }
-    /// Units now: some limits are too low, some offers are named that do not sell that way.
+    /// Units now, at times of several classes: some limits are too low, some offers are named that do not sell that way.
     pub(super) fn buy(&mut self, node: usize) {
         let classes = self.classes();
         let class = self.load.class(&classes);
@@ -75,6 +75,19 @@ impl World {
         offers.truncate(3);
         let tasks = rng.range(1, MOST_UNITS) as u32;
         let most = if rng.chance(250_000) { 60 } else { 1_500 };
+        let mut parts = vec![BuyPart {
+            class,
+            units: tasks,
+            offers,
+        }];
+        if rng.chance(300_000) {
+            let all = if rng.chance(100_000) { 3 } else { 2 };
+            for other in classes[..all].iter().filter(|other| **other != class) {
+                parts.push(BuyPart::anywhere(*other, rng.range(1, 2) as u32));
+            }
+            parts.sort_unstable_by_key(|part| part.class);
+        }
+        let tasks = parts.iter().map(|part| part.units).sum();
         let limit = micros(rng.range(10, most) * u64::from(tasks));
         let slots = rng.range(1, 4) as u32;
         let patience = if rng.chance(300_000) {
@@ -85,9 +98,8 @@ impl World {
         let offers_more = self.plan.surcharge_ppm > 0 && rng.chance(300_000);
         let surcharge = micros(u64::from(offers_more) * 1_000);
         let terms = Terms::Buy {
-            units: tasks,
+            parts,
             limit,
-            offers,
             patience,
             surcharge,
         };

@@ -9,7 +9,7 @@ use crate::world::World;
 use gridbay_protocol::account::{Roles, opened_by};
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::{AccountId, EntryId, Hash32, OrderId};
-use gridbay_protocol::order::{Amendment, Bid, Buy, Commit, Open, Step, Wish, order_of};
+use gridbay_protocol::order::{Amendment, Bid, Buy, BuyPart, Commit, Open, Step, Wish, order_of};
 use gridbay_protocol::units::Price;
 
 /// Looks at a bid before its client forgets it: four seconds, less than two rounds while blocks come.
@@ -205,11 +205,9 @@ impl Desk<'_> {
         let rng = &mut self.load.rng;
         let units = rng.range(1, 4) as u32;
         let buy = Buy {
-            class,
-            units,
+            parts: vec![BuyPart::anywhere(class, units)],
             slots: rng.range(1, 3) as u32,
             limit: micros(rng.range(100, 1_500) * u64::from(units)),
-            offers: vec![],
             stands_until: rng.range(0, 2) * 1_000,
             surcharge: micros(0),
             work: Hash32(rng.bytes32()),

@@ -17,7 +17,7 @@ use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId, OrderId};
 use gridbay_protocol::invitation::{Grant, SignedGrant};
 use gridbay_protocol::limits;
 use gridbay_protocol::offer::{OfferTerms, Primary, Reclaim};
-use gridbay_protocol::order::{Buy, Commit};
+use gridbay_protocol::order::{Buy, BuyPart, Commit};
 use gridbay_protocol::units::{Credits, Price};
 
 type Blunder = fn(&mut Desk<'_>) -> Option<SignedEntry>;
@@ -129,11 +129,9 @@ impl Desk<'_> {
     fn purchase_of(&mut self, slots: u32, limit: Credits) -> Option<SignedEntry> {
         let work = Hash32(self.load.rng.bytes32());
         self.by_owner(EntryBody::Buy(Buy {
-            class: self.classes[0],
-            units: 1,
+            parts: vec![BuyPart::anywhere(self.classes[0], 1)],
             slots,
             limit,
-            offers: vec![],
             stands_until: 0,
             surcharge: Credits::ZERO,
             work,
@@ -394,11 +392,9 @@ fn surcharge(desk: &mut Desk<'_>) -> Option<SignedEntry> {
     }
     let work = Hash32(desk.load.rng.bytes32());
     desk.by_owner(EntryBody::Buy(Buy {
-        class: desk.classes[0],
-        units: 1,
+        parts: vec![BuyPart::anywhere(desk.classes[0], 1)],
         slots: 1,
         limit: micros(1),
-        offers: vec![],
         stands_until: 0,
         surcharge: micros(1),
         work,

@@ -96,18 +96,25 @@ fn value(bid: &ClearingBid, units: u32) -> Result<u128, String> {
 }
 
 fn buy(record: &BuyRecord) -> Result<(), String> {
-    let taken = record.taken.iter();
-    let asked: u128 = taken
-        .map(|offer| u128::from(offer.units) * u128::from(offer.reserve.0))
-        .sum();
-    let displaced = u128::from(record.displaced_value.micros());
-    let price = u128::from(record.price.micros());
-    if price != asked.max(displaced) {
-        return Err(format!(
-            "{price} a slot, {asked} asked for what displaced {displaced}"
-        ));
+    let mut sum = 0;
+    for part in &record.parts {
+        let taken = part.taken.iter();
+        let asked: u128 = taken
+            .map(|offer| u128::from(offer.units) * u128::from(offer.reserve.0))
+            .sum();
+        let displaced = u128::from(part.displaced_value.micros());
+        let price = u128::from(part.price.micros());
+        if price != asked.max(displaced) {
+            return Err(format!(
+                "{price} a slot, {asked} asked for what displaced {displaced}"
+            ));
+        }
+        sum += price;
     }
-    Ok(())
+    match u128::from(record.price.micros()) == sum {
+        true => Ok(()),
+        false => Err(format!("{} a slot, its parts cost {sum}", record.price)),
+    }
 }
 
 #[cfg(test)]
@@ -171,7 +178,7 @@ mod tests {
         let mut bad = sample::good();
         for auction in &mut bad.auctions {
             if let AuctionRecord::Buy(record) = &mut auction.record {
-                record.price = micros(1);
+                record.parts[0].price = micros(1);
             }
         }
         assert!(judge(&bad).unwrap_err().contains("asked"));

@@ -51,7 +51,7 @@ fn moved(evidence: &Evidence, order: &Order, reason: Reason) -> Signed {
 /// The order of a buy that displaced somebody.
 fn displacing(auction: &Auction) -> Option<OrderId> {
     match &auction.record {
-        AuctionRecord::Buy(record) if !record.displaced.is_empty() => Some(record.order),
+        AuctionRecord::Buy(record) if record.displaced().next().is_some() => Some(record.order),
         _ => None,
     }
 }
@@ -67,7 +67,7 @@ mod tests {
         let mut bad = sample::good();
         for auction in &mut bad.auctions {
             if let AuctionRecord::Buy(record) = &mut auction.record {
-                record.displaced.clear();
+                record.parts[0].displaced.clear();
             }
         }
         assert!(judge(&bad).is_err());

@@ -13,7 +13,7 @@ use gridbay_node::api::types::{
 };
 use gridbay_protocol::auction::AuctionPolicy;
 use gridbay_protocol::clearing::{
-    Award, BuyRecord, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Sold,
+    Award, BoughtPart, BuyRecord, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Sold,
 };
 use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::ids::{
@@ -290,16 +290,19 @@ fn clearing() -> Auction {
 fn buy() -> Auction {
     let record = BuyRecord {
         order: BUY,
-        class: ClassId([1; 32]),
         height: 9,
-        taken: vec![ClearingOffer {
-            offer: OfferId([1; 32]),
-            units: 1,
-            reserve: Price(500),
+        parts: vec![BoughtPart {
+            class: ClassId([1; 32]),
+            taken: vec![ClearingOffer {
+                offer: OfferId([1; 32]),
+                units: 1,
+                reserve: Price(500),
+            }],
+            displaced: vec![LeaseId([2; 32])],
+            displaced_value: micros(150),
+            evicted: vec![],
+            price: micros(500),
         }],
-        displaced: vec![LeaseId([2; 32])],
-        displaced_value: micros(150),
-        evicted: vec![],
         price: micros(500),
         slots: 3,
     };

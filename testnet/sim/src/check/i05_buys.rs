@@ -1,0 +1,229 @@
+//! I5 for buys: at the close of a round they are decided in their turn, each as the rules say.
+//!
+//! 1. Before a block that closes a round the checker keeps a copy of the buys without a lease, and of the bids, offers and
+//!    leases ([`Shop`]). The block's own buys join them.
+//! 2. Their turn is by the round that each came in, then by its rank under the beacon after the block.
+//! 3. In that order each is decided on what the effects so far have left: served, ended, or passed over. What the block did is
+//!    compared with what the shop finds: units and price of every part, who is displaced, which class is short. A buy has
+//!    all of its parts or none. Of those that waited, only the first of each of its classes displace.
+//! 4. Who is passed over may wait: he stands until the next close, has locked the reference prices, and there is a place in
+//!    the queue of each of his classes. Who ends may not.
+//! 5. In other blocks no buy of several classes is served.
+//!
+//! Not judged: what a part takes where a lease in its class ended undelivered in the block (its offers may be for sale no
+//! more), whom a surcharge evicts, and whether compensations made a buy too dear. Buys that are decided in their own block
+//! are seen by I8 and I16 only.
+
+mod shop;
+
+use super::{Check, Fact, Sight};
+use crate::world::World;
+use gridbay_protocol::beacon;
+use gridbay_protocol::clearing::BuyRecord;
+use gridbay_protocol::effect::{Effect, OrderEnd};
+use gridbay_protocol::genesis::Policy;
+use gridbay_protocol::ids::{ClassId, OrderId};
+use gridbay_protocol::limits;
+use shop::{Found, Shop};
+use std::collections::BTreeMap;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct Buys {
+    before: Option<Shop>,
+}
+
+/// The order that a decision on a buy in the shop is on.
+fn decision(effect: &Effect, shop: &Shop) -> Option<OrderId> {
+    let id = match effect {
+        Effect::Buy(record) => record.order,
+        Effect::Order {
+            order,
+            end: OrderEnd::NoUnits | OrderEnd::Short(_) | OrderEnd::TooDear,
+        } => *order,
+        _ => return None,
+    };
+    shop.wishes.contains_key(&id).then_some(id)
+}
+
+/// Steps 2 to 4.
+fn decide(
+    mut shop: Shop,
+    effects: &[Effect],
+    beacon: &[u8; 32],
+    policy: &Policy,
+) -> Result<(), String> {
+    let next = |shop: &Shop, from: usize| {
+        let rest = effects.iter().enumerate().skip(from);
+        let mut decided = rest.filter_map(|(at, e)| Some((at, decision(e, shop)?)));
+        decided.next()
+    };
+    let mut coming = next(&shop, 0);
+    let mut at = coming.map_or(effects.len(), |(at, _)| at);
+    effects[..at].iter().for_each(|effect| shop.apply(effect));
+    let mut waited: BTreeMap<ClassId, u32> = BTreeMap::new();
+    for id in turns(&shop, beacon) {
+        let wish = shop.wishes[&id].clone();
+        let mut displaces = true;
+        for class in wish.buy.classes() {
+            let before = waited.entry(class).or_default();
+            displaces &= !wish.waits || *before < limits::WAITING_BUYS_DISPLACE;
+            *before += u32::from(wish.waits);
+        }
+        let found = shop.find(&wish.buy, displaces, policy);
+        match coming.filter(|(_, decided)| *decided == id) {
+            Some((place, _)) => {
+                match &effects[place] {
+                    Effect::Buy(record) => served(record, &shop, &id, &found, displaces, policy)?,
+                    effect => ended(effect, &shop, &id, &found, policy)?,
+                }
+                shop.wishes.remove(&id);
+                coming = next(&shop, place + 1);
+                let until = coming.map_or(effects.len(), |(at, _)| at);
+                effects[at..until]
+                    .iter()
+                    .for_each(|effect| shop.apply(effect));
+                at = until;
+            }
+            None => {
+                passed_over(&shop, &id, &found, policy)?;
+                if let Some(wish) = shop.wishes.get_mut(&id) {
+                    wish.waits = true;
+                }
+            }
+        }
+    }
+    match coming {
+        Some((_, id)) => Err(format!("buy {id} was decided out of turn")),
+        None => Ok(()),
+    }
+}
+
+/// Step 2.
+fn turns(shop: &Shop, beacon: &[u8; 32]) -> Vec<OrderId> {
+    let rank = |id: &OrderId| beacon::rank(beacon, id.as_bytes());
+    let turns = shop.wishes.iter();
+    let mut turns: Vec<_> = turns.map(|(id, w)| (w.round, rank(id), *id)).collect();
+    turns.sort_unstable();
+    turns.into_iter().map(|(_, _, id)| id).collect()
+}
+
+/// Step 3 for a buy that was served.
+fn served(
+    record: &BuyRecord,
+    shop: &Shop,
+    id: &OrderId,
+    found: &Found,
+    displaces: bool,
+    policy: &Policy,
+) -> Result<(), String> {
+    let buy = &shop.wishes[id].buy;
+    let taken = record.parts.iter().map(|part| (part.class, part.units()));
+    let wanted = buy.parts.iter().map(|part| (part.class, part.units));
+    if !taken.eq(wanted) || record.price > buy.limit {
+        return Err(format!("{buy:?} was served as {record:?}"));
+    }
+    let takes = record.displaced().next().is_some() || record.evicted().next().is_some();
+    if takes && !displaces {
+        return Err(format!("not among the first, and displaces: {record:?}"));
+    }
+    if record.evicted().next().is_some() {
+        let offered = policy.buy.evicts() && buy.surcharge.micros() > 0;
+        return match offered && !matches!(found, Found::All(_)) {
+            true => Ok(()),
+            false => Err(format!("nobody need be evicted: {record:?}")),
+        };
+    }
+    match found {
+        Found::Unknown => Ok(()),
+        Found::Short(class) => Err(format!("class {class} is short: {record:?}")),
+        Found::All(parts) if parts.iter().zip(&record.parts).all(|(p, r)| p.is(r)) => Ok(()),
+        Found::All(parts) => Err(format!("{parts:?} was due, not {record:?}")),
+    }
+}
+
+/// Steps 3 and 4 for a buy that ended.
+fn ended(
+    effect: &Effect,
+    shop: &Shop,
+    id: &OrderId,
+    found: &Found,
+    policy: &Policy,
+) -> Result<(), String> {
+    let wish = &shop.wishes[id];
+    let Effect::Order { end, .. } = effect else {
+        return Err(format!("no end of a buy: {effect:?}"));
+    };
+    if shop.may_wait(wish, policy) {
+        return Err(format!("{wish:?} ended as {end:?} and could have waited"));
+    }
+    // A surcharge may have found units that the shop did not look for.
+    let evicts = policy.buy.evicts() && wish.buy.surcharge.micros() > 0;
+    let is_right = match found {
+        Found::Unknown => true,
+        Found::Short(_) if evicts => true,
+        Found::Short(class) if wish.buy.is_group() => *end == OrderEnd::Short(*class),
+        Found::Short(_) => *end == OrderEnd::NoUnits,
+        Found::All(_) => *end == OrderEnd::TooDear && found.may_be_too_dear(&wish.buy),
+    };
+    match is_right {
+        true => Ok(()),
+        false => Err(format!("{wish:?} ended as {end:?} and found {found:?}")),
+    }
+}
+
+/// Steps 3 and 4 for a buy that goes on waiting.
+fn passed_over(shop: &Shop, id: &OrderId, found: &Found, policy: &Policy) -> Result<(), String> {
+    let wish = &shop.wishes[id];
+    if !shop.may_wait(wish, policy) {
+        return Err(format!("{wish:?} waits and may not"));
+    }
+    match found {
+        Found::All(_) if !found.may_be_too_dear(&wish.buy) => Err(format!(
+            "{wish:?} was passed over, though it finds {found:?}"
+        )),
+        _ => Ok(()),
+    }
+}
+
+impl Buys {
+    fn block(&mut self, fact: &Fact, beacon: &[u8; 32], policy: &Policy) -> Result<(), String> {
+        let before = self.before.take();
+        let rounds = u64::from(policy.calendar.round_heights);
+        if !fact.height.is_multiple_of(rounds) {
+            let early = |e: &&Effect| matches!(e, Effect::Buy(record) if record.parts.len() > 1);
+            let early = fact.effects.iter().find(early);
+            return early.map_or(Ok(()), |e| Err(format!("served within a round: {e:?}")));
+        }
+        let Some(mut shop) = before.filter(|shop| shop.height + 1 == fact.height) else {
+            return Ok(());
+        };
+        shop.enter(&fact.decided.block.entries, fact.height, policy);
+        decide(shop, &fact.effects, beacon, policy)
+    }
+}
+
+impl Check for Buys {
+    fn id(&self) -> &'static str {
+        "I5"
+    }
+    fn see(&mut self, world: &World, sight: &Sight<'_>) -> Result<(), String> {
+        let Sight::Block(fact) = sight else {
+            return Ok(());
+        };
+        let policy = &world.genesis.policy;
+        let state = world.core(fact.node).map(gridbay_core::Core::state);
+        let Some(state) = state.filter(|s| s.height() == fact.height) else {
+            self.before = None;
+            return Ok(());
+        };
+        let verdict = self.block(fact, &state.beacon(), policy);
+        // Only the block that closes a round is looked at.
+        let last = (fact.height + 1).is_multiple_of(u64::from(policy.calendar.round_heights));
+        self.before = last.then(|| Shop::of(state));
+        verdict
+    }
+}
+
+#[cfg(test)]
+mod tests;
