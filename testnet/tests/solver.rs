@@ -8,11 +8,12 @@
 use gridbay_node::api::client::Client;
 use gridbay_node::api::types::{
     Ahead, AuctionProof, AuctionRecord, AuctionSummary, How, JobRecord, JobRequest, NodeStatus,
-    Offer, OfferRequest, Start, Want,
+    Offer, OfferRequest, Start, TransferRequest, Transferred, Want,
 };
 use gridbay_node::body::trouble::Kind;
 use gridbay_protocol::booking::ReservationRecord;
 use gridbay_protocol::offer::Primary;
+use gridbay_protocol::units::Credits;
 use gridbay_testnet::Progress;
 use gridbay_testnet::network::plan::{credits, offer};
 use gridbay_testnet::network::{Network, Plan, RunFolder, cli};
@@ -142,11 +143,21 @@ async fn send(client: &Client, request: JobRequest) -> JobRecord {
 }
 
 /// Sends all four as the last round of a slot begins: they are committed in it, opened in the next slot, and decided
-/// together at its end.
+/// together at its end. A ledger without work waits, so small transfers bring the round about.
 async fn order(network: &Network) -> [JobRecord; 4] {
     let clients = BUYERS.map(|buyer| network.node(buyer).client().clone());
-    let calendar = network.genesis().policy.calendar;
+    let genesis = network.genesis();
+    let calendar = genesis.policy.calendar;
+    let nudge = TransferRequest {
+        to: genesis.account(&genesis.members[0]),
+        amount: Credits::from_micros(1).unwrap(),
+        memo: None,
+    };
     let slot = until("the last round of a slot", async || {
+        let _moved: Transferred = clients[0]
+            .post("/ledger/transfer", &nudge, None)
+            .await
+            .unwrap();
         let status: NodeStatus = clients[0].get("/node").await.unwrap();
         let (next, slot) = (status.height + 1, calendar.slot(status.height + 1));
         let last = calendar.round(next) == calendar.round(calendar.last_of_slot(slot));

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | memory, per process | the slice's | the task's part of the portion's sixteenths; the slice's on units sold in the auction |
 //! | processor time | wall time x the slice's processors | the same |
+//! | weight, where the node has control groups | a slice's | the task's part of the portion's processors, in thousandths of a slice |
 //! | nice level | the node's own | `UNIT_LEVEL` for one slice's worth, one less for each quarter more, one more for each fifth less |
 //!
 //! Disk is not bounded as a whole (files are, one by one), and accelerators are counted by units.
@@ -22,6 +23,9 @@ const LAST_LEVEL: u8 = 19;
 /// Thousandths of a slice that one is.
 const ONE: u64 = 1_000;
 
+/// The most that a task weighs, in thousandths of a slice.
+const MOST: u64 = 1_000_000;
+
 /// Bounds of one job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowance {
@@ -31,6 +35,8 @@ pub struct Allowance {
     pub memory_mib: u64,
     /// Nice levels above the node's own.
     pub nice: u8,
+    /// Weight in thousandths of a slice, at least 1.
+    pub weight: u32,
 }
 
 impl Allowance {
@@ -53,6 +59,7 @@ impl Allowance {
             vcpu: class.vcpu,
             memory_mib: class.memory_mib,
             nice,
+            weight: ONE as u32,
         }
     }
     fn of_portion(class: &ClassKey, portion: &Portion) -> Allowance {
@@ -60,6 +67,7 @@ impl Allowance {
             vcpu: class.vcpu,
             memory_mib: portion.per_task(class, Resource::Memory),
             nice: level(portion.weight()),
+            weight: portion.weight().clamp(1, MOST) as u32,
         }
     }
 }
@@ -107,12 +115,12 @@ mod tests {
         };
         let bounds = |p: Portion| {
             let allowed = Allowance::of_portion(&class, &p);
-            (allowed.memory_mib, allowed.nice)
+            (allowed.memory_mib, allowed.nice, allowed.weight)
         };
         // A fifth more memory than a slice for each of two tasks, a quarter more of the processors.
-        assert_eq!(bounds(portion(2, 2_500, 36)), (1_216, 3));
-        assert_eq!(bounds(portion(3, 2_500, 0)), (64, 4));
+        assert_eq!(bounds(portion(2, 2_500, 36)), (1_216, 3, 1_250));
+        assert_eq!(bounds(portion(3, 2_500, 0)), (64, 4, 833));
         // Who is drawn for a third of a unit has all of it for the slot.
-        assert_eq!(bounds(portion(1, 333, 15)), (1_024, 4));
+        assert_eq!(bounds(portion(1, 333, 15)), (1_024, 4, 1_000));
     }
 }

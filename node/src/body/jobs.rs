@@ -217,6 +217,7 @@ fn limits(spec: &JobSpec, allowance: Option<Allowance>) -> Limits {
         limits.memory_bytes = allowed.memory_mib.clamp(16, 1 << 24) << 20;
         limits.cpu_seconds = u64::from(spec.wall_seconds) * u64::from(allowed.vcpu.max(1)) + 1;
         limits.nice = allowed.nice;
+        limits.weight = allowed.weight;
     }
     limits
 }

@@ -35,6 +35,18 @@ pub enum Support {
     Absent,
 }
 
+/// What makes a job weigh less or more than others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WeightBy {
+    /// Nice levels.
+    Nice,
+    /// A control group of version 1.
+    CgroupV1,
+    /// A control group of version 2.
+    CgroupV2,
+}
+
 /// The result of a probe.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capabilities {
@@ -50,11 +62,15 @@ pub struct Capabilities {
     pub wall: Support,
     /// Processor seconds, per process.
     pub cpu: Support,
-    /// Weight of a job by its nice level when processors are contended. Advisory where the kernel groups processes by
-    /// session, each of which is one job: levels count only within a group.
+    /// Weight of a job when processors are contended. Advisory where it is a nice level and the kernel groups processes
+    /// by session, each of which is one job: levels count only within a group.
     pub weight: Support,
-    /// Address space, per process; memory of the whole tree is not bounded.
+    /// What the weight is.
+    pub weight_by: WeightBy,
+    /// Address space, per process.
     pub memory: Support,
+    /// Memory of the whole tree.
+    pub tree_memory: Support,
     /// Size of a file.
     pub file_size: Support,
     /// Processes and threads of the tree.

@@ -39,6 +39,9 @@ pub(super) struct Launch {
     pub(super) spec: JobSpec,
     pub(super) tier: Tier,
     pub(super) read_only: Vec<PathBuf>,
+    /// The control group that the supervisor is to enter.
+    #[serde(default)]
+    pub(super) group: Option<PathBuf>,
 }
 
 /// An order to a running supervisor.
@@ -275,6 +278,7 @@ mod tests {
         Launch {
             spec,
             tier: Tier::Plain,
+            group: None,
             read_only: Vec::new(),
         }
     }

@@ -122,6 +122,15 @@ pub struct Limits {
     /// Nice levels above the node's own, 0 to 19: how little it weighs when processors are contended.
     #[serde(default)]
     pub nice: u8,
+    /// What it weighs when processors are contended, in thousandths of a slice, 1 to a million. Counts where the node
+    /// has control groups, else the nice level does.
+    #[serde(default = "slice")]
+    pub weight: u32,
+}
+
+/// The weight of one slice.
+const fn slice() -> u32 {
+    1_000
 }
 
 impl Default for Limits {
@@ -136,6 +145,7 @@ impl Default for Limits {
             open_files: 1024,
             output_bytes: 16 << 20,
             nice: 0,
+            weight: slice(),
         }
     }
 }
@@ -157,6 +167,7 @@ impl Limits {
             ("open_files", (8..=1 << 20).contains(&self.open_files)),
             ("output_bytes", self.output_bytes <= 1 << 40),
             ("nice", self.nice <= 19),
+            ("weight", (1..=1_000_000).contains(&self.weight)),
         ];
         match ranges.iter().find(|(_, within)| !within) {
             Some((name, _)) => Err(SpecError::Limit(name)),

@@ -10,6 +10,7 @@
 //! folder next takes over. The `process` executor is the default and the one that others build on.
 
 mod capability;
+mod cgroup;
 mod error;
 mod folder;
 mod job;
@@ -24,7 +25,7 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 
-pub use capability::{Capabilities, Support, Tier};
+pub use capability::{Capabilities, Support, Tier, WeightBy};
 pub use error::ExecutorError;
 pub use job::{
     JobId, JobSpec, Limits, MAX_ARGUMENT_BYTES, MAX_JOB_ID, MAX_VARIABLES, MAX_WALL, Network,

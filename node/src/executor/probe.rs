@@ -8,7 +8,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use super::Executor;
-use super::capability::{Capabilities, Support, Tier};
+use super::capability::{Capabilities, Support, Tier, WeightBy};
+use super::cgroup::Groups;
 use super::error::ExecutorError;
 use super::job::{JobId, JobSpec};
 use super::outcome::{Exit, KillReason, Started, Status};
@@ -34,7 +35,8 @@ pub(super) fn run(
     for tier in tiers {
         match try_tier(executor, *tier)? {
             Ok((started, spawn_us)) => {
-                return Ok(describe(*tier, &started, spawn_us, passed_over));
+                let found = describe(*tier, &started, spawn_us, passed_over);
+                return Ok(weighed(found, executor.groups()));
             }
             Err(reason) => passed_over = Some(reason),
         }
@@ -93,6 +95,18 @@ fn end_of(
     }
 }
 
+/// What control groups add; the probe's job ran in one.
+fn weighed(mut found: Capabilities, groups: Option<&Groups>) -> Capabilities {
+    if let Some(groups) = groups {
+        found.weight = Support::Enforced;
+        found.weight_by = groups.weight_by();
+        if groups.bounds_memory() {
+            found.tree_memory = Support::Enforced;
+        }
+    }
+    found
+}
+
 fn describe(
     tier: Tier,
     started: &Started,
@@ -121,7 +135,9 @@ fn describe(
         } else {
             Support::Enforced
         },
+        weight_by: WeightBy::Nice,
         memory: Support::Enforced,
+        tree_memory: Support::Absent,
         file_size: Support::Enforced,
         // Uncounted, or counted together with those of the node.
         processes: if counted {

@@ -15,6 +15,7 @@ use futures::future::BoxFuture;
 use tokio::net::unix::pipe;
 
 use super::capability::{Capabilities, Tier};
+use super::cgroup::Groups;
 use super::error::ExecutorError as Error;
 use super::folder::{Control, Folder, Launch};
 use super::job::{JobId, JobSpec};
@@ -72,6 +73,8 @@ impl Config {
 pub struct ProcessExecutor {
     config: Config,
     tier: OnceLock<Tier>,
+    /// Control groups of the jobs, where the node was given some.
+    groups: Option<Groups>,
 }
 
 impl ProcessExecutor {
@@ -87,6 +90,7 @@ impl ProcessExecutor {
         Ok(Self {
             config,
             tier: OnceLock::new(),
+            groups: Groups::find(),
         })
     }
 
@@ -127,11 +131,11 @@ impl ProcessExecutor {
         let (Some(lock), false) = (lock, folder.is_launched()) else {
             return Err(Error::AlreadyStarted(job.clone()));
         };
-        let read_only = self.config.read_only.clone();
         let launch = Launch {
             spec: spec.clone(),
             tier,
-            read_only,
+            read_only: self.config.read_only.clone(),
+            group: self.group(spec).map_err(failed("make the control group"))?,
         };
         folder
             .write_launch(&launch)
@@ -141,6 +145,24 @@ impl ProcessExecutor {
             let _ = folder.revoke_launch();
             failed("start the supervisor")(e)
         })
+    }
+
+    /// What weighs jobs, if not nice levels.
+    pub(super) fn groups(&self) -> Option<&Groups> {
+        self.groups.as_ref()
+    }
+
+    /// A job's own control group. Those of jobs that are gone make room.
+    fn group(&self, spec: &JobSpec) -> io::Result<Option<PathBuf>> {
+        self.sweep();
+        let groups = self.groups.as_ref();
+        groups.map(|g| g.add(&spec.job, &spec.limits)).transpose()
+    }
+
+    fn sweep(&self) {
+        if let Some(groups) = &self.groups {
+            groups.sweep(|job| self.config.jobs.join(job).exists());
+        }
     }
 
     fn spawn(&self, folder: &Folder, lock: fs::File) -> io::Result<()> {
@@ -300,6 +322,7 @@ impl Executor for ProcessExecutor {
     }
 
     fn recover(&self) -> Result<Vec<(JobId, Status)>, Error> {
+        self.sweep();
         let mut found = Vec::new();
         for job in self.names().map_err(Error::Jobs)? {
             let status = match self.status(&job) {
@@ -333,6 +356,8 @@ impl Executor for ProcessExecutor {
             action: "remove the folder",
             source,
         };
-        folder.remove().map_err(failed)
+        folder.remove().map_err(failed)?;
+        self.sweep();
+        Ok(())
     }
 }

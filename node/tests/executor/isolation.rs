@@ -5,7 +5,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use gridbay_node::executor::{Executor, ExecutorError, Exit, Isolation, Stream, Support, Tier};
+use gridbay_node::executor::{
+    Executor, ExecutorError, Exit, Isolation, Stream, Support, Tier, WeightBy,
+};
 
 use super::bench::{Bench, in_each_tier, with_namespaces};
 
@@ -188,8 +190,13 @@ fn a_job_weighs_what_it_is_allowed_and_cannot_gain_weight() {
             assert_eq!(found[0], expected);
             assert!(found[1] >= expected, "{found:?}");
         }
-        let weight = bench.executor.probe().unwrap().weight;
-        assert_ne!(weight, Support::Absent);
+        let found = bench.executor.probe().unwrap();
+        assert_ne!(found.weight, Support::Absent);
+        if found.weight_by == WeightBy::Nice {
+            assert_eq!(found.tree_memory, Support::Absent);
+        } else {
+            assert_eq!(found.weight, Support::Enforced);
+        }
     });
 }
 
