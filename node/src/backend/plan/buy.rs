@@ -3,7 +3,7 @@
 //! A buy of several classes asks for the sum over its classes, and the most per node-hour is the mean over its nodes.
 
 use super::{Answer, Market, Plan, limit_hourly, too_much, usage};
-use crate::api::types::{How, Want};
+use crate::api::types::{Also, How, Want};
 use crate::api::{ApiError, ErrorCode};
 use crate::backend::market::{class_named, held};
 use gridbay_core::buyer::Terms;
@@ -63,37 +63,21 @@ pub(in crate::backend) fn buy(
     else {
         return Err(usage("no buy", "plan it as what it is"));
     };
-    let first = Part {
-        nodes: want.nodes,
-        market,
-    };
-    let others = also.iter().zip(others).map(|(also, market)| Part {
-        nodes: also.nodes,
-        market,
-    });
-    let parts: Vec<Part<'_>> = [first].into_iter().chain(others).collect();
+    let parts = parts(want, market, also, others);
     let (nodes, surcharge) = (want.all_nodes(), *surcharge);
     let slot_ms = market.policy.slot_ms();
     let times = u64::from(slots) + 1;
-    // A group that lacks units of a class would lock its money in vain.
-    let lacking = parts
-        .iter()
-        .find(|part| part.market.asked(part.nodes).is_none());
     let asked = sum(&parts, |part| part.market.asked(part.nodes));
-    let reference = sum(&parts, |part| {
-        part.market.reference.times(part.nodes.into())
-    });
     let least = match wait_seconds {
         0 => Credits::ZERO,
-        _ => reference.ok_or_else(too_much)?,
+        _ => sum(&parts, |part| {
+            part.market.reference.times(part.nodes.into())
+        })
+        .ok_or_else(too_much)?,
     };
-    let limit = match (want.max_price, asked, lacking) {
-        (Some(most), _, lacking) if parts.len() == 1 || lacking.is_none() => {
-            let price = Price::from_hourly(most, slot_ms).ok_or_else(too_much)?;
-            price.times(u64::from(nodes)).ok_or_else(too_much)?
-        }
-        (_, _, Some(lacking)) => return Err(nothing_to_buy(lacking)),
-        (_, asked, None) => asked.ok_or_else(too_much)?.max(least),
+    let limit = match stated(want, &parts, slot_ms)? {
+        Some(limit) => limit,
+        None => asked.ok_or_else(too_much)?.max(least),
     };
     // All of it is prepaid, so the budget bounds each slot.
     let within = want.budget.and_then(|budget| {
@@ -133,6 +117,41 @@ pub(in crate::backend) fn buy(
         deadline: None,
         posted: None,
     })
+}
+
+/// The nodes of each class, the first one's first.
+fn parts<'m>(
+    want: &Want,
+    market: &'m Market,
+    also: &[Also],
+    others: &'m [Market],
+) -> Vec<Part<'m>> {
+    let first = Part {
+        nodes: want.nodes,
+        market,
+    };
+    let others = also.iter().zip(others).map(|(also, market)| Part {
+        nodes: also.nodes,
+        market,
+    });
+    [first].into_iter().chain(others).collect()
+}
+
+/// The limit per slot that the user states, if he does. Units must be for sale: a group that lacks them in one class would
+/// lock its money for the others in vain, whatever it pays.
+fn stated(want: &Want, parts: &[Part<'_>], slot_ms: u64) -> Answer<Option<Credits>> {
+    let lacks = |part: &&Part<'_>| part.market.asked(part.nodes).is_none();
+    let lacking = parts.iter().find(lacks);
+    match (want.max_price, lacking) {
+        (None, None) => Ok(None),
+        (None, Some(lacking)) => Err(nothing_to_buy(lacking)),
+        (Some(_), Some(lacking)) if parts.len() > 1 => Err(nothing_to_buy(lacking)),
+        (Some(most), _) => {
+            let price = Price::from_hourly(most, slot_ms).ok_or_else(too_much)?;
+            let limit = price.times(want.all_nodes().into());
+            Ok(Some(limit.ok_or_else(too_much)?))
+        }
+    }
 }
 
 fn sum(parts: &[Part<'_>], of: impl Fn(&Part<'_>) -> Option<Credits>) -> Option<Credits> {
@@ -180,6 +199,64 @@ fn nothing_to_buy(part: &Part<'_>) -> ApiError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::backend::market::tests::market;
+    use gridbay_protocol::ids::ClassId;
+
+    /// Two small nodes and as many large ones, for a slot of two seconds.
+    fn group(large: u32, max_price: Option<Credits>, wait_seconds: u32) -> Want {
+        let also = vec![Also {
+            class: "large".into(),
+            nodes: large,
+        }];
+        Want {
+            class: None,
+            nodes: 2,
+            max_price,
+            seconds: 2,
+            budget: None,
+            how: How::Buy {
+                wait_seconds,
+                surcharge: Credits::ZERO,
+                also,
+            },
+        }
+    }
+
+    fn planned(want: &Want) -> Answer<Plan> {
+        let small = market(&[(8, 8, 50, Some(70))]);
+        let mut large = market(&[(4, 4, 50, Some(200))]);
+        (large.id, large.reference) = (ClassId([0; 32]), Price(500));
+        buy(want, &small, &[large], 1)
+    }
+
+    #[test]
+    fn a_group_pays_the_sum_of_what_is_asked_and_names_its_classes_in_order() {
+        let want = group(3, None, 0);
+        assert_eq!(want.all_nodes(), 5);
+        let plan = planned(&want).unwrap();
+        let Terms::Buy { parts, limit, .. } = plan.terms else {
+            panic!("a buy");
+        };
+        let part = BuyPart::anywhere;
+        let expected = [part(ClassId([0; 32]), 3), part(ClassId([1; 32]), 2)];
+        assert_eq!(parts, expected);
+        assert_eq!(limit.micros(), 2 * 70 + 3 * 200);
+        assert_eq!(plan.most.micros(), 2 * limit.micros());
+        // Who waits offers the sum of the reference prices.
+        let plan = planned(&group(3, None, 60)).unwrap();
+        assert_eq!(plan.most.micros(), 2 * (2 * 100 + 3 * 500));
+    }
+
+    #[test]
+    fn a_group_that_lacks_units_of_a_class_is_told_which() {
+        for price in [None, Some("10".parse().unwrap())] {
+            let error = planned(&group(5, price, 0)).unwrap_err();
+            assert_eq!(error.code, ErrorCode::NoMatch);
+        }
+        let stated = Price(300).hourly(2_000);
+        let plan = planned(&group(3, Some(stated), 0)).unwrap();
+        assert_eq!(plan.most.micros(), 2 * 5 * 300, "the mean over all nodes");
+    }
 
     #[test]
     fn waiting_is_counted_in_blocks_and_bounded() {

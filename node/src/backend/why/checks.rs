@@ -232,6 +232,34 @@ mod tests {
     }
 
     #[test]
+    fn a_group_says_which_class_is_short() {
+        let part = |class: &str, free| Part {
+            class: class.into(),
+            nodes: 2,
+            offered: 4,
+            free,
+            asked: None,
+        };
+        let facts = Facts {
+            reason: None,
+            parts: vec![part("small", 4), part("large", 1)],
+            short: Some("large".into()),
+            waits_until: Some(40),
+            ..standing()
+        };
+        let unmet = unmet(&facts);
+        assert!(unmet.contains(&"units of class large".to_owned()));
+        assert!(!unmet.contains(&"units of class small".to_owned()));
+        assert!(summary(&facts).contains("in class large yet"));
+        let ended = Facts {
+            state: JobState::Expired,
+            reason: Some(JobReason::NoUnits),
+            ..facts
+        };
+        assert!(summary(&ended).contains("Class large had too few units"));
+    }
+
+    #[test]
     fn an_entry_that_few_have_acknowledged() {
         let waiting = |by| Facts {
             acknowledged: Some((by, 4)),
