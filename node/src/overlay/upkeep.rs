@@ -6,14 +6,15 @@ use std::time::{Duration, Instant};
 
 use libp2p::PeerId;
 use libp2p::gossipsub::MessageAcceptance;
-use libp2p::kad::{self, GetClosestPeersError, QueryResult};
+use libp2p::kad::{self, GetClosestPeersError, GetClosestPeersResult};
 use tokio::sync::oneshot;
 
-use super::addresses::dialable;
+use super::addresses::{dialable, is_circuit, relay_of};
 use super::command::Found;
 use super::event::MessageId;
 use super::gossip;
 use super::handle::PeerInfo;
+use super::records::Lookup;
 use super::stats::Count;
 use super::task::{Peer, Task, Unjudged};
 
@@ -43,6 +44,8 @@ impl Task {
         self.forget_unjudged(now);
         // Callers that no longer wait.
         self.asked.retain(|_, reply| !reply.is_closed());
+        self.end_seeks(now);
+        self.traverse(now);
         self.on_due();
         self.publish_peers();
     }
@@ -129,15 +132,17 @@ impl Task {
         if self.lookups.running.len() < self.shared.limits.lookups {
             self.shared.counters.count(Count::Lookups);
             let id = self.swarm.behaviour_mut().kad.get_closest_peers(key);
-            self.lookups.running.insert(id, reply);
+            self.lookups.running.insert(id, Lookup::Closest(reply));
         }
     }
 
     /// Remembers whom a lookup found, and answers whoever asked for it.
-    pub(crate) fn on_lookup(&mut self, id: kad::QueryId, result: QueryResult, last: bool) {
-        let QueryResult::GetClosestPeers(result) = result else {
-            return;
-        };
+    pub(crate) fn on_closest(
+        &mut self,
+        id: kad::QueryId,
+        result: GetClosestPeersResult,
+        last: bool,
+    ) {
         let peers = match result {
             Ok(found) => found.peers,
             Err(GetClosestPeersError::Timeout { peers, .. }) => peers,
@@ -156,7 +161,7 @@ impl Task {
             }
         }
         self.dial_due();
-        if last && let Some(Some(reply)) = self.lookups.running.remove(&id) {
+        if last && let Some(Lookup::Closest(Some(reply))) = self.lookups.running.remove(&id) {
             // The caller may have given up already.
             let _unheard = reply.send(found);
         }
@@ -172,9 +177,15 @@ impl Task {
             .map(|(id, _)| id)
             .collect();
         let info = |(id, peer): (&PeerId, &Peer)| {
-            let address = peer.connections.values().next()?.clone();
+            let address = peer
+                .connections
+                .values()
+                .min_by_key(|a| is_circuit(a))?
+                .clone();
             peer.admitted.then(|| PeerInfo {
                 peer: *id,
+                via: relay_of(&address),
+                relays: peer.relays,
                 address,
                 connections: peer.connections.len(),
                 rtt: peer.rtt,
