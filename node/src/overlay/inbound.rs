@@ -165,6 +165,9 @@ impl Task {
             peer.direct_since.get_or_insert_with(Instant::now);
         }
         peer.connections.insert(connection, address);
+        if peer.admitted {
+            self.publish_peers();
+        }
     }
 
     /// Where peers are far, a ping without an answer means that the path is gone: NATs forget, addresses change.
@@ -216,6 +219,7 @@ impl Task {
             tracing::debug!(peer = %id, "speaks for another network");
             self.shared.counters.count(Count::WrongNetwork);
             self.dialer.refused(&id);
+            self.give_up(&id);
             let _gone = self.swarm.disconnect_peer_id(id);
             return;
         }

@@ -150,7 +150,8 @@ impl Task {
         }
     }
 
-    fn give_up(&mut self, peer: &PeerId) {
+    /// A peer cannot be reached, or is of no use.
+    pub(crate) fn give_up(&mut self, peer: &PeerId) {
         let Some(seek) = self.seeks.remove(peer) else {
             return;
         };

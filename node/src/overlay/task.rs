@@ -90,6 +90,7 @@ pub(crate) struct Unjudged {
 #[derive(Debug)]
 pub(crate) struct Lookups {
     pub(crate) running: Running,
+    pub(crate) last: Option<Instant>,
     pub(crate) next: Instant,
     pub(crate) pause: Duration,
 }
@@ -233,6 +234,7 @@ impl Task {
             direct: InFlight::new(),
             lookups: Lookups {
                 running: HashMap::new(),
+                last: None,
                 next: now,
                 pause: TICK,
             },

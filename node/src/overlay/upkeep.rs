@@ -18,10 +18,12 @@ use super::records::Lookup;
 use super::stats::Count;
 use super::task::{Peer, Task, Unjudged};
 
-/// After a new peer, its neighbourhood is asked for after this long.
+/// After a new peer, while more are wanted, our neighbourhood is asked for after this long: several come at once.
 const LOOKUP_SOON: Duration = Duration::from_millis(50);
+/// Least pause between two such lookups: each costs some 60 messages.
+const LOOKUP_PAUSE: Duration = Duration::from_secs(1);
 /// Longest pause between lookups of a node with nothing new.
-const LOOKUP_SELDOM: Duration = Duration::from_secs(30);
+const LOOKUP_SELDOM: Duration = Duration::from_secs(300);
 /// Points that a score must lose to count as a fall; smaller changes are rounding and fading.
 const FALL: f64 = 1.0;
 
@@ -61,7 +63,8 @@ impl Task {
         let now = Instant::now();
         if now >= self.lookups.next && !self.peers.is_empty() {
             self.look_up(self.shared.local.to_bytes(), None);
-            self.lookups.pause = (self.lookups.pause * 2).min(LOOKUP_SELDOM);
+            self.lookups.pause = (self.lookups.pause * 2).clamp(LOOKUP_PAUSE, LOOKUP_SELDOM);
+            self.lookups.last = Some(now);
             self.lookups.next = now + self.lookups.pause;
         }
         self.dial_due();
@@ -122,8 +125,13 @@ impl Task {
 
     /// A new peer may know others.
     pub(crate) fn look_up_soon(&mut self) {
-        self.lookups.pause = LOOKUP_SOON;
-        self.lookups.next = self.lookups.next.min(Instant::now() + LOOKUP_SOON);
+        if self.peers.len() >= self.shared.limits.wanted_peers {
+            return;
+        }
+        let soon = Instant::now() + LOOKUP_SOON;
+        let earliest = self.lookups.last.map_or(soon, |last| last + LOOKUP_PAUSE);
+        self.lookups.pause = Duration::ZERO;
+        self.lookups.next = self.lookups.next.min(soon.max(earliest));
     }
 
     /// Asks the DHT for the peers closest to a key.
