@@ -19,7 +19,7 @@ mod opening;
 mod program;
 mod unwritten;
 
-pub use program::run_until_signal;
+pub use program::{run_until_signal, start_log};
 
 use crate::api::Server;
 use crate::backend::{BackendParts, NodeBackend};

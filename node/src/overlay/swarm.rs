@@ -101,7 +101,7 @@ fn behaviour(
         relaying: config
             .relay
             .filter(|_| far)
-            .map(|limits| relay::Behaviour::new(me, relay_config(&limits)))
+            .map(|limits| relaying(me, &limits))
             .into(),
         punch: far.then(|| dcutr::Behaviour::new(me)).into(),
         probe: far.then(autonat::v2::client::Behaviour::default).into(),
@@ -144,15 +144,19 @@ fn lan(wanted: bool, me: libp2p::PeerId) -> Toggle<mdns::tokio::Behaviour> {
     }
 }
 
-fn relay_config(limits: &RelayLimits) -> relay::Config {
-    relay::Config {
+/// Relays for others once `traverse` says so. Left to itself it would as soon as it has a place at a relay.
+fn relaying(me: libp2p::PeerId, limits: &RelayLimits) -> relay::Behaviour {
+    let config = relay::Config {
         max_reservations: limits.places,
         max_circuits: limits.circuits,
         max_circuits_per_peer: limits.circuits_per_peer,
         max_circuit_bytes: limits.circuit_bytes,
         max_circuit_duration: limits.circuit_time,
         ..relay::Config::default()
-    }
+    };
+    let mut relaying = relay::Behaviour::new(me, config);
+    relaying.set_status(Some(relay::Status::Disable));
+    relaying
 }
 
 fn connection_limits(limits: &Limits) -> connection_limits::ConnectionLimits {

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use libp2p::multiaddr::Protocol;
 use libp2p::swarm::ConnectionId;
 use libp2p::swarm::dial_opts::{DialOpts, PeerCondition};
-use libp2p::{Multiaddr, PeerId, autonat, kad};
+use libp2p::{Multiaddr, PeerId, autonat, kad, relay};
 
 use super::addresses::{self, ip, is_circuit, is_quic, worth_a_try};
 use super::handle::Whereabouts;
@@ -41,6 +41,7 @@ impl Task {
         if self.traversal.reach != Some(reach) {
             self.on_reach(reach);
         }
+        self.serve_relay(reach == Reach::Public);
         match reach {
             Reach::Local => {}
             Reach::Public => self.leave_relays(),
@@ -77,11 +78,37 @@ impl Task {
         } else {
             kad::Mode::Client
         };
-        let relays = self.swarm.behaviour().relaying.is_enabled();
-        let kad = &mut self.swarm.behaviour_mut().kad;
-        kad.set_mode(Some(mode));
+        self.swarm.behaviour_mut().kad.set_mode(Some(mode));
+    }
+
+    /// Step 2, second half. The relay's behaviour tells its change to the handler of every connection, and those of circuits have
+    /// none that could take it (libp2p-relay 0.22 panics there). So it waits until there is no circuit, and ends those there are.
+    fn serve_relay(&mut self, wanted: bool) {
+        if self.traversal.relaying == wanted || !self.swarm.behaviour().relaying.is_enabled() {
+            return;
+        }
+        let all = self.peers.values().flat_map(|peer| &peer.connections);
+        let circuits: Vec<ConnectionId> = all
+            .filter(|(_, a)| is_circuit(a))
+            .map(|(id, _)| *id)
+            .collect();
+        if !circuits.is_empty() {
+            for connection in circuits {
+                self.swarm.close_connection(connection);
+            }
+            return;
+        }
+        self.traversal.relaying = wanted;
+        let status = if wanted {
+            relay::Status::Enable
+        } else {
+            relay::Status::Disable
+        };
+        if let Some(relaying) = self.swarm.behaviour_mut().relaying.as_mut() {
+            relaying.set_status(Some(status));
+        }
         let key = kad::RecordKey::new(&self.shared.rendezvous(RELAYS, b""));
-        if reach == Reach::Public && relays {
+        if wanted {
             self.provide(key);
         } else {
             self.swarm.behaviour_mut().kad.stop_providing(&key);
@@ -242,6 +269,8 @@ impl Task {
 pub(crate) struct Traversal {
     /// The last reachability acted on.
     pub(crate) reach: Option<Reach>,
+    /// Whether we offer to relay.
+    relaying: bool,
     next_search: Instant,
 }
 
@@ -249,6 +278,7 @@ impl Traversal {
     pub(crate) fn new(now: Instant) -> Self {
         Self {
             reach: None,
+            relaying: false,
             next_search: now + Duration::from_secs(2),
         }
     }
