@@ -6,7 +6,8 @@
 //!    failed, panicked or was interrupted), unless it lets go of it.
 //! 3. [`state`] keeps on disk what was made, so that other processes change it, and [`down()`] removes what a
 //!    killed laboratory left. Two labs of different names live side by side.
-//! 4. [`probe`] measures whether every network does what its kind says.
+//! 4. [`probe`] measures whether every network does what its kind says; [`matrix`] lets two programs meet
+//!    across every pair of kinds.
 //!
 //! Nothing is made outside the lab's own namespaces, whose names begin with the lab's name.
 
@@ -15,9 +16,11 @@ pub(crate) mod delay;
 mod down;
 pub mod exec;
 pub mod impair;
+pub mod matrix;
 pub mod nat;
 mod netns;
 mod op;
+pub mod peer;
 mod perform;
 mod plan;
 pub mod probe;
