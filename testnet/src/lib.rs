@@ -29,7 +29,20 @@ pub fn run() -> ExitCode {
     match words.next() {
         Some(word) if word == NODE_WORD => node_command(words),
         Some(word) if word == lab::delay::WORD => lab::delay::run(words),
+        Some(word) if word == lab::program::WORD => peer(words),
         _ => cmd::run(),
+    }
+}
+
+/// A peer that meets others across a lab.
+fn peer(words: impl Iterator<Item = OsString>) -> ExitCode {
+    let words: Vec<String> = words.map(|w| w.to_string_lossy().into_owned()).collect();
+    match lab::program::main(&words) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error:#}");
+            ExitCode::FAILURE
+        }
     }
 }
 

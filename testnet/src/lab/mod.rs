@@ -24,6 +24,7 @@ pub mod peer;
 mod perform;
 mod plan;
 pub mod probe;
+pub mod program;
 mod ruleset;
 mod state;
 mod tools;

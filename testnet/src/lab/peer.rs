@@ -11,6 +11,7 @@
 //!
 //! Lines that are no such object are passed over: a program may print other things as well.
 
+use anyhow::{Context as _, bail};
 use serde::{Deserialize, Serialize};
 
 /// A line of a peer.
@@ -67,6 +68,28 @@ pub enum Role {
 }
 
 impl Role {
+    /// Reads those words.
+    ///
+    /// # Errors
+    /// Words that are no role.
+    pub fn read(words: &[String]) -> anyhow::Result<Role> {
+        let (first, mut rest) = words.split_first().context("a peer needs a role")?;
+        let (mut relay, mut peer) = (Vec::new(), None);
+        while let [option, value, more @ ..] = rest {
+            match option.as_str() {
+                "--relay" => relay.push(value.clone()),
+                "--peer" => peer = Some(value.clone()),
+                _ => bail!("`{option}` is no word of a peer's role"),
+            }
+            rest = more;
+        }
+        match (first.as_str(), peer, rest) {
+            ("relay", None, []) => Ok(Role::Relay),
+            ("wait", None, []) => Ok(Role::Wait { relay }),
+            ("dial", Some(peer), []) => Ok(Role::Dial { relay, peer }),
+            _ => bail!("`{}` is no role of a peer", words.join(" ")),
+        }
+    }
     /// The words after the program's own.
     pub fn words(&self) -> Vec<String> {
         let relayed = |word: &str, relay: &[String]| {
@@ -130,5 +153,19 @@ mod tests {
             ["dial", "--relay", "x", "--relay", "y", "--peer", "b"]
         );
         assert_eq!(Role::Relay.words(), ["relay"]);
+        let wait = Role::Wait { relay: vec![] };
+        for role in [dial, wait, Role::Relay] {
+            assert_eq!(Role::read(&role.words()).unwrap(), role);
+        }
+        for words in [
+            "",
+            "relay --peer b",
+            "dial --relay x",
+            "wait --relay",
+            "else",
+        ] {
+            let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+            assert!(Role::read(&words).is_err(), "{words:?}");
+        }
     }
 }
