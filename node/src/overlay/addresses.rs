@@ -14,7 +14,7 @@ use libp2p::multiaddr::Protocol;
 use libp2p::{Multiaddr, PeerId};
 
 /// Addresses kept per peer.
-pub(crate) const PER_PEER: usize = 8;
+pub(crate) const PER_PEER: usize = 12;
 
 /// Those of `claimed` that a peer seen at `seen` may be reached at, without peer id, no doubles.
 pub(crate) fn believable(claimed: &[Multiaddr], seen: &Multiaddr) -> Vec<Multiaddr> {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use libp2p::core::ConnectedPoint;
 use libp2p::core::transport::ListenerId;
 use libp2p::swarm::{ConnectionId, SwarmEvent};
 use libp2p::{Multiaddr, PeerId, identify, kad, mdns, ping, relay, upnp};
@@ -25,7 +26,14 @@ impl Task {
                 endpoint,
                 ..
             } => {
-                let address = endpoint.get_remote_address().clone();
+                // Who comes over a circuit has no address of its own: it is at ours at the relay.
+                let address = match &endpoint {
+                    ConnectedPoint::Listener { local_addr, .. } if endpoint.is_relayed() => {
+                        local_addr
+                    }
+                    _ => endpoint.get_remote_address(),
+                };
+                let address = address.clone();
                 if endpoint.is_dialer() {
                     self.dialled.insert(connection_id);
                 }

@@ -190,10 +190,20 @@ impl Task {
         }
     }
 
-    /// Begins a dial. Returns whether an event will tell how it ended.
+    /// Begins a dial, unless one is under way. Returns whether an event will tell how it ended.
     pub(crate) fn dial(&mut self, peer: PeerId, addresses: Vec<Multiaddr>) -> bool {
+        self.dial_if(PeerCondition::DisconnectedAndNotDialing, peer, addresses)
+    }
+
+    /// Begins a dial. Returns whether an event will tell how it ended.
+    pub(crate) fn dial_if(
+        &mut self,
+        condition: PeerCondition,
+        peer: PeerId,
+        addresses: Vec<Multiaddr>,
+    ) -> bool {
         let options = DialOpts::peer_id(peer)
-            .condition(PeerCondition::DisconnectedAndNotDialing)
+            .condition(condition)
             .addresses(addresses)
             .build();
         match self.swarm.dial(options) {

@@ -1,12 +1,11 @@
-//! Which relays a private node keeps a place at. Pure: the time comes in, reservations to ask for come out.
+//! Which relays a node keeps a place at. Pure: the time comes in, reservations to ask for come out.
 //!
-//! 1. Candidates are connected peers that offer to relay. While we are private and hold fewer than [`WANTED`] places, the best
+//! 1. Candidates are connected peers that offer to relay. While we hold fewer than [`WANTED`] places, the best
 //!    candidate without one is asked: first those in another network (prefix) than the relays that we have, then by
 //!    round trip.
 //! 2. A place counts when the listener on it has an address. One that has none after [`PATIENCE`], that is refused, or whose
 //!    connection ends, is given up, and its relay rests: for [`REST`] at first, twice as long each time up to
 //!    [`REST_MAX`], until a place there has stood for that long.
-//! 3. A node that is public gives its places up.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};

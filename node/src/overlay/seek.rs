@@ -8,6 +8,7 @@
 
 use std::time::{Duration, Instant};
 
+use libp2p::swarm::dial_opts::PeerCondition;
 use libp2p::{Multiaddr, PeerId};
 use tokio::sync::oneshot;
 
@@ -54,7 +55,8 @@ impl Task {
         };
         self.seeks.insert(peer, seek);
         let known = self.dialer.addresses(&peer);
-        if known.is_empty() || !self.dial(peer, known) {
+        // Also beside a dial that is under way: that one may be to where the peer cannot be reached any more.
+        if known.is_empty() || !self.dial_if(PeerCondition::Disconnected, peer, known) {
             self.look_further(peer);
         }
         true
@@ -91,7 +93,7 @@ impl Task {
         if self.is_peer(&peer) {
             self.dialer.connected(&peer);
         } else if !addresses.is_empty() {
-            self.dial(peer, addresses);
+            self.dial_if(PeerCondition::Disconnected, peer, addresses);
         }
     }
 

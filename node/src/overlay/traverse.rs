@@ -4,7 +4,8 @@
 //!
 //! 1. Addresses that nobody sees any more are dropped (`reach`, step 5).
 //! 2. While public or local we serve the DHT and, if our owner lets us, say in it that we relay; else we are its client.
-//! 3. While not public we keep places at relays (`relays`). With too few relays among our peers, the DHT is asked for more.
+//! 3. We keep places at relays (`relays`), unless everybody can dial us: public, and on TCP port 443, the one that firewalls
+//!    which let out next to nothing let out. With too few relays among our peers, the DHT is asked for more.
 //! 4. A peer with a direct connection for [`OVERLAP`] loses those through relays: streams would still be opened on them.
 //! 5. When an address of an interface is gone the network has changed: every connection is closed and made anew, since many would
 //!    take their time to notice.
@@ -16,7 +17,7 @@ use libp2p::swarm::ConnectionId;
 use libp2p::swarm::dial_opts::{DialOpts, PeerCondition};
 use libp2p::{Multiaddr, PeerId, autonat, kad, relay};
 
-use super::addresses::{self, ip, is_circuit, is_quic, worth_a_try};
+use super::addresses::{self, ip, is_circuit, is_quic, port, worth_a_try};
 use super::handle::Whereabouts;
 use super::reach::Reach;
 use super::records::RELAYS;
@@ -44,8 +45,8 @@ impl Task {
         self.serve_relay(reach == Reach::Public);
         match reach {
             Reach::Local => {}
-            Reach::Public => self.leave_relays(),
-            Reach::Unknown | Reach::Private => self.keep_relays(now),
+            Reach::Public if self.is_open_to_all() => self.leave_relays(),
+            Reach::Public | Reach::Unknown | Reach::Private => self.keep_relays(now),
         }
         self.close_circuits(now);
         self.tell_whereabouts(now);
@@ -113,6 +114,14 @@ impl Task {
         } else {
             self.swarm.behaviour_mut().kad.stop_providing(&key);
         }
+    }
+
+    /// Whether even the strictest firewalls let their nodes through to us.
+    fn is_open_to_all(&self) -> bool {
+        let addresses = self.reach.addresses();
+        addresses
+            .iter()
+            .any(|a| !is_quic(a) && port(a) == Some(443))
     }
 
     /// Step 3.
