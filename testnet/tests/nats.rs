@@ -5,6 +5,7 @@
 //! would do is tested beside the code, without root.
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail like the test")]
+#![allow(clippy::print_stdout, reason = "what is left out is said")]
 
 use gridbay_testnet::Progress;
 use gridbay_testnet::lab::matrix::programs::Programs;
