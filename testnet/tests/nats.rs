@@ -336,8 +336,15 @@ fn two_labs_live_side_by_side_and_each_removes_its_own() {
             .find("there is no lab"),
         Some(0)
     );
-    drop(other);
-    assert_eq!(namespaces(&second), Vec::<String>::new());
+    let panicked = thread::spawn(move || {
+        assert!(other.name().is_empty(), "a panic on purpose");
+    });
+    assert!(panicked.join().is_err());
+    assert_eq!(
+        namespaces(&second),
+        Vec::<String>::new(),
+        "also after a panic"
+    );
 }
 
 /// The laboratory, in a process of its own, with a lab up.

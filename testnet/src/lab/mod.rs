@@ -1,10 +1,10 @@
 //! A small internet on one machine: hosts, routers and NATs out of network namespaces.
 //!
-//! 1. A [`Topology`] says which networks there are, of which [`Kind`], with which hosts. [`plan`] turns it
-//!    into operations, purely; [`perform`] runs them.
+//! 1. A [`Topology`] says which networks there are, of which [`Kind`], with which hosts. `plan` turns it
+//!    into operations, purely; `perform` runs them.
 //! 2. [`Lab`] is a lab that stands. One that made it ends it when it goes out of scope (the work is done,
 //!    failed, panicked or was interrupted), unless it lets go of it.
-//! 3. [`state`] keeps on disk what was made, so that other processes change it, and [`down()`] removes what a
+//! 3. `state` keeps on disk what was made, so that other processes change it, and [`down()`] removes what a
 //!    killed laboratory left. Two labs of different names live side by side.
 //! 4. [`probe`] measures whether every network does what its kind says; [`matrix`] lets two programs meet
 //!    across every pair of kinds.
