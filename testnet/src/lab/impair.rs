@@ -4,7 +4,7 @@
 //!    What keeps neighbours known to each other (ARP, neighbour discovery) passes: a cut is silent.
 //! 2. *Rate*: a token bucket where packets leave, at both ends, with 20 ms of queue.
 //! 3. *Delay*: each packet waits once for each public link that it crosses, in both directions. By netem where
-//!    the kernel has it, else by the process of [`super::delay`]. Only public links have a delay.
+//!    the kernel has it, else by the process of `delay`. Only public links have a delay.
 //! 4. While a cable loses or is slow, its ends pass no super-packets, or 64 kB would be lost at a time.
 //!
 //! All operations replace what was there, so the same call changes, repeats and removes an impairment.

@@ -1,10 +1,10 @@
 //! A small internet on one machine: hosts, routers and NATs out of network namespaces.
 //!
-//! 1. A [`Topology`] says which networks there are, of which [`Kind`], with which hosts. [`plan`] turns it
-//!    into operations, purely; [`perform`] runs them.
+//! 1. A [`Topology`] says which networks there are, of which [`Kind`], with which hosts. `plan` turns it
+//!    into operations, purely; `perform` runs them.
 //! 2. [`Lab`] is a lab that stands. One that made it ends it when it goes out of scope (the work is done,
 //!    failed, panicked or was interrupted), unless it lets go of it.
-//! 3. [`state`] keeps on disk what was made, so that other processes change it, and [`down()`] removes what a
+//! 3. `state` keeps on disk what was made, so that other processes change it, and [`down()`] removes what a
 //!    killed laboratory left. Two labs of different names live side by side.
 //! 4. [`probe`] measures whether every network does what its kind says; [`matrix`] lets two programs meet
 //!    across every pair of kinds.
@@ -12,6 +12,7 @@
 //! Nothing is made outside the lab's own namespaces, whose names begin with the lab's name.
 
 mod address;
+mod change;
 pub(crate) mod delay;
 mod down;
 pub mod exec;
@@ -27,23 +28,22 @@ pub mod probe;
 pub mod program;
 mod ruleset;
 mod state;
+mod status;
 mod tools;
 pub mod topology;
 
 pub use down::{Removed, down};
 pub use impair::Impairment;
 pub use nat::Kind;
+pub use status::Machine;
 pub use tools::{check, is_root};
 pub use topology::Topology;
 
 use crate::network::Process;
 use crate::say::Progress;
-use address::GENERATIONS;
 use anyhow::{Context as _, bail};
 use delay::Table;
 use netns::Identity;
-use op::Op;
-use plan::Turn;
 use state::{Lock, State};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -62,21 +62,6 @@ pub struct Lab {
     program: PathBuf,
     /// Whether it ends with this value.
     owned: bool,
-}
-
-/// One line of `lab status`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Machine {
-    /// Name.
-    pub name: String,
-    /// Kind of its network, or what it is for the others.
-    pub part: String,
-    /// Its addresses.
-    pub addresses: Vec<IpAddr>,
-    /// What its cable towards the public network suffers; empty if nothing.
-    pub suffers: String,
-    /// Processes inside it; `None` if its namespace is gone.
-    pub processes: Option<usize>,
 }
 
 impl Lab {
@@ -185,103 +170,6 @@ impl Lab {
         }
         self.addresses(host)
     }
-    /// Makes cables suffer, each named by the host or router at its far end.
-    pub fn impair(&self, wanted: &[(String, Impairment)]) -> anyhow::Result<()> {
-        self.change(|state| {
-            let before = table(state, &self.topology);
-            let mut ops = Vec::new();
-            for (name, now) in wanted {
-                ops.extend(impair::ops(self.ends(name, now)?.each(), now, state.netem));
-                match *now == Impairment::default() {
-                    true => state.cables.remove(name),
-                    false => state.cables.insert(name.clone(), *now),
-                };
-            }
-            perform::perform(&self.name, &ops)?;
-            self.delay(state, &before)
-        })
-    }
-    /// What a cable suffers now.
-    pub fn cable(&self, name: &str) -> anyhow::Result<Impairment> {
-        self.ends(name, &Impairment::default())?;
-        Ok(self.state()?.cable(name))
-    }
-    /// Gives a host or the public side of a router another address, and forgets the router's mappings.
-    /// Returns the new address.
-    pub fn readdress(&self, name: &str) -> anyhow::Result<IpAddr> {
-        self.change(|state| {
-            let now = state.turn(name);
-            let next = Turn {
-                generation: (now.generation + 1) % GENERATIONS,
-                zone: next_zone(now),
-            };
-            let ops = match self.topology.links().find(|link| link.name == name) {
-                Some(link) => plan::new_link_address(&link, now, next),
-                None => {
-                    let (link, place) = self.host(name)?;
-                    let (now, next) = (now.generation, next.generation);
-                    plan::new_host_address(&link, name, place, now, next)
-                }
-            };
-            perform::perform(&self.name, &ops)?;
-            state.turns.insert(name.to_owned(), next);
-            Ok(())
-        })?;
-        let state = self.state()?;
-        if let Some(link) = self.topology.links().find(|link| link.name == name) {
-            return Ok(plan::public_v4(&link, state.turn(name).generation).into());
-        }
-        let addresses = self.addresses(name)?;
-        addresses.first().copied().context("a host has an address")
-    }
-    /// Makes a router forget its connections and mappings, as a restart would.
-    pub fn forget(&self, router: &str) -> anyhow::Result<()> {
-        self.change(|state| {
-            let mut links = self.topology.links();
-            let link = links.find(|link| link.name == router && link.network.kind != Kind::Open);
-            let link = link.with_context(|| {
-                format!("`{router}` is no router{}", named("router", self.routers()))
-            })?;
-            let now = state.turn(router);
-            let next = Turn {
-                zone: next_zone(now),
-                ..now
-            };
-            perform::perform(&self.name, &plan::forget(&link, next))?;
-            state.turns.insert(router.to_owned(), next);
-            Ok(())
-        })
-    }
-    /// Every machine and how it does.
-    pub fn machines(&self) -> anyhow::Result<Vec<Machine>> {
-        let state = self.state()?;
-        let mut machines = Vec::new();
-        for name in self.topology.machines() {
-            let identity = state.machines.get(&name).copied().flatten();
-            let now = Identity::of(&netns::path(&namespace(&self.name, &name)));
-            let alive = identity.filter(|identity| now == Some(*identity));
-            let processes = alive.map(|identity| down::running_in(&[identity].into()));
-            machines.push(Machine {
-                part: self.part(&name),
-                addresses: self.shown_addresses(&state, &name),
-                suffers: state.cable(&name).to_string(),
-                processes: processes.transpose()?.map(|found| found.len()),
-                name,
-            });
-        }
-        Ok(machines)
-    }
-    /// Packets that the delay process has passed and dropped; `None` where none is needed, an error where it
-    /// should run and does not.
-    pub fn delayed(&self) -> anyhow::Result<Option<(u64, u64)>> {
-        let state = self.state()?;
-        if state.delay.is_none() {
-            return Ok(None);
-        }
-        let tally = delay::tell(&state::folder(&self.name)?, &table(&state, &self.topology))
-            .context("the delay process is gone: links have no delay")?;
-        Ok(Some((tally.passed, tally.dropped)))
-    }
     /// A path that leads into a machine, for programs that enter namespaces by themselves.
     pub fn path(&self, machine: &str) -> anyhow::Result<PathBuf> {
         if !self.topology.machines().iter().any(|m| m == machine) {
@@ -315,80 +203,6 @@ impl Lab {
             )
         })
     }
-    fn routers(&self) -> Vec<String> {
-        let links = self.topology.links();
-        let routers = links.filter(|link| link.network.kind != Kind::Open);
-        routers.map(|link| link.name.to_owned()).collect()
-    }
-    fn ends(&self, name: &str, now: &Impairment) -> anyhow::Result<Ends> {
-        if let Some(link) = self.topology.links().find(|link| link.name == name) {
-            let far = (link.machine(), "wan0".to_owned());
-            return Ok(Ends([(WAN.to_owned(), name.to_owned()), far]));
-        }
-        let (link, _) = self.host(name)?;
-        if !now.delay.is_zero() {
-            let router = link.name;
-            bail!(
-                "only public links have a delay; `{name}` is behind `{router}`: delay `{router}`"
-            );
-        }
-        let near = (link.network.name.clone(), name.to_owned());
-        Ok(Ends([near, (name.to_owned(), "eth0".to_owned())]))
-    }
-    /// Brings the delay process and the router's detours in line with the record.
-    fn delay(&self, state: &mut State, before: &Table) -> anyhow::Result<()> {
-        let now = table(state, &self.topology);
-        if now == *before {
-            return Ok(());
-        }
-        let folder = state::folder(&self.name)?;
-        let mut ops = Vec::new();
-        if state.delay.is_none() {
-            let wan = netns::path(&namespace(&self.name, WAN));
-            state.delay = Some(delay::start(&self.program, &wan, &folder)?);
-            ops.push(Op::DetourDevice {
-                at: WAN.to_owned(),
-                device: delay::DEVICE.to_owned(),
-                mtu: self.topology.mtu,
-            });
-        }
-        delay::tell(&folder, &now)?;
-        let detour = |number: &u8, taken| Op::Detour {
-            at: WAN.to_owned(),
-            of: address::prefixes(*number),
-            taken,
-        };
-        let fresh = now.0.keys().filter(|number| !before.0.contains_key(number));
-        ops.extend(fresh.map(|number| detour(number, true)));
-        let over = before.0.keys().filter(|number| !now.0.contains_key(number));
-        ops.extend(over.map(|number| detour(number, false)));
-        perform::perform(&self.name, &ops)
-    }
-    fn part(&self, machine: &str) -> String {
-        let Some(link) = self.topology.link_of(machine) else {
-            return match machine {
-                WAN => "the public router".to_owned(),
-                _ => "a provider's router".to_owned(),
-            };
-        };
-        let what = if self.topology.host(machine).is_some() {
-            "host"
-        } else {
-            "router"
-        };
-        format!("{} {what}", link.network.kind)
-    }
-    fn shown_addresses(&self, state: &State, machine: &str) -> Vec<IpAddr> {
-        let Some(link) = self.topology.link_of(machine) else {
-            return Vec::new();
-        };
-        match self.topology.host(machine) {
-            Some((_, place)) => {
-                plan::host_addresses(&link, place, generation(state, &link, machine))
-            }
-            None => vec![plan::public_v4(&link, state.turn(machine).generation).into()],
-        }
-    }
 }
 
 impl Drop for Lab {
@@ -399,17 +213,6 @@ impl Drop for Lab {
         if let Err(error) = down::remove(&self.name, &self.token) {
             crate::say::note(&format!("lab `{}` is not all gone: {error:#}", self.name));
         }
-    }
-}
-
-/// Both ends of a cable: machine and device.
-struct Ends([(String, String); 2]);
-
-impl Ends {
-    fn each(&self) -> impair::Ends<'_> {
-        self.0
-            .each_ref()
-            .map(|(machine, device)| (machine.as_str(), device.as_str()))
     }
 }
 
@@ -467,10 +270,6 @@ fn generation(state: &State, link: &Link<'_>, host: &str) -> u8 {
         host
     };
     state.turn(whose).generation
-}
-
-fn next_zone(now: Turn) -> u16 {
-    now.zone.checked_add(1).unwrap_or(1)
 }
 
 /// Delays of public links that the delay process is to keep; none where the kernel does it.

@@ -1,5 +1,7 @@
 //! Operations on machines of a lab, and how each is written for `ip`, `tc` and `nft`.
 //!
+//! Devices are named after hosts, so each follows a keyword: a bare `a` would be read as `address`.
+//!
 //! An operation names machines by their short names; the performer turns them into namespaces. Operations on
 //! one machine take effect in their order.
 
@@ -198,12 +200,12 @@ impl Op {
                 let [(one, a), (other, b)] = ends;
                 let (one, other) = (namespace(one), namespace(other));
                 ip(format!(
-                    "link add {a} mtu {mtu} netns {one} type veth peer name {b} mtu {mtu} netns {other}"
+                    "link add name {a} mtu {mtu} netns {one} type veth peer name {b} mtu {mtu} netns {other}"
                 ))
             }
-            Op::Switch { device, .. } => ip(format!("link add {device} type bridge")),
-            Op::Port { device, switch, .. } => ip(format!("link set {device} master {switch}")),
-            Op::On { device, .. } => ip(format!("link set {device} up")),
+            Op::Switch { device, .. } => ip(format!("link add name {device} type bridge")),
+            Op::Port { device, switch, .. } => ip(format!("link set dev {device} master {switch}")),
+            Op::On { device, .. } => ip(format!("link set dev {device} up")),
             Op::Address { device, net, .. } => {
                 // A fresh IPv6 address is unusable for a second unless nobody asks who else has it.
                 let at_once = if net.address.is_ipv6() { " nodad" } else { "" };
@@ -221,7 +223,7 @@ impl Op {
             Op::Detour { of, taken, .. } => detour(of, *taken),
             Op::DetourDevice { device, mtu, .. } => detour_device(device, *mtu),
             Op::Segments { device, most, .. } => {
-                ip(format!("link set {device} gso_max_segs {most}"))
+                ip(format!("link set dev {device} gso_max_segs {most}"))
             }
             Op::Shape { shape, .. } => shape.lines().into_iter().map(Step::Tc).collect(),
             Op::Ruleset { text, .. } => vec![Step::Nft(text.clone())],
@@ -243,7 +245,7 @@ fn detour([v4, v6]: &[Net; 2], taken: bool) -> Vec<Step> {
 
 fn detour_device(device: &str, mtu: u16) -> Vec<Step> {
     let mut steps = vec![Step::Ip(format!(
-        "link set {device} mtu {mtu} txqueuelen 10000 up"
+        "link set dev {device} mtu {mtu} txqueuelen 10000 up"
     ))];
     let lines = [
         format!("route replace default dev {device} table {DETOUR_TABLE}"),
@@ -318,7 +320,7 @@ mod tests {
             (Op::Machine { at: at() }, "ip netns add lab-wan"),
             (
                 cable,
-                "ip link add home mtu 1400 netns lab-wan type veth peer name wan0 mtu 1400 netns lab-home",
+                "ip link add name home mtu 1400 netns lab-wan type veth peer name wan0 mtu 1400 netns lab-home",
             ),
             (address(v4.up), "ip addr add 45.3.1.1/30 dev home"),
             (address(v6.up), "ip addr add 2a45:3:1::1/64 dev home nodad"),

@@ -18,7 +18,7 @@
 //! 2. Names are checked and unique over the whole lab: hosts, routers, and the provider's router
 //!    `NAME-isp` of a `double` network. A name is also a device's name, hence the few characters.
 //! 3. Every public link gets a number, in the order of the networks' names; addresses follow from it
-//!    ([`super::address`]).
+//!    (`address`).
 //!
 //! A [`Topology`] exists only checked. It keeps its text, which is what the lab's record holds.
 
@@ -34,7 +34,7 @@ use thiserror::Error;
 const NAME_CHARS: usize = 11;
 /// Names of devices that machines have anyway.
 const TAKEN: [&str; 6] = ["wan", "wan0", "lan0", "lag0", "lo", "eth0"];
-/// Hosts behind one router at the most: their addresses move within a /24 ([`super::address`]).
+/// Hosts behind one router at the most: their addresses move within a /24 (`address`).
 pub const HOSTS_PER_NETWORK: usize = 60;
 /// Public links of a lab at the most; a link's number is one byte of its addresses.
 pub const LINKS: usize = 200;

@@ -113,7 +113,7 @@ mod tests {
         "#;
         let punched = r#"
             D 60 {"event":"connected","peer":"w","relayed":false,"ms":57}
-            starting something
+            D 58 starting something
             W 61 {"event":"connected","peer":"d","relayed":false,"ms":99}
         "#;
         let twice = r#"

@@ -16,7 +16,7 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -65,14 +65,15 @@ impl Meeting for Programs {
         let (relay_host, ..) = open.context("a relay takes an open host")?;
         let (sender, told) = sync_channel(EVENTS);
         let _relay = self.start(lab, relay_host, &Role::Relay, None, &sender)?;
-        let (_, relay) = self.ready(&told, None)?;
+        let mut early = Vec::new();
+        let (_, relay) = self.ready(&told, None, &mut early)?;
 
         let role = Role::Wait {
             relay: relay.clone(),
         };
         let side = Some(Side::Waiting);
         let _waiting = self.start(lab, waiting, &role, side, &sender)?;
-        let (peer, _) = self.ready(&told, side)?;
+        let (peer, _) = self.ready(&told, side, &mut early)?;
 
         let began = Instant::now();
         let role = Role::Dial {
@@ -81,8 +82,12 @@ impl Meeting for Programs {
         };
         let side = Some(Side::Dialing);
         let _dialing = self.start(lab, dialing, &role, side, &sender)?;
-        let (own, _) = self.ready(&told, side)?;
-        Ok(self.judge(Judge::new(peer, own), &told, began))
+        let (own, _) = self.ready(&told, side, &mut early)?;
+        let mut judge = Judge::new(peer, own);
+        for (side, event) in early {
+            judge.hear(side, &event, ms_since(began));
+        }
+        Ok(self.judge(judge, &told, began))
     }
 }
 
@@ -109,11 +114,13 @@ impl Programs {
         thread::spawn(move || listen(stdout, side, &sender));
         Ok(peer)
     }
-    /// Waits until one says that it is ready. What others say meanwhile is about nobody's pair.
+    /// Waits until one says that it is ready. What others say meanwhile is kept: lines of two peers do not
+    /// arrive in the order in which they were told.
     fn ready(
         &self,
         told: &Receiver<Told>,
         side: Option<Side>,
+        early: &mut Vec<(Side, Event)>,
     ) -> anyhow::Result<(String, Vec<String>)> {
         let until = Instant::now() + self.patience;
         loop {
@@ -122,34 +129,32 @@ impl Programs {
                 Ok((from, Event::Ready { peer, addrs })) if from == side => {
                     return Ok((peer, addrs));
                 }
+                Ok((Some(from), event)) if early.len() < EVENTS => early.push((from, event)),
                 Ok(_) => {}
                 Err(_) => bail!("a peer was not ready within {:?}", self.patience),
             }
         }
     }
     fn judge(&self, mut judge: Judge, told: &Receiver<Told>, began: Instant) -> Outcome {
-        let mut until = began + self.patience;
-        loop {
+        let mut connected = None;
+        while judge.path() != Path::Direct {
+            let until = match judge.path() {
+                Path::None => began + self.patience,
+                _ => *connected.get_or_insert_with(Instant::now) + self.settle,
+            };
             let left = until.saturating_duration_since(Instant::now());
             match told.recv_timeout(left) {
-                Ok((Some(side), event)) => {
-                    let before = judge.path();
-                    let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-                    judge.hear(side, &event, ms);
-                    if before == Path::None && judge.path() == Path::Relayed {
-                        until = Instant::now() + self.settle;
-                    }
-                }
+                Ok((Some(side), event)) => judge.hear(side, &event, ms_since(began)),
                 Ok((None, _)) => {}
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-                    return judge.outcome();
-                }
-            }
-            if judge.path() == Path::Direct {
-                return judge.outcome();
+                Err(_) => break,
             }
         }
+        judge.outcome()
     }
+}
+
+fn ms_since(began: Instant) -> u64 {
+    u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Reads a peer's events until it ends or nobody listens any more.

@@ -44,10 +44,9 @@ impl Site<'_> {
         let connects = |to: IpAddr, port| -> anyhow::Result<bool> {
             let to = SocketAddr::from((to, port));
             let patience = self.patience;
-            let tried = self
-                .lab
-                .inside(host, || TcpStream::connect_timeout(&to, patience))?;
-            Ok(tried.is_ok())
+            let mut tries = 0..TRIES;
+            let connect = || tries.any(|_| TcpStream::connect_timeout(&to, patience).is_ok());
+            self.lab.inside(host, connect)
         };
         let (udp, refused) = match self.udp(host)? {
             Some((udp, refused)) => (Some(udp), refused),
@@ -186,9 +185,11 @@ impl Site<'_> {
             self.receive(own, b"answer").is_some()
         })
     }
-    /// Whether a connected stranger's packet reaches the host's socket.
+    /// Whether a connected stranger's packets reach the host's socket.
     fn arrives(&self, stranger: &Witness, own: &UdpSocket) -> bool {
-        let _ = stranger.socket.send(b"stranger");
+        for _ in 0..TRIES {
+            let _ = stranger.socket.send(b"stranger");
+        }
         self.receive(own, b"stranger").is_some()
     }
     fn was_refused(&self, stranger: &Witness) -> anyhow::Result<bool> {

@@ -2,7 +2,7 @@
 //!
 //! 1. The first two open hosts are the witnesses: their sockets see from where a host's packets come, and
 //!    strangers speak from them.
-//! 2. Every host is measured at the same time, each with sockets of its own ([`measure`]).
+//! 2. Every host is measured at the same time, each with sockets of its own (`measure`).
 //! 3. Each property of [`Behaviour`] that is as intended has passed, any other failed.
 //!
 //! What should not arrive is waited for as long as it would take: 150 ms, and four times the longest way
