@@ -69,11 +69,15 @@ pub enum Domain {
     Agent,
     /// Receipt of a validator that acknowledges an entry.
     Receipt,
+    /// Record of where a node can be reached.
+    NodeRecord,
+    /// What is looked up in the DHT to its key there.
+    DhtKey,
 }
 
 impl Domain {
     /// All domains, for the test that their texts are unique.
-    pub const ALL: [Domain; 29] = [
+    pub const ALL: [Domain; 31] = [
         Domain::Genesis,
         Domain::Account,
         Domain::Class,
@@ -103,6 +107,8 @@ impl Domain {
         Domain::Content,
         Domain::Agent,
         Domain::Receipt,
+        Domain::NodeRecord,
+        Domain::DhtKey,
     ];
 
     /// Text of the domain; unique, and never reused with another meaning.
@@ -137,6 +143,8 @@ impl Domain {
             Domain::Content => "gridbay/content/1",
             Domain::Agent => "gridbay/agent/1",
             Domain::Receipt => "gridbay/receipt/1",
+            Domain::NodeRecord => "gridbay/node-record/1",
+            Domain::DhtKey => "gridbay/dht-key/1",
         }
     }
 }

@@ -44,6 +44,7 @@ pub mod lease;
 pub mod limits;
 pub mod mechanism;
 pub mod memo;
+pub mod node_record;
 pub mod offer;
 pub mod order;
 pub mod payment;

@@ -142,6 +142,10 @@ pub const INVITATION_WINDOW: u64 = 40_000_000;
 pub const ADDRESSES: usize = 16;
 /// Characters of one address.
 pub const ADDRESS_CHARS: usize = 256;
+/// Bytes of a signed node record: [`ADDRESSES`] addresses of usual length; 20 nodes keep it.
+pub const NODE_RECORD_BYTES: usize = 4 << 10;
+/// Seconds for which a node record may count. A node that is gone is asked for no longer than that.
+pub const NODE_RECORD_SECONDS: u64 = 2 * 3600;
 
 // Every contract can be computed by its mechanism, and signed by a provider that has no other.
 const _: () = assert!(CONTRACT_JOBS <= crate::mechanism::contract::limits::BATCH_JOBS_MAX);

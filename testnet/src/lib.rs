@@ -1,4 +1,4 @@
-//! The gridbay laboratory: real local networks, the demo, kill tests and
+//! The gridbay laboratory: real local networks, the demo, kill tests, a small internet with NATs, and
 //! benchmarks.
 //!
 //! Everything runs in one binary. Nodes are this program again, with a hidden first word in front
@@ -9,6 +9,7 @@ mod bench;
 mod cmd;
 mod demo;
 mod kill;
+pub mod lab;
 mod market;
 pub mod network;
 mod say;
@@ -27,7 +28,21 @@ pub fn run() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
     match words.next() {
         Some(word) if word == NODE_WORD => node_command(words),
+        Some(word) if word == lab::delay::WORD => lab::delay::run(words),
+        Some(word) if word == lab::program::WORD => peer(words),
         _ => cmd::run(),
+    }
+}
+
+/// A peer that meets others across a lab.
+fn peer(words: impl Iterator<Item = OsString>) -> ExitCode {
+    let words: Vec<String> = words.map(|w| w.to_string_lossy().into_owned()).collect();
+    match lab::program::main(&words) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say::note(&format!("{error:#}"));
+            ExitCode::FAILURE
+        }
     }
 }
 

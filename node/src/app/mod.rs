@@ -11,6 +11,7 @@
 //! End: the API stops taking requests, the core thread ends between two steps, the overlay closes its
 //! sockets. Jobs go on under their supervisors and are found again at the next start.
 
+mod acquaintances;
 mod founding;
 mod network;
 mod offers;
@@ -18,7 +19,7 @@ mod opening;
 mod program;
 mod unwritten;
 
-pub use program::run_until_signal;
+pub use program::{run_until_signal, start_log};
 
 use crate::api::Server;
 use crate::backend::{BackendParts, NodeBackend};
@@ -102,6 +103,7 @@ pub async fn run(
     let started = body::start(parts, tools)?;
     let handle = started.handle;
     tokio::spawn(network::carry(events, handle.clone(), net.clone()));
+    tokio::spawn(acquaintances::keep(net.clone(), home.clone()));
     if let Some(command) = joining {
         join(&handle, command).await?;
     }

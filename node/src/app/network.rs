@@ -1,5 +1,6 @@
 //! Between the overlay and the core thread.
 
+use super::acquaintances;
 use crate::body::ask::{key_of, peer_of};
 use crate::body::{ADVERTS_TOPIC, BodyGone, BodyHandle, Message};
 use crate::config::Config;
@@ -66,7 +67,7 @@ pub(super) fn founders(genesis: &Genesis) -> Vec<Bootstrap> {
         .collect()
 }
 
-/// Starts the overlay and waits until its listeners are up.
+/// Starts the overlay and waits until its listeners are up. A founder is reached where the genesis says.
 pub(super) async fn start(
     config: &Config,
     keys: &NodeKeys,
@@ -74,15 +75,17 @@ pub(super) async fn start(
     bootstrap: Vec<(PeerId, Multiaddr)>,
 ) -> anyhow::Result<(OverlayHandle, mpsc::Receiver<Event>)> {
     let own = peer_of(&keys.node());
-    let bootstrap = bootstrap
+    let (ours, bootstrap): (Vec<_>, Vec<_>) = bootstrap
         .into_iter()
-        .filter(|(peer, _)| Some(*peer) != own)
-        .collect();
+        .partition(|(peer, _)| Some(*peer) == own);
+    let founded = ours.into_iter().map(|(_, address)| address);
     let config = OverlayConfig {
-        seed: TransportSeed(keys.transport.seed()),
-        network: *network.as_bytes(),
-        listen: config.listen.clone(),
         bootstrap,
+        known: acquaintances::read(&config.home),
+        external: config.net.external.iter().cloned().chain(founded).collect(),
+        relay: config.net.relay,
+        mdns: config.net.mdns,
+        upnp: config.net.upnp,
         topics: vec![TopicConfig::new(ADVERTS_TOPIC, ADVERT_BYTES)],
         limits: Limits {
             max_request: REQUEST_BYTES,
@@ -90,7 +93,12 @@ pub(super) async fn start(
             max_direct: SYNC_MESSAGE_BYTES,
             ..Limits::default()
         },
-        tuning: tuning(&config.listen),
+        ..OverlayConfig::new(
+            TransportSeed(keys.transport.seed()),
+            *network.as_bytes(),
+            config.listen.clone(),
+            tuning(&config.listen),
+        )
     };
     overlay::start(config)
         .await

@@ -52,7 +52,10 @@ fn say_ready(ready: &Ready) {
 }
 
 /// The log goes to standard error. The consensus core tells every vote, which nobody wants to read.
-fn start_log(filter: &str) -> anyhow::Result<()> {
+///
+/// # Errors
+/// A filter that cannot be read, or a log that was started before.
+pub fn start_log(filter: &str) -> anyhow::Result<()> {
     let filter = EnvFilter::try_new(filter)
         .context("the log filter makes no sense")?
         .add_directive("arc_malachitebft_core_consensus=warn".parse()?);

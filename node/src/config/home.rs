@@ -39,6 +39,10 @@ impl Home {
     pub fn invitation(&self) -> PathBuf {
         self.0.join("invitation")
     }
+    /// Nodes met in earlier runs, a text line each.
+    pub fn peers(&self) -> PathBuf {
+        self.0.join("peers")
+    }
     /// Unix socket of the API, unless configured elsewhere.
     pub fn socket(&self) -> PathBuf {
         self.0.join("api.sock")

@@ -4,6 +4,7 @@
 //! the rest of the node sees: parsed, in range, paths resolved.
 
 mod home;
+mod net;
 pub mod parse;
 mod provider;
 pub mod raw;
@@ -11,6 +12,7 @@ pub mod schema;
 mod solver;
 
 pub use home::Home;
+pub use net::NetConfig;
 pub use provider::{PolicyName, ProviderConfig, ProviderError};
 pub use raw::{Origin, RawConfig};
 pub use solver::SolverConfig;
@@ -104,6 +106,8 @@ pub struct Config {
     pub listen: Vec<Multiaddr>,
     /// More nodes to start from; each ends in `/p2p/<id>`.
     pub bootstrap: Vec<Multiaddr>,
+    /// How it is reached, and what it relays.
+    pub net: NetConfig,
     /// The API.
     pub api: ApiConfig,
     /// Log filter.
@@ -193,6 +197,7 @@ impl Config {
             })?,
             listen: read(raw, "listen", |v| addresses(v, 1))?,
             bootstrap: read(raw, "bootstrap", |v| addresses(v, 0))?,
+            net: net::check(raw)?,
             api: ApiConfig {
                 socket: read(raw, "api.socket", |v| socket(v, &home))?,
                 listen: read(raw, "api.listen", loopback)?,

@@ -74,6 +74,48 @@ pub const KEYS: &[Key] = &[
         "nodes to start from besides those of the genesis or invitation; each ends in /p2p/<id>",
     ),
     key(
+        "external",
+        Kind::List,
+        Default::List(&[]),
+        "addresses at which others reach this node, where it cannot find out: a forwarded port, a public name",
+    ),
+    key(
+        "mdns",
+        Kind::Text,
+        Default::Text("on"),
+        "whether to look for nodes of the network on the LAN: on or off",
+    ),
+    key(
+        "upnp",
+        Kind::Text,
+        Default::Text("on"),
+        "whether to ask the router to forward the ports of `listen`: on or off",
+    ),
+    key(
+        "relay.places",
+        Kind::Number,
+        Default::Number(256),
+        "nodes that cannot be dialled and may be reached through this one, once it can be; 0 to relay nothing",
+    ),
+    key(
+        "relay.circuits",
+        Kind::Number,
+        Default::Number(128),
+        "circuits relayed at a time",
+    ),
+    key(
+        "relay.circuit-bytes",
+        Kind::Size,
+        Default::Text("256MiB"),
+        "bytes relayed on one circuit before it is closed; 0 for no limit",
+    ),
+    key(
+        "relay.circuit-time",
+        Kind::Duration,
+        Default::Text("1h"),
+        "time after which a circuit is closed",
+    ),
+    key(
         "api.socket",
         Kind::Text,
         Default::Socket,

@@ -1,9 +1,12 @@
-//! Which claimed addresses we believe.
+//! What addresses are, and which claimed ones we believe.
 //!
-//! A peer may say anything about where it listens, and whoever believes it can be made to dial
-//! strangers. So an address enters the routing table only when its IP is the one from which the peer
-//! talks to us; the port alone is taken on trust. Addresses confirmed by others (AutoNAT,
-//! relay circuits) will enter here as well.
+//! 1. An address is *direct* (host, then TCP or QUIC) or a *circuit* (a direct address of a relay, its peer id, then
+//!    `p2p-circuit`). Names of hosts are taken from our own configuration only: whoever else could name one would have
+//!    us ask name servers for it.
+//! 2. A peer may say anything about where it listens, and whoever believes it can be made to dial strangers. So an address
+//!    enters the routing table only when its IP is the one from which the peer talks to us; the port alone is taken on
+//!    trust. Records that a peer signed, and what it says over a circuit, are dialled a bounded number of times and believed
+//!    when it answers there.
 
 use std::net::IpAddr;
 
@@ -11,18 +14,19 @@ use libp2p::multiaddr::Protocol;
 use libp2p::{Multiaddr, PeerId};
 
 /// Addresses kept per peer.
-pub(crate) const PER_PEER: usize = 8;
+pub(crate) const PER_PEER: usize = 12;
 
 /// Those of `claimed` that a peer seen at `seen` may be reached at, without peer id, no doubles.
 pub(crate) fn believable(claimed: &[Multiaddr], seen: &Multiaddr) -> Vec<Multiaddr> {
+    if is_circuit(seen) {
+        return Vec::new();
+    }
     let Some(source) = ip(seen) else {
         return Vec::new();
     };
     let mut kept = Vec::new();
-    for address in claimed
-        .iter()
-        .filter(|a| ip(a) == Some(source) && is_dialable(a))
-    {
+    let same_host = |a: &&Multiaddr| ip(a) == Some(source) && is_direct(a, false);
+    for address in claimed.iter().filter(same_host) {
         let address = without_peer(address);
         if !kept.contains(&address) && kept.len() < PER_PEER {
             kept.push(address);
@@ -31,38 +35,105 @@ pub(crate) fn believable(claimed: &[Multiaddr], seen: &Multiaddr) -> Vec<Multiad
     kept
 }
 
-/// The dialable ones among addresses told by somebody else, without peer ids, bounded.
+/// The dialable ones among addresses told by somebody else, without the peer's own id, bounded.
 pub(crate) fn dialable(addresses: &[Multiaddr]) -> Vec<Multiaddr> {
-    addresses
-        .iter()
-        .filter(|a| is_dialable(a))
-        .map(without_peer)
-        .take(PER_PEER)
-        .collect()
+    filtered(addresses, |a| is_direct(a, false) || is_dialable_circuit(a))
 }
 
-/// Whether an address names one host and a transport we speak: IP, then TCP or QUIC v1, a real
-/// port, and at most a peer id after it.
-fn is_dialable(address: &Multiaddr) -> bool {
-    let mut parts = address.iter();
-    let host = match parts.next() {
-        Some(Protocol::Ip4(ip)) => IpAddr::V4(ip),
-        Some(Protocol::Ip6(ip)) => IpAddr::V6(ip),
-        _ => return false,
+/// The dialable ones among addresses that we were configured with: names of hosts count too.
+pub(crate) fn configured(addresses: &[Multiaddr]) -> Vec<Multiaddr> {
+    filtered(addresses, |a| is_direct(a, true) || is_dialable_circuit(a))
+}
+
+/// What a peer claims over a circuit and we may try: direct addresses that everybody can reach, and those in a network that we
+/// are in too.
+pub(crate) fn worth_a_try(claimed: &[Multiaddr], own: &[Multiaddr]) -> Vec<Multiaddr> {
+    let neighbour = |ip: IpAddr| {
+        own.iter()
+            .filter_map(self::ip)
+            .any(|o| prefix(o) == prefix(ip))
     };
-    if host.is_unspecified() || host.is_multicast() {
-        return false;
+    filtered(claimed, |a| {
+        let host = ip(a).filter(|ip| is_global(*ip) || (!ip.is_loopback() && neighbour(*ip)));
+        is_direct(a, false) && host.is_some()
+    })
+}
+
+fn filtered(addresses: &[Multiaddr], good: impl Fn(&Multiaddr) -> bool) -> Vec<Multiaddr> {
+    let mut kept = Vec::new();
+    for address in addresses.iter().filter(|a| good(a)).map(without_peer) {
+        if !kept.contains(&address) && kept.len() < PER_PEER {
+            kept.push(address);
+        }
     }
-    let transport = match parts.next() {
-        Some(Protocol::Tcp(port)) => port != 0,
-        Some(Protocol::Udp(port)) => port != 0 && parts.next() == Some(Protocol::QuicV1),
-        _ => false,
-    };
-    transport
+    kept
+}
+
+/// Whether an address names one host and a transport we speak: IP (or, if allowed, a name), then TCP or QUIC v1, a real port,
+/// and at most a peer id after it.
+pub(crate) fn is_direct(address: &Multiaddr, names: bool) -> bool {
+    let mut parts = address.iter();
+    let mut head = parts.by_ref();
+    is_endpoint(&mut head, names)
         && matches!(
             (parts.next(), parts.next()),
             (None | Some(Protocol::P2p(_)), None)
         )
+}
+
+/// A direct address of a relay, its peer id, `p2p-circuit`, and at most the peer id of who is reached.
+fn is_dialable_circuit(address: &Multiaddr) -> bool {
+    let mut parts = address.iter();
+    let mut head = parts.by_ref();
+    is_endpoint(&mut head, false)
+        && matches!(parts.next(), Some(Protocol::P2p(_)))
+        && parts.next() == Some(Protocol::P2pCircuit)
+        && matches!(
+            (parts.next(), parts.next()),
+            (None | Some(Protocol::P2p(_)), None)
+        )
+}
+
+fn is_endpoint<'a>(parts: &mut impl Iterator<Item = Protocol<'a>>, names: bool) -> bool {
+    let host = match parts.next() {
+        Some(Protocol::Ip4(ip)) => !ip.is_unspecified() && !ip.is_multicast(),
+        Some(Protocol::Ip6(ip)) => !ip.is_unspecified() && !ip.is_multicast(),
+        Some(Protocol::Dns(_) | Protocol::Dns4(_) | Protocol::Dns6(_)) => names,
+        _ => false,
+    };
+    host && match parts.next() {
+        Some(Protocol::Tcp(port)) => port != 0,
+        Some(Protocol::Udp(port)) => port != 0 && parts.next() == Some(Protocol::QuicV1),
+        _ => false,
+    }
+}
+
+/// Whether an address leads through a relay.
+pub(crate) fn is_circuit(address: &Multiaddr) -> bool {
+    address.iter().any(|p| p == Protocol::P2pCircuit)
+}
+
+/// The relay of a circuit.
+pub(crate) fn relay_of(circuit: &Multiaddr) -> Option<PeerId> {
+    let mut last = None;
+    for part in circuit {
+        match part {
+            Protocol::P2p(peer) => last = Some(peer),
+            Protocol::P2pCircuit => return last,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Whether an address is on this machine alone.
+pub(crate) fn is_loopback(address: &Multiaddr) -> bool {
+    ip(address).is_some_and(|ip| ip.is_loopback())
+}
+
+/// Whether an address is QUIC's.
+pub(crate) fn is_quic(address: &Multiaddr) -> bool {
+    address.iter().any(|p| p == Protocol::QuicV1)
 }
 
 /// Peer and address of a multiaddr that ends in `/p2p/<peer>`; `None` without a peer.
@@ -74,15 +145,13 @@ pub fn split_peer(address: &Multiaddr) -> Option<(PeerId, Multiaddr)> {
     }
 }
 
-/// The address without a peer id at its end.
-fn without_peer(address: &Multiaddr) -> Multiaddr {
-    address
-        .iter()
-        .filter(|p| !matches!(p, Protocol::P2p(_)))
-        .collect()
+/// The address without a peer id at its end; that of a circuit's relay stays.
+pub(crate) fn without_peer(address: &Multiaddr) -> Multiaddr {
+    split_peer(address).map_or_else(|| address.clone(), |(_, address)| address)
 }
 
-fn ip(address: &Multiaddr) -> Option<IpAddr> {
+/// The IP of a direct address, or of the relay of a circuit.
+pub(crate) fn ip(address: &Multiaddr) -> Option<IpAddr> {
     match address.iter().next()? {
         Protocol::Ip4(ip) => Some(IpAddr::V4(ip)),
         Protocol::Ip6(ip) => Some(IpAddr::V6(ip)),
@@ -90,9 +159,55 @@ fn ip(address: &Multiaddr) -> Option<IpAddr> {
     }
 }
 
+/// Port of a direct address.
+pub(crate) fn port(address: &Multiaddr) -> Option<u16> {
+    address.iter().find_map(|p| match p {
+        Protocol::Tcp(port) | Protocol::Udp(port) => Some(port),
+        _ => None,
+    })
+}
+
+/// Whether an IP can be reached from anywhere, as far as its range tells: not loopback, link-local, private (RFC 1918, RFC 4193)
+/// or shared by a carrier (RFC 6598).
+pub(crate) fn is_global(ip: IpAddr) -> bool {
+    match ip {
+        IpAddr::V4(ip) => {
+            let [a, b, ..] = ip.octets();
+            let shared = a == 100 && (64..128).contains(&b);
+            !(ip.is_loopback()
+                || ip.is_private()
+                || ip.is_link_local()
+                || ip.is_unspecified()
+                || shared)
+        }
+        IpAddr::V6(ip) => {
+            !(ip.is_loopback()
+                || ip.is_unspecified()
+                || ip.is_unique_local()
+                || ip.is_unicast_link_local())
+        }
+    }
+}
+
+/// The network of a host as far as one owner usually reaches: 24 bits of IPv4, 48 of IPv6.
+pub(crate) fn prefix(ip: IpAddr) -> [u8; 6] {
+    match ip {
+        IpAddr::V4(ip) => {
+            let [a, b, c, _] = ip.octets();
+            [0, 0, 4, a, b, c]
+        }
+        IpAddr::V6(ip) => {
+            let [a, b, c, d, e, f, ..] = ip.octets();
+            [a, b, c, d, e, f]
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const RELAY: &str = "12D3KooWDpJ7As7BWAwRMfu1VU2WCqNjvq387JEYKDBj4kx6nXTN";
 
     fn addresses(list: &[&str]) -> Vec<Multiaddr> {
         list.iter().map(|a| a.parse().unwrap()).collect()
@@ -112,20 +227,70 @@ mod tests {
         let seen = "/ip4/10.0.0.2/udp/55555/quic-v1".parse().unwrap();
         let expected = addresses(&["/ip4/10.0.0.2/tcp/4101", "/ip4/10.0.0.2/udp/4101/quic-v1"]);
         assert_eq!(believable(&claimed, &seen), expected);
+        let through = format!("/ip4/10.0.0.2/tcp/1/p2p/{RELAY}/p2p-circuit");
+        assert_eq!(believable(&claimed, &through.parse().unwrap()), []);
     }
 
     #[test]
     fn wildcards_names_and_odd_tails_are_not_dialable() {
-        for bad in [
+        let bad = addresses(&[
             "/ip4/0.0.0.0/tcp/1",
             "/ip4/224.0.0.1/tcp/1",
             "/dns4/a.b/tcp/1",
             "/ip4/1.2.3.4",
+        ]);
+        assert_eq!(dialable(&bad), []);
+        assert_eq!(configured(&bad), addresses(&["/dns4/a.b/tcp/1"]));
+        let good = addresses(&["/ip6/::1/udp/4/quic-v1"]);
+        assert_eq!(dialable(&good), good);
+        assert!(!is_direct(&"/ip4/1.2.3.4/tcp/5/ws".parse().unwrap(), true));
+    }
+
+    #[test]
+    fn a_circuit_names_its_relay_and_loses_only_the_last_peer_id() {
+        let circuit = format!("/ip4/1.2.3.4/udp/4/quic-v1/p2p/{RELAY}/p2p-circuit");
+        let circuit: Multiaddr = circuit.parse().unwrap();
+        let whole = circuit.clone().with(Protocol::P2p(PeerId::random()));
+        assert_eq!(dialable(&[whole]), std::slice::from_ref(&circuit));
+        assert_eq!(relay_of(&circuit).unwrap().to_string(), RELAY);
+        assert!(is_circuit(&circuit) && !is_direct(&circuit, true));
+        let twice: Multiaddr = format!("{circuit}/p2p/{RELAY}/p2p-circuit")
+            .parse()
+            .unwrap();
+        assert_eq!(dialable(&[twice]), []);
+    }
+
+    #[test]
+    fn over_a_circuit_only_what_anybody_or_a_neighbour_reaches_is_tried() {
+        let claimed = addresses(&[
+            "/ip4/127.0.0.1/tcp/7",
+            "/ip4/10.1.1.9/tcp/7",
+            "/ip4/10.2.1.9/tcp/7",
+            "/ip4/8.8.8.8/tcp/7",
+        ]);
+        let own = addresses(&["/ip4/10.1.1.2/tcp/7", "/ip4/127.0.0.1/tcp/7"]);
+        assert_eq!(
+            worth_a_try(&claimed, &own),
+            addresses(&["/ip4/10.1.1.9/tcp/7", "/ip4/8.8.8.8/tcp/7"])
+        );
+    }
+
+    #[test]
+    fn ranges_that_nobody_outside_reaches_are_not_global() {
+        for (text, global) in [
+            ("10.0.0.1", false),
+            ("100.64.0.1", false),
+            ("100.128.0.1", true),
+            ("192.168.1.1", false),
+            ("127.0.0.1", false),
+            ("198.51.100.7", true),
+            ("fd00::1", false),
+            ("fe80::1", false),
+            ("2001:db8::1", true),
+            ("::1", false),
         ] {
-            assert!(!is_dialable(&bad.parse().unwrap()), "{bad}");
+            assert_eq!(is_global(text.parse().unwrap()), global, "{text}");
         }
-        assert!(is_dialable(&"/ip6/::1/udp/4/quic-v1".parse().unwrap()));
-        assert!(!is_dialable(&"/ip4/1.2.3.4/tcp/5/ws".parse().unwrap()));
     }
 
     #[test]

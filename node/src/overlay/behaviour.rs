@@ -6,9 +6,14 @@
 use libp2p::allow_block_list::{self, BlockedPeers};
 use libp2p::kad::store::MemoryStore;
 use libp2p::swarm::NetworkBehaviour;
-use libp2p::{connection_limits, gossipsub, identify, kad, ping, request_response};
+use libp2p::swarm::behaviour::toggle::Toggle;
+use libp2p::{
+    autonat, connection_limits, dcutr, gossipsub, identify, kad, mdns, memory_connection_limits,
+    ping, relay, request_response, upnp,
+};
 
 use super::codec::FrameCodec;
+use super::observed;
 
 /// Gossip restricted to the configured topics.
 pub(crate) type Gossip =
@@ -16,8 +21,17 @@ pub(crate) type Gossip =
 
 #[derive(NetworkBehaviour)]
 pub(crate) struct Behaviour {
+    pub(crate) memory: memory_connection_limits::Behaviour,
     pub(crate) limits: connection_limits::Behaviour,
     pub(crate) blocked: allow_block_list::Behaviour<BlockedPeers>,
+    pub(crate) relayed: relay::client::Behaviour,
+    pub(crate) relaying: Toggle<relay::Behaviour>,
+    pub(crate) punch: Toggle<dcutr::Behaviour>,
+    pub(crate) probe: Toggle<autonat::v2::client::Behaviour>,
+    pub(crate) probing: Toggle<autonat::v2::server::Behaviour>,
+    pub(crate) upnp: Toggle<upnp::tokio::Behaviour>,
+    pub(crate) lan: Toggle<mdns::tokio::Behaviour>,
+    pub(crate) observed: observed::Behaviour,
     pub(crate) identify: identify::Behaviour,
     pub(crate) ping: ping::Behaviour,
     pub(crate) kad: kad::Behaviour<MemoryStore>,

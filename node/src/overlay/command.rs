@@ -52,6 +52,20 @@ pub(crate) enum Command {
         key: [u8; 32],
         reply: oneshot::Sender<Found>,
     },
+    Connect {
+        peer: PeerId,
+        reply: oneshot::Sender<bool>,
+    },
+    Provide {
+        key: [u8; 32],
+    },
+    Providers {
+        key: [u8; 32],
+        reply: oneshot::Sender<Vec<PeerId>>,
+    },
+    Known {
+        reply: oneshot::Sender<Found>,
+    },
     Penalise {
         peer: PeerId,
         points: f64,

@@ -18,6 +18,16 @@ pub struct OverlayConfig {
     pub listen: Vec<Multiaddr>,
     /// Peers to stay connected to from the beginning.
     pub bootstrap: Vec<(PeerId, Multiaddr)>,
+    /// Peers that were good in an earlier run, tried while more are wanted.
+    pub known: Vec<(PeerId, Multiaddr)>,
+    /// Addresses at which others reach this node, as its owner says (a forwarded port, a founder's address).
+    pub external: Vec<Multiaddr>,
+    /// How much to relay for others once this node is public; `None` for nothing.
+    pub relay: Option<RelayLimits>,
+    /// Whether to look for peers on the LAN by multicast.
+    pub mdns: bool,
+    /// Whether to ask the router to forward our ports.
+    pub upnp: bool,
     /// The only topics this node takes part in.
     pub topics: Vec<TopicConfig>,
     /// Bounds of every queue, map and message.
@@ -27,6 +37,29 @@ pub struct OverlayConfig {
 }
 
 impl OverlayConfig {
+    /// A node that starts from nobody, takes part in no topic, relays nothing and asks neither LAN nor router.
+    pub fn new(
+        seed: TransportSeed,
+        network: [u8; 32],
+        listen: Vec<Multiaddr>,
+        tuning: Tuning,
+    ) -> Self {
+        Self {
+            seed,
+            network,
+            listen,
+            bootstrap: Vec::new(),
+            known: Vec::new(),
+            external: Vec::new(),
+            relay: None,
+            mdns: false,
+            upnp: false,
+            topics: Vec::new(),
+            limits: Limits::default(),
+            tuning,
+        }
+    }
+
     /// Checks what the types cannot.
     pub(crate) fn check(&self) -> Result<(), StartError> {
         if self.listen.is_empty() {
@@ -45,6 +78,33 @@ impl OverlayConfig {
             }
         }
         Ok(())
+    }
+}
+
+/// What this node does for those who cannot be dialled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RelayLimits {
+    /// Nodes that may keep a place here.
+    pub places: usize,
+    /// Circuits at a time.
+    pub circuits: usize,
+    /// Circuits of one peer at a time.
+    pub circuits_per_peer: usize,
+    /// Bytes through one circuit, both ways; then it is closed. 0 for no limit.
+    pub circuit_bytes: u64,
+    /// Time for one circuit; then it is closed.
+    pub circuit_time: Duration,
+}
+
+impl Default for RelayLimits {
+    fn default() -> Self {
+        Self {
+            places: 256,
+            circuits: 128,
+            circuits_per_peer: 8,
+            circuit_bytes: 256 << 20,
+            circuit_time: Duration::from_secs(3600),
+        }
     }
 }
 
@@ -135,6 +195,14 @@ pub struct Limits {
     pub bans: usize,
     /// Lookups in the DHT at a time.
     pub lookups: usize,
+    /// Peers that we try to reach for somebody who waits, at a time.
+    pub seeks: usize,
+    /// Requests that wait for one such peer.
+    pub requests_per_seek: usize,
+    /// Records of others that we keep for the DHT, each at most 4 KiB; and keys under which we keep providers.
+    pub records: usize,
+    /// Share of the machine's memory, in percent, above which this process takes no more connections.
+    pub memory_percent: u8,
 }
 
 impl Default for Limits {
@@ -161,6 +229,10 @@ impl Default for Limits {
             wanted_peers: 48,
             bans: 1024,
             lookups: 32,
+            seeks: 64,
+            requests_per_seek: 16,
+            records: 1024,
+            memory_percent: 80,
         }
     }
 }
@@ -182,6 +254,11 @@ pub struct Tuning {
     /// the peer comes back and dials us; then it is noticed at once. (QUIC's own reset does not
     /// help: the stack answers it only for connection ids of its present run.)
     pub idle: Duration,
+    /// How often a connection is pinged, and how long the answer may take; where peers are far, a connection whose ping is not
+    /// answered is closed, since its path is gone.
+    pub ping: Duration,
+    /// How long we wait for somebody to confirm an address of ours before we look for relays.
+    pub reach: Duration,
     /// How long a connection may take to identify itself as one of our network.
     pub admission: Duration,
     /// Longest wait for an answer, whatever the caller of `request` asked for.
@@ -205,6 +282,8 @@ impl Tuning {
             handshake: Duration::from_millis(1500),
             keep_alive: Duration::from_millis(500),
             idle: Duration::from_secs(4),
+            ping: Duration::from_secs(5),
+            reach: Duration::from_secs(4),
             admission: Duration::from_secs(5),
             request: Duration::from_secs(30),
             ban_score: -100.0,
@@ -222,6 +301,7 @@ impl Tuning {
             handshake: Duration::from_secs(5),
             keep_alive: Duration::from_secs(3),
             idle: Duration::from_secs(10),
+            ping: Duration::from_secs(4),
             admission: Duration::from_secs(15),
             ip_colocation: true,
             ban_time: Duration::from_secs(600),

@@ -27,6 +27,8 @@ struct Entry {
     due: Option<Instant>,
     pause: Duration,
     failures: u32,
+    /// It has proved to be one of ours in this run.
+    good: bool,
 }
 
 /// The dial book.
@@ -99,6 +101,7 @@ impl Dialer {
         if let Some(entry) = self.entries.get_mut(peer) {
             entry.pause = first;
             entry.failures = 0;
+            entry.good = true;
         }
     }
 
@@ -163,6 +166,31 @@ impl Dialer {
         dials
     }
 
+    /// Where a peer was reached or may be.
+    pub(crate) fn addresses(&self, peer: &PeerId) -> Vec<Multiaddr> {
+        self.entries
+            .get(peer)
+            .map(|e| e.addresses.clone())
+            .unwrap_or_default()
+    }
+
+    /// Peers that were admitted in this run, with addresses.
+    pub(crate) fn good(&self) -> Vec<(PeerId, Vec<Multiaddr>)> {
+        let good = self
+            .entries
+            .iter()
+            .filter(|(_, e)| e.good && !e.addresses.is_empty());
+        good.map(|(peer, e)| (*peer, e.addresses.clone())).collect()
+    }
+
+    /// All pauses begin at the first again: what failed may have failed for our own network's sake.
+    pub(crate) fn hurry(&mut self) {
+        for entry in self.entries.values_mut() {
+            entry.pause = self.first;
+            entry.failures = 0;
+        }
+    }
+
     /// When [`Dialer::take_due`] has something for a kept peer, at the earliest.
     pub(crate) fn next_due(&self) -> Option<Instant> {
         let dialable = |e: &&Entry| e.kept && !e.addresses.is_empty();
@@ -182,6 +210,7 @@ impl Dialer {
             due: Some(now),
             pause,
             failures: 0,
+            good: false,
         })
     }
 }

@@ -14,6 +14,7 @@ use super::config::Limits;
 use super::error::{OverlayError, RequestError};
 use super::event::{MessageId, RequestId, Verdict};
 use super::gossip::{self, Topic};
+use super::reach::{Nat, Reach};
 use super::stats::{Count, Counters, OverlayStats};
 
 /// A connected peer. Score, round trip and mesh are as of at most half a second ago.
@@ -21,8 +22,12 @@ use super::stats::{Count, Counters, OverlayStats};
 pub struct PeerInfo {
     /// Who.
     pub peer: PeerId,
-    /// The remote address of its oldest connection.
+    /// The remote address of its oldest direct connection, or of its oldest circuit.
     pub address: Multiaddr,
+    /// The relay in between, if it is reached by circuits only.
+    pub via: Option<PeerId>,
+    /// Whether it relays for others.
+    pub relays: bool,
     /// Number of connections, at least 1.
     pub connections: usize,
     /// Last measured round trip.
@@ -37,10 +42,24 @@ pub struct PeerInfo {
     pub in_mesh: bool,
 }
 
+/// How this node is reached. As of at most half a second ago.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Whereabouts {
+    /// Whether others can dial it.
+    pub reach: Reach,
+    /// What lies between it and the others.
+    pub nat: Nat,
+    /// Direct addresses at which others reached it, or as its owner says.
+    pub external: Vec<Multiaddr>,
+    /// Relays at which it has a place.
+    pub relays: Vec<PeerId>,
+}
+
 /// Parts that never change, shared by all clones.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) local: PeerId,
+    pub(crate) network: [u8; 32],
     pub(crate) topics: Vec<Topic>,
     pub(crate) limits: Limits,
     pub(crate) longest_request: Duration,
@@ -54,6 +73,7 @@ pub struct OverlayHandle {
     pub(crate) commands: mpsc::Sender<Command>,
     pub(crate) peers: watch::Receiver<Arc<[PeerInfo]>>,
     pub(crate) listening: watch::Receiver<Arc<[Multiaddr]>>,
+    pub(crate) whereabouts: watch::Receiver<Whereabouts>,
     pub(crate) stop: Arc<watch::Sender<bool>>,
     pub(crate) done: watch::Receiver<bool>,
 }
@@ -67,6 +87,11 @@ impl OverlayHandle {
     /// Addresses on which the node listens, without the peer id.
     pub fn addresses(&self) -> Arc<[Multiaddr]> {
         self.listening.borrow().clone()
+    }
+
+    /// How this node is reached.
+    pub fn whereabouts(&self) -> Whereabouts {
+        self.whereabouts.borrow().clone()
     }
 
     /// The connected peers of our network.
@@ -112,8 +137,8 @@ impl OverlayHandle {
         self.submit(Command::Send { peers, bytes })
     }
 
-    /// Asks a connected peer and waits for its answer, at most `timeout` (and at most
-    /// [`super::Tuning::request`]). Needs a tokio runtime with a timer.
+    /// Asks a peer and waits for its answer, at most `timeout` (and at most [`super::Tuning::request`]). One that is
+    /// not connected is sought first, which may take seconds. Needs a tokio runtime with a timer.
     pub async fn request(
         &self,
         peer: PeerId,
@@ -165,6 +190,35 @@ impl OverlayHandle {
         let (reply, found) = oneshot::channel();
         self.submit(Command::Find { key, reply })?;
         Ok(found.await.unwrap_or_default())
+    }
+
+    /// Connects to a peer, wherever it is: known addresses, then its record in the DHT. Returns whether it is connected
+    /// now; `false` when the node is busy, too.
+    pub async fn connect(&self, peer: PeerId) -> Result<bool, OverlayError> {
+        let (reply, connected) = oneshot::channel();
+        self.submit(Command::Connect { peer, reply })?;
+        Ok(connected.await.unwrap_or_default())
+    }
+
+    /// Says in the DHT that this node provides something: `kind` is what sort of thing, `name` which.
+    pub fn provide(&self, kind: &str, name: &[u8]) -> Result<(), OverlayError> {
+        let key = self.shared.rendezvous(kind, name);
+        self.submit(Command::Provide { key })
+    }
+
+    /// Who says in the DHT that it provides something, up to 64 nodes.
+    pub async fn providers(&self, kind: &str, name: &[u8]) -> Result<Vec<PeerId>, OverlayError> {
+        let (reply, providers) = oneshot::channel();
+        let key = self.shared.rendezvous(kind, name);
+        self.submit(Command::Providers { key, reply })?;
+        Ok(providers.await.unwrap_or_default())
+    }
+
+    /// Peers that were connected in this run, with addresses: to begin with next time.
+    pub async fn known(&self) -> Result<Found, OverlayError> {
+        let (reply, known) = oneshot::channel();
+        self.submit(Command::Known { reply })?;
+        Ok(known.await.unwrap_or_default())
     }
 
     /// Takes points (0 to 1000) off a peer's score, e.g. for a bad answer. They fade.

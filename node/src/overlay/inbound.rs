@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use libp2p::core::ConnectedPoint;
 use libp2p::core::transport::ListenerId;
 use libp2p::swarm::{ConnectionId, SwarmEvent};
-use libp2p::{Multiaddr, PeerId, identify, kad};
+use libp2p::{Multiaddr, PeerId, identify, kad, mdns, ping, relay, upnp};
 
-use super::addresses::believable;
+use super::addresses::{
+    believable, dialable, ip, is_circuit, is_direct, is_loopback, without_peer,
+};
 use super::behaviour::BehaviourEvent;
 use super::event::Event;
 use super::stats::Count;
@@ -23,7 +26,17 @@ impl Task {
                 endpoint,
                 ..
             } => {
-                let address = endpoint.get_remote_address().clone();
+                // Who comes over a circuit has no address of its own: it is at ours at the relay.
+                let address = match &endpoint {
+                    ConnectedPoint::Listener { local_addr, .. } if endpoint.is_relayed() => {
+                        local_addr
+                    }
+                    _ => endpoint.get_remote_address(),
+                };
+                let address = address.clone();
+                if endpoint.is_dialer() {
+                    self.dialled.insert(connection_id);
+                }
                 self.on_connection(peer_id, connection_id, address);
             }
             SwarmEvent::ConnectionClosed {
@@ -32,6 +45,7 @@ impl Task {
                 num_established,
                 ..
             } => {
+                self.dialled.remove(&connection_id);
                 self.on_connection_closed(peer_id, connection_id, num_established);
             }
             SwarmEvent::OutgoingConnectionError { peer_id, error, .. } => {
@@ -39,6 +53,7 @@ impl Task {
                 self.shared.counters.count(Count::DialsFailed);
                 if let Some(peer) = peer_id {
                     self.dialer.failed(&peer, Instant::now());
+                    self.on_dial_failed(peer);
                 }
             }
             SwarmEvent::IncomingConnectionError { error, .. } => {
@@ -51,14 +66,23 @@ impl Task {
             } => {
                 self.on_listening(listener_id, address);
             }
-            SwarmEvent::ExpiredListenAddr { .. } => self.publish_addresses(),
+            SwarmEvent::ExpiredListenAddr { address, .. } => {
+                self.publish_addresses();
+                if !self.local && !is_circuit(&address) && !is_loopback(&address) {
+                    self.on_network_change();
+                }
+            }
             SwarmEvent::ListenerClosed {
                 listener_id,
                 addresses,
                 reason,
             } => {
                 self.listeners.remove(&listener_id);
-                tracing::warn!(?addresses, ?reason, "a listener closed");
+                if self.relays.lost(&listener_id, Instant::now()) {
+                    tracing::info!(?addresses, ?reason, "a place at a relay is gone");
+                } else {
+                    tracing::warn!(?addresses, ?reason, "a listener closed");
+                }
                 self.publish_addresses();
             }
             SwarmEvent::ListenerError { error, .. } => tracing::warn!(%error, "listener"),
@@ -71,23 +95,44 @@ impl Task {
             BehaviourEvent::Gossip(event) => self.on_gossip(event),
             BehaviourEvent::Direct(event) => self.on_direct(event),
             BehaviourEvent::Request(event) => self.on_request(event),
-            BehaviourEvent::Identify(identify::Event::Received { peer_id, info, .. }) => {
-                self.on_identified(peer_id, info);
+            BehaviourEvent::Identify(identify::Event::Received {
+                peer_id,
+                connection_id,
+                info,
+            }) => self.on_identified(peer_id, connection_id, info),
+            BehaviourEvent::Ping(event) => self.on_ping(event),
+            BehaviourEvent::Probe(event) => self.on_probe(&event),
+            BehaviourEvent::Upnp(upnp::Event::NewExternalAddr { external_addr, .. }) => {
+                self.reach.confirm(external_addr, true);
+                self.traverse(Instant::now());
             }
-            BehaviourEvent::Ping(event) => {
-                if let (Some(peer), Ok(rtt)) = (self.peers.get_mut(&event.peer), event.result) {
-                    peer.rtt = Some(rtt);
+            BehaviourEvent::Upnp(upnp::Event::ExpiredExternalAddr { external_addr, .. }) => {
+                self.reach.expire(&external_addr);
+            }
+            BehaviourEvent::Lan(mdns::Event::Discovered(found)) => {
+                let now = Instant::now();
+                for (peer, address) in found {
+                    self.dialer.learn(peer, dialable(&[address]), now);
+                    if self.peers.contains_key(&peer) {
+                        self.dialer.connected(&peer);
+                    }
                 }
+            }
+            BehaviourEvent::Punch(event) => {
+                let kind = match event.result {
+                    Ok(_) => Count::Punched,
+                    Err(_) => Count::PunchesFailed,
+                };
+                self.shared.counters.count(kind);
             }
             BehaviourEvent::Kad(kad::Event::OutboundQueryProgressed {
                 id, result, step, ..
             }) => {
                 self.on_lookup(id, result, step.last);
             }
-            BehaviourEvent::Kad(kad::Event::InboundRequest {
-                request:
-                    kad::InboundRequest::PutRecord { .. } | kad::InboundRequest::AddProvider { .. },
-            }) => self.shared.counters.count(Count::DhtRecordsRefused),
+            BehaviourEvent::Kad(kad::Event::InboundRequest { request }) => {
+                self.on_dht_request(request);
+            }
             _ => {}
         }
     }
@@ -95,6 +140,10 @@ impl Task {
     fn on_listening(&mut self, listener: ListenerId, address: Multiaddr) {
         self.unopened.remove(&listener);
         self.publish_addresses();
+        if self.relays.stands(&listener) {
+            tracing::info!(%address, "reachable through a relay");
+            self.tell_whereabouts(Instant::now());
+        }
         self.outbox.deliver(Event::Listening { address });
     }
 
@@ -108,6 +157,9 @@ impl Task {
         self.dialer.connected(&id);
         let peer = self.peers.entry(id).or_insert_with(|| Peer {
             connections: BTreeMap::new(),
+            direct_since: None,
+            tried_direct: false,
+            relays: false,
             admitted: false,
             since: Instant::now(),
             agent: None,
@@ -115,16 +167,45 @@ impl Task {
             score: 0.0,
             waiting: 0,
         });
+        if is_circuit(&address) {
+            self.shared.counters.count(Count::ConnectionsRelayed);
+        } else {
+            peer.direct_since.get_or_insert_with(Instant::now);
+        }
         peer.connections.insert(connection, address);
+        if peer.admitted {
+            self.publish_peers();
+        }
+    }
+
+    /// Where peers are far, a ping without an answer means that the path is gone: NATs forget, addresses change.
+    fn on_ping(&mut self, event: ping::Event) {
+        match event.result {
+            Ok(rtt) => {
+                if let Some(peer) = self.peers.get_mut(&event.peer) {
+                    peer.rtt = Some(rtt);
+                }
+            }
+            Err(ping::Failure::Timeout) if !self.local => {
+                self.shared.counters.count(Count::PingsLost);
+                self.swarm.close_connection(event.connection);
+            }
+            Err(_) => {}
+        }
     }
 
     fn on_connection_closed(&mut self, id: PeerId, connection: ConnectionId, left: u32) {
         if left > 0 {
             if let Some(peer) = self.peers.get_mut(&id) {
                 peer.connections.remove(&connection);
+                if peer.connections.values().all(is_circuit) {
+                    peer.direct_since = None;
+                    peer.tried_direct = false;
+                }
             }
             return;
         }
+        self.reach.forget(&id);
         self.dialer.lost(&id, Instant::now());
         if self.peers.remove(&id).is_some_and(|peer| peer.admitted) {
             self.outbox.deliver(Event::PeerDisconnected { peer: id });
@@ -138,7 +219,7 @@ impl Task {
     /// 2. Another run of a node that we thought we were connected to: the old connection is dead,
     ///    and gossip greets only on the first, so all are closed and one is made anew.
     /// 3. Else it is admitted and its own addresses are learnt.
-    fn on_identified(&mut self, id: PeerId, info: identify::Info) {
+    fn on_identified(&mut self, id: PeerId, connection: ConnectionId, info: identify::Info) {
         let Some(peer) = self.peers.get_mut(&id) else {
             return;
         };
@@ -146,6 +227,7 @@ impl Task {
             tracing::debug!(peer = %id, "speaks for another network");
             self.shared.counters.count(Count::WrongNetwork);
             self.dialer.refused(&id);
+            self.give_up(&id);
             let _gone = self.swarm.disconnect_peer_id(id);
             return;
         }
@@ -159,19 +241,37 @@ impl Task {
             return;
         }
         peer.agent = Some(info.agent_version);
+        peer.relays = info.protocols.contains(&relay::HOP_PROTOCOL_NAME);
+        let serves = info.protocols.contains(&self.kad_protocol);
         let seen = peer.connections.values();
         let addresses: Vec<Multiaddr> = seen
             .flat_map(|seen| believable(&info.listen_addrs, seen))
             .collect();
-        for address in &addresses {
-            self.swarm
-                .behaviour_mut()
-                .kad
-                .add_address(&id, address.clone());
+        for address in addresses.iter().filter(|_| serves) {
+            if self.has_place_in_table(&id, address) {
+                let kad = &mut self.swarm.behaviour_mut().kad;
+                kad.add_address(&id, address.clone());
+            }
         }
         self.dialer.learn(id, addresses, Instant::now());
         self.dialer.connected(&id);
+        self.on_seen(id, connection, info.observed_addr);
         self.admit(id);
+        self.dial_past_the_relay(id, &info.listen_addrs);
+    }
+
+    /// A peer says where it sees us. That counts if we dialled it, since then we left from a port on which we listen.
+    fn on_seen(&mut self, id: PeerId, connection: ConnectionId, observed: Multiaddr) {
+        let peer = self.peers.get(&id);
+        let remote = peer.and_then(|peer| peer.connections.get(&connection));
+        let Some(host) = remote.filter(|a| !is_circuit(a)).and_then(ip) else {
+            return;
+        };
+        let observed = without_peer(&observed);
+        if !self.local && self.dialled.contains(&connection) && is_direct(&observed, false) {
+            self.reach.see(id, host, observed.clone());
+            self.swarm.behaviour_mut().observed.suggest(observed);
+        }
     }
 
     /// The peer has proved to be of our network.
@@ -186,5 +286,6 @@ impl Task {
             self.look_up_soon();
         }
         self.dialer.admitted(&id);
+        self.found(id);
     }
 }

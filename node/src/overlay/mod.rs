@@ -25,9 +25,10 @@
 //! deduplicated, and a message lost with its connection is repeated by the engine. `publish` with the
 //! same bytes twice is sent once.
 //!
-//! Left for the traversal of NATs: relays, AutoNAT and hole punching join `behaviour` and
-//! `swarm`; `addresses` is where addresses confirmed by others enter, and the Kademlia mode
-//! (client until an address is confirmed) is set in one place, `swarm`.
+//! 5. A node that cannot be dialled keeps places at two relays, found through the DHT, and is reached through them; hole punching
+//!    or a plain dial back makes the path direct where the NATs let it ([`reach`](Reach), `relays`, `traverse`).
+//! 6. Every node keeps a signed record of its addresses in the DHT. A peer that is asked for and not connected is looked up
+//!    there (`records`, `seek`).
 
 mod addresses;
 mod behaviour;
@@ -44,20 +45,28 @@ mod inbound;
 mod inflight;
 mod messages;
 mod names;
+mod observed;
 mod outbox;
 mod perform;
+mod reach;
+mod records;
+mod relays;
+mod seek;
 mod standing;
 mod stats;
 mod swarm;
+mod table;
 mod task;
+mod traverse;
 mod upkeep;
 
 pub use addresses::split_peer;
-pub use config::{Limits, OverlayConfig, TopicConfig, TransportSeed, Tuning};
+pub use config::{Limits, OverlayConfig, RelayLimits, TopicConfig, TransportSeed, Tuning};
 pub use error::{OverlayError, RequestError, StartError};
 pub use event::{Event, MessageId, RequestId, Verdict};
-pub use handle::{OverlayHandle, PeerInfo};
+pub use handle::{OverlayHandle, PeerInfo, Whereabouts};
 pub use identity::{key_of_peer_id, peer_id_of_key};
 pub use libp2p::{Multiaddr, PeerId};
+pub use reach::{Nat, Reach};
 pub use stats::{Count, OverlayStats, TopicStats};
 pub use task::start;

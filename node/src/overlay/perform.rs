@@ -3,11 +3,12 @@
 use std::time::{Duration, Instant};
 
 use libp2p::gossipsub::{MessageAcceptance, PublishError};
+use libp2p::kad::RecordKey;
 use libp2p::swarm::DialError;
 use libp2p::swarm::dial_opts::{DialOpts, PeerCondition};
 use libp2p::{Multiaddr, PeerId};
 
-use super::addresses::dialable;
+use super::addresses::{configured, dialable};
 use super::codec::Frame;
 use super::command::{Command, Reply};
 use super::error::RequestError;
@@ -30,6 +31,13 @@ impl Task {
                 self.dial(peer, dialable(&addresses));
             }
             Command::Find { key, reply } => self.look_up(key.to_vec(), Some(reply)),
+            Command::Connect { peer, reply } => self.seek_for_caller(peer, reply),
+            Command::Provide { key } => self.provide(RecordKey::new(&key)),
+            Command::Providers { key, reply } => self.look_up_providers(key, reply),
+            Command::Known { reply } => {
+                // The caller may have given up already.
+                let _unheard = reply.send(self.dialer.good());
+            }
             Command::Penalise { peer, points } => self.penalise(peer, points),
             Command::Ban { peer, time } => self.ban(peer, time),
         }
@@ -107,19 +115,16 @@ impl Task {
         }
     }
 
-    fn request(&mut self, peer: PeerId, bytes: Vec<u8>, reply: Reply) {
-        let refusal = if !self.is_peer(&peer) {
-            Some(RequestError::NotConnected)
-        } else if self.asked.len() >= self.shared.limits.outbound_requests {
-            Some(RequestError::TooMany)
-        } else {
-            None
-        };
-        if let Some(refusal) = refusal {
-            self.shared.counters.count(Count::RequestsFailed);
-            // The caller may have given up already.
-            let _unheard = reply.send(Err(refusal));
-            return;
+    /// Asks a peer; one that is not connected is sought first.
+    pub(crate) fn request(&mut self, peer: PeerId, bytes: Vec<u8>, reply: Reply) {
+        if peer == self.shared.local {
+            return self.fail_request(reply, RequestError::NotConnected);
+        }
+        if self.asked.len() >= self.shared.limits.outbound_requests {
+            return self.fail_request(reply, RequestError::TooMany);
+        }
+        if !self.is_peer(&peer) {
+            return self.seek_for_request(peer, bytes, reply);
         }
         self.shared.counters.count(Count::RequestsSent);
         self.shared.counters.count_n(Count::BytesOut, bytes.len());
@@ -159,7 +164,10 @@ impl Task {
         if peer == self.shared.local {
             return;
         }
-        if !self.dialer.keep(peer, dialable(&addresses), Instant::now()) {
+        if !self
+            .dialer
+            .keep(peer, configured(&addresses), Instant::now())
+        {
             tracing::warn!(%peer, "too many peers to keep connected");
         }
         if self.swarm.is_connected(&peer) {
@@ -182,10 +190,20 @@ impl Task {
         }
     }
 
+    /// Begins a dial, unless one is under way. Returns whether an event will tell how it ended.
+    pub(crate) fn dial(&mut self, peer: PeerId, addresses: Vec<Multiaddr>) -> bool {
+        self.dial_if(PeerCondition::DisconnectedAndNotDialing, peer, addresses)
+    }
+
     /// Begins a dial. Returns whether an event will tell how it ended.
-    fn dial(&mut self, peer: PeerId, addresses: Vec<Multiaddr>) -> bool {
+    pub(crate) fn dial_if(
+        &mut self,
+        condition: PeerCondition,
+        peer: PeerId,
+        addresses: Vec<Multiaddr>,
+    ) -> bool {
         let options = DialOpts::peer_id(peer)
-            .condition(PeerCondition::DisconnectedAndNotDialing)
+            .condition(condition)
             .addresses(addresses)
             .build();
         match self.swarm.dial(options) {
@@ -220,7 +238,7 @@ impl Task {
     }
 
     /// Whether a peer is connected and of our network.
-    fn is_peer(&self, peer: &PeerId) -> bool {
+    pub(crate) fn is_peer(&self, peer: &PeerId) -> bool {
         self.peers.get(peer).is_some_and(|p| p.admitted)
     }
 }

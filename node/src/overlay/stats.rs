@@ -32,6 +32,26 @@ counts! {
     CommandsBusy = "commands_busy",
     /// Connections that stood.
     Connections = "connections",
+    /// Of these, through relays.
+    ConnectionsRelayed = "connections_relayed",
+    /// Direct connections made by hole punching.
+    Punched = "punched",
+    /// Hole punchings given up.
+    PunchesFailed = "punches_failed",
+    /// Connections closed because a ping was not answered.
+    PingsLost = "pings_lost",
+    /// Times that an address of an interface vanished.
+    NetworkChanges = "network_changes",
+    /// Addresses of ours at which an AutoNAT server reached us.
+    AddressesConfirmed = "addresses_confirmed",
+    /// Peers sought because somebody waited for them.
+    Seeks = "seeks",
+    /// Of these, not reached.
+    SeeksFailed = "seeks_failed",
+    /// Node records of ours put into the DHT.
+    RecordsPut = "records_put",
+    /// Records of others taken in for the DHT.
+    RecordsKept = "records_kept",
     /// Connections denied or failed while being made, inbound.
     InboundFailed = "inbound_failed",
     /// Dial attempts that failed.

@@ -7,36 +7,39 @@ use libp2p::core::upgrade::Version;
 use libp2p::identity::Keypair;
 use libp2p::kad::store::{MemoryStore, MemoryStoreConfig};
 use libp2p::request_response::{self, ProtocolSupport};
+use libp2p::swarm::behaviour::toggle::Toggle;
 use libp2p::{
-    Swarm, SwarmBuilder, allow_block_list, connection_limits, identify, kad, noise, ping, tcp,
-    yamux,
+    Swarm, SwarmBuilder, allow_block_list, autonat, connection_limits, dcutr, identify, kad, mdns,
+    memory_connection_limits, noise, ping, relay, tcp, upnp, yamux,
 };
 
 use super::behaviour::Behaviour;
 use super::codec::FrameCodec;
-use super::config::{Limits, OverlayConfig, Tuning};
+use super::config::{Limits, OverlayConfig, RelayLimits, Tuning};
 use super::error::StartError;
 use super::gossip::{self, Topic};
 use super::names::Names;
+use gridbay_protocol::limits::NODE_RECORD_BYTES;
 
 /// A connection that no protocol uses is closed after this long. Longer than any pause between
 /// messages, since neither requests nor pings count as use.
 const IDLE_CONNECTION: Duration = Duration::from_secs(600);
-const PING_INTERVAL: Duration = Duration::from_secs(5);
-const PING_TIMEOUT: Duration = Duration::from_secs(10);
+/// Life of what providers say in the DHT, and how often they say it again.
+const PROVIDERS_LIVE: Duration = Duration::from_secs(3600);
+const PROVIDERS_AGAIN: Duration = Duration::from_secs(600);
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Builds the swarm; nothing listens or dials yet. `incarnation` differs from run to run, so that
-/// others notice a restart behind a connection that they believe alive.
+/// Builds the swarm; nothing listens or dials yet. `agent` is what we call ourselves; where the node is `local` all
+/// that traverses NATs is left out.
 pub(crate) fn build(
     config: &OverlayConfig,
     keys: &Keypair,
     names: &Names,
     topics: &[Topic],
-    incarnation: u64,
+    agent: String,
+    local: bool,
 ) -> Result<Swarm<Behaviour>, StartError> {
     let tuning = &config.tuning;
-    let behaviour = behaviour(config, keys, names, topics, incarnation)?;
     let refuse = |reason: String| StartError::Settings { reason };
     let swarm = SwarmBuilder::with_existing_identity(keys.clone())
         .with_tokio()
@@ -52,7 +55,14 @@ pub(crate) fn build(
             quic.max_idle_timeout = u32::try_from(tuning.idle.as_millis()).unwrap_or(u32::MAX);
             quic
         })
-        .with_behaviour(|_| behaviour)
+        .with_dns()
+        .map_err(|e| refuse(e.to_string()))?
+        .with_relay_client(noise::Config::new, yamux::Config::default)
+        .map_err(|e| refuse(e.to_string()))?
+        .with_behaviour(|_, relayed| {
+            behaviour(config, keys, names, topics, agent, local, relayed)
+                .map_err(Box::<dyn std::error::Error + Send + Sync>::from)
+        })
         .map_err(|e| refuse(e.to_string()))?
         .with_swarm_config(|swarm| {
             swarm
@@ -71,25 +81,45 @@ fn behaviour(
     keys: &Keypair,
     names: &Names,
     topics: &[Topic],
-    incarnation: u64,
+    agent: String,
+    local: bool,
+    relayed: relay::client::Behaviour,
 ) -> Result<Behaviour, StartError> {
     let limits = &config.limits;
     let tuning = &config.tuning;
-    let agent = format!("gridbay/{} {incarnation:016x}", env!("CARGO_PKG_VERSION"));
+    let me = keys.public().to_peer_id();
+    let far = !local;
     let identify = identify::Config::new(names.identify(), keys.public())
         .with_agent_version(agent)
         // What others claim about themselves must pass `addresses` before we dial it.
         .with_cache_size(0);
     Ok(Behaviour {
+        memory: memory_connection_limits::Behaviour::with_max_percentage(
+            f64::from(limits.memory_percent.min(100)) / 100.0,
+        ),
+        relayed,
+        relaying: config
+            .relay
+            .filter(|_| far)
+            .map(|limits| relaying(me, &limits))
+            .into(),
+        punch: far.then(|| dcutr::Behaviour::new(me)).into(),
+        probe: far.then(autonat::v2::client::Behaviour::default).into(),
+        probing: far.then(autonat::v2::server::Behaviour::default).into(),
+        upnp: (far && config.upnp)
+            .then(upnp::tokio::Behaviour::default)
+            .into(),
+        lan: lan(far && config.mdns, me),
+        observed: super::observed::Behaviour::default(),
         limits: connection_limits::Behaviour::new(connection_limits(limits)),
         blocked: allow_block_list::Behaviour::default(),
         identify: identify::Behaviour::new(identify),
         ping: ping::Behaviour::new(
             ping::Config::new()
-                .with_interval(PING_INTERVAL)
-                .with_timeout(PING_TIMEOUT),
+                .with_interval(tuning.ping)
+                .with_timeout(if far { tuning.ping } else { tuning.ping * 2 }),
         ),
-        kad: kademlia(keys, names),
+        kad: kademlia(keys, names, limits),
         gossip: gossip::build(keys, names, topics, tuning)?,
         request: frames(
             names.request(),
@@ -100,6 +130,33 @@ fn behaviour(
         ),
         direct: frames(names.direct(), limits.max_direct, 0, limits, tuning),
     })
+}
+
+/// Looks for peers on the LAN. A machine without multicast has none.
+fn lan(wanted: bool, me: libp2p::PeerId) -> Toggle<mdns::tokio::Behaviour> {
+    let started = wanted.then(|| mdns::tokio::Behaviour::new(mdns::Config::default(), me));
+    match started.transpose() {
+        Ok(lan) => lan.into(),
+        Err(error) => {
+            tracing::info!(%error, "no discovery on the LAN");
+            None.into()
+        }
+    }
+}
+
+/// Relays for others once `traverse` says so. Left to itself it would as soon as it has a place at a relay.
+fn relaying(me: libp2p::PeerId, limits: &RelayLimits) -> relay::Behaviour {
+    let config = relay::Config {
+        max_reservations: limits.places,
+        max_circuits: limits.circuits,
+        max_circuits_per_peer: limits.circuits_per_peer,
+        max_circuit_bytes: limits.circuit_bytes,
+        max_circuit_duration: limits.circuit_time,
+        ..relay::Config::default()
+    };
+    let mut relaying = relay::Behaviour::new(me, config);
+    relaying.set_status(Some(relay::Status::Disable));
+    relaying
 }
 
 fn connection_limits(limits: &Limits) -> connection_limits::ConnectionLimits {
@@ -131,16 +188,16 @@ fn frames(
     )
 }
 
-/// Kademlia as a phone book only: we decide who enters it, and nobody stores records with us.
-fn kademlia(keys: &Keypair, names: &Names) -> kad::Behaviour<MemoryStore> {
+/// Kademlia: we decide who enters the table (`inbound`) and what is kept for others (`records`).
+fn kademlia(keys: &Keypair, names: &Names, limits: &Limits) -> kad::Behaviour<MemoryStore> {
     let local = keys.public().to_peer_id();
     let store = MemoryStore::with_config(
         local,
         MemoryStoreConfig {
-            max_records: 256,
-            max_value_bytes: 4 << 10,
-            max_providers_per_key: 8,
-            max_provided_keys: 16,
+            max_records: limits.records,
+            max_value_bytes: NODE_RECORD_BYTES,
+            max_providers_per_key: 20,
+            max_provided_keys: limits.records,
         },
     );
     let mut config = kad::Config::new(names.kad());
@@ -152,10 +209,14 @@ fn kademlia(keys: &Keypair, names: &Names) -> kad::Behaviour<MemoryStore> {
         .set_parallelism(NonZeroUsize::new(3).expect("three is not zero"))
         .set_query_timeout(LOOKUP_TIMEOUT)
         .set_max_packet_size(16 << 10)
+        // Owners publish anew by themselves, signed; see `records`.
+        .set_publication_interval(None)
+        .set_replication_interval(None)
+        .set_provider_record_ttl(Some(PROVIDERS_LIVE))
+        .set_provider_publication_interval(Some(PROVIDERS_AGAIN))
         .set_periodic_bootstrap_interval(None);
     let mut kad = kad::Behaviour::with_config(local, store, config);
-    // Never left to itself: it would take a relay circuit for a public address. On a LAN everybody
-    // serves; with NAT traversal, clients wait for a confirmed address of their own.
-    kad.set_mode(Some(kad::Mode::Server));
+    // Never left to itself: it would take a circuit for a public address; `traverse` decides.
+    kad.set_mode(Some(kad::Mode::Client));
     kad
 }

@@ -14,23 +14,28 @@ use libp2p::core::transport::ListenerId;
 use libp2p::multiaddr::Protocol;
 use libp2p::request_response::{InboundRequestId, OutboundRequestId, ResponseChannel};
 use libp2p::swarm::{ConnectionId, SwarmEvent};
-use libp2p::{Multiaddr, PeerId, Swarm, kad};
+use libp2p::{Multiaddr, PeerId, StreamProtocol, Swarm};
 use tokio::sync::{mpsc, watch};
 
 use super::behaviour::Behaviour;
 use super::codec::Frame;
-use super::command::{Command, Found, Reply};
+use super::command::{Command, Reply};
 use super::config::{OverlayConfig, Tuning};
 use super::dialer::Dialer;
 use super::error::StartError;
 use super::event::{Event, MessageId, RequestId};
-use super::handle::{OverlayHandle, PeerInfo, Shared};
+use super::handle::{OverlayHandle, PeerInfo, Shared, Whereabouts};
 use super::inflight::InFlight;
 use super::names::Names;
 use super::outbox::Outbox;
+use super::reach::Reachability;
+use super::records::{Records, Running};
+use super::relays::Relays;
+use super::seek::Seek;
 use super::standing::Standing;
 use super::stats::Counters;
-use super::{gossip, identity, swarm};
+use super::traverse::Traversal;
+use super::{addresses, gossip, identity, swarm};
 
 /// Commands, and swarm events, handled in one turn.
 const BURST: usize = 64;
@@ -48,6 +53,12 @@ const POLL: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub(crate) struct Peer {
     pub(crate) connections: BTreeMap<ConnectionId, Multiaddr>,
+    /// Since when one of them is direct.
+    pub(crate) direct_since: Option<Instant>,
+    /// Whether we have dialled what it told us over a circuit.
+    pub(crate) tried_direct: bool,
+    /// Whether it relays for others.
+    pub(crate) relays: bool,
     /// It has spoken one of our protocols or identified itself as of our network.
     pub(crate) admitted: bool,
     pub(crate) since: Instant,
@@ -78,7 +89,8 @@ pub(crate) struct Unjudged {
 /// When the DHT is asked again.
 #[derive(Debug)]
 pub(crate) struct Lookups {
-    pub(crate) running: HashMap<kad::QueryId, Option<tokio::sync::oneshot::Sender<Found>>>,
+    pub(crate) running: Running,
+    pub(crate) last: Option<Instant>,
     pub(crate) next: Instant,
     pub(crate) pause: Duration,
 }
@@ -100,12 +112,24 @@ pub(crate) struct Task {
     pub(crate) asked: HashMap<OutboundRequestId, Reply>,
     pub(crate) direct: InFlight<OutboundRequestId>,
     pub(crate) lookups: Lookups,
+    pub(crate) records: Records,
+    pub(crate) seeks: BTreeMap<PeerId, Seek>,
+    pub(crate) reach: Reachability,
+    pub(crate) relays: Relays,
+    pub(crate) traversal: Traversal,
+    /// Connections that we dialled.
+    pub(crate) dialled: HashSet<ConnectionId>,
+    /// Who speaks it answers lookups.
+    pub(crate) kad_protocol: StreamProtocol,
+    /// All on loopback: our peers are on this machine.
+    pub(crate) local: bool,
     /// Open listeners.
     pub(crate) listeners: HashSet<ListenerId>,
     /// Those of them that have no address yet.
     pub(crate) unopened: HashSet<ListenerId>,
     pub(crate) snapshot: watch::Sender<Arc<[PeerInfo]>>,
     pub(crate) listening: watch::Sender<Arc<[Multiaddr]>>,
+    pub(crate) status: watch::Sender<Whereabouts>,
 }
 
 /// Starts an overlay: opens every listener, then spawns the task on the current tokio runtime.
@@ -118,18 +142,30 @@ pub async fn start(
     let (outbox, events) = Outbox::new(config.limits.events);
     let (snapshot, peers) = watch::channel(Arc::from([]));
     let (addresses, listening) = watch::channel(Arc::from([]));
+    let (status, whereabouts) = watch::channel(Whereabouts::default());
     let (stop, stopped) = watch::channel(false);
     let (ended, done) = watch::channel(false);
-    let mut task = Task::new(&config, queue, outbox, snapshot, addresses)?;
+    let mut task = Task::new(&config, queue, outbox, snapshot, addresses, status)?;
     task.listen(&config.listen).await?;
+    for address in config.external {
+        task.swarm.add_external_address(address.clone());
+        task.reach.declare(address);
+    }
     for (peer, address) in config.bootstrap {
         task.keep(peer, vec![address]);
     }
+    let now = Instant::now();
+    for (peer, address) in config.known {
+        task.dialer
+            .learn(peer, addresses::dialable(&[address]), now);
+    }
+    task.traverse(now);
     let handle = OverlayHandle {
         shared: task.shared.clone(),
         commands,
         peers,
         listening,
+        whereabouts,
         stop: Arc::new(stop),
         done,
     };
@@ -147,6 +183,7 @@ impl Task {
         outbox: Outbox,
         snapshot: watch::Sender<Arc<[PeerInfo]>>,
         listening: watch::Sender<Arc<[Multiaddr]>>,
+        status: watch::Sender<Whereabouts>,
     ) -> Result<Self, StartError> {
         let (limits, tuning) = (&config.limits, &config.tuning);
         let keys = identity::keypair_of_seed(&config.seed.0);
@@ -155,9 +192,22 @@ impl Task {
         let incarnation = getrandom::u64().map_err(|e| StartError::Settings {
             reason: format!("no randomness: {e}"),
         })?;
-        let swarm = swarm::build(config, &keys, &names, &topics, incarnation)?;
+        let agent = format!("gridbay/{} {incarnation:016x}", env!("CARGO_PKG_VERSION"));
+        let local = config.listen.iter().all(addresses::is_loopback);
+        let swarm = swarm::build(config, &keys, &names, &topics, agent, local)?;
+        let started_from = config
+            .bootstrap
+            .iter()
+            .filter_map(|(_, a)| addresses::ip(a));
+        let mut started_from = started_from
+            .chain(config.external.iter().filter_map(addresses::ip))
+            .peekable();
+        let private_federation =
+            started_from.peek().is_some() && !started_from.any(addresses::is_global);
+        let now = Instant::now();
         let shared = Shared {
             local: *swarm.local_peer_id(),
+            network: config.network,
             counters: Counters::new(topics.iter().map(|t| t.name.clone())),
             topics,
             longest_request: tuning.request,
@@ -184,13 +234,23 @@ impl Task {
             direct: InFlight::new(),
             lookups: Lookups {
                 running: HashMap::new(),
-                next: Instant::now(),
+                last: None,
+                next: now,
                 pause: TICK,
             },
+            records: Records::new(&config.seed.0, now),
+            seeks: BTreeMap::new(),
+            reach: Reachability::new(local, private_federation, tuning.reach, now),
+            relays: Relays::default(),
+            traversal: Traversal::new(now),
+            dialled: HashSet::new(),
+            kad_protocol: names.kad(),
+            local,
             listeners: HashSet::new(),
             unopened: HashSet::new(),
             snapshot,
             listening,
+            status,
             tuning: tuning.clone(),
         })
     }

@@ -6,21 +6,24 @@ use std::time::{Duration, Instant};
 
 use libp2p::PeerId;
 use libp2p::gossipsub::MessageAcceptance;
-use libp2p::kad::{self, GetClosestPeersError, QueryResult};
+use libp2p::kad::{self, GetClosestPeersError, GetClosestPeersResult};
 use tokio::sync::oneshot;
 
-use super::addresses::dialable;
+use super::addresses::{dialable, is_circuit, relay_of};
 use super::command::Found;
 use super::event::MessageId;
 use super::gossip;
 use super::handle::PeerInfo;
+use super::records::Lookup;
 use super::stats::Count;
 use super::task::{Peer, Task, Unjudged};
 
-/// After a new peer, its neighbourhood is asked for after this long.
+/// After a new peer, while more are wanted, our neighbourhood is asked for after this long: several come at once.
 const LOOKUP_SOON: Duration = Duration::from_millis(50);
+/// Least pause between two such lookups: each costs some 60 messages.
+const LOOKUP_PAUSE: Duration = Duration::from_secs(1);
 /// Longest pause between lookups of a node with nothing new.
-const LOOKUP_SELDOM: Duration = Duration::from_secs(30);
+const LOOKUP_SELDOM: Duration = Duration::from_secs(300);
 /// Points that a score must lose to count as a fall; smaller changes are rounding and fading.
 const FALL: f64 = 1.0;
 
@@ -43,6 +46,8 @@ impl Task {
         self.forget_unjudged(now);
         // Callers that no longer wait.
         self.asked.retain(|_, reply| !reply.is_closed());
+        self.end_seeks(now);
+        self.traverse(now);
         self.on_due();
         self.publish_peers();
     }
@@ -58,7 +63,8 @@ impl Task {
         let now = Instant::now();
         if now >= self.lookups.next && !self.peers.is_empty() {
             self.look_up(self.shared.local.to_bytes(), None);
-            self.lookups.pause = (self.lookups.pause * 2).min(LOOKUP_SELDOM);
+            self.lookups.pause = (self.lookups.pause * 2).clamp(LOOKUP_PAUSE, LOOKUP_SELDOM);
+            self.lookups.last = Some(now);
             self.lookups.next = now + self.lookups.pause;
         }
         self.dial_due();
@@ -119,8 +125,13 @@ impl Task {
 
     /// A new peer may know others.
     pub(crate) fn look_up_soon(&mut self) {
-        self.lookups.pause = LOOKUP_SOON;
-        self.lookups.next = self.lookups.next.min(Instant::now() + LOOKUP_SOON);
+        if self.peers.len() >= self.shared.limits.wanted_peers {
+            return;
+        }
+        let soon = Instant::now() + LOOKUP_SOON;
+        let earliest = self.lookups.last.map_or(soon, |last| last + LOOKUP_PAUSE);
+        self.lookups.pause = Duration::ZERO;
+        self.lookups.next = self.lookups.next.min(soon.max(earliest));
     }
 
     /// Asks the DHT for the peers closest to a key.
@@ -129,15 +140,17 @@ impl Task {
         if self.lookups.running.len() < self.shared.limits.lookups {
             self.shared.counters.count(Count::Lookups);
             let id = self.swarm.behaviour_mut().kad.get_closest_peers(key);
-            self.lookups.running.insert(id, reply);
+            self.lookups.running.insert(id, Lookup::Closest(reply));
         }
     }
 
     /// Remembers whom a lookup found, and answers whoever asked for it.
-    pub(crate) fn on_lookup(&mut self, id: kad::QueryId, result: QueryResult, last: bool) {
-        let QueryResult::GetClosestPeers(result) = result else {
-            return;
-        };
+    pub(crate) fn on_closest(
+        &mut self,
+        id: kad::QueryId,
+        result: GetClosestPeersResult,
+        last: bool,
+    ) {
         let peers = match result {
             Ok(found) => found.peers,
             Err(GetClosestPeersError::Timeout { peers, .. }) => peers,
@@ -156,7 +169,7 @@ impl Task {
             }
         }
         self.dial_due();
-        if last && let Some(Some(reply)) = self.lookups.running.remove(&id) {
+        if last && let Some(Lookup::Closest(Some(reply))) = self.lookups.running.remove(&id) {
             // The caller may have given up already.
             let _unheard = reply.send(found);
         }
@@ -172,9 +185,15 @@ impl Task {
             .map(|(id, _)| id)
             .collect();
         let info = |(id, peer): (&PeerId, &Peer)| {
-            let address = peer.connections.values().next()?.clone();
+            let address = peer
+                .connections
+                .values()
+                .min_by_key(|a| is_circuit(a))?
+                .clone();
             peer.admitted.then(|| PeerInfo {
                 peer: *id,
+                via: relay_of(&address),
+                relays: peer.relays,
                 address,
                 connections: peer.connections.len(),
                 rtt: peer.rtt,

@@ -10,7 +10,7 @@ use gridbay_node::body::jobs::Jobs;
 use gridbay_node::body::{self, BodyHandle, Tools};
 use gridbay_node::config::NodeLimits;
 use gridbay_node::executor::{Config, ProcessExecutor};
-use gridbay_node::overlay::{self, Limits, OverlayConfig, TransportSeed, Tuning};
+use gridbay_node::overlay::{self, OverlayConfig, TransportSeed, Tuning};
 use gridbay_node::store::content::ContentStore;
 use gridbay_node::store::orders::OrderStore;
 use gridbay_node::store::transfers::TransferStore;
@@ -103,13 +103,13 @@ async fn lonely_overlay(
     genesis: &Genesis,
 ) -> (overlay::OverlayHandle, mpsc::Receiver<overlay::Event>) {
     overlay::start(OverlayConfig {
-        seed: TransportSeed(TRANSPORT),
-        network: genesis.network().0,
-        listen: vec!["/ip4/127.0.0.1/tcp/0".parse().unwrap()],
-        bootstrap: Vec::new(),
         topics: vec![overlay::TopicConfig::new(body::ADVERTS_TOPIC, 1 << 16)],
-        limits: Limits::default(),
-        tuning: Tuning::local(),
+        ..OverlayConfig::new(
+            TransportSeed(TRANSPORT),
+            genesis.network().0,
+            vec!["/ip4/127.0.0.1/tcp/0".parse().unwrap()],
+            Tuning::local(),
+        )
     })
     .await
     .unwrap()

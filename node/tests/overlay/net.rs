@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use gridbay_node::overlay::{
-    self, Event, Limits, MessageId, Multiaddr, OverlayConfig, OverlayHandle, PeerId, RequestId,
+    self, Event, MessageId, Multiaddr, OverlayConfig, OverlayHandle, PeerId, RequestId,
     TopicConfig, TransportSeed, Tuning,
 };
 use tokio::sync::{Mutex, mpsc};
@@ -41,14 +41,10 @@ pub(crate) struct Node {
 pub(crate) fn config(network: u8, index: u8, listen: &[&str]) -> OverlayConfig {
     let mut seed = [network; 32];
     seed[0] = index;
+    let listen = listen.iter().map(|a| a.parse().unwrap()).collect();
     OverlayConfig {
-        seed: TransportSeed(seed),
-        network: [network; 32],
-        listen: listen.iter().map(|a| a.parse().unwrap()).collect(),
-        bootstrap: Vec::new(),
         topics: vec![TopicConfig::new("entries", 1 << 20)],
-        limits: Limits::default(),
-        tuning: Tuning::local(),
+        ..OverlayConfig::new(TransportSeed(seed), [network; 32], listen, Tuning::local())
     }
 }
 

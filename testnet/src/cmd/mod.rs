@@ -7,6 +7,7 @@ mod bench;
 mod demo;
 mod down;
 mod kill;
+mod lab;
 mod sim;
 mod status;
 mod up;
@@ -42,6 +43,9 @@ enum Command {
     Status(status::StatusArgs),
     /// Kills nodes under load at random moments and compares what was acknowledged
     Kill(kill::KillArgs),
+    /// Builds and measures a small internet of hosts, routers and NATs (needs root)
+    #[command(subcommand)]
+    Lab(lab::LabCommand),
     /// Measures
     #[command(subcommand)]
     Bench(bench::BenchCommand),
@@ -59,6 +63,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Down(args) => args.run(),
         Command::Status(args) => with_runtime(args.run()),
         Command::Kill(args) => with_runtime(args.run()),
+        Command::Lab(command) => command.run(),
         Command::Bench(command) => with_runtime(command.run()),
         Command::Sim(command) => sim::run(&command),
     };
@@ -136,6 +141,15 @@ mod tests {
             "sim shrink --plan failing.json --out small.json",
             "sim regressions",
             "kill --rounds 1000 --seed 7 -n 4 --json report.json",
+            "lab up --name a --topology lab.toml --detach",
+            "lab status --name a",
+            "lab exec cone1 -- ping -c 1 45.1.1.2",
+            "lab exec --name a cone1 ip addr",
+            "lab impair cone --delay 15ms --jitter 2ms --rate 20mbit --loss 1%",
+            "lab impair all --clear",
+            "lab impair cone --new-address --forget",
+            "lab probe",
+            "lab down",
         ] {
             let words = ["gridbay-testnet"].into_iter().chain(line.split(' '));
             assert!(Cli::try_parse_from(words).is_ok(), "{line}");
@@ -148,6 +162,9 @@ mod tests {
             "demo --json",
             "sim run --seeds 7",
             "kill -n 3",
+            "lab",
+            "lab exec cone1",
+            "lab impair",
         ] {
             let words = ["gridbay-testnet"].into_iter().chain(line.split(' '));
             assert!(Cli::try_parse_from(words).is_err(), "{line}");

@@ -15,7 +15,7 @@ mod judge;
 mod load;
 mod reader;
 mod report;
-mod rng;
+pub(crate) mod rng;
 mod strike;
 
 pub(crate) use report::Report;

@@ -2,14 +2,14 @@
 
 /// A stream of numbers.
 #[derive(Clone, Debug)]
-pub(super) struct Rng(u64);
+pub(crate) struct Rng(u64);
 
 impl Rng {
-    pub(super) fn new(seed: u64) -> Rng {
+    pub(crate) fn new(seed: u64) -> Rng {
         Rng(seed)
     }
     /// Any number.
-    pub(super) fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -17,16 +17,16 @@ impl Rng {
         z ^ (z >> 31)
     }
     /// A number below `end`, which is above 0.
-    pub(super) fn below(&mut self, end: u64) -> u64 {
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
         // The bias of a remainder does not matter to whoever kills nodes.
         self.next() % end.max(1)
     }
     /// A number from a range, both ends included.
-    pub(super) fn between(&mut self, first: u64, last: u64) -> u64 {
+    pub(crate) fn between(&mut self, first: u64, last: u64) -> u64 {
         first + self.below(last.saturating_sub(first) + 1)
     }
     /// A stream of its own.
-    pub(super) fn fork(&mut self) -> Rng {
+    pub(crate) fn fork(&mut self) -> Rng {
         Rng(self.next())
     }
 }

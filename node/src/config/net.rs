@@ -1,0 +1,69 @@
+//! The settings `external`, `mdns`, `upnp` and `relay.*`: how this node is reached, and what it does for those who are not.
+
+use super::parse;
+use super::raw::RawConfig;
+use super::{ConfigError, addresses, read, size, text};
+use crate::overlay::RelayLimits;
+use libp2p::Multiaddr;
+use std::time::Duration;
+use toml::Value;
+
+/// Places, and circuits, at the most.
+const MOST: i64 = 10_000;
+/// Longest time for a circuit that may be given.
+const LONGEST: Duration = Duration::from_secs(24 * 3_600);
+
+/// What the owner set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NetConfig {
+    /// Where others reach this node, as its owner says.
+    pub external: Vec<Multiaddr>,
+    /// Whether to look for nodes on the LAN.
+    pub mdns: bool,
+    /// Whether to ask the router to forward ports.
+    pub upnp: bool,
+    /// What to relay for others; `None` for nothing.
+    pub relay: Option<RelayLimits>,
+}
+
+pub(super) fn check(raw: &RawConfig) -> Result<NetConfig, ConfigError> {
+    let places = read(raw, "relay.places", |v| number(v, 0))?;
+    let limits = RelayLimits {
+        places,
+        circuits: read(raw, "relay.circuits", |v| number(v, 1))?,
+        circuit_bytes: read(raw, "relay.circuit-bytes", size)?,
+        circuit_time: read(raw, "relay.circuit-time", |value| {
+            let time = match value {
+                Value::Integer(n) => parse::duration(&n.to_string()),
+                value => parse::duration(&text(value)?),
+            }?;
+            match time {
+                Duration::ZERO => Err("want some time".to_owned()),
+                time if time > LONGEST => Err("want a day at most".to_owned()),
+                time => Ok(time),
+            }
+        })?,
+        ..RelayLimits::default()
+    };
+    Ok(NetConfig {
+        external: read(raw, "external", |v| addresses(v, 0))?,
+        mdns: read(raw, "mdns", switch)?,
+        upnp: read(raw, "upnp", switch)?,
+        relay: (places > 0).then_some(limits),
+    })
+}
+
+fn number(value: &Value, least: i64) -> Result<usize, String> {
+    match value.as_integer() {
+        Some(n) if (least..=MOST).contains(&n) => Ok(n as usize),
+        _ => Err(format!("want a number from {least} to {MOST}")),
+    }
+}
+
+fn switch(value: &Value) -> Result<bool, String> {
+    match text(value)?.as_str() {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        other => Err(format!("`{other}` is neither on nor off")),
+    }
+}

@@ -1,0 +1,357 @@
+//! What lies in the DHT: records of nodes, and who provides what.
+//!
+//! 1. Our own record (`gridbay_protocol::node_record`) is put when our addresses have changed and [`AGAIN`] after the last time.
+//! 2. A record that somebody puts with us is kept if it is signed by the node under whose key it lies, is in date, is newer than
+//!    the one that we have, and its bringer has not put more than [`PUTS`] in a minute.
+//! 3. Providers are kept as the peers that said so themselves (Kademlia checks that) with the addresses that may be dialled.
+//! 4. Of the records that a lookup finds the one with the highest sequence counts.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use gridbay_protocol::codec;
+use gridbay_protocol::ids::NetworkId;
+use gridbay_protocol::keys::{PublicKey, SecretKey};
+use gridbay_protocol::limits::NODE_RECORD_SECONDS;
+use gridbay_protocol::node_record::{self, NodeRecord, SignedNodeRecord};
+use libp2p::kad::store::RecordStore;
+use libp2p::kad::{self, QueryId, QueryResult, Quorum};
+use libp2p::{Multiaddr, PeerId};
+use tokio::sync::oneshot;
+
+use super::addresses::{PER_PEER, dialable, is_circuit, without_peer};
+use super::command::Found;
+use super::handle::Shared;
+use super::identity::key_of_peer_id;
+use super::reach::Reach;
+use super::stats::Count;
+use super::task::Task;
+
+/// Kind of the providers that relay.
+pub(crate) const RELAYS: &str = "relay";
+/// Pause after which an unchanged record is put again.
+const AGAIN: Duration = Duration::from_secs(600);
+/// Least pause between two records: addresses change in groups.
+const SETTLE: Duration = Duration::from_secs(1);
+/// Records that one peer may put with us in a minute.
+const PUTS: u32 = 30;
+const MINUTE: Duration = Duration::from_secs(60);
+/// Life of our record: three times until it is put again.
+const LIFE_SECONDS: u64 = 1800;
+const _: () = assert!(LIFE_SECONDS <= NODE_RECORD_SECONDS);
+
+/// A running lookup.
+#[derive(Debug)]
+pub(crate) enum Lookup {
+    /// Peers close to a key; somebody may wait for them.
+    Closest(Option<oneshot::Sender<Found>>),
+    /// The record of a node, as good as found so far.
+    Record(PeerId, Option<Box<NodeRecord>>),
+    /// Relays.
+    Relays,
+    /// Those who provide something, as found so far.
+    Providers(Vec<PeerId>, oneshot::Sender<Vec<PeerId>>),
+}
+
+/// What this module remembers.
+#[derive(Debug)]
+pub(crate) struct Records {
+    key: SecretKey,
+    told: Vec<String>,
+    told_at: Option<Instant>,
+    puts: BTreeMap<PeerId, u32>,
+    puts_since: Instant,
+}
+
+impl Records {
+    pub(crate) fn new(seed: &[u8; 32], now: Instant) -> Self {
+        Self {
+            key: SecretKey::from_seed(seed),
+            told: Vec::new(),
+            told_at: None,
+            puts: BTreeMap::new(),
+            puts_since: now,
+        }
+    }
+
+    /// Counts a put of a peer. Returns whether it may.
+    fn may_put(&mut self, peer: PeerId, now: Instant) -> bool {
+        if now.duration_since(self.puts_since) >= MINUTE {
+            self.puts.clear();
+            self.puts_since = now;
+        }
+        let puts = self.puts.entry(peer).or_default();
+        *puts += 1;
+        *puts <= PUTS
+    }
+}
+
+impl Shared {
+    /// The network as the ledger names it.
+    fn network_id(&self) -> NetworkId {
+        NetworkId(self.network)
+    }
+
+    /// Key under which those who provide something lie.
+    pub(crate) fn rendezvous(&self, kind: &str, name: &[u8]) -> [u8; 32] {
+        node_record::rendezvous(&self.network_id(), kind, name)
+    }
+
+    fn record_key(&self, node: &PublicKey) -> kad::RecordKey {
+        kad::RecordKey::new(&node_record::key_of(&self.network_id(), node))
+    }
+}
+
+impl Task {
+    /// Step 1.
+    pub(crate) fn tell_whereabouts(&mut self, now: Instant) {
+        let since = self.records.told_at.map(|at| now.duration_since(at));
+        if self.peers.is_empty() || since.is_some_and(|since| since < SETTLE) {
+            return;
+        }
+        let addresses = self.whereabouts();
+        let again = since.is_none_or(|since| since >= AGAIN);
+        if addresses.is_empty() || (addresses == self.records.told && !again) {
+            return;
+        }
+        let wall = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        let record = NodeRecord {
+            node: self.records.key.public(),
+            sequence: u64::try_from(wall.as_millis()).unwrap_or(u64::MAX),
+            expires: wall.as_secs() + LIFE_SECONDS,
+            addresses: addresses.clone(),
+        };
+        let key = self.shared.record_key(&record.node);
+        let signed = SignedNodeRecord::new(&self.shared.network_id(), record, &self.records.key);
+        let mut put = kad::Record::new(key, codec::encode(&signed));
+        put.expires = Some(now + Duration::from_secs(LIFE_SECONDS));
+        match self.swarm.behaviour_mut().kad.put_record(put, Quorum::One) {
+            Ok(_) => {
+                self.shared.counters.count(Count::RecordsPut);
+                self.records.told = addresses;
+                self.records.told_at = Some(now);
+            }
+            Err(error) => tracing::warn!(%error, "our node record was not kept"),
+        }
+    }
+
+    /// Where others may reach us, best first.
+    pub(crate) fn whereabouts(&self) -> Vec<String> {
+        let mut all: Vec<Multiaddr> = match self.traversal.reach {
+            Some(Reach::Local) => self.swarm.listeners().cloned().collect(),
+            _ => self.reach.addresses(),
+        };
+        let circuits = self.swarm.listeners().filter(|a| is_circuit(a));
+        all.extend(circuits.map(without_peer));
+        all.truncate(PER_PEER);
+        all.iter().map(ToString::to_string).collect()
+    }
+
+    /// Steps 2 and 3.
+    pub(crate) fn on_dht_request(&mut self, request: kad::InboundRequest) {
+        match request {
+            kad::InboundRequest::PutRecord {
+                source,
+                record: Some(record),
+                ..
+            } => {
+                let kept = self.keep_record(source, record);
+                self.shared.counters.count(if kept {
+                    Count::RecordsKept
+                } else {
+                    Count::DhtRecordsRefused
+                });
+            }
+            kad::InboundRequest::AddProvider {
+                record: Some(mut provider),
+            } => {
+                provider.addresses = dialable(&provider.addresses);
+                let kept = self
+                    .swarm
+                    .behaviour_mut()
+                    .kad
+                    .store_mut()
+                    .add_provider(provider);
+                self.shared.counters.count(if kept.is_ok() {
+                    Count::RecordsKept
+                } else {
+                    Count::DhtRecordsRefused
+                });
+            }
+            _ => {}
+        }
+    }
+
+    fn keep_record(&mut self, source: PeerId, record: kad::Record) -> bool {
+        let now = Instant::now();
+        if !self.records.may_put(source, now) {
+            return false;
+        }
+        let Some(new) = self.received(&record.value) else {
+            return false;
+        };
+        let store = self.swarm.behaviour_mut().kad.store_mut();
+        let known = store.get(&record.key).map(|known| known.into_owned().value);
+        let known = known.and_then(|bytes| self.received(&bytes));
+        let newer = known.is_none_or(|known| new.sequence > known.sequence);
+        if record.key != self.shared.record_key(&new.node) || !newer {
+            return false;
+        }
+        let life = new.expires.saturating_sub(wall_seconds());
+        let record = kad::Record {
+            expires: Some(now + Duration::from_secs(life)),
+            ..record
+        };
+        self.swarm
+            .behaviour_mut()
+            .kad
+            .store_mut()
+            .put(record)
+            .is_ok()
+    }
+
+    fn received(&self, bytes: &[u8]) -> Option<NodeRecord> {
+        let signed = SignedNodeRecord::receive(&self.shared.network_id(), bytes, wall_seconds());
+        signed.ok().map(|signed| signed.record)
+    }
+
+    /// Says that we provide something.
+    pub(crate) fn provide(&mut self, key: kad::RecordKey) {
+        if let Err(error) = self.swarm.behaviour_mut().kad.start_providing(key) {
+            tracing::warn!(%error, "cannot say what we provide");
+        }
+    }
+
+    /// Asks for the record of a node. Returns whether there was room.
+    pub(crate) fn look_up_record(&mut self, peer: PeerId) -> bool {
+        let key = key_of_peer_id(&peer).and_then(|key| PublicKey::from_bytes(&key).ok());
+        let (Some(key), true) = (key, self.has_room_to_look_up()) else {
+            return false;
+        };
+        let key = self.shared.record_key(&key);
+        let id = self.swarm.behaviour_mut().kad.get_record(key);
+        self.begin_lookup(id, Lookup::Record(peer, None))
+    }
+
+    /// Asks for relays.
+    pub(crate) fn search_relays(&mut self) {
+        if self.has_room_to_look_up() {
+            let key = kad::RecordKey::new(&self.shared.rendezvous(RELAYS, b""));
+            let id = self.swarm.behaviour_mut().kad.get_providers(key);
+            self.begin_lookup(id, Lookup::Relays);
+        }
+    }
+
+    /// Asks for those who provide something. Without room nobody is found.
+    pub(crate) fn look_up_providers(&mut self, key: [u8; 32], reply: oneshot::Sender<Vec<PeerId>>) {
+        if self.has_room_to_look_up() {
+            let id = self
+                .swarm
+                .behaviour_mut()
+                .kad
+                .get_providers(kad::RecordKey::new(&key));
+            self.begin_lookup(id, Lookup::Providers(Vec::new(), reply));
+        }
+    }
+
+    fn has_room_to_look_up(&self) -> bool {
+        self.lookups.running.len() < self.shared.limits.lookups
+    }
+
+    fn begin_lookup(&mut self, id: QueryId, lookup: Lookup) -> bool {
+        self.shared.counters.count(Count::Lookups);
+        self.lookups.running.insert(id, lookup);
+        true
+    }
+
+    /// Something of a lookup came in; `last` says that nothing more will.
+    pub(crate) fn on_lookup(&mut self, id: QueryId, result: QueryResult, last: bool) {
+        match result {
+            QueryResult::GetClosestPeers(result) => self.on_closest(id, result, last),
+            QueryResult::GetRecord(result) => {
+                let found = result.ok().and_then(|found| match found {
+                    kad::GetRecordOk::FoundRecord(found) => self.received(&found.record.value),
+                    kad::GetRecordOk::FinishedWithNoAdditionalRecord { .. } => None,
+                });
+                self.on_record(id, found, last);
+            }
+            QueryResult::GetProviders(result) => {
+                let found = match result {
+                    Ok(kad::GetProvidersOk::FoundProviders { providers, .. }) => providers,
+                    _ => Default::default(),
+                };
+                self.on_providers(id, found.into_iter().collect(), last);
+            }
+            QueryResult::PutRecord(Err(error)) => {
+                tracing::debug!(%error, "our node record was not taken");
+                // Soon again, and not only after the usual pause.
+                self.records.told.clear();
+            }
+            _ => {}
+        }
+    }
+
+    /// Step 4.
+    fn on_record(&mut self, id: QueryId, found: Option<NodeRecord>, last: bool) {
+        let Some(Lookup::Record(peer, best)) = self.lookups.running.get_mut(&id) else {
+            return;
+        };
+        let peer = *peer;
+        let wanted = key_of_peer_id(&peer);
+        let found = found.filter(|r| wanted.as_ref() == Some(r.node.as_bytes()));
+        if let Some(found) = found
+            && best.as_ref().is_none_or(|b| b.sequence < found.sequence)
+        {
+            let parsed: Vec<Multiaddr> = found
+                .addresses
+                .iter()
+                .filter_map(|a| a.parse().ok())
+                .collect();
+            *best = Some(Box::new(found));
+            self.on_whereabouts(peer, dialable(&parsed));
+        }
+        if last {
+            let known = matches!(
+                self.lookups.running.remove(&id),
+                Some(Lookup::Record(_, Some(_)))
+            );
+            self.on_record_ended(peer, known);
+        }
+    }
+
+    fn on_providers(&mut self, id: QueryId, found: Vec<PeerId>, last: bool) {
+        match self.lookups.running.get_mut(&id) {
+            Some(Lookup::Relays) => {
+                let local = self.shared.local;
+                for relay in found.into_iter().filter(|p| *p != local) {
+                    self.seek(relay);
+                }
+            }
+            Some(Lookup::Providers(all, _)) => {
+                for peer in found {
+                    if !all.contains(&peer) && all.len() < PROVIDERS {
+                        all.push(peer);
+                    }
+                }
+            }
+            _ => return,
+        }
+        if last && let Some(Lookup::Providers(all, reply)) = self.lookups.running.remove(&id) {
+            // The caller may have given up already.
+            let _unheard = reply.send(all);
+        }
+    }
+}
+
+/// Providers told of one key at the most.
+const PROVIDERS: usize = 64;
+
+/// All running lookups.
+pub(crate) type Running = HashMap<QueryId, Lookup>;
+
+fn wall_seconds() -> u64 {
+    let wall = SystemTime::now().duration_since(UNIX_EPOCH);
+    wall.unwrap_or_default().as_secs()
+}

@@ -1,0 +1,29 @@
+//! Who may enter the routing table of the DHT.
+//!
+//! Whoever controls one network can make any number of identities in it. So of peers on different machines at most
+//! [`PER_PREFIX`] of one network prefix enter one bucket; on one machine, where all share an address, everybody may.
+
+use libp2p::{Multiaddr, PeerId};
+
+use super::addresses::{ip, prefix};
+use super::task::Task;
+
+/// Peers of one prefix in one bucket.
+const PER_PREFIX: usize = 2;
+
+impl Task {
+    /// Whether a peer may enter its bucket with this address.
+    pub(crate) fn has_place_in_table(&mut self, peer: &PeerId, address: &Multiaddr) -> bool {
+        let Some(own) = ip(address).filter(|_| self.tuning.ip_colocation) else {
+            return true;
+        };
+        let Some(bucket) = self.swarm.behaviour_mut().kad.kbucket(*peer) else {
+            return false;
+        };
+        let others = bucket
+            .iter()
+            .filter(|entry| entry.node.key.preimage() != peer);
+        let hosts = others.filter_map(|entry| ip(entry.node.value.first()));
+        hosts.filter(|host| prefix(*host) == prefix(own)).count() < PER_PREFIX
+    }
+}
