@@ -33,6 +33,11 @@ pub struct Client {
     socket: PathBuf,
 }
 
+/// Address of the metrics, which has no version.
+const METRICS: &str = "/metrics";
+/// Bytes of them at the most.
+const METRICS_BYTES: usize = 1 << 20;
+
 impl Client {
     /// A client of the node that listens on `socket`.
     pub fn new(socket: impl Into<PathBuf>) -> Client {
@@ -97,6 +102,12 @@ impl Client {
         )
         .await
     }
+    /// The node's metrics, in Prometheus' text form.
+    pub async fn metrics(&self) -> Result<String, ApiError> {
+        let answer = self.send(Method::GET, METRICS, None, empty(), None).await?;
+        let bytes = body(answer, METRICS_BYTES).await?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
     /// `GET` of raw bytes with the answer's headers.
     pub async fn download(&self, path: &str) -> Result<Response<Incoming>, ApiError> {
         self.send(Method::GET, path, None, empty(), None).await
@@ -110,9 +121,10 @@ impl Client {
         body: Upload,
         length: Option<u64>,
     ) -> Result<Response<Incoming>, ApiError> {
+        let version = if path == METRICS { "" } else { "/api/v1" };
         let mut request = Request::builder()
             .method(method)
-            .uri(format!("/api/v1{path}"))
+            .uri(format!("{version}{path}"))
             .header(header::HOST, "localhost");
         if let Some(key) = key {
             request = request.header(idempotency::HEADER, key);

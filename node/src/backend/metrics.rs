@@ -25,6 +25,7 @@ struct Facts {
     free: i64,
     held: Credits,
     own_units: (u32, u32),
+    adverts: usize,
     /// Name, supply, free, waiting, id.
     classes: Vec<(Market, u32)>,
 }
@@ -100,6 +101,7 @@ fn facts(core: &Core, node: PublicKey) -> Facts {
         free: balance.free,
         held: balance.locked(),
         own_units: super::node::units(core, node),
+        adverts: core.adverts().live(state).count(),
         classes: state.classes().iter().map(class).collect(),
     }
 }
@@ -148,6 +150,11 @@ fn core_metrics(text: &mut Text, f: &Facts) {
 }
 
 fn ledger_metrics(text: &mut Text, f: &Facts) {
+    text.gauge(
+        "gridbay_adverts_known",
+        "Adverts of other nodes that count now.",
+        f.adverts,
+    );
     text.gauge(
         "gridbay_ledger_height",
         "Height of the last block.",
@@ -320,6 +327,7 @@ mod tests {
             free: -1_500_000,
             held: Credits::ZERO,
             own_units: (8, 4),
+            adverts: 3,
             classes: vec![(market(&[(8, 3, 5, None)]), 1)],
         };
         core_metrics(&mut text, &facts);

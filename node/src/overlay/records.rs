@@ -35,6 +35,8 @@ const AGAIN: Duration = Duration::from_secs(600);
 const SETTLE: Duration = Duration::from_secs(1);
 /// Records that one peer may put with us in a minute.
 const PUTS: u32 = 30;
+/// Peers that may put in a minute.
+const BRINGERS: usize = 1024;
 const MINUTE: Duration = Duration::from_secs(60);
 /// Life of our record: three times until it is put again.
 const LIFE_SECONDS: u64 = 1800;
@@ -79,6 +81,9 @@ impl Records {
         if now.duration_since(self.puts_since) >= MINUTE {
             self.puts.clear();
             self.puts_since = now;
+        }
+        if self.puts.len() >= BRINGERS && !self.puts.contains_key(&peer) {
+            return false;
         }
         let puts = self.puts.entry(peer).or_default();
         *puts += 1;

@@ -1,16 +1,36 @@
 //! `bench`: figures.
 
 use super::program;
-use crate::bench::orders;
+use crate::bench::{crowd, orders};
 use crate::say::Progress;
 use clap::{Args, Subcommand, ValueEnum};
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// Measures
 #[derive(Debug, Subcommand)]
 pub(super) enum BenchCommand {
     /// From an order's acceptance to its job's first instruction
     Orders(OrdersArgs),
+    /// Many nodes on this machine: converging, an advert, memory, idle CPU
+    Crowd(CrowdArgs),
+}
+
+/// Many nodes on this machine: converging, an advert, memory, idle CPU
+#[derive(Debug, Args)]
+pub(super) struct CrowdArgs {
+    /// Form of the output
+    #[arg(short = 'o', long = "format", value_enum, default_value = "table")]
+    format: Format,
+    /// Nodes, four of them validators
+    #[arg(short = 'n', long, default_value_t = 100)]
+    nodes: usize,
+    /// Seconds for which idle CPU is counted
+    #[arg(long, default_value_t = 60)]
+    window: u64,
+    /// Leave the run's folder, with logs and ledgers, in place
+    #[arg(long)]
+    keep: bool,
 }
 
 /// Form of the output.
@@ -44,7 +64,41 @@ pub(super) struct OrdersArgs {
 
 impl BenchCommand {
     pub(super) async fn run(self) -> anyhow::Result<ExitCode> {
-        let BenchCommand::Orders(args) = self;
+        match self {
+            BenchCommand::Orders(args) => args.run().await,
+            BenchCommand::Crowd(args) => args.run().await,
+        }
+    }
+}
+
+impl CrowdArgs {
+    async fn run(self) -> anyhow::Result<ExitCode> {
+        let options = crowd::Options {
+            program: program()?,
+            nodes: self.nodes,
+            window: Duration::from_secs(self.window),
+            keep: self.keep,
+        };
+        let figures = crowd::run(options, &Progress::new()).await?;
+        match self.format {
+            Format::Table => crate::say::line(figures.table().trim_end()),
+            Format::Json => crate::say::line(&serde_json::to_string_pretty(&figures)?),
+        }
+        Ok(verdict(&figures.problems()))
+    }
+}
+
+/// Says what is wrong, and the exit code for it.
+fn verdict(problems: &[String]) -> ExitCode {
+    for problem in problems {
+        crate::say::note(&format!("FAILED: {problem}"));
+    }
+    ExitCode::from(u8::from(!problems.is_empty()))
+}
+
+impl OrdersArgs {
+    async fn run(self) -> anyhow::Result<ExitCode> {
+        let args = self;
         let options = orders::Options {
             program: program()?,
             sealed: args.sealed,
@@ -57,9 +111,6 @@ impl BenchCommand {
             Format::Table => crate::say::line(figures.table().trim_end()),
             Format::Json => crate::say::line(&serde_json::to_string_pretty(&figures)?),
         }
-        for problem in figures.problems() {
-            crate::say::note(&format!("FAILED: {problem}"));
-        }
-        Ok(ExitCode::from(u8::from(!figures.problems().is_empty())))
+        Ok(verdict(&figures.problems()))
     }
 }

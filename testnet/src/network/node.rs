@@ -79,6 +79,10 @@ impl Node {
     pub fn status(&self) -> Option<&NodeStatus> {
         self.status.as_ref()
     }
+    /// Number of its process, if it was started.
+    pub fn pid(&self) -> Option<i32> {
+        self.process.as_ref().map(|process| process.pid)
+    }
     /// Whether it was started and neither killed nor stopped.
     pub fn is_up(&self) -> bool {
         self.child.is_some()
