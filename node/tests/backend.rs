@@ -20,6 +20,7 @@ use gridbay_node::config::NodeLimits;
 use gridbay_node::executor::{Config, ProcessExecutor};
 use gridbay_node::overlay::{self, OverlayConfig, TransportSeed, Tuning};
 use gridbay_node::store::content::ContentStore;
+use gridbay_node::store::marks::MarkBook;
 use gridbay_node::store::orders::OrderStore;
 use gridbay_node::store::transfers::TransferStore;
 use gridbay_protocol::account::{AccountKey, Roles};
@@ -169,6 +170,7 @@ async fn world() -> World {
         contents,
         orders,
         transfers: TransferStore::open(dir.path().join("transfers")).unwrap(),
+        marks: MarkBook::open(dir.path().join("marks")).unwrap(),
         account_key: secret(1),
         node,
         name: "test".into(),

@@ -21,6 +21,7 @@ mod market;
 mod member;
 mod node;
 mod offer;
+mod peer;
 mod run;
 mod text;
 
@@ -58,6 +59,9 @@ enum Command {
     /// Run and watch the node of this data folder
     #[command(subcommand)]
     Node(node::NodeCommand),
+    /// See and choose whom this node speaks to
+    #[command(subcommand)]
+    Peer(peer::PeerCommand),
     /// Sell units, and see what others sell
     #[command(subcommand)]
     Offer(offer::OfferCommand),
@@ -133,6 +137,7 @@ fn execute(cli: Cli, node_up: NodeUp) -> Result<Exit, CliError> {
         Command::Invite(args) => args.run(&at)?,
         Command::Join(args) => args.run(&at)?,
         Command::Node(command) => command.run(&at, node_up)?,
+        Command::Peer(command) => command.run(&at)?,
         Command::Offer(command) => command.run(&at)?,
         Command::Run(args) => return args.run(&at),
         Command::Job(command) => return command.run(&at),
