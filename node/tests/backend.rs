@@ -2,7 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
-use gridbay_core::Parts;
+use gridbay_core::input::Command;
+use gridbay_core::{Core, Parts};
 use gridbay_host::disk::MemDisk;
 use gridbay_host::{Host, HostConfig};
 use gridbay_ledger::light;
@@ -17,6 +18,8 @@ use gridbay_node::body::jobs::Jobs;
 use gridbay_node::body::{self, BodyHandle, Tools};
 use gridbay_node::cli::verify_auction;
 use gridbay_node::config::NodeLimits;
+use gridbay_node::doctor::Kind;
+use gridbay_node::doctor::Kind;
 use gridbay_node::executor::{Config, ProcessExecutor};
 use gridbay_node::overlay::{self, OverlayConfig, TransportSeed, Tuning};
 use gridbay_node::store::content::ContentStore;
@@ -30,7 +33,7 @@ use gridbay_protocol::class::{Class, ClassKey, Isolation};
 use gridbay_protocol::codec;
 use gridbay_protocol::genesis::{FORMAT, Genesis, Member, MemberValidator, Policy, RULES};
 use gridbay_protocol::ids::{AccountId, Hash32};
-use gridbay_protocol::invitation::Invitation;
+use gridbay_protocol::invitation::{Grant, Invitation, SignedGrant};
 use gridbay_protocol::keys::SecretKey;
 use gridbay_protocol::payment::Reason;
 use gridbay_protocol::units::{Credits, Price};
@@ -129,6 +132,11 @@ async fn lonely_overlay(
 }
 
 async fn world() -> World {
+    world_of(1).await
+}
+
+/// A node whose own account has this key.
+async fn world_of(account: u8) -> World {
     let dir = tempfile::tempdir().unwrap();
     let genesis = genesis();
     let (overlay, events) = lonely_overlay(&genesis).await;
@@ -145,7 +153,7 @@ async fn world() -> World {
     let parts = Parts {
         provider: None,
         host: Host::open(host, Box::new(MemDisk::new())).unwrap(),
-        account_key: secret(1),
+        account_key: secret(account),
         node,
         orders: vec![],
         jobs: vec![],
@@ -171,7 +179,9 @@ async fn world() -> World {
         orders,
         transfers: TransferStore::open(dir.path().join("transfers")).unwrap(),
         marks: MarkBook::open(dir.path().join("marks")).unwrap(),
-        account_key: secret(1),
+        listen: vec![],
+        relay_places: 0,
+        account_key: secret(account),
         node,
         name: "test".into(),
         network: genesis.network(),
@@ -510,5 +520,66 @@ async fn orders_that_cannot_be_served_are_explained() {
     assert!(metrics.contains("gridbay_up 1\n"));
     backend.stop().await.unwrap();
     assert!(*world.stop.borrow());
+    world.body.stop();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_invitation_that_the_ledger_does_not_take_is_told_in_words() {
+    // The key of the node's account is nobody's yet; its validator makes the blocks.
+    let world = world_of(6).await;
+    let find = |core: &Core| core.state().account_of(&secret(1).public());
+    let inviter = world.body.query(find).await.unwrap().unwrap();
+    let join = async |token: u8, valid_until: u64, newcomer: u8| {
+        let grant = Grant {
+            inviter,
+            key: secret(1).public(),
+            token: secret(token).public(),
+            endowment: credits("1"),
+            valid_until,
+        };
+        let network = world.genesis.network();
+        let invitation = Invitation {
+            network,
+            grant: SignedGrant::new(&network, grant, &secret(1)),
+            token_seed: [token; 32],
+            bootstrap: vec![],
+        };
+        let keys = vec![AccountKey {
+            key: secret(newcomer).public(),
+            roles: Roles::ALL,
+        }];
+        let invitation = Box::new(invitation);
+        let command = Command::Join { invitation, keys };
+        world.body.command(command).await.unwrap();
+    };
+    let told = async |word: &'static str| {
+        world
+            .until(|| async {
+                let status = world.backend.node().await.unwrap();
+                status.joining.filter(|why| why.contains(word))
+            })
+            .await
+    };
+    join(40, 0, 6).await;
+    let expired = told("is not valid at").await;
+    assert!(
+        expired.ends_with("ask for an invitation that is valid now"),
+        "{expired}"
+    );
+    // Somebody else uses the token first.
+    join(41, 100_000, 7).await;
+    let used = told("was used").await;
+    assert!(used.ends_with("ask for a new invitation"), "{used}");
+    let findings = world.backend.doctor().await.unwrap();
+    let kinds: Vec<Kind> = findings.iter().map(|f| f.kind).collect();
+    assert_eq!(kinds, [Kind::Invitation]);
+    join(42, 100_000, 6).await;
+    let status = world
+        .until(|| async {
+            let status = world.backend.node().await.unwrap();
+            status.account.is_some().then_some(status)
+        })
+        .await;
+    assert_eq!(status.joining, None);
     world.body.stop();
 }

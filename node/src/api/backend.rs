@@ -8,6 +8,7 @@ use super::types::{
     PeerList, PeerRequest, Pinged, Prospect, Quote, SignedHeader, Staged, StandingBid, Stream,
     TransferRequest, Transferred, Want, Why, Wish,
 };
+use crate::doctor::Finding;
 use axum::body::Bytes;
 use futures::stream::BoxStream;
 use gridbay_protocol::effect::Effect;
@@ -45,6 +46,9 @@ pub trait Backend: Send + Sync + 'static {
     fn connect(&self, request: PeerRequest) -> impl Future<Output = Answer<PeerLine>> + Send;
     /// Blocks or trusts a peer, durably, or takes that back. Repeating it changes nothing.
     fn mark(&self, request: MarkRequest) -> impl Future<Output = Answer<Marked>> + Send;
+
+    /// What is wrong with this node's network, the gravest first; empty if nothing is.
+    fn doctor(&self) -> impl Future<Output = Answer<Vec<Finding>>> + Send;
 
     /// All offers on the ledger, by class and seller.
     fn offers(&self) -> impl Future<Output = Answer<Vec<Offer>>> + Send;

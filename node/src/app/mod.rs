@@ -117,6 +117,8 @@ pub async fn run(
         orders,
         transfers,
         marks,
+        listen: config.listen.clone(),
+        relay_places: config.net.relay.map_or(0, |relay| relay.places),
         account_key: keys.account.clone(),
         node: keys.node(),
         name: config.name.clone(),

@@ -17,6 +17,7 @@ mod board;
 mod content;
 mod contract;
 mod deadline;
+mod doctor;
 mod failure;
 mod invite;
 mod job;
@@ -47,7 +48,8 @@ use crate::api::types::{
 use crate::api::{ApiError, Backend, ContentStream};
 use crate::body::BodyHandle;
 use crate::config::NodeLimits;
-use crate::overlay::OverlayHandle;
+use crate::doctor::Finding;
+use crate::overlay::{Multiaddr, OverlayHandle};
 use crate::store::content::ContentStore;
 use crate::store::marks::MarkBook;
 use crate::store::orders::OrderStore;
@@ -85,6 +87,10 @@ pub struct BackendParts {
     pub transfers: TransferStore,
     /// Whom the owner blocks and trusts.
     pub marks: MarkBook,
+    /// Addresses to listen on, as configured.
+    pub listen: Vec<Multiaddr>,
+    /// Places that this node gives to others as their relay, at the most.
+    pub relay_places: usize,
     /// Key of the node's account: signs invitations.
     pub account_key: SecretKey,
     /// Transport key of this node.
@@ -197,6 +203,9 @@ impl Backend for NodeBackend {
     }
     async fn mark(&self, request: MarkRequest) -> Answer<Marked> {
         self.mark_peer(request).await
+    }
+    async fn doctor(&self) -> Answer<Vec<Finding>> {
+        self.findings().await
     }
     async fn offers(&self) -> Answer<Vec<Offer>> {
         self.all_offers().await

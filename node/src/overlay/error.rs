@@ -115,6 +115,9 @@ pub enum SeekError {
         /// Who.
         found: PeerId,
     },
+    /// It answered and closed the connection before it said who it is.
+    #[error("the peer hung up")]
+    HungUp,
     /// It belongs to another network.
     #[error("the peer belongs to another network")]
     OtherNetwork,

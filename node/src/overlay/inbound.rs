@@ -210,6 +210,8 @@ impl Task {
         if self.peers.remove(&id).is_some_and(|peer| peer.admitted) {
             self.outbox.deliver(Event::PeerDisconnected { peer: id });
             self.publish_peers();
+        } else {
+            self.on_hung_up(id);
         }
     }
 

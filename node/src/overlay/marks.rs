@@ -53,7 +53,9 @@ impl Task {
             Some(Mark::Blocked) => self.shut_out(peer),
             Some(Mark::Trusted) => {
                 self.standing.pardon(&peer);
-                self.swarm.behaviour_mut().blocked.unblock_peer(peer);
+                let behaviour = self.swarm.behaviour_mut();
+                behaviour.blocked.unblock_peer(peer);
+                behaviour.gossip.set_application_score(&peer, 0.0);
                 if !self.dialer.is_kept(&peer) {
                     self.kept_for_trust.insert(peer);
                     self.keep(peer, Vec::new());

@@ -4,7 +4,8 @@
 //!    where that says: direct addresses first, circuits a little later.
 //! 2. When it is admitted, requests that waited go out. When it cannot be reached, or has not been within [`PATIENCE`], they fail
 //!    as not connected.
-//! 3. [`super::Limits::seeks`] peers are sought at a time and [`super::Limits::requests_per_seek`] requests wait for each.
+//! 3. Whoever asked for the peer alone is told what the last attempt failed for ([`SeekError`]).
+//! 4. [`super::Limits::seeks`] peers are sought at a time and [`super::Limits::requests_per_seek`] requests wait for each.
 
 use std::time::{Duration, Instant};
 
@@ -149,6 +150,20 @@ impl Task {
             seek.redials += 1;
             let known = self.dialer.addresses(&peer);
             self.dial(peer, known);
+        }
+    }
+
+    /// A peer closed its last connection before it was admitted. Another attempt would end alike, unless there is another way
+    /// to try.
+    pub(crate) fn on_hung_up(&mut self, peer: PeerId) {
+        let Some(seek) = self.seeks.get_mut(&peer) else {
+            return;
+        };
+        seek.failure = Some(SeekError::HungUp);
+        if seek.looked_up {
+            self.end_seek(&peer, SeekError::HungUp);
+        } else {
+            self.look_further(peer);
         }
     }
 

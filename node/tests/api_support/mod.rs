@@ -5,6 +5,7 @@ use futures::StreamExt as _;
 use gridbay_node::api::types::*;
 use gridbay_node::api::{ApiError, Backend, ContentStream, ErrorCode, Server, client::Client};
 use gridbay_node::config::{Config, Home, Sources};
+use gridbay_node::doctor::Finding;
 use gridbay_node::overlay::{Nat, Reach, Router};
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{AccountId, EntryId, NetworkId, OfferId, OrderId};
@@ -38,6 +39,9 @@ pub(crate) struct Fake {
     pub(crate) transfers: AtomicU32,
     pub(crate) spendable: Credits,
     pub(crate) exit: JobExit,
+    pub(crate) findings: Vec<Finding>,
+    /// Of the invitations that it makes, if it makes any.
+    pub(crate) token: Option<String>,
     pings: AtomicU32,
 }
 
@@ -49,6 +53,8 @@ impl Fake {
             transfers: AtomicU32::new(0),
             spendable: credits("100"),
             exit: JobExit::Code(0),
+            findings: vec![],
+            token: None,
             pings: AtomicU32::new(0),
         }
     }
@@ -152,6 +158,7 @@ impl Backend for Fake {
             network_name: Some("lab".into()),
             node: SecretKey::from_seed(&[2; 32]).public(),
             account: None,
+            joining: None,
             validator: None,
             listen: vec![],
             peers: 3,
@@ -178,7 +185,15 @@ impl Backend for Fake {
     async fn stop(&self) -> Result<(), ApiError> {
         Ok(())
     }
-    async fn invite(&self, _: InviteRequest) -> Result<Invite, ApiError> {
+    async fn invite(&self, request: InviteRequest) -> Result<Invite, ApiError> {
+        if let Some(token) = &self.token {
+            return Ok(Invite {
+                token: token.clone(),
+                inviter: AccountId([4; 32]),
+                endowment: request.endowment,
+                valid_until: 99,
+            });
+        }
         Err(ApiError::new(
             ErrorCode::InsufficientFunds,
             "3 credits are free",
@@ -214,6 +229,9 @@ impl Backend for Fake {
             mark: request.set.then_some(request.mark),
             changed: true,
         })
+    }
+    async fn doctor(&self) -> Result<Vec<Finding>, ApiError> {
+        Ok(self.findings.clone())
     }
     async fn offers(&self) -> Result<Vec<Offer>, ApiError> {
         Ok(vec![])

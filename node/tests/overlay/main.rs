@@ -4,6 +4,7 @@
 
 mod figures;
 mod net;
+mod owner;
 
 use std::time::Duration;
 

@@ -54,6 +54,7 @@ pub(super) fn router<B: Backend>(backend: Arc<B>, content_bytes: u64) -> Router 
         .route("/node/drain", post(node::drain::<B>))
         .route("/node/stop", post(node::stop::<B>))
         .route("/invitations", post(node::invite::<B>))
+        .route("/doctor", get(node::doctor::<B>))
         .route("/peers", get(peers::list::<B>))
         .route("/peers/ping", post(peers::ping::<B>))
         .route("/peers/find", post(peers::find::<B>))

@@ -3,7 +3,8 @@
 use crate::api::{ApiError, ErrorCode};
 use crate::overlay::{DialCause, LookupError, OverlayError, PeerId, RequestError, SeekError};
 
-/// A peer was sought in vain. `step` in the details is one of `call`, `mark`, `ban`, `record`, `dial`, `identity`, `network`.
+/// A peer was sought in vain. `step` in the details is one of `call`, `mark`, `ban`, `record`, `dial`, `identity`, `hang-up`,
+/// `network`.
 pub(super) fn unreached(peer: &PeerId, error: SeekError) -> ApiError {
     let (code, step, message, hint) = match error {
         SeekError::Refused(error) => return busy(error),
@@ -45,6 +46,13 @@ pub(super) fn unreached(peer: &PeerId, error: SeekError) -> ApiError {
             "identity",
             format!("somebody else answers there: {found}"),
             "the address is out of date, or the node has a new key: ask its owner".to_owned(),
+        ),
+        SeekError::HungUp => (
+            ErrorCode::Refused,
+            "hang-up",
+            format!("{peer} answered and hung up"),
+            "it has blocked or banned this node, is at its limit of connections, or belongs to another network: ask its owner"
+                .to_owned(),
         ),
         SeekError::OtherNetwork => (
             ErrorCode::Refused,
@@ -170,6 +178,7 @@ mod tests {
                 "identity",
                 ErrorCode::Refused,
             ),
+            (SeekError::HungUp, "hang-up", ErrorCode::Refused),
             (SeekError::OtherNetwork, "network", ErrorCode::Refused),
         ];
         for (error, step, code) in table {
