@@ -6,6 +6,7 @@ mod api_support;
 
 use api_support::{STDOUT, Served, credits};
 use gridbay_node::api::types::{JobRecord, JobState};
+use gridbay_node::doctor::{Finding, Kind};
 use gridbay_protocol::genesis::Genesis;
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::invitation::{Grant, Invitation, SignedGrant};
@@ -354,4 +355,156 @@ fn invitation(genesis: &Genesis) -> Invitation {
         token_seed: seed,
         bootstrap: vec![],
     }
+}
+
+#[tokio::test]
+async fn an_invitation_travels_as_file_as_disk_and_as_code() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_, genesis, _) = found(dir.path()).await;
+    let text = invitation(&genesis).to_text();
+    let at = Served::start(&[], |fake| fake.token = Some(text.clone())).await;
+    let data = at.dir.path();
+    let words = ["invite", "--file", "token", "--image", "disk", "--qr"];
+    let ran = gridbay(data, &words).await;
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert!(ran.out.lines().count() > 20 && !ran.out.contains("gridbay1"));
+    let mode = |name: &str| fs::metadata(data.join(name)).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode("token"), mode("disk")), (0o600, 0o600));
+    assert_eq!(
+        gridbay(data, &words).await.code,
+        9,
+        "nothing is overwritten"
+    );
+    for (name, with) in [
+        ("a", data.join("token").to_str().unwrap().to_owned()),
+        ("b", data.join("disk").to_str().unwrap().to_owned()),
+        ("c", text.to_ascii_uppercase()),
+    ] {
+        let home = dir.path().join(name);
+        private(&home);
+        let joined = gridbay(&home, &["join", &with, "-o", "json"]).await.json();
+        assert_eq!(joined["network"], genesis.network().to_string(), "{name}");
+    }
+    let mut broken = fs::read(data.join("disk")).unwrap();
+    broken[19 * 512 + 32..19 * 512 + 96].fill(0xe5);
+    fs::write(data.join("broken"), broken).unwrap();
+    let ran = gridbay(data, &["join", "broken"]).await;
+    assert_eq!(ran.code, 9);
+    assert!(
+        ran.err.contains("a disk image without invite.toml"),
+        "{}",
+        ran.err
+    );
+    at.stop().await;
+}
+
+#[tokio::test]
+async fn a_refused_invitation_is_refused_with_the_reason() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_, genesis, _) = found(dir.path()).await;
+    let mut other = genesis.clone();
+    other.name = "another".into();
+    let home = dir.path().join("eve");
+    private(&home);
+    let good = invitation(&genesis);
+    assert_eq!(gridbay(&home, &["join", &good.to_text()]).await.code, 0);
+    let mut forged = good.clone();
+    forged.grant.grant.endowment = credits("500");
+    let foreign = invitation(&other);
+    let cut = good.to_text()[..200].to_owned();
+    for (text, why) in [
+        (forged.to_text(), "a forged invitation"),
+        (foreign.to_text(), "belongs to network"),
+        (cut, "a broken invitation"),
+    ] {
+        let ran = gridbay(&home, &["join", &text]).await;
+        assert_eq!(ran.code, 9, "{}", ran.err);
+        assert!(ran.err.contains(why), "{}", ran.err);
+        assert_eq!(ran.err.lines().count(), 3, "{}", ran.err);
+    }
+}
+
+#[tokio::test]
+async fn peers_are_shown_and_pinged_and_marked() {
+    let at = Served::start(&[], |_| {}).await;
+    let data = at.dir.path();
+    let list = gridbay(data, &["peer", "list"]).await.out;
+    for part in [
+        "reach     private: through relays, or after a punch\n",
+        "nat       cone: direct paths can be punched\n",
+        "direct    1 of 1 peers (100 %)\n",
+        "ada   direct quic  /ip4/192.0.2.7/udp/7411/quic-v1  1.2 ms",
+        "kept,mesh\n",
+    ] {
+        assert!(list.contains(part), "{part}: {list}");
+    }
+    let json = gridbay(data, &["peer", "list", "-o", "json"]).await.json();
+    assert_eq!(json["peers"][0]["path"], "quic");
+    assert_eq!(json["me"]["reach"], "private");
+    let ping = gridbay(data, &["peer", "ping", "ada", "--count", "2"]).await;
+    let lines: Vec<&str> = ping.out.lines().collect();
+    assert!(lines[0].starts_with("1: 12.3 ms  via "), "{}", ping.out);
+    assert!(lines[1].ends_with("now direct"), "{}", ping.out);
+    assert!(lines[2].starts_with("2 came back, 0 lost"), "{}", ping.out);
+    let blocked = gridbay(data, &["peer", "block", "ada"]).await.out;
+    assert_eq!(blocked, "ada is blocked\n");
+    let freed = gridbay(data, &["peer", "unblock", "ada"]).await.out;
+    assert_eq!(freed, "ada is neither blocked nor trusted\n");
+    let found = gridbay(data, &["peer", "find", "ada"]).await;
+    assert_eq!((found.code, found.err.lines().count()), (3, 3));
+    at.stop().await;
+}
+
+#[tokio::test]
+async fn the_doctors_code_tells_whether_something_is_wrong() {
+    let finding = |kind: Kind| Finding {
+        kind,
+        severity: kind.severity(),
+        what: "what".into(),
+        why: "why".into(),
+        mend: "mend".into(),
+    };
+    for (found, code) in [
+        (vec![], 0),
+        (vec![finding(Kind::SymmetricNat)], 0),
+        (vec![finding(Kind::SymmetricNat), finding(Kind::NoPeers)], 1),
+    ] {
+        let at = Served::start(&[], |fake| fake.findings = found.clone()).await;
+        fs::write(at.dir.path().join("genesis.cbor"), "there").unwrap();
+        let ran = gridbay(at.dir.path(), &["doctor"]).await;
+        assert_eq!(ran.code, code, "{}{}", ran.out, ran.err);
+        assert_eq!(
+            ran.out.matches("    why: why\n    try: mend\n").count(),
+            found.len()
+        );
+        let json = gridbay(at.dir.path(), &["doctor", "-o", "json"]).await;
+        let list: Vec<Finding> = serde_json::from_str(&json.out).unwrap();
+        assert_eq!((list.len(), json.code), (found.len(), code));
+        at.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn the_doctor_works_without_a_node() {
+    let dir = tempfile::tempdir().unwrap();
+    let ran = gridbay(dir.path(), &["doctor"]).await;
+    assert_eq!(ran.code, 1);
+    assert!(
+        ran.out
+            .starts_with("1. broken: this folder belongs to no network\n")
+    );
+    fs::write(dir.path().join("genesis.cbor"), "there").unwrap();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let listen = format!("listen=[\"/ip4/127.0.0.1/tcp/{port}\"]");
+    let ran = gridbay(dir.path(), &["doctor", "--set", &listen]).await;
+    let lines: Vec<&str> = ran.out.lines().step_by(3).collect();
+    let port = format!("1. broken: the node cannot listen on /ip4/127.0.0.1/tcp/{port}");
+    assert_eq!(lines, [port.as_str(), "2. broken: the node does not run"]);
+    let ran = gridbay(dir.path(), &["doctor", "--set", "colour=1"]).await;
+    assert!(
+        ran.out
+            .starts_with("1. broken: the settings cannot be used\n")
+    );
+    assert_eq!(ran.code, 1);
 }

@@ -29,7 +29,7 @@ use crate::seller::{JobMemo, Seller};
 use crate::sent::Sent;
 use gridbay_host::message::HostMessage;
 use gridbay_host::{Fault, Host, HostEffect, HostInput, PoolRefusal, Received};
-use gridbay_ledger::State;
+use gridbay_ledger::{Refusal, State};
 use gridbay_protocol::effect::Effect as Posted;
 use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::ids::AccountId;
@@ -97,6 +97,14 @@ impl Core {
     /// From now on asks for better allocations of reservations than the rule finds, if this node validates.
     pub fn seek_hints(&mut self) {
         self.seeker.get_or_insert_default();
+    }
+    /// Why the ledger does not open this node's account with its invitation, by the state that it has; `None` if nothing is
+    /// against it, or the account is open. Means nothing while the node is behind.
+    pub fn join_refusal(&self) -> Option<Refusal> {
+        let joining = self.joining.as_ref().filter(|_| self.account.is_none())?;
+        let state = self.host.state();
+        let entry = command::authentic(state, joining.entry(state)).ok()?;
+        state.admit(&Arc::new(entry)).err()
     }
     /// The ledger's state.
     pub fn state(&self) -> &State {

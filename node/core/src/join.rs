@@ -33,20 +33,21 @@ impl Joining {
             return None;
         }
         self.valid_until = state.height() + ATTEMPT_HEIGHTS;
+        Some(self.entry(state))
+    }
+    /// The opening entry as it would be sent now.
+    pub(crate) fn entry(&self, state: &State) -> SignedEntry {
         let entry = Entry {
             network: state.network(),
             account: self.invitation.grant.grant.inviter,
             key: self.invitation.grant.grant.token,
-            valid_until: self.valid_until,
+            valid_until: state.height() + ATTEMPT_HEIGHTS,
             body: EntryBody::OpenAccount {
                 grant: Some(Box::new(self.invitation.grant.clone())),
                 keys: self.keys.clone(),
                 endowment: Credits::ZERO,
             },
         };
-        Some(SignedEntry::new(
-            entry,
-            &SecretKey::from_seed(&self.invitation.token_seed),
-        ))
+        SignedEntry::new(entry, &SecretKey::from_seed(&self.invitation.token_seed))
     }
 }

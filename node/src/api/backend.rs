@@ -3,10 +3,12 @@
 use super::ApiError;
 use super::types::{
     AmendRequest, AuctionProof, AuctionSummary, Balance, BankReport, BidAdvice, BidWish, BlockInfo,
-    ClassPrice, Contract, ContractWord, Invite, InviteRequest, JobId, JobRecord, JobRequest,
-    LogChunk, Movement, NodeStatus, Offer, OfferRequest, Prospect, Quote, SignedHeader, Staged,
-    StandingBid, Stream, TransferRequest, Transferred, Want, Why, Wish,
+    ClassPrice, Contract, ContractWord, FoundRecord, Invite, InviteRequest, JobId, JobRecord,
+    JobRequest, LogChunk, MarkRequest, Marked, Movement, NodeStatus, Offer, OfferRequest, PeerLine,
+    PeerList, PeerRequest, Pinged, Prospect, Quote, SignedHeader, Staged, StandingBid, Stream,
+    TransferRequest, Transferred, Want, Why, Wish,
 };
+use crate::doctor::Finding;
 use axum::body::Bytes;
 use futures::stream::BoxStream;
 use gridbay_protocol::effect::Effect;
@@ -33,6 +35,20 @@ pub trait Backend: Send + Sync + 'static {
     fn stop(&self) -> impl Future<Output = Answer<()>> + Send;
     /// A fresh invitation, signed by this node's account.
     fn invite(&self, request: InviteRequest) -> impl Future<Output = Answer<Invite>> + Send;
+
+    /// How this node is reached, and the peers that are connected.
+    fn peers(&self) -> impl Future<Output = Answer<PeerList>> + Send;
+    /// One round trip to a peer, which is connected to if need be.
+    fn ping(&self, request: PeerRequest) -> impl Future<Output = Answer<Pinged>> + Send;
+    /// A peer's record in the DHT.
+    fn find(&self, request: PeerRequest) -> impl Future<Output = Answer<FoundRecord>> + Send;
+    /// Connects to a peer.
+    fn connect(&self, request: PeerRequest) -> impl Future<Output = Answer<PeerLine>> + Send;
+    /// Blocks or trusts a peer, durably, or takes that back. Repeating it changes nothing.
+    fn mark(&self, request: MarkRequest) -> impl Future<Output = Answer<Marked>> + Send;
+
+    /// What is wrong with this node's network, the gravest first; empty if nothing is.
+    fn doctor(&self) -> impl Future<Output = Answer<Vec<Finding>>> + Send;
 
     /// All offers on the ledger, by class and seller.
     fn offers(&self) -> impl Future<Output = Answer<Vec<Offer>>> + Send;

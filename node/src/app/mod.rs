@@ -32,6 +32,7 @@ use crate::keys::{KeyFolder, NodeKeys};
 use crate::overlay::{Multiaddr, OverlayHandle};
 use crate::solver::Solver;
 use crate::store::content::ContentStore;
+use crate::store::marks::MarkBook;
 use crate::store::orders::{OrderStore, private_folder};
 use crate::store::transfers::TransferStore;
 use anyhow::{Context as _, anyhow, bail};
@@ -81,7 +82,8 @@ pub async fn run(
     let known = founding::read_genesis(&home)?;
     let network = network_of(&home, known.as_ref(), invitation.as_ref())?;
     let bootstrap = network::bootstrap_peers(&config, invitation.as_ref(), known.as_ref());
-    let (net, events) = network::start(&config, &keys, network, bootstrap.clone()).await?;
+    let marks = MarkBook::open(home.marks()).context("cannot read whom you block and trust")?;
+    let (net, events) = network::start(&config, &keys, network, bootstrap.clone(), &marks).await?;
     let genesis = match known {
         Some(genesis) => genesis,
         None => founding::fetch_genesis(&net, network, &bootstrap, &home).await?,
@@ -114,6 +116,9 @@ pub async fn run(
         contents,
         orders,
         transfers,
+        marks,
+        listen: config.listen.clone(),
+        relay_places: config.net.relay.map_or(0, |relay| relay.places),
         account_key: keys.account.clone(),
         node: keys.node(),
         name: config.name.clone(),

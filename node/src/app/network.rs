@@ -6,9 +6,10 @@ use crate::body::{ADVERTS_TOPIC, BodyGone, BodyHandle, Message};
 use crate::config::Config;
 use crate::keys::NodeKeys;
 use crate::overlay::{
-    self, Event, Limits, Multiaddr, OverlayConfig, OverlayHandle, PeerId, TopicConfig,
+    self, Event, Limits, Mark, Multiaddr, OverlayConfig, OverlayHandle, PeerId, TopicConfig,
     TransportSeed, Tuning, Verdict,
 };
+use crate::store::marks::MarkBook;
 use anyhow::Context as _;
 use gridbay_core::agent::{REPLY_BYTES, REQUEST_BYTES};
 use gridbay_core::input::Input;
@@ -73,6 +74,7 @@ pub(super) async fn start(
     keys: &NodeKeys,
     network: NetworkId,
     bootstrap: Vec<(PeerId, Multiaddr)>,
+    marks: &MarkBook,
 ) -> anyhow::Result<(OverlayHandle, mpsc::Receiver<Event>)> {
     let own = peer_of(&keys.node());
     let (ours, bootstrap): (Vec<_>, Vec<_>) = bootstrap
@@ -84,6 +86,8 @@ pub(super) async fn start(
         known: acquaintances::read(&config.home),
         external: config.net.external.iter().cloned().chain(founded).collect(),
         relay: config.net.relay,
+        blocked: marks.with(Mark::Blocked),
+        trusted: marks.with(Mark::Trusted),
         mdns: config.net.mdns,
         upnp: config.net.upnp,
         topics: vec![TopicConfig::new(ADVERTS_TOPIC, ADVERT_BYTES)],

@@ -3,9 +3,10 @@
 //! Names begin with `gridbay_` and a noun of the house; counters end in `_total`. `gridbay_up` is 0 while the
 //! core thread does not answer: then only what lies around it is shown.
 
+mod net;
+
 use super::market::{Market, held, waiting};
 use super::{Answer, NodeBackend};
-use crate::overlay::OverlayStats;
 use gridbay_core::Core;
 use gridbay_ledger::read::Totals;
 use gridbay_protocol::keys::PublicKey;
@@ -34,12 +35,12 @@ impl NodeBackend {
     pub(super) async fn metrics_text(&self) -> String {
         let mut text = Text::default();
         let overlay = &self.parts.overlay;
-        text.gauge(
-            "gridbay_net_peers",
-            "Peers connected.",
-            overlay.peers().len(),
+        net::metrics(
+            &mut text,
+            &overlay.peers(),
+            &overlay.whereabouts(),
+            &overlay.stats(),
         );
-        net(&mut text, &overlay.stats());
         let node = self.parts.node;
         let facts: Answer<Facts> = self.query(move |core| facts(core, node)).await;
         text.gauge(
@@ -103,43 +104,6 @@ fn facts(core: &Core, node: PublicKey) -> Facts {
         own_units: super::node::units(core, node),
         adverts: core.adverts().live(state).count(),
         classes: state.classes().iter().map(class).collect(),
-    }
-}
-
-fn net(text: &mut Text, stats: &OverlayStats) {
-    text.head(
-        "gridbay_net_events_total",
-        "counter",
-        "What the overlay counts, by kind.",
-    );
-    for (kind, n) in &stats.counts {
-        text.labelled("gridbay_net_events_total", "kind", kind, n);
-    }
-    text.head(
-        "gridbay_net_gossip_received_total",
-        "counter",
-        "First receipts, by topic.",
-    );
-    for (topic, n) in &stats.topics {
-        text.labelled(
-            "gridbay_net_gossip_received_total",
-            "topic",
-            topic,
-            n.received,
-        );
-    }
-    text.head(
-        "gridbay_net_gossip_published_total",
-        "counter",
-        "Own publications, by topic.",
-    );
-    for (topic, n) in &stats.topics {
-        text.labelled(
-            "gridbay_net_gossip_published_total",
-            "topic",
-            topic,
-            n.published,
-        );
     }
 }
 
@@ -291,30 +255,44 @@ impl Text {
         let _fine = writeln!(self.0, "{name} {value}");
     }
     fn labelled(&mut self, name: &str, label: &str, of: &str, value: impl std::fmt::Display) {
-        let of = of
-            .replace('\\', r"\\")
-            .replace('"', "\\\"")
-            .replace('\n', r"\n");
+        let of = escaped(of);
         let _fine = writeln!(self.0, "{name}{{{label}=\"{of}\"}} {value}");
     }
+    /// With two labels.
+    fn twice(&mut self, name: &str, labels: [(&str, &str); 2], value: impl std::fmt::Display) {
+        let [(one, of_one), (two, of_two)] = labels.map(|(label, of)| (label, escaped(of)));
+        let labels = format!("{one}=\"{of_one}\",{two}=\"{of_two}\"");
+        let _fine = writeln!(self.0, "{name}{{{labels}}} {value}");
+    }
+}
+
+fn escaped(label: &str) -> String {
+    label
+        .replace('\\', r"\\")
+        .replace('"', "\\\"")
+        .replace('\n', r"\n")
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::market::tests::market;
     use super::*;
+    use crate::overlay::{OverlayStats, Reach, TopicStats, Whereabouts};
     use std::collections::BTreeSet;
 
     #[test]
     fn every_metric_is_declared_once_before_its_values() {
         let mut text = Text::default();
-        net(
-            &mut text,
-            &OverlayStats {
-                counts: [("bytes_in", 7)].into(),
-                ..Default::default()
-            },
-        );
+        let stats = OverlayStats {
+            counts: [("bytes_in", 7)].into(),
+            topics: [("adverts".to_owned(), TopicStats::default())].into(),
+        };
+        let whereabouts = Whereabouts {
+            reach: Reach::Private,
+            places_given: 3,
+            ..Whereabouts::default()
+        };
+        net::metrics(&mut text, &[], &whereabouts, &stats);
         let facts = Facts {
             height: 17,
             block_ms: 5,
@@ -350,6 +328,12 @@ mod tests {
             "gridbay_jobs_hosted 3",
             "gridbay_account_balance_credits -1.500000",
             "gridbay_net_events_total{kind=\"bytes_in\"} 7",
+            "gridbay_net_reach{state=\"private\"} 1",
+            "gridbay_net_reach{state=\"public\"} 0",
+            "gridbay_net_nat{kind=\"unknown\"} 1",
+            "gridbay_net_relay_places_given 3",
+            "gridbay_net_peers_by_path{path=\"relayed\"} 0",
+            "gridbay_net_gossip_total{topic=\"adverts\",verdict=\"rejected\"} 0",
             "gridbay_market_units_free{class=\"small\"} 3",
         ] {
             assert!(text.0.lines().any(|l| l == line), "{line}");

@@ -17,6 +17,7 @@ mod board;
 mod content;
 mod contract;
 mod deadline;
+mod doctor;
 mod failure;
 mod invite;
 mod job;
@@ -28,6 +29,7 @@ mod node;
 mod odds;
 mod offer;
 mod order;
+mod peer;
 mod plan;
 mod price;
 mod prospect;
@@ -38,15 +40,18 @@ mod why;
 
 use crate::api::types::{
     AmendRequest, AuctionProof, AuctionSummary, Balance, BankReport, BidAdvice, BidWish, BlockInfo,
-    ClassPrice, Contract, ContractWord, Invite, InviteRequest, JobId, JobRecord, JobRequest,
-    LogChunk, Movement, NodeStatus, Offer, OfferRequest, Prospect, Quote, SignedHeader, Staged,
-    StandingBid, Stream, TransferRequest, Transferred, Want, Why, Wish,
+    ClassPrice, Contract, ContractWord, FoundRecord, Invite, InviteRequest, JobId, JobRecord,
+    JobRequest, LogChunk, MarkRequest, Marked, Movement, NodeStatus, Offer, OfferRequest, PeerLine,
+    PeerList, PeerRequest, Pinged, Prospect, Quote, SignedHeader, Staged, StandingBid, Stream,
+    TransferRequest, Transferred, Want, Why, Wish,
 };
 use crate::api::{ApiError, Backend, ContentStream};
 use crate::body::BodyHandle;
 use crate::config::NodeLimits;
-use crate::overlay::OverlayHandle;
+use crate::doctor::Finding;
+use crate::overlay::{Multiaddr, OverlayHandle};
 use crate::store::content::ContentStore;
+use crate::store::marks::MarkBook;
 use crate::store::orders::OrderStore;
 use crate::store::transfers::TransferStore;
 use board::Board;
@@ -80,6 +85,12 @@ pub struct BackendParts {
     pub orders: OrderStore,
     /// Own transfers by their idempotency keys.
     pub transfers: TransferStore,
+    /// Whom the owner blocks and trusts.
+    pub marks: MarkBook,
+    /// Addresses to listen on, as configured.
+    pub listen: Vec<Multiaddr>,
+    /// Places that this node gives to others as their relay, at the most.
+    pub relay_places: usize,
     /// Key of the node's account: signs invitations.
     pub account_key: SecretKey,
     /// Transport key of this node.
@@ -177,6 +188,24 @@ impl Backend for NodeBackend {
     async fn invite(&self, request: InviteRequest) -> Answer<Invite> {
         self.acknowledges()?;
         self.make_invitation(request).await
+    }
+    async fn peers(&self) -> Answer<PeerList> {
+        self.peer_list().await
+    }
+    async fn ping(&self, request: PeerRequest) -> Answer<Pinged> {
+        self.ping_peer(request).await
+    }
+    async fn find(&self, request: PeerRequest) -> Answer<FoundRecord> {
+        self.find_record(request).await
+    }
+    async fn connect(&self, request: PeerRequest) -> Answer<PeerLine> {
+        self.connect_to_peer(request).await
+    }
+    async fn mark(&self, request: MarkRequest) -> Answer<Marked> {
+        self.mark_peer(request).await
+    }
+    async fn doctor(&self) -> Answer<Vec<Finding>> {
+        self.findings().await
     }
     async fn offers(&self) -> Answer<Vec<Offer>> {
         self.all_offers().await

@@ -14,6 +14,7 @@ const HEARTBEATS: u64 = 3;
 struct Facts {
     state: NodeState,
     account: Option<gridbay_protocol::ids::AccountId>,
+    joining: Option<String>,
     validator: Option<gridbay_protocol::ids::ValidatorId>,
     network: gridbay_protocol::ids::NetworkId,
     height: u64,
@@ -54,6 +55,7 @@ impl NodeBackend {
             network_name: Some(self.parts.network_name.clone()),
             node,
             account: facts.account,
+            joining: facts.joining,
             validator: facts.validator,
             listen: addresses.iter().map(ToString::to_string).collect(),
             peers: count(self.parts.overlay.peers().len()),
@@ -76,6 +78,7 @@ impl NodeBackend {
         Facts {
             state: NodeState::Halted,
             account: None,
+            joining: None,
             validator: None,
             network: self.parts.network,
             height: *self.parts.body.height().borrow(),
@@ -106,6 +109,7 @@ fn facts(core: &Core, node: PublicKey, now_ms: u64) -> Facts {
     Facts {
         state: node_state(core.seller().is_draining(), account.is_some() && at_head),
         account,
+        joining: join_refusal(core).filter(|_| at_head),
         validator: core.host().validator(),
         network: state.network(),
         height: state.height(),
@@ -123,6 +127,12 @@ fn facts(core: &Core, node: PublicKey, now_ms: u64) -> Facts {
             .filter(|(_, agent)| agent.finish().is_none())
             .count(),
     }
+}
+
+/// Why the ledger does not take this node's invitation, and what to do.
+pub(super) fn join_refusal(core: &Core) -> Option<String> {
+    let refusal = core.join_refusal()?;
+    Some(format!("{refusal}; {}", refusal.hint()))
 }
 
 /// Units that this node offers, and those of them that are leased.

@@ -4,17 +4,21 @@
 //!    running node opens the account with it and fetches the genesis, whose hash it names.
 //! 2. By genesis file: only for a founding member, whose keys `found member` made in this folder.
 //!
+//! A forged invitation and one of another network than the folder's are refused here. Whether one has expired or was used only the
+//! ledger knows: once the node is at the head, `node status` and `doctor` tell.
+//!
 //! A folder belongs to one network; joining the same one again changes nothing.
 
 use super::context::{Context, read_genesis};
 use super::error::{CliError, During as _, chain};
 use super::exit::Exit;
+use super::image::{self, ImageError};
 use super::text;
 use crate::keys::{KeyFolder, KeyName, private_folder, read_secret, write_secret};
 use clap::Args;
 use gridbay_protocol::genesis::Genesis;
 use gridbay_protocol::ids::NetworkId;
-use gridbay_protocol::invitation::Invitation;
+use gridbay_protocol::invitation::{Invitation, InvitationError};
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::limits;
 use serde::{Deserialize, Serialize};
@@ -25,7 +29,7 @@ use std::path::{Path, PathBuf};
 /// Join a network by an invitation, or with its genesis file as a founding member
 #[derive(Clone, Debug, Args)]
 pub(super) struct JoinArgs {
-    /// An invitation (its text or a file that holds it), or a genesis file
+    /// An invitation (its text, or a file or disk image that holds it), or a genesis file
     #[arg(value_name = "INVITATION|FILE")]
     pub(super) with: String,
 }
@@ -48,18 +52,26 @@ enum Way {
 }
 
 const WHAT: &str = "the network was not joined";
+/// How invitations begin.
+const PREFIX: &str = "gridbay1";
 
 impl JoinArgs {
     pub(super) fn run(self, at: &Context) -> Result<(), CliError> {
         private_folder(at.home.path()).during(WHAT)?;
-        let joined = if self.with.starts_with("gridbay1") {
-            by_invitation(at, &self.with)?
-        } else {
-            let path = Path::new(&self.with);
-            let bytes = read(path)?;
-            match std::str::from_utf8(&bytes) {
-                Ok(text) if text.trim_start().starts_with("gridbay1") => by_invitation(at, text)?,
-                _ => by_genesis(at, path)?,
+        let joined = match token(self.with.as_bytes()) {
+            Some(token) => by_invitation(at, &token)?,
+            None => {
+                let path = Path::new(&self.with);
+                let bytes = read(path)?;
+                let file = if image::looks_like_one(&bytes) {
+                    image::read(&bytes).map_err(|error| bad_image(path, error))?
+                } else {
+                    bytes
+                };
+                match token(&file) {
+                    Some(token) => by_invitation(at, &token)?,
+                    None => by_genesis(at, path)?,
+                }
             }
         };
         at.show(&joined, |joined| {
@@ -77,6 +89,31 @@ impl JoinArgs {
     }
 }
 
+/// The token that a text is, or that a settings file of an appliance holds as `invitation`. Capitals come from QR codes.
+fn token(bytes: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(bytes).ok()?.trim();
+    let begins = |text: &str| {
+        let start = text.get(..PREFIX.len());
+        start.is_some_and(|start| start.eq_ignore_ascii_case(PREFIX))
+    };
+    let in_file = || {
+        let table: toml::Table = text.parse().ok()?;
+        Some(table.get("invitation")?.as_str()?.trim().to_owned())
+    };
+    let token = if begins(text) {
+        Some(text.to_owned())
+    } else {
+        in_file().filter(|token| begins(token))
+    };
+    token.map(|token| token.to_ascii_lowercase())
+}
+
+fn bad_image(path: &Path, error: ImageError) -> CliError {
+    let why = format!("{}: {error}", path.display());
+    let next = "mount it and give the file in it, or ask the inviter for the token itself";
+    CliError::new(Exit::REFUSED, WHAT, why, next)
+}
+
 fn read(path: &Path) -> Result<Vec<u8>, CliError> {
     let failed = |error: std::io::Error| {
         let why = format!("{}: {error}", path.display());
@@ -84,14 +121,14 @@ fn read(path: &Path) -> Result<Vec<u8>, CliError> {
             Exit::NOT_FOUND,
             WHAT,
             why,
-            "give an invitation or the name of a file",
+            "give an invitation, or the name of a file or disk image with one",
         )
     };
     let mut bytes = Vec::new();
     File::open(path)
         .and_then(|file| {
-            file.take(limits::GENESIS_BYTES as u64 + 1)
-                .read_to_end(&mut bytes)
+            let most = limits::GENESIS_BYTES.max(image::IMAGE_BYTES);
+            file.take(most as u64 + 1).read_to_end(&mut bytes)
         })
         .map_err(failed)?;
     Ok(bytes)
@@ -99,7 +136,12 @@ fn read(path: &Path) -> Result<Vec<u8>, CliError> {
 
 fn by_invitation(at: &Context, text: &str) -> Result<Joined, CliError> {
     let invitation = Invitation::from_text(text).map_err(|error| {
-        let next = "ask the inviter for a new one and copy it whole";
+        let next = match error {
+            InvitationError::Forged => {
+                "do not use it: somebody changed it, or made it up; ask a member you know"
+            }
+            _ => "ask the inviter for a new one and copy it whole",
+        };
         CliError::new(Exit::REFUSED, WHAT, chain(&error), next)
     })?;
     let known = network_of(at)?;
@@ -205,4 +247,26 @@ fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     file.sync_all()?;
     fs::rename(&beside, path)?;
     File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_token_is_found_as_text_in_capitals_and_in_a_file() {
+        let token = |text: &str| super::token(text.as_bytes());
+        let found = Some("gridbay1abc".to_owned());
+        for text in [
+            "gridbay1abc",
+            "  gridbay1abc\n",
+            "GRIDBAY1ABC",
+            "invitation = \"gridbay1abc\"\n",
+            "name = \"x\"\ninvitation = \" GridBay1abc \"\n",
+        ] {
+            assert_eq!(token(text), found, "{text}");
+        }
+        for text in ["", "gridbay", "invitation = 7", "invitation = \"x\"", "[a]"] {
+            assert_eq!(token(text), None, "{text}");
+        }
+        assert_eq!(super::token(&[0xff, 0xfe]), None);
+    }
 }

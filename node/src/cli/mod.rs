@@ -9,10 +9,12 @@ mod chain;
 mod config;
 mod context;
 mod contract;
+mod doctor;
 mod error;
 pub mod exit;
 mod files;
 mod found;
+mod image;
 mod invite;
 mod job;
 mod join;
@@ -21,6 +23,7 @@ mod market;
 mod member;
 mod node;
 mod offer;
+mod peer;
 mod run;
 mod text;
 
@@ -58,6 +61,10 @@ enum Command {
     /// Run and watch the node of this data folder
     #[command(subcommand)]
     Node(node::NodeCommand),
+    Doctor(doctor::DoctorArgs),
+    /// See and choose whom this node speaks to
+    #[command(subcommand)]
+    Peer(peer::PeerCommand),
     /// Sell units, and see what others sell
     #[command(subcommand)]
     Offer(offer::OfferCommand),
@@ -133,6 +140,8 @@ fn execute(cli: Cli, node_up: NodeUp) -> Result<Exit, CliError> {
         Command::Invite(args) => args.run(&at)?,
         Command::Join(args) => args.run(&at)?,
         Command::Node(command) => command.run(&at, node_up)?,
+        Command::Doctor(args) => return args.run(&at),
+        Command::Peer(command) => command.run(&at)?,
         Command::Offer(command) => command.run(&at)?,
         Command::Run(args) => return args.run(&at),
         Command::Job(command) => return command.run(&at),

@@ -108,6 +108,9 @@ fn table(status: &NodeStatus) -> String {
             ),
         ),
     ];
+    if let Some(why) = &status.joining {
+        lines.push(("not joined", why.clone()));
+    }
     for trouble in &status.troubles {
         let since = text::time(trouble.since_ms);
         lines.push(("trouble", format!("{} (since {since})", trouble.what)));

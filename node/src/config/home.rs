@@ -43,6 +43,10 @@ impl Home {
     pub fn peers(&self) -> PathBuf {
         self.0.join("peers")
     }
+    /// Peers that the owner blocked or trusts, a text line each.
+    pub fn marks(&self) -> PathBuf {
+        self.0.join("marks")
+    }
     /// Unix socket of the API, unless configured elsewhere.
     pub fn socket(&self) -> PathBuf {
         self.0.join("api.sock")

@@ -31,8 +31,8 @@ pub fn private_folder(folder: &Path) -> Result<(), KeyFileError> {
     check(folder, meta.mode(), meta.uid())
 }
 
-/// Creates `path` with `text`; fails if it exists.
-pub fn write_secret(path: &Path, text: &str) -> Result<(), KeyFileError> {
+/// Creates `path` with `contents`; fails if it exists.
+pub fn write_secret(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), KeyFileError> {
     let failed = |source: io::Error| match source.kind() {
         io::ErrorKind::AlreadyExists => KeyFileError::Exists(path.to_owned()),
         _ => KeyFileError::Io {
@@ -44,15 +44,17 @@ pub fn write_secret(path: &Path, text: &str) -> Result<(), KeyFileError> {
     options.write(true).create_new(true).mode(0o600);
     let mut file = options.open(path).map_err(failed)?;
     let written = file
-        .write_all(text.as_bytes())
+        .write_all(contents.as_ref())
         .and_then(|()| file.sync_all());
     if let Err(error) = written {
         // Half a secret would block the next try.
         let _ = fs::remove_file(path);
         return Err(failed(error));
     }
-    let folder = path.parent().unwrap_or(Path::new("."));
-    File::open(folder)
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    File::open(folder.unwrap_or(Path::new(".")))
         .and_then(|f| f.sync_all())
         .map_err(failed)
 }

@@ -109,7 +109,7 @@ fn is_endpoint<'a>(parts: &mut impl Iterator<Item = Protocol<'a>>, names: bool) 
 }
 
 /// Whether an address leads through a relay.
-pub(crate) fn is_circuit(address: &Multiaddr) -> bool {
+pub fn is_circuit(address: &Multiaddr) -> bool {
     address.iter().any(|p| p == Protocol::P2pCircuit)
 }
 
@@ -132,7 +132,7 @@ pub(crate) fn is_loopback(address: &Multiaddr) -> bool {
 }
 
 /// Whether an address is QUIC's.
-pub(crate) fn is_quic(address: &Multiaddr) -> bool {
+pub fn is_quic(address: &Multiaddr) -> bool {
     address.iter().any(|p| p == Protocol::QuicV1)
 }
 
@@ -151,7 +151,7 @@ pub(crate) fn without_peer(address: &Multiaddr) -> Multiaddr {
 }
 
 /// The IP of a direct address, or of the relay of a circuit.
-pub(crate) fn ip(address: &Multiaddr) -> Option<IpAddr> {
+pub fn ip(address: &Multiaddr) -> Option<IpAddr> {
     match address.iter().next()? {
         Protocol::Ip4(ip) => Some(IpAddr::V4(ip)),
         Protocol::Ip6(ip) => Some(IpAddr::V6(ip)),
@@ -160,7 +160,7 @@ pub(crate) fn ip(address: &Multiaddr) -> Option<IpAddr> {
 }
 
 /// Port of a direct address.
-pub(crate) fn port(address: &Multiaddr) -> Option<u16> {
+pub fn port(address: &Multiaddr) -> Option<u16> {
     address.iter().find_map(|p| match p {
         Protocol::Tcp(port) | Protocol::Udp(port) => Some(port),
         _ => None,
@@ -169,7 +169,7 @@ pub(crate) fn port(address: &Multiaddr) -> Option<u16> {
 
 /// Whether an IP can be reached from anywhere, as far as its range tells: not loopback, link-local, private (RFC 1918, RFC 4193)
 /// or shared by a carrier (RFC 6598).
-pub(crate) fn is_global(ip: IpAddr) -> bool {
+pub fn is_global(ip: IpAddr) -> bool {
     match ip {
         IpAddr::V4(ip) => {
             let [a, b, ..] = ip.octets();
@@ -190,7 +190,7 @@ pub(crate) fn is_global(ip: IpAddr) -> bool {
 }
 
 /// The network of a host as far as one owner usually reaches: 24 bits of IPv4, 48 of IPv6.
-pub(crate) fn prefix(ip: IpAddr) -> [u8; 6] {
+pub fn prefix(ip: IpAddr) -> [u8; 6] {
     match ip {
         IpAddr::V4(ip) => {
             let [a, b, c, _] = ip.octets();

@@ -2,16 +2,23 @@
 
 use std::time::Duration;
 
+use gridbay_protocol::node_record::NodeRecord;
 use libp2p::{Multiaddr, PeerId};
 use tokio::sync::oneshot;
 
-use super::error::RequestError;
+use super::error::{LookupError, RequestError, SeekError};
 use super::event::{MessageId, RequestId, Verdict};
+use super::marks::Mark;
 
 /// Where the answer to a request goes.
 pub(crate) type Reply = oneshot::Sender<Result<Vec<u8>, RequestError>>;
 /// Peers found, with the addresses that the DHT knows.
 pub(crate) type Found = Vec<(PeerId, Vec<Multiaddr>)>;
+
+/// How a search ended.
+pub(crate) type Sought = Result<(), SeekError>;
+/// Where a record of the DHT goes.
+pub(crate) type RecordReply = oneshot::Sender<Result<NodeRecord, LookupError>>;
 
 /// One command. Sizes and topics are checked by the handle.
 #[derive(Debug)]
@@ -54,7 +61,16 @@ pub(crate) enum Command {
     },
     Connect {
         peer: PeerId,
-        reply: oneshot::Sender<bool>,
+        addresses: Vec<Multiaddr>,
+        reply: oneshot::Sender<Sought>,
+    },
+    Record {
+        peer: PeerId,
+        reply: RecordReply,
+    },
+    Mark {
+        peer: PeerId,
+        mark: Option<Mark>,
     },
     Provide {
         key: [u8; 32],

@@ -24,6 +24,10 @@ pub struct OverlayConfig {
     pub external: Vec<Multiaddr>,
     /// How much to relay for others once this node is public; `None` for nothing.
     pub relay: Option<RelayLimits>,
+    /// Peers not to be spoken to, by the owner's order.
+    pub blocked: Vec<PeerId>,
+    /// Peers to keep connected and never to ban for their score, by the owner's order.
+    pub trusted: Vec<PeerId>,
     /// Whether to look for peers on the LAN by multicast.
     pub mdns: bool,
     /// Whether to ask the router to forward our ports.
@@ -52,6 +56,8 @@ impl OverlayConfig {
             known: Vec::new(),
             external: Vec::new(),
             relay: None,
+            blocked: Vec::new(),
+            trusted: Vec::new(),
             mdns: false,
             upnp: false,
             topics: Vec::new(),

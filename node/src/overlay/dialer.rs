@@ -83,6 +83,15 @@ impl Dialer {
         }
     }
 
+    /// A kept peer is due again at once.
+    pub(crate) fn retry(&mut self, peer: &PeerId, now: Instant) {
+        let first = self.first;
+        if let Some(entry) = self.entries.get_mut(peer).filter(|e| e.due.is_some()) {
+            entry.due = Some(now);
+            entry.pause = first;
+        }
+    }
+
     pub(crate) fn is_kept(&self, peer: &PeerId) -> bool {
         self.entries.get(peer).is_some_and(|e| e.kept)
     }

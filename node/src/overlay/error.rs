@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use libp2p::Multiaddr;
+use libp2p::{Multiaddr, PeerId};
 
 /// Why an overlay could not be started.
 #[derive(Debug, thiserror::Error)]
@@ -67,6 +67,77 @@ pub enum OverlayError {
     /// The node does not take part in this topic.
     #[error("no such topic")]
     UnknownTopic,
+}
+
+/// Why nobody answered a dial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DialCause {
+    /// Nothing came back.
+    Silent,
+    /// The machine answers, but nothing listens there.
+    Refused,
+    /// The name of the host is not known.
+    Unresolved,
+    /// Something else; the log tells.
+    Other,
+}
+
+/// Why a peer is not connected although it was sought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SeekError {
+    /// The call itself was refused.
+    #[error(transparent)]
+    Refused(#[from] OverlayError),
+    /// That is this node.
+    #[error("this is the node itself")]
+    Myself,
+    /// The owner blocked it.
+    #[error("the peer is blocked")]
+    Blocked,
+    /// It behaved badly.
+    #[error("the peer is banned for another {} s", .left.as_secs())]
+    Banned {
+        /// Until the ban ends.
+        left: Duration,
+    },
+    /// No address is known, and none was found in the DHT.
+    #[error("nobody knows where the peer is")]
+    NoRecord,
+    /// It was dialled, and did not answer in time.
+    #[error("the peer was dialled and did not answer")]
+    NoAnswer {
+        /// Why, as far as the last dial tells.
+        cause: DialCause,
+    },
+    /// Somebody else answered there.
+    #[error("another peer answers there: {found}")]
+    OtherPeer {
+        /// Who.
+        found: PeerId,
+    },
+    /// It answered and closed the connection before it said who it is.
+    #[error("the peer hung up")]
+    HungUp,
+    /// It belongs to another network.
+    #[error("the peer belongs to another network")]
+    OtherNetwork,
+}
+
+/// Why a record was not found in the DHT.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LookupError {
+    /// The call itself was refused, or too many lookups run.
+    #[error(transparent)]
+    Refused(#[from] OverlayError),
+    /// No peer is connected that could be asked.
+    #[error("no peer is connected")]
+    Alone,
+    /// Nobody has it.
+    #[error("no such record")]
+    NotFound,
+    /// Not everybody answered in time.
+    #[error("the lookup took too long")]
+    Late,
 }
 
 /// Why a request has no answer.

@@ -4,17 +4,20 @@
 //! [`OverlayError::Busy`]. They can be made from any thread, also outside of tokio.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use gridbay_protocol::node_record::NodeRecord;
 use libp2p::{Multiaddr, PeerId};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::command::{Command, Found};
 use super::config::Limits;
-use super::error::{OverlayError, RequestError};
+use super::error::{LookupError, OverlayError, RequestError, SeekError};
 use super::event::{MessageId, RequestId, Verdict};
 use super::gossip::{self, Topic};
+use super::marks::Mark;
 use super::reach::{Nat, Reach};
+use super::serving::Router;
 use super::stats::{Count, Counters, OverlayStats};
 
 /// A connected peer. Score, round trip and mesh are as of at most half a second ago.
@@ -36,6 +39,8 @@ pub struct PeerInfo {
     pub score: f64,
     /// Whether it is redialled for ever.
     pub kept: bool,
+    /// Whether the owner trusts it.
+    pub trusted: bool,
     /// Whether it takes part in at least one of our topics, so that publications reach it.
     pub subscribed: bool,
     /// Whether it is in our mesh for at least one topic, so that we pass others' messages on to it.
@@ -53,6 +58,16 @@ pub struct Whereabouts {
     pub external: Vec<Multiaddr>,
     /// Relays at which it has a place.
     pub relays: Vec<PeerId>,
+    /// Of the addresses that the owner declared, those at which an AutoNAT server could not reach it.
+    pub refuted: Vec<Multiaddr>,
+    /// What the router does for it.
+    pub router: Router,
+    /// Nodes that have a place here.
+    pub places_given: usize,
+    /// Circuits through here.
+    pub circuits: usize,
+    /// Peers banned now.
+    pub banned: usize,
 }
 
 /// Parts that never change, shared by all clones.
@@ -192,12 +207,36 @@ impl OverlayHandle {
         Ok(found.await.unwrap_or_default())
     }
 
-    /// Connects to a peer, wherever it is: known addresses, then its record in the DHT. Returns whether it is connected
-    /// now; `false` when the node is busy, too.
-    pub async fn connect(&self, peer: PeerId) -> Result<bool, OverlayError> {
-        let (reply, connected) = oneshot::channel();
-        self.submit(Command::Connect { peer, reply })?;
-        Ok(connected.await.unwrap_or_default())
+    /// Connects to a peer, wherever it is: at the addresses given, at known ones, then where its record in the DHT says. Takes
+    /// up to 20 s.
+    pub async fn connect(&self, peer: PeerId, addresses: Vec<Multiaddr>) -> Result<(), SeekError> {
+        let (reply, sought) = oneshot::channel();
+        self.submit(Command::Connect {
+            peer,
+            addresses,
+            reply,
+        })?;
+        sought.await.unwrap_or(Err(OverlayError::Closed.into()))
+    }
+
+    /// One round trip to a peer, measured. It answers by itself, however busy its node is. One that is not connected is
+    /// sought first, which counts.
+    pub async fn ping(&self, peer: PeerId, timeout: Duration) -> Result<Duration, RequestError> {
+        let begin = Instant::now();
+        self.request(peer, Vec::new(), timeout).await?;
+        Ok(begin.elapsed())
+    }
+
+    /// A node's record in the DHT, checked. Takes up to 10 s.
+    pub async fn record(&self, peer: PeerId) -> Result<NodeRecord, LookupError> {
+        let (reply, record) = oneshot::channel();
+        self.submit(Command::Record { peer, reply })?;
+        record.await.unwrap_or(Err(OverlayError::Busy.into()))
+    }
+
+    /// Sets or takes back the owner's mark on a peer. It lasts as long as this run.
+    pub fn mark(&self, peer: PeerId, mark: Option<Mark>) -> Result<(), OverlayError> {
+        self.submit(Command::Mark { peer, mark })
     }
 
     /// Says in the DHT that this node provides something: `kind` is what sort of thing, `name` which.

@@ -5,13 +5,14 @@ use std::time::Instant;
 
 use libp2p::core::ConnectedPoint;
 use libp2p::core::transport::ListenerId;
-use libp2p::swarm::{ConnectionId, SwarmEvent};
-use libp2p::{Multiaddr, PeerId, identify, kad, mdns, ping, relay, upnp};
+use libp2p::swarm::{ConnectionId, DialError, SwarmEvent};
+use libp2p::{Multiaddr, PeerId, identify, kad, mdns, ping, relay};
 
 use super::addresses::{
-    believable, dialable, ip, is_circuit, is_direct, is_loopback, without_peer,
+    believable, dialable, ip, is_circuit, is_direct, is_loopback, is_quic, without_peer,
 };
 use super::behaviour::BehaviourEvent;
+use super::error::SeekError;
 use super::event::Event;
 use super::stats::Count;
 use super::task::{Peer, Task};
@@ -24,8 +25,10 @@ impl Task {
                 peer_id,
                 connection_id,
                 endpoint,
+                concurrent_dial_errors,
                 ..
             } => {
+                self.count_quic_failures(concurrent_dial_errors.as_deref().unwrap_or_default());
                 // Who comes over a circuit has no address of its own: it is at ours at the relay.
                 let address = match &endpoint {
                     ConnectedPoint::Listener { local_addr, .. } if endpoint.is_relayed() => {
@@ -51,9 +54,12 @@ impl Task {
             SwarmEvent::OutgoingConnectionError { peer_id, error, .. } => {
                 tracing::debug!(?peer_id, %error, "dial failed");
                 self.shared.counters.count(Count::DialsFailed);
+                if let DialError::Transport(attempts) = &error {
+                    self.count_quic_failures(attempts);
+                }
                 if let Some(peer) = peer_id {
                     self.dialer.failed(&peer, Instant::now());
-                    self.on_dial_failed(peer);
+                    self.on_dial_failed(peer, &error);
                 }
             }
             SwarmEvent::IncomingConnectionError { error, .. } => {
@@ -102,13 +108,8 @@ impl Task {
             }) => self.on_identified(peer_id, connection_id, info),
             BehaviourEvent::Ping(event) => self.on_ping(event),
             BehaviourEvent::Probe(event) => self.on_probe(&event),
-            BehaviourEvent::Upnp(upnp::Event::NewExternalAddr { external_addr, .. }) => {
-                self.reach.confirm(external_addr, true);
-                self.traverse(Instant::now());
-            }
-            BehaviourEvent::Upnp(upnp::Event::ExpiredExternalAddr { external_addr, .. }) => {
-                self.reach.expire(&external_addr);
-            }
+            BehaviourEvent::Upnp(event) => self.on_router(event),
+            BehaviourEvent::Relaying(event) => self.on_relaying(event),
             BehaviourEvent::Lan(mdns::Event::Discovered(found)) => {
                 let now = Instant::now();
                 for (peer, address) in found {
@@ -135,6 +136,13 @@ impl Task {
             }
             _ => {}
         }
+    }
+
+    /// Attempts that failed: where only those over QUIC do, somebody on the way drops UDP.
+    fn count_quic_failures<E>(&self, attempts: &[(Multiaddr, E)]) {
+        let quic = attempts.iter().filter(|(address, _)| is_quic(address));
+        let failed = quic.count();
+        self.shared.counters.count_n(Count::QuicDialsFailed, failed);
     }
 
     fn on_listening(&mut self, listener: ListenerId, address: Multiaddr) {
@@ -170,6 +178,9 @@ impl Task {
         if is_circuit(&address) {
             self.shared.counters.count(Count::ConnectionsRelayed);
         } else {
+            if is_quic(&address) {
+                self.shared.counters.count(Count::ConnectionsQuic);
+            }
             peer.direct_since.get_or_insert_with(Instant::now);
         }
         peer.connections.insert(connection, address);
@@ -210,6 +221,8 @@ impl Task {
         if self.peers.remove(&id).is_some_and(|peer| peer.admitted) {
             self.outbox.deliver(Event::PeerDisconnected { peer: id });
             self.publish_peers();
+        } else {
+            self.on_hung_up(id);
         }
     }
 
@@ -227,7 +240,7 @@ impl Task {
             tracing::debug!(peer = %id, "speaks for another network");
             self.shared.counters.count(Count::WrongNetwork);
             self.dialer.refused(&id);
-            self.give_up(&id);
+            self.end_seek(&id, SeekError::OtherNetwork);
             let _gone = self.swarm.disconnect_peer_id(id);
             return;
         }

@@ -184,11 +184,21 @@ impl Task {
         }
     }
 
-    /// A request goes to the node if there is room in total, for this peer, and in the outbox; else
-    /// its channel is dropped, which tells the asker.
+    /// A request of no bytes is answered at once with none ([`super::OverlayHandle::ping`]). Any other goes to the node if there
+    /// is room in total, for this peer, and in the outbox; else its channel is dropped, which tells the asker.
     fn on_question(&mut self, waiting: Waiting, bytes: Vec<u8>) {
         let id = waiting.peer;
         self.shared.counters.count(Count::RequestsReceived);
+        if bytes.is_empty() {
+            let answer = Frame::Whole(Vec::new());
+            // The asker may be gone; it learns of that by itself.
+            let _unheard = self
+                .swarm
+                .behaviour_mut()
+                .request
+                .send_response(waiting.channel, answer);
+            return;
+        }
         let limits = &self.shared.limits;
         let Some(peer) = self.peers.get_mut(&id) else {
             return;

@@ -25,13 +25,22 @@ impl Task {
             Command::Send { peers, bytes } => self.send(peers, bytes),
             Command::Request { peer, bytes, reply } => self.request(peer, bytes, reply),
             Command::Respond { id, bytes } => self.respond(id, bytes),
-            Command::Keep { peer, addresses } => self.keep(peer, addresses),
+            Command::Keep { peer, addresses } => {
+                self.kept_for_trust.remove(&peer);
+                self.keep(peer, addresses);
+            }
             Command::Release { peer } => self.dialer.release(&peer),
             Command::Dial { peer, addresses } => {
                 self.dial(peer, dialable(&addresses));
             }
             Command::Find { key, reply } => self.look_up(key.to_vec(), Some(reply)),
-            Command::Connect { peer, reply } => self.seek_for_caller(peer, reply),
+            Command::Connect {
+                peer,
+                addresses,
+                reply,
+            } => self.seek_for_caller(peer, configured(&addresses), reply),
+            Command::Record { peer, reply } => self.look_up_for_caller(peer, reply),
+            Command::Mark { peer, mark } => self.mark(peer, mark),
             Command::Provide { key } => self.provide(RecordKey::new(&key)),
             Command::Providers { key, reply } => self.look_up_providers(key, reply),
             Command::Known { reply } => {
@@ -227,10 +236,9 @@ impl Task {
         let until = Instant::now()
             .checked_add(time)
             .unwrap_or_else(Instant::now);
-        let blocked = &mut self.swarm.behaviour_mut().blocked;
-        blocked.block_peer(peer);
+        self.swarm.behaviour_mut().blocked.block_peer(peer);
         if let Some(evicted) = self.standing.ban(peer, until) {
-            blocked.unblock_peer(evicted);
+            self.end_ban(evicted);
         }
         self.swarm.behaviour_mut().kad.remove_peer(&peer);
         // An error means that it was not connected.

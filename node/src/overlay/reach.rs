@@ -59,6 +59,8 @@ pub(crate) struct Reachability {
     since: Instant,
     patience: Duration,
     declared: Vec<Multiaddr>,
+    /// Declared ones at which the last AutoNAT server that tried could not reach us.
+    refuted: Vec<Multiaddr>,
     /// Whether each is certain (step 2).
     confirmed: BTreeMap<Multiaddr, bool>,
     /// Where peers that we dialled see us, by peer and whether over QUIC.
@@ -78,6 +80,7 @@ impl Reachability {
             since: now,
             patience,
             declared: Vec::new(),
+            refuted: Vec::new(),
             confirmed: BTreeMap::new(),
             seen: BTreeMap::new(),
         }
@@ -88,8 +91,23 @@ impl Reachability {
         self.declared.push(address);
     }
 
+    /// Somebody could not reach us there. Returns whether our owner says that others do: then it stays.
+    pub(crate) fn refute(&mut self, address: &Multiaddr) -> bool {
+        let declared = self.declared.contains(address);
+        if declared && !self.refuted.contains(address) {
+            self.refuted.push(address.clone());
+        }
+        declared
+    }
+
+    /// Declared addresses at which others do not reach us.
+    pub(crate) fn refuted(&self) -> &[Multiaddr] {
+        &self.refuted
+    }
+
     /// Somebody reached us there; whether that is certain, see step 2.
     pub(crate) fn confirm(&mut self, address: Multiaddr, certain: bool) {
+        self.refuted.retain(|refuted| *refuted != address);
         if !is_circuit(&address) {
             self.confirmed.insert(address, certain);
         }
@@ -263,6 +281,22 @@ mod tests {
             }
             assert_eq!(reach.nat(&own), nat, "{seen:?}");
         }
+    }
+
+    #[test]
+    fn a_declared_address_stays_though_nobody_reaches_it_and_is_told_until_somebody_does() {
+        let (mut reach, now) = start(false);
+        let (declared, other) = (
+            address("/ip4/198.51.100.7/tcp/7411"),
+            address("/ip4/198.51.100.7/tcp/9"),
+        );
+        reach.declare(declared.clone());
+        assert!(reach.refute(&declared) && reach.refute(&declared));
+        assert!(!reach.refute(&other));
+        assert_eq!(reach.refuted(), std::slice::from_ref(&declared));
+        assert_eq!(reach.reach(now), Reach::Public);
+        reach.confirm(declared, true);
+        assert!(reach.refuted().is_empty());
     }
 
     #[test]

@@ -20,7 +20,8 @@ use libp2p::{Multiaddr, PeerId};
 use tokio::sync::oneshot;
 
 use super::addresses::{PER_PEER, dialable, is_circuit, without_peer};
-use super::command::Found;
+use super::command::{Found, RecordReply};
+use super::error::{LookupError, OverlayError};
 use super::handle::Shared;
 use super::identity::key_of_peer_id;
 use super::reach::Reach;
@@ -49,6 +50,8 @@ pub(crate) enum Lookup {
     Closest(Option<oneshot::Sender<Found>>),
     /// The record of a node, as good as found so far.
     Record(PeerId, Option<Box<NodeRecord>>),
+    /// The same, for somebody who only wants to see it.
+    Shown(PeerId, Option<Box<NodeRecord>>, RecordReply),
     /// Relays.
     Relays,
     /// Those who provide something, as found so far.
@@ -240,6 +243,25 @@ impl Task {
         self.begin_lookup(id, Lookup::Record(peer, None))
     }
 
+    /// Asks for the record of a node, for somebody who waits.
+    pub(crate) fn look_up_for_caller(&mut self, peer: PeerId, reply: RecordReply) {
+        let key = key_of_peer_id(&peer).and_then(|key| PublicKey::from_bytes(&key).ok());
+        let refused = match key {
+            None => Some(LookupError::NotFound),
+            Some(_) if self.peers.is_empty() => Some(LookupError::Alone),
+            Some(_) if !self.has_room_to_look_up() => Some(OverlayError::Busy.into()),
+            Some(_) => None,
+        };
+        if let (None, Some(key)) = (refused, key) {
+            let key = self.shared.record_key(&key);
+            let id = self.swarm.behaviour_mut().kad.get_record(key);
+            self.begin_lookup(id, Lookup::Shown(peer, None, reply));
+        } else if let Some(why) = refused {
+            // The caller may have given up already.
+            let _unheard = reply.send(Err(why));
+        }
+    }
+
     /// Asks for relays.
     pub(crate) fn search_relays(&mut self) {
         if self.has_room_to_look_up() {
@@ -276,11 +298,13 @@ impl Task {
         match result {
             QueryResult::GetClosestPeers(result) => self.on_closest(id, result, last),
             QueryResult::GetRecord(result) => {
+                let late = matches!(result, Err(kad::GetRecordError::Timeout { .. }));
                 let found = result.ok().and_then(|found| match found {
                     kad::GetRecordOk::FoundRecord(found) => self.received(&found.record.value),
                     kad::GetRecordOk::FinishedWithNoAdditionalRecord { .. } => None,
                 });
                 self.on_record(id, found, last);
+                self.end_shown(id, last, late);
             }
             QueryResult::GetProviders(result) => {
                 let found = match result {
@@ -300,10 +324,11 @@ impl Task {
 
     /// Step 4.
     fn on_record(&mut self, id: QueryId, found: Option<NodeRecord>, last: bool) {
-        let Some(Lookup::Record(peer, best)) = self.lookups.running.get_mut(&id) else {
-            return;
+        let (peer, best, sought) = match self.lookups.running.get_mut(&id) {
+            Some(Lookup::Record(peer, best)) => (*peer, best, true),
+            Some(Lookup::Shown(peer, best, _)) => (*peer, best, false),
+            _ => return,
         };
-        let peer = *peer;
         let wanted = key_of_peer_id(&peer);
         let found = found.filter(|r| wanted.as_ref() == Some(r.node.as_bytes()));
         if let Some(found) = found
@@ -315,14 +340,33 @@ impl Task {
                 .filter_map(|a| a.parse().ok())
                 .collect();
             *best = Some(Box::new(found));
-            self.on_whereabouts(peer, dialable(&parsed));
+            if sought {
+                self.on_whereabouts(peer, dialable(&parsed));
+            }
         }
-        if last {
+        if last && sought {
             let known = matches!(
                 self.lookups.running.remove(&id),
                 Some(Lookup::Record(_, Some(_)))
             );
             self.on_record_ended(peer, known);
+        }
+    }
+
+    /// Shows a record to who asked for it.
+    fn end_shown(&mut self, id: QueryId, last: bool, late: bool) {
+        let shown = matches!(self.lookups.running.get(&id), Some(Lookup::Shown(..)));
+        if !(last && shown) {
+            return;
+        }
+        if let Some(Lookup::Shown(_, best, reply)) = self.lookups.running.remove(&id) {
+            let missing = if late {
+                LookupError::Late
+            } else {
+                LookupError::NotFound
+            };
+            // The caller may have given up already.
+            let _unheard = reply.send(best.map(|best| *best).ok_or(missing));
         }
     }
 

@@ -4,16 +4,19 @@
 //!    where that says: direct addresses first, circuits a little later.
 //! 2. When it is admitted, requests that waited go out. When it cannot be reached, or has not been within [`PATIENCE`], they fail
 //!    as not connected.
-//! 3. [`super::Limits::seeks`] peers are sought at a time and [`super::Limits::requests_per_seek`] requests wait for each.
+//! 3. Whoever asked for the peer alone is told what the last attempt failed for ([`SeekError`]).
+//! 4. [`super::Limits::seeks`] peers are sought at a time and [`super::Limits::requests_per_seek`] requests wait for each.
 
 use std::time::{Duration, Instant};
 
+use libp2p::swarm::DialError;
 use libp2p::swarm::dial_opts::PeerCondition;
 use libp2p::{Multiaddr, PeerId};
 use tokio::sync::oneshot;
 
-use super::command::Reply;
-use super::error::RequestError;
+use super::command::{Reply, Sought};
+use super::error::{DialCause, OverlayError, RequestError, SeekError};
+use super::marks::Mark;
 use super::stats::Count;
 use super::task::Task;
 
@@ -30,17 +33,25 @@ pub(crate) struct Seek {
     looked_up: bool,
     redials: u8,
     requests: Vec<(Vec<u8>, Reply)>,
-    callers: Vec<oneshot::Sender<bool>>,
+    callers: Vec<oneshot::Sender<Sought>>,
+    /// Why the last attempt failed.
+    failure: Option<SeekError>,
 }
 
 impl Task {
     /// Begins to seek a peer, unless it is connected or sought already. Returns whether it is or was.
     pub(crate) fn seek(&mut self, peer: PeerId) -> bool {
+        self.seek_at(peer, Vec::new())
+    }
+
+    /// The same, with addresses that somebody gave.
+    fn seek_at(&mut self, peer: PeerId, mut given: Vec<Multiaddr>) -> bool {
         if self.seeks.contains_key(&peer) {
             return true;
         }
         if peer == self.shared.local
             || self.is_peer(&peer)
+            || self.is_marked(&peer, Mark::Blocked)
             || self.seeks.len() >= self.shared.limits.seeks
         {
             return false;
@@ -52,11 +63,12 @@ impl Task {
             redials: 0,
             requests: Vec::new(),
             callers: Vec::new(),
+            failure: None,
         };
         self.seeks.insert(peer, seek);
-        let known = self.dialer.addresses(&peer);
+        given.extend(self.dialer.addresses(&peer));
         // Also beside a dial that is under way: that one may be to where the peer cannot be reached any more.
-        if known.is_empty() || !self.dial_if(PeerCondition::Disconnected, peer, known) {
+        if given.is_empty() || !self.dial_if(PeerCondition::Disconnected, peer, given) {
             self.look_further(peer);
         }
         true
@@ -77,13 +89,36 @@ impl Task {
     }
 
     /// Somebody wants to know whether a peer can be reached.
-    pub(crate) fn seek_for_caller(&mut self, peer: PeerId, reply: oneshot::Sender<bool>) {
-        if self.is_peer(&peer) {
-            let _unheard = reply.send(true);
-        } else if self.seek(peer)
-            && let Some(seek) = self.seeks.get_mut(&peer)
-        {
-            seek.callers.push(reply);
+    pub(crate) fn seek_for_caller(
+        &mut self,
+        peer: PeerId,
+        given: Vec<Multiaddr>,
+        reply: oneshot::Sender<Sought>,
+    ) {
+        let now = Instant::now();
+        let banned = self.standing.banned_until(&peer);
+        let known = if self.is_peer(&peer) {
+            Some(Ok(()))
+        } else if peer == self.shared.local {
+            Some(Err(SeekError::Myself))
+        } else if self.is_marked(&peer, Mark::Blocked) {
+            Some(Err(SeekError::Blocked))
+        } else if let Some(left) = banned.and_then(|until| until.checked_duration_since(now)) {
+            Some(Err(SeekError::Banned { left }))
+        } else if !self.seek_at(peer, given) {
+            Some(Err(OverlayError::Busy.into()))
+        } else {
+            None
+        };
+        match (known, self.seeks.get_mut(&peer)) {
+            (None, Some(seek)) => seek.callers.push(reply),
+            // Without a single peer it has ended already.
+            (None, None) => {
+                let _unheard = reply.send(Err(SeekError::NoRecord));
+            }
+            (Some(known), _) => {
+                let _unheard = reply.send(known);
+            }
         }
     }
 
@@ -100,15 +135,16 @@ impl Task {
     /// The lookup for a peer's record has ended.
     pub(crate) fn on_record_ended(&mut self, peer: PeerId, known: bool) {
         if !known {
-            self.give_up(&peer);
+            self.give_up(&peer, SeekError::NoRecord);
         }
     }
 
     /// A dial to a peer failed: step 1 goes on, or ends.
-    pub(crate) fn on_dial_failed(&mut self, peer: PeerId) {
+    pub(crate) fn on_dial_failed(&mut self, peer: PeerId, error: &DialError) {
         let Some(seek) = self.seeks.get_mut(&peer) else {
             return;
         };
+        seek.failure = Some(failure(error));
         if !seek.looked_up {
             self.look_further(peer);
         } else if seek.redials < REDIALS {
@@ -119,13 +155,27 @@ impl Task {
         }
     }
 
+    /// A peer closed its last connection before it was admitted. Another attempt would end alike, unless there is another way
+    /// to try.
+    pub(crate) fn on_hung_up(&mut self, peer: PeerId) {
+        let Some(seek) = self.seeks.get_mut(&peer) else {
+            return;
+        };
+        seek.failure = Some(SeekError::HungUp);
+        if seek.looked_up {
+            self.end_seek(&peer, SeekError::HungUp);
+        } else {
+            self.look_further(peer);
+        }
+    }
+
     fn look_further(&mut self, peer: PeerId) {
         if self.look_up_record(peer) {
             if let Some(seek) = self.seeks.get_mut(&peer) {
                 seek.looked_up = true;
             }
         } else {
-            self.give_up(&peer);
+            self.give_up(&peer, OverlayError::Busy.into());
         }
     }
 
@@ -135,7 +185,7 @@ impl Task {
             return;
         };
         for caller in seek.callers {
-            let _unheard = caller.send(true);
+            let _unheard = caller.send(Ok(()));
         }
         for (bytes, reply) in seek.requests {
             self.request(peer, bytes, reply);
@@ -148,18 +198,25 @@ impl Task {
             (now.duration_since(seek.since) >= PATIENCE).then_some(*id)
         };
         for peer in self.seeks.iter().filter_map(overdue).collect::<Vec<_>>() {
-            self.give_up(&peer);
+            let cause = DialCause::Silent;
+            self.give_up(&peer, SeekError::NoAnswer { cause });
         }
     }
 
-    /// A peer cannot be reached, or is of no use.
-    pub(crate) fn give_up(&mut self, peer: &PeerId) {
+    /// Gives up; what the last attempt failed for says more than `otherwise`.
+    fn give_up(&mut self, peer: &PeerId, otherwise: SeekError) {
+        let last = self.seeks.get(peer).and_then(|seek| seek.failure);
+        self.end_seek(peer, last.unwrap_or(otherwise));
+    }
+
+    /// Ends a search in vain.
+    pub(crate) fn end_seek(&mut self, peer: &PeerId, why: SeekError) {
         let Some(seek) = self.seeks.remove(peer) else {
             return;
         };
         self.shared.counters.count(Count::SeeksFailed);
         for caller in seek.callers {
-            let _unheard = caller.send(false);
+            let _unheard = caller.send(Err(why));
         }
         for (_, reply) in seek.requests {
             self.fail_request(reply, RequestError::NotConnected);
@@ -170,5 +227,56 @@ impl Task {
         self.shared.counters.count(Count::RequestsFailed);
         // The caller may have given up already.
         let _unheard = reply.send(Err(error));
+    }
+}
+
+/// What a failed dial says.
+fn failure(error: &DialError) -> SeekError {
+    match error {
+        DialError::WrongPeerId { obtained, .. } => SeekError::OtherPeer { found: *obtained },
+        DialError::LocalPeerId { .. } => SeekError::Myself,
+        DialError::Transport(attempts) => SeekError::NoAnswer {
+            cause: cause(attempts.iter().map(|(_, error)| error)),
+        },
+        _ => SeekError::NoAnswer {
+            cause: DialCause::Other,
+        },
+    }
+}
+
+/// The most telling of several causes: somebody refused, then nobody answered. The transports wrap theirs so deep that only
+/// the words are left.
+fn cause<'a, E: std::fmt::Debug + 'a>(errors: impl Iterator<Item = &'a E>) -> DialCause {
+    let words: Vec<String> = errors
+        .map(|e| format!("{e:?}").to_ascii_lowercase())
+        .collect();
+    let any = |parts: &[&str]| words.iter().any(|w| parts.iter().any(|p| w.contains(p)));
+    if any(&["refused"]) {
+        DialCause::Refused
+    } else if any(&["timedout", "timeout", "timed out"]) {
+        DialCause::Silent
+    } else if any(&["resolve"]) {
+        DialCause::Unresolved
+    } else {
+        DialCause::Other
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_most_telling_cause_is_told() {
+        let table: [(&[&str], DialCause); 5] = [
+            (&["Kind(TimedOut)"], DialCause::Silent),
+            (&["Timeout", "ConnectionRefused"], DialCause::Refused),
+            (&["ResolveError(NotFound)"], DialCause::Unresolved),
+            (&["MultiaddrNotSupported"], DialCause::Other),
+            (&[], DialCause::Other),
+        ];
+        for (errors, told) in table {
+            assert_eq!(cause(errors.iter()), told, "{errors:?}");
+        }
     }
 }

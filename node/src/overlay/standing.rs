@@ -91,6 +91,22 @@ impl Standing {
         evicted
     }
 
+    /// When a peer's ban ends, if it is banned.
+    pub(crate) fn banned_until(&self, peer: &PeerId) -> Option<Instant> {
+        self.bans.get(peer).copied()
+    }
+
+    /// Takes back a ban and forgets the penalties of a peer.
+    pub(crate) fn pardon(&mut self, peer: &PeerId) {
+        self.bans.remove(peer);
+        self.penalties.remove(peer);
+    }
+
+    /// Peers banned.
+    pub(crate) fn banned(&self) -> usize {
+        self.bans.len()
+    }
+
     /// Removes and returns the bans that have ended.
     pub(crate) fn take_ended(&mut self, now: Instant) -> Vec<PeerId> {
         let ended: Vec<_> = self
@@ -143,7 +159,12 @@ mod tests {
             None,
             "a shorter ban does not shorten a longer"
         );
+        assert_eq!(standing.banned_until(&peers[0]), Some(at(50)));
         assert_eq!(standing.ban(peers[2], at(60)), Some(peers[1]));
+        assert_eq!(
+            (standing.banned(), standing.banned_until(&peers[1])),
+            (2, None)
+        );
         assert_eq!(standing.take_ended(at(50)), [peers[0]]);
         assert_eq!(standing.take_ended(at(60)), [peers[2]]);
     }

@@ -34,6 +34,18 @@ counts! {
     Connections = "connections",
     /// Of these, through relays.
     ConnectionsRelayed = "connections_relayed",
+    /// Of these, direct over QUIC.
+    ConnectionsQuic = "connections_quic",
+    /// Addresses that were dialled over QUIC in vain.
+    QuicDialsFailed = "quic_dials_failed",
+    /// Places given to others as their relay.
+    RelayPlaces = "relay_places",
+    /// Places refused to others.
+    RelayPlacesDenied = "relay_places_denied",
+    /// Circuits carried.
+    RelayCircuits = "relay_circuits",
+    /// Circuits refused.
+    RelayCircuitsDenied = "relay_circuits_denied",
     /// Direct connections made by hole punching.
     Punched = "punched",
     /// Hole punchings given up.

@@ -5,7 +5,7 @@
 //! [`BURST`] commands, then up to [`BURST`] swarm events. So neither a flood of commands nor a flood
 //! of traffic can keep the others waiting, and nothing in a turn waits for anybody else.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -26,12 +26,14 @@ use super::error::StartError;
 use super::event::{Event, MessageId, RequestId};
 use super::handle::{OverlayHandle, PeerInfo, Shared, Whereabouts};
 use super::inflight::InFlight;
+use super::marks::{self, Mark};
 use super::names::Names;
 use super::outbox::Outbox;
 use super::reach::Reachability;
 use super::records::{Records, Running};
 use super::relays::Relays;
 use super::seek::Seek;
+use super::serving::{Router, Serving};
 use super::standing::Standing;
 use super::stats::Counters;
 use super::traverse::Traversal;
@@ -114,6 +116,15 @@ pub(crate) struct Task {
     pub(crate) lookups: Lookups,
     pub(crate) records: Records,
     pub(crate) seeks: BTreeMap<PeerId, Seek>,
+    /// What the owner says of peers.
+    pub(crate) marks: BTreeMap<PeerId, Mark>,
+    /// Those kept for no other reason than trust.
+    pub(crate) kept_for_trust: BTreeSet<PeerId>,
+    /// The trusted peer that was sought last, and when the next ones are.
+    pub(crate) attended: Option<PeerId>,
+    pub(crate) next_attention: Instant,
+    pub(crate) serving: Serving,
+    pub(crate) router: Router,
     pub(crate) reach: Reachability,
     pub(crate) relays: Relays,
     pub(crate) traversal: Traversal,
@@ -149,10 +160,20 @@ pub async fn start(
     task.listen(&config.listen).await?;
     for address in config.external {
         task.swarm.add_external_address(address.clone());
+        // Its owner may be wrong: AutoNAT servers are asked all the same.
+        if addresses::is_direct(&address, false) && !addresses::is_loopback(&address) {
+            task.swarm.behaviour_mut().observed.suggest(address.clone());
+        }
         task.reach.declare(address);
     }
     for (peer, address) in config.bootstrap {
         task.keep(peer, vec![address]);
+    }
+    for peer in config.blocked {
+        task.mark(peer, Some(Mark::Blocked));
+    }
+    for peer in config.trusted {
+        task.mark(peer, Some(Mark::Trusted));
     }
     let now = Instant::now();
     for (peer, address) in config.known {
@@ -240,6 +261,16 @@ impl Task {
             },
             records: Records::new(&config.seed.0, now),
             seeks: BTreeMap::new(),
+            marks: BTreeMap::new(),
+            kept_for_trust: BTreeSet::new(),
+            attended: None,
+            next_attention: now + marks::FIRST,
+            serving: Serving::default(),
+            router: if config.upnp && !local {
+                Router::Asked
+            } else {
+                Router::Off
+            },
             reach: Reachability::new(local, private_federation, tuning.reach, now),
             relays: Relays::default(),
             traversal: Traversal::new(now),

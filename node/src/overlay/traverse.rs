@@ -61,6 +61,11 @@ impl Task {
             nat: self.reach.nat(&own),
             external: self.reach.addresses(),
             relays: self.relays.standing(),
+            refuted: self.reach.refuted().to_vec(),
+            router: self.router,
+            places_given: self.serving.places.len(),
+            circuits: self.serving.circuits,
+            banned: self.standing.banned(),
         };
         self.status.send_if_modified(|shown| {
             let changed = *shown != now;
@@ -233,7 +238,7 @@ impl Task {
             let own = self.swarm.listeners().any(|l| ip(l) == ip(&address));
             self.shared.counters.count(Count::AddressesConfirmed);
             self.reach.confirm(address, own);
-        } else {
+        } else if event.result.is_ok() || !self.reach.refute(&address) {
             self.swarm.remove_external_address(&event.tested_addr);
         }
         self.traverse(Instant::now());

@@ -14,6 +14,7 @@ use super::command::Found;
 use super::event::MessageId;
 use super::gossip;
 use super::handle::PeerInfo;
+use super::marks::Mark;
 use super::records::Lookup;
 use super::stats::Count;
 use super::task::{Peer, Task, Unjudged};
@@ -31,7 +32,7 @@ impl Task {
     pub(crate) fn on_tick(&mut self) {
         let now = Instant::now();
         for peer in self.standing.take_ended(now) {
-            self.swarm.behaviour_mut().blocked.unblock_peer(peer);
+            self.end_ban(peer);
         }
         for (peer, sum) in self.standing.fade() {
             self.swarm
@@ -47,6 +48,7 @@ impl Task {
         // Callers that no longer wait.
         self.asked.retain(|_, reply| !reply.is_closed());
         self.end_seeks(now);
+        self.attend_trusted(now);
         self.traverse(now);
         self.on_due();
         self.publish_peers();
@@ -92,7 +94,7 @@ impl Task {
             self.shared.counters.count(Count::ScoreFalls);
         }
         peer.score = score;
-        if score < self.tuning.ban_score {
+        if score < self.tuning.ban_score && !self.is_marked(&id, Mark::Trusted) {
             tracing::info!(peer = %id, score, "banned");
             self.ban(id, self.tuning.ban_time);
         }
@@ -199,6 +201,7 @@ impl Task {
                 rtt: peer.rtt,
                 score: peer.score,
                 kept: self.dialer.is_kept(id),
+                trusted: self.is_marked(id, Mark::Trusted),
                 subscribed: subscribed.contains(&id),
                 in_mesh: mesh.contains(&id),
             })

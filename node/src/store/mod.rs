@@ -1,7 +1,8 @@
 //! What a node keeps in files beside the ledger: contents by hash, orders and their output, transfers by
-//! their keys.
+//! their keys, marks on peers.
 
 pub mod content;
+pub mod marks;
 pub mod orders;
 pub mod transfers;
 

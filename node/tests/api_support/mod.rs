@@ -5,6 +5,8 @@ use futures::StreamExt as _;
 use gridbay_node::api::types::*;
 use gridbay_node::api::{ApiError, Backend, ContentStream, ErrorCode, Server, client::Client};
 use gridbay_node::config::{Config, Home, Sources};
+use gridbay_node::doctor::Finding;
+use gridbay_node::overlay::{Nat, Reach, Router};
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{AccountId, EntryId, NetworkId, OfferId, OrderId};
 use gridbay_protocol::job::{JobExit, content_id};
@@ -37,6 +39,10 @@ pub(crate) struct Fake {
     pub(crate) transfers: AtomicU32,
     pub(crate) spendable: Credits,
     pub(crate) exit: JobExit,
+    pub(crate) findings: Vec<Finding>,
+    /// Of the invitations that it makes, if it makes any.
+    pub(crate) token: Option<String>,
+    pings: AtomicU32,
 }
 
 impl Fake {
@@ -47,6 +53,9 @@ impl Fake {
             transfers: AtomicU32::new(0),
             spendable: credits("100"),
             exit: JobExit::Code(0),
+            findings: vec![],
+            token: None,
+            pings: AtomicU32::new(0),
         }
     }
     fn record(&self, id: JobId, request: &JobRequest) -> JobRecord {
@@ -96,6 +105,47 @@ impl Fake {
     }
 }
 
+/// A relay.
+pub(crate) const RELAY: &str = "12D3KooWEyoppNCUx8Yx66oV9fJnriXwCcXwDDUA2kj6vnc6iDEp";
+const PEER: &str = "12D3KooWHdiAxVd8uMQR1hGWXccidmfCwLqcMpGwR6QcTP6QRMuD";
+
+fn ourselves() -> Ourselves {
+    Ourselves {
+        peer: RELAY.to_owned(),
+        node: SecretKey::from_seed(&[2; 32]).public(),
+        reach: Reach::Private,
+        nat: Nat::Cone,
+        external: vec![],
+        refuted: vec![],
+        relays: vec![RELAY.to_owned()],
+        router: Router::None,
+        places_given: 0,
+        circuits: 0,
+        direct: 1,
+        relayed: 0,
+        blocked: vec![],
+        trusted: vec![],
+    }
+}
+
+fn peer_line() -> PeerLine {
+    PeerLine {
+        peer: PEER.to_owned(),
+        node: Some(SecretKey::from_seed(&[5; 32]).public()),
+        name: Some("ada".to_owned()),
+        path: Path::Quic,
+        via: None,
+        address: "/ip4/192.0.2.7/udp/7411/quic-v1".to_owned(),
+        rtt_us: Some(1_234),
+        score: 0,
+        connections: 1,
+        kept: true,
+        mesh: true,
+        relays: false,
+        trusted: false,
+    }
+}
+
 impl Backend for Fake {
     async fn node(&self) -> Result<NodeStatus, ApiError> {
         Ok(NodeStatus {
@@ -108,6 +158,7 @@ impl Backend for Fake {
             network_name: Some("lab".into()),
             node: SecretKey::from_seed(&[2; 32]).public(),
             account: None,
+            joining: None,
             validator: None,
             listen: vec![],
             peers: 3,
@@ -134,12 +185,53 @@ impl Backend for Fake {
     async fn stop(&self) -> Result<(), ApiError> {
         Ok(())
     }
-    async fn invite(&self, _: InviteRequest) -> Result<Invite, ApiError> {
+    async fn invite(&self, request: InviteRequest) -> Result<Invite, ApiError> {
+        if let Some(token) = &self.token {
+            return Ok(Invite {
+                token: token.clone(),
+                inviter: AccountId([4; 32]),
+                endowment: request.endowment,
+                valid_until: 99,
+            });
+        }
         Err(ApiError::new(
             ErrorCode::InsufficientFunds,
             "3 credits are free",
             "invite with less",
         ))
+    }
+    async fn peers(&self) -> Result<PeerList, ApiError> {
+        Ok(PeerList {
+            me: ourselves(),
+            peers: vec![peer_line()],
+        })
+    }
+    async fn ping(&self, _: PeerRequest) -> Result<Pinged, ApiError> {
+        let line = peer_line();
+        let relayed = self.pings.fetch_add(1, Ordering::Relaxed) == 0;
+        Ok(Pinged {
+            peer: line.peer,
+            micros: 12_345,
+            path: if relayed { Path::Relayed } else { Path::Quic },
+            via: relayed.then(|| RELAY.to_owned()),
+            address: line.address,
+        })
+    }
+    async fn find(&self, _: PeerRequest) -> Result<FoundRecord, ApiError> {
+        none("record")
+    }
+    async fn connect(&self, _: PeerRequest) -> Result<PeerLine, ApiError> {
+        Ok(peer_line())
+    }
+    async fn mark(&self, request: MarkRequest) -> Result<Marked, ApiError> {
+        Ok(Marked {
+            peer: request.who,
+            mark: request.set.then_some(request.mark),
+            changed: true,
+        })
+    }
+    async fn doctor(&self) -> Result<Vec<Finding>, ApiError> {
+        Ok(self.findings.clone())
     }
     async fn offers(&self) -> Result<Vec<Offer>, ApiError> {
         Ok(vec![])

@@ -5,6 +5,7 @@
 mod auction;
 mod bid;
 mod job;
+mod joining;
 mod ledger;
 mod market;
 mod world;

@@ -12,6 +12,7 @@ use gridbay_node::config::NodeLimits;
 use gridbay_node::executor::{Config, ProcessExecutor};
 use gridbay_node::overlay::{self, OverlayConfig, TransportSeed, Tuning};
 use gridbay_node::store::content::ContentStore;
+use gridbay_node::store::marks::MarkBook;
 use gridbay_node::store::orders::OrderStore;
 use gridbay_node::store::transfers::TransferStore;
 use gridbay_protocol::account::{AccountKey, Roles};
@@ -30,7 +31,7 @@ use tokio::sync::{mpsc, watch};
 const TRANSPORT: [u8; 32] = [2; 32];
 const PATIENCE: Duration = Duration::from_secs(60);
 
-fn secret(n: u8) -> SecretKey {
+pub(crate) fn secret(n: u8) -> SecretKey {
     SecretKey::from_seed(&[n; 32])
 }
 pub(crate) fn credits(text: &str) -> Credits {
@@ -116,6 +117,11 @@ async fn lonely_overlay(
 }
 
 pub(crate) async fn world() -> World {
+    world_of(1).await
+}
+
+/// A node whose own account has this key.
+pub(crate) async fn world_of(account: u8) -> World {
     let dir = tempfile::tempdir().unwrap();
     let genesis = genesis();
     let (overlay, events) = lonely_overlay(&genesis).await;
@@ -132,7 +138,7 @@ pub(crate) async fn world() -> World {
     let parts = Parts {
         provider: None,
         host: Host::open(host, Box::new(MemDisk::new())).unwrap(),
-        account_key: secret(1),
+        account_key: secret(account),
         node,
         orders: vec![],
         jobs: vec![],
@@ -157,7 +163,10 @@ pub(crate) async fn world() -> World {
         contents,
         orders,
         transfers: TransferStore::open(dir.path().join("transfers")).unwrap(),
-        account_key: secret(1),
+        marks: MarkBook::open(dir.path().join("marks")).unwrap(),
+        listen: vec![],
+        relay_places: 0,
+        account_key: secret(account),
         node,
         name: "test".into(),
         network: genesis.network(),

@@ -4,6 +4,7 @@
 
 mod figures;
 mod net;
+mod owner;
 
 use std::time::Duration;
 
@@ -104,7 +105,7 @@ async fn requests_are_answered_refused_or_time_out() {
     assert_eq!(answer.unwrap(), vec![7; 4 << 20]);
     eventually(|| server.handle.stats().get(Count::AnswersLate) == 1).await;
 
-    let (answer, ()) = tokio::join!(ask(vec![], SECOND * 10), async {
+    let (answer, ()) = tokio::join!(ask(b"no?".to_vec(), SECOND * 10), async {
         let (_, id, _) = server.request().await;
         server.handle.refuse(id).unwrap();
     });

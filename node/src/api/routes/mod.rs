@@ -7,6 +7,7 @@ mod jobs;
 mod ledger;
 mod market;
 mod node;
+mod peers;
 
 use super::idempotency::{self, BODY_BYTES, Keys};
 use super::{ApiError, Backend, ErrorCode};
@@ -53,6 +54,12 @@ pub(super) fn router<B: Backend>(backend: Arc<B>, content_bytes: u64) -> Router 
         .route("/node/drain", post(node::drain::<B>))
         .route("/node/stop", post(node::stop::<B>))
         .route("/invitations", post(node::invite::<B>))
+        .route("/doctor", get(node::doctor::<B>))
+        .route("/peers", get(peers::list::<B>))
+        .route("/peers/ping", post(peers::ping::<B>))
+        .route("/peers/find", post(peers::find::<B>))
+        .route("/peers/connect", post(peers::connect::<B>))
+        .route("/peers/mark", post(peers::mark::<B>))
         .route("/offers", get(market::offers::<B>).put(market::set::<B>))
         .route("/offers/{label}", delete(market::withdraw::<B>))
         .route("/contracts", get(contracts::list::<B>))

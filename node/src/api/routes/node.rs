@@ -4,6 +4,7 @@ use super::{Reply, Shared};
 use crate::api::extract::Body;
 use crate::api::types::{Invite, InviteRequest, NodeStatus};
 use crate::api::{ApiError, Backend};
+use crate::doctor::Finding;
 use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
@@ -26,6 +27,10 @@ pub(super) async fn invite<B: Backend>(
     Body(request): Body<InviteRequest>,
 ) -> Reply<Invite> {
     at.backend.invite(request).await.map(Json)
+}
+
+pub(super) async fn doctor<B: Backend>(State(at): State<Shared<B>>) -> Reply<Vec<Finding>> {
+    at.backend.doctor().await.map(Json)
 }
 
 /// The process answers.

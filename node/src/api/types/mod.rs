@@ -12,6 +12,7 @@ mod job;
 mod ledger;
 mod market;
 mod node;
+mod peer;
 mod prospect;
 
 pub use bank::*;
@@ -22,6 +23,7 @@ pub use job::*;
 pub use ledger::*;
 pub use market::*;
 pub use node::*;
+pub use peer::*;
 pub use prospect::{Prospect, Wish};
 
 use gridbay_protocol::units::Credits;

@@ -54,6 +54,9 @@ pub struct NodeStatus {
     pub node: PublicKey,
     /// Account; `None` until it is open.
     pub account: Option<AccountId>,
+    /// Why the ledger does not open one with this node's invitation, and what to do; `None` if nothing is against it.
+    #[serde(default)]
+    pub joining: Option<String>,
     /// Validator, if it is one.
     pub validator: Option<ValidatorId>,
     /// Addresses it listens on.

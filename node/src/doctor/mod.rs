@@ -1,0 +1,169 @@
+//! What is wrong with a node's network, in plain words, and how to mend it. Pure: facts come in, findings go out.
+//!
+//! 1. [`stopped`] judges a folder without a running node, [`running`] a node.
+//! 2. A finding is of one [`Kind`], says what is wrong, why it thinks so, and what to do.
+//! 3. The gravest come first ([`in_order`]). A hint alone does not mean that something is wrong.
+
+mod running;
+mod stopped;
+
+pub use running::{PeerFact, Running, running};
+pub use stopped::{Stopped, stopped};
+
+use serde::{Deserialize, Serialize};
+
+/// How much a finding weighs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// The node does not do its work.
+    Broken,
+    /// It works worse than it could, or may soon fail.
+    Warning,
+    /// Good to know.
+    Hint,
+}
+
+impl Severity {
+    /// For people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Broken => "broken",
+            Severity::Warning => "warning",
+            Severity::Hint => "hint",
+        }
+    }
+}
+
+/// What can be found, by weight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// The settings cannot be used.
+    Settings,
+    /// The folder belongs to no network.
+    NoNetwork,
+    /// Somebody else has the port.
+    PortInUse,
+    /// No node runs.
+    NotRunning,
+    /// The disk fails.
+    Disk,
+    /// The clock is wrong.
+    Clock,
+    /// Nobody is connected.
+    NoPeers,
+    /// The ledger does not take the invitation.
+    Invitation,
+    /// A listener is gone.
+    ListenerMissing,
+    /// Nobody can reach it: it cannot be dialled and has no place at a relay.
+    NoRelay,
+    /// It does not have the newest blocks.
+    Behind,
+    /// The declared address does not work.
+    ExternalRefuted,
+    /// A name cannot be resolved.
+    NameUnresolved,
+    /// UDP does not come through.
+    UdpBlocked,
+    /// All peers are in one network.
+    OnePrefix,
+    /// Many peers misbehave.
+    ManyBans,
+    /// Messages of others go through too few hands.
+    MeshSmall,
+    /// The solver of reservations does not help.
+    Solver,
+    /// It has no more places for those who cannot be dialled.
+    RelayFull,
+    /// The worst kind of NAT.
+    SymmetricNat,
+}
+
+impl Kind {
+    /// How much it weighs.
+    pub fn severity(self) -> Severity {
+        match self {
+            Kind::Settings
+            | Kind::NoNetwork
+            | Kind::PortInUse
+            | Kind::NotRunning
+            | Kind::Disk
+            | Kind::Clock
+            | Kind::NoPeers
+            | Kind::Invitation
+            | Kind::ListenerMissing
+            | Kind::NoRelay
+            | Kind::Behind => Severity::Broken,
+            Kind::ExternalRefuted
+            | Kind::NameUnresolved
+            | Kind::UdpBlocked
+            | Kind::OnePrefix
+            | Kind::ManyBans
+            | Kind::MeshSmall
+            | Kind::Solver => Severity::Warning,
+            Kind::RelayFull | Kind::SymmetricNat => Severity::Hint,
+        }
+    }
+}
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Kind.
+    pub kind: Kind,
+    /// Weight.
+    pub severity: Severity,
+    /// What is wrong.
+    pub what: String,
+    /// How that is known.
+    pub why: String,
+    /// What to do.
+    pub mend: String,
+}
+
+impl Finding {
+    fn new(
+        kind: Kind,
+        what: impl Into<String>,
+        why: impl Into<String>,
+        mend: impl Into<String>,
+    ) -> Finding {
+        Finding {
+            kind,
+            severity: kind.severity(),
+            what: what.into(),
+            why: why.into(),
+            mend: mend.into(),
+        }
+    }
+}
+
+/// The gravest first, equal ones in the order in which they were found.
+pub fn in_order(mut findings: Vec<Finding>) -> Vec<Finding> {
+    findings.sort_by_key(|finding| (finding.severity, finding.kind));
+    findings
+}
+
+/// Whether something is wrong.
+pub fn is_ill(findings: &[Finding]) -> bool {
+    findings.iter().any(|f| f.severity < Severity::Hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_gravest_come_first_and_a_hint_is_no_illness() {
+        let of = |kind| Finding::new(kind, "", "", "");
+        let hint = of(Kind::SymmetricNat);
+        assert!(!is_ill(std::slice::from_ref(&hint)));
+        let sorted = in_order(vec![hint, of(Kind::UdpBlocked), of(Kind::NoPeers)]);
+        let kinds: Vec<Kind> = sorted.iter().map(|f| f.kind).collect();
+        let order = [Kind::NoPeers, Kind::UdpBlocked, Kind::SymmetricNat];
+        assert_eq!(kinds, order);
+        assert!(is_ill(&sorted));
+    }
+}
