@@ -111,6 +111,7 @@ impl Adverts {
             valid_until: height + VALID_HEIGHTS,
             lines,
             attributes: BTreeMap::new(),
+            round_trips: Vec::new(),
             addresses: Vec::new(),
         };
         let signed = SignedAdvert::new(&state.network(), advert.clone(), key);

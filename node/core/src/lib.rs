@@ -20,6 +20,7 @@ mod join;
 pub mod learn;
 mod owner;
 pub mod provider;
+pub mod query;
 mod renewal;
 pub mod reply;
 pub mod seller;
