@@ -25,5 +25,6 @@ mod renewal;
 pub mod reply;
 pub mod seller;
 mod sent;
+pub mod shelf;
 
 pub use crate::core::{Core, ENTRY_HEIGHTS, Parts};
