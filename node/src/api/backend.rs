@@ -3,9 +3,9 @@
 use super::ApiError;
 use super::types::{
     AmendRequest, AuctionProof, AuctionSummary, Balance, BankReport, BidAdvice, BidWish, BlockInfo,
-    ClassPrice, Contract, ContractWord, Invite, InviteRequest, JobId, JobRecord, JobRequest,
-    LogChunk, Movement, NodeStatus, Offer, OfferRequest, Prospect, Quote, SignedHeader, Staged,
-    StandingBid, Stream, TransferRequest, Transferred, Want, Why, Wish,
+    ClassPrice, Contract, ContractWord, FindReport, FindRequest, Invite, InviteRequest, JobId,
+    JobRecord, JobRequest, LogChunk, Movement, NodeStatus, Offer, OfferRequest, Prospect, Quote,
+    SignedHeader, Staged, StandingBid, Stream, TransferRequest, Transferred, Want, Why, Wish,
 };
 use axum::body::Bytes;
 use futures::stream::BoxStream;
@@ -102,6 +102,8 @@ pub trait Backend: Send + Sync + 'static {
     /// Ends a job: a standing order at once, a running one with its slot. Repeating changes nothing.
     fn cancel(&self, id: JobId) -> impl Future<Output = Answer<JobRecord>> + Send;
 
+    /// Which sellers' nodes fit a query.
+    fn find(&self, request: FindRequest) -> impl Future<Output = Answer<FindReport>> + Send;
     /// Prices by class.
     fn prices(&self) -> impl Future<Output = Answer<Vec<ClassPrice>>> + Send;
     /// The last auctions, newest first; of one class if named.

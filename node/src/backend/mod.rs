@@ -18,6 +18,7 @@ mod content;
 mod contract;
 mod deadline;
 mod failure;
+mod find;
 mod invite;
 mod job;
 mod ledger;
@@ -38,13 +39,14 @@ mod why;
 
 use crate::api::types::{
     AmendRequest, AuctionProof, AuctionSummary, Balance, BankReport, BidAdvice, BidWish, BlockInfo,
-    ClassPrice, Contract, ContractWord, Invite, InviteRequest, JobId, JobRecord, JobRequest,
-    LogChunk, Movement, NodeStatus, Offer, OfferRequest, Prospect, Quote, SignedHeader, Staged,
-    StandingBid, Stream, TransferRequest, Transferred, Want, Why, Wish,
+    ClassPrice, Contract, ContractWord, FindReport, FindRequest, Invite, InviteRequest, JobId,
+    JobRecord, JobRequest, LogChunk, Movement, NodeStatus, Offer, OfferRequest, Prospect, Quote,
+    SignedHeader, Staged, StandingBid, Stream, TransferRequest, Transferred, Want, Why, Wish,
 };
 use crate::api::{ApiError, Backend, ContentStream};
 use crate::body::BodyHandle;
 use crate::config::NodeLimits;
+use crate::discovery::Discovery;
 use crate::overlay::OverlayHandle;
 use crate::store::content::ContentStore;
 use crate::store::orders::OrderStore;
@@ -104,6 +106,7 @@ pub struct NodeBackend {
     started_ms: u64,
     uploads: Uploads,
     board: Board,
+    discovery: Discovery,
 }
 
 impl NodeBackend {
@@ -112,6 +115,7 @@ impl NodeBackend {
         NodeBackend {
             uploads: Uploads::new(parts.contents.clone(), parts.limits),
             board: Board::default(),
+            discovery: Discovery::new(parts.body.clone(), parts.overlay.clone(), parts.node),
             started_ms: wall_ms(),
             parts,
         }
@@ -128,6 +132,11 @@ impl NodeBackend {
                 return;
             }
         }
+    }
+
+    /// Finds sellers, and lets this node be found: [`Discovery::attend`] should run beside it.
+    pub fn discovery(&self) -> &Discovery {
+        &self.discovery
     }
 
     /// Looks at the core between two steps. `look` must be short.
@@ -245,6 +254,9 @@ impl Backend for NodeBackend {
     }
     async fn suggest(&self, wish: BidWish) -> Answer<BidAdvice> {
         self.advise(wish).await
+    }
+    async fn find(&self, request: FindRequest) -> Answer<FindReport> {
+        self.find_nodes(request).await
     }
     async fn prices(&self) -> Answer<Vec<ClassPrice>> {
         self.class_prices().await

@@ -128,6 +128,7 @@ impl Body {
     fn let_go(&mut self) {
         self.tasks = JoinSet::new();
         self.replies.clear();
+        self.heard.clear();
         self.wake_ms = None;
         for (_, request) in std::mem::take(&mut self.requests) {
             let _gone = self.tools.overlay.refuse(request);
@@ -214,7 +215,7 @@ impl Body {
             Message::Advert { id, .. } => {
                 let _gone = self.tools.overlay.report(id, Verdict::Ignore);
             }
-            Message::Input(_) | Message::Command(..) | Message::Stop => {}
+            Message::Input(_) | Message::Heard { .. } | Message::Command(..) | Message::Stop => {}
         }
     }
 }

@@ -275,6 +275,18 @@ impl Backend for Fake {
     async fn cancel(&self, id: JobId) -> Result<JobRecord, ApiError> {
         self.job(id).await
     }
+    async fn find(&self, request: FindRequest) -> Result<FindReport, ApiError> {
+        Ok(FindReport {
+            query: request.query,
+            known: 0,
+            fitting: 0,
+            nodes: vec![],
+            asked: 0,
+            learnt: 0,
+            steps: vec![],
+            group: None,
+        })
+    }
     async fn prices(&self) -> Result<Vec<ClassPrice>, ApiError> {
         Ok(vec![])
     }

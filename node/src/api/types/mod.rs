@@ -7,6 +7,7 @@
 mod bank;
 mod bid;
 mod contract;
+mod find;
 mod how;
 mod job;
 mod ledger;
@@ -17,6 +18,7 @@ mod prospect;
 pub use bank::*;
 pub use bid::*;
 pub use contract::*;
+pub use find::*;
 pub use how::{Ahead, Claim, How, NodeGroup, Start};
 pub use job::*;
 pub use ledger::*;
