@@ -32,10 +32,10 @@ impl NodeBackend {
         let query = Arc::new(query);
         let shelf = Arc::new(self.query(|core| core.shelf()).await?);
         let report = self.answer(&request, &query, &shelf).await?;
-        let wanted = query.limit.or(request.limit).unwrap_or(1).max(1) as usize;
-        if report.nodes.len() >= wanted.min(SHOWN)
-            || query.group.is_some() && !report.nodes.is_empty()
-        {
+        let asked = query.limit.into_iter().chain(request.limit).min();
+        let wanted = asked.unwrap_or(1).max(1) as usize;
+        let together = query.group.is_some() && !report.nodes.is_empty();
+        if together || report.nodes.len() >= wanted.min(SHOWN) {
             return Ok(report);
         }
         let buckets = bucket::of_query(&query);

@@ -40,7 +40,7 @@ pub fn between(a: &[RoundTrip], b: &[RoundTrip]) -> Option<u64> {
 /// it is less than half a step away. `None` if it is longer than all steps.
 pub fn coarse(micros: u64, before: Option<u16>) -> Option<u16> {
     let above = |ms: &u16| u64::from(*ms) * 1_000 >= micros;
-    let index = STEPS.iter().position(|ms| above(ms))?;
+    let index = STEPS.iter().position(above)?;
     let now = STEPS[index];
     let next = STEPS.get(index + 1).copied();
     // One step above the right one is kept until the measurement is well below the right one.

@@ -168,7 +168,7 @@ impl fmt::Display for Value {
 
 /// In the largest unit that leaves no fraction.
 fn in_units(f: &mut fmt::Formatter<'_>, amount: u64, units: &[(&str, u64)]) -> fmt::Result {
-    let whole = units.iter().find(|(_, factor)| amount % factor == 0);
+    let whole = units.iter().find(|(_, factor)| amount.is_multiple_of(*factor));
     let (unit, factor) = whole.unwrap_or(&("", 1));
     write!(f, "{}{unit}", amount / factor)
 }
