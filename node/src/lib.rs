@@ -6,6 +6,7 @@ pub mod backend;
 pub mod body;
 pub mod cli;
 pub mod config;
+pub mod discovery;
 pub mod doctor;
 pub mod executor;
 pub mod keys;

@@ -23,6 +23,16 @@ pub struct AdvertLine {
     pub price: Price,
 }
 
+/// A round trip that a node measured, coarsely. A claim: nobody verifies it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RoundTrip {
+    /// Transport key of the node at its other end.
+    pub to: PublicKey,
+    /// Milliseconds, rounded up.
+    pub ms: u16,
+}
+
 /// What a seller's node says about itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -39,8 +49,10 @@ pub struct Advert {
     pub valid_until: u64,
     /// Offers, ascending by id.
     pub lines: Vec<AdvertLine>,
-    /// Attributes such as `site`, `arch`.
+    /// Attributes such as `site`, `arch`, at most [`limits::ADVERT_ATTRIBUTES`].
     pub attributes: BTreeMap<String, String>,
+    /// Round trips to nodes that others measure as well, ascending by node, at most [`limits::LANDMARKS`].
+    pub round_trips: Vec<RoundTrip>,
     /// Multiaddr texts.
     pub addresses: Vec<String>,
 }
@@ -87,6 +99,9 @@ impl SignedAdvert {
                 .iter()
                 .all(|l| l.free <= limits::OFFER_UNITS && l.price <= Price::MAX)
             || advert.addresses.len() > limits::ADDRESSES
+            || advert.round_trips.len() > limits::LANDMARKS
+            || !advert.round_trips.windows(2).all(|w| w[0].to < w[1].to)
+            || advert.attributes.len() > limits::ADVERT_ATTRIBUTES
             || !advert.addresses.iter().all(short)
             || !advert.attributes.iter().all(|(k, v)| short(k) && short(v))
         {

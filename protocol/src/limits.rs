@@ -15,8 +15,12 @@ pub const BLOCK_BYTES: usize = 4 * 1024 * 1024;
 pub const GENESIS_BYTES: usize = 1024 * 1024;
 /// Bytes of an invitation.
 pub const INVITATION_BYTES: usize = 16 * 1024;
-/// Bytes of one advert.
-pub const ADVERT_BYTES: usize = 8 * 1024;
+/// Bytes of one advert: with the most offers 7 KiB, the longest addresses 4 KiB, and what its owner says.
+pub const ADVERT_BYTES: usize = 16 * 1024;
+/// Attributes of one advert.
+pub const ADVERT_ATTRIBUTES: usize = 32;
+/// Landmarks to which an advert tells round trips: as many as tell institutions apart, for some 400 bytes.
+pub const LANDMARKS: usize = 8;
 /// Validators of a network; a certificate with one signature each stays below 8 KiB.
 pub const VALIDATORS: usize = 64;
 /// Founding members of a network: each is a sponsor, and the sponsor rule looks at every sponsor with several winners.

@@ -162,6 +162,25 @@ impl Price {
         let wide = (u128::from(self.0) * u128::from(MS_PER_HOUR) + slot_ms / 2) / slot_ms;
         Credits::from_wide(wide).unwrap_or(Credits::MAX)
     }
+    /// The price per hour that somebody has set: of all amounts that are rounded to this price the one with the fewest decimals,
+    /// so that `10` is shown as `10` and not as the rounded `9.999`.
+    pub fn hourly_as_set(self, slot_ms: u64) -> Credits {
+        let mut step = MICROS_PER_CREDIT;
+        while step > 1 {
+            let least = self.hourly(slot_ms).micros().saturating_sub(1);
+            let shortest = least
+                .div_ceil(step)
+                .checked_mul(step)
+                .and_then(Credits::from_micros);
+            if let Some(amount) = shortest
+                && Price::from_hourly(amount, slot_ms) == Some(self)
+            {
+                return amount;
+            }
+            step /= 10;
+        }
+        self.hourly(slot_ms)
+    }
     /// What `units` units cost for one slot.
     pub fn times(self, units: u64) -> Option<Credits> {
         self.0.checked_mul(units).and_then(Credits::from_micros)

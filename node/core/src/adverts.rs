@@ -1,17 +1,22 @@
-//! Adverts: what this node gossips about its offers, and what it heard from others.
+//! Adverts: what this node gossips about its offers and itself, and what it heard from others.
 //!
 //! An advert is soft state: it expires by height, a newer one of the same node replaces it, and losing all
 //! of them costs nothing but hints. What binds a seller is its offer on the ledger, so an advert whose
 //! signer is unknown to the ledger, or without the right to operate, is refused.
+//!
+//! A node says its advert at once when its offers changed; when only what it says of itself changed, after
+//! [`ABOUT_HEIGHTS`] at the earliest; and anyhow every [`REPEAT_HEIGHTS`].
 
 use gridbay_ledger::State;
 use gridbay_protocol::account::Roles;
-use gridbay_protocol::advert::{Advert, AdvertLine, SignedAdvert};
+use gridbay_protocol::advert::{Advert, AdvertLine, RoundTrip, SignedAdvert};
 use gridbay_protocol::codec;
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::keys::{PublicKey, SecretKey};
 use gridbay_protocol::offer::offer_id;
 use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::sync::Arc;
 
 /// Nodes whose adverts are kept at the most.
 pub const ADVERTS: usize = 10_000;
@@ -19,6 +24,8 @@ pub const ADVERTS: usize = 10_000;
 const VALID_HEIGHTS: u64 = 480;
 /// Heights after which an unchanged advert is gossiped again.
 const REPEAT_HEIGHTS: u64 = 120;
+/// Heights after which an advert is gossiped of which only the attributes or round trips changed.
+const ABOUT_HEIGHTS: u64 = 30;
 
 /// What to do with a gossiped message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,23 +38,63 @@ pub enum Verdict {
     Reject,
 }
 
+/// What a node says of itself beside its offers; within the limits of adverts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct About {
+    /// `site`, `arch`, `os`, and what its owner adds under names that begin with `x.`.
+    pub attributes: BTreeMap<String, String>,
+    /// Round trips to landmarks, ascending by node.
+    pub round_trips: Vec<RoundTrip>,
+}
+
+/// By seller and node: a seller can speak of a node that is not his, but only for himself.
+type Place = (AccountId, PublicKey);
+
 /// The adverts a node knows, and its own.
 #[derive(Debug, Default)]
 pub struct Adverts {
-    /// By seller and node: a seller can speak of a node that is not his, but only for himself.
-    known: BTreeMap<(AccountId, PublicKey), SignedAdvert>,
-    own: Option<Advert>,
+    known: BTreeMap<Place, Arc<SignedAdvert>>,
+    about: About,
+    own: Option<Arc<SignedAdvert>>,
     said_at: u64,
 }
 
 impl Adverts {
     /// Adverts that count at the state's height.
     pub fn live<'a>(&'a self, state: &State) -> impl Iterator<Item = &'a Advert> {
+        self.kept(state).map(|signed| &signed.advert)
+    }
+
+    /// The same with their signatures, to share.
+    pub fn kept<'a>(&'a self, state: &State) -> impl Iterator<Item = &'a Arc<SignedAdvert>> {
         let height = state.height();
-        self.known
-            .values()
-            .map(|s| &s.advert)
-            .filter(move |a| a.valid_until >= height)
+        let all = self.known.values();
+        all.filter(move |signed| signed.advert.valid_until >= height)
+    }
+
+    /// At most `limit` adverts that count, in an order that does not change, after that of a place.
+    pub fn page(&self, state: &State, after: Option<Place>, limit: usize) -> Vec<SignedAdvert> {
+        let height = state.height();
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let rest = self.known.range((from, Bound::Unbounded));
+        let live = rest.filter(|(_, signed)| signed.advert.valid_until >= height);
+        live.take(limit).map(|(_, s)| s.as_ref().clone()).collect()
+    }
+
+    /// This node's own advert as it was last said, while it counts.
+    pub fn own(&self, state: &State) -> Option<&SignedAdvert> {
+        let own = self.own.as_deref();
+        own.filter(|signed| signed.advert.valid_until >= state.height())
+    }
+
+    /// What this node says of itself from now on.
+    pub fn set_about(&mut self, about: About) {
+        self.about = about;
+    }
+
+    /// This node's round trips to landmarks, ascending by node.
+    pub fn round_trips(&self) -> &[RoundTrip] {
+        &self.about.round_trips
     }
 
     /// Judges a gossiped advert and keeps it if it is good and new.
@@ -75,11 +122,14 @@ impl Adverts {
         if stale || too_long {
             return Verdict::Ignore;
         }
-        self.known.retain(|_, k| k.advert.valid_until >= height);
-        if self.known.len() >= ADVERTS && !self.known.contains_key(&(advert.account, advert.node)) {
-            return Verdict::Ignore;
+        let place = (advert.account, advert.node);
+        if self.known.len() >= ADVERTS && !self.known.contains_key(&place) {
+            self.known.retain(|_, k| k.advert.valid_until >= height);
+            if self.known.len() >= ADVERTS {
+                return Verdict::Ignore;
+            }
         }
-        self.known.insert((advert.account, advert.node), signed);
+        self.known.insert(place, Arc::new(signed));
         Verdict::Accept
     }
 
@@ -93,11 +143,14 @@ impl Adverts {
     ) -> Option<Vec<u8>> {
         let height = state.height();
         let lines = lines_of(state, account, node);
-        let changed = self
-            .own
-            .as_ref()
-            .map_or(!lines.is_empty(), |own| own.lines != lines);
-        let due = height >= self.said_at + REPEAT_HEIGHTS && !lines.is_empty();
+        let own = self.own.as_deref().map(|signed| &signed.advert);
+        let changed = own.map_or(!lines.is_empty(), |own| own.lines != lines);
+        let about = &self.about;
+        let other = own.is_none_or(|own| {
+            own.attributes != about.attributes || own.round_trips != about.round_trips
+        });
+        let after = if other { ABOUT_HEIGHTS } else { REPEAT_HEIGHTS };
+        let due = height >= self.said_at + after && !lines.is_empty();
         if !changed && !due {
             return None;
         }
@@ -105,18 +158,17 @@ impl Adverts {
             account,
             key: key.public(),
             node,
-            sequence: state
-                .time_ms()
-                .max(self.own.as_ref().map_or(0, |own| own.sequence + 1)),
+            sequence: state.time_ms().max(own.map_or(0, |own| own.sequence + 1)),
             valid_until: height + VALID_HEIGHTS,
             lines,
-            attributes: BTreeMap::new(),
+            attributes: about.attributes.clone(),
+            round_trips: about.round_trips.clone(),
             addresses: Vec::new(),
         };
-        let signed = SignedAdvert::new(&state.network(), advert.clone(), key);
-        self.own = Some(advert);
+        let signed = Arc::new(SignedAdvert::new(&state.network(), advert, key));
+        self.own = Some(Arc::clone(&signed));
         self.said_at = height;
-        let bytes = codec::encode(&signed);
+        let bytes = codec::encode(signed.as_ref());
         self.known.insert((account, node), signed);
         Some(bytes)
     }

@@ -9,11 +9,14 @@
 //!   Stop(job)                  ─────────►  TERM, grace, KILL
 //! ```
 //!
+//! Any node may also ask another for adverts: for its own, or for a page of those that it knows ([`Adverts`](AgentRequest::Adverts)).
+//!
 //! Every request is answered on its own; all are idempotent, so either side may crash and ask again.
 
+use gridbay_protocol::advert::SignedAdvert;
 use gridbay_protocol::codec;
 use gridbay_protocol::hash::Domain;
-use gridbay_protocol::ids::{ContentId, LeaseId, NetworkId, OfferId, to_hex};
+use gridbay_protocol::ids::{AccountId, ContentId, LeaseId, NetworkId, OfferId, to_hex};
 use gridbay_protocol::job::{JobExit, JobSpec};
 use gridbay_protocol::keys::{KeyError, PublicKey, SecretKey, Signature};
 use serde::{Deserialize, Serialize};
@@ -27,11 +30,14 @@ pub const REPLY_BYTES: usize = 2 * 1024 * 1024;
 pub const CHUNK_BYTES: usize = 512 * 1024;
 /// Bytes of one output stream in one report at the most.
 pub const STREAM_BYTES: usize = 32 * 1024;
+/// Adverts in one answer at the most; with [`ADVERT_BYTES`](gridbay_protocol::limits::ADVERT_BYTES) each they fit [`REPLY_BYTES`].
+pub const ADVERTS_PAGE: usize = 64;
 /// Jobs in one poll at the most; with [`STREAM_BYTES`] a full answer fits [`REPLY_BYTES`].
 pub const POLL_JOBS: usize = 16;
 
 const _: () = assert!(POLL_JOBS * (2 * STREAM_BYTES + 512) < REPLY_BYTES);
 const _: () = assert!(CHUNK_BYTES + 64 < REPLY_BYTES);
+const _: () = assert!(ADVERTS_PAGE * gridbay_protocol::limits::ADVERT_BYTES + 64 < REPLY_BYTES);
 
 /// One run of one task on one unit of a lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -144,6 +150,10 @@ pub enum AgentRequest {
         /// Offset in bytes.
         from: u64,
     },
+    /// What does this node say of itself now?
+    Advert,
+    /// Which adverts does it know, after this seller and node? At most [`ADVERTS_PAGE`].
+    Adverts(Option<(AccountId, PublicKey)>),
 }
 
 /// Where a run stands.
@@ -238,4 +248,6 @@ pub enum AgentReply {
     },
     /// There is no such thing here.
     NotFound,
+    /// Adverts, ascending by seller and node; to be judged like gossiped ones.
+    Adverts(Vec<SignedAdvert>),
 }

@@ -15,7 +15,7 @@
 //! 8. what all of these ask of the ledger goes to the host, after those records are safe.
 
 use crate::adverts::Adverts;
-use crate::agent::{AgentReply, AgentRequest, POLL_JOBS};
+use crate::agent::{ADVERTS_PAGE, AgentReply, AgentRequest, POLL_JOBS};
 use crate::buyer::order::Signer;
 use crate::buyer::{Buyer, Record};
 use crate::command;
@@ -27,9 +27,11 @@ use crate::provider::{Provider, ProviderTerms};
 use crate::renewal::Renewal;
 use crate::seller::{JobMemo, Seller};
 use crate::sent::Sent;
+use crate::shelf::Shelf;
 use gridbay_host::message::HostMessage;
 use gridbay_host::{Fault, Host, HostEffect, HostInput, PoolRefusal, Received};
 use gridbay_ledger::{Refusal, State};
+use gridbay_protocol::advert::Advert;
 use gridbay_protocol::effect::Effect as Posted;
 use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::ids::AccountId;
@@ -132,6 +134,15 @@ impl Core {
     pub fn adverts(&self) -> &Adverts {
         &self.adverts
     }
+    /// What is known of sellers' nodes, for queries.
+    pub fn shelf(&self) -> Shelf {
+        Shelf::new(&self.adverts, self.host.state(), self.node)
+    }
+    /// What is known of one node.
+    pub fn shelf_of(&self, node: &PublicKey) -> Shelf {
+        let theirs = |advert: &Advert| advert.node == *node;
+        Shelf::with(&self.adverts, self.host.state(), self.node, theirs)
+    }
     /// The buyer's agent.
     pub fn buyer(&self) -> &Buyer {
         &self.buyer
@@ -165,6 +176,7 @@ impl Core {
                 let verdict = self.adverts.hear(self.host.state(), &bytes);
                 effects.push(Effect::Judge { token, verdict });
             }
+            Input::About(about) => self.adverts.set_about(about),
             Input::Asked {
                 token,
                 from,
@@ -384,6 +396,14 @@ impl Core {
                     path,
                     from: offset,
                 });
+            }
+            AgentRequest::Advert => {
+                let own = self.adverts.own(self.host.state());
+                AgentReply::Adverts(own.cloned().into_iter().collect())
+            }
+            AgentRequest::Adverts(after) => {
+                let page = self.adverts.page(self.host.state(), after, ADVERTS_PAGE);
+                AgentReply::Adverts(page)
             }
             // Genesis and contents are answered by the body, which has the files.
             AgentRequest::Poll(_)

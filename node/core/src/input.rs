@@ -1,5 +1,6 @@
 //! Everything that can happen to a node.
 
+use crate::adverts::About;
 use crate::agent::{AgentReply, AgentRequest, JobId, Phase};
 use crate::buyer::{NewOrder, OrderKey};
 use gridbay_protocol::account::AccountKey;
@@ -55,6 +56,8 @@ pub enum Input {
         /// The message.
         bytes: Vec<u8>,
     },
+    /// What the node says of itself in its adverts from now on.
+    About(About),
     /// Another node asks.
     Asked {
         /// For the answer.

@@ -20,9 +20,11 @@ mod join;
 pub mod learn;
 mod owner;
 pub mod provider;
+pub mod query;
 mod renewal;
 pub mod reply;
 pub mod seller;
 mod sent;
+pub mod shelf;
 
 pub use crate::core::{Core, ENTRY_HEIGHTS, Parts};

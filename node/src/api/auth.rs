@@ -25,7 +25,7 @@ impl Gate {
         let text = match read_secret(token) {
             Err(KeyFileError::Missing(_)) => {
                 let fresh = to_hex(&random()?);
-                write_secret(token, &format!("{fresh}\n"))?;
+                write_secret(token, format!("{fresh}\n"))?;
                 fresh
             }
             other => other?,

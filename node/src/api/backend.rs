@@ -3,10 +3,10 @@
 use super::ApiError;
 use super::types::{
     AmendRequest, AuctionProof, AuctionSummary, Balance, BankReport, BidAdvice, BidWish, BlockInfo,
-    ClassPrice, Contract, ContractWord, FoundRecord, Invite, InviteRequest, JobId, JobRecord,
-    JobRequest, LogChunk, MarkRequest, Marked, Movement, NodeStatus, Offer, OfferRequest, PeerLine,
-    PeerList, PeerRequest, Pinged, Prospect, Quote, SignedHeader, Staged, StandingBid, Stream,
-    TransferRequest, Transferred, Want, Why, Wish,
+    ClassPrice, Contract, ContractWord, FindReport, FindRequest, FoundRecord, Invite,
+    InviteRequest, JobId, JobRecord, JobRequest, LogChunk, MarkRequest, Marked, Movement,
+    NodeStatus, Offer, OfferRequest, PeerLine, PeerList, PeerRequest, Pinged, Prospect, Quote,
+    SignedHeader, Staged, StandingBid, Stream, TransferRequest, Transferred, Want, Why, Wish,
 };
 use crate::doctor::Finding;
 use axum::body::Bytes;
@@ -41,7 +41,7 @@ pub trait Backend: Send + Sync + 'static {
     /// One round trip to a peer, which is connected to if need be.
     fn ping(&self, request: PeerRequest) -> impl Future<Output = Answer<Pinged>> + Send;
     /// A peer's record in the DHT.
-    fn find(&self, request: PeerRequest) -> impl Future<Output = Answer<FoundRecord>> + Send;
+    fn find_peer(&self, request: PeerRequest) -> impl Future<Output = Answer<FoundRecord>> + Send;
     /// Connects to a peer.
     fn connect(&self, request: PeerRequest) -> impl Future<Output = Answer<PeerLine>> + Send;
     /// Blocks or trusts a peer, durably, or takes that back. Repeating it changes nothing.
@@ -118,6 +118,8 @@ pub trait Backend: Send + Sync + 'static {
     /// Ends a job: a standing order at once, a running one with its slot. Repeating changes nothing.
     fn cancel(&self, id: JobId) -> impl Future<Output = Answer<JobRecord>> + Send;
 
+    /// Which sellers' nodes fit a query.
+    fn find(&self, request: FindRequest) -> impl Future<Output = Answer<FindReport>> + Send;
     /// Prices by class.
     fn prices(&self) -> impl Future<Output = Answer<Vec<ClassPrice>>> + Send;
     /// The last auctions, newest first; of one class if named.

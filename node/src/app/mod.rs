@@ -45,6 +45,7 @@ use gridbay_protocol::ids::NetworkId;
 use gridbay_protocol::invitation::Invitation;
 use gridbay_protocol::keys::PublicKey;
 use opening::Opening;
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::future::Future;
 use std::sync::Arc;
@@ -128,7 +129,7 @@ pub async fn run(
         bootstrap: network::founders(&genesis),
         stop: stop_sender,
     }));
-    attend(&backend, &handle, config.offers);
+    attend(&backend, &handle, config.offers, config.attributes);
     ready(&Ready {
         network,
         node: keys.node(),
@@ -157,8 +158,14 @@ fn network_of(
     }
 }
 
-/// Starts what runs beside the API: the board of auctions, and the offers of the configuration.
-fn attend(backend: &Arc<NodeBackend>, handle: &BodyHandle, offers: Vec<OfferConfig>) {
+/// Starts what runs beside the API: discovery, the board of auctions, and the offers of the configuration.
+fn attend(
+    backend: &Arc<NodeBackend>,
+    handle: &BodyHandle,
+    offers: Vec<OfferConfig>,
+    attributes: BTreeMap<String, String>,
+) {
+    tokio::spawn(backend.discovery().clone().attend(attributes));
     let follower = Arc::clone(backend);
     tokio::spawn(async move { follower.follow().await });
     tokio::spawn(offers::set_configured(

@@ -41,6 +41,14 @@ impl NodeBackend {
             &overlay.whereabouts(),
             &overlay.stats(),
         );
+        text.head(
+            "gridbay_discovery_events_total",
+            "counter",
+            "Questions for sellers and what came of them, by kind.",
+        );
+        for (kind, n) in self.discovery.counts() {
+            text.labelled("gridbay_discovery_events_total", "kind", kind, n);
+        }
         let node = self.parts.node;
         let facts: Answer<Facts> = self.query(move |core| facts(core, node)).await;
         text.gauge(

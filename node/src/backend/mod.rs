@@ -19,6 +19,7 @@ mod contract;
 mod deadline;
 mod doctor;
 mod failure;
+mod find;
 mod invite;
 mod job;
 mod ledger;
@@ -40,14 +41,15 @@ mod why;
 
 use crate::api::types::{
     AmendRequest, AuctionProof, AuctionSummary, Balance, BankReport, BidAdvice, BidWish, BlockInfo,
-    ClassPrice, Contract, ContractWord, FoundRecord, Invite, InviteRequest, JobId, JobRecord,
-    JobRequest, LogChunk, MarkRequest, Marked, Movement, NodeStatus, Offer, OfferRequest, PeerLine,
-    PeerList, PeerRequest, Pinged, Prospect, Quote, SignedHeader, Staged, StandingBid, Stream,
-    TransferRequest, Transferred, Want, Why, Wish,
+    ClassPrice, Contract, ContractWord, FindReport, FindRequest, FoundRecord, Invite,
+    InviteRequest, JobId, JobRecord, JobRequest, LogChunk, MarkRequest, Marked, Movement,
+    NodeStatus, Offer, OfferRequest, PeerLine, PeerList, PeerRequest, Pinged, Prospect, Quote,
+    SignedHeader, Staged, StandingBid, Stream, TransferRequest, Transferred, Want, Why, Wish,
 };
 use crate::api::{ApiError, Backend, ContentStream};
 use crate::body::BodyHandle;
 use crate::config::NodeLimits;
+use crate::discovery::Discovery;
 use crate::doctor::Finding;
 use crate::overlay::{Multiaddr, OverlayHandle};
 use crate::store::content::ContentStore;
@@ -115,6 +117,7 @@ pub struct NodeBackend {
     started_ms: u64,
     uploads: Uploads,
     board: Board,
+    discovery: Discovery,
 }
 
 impl NodeBackend {
@@ -123,6 +126,7 @@ impl NodeBackend {
         NodeBackend {
             uploads: Uploads::new(parts.contents.clone(), parts.limits),
             board: Board::default(),
+            discovery: Discovery::new(parts.body.clone(), parts.overlay.clone(), parts.node),
             started_ms: wall_ms(),
             parts,
         }
@@ -139,6 +143,11 @@ impl NodeBackend {
                 return;
             }
         }
+    }
+
+    /// Finds sellers, and lets this node be found: [`Discovery::attend`] should run beside it.
+    pub fn discovery(&self) -> &Discovery {
+        &self.discovery
     }
 
     /// Looks at the core between two steps. `look` must be short.
@@ -195,7 +204,7 @@ impl Backend for NodeBackend {
     async fn ping(&self, request: PeerRequest) -> Answer<Pinged> {
         self.ping_peer(request).await
     }
-    async fn find(&self, request: PeerRequest) -> Answer<FoundRecord> {
+    async fn find_peer(&self, request: PeerRequest) -> Answer<FoundRecord> {
         self.find_record(request).await
     }
     async fn connect(&self, request: PeerRequest) -> Answer<PeerLine> {
@@ -274,6 +283,9 @@ impl Backend for NodeBackend {
     }
     async fn suggest(&self, wish: BidWish) -> Answer<BidAdvice> {
         self.advise(wish).await
+    }
+    async fn find(&self, request: FindRequest) -> Answer<FindReport> {
+        self.find_nodes(request).await
     }
     async fn prices(&self) -> Answer<Vec<ClassPrice>> {
         self.class_prices().await

@@ -5,7 +5,7 @@ use super::board::Last;
 use super::market::{self, Market};
 use super::{Answer, NodeBackend};
 use crate::api::types::ClassPrice;
-use gridbay_protocol::units::{Credits, MICROS_PER_CREDIT, MS_PER_HOUR, Price};
+use gridbay_protocol::units::{Credits, MS_PER_HOUR, Price};
 
 impl NodeBackend {
     pub(super) async fn class_prices(&self) -> Answer<Vec<ClassPrice>> {
@@ -43,24 +43,9 @@ impl NodeBackend {
     }
 }
 
-/// The price per node-hour that somebody has set: of all amounts that the ledger rounds to `price` the
-/// one with the fewest decimals, so that `10` is shown as `10` and not as the rounded `9.999`.
+/// The price per node-hour that somebody has set.
 pub(super) fn limit_hourly(price: Price, slot_ms: u64) -> Credits {
-    let mut step = MICROS_PER_CREDIT;
-    while step > 1 {
-        let least = price.hourly(slot_ms).micros().saturating_sub(1);
-        let shortest = least
-            .div_ceil(step)
-            .checked_mul(step)
-            .and_then(Credits::from_micros);
-        if let Some(amount) = shortest
-            && Price::from_hourly(amount, slot_ms) == Some(price)
-        {
-            return amount;
-        }
-        step /= 10;
-    }
-    price.hourly(slot_ms)
+    price.hourly_as_set(slot_ms)
 }
 
 /// Seconds that so many slots last, rounded up.

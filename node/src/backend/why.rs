@@ -263,7 +263,6 @@ fn facts(core: &Core, agent: &OrderAgent) -> Answer<(Facts, gridbay_protocol::id
     let parts = parts(state, order);
     let asks = asks(order, &market, &parts);
     let (now, reason) = situation(state, agent).judge();
-    let begun = |p: Phase| matches!(p, Phase::Running { .. } | Phase::Ended { .. });
     let round = policy.calendar.round(height.saturating_add(1));
     let facts = Facts {
         state: now,
@@ -309,16 +308,7 @@ fn facts(core: &Core, agent: &OrderAgent) -> Answer<(Facts, gridbay_protocol::id
         },
         acknowledged: acknowledged(core, agent),
         closes_at: policy.calendar.last_of_round(round),
-        ranks: (
-            order.tasks,
-            agent.tasks.runs.values().filter(|r| begun(r.phase)).count(),
-            agent
-                .tasks
-                .records
-                .iter()
-                .filter(|t| t.done.is_some())
-                .count(),
-        ),
+        ranks: ranks(agent),
         refusal: match agent.finish() {
             Some(Finish::Refused(word)) => Some(word.clone()),
             _ => agent.refusal().map(str::to_owned),
@@ -327,6 +317,14 @@ fn facts(core: &Core, agent: &OrderAgent) -> Answer<(Facts, gridbay_protocol::id
         deadline: deadline::promise(core, agent),
     };
     Ok((facts, order.class))
+}
+
+/// How many ranks there are, run or ran, and are done.
+fn ranks(agent: &OrderAgent) -> (u32, usize, usize) {
+    let begun = |p: Phase| matches!(p, Phase::Running { .. } | Phase::Ended { .. });
+    let runs = agent.tasks.runs.values().filter(|r| begun(r.phase));
+    let done = agent.tasks.records.iter().filter(|t| t.done.is_some());
+    (agent.order().tasks, runs.count(), done.count())
 }
 
 /// The nodes of each class of a buy of several.

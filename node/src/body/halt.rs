@@ -128,6 +128,7 @@ impl Body {
     fn let_go(&mut self) {
         self.tasks = JoinSet::new();
         self.replies.clear();
+        self.heard.clear();
         self.wake_ms = None;
         for (_, request) in std::mem::take(&mut self.requests) {
             let _gone = self.tools.overlay.refuse(request);
@@ -215,7 +216,7 @@ impl Body {
                 let _gone = self.tools.overlay.report(id, Verdict::Ignore);
             }
             Message::Troubles => self.publish_troubles(),
-            Message::Input(_) | Message::Command(..) | Message::Stop => {}
+            Message::Input(_) | Message::Heard { .. } | Message::Command(..) | Message::Stop => {}
         }
     }
 }

@@ -29,6 +29,7 @@ use crate::overlay::{MessageId, OverlayHandle, RequestId};
 use crate::solver::Solver;
 use crate::store::content::ContentStore;
 use crate::store::orders::OrderStore;
+use gridbay_core::adverts::Verdict;
 use gridbay_core::input::{Command, CommandToken, Input, Now};
 use gridbay_core::reply::Reply;
 use gridbay_core::{Core, Parts};
@@ -94,6 +95,11 @@ pub(crate) enum Message {
         id: MessageId,
         bytes: Vec<u8>,
     },
+    /// An advert that another node answered with.
+    Heard {
+        bytes: Vec<u8>,
+        verdict: oneshot::Sender<Verdict>,
+    },
     Command(Command, oneshot::Sender<Reply>),
     Query(Question),
     /// What is wrong beside the core may have changed.
@@ -141,6 +147,15 @@ impl BodyHandle {
             let _gone = sender.send(look(core));
         })))?;
         answer.await.map_err(|_| self.silence())
+    }
+    /// Has an advert judged that another node answered with.
+    pub async fn hear(&self, bytes: Vec<u8>) -> Result<Verdict, BodyGone> {
+        let (sender, verdict) = oneshot::channel();
+        self.send(Message::Heard {
+            bytes,
+            verdict: sender,
+        })?;
+        verdict.await.map_err(|_| self.silence())
     }
     /// What is wrong now; changes with every trouble that comes or goes.
     pub fn troubles(&self) -> watch::Receiver<Vec<Trouble>> {
@@ -242,6 +257,8 @@ pub(crate) struct Body {
     replies: BTreeMap<CommandToken, oneshot::Sender<Reply>>,
     requests: BTreeMap<u64, RequestId>,
     gossip: BTreeMap<u64, MessageId>,
+    /// Who waits for the verdict on an advert that was an answer.
+    heard: BTreeMap<u64, oneshot::Sender<Verdict>>,
     next_token: u64,
 }
 
@@ -282,6 +299,7 @@ pub fn start(parts: Parts, tools: Tools) -> std::io::Result<Started> {
         replies: BTreeMap::new(),
         requests: BTreeMap::new(),
         gossip: BTreeMap::new(),
+        heard: BTreeMap::new(),
         next_token: 1,
     };
     let thread = std::thread::Builder::new()
@@ -369,6 +387,11 @@ impl Body {
             Message::Advert { id, bytes } => {
                 let token = self.token();
                 self.gossip.insert(token, id);
+                self.step(Input::Advert { token, bytes })
+            }
+            Message::Heard { bytes, verdict } => {
+                let token = self.token();
+                self.heard.insert(token, verdict);
                 self.step(Input::Advert { token, bytes })
             }
             Message::Asked {

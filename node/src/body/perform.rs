@@ -128,6 +128,10 @@ impl Body {
     }
 
     fn judge(&mut self, token: u64, verdict: Verdict) {
+        if let Some(waiting) = self.heard.remove(&token) {
+            let _gone = waiting.send(verdict);
+            return;
+        }
         let Some(id) = self.gossip.remove(&token) else {
             return;
         };

@@ -3,6 +3,7 @@
 //! [`schema`] lists the settings, [`raw`] collects what was written where, and [`Config`] is what
 //! the rest of the node sees: parsed, in range, paths resolved.
 
+mod attributes;
 mod home;
 mod net;
 pub mod parse;
@@ -114,6 +115,8 @@ pub struct Config {
     pub log: String,
     /// Between SIGTERM and SIGKILL.
     pub grace: Duration,
+    /// What the node says of itself, by the names that adverts use.
+    pub attributes: BTreeMap<String, String>,
     /// Offers to set at the start.
     pub offers: Vec<OfferConfig>,
     /// On what terms it runs batches of jobs under contract, if it does.
@@ -216,6 +219,7 @@ impl Config {
                     .try_into()
                     .map_err(|e: toml::de::Error| e.message().to_owned())
             })?,
+            attributes: attributes::check(raw)?,
             provider: provider::check(raw)?,
             solver: solver::check(raw)?,
             limits: NodeLimits {

@@ -111,12 +111,12 @@ fn known(name: &str, origin: Origin) -> Result<&'static Key, ConfigError> {
     })
 }
 
-/// Tables become dotted names, one level deep: no setting lies deeper.
+/// Tables become dotted names, one level deep: no setting lies deeper. A setting that is a table stays one.
 fn flatten(table: Table) -> Vec<(String, Value)> {
     let mut flat = Vec::new();
     for (name, value) in table {
         match value {
-            Value::Table(inner) => flat.extend(
+            Value::Table(inner) if schema::find(&name).is_none() => flat.extend(
                 inner
                     .into_iter()
                     .map(|(key, value)| (format!("{name}.{key}"), value)),

@@ -21,6 +21,8 @@ pub enum Kind {
     Duration,
     /// A TOML list of tables.
     Tables,
+    /// A TOML table.
+    Table,
 }
 
 /// One setting.
@@ -42,6 +44,7 @@ enum Default {
     Number(i64),
     Socket,
     None,
+    Nothing,
 }
 
 const fn key(name: &'static str, kind: Kind, default: Default, help: &'static str) -> Key {
@@ -152,6 +155,12 @@ pub const KEYS: &[Key] = &[
         "offers set when the node starts: class, units, reserve, buy (credits per hour), notice, mechanism",
     ),
     key(
+        "attributes",
+        Kind::Table,
+        Default::Nothing,
+        "what the node says of itself to who looks for sellers: site, arch, os, and own names as in gpu-model",
+    ),
+    key(
         "provider.policy",
         Kind::Text,
         Default::Text("off"),
@@ -233,6 +242,7 @@ impl Key {
             Default::Number(number) => Value::Integer(*number),
             Default::Socket => Value::String(home.socket().to_string_lossy().into_owned()),
             Default::None => Value::Array(Vec::new()),
+            Default::Nothing => Value::Table(toml::Table::new()),
         }
     }
     /// Reads the text of a variable or flag; says what is wrong with it.
@@ -248,7 +258,7 @@ impl Key {
                     .map(str::trim)
                     .filter(|part| !part.is_empty()),
             )),
-            Kind::List | Kind::Tables => {
+            Kind::List | Kind::Tables | Kind::Table => {
                 let mut table: toml::Table = toml::from_str(&format!("value = {text}"))
                     .map_err(|error| format!("`{text}`: {}", error.message()))?;
                 table

@@ -105,7 +105,7 @@ impl KeyFolder {
         for name in names {
             let path = self.path(*name);
             if !path.try_exists().unwrap_or(true) {
-                write_secret(&path, &format!("{}\n", to_hex(&random()?)))?;
+                write_secret(&path, format!("{}\n", to_hex(&random()?)))?;
             }
         }
         Ok(())

@@ -17,6 +17,14 @@ use super::event::Event;
 use super::stats::Count;
 use super::task::{Peer, Task};
 
+/// Where the other end of a connection is. Who comes over a circuit has no address of its own: it is at ours at the relay.
+fn place_of(endpoint: &ConnectedPoint) -> Multiaddr {
+    match endpoint {
+        ConnectedPoint::Listener { local_addr, .. } if endpoint.is_relayed() => local_addr.clone(),
+        _ => endpoint.get_remote_address().clone(),
+    }
+}
+
 impl Task {
     pub(crate) fn on_swarm_event(&mut self, event: SwarmEvent<BehaviourEvent>) {
         match event {
@@ -29,17 +37,10 @@ impl Task {
                 ..
             } => {
                 self.count_quic_failures(concurrent_dial_errors.as_deref().unwrap_or_default());
-                // Who comes over a circuit has no address of its own: it is at ours at the relay.
-                let address = match &endpoint {
-                    ConnectedPoint::Listener { local_addr, .. } if endpoint.is_relayed() => {
-                        local_addr
-                    }
-                    _ => endpoint.get_remote_address(),
-                };
-                let address = address.clone();
                 if endpoint.is_dialer() {
                     self.dialled.insert(connection_id);
                 }
+                let address = place_of(&endpoint);
                 self.on_connection(peer_id, connection_id, address);
             }
             SwarmEvent::ConnectionClosed {

@@ -43,10 +43,10 @@ impl Task {
     pub(crate) fn on_relaying(&mut self, event: relay::Event) {
         let counters = &self.shared.counters;
         match event {
-            relay::Event::ReservationReqAccepted { src_peer_id, .. } => {
-                if self.serving.places.insert(src_peer_id) {
-                    counters.count(Count::RelayPlaces);
-                }
+            relay::Event::ReservationReqAccepted { src_peer_id, .. }
+                if self.serving.places.insert(src_peer_id) =>
+            {
+                counters.count(Count::RelayPlaces);
             }
             relay::Event::ReservationReqDenied { .. } => {
                 counters.count(Count::RelayPlacesDenied);

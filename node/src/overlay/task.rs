@@ -216,15 +216,7 @@ impl Task {
         let agent = format!("gridbay/{} {incarnation:016x}", env!("CARGO_PKG_VERSION"));
         let local = config.listen.iter().all(addresses::is_loopback);
         let swarm = swarm::build(config, &keys, &names, &topics, agent, local)?;
-        let started_from = config
-            .bootstrap
-            .iter()
-            .filter_map(|(_, a)| addresses::ip(a));
-        let mut started_from = started_from
-            .chain(config.external.iter().filter_map(addresses::ip))
-            .peekable();
-        let private_federation =
-            started_from.peek().is_some() && !started_from.any(addresses::is_global);
+        let private_federation = is_private(config);
         let now = Instant::now();
         let shared = Shared {
             local: *swarm.local_peer_id(),
@@ -393,6 +385,16 @@ impl Task {
             }
         }
     }
+}
+
+/// Whether all that we know of the federation lies in private ranges: then these count for public.
+fn is_private(config: &OverlayConfig) -> bool {
+    let bootstrap = config.bootstrap.iter().map(|(_, address)| address);
+    let mut known = bootstrap
+        .chain(&config.external)
+        .filter_map(addresses::ip)
+        .peekable();
+    known.peek().is_some() && !known.any(addresses::is_global)
 }
 
 /// The UDP socket behind a QUIC listener's address.

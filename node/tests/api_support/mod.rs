@@ -217,7 +217,7 @@ impl Backend for Fake {
             address: line.address,
         })
     }
-    async fn find(&self, _: PeerRequest) -> Result<FoundRecord, ApiError> {
+    async fn find_peer(&self, _: PeerRequest) -> Result<FoundRecord, ApiError> {
         none("record")
     }
     async fn connect(&self, _: PeerRequest) -> Result<PeerLine, ApiError> {
@@ -366,6 +366,18 @@ impl Backend for Fake {
     }
     async fn cancel(&self, id: JobId) -> Result<JobRecord, ApiError> {
         self.job(id).await
+    }
+    async fn find(&self, request: FindRequest) -> Result<FindReport, ApiError> {
+        Ok(FindReport {
+            query: request.query,
+            known: 0,
+            fitting: 0,
+            nodes: vec![],
+            asked: 0,
+            learnt: 0,
+            steps: vec![],
+            group: None,
+        })
     }
     async fn prices(&self) -> Result<Vec<ClassPrice>, ApiError> {
         Ok(vec![])

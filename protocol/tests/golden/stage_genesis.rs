@@ -3,7 +3,7 @@
 use crate::samples::genesis::{class, genesis, invitation, member};
 use crate::samples::{NETWORK, entry, key, market, micros};
 use gridbay_protocol::account::Roles;
-use gridbay_protocol::advert::{Advert, AdvertError, SignedAdvert};
+use gridbay_protocol::advert::{Advert, AdvertError, RoundTrip, SignedAdvert};
 use gridbay_protocol::bank::{BankPolicy, Preset, WEIGHT};
 use gridbay_protocol::class::Isolation;
 use gridbay_protocol::codec;
@@ -258,7 +258,7 @@ fn an_invitation_keeps_its_limits() {
 #[test]
 fn an_advert_keeps_its_limits() {
     type Change = fn(&mut Advert);
-    let cases: [(&str, Change); 8] = [
+    let cases: [(&str, Change); 11] = [
         ("free", |a| a.lines[0].free = limits::OFFER_UNITS + 1),
         ("price", |a| a.lines[0].price = Price(Price::MAX.0 + 1)),
         ("order", |a| a.lines.reverse()),
@@ -271,6 +271,18 @@ fn an_advert_keeps_its_limits() {
         ("value", |a| {
             a.attributes.insert("k".into(), "v".repeat(257));
         }),
+        ("attributes", |a| {
+            a.attributes = (0..33).map(|n| (n.to_string(), String::new())).collect();
+        }),
+        ("landmarks", |a| {
+            let trip = |n| RoundTrip {
+                to: key(n).public(),
+                ms: 1,
+            };
+            a.round_trips = (30..39).map(trip).collect();
+            a.round_trips.sort_by_key(|trip| trip.to);
+        }),
+        ("landmark twice", |a| a.round_trips[1] = a.round_trips[0]),
     ];
     let signer = key(entry::SIGNER);
     for (case, change) in cases {

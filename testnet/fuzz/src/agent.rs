@@ -12,7 +12,7 @@ use gridbay_core::buyer::OrderKey;
 use gridbay_core::buyer::record::{NewOrder, RECORD_BYTES, Record, ReserveTerms, Terms};
 use gridbay_core::seller::JobMemo;
 use gridbay_protocol::codec;
-use gridbay_protocol::ids::{ClassId, ContentId, LeaseId, OfferId};
+use gridbay_protocol::ids::{AccountId, ClassId, ContentId, LeaseId, OfferId};
 use gridbay_protocol::job::{JobExit, JobSpec};
 use gridbay_protocol::mechanism::reservation::Channels;
 use gridbay_protocol::order::{BuyPart, Group, Step};
@@ -99,6 +99,9 @@ fn requests() -> Vec<AgentRequest> {
             path: "out/result.csv".into(),
             from: 512,
         },
+        AgentRequest::Advert,
+        AgentRequest::Adverts(None),
+        AgentRequest::Adverts(Some((AccountId([0xaa; 32]), ledgers::key(9).public()))),
     ]
 }
 
@@ -132,6 +135,7 @@ fn replies() -> Vec<AgentReply> {
             bytes: b"hello".to_vec(),
         },
         AgentReply::NotFound,
+        AgentReply::Adverts(golden::values(Family::Advert)),
     ]
 }
 

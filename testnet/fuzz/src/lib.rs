@@ -34,6 +34,7 @@ mod message;
 mod network;
 mod orders;
 mod proof;
+mod query;
 mod snapshot;
 mod strict;
 mod text;
@@ -151,6 +152,7 @@ pub const TARGETS: &[Target] = &[
     text::IDS,
     text::JSON,
     text::PATHS,
+    query::QUERY,
     tree::STATE_TREE,
     proof::TREE_PROOF,
     proof::LIGHT_HEADERS,

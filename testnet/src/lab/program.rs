@@ -125,8 +125,8 @@ async fn until_findable(net: &OverlayHandle) -> anyhow::Result<()> {
 /// Asks for a peer until it is there, and again when it is lost.
 async fn dial(net: OverlayHandle, peer: PeerId) {
     loop {
-        let connected = net.connect(peer).await;
-        let pause = if connected == Ok(true) { 1_000 } else { 100 };
+        let connected = net.connect(peer, Vec::new()).await;
+        let pause = if connected.is_ok() { 1_000 } else { 100 };
         tokio::time::sleep(Duration::from_millis(pause)).await;
     }
 }

@@ -4,7 +4,8 @@ use super::{Reply, Shared, lines};
 use crate::api::Backend;
 use crate::api::extract::{Body, Params, parse};
 use crate::api::types::{
-    AuctionProof, AuctionSummary, ClassPrice, Offer, OfferRequest, Prospect, Quote, Want, Wish,
+    AuctionProof, AuctionSummary, ClassPrice, FindReport, FindRequest, Offer, OfferRequest,
+    Prospect, Quote, Want, Wish,
 };
 use axum::Json;
 use axum::extract::{Path, State};
@@ -42,6 +43,13 @@ pub(super) async fn prospects<B: Backend>(
     Body(wish): Body<Wish>,
 ) -> Reply<Vec<Prospect>> {
     at.backend.prospects(wish).await.map(Json)
+}
+
+pub(super) async fn find<B: Backend>(
+    State(at): State<Shared<B>>,
+    Body(request): Body<FindRequest>,
+) -> Reply<FindReport> {
+    at.backend.find(request).await.map(Json)
 }
 
 pub(super) async fn prices<B: Backend>(State(at): State<Shared<B>>) -> Reply<Vec<ClassPrice>> {

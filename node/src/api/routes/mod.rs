@@ -70,6 +70,7 @@ pub(super) fn router<B: Backend>(backend: Arc<B>, content_bytes: u64) -> Router 
         .route("/bids", get(bids::list::<B>))
         .route("/bids/{id}/amend", post(bids::amend::<B>))
         .route("/bids/suggest", post(bids::suggest::<B>))
+        .route("/find", post(market::find::<B>))
         .route("/prices", get(market::prices::<B>))
         .route("/auctions", get(market::auctions::<B>))
         .route("/auctions/{id}", get(market::auction::<B>))

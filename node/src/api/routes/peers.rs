@@ -24,7 +24,7 @@ pub(super) async fn find<B: Backend>(
     State(at): State<Shared<B>>,
     Body(request): Body<PeerRequest>,
 ) -> Reply<FoundRecord> {
-    at.backend.find(request).await.map(Json)
+    at.backend.find_peer(request).await.map(Json)
 }
 
 pub(super) async fn connect<B: Backend>(

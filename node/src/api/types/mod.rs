@@ -7,6 +7,7 @@
 mod bank;
 mod bid;
 mod contract;
+mod find;
 mod how;
 mod job;
 mod ledger;
@@ -18,6 +19,7 @@ mod prospect;
 pub use bank::*;
 pub use bid::*;
 pub use contract::*;
+pub use find::*;
 pub use how::{Ahead, Also, Claim, How, NodeGroup, Start};
 pub use job::*;
 pub use ledger::*;

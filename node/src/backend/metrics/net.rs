@@ -99,7 +99,8 @@ fn gossip(text: &mut Text, stats: &OverlayStats) {
             text.labelled(name, "topic", topic, read(counters));
         }
     }
-    let pairs: [(&str, &str, &str, &[(&str, Read)]); 2] = [
+    type Readers<'a> = &'a [(&'a str, Read)];
+    let pairs: [(&str, &str, &str, Readers<'_>); 2] = [
         (
             "gridbay_net_gossip_total",
             "What became of received messages, by topic.",

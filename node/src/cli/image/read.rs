@@ -116,7 +116,7 @@ fn chain(image: &[u8], layout: &Layout, first: usize, size: usize) -> Option<Vec
         let left = (size - bytes.len()).min(layout.cluster);
         bytes.extend_from_slice(image.get(at..at + left)?);
         let pair = word(image, layout.table + cluster * 3 / 2)?;
-        cluster = if cluster % 2 == 0 {
+        cluster = if cluster.is_multiple_of(2) {
             pair & 0xfff
         } else {
             pair >> 4

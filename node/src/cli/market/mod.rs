@@ -1,5 +1,6 @@
-//! `market prices|quote|solve`.
+//! `market prices|find|quote|solve`.
 
+mod find;
 mod quote;
 mod solve;
 
@@ -16,6 +17,7 @@ use clap::Subcommand;
 pub(super) enum MarketCommand {
     /// Show supply and prices by class, in credits per node-hour
     Prices,
+    Find(find::FindArgs),
     Quote(quote::QuoteArgs),
     Solve(solve::SolveArgs),
 }
@@ -24,6 +26,7 @@ impl MarketCommand {
     pub(super) fn run(self, at: &Context) -> Result<Exit, CliError> {
         match self {
             MarketCommand::Prices => prices(at).map(|()| Exit::OK),
+            MarketCommand::Find(args) => args.run(at),
             MarketCommand::Quote(args) => args.run(at).map(|()| Exit::OK),
             MarketCommand::Solve(args) => args.run(at),
         }

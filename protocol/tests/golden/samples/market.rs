@@ -1,7 +1,7 @@
 //! What travels outside blocks: adverts and jobs.
 
 use super::{NETWORK, entry, key};
-use gridbay_protocol::advert::{Advert, AdvertLine, SignedAdvert};
+use gridbay_protocol::advert::{Advert, AdvertLine, RoundTrip, SignedAdvert};
 use gridbay_protocol::ids::{ClassId, ContentId};
 use gridbay_protocol::job::{InputFile, JobSpec};
 use gridbay_protocol::offer::offer_id;
@@ -19,6 +19,11 @@ pub(crate) fn advert() -> SignedAdvert {
         .collect();
     lines.sort_by_key(|l| l.offer);
     let text = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+    let mut round_trips = [(21, 7), (22, 150)].map(|(seed, ms)| RoundTrip {
+        to: key(seed).public(),
+        ms,
+    });
+    round_trips.sort_by_key(|trip| trip.to);
     let advert = Advert {
         account: entry::ACCOUNT,
         key: key(entry::SIGNER).public(),
@@ -29,6 +34,7 @@ pub(crate) fn advert() -> SignedAdvert {
         attributes: [("arch", "x86_64"), ("site", "a.example.edu")]
             .map(text)
             .into(),
+        round_trips: round_trips.to_vec(),
         addresses: vec!["/ip4/127.0.0.1/udp/4020/quic-v1".into()],
     };
     SignedAdvert::new(&NETWORK, advert, &key(entry::SIGNER))

@@ -23,7 +23,7 @@ macro_rules! variants {
 }
 
 variants!(INPUTS, input_name, Input:
-    Start, Tick, PeerUp, PeerDown, Host, Advert, Asked, Answered, Command, Staged, JobPhase, Fetched,
+    Start, Tick, PeerUp, PeerDown, Host, Advert, About, Asked, Answered, Command, Staged, JobPhase, Fetched,
     Hinted,
 );
 variants!(COMMANDS, command_name, Command:

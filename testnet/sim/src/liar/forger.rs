@@ -188,6 +188,7 @@ fn advert(puppet: &mut Puppet<'_>) -> Option<Vec<u8>> {
         valid_until: u64::MAX,
         lines: vec![],
         attributes: Default::default(),
+        round_trips: vec![],
         addresses: vec![],
     };
     let signature = signature(puppet, Domain::Advert, &codec::encode(&advert));

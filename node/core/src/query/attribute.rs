@@ -1,0 +1,250 @@
+//! What can be asked of a node and its offers, by name and type.
+
+use super::value::Kind;
+use std::fmt;
+
+/// Something that a query compares.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Attribute {
+    /// Virtual processors of a unit.
+    Cpu,
+    /// Memory of a unit.
+    Mem,
+    /// Disk of a unit.
+    Disk,
+    /// Graphics processors of a unit.
+    Gpu,
+    /// Name of the class.
+    Class,
+    /// How strongly jobs are kept apart: `process`, `container`, `machine`.
+    Isolation,
+    /// Name of the circle that may trade the class.
+    Circle,
+    /// Units free, as the seller says.
+    Free,
+    /// Least price, credits per unit-hour.
+    Price,
+    /// Buy-it-now price, credits per unit-hour; unknown where it is not sold that way.
+    Buy,
+    /// Mechanism that the units are sold under first.
+    Mechanism,
+    /// Whether the seller never takes units back before a lease ends.
+    Firm,
+    /// The seller's account, hex.
+    Seller,
+    /// The node, hex.
+    Node,
+    /// Where it stands, as its owner says.
+    Site,
+    /// Its processor, as in `amd64`.
+    Arch,
+    /// Its operating system, as in `linux`.
+    Os,
+    /// Round trip from here.
+    RttMe,
+    /// What its owner says of it under this name (without `x.`).
+    Own(String),
+}
+
+/// All attributes that have a fixed name, in the order of the documentation.
+pub const FIXED: [Attribute; 18] = [
+    Attribute::Cpu,
+    Attribute::Mem,
+    Attribute::Disk,
+    Attribute::Gpu,
+    Attribute::Class,
+    Attribute::Isolation,
+    Attribute::Circle,
+    Attribute::Free,
+    Attribute::Price,
+    Attribute::Buy,
+    Attribute::Mechanism,
+    Attribute::Firm,
+    Attribute::Seller,
+    Attribute::Node,
+    Attribute::Site,
+    Attribute::Arch,
+    Attribute::Os,
+    Attribute::RttMe,
+];
+
+/// Begins the names that owners give.
+pub const OWN: &str = "x.";
+
+impl Attribute {
+    /// As written, without the brackets of `rtt(me)`.
+    pub fn word(&self) -> &str {
+        match self {
+            Attribute::Cpu => "cpu",
+            Attribute::Mem => "mem",
+            Attribute::Disk => "disk",
+            Attribute::Gpu => "gpu",
+            Attribute::Class => "class",
+            Attribute::Isolation => "isolation",
+            Attribute::Circle => "circle",
+            Attribute::Free => "free",
+            Attribute::Price => "price",
+            Attribute::Buy => "buy",
+            Attribute::Mechanism => "mechanism",
+            Attribute::Firm => "firm",
+            Attribute::Seller => "seller",
+            Attribute::Node => "node",
+            Attribute::Site => "site",
+            Attribute::Arch => "arch",
+            Attribute::Os => "os",
+            Attribute::RttMe => "rtt",
+            Attribute::Own(name) => name,
+        }
+    }
+
+    /// Its type; `None` for what owners say, which is of the type that it is compared with.
+    pub fn kind(&self) -> Option<Kind> {
+        Some(match self {
+            Attribute::Cpu
+            | Attribute::Gpu
+            | Attribute::Free
+            | Attribute::Price
+            | Attribute::Buy => Kind::Number,
+            Attribute::Mem | Attribute::Disk => Kind::Size,
+            Attribute::RttMe => Kind::Duration,
+            Attribute::Firm => Kind::Switch,
+            Attribute::Class
+            | Attribute::Isolation
+            | Attribute::Circle
+            | Attribute::Mechanism
+            | Attribute::Seller
+            | Attribute::Node
+            | Attribute::Site
+            | Attribute::Arch
+            | Attribute::Os => Kind::Text,
+            Attribute::Own(_) => return None,
+        })
+    }
+
+    /// What it is, for people: "money per unit-hour" rather than "a number".
+    pub fn meaning(&self) -> &'static str {
+        match (self, self.kind()) {
+            (Attribute::Price | Attribute::Buy, _) => "money, in credits per unit-hour",
+            (_, Some(kind)) => kind.name(),
+            (_, None) => "what an owner says",
+        }
+    }
+
+    /// The attribute with a name as written.
+    pub(super) fn named(word: &str) -> Option<Attribute> {
+        if let Some(name) = word.strip_prefix(OWN) {
+            return name_is_valid(name).then(|| Attribute::Own(name.to_owned()));
+        }
+        FIXED.into_iter().find(|attribute| attribute.word() == word)
+    }
+}
+
+impl fmt::Display for Attribute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Attribute::RttMe => f.write_str("rtt(me)"),
+            Attribute::Own(name) => write!(f, "{OWN}{name}"),
+            fixed => f.write_str(fixed.word()),
+        }
+    }
+}
+
+/// Characters of a name that an owner gives, at the most.
+pub const NAME_CHARS: usize = 32;
+
+/// Whether an owner may give this name: a letter, then letters, digits, `_` and `-`, all small.
+pub fn name_is_valid(name: &str) -> bool {
+    let rest = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'-';
+    name.len() <= NAME_CHARS
+        && name.bytes().next().is_some_and(|b| b.is_ascii_lowercase())
+        && name.bytes().all(rest)
+}
+
+/// Names that people use elsewhere for what has another name here.
+const ELSEWHERE: [(&str, Attribute); 12] = [
+    ("cpus", Attribute::Cpu),
+    ("cores", Attribute::Cpu),
+    ("vcpu", Attribute::Cpu),
+    ("memory", Attribute::Mem),
+    ("ram", Attribute::Mem),
+    ("gpus", Attribute::Gpu),
+    ("storage", Attribute::Disk),
+    ("cost", Attribute::Price),
+    ("latency", Attribute::RttMe),
+    ("ping", Attribute::RttMe),
+    ("region", Attribute::Site),
+    ("account", Attribute::Seller),
+];
+
+/// Letters by which a word may differ from a name that it is taken for.
+const SLIPS: usize = 2;
+
+/// Up to three names that may be meant by a word, nearest first.
+pub(super) fn nearest(word: &str) -> Vec<Attribute> {
+    let word = word.to_ascii_lowercase();
+    let fixed = FIXED.iter().map(|a| (a.word().to_owned(), a));
+    let elsewhere = ELSEWHERE.iter().map(|(name, a)| ((*name).to_owned(), a));
+    let mut near: Vec<(usize, &Attribute)> = fixed
+        .chain(elsewhere)
+        .map(|(name, attribute)| (distance(&name, &word), attribute))
+        .filter(|(slips, a)| *slips <= SLIPS && *slips < a.word().len())
+        .collect();
+    let begins = |a: &Attribute| a.word().bytes().next() != word.bytes().next();
+    near.sort_by_key(|(slips, attribute)| (*slips, begins(attribute)));
+    let mut names: Vec<Attribute> = Vec::new();
+    for (_, attribute) in near {
+        if !names.contains(attribute) {
+            names.push(attribute.clone());
+        }
+    }
+    names.truncate(3);
+    names
+}
+
+/// Letters to insert, remove or replace to get from one word to the other. Long words differ by their length.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    if a.len().abs_diff(b.len()) > SLIPS {
+        return a.len().abs_diff(b.len());
+    }
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut corner = std::mem::replace(&mut row[0], i + 1);
+        for (j, y) in b.iter().enumerate() {
+            let replaced = corner + usize::from(x != y);
+            corner = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(corner + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fixed_names_are_distinct_and_found() {
+        for attribute in FIXED {
+            assert_eq!(Attribute::named(attribute.word()), Some(attribute.clone()));
+        }
+        assert_eq!(
+            Attribute::named("x.gpu-model"),
+            Some(Attribute::Own("gpu-model".into()))
+        );
+        for bad in ["x.", "x.Model", "x.1", "Cpu", "", "rtt(me)"] {
+            assert_eq!(Attribute::named(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn slips_and_other_systems_names_are_understood() {
+        assert_eq!(nearest("memory"), [Attribute::Mem]);
+        assert_eq!(nearest("CPU")[0], Attribute::Cpu);
+        assert_eq!(nearest("pirce")[0], Attribute::Price);
+        assert_eq!(nearest("sites")[0], Attribute::Site);
+        assert_eq!(nearest("mechanisn"), [Attribute::Mechanism]);
+        assert_eq!(nearest("reliability"), []);
+        assert_eq!(distance("kitten", "sitting"), 3);
+    }
+}

@@ -1,0 +1,160 @@
+//! The shelf: what adverts and ledger tell together of sellers' nodes, copied out of the core so that queries cost it little.
+//!
+//! An advert names offers; what counts of them is what the ledger says. A line is on the shelf if its offer stands on the ledger, of
+//! this seller at this node; class, prices and terms are the ledger's, the free units are the seller's word.
+
+use crate::adverts::Adverts;
+use crate::query::roundtrip;
+use crate::query::subject::{Line, Subject};
+use gridbay_ledger::State;
+use gridbay_protocol::advert::{Advert, RoundTrip, SignedAdvert};
+use gridbay_protocol::class::Class;
+use gridbay_protocol::ids::OfferId;
+use gridbay_protocol::keys::PublicKey;
+use gridbay_protocol::offer::{OfferTerms, Reclaim};
+use gridbay_protocol::units::{Credits, Price};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A line that counts.
+#[derive(Clone, Copy, Debug)]
+struct Item {
+    offer: OfferId,
+    /// Index into the classes.
+    class: usize,
+    free: u32,
+    reserve: Price,
+    buy: Option<Price>,
+    mechanism: &'static str,
+    firm: bool,
+}
+
+/// Adverts that count, with their lines that do.
+#[derive(Clone, Debug)]
+pub struct Shelf {
+    classes: Vec<Class>,
+    slot_ms: u64,
+    nodes: Vec<(Arc<SignedAdvert>, Vec<Item>)>,
+    /// This node, and its own round trips to landmarks.
+    own: (PublicKey, Vec<RoundTrip>),
+}
+
+impl Shelf {
+    /// What is known at the state's height.
+    pub fn new(adverts: &Adverts, state: &State, node: PublicKey) -> Shelf {
+        Shelf::with(adverts, state, node, |_| true)
+    }
+
+    /// What is known of the nodes that are wanted.
+    pub(crate) fn with(
+        adverts: &Adverts,
+        state: &State,
+        node: PublicKey,
+        wanted: impl Fn(&Advert) -> bool,
+    ) -> Shelf {
+        let number = |(index, class): (usize, &Class)| (class.key.id(), index);
+        let numbers: BTreeMap<_, _> = state.classes().iter().enumerate().map(number).collect();
+        let item = |advert: &Advert, offer: OfferId, free: u32| {
+            let standing = state.offer(&offer).filter(|o| o.active)?;
+            let terms: &OfferTerms = &standing.terms;
+            let theirs = standing.seller == advert.account && terms.node == advert.node;
+            theirs.then_some(())?;
+            Some(Item {
+                offer,
+                class: *numbers.get(&terms.class)?,
+                free,
+                reserve: terms.reserve,
+                buy: terms.buy_price,
+                mechanism: terms.mechanism.name(),
+                firm: terms.reclaim == Reclaim::None,
+            })
+        };
+        let lines = |signed: &Arc<SignedAdvert>| {
+            let advert = &signed.advert;
+            let lines = advert.lines.iter();
+            let items = lines.filter_map(|line| item(advert, line.offer, line.free));
+            (Arc::clone(signed), items.collect::<Vec<_>>())
+        };
+        Shelf {
+            classes: state.classes().to_vec(),
+            slot_ms: state.policy().slot_ms(),
+            nodes: adverts
+                .kept(state)
+                .filter(|signed| wanted(&signed.advert))
+                .map(lines)
+                .collect(),
+            own: (node, adverts.round_trips().to_vec()),
+        }
+    }
+
+    /// Nodes on it.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// Whether it has an advert of a node.
+    pub fn knows(&self, node: &PublicKey) -> bool {
+        let mut nodes = self.nodes.iter();
+        nodes.any(|(signed, _)| signed.advert.node == *node)
+    }
+
+    /// What queries are asked about. `measured`: round trips from here in microseconds; those of other nodes are taken from
+    /// common landmarks, this node's own is nothing.
+    pub fn subjects(&self, measured: &BTreeMap<PublicKey, u64>) -> Vec<Subject<'_>> {
+        let mut hourly = Hourly {
+            slot_ms: self.slot_ms,
+            known: BTreeMap::new(),
+        };
+        let nodes = self.nodes.iter();
+        nodes
+            .map(|(signed, items)| {
+                let advert = &signed.advert;
+                let lines = items.iter().map(|item| Line {
+                    offer: item.offer,
+                    class: &self.classes[item.class],
+                    free: item.free,
+                    price: hourly.of(item.reserve),
+                    buy: item.buy.map(|price| hourly.of(price)),
+                    mechanism: item.mechanism,
+                    firm: item.firm,
+                });
+                Subject {
+                    lines: lines.collect(),
+                    node: advert.node,
+                    seller: advert.account,
+                    texts: &advert.attributes,
+                    round_trips: &advert.round_trips,
+                    rtt: self.rtt(advert, measured),
+                }
+            })
+            .collect()
+    }
+
+    fn rtt(&self, advert: &Advert, measured: &BTreeMap<PublicKey, u64>) -> Option<u64> {
+        let (node, trips) = &self.own;
+        if advert.node == *node {
+            return Some(0);
+        }
+        let here = measured.get(&advert.node).copied();
+        here.or_else(|| roundtrip::between(trips, &advert.round_trips))
+    }
+}
+
+/// Prices per hour; there are far fewer prices than offers.
+struct Hourly {
+    slot_ms: u64,
+    known: BTreeMap<Price, Credits>,
+}
+
+impl Hourly {
+    fn of(&mut self, price: Price) -> Credits {
+        let slot_ms = self.slot_ms;
+        let known = self.known.entry(price);
+        *known.or_insert_with(|| price.hourly_as_set(slot_ms))
+    }
+}
