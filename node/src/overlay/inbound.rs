@@ -61,6 +61,7 @@ impl Task {
                 if let Some(peer) = peer_id {
                     self.dialer.failed(&peer, Instant::now());
                     self.on_dial_failed(peer, &error);
+                    self.leave_table(&peer);
                 }
             }
             SwarmEvent::IncomingConnectionError { error, .. } => {

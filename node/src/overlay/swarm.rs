@@ -27,7 +27,8 @@ const IDLE_CONNECTION: Duration = Duration::from_secs(600);
 /// Life of what providers say in the DHT, and how often they say it again.
 const PROVIDERS_LIVE: Duration = Duration::from_secs(3600);
 const PROVIDERS_AGAIN: Duration = Duration::from_secs(600);
-const LOOKUP_TIMEOUT: Duration = Duration::from_secs(10);
+/// Well above the time for a dial: one dead peer near the key must not cost a lookup, or a record that is being put.
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Builds the swarm; nothing listens or dials yet. `agent` is what we call ourselves; where the node is `local` all
 /// that traverses NATs is left out.

@@ -12,6 +12,14 @@ use super::task::Task;
 const PER_PREFIX: usize = 2;
 
 impl Task {
+    /// A peer that could not be reached leaves the table: Kademlia itself drops peers from full buckets only, and each dead one
+    /// costs every lookup near it the time of a dial. While nobody is connected the fault may be ours, and the table stays.
+    pub(crate) fn leave_table(&mut self, peer: &PeerId) {
+        if !self.peers.is_empty() && !self.peers.contains_key(peer) {
+            self.swarm.behaviour_mut().kad.remove_peer(peer);
+        }
+    }
+
     /// Whether a peer may enter its bucket with this address.
     pub(crate) fn has_place_in_table(&mut self, peer: &PeerId, address: &Multiaddr) -> bool {
         let Some(own) = ip(address).filter(|_| self.tuning.ip_colocation) else {

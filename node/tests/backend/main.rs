@@ -4,6 +4,7 @@
 
 mod auction;
 mod bid;
+mod find;
 mod job;
 mod joining;
 mod ledger;

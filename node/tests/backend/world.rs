@@ -28,7 +28,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::{mpsc, watch};
 
-const TRANSPORT: [u8; 32] = [2; 32];
+pub(crate) const TRANSPORT: [u8; 32] = [2; 32];
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) fn secret(n: u8) -> SecretKey {

@@ -1,5 +1,6 @@
 //! A market of whole cores: sealed orders that end as settled leases, buys that preempt, restarts.
 
+mod adverts;
 mod amend;
 mod appeals;
 mod beacons;

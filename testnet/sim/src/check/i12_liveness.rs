@@ -166,6 +166,8 @@ impl Check for Liveness {
         }
         if self.began.is_none() {
             self.begin(world);
+            // They may be together already, and then nobody need decide or start anything for a while.
+            self.look(world.now, &heights(world));
         }
         if matches!(sight, Sight::Decided { .. } | Sight::Up { .. }) {
             self.look(world.now, &heights(world));

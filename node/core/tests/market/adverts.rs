@@ -1,0 +1,150 @@
+//! What nodes say of themselves reaches others, by gossip and by asking, and what they sell is found.
+
+use crate::genesis::node_key;
+use crate::market;
+use crate::world::{EPOCH_MS, World};
+use gridbay_core::adverts::{About, Verdict};
+use gridbay_core::agent::{AgentReply, AgentRequest};
+use gridbay_core::effect::Effect;
+use gridbay_core::input::{Input, Now};
+use gridbay_core::query::{Query, find};
+use gridbay_protocol::advert::{RoundTrip, SignedAdvert};
+use gridbay_protocol::codec;
+use gridbay_protocol::keys::PublicKey;
+use std::collections::BTreeMap;
+
+/// The node that only looks on.
+const GUEST: usize = 5;
+
+fn step(world: &mut World, n: usize, input: Input) -> Vec<Effect> {
+    let now = Now {
+        mono_ms: world.now,
+        wall_ms: EPOCH_MS + 1_000 + world.now,
+    };
+    world.nodes[n].core.step(now, input).expect("no fault")
+}
+
+/// The adverts that a node answers with.
+fn ask(world: &mut World, n: usize, request: AgentRequest) -> Vec<SignedAdvert> {
+    let asked = Input::Asked {
+        token: u64::MAX,
+        from: node_key(GUEST),
+        request,
+    };
+    let reply = step(world, n, asked).into_iter().find_map(|e| match e {
+        Effect::Answer { token, reply } if token == u64::MAX => Some(reply),
+        _ => None,
+    });
+    match reply {
+        Some(AgentReply::Adverts(adverts)) => adverts,
+        other => panic!("no adverts: {other:?}"),
+    }
+}
+
+fn hear(world: &mut World, n: usize, advert: &SignedAdvert) -> Verdict {
+    let bytes = codec::encode(advert);
+    let judged = step(world, n, Input::Advert { token: 9, bytes });
+    let verdict = judged.into_iter().find_map(|e| match e {
+        Effect::Judge { token: 9, verdict } => Some(verdict),
+        _ => None,
+    });
+    verdict.expect("a verdict")
+}
+
+fn found(world: &World, n: usize, query: &str) -> Vec<PublicKey> {
+    let query: Query = query.parse().expect("a good query");
+    let shelf = world.nodes[n].core.shelf();
+    let measured = BTreeMap::from([(node_key(1), 7_000)]);
+    let subjects = shelf.subjects(&measured);
+    let answer = find(&query, &subjects);
+    answer.found.iter().map(|f| f.subject.node).collect()
+}
+
+fn about(site: &str, landmark_ms: u16) -> About {
+    let text = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+    About {
+        attributes: [("site", site), ("arch", "amd64")].map(text).into(),
+        round_trips: vec![RoundTrip {
+            to: node_key(3),
+            ms: landmark_ms,
+        }],
+    }
+}
+
+#[test]
+fn what_nodes_say_of_themselves_is_found_by_queries() {
+    let mut world = market();
+    step(&mut world, 0, Input::About(about("cs.a.edu", 3)));
+    step(&mut world, 1, Input::About(about("b.org", 5)));
+    step(&mut world, GUEST, Input::About(about("c.org", 20)));
+    let heard = |w: &World| found(w, GUEST, "site == \"*\"").len() == 2;
+    assert!(
+        world.run_until(60_000, heard),
+        "gossiped with the next adverts"
+    );
+    for (query, nodes) in [
+        ("cpu >= 1 && mem >= 512MiB && site in [\"*.edu\"]", vec![0]),
+        ("cpu >= 2", vec![]),
+        ("arch == \"amd64\" sort by price desc", vec![1, 0]),
+        ("free >= 2 && firm && mechanism == \"ausubel\"", vec![0, 1]),
+        // One is measured; the other is 3 + 20 ms away by the landmark.
+        ("rtt(me) <= 7ms", vec![1]),
+        ("rtt(me) <= 23ms", vec![0, 1]),
+        (
+            "choose 2 nodes from 2 sites with rtt_between <= 8ms",
+            vec![0, 1],
+        ),
+        ("choose 2 nodes with rtt_between < 8ms", vec![]),
+    ] {
+        let nodes: Vec<PublicKey> = nodes.into_iter().map(node_key).collect();
+        assert_eq!(found(&world, GUEST, query), nodes, "{query}");
+    }
+}
+
+#[test]
+fn a_price_is_the_one_on_the_ledger_and_a_withdrawn_offer_is_not_found() {
+    let mut world = market();
+    let heard = |w: &World| found(w, GUEST, "").len() == 2;
+    assert!(world.run_until(20_000, heard));
+    let withdraw = gridbay_core::input::Command::WithdrawOffer(0);
+    world.command(1, withdraw);
+    let gone = |w: &World| found(w, GUEST, "") == [node_key(0)];
+    assert!(
+        world.run_until(20_000, gone),
+        "at once, whatever its advert says"
+    );
+}
+
+#[test]
+fn adverts_are_answered_in_pages_and_judged_like_gossip() {
+    let mut world = market();
+    let heard = |w: &World| found(w, GUEST, "").len() == 2;
+    assert!(world.run_until(20_000, heard));
+    let own = ask(&mut world, 0, AgentRequest::Advert);
+    assert_eq!(own.len(), 1);
+    assert_eq!(own[0].advert.node, node_key(0));
+    assert!(
+        ask(&mut world, 4, AgentRequest::Advert).is_empty(),
+        "sells nothing"
+    );
+    let all = ask(&mut world, GUEST, AgentRequest::Adverts(None));
+    assert_eq!(all.len(), 2);
+    let place = |n: usize| (all[n].advert.account, all[n].advert.node);
+    let after = ask(&mut world, GUEST, AgentRequest::Adverts(Some(place(0))));
+    assert_eq!(after, all[1..]);
+    assert!(ask(&mut world, GUEST, AgentRequest::Adverts(Some(place(1)))).is_empty());
+    // A node that lost its adverts learns them from these answers, and nothing from forged ones.
+    world.kill(GUEST);
+    world.restart(GUEST);
+    world.run(2_000);
+    let mut forged = all[0].clone();
+    forged.advert.sequence += 1;
+    assert_eq!(hear(&mut world, GUEST, &forged), Verdict::Reject);
+    let known = found(&world, GUEST, "");
+    for advert in &all {
+        let new = !known.contains(&advert.advert.node);
+        let verdict = hear(&mut world, GUEST, advert);
+        assert_eq!(verdict == Verdict::Accept, new, "{verdict:?}");
+    }
+    assert_eq!(found(&world, GUEST, "").len(), 2);
+}
