@@ -383,7 +383,7 @@ async fn an_invitation_travels_as_file_as_disk_and_as_code() {
         let home = dir.path().join(name);
         private(&home);
         let joined = gridbay(&home, &["join", &with, "-o", "json"]).await.json();
-        assert_eq!(joined["network"], genesis.network().to_string(), "{name}");
+        assert_eq!(joined["network"], genesis.network().to_hex(), "{name}");
     }
     let mut broken = fs::read(data.join("disk")).unwrap();
     broken[19 * 512 + 32..19 * 512 + 96].fill(0xe5);

@@ -74,9 +74,7 @@ pub async fn run(
 ) -> anyhow::Result<()> {
     let home = config.home.clone();
     let _lock = take_folder(&home)?;
-    let keys = KeyFolder::open(&home.keys())?
-        .load()
-        .context("cannot read the node's keys")?;
+    let keys = load_keys(&home)?;
     let at = home.clone();
     let executor = tokio::task::spawn_blocking(move || open_executor(&at)).await??;
     let invitation = founding::read_invitation(&home)?;
@@ -98,11 +96,8 @@ pub async fn run(
         transfers,
     } = prepare(&config, &keys, &genesis, executor, &net, invitation)?;
     let server = Server::bind(&config).await?;
-    let (contents, orders, joining) = (
-        tools.contents.clone(),
-        tools.orders.clone(),
-        tools.join.clone(),
-    );
+    let (contents, orders) = (tools.contents.clone(), tools.orders.clone());
+    let joining = tools.join.clone();
     let started = body::start(parts, tools)?;
     let handle = started.handle;
     tokio::spawn(network::carry(events, handle.clone(), net.clone()));
@@ -140,6 +135,11 @@ pub async fn run(
     let ended = serve(server, backend, started.thread, handle, stop).await;
     net.shutdown().await;
     ended
+}
+
+fn load_keys(home: &Home) -> anyhow::Result<NodeKeys> {
+    let folder = KeyFolder::open(&home.keys())?;
+    folder.load().context("cannot read the node's keys")
 }
 
 /// The network a folder belongs to.

@@ -85,17 +85,20 @@ impl Task {
                 addresses,
                 reason,
             } => {
-                self.listeners.remove(&listener_id);
-                if self.relays.lost(&listener_id, Instant::now()) {
-                    tracing::info!(?addresses, ?reason, "a place at a relay is gone");
-                } else {
-                    tracing::warn!(?addresses, ?reason, "a listener closed");
-                }
-                self.publish_addresses();
+                tracing::info!(?addresses, ?reason, "a listener closed");
+                self.on_listener_closed(listener_id);
             }
             SwarmEvent::ListenerError { error, .. } => tracing::warn!(%error, "listener"),
             _ => {}
         }
+    }
+
+    fn on_listener_closed(&mut self, listener: ListenerId) {
+        self.listeners.remove(&listener);
+        if !self.relays.lost(&listener, Instant::now()) {
+            tracing::warn!("it was one of our own: others reach us there no longer");
+        }
+        self.publish_addresses();
     }
 
     fn on_behaviour_event(&mut self, event: BehaviourEvent) {

@@ -210,13 +210,8 @@ impl Task {
         let keys = identity::keypair_of_seed(&config.seed.0);
         let names = Names::new(&config.network);
         let topics = gossip::topics(config, &names);
-        let incarnation = getrandom::u64().map_err(|e| StartError::Settings {
-            reason: format!("no randomness: {e}"),
-        })?;
-        let agent = format!("gridbay/{} {incarnation:016x}", env!("CARGO_PKG_VERSION"));
         let local = config.listen.iter().all(addresses::is_loopback);
-        let swarm = swarm::build(config, &keys, &names, &topics, agent, local)?;
-        let private_federation = is_private(config);
+        let swarm = swarm::build(config, &keys, &names, &topics, agent()?, local)?;
         let now = Instant::now();
         let shared = Shared {
             local: *swarm.local_peer_id(),
@@ -233,12 +228,7 @@ impl Task {
             commands,
             outbox,
             peers: BTreeMap::new(),
-            dialer: Dialer::new(
-                tuning.redial_first,
-                tuning.redial_max,
-                limits.kept_peers,
-                limits.known_peers,
-            ),
+            dialer: dialer(config),
             standing: Standing::new(limits.bans),
             unjudged: BTreeMap::new(),
             waiting: BTreeMap::new(),
@@ -263,7 +253,7 @@ impl Task {
             } else {
                 Router::Off
             },
-            reach: Reachability::new(local, private_federation, tuning.reach, now),
+            reach: Reachability::new(local, is_private(config), tuning.reach, now),
             relays: Relays::default(),
             traversal: Traversal::new(now),
             dialled: HashSet::new(),
@@ -385,6 +375,27 @@ impl Task {
             }
         }
     }
+}
+
+/// What we call ourselves; it differs from run to run.
+fn agent() -> Result<String, StartError> {
+    let incarnation = getrandom::u64().map_err(|e| StartError::Settings {
+        reason: format!("no randomness: {e}"),
+    })?;
+    Ok(format!(
+        "gridbay/{} {incarnation:016x}",
+        env!("CARGO_PKG_VERSION")
+    ))
+}
+
+fn dialer(config: &OverlayConfig) -> Dialer {
+    let (limits, tuning) = (&config.limits, &config.tuning);
+    Dialer::new(
+        tuning.redial_first,
+        tuning.redial_max,
+        limits.kept_peers,
+        limits.known_peers,
+    )
 }
 
 /// Whether all that we know of the federation lies in private ranges: then these count for public.

@@ -75,7 +75,7 @@ async fn bids_are_listed_until_they_are_over() {
         .await
         .unwrap();
     let waits = bid(&world, 3, 9).await;
-    world.job_in(&waits, JobState::Queued).await;
+    world.job_in(&waits, JobState::Bidding).await;
 
     let bids = backend.bids().await.unwrap();
     let shown: Vec<(&JobId, u32)> = bids.iter().map(|b| (&b.id, b.nodes)).collect();
