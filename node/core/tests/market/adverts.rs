@@ -78,8 +78,9 @@ fn what_nodes_say_of_themselves_is_found_by_queries() {
     step(&mut world, 1, Input::About(about("b.org", 5)));
     step(&mut world, GUEST, Input::About(about("c.org", 20)));
     let heard = |w: &World| found(w, GUEST, "site in [\"*\"]").len() == 2;
+    // An idle ledger makes a block every ten seconds, and such a change waits for thirty of them.
     assert!(
-        world.run_until(60_000, heard),
+        world.run_until(400_000, heard),
         "gossiped with the next adverts"
     );
     for (query, nodes) in [
