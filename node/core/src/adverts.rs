@@ -5,7 +5,7 @@
 //! signer is unknown to the ledger, or without the right to operate, is refused.
 //!
 //! A node says its advert at once when its offers changed; when only what it says of itself changed, after
-//! [`ABOUT_HEIGHTS`] at the earliest; and anyhow every [`REPEAT_HEIGHTS`].
+//! `ABOUT_HEIGHTS` at the earliest; and anyhow every `REPEAT_HEIGHTS`.
 
 use gridbay_ledger::State;
 use gridbay_protocol::account::Roles;

@@ -1,9 +1,9 @@
 //! Discovery around the core: what this node says of itself, whom it asks for adverts, and where it looks for sellers that it
 //! does not know.
 //!
-//! - [`about`]: attributes and round trips for the own advert, and buckets in the DHT;
-//! - [`seek`]: sellers that a query may want, from the DHT;
-//! - [`catch_up`]: what neighbours know, for a node that has just joined.
+//! - `about`: attributes and round trips for the own advert, and buckets in the DHT;
+//! - `seek`: sellers that a query may want, from the DHT;
+//! - `catch_up`: what neighbours know, for a node that has just joined.
 //!
 //! Whatever another node answers is judged like a gossiped advert.
 
