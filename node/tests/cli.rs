@@ -385,6 +385,19 @@ async fn an_invitation_travels_as_file_as_disk_and_as_code() {
         let joined = gridbay(&home, &["join", &with, "-o", "json"]).await.json();
         assert_eq!(joined["network"], genesis.network().to_hex(), "{name}");
     }
+    let mut broken = fs::read(data.join("disk")).unwrap();
+    broken[19 * 512 + 32..19 * 512 + 96].fill(0xe5);
+    fs::write(data.join("broken"), broken).unwrap();
+    let home = dir.path().join("d");
+    private(&home);
+    let broken = data.join("broken");
+    let ran = gridbay(&home, &["join", broken.to_str().unwrap()]).await;
+    assert_eq!(ran.code, 9);
+    assert!(
+        ran.err.contains("a disk image without invite.toml"),
+        "{}",
+        ran.err
+    );
     at.stop().await;
 }
 
