@@ -163,10 +163,14 @@ impl BoughtPart {
     }
     /// What its sellers ask per slot; `None` if that is no amount.
     pub fn asked(&self) -> Option<Credits> {
-        let asked = self.taken.iter();
-        let asked = asked.map(|t| t.reserve.times(u64::from(t.units)));
-        asked.collect::<Option<Vec<_>>>().and_then(Credits::sum)
+        asked(&self.taken)
     }
+}
+
+/// What the sellers of some units ask per slot for all of them; `None` if that is no amount.
+pub fn asked(taken: &[ClearingOffer]) -> Option<Credits> {
+    let asked = taken.iter().map(|t| t.reserve.times(u64::from(t.units)));
+    asked.collect::<Option<Vec<_>>>().and_then(Credits::sum)
 }
 
 impl BuyRecord {

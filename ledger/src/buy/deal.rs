@@ -15,7 +15,7 @@ use super::evict::{self, Evicted};
 use crate::market::{self, Held};
 use crate::tenancy;
 use crate::work::Work;
-use gridbay_protocol::clearing::{BidId, BoughtPart, ClearingOffer};
+use gridbay_protocol::clearing::{self, BidId, BoughtPart, ClearingOffer};
 use gridbay_protocol::ids::{AccountId, ClassId, LeaseId, OfferId, OrderId};
 use gridbay_protocol::mechanism::ausubel::{self, Bidder};
 use gridbay_protocol::order::{Buy, BuyPart, unit_prices};
@@ -46,11 +46,7 @@ pub(super) struct Deal {
 impl Deal {
     /// Price per slot: the larger of what is asked and what is displaced; `None` if that is no amount.
     pub(super) fn price(&self) -> Option<Credits> {
-        Some(
-            self.record(Credits::ZERO)
-                .asked()?
-                .max(self.displaced_value),
-        )
+        Some(clearing::asked(&self.taken)?.max(self.displaced_value))
     }
     /// As the record of the buy shows it, at this price.
     pub(super) fn record(&self, price: Credits) -> BoughtPart {

@@ -15,6 +15,7 @@ use gridbay_protocol::units::Credits;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::count;
 use super::market::BETWEEN;
 use super::price::mean_hourly;
 
@@ -234,10 +235,6 @@ fn of_buy(
 
 fn unit_ms(units: u32, heights: u64, policy: &Policy) -> u128 {
     u128::from(units) * u128::from(heights) * u128::from(policy.block_interval_ms)
-}
-
-fn count(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

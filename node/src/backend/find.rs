@@ -6,7 +6,7 @@
 //!    one was found the query is answered again.
 
 use super::failure::gone;
-use super::{Answer, NodeBackend};
+use super::{Answer, NodeBackend, count};
 use crate::api::types::{FindGroup, FindReport, FindRequest, FindStep, FoundNode, FoundOffer};
 use crate::api::{ApiError, ErrorCode};
 use crate::discovery::Sought;
@@ -156,8 +156,4 @@ fn of_group(group: &Group, search: &Search, found: bool) -> FindGroup {
         gave_up: search.gave_up,
         longest_us: search.longest,
     }
-}
-
-fn count(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
 }

@@ -174,6 +174,11 @@ impl NodeBackend {
     }
 }
 
+/// As the API's shapes hold numbers of things.
+fn count(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
 /// Milliseconds since 1970.
 fn wall_ms() -> u64 {
     let since = SystemTime::now()

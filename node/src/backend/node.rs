@@ -1,6 +1,6 @@
 //! The node itself: one screen about it.
 
-use super::{Answer, NodeBackend, wall_ms};
+use super::{Answer, NodeBackend, count, wall_ms};
 use crate::api::ErrorCode;
 use crate::api::types::{NodeState, NodeStatus, Signed};
 use gridbay_core::Core;
@@ -165,10 +165,6 @@ fn node_state(draining: bool, ready: bool) -> NodeState {
         (false, true) => NodeState::Ready,
         (false, false) => NodeState::Joining,
     }
-}
-
-fn count(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ mod failure;
 mod meant;
 
 use super::failure::{disk, internal};
-use super::{Answer, NodeBackend, wall_ms};
+use super::{Answer, NodeBackend, count, wall_ms};
 use crate::api::types::{
     FoundRecord, MarkRequest, Marked, Ourselves, Path, PeerLine, PeerList, PeerRequest, Pinged,
 };
@@ -202,10 +202,6 @@ fn line(info: &PeerInfo, names: &Names) -> PeerLine {
 
 fn texts<T: ToString>(list: Vec<T>) -> Vec<String> {
     list.iter().map(ToString::to_string).collect()
-}
-
-fn count(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

@@ -27,6 +27,8 @@ const ENTRY: usize = 32;
 /// Attributes: a label, a piece of a long name.
 const IS_LABEL: u8 = 0x08;
 const IS_LONG: u8 = 0x0f;
+/// Where the characters of a long name lie in its entry.
+const PLACES: [usize; 13] = [1, 3, 5, 7, 9, 14, 16, 18, 20, 22, 24, 28, 30];
 
 #[cfg(test)]
 mod tests {

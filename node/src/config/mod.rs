@@ -210,10 +210,7 @@ impl Config {
                 })?,
             },
             log: read(raw, "log", text)?,
-            grace: read(raw, "grace", |v| match v {
-                Value::Integer(n) => parse::duration(&n.to_string()),
-                v => parse::duration(&text(v)?),
-            })?,
+            grace: read(raw, "grace", duration)?,
             offers: read(raw, "offers", |v| {
                 v.clone()
                     .try_into()
@@ -271,6 +268,23 @@ fn size(value: &Value) -> Result<u64, String> {
     match value {
         Value::Integer(n) => u64::try_from(*n).map_err(|_| "a size is never negative".into()),
         other => parse::size(&text(other)?),
+    }
+}
+
+/// A duration, or a number of seconds.
+fn duration(value: &Value) -> Result<Duration, String> {
+    match value {
+        Value::Integer(n) => parse::duration(&n.to_string()),
+        value => parse::duration(&text(value)?),
+    }
+}
+
+/// A duration that is not zero and at most `longest`, for which `too_long` is said.
+fn some_time(value: &Value, longest: Duration, too_long: &str) -> Result<Duration, String> {
+    match duration(value)? {
+        Duration::ZERO => Err("want some time".to_owned()),
+        time if time > longest => Err(too_long.to_owned()),
+        time => Ok(time),
     }
 }
 

@@ -1,8 +1,7 @@
 //! The settings `external`, `mdns`, `upnp` and `relay.*`: how this node is reached, and what it does for those who are not.
 
-use super::parse;
 use super::raw::RawConfig;
-use super::{ConfigError, addresses, read, size, text};
+use super::{ConfigError, addresses, read, size, some_time, text};
 use crate::overlay::RelayLimits;
 use libp2p::Multiaddr;
 use std::time::Duration;
@@ -33,15 +32,7 @@ pub(super) fn check(raw: &RawConfig) -> Result<NetConfig, ConfigError> {
         circuits: read(raw, "relay.circuits", |v| number(v, 1))?,
         circuit_bytes: read(raw, "relay.circuit-bytes", size)?,
         circuit_time: read(raw, "relay.circuit-time", |value| {
-            let time = match value {
-                Value::Integer(n) => parse::duration(&n.to_string()),
-                value => parse::duration(&text(value)?),
-            }?;
-            match time {
-                Duration::ZERO => Err("want some time".to_owned()),
-                time if time > LONGEST => Err("want a day at most".to_owned()),
-                time => Ok(time),
-            }
+            some_time(value, LONGEST, "want a day at most")
         })?,
         ..RelayLimits::default()
     };

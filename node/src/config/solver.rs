@@ -1,11 +1,9 @@
 //! The settings `solver.*`: a program that looks for better allocations of reservations.
 
-use super::parse;
 use super::raw::RawConfig;
-use super::{ConfigError, read, text};
+use super::{ConfigError, read, some_time, text};
 use std::path::PathBuf;
 use std::time::Duration;
-use toml::Value;
 
 /// Longest time that may be given.
 const LONGEST: Duration = Duration::from_secs(3_600);
@@ -26,15 +24,7 @@ pub(super) fn check(raw: &RawConfig) -> Result<Option<SolverConfig>, ConfigError
         name => Ok(name),
     })?;
     let time = read(raw, "solver.time", |value| {
-        let time = match value {
-            Value::Integer(n) => parse::duration(&n.to_string()),
-            value => parse::duration(&text(value)?),
-        }?;
-        match time {
-            Duration::ZERO => Err("want some time".to_owned()),
-            time if time > LONGEST => Err("want an hour at most".to_owned()),
-            time => Ok(time),
-        }
+        some_time(value, LONGEST, "want an hour at most")
     })?;
     Ok((program != "off").then(|| SolverConfig {
         program: program.into(),

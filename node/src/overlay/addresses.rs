@@ -24,15 +24,7 @@ pub(crate) fn believable(claimed: &[Multiaddr], seen: &Multiaddr) -> Vec<Multiad
     let Some(source) = ip(seen) else {
         return Vec::new();
     };
-    let mut kept = Vec::new();
-    let same_host = |a: &&Multiaddr| ip(a) == Some(source) && is_direct(a, false);
-    for address in claimed.iter().filter(same_host) {
-        let address = without_peer(address);
-        if !kept.contains(&address) && kept.len() < PER_PEER {
-            kept.push(address);
-        }
-    }
-    kept
+    filtered(claimed, |a| ip(a) == Some(source) && is_direct(a, false))
 }
 
 /// The dialable ones among addresses told by somebody else, without the peer's own id, bounded.

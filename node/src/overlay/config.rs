@@ -263,7 +263,7 @@ pub struct Tuning {
     /// How often a connection is pinged, and how long the answer may take; where peers are far, a connection whose ping is not
     /// answered is closed, since its path is gone.
     pub ping: Duration,
-    /// How long we wait for somebody to confirm an address of ours before we look for relays.
+    /// How long we wait for somebody to confirm an address of ours before we call the node private.
     pub reach: Duration,
     /// How long a connection may take to identify itself as one of our network.
     pub admission: Duration,

@@ -227,7 +227,7 @@ impl OverlayHandle {
         Ok(begin.elapsed())
     }
 
-    /// A node's record in the DHT, checked. Takes up to 10 s.
+    /// A node's record in the DHT, checked. Takes up to 30 s.
     pub async fn record(&self, peer: PeerId) -> Result<NodeRecord, LookupError> {
         let (reply, record) = oneshot::channel();
         self.submit(Command::Record { peer, reply })?;

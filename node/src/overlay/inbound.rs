@@ -116,12 +116,8 @@ impl Task {
             BehaviourEvent::Upnp(event) => self.on_router(event),
             BehaviourEvent::Relaying(event) => self.on_relaying(event),
             BehaviourEvent::Lan(mdns::Event::Discovered(found)) => {
-                let now = Instant::now();
                 for (peer, address) in found {
-                    self.dialer.learn(peer, dialable(&[address]), now);
-                    if self.peers.contains_key(&peer) {
-                        self.dialer.connected(&peer);
-                    }
+                    self.learn(peer, dialable(&[address]));
                 }
             }
             BehaviourEvent::Punch(event) => {

@@ -21,7 +21,7 @@ use tokio::sync::oneshot;
 
 use super::addresses::{PER_PEER, dialable, is_circuit, without_peer};
 use super::command::{Found, RecordReply};
-use super::error::{LookupError, OverlayError};
+use super::error::{LookupError, OverlayError, SeekError};
 use super::handle::Shared;
 use super::identity::key_of_peer_id;
 use super::reach::Reach;
@@ -48,10 +48,8 @@ const _: () = assert!(LIFE_SECONDS <= NODE_RECORD_SECONDS);
 pub(crate) enum Lookup {
     /// Peers close to a key; somebody may wait for them.
     Closest(Option<oneshot::Sender<Found>>),
-    /// The record of a node, as good as found so far.
-    Record(PeerId, Option<Box<NodeRecord>>),
-    /// The same, for somebody who only wants to see it.
-    Shown(PeerId, Option<Box<NodeRecord>>, RecordReply),
+    /// The record of a node, as good as found so far: to reach the node, or for somebody who only wants to see it.
+    Record(PeerId, Option<Box<NodeRecord>>, Option<RecordReply>),
     /// Relays.
     Relays,
     /// Those who provide something, as found so far.
@@ -122,9 +120,7 @@ impl Task {
         if addresses.is_empty() || (addresses == self.records.told && !again) {
             return;
         }
-        let wall = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
+        let wall = wall();
         let record = NodeRecord {
             node: self.records.key.public(),
             sequence: u64::try_from(wall.as_millis()).unwrap_or(u64::MAX),
@@ -166,30 +162,26 @@ impl Task {
                 ..
             } => {
                 let kept = self.keep_record(source, record);
-                self.shared.counters.count(if kept {
-                    Count::RecordsKept
-                } else {
-                    Count::DhtRecordsRefused
-                });
+                self.count_kept(kept);
             }
             kad::InboundRequest::AddProvider {
                 record: Some(mut provider),
             } => {
                 provider.addresses = dialable(&provider.addresses);
-                let kept = self
-                    .swarm
-                    .behaviour_mut()
-                    .kad
-                    .store_mut()
-                    .add_provider(provider);
-                self.shared.counters.count(if kept.is_ok() {
-                    Count::RecordsKept
-                } else {
-                    Count::DhtRecordsRefused
-                });
+                let store = self.swarm.behaviour_mut().kad.store_mut();
+                let kept = store.add_provider(provider).is_ok();
+                self.count_kept(kept);
             }
             _ => {}
         }
+    }
+
+    fn count_kept(&self, kept: bool) {
+        self.shared.counters.count(if kept {
+            Count::RecordsKept
+        } else {
+            Count::DhtRecordsRefused
+        });
     }
 
     fn keep_record(&mut self, source: PeerId, record: kad::Record) -> bool {
@@ -234,32 +226,31 @@ impl Task {
 
     /// Asks for the record of a node. Returns whether there was room.
     pub(crate) fn look_up_record(&mut self, peer: PeerId) -> bool {
-        let key = key_of_peer_id(&peer).and_then(|key| PublicKey::from_bytes(&key).ok());
-        let (Some(key), true) = (key, self.has_room_to_look_up()) else {
-            return false;
-        };
-        let key = self.shared.record_key(&key);
-        let id = self.swarm.behaviour_mut().kad.get_record(key);
-        self.begin_lookup(id, Lookup::Record(peer, None))
+        match node_key(&peer) {
+            Some(key) if self.has_room_to_look_up() => {
+                self.begin_record(peer, &key, None);
+                true
+            }
+            _ => false,
+        }
     }
 
     /// Asks for the record of a node, for somebody who waits.
     pub(crate) fn look_up_for_caller(&mut self, peer: PeerId, reply: RecordReply) {
-        let key = key_of_peer_id(&peer).and_then(|key| PublicKey::from_bytes(&key).ok());
-        let refused = match key {
-            None => Some(LookupError::NotFound),
-            Some(_) if self.peers.is_empty() => Some(LookupError::Alone),
-            Some(_) if !self.has_room_to_look_up() => Some(OverlayError::Busy.into()),
-            Some(_) => None,
+        let refused = match node_key(&peer) {
+            None => LookupError::NotFound,
+            Some(_) if self.peers.is_empty() => LookupError::Alone,
+            Some(_) if !self.has_room_to_look_up() => OverlayError::Busy.into(),
+            Some(key) => return self.begin_record(peer, &key, Some(reply)),
         };
-        if let (None, Some(key)) = (refused, key) {
-            let key = self.shared.record_key(&key);
-            let id = self.swarm.behaviour_mut().kad.get_record(key);
-            self.begin_lookup(id, Lookup::Shown(peer, None, reply));
-        } else if let Some(why) = refused {
-            // The caller may have given up already.
-            let _unheard = reply.send(Err(why));
-        }
+        // The caller may have given up already.
+        let _unheard = reply.send(Err(refused));
+    }
+
+    fn begin_record(&mut self, peer: PeerId, key: &PublicKey, reply: Option<RecordReply>) {
+        let key = self.shared.record_key(key);
+        let id = self.swarm.behaviour_mut().kad.get_record(key);
+        self.begin_lookup(id, Lookup::Record(peer, None, reply));
     }
 
     /// Asks for relays.
@@ -283,14 +274,13 @@ impl Task {
         }
     }
 
-    fn has_room_to_look_up(&self) -> bool {
+    pub(crate) fn has_room_to_look_up(&self) -> bool {
         self.lookups.running.len() < self.shared.limits.lookups
     }
 
-    fn begin_lookup(&mut self, id: QueryId, lookup: Lookup) -> bool {
+    pub(crate) fn begin_lookup(&mut self, id: QueryId, lookup: Lookup) {
         self.shared.counters.count(Count::Lookups);
         self.lookups.running.insert(id, lookup);
-        true
     }
 
     /// Something of a lookup came in; `last` says that nothing more will.
@@ -303,8 +293,10 @@ impl Task {
                     kad::GetRecordOk::FoundRecord(found) => self.received(&found.record.value),
                     kad::GetRecordOk::FinishedWithNoAdditionalRecord { .. } => None,
                 });
-                self.on_record(id, found, last);
-                self.end_shown(id, last, late);
+                self.on_record(id, found);
+                if last {
+                    self.end_record(id, late);
+                }
             }
             QueryResult::GetProviders(result) => {
                 let found = match result {
@@ -323,50 +315,42 @@ impl Task {
     }
 
     /// Step 4.
-    fn on_record(&mut self, id: QueryId, found: Option<NodeRecord>, last: bool) {
-        let (peer, best, sought) = match self.lookups.running.get_mut(&id) {
-            Some(Lookup::Record(peer, best)) => (*peer, best, true),
-            Some(Lookup::Shown(peer, best, _)) => (*peer, best, false),
-            _ => return,
+    fn on_record(&mut self, id: QueryId, found: Option<NodeRecord>) {
+        let Some(Lookup::Record(peer, best, reply)) = self.lookups.running.get_mut(&id) else {
+            return;
         };
+        let (peer, sought) = (*peer, reply.is_none());
         let wanted = key_of_peer_id(&peer);
         let found = found.filter(|r| wanted.as_ref() == Some(r.node.as_bytes()));
         if let Some(found) = found
             && best.as_ref().is_none_or(|b| b.sequence < found.sequence)
         {
-            let parsed: Vec<Multiaddr> = found
-                .addresses
-                .iter()
-                .filter_map(|a| a.parse().ok())
-                .collect();
+            let addresses = found.addresses.iter();
+            let parsed: Vec<Multiaddr> = addresses.filter_map(|a| a.parse().ok()).collect();
             *best = Some(Box::new(found));
             if sought {
                 self.on_whereabouts(peer, dialable(&parsed));
             }
         }
-        if last && sought {
-            let known = matches!(
-                self.lookups.running.remove(&id),
-                Some(Lookup::Record(_, Some(_)))
-            );
-            self.on_record_ended(peer, known);
-        }
     }
 
-    /// Shows a record to who asked for it.
-    fn end_shown(&mut self, id: QueryId, last: bool, late: bool) {
-        let shown = matches!(self.lookups.running.get(&id), Some(Lookup::Shown(..)));
-        if !(last && shown) {
+    /// The lookup of a record has ended.
+    fn end_record(&mut self, id: QueryId, late: bool) {
+        let Some(Lookup::Record(peer, best, reply)) = self.lookups.running.remove(&id) else {
             return;
-        }
-        if let Some(Lookup::Shown(_, best, reply)) = self.lookups.running.remove(&id) {
-            let missing = if late {
-                LookupError::Late
-            } else {
-                LookupError::NotFound
-            };
-            // The caller may have given up already.
-            let _unheard = reply.send(best.map(|best| *best).ok_or(missing));
+        };
+        match (reply, best) {
+            (Some(reply), best) => {
+                let missing = if late {
+                    LookupError::Late
+                } else {
+                    LookupError::NotFound
+                };
+                // The caller may have given up already.
+                let _unheard = reply.send(best.map(|best| *best).ok_or(missing));
+            }
+            (None, None) => self.give_up(&peer, SeekError::NoRecord),
+            (None, Some(_)) => {}
         }
     }
 
@@ -400,7 +384,17 @@ const PROVIDERS: usize = 64;
 /// All running lookups.
 pub(crate) type Running = HashMap<QueryId, Lookup>;
 
-fn wall_seconds() -> u64 {
+/// Transport key of a peer, if it has one of ours.
+fn node_key(peer: &PeerId) -> Option<PublicKey> {
+    PublicKey::from_bytes(&key_of_peer_id(peer)?).ok()
+}
+
+/// Time since 1970.
+fn wall() -> Duration {
     let wall = SystemTime::now().duration_since(UNIX_EPOCH);
-    wall.unwrap_or_default().as_secs()
+    wall.unwrap_or_default()
+}
+
+fn wall_seconds() -> u64 {
+    wall().as_secs()
 }

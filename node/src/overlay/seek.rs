@@ -132,13 +132,6 @@ impl Task {
         }
     }
 
-    /// The lookup for a peer's record has ended.
-    pub(crate) fn on_record_ended(&mut self, peer: PeerId, known: bool) {
-        if !known {
-            self.give_up(&peer, SeekError::NoRecord);
-        }
-    }
-
     /// A dial to a peer failed: step 1 goes on, or ends.
     pub(crate) fn on_dial_failed(&mut self, peer: PeerId, error: &DialError) {
         let Some(seek) = self.seeks.get_mut(&peer) else {
@@ -204,7 +197,7 @@ impl Task {
     }
 
     /// Gives up; what the last attempt failed for says more than `otherwise`.
-    fn give_up(&mut self, peer: &PeerId, otherwise: SeekError) {
+    pub(crate) fn give_up(&mut self, peer: &PeerId, otherwise: SeekError) {
         let last = self.seeks.get(peer).and_then(|seek| seek.failure);
         self.end_seek(peer, last.unwrap_or(otherwise));
     }

@@ -72,6 +72,14 @@ pub(crate) struct Peer {
     pub(crate) waiting: usize,
 }
 
+impl Peer {
+    /// Where it is, by its connections that lead through no relay.
+    pub(crate) fn direct(&self) -> impl Iterator<Item = &Multiaddr> {
+        let all = self.connections.values();
+        all.filter(|address| !addresses::is_circuit(address))
+    }
+}
+
 /// A request of another peer that waits for our answer.
 #[derive(Debug)]
 pub(crate) struct Waiting {

@@ -12,9 +12,10 @@
 
 use std::time::{Duration, Instant};
 
+use libp2p::core::transport::ListenerId;
 use libp2p::multiaddr::Protocol;
 use libp2p::swarm::ConnectionId;
-use libp2p::swarm::dial_opts::{DialOpts, PeerCondition};
+use libp2p::swarm::dial_opts::PeerCondition;
 use libp2p::{Multiaddr, PeerId, autonat, kad, relay};
 
 use super::addresses::{self, ip, is_circuit, is_quic, port, worth_a_try};
@@ -45,10 +46,14 @@ impl Task {
         self.serve_relay(reach == Reach::Public);
         match reach {
             Reach::Local => {}
-            Reach::Public if self.is_open_to_all() => self.leave_relays(),
+            Reach::Public if self.is_open_to_all() => self.give_up_places(self.relays.all(), now),
             Reach::Public | Reach::Unknown | Reach::Private => self.keep_relays(now),
         }
-        self.close_circuits(now);
+        // Step 4.
+        self.close_circuits(|peer| {
+            let since = peer.direct_since;
+            since.is_some_and(|since| now.duration_since(since) >= OVERLAP)
+        });
         self.tell_whereabouts(now);
         self.show(reach);
     }
@@ -93,15 +98,7 @@ impl Task {
         if self.traversal.relaying == wanted || !self.swarm.behaviour().relaying.is_enabled() {
             return;
         }
-        let all = self.peers.values().flat_map(|peer| &peer.connections);
-        let circuits: Vec<ConnectionId> = all
-            .filter(|(_, a)| is_circuit(a))
-            .map(|(id, _)| *id)
-            .collect();
-        if !circuits.is_empty() {
-            for connection in circuits {
-                self.swarm.close_connection(connection);
-            }
+        if self.close_circuits(|_| true) > 0 {
             return;
         }
         self.traversal.relaying = wanted;
@@ -131,10 +128,7 @@ impl Task {
 
     /// Step 3.
     fn keep_relays(&mut self, now: Instant) {
-        for listener in self.relays.overdue(now) {
-            self.swarm.remove_listener(listener);
-            self.relays.lost(&listener, now);
-        }
+        self.give_up_places(self.relays.overdue(now), now);
         let candidates = self.relay_candidates();
         while let Some(relay) = self.relays.next(&candidates, now) {
             let circuit = relay.address.clone();
@@ -162,8 +156,7 @@ impl Task {
     /// Peers that relay and that we are connected to directly. QUIC first: it punches best.
     fn relay_candidates(&self) -> Vec<Candidate> {
         let candidate = |(id, peer): (&PeerId, &Peer)| {
-            let direct = peer.connections.values().filter(|a| !is_circuit(a));
-            let address = direct.min_by_key(|a| !is_quic(a))?;
+            let address = peer.direct().min_by_key(|a| !is_quic(a))?;
             (peer.relays && peer.admitted).then(|| Candidate {
                 peer: *id,
                 address: addresses::without_peer(address),
@@ -177,40 +170,35 @@ impl Task {
     /// that address nobody can be told where to punch.
     fn use_both_transports(&mut self, relay: &Candidate) {
         let over_quic = is_quic(&relay.address);
-        let has_other = self.peers.get(&relay.peer).is_some_and(|peer| {
-            let direct = peer.connections.values().filter(|a| !is_circuit(a));
-            direct.into_iter().any(|a| is_quic(a) != over_quic)
-        });
+        let peer = self.peers.get(&relay.peer);
+        let has_other = peer.is_some_and(|p| p.direct().any(|a| is_quic(a) != over_quic));
         let known = self.dialer.addresses(&relay.peer);
         let other: Vec<Multiaddr> = known
             .into_iter()
             .filter(|a| !is_circuit(a) && is_quic(a) != over_quic)
             .collect();
         if !has_other && !other.is_empty() {
-            self.dial_more(relay.peer, other);
+            self.dial_if(PeerCondition::Always, relay.peer, other);
         }
     }
 
-    fn leave_relays(&mut self) {
-        for listener in self.relays.all() {
+    fn give_up_places(&mut self, listeners: Vec<ListenerId>, now: Instant) {
+        for listener in listeners {
             self.swarm.remove_listener(listener);
-            self.relays.lost(&listener, Instant::now());
+            self.relays.lost(&listener, now);
         }
     }
 
-    /// Step 4.
-    fn close_circuits(&mut self, now: Instant) {
-        let settled = |peer: &&Peer| {
-            peer.direct_since
-                .is_some_and(|since| now.duration_since(since) >= OVERLAP)
-        };
-        let circuits = self.peers.values().filter(settled).flat_map(|peer| {
-            let circuits = peer.connections.iter().filter(|(_, a)| is_circuit(a));
-            circuits.map(|(id, _)| *id)
-        });
-        for connection in circuits.collect::<Vec<ConnectionId>>() {
-            self.swarm.close_connection(connection);
+    /// Closes the circuits to some peers. Returns how many there were.
+    fn close_circuits(&mut self, whose: impl Fn(&Peer) -> bool) -> usize {
+        let peers = self.peers.values().filter(|peer| whose(peer));
+        let connections = peers.flat_map(|peer| &peer.connections);
+        let circuits = connections.filter(|(_, address)| is_circuit(address));
+        let circuits: Vec<ConnectionId> = circuits.map(|(id, _)| *id).collect();
+        for connection in &circuits {
+            self.swarm.close_connection(*connection);
         }
+        circuits.len()
     }
 
     /// Step 5.
@@ -262,18 +250,7 @@ impl Task {
             .collect();
         let direct = worth_a_try(claimed, &own);
         if !direct.is_empty() {
-            self.dial_more(id, direct);
-        }
-    }
-
-    /// Dials a peer beside the connections that stand.
-    pub(crate) fn dial_more(&mut self, peer: PeerId, addresses: Vec<Multiaddr>) {
-        let options = DialOpts::peer_id(peer)
-            .condition(PeerCondition::Always)
-            .addresses(addresses)
-            .build();
-        if let Err(error) = self.swarm.dial(options) {
-            tracing::debug!(%peer, %error, "could not dial");
+            self.dial_if(PeerCondition::Always, id, direct);
         }
     }
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use libp2p::PeerId;
 use libp2p::gossipsub::MessageAcceptance;
 use libp2p::kad::{self, GetClosestPeersError, GetClosestPeersResult};
+use libp2p::{Multiaddr, PeerId};
 use tokio::sync::oneshot;
 
 use super::addresses::{dialable, is_circuit, relay_of};
@@ -139,10 +139,17 @@ impl Task {
     /// Asks the DHT for the peers closest to a key.
     pub(crate) fn look_up(&mut self, key: Vec<u8>, reply: Option<oneshot::Sender<Found>>) {
         // Without room the reply is dropped, which the caller takes for "nobody".
-        if self.lookups.running.len() < self.shared.limits.lookups {
-            self.shared.counters.count(Count::Lookups);
+        if self.has_room_to_look_up() {
             let id = self.swarm.behaviour_mut().kad.get_closest_peers(key);
-            self.lookups.running.insert(id, Lookup::Closest(reply));
+            self.begin_lookup(id, Lookup::Closest(reply));
+        }
+    }
+
+    /// Somebody told us where a peer may be reached.
+    pub(crate) fn learn(&mut self, peer: PeerId, addresses: Vec<Multiaddr>) {
+        self.dialer.learn(peer, addresses, Instant::now());
+        if self.peers.contains_key(&peer) {
+            self.dialer.connected(&peer);
         }
     }
 
@@ -161,13 +168,9 @@ impl Task {
             .iter()
             .map(|p| (p.peer_id, dialable(&p.addrs)))
             .collect();
-        let now = Instant::now();
         for (peer, addresses) in &found {
             if *peer != self.shared.local {
-                self.dialer.learn(*peer, addresses.clone(), now);
-                if self.peers.contains_key(peer) {
-                    self.dialer.connected(peer);
-                }
+                self.learn(*peer, addresses.clone());
             }
         }
         self.dial_due();

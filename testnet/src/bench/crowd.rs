@@ -8,7 +8,7 @@
 //!    a window that begins once the network is quiet. The share is of one core.
 
 use crate::network::plan::{Plan, credits, offer};
-use crate::network::{Network, Node, RunFolder};
+use crate::network::{Network, Node, Process, RunFolder};
 use crate::say::Progress;
 use crate::table::{Align, Table};
 use anyhow::{Context as _, bail};
@@ -247,28 +247,19 @@ fn used(network: &Network) -> anyhow::Result<Duration> {
     let per_second = nix::unistd::sysconf(nix::unistd::SysconfVar::CLK_TCK)?.unwrap_or(100) as u64;
     let mut ticks = 0;
     for node in network.nodes() {
-        let stat = proc(node, "stat")?;
-        // The name of the program may hold spaces; it ends with the last parenthesis.
-        let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
-        let of_node = fields.split_whitespace().skip(11).take(2);
-        ticks += of_node.filter_map(|t| t.parse::<u64>().ok()).sum::<u64>();
+        let used = node.process().and_then(Process::ticks);
+        ticks += used.with_context(|| format!("{} is gone", node.name))?;
     }
     Ok(Duration::from_millis(ticks * 1000 / per_second))
 }
 
 fn resident_mib(node: &Node) -> anyhow::Result<f64> {
-    let status = proc(node, "status")?;
+    let gone = || format!("{} is gone", node.name);
+    let pid = node.process().with_context(gone)?.pid;
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).with_context(gone)?;
     let line = status.lines().find_map(|l| l.strip_prefix("VmRSS:"));
     let kib = line.and_then(|l| l.split_whitespace().next()?.parse::<f64>().ok());
     Ok(kib.context("a process has memory")? / 1024.0)
-}
-
-fn proc(node: &Node, file: &str) -> anyhow::Result<String> {
-    let pid = node
-        .pid()
-        .with_context(|| format!("{} does not run", node.name))?;
-    std::fs::read_to_string(format!("/proc/{pid}/{file}"))
-        .with_context(|| format!("{} is gone", node.name))
 }
 
 fn millis(since: Instant) -> u64 {

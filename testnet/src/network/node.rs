@@ -79,9 +79,9 @@ impl Node {
     pub fn status(&self) -> Option<&NodeStatus> {
         self.status.as_ref()
     }
-    /// Number of its process, if it was started.
-    pub fn pid(&self) -> Option<i32> {
-        self.process.as_ref().map(|process| process.pid)
+    /// Its process, if it was started.
+    pub fn process(&self) -> Option<&Process> {
+        self.process.as_ref()
     }
     /// Whether it was started and neither killed nor stopped.
     pub fn is_up(&self) -> bool {

@@ -36,6 +36,11 @@ impl Process {
     pub fn is_alive(&self) -> bool {
         Process::look(self.pid).as_ref() == Some(self)
     }
+    /// Processor time that it has used, in clock ticks; `None` if it is gone.
+    pub fn ticks(&self) -> Option<u64> {
+        let stat = Stat::read(self.pid)?;
+        (stat.started == self.started).then_some(stat.ticks)
+    }
     /// Sends a signal to this very process; `false` if it is gone.
     pub fn signal(&self, signal: Signal) -> bool {
         self.is_alive() && kill(Pid::from_raw(self.pid), signal).is_ok()
@@ -52,6 +57,8 @@ impl Process {
 struct Stat {
     parent: i32,
     started: u64,
+    /// In its own code and in the kernel for it.
+    ticks: u64,
 }
 
 impl Stat {
@@ -68,6 +75,7 @@ impl Stat {
         Some(Stat {
             parent: fields.get(1)?.parse().ok()?,
             started: fields.get(19)?.parse().ok()?,
+            ticks: fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?,
         })
     }
 }
@@ -116,10 +124,12 @@ mod tests {
         let mut fields = vec!["S", "7"];
         fields.extend(["0"; 17]);
         fields.push("4711");
+        (fields[11], fields[12]) = ("5", "6");
         let line = format!("12 (a) b (c) {}", fields.join(" "));
         let stat = Stat {
             parent: 7,
             started: 4711,
+            ticks: 11,
         };
         assert_eq!(Stat::parse(&line), Some(stat));
         assert_eq!(Stat::parse(&line.replace("S 7", "Z 7")), None);

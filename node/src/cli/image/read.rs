@@ -1,6 +1,6 @@
 //! Reading an image.
 
-use super::{ENTRY, FILE_BYTES, IS_LABEL, IS_LONG, NAME, SECTOR};
+use super::{ENTRY, FILE_BYTES, IS_LABEL, IS_LONG, NAME, PLACES, SECTOR};
 
 /// Short names under which the file is taken where there is no long one.
 const SHORT: [&[u8]; 2] = [b"INVITE~1TOM", b"INVITE  TOM"];
@@ -98,8 +98,7 @@ fn find(image: &[u8], layout: &Layout) -> Option<(usize, usize)> {
 
 /// Whether a piece of a long name is the whole of [`NAME`].
 fn is_long_name(entry: &[u8]) -> bool {
-    let places = [1, 3, 5, 7, 9, 14, 16, 18, 20, 22, 24, 28, 30];
-    let chars = places
+    let chars = PLACES
         .iter()
         .map(|at| u16::from_le_bytes([entry[*at], entry[*at + 1]]));
     let name: Vec<u16> = chars.take_while(|c| *c != 0).collect();

@@ -1,6 +1,6 @@
 //! Writing an image.
 
-use super::{ENTRY, FILE_BYTES, IMAGE_BYTES, IS_LABEL, IS_LONG, LABEL, NAME, SECTOR};
+use super::{ENTRY, FILE_BYTES, IMAGE_BYTES, IS_LABEL, IS_LONG, LABEL, NAME, PLACES, SECTOR};
 
 /// Sectors of one table, and of the root folder.
 const TABLE: usize = 9;
@@ -112,8 +112,7 @@ fn long_name() -> [u8; ENTRY] {
         .iter()
         .fold(0u8, |sum, b| sum.rotate_right(1).wrapping_add(*b));
     put(&mut entry, 26, &[0, 0]);
-    let places = [1, 3, 5, 7, 9, 14, 16, 18, 20, 22, 24, 28, 30];
-    for (place, char) in places.iter().zip(NAME.encode_utf16().chain([0])) {
+    for (place, char) in PLACES.iter().zip(NAME.encode_utf16().chain([0])) {
         put(&mut entry, *place, &char.to_le_bytes());
     }
     entry
