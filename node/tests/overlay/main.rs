@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 mod figures;
+mod ipv6;
 mod net;
 mod owner;
 
