@@ -307,7 +307,7 @@ impl Tuning {
             handshake: Duration::from_secs(5),
             keep_alive: Duration::from_secs(3),
             idle: Duration::from_secs(10),
-            ping: Duration::from_secs(4),
+            ping: Duration::from_secs(3),
             admission: Duration::from_secs(15),
             ip_colocation: true,
             ban_time: Duration::from_secs(600),

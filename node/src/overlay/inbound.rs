@@ -77,7 +77,8 @@ impl Task {
             SwarmEvent::ExpiredListenAddr { address, .. } => {
                 self.publish_addresses();
                 if !self.local && !is_circuit(&address) && !is_loopback(&address) {
-                    self.on_network_change();
+                    tracing::info!(%address, "an address of ours is gone: all connections are made anew");
+                    self.on_network_change(Instant::now());
                 }
             }
             SwarmEvent::ListenerClosed {
@@ -185,7 +186,11 @@ impl Task {
             peer.direct_since.get_or_insert_with(Instant::now);
         }
         peer.connections.insert(connection, address);
-        if peer.admitted {
+        let admitted = peer.admitted;
+        if !self.local && !self.dialled.contains(&connection) {
+            self.on_arrival(id, connection);
+        }
+        if admitted {
             self.publish_peers();
         }
     }
@@ -194,13 +199,13 @@ impl Task {
     fn on_ping(&mut self, event: ping::Event) {
         match event.result {
             Ok(rtt) => {
+                self.moves.heard = Instant::now();
                 if let Some(peer) = self.peers.get_mut(&event.peer) {
                     peer.rtt = Some(rtt);
                 }
             }
             Err(ping::Failure::Timeout) if !self.local => {
-                self.shared.counters.count(Count::PingsLost);
-                self.swarm.close_connection(event.connection);
+                self.on_silence(event.connection, Instant::now());
             }
             Err(_) => {}
         }

@@ -45,6 +45,7 @@ mod inbound;
 mod inflight;
 mod marks;
 mod messages;
+mod moved;
 mod names;
 mod observed;
 mod outbox;

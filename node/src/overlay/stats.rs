@@ -52,7 +52,9 @@ counts! {
     PunchesFailed = "punches_failed",
     /// Connections closed because a ping was not answered.
     PingsLost = "pings_lost",
-    /// Times that an address of an interface vanished.
+    /// Connections closed because the peer had come from elsewhere.
+    ConnectionsLeft = "connections_left",
+    /// Times that we moved: an address of an interface vanished, or nobody answered any more.
     NetworkChanges = "network_changes",
     /// Addresses of ours at which an AutoNAT server reached us.
     AddressesConfirmed = "addresses_confirmed",

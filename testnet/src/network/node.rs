@@ -130,6 +130,9 @@ impl Node {
             }
             let state = match self.client.get::<NodeStatus>("/node").await {
                 Ok(status) if status.state == NodeState::Ready => {
+                    // When it had just begun it had no command line yet.
+                    let pid = self.process.as_ref().map(|process| process.pid);
+                    self.process = pid.and_then(Process::look);
                     self.status = Some(status);
                     return Ok(());
                 }

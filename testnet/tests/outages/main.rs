@@ -1,5 +1,5 @@
 //! What networks of real processes live through while a lease runs: the node that all began with is gone for good, half of the
-//! nodes are killed and started again, the relay between buyer and seller dies.
+//! nodes are killed and started again, the relay between buyer and seller dies, an address changes.
 //!
 //! Each time the lease goes on to its end, and the nodes mesh again by themselves within [`AGAIN`].
 
@@ -10,6 +10,7 @@ mod bootstrap;
 mod common;
 mod relay;
 mod restarts;
+mod roam;
 
 use std::time::Duration;
 

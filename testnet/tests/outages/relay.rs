@@ -3,7 +3,7 @@
 //!
 //! It takes root, iproute2 and nftables; without them the test says that it was left out.
 
-use super::common::{Lease, PATIENCE, alone, peers, program, sell, start, until};
+use super::common::{Lease, alone, peers, program, sell, start, until};
 use gridbay_node::api::types::{Path, PeerRequest, Pinged};
 use gridbay_testnet::Progress;
 use gridbay_testnet::lab::{self, Lab, Topology};

@@ -1,0 +1,52 @@
+//! Two peers in a lab speak, directly after a punch, and go on although the address of either, and of the gateway before either,
+//! changes: one pair of what `gridbay-testnet lab roam` does with all.
+//!
+//! It takes root, iproute2 and nftables; without them the test says that it was left out.
+
+use super::common::{alone, program};
+use gridbay_testnet::Progress;
+use gridbay_testnet::lab::matrix::Pair;
+use gridbay_testnet::lab::matrix::programs::Programs;
+use gridbay_testnet::lab::program::WORD;
+use gridbay_testnet::lab::{self, Kind, Lab, Topology, roam};
+use std::time::Duration;
+
+const TOPOLOGY: &str = r#"
+    [networks.street]
+    kind = "open"
+    hosts = ["pub1", "pub2"]
+    [networks.home]
+    kind = "cone"
+    hosts = ["alice"]
+    [networks.office]
+    kind = "cone"
+    hosts = ["bob"]
+"#;
+
+#[tokio::test]
+async fn two_peers_speak_again_within_ten_seconds_after_every_change_of_address() {
+    let _alone = alone().await;
+    if let Err(error) = lab::check() {
+        println!("LEFT OUT: {error:#}");
+        return;
+    }
+    let name = format!("m{}", std::process::id() % 1_000_000_000);
+    let topology = Topology::parse(TOPOLOGY).unwrap();
+    let quiet = Progress::silent();
+    let lab = Lab::up(&name, topology, program(), &quiet).unwrap();
+    let pair = Pair {
+        waiting: ("alice".into(), Kind::Cone),
+        dialing: ("bob".into(), Kind::Cone),
+        neighbours: false,
+    };
+    let programs = Programs {
+        program: program(),
+        words: vec![WORD.into()],
+        patience: Duration::from_secs(20),
+        settle: Duration::from_secs(3),
+        logs: None,
+    };
+    let report = roam::run(&lab, &[pair], &programs, &quiet).unwrap();
+    println!("{}", report.lines());
+    assert!(report.ok() && report.moved.len() == 4);
+}
