@@ -10,16 +10,9 @@ use gridbay_testnet::network::plan::{credits, offer};
 use gridbay_testnet::network::{Network, Plan, RunFolder};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use tokio::sync::{Mutex, MutexGuard};
 
 /// Bound on each wait that measures nothing.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
-
-/// One network at a time: the machine is to be busy with the outage, not with another test.
-pub(crate) async fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::const_new(());
-    ALONE.lock().await
-}
 
 pub(crate) fn program() -> PathBuf {
     PathBuf::from(env!("CARGO_BIN_EXE_gridbay-testnet"))

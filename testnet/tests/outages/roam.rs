@@ -3,7 +3,7 @@
 //!
 //! It takes root, iproute2 and nftables; without them the test says that it was left out.
 
-use super::common::{alone, program};
+use super::common::program;
 use gridbay_testnet::Progress;
 use gridbay_testnet::lab::matrix::Pair;
 use gridbay_testnet::lab::matrix::programs::Programs;
@@ -25,7 +25,6 @@ const TOPOLOGY: &str = r#"
 
 #[tokio::test]
 async fn two_peers_speak_again_within_ten_seconds_after_every_change_of_address() {
-    let _alone = alone().await;
     if let Err(error) = lab::check() {
         println!("LEFT OUT: {error:#}");
         return;
