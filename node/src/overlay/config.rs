@@ -260,8 +260,8 @@ pub struct Tuning {
     /// the peer comes back and dials us; then it is noticed at once. (QUIC's own reset does not
     /// help: the stack answers it only for connection ids of its present run.)
     pub idle: Duration,
-    /// How often a connection is pinged, and how long the answer may take; where peers are far, a connection whose ping is not
-    /// answered is closed, since its path is gone.
+    /// How often a connection is pinged, and how long the answer may take; where peers are far, a connection on which none is
+    /// answered for both together is closed, since its path is gone: NATs forget, addresses change.
     pub ping: Duration,
     /// How long we wait for somebody to confirm an address of ours before we call the node private.
     pub reach: Duration,

@@ -50,6 +50,7 @@ impl Task {
                 ..
             } => {
                 self.dialled.remove(&connection_id);
+                self.moves.closed(&connection_id);
                 self.on_connection_closed(peer_id, connection_id, num_established);
             }
             SwarmEvent::OutgoingConnectionError { peer_id, error, .. } => {
@@ -187,6 +188,7 @@ impl Task {
         }
         peer.connections.insert(connection, address);
         let admitted = peer.admitted;
+        self.moves.heard(connection, Instant::now());
         if !self.local && !self.dialled.contains(&connection) {
             self.on_arrival(id, connection);
         }
@@ -195,19 +197,12 @@ impl Task {
         }
     }
 
-    /// Where peers are far, a ping without an answer means that the path is gone: NATs forget, addresses change.
+    /// A ping was answered; what follows from those that are not, see `moved`.
     fn on_ping(&mut self, event: ping::Event) {
-        match event.result {
-            Ok(rtt) => {
-                self.moves.heard = Instant::now();
-                if let Some(peer) = self.peers.get_mut(&event.peer) {
-                    peer.rtt = Some(rtt);
-                }
-            }
-            Err(ping::Failure::Timeout) if !self.local => {
-                self.on_silence(event.connection, Instant::now());
-            }
-            Err(_) => {}
+        let Ok(rtt) = event.result else { return };
+        self.moves.heard(event.connection, Instant::now());
+        if let Some(peer) = self.peers.get_mut(&event.peer) {
+            peer.rtt = Some(rtt);
         }
     }
 

@@ -1,17 +1,19 @@
 //! Somebody moves: we ourselves, or a peer. Nobody is told, and what was connected falls silent.
 //!
-//! 1. We have moved when an address of an interface is gone, or when a ping is not answered in time and none was meanwhile on any
-//!    other connection: then the gateway before us has another address. Every connection is closed and made anew, since many would
+//! 1. A connection is *silent* when no ping on it has been answered for the time between two pings and that of an answer. (The ping
+//!    protocol itself keeps its first failure in a row to itself.) It is closed.
+//! 2. We have moved when an address of an interface is gone, or when a connection is silent and nobody else has answered a ping since
+//!    he was last due to: then the gateway before us has another address. Every connection is closed and made anew, since many would
 //!    take their time to notice, and relays may be asked again at once.
-//! 2. Whom we were connected with and have no address of, we seek as soon as somebody is connected. They have lost us without knowing
+//! 3. Whom we were connected with and have no address of, we seek as soon as somebody is connected. They have lost us without knowing
 //!    it yet, and looking for us they would find where we were.
-//! 3. A peer has moved when it connects to us from another host than before: its older connections of the same kind are closed. A
-//!    relay would else lead others to the dead one. Private and public addresses stand beside each other, as in one LAN.
-//! 4. A peer has moved too when it comes through a relay though we have had a direct connection for [`OVERLAP`]: nobody takes a circuit
+//! 4. A peer has moved when it connects to us from another host than [`OVERLAP`] ago: its older connections of the same kind are
+//!    closed. A relay would else lead others to the dead one. Private and public addresses stand beside each other, as in one LAN.
+//! 5. A peer has moved too when it comes through a relay though we have had a direct connection for [`OVERLAP`]: nobody takes a circuit
 //!    to whom he is connected with. The direct ones are closed.
 
-use std::collections::BTreeSet;
-use std::time::Instant;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
 
 use libp2p::swarm::ConnectionId;
 use libp2p::{Multiaddr, PeerId};
@@ -27,39 +29,76 @@ const AT_ONCE: usize = 8;
 /// What is remembered of moves.
 #[derive(Debug)]
 pub(crate) struct Moves {
-    /// When the last ping was answered, whoever by.
-    pub(crate) heard: Instant,
-    /// Step 2: those still to be sought.
+    /// When each connection was made, and when the last ping was answered on it, or that.
+    heard: BTreeMap<ConnectionId, (Instant, Instant)>,
+    /// The latest of these, of connections that are gone too.
+    latest: Instant,
+    /// Step 3: those still to be sought.
     former: BTreeSet<PeerId>,
 }
 
 impl Moves {
     pub(crate) fn new(now: Instant) -> Self {
         Self {
-            heard: now,
+            heard: BTreeMap::new(),
+            latest: now,
             former: BTreeSet::new(),
         }
+    }
+
+    /// A ping was answered on a connection, or it was made.
+    pub(crate) fn heard(&mut self, connection: ConnectionId, now: Instant) {
+        let (_, last) = self.heard.entry(connection).or_insert((now, now));
+        *last = now;
+        self.latest = now;
+    }
+
+    /// A connection is closed.
+    pub(crate) fn closed(&mut self, connection: &ConnectionId) {
+        self.heard.remove(connection);
+    }
+
+    /// Step 1, where pings go out every `ping` and may take as long.
+    fn silent(&self, ping: Duration, now: Instant) -> Vec<ConnectionId> {
+        let heard = self.heard.iter();
+        let silent = heard.filter(|(_, (_, last))| now.duration_since(*last) >= 2 * ping);
+        silent.map(|(connection, _)| *connection).collect()
+    }
+
+    /// Whether a connection was made long enough ago not to be part of the same attempt as one that is made now.
+    fn is_old(&self, connection: &ConnectionId, now: Instant) -> bool {
+        let made = self.heard.get(connection).map(|(made, _)| *made);
+        made.is_none_or(|made| now.duration_since(made) >= OVERLAP)
+    }
+
+    /// Step 2: whether nobody was heard who was due to, give or take his round trip.
+    fn all_silent(&self, ping: Duration, now: Instant) -> bool {
+        now.duration_since(self.latest) >= ping * 5 / 4
     }
 }
 
 impl Task {
-    /// A ping was not answered in time.
-    pub(crate) fn on_silence(&mut self, connection: ConnectionId, now: Instant) {
-        self.shared.counters.count(Count::PingsLost);
-        // Others are pinged as often: one that lives was heard since, give or take its own round trip.
-        if now.duration_since(self.moves.heard) >= self.tuning.ping * 5 / 4 {
+    /// Steps 1 and 2, as far as they follow from silence.
+    pub(crate) fn end_silent(&mut self, now: Instant) {
+        let ping = self.tuning.ping;
+        let silent = self.moves.silent(ping, now);
+        let lost = silent.len();
+        self.shared.counters.count_n(Count::PingsLost, lost);
+        if lost > 0 && self.moves.all_silent(ping, now) {
             tracing::info!("nobody answers any more: all connections are made anew");
-            self.on_network_change(now);
-        } else {
+            return self.on_network_change(now);
+        }
+        for connection in silent {
+            self.moves.closed(&connection);
             self.swarm.close_connection(connection);
         }
     }
 
-    /// Step 1.
+    /// Step 2.
     pub(crate) fn on_network_change(&mut self, now: Instant) {
         self.shared.counters.count(Count::NetworkChanges);
-        // One that ends now must not take the next silence for another change.
-        self.moves.heard = now;
+        // What is being closed must not be taken for another change.
+        self.moves.heard.clear();
         self.reach.begin_anew(now);
         self.dialer.hurry();
         self.relays.forgive();
@@ -72,7 +111,7 @@ impl Task {
         }
     }
 
-    /// Step 2.
+    /// Step 3.
     pub(crate) fn seek_former(&mut self) {
         if !self.peers.values().any(|peer| peer.admitted) {
             return;
@@ -85,7 +124,7 @@ impl Task {
         }
     }
 
-    /// Steps 3 and 4: a peer has connected to us.
+    /// Steps 4 and 5: a peer has connected to us.
     pub(crate) fn on_arrival(&mut self, id: PeerId, connection: ConnectionId) {
         let Some(peer) = self.peers.get_mut(&id) else {
             return;
@@ -100,8 +139,10 @@ impl Task {
             let direct = others.filter(|(_, address)| stands && !is_circuit(address));
             direct.map(|(at, _)| *at).collect()
         } else {
-            let old = others.filter(|(_, address)| is_left(address, new));
-            old.map(|(at, _)| *at).collect()
+            let now = Instant::now();
+            let old = others.filter(|(at, _)| self.moves.is_old(at, now));
+            let left = old.filter(|(_, address)| is_left(address, new));
+            left.map(|(at, _)| *at).collect()
         };
         if dead.is_empty() {
             return;
@@ -132,6 +173,26 @@ fn is_left(old: &Multiaddr, new: &Multiaddr) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_is_silent_or_all_are() {
+        let ping = Duration::from_secs(3);
+        let start = Instant::now();
+        let after = |seconds: u64| start + Duration::from_secs(seconds);
+        let [one, other] = [1, 2].map(ConnectionId::new_unchecked);
+        let mut moves = Moves::new(start);
+        moves.heard(one, start);
+        moves.heard(other, start);
+        moves.heard(other, after(4));
+        assert!(moves.is_old(&other, after(4)), "however often it is heard");
+        assert!(moves.silent(ping, after(5)).is_empty());
+        assert_eq!(moves.silent(ping, after(6)), [one]);
+        assert!(!moves.all_silent(ping, after(6)), "the other was heard");
+        assert!(moves.all_silent(ping, after(8)), "though it is not overdue");
+        moves.closed(&one);
+        assert!(moves.silent(ping, after(8)).is_empty());
+        assert_eq!(moves.silent(ping, after(10)), [other]);
+    }
 
     #[test]
     fn a_host_is_left_for_another_one_of_the_same_sort() {

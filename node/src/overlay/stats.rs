@@ -50,7 +50,7 @@ counts! {
     Punched = "punched",
     /// Hole punchings given up.
     PunchesFailed = "punches_failed",
-    /// Connections closed because a ping was not answered.
+    /// Connections on which no ping was answered any more.
     PingsLost = "pings_lost",
     /// Connections closed because the peer had come from elsewhere.
     ConnectionsLeft = "connections_left",

@@ -11,7 +11,7 @@ use gridbay_testnet::network::{Network, Plan};
 use std::time::{Duration, Instant};
 
 /// Longest time until buyer and seller speak again, and until each has as many places as before.
-const AGAIN: Duration = Duration::from_secs(40);
+const AGAIN: Duration = Duration::from_secs(20);
 const SECONDS: u32 = 25;
 /// Places at relays that a node keeps which cannot be dialled.
 const PLACES: usize = 2;
