@@ -1,7 +1,8 @@
 //! Somebody moves: we ourselves, or a peer. Nobody is told, and what was connected falls silent.
 //!
 //! 1. A connection is *silent* when no ping on it has been answered for the time between two pings and that of an answer. (The ping
-//!    protocol itself keeps its first failure in a row to itself.) It is closed.
+//!    protocol itself keeps its first failure in a row to itself.) It is closed. Where we have not looked for long, because this
+//!    process was held up, answers may lie unread, and everybody counts as just heard.
 //! 2. We have moved when an address of an interface is gone, or when a connection is silent and nobody else has answered a ping since
 //!    he was last due to: then the gateway before us has another address. Every connection is closed and made anew, since many would
 //!    take their time to notice, and relays may be asked again at once.
@@ -33,6 +34,8 @@ pub(crate) struct Moves {
     heard: BTreeMap<ConnectionId, (Instant, Instant)>,
     /// The latest of these, of connections that are gone too.
     latest: Instant,
+    /// When it was last looked who is silent.
+    looked: Instant,
     /// Step 3: those still to be sought.
     former: BTreeSet<PeerId>,
 }
@@ -42,6 +45,7 @@ impl Moves {
         Self {
             heard: BTreeMap::new(),
             latest: now,
+            looked: now,
             former: BTreeSet::new(),
         }
     }
@@ -59,7 +63,13 @@ impl Moves {
     }
 
     /// Step 1, where pings go out every `ping` and may take as long.
-    fn silent(&self, ping: Duration, now: Instant) -> Vec<ConnectionId> {
+    fn silent(&mut self, ping: Duration, now: Instant) -> Vec<ConnectionId> {
+        let held_up = now.duration_since(self.looked) >= ping;
+        self.looked = now;
+        if held_up {
+            self.latest = now;
+            self.heard.values_mut().for_each(|(_, last)| *last = now);
+        }
         let heard = self.heard.iter();
         let silent = heard.filter(|(_, (_, last))| now.duration_since(*last) >= 2 * ping);
         silent.map(|(connection, _)| *connection).collect()
@@ -185,13 +195,18 @@ mod tests {
         moves.heard(other, start);
         moves.heard(other, after(4));
         assert!(moves.is_old(&other, after(4)), "however often it is heard");
-        assert!(moves.silent(ping, after(5)).is_empty());
+        for seconds in 1..6 {
+            assert!(moves.silent(ping, after(seconds)).is_empty());
+        }
         assert_eq!(moves.silent(ping, after(6)), [one]);
         assert!(!moves.all_silent(ping, after(6)), "the other was heard");
         assert!(moves.all_silent(ping, after(8)), "though it is not overdue");
         moves.closed(&one);
         assert!(moves.silent(ping, after(8)).is_empty());
         assert_eq!(moves.silent(ping, after(10)), [other]);
+        assert!(moves.silent(ping, after(13)).is_empty(), "held up");
+        assert!(!moves.all_silent(ping, after(13)));
+        assert!(moves.silent(ping, after(15)).is_empty());
     }
 
     #[test]
