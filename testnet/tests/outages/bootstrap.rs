@@ -62,7 +62,7 @@ async fn the_bootstrap_node_dies_for_good_and_a_member_comes_back_by_those_it_me
         moved(&mut network, name, place).await;
         meshed(&network, &["v1", "v2", "v3", "v4"]).await;
     }
-    // Both know v1's address and all others by way of it.
+    // Both know v1's address only, and all others by way of it.
     for name in ["b1", "b2"] {
         network.join("v1", name, PATIENCE).await.unwrap();
     }
