@@ -260,8 +260,8 @@ pub struct Tuning {
     /// the peer comes back and dials us; then it is noticed at once. (QUIC's own reset does not
     /// help: the stack answers it only for connection ids of its present run.)
     pub idle: Duration,
-    /// How often a connection is pinged, and how long the answer may take; where peers are far, a connection whose ping is not
-    /// answered is closed, since its path is gone.
+    /// How often a connection is pinged, and how long the answer may take; where peers are far, a connection on which none is
+    /// answered for both together is closed, since its path is gone: NATs forget, addresses change.
     pub ping: Duration,
     /// How long we wait for somebody to confirm an address of ours before we call the node private.
     pub reach: Duration,
@@ -304,7 +304,7 @@ impl Tuning {
             heartbeat: Duration::from_millis(700),
             redial_first: Duration::from_millis(500),
             redial_max: Duration::from_secs(60),
-            ping: Duration::from_secs(4),
+            ping: Duration::from_secs(3),
             admission: Duration::from_secs(15),
             ip_colocation: true,
             ban_time: Duration::from_secs(600),

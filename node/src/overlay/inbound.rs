@@ -50,6 +50,7 @@ impl Task {
                 ..
             } => {
                 self.dialled.remove(&connection_id);
+                self.moves.closed(&connection_id);
                 self.on_connection_closed(peer_id, connection_id, num_established);
             }
             SwarmEvent::OutgoingConnectionError { peer_id, error, .. } => {
@@ -77,7 +78,8 @@ impl Task {
             SwarmEvent::ExpiredListenAddr { address, .. } => {
                 self.publish_addresses();
                 if !self.local && !is_circuit(&address) && !is_loopback(&address) {
-                    self.on_network_change();
+                    tracing::info!(%address, "an address of ours is gone: all connections are made anew");
+                    self.on_network_change(Instant::now());
                 }
             }
             SwarmEvent::ListenerClosed {
@@ -185,24 +187,22 @@ impl Task {
             peer.direct_since.get_or_insert_with(Instant::now);
         }
         peer.connections.insert(connection, address);
-        if peer.admitted {
+        let admitted = peer.admitted;
+        self.moves.heard(connection, Instant::now());
+        if !self.local && !self.dialled.contains(&connection) {
+            self.on_arrival(id, connection);
+        }
+        if admitted {
             self.publish_peers();
         }
     }
 
-    /// Where peers are far, a ping without an answer means that the path is gone: NATs forget, addresses change.
+    /// A ping was answered; what follows from those that are not, see `moved`.
     fn on_ping(&mut self, event: ping::Event) {
-        match event.result {
-            Ok(rtt) => {
-                if let Some(peer) = self.peers.get_mut(&event.peer) {
-                    peer.rtt = Some(rtt);
-                }
-            }
-            Err(ping::Failure::Timeout) if !self.local => {
-                self.shared.counters.count(Count::PingsLost);
-                self.swarm.close_connection(event.connection);
-            }
-            Err(_) => {}
+        let Ok(rtt) = event.result else { return };
+        self.moves.heard(event.connection, Instant::now());
+        if let Some(peer) = self.peers.get_mut(&event.peer) {
+            peer.rtt = Some(rtt);
         }
     }
 

@@ -29,6 +29,7 @@
 //!    or a plain dial back makes the path direct where the NATs let it ([`reach`](Reach), `relays`, `traverse`).
 //! 6. Every node keeps a signed record of its addresses in the DHT. A peer that is asked for and not connected is looked up
 //!    there (`records`, `seek`).
+//! 7. A node that gets another address, or whose gateway does, makes its connections anew; what is silent is given up (`moved`).
 
 mod addresses;
 mod behaviour;
@@ -45,6 +46,7 @@ mod inbound;
 mod inflight;
 mod marks;
 mod messages;
+mod moved;
 mod names;
 mod observed;
 mod outbox;

@@ -50,9 +50,11 @@ counts! {
     Punched = "punched",
     /// Hole punchings given up.
     PunchesFailed = "punches_failed",
-    /// Connections closed because a ping was not answered.
+    /// Connections on which no ping was answered any more.
     PingsLost = "pings_lost",
-    /// Times that an address of an interface vanished.
+    /// Connections closed because the peer had come from elsewhere.
+    ConnectionsLeft = "connections_left",
+    /// Times that we moved: an address of an interface vanished, or nobody answered any more.
     NetworkChanges = "network_changes",
     /// Addresses of ours at which an AutoNAT server reached us.
     AddressesConfirmed = "addresses_confirmed",

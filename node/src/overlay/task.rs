@@ -27,6 +27,7 @@ use super::event::{Event, MessageId, RequestId};
 use super::handle::{OverlayHandle, PeerInfo, Shared, Whereabouts};
 use super::inflight::InFlight;
 use super::marks::{self, Mark};
+use super::moved::Moves;
 use super::names::Names;
 use super::outbox::Outbox;
 use super::reach::Reachability;
@@ -136,6 +137,7 @@ pub(crate) struct Task {
     pub(crate) reach: Reachability,
     pub(crate) relays: Relays,
     pub(crate) traversal: Traversal,
+    pub(crate) moves: Moves,
     /// Connections that we dialled.
     pub(crate) dialled: HashSet<ConnectionId>,
     /// Who speaks it answers lookups.
@@ -264,6 +266,7 @@ impl Task {
             reach: Reachability::new(local, is_private(config), tuning.reach, now),
             relays: Relays::default(),
             traversal: Traversal::new(now),
+            moves: Moves::new(now),
             dialled: HashSet::new(),
             kad_protocol: names.kad(),
             local,

@@ -49,6 +49,9 @@ impl Task {
         self.asked.retain(|_, reply| !reply.is_closed());
         self.end_seeks(now);
         self.attend_trusted(now);
+        if !self.local {
+            self.end_silent(now);
+        }
         self.traverse(now);
         self.on_due();
         self.publish_peers();

@@ -149,6 +149,8 @@ mod tests {
             "lab impair all --clear",
             "lab impair cone --new-address --forget",
             "lab probe",
+            "lab matrix --kinds cone,symmetric --settle 6 --logs folder",
+            "lab roam --if-possible --kinds cone --delay 15ms",
             "lab down",
         ] {
             let words = ["gridbay-testnet"].into_iter().chain(line.split(' '));
