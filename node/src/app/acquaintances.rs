@@ -13,11 +13,11 @@ use std::io::{self, Read as _};
 use std::time::Duration;
 
 /// Addresses written, and read, at the most.
-const MOST: usize = 512;
+const MOST: usize = gridbay_core::overlay::ACQUAINTANCES;
 /// Bytes read at the most.
 const BYTES: u64 = 256 << 10;
 /// How often they are written.
-const PERIOD: Duration = Duration::from_secs(60);
+const PERIOD: Duration = gridbay_core::overlay::ACQUAINTANCES_EVERY;
 
 /// Those of earlier runs.
 pub(super) fn read(home: &Home) -> Vec<(PeerId, Multiaddr)> {

@@ -5,6 +5,7 @@
 mod figures;
 mod net;
 mod owner;
+mod room;
 
 use std::time::Duration;
 
