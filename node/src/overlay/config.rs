@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use gridbay_core::overlay as numbers;
 use libp2p::{Multiaddr, PeerId};
 
 use super::error::StartError;
@@ -164,7 +165,7 @@ pub struct Limits {
     pub max_response: usize,
     /// Largest one-way message, bytes.
     pub max_direct: usize,
-    /// Established connections in total.
+    /// Established connections in total; room is made before they run out (`gridbay_core::overlay`).
     pub connections: u32,
     /// Connections to one peer: two transports, each dialled from both ends at once.
     pub connections_per_peer: u32,
@@ -217,9 +218,9 @@ impl Default for Limits {
             max_request: 64 << 10,
             max_response: 4 << 20,
             max_direct: 64 << 10,
-            connections: 160,
+            connections: numbers::CONNECTIONS as u32,
             connections_per_peer: 4,
-            pending_connections: 64,
+            pending_connections: numbers::PENDING_CONNECTIONS as u32,
             streams: 64,
             commands: 1024,
             events: 4096,
@@ -231,13 +232,13 @@ impl Default for Limits {
             direct_bytes_not_kept: 128 << 20,
             unjudged: 4096,
             kept_peers: 256,
-            known_peers: 1024,
-            wanted_peers: 24,
+            known_peers: numbers::KNOWN_PEERS,
+            wanted_peers: numbers::WANTED_PEERS,
             bans: 1024,
-            lookups: 32,
+            lookups: numbers::LOOKUPS,
             seeks: 64,
             requests_per_seek: 16,
-            records: 1024,
+            records: numbers::RECORDS,
             memory_percent: 80,
         }
     }
@@ -252,7 +253,7 @@ pub struct Tuning {
     pub redial_first: Duration,
     /// Longest pause before a kept peer is dialled again.
     pub redial_max: Duration,
-    /// How long making a QUIC connection may take.
+    /// How long making a QUIC connection may take; any other may take twice as long.
     pub handshake: Duration,
     /// How often an idle QUIC connection shows that it lives; well below `idle`.
     pub keep_alive: Duration,
@@ -263,6 +264,8 @@ pub struct Tuning {
     /// How often a connection is pinged, and how long the answer may take; where peers are far, a connection on which none is
     /// answered for both together is closed, since its path is gone: NATs forget, addresses change.
     pub ping: Duration,
+    /// A connection younger than this is not closed to make room.
+    pub grace: Duration,
     /// How long we wait for somebody to confirm an address of ours before we call the node private.
     pub reach: Duration,
     /// How long a connection may take to identify itself as one of our network.
@@ -285,10 +288,11 @@ impl Tuning {
             heartbeat: Duration::from_millis(500),
             redial_first: Duration::from_millis(100),
             redial_max: Duration::from_secs(5),
-            handshake: Duration::from_secs(5),
-            keep_alive: Duration::from_secs(3),
-            idle: Duration::from_secs(10),
+            handshake: numbers::HANDSHAKE,
+            keep_alive: numbers::KEEP_ALIVE,
+            idle: numbers::IDLE,
             ping: Duration::from_secs(10),
+            grace: Duration::from_secs(2),
             reach: Duration::from_secs(4),
             admission: Duration::from_secs(5),
             request: Duration::from_secs(30),
@@ -302,13 +306,55 @@ impl Tuning {
     pub fn wide_area() -> Self {
         Self {
             heartbeat: Duration::from_millis(700),
-            redial_first: Duration::from_millis(500),
-            redial_max: Duration::from_secs(60),
-            ping: Duration::from_secs(3),
+            redial_first: numbers::REDIAL_FIRST,
+            redial_max: numbers::REDIAL_MAX,
+            ping: numbers::PING,
+            grace: numbers::GRACE,
             admission: Duration::from_secs(15),
             ip_colocation: true,
             ban_time: Duration::from_secs(600),
             ..Self::local()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::overlay::gossip;
+    use libp2p::kad;
+
+    /// The model of the overlay counts with these numbers; what libp2p decides must be what they say.
+    #[test]
+    fn the_shared_numbers_are_those_that_the_node_runs_by() {
+        let (limits, far) = (Limits::default(), Tuning::wide_area());
+        assert_eq!(kad::K_VALUE.get(), numbers::K);
+        assert_eq!(gossip::MESH, numbers::MESH);
+        assert_eq!(far.handshake * 2, numbers::DIAL_TIMEOUT);
+        assert_eq!(limits.connections as usize, numbers::CONNECTIONS);
+        assert_eq!(
+            [far.redial_first, far.redial_max, far.idle, far.ping],
+            [
+                numbers::REDIAL_FIRST,
+                numbers::REDIAL_MAX,
+                numbers::IDLE,
+                numbers::PING
+            ]
+        );
+        assert_eq!(
+            [
+                limits.wanted_peers,
+                limits.known_peers,
+                limits.lookups,
+                limits.records
+            ],
+            [
+                numbers::WANTED_PEERS,
+                numbers::KNOWN_PEERS,
+                numbers::LOOKUPS,
+                numbers::RECORDS
+            ]
+        );
+        assert!(limits.wanted_peers < numbers::roomy(numbers::CONNECTIONS));
     }
 }

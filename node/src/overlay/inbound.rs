@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use libp2p::core::ConnectedPoint;
 use libp2p::core::transport::ListenerId;
+use libp2p::kad::QueryResult;
 use libp2p::swarm::{ConnectionId, DialError, SwarmEvent};
 use libp2p::{Multiaddr, PeerId, identify, kad, mdns, ping, relay};
 
@@ -62,7 +63,7 @@ impl Task {
                 if let Some(peer) = peer_id {
                     self.dialer.failed(&peer, Instant::now());
                     self.on_dial_failed(peer, &error);
-                    self.leave_table(&peer);
+                    self.leave_table(&peer, &error);
                 }
             }
             SwarmEvent::IncomingConnectionError { error, .. } => {
@@ -130,8 +131,16 @@ impl Task {
                 self.shared.counters.count(kind);
             }
             BehaviourEvent::Kad(kad::Event::OutboundQueryProgressed {
-                id, result, step, ..
+                id,
+                result,
+                step,
+                stats,
             }) => {
+                if step.last && matches!(result, QueryResult::GetRecord(_)) {
+                    let (counters, asked) = (&self.shared.counters, stats.num_requests());
+                    counters.count(Count::RecordLookupsEnded);
+                    counters.count_n(Count::RecordLookupRequests, asked as usize);
+                }
                 self.on_lookup(id, result, step.last);
             }
             BehaviourEvent::Kad(kad::Event::InboundRequest { request }) => {
@@ -298,6 +307,7 @@ impl Task {
             self.outbox.deliver(Event::PeerConnected { peer: id });
             self.publish_peers();
             self.look_up_soon();
+            self.records.telling.hurry(Instant::now());
         }
         self.dialer.admitted(&id);
         self.found(id);

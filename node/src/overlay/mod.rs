@@ -61,6 +61,7 @@ mod stats;
 mod swarm;
 mod table;
 mod task;
+mod telling;
 mod traverse;
 mod upkeep;
 

@@ -142,6 +142,11 @@ impl Relays {
             .collect()
     }
 
+    /// Relays at which a place stands or was asked for.
+    pub(crate) fn all_relays(&self) -> impl Iterator<Item = PeerId> + '_ {
+        self.places.values().map(|p| p.relay)
+    }
+
     /// Whether more relays are needed than we have or have asked.
     pub(crate) fn are_short(&self) -> bool {
         self.places.len() < WANTED

@@ -66,6 +66,20 @@ counts! {
     RecordsPut = "records_put",
     /// Records of others taken in for the DHT.
     RecordsKept = "records_kept",
+    /// Lookups of node records that have ended.
+    RecordLookupsEnded = "record_lookups_ended",
+    /// Peers asked by them, whether reached or not.
+    RecordLookupRequests = "record_lookup_requests",
+    /// Records sought that were among those that we keep.
+    RecordsFoundHere = "records_found_here",
+    /// Those that came first from a peer with which the lookup began: one hop.
+    RecordsFoundNear = "records_found_near",
+    /// Those that came first from a peer that others had named: more hops.
+    RecordsFoundFar = "records_found_far",
+    /// Connections closed to make room for others.
+    ClosedForRoom = "closed_for_room",
+    /// Own node records that no peer took.
+    RecordsNotTaken = "records_not_taken",
     /// Connections denied or failed while being made, inbound.
     InboundFailed = "inbound_failed",
     /// Dial attempts that failed.

@@ -19,6 +19,7 @@ use super::config::{Limits, OverlayConfig, RelayLimits, Tuning};
 use super::error::StartError;
 use super::gossip::{self, Topic};
 use super::names::Names;
+use gridbay_core::overlay as numbers;
 use gridbay_protocol::limits::NODE_RECORD_BYTES;
 
 /// A connection that no protocol uses is closed after this long. Longer than any pause between
@@ -27,8 +28,6 @@ const IDLE_CONNECTION: Duration = Duration::from_secs(600);
 /// Life of what providers say in the DHT, and how often they say it again.
 const PROVIDERS_LIVE: Duration = Duration::from_secs(3600);
 const PROVIDERS_AGAIN: Duration = Duration::from_secs(600);
-/// Well above the time for a dial: one dead peer near the key must not cost a lookup, or a record that is being put.
-const LOOKUP_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Builds the swarm; nothing listens or dials yet. `agent` is what we call ourselves; where the node is `local` all
 /// that traverses NATs is left out.
@@ -164,7 +163,7 @@ fn connection_limits(limits: &Limits) -> connection_limits::ConnectionLimits {
     connection_limits::ConnectionLimits::default()
         .with_max_established(Some(limits.connections))
         // A quarter is left to connections of our own choice, against being surrounded.
-        .with_max_established_incoming(Some(limits.connections - limits.connections / 4))
+        .with_max_established_incoming(Some(numbers::inbound(limits.connections as usize) as u32))
         .with_max_established_per_peer(Some(limits.connections_per_peer))
         .with_max_pending_incoming(Some(limits.pending_connections))
         .with_max_pending_outgoing(Some(limits.pending_connections))
@@ -207,8 +206,8 @@ fn kademlia(keys: &Keypair, names: &Names, limits: &Limits) -> kad::Behaviour<Me
         .set_record_filtering(kad::StoreInserts::FilterBoth)
         .set_caching(kad::Caching::Disabled)
         .disjoint_query_paths(true)
-        .set_parallelism(NonZeroUsize::new(3).expect("three is not zero"))
-        .set_query_timeout(LOOKUP_TIMEOUT)
+        .set_parallelism(NonZeroUsize::new(numbers::PARALLELISM).expect("it is not zero"))
+        .set_query_timeout(numbers::LOOKUP_TIMEOUT)
         .set_max_packet_size(16 << 10)
         // Owners publish anew by themselves, signed; see `records`.
         .set_publication_interval(None)

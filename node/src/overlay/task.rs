@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use futures::{FutureExt, StreamExt};
 use libp2p::core::transport::ListenerId;
+use libp2p::kad::QueryId;
 use libp2p::multiaddr::Protocol;
 use libp2p::request_response::{InboundRequestId, OutboundRequestId, ResponseChannel};
 use libp2p::swarm::{ConnectionId, SwarmEvent};
@@ -42,7 +43,7 @@ use super::{addresses, gossip, identity, swarm};
 
 /// Commands, and swarm events, handled in one turn.
 const BURST: usize = 64;
-const TICK: Duration = Duration::from_millis(500);
+const TICK: Duration = gridbay_core::overlay::TICK;
 /// How long a port may still be held by a predecessor that has just ended.
 const LISTEN_PATIENCE: Duration = Duration::from_secs(5);
 /// How long connections may take to end in order.
@@ -101,6 +102,8 @@ pub(crate) struct Unjudged {
 #[derive(Debug)]
 pub(crate) struct Lookups {
     pub(crate) running: Running,
+    /// Of those for records: the peers with which they began.
+    pub(crate) near: HashMap<QueryId, Vec<PeerId>>,
     pub(crate) last: Option<Instant>,
     pub(crate) next: Instant,
     pub(crate) pause: Duration,
@@ -247,6 +250,7 @@ impl Task {
             direct: InFlight::new(),
             lookups: Lookups {
                 running: HashMap::new(),
+                near: HashMap::new(),
                 last: None,
                 next: now,
                 pause: TICK,

@@ -69,7 +69,7 @@ impl Task {
             refuted: self.reach.refuted().to_vec(),
             router: self.router,
             places_given: self.serving.places.len(),
-            circuits: self.serving.circuits,
+            circuits: self.serving.circuits.len(),
             banned: self.standing.banned(),
         };
         self.status.send_if_modified(|shown| {

@@ -6,6 +6,7 @@ mod figures;
 mod ipv6;
 mod net;
 mod owner;
+mod room;
 
 use std::time::Duration;
 
