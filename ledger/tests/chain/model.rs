@@ -16,7 +16,6 @@ mod share;
 use crate::bank::million;
 use crate::groups::two_classes;
 use crate::reserving::random_hints;
-use crate::trade::order;
 use crate::world::{World, credits, policy};
 use effects::check;
 pub(crate) use effects::check_pots;

@@ -28,7 +28,6 @@ use crate::renewal::Renewal;
 use crate::seller::{JobMemo, Seller};
 use crate::sent::Sent;
 use crate::shelf::Shelf;
-use gridbay_host::message::HostMessage;
 use gridbay_host::{Fault, Host, HostEffect, HostInput, PoolRefusal, Received};
 use gridbay_ledger::{Refusal, State};
 use gridbay_protocol::advert::Advert;

@@ -10,6 +10,7 @@ const QUIC6: &str = "/ip6/::1/udp/0/quic-v1";
 const TCP6: &str = "/ip6/::1/tcp/0";
 
 /// Containers are sometimes made without it.
+#[allow(clippy::print_stderr, reason = "what was not tried is said")]
 fn is_there() -> bool {
     let there = UdpSocket::bind("[::1]:0").is_ok();
     if !there {

@@ -5,7 +5,6 @@ use super::group::bought;
 use super::share::check_sharing;
 use crate::bank::{check_arrears, posted};
 use crate::record::{check_decision, check_record};
-use crate::trade::{order, terms};
 use crate::world::{World, credits};
 use crate::{contracts, deadline};
 use gridbay_protocol::effect::{Effect, OrderEnd};

@@ -99,7 +99,7 @@ impl World {
 
     /// Step 3.
     pub(super) fn come(&mut self) {
-        let id = if self.chance.bits() % 2 == 0 && !self.away.is_empty() {
+        let id = if self.chance.bits().is_multiple_of(2) && !self.away.is_empty() {
             let at = self.chance.index(self.away.len());
             self.count(|c| &mut c.back);
             self.away.swap_remove(at)
