@@ -30,17 +30,16 @@ impl Heralds {
         let some = if tip > self.tip { limits::TOLD } else { 1 };
         self.tip = tip;
         self.statements += 1;
-        let begin = place(self.statements, peers);
         let (fellows, others): (Vec<Peer>, Vec<Peer>) = peers.iter().partition(|peer| fellow(peer));
-        let split = others.partition_point(|peer| *peer < begin);
-        let (before, after) = others.split_at(split);
+        let place = draw(self.statements, peers) % (others.len().max(1) as u64);
+        let (before, after) = others.split_at(place as usize);
         let told = after.iter().chain(before).take(some);
         fellows.iter().chain(told).copied().collect()
     }
 }
 
-/// Where among all keys the peers to tell begin. The multiplier and shifts are those of splitmix64's last step.
-fn place(statement: u64, peers: &BTreeSet<Peer>) -> Peer {
+/// A number that looks random, of the statement and all peers. Multipliers and shifts are those of splitmix64's last step.
+fn draw(statement: u64, peers: &BTreeSet<Peer>) -> u64 {
     let mut all = statement.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     for peer in peers {
         let (head, _) = peer.split_first_chunk().expect("a key has 32 bytes");
@@ -48,9 +47,7 @@ fn place(statement: u64, peers: &BTreeSet<Peer>) -> Peer {
     }
     all = (all ^ (all >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     all = (all ^ (all >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    let mut place = [0; 32];
-    place[..8].copy_from_slice(&(all ^ (all >> 31)).to_be_bytes());
-    place
+    all ^ (all >> 31)
 }
 
 #[cfg(test)]

@@ -262,11 +262,7 @@ impl Task {
             attended: None,
             next_attention: now + marks::FIRST,
             serving: Serving::default(),
-            router: if config.upnp && !local {
-                Router::Asked
-            } else {
-                Router::Off
-            },
+            router: router(config, local),
             reach: Reachability::new(local, is_private(config), tuning.reach, now),
             relays: Relays::default(),
             traversal: Traversal::new(now),
@@ -401,6 +397,15 @@ fn agent() -> Result<String, StartError> {
         "gridbay/{} {incarnation:016x}",
         env!("CARGO_PKG_VERSION")
     ))
+}
+
+/// What is asked of the router at first.
+fn router(config: &OverlayConfig, local: bool) -> Router {
+    if config.upnp && !local {
+        Router::Asked
+    } else {
+        Router::Off
+    }
 }
 
 fn dialer(config: &OverlayConfig) -> Dialer {

@@ -123,9 +123,8 @@ impl Host {
             }
         }
         let promises = std::mem::take(&mut recovered.promises);
-        let pool = guard
-            .as_ref()
-            .map(|guard| restore(&state, &index, guard, promises));
+        let pool = guard.as_ref();
+        let pool = pool.map(|guard| restore(&state, &index, guard, promises));
         let mut reveals = config.chain.map(Reveals::new);
         let validator = guard.as_ref().map(Guard::validator);
         let tip = validator.and_then(|id| state.beacon_tip(&id));

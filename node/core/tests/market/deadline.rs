@@ -28,7 +28,8 @@ fn market() -> World {
         node: node_key(0),
     });
     world.input(0, 500, Input::Command { token: 1, command });
-    let on_sale = |w: &World| w.nodes[5].core.state().offers().any(|(_, o)| o.active);
+    let knows = |w: &World, n: usize| w.nodes[n].core.state().offers().any(|(_, o)| o.active);
+    let on_sale = |w: &World| knows(w, 4) && knows(w, 5);
     assert!(world.run_until(20_000, on_sale));
     world
 }

@@ -227,7 +227,7 @@ fn a_buy_preempts_the_lowest_bid_which_resumes_later() {
         let order = w.nodes[4].core.buyer().order(&OrderKey(1)).unwrap();
         order.last_end.as_deref() == Some("preempted")
     };
-    assert!(preempted(&world), "the bid was preempted");
+    assert!(world.run_until(1_000, preempted), "the bid was preempted");
     assert!(world.run_until(60_000, |w| finish(w, 5, 2) == Some(Finish::Done)));
     assert!(
         world.run_until(60_000, |w| finish(w, 4, 1) == Some(Finish::Done)),

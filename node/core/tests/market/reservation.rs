@@ -29,10 +29,12 @@ fn market() -> World {
         world.input(n, 500, Input::Command { token: 1, command });
     }
     let on_sale = |w: &World| {
-        let offers = w.nodes[5].core.state().offers();
-        offers.filter(|(_, o)| o.active).count()
+        (4..6).all(|n| {
+            let offers = w.nodes[n].core.state().offers();
+            offers.filter(|(_, o)| o.active).count() == 2
+        })
     };
-    assert!(world.run_until(20_000, |w| on_sale(w) == 2));
+    assert!(world.run_until(20_000, on_sale));
     world
 }
 

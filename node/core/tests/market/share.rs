@@ -31,11 +31,10 @@ fn pool() -> (World, OfferId) {
     let command = Command::SetOffer(terms);
     world.input(0, 500, Input::Command { token: 1, command });
     let on_sale = |w: &World| {
-        w.nodes[5]
-            .core
-            .state()
-            .offers()
-            .any(|(_, o)| o.pool().is_some())
+        (4..6).all(|n| {
+            let mut offers = w.nodes[n].core.state().offers();
+            offers.any(|(_, o)| o.pool().is_some())
+        })
     };
     assert!(world.run_until(20_000, on_sale));
     let seller = world.nodes[0].core.account().expect("a member");

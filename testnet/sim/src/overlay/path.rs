@@ -236,7 +236,8 @@ mod tests {
             open.extend(asked(&mut path));
         }
         assert_eq!(path.next(0), Next::Finished);
-        let wanted: Vec<Id> = (0..25).filter(|p| p % 5 != 1).collect();
+        // Only 1 could have named 0, and 1 is silent.
+        let wanted: Vec<Id> = (2..26).filter(|p| p % 5 != 1).collect();
         assert_eq!(path.result().map(|(_, p)| p).collect::<Vec<_>>(), wanted);
     }
 
