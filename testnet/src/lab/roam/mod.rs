@@ -5,7 +5,7 @@
 //! 2. Once they speak, and have the path that their kinds allow or have had `settle` to get it, an address changes: that of
 //!    a host itself, as of a notebook that is carried on, or the outer one of its gateway, as after a provider's night. The host
 //!    learns nothing of the latter.
-//! 3. It is measured when they speak again ([`judge`]), [`BAR`] at the most. Then the next address changes. A pair makes all
+//! 3. It is measured when they speak again (`judge`), `BAR` at the most. Then the next address changes. A pair makes all
 //!    [`moves`] with the same two processes, so that what one move leaves behind meets the next; one that does not speak again
 //!    begins anew.
 
