@@ -66,26 +66,29 @@ impl Path {
         }
     }
 
-    fn find(&mut self, keys: &[Key], peer: Id) -> Option<usize> {
+    /// Where a peer stands that was waited for and no longer is; `None` for any other.
+    fn heard_from(&mut self, keys: &[Key], peer: Id) -> Option<usize> {
+        if self.phase == Phase::Finished {
+            return None;
+        }
         let distance = keys[peer as usize].distance(&self.target);
-        self.peers
+        let at = self
+            .peers
             .binary_search_by_key(&distance, |(distance, ..)| *distance)
-            .ok()
+            .ok()?;
+        match self.peers[at].2 {
+            State::Waiting(_) => self.waiting -= 1,
+            State::Silent => {}
+            State::New | State::Failed | State::Answered => return None,
+        }
+        Some(at)
     }
 
     /// An answer. Returns whether it was waited for.
     pub fn answered(&mut self, keys: &[Key], peer: Id, closer: &[Id]) -> bool {
-        if self.phase == Phase::Finished {
-            return false;
-        }
-        let Some(at) = self.find(keys, peer) else {
+        let Some(at) = self.heard_from(keys, peer) else {
             return false;
         };
-        match self.peers[at].2 {
-            State::Waiting(_) => self.waiting -= 1,
-            State::Silent => {}
-            State::New | State::Failed | State::Answered => return false,
-        }
         self.peers[at].2 = State::Answered;
         let last = self.peers.len().min(K) - 1;
         let range = self.peers[last].0;
@@ -110,17 +113,9 @@ impl Path {
 
     /// A peer could not be asked. Returns whether it was waited for.
     pub fn failed(&mut self, keys: &[Key], peer: Id) -> bool {
-        if self.phase == Phase::Finished {
-            return false;
-        }
-        let Some(at) = self.find(keys, peer) else {
+        let Some(at) = self.heard_from(keys, peer) else {
             return false;
         };
-        match self.peers[at].2 {
-            State::Waiting(_) => self.waiting -= 1,
-            State::Silent => {}
-            State::New | State::Failed | State::Answered => return false,
-        }
         self.peers[at].2 = State::Failed;
         true
     }
