@@ -6,6 +6,7 @@ use gridbay_node::api::types::{
 };
 use gridbay_protocol::job::JobExit;
 use gridbay_testnet::Progress;
+use gridbay_testnet::lab::{self, Lab, Topology};
 use gridbay_testnet::network::plan::{credits, offer};
 use gridbay_testnet::network::{Network, Plan, RunFolder};
 use std::path::{Path, PathBuf};
@@ -16,6 +17,18 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) fn program() -> PathBuf {
     PathBuf::from(env!("CARGO_BIN_EXE_gridbay-testnet"))
+}
+
+/// A lab, or none where it cannot be had, which is said.
+pub(crate) fn lab(letter: char, topology: &str) -> Option<Lab> {
+    if let Err(error) = lab::check() {
+        println!("LEFT OUT: {error:#}");
+        return None;
+    }
+    let name = format!("{letter}{}", std::process::id() % 1_000_000_000);
+    let topology = Topology::parse(topology).unwrap();
+    let quiet = Progress::silent();
+    Some(Lab::up(&name, topology, program(), &quiet).unwrap())
 }
 
 pub(crate) async fn start(dir: &Path, plan: Plan) -> Network {

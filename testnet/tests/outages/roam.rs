@@ -5,12 +5,12 @@
 //!
 //! It takes root, iproute2 and nftables; without them the test says that it was left out.
 
-use super::common::program;
+use super::common::{lab, program};
 use gridbay_testnet::Progress;
 use gridbay_testnet::lab::matrix::programs::Programs;
 use gridbay_testnet::lab::matrix::{Pair, Path};
 use gridbay_testnet::lab::program::WORD;
-use gridbay_testnet::lab::{self, Kind, Lab, Topology, roam};
+use gridbay_testnet::lab::{Kind, roam};
 use std::time::Duration;
 
 const TOPOLOGY: &str = r#"
@@ -27,14 +27,10 @@ const TOPOLOGY: &str = r#"
 
 #[tokio::test]
 async fn two_peers_speak_again_after_every_change_of_address() {
-    if let Err(error) = lab::check() {
-        println!("LEFT OUT: {error:#}");
+    let Some(lab) = lab('m', TOPOLOGY) else {
         return;
-    }
-    let name = format!("m{}", std::process::id() % 1_000_000_000);
-    let topology = Topology::parse(TOPOLOGY).unwrap();
+    };
     let quiet = Progress::silent();
-    let lab = Lab::up(&name, topology, program(), &quiet).unwrap();
     let pair = Pair {
         waiting: ("alice".into(), Kind::Cone),
         dialing: ("bob".into(), Kind::Cone),
