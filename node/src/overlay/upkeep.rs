@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gridbay_core::overlay::{LOOKUP_PAUSE, LOOKUP_SELDOM, LOOKUP_SOON, to_close};
+use gridbay_core::overlay::{LOOKUP_PAUSE, LOOKUP_SELDOM, LOOKUP_SOON, crowded, to_close};
 use libp2p::gossipsub::MessageAcceptance;
 use libp2p::kad::{self, GetClosestPeersError, GetClosestPeersResult};
 use libp2p::{Multiaddr, PeerId};
@@ -114,6 +114,11 @@ impl Task {
     /// Closes connections that nobody needs when there are many (`gridbay_core::overlay`): neither kept nor in gossip's mesh, nothing
     /// under way on them, and no place at a relay behind them, ours or the peer's.
     fn make_room(&mut self, now: Instant) {
+        let open: usize = self.peers.values().map(|p| p.connections.len()).sum();
+        let most = self.shared.limits.connections as usize;
+        if open < crowded(most) {
+            return;
+        }
         let (gossip, request) = (
             &self.swarm.behaviour().gossip,
             &self.swarm.behaviour().request,
@@ -134,9 +139,7 @@ impl Task {
                     .any(|asked| request.is_pending_outbound(id, asked));
             (!needed).then(|| (now.duration_since(peer.since), *id))
         };
-        let open: usize = self.peers.values().map(|p| p.connections.len()).sum();
         let idle = self.peers.iter().filter_map(idle).collect();
-        let most = self.shared.limits.connections as usize;
         for peer in to_close(open, most, self.tuning.grace, idle) {
             self.shared.counters.count(Count::ClosedForRoom);
             // An error means that it has just left.
