@@ -253,7 +253,8 @@ fn used(network: &Network) -> anyhow::Result<Duration> {
     Ok(Duration::from_millis(ticks * 1000 / per_second))
 }
 
-fn resident_mib(node: &Node) -> anyhow::Result<f64> {
+/// What a node's process has resident.
+pub(super) fn resident_mib(node: &Node) -> anyhow::Result<f64> {
     let gone = || format!("{} is gone", node.name);
     let pid = node.process().with_context(gone)?.pid;
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).with_context(gone)?;
