@@ -96,7 +96,9 @@ impl Task {
             self.shared.counters.count(Count::ScoreFalls);
         }
         peer.score = score;
-        if score < self.tuning.ban_score && !self.is_marked(&id, Mark::Trusted) {
+        // Its connections end a little after the ban begins.
+        let banned = self.standing.banned_until(&id).is_some();
+        if score < self.tuning.ban_score && !banned && !self.is_marked(&id, Mark::Trusted) {
             tracing::info!(peer = %id, score, "banned");
             self.ban(id, self.tuning.ban_time);
         }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::attacker::Attacker;
-use crate::market::{Market, eventually};
+use crate::market::{Market, eventually, soon};
 
 /// Calm, then attacked, so often.
 const ROUNDS: usize = 3;
@@ -52,7 +52,8 @@ where
         compared.resident_mib.1 = compared.resident_mib.1.max(resident_mib());
         if banned {
             for attacker in &attackers {
-                eventually("the attacker is shut out", || attacker.is_out()).await;
+                let out = soon(|| attacker.is_out()).await;
+                assert!(out, "not shut out; {}", market.counted());
                 assert!(market.nodes.iter().all(|n| !n.has(&attacker.peer)));
             }
         }

@@ -15,8 +15,10 @@ use crate::compare::timed;
 use crate::market::{Node, config, eventually, meshed};
 
 const IDENTITIES: usize = 60;
+/// How often each calls: all together thirty times a second, which a build without optimisation can still answer.
+const AGAIN: Duration = Duration::from_secs(2);
 
-/// Identities that call a victim again and again, twice each at a time. Dropping ends them.
+/// Identities that call a victim again and again. Dropping ends them.
 struct Swarming(Vec<tokio::task::JoinHandle<()>>);
 
 impl Drop for Swarming {
@@ -44,7 +46,7 @@ async fn call_on(network: u8, host: Ipv4Addr, victim: PeerId, address: Multiaddr
     let mut swarm = swarm(keys, host, |keys| {
         identify::Behaviour::new(identify::Config::new(name(network, "1"), keys.public()))
     });
-    let mut again = tokio::time::interval(Duration::from_millis(300));
+    let mut again = tokio::time::interval(AGAIN);
     loop {
         tokio::select! {
             event = swarm.select_next_some() => {
@@ -84,7 +86,7 @@ async fn sixty_identities_of_one_network_take_its_share_and_no_more() {
     let nodes = honest(75).await;
     let victim = &nodes[0];
     let _attack = Swarming::start(75, victim, |_| Ipv4Addr::new(127, 66, 75, 1));
-    let crowded = || victim.handle.stats().get(Count::InboundCrowded) > 200;
+    let crowded = || victim.handle.stats().get(Count::InboundCrowded) > 100;
     eventually("the gate refuses", crowded).await;
     for _ in 0..20 {
         let queues = victim.handle.whereabouts().queues;
@@ -116,7 +118,7 @@ async fn sixty_identities_of_sixty_networks_leave_room_for_those_that_we_choose(
     victim.handle.keep(peer, vec![address]).unwrap();
     eventually("the kept peer is there", || victim.has(&peer)).await;
     let _attack = Swarming::start(76, victim, |i| Ipv4Addr::new(127, 67, i, 1));
-    let full = || victim.handle.stats().get(Count::InboundFull) > 100;
+    let full = || victim.handle.stats().get(Count::InboundFull) > 50;
     eventually("all slots of strangers are taken", full).await;
     for _ in 0..20 {
         let queues = victim.handle.whereabouts().queues;
