@@ -172,7 +172,7 @@ pub struct Quotas {
     pub direct_bytes: Rate,
     /// Frames of gossip, whatever is in them: each new message comes from up to 14 neighbours, and each has a frame of its own.
     pub gossip_frames: Rate,
-    /// Frames of the DHT: questions, and answers to ours. A lookup asks one peer once or twice.
+    /// Frames of the DHT: questions, and answers to ours. A lookup asks one peer once or twice. They are only counted.
     pub dht: Rate,
 }
 

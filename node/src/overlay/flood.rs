@@ -6,8 +6,8 @@
 //! 2. Whatever a peer has refused within half a second costs it as many points, at most [`HEAVIEST`]. So a flooder is below the
 //!    limit of bans within some two seconds, and one that is above its rate by four messages a second within a minute; a single
 //!    overrun fades.
-//! 3. Frames of gossip and of the DHT are counted before they are looked into ([`super::metered`]): duplicates, and requests that
-//!    change nothing, cost time as well.
+//! 3. Frames of gossip and of the DHT are counted before they are looked into ([`super::metered`]): duplicates, and questions that
+//!    never reach the node, cost time as well.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -129,13 +129,13 @@ impl Task {
         let behaviour = self.swarm.behaviour_mut();
         let frames = [
             (
-                behaviour.gossip.take_refused(now),
+                behaviour.gossip.take_excess(now),
                 Count::GossipFramesLimited,
             ),
-            (behaviour.kad.take_refused(now), Count::DhtLimited),
+            (behaviour.kad.take_excess(now), Count::DhtLimited),
         ];
-        for (refused, count) in frames {
-            for (peer, n) in refused {
+        for (excess, count) in frames {
+            for (peer, n) in excess {
                 self.shared.counters.count_n(count, n as usize);
                 self.floods.note(peer, n);
             }

@@ -31,6 +31,9 @@ use super::rates::Rate;
 
 /// What signature, key, sequence number and topic add to a payload, bytes (generous).
 const ENVELOPE: usize = 512;
+/// libp2p (0.50) compares this limit with all that it has read of a stream: a frame, and up to 8 KiB of what follows. Without room for
+/// that, a large message ends the stream when another one comes right after it.
+const READ_AHEAD: usize = 16 << 10;
 /// Heartbeats for which an unjudged message is kept, and with it the chance to accept it.
 pub(crate) const HISTORY: u32 = 12;
 /// Points per squared invalid message.
@@ -123,7 +126,7 @@ fn settings(
         .validation_mode(ValidationMode::Strict)
         .validate_messages()
         .message_id_fn(|m| wire_id(message_id(m.topic.as_str(), &m.data)))
-        .max_transmit_size(largest + ENVELOPE)
+        .max_transmit_size(largest + ENVELOPE + READ_AHEAD)
         .history_length(HISTORY as usize)
         .history_gossip(4)
         .duplicate_cache_time(Duration::from_secs(60))

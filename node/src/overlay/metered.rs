@@ -1,8 +1,9 @@
-//! A behaviour that hears no more of one peer than a rate allows.
+//! A behaviour that counts what it hears of each peer.
 //!
 //! Gossip and the DHT deal with most of what comes in by themselves: duplicates, greetings, questions. None of that reaches the
-//! node, and all of it costs time of the one task. So what a connection hands up is counted for its peer, whatever it is, and what
-//! is above the rate is dropped before the behaviour looks into it. What was dropped is told by [`Metered::take_refused`].
+//! node, and all of it costs time of the one task. So what a connection hands up is counted for its peer, whatever it is. What is
+//! above the rate is told by [`Metered::take_excess`]. Of gossip it is dropped as well, before the behaviour looks into it; of the DHT it
+//! is not, since answers to our own questions are among it, and a question that nobody answers holds its stream for ever.
 
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
@@ -24,24 +25,35 @@ pub(crate) struct Metered<B> {
     inner: B,
     rate: Rate,
     rates: Rates<PeerId>,
-    refused: BTreeMap<PeerId, u32>,
+    excess: BTreeMap<PeerId, u32>,
+    above: Above,
+}
+
+/// What becomes of an event above the rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Above {
+    /// It is counted.
+    Counted,
+    /// It is counted, and the behaviour does not hear of it.
+    Dropped,
 }
 
 impl<B> Metered<B> {
     /// For so many connections at the most.
-    pub(crate) fn new(inner: B, rate: Rate, connections: usize) -> Self {
+    pub(crate) fn new(inner: B, rate: Rate, above: Above, connections: usize) -> Self {
         Self {
             inner,
             rate,
             rates: Rates::new(connections),
-            refused: BTreeMap::new(),
+            excess: BTreeMap::new(),
+            above,
         }
     }
 
-    /// Whose events were dropped since the last time, and how many.
-    pub(crate) fn take_refused(&mut self, now: Instant) -> BTreeMap<PeerId, u32> {
+    /// Who was above the rate since the last time, and by how many events.
+    pub(crate) fn take_excess(&mut self, now: Instant) -> BTreeMap<PeerId, u32> {
         self.rates.forget_full(now);
-        std::mem::take(&mut self.refused)
+        std::mem::take(&mut self.excess)
     }
 }
 
@@ -116,11 +128,13 @@ impl<B: NetworkBehaviour> NetworkBehaviour for Metered<B> {
         id: ConnectionId,
         event: THandlerOutEvent<Self>,
     ) {
-        if self.rates.take(peer, 1, self.rate, Instant::now()) {
+        let within = self.rates.take(peer, 1, self.rate, Instant::now());
+        if !within {
+            let excess = self.excess.entry(peer).or_default();
+            *excess = excess.saturating_add(1);
+        }
+        if within || self.above == Above::Counted {
             self.inner.on_connection_handler_event(peer, id, event);
-        } else {
-            let refused = self.refused.entry(peer).or_default();
-            *refused = refused.saturating_add(1);
         }
     }
 

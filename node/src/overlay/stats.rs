@@ -148,7 +148,7 @@ counts! {
     AnswersLate = "answers_late",
     /// Records that others tried to store in our part of the DHT.
     DhtRecordsRefused = "dht_records_refused",
-    /// Frames of the DHT refused because a peer sent too many.
+    /// Frames of the DHT above the rate of their peer.
     DhtLimited = "dht_limited",
     /// Half seconds in which a peer lost score for what was refused.
     FloodPenalties = "flood_penalties",

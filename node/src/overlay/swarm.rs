@@ -19,7 +19,7 @@ use super::config::{Limits, OverlayConfig, RelayLimits, Tuning};
 use super::error::StartError;
 use super::gate::{self, Doors};
 use super::gossip::{self, Topic};
-use super::metered::Metered;
+use super::metered::{Above, Metered};
 use super::names::Names;
 use gridbay_protocol::limits::NODE_RECORD_BYTES;
 
@@ -132,11 +132,13 @@ fn behaviour(
         kad: Metered::new(
             kademlia(keys, names, limits),
             limits.quotas.dht,
+            Above::Counted,
             limits.all(),
         ),
         gossip: Metered::new(
             gossip::build(keys, names, topics, limits, tuning)?,
             limits.quotas.gossip_frames,
+            Above::Dropped,
             limits.all(),
         ),
         request: frames(
