@@ -53,7 +53,8 @@ pub struct Advert {
     pub attributes: BTreeMap<String, String>,
     /// Round trips to nodes that others measure as well, ascending by node, at most [`limits::LANDMARKS`].
     pub round_trips: Vec<RoundTrip>,
-    /// Multiaddr texts.
+    /// Multiaddr texts. Nodes leave them out, and nobody reads them: where a node is reached its own record says, which is
+    /// signed by its transport key and put anew whenever that changes ([`crate::node_record`]).
     pub addresses: Vec<String>,
 }
 

@@ -11,6 +11,7 @@ mod demo;
 mod kill;
 pub mod lab;
 mod market;
+mod model;
 pub mod network;
 mod say;
 mod table;

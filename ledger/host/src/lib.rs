@@ -21,6 +21,7 @@ mod early;
 mod fault;
 mod frame;
 mod guard;
+mod heralds;
 mod host;
 mod index;
 mod journal;

@@ -26,8 +26,6 @@ mod hints;
 mod keys;
 mod market;
 mod model;
-mod model_group;
-mod model_share;
 mod preemption;
 mod record;
 mod reservation;

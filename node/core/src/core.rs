@@ -245,7 +245,9 @@ impl Core {
         };
         for effect in self.host.step(clocks, input)? {
             match effect {
-                HostEffect::Broadcast(message) => effects.push(broadcast(&message)),
+                HostEffect::Broadcast(message) => effects.push(Effect::Broadcast {
+                    bytes: message.encode(),
+                }),
                 HostEffect::Send { to, message } => {
                     effects.push(Effect::Send {
                         to,
@@ -424,14 +426,5 @@ impl Core {
         self.buyer
             .answered(token, reply, self.host.state(), now.mono_ms, effects);
         self.tick_buyer(now, effects);
-    }
-}
-
-/// Statements of a tip go to everybody, what validators say to one another goes to validators.
-fn broadcast(message: &HostMessage) -> Effect {
-    let everybody = matches!(message, HostMessage::Status(_));
-    Effect::Broadcast {
-        bytes: message.encode(),
-        everybody,
     }
 }

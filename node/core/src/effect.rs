@@ -20,8 +20,6 @@ pub enum Effect {
     Broadcast {
         /// Message of the ledger's host.
         bytes: Vec<u8>,
-        /// To all other connected nodes too.
-        everybody: bool,
     },
     /// To one node.
     Send {

@@ -19,6 +19,7 @@ pub mod hints;
 pub mod input;
 mod join;
 pub mod learn;
+pub mod overlay;
 mod owner;
 pub mod provider;
 pub mod query;

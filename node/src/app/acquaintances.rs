@@ -13,11 +13,12 @@ use std::io::{self, Read as _};
 use std::time::Duration;
 
 /// Addresses written, and read, at the most.
-const MOST: usize = 512;
+const MOST: usize = gridbay_core::overlay::ACQUAINTANCES;
 /// Bytes read at the most.
 const BYTES: u64 = 256 << 10;
-/// How often they are written.
-const PERIOD: Duration = Duration::from_secs(60);
+/// How often it is looked whether they have changed; then they are written. A node that ends a moment after it has met others must
+/// find them again.
+const PERIOD: Duration = gridbay_core::overlay::ACQUAINTANCES_EVERY;
 
 /// Those of earlier runs.
 pub(super) fn read(home: &Home) -> Vec<(PeerId, Multiaddr)> {
@@ -35,7 +36,7 @@ pub(super) fn read(home: &Home) -> Vec<(PeerId, Multiaddr)> {
         .collect()
 }
 
-/// Writes them down from time to time, until the overlay ends.
+/// Writes them down when they have changed, until the overlay ends.
 pub(super) async fn keep(net: OverlayHandle, home: Home) {
     let mut written = Vec::new();
     loop {

@@ -23,7 +23,7 @@ impl Body {
     pub(super) fn perform(&mut self, effect: Effect) -> Result<(), BodyError> {
         match effect {
             Effect::WakeAt(at) => self.wake_ms = Some(at),
-            Effect::Broadcast { bytes, everybody } => self.broadcast(bytes, everybody),
+            Effect::Broadcast { bytes } => self.broadcast(bytes),
             Effect::Send { to, bytes } => self.send(&to, bytes),
             Effect::Penalise { peer, reason } => self.penalise(&peer, &reason),
             Effect::Gossip(bytes) => self.gossip(bytes),
@@ -88,13 +88,10 @@ impl Body {
         Ok(())
     }
 
-    fn broadcast(&self, bytes: Vec<u8>, everybody: bool) {
+    fn broadcast(&self, bytes: Vec<u8>) {
         let peers = self.tools.overlay.peers();
-        let wanted = peers
-            .iter()
-            .map(|p| p.peer)
-            .filter(|peer| everybody || self.votes(peer));
-        if let Err(error) = self.tools.overlay.send_all(wanted.collect(), bytes) {
+        let voting = peers.iter().map(|p| p.peer).filter(|p| self.votes(p));
+        if let Err(error) = self.tools.overlay.send_all(voting.collect(), bytes) {
             tracing::debug!(%error, "a broadcast was dropped");
         }
     }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use gridbay_core::overlay as numbers;
 use libp2p::{Multiaddr, PeerId};
 
 use super::error::StartError;
@@ -266,12 +267,12 @@ impl Default for Limits {
             max_request: 64 << 10,
             max_response: 4 << 20,
             max_direct: 64 << 10,
-            connections: 160,
+            connections: numbers::CONNECTIONS as u32,
             kept_connections: 256,
             connections_per_origin: 30,
             arrivals: Rate::new(20, 100),
             connections_per_peer: 4,
-            pending_connections: 64,
+            pending_connections: numbers::PENDING_CONNECTIONS as u32,
             pending_inbound: 512,
             streams: 64,
             commands: 1024,
@@ -284,13 +285,13 @@ impl Default for Limits {
             direct_bytes_not_kept: 128 << 20,
             unjudged: 4096,
             kept_peers: 256,
-            known_peers: 1024,
-            wanted_peers: 48,
+            known_peers: numbers::KNOWN_PEERS,
+            wanted_peers: numbers::WANTED_PEERS,
             bans: 1024,
-            lookups: 32,
+            lookups: numbers::LOOKUPS,
             seeks: 64,
             requests_per_seek: 16,
-            records: 1024,
+            records: numbers::RECORDS,
             reading_bytes: 128 << 20,
             quotas: Quotas::default(),
             memory_percent: 80,
@@ -314,7 +315,7 @@ pub struct Tuning {
     pub redial_first: Duration,
     /// Longest pause before a kept peer is dialled again.
     pub redial_max: Duration,
-    /// How long making a QUIC connection may take.
+    /// How long making a QUIC connection may take; any other may take twice as long.
     pub handshake: Duration,
     /// How often an idle QUIC connection shows that it lives; well below `idle`.
     pub keep_alive: Duration,
@@ -322,9 +323,11 @@ pub struct Tuning {
     /// the peer comes back and dials us; then it is noticed at once. (QUIC's own reset does not
     /// help: the stack answers it only for connection ids of its present run.)
     pub idle: Duration,
-    /// How often a connection is pinged, and how long the answer may take; where peers are far, a connection whose ping is not
-    /// answered is closed, since its path is gone.
+    /// How often a connection is pinged, and how long the answer may take; where peers are far, a connection on which none is
+    /// answered for both together is closed, since its path is gone: NATs forget, addresses change.
     pub ping: Duration,
+    /// A connection younger than this is not closed to make room.
+    pub grace: Duration,
     /// How long we wait for somebody to confirm an address of ours before we call the node private.
     pub reach: Duration,
     /// How long a connection may take to identify itself as one of our network.
@@ -349,10 +352,11 @@ impl Tuning {
             heartbeat: Duration::from_millis(500),
             redial_first: Duration::from_millis(100),
             redial_max: Duration::from_secs(5),
-            handshake: Duration::from_millis(1500),
-            keep_alive: Duration::from_millis(500),
-            idle: Duration::from_secs(4),
-            ping: Duration::from_secs(5),
+            handshake: numbers::HANDSHAKE,
+            keep_alive: numbers::KEEP_ALIVE,
+            idle: numbers::IDLE,
+            ping: Duration::from_secs(10),
+            grace: Duration::from_secs(2),
             reach: Duration::from_secs(4),
             admission: Duration::from_secs(5),
             frame: Duration::from_secs(5),
@@ -367,17 +371,56 @@ impl Tuning {
     pub fn wide_area() -> Self {
         Self {
             heartbeat: Duration::from_millis(700),
-            redial_first: Duration::from_millis(500),
-            redial_max: Duration::from_secs(60),
-            handshake: Duration::from_secs(5),
-            keep_alive: Duration::from_secs(3),
-            idle: Duration::from_secs(10),
-            ping: Duration::from_secs(4),
+            redial_first: numbers::REDIAL_FIRST,
+            redial_max: numbers::REDIAL_MAX,
+            ping: numbers::PING,
+            grace: numbers::GRACE,
             admission: Duration::from_secs(15),
             frame: Duration::from_secs(10),
             ip_colocation: true,
             ban_time: Duration::from_secs(600),
             ..Self::local()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::overlay::gossip;
+    use libp2p::kad;
+
+    /// The model of the overlay counts with these numbers; what libp2p decides must be what they say.
+    #[test]
+    fn the_shared_numbers_are_those_that_the_node_runs_by() {
+        let (limits, far) = (Limits::default(), Tuning::wide_area());
+        assert_eq!(kad::K_VALUE.get(), numbers::K);
+        assert_eq!(gossip::MESH, numbers::MESH);
+        assert_eq!(far.handshake * 2, numbers::DIAL_TIMEOUT);
+        assert_eq!(limits.connections as usize, numbers::CONNECTIONS);
+        assert_eq!(
+            [far.redial_first, far.redial_max, far.idle, far.ping],
+            [
+                numbers::REDIAL_FIRST,
+                numbers::REDIAL_MAX,
+                numbers::IDLE,
+                numbers::PING
+            ]
+        );
+        assert_eq!(
+            [
+                limits.wanted_peers,
+                limits.known_peers,
+                limits.lookups,
+                limits.records
+            ],
+            [
+                numbers::WANTED_PEERS,
+                numbers::KNOWN_PEERS,
+                numbers::LOOKUPS,
+                numbers::RECORDS
+            ]
+        );
+        assert!(limits.wanted_peers < numbers::roomy(numbers::CONNECTIONS));
     }
 }

@@ -45,7 +45,7 @@ fn least(strangers: impl Iterator<Item = (PeerId, Worth)>) -> Option<PeerId> {
 
 impl Task {
     /// Step 1. Called each half second; one peer at a time, since connections end a little later.
-    pub(crate) fn make_room(&mut self) {
+    pub(crate) fn shed_a_stranger(&mut self) {
         let free = self.swarm.behaviour().gate.gate.free();
         let limits = &self.shared.limits;
         if free >= SPARE.min(limits.connections as usize / SHARE) {

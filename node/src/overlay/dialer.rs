@@ -4,19 +4,20 @@
 //!    pauses that double from `first` to `max`. A lost connection starts again at `first`, so a
 //!    restarted node on the same machine is back within a second.
 //! 2. A *known* peer (from Kademlia or identify) is due while fewer peers are connected than are
-//!    wanted, and forgotten after [`KNOWN_TRIES`] failures in a row.
+//!    wanted, and forgotten after [`KNOWN_TRIES`] failures in a row. Those with the fewest failures come first, and equals in an
+//!    order that each node draws for itself: were it the same for all, a few peers would be in everybody's neighbourhood and the
+//!    others in nobody's.
 //! 3. While an attempt runs, or the peer is connected, nothing is due for it.
 //! 4. A peer of another network is retried only at the longest pause.
 
 use std::collections::BTreeMap;
+use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, Instant};
 
+use gridbay_core::overlay::KNOWN_TRIES;
 use libp2p::{Multiaddr, PeerId};
 
 use super::addresses::PER_PEER;
-
-/// Failures after which a known peer is forgotten.
-const KNOWN_TRIES: u32 = 5;
 
 #[derive(Debug)]
 struct Entry {
@@ -39,6 +40,8 @@ pub(crate) struct Dialer {
     max_kept: usize,
     max_known: usize,
     entries: BTreeMap<PeerId, Entry>,
+    /// Of this node alone: the order of equals.
+    order: RandomState,
 }
 
 impl Dialer {
@@ -49,6 +52,7 @@ impl Dialer {
             max_kept,
             max_known,
             entries: BTreeMap::new(),
+            order: RandomState::new(),
         }
     }
 
@@ -155,22 +159,29 @@ impl Dialer {
     }
 
     /// The peers to dial now, at most `room` merely known ones; marks them as being dialled.
-    pub(crate) fn take_due(
-        &mut self,
-        now: Instant,
-        mut room: usize,
-    ) -> Vec<(PeerId, Vec<Multiaddr>)> {
+    pub(crate) fn take_due(&mut self, now: Instant, room: usize) -> Vec<(PeerId, Vec<Multiaddr>)> {
+        let due = |(_, e): &(&PeerId, &Entry)| {
+            e.due.is_some_and(|at| at <= now) && !e.addresses.is_empty()
+        };
+        let (kept, known): (Vec<_>, Vec<_>) =
+            self.entries.iter().filter(due).partition(|(_, e)| e.kept);
+        let mut known: Vec<_> = known
+            .into_iter()
+            .map(|(peer, e)| (e.failures, self.order.hash_one(peer), *peer))
+            .collect();
+        known.sort_unstable();
+        let known = known.into_iter().take(room).map(|(.., peer)| peer);
+        let peers: Vec<PeerId> = kept
+            .into_iter()
+            .map(|(peer, _)| *peer)
+            .chain(known)
+            .collect();
         let mut dials = Vec::new();
-        for (peer, entry) in &mut self.entries {
-            let due = entry.due.is_some_and(|at| at <= now);
-            if !due || entry.addresses.is_empty() || (!entry.kept && room == 0) {
-                continue;
+        for peer in peers {
+            if let Some(entry) = self.entries.get_mut(&peer) {
+                entry.due = None;
+                dials.push((peer, entry.addresses.clone()));
             }
-            if !entry.kept {
-                room -= 1;
-            }
-            entry.due = None;
-            dials.push((*peer, entry.addresses.clone()));
         }
         dials
     }
@@ -295,6 +306,34 @@ mod tests {
             dialer.failed(&peer, now);
         }
         assert!(dialer.take_due(now + MAX * 100, 1).is_empty());
+    }
+
+    #[test]
+    fn who_failed_comes_last_and_equals_in_no_common_order() {
+        let (_, _, address, now) = setup();
+        let mut peers: Vec<PeerId> = (0..40).map(|_| PeerId::random()).collect();
+        peers.sort_unstable();
+        let low = &peers[..20];
+        let mut taken_low = 0;
+        for _ in 0..32 {
+            let mut dialer = Dialer::new(FIRST, MAX, 2, 64);
+            for peer in &peers {
+                dialer.learn(*peer, address.clone(), now);
+            }
+            let first = dialer.take_due(now, 10);
+            taken_low += first.iter().filter(|(p, _)| low.contains(p)).count();
+            first.iter().for_each(|(p, _)| dialer.failed(p, now));
+            let later = now + MAX * 2;
+            let second = dialer.take_due(later, 30);
+            assert!(
+                second
+                    .iter()
+                    .all(|(p, _)| first.iter().all(|(f, _)| f != p))
+            );
+            assert_eq!((second.len(), dialer.take_due(later, 30).len()), (30, 10));
+        }
+        // Half of 320, within six standard deviations.
+        assert!((110..=210).contains(&taken_low), "{taken_low} of 320");
     }
 
     #[test]

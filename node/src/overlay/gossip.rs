@@ -36,6 +36,8 @@ const ENVELOPE: usize = 512;
 const READ_AHEAD: usize = 16 << 10;
 /// Heartbeats for which an unjudged message is kept, and with it the chance to accept it.
 pub(crate) const HISTORY: u32 = 12;
+/// Peers in the mesh of a topic.
+pub(crate) const MESH: usize = gridbay_core::overlay::MESH;
 /// Points per squared invalid message.
 const INVALID_WEIGHT: f64 = -20.0;
 /// Share of the invalid-message count left after one second: 1 falls below 0.1 in half a minute.
@@ -131,7 +133,7 @@ fn settings(
         .history_gossip(4)
         .duplicate_cache_time(Duration::from_secs(60))
         .flood_publish(true)
-        .mesh_n(8)
+        .mesh_n(MESH)
         .mesh_n_low(6)
         .mesh_n_high(14)
         .prune_backoff(Duration::from_secs(10))

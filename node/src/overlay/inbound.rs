@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use libp2p::core::ConnectedPoint;
 use libp2p::core::transport::ListenerId;
+use libp2p::kad::QueryResult;
 use libp2p::swarm::{ConnectionId, DialError, ListenError, SwarmEvent};
 use libp2p::{Multiaddr, PeerId, identify, kad, mdns, ping, relay};
 
@@ -65,6 +66,7 @@ impl Task {
                 ..
             } => {
                 self.dialled.remove(&connection_id);
+                self.moves.closed(&connection_id);
                 self.on_connection_closed(peer_id, connection_id, num_established);
             }
             SwarmEvent::OutgoingConnectionError { peer_id, error, .. } => {
@@ -76,7 +78,7 @@ impl Task {
                 if let Some(peer) = peer_id {
                     self.dialer.failed(&peer, Instant::now());
                     self.on_dial_failed(peer, &error);
-                    self.leave_table(&peer);
+                    self.leave_table(&peer, &error);
                 }
             }
             SwarmEvent::IncomingConnectionError { error, .. } => {
@@ -92,7 +94,8 @@ impl Task {
             SwarmEvent::ExpiredListenAddr { address, .. } => {
                 self.publish_addresses();
                 if !self.local && !is_circuit(&address) && !is_loopback(&address) {
-                    self.on_network_change();
+                    tracing::info!(%address, "an address of ours is gone: all connections are made anew");
+                    self.on_network_change(Instant::now());
                 }
             }
             SwarmEvent::ListenerClosed {
@@ -143,8 +146,16 @@ impl Task {
                 self.shared.counters.count(kind);
             }
             BehaviourEvent::Kad(kad::Event::OutboundQueryProgressed {
-                id, result, step, ..
+                id,
+                result,
+                step,
+                stats,
             }) => {
+                if step.last && matches!(result, QueryResult::GetRecord(_)) {
+                    let (counters, asked) = (&self.shared.counters, stats.num_requests());
+                    counters.count(Count::RecordLookupsEnded);
+                    counters.count_n(Count::RecordLookupRequests, asked as usize);
+                }
                 self.on_lookup(id, result, step.last);
             }
             BehaviourEvent::Kad(kad::Event::InboundRequest { request }) => {
@@ -200,24 +211,22 @@ impl Task {
             peer.direct_since.get_or_insert_with(Instant::now);
         }
         peer.connections.insert(connection, address);
-        if peer.admitted {
+        let admitted = peer.admitted;
+        self.moves.heard(connection, Instant::now());
+        if !self.local && !self.dialled.contains(&connection) {
+            self.on_arrival(id, connection);
+        }
+        if admitted {
             self.publish_peers();
         }
     }
 
-    /// Where peers are far, a ping without an answer means that the path is gone: NATs forget, addresses change.
+    /// A ping was answered; what follows from those that are not, see `moved`.
     fn on_ping(&mut self, event: ping::Event) {
-        match event.result {
-            Ok(rtt) => {
-                if let Some(peer) = self.peers.get_mut(&event.peer) {
-                    peer.rtt = Some(rtt);
-                }
-            }
-            Err(ping::Failure::Timeout) if !self.local => {
-                self.shared.counters.count(Count::PingsLost);
-                self.swarm.close_connection(event.connection);
-            }
-            Err(_) => {}
+        let Ok(rtt) = event.result else { return };
+        self.moves.heard(event.connection, Instant::now());
+        if let Some(peer) = self.peers.get_mut(&event.peer) {
+            peer.rtt = Some(rtt);
         }
     }
 
@@ -313,6 +322,7 @@ impl Task {
             self.outbox.deliver(Event::PeerConnected { peer: id });
             self.publish_peers();
             self.look_up_soon();
+            self.records.telling.hurry(Instant::now());
         }
         self.dialer.admitted(&id);
         self.found(id);

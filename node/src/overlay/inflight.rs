@@ -61,6 +61,11 @@ impl<Id: Eq + Hash> InFlight<Id> {
         own && (kept || self.others.saturating_add(bytes) <= limits.direct_bytes_not_kept)
     }
 
+    /// Whether something is on its way to a peer.
+    pub(crate) fn is_busy(&self, peer: &PeerId) -> bool {
+        self.loads.get(peer).is_some_and(|load| load.messages > 0)
+    }
+
     /// A message was handed to the network.
     pub(crate) fn begin(&mut self, id: Id, peer: PeerId, bytes: usize, kept: bool) {
         let load = self.loads.entry(peer).or_default();

@@ -32,6 +32,7 @@
 //! 7. Whoever connects is hostile until shown otherwise: who gets a slot is decided at the `gate`, how much of each kind one peer may
 //!    send by `flood` and `metered`, how long and how large a frame may be by `codec` and `budget`. What is refused is counted with its
 //!    reason ([`Count`]) and costs score ([`Tuning::ban_score`]).
+//! 8. A node that gets another address, or whose gateway does, makes its connections anew; what is silent is given up (`moved`).
 
 mod addresses;
 mod behaviour;
@@ -53,6 +54,7 @@ mod inflight;
 mod marks;
 mod messages;
 mod metered;
+mod moved;
 mod names;
 mod observed;
 mod outbox;
@@ -68,6 +70,7 @@ mod stats;
 mod swarm;
 mod table;
 mod task;
+mod telling;
 mod traverse;
 mod upkeep;
 

@@ -1,20 +1,23 @@
 //! What lies in the DHT: records of nodes, and who provides what.
 //!
-//! 1. Our own record (`gridbay_protocol::node_record`) is put when our addresses have changed and [`AGAIN`] after the last time.
+//! 1. Our own record (`gridbay_protocol::node_record`) is put when our addresses have changed, again from time to time, and when
+//!    nobody took it after a pause that grows (`telling`).
 //! 2. A record that somebody puts with us is kept if it is signed by the node under whose key it lies, is in date, is newer than
-//!    the one that we have, and its bringer has not put more than [`PUTS`] in a minute.
+//!    the one that we have, and its bringer has not put more than [`PUTS`] in a minute. When there is no place left, those that are
+//!    out of date make it.
 //! 3. Providers are kept as the peers that said so themselves (Kademlia checks that) with the addresses that may be dialled.
 //! 4. Of the records that a lookup finds the one with the highest sequence counts.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use gridbay_core::overlay::{K, RECORD_LIFE};
 use gridbay_protocol::codec;
 use gridbay_protocol::ids::NetworkId;
 use gridbay_protocol::keys::{PublicKey, SecretKey};
 use gridbay_protocol::limits::NODE_RECORD_SECONDS;
 use gridbay_protocol::node_record::{self, NodeRecord, SignedNodeRecord};
-use libp2p::kad::store::RecordStore;
+use libp2p::kad::store::{MemoryStore, RecordStore};
 use libp2p::kad::{self, QueryId, QueryResult, Quorum};
 use libp2p::{Multiaddr, PeerId};
 use tokio::sync::oneshot;
@@ -27,20 +30,17 @@ use super::identity::key_of_peer_id;
 use super::reach::Reach;
 use super::stats::Count;
 use super::task::Task;
+use super::telling::Telling;
 
 /// Kind of the providers that relay.
 pub(crate) const RELAYS: &str = "relay";
-/// Pause after which an unchanged record is put again.
-const AGAIN: Duration = Duration::from_secs(600);
-/// Least pause between two records: addresses change in groups.
-const SETTLE: Duration = Duration::from_secs(1);
 /// Records that one peer may put with us in a minute.
 const PUTS: u32 = 30;
 /// Peers that may put in a minute.
 const BRINGERS: usize = 1024;
 const MINUTE: Duration = Duration::from_secs(60);
-/// Life of our record: three times until it is put again.
-const LIFE_SECONDS: u64 = 1800;
+/// Life of our record.
+const LIFE_SECONDS: u64 = RECORD_LIFE.as_secs();
 const _: () = assert!(LIFE_SECONDS <= NODE_RECORD_SECONDS);
 
 /// A running lookup.
@@ -60,8 +60,7 @@ pub(crate) enum Lookup {
 #[derive(Debug)]
 pub(crate) struct Records {
     key: SecretKey,
-    told: Vec<String>,
-    told_at: Option<Instant>,
+    pub(crate) telling: Telling,
     puts: BTreeMap<PeerId, u32>,
     puts_since: Instant,
 }
@@ -70,8 +69,7 @@ impl Records {
     pub(crate) fn new(seed: &[u8; 32], now: Instant) -> Self {
         Self {
             key: SecretKey::from_seed(seed),
-            told: Vec::new(),
-            told_at: None,
+            telling: Telling::default(),
             puts: BTreeMap::new(),
             puts_since: now,
         }
@@ -111,13 +109,9 @@ impl Shared {
 impl Task {
     /// Step 1.
     pub(crate) fn tell_whereabouts(&mut self, now: Instant) {
-        let since = self.records.told_at.map(|at| now.duration_since(at));
-        if self.peers.is_empty() || since.is_some_and(|since| since < SETTLE) {
-            return;
-        }
         let addresses = self.whereabouts();
-        let again = since.is_none_or(|since| since >= AGAIN);
-        if addresses.is_empty() || (addresses == self.records.told && !again) {
+        let nobody = self.peers.is_empty() || addresses.is_empty();
+        if nobody || !self.records.telling.is_due(&addresses, now) {
             return;
         }
         let wall = wall();
@@ -127,6 +121,7 @@ impl Task {
             expires: wall.as_secs() + LIFE_SECONDS,
             addresses: addresses.clone(),
         };
+        self.make_place(now);
         let key = self.shared.record_key(&record.node);
         let signed = SignedNodeRecord::new(&self.shared.network_id(), record, &self.records.key);
         let mut put = kad::Record::new(key, codec::encode(&signed));
@@ -134,8 +129,7 @@ impl Task {
         match self.swarm.behaviour_mut().kad.put_record(put, Quorum::One) {
             Ok(_) => {
                 self.shared.counters.count(Count::RecordsPut);
-                self.records.told = addresses;
-                self.records.told_at = Some(now);
+                self.records.telling.began(addresses, now);
             }
             Err(error) => tracing::warn!(%error, "our node record was not kept"),
         }
@@ -199,6 +193,7 @@ impl Task {
         if record.key != self.shared.record_key(&new.node) || !newer {
             return false;
         }
+        self.make_place(now);
         let life = new.expires.saturating_sub(wall_seconds());
         let record = kad::Record {
             expires: Some(now + Duration::from_secs(life)),
@@ -210,6 +205,11 @@ impl Task {
             .store_mut()
             .put(record)
             .is_ok()
+    }
+
+    fn make_place(&mut self, now: Instant) {
+        let most = self.shared.limits.records;
+        make_place(self.swarm.behaviour_mut().kad.store_mut(), most, now);
     }
 
     fn received(&self, bytes: &[u8]) -> Option<NodeRecord> {
@@ -249,7 +249,12 @@ impl Task {
 
     fn begin_record(&mut self, peer: PeerId, key: &PublicKey, reply: Option<RecordReply>) {
         let key = self.shared.record_key(key);
-        let id = self.swarm.behaviour_mut().kad.get_record(key);
+        let target = kad::KBucketKey::new(key.clone());
+        let kad = &mut self.swarm.behaviour_mut().kad;
+        let near = kad.get_closest_local_peers(&target).take(K);
+        let near = near.map(kad::KBucketKey::into_preimage).collect();
+        let id = kad.get_record(key);
+        self.lookups.near.insert(id, near);
         self.begin_lookup(id, Lookup::Record(peer, None, reply));
     }
 
@@ -290,11 +295,15 @@ impl Task {
             QueryResult::GetRecord(result) => {
                 let late = matches!(result, Err(kad::GetRecordError::Timeout { .. }));
                 let found = result.ok().and_then(|found| match found {
-                    kad::GetRecordOk::FoundRecord(found) => self.received(&found.record.value),
+                    kad::GetRecordOk::FoundRecord(found) => {
+                        self.count_hops(&id, found.peer);
+                        self.received(&found.record.value)
+                    }
                     kad::GetRecordOk::FinishedWithNoAdditionalRecord { .. } => None,
                 });
                 self.on_record(id, found);
                 if last {
+                    self.lookups.near.remove(&id);
                     self.end_record(id, late);
                 }
             }
@@ -305,13 +314,26 @@ impl Task {
                 };
                 self.on_providers(id, found.into_iter().collect(), last);
             }
+            QueryResult::PutRecord(Ok(_)) => self.records.telling.taken(),
             QueryResult::PutRecord(Err(error)) => {
                 tracing::debug!(%error, "our node record was not taken");
-                // Soon again, and not only after the usual pause.
-                self.records.told.clear();
+                self.shared.counters.count(Count::RecordsNotTaken);
+                self.records.telling.failed(Instant::now());
             }
             _ => {}
         }
+    }
+
+    /// Counts how far away the first that had a record was.
+    fn count_hops(&mut self, id: &QueryId, at: Option<PeerId>) {
+        let Some(near) = self.lookups.near.remove(id) else {
+            return;
+        };
+        self.shared.counters.count(match at {
+            None => Count::RecordsFoundHere,
+            Some(peer) if near.contains(&peer) => Count::RecordsFoundNear,
+            Some(_) => Count::RecordsFoundFar,
+        });
     }
 
     /// Step 4.
@@ -378,6 +400,13 @@ impl Task {
     }
 }
 
+/// Where the store is full, records that are out of date go: Kademlia drops one only when it is asked for.
+fn make_place(store: &mut MemoryStore, most: usize, now: Instant) {
+    if store.records().count() >= most {
+        store.retain(|_, record| !record.is_expired(now));
+    }
+}
+
 /// Providers told of one key at the most.
 const PROVIDERS: usize = 64;
 
@@ -397,4 +426,30 @@ fn wall() -> Duration {
 
 fn wall_seconds() -> u64 {
     wall().as_secs()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_store_forgets_what_is_out_of_date_and_nothing_else() {
+        let now = Instant::now();
+        let mut store = MemoryStore::new(PeerId::random());
+        let keep = |store: &mut MemoryStore, key: u8, seconds| {
+            let record = kad::Record {
+                expires: Some(now + Duration::from_secs(seconds)),
+                ..kad::Record::new(vec![key], vec![1])
+            };
+            store.put(record).unwrap();
+        };
+        (0..4).for_each(|key| keep(&mut store, key, 10));
+        keep(&mut store, 4, 100);
+        let later = now + Duration::from_secs(50);
+        make_place(&mut store, 6, later);
+        assert_eq!(store.records().count(), 5, "there was a place left");
+        make_place(&mut store, 5, later);
+        assert_eq!(store.records().count(), 1);
+        assert!(store.get(&kad::RecordKey::new(&[4u8])).is_some());
+    }
 }

@@ -113,6 +113,11 @@ impl Relays {
         self.rests.insert(relay, (now + REST_MAX, REST_MAX));
     }
 
+    /// What was lost, was lost for our own network's sake: all relays may be asked at once.
+    pub(crate) fn forgive(&mut self) {
+        self.rests.clear();
+    }
+
     /// Places that were asked for too long ago.
     pub(crate) fn overdue(&self, now: Instant) -> Vec<ListenerId> {
         let overdue = |p: &Place| !p.stands && now.duration_since(p.since) >= PATIENCE;
@@ -135,6 +140,11 @@ impl Relays {
             .filter(|p| p.stands)
             .map(|p| p.relay)
             .collect()
+    }
+
+    /// Relays at which a place stands or was asked for.
+    pub(crate) fn all_relays(&self) -> impl Iterator<Item = PeerId> + '_ {
+        self.places.values().map(|p| p.relay)
     }
 
     /// Whether more relays are needed than we have or have asked.
@@ -195,6 +205,8 @@ mod tests {
             now += rest.unwrap();
         }
         assert_eq!(rests, [1, 2, 4, 8, 16, 32, 60, 60]);
+        relays.forgive();
+        assert!(relays.next(&all, now).is_some());
         let listener = ListenerId::next();
         relays.asked(listener, &all[0], now);
         assert!(relays.stands(&listener));

@@ -1,7 +1,8 @@
 //! Reaching a peer that is not connected, because somebody waits for it.
 //!
-//! 1. With addresses known it is dialled; without, or when that fails, its record is looked up in the DHT once and it is dialled
-//!    where that says: direct addresses first, circuits a little later.
+//! 1. With addresses known it is dialled; without, when that fails, or when it has not come to anything after [`IMPATIENCE`], its
+//!    record is looked up in the DHT and it is dialled where that says: direct addresses first, circuits a little later. While it is
+//!    not reached it is looked up again after pauses that double: a peer that has just moved says so in time.
 //! 2. When it is admitted, requests that waited go out. When it cannot be reached, or has not been within [`PATIENCE`], they fail
 //!    as not connected.
 //! 3. Whoever asked for the peer alone is told what the last attempt failed for ([`SeekError`]).
@@ -23,6 +24,9 @@ use super::task::Task;
 /// How long a peer is sought: a lookup and a punch.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// How long a dial may take before the record is looked up beside it: where a peer is no longer, nobody answers for seconds.
+const IMPATIENCE: Duration = Duration::from_secs(1);
+
 /// Dials beyond the first, once the record is known.
 const REDIALS: u8 = 2;
 
@@ -30,7 +34,12 @@ const REDIALS: u8 = 2;
 #[derive(Debug)]
 pub(crate) struct Seek {
     since: Instant,
+    /// Whether a dial was begun at once.
+    dialled: bool,
     looked_up: bool,
+    /// When the record is looked up next, whatever else is under way, and the pause after that.
+    again: Instant,
+    pause: Duration,
     redials: u8,
     requests: Vec<(Vec<u8>, Reply)>,
     callers: Vec<oneshot::Sender<Sought>>,
@@ -57,9 +66,13 @@ impl Task {
             return false;
         }
         self.shared.counters.count(Count::Seeks);
+        let now = Instant::now();
         let seek = Seek {
-            since: Instant::now(),
+            since: now,
+            dialled: false,
             looked_up: false,
+            again: now + IMPATIENCE,
+            pause: 2 * IMPATIENCE,
             redials: 0,
             requests: Vec::new(),
             callers: Vec::new(),
@@ -68,7 +81,10 @@ impl Task {
         self.seeks.insert(peer, seek);
         given.extend(self.dialer.addresses(&peer));
         // Also beside a dial that is under way: that one may be to where the peer cannot be reached any more.
-        if given.is_empty() || !self.dial_if(PeerCondition::Disconnected, peer, given) {
+        let dialled = !given.is_empty() && self.dial_if(PeerCondition::Disconnected, peer, given);
+        if let Some(seek) = self.seeks.get_mut(&peer).filter(|_| dialled) {
+            seek.dialled = true;
+        } else {
             self.look_further(peer);
         }
         true
@@ -185,8 +201,23 @@ impl Task {
         }
     }
 
-    /// Ends seeks that took too long.
+    /// Ends seeks that took too long, and looks further for those that take long.
     pub(crate) fn end_seeks(&mut self, now: Instant) {
+        let mut slow = Vec::new();
+        for (peer, seek) in &mut self.seeks {
+            if now >= seek.again {
+                (seek.again, seek.pause) = (now + seek.pause, seek.pause * 2);
+                slow.push(*peer);
+            }
+        }
+        for peer in slow {
+            if !self.peers.is_empty()
+                && self.look_up_record(peer)
+                && let Some(seek) = self.seeks.get_mut(&peer)
+            {
+                seek.looked_up = true;
+            }
+        }
         let overdue = |(id, seek): (&PeerId, &Seek)| {
             (now.duration_since(seek.since) >= PATIENCE).then_some(*id)
         };
@@ -196,8 +227,16 @@ impl Task {
         }
     }
 
-    /// Gives up; what the last attempt failed for says more than `otherwise`.
+    /// Gives up; what the last attempt failed for says more than `otherwise`. Where there is no record, a dial that has not
+    /// failed yet may still come to something.
     pub(crate) fn give_up(&mut self, peer: &PeerId, otherwise: SeekError) {
+        let seek = self.seeks.get_mut(peer);
+        if let Some(seek) = seek.filter(|seek| seek.dialled && seek.failure.is_none())
+            && otherwise == SeekError::NoRecord
+        {
+            seek.looked_up = false;
+            return;
+        }
         let last = self.seeks.get(peer).and_then(|seek| seek.failure);
         self.end_seek(peer, last.unwrap_or(otherwise));
     }

@@ -35,8 +35,8 @@ pub enum Router {
 pub(crate) struct Serving {
     /// Nodes with a place.
     pub(crate) places: BTreeSet<PeerId>,
-    /// Circuits.
-    pub(crate) circuits: usize,
+    /// Who began each of the circuits.
+    pub(crate) circuits: Vec<PeerId>,
 }
 
 impl Task {
@@ -55,13 +55,16 @@ impl Task {
             | relay::Event::ReservationTimedOut { src_peer_id } => {
                 self.serving.places.remove(&src_peer_id);
             }
-            relay::Event::CircuitReqAccepted { .. } => {
-                self.serving.circuits += 1;
+            relay::Event::CircuitReqAccepted { src_peer_id, .. } => {
+                self.serving.circuits.push(src_peer_id);
                 counters.count(Count::RelayCircuits);
             }
             relay::Event::CircuitReqDenied { .. } => counters.count(Count::RelayCircuitsDenied),
-            relay::Event::CircuitClosed { .. } => {
-                self.serving.circuits = self.serving.circuits.saturating_sub(1);
+            relay::Event::CircuitClosed { src_peer_id, .. } => {
+                let circuits = &mut self.serving.circuits;
+                if let Some(at) = circuits.iter().position(|p| *p == src_peer_id) {
+                    circuits.swap_remove(at);
+                }
             }
             _ => {}
         }

@@ -50,9 +50,11 @@ counts! {
     Punched = "punched",
     /// Hole punchings given up.
     PunchesFailed = "punches_failed",
-    /// Connections closed because a ping was not answered.
+    /// Connections on which no ping was answered any more.
     PingsLost = "pings_lost",
-    /// Times that an address of an interface vanished.
+    /// Connections closed because the peer had come from elsewhere.
+    ConnectionsLeft = "connections_left",
+    /// Times that we moved: an address of an interface vanished, or nobody answered any more.
     NetworkChanges = "network_changes",
     /// Addresses of ours at which an AutoNAT server reached us.
     AddressesConfirmed = "addresses_confirmed",
@@ -64,6 +66,20 @@ counts! {
     RecordsPut = "records_put",
     /// Records of others taken in for the DHT.
     RecordsKept = "records_kept",
+    /// Lookups of node records that have ended.
+    RecordLookupsEnded = "record_lookups_ended",
+    /// Peers asked by them, whether reached or not.
+    RecordLookupRequests = "record_lookup_requests",
+    /// Records sought that were among those that we keep.
+    RecordsFoundHere = "records_found_here",
+    /// Those that came first from a peer with which the lookup began: one hop.
+    RecordsFoundNear = "records_found_near",
+    /// Those that came first from a peer that others had named: more hops.
+    RecordsFoundFar = "records_found_far",
+    /// Connections closed to make room for others.
+    ClosedForRoom = "closed_for_room",
+    /// Own node records that no peer took.
+    RecordsNotTaken = "records_not_taken",
     /// Connections that failed while being made, inbound, for another reason than those that follow.
     InboundFailed = "inbound_failed",
     /// Inbound connections refused because too many were being made.

@@ -21,6 +21,7 @@ use super::gate::{self, Doors};
 use super::gossip::{self, Topic};
 use super::metered::{Above, Metered};
 use super::names::Names;
+use gridbay_core::overlay as numbers;
 use gridbay_protocol::limits::NODE_RECORD_BYTES;
 
 /// A connection that no protocol uses is closed after this long. Longer than any pause between
@@ -33,8 +34,6 @@ const QUIC_CONNECTION: u32 = 8 << 20;
 /// Life of what providers say in the DHT, and how often they say it again.
 const PROVIDERS_LIVE: Duration = Duration::from_secs(3600);
 const PROVIDERS_AGAIN: Duration = Duration::from_secs(600);
-/// Well above the time for a dial: one dead peer near the key must not cost a lookup, or a record that is being put.
-const LOOKUP_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Builds the swarm; nothing listens or dials yet. `agent` is what we call ourselves; where the node is `local` all
 /// that traverses NATs is left out.
@@ -220,8 +219,8 @@ fn kademlia(keys: &Keypair, names: &Names, limits: &Limits) -> kad::Behaviour<Me
         .set_record_filtering(kad::StoreInserts::FilterBoth)
         .set_caching(kad::Caching::Disabled)
         .disjoint_query_paths(true)
-        .set_parallelism(NonZeroUsize::new(3).expect("three is not zero"))
-        .set_query_timeout(LOOKUP_TIMEOUT)
+        .set_parallelism(NonZeroUsize::new(numbers::PARALLELISM).expect("it is not zero"))
+        .set_query_timeout(numbers::LOOKUP_TIMEOUT)
         .set_max_packet_size(16 << 10)
         // Owners publish anew by themselves, signed; see `records`.
         .set_publication_interval(None)

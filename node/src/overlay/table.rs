@@ -3,19 +3,20 @@
 //! Whoever controls one network can make any number of identities in it. So of peers on different machines at most
 //! [`PER_PREFIX`] of one network prefix enter one bucket; on one machine, where all share an address, everybody may.
 
+use gridbay_core::overlay::PER_PREFIX;
+use libp2p::swarm::DialError;
 use libp2p::{Multiaddr, PeerId};
 
 use super::addresses::{ip, prefix};
 use super::task::Task;
 
-/// Peers of one prefix in one bucket.
-const PER_PREFIX: usize = 2;
-
 impl Task {
     /// A peer that could not be reached leaves the table: Kademlia itself drops peers from full buckets only, and each dead one
-    /// costs every lookup near it the time of a dial. While nobody is connected the fault may be ours, and the table stays.
-    pub(crate) fn leave_table(&mut self, peer: &PeerId) {
-        if !self.peers.is_empty() && !self.peers.contains_key(peer) {
+    /// costs every lookup near it the time of a dial. While nobody is connected the fault may be ours, and the table stays; and so it
+    /// does where we ourselves had no room for one more connection.
+    pub(crate) fn leave_table(&mut self, peer: &PeerId, why: &DialError) {
+        let ours = matches!(why, DialError::Denied { .. } | DialError::Aborted);
+        if !ours && !self.peers.is_empty() && !self.peers.contains_key(peer) {
             self.swarm.behaviour_mut().kad.remove_peer(peer);
         }
     }

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use futures::{FutureExt, StreamExt};
 use libp2p::core::transport::ListenerId;
+use libp2p::kad::QueryId;
 use libp2p::multiaddr::Protocol;
 use libp2p::request_response::{InboundRequestId, OutboundRequestId, ResponseChannel};
 use libp2p::swarm::{ConnectionId, SwarmEvent};
@@ -28,6 +29,7 @@ use super::flood::Floods;
 use super::handle::{OverlayHandle, PeerInfo, Shared, Whereabouts};
 use super::inflight::InFlight;
 use super::marks::{self, Mark};
+use super::moved::Moves;
 use super::names::Names;
 use super::outbox::Outbox;
 use super::reach::Reachability;
@@ -42,7 +44,7 @@ use super::{addresses, gossip, identity, swarm};
 
 /// Commands, and swarm events, handled in one turn.
 const BURST: usize = 64;
-const TICK: Duration = Duration::from_millis(500);
+const TICK: Duration = gridbay_core::overlay::TICK;
 /// How long a port may still be held by a predecessor that has just ended.
 const LISTEN_PATIENCE: Duration = Duration::from_secs(5);
 /// How long connections may take to end in order.
@@ -101,6 +103,8 @@ pub(crate) struct Unjudged {
 #[derive(Debug)]
 pub(crate) struct Lookups {
     pub(crate) running: Running,
+    /// Of those for records: the peers with which they began.
+    pub(crate) near: HashMap<QueryId, Vec<PeerId>>,
     pub(crate) last: Option<Instant>,
     pub(crate) next: Instant,
     pub(crate) pause: Duration,
@@ -138,6 +142,7 @@ pub(crate) struct Task {
     pub(crate) reach: Reachability,
     pub(crate) relays: Relays,
     pub(crate) traversal: Traversal,
+    pub(crate) moves: Moves,
     /// Connections that we dialled.
     pub(crate) dialled: HashSet<ConnectionId>,
     /// Who speaks it answers lookups.
@@ -248,6 +253,7 @@ impl Task {
             direct: InFlight::new(),
             lookups: Lookups {
                 running: HashMap::new(),
+                near: HashMap::new(),
                 last: None,
                 next: now,
                 pause: TICK,
@@ -267,6 +273,7 @@ impl Task {
             reach: Reachability::new(local, is_private(config), tuning.reach, now),
             relays: Relays::default(),
             traversal: Traversal::new(now),
+            moves: Moves::new(now),
             dialled: HashSet::new(),
             kad_protocol: names.kad(),
             local,

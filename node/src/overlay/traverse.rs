@@ -7,8 +7,7 @@
 //! 3. We keep places at relays (`relays`), unless everybody can dial us: public, and on TCP port 443, the one that firewalls
 //!    which let out next to nothing let out. With too few relays among our peers, the DHT is asked for more.
 //! 4. A peer with a direct connection for [`OVERLAP`] loses those through relays: streams would still be opened on them.
-//! 5. When an address of an interface is gone the network has changed: every connection is closed and made anew, since many would
-//!    take their time to notice.
+//! 5. When we have moved, those who cannot know it are sought (`moved`).
 
 use std::time::{Duration, Instant};
 
@@ -27,12 +26,12 @@ use super::stats::Count;
 use super::task::{Peer, Task};
 
 /// How long circuits to a peer stay open beside a direct connection: for what is under way on them.
-const OVERLAP: Duration = Duration::from_secs(3);
+pub(crate) const OVERLAP: Duration = Duration::from_secs(3);
 /// How often the DHT is asked for relays.
 const SEARCH: Duration = Duration::from_secs(10);
 
 impl Task {
-    /// Steps 1 to 4.
+    /// All steps.
     pub(crate) fn traverse(&mut self, now: Instant) {
         for stale in self.reach.stale() {
             tracing::info!(address = %stale, "nobody sees us there any more");
@@ -54,6 +53,7 @@ impl Task {
             let since = peer.direct_since;
             since.is_some_and(|since| now.duration_since(since) >= OVERLAP)
         });
+        self.seek_former();
         self.tell_whereabouts(now);
         self.show(reach);
     }
@@ -69,7 +69,7 @@ impl Task {
             refuted: self.reach.refuted().to_vec(),
             router: self.router,
             places_given: self.serving.places.len(),
-            circuits: self.serving.circuits,
+            circuits: self.serving.circuits.len(),
             banned: self.standing.banned(),
             queues: self.queues(),
         };
@@ -200,19 +200,6 @@ impl Task {
             self.swarm.close_connection(*connection);
         }
         circuits.len()
-    }
-
-    /// Step 5.
-    pub(crate) fn on_network_change(&mut self) {
-        tracing::info!("an address of ours is gone: all connections are made anew");
-        self.shared.counters.count(Count::NetworkChanges);
-        let now = Instant::now();
-        self.reach.begin_anew(now);
-        self.dialer.hurry();
-        for peer in self.peers.keys().copied().collect::<Vec<_>>() {
-            // An error means that it has just left.
-            let _gone = self.swarm.disconnect_peer_id(peer);
-        }
     }
 
     /// An AutoNAT server reached us, or did not. One that sits behind the same address as we do proves nothing.

@@ -1,9 +1,10 @@
-//! What is done every half second, and what it needs: scores, bans, discovery, forgetting.
+//! What is done every half second, and what it needs: scores, bans, discovery, room for connections, forgetting.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use gridbay_core::overlay::{LOOKUP_PAUSE, LOOKUP_SELDOM, LOOKUP_SOON, to_close};
 use libp2p::gossipsub::MessageAcceptance;
 use libp2p::kad::{self, GetClosestPeersError, GetClosestPeersResult};
 use libp2p::{Multiaddr, PeerId};
@@ -19,12 +20,6 @@ use super::records::Lookup;
 use super::stats::Count;
 use super::task::{Peer, Task, Unjudged};
 
-/// After a new peer, while more are wanted, our neighbourhood is asked for after this long: several come at once.
-const LOOKUP_SOON: Duration = Duration::from_millis(50);
-/// Least pause between two such lookups: each costs some 60 messages.
-const LOOKUP_PAUSE: Duration = Duration::from_secs(1);
-/// Longest pause between lookups of a node with nothing new.
-const LOOKUP_SELDOM: Duration = Duration::from_secs(300);
 /// Points that a score must lose to count as a fall; smaller changes are rounding and fading.
 const FALL: f64 = 1.0;
 
@@ -45,12 +40,16 @@ impl Task {
             self.judge(peer);
         }
         self.end_unidentified(now);
-        self.make_room();
+        self.make_room(now);
+        self.shed_a_stranger();
         self.forget_unjudged(now);
         // Callers that no longer wait.
         self.asked.retain(|_, reply| !reply.is_closed());
         self.end_seeks(now);
         self.attend_trusted(now);
+        if !self.local {
+            self.end_silent(now);
+        }
         self.traverse(now);
         self.on_due();
         self.publish_peers();
@@ -111,6 +110,39 @@ impl Task {
         };
         for peer in self.peers.iter().filter_map(overdue).collect::<Vec<_>>() {
             self.shared.counters.count(Count::NotIdentified);
+            // An error means that it has just left.
+            let _gone = self.swarm.disconnect_peer_id(peer);
+        }
+    }
+
+    /// Closes connections that nobody needs when there are many (`gridbay_core::overlay`): neither kept nor in gossip's mesh, nothing
+    /// under way on them, and no place at a relay behind them, ours or the peer's.
+    fn make_room(&mut self, now: Instant) {
+        let (gossip, request) = (
+            &self.swarm.behaviour().gossip,
+            &self.swarm.behaviour().request,
+        );
+        let mut needed: BTreeSet<PeerId> = gossip.all_mesh_peers().copied().collect();
+        needed.extend(self.relays.all_relays());
+        needed.extend(self.serving.places.iter().chain(&self.serving.circuits));
+        needed.extend(self.seeks.keys().copied());
+        let idle = |(id, peer): (&PeerId, &Peer)| {
+            let needed = needed.contains(id)
+                || self.dialer.is_kept(id)
+                || self.is_marked(id, Mark::Trusted)
+                || peer.waiting > 0
+                || self.direct.is_busy(id)
+                || self
+                    .asked
+                    .keys()
+                    .any(|asked| request.is_pending_outbound(id, asked));
+            (!needed).then(|| (now.duration_since(peer.since), *id))
+        };
+        let open: usize = self.peers.values().map(|p| p.connections.len()).sum();
+        let idle = self.peers.iter().filter_map(idle).collect();
+        let most = self.shared.limits.connections as usize;
+        for peer in to_close(open, most, self.tuning.grace, idle) {
+            self.shared.counters.count(Count::ClosedForRoom);
             // An error means that it has just left.
             let _gone = self.swarm.disconnect_peer_id(peer);
         }

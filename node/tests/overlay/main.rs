@@ -3,8 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 mod figures;
+mod ipv6;
 mod net;
 mod owner;
+mod room;
 
 use std::time::Duration;
 
@@ -182,6 +184,7 @@ async fn a_node_that_crashed_is_meshed_again_though_nobody_saw_it_go() {
         for i in 1..3 {
             let mut config = config(15, i, &[listen]);
             config.tuning.idle = Duration::from_millis(1500);
+            config.tuning.keep_alive = Duration::from_millis(500);
             config.bootstrap = vec![first.contact()];
             nodes.push(Node::start(config).await);
         }

@@ -144,3 +144,30 @@ async fn who_is_trusted_is_kept_and_not_banned_for_a_score() {
     a.mark(b, Some(Mark::Trusted)).unwrap();
     eventually(trusted).await;
 }
+
+/// Where it dials, connections are taken and nothing is ever said.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_search_looks_in_the_dht_while_nobody_answers_where_it_dialled() {
+    let a = Node::start(config(38, 0, &[QUIC, TCP])).await;
+    let idle = |index| {
+        let mut config = config(38, index, &[QUIC, TCP]);
+        config.bootstrap = vec![a.contact()];
+        // Nobody meets anybody else by himself, and a dial takes longer than a search.
+        config.limits.wanted_peers = 0;
+        config.tuning.handshake = SECOND * 30;
+        config
+    };
+    let b = Node::start(idle(1)).await;
+    let c = Node::start(idle(2)).await;
+    eventually(|| c.handle.peers().len() == 1 && b.handle.peers().len() == 1).await;
+    let record = async {
+        while a.handle.record(b.peer()).await.is_err() {
+            tokio::time::sleep(SECOND / 10).await;
+        }
+    };
+    tokio::time::timeout(SECOND * 20, record).await.unwrap();
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = silent.local_addr().unwrap().port();
+    let there = format!("/ip4/127.0.0.1/tcp/{port}").parse().unwrap();
+    assert_eq!(c.handle.connect(b.peer(), vec![there]).await, Ok(()));
+}

@@ -12,6 +12,7 @@ pub mod fault;
 pub mod found;
 pub mod liar;
 mod load;
+pub mod overlay;
 pub mod plan;
 pub mod regression;
 pub mod rng;

@@ -64,9 +64,7 @@ impl Trace {
     pub fn effect(&mut self, node: usize, effect: &Effect) {
         let name = crate::cover::effect_name(effect);
         match effect {
-            Effect::Broadcast { bytes, .. }
-            | Effect::Send { bytes, .. }
-            | Effect::Gossip(bytes) => {
+            Effect::Broadcast { bytes } | Effect::Send { bytes, .. } | Effect::Gossip(bytes) => {
                 self.add(0, node, name, bytes);
                 self.say(|| {
                     let text = crate::tell::message(bytes);

@@ -4,8 +4,9 @@
 //!    invited and started. They have *converged* when each is ready, has the height that the first had when the last was
 //!    ready, and knows every advert.
 //! 2. A member offers a unit: its first advert. Every node is asked until 95 of 100 know it.
-//! 3. *Memory* is what each process has resident after that, *idle CPU* what all use together while nothing is ordered, over
-//!    a window that begins once the network is quiet. The share is of one core.
+//! 3. *Memory* is what each process takes after that: pages of its own, and its part of those that all share (the program).
+//!    *Resident* counts the shared ones in full for each. *Idle CPU* is what all use together while nothing is ordered, over a
+//!    window that begins once the network is quiet, as a share of one core.
 
 use crate::network::plan::{Plan, credits, offer};
 use crate::network::{Network, Node, Process, RunFolder};
@@ -26,8 +27,9 @@ const START_TIME: Duration = Duration::from_secs(300);
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How often nodes are asked.
 const ASK_EVERY: Duration = Duration::from_millis(100);
-/// Until a network in which nothing is ordered is quiet.
-const SETTLE: Duration = Duration::from_secs(20);
+/// Until a network in which nothing is ordered is quiet: connections that nobody needs are given up half a minute after they
+/// were of use, and a few at a time.
+const SETTLE: Duration = Duration::from_secs(60);
 
 /// What to measure.
 #[derive(Clone, Debug)]
@@ -51,10 +53,12 @@ pub(crate) struct Figures {
     pub(crate) converged_ms: u64,
     /// Until 95 of 100 nodes knew a new advert.
     pub(crate) advert_ms: u64,
-    /// Resident, mean of all nodes.
+    /// Own and shared in proportion, mean of all nodes.
     pub(crate) memory_mean_mib: f64,
-    /// Resident, the largest node.
+    /// The same, the largest node.
     pub(crate) memory_max_mib: f64,
+    /// Resident, mean of all nodes.
+    pub(crate) resident_mean_mib: f64,
     /// CPU of all nodes together, per cent of one core.
     pub(crate) idle_cpu_percent: f64,
     /// Peers of a node, mean.
@@ -89,6 +93,11 @@ impl Figures {
             (
                 "memory of a node, most MiB",
                 format!("{:.1}", self.memory_max_mib),
+                String::new(),
+            ),
+            (
+                "resident in a node, mean MiB",
+                format!("{:.1}", self.resident_mean_mib),
                 String::new(),
             ),
             (
@@ -147,11 +156,8 @@ pub(crate) async fn run(options: Options, progress: &Progress) -> anyhow::Result
     tokio::time::sleep(options.window).await;
     let cpu = used(&network)?.saturating_sub(before);
     let idle_cpu_percent = 100.0 * cpu.as_secs_f64() / window.elapsed().as_secs_f64();
-    let memory = network
-        .nodes()
-        .iter()
-        .map(resident_mib)
-        .collect::<anyhow::Result<Vec<_>>>()?;
+    let memory = each(&network, |node| mib(node, "smaps_rollup", "Pss:"))?;
+    let resident = each(&network, |node| mib(node, "status", "VmRSS:"))?;
     let statuses: Vec<NodeStatus> = ask_all(&network, "/node").await?;
     let peers: u32 = statuses.iter().map(|s| s.peers).sum();
     network.stop()?;
@@ -162,6 +168,7 @@ pub(crate) async fn run(options: Options, progress: &Progress) -> anyhow::Result
         advert_ms,
         memory_mean_mib: memory.iter().sum::<f64>() / n,
         memory_max_mib: memory.iter().copied().fold(0.0, f64::max),
+        resident_mean_mib: resident.iter().sum::<f64>() / n,
         idle_cpu_percent,
         peers_mean: f64::from(peers) / n,
     })
@@ -253,12 +260,19 @@ fn used(network: &Network) -> anyhow::Result<Duration> {
     Ok(Duration::from_millis(ticks * 1000 / per_second))
 }
 
-/// What a node's process has resident.
-pub(super) fn resident_mib(node: &Node) -> anyhow::Result<f64> {
+fn each(
+    network: &Network,
+    measure: impl Fn(&Node) -> anyhow::Result<f64>,
+) -> anyhow::Result<Vec<f64>> {
+    network.nodes().iter().map(measure).collect()
+}
+
+/// What a file of the process in `/proc` says on a line, in MiB.
+pub(super) fn mib(node: &Node, file: &str, line: &str) -> anyhow::Result<f64> {
     let gone = || format!("{} is gone", node.name);
     let pid = node.process().with_context(gone)?.pid;
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).with_context(gone)?;
-    let line = status.lines().find_map(|l| l.strip_prefix("VmRSS:"));
+    let status = std::fs::read_to_string(format!("/proc/{pid}/{file}")).with_context(gone)?;
+    let line = status.lines().find_map(|l| l.strip_prefix(line));
     let kib = line.and_then(|l| l.split_whitespace().next()?.parse::<f64>().ok());
     Ok(kib.context("a process has memory")? / 1024.0)
 }

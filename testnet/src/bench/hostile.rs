@@ -9,7 +9,7 @@
 //! 4. *Memory* is what a node has resident, before the first attack and after the last.
 
 use super::attackers::{self, ALL, Attacker, Ended, Victim, silent_sockets};
-use super::crowd::resident_mib;
+use super::crowd::mib;
 use super::orders::{one_after_another, round_ms, to_running_ms};
 use super::spread::percentile;
 use crate::network::plan::{Plan, credits, offer};
@@ -225,7 +225,8 @@ async fn turn(network: &Network, trades: usize) -> anyhow::Result<(Vec<u64>, usi
 }
 
 fn memory(network: &Network) -> anyhow::Result<Vec<f64>> {
-    network.nodes().iter().map(resident_mib).collect()
+    let resident = |node| mib(node, "status", "VmRSS:");
+    network.nodes().iter().map(resident).collect()
 }
 
 /// Step 3.

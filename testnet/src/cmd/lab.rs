@@ -1,19 +1,19 @@
 //! `lab`: a small internet of namespaces.
 
+mod meet;
+
 use super::program;
-use crate::lab::matrix::programs::Programs;
-use crate::lab::matrix::{self, Pair};
-use crate::lab::{self, Impairment, Kind, Lab, Topology, exec, impair, probe};
+use crate::lab::{self, Impairment, Lab, Topology, exec, impair, probe};
 use crate::say::{self, Progress};
 use crate::table::{Align, Table};
 use anyhow::bail;
 use clap::{Args, Subcommand};
+use meet::MeetArgs;
 use std::ffi::OsString;
 use std::future;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::thread;
-use std::time::Duration;
 use tokio::sync::oneshot;
 
 /// Name of the lab that is meant unless told otherwise.
@@ -35,7 +35,9 @@ pub(super) enum LabCommand {
     /// Measures how every host's network behaves and compares it with its kind
     Probe(ProbeArgs),
     /// Lets two nodes meet across every pair of kinds, and compares how with what the kinds allow
-    Matrix(MatrixArgs),
+    Matrix(MeetArgs),
+    /// Changes addresses under two nodes that speak with each other, and measures when they speak again
+    Roam(MeetArgs),
 }
 
 #[derive(Debug, Args)]
@@ -109,30 +111,6 @@ pub(super) struct ProbeArgs {
     topology: Option<PathBuf>,
 }
 
-#[derive(Debug, Args)]
-pub(super) struct MatrixArgs {
-    #[command(flatten)]
-    lab: NameArgs,
-    /// Networks and hosts, as TOML; without it every kind twice
-    #[arg(long, value_name = "FILE")]
-    topology: Option<PathBuf>,
-    /// Only pairs of these kinds, as cone,symmetric
-    #[arg(long, value_delimiter = ',')]
-    kinds: Vec<Kind>,
-    /// Each public link waits so long in each direction, as 15ms
-    #[arg(long)]
-    delay: Option<String>,
-    /// Seconds that a relayed pair has to find a direct path
-    #[arg(long, default_value_t = 20)]
-    settle: u64,
-    /// Keep what peers print on standard error here
-    #[arg(long, value_name = "FOLDER")]
-    logs: Option<PathBuf>,
-    /// Where a lab cannot be built, say why and succeed: for suites that run anywhere
-    #[arg(long)]
-    if_possible: bool,
-}
-
 impl LabCommand {
     /// Runs a command. Those that own a lab do so where an interrupt drops them, and the lab with them.
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
@@ -154,7 +132,8 @@ impl LabCommand {
             }
             LabCommand::Impair(args) => args.run(),
             LabCommand::Probe(args) => super::with_runtime(args.run()),
-            LabCommand::Matrix(args) => super::with_runtime(args.run()),
+            LabCommand::Matrix(args) => args.matrix(),
+            LabCommand::Roam(args) => args.roam(),
         }
     }
 }
@@ -322,73 +301,6 @@ impl ProbeArgs {
         say::line(&report.lines());
         Ok(ExitCode::from(u8::from(!report.ok())))
     }
-}
-
-/// Until a peer is ready, and until two have any path.
-const PATIENCE: Duration = Duration::from_secs(30);
-
-impl MatrixArgs {
-    async fn run(self) -> anyhow::Result<ExitCode> {
-        tokio::task::yield_now().await;
-        if self.if_possible
-            && let Err(error) = lab::check()
-        {
-            say::line(&format!("LEFT OUT: {error:#}"));
-            return Ok(ExitCode::SUCCESS);
-        }
-        let topology = match &self.topology {
-            Some(path) => lab::read_topology(path)?,
-            None => Topology::pairs(),
-        };
-        let mut pairs = matrix::pairs(&topology);
-        if !self.kinds.is_empty() {
-            let wanted = |kind: Kind| self.kinds.contains(&kind);
-            pairs.retain(|p| wanted(p.waiting.1) && wanted(p.dialing.1));
-        }
-        if pairs.is_empty() {
-            bail!("the topology has no pair of these kinds behind different routers");
-        }
-        let progress = Progress::new();
-        let lab = Lab::up(&self.lab.name, topology, program()?, &progress)?;
-        if let Some(delay) = &self.delay {
-            let slow = Impairment {
-                delay: impair::delay(delay)?,
-                ..Impairment::default()
-            };
-            let links = lab.topology().links();
-            let links: Vec<_> = links.map(|l| (l.name.to_owned(), slow)).collect();
-            lab.impair(&links)?;
-        }
-        let meeting = Programs {
-            program: program()?,
-            words: vec![lab::program::WORD.into()],
-            patience: PATIENCE,
-            settle: Duration::from_secs(self.settle),
-            logs: self.logs,
-        };
-        let report = met(self.lab.name, pairs, meeting, progress).await??;
-        drop(lab);
-        say::line(&report.lines());
-        Ok(ExitCode::from(u8::from(!report.ok())))
-    }
-}
-
-/// Lets pairs meet on a thread of its own, so that an interrupt need not wait for it.
-fn met(
-    name: String,
-    pairs: Vec<Pair>,
-    meeting: Programs,
-    progress: Progress,
-) -> oneshot::Receiver<anyhow::Result<matrix::Report>> {
-    let (sender, receiver) = oneshot::channel();
-    thread::spawn(move || {
-        let report = program()
-            .and_then(|program| Lab::open(&name, program))
-            .and_then(|lab| matrix::run(&lab, &pairs, &meeting, &progress));
-        // Nobody waits any more after an interrupt.
-        let _ = sender.send(report);
-    });
-    receiver
 }
 
 /// Probes on a thread of its own, so that an interrupt need not wait for it.

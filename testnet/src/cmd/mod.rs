@@ -140,6 +140,7 @@ mod tests {
             "sim replay --seed 7 --until 5000 --trace story.txt",
             "sim shrink --plan failing.json --out small.json",
             "sim regressions",
+            "sim model --nodes 100,1000 --seed 3 --hours 0.5 -o json --check",
             "kill --rounds 1000 --seed 7 -n 4 --json report.json",
             "lab up --name a --topology lab.toml --detach",
             "lab status --name a",
@@ -149,6 +150,8 @@ mod tests {
             "lab impair all --clear",
             "lab impair cone --new-address --forget",
             "lab probe",
+            "lab matrix --kinds cone,symmetric --settle 6 --logs folder",
+            "lab roam --if-possible --kinds cone --delay 15ms",
             "lab down",
         ] {
             let words = ["gridbay-testnet"].into_iter().chain(line.split(' '));
@@ -161,6 +164,8 @@ mod tests {
             "bench",
             "demo --json",
             "sim run --seeds 7",
+            "sim model --nodes 3",
+            "sim model --hours 0",
             "kill -n 3",
             "lab",
             "lab exec cone1",

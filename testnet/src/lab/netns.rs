@@ -42,7 +42,7 @@ impl Identity {
 }
 
 /// Does `work` inside the namespace at `path`, and returns what it returned.
-pub(super) fn inside<T: Send>(path: &Path, work: impl FnOnce() -> T + Send) -> anyhow::Result<T> {
+pub(crate) fn inside<T: Send>(path: &Path, work: impl FnOnce() -> T + Send) -> anyhow::Result<T> {
     thread::scope(|scope| {
         let entered = scope.spawn(|| {
             enter(path)?;

@@ -8,6 +8,7 @@
 //! | `{"event":"ready","peer":ID,"addrs":[..]}` | it listens; ID is its own, addrs are what others may dial |
 //! | `{"event":"connected","peer":ID,"relayed":false,"ms":N}` | a path to ID stands, N ms after the peer began; again whenever a better one does |
 //! | `{"event":"lost","peer":ID}` | the last path to ID is gone |
+//! | `{"event":"answered","peer":ID,"n":N,"took_ms":T}` | question N to ID has just been answered, T ms after it was asked |
 //!
 //! Lines that are no such object are passed over: a program may print other things as well.
 
@@ -39,6 +40,15 @@ pub enum Event {
         /// To whom.
         peer: String,
     },
+    /// A question was answered.
+    Answered {
+        /// By whom.
+        peer: String,
+        /// Its number; they are asked in this order.
+        n: u64,
+        /// How long that took.
+        took_ms: u64,
+    },
 }
 
 impl Event {
@@ -65,6 +75,13 @@ pub enum Role {
         /// Whom.
         peer: String,
     },
+    /// Goes through relays, and asks somebody one question after the other, whether there is a path or not.
+    Ask {
+        /// Addresses of the relays.
+        relay: Vec<String>,
+        /// Whom.
+        peer: String,
+    },
 }
 
 impl Role {
@@ -87,24 +104,25 @@ impl Role {
             ("relay", None, []) => Ok(Role::Relay),
             ("wait", None, []) => Ok(Role::Wait { relay }),
             ("dial", Some(peer), []) => Ok(Role::Dial { relay, peer }),
+            ("ask", Some(peer), []) => Ok(Role::Ask { relay, peer }),
             _ => bail!("`{}` is no role of a peer", words.join(" ")),
         }
     }
     /// The words after the program's own.
     pub fn words(&self) -> Vec<String> {
-        let relayed = |word: &str, relay: &[String]| {
-            let relay = relay.iter().flat_map(|a| ["--relay".to_owned(), a.clone()]);
-            [word.to_owned()].into_iter().chain(relay).collect()
+        let (word, relay, peer) = match self {
+            Role::Relay => ("relay", &[][..], None),
+            Role::Wait { relay } => ("wait", relay.as_slice(), None),
+            Role::Dial { relay, peer } => ("dial", relay.as_slice(), Some(peer)),
+            Role::Ask { relay, peer } => ("ask", relay.as_slice(), Some(peer)),
         };
-        match self {
-            Role::Relay => vec!["relay".to_owned()],
-            Role::Wait { relay } => relayed("wait", relay),
-            Role::Dial { relay, peer } => {
-                let mut words: Vec<String> = relayed("dial", relay);
-                words.extend(["--peer".to_owned(), peer.clone()]);
-                words
-            }
-        }
+        let mut words = vec![word.to_owned()];
+        words.extend(relay.iter().flat_map(|a| ["--relay".to_owned(), a.clone()]));
+        words.extend(
+            peer.iter()
+                .flat_map(|p| ["--peer".to_owned(), (*p).clone()]),
+        );
+        words
     }
 }
 
@@ -124,7 +142,16 @@ mod tests {
             ms: 12,
         };
         let lost = Event::Lost { peer: "b".into() };
+        let answered = Event::Answered {
+            peer: "b".into(),
+            n: 3,
+            took_ms: 7,
+        };
         for (line, event) in [
+            (
+                r#"{"event":"answered","peer":"b","n":3,"took_ms":7}"#,
+                Some(answered),
+            ),
             (
                 r#"{"event":"ready","peer":"a","addrs":["/ip4/45.1.1.2/tcp/1"]}"#,
                 Some(ready),
@@ -154,13 +181,18 @@ mod tests {
         );
         assert_eq!(Role::Relay.words(), ["relay"]);
         let wait = Role::Wait { relay: vec![] };
-        for role in [dial, wait, Role::Relay] {
+        let ask = Role::Ask {
+            relay: vec![],
+            peer: "b".into(),
+        };
+        for role in [dial, wait, ask, Role::Relay] {
             assert_eq!(Role::read(&role.words()).unwrap(), role);
         }
         for words in [
             "",
             "relay --peer b",
             "dial --relay x",
+            "ask --relay x",
             "wait --relay",
             "else",
         ] {

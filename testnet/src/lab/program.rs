@@ -4,9 +4,11 @@
 //!    firewall lets nothing else out.
 //! 2. One that waits is ready once others can find it: it is public, or has a place at a relay, and has told the DHT so.
 //! 3. One that dials asks the overlay for the peer until it is connected. It knows the id alone.
-//! 4. Both tell each path to each peer, as [`super::peer`] describes, until they are killed.
+//! 4. One that asks does so every [`ASK`], whatever became of the questions before; each waits for its answer for [`ANSWER`].
+//! 5. All tell each path to each peer, as [`super::peer`] describes, until they are killed.
 
 use super::peer::{Event, Role};
+use super::seat::PORT;
 use anyhow::{Context as _, bail};
 use gridbay_node::app::start_log;
 use gridbay_node::overlay::{
@@ -20,12 +22,14 @@ use std::time::{Duration, Instant};
 
 /// The word that makes the laboratory's program such a peer.
 pub const WORD: &str = "__peer";
-/// The port of a node.
-const PORT: u16 = 7411;
 /// All peers are of one network.
 const NETWORK: [u8; 32] = *b"the laboratory's own network....";
 /// How often paths are looked at.
 const LOOK: Duration = Duration::from_millis(10);
+/// How often one that asks does so.
+pub const ASK: Duration = Duration::from_millis(200);
+/// How long a question waits for its answer.
+const ANSWER: Duration = Duration::from_secs(5);
 /// Longest time until one that waits is ready.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Until what was told to the DHT is there.
@@ -55,6 +59,10 @@ async fn run(role: Role) -> anyhow::Result<()> {
             let peer: PeerId = peer.parse().context("a peer id")?;
             tokio::spawn(dial(net.clone(), peer));
         }
+        Role::Ask { peer, .. } => {
+            let peer: PeerId = peer.parse().context("a peer id")?;
+            tokio::spawn(ask(net.clone(), peer));
+        }
     }
     let id = net.local_peer();
     let own = |a: &Multiaddr| format!("{a}/p2p/{id}");
@@ -75,7 +83,7 @@ fn config(role: &Role) -> anyhow::Result<OverlayConfig> {
     ];
     let relays = match role {
         Role::Relay => &[][..],
-        Role::Wait { relay } | Role::Dial { relay, .. } => relay,
+        Role::Wait { relay } | Role::Dial { relay, .. } | Role::Ask { relay, .. } => relay,
     };
     let mut external = Vec::new();
     if let Role::Relay = role {
@@ -128,6 +136,27 @@ async fn dial(net: OverlayHandle, peer: PeerId) {
         let connected = net.connect(peer, Vec::new()).await;
         let pause = if connected.is_ok() { 1_000 } else { 100 };
         tokio::time::sleep(Duration::from_millis(pause)).await;
+    }
+}
+
+/// Step 4.
+async fn ask(net: OverlayHandle, peer: PeerId) {
+    let mut tick = tokio::time::interval(ASK);
+    tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    for n in 0.. {
+        tick.tick().await;
+        let net = net.clone();
+        tokio::spawn(async move {
+            let Ok(took) = net.ping(peer, ANSWER).await else {
+                return;
+            };
+            // Without its output it is of no use to anybody, which the next line ends.
+            let _told = tell(&Event::Answered {
+                peer: peer.to_string(),
+                n,
+                took_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            });
+        });
     }
 }
 

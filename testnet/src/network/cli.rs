@@ -22,6 +22,14 @@ pub fn command(program: &Path, data: &Path) -> Command {
     command
 }
 
+/// QUIC and TCP on one port of a host.
+pub(crate) fn both_transports(host: &str, port: u16) -> [String; 2] {
+    [
+        format!("/ip4/{host}/udp/{port}/quic-v1"),
+        format!("/ip4/{host}/tcp/{port}"),
+    ]
+}
+
 /// Runs a command to its end; returns what it printed, or fails with what it complained about.
 pub async fn run<W: AsRef<OsStr>>(
     program: &Path,

@@ -4,6 +4,7 @@
 
 use super::folder::RunFolder;
 use super::plan::Plan;
+use super::seat::Seat;
 use super::{cli, ports, settings};
 use anyhow::Context as _;
 use futures::future::try_join_all;
@@ -22,9 +23,13 @@ pub(super) async fn found(
     plan: &Plan,
 ) -> anyhow::Result<Genesis> {
     let ports = ports::free(plan.validators.len())?;
+    let seats: Vec<Seat> = (0..)
+        .zip(ports)
+        .map(|(i, port)| plan.seat(&Plan::validator_name(i), port))
+        .collect();
     // All at once: each computes its beacon chain, which takes about a second.
-    let described = ports.iter().enumerate();
-    let described = described.map(|(i, port)| describe(program, folder, plan, i, *port));
+    let described = seats.iter().enumerate();
+    let described = described.map(|(i, seat)| describe(program, folder, plan, i, seat));
     let descriptions = try_join_all(described).await?;
 
     let file = folder.path().join("genesis.cbor");
@@ -57,19 +62,19 @@ async fn describe(
     folder: &RunFolder,
     plan: &Plan,
     i: usize,
-    port: u16,
+    seat: &Seat,
 ) -> anyhow::Result<PathBuf> {
     let name = Plan::validator_name(i);
     let home = Home::new(folder.data(&name));
     private_folder(home.path())?;
     let (log, more) = (&plan.log, plan.more(&name));
-    settings::write(&home, &name, port, log, more, &plan.validators[i])?;
+    settings::write(&home, &name, seat, log, more, &plan.validators[i])?;
     let file = folder.data(&format!("{name}.member.json"));
     let mut words: Vec<String> = vec!["found".into(), "member".into()];
     words.extend(["--name".into(), name.clone(), "--out".into(), text(&file)]);
     words.extend(["--endowment".into(), plan.endowment.to_string()]);
-    for address in settings::addresses(port) {
-        words.extend(["--address".into(), address]);
+    for address in &seat.reached {
+        words.extend(["--address".into(), address.clone()]);
     }
     cli::run(program, home.path(), &words)
         .await

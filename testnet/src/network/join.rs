@@ -10,7 +10,8 @@ pub(super) async fn join(network: &Network, inviter: &Node, name: &str) -> anyho
     let (program, plan) = (network.program(), network.plan());
     let home = Home::new(network.folder().data(name));
     private_folder(home.path())?;
-    settings::write(&home, name, 0, &plan.log, plan.more(name), &[])?;
+    let seat = plan.seat(name, 0);
+    settings::write(&home, name, &seat, &plan.log, plan.more(name), &[])?;
     // A secret: it goes through a file that only its owner can read.
     let token = network.folder().data(&format!("{name}.invitation"));
     let shown = token.display().to_string();

@@ -17,6 +17,7 @@ pub mod plan;
 mod ports;
 mod process;
 mod record;
+mod seat;
 mod settings;
 mod sweep;
 
@@ -26,6 +27,7 @@ pub use node::{Node, Role};
 pub use plan::Plan;
 pub use process::Process;
 pub use record::{NodeRecord, RunRecord};
+pub use seat::Seat;
 pub use sweep::{Part, find as find_processes};
 
 use crate::say::Progress;
@@ -98,6 +100,17 @@ impl Network {
         }
         Ok(network)
     }
+    /// Has a validator invite one more node, which is ready within `patience`, or it fails. `name`: of no node yet.
+    pub async fn join(
+        &mut self,
+        inviter: &str,
+        name: &str,
+        patience: Duration,
+    ) -> anyhow::Result<()> {
+        join::join(self, self.node(inviter), name).await?;
+        let until = Instant::now() + patience;
+        self.launch(vec![name.to_owned()], Role::Buyer, until).await
+    }
     /// Starts nodes whose data folders are there, and waits for all of them.
     async fn launch(
         &mut self,
@@ -107,7 +120,8 @@ impl Network {
     ) -> anyhow::Result<()> {
         let first = self.nodes.len();
         for name in names {
-            let mut node = Node::new(&self.folder, name, role);
+            let seat = self.plan.seat(&name, 0);
+            let mut node = Node::new(&self.folder, name, role, seat);
             let started = node.start(&self.program);
             self.nodes.push(node);
             started?;

@@ -4,6 +4,7 @@ use super::cli;
 use super::folder::RunFolder;
 use super::process::Process;
 use super::record::NodeRecord;
+use super::seat::Seat;
 use anyhow::{Context as _, bail};
 use gridbay_node::api::client::Client;
 use gridbay_node::api::types::{NodeState, NodeStatus};
@@ -50,6 +51,7 @@ pub struct Node {
     /// Data folder.
     pub home: Home,
     log: PathBuf,
+    seat: Seat,
     client: Client,
     child: Option<Child>,
     process: Option<Process>,
@@ -58,10 +60,11 @@ pub struct Node {
 }
 
 impl Node {
-    pub(super) fn new(folder: &RunFolder, name: String, role: Role) -> Node {
+    pub(super) fn new(folder: &RunFolder, name: String, role: Role, seat: Seat) -> Node {
         let home = Home::new(folder.data(&name));
         Node {
             log: folder.log(&name),
+            seat,
             client: Client::new(home.socket()),
             child: None,
             process: None,
@@ -105,14 +108,13 @@ impl Node {
     pub(super) fn start(&mut self, program: &Path) -> anyhow::Result<()> {
         let log = File::options().create(true).append(true).open(&self.log);
         let log = log.with_context(|| format!("cannot write {}", self.log.display()))?;
-        let child = cli::command(program, self.home.path())
-            .args(["node", "up"])
-            .stdin(Stdio::null())
+        let mut command = cli::command(program, self.home.path());
+        command.args(["node", "up"]).stdin(Stdio::null());
+        command
             .stdout(log.try_clone()?)
             .stderr(log)
-            .process_group(0)
-            .spawn()
-            .with_context(|| format!("cannot run {}", program.display()))?;
+            .process_group(0);
+        let child = self.seat.spawn(&mut command)?;
         let pid = i32::try_from(child.id()).context("a process number above 2^31")?;
         self.process = Process::look(pid);
         self.child = Some(child);
@@ -128,6 +130,9 @@ impl Node {
             }
             let state = match self.client.get::<NodeStatus>("/node").await {
                 Ok(status) if status.state == NodeState::Ready => {
+                    // When it had just begun it had no command line yet.
+                    let pid = self.process.as_ref().map(|process| process.pid);
+                    self.process = pid.and_then(Process::look);
                     self.status = Some(status);
                     return Ok(());
                 }

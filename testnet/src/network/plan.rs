@@ -1,5 +1,6 @@
 //! What a local federation consists of: classes, members with their offers, buyers.
 
+use super::seat::Seat;
 use anyhow::bail;
 use gridbay_node::api::types::OfferRequest;
 use gridbay_protocol::class::{Class, ClassKey, Isolation};
@@ -26,6 +27,8 @@ pub struct Plan {
     pub log: String,
     /// More settings of some nodes, by name: lines of TOML with dotted keys.
     pub more: BTreeMap<String, String>,
+    /// Where some nodes run, by name; all others run on the loopback interface.
+    pub seats: BTreeMap<String, Seat>,
 }
 
 /// Buyers of a local network at the most: more processes than one machine is good for.
@@ -49,11 +52,17 @@ impl Plan {
             purse: credits(100),
             log: "info".to_owned(),
             more: BTreeMap::new(),
+            seats: BTreeMap::new(),
         }
     }
     /// What else is set for a node.
     pub(super) fn more(&self, name: &str) -> &str {
         self.more.get(name).map_or("", String::as_str)
+    }
+    /// Where a node runs; `port` is for one that was given no place.
+    pub(super) fn seat(&self, name: &str, port: u16) -> Seat {
+        let given = self.seats.get(name).cloned();
+        given.unwrap_or_else(|| Seat::loopback(port))
     }
     /// Refuses what could not be founded.
     pub fn check(&self) -> anyhow::Result<()> {

@@ -1,5 +1,6 @@
 //! A node's configuration file.
 
+use super::seat::Seat;
 use anyhow::Context as _;
 use gridbay_node::api::types::OfferRequest;
 use gridbay_node::config::Home;
@@ -10,29 +11,21 @@ use std::fs;
 pub(super) fn write(
     home: &Home,
     name: &str,
-    port: u16,
+    seat: &Seat,
     log: &str,
     more: &str,
     offers: &[OfferRequest],
 ) -> anyhow::Result<()> {
     let path = home.config_file();
-    fs::write(&path, config_text(name, port, log, more, offers))
+    fs::write(&path, config_text(name, seat, log, more, offers))
         .with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Addresses of a node on `port` of the loopback interface; port 0 takes a free one.
-pub(super) fn addresses(port: u16) -> [String; 2] {
-    [
-        format!("/ip4/127.0.0.1/udp/{port}/quic-v1"),
-        format!("/ip4/127.0.0.1/tcp/{port}"),
-    ]
-}
-
-fn config_text(name: &str, port: u16, log: &str, more: &str, offers: &[OfferRequest]) -> String {
-    let [quic, tcp] = addresses(port);
-    let mut text = format!(
-        "name = \"{name}\"\nlisten = [\"{quic}\", \"{tcp}\"]\nlog = \"{log}\"\ngrace = \"2s\"\n{more}"
-    );
+fn config_text(name: &str, seat: &Seat, log: &str, more: &str, offers: &[OfferRequest]) -> String {
+    let listen: Vec<String> = seat.listen.iter().map(|a| format!("\"{a}\"")).collect();
+    let listen = listen.join(", ");
+    let mut text =
+        format!("name = \"{name}\"\nlisten = [{listen}]\nlog = \"{log}\"\ngrace = \"2s\"\n{more}");
     for offer in offers {
         let OfferRequest {
             class,
@@ -74,12 +67,13 @@ mod tests {
             offer("large", 1, credits(10), None),
         ];
         let more = "provider.policy = \"average\"\n";
-        write(&home, "v1", 12_345, "warn", more, &offers).unwrap();
+        let seat = Seat::loopback(12_345);
+        write(&home, "v1", &seat, "warn", more, &offers).unwrap();
         let config = Config::load(home, &Sources::default()).unwrap();
         assert_eq!((config.name.as_str(), config.log.as_str()), ("v1", "warn"));
         assert!(config.provider.is_some());
         let listen: Vec<String> = config.listen.iter().map(|a| a.to_string()).collect();
-        assert_eq!(listen, addresses(12_345));
+        assert_eq!(listen, seat.listen);
         assert_eq!(config.offers.len(), 2);
         assert_eq!(config.offers[0].buy, Some(credits(30)));
         assert_eq!((config.offers[1].units, config.offers[1].buy), (1, None));

@@ -84,8 +84,12 @@ impl Host {
     }
     /// Whether a peer is the node of a validator.
     pub(super) fn is_validators_node(&self, peer: &Peer) -> bool {
-        let mut members = self.state.validators().members().iter();
-        members.any(|member| member.node.as_bytes() == peer)
+        self.validators_nodes().any(|node| node == *peer)
+    }
+    /// Transport keys of the validators' nodes.
+    pub(super) fn validators_nodes(&self) -> impl Iterator<Item = Peer> {
+        let members = self.state.validators().members().iter();
+        members.map(|member| *member.node.as_bytes())
     }
     /// Sends what is to be relayed, in batches.
     pub(super) fn flush_relay(&mut self) {

@@ -87,7 +87,7 @@ pub enum Equivocation {
 /// What a host asks of its caller. Everything that these effects rely on is safe on disk.
 #[derive(Clone, Debug)]
 pub enum HostEffect {
-    /// Send to every validator directly, and to all others as the caller sees fit.
+    /// Send to every validator.
     Broadcast(HostMessage),
     /// Send to one peer.
     Send {

@@ -39,6 +39,7 @@ use crate::disk::Disk;
 use crate::early::Early;
 use crate::fault::Fault;
 use crate::guard::Guard;
+use crate::heralds::Heralds;
 use crate::index::Index;
 use crate::journal::{Journal, Recovered};
 use crate::limits;
@@ -84,6 +85,7 @@ pub struct Host {
     pool: Mempool,
     evidence: BTreeMap<Crime, Evidence>,
     connected: BTreeSet<Peer>,
+    heralds: Heralds,
     catchup: Catchup,
     serving: Serving,
     pace: Pace,
@@ -260,11 +262,18 @@ impl Host {
             self.pace.gather();
         }
     }
-    /// Tells all peers how far our book reaches.
+    /// Tells how far our book reaches.
     fn state_tip(&mut self) {
         let tip = self.state.height();
         self.status_at = self.now.mono_ms.saturating_add(limits::STATUS_MS);
-        self.broadcast(HostMessage::Status(Status { tip }));
+        let nodes: BTreeSet<Peer> = match self.guard {
+            Some(_) => self.validators_nodes().collect(),
+            None => BTreeSet::new(),
+        };
+        let fellow = |peer: &Peer| nodes.contains(peer);
+        for peer in self.heralds.choose(tip, &self.connected, fellow) {
+            self.send(peer, HostMessage::Status(Status { tip }));
+        }
     }
     fn broadcast(&mut self, message: HostMessage) {
         self.effects.push(HostEffect::Broadcast(message));

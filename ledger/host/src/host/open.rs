@@ -15,6 +15,7 @@ use crate::disk::Disk;
 use crate::early::Early;
 use crate::fault::Fault;
 use crate::guard::Guard;
+use crate::heralds::Heralds;
 use crate::index::Index;
 use crate::journal::Journal;
 use crate::message::DecidedBlock;
@@ -150,6 +151,7 @@ impl Host {
             pool: pool.unwrap_or_default(),
             evidence: BTreeMap::new(),
             connected: BTreeSet::new(),
+            heralds: Heralds::default(),
             catchup: Catchup::default(),
             serving: Serving::default(),
             pace,

@@ -244,7 +244,7 @@ impl World {
     fn perform(&mut self, n: usize, effect: Effect) {
         match effect {
             Effect::WakeAt(at) => self.input(n, at.saturating_sub(self.now), Input::Tick),
-            Effect::Broadcast { bytes, everybody } => {
+            Effect::Broadcast { bytes } => {
                 let bytes = match self.censored {
                     Some(victim) => {
                         let state = self.nodes[n].core.state();
@@ -252,12 +252,7 @@ impl World {
                     }
                     None => bytes,
                 };
-                let last = if everybody {
-                    self.nodes.len()
-                } else {
-                    self.validators
-                };
-                for other in (0..last).filter(|other| *other != n) {
+                for other in (0..self.validators).filter(|other| *other != n) {
                     self.host_bytes(n, other, bytes.clone());
                 }
             }

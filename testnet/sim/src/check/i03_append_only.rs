@@ -112,9 +112,7 @@ fn statuses(effects: &[Effect]) -> impl Iterator<Item = u64> + '_ {
     // A message is a map of one entry; this is the beginning of a status.
     const STATUS: &[u8] = b"\xa1\x66status";
     effects.iter().filter_map(|effect| match effect {
-        Effect::Broadcast { bytes, .. } | Effect::Send { bytes, .. }
-            if bytes.starts_with(STATUS) =>
-        {
+        Effect::Broadcast { bytes } | Effect::Send { bytes, .. } if bytes.starts_with(STATUS) => {
             match HostMessage::decode(bytes) {
                 Ok(HostMessage::Status(status)) => Some(status.tip),
                 _ => None,

@@ -148,7 +148,7 @@ impl Check for Secrecy {
                                 self.saved(*node, &world.network(), &account, &record);
                             }
                         }
-                        Effect::Broadcast { bytes, .. }
+                        Effect::Broadcast { bytes }
                         | Effect::Send { bytes, .. }
                         | Effect::Gossip(bytes) => self.said(*node, height, bytes)?,
                         _ => {}

@@ -89,8 +89,7 @@ impl Check for OneStatement {
         match sight {
             Sight::Step { node, effects, .. } if world.machines[*node].is_honest() => {
                 for effect in *effects {
-                    let (Effect::Broadcast { bytes, .. } | Effect::Send { bytes, .. }) = effect
-                    else {
+                    let (Effect::Broadcast { bytes } | Effect::Send { bytes, .. }) = effect else {
                         continue;
                     };
                     if let Some(statement) = statement(bytes) {

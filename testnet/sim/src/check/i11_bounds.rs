@@ -51,7 +51,7 @@ fn look(node: usize, core: &Core) -> Result<(), String> {
 /// Whether a message is larger than any kind may be.
 fn is_too_large(effect: &Effect) -> bool {
     match effect {
-        Effect::Broadcast { bytes, .. } | Effect::Send { bytes, .. } => {
+        Effect::Broadcast { bytes } | Effect::Send { bytes, .. } => {
             bytes.len() > limits::SYNC_MESSAGE_BYTES
         }
         _ => false,

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "planted")]
 mod hunt;
+pub mod model;
 mod regressions;
 mod replay;
 mod run;
@@ -28,6 +29,8 @@ pub enum Sim {
     Regressions(regressions::Regressions),
     /// Measure simulated seconds per second, by number of validators
     Speed(speed::Speed),
+    /// Model the overlay of many nodes: lookups, connections, traffic
+    Model(model::Model),
     /// Look for the planted faults
     #[cfg(feature = "planted")]
     Hunt(hunt::Hunt),
@@ -42,6 +45,9 @@ pub enum SimError {
     /// A regression cannot be read.
     #[error(transparent)]
     Regression(#[from] RegressionError),
+    /// Real nodes were asked for where there are none.
+    #[error("only gridbay-testnet has real nodes to check the model against")]
+    NoNodes,
     /// A file cannot be made.
     #[error("cannot make {0}")]
     Make(PathBuf, #[source] io::Error),
@@ -59,6 +65,8 @@ impl Sim {
             Sim::Shrink(command) => command.run(out),
             Sim::Regressions(command) => command.run(out),
             Sim::Speed(command) => command.run(out),
+            Sim::Model(command) if command.check => Err(SimError::NoNodes),
+            Sim::Model(command) => command.run(out),
             #[cfg(feature = "planted")]
             Sim::Hunt(command) => command.run(out),
         }

@@ -103,9 +103,7 @@ impl Puppet<'_> {
 /// What a node says by an effect.
 pub(super) fn said(effect: &Effect) -> Option<HostMessage> {
     match effect {
-        Effect::Broadcast { bytes, .. } | Effect::Send { bytes, .. } => {
-            HostMessage::decode(bytes).ok()
-        }
+        Effect::Broadcast { bytes } | Effect::Send { bytes, .. } => HostMessage::decode(bytes).ok(),
         _ => None,
     }
 }
@@ -122,10 +120,7 @@ pub(super) fn heard(input: &Input) -> Option<HostMessage> {
 pub(super) fn say_instead(effect: &Effect, message: &HostMessage) -> Effect {
     let bytes = message.encode();
     match effect {
-        Effect::Broadcast { everybody, .. } => Effect::Broadcast {
-            bytes,
-            everybody: *everybody,
-        },
+        Effect::Broadcast { .. } => Effect::Broadcast { bytes },
         Effect::Send { to, .. } => Effect::Send { to: *to, bytes },
         other => other.clone(),
     }

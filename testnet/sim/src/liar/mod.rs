@@ -74,7 +74,6 @@ impl Puppet<'_> {
     pub fn broadcast(&self, message: &HostMessage) -> Effect {
         Effect::Broadcast {
             bytes: message.encode(),
-            everybody: false,
         }
     }
 }

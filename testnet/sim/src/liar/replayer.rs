@@ -67,7 +67,7 @@ impl Lie for Replayer {
     fn effects(&mut self, puppet: &mut Puppet<'_>, effects: Vec<Effect>) -> Vec<Effect> {
         for effect in &effects {
             match effect {
-                Effect::Broadcast { bytes, .. } | Effect::Send { bytes, .. } => {
+                Effect::Broadcast { bytes } | Effect::Send { bytes, .. } => {
                     self.message(puppet, bytes);
                 }
                 Effect::Gossip(bytes) => keep(puppet, &mut self.adverts, bytes.clone()),

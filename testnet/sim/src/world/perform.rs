@@ -43,7 +43,7 @@ impl World {
     pub(super) fn perform(&mut self, n: usize, effect: Effect) {
         match effect {
             Effect::WakeAt(at) => self.wake_at(n, at),
-            Effect::Broadcast { bytes, everybody } => self.broadcast(n, &bytes, everybody),
+            Effect::Broadcast { bytes } => self.broadcast(n, &bytes),
             Effect::Send { to, bytes } => {
                 if let Some(to) = self.by_key.get(&to).copied() {
                     self.carry(
@@ -105,13 +105,8 @@ impl World {
             self.queue.push(at, Event::Wake { node: n, life });
         }
     }
-    fn broadcast(&mut self, n: usize, bytes: &[u8], everybody: bool) {
-        let last = if everybody {
-            self.machines.len()
-        } else {
-            self.plan.validators
-        };
-        for to in (0..last).filter(|to| *to != n) {
+    fn broadcast(&mut self, n: usize, bytes: &[u8]) {
+        for to in (0..self.plan.validators).filter(|to| *to != n) {
             let bytes = bytes.to_vec();
             self.carry(
                 n,

@@ -21,7 +21,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Events that wait for the judge; a peer that tells more waits itself.
-const EVENTS: usize = 64;
+pub(in super::super) const EVENTS: usize = 64;
 /// Bytes of a line; a longer one is cut into several, which are no events.
 const LINE_BYTES: u64 = 64 << 10;
 
@@ -41,7 +41,8 @@ pub struct Programs {
 }
 
 /// A running peer; killed when it goes out of scope.
-struct Peer {
+#[derive(Debug)]
+pub(in super::super) struct Peer {
     child: Child,
 }
 
@@ -54,19 +55,13 @@ impl Drop for Peer {
 }
 
 /// Who told something; the relay is no side.
-type Told = (Option<Side>, Event);
+pub(in super::super) type Told = (Option<Side>, Event);
 
 impl Meeting for Programs {
     fn meet(&self, lab: &Lab, waiting: &str, dialing: &str) -> anyhow::Result<Outcome> {
-        let open = lab
-            .topology()
-            .hosts()
-            .find(|(_, network, _)| network.kind == Kind::Open);
-        let (relay_host, ..) = open.context("a relay takes an open host")?;
         let (sender, told) = sync_channel(EVENTS);
-        let _relay = self.start(lab, relay_host, &Role::Relay, None, &sender)?;
+        let (_relay, relay) = self.relay(lab, 0, &sender, &told)?;
         let mut early = Vec::new();
-        let (_, relay) = self.ready(&told, None, &mut early)?;
 
         let role = Role::Wait {
             relay: relay.clone(),
@@ -92,7 +87,22 @@ impl Meeting for Programs {
 }
 
 impl Programs {
-    fn start(
+    /// Starts a relay on the lab's open host of this place, counted from 0; returns its addresses with it.
+    pub(in super::super) fn relay(
+        &self,
+        lab: &Lab,
+        place: usize,
+        sender: &SyncSender<Told>,
+        told: &Receiver<Told>,
+    ) -> anyhow::Result<(Peer, Vec<String>)> {
+        let hosts = lab.topology().hosts();
+        let mut open = hosts.filter(|(_, network, _)| network.kind == Kind::Open);
+        let (host, ..) = open.nth(place).context("a relay takes an open host")?;
+        let relay = self.start(lab, host, &Role::Relay, None, sender)?;
+        let (_, addresses) = self.ready(told, None, &mut Vec::new())?;
+        Ok((relay, addresses))
+    }
+    pub(in super::super) fn start(
         &self,
         lab: &Lab,
         host: &str,
@@ -116,7 +126,7 @@ impl Programs {
     }
     /// Waits until one says that it is ready. What others say meanwhile is kept: lines of two peers do not
     /// arrive in the order in which they were told.
-    fn ready(
+    pub(in super::super) fn ready(
         &self,
         told: &Receiver<Told>,
         side: Option<Side>,

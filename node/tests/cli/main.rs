@@ -2,16 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
+#[path = "../api_support/mod.rs"]
 mod api_support;
+mod join;
 
-use api_support::{STDOUT, Served, credits};
+use crate::api_support::{STDOUT, Served, credits};
 use gridbay_node::api::types::{JobRecord, JobState};
 use gridbay_node::doctor::{Finding, Kind};
-use gridbay_protocol::genesis::Genesis;
-use gridbay_protocol::ids::AccountId;
-use gridbay_protocol::invitation::{Grant, Invitation, SignedGrant};
 use gridbay_protocol::job::{JobExit, content_id};
-use gridbay_protocol::keys::SecretKey;
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -240,191 +238,6 @@ async fn answers_in_both_forms() {
     let moved = gridbay(data, &["ledger", "transfer", &to, "2.5"]).await;
     assert!(moved.out.starts_with("done at height 0"), "{}", moved.err);
     at.stop().await;
-}
-
-/// A fresh folder that only its owner may enter.
-fn private(path: &Path) {
-    fs::create_dir(path).unwrap();
-    fs::set_permissions(path, fs::Permissions::from_mode(0o700)).unwrap();
-}
-
-/// Founds a network of `ada` and `bob`, whose folders lie in `dir`.
-async fn found(dir: &Path) -> (String, Genesis, Value) {
-    for name in ["ada", "bob"] {
-        let (home, out) = (dir.join(name), dir.join(format!("{name}.json")));
-        private(&home);
-        let words = [
-            "found",
-            "member",
-            "--name",
-            name,
-            "--address",
-            "/ip4/127.0.0.1/tcp/7411",
-            "--credit-line",
-            "50",
-            "--out",
-            out.to_str().unwrap(),
-        ];
-        let ran = gridbay(&home, &words).await;
-        assert_eq!(ran.code, 0, "{}", ran.err);
-        let secret = fs::read_to_string(home.join("keys/account.key")).unwrap();
-        assert!(!fs::read_to_string(&out).unwrap().contains(secret.trim()));
-    }
-    let path = |name: &str| dir.join(name).to_str().unwrap().to_owned();
-    let (ada, bob, out) = (path("ada.json"), path("bob.json"), path("genesis.cbor"));
-    let words = [
-        "found",
-        "--name",
-        "lab",
-        "--policy",
-        "local",
-        "-o",
-        "json",
-        "--member",
-        &bob,
-        &ada,
-        "--class",
-        "name=small,vcpu=1,price=1",
-        "name=big,vcpu=4,memory=4GiB,price=3",
-        "--out",
-        &out,
-    ];
-    let founded = gridbay(dir, &words).await.json();
-    let genesis = Genesis::decode(&fs::read(&out).unwrap()).unwrap();
-    (out, genesis, founded)
-}
-
-#[tokio::test]
-async fn founding_keeps_keys_at_home_and_members_join_with_the_genesis() {
-    let dir = tempfile::tempdir().unwrap();
-    let (file, genesis, founded) = found(dir.path()).await;
-    assert_eq!(founded["network"], genesis.network().to_hex());
-    assert_eq!((genesis.members.len(), genesis.classes.len()), (2, 2));
-    assert_eq!(genesis.validators().unwrap().total_power(), 2);
-
-    let ada = dir.path().join("ada");
-    let join = ["join", &file, "-o", "json"];
-    let joined = gridbay(&ada, &join).await.json();
-    assert_eq!(joined["by"], "genesis");
-    assert_eq!(joined["network"], founded["network"]);
-    assert_eq!(gridbay(&ada, &join).await.code, 0, "again changes nothing");
-    let mut other = genesis.clone();
-    other.name = "other".into();
-    let ran = gridbay(&ada, &["join", &invitation(&other).to_text()]).await;
-    assert_eq!(ran.code, 9);
-    assert!(ran.err.contains("belongs to network"), "{}", ran.err);
-}
-
-#[tokio::test]
-async fn others_join_by_an_invitation_that_is_checked() {
-    let dir = tempfile::tempdir().unwrap();
-    let (file, genesis, _) = found(dir.path()).await;
-    let eve = dir.path().join("eve");
-    private(&eve);
-    let join = ["join", file.as_str()];
-    assert_eq!(gridbay(&eve, &join).await.code, 3, "no keys, no member");
-    let invitation = invitation(&genesis);
-    let words = ["join", &invitation.to_text(), "-o", "json"];
-    assert_eq!(gridbay(&eve, &words).await.json()["by"], "invitation");
-    let mode = fs::metadata(eve.join("invitation"))
-        .unwrap()
-        .permissions()
-        .mode();
-    assert_eq!(mode & 0o777, 0o600);
-    assert_eq!(gridbay(&eve, &join).await.code, 9, "her key is no member's");
-
-    let mut forged = invitation;
-    forged.token_seed = [8; 32];
-    let bob = dir.path().join("bob");
-    assert_eq!(gridbay(&bob, &["join", &forged.to_text()]).await.code, 9);
-}
-
-fn invitation(genesis: &Genesis) -> Invitation {
-    let (inviter, seed) = (SecretKey::from_seed(&[1; 32]), [2; 32]);
-    let grant = Grant {
-        inviter: AccountId([4; 32]),
-        key: inviter.public(),
-        token: SecretKey::from_seed(&seed).public(),
-        endowment: credits("5"),
-        valid_until: 99,
-    };
-    let network = genesis.network();
-    Invitation {
-        network,
-        grant: SignedGrant::new(&network, grant, &inviter),
-        token_seed: seed,
-        bootstrap: vec![],
-    }
-}
-
-#[tokio::test]
-async fn an_invitation_travels_as_file_as_disk_and_as_code() {
-    let dir = tempfile::tempdir().unwrap();
-    let (_, genesis, _) = found(dir.path()).await;
-    let text = invitation(&genesis).to_text();
-    let at = Served::start(&[], |fake| fake.token = Some(text.clone())).await;
-    let data = at.dir.path();
-    let words = ["invite", "--file", "token", "--image", "disk", "--qr"];
-    let ran = gridbay(data, &words).await;
-    assert_eq!(ran.code, 0, "{}", ran.err);
-    assert!(ran.out.lines().count() > 20 && !ran.out.contains("gridbay1"));
-    let mode = |name: &str| fs::metadata(data.join(name)).unwrap().permissions().mode() & 0o777;
-    assert_eq!((mode("token"), mode("disk")), (0o600, 0o600));
-    assert_eq!(
-        gridbay(data, &words).await.code,
-        9,
-        "nothing is overwritten"
-    );
-    for (name, with) in [
-        ("a", data.join("token").to_str().unwrap().to_owned()),
-        ("b", data.join("disk").to_str().unwrap().to_owned()),
-        ("c", text.to_ascii_uppercase()),
-    ] {
-        let home = dir.path().join(name);
-        private(&home);
-        let joined = gridbay(&home, &["join", &with, "-o", "json"]).await.json();
-        assert_eq!(joined["network"], genesis.network().to_hex(), "{name}");
-    }
-    let mut broken = fs::read(data.join("disk")).unwrap();
-    broken[19 * 512 + 32..19 * 512 + 96].fill(0xe5);
-    fs::write(data.join("broken"), broken).unwrap();
-    let home = dir.path().join("d");
-    private(&home);
-    let broken = data.join("broken");
-    let ran = gridbay(&home, &["join", broken.to_str().unwrap()]).await;
-    assert_eq!(ran.code, 9);
-    assert!(
-        ran.err.contains("a disk image without invite.toml"),
-        "{}",
-        ran.err
-    );
-    at.stop().await;
-}
-
-#[tokio::test]
-async fn a_refused_invitation_is_refused_with_the_reason() {
-    let dir = tempfile::tempdir().unwrap();
-    let (_, genesis, _) = found(dir.path()).await;
-    let mut other = genesis.clone();
-    other.name = "another".into();
-    let home = dir.path().join("eve");
-    private(&home);
-    let good = invitation(&genesis);
-    assert_eq!(gridbay(&home, &["join", &good.to_text()]).await.code, 0);
-    let mut forged = good.clone();
-    forged.grant.grant.endowment = credits("500");
-    let foreign = invitation(&other);
-    let cut = good.to_text()[..200].to_owned();
-    for (text, why) in [
-        (forged.to_text(), "a forged invitation"),
-        (foreign.to_text(), "belongs to network"),
-        (cut, "a broken invitation"),
-    ] {
-        let ran = gridbay(&home, &["join", &text]).await;
-        assert_eq!(ran.code, 9, "{}", ran.err);
-        assert!(ran.err.contains(why), "{}", ran.err);
-        assert_eq!(ran.err.lines().count(), 3, "{}", ran.err);
-    }
 }
 
 #[tokio::test]

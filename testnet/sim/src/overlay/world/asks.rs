@@ -1,0 +1,238 @@
+//! Queries: whom they ask, and what comes back.
+//!
+//! 1. A peer that is connected is asked at once, any other is dialled first; so much of a lookup's time are handshakes.
+//! 2. A peer whose dial fails, or whose connection ends, has failed in all queries that wait for it.
+//! 3. A query ends by itself, or after [`LOOKUP_TIMEOUT`] in which it asked nobody more. A put that ends in time starts the clock
+//!    anew for its second step.
+
+use super::World;
+use crate::overlay::measure::{ANSWER_BYTES, RECORD_BYTES, REQUEST_BYTES};
+use crate::overlay::path::Next;
+use crate::overlay::query::{Found, Goal, Query};
+use crate::overlay::queue::Event;
+use crate::overlay::{Id, Millis, ms};
+use gridbay_core::overlay::{
+    LOOKUP_TIMEOUT, RECORD_AGAIN, RECORD_RETRY_MAX, RECORD_SETTLE, longer,
+};
+
+/// What a query is to do.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Aim {
+    /// To meet those close to us.
+    Closest,
+    /// To put our record of this sequence.
+    Put(Millis),
+    /// To find the record of a node, of this sequence or newer.
+    Record(Id, Millis),
+}
+
+impl World {
+    /// Begins a query.
+    pub(super) fn ask_for(&mut self, owner: Id, aim: Aim) {
+        let now = self.now;
+        let target = match aim {
+            Aim::Closest => self.keys[owner as usize],
+            Aim::Put(_) => self.record_keys[owner as usize],
+            Aim::Record(of, _) => self.record_keys[of as usize],
+        };
+        let mut table = std::mem::take(&mut self.node(owner).table);
+        let links = &self.at(owner).links;
+        table.settle(now, |id| links.get(id).is_some());
+        let known = table.closest(&self.keys, &target, owner);
+        self.node(owner).table = table;
+        let goal = match aim {
+            Aim::Closest => Goal::Closest,
+            Aim::Put(sequence) => {
+                self.node(owner).keep(owner, sequence, now);
+                Goal::Put(sequence)
+            }
+            Aim::Record(of, wanted) => {
+                let mut found = Found::new(wanted, &known);
+                if let Some(sequence) = self.at(owner).kept(of, now) {
+                    found.see(sequence, 0, now);
+                }
+                Goal::Record(of, found)
+            }
+        };
+        let query = Query::new(owner, goal, target, &self.keys, &known, now);
+        let id = self.next_query;
+        self.next_query += 1;
+        self.queries.insert(id, query);
+        self.node(owner).queries.push(id);
+        self.set_deadline(id);
+        self.advance(id);
+    }
+
+    fn set_deadline(&mut self, id: u64) {
+        let began = self.now;
+        let at = began + ms(LOOKUP_TIMEOUT);
+        self.queue.push(at, Event::Late { query: id, began });
+    }
+
+    /// Lets a query ask whom it wants.
+    fn advance(&mut self, id: u64) {
+        loop {
+            let Some(query) = self.queries.get_mut(&id) else {
+                return;
+            };
+            match query.next(&self.keys, self.now) {
+                Next::Ask(peer) => {
+                    let owner = query.owner;
+                    if self.nodes[owner as usize].links.get(peer).is_some() {
+                        self.send(id, owner, peer);
+                    } else {
+                        query.pending.push(peer);
+                        self.dial(owner, peer);
+                    }
+                }
+                Next::Finished => return self.finish(id, false),
+                Next::Wait | Next::Full => return,
+            }
+        }
+    }
+
+    fn send(&mut self, id: u64, owner: Id, peer: Id) {
+        let way = self.round_trip(owner, peer);
+        let arrives = self.now + way / 2;
+        if let Some(query) = self.queries.get(&id)
+            && let (Goal::Put(sequence), true) = (&query.goal, query.is_putting())
+        {
+            let (at, sequence) = (peer, *sequence);
+            let store = Event::Store {
+                at,
+                owner,
+                sequence,
+            };
+            self.queue.push(arrives, store);
+        }
+        self.queue
+            .push(self.now + way, Event::Answer { query: id, peer });
+    }
+
+    /// A connection stands: queries that waited for it ask.
+    pub(super) fn send_pending(&mut self, owner: Id, peer: Id) {
+        for id in self.at(owner).queries.clone() {
+            let Some(query) = self.queries.get_mut(&id) else {
+                continue;
+            };
+            let waiting = query.pending.len();
+            query.pending.retain(|p| *p != peer);
+            if query.pending.len() < waiting {
+                self.send(id, owner, peer);
+            }
+        }
+    }
+
+    /// Step 2.
+    pub(super) fn fail(&mut self, owner: Id, peer: Id) {
+        for id in self.at(owner).queries.clone() {
+            if let Some(query) = self.queries.get_mut(&id)
+                && query.waits_for(peer)
+            {
+                query.failed(&self.keys, peer);
+                self.advance(id);
+            }
+        }
+    }
+
+    /// A record arrives.
+    pub(super) fn store(&mut self, at: Id, owner: Id, sequence: Millis) {
+        if self.at(at).up {
+            let now = self.now;
+            self.count(|c| &mut c.puts);
+            self.node(at).keep(owner, sequence, now);
+        }
+    }
+
+    /// An answer arrives, unless the peer has left or the connection has ended.
+    pub(super) fn answer(&mut self, id: u64, peer: Id) {
+        let Some(query) = self.queries.get(&id) else {
+            return;
+        };
+        let owner = query.owner;
+        if !self.at(peer).up || self.at(owner).links.get(peer).is_none() || !query.waits_for(peer) {
+            return;
+        }
+        let putting = query.is_putting();
+        let had = match &query.goal {
+            Goal::Record(of, _) => self.at(peer).kept(*of, self.now),
+            _ => None,
+        };
+        let closer = if putting {
+            Vec::new()
+        } else {
+            let target = query.target();
+            self.at(peer).table.closest(&self.keys, &target, owner)
+        };
+        self.count(|c| &mut c.requests);
+        let answer = if putting { RECORD_BYTES } else { ANSWER_BYTES };
+        let record = RECORD_BYTES * u64::from(had.is_some() || putting);
+        self.carry(owner, peer, REQUEST_BYTES + answer + record);
+        let now = self.now;
+        if let Some(query) = self.queries.get_mut(&id) {
+            if let (Goal::Record(_, found), Some(sequence)) = (&mut query.goal, had) {
+                let depth = found.depths.get(&peer).copied().unwrap_or(1);
+                found.see(sequence, depth, now);
+            }
+            query.answered(&self.keys, peer, &closer);
+        }
+        self.advance(id);
+    }
+
+    /// The time of a query is over.
+    pub(super) fn late(&mut self, id: u64, began: Millis) {
+        if self.queries.get(&id).is_some_and(|q| q.began == began) {
+            self.finish(id, true);
+        }
+    }
+
+    fn finish(&mut self, id: u64, late: bool) {
+        let now = self.now;
+        if let Some(query) = self.queries.get_mut(&id)
+            && let Goal::Put(_) = query.goal
+            && !query.is_putting()
+            && !late
+        {
+            query.put(now);
+            self.set_deadline(id);
+            return self.advance(id);
+        }
+        let Some(query) = self.queries.remove(&id) else {
+            return;
+        };
+        let owner = query.owner;
+        self.node(owner).queries.retain(|other| *other != id);
+        match query.goal {
+            Goal::Closest => {
+                let found = query.result();
+                for peer in found {
+                    let node = self.node(owner);
+                    node.book.learn(peer, now);
+                    if node.links.get(peer).is_some() {
+                        node.book.connected(peer);
+                    }
+                }
+                self.dial_due(owner);
+            }
+            Goal::Put(sequence) => self.end_put(owner, sequence, query.is_put()),
+            Goal::Record(_, found) => self.end_probe(&found, query.requests, query.began, late),
+        }
+        self.reschedule(owner);
+    }
+
+    /// A record that nobody confirmed is put again after a pause that doubles.
+    fn end_put(&mut self, owner: Id, sequence: Millis, put: bool) {
+        let now = self.now;
+        let own = &mut self.node(owner).own;
+        if put {
+            own.put = Some(sequence);
+            own.pause = None;
+            own.next = sequence + ms(RECORD_AGAIN);
+        } else {
+            let pause = longer(own.pause, RECORD_SETTLE, RECORD_RETRY_MAX);
+            own.pause = Some(pause);
+            own.next = now + ms(pause);
+        }
+        self.count(|c| if put { &mut c.put } else { &mut c.not_put });
+    }
+}
