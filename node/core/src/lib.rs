@@ -4,8 +4,8 @@
 //! the agents, [`agent`] what they say to one another. Network, timers, files and jobs are effects, answered
 //! by inputs; whoever drives the machine (the node's body, the simulator) performs them in order.
 //!
-//! Beside the machine: [`cases`] clears markets told in JSON, for people and for vectors; [`learn`] estimates what resources are
-//! worth to a job from its past runs.
+//! Beside the machine: [`frame`] is how messages of nodes lie on a stream; [`cases`] clears markets told in JSON, for people and for
+//! vectors; [`learn`] estimates what resources are worth to a job from its past runs.
 
 pub mod adverts;
 pub mod agent;
@@ -14,6 +14,7 @@ pub mod cases;
 mod command;
 pub mod core;
 pub mod effect;
+pub mod frame;
 pub mod hints;
 pub mod input;
 mod join;

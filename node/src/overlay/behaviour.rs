@@ -1,6 +1,6 @@
 //! The composed behaviour of the swarm.
 //!
-//! The order matters: limits and blocks are asked first, and the first to deny a connection wins.
+//! The order matters: blocks, the gate and limits are asked first, and the first to deny a connection wins.
 //! This file changes rarely on purpose, since deriving it is what costs build time.
 
 use libp2p::allow_block_list::{self, BlockedPeers};
@@ -13,7 +13,8 @@ use libp2p::{
 };
 
 use super::codec::FrameCodec;
-use super::observed;
+use super::metered::Metered;
+use super::{gate, observed};
 
 /// Gossip restricted to the configured topics.
 pub(crate) type Gossip =
@@ -22,8 +23,9 @@ pub(crate) type Gossip =
 #[derive(NetworkBehaviour)]
 pub(crate) struct Behaviour {
     pub(crate) memory: memory_connection_limits::Behaviour,
-    pub(crate) limits: connection_limits::Behaviour,
     pub(crate) blocked: allow_block_list::Behaviour<BlockedPeers>,
+    pub(crate) gate: gate::Behaviour,
+    pub(crate) limits: connection_limits::Behaviour,
     pub(crate) relayed: relay::client::Behaviour,
     pub(crate) relaying: Toggle<relay::Behaviour>,
     pub(crate) punch: Toggle<dcutr::Behaviour>,
@@ -34,8 +36,8 @@ pub(crate) struct Behaviour {
     pub(crate) observed: observed::Behaviour,
     pub(crate) identify: identify::Behaviour,
     pub(crate) ping: ping::Behaviour,
-    pub(crate) kad: kad::Behaviour<MemoryStore>,
-    pub(crate) gossip: Gossip,
+    pub(crate) kad: Metered<kad::Behaviour<MemoryStore>>,
+    pub(crate) gossip: Metered<Gossip>,
     pub(crate) request: request_response::Behaviour<FrameCodec>,
     pub(crate) direct: request_response::Behaviour<FrameCodec>,
 }

@@ -7,6 +7,7 @@ use gridbay_core::overlay as numbers;
 use libp2p::{Multiaddr, PeerId};
 
 use super::error::StartError;
+use super::rates::Rate;
 
 /// Everything that [`super::start`] needs.
 #[derive(Clone, Debug)]
@@ -144,19 +145,52 @@ pub struct TopicConfig {
     pub name: String,
     /// Largest payload in bytes, 1 to 4 MiB; larger ones are refused at both ends.
     pub max_bytes: usize,
+    /// Messages that one neighbour may pass on to us; what is above is ignored.
+    pub rate: Rate,
 }
 
 impl TopicConfig {
-    /// A topic with its cap in bytes.
+    /// A topic with its cap in bytes. A neighbour may pass on 200 messages a second, 2,000 at once: a thousand nodes that all
+    /// speak up once in ten seconds make half of that.
     pub fn new(name: impl Into<String>, max_bytes: usize) -> Self {
         Self {
             name: name.into(),
             max_bytes,
+            rate: Rate::new(200, 2_000),
         }
     }
 }
 
-/// Bounds. Messages being read cost at most `connections x streams x max bytes`.
+/// What one peer may send; see `flood`. Each is several times what an honest peer sends at its busiest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quotas {
+    /// Requests. A buyer's files are asked for in pieces of half a MiB, one after another: 1,000 a second are 500 MB/s.
+    pub requests: Rate,
+    /// One-way messages. Consensus sends a peer about ten per height, heights take 100 ms and more; a peer that brings another up
+    /// to date sends at most 200 a second.
+    pub direct: Rate,
+    /// Their bytes. Blocks are sent to a peer that catches up at no more than 20 MiB a second.
+    pub direct_bytes: Rate,
+    /// Frames of gossip, whatever is in them: each new message comes from up to 14 neighbours, and each has a frame of its own.
+    pub gossip_frames: Rate,
+    /// Frames of the DHT: questions, and answers to ours. A lookup asks one peer once or twice. They are only counted.
+    pub dht: Rate,
+}
+
+impl Default for Quotas {
+    fn default() -> Self {
+        Self {
+            requests: Rate::new(1_000, 2_000),
+            direct: Rate::new(1_000, 4_000),
+            direct_bytes: Rate::new(32 << 20, 64 << 20),
+            gossip_frames: Rate::new(1_000, 8_000),
+            dht: Rate::new(200, 2_000),
+        }
+    }
+}
+
+/// Bounds. Large frames being read cost at most `reading_bytes` for each of the two protocols, small ones (up to 16 KiB) at most
+/// `connections x streams` of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Largest request, bytes.
@@ -165,19 +199,30 @@ pub struct Limits {
     pub max_response: usize,
     /// Largest one-way message, bytes.
     pub max_direct: usize,
-    /// Established connections in total; room is made before they run out (`gridbay_core::overlay`).
+    /// Established connections with strangers, that is with all that are not kept. Three quarters of them may have been made by
+    /// them; see `gate`.
     pub connections: u32,
+    /// Established connections with kept peers. Nobody else can take these.
+    pub kept_connections: u32,
+    /// Inbound connections with strangers of one network (24 bits of IPv4, 48 of IPv6, one host where addresses are private),
+    /// where [`Tuning::ip_colocation`] says that peers do not all share an address.
+    pub connections_per_origin: u32,
+    /// Connections that one such network may begin.
+    pub arrivals: Rate,
     /// Connections to one peer: two transports, each dialled from both ends at once.
     pub connections_per_peer: u32,
-    /// Connections being made, each direction.
+    /// Connections that we are making.
     pub pending_connections: u32,
+    /// Connections that others are making. Each costs a socket and some KiB until its handshake times out. Of them a network may
+    /// have a quarter.
+    pub pending_inbound: u32,
     /// Streams of one protocol open at a time on one connection.
     pub streams: usize,
     /// Commands waiting for the task; beyond, a call returns `Busy`.
     pub commands: usize,
     /// Events waiting for the node; see `outbox` for who loses when it is full. At least 64.
     pub events: usize,
-    /// Requests of others waiting for our answer, in total.
+    /// Requests of strangers waiting for our answer, in total.
     pub inbound_requests: usize,
     /// The same from one peer.
     pub inbound_requests_per_peer: usize,
@@ -208,6 +253,10 @@ pub struct Limits {
     pub requests_per_seek: usize,
     /// Records of others that we keep for the DHT, each at most 4 KiB; and keys under which we keep providers.
     pub records: usize,
+    /// Bytes of frames above 16 KiB that are being read, over all connections, by each of the two protocols.
+    pub reading_bytes: usize,
+    /// What one peer may send in a time.
+    pub quotas: Quotas,
     /// Share of the machine's memory, in percent, above which this process takes no more connections.
     pub memory_percent: u8,
 }
@@ -219,8 +268,12 @@ impl Default for Limits {
             max_response: 4 << 20,
             max_direct: 64 << 10,
             connections: numbers::CONNECTIONS as u32,
+            kept_connections: 256,
+            connections_per_origin: 30,
+            arrivals: Rate::new(20, 100),
             connections_per_peer: 4,
             pending_connections: numbers::PENDING_CONNECTIONS as u32,
+            pending_inbound: 512,
             streams: 64,
             commands: 1024,
             events: 4096,
@@ -239,8 +292,17 @@ impl Default for Limits {
             seeks: 64,
             requests_per_seek: 16,
             records: numbers::RECORDS,
+            reading_bytes: 128 << 20,
+            quotas: Quotas::default(),
             memory_percent: 80,
         }
+    }
+}
+
+impl Limits {
+    /// Connections of all kinds.
+    pub(crate) fn all(&self) -> usize {
+        self.connections.saturating_add(self.kept_connections) as usize
     }
 }
 
@@ -270,6 +332,8 @@ pub struct Tuning {
     pub reach: Duration,
     /// How long a connection may take to identify itself as one of our network.
     pub admission: Duration,
+    /// How long the bytes of a frame may take once its stream stands, beyond a second for each 64 KiB of it.
+    pub frame: Duration,
     /// Longest wait for an answer, whatever the caller of `request` asked for.
     pub request: Duration,
     /// Score below which a peer is disconnected and banned. One rejected message costs 20, two
@@ -295,6 +359,7 @@ impl Tuning {
             grace: Duration::from_secs(2),
             reach: Duration::from_secs(4),
             admission: Duration::from_secs(5),
+            frame: Duration::from_secs(5),
             request: Duration::from_secs(30),
             ban_score: -100.0,
             ban_time: Duration::from_secs(60),
@@ -314,6 +379,7 @@ impl Tuning {
             ping: numbers::PING,
             grace: numbers::GRACE,
             admission: Duration::from_secs(15),
+            frame: Duration::from_secs(10),
             ip_colocation: true,
             ban_time: Duration::from_secs(600),
             ..Self::local()

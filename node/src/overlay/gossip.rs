@@ -7,7 +7,8 @@
 //! 3. The score punishes what can be proved: invalid messages (squared), broken promises,
 //!    and what the overlay itself saw (malformed frames). It does not punish silence: on small
 //!    networks and rare topics silence is the normal state.
-//! 4. Own messages go to every connected subscriber (`flood_publish`), so a network of up to about
+//! 4. How much one neighbour may pass on is bounded per topic (`flood`).
+//! 5. Own messages go to every connected subscriber (`flood_publish`), so a network of up to about
 //!    fifty nodes has one hop; the mesh only matters for forwarding.
 
 use std::collections::HashSet;
@@ -22,13 +23,17 @@ use libp2p::gossipsub::{
 use libp2p::identity::Keypair;
 
 use super::behaviour::Gossip;
-use super::config::{OverlayConfig, Tuning};
+use super::config::{Limits, OverlayConfig, Tuning};
 use super::error::StartError;
 use super::event::{MESSAGE_ID_LEN, MessageId};
 use super::names::Names;
+use super::rates::Rate;
 
 /// What signature, key, sequence number and topic add to a payload, bytes (generous).
 const ENVELOPE: usize = 512;
+/// libp2p (0.50) compares this limit with all that it has read of a stream: a frame, and up to 8 KiB of what follows. Without room for
+/// that, a large message ends the stream when another one comes right after it.
+const READ_AHEAD: usize = 16 << 10;
 /// Heartbeats for which an unjudged message is kept, and with it the chance to accept it.
 pub(crate) const HISTORY: u32 = 12;
 /// Peers in the mesh of a topic.
@@ -44,6 +49,7 @@ pub(crate) struct Topic {
     pub(crate) name: Arc<str>,
     pub(crate) hash: TopicHash,
     pub(crate) max_bytes: usize,
+    pub(crate) rate: Rate,
 }
 
 /// Topics in the order of the configuration, with their wire names.
@@ -53,6 +59,7 @@ pub(crate) fn topics(config: &OverlayConfig, names: &Names) -> Vec<Topic> {
         name: t.name.as_str().into(),
         hash: wire(&t.name),
         max_bytes: t.max_bytes,
+        rate: t.rate,
     };
     config.topics.iter().map(topic).collect()
 }
@@ -83,6 +90,7 @@ pub(crate) fn build(
     keys: &Keypair,
     names: &Names,
     topics: &[Topic],
+    limits: &Limits,
     tuning: &Tuning,
 ) -> Result<Gossip, StartError> {
     let refuse = |reason: &dyn std::fmt::Display| StartError::Settings {
@@ -97,7 +105,7 @@ pub(crate) fn build(
     )
     .map_err(|e| refuse(&e))?;
     gossip
-        .with_peer_score(score(topics, tuning), thresholds(tuning))
+        .with_peer_score(score(topics, limits, tuning), thresholds(tuning))
         .map_err(|e| refuse(&e))?;
     for topic in topics {
         let wire = IdentTopic::new(topic.hash.as_str());
@@ -120,7 +128,7 @@ fn settings(
         .validation_mode(ValidationMode::Strict)
         .validate_messages()
         .message_id_fn(|m| wire_id(message_id(m.topic.as_str(), &m.data)))
-        .max_transmit_size(largest + ENVELOPE)
+        .max_transmit_size(largest + ENVELOPE + READ_AHEAD)
         .history_length(HISTORY as usize)
         .history_gossip(4)
         .duplicate_cache_time(Duration::from_secs(60))
@@ -137,7 +145,7 @@ fn settings(
     builder.build()
 }
 
-fn score(topics: &[Topic], tuning: &Tuning) -> PeerScoreParams {
+fn score(topics: &[Topic], limits: &Limits, tuning: &Tuning) -> PeerScoreParams {
     let per_topic = TopicScoreParams {
         topic_weight: 1.0,
         time_in_mesh_weight: 0.0,
@@ -156,6 +164,8 @@ fn score(topics: &[Topic], tuning: &Tuning) -> PeerScoreParams {
         // The overlay's own penalties enter one to one.
         app_specific_weight: 1.0,
         ip_colocation_factor_weight: if tuning.ip_colocation { -5.0 } else { 0.0 },
+        // As many as the gate lets in of one network: an institution may have its nodes behind one address.
+        ip_colocation_factor_threshold: f64::from(limits.connections_per_origin),
         // Forgotten within the ban, or a returning peer would be banned for its old score.
         retain_score: tuning.ban_time / 2,
         ..PeerScoreParams::default()
@@ -189,7 +199,7 @@ mod tests {
     #[test]
     fn both_presets_give_valid_score_parameters() {
         for tuning in [Tuning::local(), Tuning::wide_area()] {
-            assert!(score(&[], &tuning).validate().is_ok());
+            assert!(score(&[], &Limits::default(), &tuning).validate().is_ok());
             assert!(thresholds(&tuning).validate().is_ok());
         }
     }

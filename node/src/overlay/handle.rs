@@ -68,6 +68,45 @@ pub struct Whereabouts {
     pub circuits: usize,
     /// Peers banned now.
     pub banned: usize,
+    /// How full its queues are.
+    pub queues: Queues,
+}
+
+/// How many of each kind there are now; what bounds it stands in [`Limits`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Queues {
+    /// Events that the node has not taken yet.
+    pub events: usize,
+    /// Gossip messages that it has not judged yet.
+    pub unjudged: usize,
+    /// Requests of others that it has not answered yet.
+    pub unanswered: usize,
+    /// Own requests without an answer yet.
+    pub asked: usize,
+    /// One-way messages not confirmed yet.
+    pub unconfirmed: usize,
+    /// Connections with strangers.
+    pub strangers: usize,
+    /// Lookups in the DHT.
+    pub lookups: usize,
+    /// Peers sought.
+    pub seeks: usize,
+}
+
+impl Queues {
+    /// Each with the name that it has in metrics.
+    pub fn named(&self) -> [(&'static str, usize); 8] {
+        [
+            ("events", self.events),
+            ("unjudged", self.unjudged),
+            ("unanswered", self.unanswered),
+            ("asked", self.asked),
+            ("unconfirmed", self.unconfirmed),
+            ("strangers", self.strangers),
+            ("lookups", self.lookups),
+            ("seeks", self.seeks),
+        ]
+    }
 }
 
 /// Parts that never change, shared by all clones.

@@ -6,7 +6,7 @@ use std::time::Instant;
 use libp2p::core::ConnectedPoint;
 use libp2p::core::transport::ListenerId;
 use libp2p::kad::QueryResult;
-use libp2p::swarm::{ConnectionId, DialError, SwarmEvent};
+use libp2p::swarm::{ConnectionId, DialError, ListenError, SwarmEvent};
 use libp2p::{Multiaddr, PeerId, identify, kad, mdns, ping, relay};
 
 use super::addresses::{
@@ -15,6 +15,7 @@ use super::addresses::{
 use super::behaviour::BehaviourEvent;
 use super::error::SeekError;
 use super::event::Event;
+use super::gate::Refusal;
 use super::stats::Count;
 use super::task::{Peer, Task};
 
@@ -23,6 +24,20 @@ fn place_of(endpoint: &ConnectedPoint) -> Multiaddr {
     match endpoint {
         ConnectedPoint::Listener { local_addr, .. } if endpoint.is_relayed() => local_addr.clone(),
         _ => endpoint.get_remote_address().clone(),
+    }
+}
+
+/// What an inbound connection that did not come about is counted as.
+fn why_not_in(error: &ListenError) -> Count {
+    let refusal = match error {
+        ListenError::Denied { cause } => cause.downcast_ref::<Refusal>(),
+        _ => None,
+    };
+    match refusal {
+        Some(Refusal::Pending) => Count::InboundPending,
+        Some(Refusal::Origin) => Count::InboundCrowded,
+        Some(Refusal::Full) => Count::InboundFull,
+        None => Count::InboundFailed,
     }
 }
 
@@ -68,7 +83,7 @@ impl Task {
             }
             SwarmEvent::IncomingConnectionError { error, .. } => {
                 tracing::debug!(%error, "inbound connection failed");
-                self.shared.counters.count(Count::InboundFailed);
+                self.shared.counters.count(why_not_in(&error));
             }
             SwarmEvent::NewListenAddr {
                 listener_id,

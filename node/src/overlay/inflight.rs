@@ -77,6 +77,11 @@ impl<Id: Eq + Hash> InFlight<Id> {
         self.sent.insert(id, Sent { peer, bytes, kept });
     }
 
+    /// Messages on their way.
+    pub(crate) fn len(&self) -> usize {
+        self.sent.len()
+    }
+
     /// A message was confirmed or has failed.
     pub(crate) fn end(&mut self, id: &Id) {
         let Some(Sent { peer, bytes, kept }) = self.sent.remove(id) else {

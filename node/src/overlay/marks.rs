@@ -2,7 +2,7 @@
 //!
 //! 1. A blocked peer is disconnected, refused whichever way it comes, and neither dialled nor sought, until the owner takes the
 //!    mark back. A ban that ends does not lift it.
-//! 2. A trusted peer is pardoned, kept connected as far as the limits of connections let it, and never banned for its score. Without an
+//! 2. A trusted peer is pardoned, kept connected in a slot that no stranger can take, and never banned for its score. Without an
 //!    address, or with one that no longer serves, it is sought anew every [`PAUSE`].
 //! 3. A mark replaces the other; nothing here is forgotten by itself.
 
@@ -43,7 +43,7 @@ impl Task {
             None => self.marks.remove(&peer),
         };
         if mark != Some(Mark::Trusted) && self.kept_for_trust.remove(&peer) {
-            self.dialer.release(&peer);
+            self.release(peer);
         }
         if before == Some(Mark::Blocked) && mark != before {
             self.swarm.behaviour_mut().blocked.unblock_peer(peer);

@@ -10,7 +10,7 @@ use super::codec::Frame;
 use super::error::RequestError;
 use super::event::{Event, MessageId, RequestId};
 use super::gossip;
-use super::standing::MALFORMED;
+use super::standing::{MALFORMED, SLOW};
 use super::stats::{Count, add};
 use super::task::{Task, Unjudged, Waiting};
 
@@ -48,6 +48,11 @@ impl Task {
         let counters = self.shared.counters.topic(topic);
         add(&counters.received, 1);
         add(&counters.bytes_in, size);
+        if !self.may_gossip(via, topic) {
+            add(&self.shared.counters.topic(topic).limited, 1);
+            self.settle(id, &via, MessageAcceptance::Ignore);
+            return;
+        }
         if size > self.shared.topics[topic].max_bytes {
             self.shared.counters.count(Count::GossipOversized);
             self.settle(id, &via, MessageAcceptance::Reject);
@@ -115,6 +120,9 @@ impl Task {
         channel: rr::ResponseChannel<Frame>,
     ) {
         self.shared.counters.count(Count::DirectReceived);
+        if !self.may_send(peer, bytes.len()) {
+            return;
+        }
         if self.outbox.offer(Event::Direct { peer, bytes }) {
             let receipt = Frame::Whole(Vec::new());
             // The sender may be gone; it learns of that by itself.
@@ -171,24 +179,39 @@ impl Task {
                 self.shared.counters.count_n(Count::BytesIn, bytes.len());
                 Some(bytes)
             }
+            Frame::Slow => {
+                self.shared.counters.count(Count::SlowFrames);
+                self.penalise(peer, SLOW);
+                None
+            }
+            Frame::NoRoom => {
+                self.shared.counters.count(Count::FramesWithoutRoom);
+                self.on_broken_frame(peer);
+                None
+            }
             Frame::TooLarge => {
                 self.shared.counters.count(Count::MalformedFrames);
                 self.penalise(peer, MALFORMED);
                 None
             }
-            // A sender that gives up in the middle looks the same, so nobody is blamed.
+            // A sender that gives up in the middle looks the same, so nobody is blamed for a few.
             Frame::Truncated => {
                 self.shared.counters.count(Count::TruncatedFrames);
+                self.on_broken_frame(peer);
                 None
             }
         }
     }
 
-    /// A request of no bytes is answered at once with none ([`super::OverlayHandle::ping`]). Any other goes to the node if there
-    /// is room in total, for this peer, and in the outbox; else its channel is dropped, which tells the asker.
+    /// A request of no bytes is answered at once with none ([`super::OverlayHandle::ping`]). Any other goes to the node if its
+    /// sender has not sent too many, and there is room in total, for this peer, and in the outbox; else its channel is dropped,
+    /// which tells the asker.
     fn on_question(&mut self, waiting: Waiting, bytes: Vec<u8>) {
         let id = waiting.peer;
         self.shared.counters.count(Count::RequestsReceived);
+        if !self.may_request(id) {
+            return;
+        }
         if bytes.is_empty() {
             let answer = Frame::Whole(Vec::new());
             // The asker may be gone; it learns of that by itself.
@@ -200,10 +223,12 @@ impl Task {
             return;
         }
         let limits = &self.shared.limits;
+        let kept = self.dialer.is_kept(&id);
         let Some(peer) = self.peers.get_mut(&id) else {
             return;
         };
-        let room = self.waiting.len() < limits.inbound_requests
+        // Strangers, of whom there may be many, cannot take the places of kept peers.
+        let room = (kept || self.waiting.len() < limits.inbound_requests)
             && peer.waiting < limits.inbound_requests_per_peer;
         let request = RequestId(self.next_request);
         if room

@@ -29,16 +29,23 @@
 //!    or a plain dial back makes the path direct where the NATs let it ([`reach`](Reach), `relays`, `traverse`).
 //! 6. Every node keeps a signed record of its addresses in the DHT. A peer that is asked for and not connected is looked up
 //!    there (`records`, `seek`).
-//! 7. A node that gets another address, or whose gateway does, makes its connections anew; what is silent is given up (`moved`).
+//! 7. Whoever connects is hostile until shown otherwise: who gets a slot is decided at the `gate`, how much of each kind one peer may
+//!    send by `flood` and `metered`, how long and how large a frame may be by `codec` and `budget`. What is refused is counted with its
+//!    reason ([`Count`]) and costs score ([`Tuning::ban_score`]).
+//! 8. A node that gets another address, or whose gateway does, makes its connections anew; what is silent is given up (`moved`).
 
 mod addresses;
 mod behaviour;
+mod budget;
 mod codec;
 mod command;
 mod config;
+mod crowding;
 mod dialer;
 mod error;
 mod event;
+mod flood;
+mod gate;
 mod gossip;
 mod handle;
 mod identity;
@@ -46,11 +53,13 @@ mod inbound;
 mod inflight;
 mod marks;
 mod messages;
+mod metered;
 mod moved;
 mod names;
 mod observed;
 mod outbox;
 mod perform;
+mod rates;
 mod reach;
 mod records;
 mod relays;
@@ -66,13 +75,14 @@ mod traverse;
 mod upkeep;
 
 pub use addresses::{ip, is_circuit, is_global, is_quic, port, prefix, split_peer};
-pub use config::{Limits, OverlayConfig, RelayLimits, TopicConfig, TransportSeed, Tuning};
+pub use config::{Limits, OverlayConfig, Quotas, RelayLimits, TopicConfig, TransportSeed, Tuning};
 pub use error::{DialCause, LookupError, OverlayError, RequestError, SeekError, StartError};
 pub use event::{Event, MessageId, RequestId, Verdict};
-pub use handle::{OverlayHandle, PeerInfo, Whereabouts};
+pub use handle::{OverlayHandle, PeerInfo, Queues, Whereabouts};
 pub use identity::{key_of_peer_id, peer_id_of_key};
 pub use libp2p::{Multiaddr, PeerId};
 pub use marks::Mark;
+pub use rates::Rate;
 pub use reach::{Nat, Reach};
 pub use serving::Router;
 pub use stats::{Count, OverlayStats, TopicStats};

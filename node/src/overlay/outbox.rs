@@ -35,6 +35,11 @@ impl Outbox {
         )
     }
 
+    /// Events that wait.
+    pub(crate) fn len(&self) -> usize {
+        self.events.max_capacity() - self.events.capacity() + self.backlog.len()
+    }
+
     /// Delivers a message or says that there is no place for it.
     #[must_use]
     pub(crate) fn offer(&mut self, event: Event) -> bool {

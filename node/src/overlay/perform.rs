@@ -29,7 +29,7 @@ impl Task {
                 self.kept_for_trust.remove(&peer);
                 self.keep(peer, addresses);
             }
-            Command::Release { peer } => self.dialer.release(&peer),
+            Command::Release { peer } => self.release(peer),
             Command::Dial { peer, addresses } => {
                 self.dial(peer, dialable(&addresses));
             }
@@ -179,9 +179,17 @@ impl Task {
         {
             tracing::warn!(%peer, "too many peers to keep connected");
         }
+        let kept = self.dialer.is_kept(&peer);
+        self.swarm.behaviour_mut().gate.gate.keep(peer, kept);
         if self.swarm.is_connected(&peer) {
             self.dialer.connected(&peer);
         }
+    }
+
+    /// No longer keeps a peer connected.
+    pub(crate) fn release(&mut self, peer: PeerId) {
+        self.dialer.release(&peer);
+        self.swarm.behaviour_mut().gate.gate.keep(peer, false);
     }
 
     /// Begins every dial that is due.
@@ -193,7 +201,10 @@ impl Task {
             .saturating_sub(self.peers.len());
         let now = Instant::now();
         for (peer, addresses) in self.dialer.take_due(now, room) {
-            if !self.dial(peer, addresses) {
+            if !self.dialer.is_kept(&peer) && self.is_crowded(&addresses) {
+                self.shared.counters.count(Count::DialsCrowded);
+                self.dialer.failed(&peer, now);
+            } else if !self.dial(peer, addresses) {
                 self.dialer.failed(&peer, now);
             }
         }

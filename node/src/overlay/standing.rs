@@ -11,6 +11,8 @@ use libp2p::PeerId;
 
 /// Points for a frame that is malformed or above its cap.
 pub(crate) const MALFORMED: f64 = 30.0;
+/// Points for a frame that did not arrive in time. Where a path dies several come late at once, and that is nobody's fault.
+pub(crate) const SLOW: f64 = 5.0;
 /// Share of a penalty left after half a second: half is gone after 17 s.
 const FADE: f64 = 0.98;
 /// Penalties below this are forgotten.

@@ -80,8 +80,20 @@ counts! {
     ClosedForRoom = "closed_for_room",
     /// Own node records that no peer took.
     RecordsNotTaken = "records_not_taken",
-    /// Connections denied or failed while being made, inbound.
+    /// Connections that failed while being made, inbound, for another reason than those that follow.
     InboundFailed = "inbound_failed",
+    /// Inbound connections refused because too many were being made.
+    InboundPending = "inbound_pending",
+    /// Inbound connections refused because their network has its share of slots, or comes too often.
+    InboundCrowded = "inbound_crowded",
+    /// Inbound connections refused because strangers have all their slots.
+    InboundFull = "inbound_full",
+    /// Strangers disconnected to make room for others.
+    ConnectionsShed = "connections_shed",
+    /// Known peers not dialled because enough of their network are connected.
+    DialsCrowded = "dials_crowded",
+    /// Found peers not learnt because a lookup told too many of their network.
+    LearntCrowded = "learnt_crowded",
     /// Dial attempts that failed.
     DialsFailed = "dials_failed",
     /// Peers turned away because they speak for another network.
@@ -96,10 +108,18 @@ counts! {
     MalformedFrames = "malformed_frames",
     /// Frames that ended early.
     TruncatedFrames = "truncated_frames",
+    /// Frames that did not arrive in time.
+    SlowFrames = "slow_frames",
+    /// Frames not read because too many bytes of others were being read.
+    FramesWithoutRoom = "frames_without_room",
     /// Falls of a neighbour's score between two looks (bad signatures, oversized gossip, rejects).
     ScoreFalls = "score_falls",
     /// Gossip dropped because the node was behind.
     GossipDropped = "gossip_dropped",
+    /// Gossip refused because its neighbour passed on more than its topic allows.
+    GossipLimited = "gossip_limited",
+    /// Frames of gossip refused, unread, because a neighbour sent too many.
+    GossipFramesLimited = "gossip_frames_limited",
     /// Gossip above its topic's cap.
     GossipOversized = "gossip_oversized",
     /// Gossip that the node did not judge in time.
@@ -126,6 +146,8 @@ counts! {
     DirectFailed = "direct_failed",
     /// One-way messages received and dropped because the node was behind.
     DirectDropped = "direct_dropped",
+    /// One-way messages refused because their sender sent too many, or too many bytes.
+    DirectLimited = "direct_limited",
     /// Requests sent.
     RequestsSent = "requests_sent",
     /// Requests sent that have no answer.
@@ -134,12 +156,18 @@ counts! {
     RequestsReceived = "requests_received",
     /// Requests received and dropped: too many waiting, or the node was behind.
     RequestsDropped = "requests_dropped",
+    /// Requests refused because their sender sent too many.
+    RequestsLimited = "requests_limited",
     /// Requests received that nobody answered in time.
     RequestsUnanswered = "requests_unanswered",
     /// Answers for requests that were gone.
     AnswersLate = "answers_late",
     /// Records that others tried to store in our part of the DHT.
     DhtRecordsRefused = "dht_records_refused",
+    /// Frames of the DHT above the rate of their peer.
+    DhtLimited = "dht_limited",
+    /// Half seconds in which a peer lost score for what was refused.
+    FloodPenalties = "flood_penalties",
     /// Lookups in the DHT begun.
     Lookups = "lookups",
 }
@@ -159,6 +187,8 @@ pub struct TopicStats {
     pub rejected: u64,
     /// Messages dropped because the node was behind.
     pub dropped: u64,
+    /// Messages refused because the neighbour passed on too many.
+    pub limited: u64,
     /// Payload bytes received.
     pub bytes_in: u64,
     /// Payload bytes published.
@@ -189,6 +219,7 @@ pub(crate) struct TopicCounters {
     pub(crate) ignored: AtomicU64,
     pub(crate) rejected: AtomicU64,
     pub(crate) dropped: AtomicU64,
+    pub(crate) limited: AtomicU64,
     pub(crate) bytes_in: AtomicU64,
     pub(crate) bytes_out: AtomicU64,
 }
@@ -246,6 +277,7 @@ impl Counters {
                 ignored: read(&c.ignored),
                 rejected: read(&c.rejected),
                 dropped: read(&c.dropped),
+                limited: read(&c.limited),
                 bytes_in: read(&c.bytes_in),
                 bytes_out: read(&c.bytes_out),
             };

@@ -17,7 +17,9 @@ use super::behaviour::Behaviour;
 use super::codec::FrameCodec;
 use super::config::{Limits, OverlayConfig, RelayLimits, Tuning};
 use super::error::StartError;
+use super::gate::{self, Doors};
 use super::gossip::{self, Topic};
+use super::metered::{Above, Metered};
 use super::names::Names;
 use gridbay_core::overlay as numbers;
 use gridbay_protocol::limits::NODE_RECORD_BYTES;
@@ -25,6 +27,10 @@ use gridbay_protocol::limits::NODE_RECORD_BYTES;
 /// A connection that no protocol uses is closed after this long. Longer than any pause between
 /// messages, since neither requests nor pings count as use.
 const IDLE_CONNECTION: Duration = Duration::from_secs(600);
+/// Bytes that a peer may send over QUIC before we have read them, on a stream and in all: as much as a path of 100 ms needs
+/// for 80 MB/s, and no more, since a hostile peer makes us hold it.
+const QUIC_STREAM: u32 = 8 << 20;
+const QUIC_CONNECTION: u32 = 8 << 20;
 /// Life of what providers say in the DHT, and how often they say it again.
 const PROVIDERS_LIVE: Duration = Duration::from_secs(3600);
 const PROVIDERS_AGAIN: Duration = Duration::from_secs(600);
@@ -53,6 +59,8 @@ pub(crate) fn build(
             quic.handshake_timeout = tuning.handshake;
             quic.keep_alive_interval = tuning.keep_alive;
             quic.max_idle_timeout = u32::try_from(tuning.idle.as_millis()).unwrap_or(u32::MAX);
+            quic.max_stream_data = QUIC_STREAM;
+            quic.max_connection_data = QUIC_CONNECTION;
             quic
         })
         .with_dns()
@@ -111,6 +119,7 @@ fn behaviour(
             .into(),
         lan: lan(far && config.mdns, me),
         observed: super::observed::Behaviour::default(),
+        gate: gate::Behaviour::new(Doors::new(limits, tuning)),
         limits: connection_limits::Behaviour::new(connection_limits(limits)),
         blocked: allow_block_list::Behaviour::default(),
         identify: identify::Behaviour::new(identify),
@@ -119,8 +128,18 @@ fn behaviour(
                 .with_interval(tuning.ping)
                 .with_timeout(if far { tuning.ping } else { tuning.ping * 2 }),
         ),
-        kad: kademlia(keys, names, limits),
-        gossip: gossip::build(keys, names, topics, tuning)?,
+        kad: Metered::new(
+            kademlia(keys, names, limits),
+            limits.quotas.dht,
+            Above::Counted,
+            limits.all(),
+        ),
+        gossip: Metered::new(
+            gossip::build(keys, names, topics, limits, tuning)?,
+            limits.quotas.gossip_frames,
+            Above::Dropped,
+            limits.all(),
+        ),
         request: frames(
             names.request(),
             limits.max_request,
@@ -159,13 +178,10 @@ fn relaying(me: libp2p::PeerId, limits: &RelayLimits) -> relay::Behaviour {
     relaying
 }
 
+/// What the gate leaves: connections of one peer, and dials.
 fn connection_limits(limits: &Limits) -> connection_limits::ConnectionLimits {
     connection_limits::ConnectionLimits::default()
-        .with_max_established(Some(limits.connections))
-        // A quarter is left to connections of our own choice, against being surrounded.
-        .with_max_established_incoming(Some(numbers::inbound(limits.connections as usize) as u32))
         .with_max_established_per_peer(Some(limits.connections_per_peer))
-        .with_max_pending_incoming(Some(limits.pending_connections))
         .with_max_pending_outgoing(Some(limits.pending_connections))
 }
 
@@ -177,10 +193,7 @@ fn frames(
     tuning: &Tuning,
 ) -> request_response::Behaviour<FrameCodec> {
     request_response::Behaviour::with_codec(
-        FrameCodec {
-            max_request,
-            max_response,
-        },
+        FrameCodec::new(max_request, max_response, limits, tuning),
         [(protocol, ProtocolSupport::Full)],
         request_response::Config::default()
             .with_request_timeout(tuning.request)

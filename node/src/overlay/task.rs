@@ -25,6 +25,7 @@ use super::config::{OverlayConfig, Tuning};
 use super::dialer::Dialer;
 use super::error::StartError;
 use super::event::{Event, MessageId, RequestId};
+use super::flood::Floods;
 use super::handle::{OverlayHandle, PeerInfo, Shared, Whereabouts};
 use super::inflight::InFlight;
 use super::marks::{self, Mark};
@@ -120,6 +121,7 @@ pub(crate) struct Task {
     pub(crate) peers: BTreeMap<PeerId, Peer>,
     pub(crate) dialer: Dialer,
     pub(crate) standing: Standing,
+    pub(crate) floods: Floods,
     pub(crate) unjudged: BTreeMap<MessageId, Unjudged>,
     pub(crate) waiting: BTreeMap<RequestId, Waiting>,
     pub(crate) next_request: u64,
@@ -243,6 +245,7 @@ impl Task {
             peers: BTreeMap::new(),
             dialer: dialer(config),
             standing: Standing::new(limits.bans),
+            floods: Floods::new(limits.quotas, limits.all()),
             unjudged: BTreeMap::new(),
             waiting: BTreeMap::new(),
             next_request: 0,

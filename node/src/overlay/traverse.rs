@@ -71,6 +71,7 @@ impl Task {
             places_given: self.serving.places.len(),
             circuits: self.serving.circuits.len(),
             banned: self.standing.banned(),
+            queues: self.queues(),
         };
         self.status.send_if_modified(|shown| {
             let changed = *shown != now;

@@ -14,7 +14,7 @@ use super::addresses::{dialable, is_circuit, relay_of};
 use super::command::Found;
 use super::event::MessageId;
 use super::gossip;
-use super::handle::PeerInfo;
+use super::handle::{PeerInfo, Queues};
 use super::marks::Mark;
 use super::records::Lookup;
 use super::stats::Count;
@@ -35,11 +35,13 @@ impl Task {
                 .gossip
                 .set_application_score(&peer, -sum);
         }
+        self.judge_floods(now);
         for peer in self.peers.keys().copied().collect::<Vec<_>>() {
             self.judge(peer);
         }
         self.end_unidentified(now);
         self.make_room(now);
+        self.shed_a_stranger();
         self.forget_unjudged(now);
         // Callers that no longer wait.
         self.asked.retain(|_, reply| !reply.is_closed());
@@ -93,7 +95,9 @@ impl Task {
             self.shared.counters.count(Count::ScoreFalls);
         }
         peer.score = score;
-        if score < self.tuning.ban_score && !self.is_marked(&id, Mark::Trusted) {
+        // Its connections end a little after the ban begins.
+        let banned = self.standing.banned_until(&id).is_some();
+        if score < self.tuning.ban_score && !banned && !self.is_marked(&id, Mark::Trusted) {
             tracing::info!(peer = %id, score, "banned");
             self.ban(id, self.tuning.ban_time);
         }
@@ -203,7 +207,10 @@ impl Task {
             .iter()
             .map(|p| (p.peer_id, dialable(&p.addrs)))
             .collect();
-        for (peer, addresses) in &found {
+        let learnt = self.varied(&found);
+        let crowded = found.len() - learnt.len();
+        self.shared.counters.count_n(Count::LearntCrowded, crowded);
+        for (peer, addresses) in learnt {
             if *peer != self.shared.local {
                 self.learn(*peer, addresses.clone());
             }
@@ -212,6 +219,20 @@ impl Task {
         if last && let Some(Lookup::Closest(Some(reply))) = self.lookups.running.remove(&id) {
             // The caller may have given up already.
             let _unheard = reply.send(found);
+        }
+    }
+
+    /// How full everything is.
+    pub(crate) fn queues(&self) -> Queues {
+        Queues {
+            events: self.outbox.len(),
+            unjudged: self.unjudged.len(),
+            unanswered: self.waiting.len(),
+            asked: self.asked.len(),
+            unconfirmed: self.direct.len(),
+            strangers: self.swarm.behaviour().gate.gate.strangers(),
+            lookups: self.lookups.running.len(),
+            seeks: self.seeks.len(),
         }
     }
 

@@ -35,12 +35,13 @@ use gridbay_protocol::invitation::Invitation;
 use gridbay_protocol::job::{JobExit, content_id};
 use gridbay_protocol::lease::lease_id;
 use gridbay_protocol::mechanism::ausubel::Rule;
+use gridbay_protocol::node_record::{SignedNodeRecord, key_of, rendezvous};
 use gridbay_protocol::order::Wish;
 use gridbay_protocol::stage::WellFormed;
 use gridbay_protocol::units::Price;
 use gridbay_protocol::validator::ValidatorSet;
 use gridbay_protocol::{account, beacon, codec, election, offer, order};
-use samples::{NETWORK, block, effect, entry, genesis, market};
+use samples::{NETWORK, block, effect, entry, genesis, market, node};
 use std::collections::BTreeSet;
 
 /// What a node does with a decoded entry before it knows anything of it.
@@ -270,6 +271,24 @@ fn adverts() {
             "damage breaks the signature"
         );
     });
+    fixture.close();
+}
+
+#[test]
+fn node_records() {
+    let mut fixture = Fixture::open("signed_node_record");
+    let sample = node::record();
+    let now = sample.record.expires;
+    fixture.sample("node_record", &sample, |r| {
+        let received = SignedNodeRecord::receive(&NETWORK, &codec::encode(r), now);
+        assert_eq!(
+            received.is_ok(),
+            *r == sample,
+            "damage breaks the signature"
+        );
+    });
+    fixture.pin("key", &key_of(&NETWORK, &sample.record.node));
+    fixture.pin("rendezvous", &rendezvous(&NETWORK, "relay", b""));
     fixture.close();
 }
 

@@ -28,6 +28,14 @@ pub(crate) const JOURNAL: Target = machine(
     || vec![good(&journal_name()), vec![]],
     100,
 );
+pub(crate) const SNAPSHOT_FILE: Target = machine(
+    "snapshot_file",
+    "bytes as a snapshot beside a good block file: used or passed over, and the state is that of the blocks",
+    |bytes| any_file(bytes, SNAPSHOT),
+    // The journal's records have good checksums, and none is a snapshot's head.
+    || vec![good(&journal_name()), vec![]],
+    100,
+);
 pub(crate) const JOURNAL_DAMAGE: Target = machine(
     "journal_damage",
     "a good journal damaged as the bytes say: no block is lost, and the host goes on or names the place",
@@ -35,6 +43,9 @@ pub(crate) const JOURNAL_DAMAGE: Target = machine(
     damages,
     100,
 );
+
+/// The snapshot of a height that the lone validator has.
+const SNAPSHOT: &str = "snapshot-00000000000000000003";
 
 /// The file beside the block file: the journal of the running height.
 fn journal_name() -> String {
@@ -51,8 +62,9 @@ fn good(name: &str) -> Vec<u8> {
         .expect("it is there")
 }
 
-/// The lone validator's files with one of them replaced.
+/// The lone validator's files with one of them replaced, or one more.
 fn with(name: &str, bytes: Vec<u8>) -> Files {
+    let more = (name.to_owned(), bytes.clone());
     let replace = |(found, old): &(String, Vec<u8>)| {
         let new = if found == name {
             bytes.clone()
@@ -61,7 +73,11 @@ fn with(name: &str, bytes: Vec<u8>) -> Files {
         };
         (found.clone(), new)
     };
-    alone().files.iter().map(replace).collect()
+    let mut files: Files = alone().files.iter().map(replace).collect();
+    if files.iter().all(|(found, _)| found != name) {
+        files.push(more);
+    }
+    files
 }
 
 fn content(disk: &MemDisk, name: &str) -> Vec<u8> {

@@ -18,6 +18,7 @@ pub(crate) enum Family {
     Genesis,
     Invitation,
     Job,
+    NodeRecord,
     Vote,
 }
 
@@ -30,6 +31,9 @@ fn lines(family: Family) -> &'static str {
         Family::Genesis => include_str!("../../../protocol/tests/golden/genesis.txt"),
         Family::Invitation => include_str!("../../../protocol/tests/golden/invitation.txt"),
         Family::Job => include_str!("../../../protocol/tests/golden/job.txt"),
+        Family::NodeRecord => {
+            include_str!("../../../protocol/tests/golden/signed_node_record.txt")
+        }
         Family::Vote => include_str!("../../../protocol/tests/golden/vote.txt"),
     }
 }

@@ -33,6 +33,7 @@ mod market;
 mod message;
 mod network;
 mod orders;
+mod overlay;
 mod proof;
 mod query;
 mod snapshot;
@@ -167,6 +168,9 @@ pub const TARGETS: &[Target] = &[
     disk::BLOCK_FILE_DAMAGE,
     disk::JOURNAL,
     disk::JOURNAL_DAMAGE,
+    disk::SNAPSHOT_FILE,
     host::MESSAGES,
     host::GUARD,
+    overlay::NODE_RECORD,
+    overlay::FRAME,
 ];

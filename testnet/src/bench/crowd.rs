@@ -268,7 +268,7 @@ fn each(
 }
 
 /// What a file of the process in `/proc` says on a line, in MiB.
-fn mib(node: &Node, file: &str, line: &str) -> anyhow::Result<f64> {
+pub(super) fn mib(node: &Node, file: &str, line: &str) -> anyhow::Result<f64> {
     let gone = || format!("{} is gone", node.name);
     let pid = node.process().with_context(gone)?.pid;
     let status = std::fs::read_to_string(format!("/proc/{pid}/{file}")).with_context(gone)?;

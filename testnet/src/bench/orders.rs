@@ -146,8 +146,7 @@ async fn series(
 ) -> anyhow::Result<Vec<JobRecord>> {
     let kind = if buy { "buys" } else { "sealed orders" };
     progress.tell(&format!("{n} {kind} by {BUYERS} buyers"));
-    let round = u64::from(network.genesis().policy.calendar.round_heights)
-        * network.genesis().policy.block_interval_ms;
+    let round = round_ms(network);
     let buyers = (0..BUYERS).map(|i| {
         let client = network.node(&Plan::buyer_name(i)).client();
         // The first buyers take one order more, if it does not divide.
@@ -159,7 +158,14 @@ async fn series(
     Ok(records.concat())
 }
 
-async fn one_after_another(
+/// Length of a round.
+pub(super) fn round_ms(network: &Network) -> u64 {
+    let policy = &network.genesis().policy;
+    u64::from(policy.calendar.round_heights) * policy.block_interval_ms
+}
+
+/// `n` orders of one buyer, each sent when the one before has ended.
+pub(super) async fn one_after_another(
     client: &Client,
     buyer: usize,
     n: usize,
@@ -206,7 +212,8 @@ fn phase_ms(order: usize, round_ms: u64) -> u64 {
     (turn * round_ms) >> 32
 }
 
-fn to_running_ms(record: &JobRecord) -> Option<u64> {
+/// From acceptance to the first instruction.
+pub(super) fn to_running_ms(record: &JobRecord) -> Option<u64> {
     Some(record.running_ms?.saturating_sub(record.accepted_ms))
 }
 

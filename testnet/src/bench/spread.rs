@@ -20,10 +20,7 @@ impl Spread {
     /// Of some durations.
     pub(crate) fn of(mut values: Vec<u64>) -> Spread {
         values.sort_unstable();
-        let percentile = |percent: usize| {
-            let rank = (values.len() * percent).div_ceil(100);
-            values.get(rank.saturating_sub(1)).copied().unwrap_or(0)
-        };
+        let percentile = |percent: usize| percentile(&values, percent);
         Spread {
             n: values.len(),
             p50_ms: percentile(50),
@@ -31,6 +28,12 @@ impl Spread {
             max_ms: percentile(100),
         }
     }
+}
+
+/// The smallest of ascending values that at least so many in a hundred of them do not exceed; 0 of none.
+pub(crate) fn percentile(ascending: &[u64], percent: usize) -> u64 {
+    let rank = (ascending.len() * percent).div_ceil(100);
+    ascending.get(rank.saturating_sub(1)).copied().unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! `bench`: figures.
 
 use super::program;
-use crate::bench::{crowd, orders};
+use crate::bench::{crowd, hostile, orders};
 use crate::say::Progress;
 use clap::{Args, Subcommand, ValueEnum};
 use std::process::ExitCode;
@@ -14,6 +14,8 @@ pub(super) enum BenchCommand {
     Orders(OrdersArgs),
     /// Many nodes on this machine: converging, an advert, memory, idle CPU
     Crowd(CrowdArgs),
+    /// Honest trades while hostile peers attack: times, memory, who was shut out
+    Hostile(HostileArgs),
 }
 
 /// Many nodes on this machine: converging, an advert, memory, idle CPU
@@ -28,6 +30,20 @@ pub(super) struct CrowdArgs {
     /// Seconds for which idle CPU is counted
     #[arg(long, default_value_t = 60)]
     window: u64,
+    /// Leave the run's folder, with logs and ledgers, in place
+    #[arg(long)]
+    keep: bool,
+}
+
+/// Honest trades while hostile peers attack: times, memory, who was shut out
+#[derive(Debug, Args)]
+pub(super) struct HostileArgs {
+    /// Form of the output
+    #[arg(short = 'o', long = "format", value_enum, default_value = "table")]
+    format: Format,
+    /// Buys of each of the two members in each of six turns
+    #[arg(long, default_value_t = 20)]
+    trades: usize,
     /// Leave the run's folder, with logs and ledgers, in place
     #[arg(long)]
     keep: bool,
@@ -67,6 +83,7 @@ impl BenchCommand {
         match self {
             BenchCommand::Orders(args) => args.run().await,
             BenchCommand::Crowd(args) => args.run().await,
+            BenchCommand::Hostile(args) => args.run().await,
         }
     }
 }
@@ -80,6 +97,22 @@ impl CrowdArgs {
             keep: self.keep,
         };
         let figures = crowd::run(options, &Progress::new()).await?;
+        match self.format {
+            Format::Table => crate::say::line(figures.table().trim_end()),
+            Format::Json => crate::say::line(&serde_json::to_string_pretty(&figures)?),
+        }
+        Ok(verdict(&figures.problems()))
+    }
+}
+
+impl HostileArgs {
+    async fn run(self) -> anyhow::Result<ExitCode> {
+        let options = hostile::Options {
+            program: program()?,
+            trades: self.trades,
+            keep: self.keep,
+        };
+        let figures = hostile::run(options, &Progress::new()).await?;
         match self.format {
             Format::Table => crate::say::line(figures.table().trim_end()),
             Format::Json => crate::say::line(&serde_json::to_string_pretty(&figures)?),

@@ -77,6 +77,11 @@ fn ourselves(text: &mut Text, now: &Whereabouts) {
         now.circuits,
     );
     text.gauge("gridbay_net_banned", "Peers banned.", now.banned);
+    let name = "gridbay_net_queue";
+    text.head(name, "gauge", "What waits in the overlay, by queue.");
+    for (queue, n) in now.queues.named() {
+        text.labelled(name, "queue", queue, n);
+    }
 }
 
 fn gossip(text: &mut Text, stats: &OverlayStats) {
@@ -110,6 +115,7 @@ fn gossip(text: &mut Text, stats: &OverlayStats) {
                 ("ignored", |t| t.ignored),
                 ("rejected", |t| t.rejected),
                 ("dropped", |t| t.dropped),
+                ("limited", |t| t.limited),
             ],
         ),
         (

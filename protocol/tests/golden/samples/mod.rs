@@ -6,6 +6,7 @@ pub(crate) mod effect;
 pub(crate) mod entry;
 pub(crate) mod genesis;
 pub(crate) mod market;
+pub(crate) mod node;
 
 use gridbay_protocol::ids::NetworkId;
 use gridbay_protocol::keys::SecretKey;

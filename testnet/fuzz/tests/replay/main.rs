@@ -8,6 +8,7 @@
 //!
 //! With `GRIDBAY_FUZZ_TARGET` set, only that target is replayed.
 
+mod decoders;
 mod meter;
 
 use gridbay_fuzz::mutate::{Rng, mutate};

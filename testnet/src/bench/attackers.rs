@@ -1,0 +1,193 @@
+//! Hostile peers of a local network: overlays of this process that join by the network's id and keep to none of its limits, and
+//! sockets that say nothing.
+//!
+//! 1. An *attacker* is one kind of [`Malice`] against one victim. It goes on under a new identity as soon as it is shut out, after
+//!    [`REST`], until it is told to stop; then it reports how many identities it used and how many of them were shut out.
+//! 2. Its overlay has limits of its own that let everything out: the node's are what is measured.
+
+use anyhow::Context as _;
+use gridbay_node::body::ADVERTS_TOPIC;
+use gridbay_node::overlay::{
+    self, Limits, Multiaddr, OverlayConfig, OverlayHandle, PeerId, TopicConfig, TransportSeed,
+    Tuning,
+};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::{Duration, Instant};
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+/// Before an attacker that was shut out comes again.
+const REST: Duration = Duration::from_millis(500);
+/// How long connecting may take.
+const CONNECT: Duration = Duration::from_secs(10);
+/// Between two salvos.
+const PACE: Duration = Duration::from_millis(5);
+/// Messages of a salvo: 10,000 a second, ten times what a node takes from one peer.
+const SALVO: usize = 50;
+/// How long after the end of an attack the last identity may take to be shut out.
+const LAST: Duration = Duration::from_secs(10);
+/// Bytes of a message.
+const BYTES: usize = 500;
+
+/// What an attacker does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Malice {
+    /// One-way messages that mean nothing, as many as go.
+    Flood,
+    /// Gossip that is no advert.
+    Spam,
+    /// Requests above the cap.
+    Oversized,
+}
+
+/// All of them.
+pub(super) const ALL: [Malice; 3] = [Malice::Flood, Malice::Spam, Malice::Oversized];
+
+/// Whom to attack.
+#[derive(Clone, Debug)]
+pub(super) struct Victim {
+    /// The network's id.
+    pub(super) network: [u8; 32],
+    /// The node.
+    pub(super) peer: PeerId,
+    /// One of its addresses.
+    pub(super) address: Multiaddr,
+}
+
+/// What came of an attacker.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Ended {
+    /// Identities that were connected.
+    pub(super) identities: usize,
+    /// Of these, shut out.
+    pub(super) shut_out: usize,
+}
+
+/// A running attacker.
+#[derive(Debug)]
+pub(super) struct Attacker {
+    stop: watch::Sender<bool>,
+    task: JoinHandle<anyhow::Result<Ended>>,
+}
+
+impl Attacker {
+    /// Begins; `number` makes its identities differ from those of others.
+    pub(super) fn start(malice: Malice, victim: Victim, number: u8) -> Attacker {
+        let (stop, stopped) = watch::channel(false);
+        let task = tokio::spawn(go_on(malice, victim, number, stopped));
+        Attacker { stop, task }
+    }
+
+    /// Ends, and says what came of it.
+    pub(super) async fn end(self) -> anyhow::Result<Ended> {
+        self.stop.send_replace(true);
+        self.task.await.context("an attacker failed")?
+    }
+}
+
+async fn go_on(
+    malice: Malice,
+    victim: Victim,
+    number: u8,
+    stop: watch::Receiver<bool>,
+) -> anyhow::Result<Ended> {
+    let mut ended = Ended::default();
+    let mut life = 0u32;
+    while !*stop.borrow() {
+        let mut seed = [number; 32];
+        seed[..4].copy_from_slice(&life.to_be_bytes());
+        life += 1;
+        let (handle, mut events) = overlay::start(config(&victim, seed)?).await?;
+        let deaf = tokio::spawn(async move { while events.recv().await.is_some() {} });
+        let came = handle.connect(victim.peer, vec![victim.address.clone()]);
+        if let Ok(Ok(())) = tokio::time::timeout(CONNECT, came).await {
+            ended.identities += 1;
+            ended.shut_out += usize::from(attack(malice, &handle, &victim, &stop).await);
+        }
+        handle.shutdown().await;
+        deaf.abort();
+        tokio::time::sleep(REST).await;
+    }
+    Ok(ended)
+}
+
+/// Attacks until it is shut out, or a while after it is told to stop. Returns whether it was shut out.
+async fn attack(
+    malice: Malice,
+    handle: &OverlayHandle,
+    victim: &Victim,
+    stop: &watch::Receiver<bool>,
+) -> bool {
+    let mut turn = 0u64;
+    let mut end = None;
+    while handle.peers().iter().any(|p| p.peer == victim.peer) {
+        if *stop.borrow() {
+            let end = *end.get_or_insert_with(|| Instant::now() + LAST);
+            if Instant::now() > end {
+                return false;
+            }
+        }
+        for _ in 0..SALVO {
+            turn += 1;
+            fire(malice, handle, victim.peer, turn);
+        }
+        tokio::time::sleep(PACE).await;
+    }
+    true
+}
+
+/// One message. That the attacker's own queue is full is no harm.
+fn fire(malice: Malice, handle: &OverlayHandle, victim: PeerId, turn: u64) {
+    let mut bytes = vec![0xff; BYTES];
+    bytes[..8].copy_from_slice(&turn.to_be_bytes());
+    match malice {
+        Malice::Flood => {
+            let _full = handle.send(victim, bytes);
+        }
+        Malice::Spam => {
+            let _full = handle.publish(ADVERTS_TOPIC, bytes);
+        }
+        Malice::Oversized => {
+            // One of a salvo: each is large.
+            if turn.is_multiple_of(SALVO as u64) {
+                let handle = handle.clone();
+                let large = vec![0; LARGE];
+                tokio::spawn(async move {
+                    let time = Duration::from_secs(5);
+                    let _refused = handle.request(victim, large, time).await;
+                });
+            }
+        }
+    }
+}
+
+/// Above any request's cap.
+const LARGE: usize = 1 << 20;
+
+fn config(victim: &Victim, seed: [u8; 32]) -> anyhow::Result<OverlayConfig> {
+    let listen = vec!["/ip4/127.0.0.1/udp/0/quic-v1".parse()?];
+    let limits = Limits {
+        max_request: 2 * LARGE,
+        direct_per_peer: 4096,
+        ..Limits::default()
+    };
+    let seed = TransportSeed(seed);
+    Ok(OverlayConfig {
+        topics: vec![TopicConfig::new(ADVERTS_TOPIC, 1 << 20)],
+        limits,
+        ..OverlayConfig::new(seed, victim.network, listen, Tuning::local())
+    })
+}
+
+/// Sockets to a victim over which nothing is ever said. As many as it takes.
+pub(super) async fn silent_sockets(port: u16, n: usize) -> Vec<TcpStream> {
+    let victim = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port);
+    let mut sockets = Vec::new();
+    for _ in 0..n {
+        if let Ok(socket) = TcpStream::connect(victim).await {
+            sockets.push(socket);
+        }
+    }
+    sockets
+}
