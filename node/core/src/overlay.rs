@@ -8,10 +8,16 @@
 //!
 //! 1. A lookup asks some sixty peers and each of them keeps the connection, since gossip's streams never end. Left alone every node
 //!    of a larger network would soon stand at [`CONNECTIONS`], refuse whoever comes, and lookups would fail.
-//! 2. So a node with [`crowded`] or more connections closes the oldest of those that nobody needs down to [`roomy`]. The oldest, and
+//! 2. So a node with [`crowded`] or more connections closes those that nobody needs down to [`roomy`]: first those that others
+//!    made, so that nobody's coming costs it whom it chose; of them those of the most crowded network; of them the oldest, and
 //!    not the newest: all are closed in turn then, and one who has just come is not turned out by all at once.
-//! 3. None is closed that is younger than [`GRACE`]: the lookup that it was made for may still run.
+//! 3. Long before that, at more than [`ample`] peers, a node gives up those that it dialled itself and nobody needs, the oldest
+//!    first and one in a [`TICK`]: an idle connection costs both ends signs of life several times a minute. What others dialled is
+//!    theirs to give up: they may want to keep it and would be back at once. One at a time, since both ends have many to give up and
+//!    neither must fall below what it wants.
+//! 4. None is closed that is younger than [`GRACE`]: the lookup that it was made for may still run.
 
+use std::cmp::Reverse;
 use std::time::Duration;
 
 /// Peers in a bucket of the routing table, in an answer, and closest ones to a key that keep its record.
@@ -79,6 +85,9 @@ pub const RECORD_AGAIN: Duration = Duration::from_secs(600);
 pub const RECORD_SETTLE: Duration = Duration::from_secs(1);
 /// Longest pause after puts that failed.
 pub const RECORD_RETRY_MAX: Duration = Duration::from_secs(60);
+/// A lookup for a record goes on for so long after it has found one, for a newer one may come; not to its own end, which a single
+/// dead peer near the key can put off by [`DIAL_TIMEOUT`].
+pub const RECORD_PATIENCE: Duration = Duration::from_secs(2);
 /// Life of our record: three times until it is put again.
 pub const RECORD_LIFE: Duration = Duration::from_secs(1800);
 /// Records of others that a node keeps.
@@ -100,21 +109,57 @@ pub const fn roomy(connections: usize) -> usize {
     connections / 2
 }
 
-/// The peers to disconnect, of `open` connections in all: `idle` are those that nobody needs, with the time since they are connected.
-pub fn to_close<P>(
-    open: usize,
-    connections: usize,
-    grace: Duration,
-    mut idle: Vec<(Duration, P)>,
-) -> Vec<P> {
-    if open < crowded(connections) {
-        return Vec::new();
+/// Peers above which a node gives up those of its own choice: as many as are `wanted`, and a mesh of others.
+pub const fn ample(wanted: usize) -> usize {
+    wanted + MESH
+}
+
+/// A peer that nobody needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Idle<P> {
+    /// Who it is.
+    pub peer: P,
+    /// We dialled it.
+    pub own: bool,
+    /// Peers of its network.
+    pub crowd: usize,
+    /// Time since it is connected.
+    pub age: Duration,
+}
+
+/// What a node's room is judged by.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    /// Connections that it may have.
+    pub connections: usize,
+    /// Peers that it wants.
+    pub wanted: usize,
+    /// Age from which a connection may be closed.
+    pub grace: Duration,
+}
+
+impl Room {
+    /// Whether a node with so many peers and connections has none to close.
+    pub fn suffices(&self, peers: usize, open: usize) -> bool {
+        open < crowded(self.connections) && peers <= ample(self.wanted)
     }
-    idle.retain(|(age, _)| *age >= grace);
-    // Stable, so that equal ages are closed in the order given.
-    idle.sort_by_key(|(age, _)| std::cmp::Reverse(*age));
-    idle.truncate(open - roomy(connections).min(open));
-    idle.into_iter().map(|(_, peer)| peer).collect()
+
+    /// The peers to disconnect now, of those that nobody needs: steps 2 to 4.
+    pub fn to_close<P>(&self, peers: usize, open: usize, mut idle: Vec<Idle<P>>) -> Vec<P> {
+        idle.retain(|i| i.age >= self.grace);
+        if open >= crowded(self.connections) {
+            // Stable, so that equals are closed in the order given.
+            idle.sort_by_key(|i| (i.own, Reverse((i.crowd, i.age))));
+            idle.truncate(open - roomy(self.connections).min(open));
+        } else if peers > ample(self.wanted) {
+            idle.retain(|i| i.own);
+            idle.sort_by_key(|i| Reverse(i.age));
+            idle.truncate(1);
+        } else {
+            idle.clear();
+        }
+        idle.into_iter().map(|i| i.peer).collect()
+    }
 }
 
 /// The pause after a failure, from the one before: twice as long, from `first` to `longest`.
@@ -126,22 +171,59 @@ pub fn longer(pause: Option<Duration>, first: Duration, longest: Duration) -> Du
 mod tests {
     use super::*;
 
-    fn aged(seconds: impl Iterator<Item = u64>) -> Vec<(Duration, u64)> {
-        seconds.map(|s| (Duration::from_secs(s), s)).collect()
+    fn idle(own: bool, crowd: usize, seconds: u64) -> Idle<u64> {
+        Idle {
+            peer: seconds,
+            own,
+            crowd,
+            age: Duration::from_secs(seconds),
+        }
     }
+
+    fn aged(seconds: impl Iterator<Item = u64>) -> Vec<Idle<u64>> {
+        seconds.map(|s| idle(false, 1, s)).collect()
+    }
+
+    const ROOM: Room = Room {
+        connections: 160,
+        wanted: 24,
+        grace: GRACE,
+    };
 
     #[test]
     fn nothing_is_closed_while_there_is_room() {
-        assert!(to_close(119, 160, GRACE, aged(100..219)).is_empty());
-        assert_eq!(to_close(120, 160, GRACE, aged(100..220)).len(), 40);
+        assert!(ROOM.suffices(32, 119) && !ROOM.suffices(33, 33) && !ROOM.suffices(9, 120));
+        assert!(ROOM.to_close(119, 119, aged(100..219)).is_empty());
+        assert_eq!(ROOM.to_close(120, 120, aged(100..220)).len(), 40);
     }
 
     #[test]
     fn the_oldest_go_first_and_young_ones_stay() {
-        let closed = to_close(120, 160, GRACE, aged(0..120));
+        let closed = ROOM.to_close(120, 120, aged(0..120));
         assert_eq!(closed, (80..120).rev().collect::<Vec<_>>());
-        assert_eq!(to_close(120, 160, GRACE, aged(0..31)), [30]);
-        assert!(to_close(160, 160, GRACE, aged(0..30)).is_empty());
+        assert_eq!(ROOM.to_close(120, 120, aged(0..31)), [30]);
+        assert!(ROOM.to_close(160, 160, aged(0..30)).is_empty());
+    }
+
+    #[test]
+    fn who_came_by_itself_goes_before_the_chosen_and_the_crowd_before_the_single() {
+        let all = vec![
+            idle(true, 9, 99),
+            idle(false, 1, 80),
+            idle(false, 5, 40),
+            idle(false, 5, 50),
+            idle(true, 1, 70),
+        ];
+        assert_eq!(ROOM.to_close(160, 160, all), [50, 40, 80, 99, 70]);
+    }
+
+    #[test]
+    fn the_oldest_of_our_own_choice_is_given_up_while_there_are_more_than_ample() {
+        let all = [(true, 20), (true, 31), (true, 70), (true, 40), (false, 90)];
+        let all = all.map(|(own, age)| idle(own, 1, age));
+        assert!(ROOM.to_close(32, 60, all.to_vec()).is_empty());
+        assert_eq!(ROOM.to_close(33, 33, all.to_vec()), [70]);
+        assert!(ROOM.to_close(99, 99, all[..1].to_vec()).is_empty());
     }
 
     #[test]

@@ -4,9 +4,10 @@
 //!    pauses that double from `first` to `max`. A lost connection starts again at `first`, so a
 //!    restarted node on the same machine is back within a second.
 //! 2. A *known* peer (from Kademlia or identify) is due while fewer peers are connected than are
-//!    wanted, and forgotten after [`KNOWN_TRIES`] failures in a row. Those with the fewest failures come first, and equals in an
-//!    order that each node draws for itself: were it the same for all, a few peers would be in everybody's neighbourhood and the
-//!    others in nobody's.
+//!    wanted. Those with the fewest failures come first, and equals in an order that each node draws for itself: were it the same
+//!    for all, a few peers would be in everybody's neighbourhood and the others in nobody's. It is forgotten after [`KNOWN_TRIES`]
+//!    failures in a row, but not while no peer at all is connected: then it may be we who are cut off, and whom we knew is the way
+//!    back.
 //! 3. While an attempt runs, or the peer is connected, nothing is due for it.
 //! 4. A peer of another network is retried only at the longest pause.
 
@@ -131,6 +132,7 @@ impl Dialer {
 
     /// An attempt failed, or could not begin.
     pub(crate) fn failed(&mut self, peer: &PeerId, now: Instant) {
+        let alone = !self.entries.values().any(|e| e.connected);
         let Some(entry) = self.entries.get_mut(peer) else {
             return;
         };
@@ -138,7 +140,7 @@ impl Dialer {
             return;
         }
         entry.failures += 1;
-        if !entry.kept && entry.failures >= KNOWN_TRIES {
+        if !entry.kept && !alone && entry.failures >= KNOWN_TRIES {
             self.entries.remove(peer);
             return;
         }
@@ -297,14 +299,19 @@ mod tests {
     }
 
     #[test]
-    fn known_peers_are_dialled_only_while_wanted_and_then_forgotten() {
+    fn known_peers_are_dialled_only_while_wanted_and_then_forgotten_unless_nobody_is_there() {
         let (mut dialer, peer, address, now) = setup();
-        dialer.learn(peer, address, now);
+        dialer.learn(peer, address.clone(), now);
         assert!(dialer.take_due(now, 0).is_empty());
-        for _ in 0..KNOWN_TRIES {
+        for _ in 0..KNOWN_TRIES * 2 {
             assert_eq!(dialer.take_due(now + MAX * 100, 1).len(), 1);
             dialer.failed(&peer, now);
         }
+        let other = PeerId::random();
+        dialer.learn(other, address, now);
+        dialer.connected(&other);
+        assert_eq!(dialer.take_due(now + MAX * 100, 1).len(), 1);
+        dialer.failed(&peer, now);
         assert!(dialer.take_due(now + MAX * 100, 1).is_empty());
     }
 

@@ -28,7 +28,7 @@
 //! 5. A node that cannot be dialled keeps places at two relays, found through the DHT, and is reached through them; hole punching
 //!    or a plain dial back makes the path direct where the NATs let it ([`reach`](Reach), `relays`, `traverse`).
 //! 6. Every node keeps a signed record of its addresses in the DHT. A peer that is asked for and not connected is looked up
-//!    there (`records`, `seek`).
+//!    there (`records`, `lookups`, `seek`).
 //! 7. Whoever connects is hostile until shown otherwise: who gets a slot is decided at the `gate`, how much of each kind one peer may
 //!    send by `flood` and `metered`, how long and how large a frame may be by `codec` and `budget`. What is refused is counted with its
 //!    reason ([`Count`]) and costs score ([`Tuning::ban_score`]).
@@ -51,6 +51,7 @@ mod handle;
 mod identity;
 mod inbound;
 mod inflight;
+mod lookups;
 mod marks;
 mod messages;
 mod metered;

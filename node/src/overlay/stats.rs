@@ -88,8 +88,6 @@ counts! {
     InboundCrowded = "inbound_crowded",
     /// Inbound connections refused because strangers have all their slots.
     InboundFull = "inbound_full",
-    /// Strangers disconnected to make room for others.
-    ConnectionsShed = "connections_shed",
     /// Known peers not dialled because enough of their network are connected.
     DialsCrowded = "dials_crowded",
     /// Found peers not learnt because a lookup told too many of their network.

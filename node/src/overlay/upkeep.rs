@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gridbay_core::overlay::{LOOKUP_PAUSE, LOOKUP_SELDOM, LOOKUP_SOON, crowded, to_close};
+use gridbay_core::overlay::{Idle, LOOKUP_PAUSE, LOOKUP_SELDOM, LOOKUP_SOON, Room};
 use libp2p::gossipsub::MessageAcceptance;
 use libp2p::kad::{self, GetClosestPeersError, GetClosestPeersResult};
 use libp2p::{Multiaddr, PeerId};
@@ -12,11 +12,12 @@ use tokio::sync::oneshot;
 
 use super::addresses::{dialable, is_circuit, relay_of};
 use super::command::Found;
+use super::crowding::crowd_of;
 use super::event::MessageId;
 use super::gossip;
 use super::handle::{PeerInfo, Queues};
+use super::lookups::Lookup;
 use super::marks::Mark;
-use super::records::Lookup;
 use super::stats::Count;
 use super::task::{Peer, Task, Unjudged};
 
@@ -41,11 +42,11 @@ impl Task {
         }
         self.end_unidentified(now);
         self.make_room(now);
-        self.shed_a_stranger();
         self.forget_unjudged(now);
         // Callers that no longer wait.
         self.asked.retain(|_, reply| !reply.is_closed());
         self.end_seeks(now);
+        self.end_ripe(now);
         self.attend_trusted(now);
         if !self.local {
             self.end_silent(now);
@@ -115,14 +116,29 @@ impl Task {
         }
     }
 
-    /// Closes connections that nobody needs when there are many (`gridbay_core::overlay`): neither kept nor in gossip's mesh, nothing
-    /// under way on them, and no place at a relay behind them, ours or the peer's.
+    /// Closes connections that nobody needs (`gridbay_core::overlay`): many when there are nearly too many, else now and then one that
+    /// we dialled.
     fn make_room(&mut self, now: Instant) {
-        let open: usize = self.peers.values().map(|p| p.connections.len()).sum();
-        let most = self.shared.limits.connections as usize;
-        if open < crowded(most) {
+        let limits = &self.shared.limits;
+        let room = Room {
+            connections: limits.connections as usize,
+            wanted: limits.wanted_peers,
+            grace: self.tuning.grace,
+        };
+        let open = self.peers.values().map(|p| p.connections.len()).sum();
+        if room.suffices(self.peers.len(), open) {
             return;
         }
+        for peer in room.to_close(self.peers.len(), open, self.unneeded(now)) {
+            self.shared.counters.count(Count::ClosedForRoom);
+            // An error means that it has just left.
+            let _gone = self.swarm.disconnect_peer_id(peer);
+        }
+    }
+
+    /// The peers that nobody needs: neither kept nor in gossip's mesh, nothing under way with them, and no place at a relay behind
+    /// them, ours or theirs.
+    fn unneeded(&self, now: Instant) -> Vec<Idle<PeerId>> {
         let (gossip, request) = (
             &self.swarm.behaviour().gossip,
             &self.swarm.behaviour().request,
@@ -131,6 +147,7 @@ impl Task {
         needed.extend(self.relays.all_relays());
         needed.extend(self.serving.places.iter().chain(&self.serving.circuits));
         needed.extend(self.seeks.keys().copied());
+        let crowds = self.crowds();
         let idle = |(id, peer): (&PeerId, &Peer)| {
             let needed = needed.contains(id)
                 || self.dialer.is_kept(id)
@@ -141,14 +158,14 @@ impl Task {
                     .asked
                     .keys()
                     .any(|asked| request.is_pending_outbound(id, asked));
-            (!needed).then(|| (now.duration_since(peer.since), *id))
+            (!needed).then(|| Idle {
+                peer: *id,
+                own: peer.connections.keys().all(|c| self.dialled.contains(c)),
+                crowd: crowd_of(&crowds, peer),
+                age: now.duration_since(peer.since),
+            })
         };
-        let idle = self.peers.iter().filter_map(idle).collect();
-        for peer in to_close(open, most, self.tuning.grace, idle) {
-            self.shared.counters.count(Count::ClosedForRoom);
-            // An error means that it has just left.
-            let _gone = self.swarm.disconnect_peer_id(peer);
-        }
+        self.peers.iter().filter_map(idle).collect()
     }
 
     /// Messages that gossip itself has forgotten by now can no longer be judged.

@@ -8,7 +8,7 @@
 //!    has [`SOCKETS`] silent sockets besides.
 //! 4. *Memory* is what a node has resident, before the first attack and after the last.
 
-use super::attackers::{self, ALL, Attacker, Ended, Victim, silent_sockets};
+use super::attackers::{ALL, Attacker, Ended, Victim, silent_sockets};
 use super::crowd::mib;
 use super::orders::{one_after_another, round_ms, to_running_ms};
 use super::spread::percentile;

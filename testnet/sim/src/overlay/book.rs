@@ -1,7 +1,8 @@
 //! Whom a node dials, and when: the rules of `node/src/overlay/dialer.rs` on ids.
 //!
 //! 1. A *kept* peer (a founder) is due whenever it is not connected; a *known* one while fewer are connected than are wanted, those
-//!    with the fewest failures first and else in an order of the node's own, and it is forgotten after [`KNOWN_TRIES`] failures.
+//!    with the fewest failures first and else in an order of the node's own, and it is forgotten after [`KNOWN_TRIES`] failures
+//!    unless nobody is connected.
 //! 2. Pauses double from [`REDIAL_FIRST`] to [`REDIAL_MAX`]; who was admitted starts again at the first.
 
 use super::{Id, Millis, ms};
@@ -110,12 +111,13 @@ impl Book {
     /// A dial failed.
     pub fn failed(&mut self, peer: Id, now: Millis) {
         let Ok(at) = self.place(peer) else { return };
+        let alone = !self.by_peer.iter().any(|e| e.connected);
         let entry = &mut self.by_peer[at];
         if entry.connected || entry.due != NEVER {
             return;
         }
-        entry.failures += 1;
-        if !entry.kept && u32::from(entry.failures) >= KNOWN_TRIES {
+        entry.failures = entry.failures.saturating_add(1);
+        if !entry.kept && !alone && u32::from(entry.failures) >= KNOWN_TRIES {
             self.by_peer.remove(at);
         } else {
             entry.postpone(now);
@@ -203,6 +205,8 @@ mod tests {
         let mut book = Book::new(1);
         book.keep(7, 0);
         book.learn(8, 0);
+        book.learn(9, 0);
+        book.connected(9);
         let mut now = 0;
         let mut pauses = Vec::new();
         for _ in 0..12 {

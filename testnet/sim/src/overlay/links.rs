@@ -1,7 +1,7 @@
 //! The connections of one node, by peer, and their bounds as the node sets them (`connection_limits` of its swarm).
 
 use super::{Id, Millis};
-use gridbay_core::overlay::{GRACE, MESH, inbound, to_close};
+use gridbay_core::overlay::{GRACE, Idle, MESH, Room, WANTED_PEERS, inbound};
 use std::time::Duration;
 
 /// A connection, as one end sees it.
@@ -88,16 +88,31 @@ impl Links {
         }
     }
 
-    /// Whom to disconnect to make room.
+    /// Whom to disconnect now.
     pub fn to_close(
         &self,
         connections: usize,
         now: Millis,
         is_kept: impl Fn(Id) -> bool,
     ) -> Vec<Id> {
+        let room = Room {
+            connections,
+            wanted: WANTED_PEERS,
+            grace: GRACE,
+        };
+        room.to_close(self.len(), self.len(), self.idle(now, is_kept))
+    }
+
+    /// Those that nobody needs. The model has no crowds: a site has four nodes.
+    fn idle(&self, now: Millis, is_kept: impl Fn(Id) -> bool) -> Vec<Idle<Id>> {
         let idle = self.iter().filter(|l| !l.mesh && !is_kept(l.peer));
-        let aged = idle.map(|l| (Duration::from_millis(now - l.since), l.peer));
-        to_close(self.len(), connections, GRACE, aged.collect())
+        let of = |l: &Link| Idle {
+            peer: l.peer,
+            own: l.outbound,
+            crowd: 1,
+            age: Duration::from_millis(now - l.since),
+        };
+        idle.map(of).collect()
     }
 }
 
@@ -145,5 +160,19 @@ mod tests {
             links.to_close(160, 20_000, |_| false).is_empty(),
             "all young"
         );
+    }
+
+    #[test]
+    fn of_our_own_choice_one_at_a_time_is_given_up() {
+        let mut links = Links::default();
+        (0..40).for_each(|peer| links.add(link(peer, peer >= 20)));
+        let mut gone = Vec::new();
+        loop {
+            let close = links.to_close(160, 40_000, |peer| peer == 20);
+            let [peer] = close[..] else { break };
+            links.remove(peer);
+            gone.push(peer);
+        }
+        assert_eq!(gone, (21..29).collect::<Vec<_>>());
     }
 }

@@ -23,6 +23,8 @@ pub(super) enum Event {
     Store { at: Id, owner: Id, sequence: Millis },
     /// A query has taken too long.
     Late { query: u64, began: Millis },
+    /// A query for a record has found one long enough ago.
+    Ripe { query: u64 },
     /// The peers of a node that left notice.
     Silence(Id),
     /// Some node leaves.

@@ -2,7 +2,7 @@
 //!
 //! 1. A peer that is connected is asked at once, any other is dialled first; so much of a lookup's time are handshakes.
 //! 2. A peer whose dial fails, or whose connection ends, has failed in all queries that wait for it.
-//! 3. A query ends by itself, or after [`LOOKUP_TIMEOUT`] in which it asked nobody more. A put that ends in time starts the clock
+//! 3. A query ends by itself, one for a record [`RECORD_PATIENCE`] after it has found one, or after [`LOOKUP_TIMEOUT`] in which it asked nobody more. A put that ends in time starts the clock
 //!    anew for its second step.
 
 use super::World;
@@ -12,7 +12,7 @@ use crate::overlay::query::{Found, Goal, Query};
 use crate::overlay::queue::Event;
 use crate::overlay::{Id, Millis, ms};
 use gridbay_core::overlay::{
-    LOOKUP_TIMEOUT, RECORD_AGAIN, RECORD_RETRY_MAX, RECORD_SETTLE, longer,
+    LOOKUP_TIMEOUT, RECORD_AGAIN, RECORD_PATIENCE, RECORD_RETRY_MAX, RECORD_SETTLE, longer,
 };
 
 /// What a query is to do.
@@ -54,8 +54,18 @@ impl World {
                 Goal::Record(of, found)
             }
         };
-        let query = Query::new(owner, goal, target, &self.keys, &known, now);
         let id = self.next_query;
+        if let Goal::Record(
+            _,
+            Found {
+                first_at: Some(_), ..
+            },
+        ) = goal
+        {
+            let ripe = now + ms(RECORD_PATIENCE);
+            self.queue.push(ripe, Event::Ripe { query: id });
+        }
+        let query = Query::new(owner, goal, target, &self.keys, &known, now);
         self.next_query += 1;
         self.queries.insert(id, query);
         self.node(owner).queries.push(id);
@@ -172,6 +182,10 @@ impl World {
         if let Some(query) = self.queries.get_mut(&id) {
             if let (Goal::Record(_, found), Some(sequence)) = (&mut query.goal, had) {
                 let depth = found.depths.get(&peer).copied().unwrap_or(1);
+                if found.first_at.is_none() {
+                    let ripe = now + ms(RECORD_PATIENCE);
+                    self.queue.push(ripe, Event::Ripe { query: id });
+                }
                 found.see(sequence, depth, now);
             }
             query.answered(&self.keys, peer, &closer);
@@ -183,6 +197,13 @@ impl World {
     pub(super) fn late(&mut self, id: u64, began: Millis) {
         if self.queries.get(&id).is_some_and(|q| q.began == began) {
             self.finish(id, true);
+        }
+    }
+
+    /// A query for a record need not go on; it may have ended before.
+    pub(super) fn ripe(&mut self, id: u64) {
+        if self.queries.contains_key(&id) {
+            self.finish(id, false);
         }
     }
 

@@ -148,6 +148,7 @@ impl World {
                 sequence,
             } => self.store(at, owner, sequence),
             Event::Late { query, began } => self.late(query, began),
+            Event::Ripe { query } => self.ripe(query),
             Event::Silence(id) => self.silence(id),
             Event::Leave => self.leave(),
             Event::Come => self.come(),

@@ -3,14 +3,15 @@
 //! 1. It asks for its neighbourhood: soon after a new peer while it wants more, else ever more seldom (`upkeep` of the node).
 //! 2. It puts its record as soon as somebody is connected, again from time to time, and after a failure after a pause (`records`).
 //! 3. It dials those that are due (`dialer`): kept ones always, known ones at the half-second tick while more are wanted.
-//! 4. At the tick it makes room if it is crowded.
+//! 4. At the tick it makes room if it is crowded, and gives up one of its own choice if it has more than enough.
 
 use super::World;
 use super::asks::Aim;
+use crate::overlay::links::Link;
 use crate::overlay::queue::Event;
 use crate::overlay::{Id, Millis, ms};
 use gridbay_core::overlay::{
-    GRACE, LOOKUP_PAUSE, LOOKUP_SELDOM, RECORD_AGAIN, TICK, WANTED_PEERS, crowded,
+    GRACE, LOOKUP_PAUSE, LOOKUP_SELDOM, RECORD_AGAIN, TICK, WANTED_PEERS, ample, crowded,
 };
 
 impl World {
@@ -91,8 +92,11 @@ impl World {
         if node.links.len() < WANTED_PEERS {
             due.push(node.book.known_due().map(next_tick));
         }
-        if self.settings.room && node.links.len() >= crowded(self.settings.connections) {
-            due.push(self.next_room(id).map(next_tick));
+        let links = node.links.len();
+        if self.settings.room && links >= crowded(self.settings.connections) {
+            due.push(self.next_room(id, |_| true).map(next_tick));
+        } else if self.settings.room && links > ample(WANTED_PEERS) {
+            due.push(self.next_room(id, |link| link.outbound).map(next_tick));
         }
         let next = due.into_iter().flatten().min().map(|at| at.max(now + 1));
         if let Some(next) = next.filter(|next| *next < node.wake_at) {
@@ -101,13 +105,13 @@ impl World {
         }
     }
 
-    /// When the first connection is old enough to be closed.
-    fn next_room(&self, id: Id) -> Option<Millis> {
+    /// When the first connection of a kind is old enough to be closed.
+    fn next_room(&self, id: Id, of_kind: impl Fn(&Link) -> bool) -> Option<Millis> {
         let node = self.at(id);
         let idle = node
             .links
             .iter()
-            .filter(|l| !l.mesh && !node.book.is_kept(l.peer));
+            .filter(|l| !l.mesh && !node.book.is_kept(l.peer) && of_kind(l));
         idle.map(|l| l.since + ms(GRACE)).min()
     }
 }
