@@ -51,6 +51,12 @@ impl Catchup {
             }
         }
     }
+    /// Whether a peer says that it has this height.
+    pub(crate) fn has(&self, peer: &Peer, height: u64) -> bool {
+        self.peers
+            .get(peer)
+            .is_some_and(|known| known.tip >= height)
+    }
     /// A peer is gone.
     pub(crate) fn gone(&mut self, peer: &Peer) {
         self.peers.remove(peer);

@@ -94,9 +94,11 @@ pub const SERVE_STRANGERS_BYTES_PER_MS: u64 = 32 * 1024;
 pub const BODY_REST_MS: u64 = BODY_RETRY_MS / 2;
 /// Milliseconds to wait for a sync response before another peer is asked.
 pub const SYNC_RETRY_MS: u64 = 1_000;
-/// Peers told of a new block besides validators' nodes: in a network of a thousand, each hears of it from eight on average,
-/// and about one in three thousand from nobody, which the next statement mends.
-pub const TOLD: usize = 8;
+/// Peers told of a new block besides validators' nodes: each hears of it from four on average, and about one in fifty from
+/// nobody, which the next block or statement mends. Each word costs both ends some fifty system calls.
+pub const TOLD: usize = 4;
+/// While nothing is decided, every so many statements somebody is told besides validators' nodes.
+pub const TOLD_AGAIN: u64 = 3;
 /// Milliseconds between two statements of our tip while nothing is decided.
 pub const STATUS_MS: u64 = 2_000;
 /// Milliseconds between two repetitions of our votes while a round lasts.

@@ -57,14 +57,14 @@ pub const KNOWN_TRIES: u32 = 5;
 /// Peers known by address only.
 pub const KNOWN_PEERS: usize = 1024;
 /// Below this many peers, known ones are dialled.
-pub const WANTED_PEERS: usize = 24;
+pub const WANTED_PEERS: usize = 16;
 /// Addresses of peers written down for the next run.
 pub const ACQUAINTANCES: usize = 512;
 /// How often it is looked whether they have changed; then they are.
 pub const ACQUAINTANCES_EVERY: Duration = Duration::from_secs(5);
 
 /// Established connections in total.
-pub const CONNECTIONS: usize = 160;
+pub const CONNECTIONS: usize = 256;
 /// Connections being made, each direction.
 pub const PENDING_CONNECTIONS: usize = 64;
 /// A connection younger than this is not closed for room.
@@ -74,8 +74,8 @@ pub const MESH: usize = 8;
 
 /// After a new peer, while more are wanted, our neighbourhood is asked for after this long: several come at once.
 pub const LOOKUP_SOON: Duration = Duration::from_millis(50);
-/// Least pause between two such lookups: each costs some 60 messages.
-pub const LOOKUP_PAUSE: Duration = Duration::from_secs(1);
+/// Least pause between two such lookups: each costs some 60 messages, and where many nodes start at once there is always a new peer.
+pub const LOOKUP_PAUSE: Duration = Duration::from_secs(3);
 /// Longest pause between lookups of a node with nothing new.
 pub const LOOKUP_SELDOM: Duration = Duration::from_secs(300);
 

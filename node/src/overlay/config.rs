@@ -349,14 +349,14 @@ impl Tuning {
     /// One machine or one LAN: everything fast, peers may share an address.
     pub fn local() -> Self {
         Self {
-            heartbeat: Duration::from_millis(500),
+            heartbeat: Duration::from_secs(1),
             redial_first: Duration::from_millis(100),
             redial_max: Duration::from_secs(5),
             handshake: Duration::from_secs(3),
-            keep_alive: Duration::from_millis(1300),
-            idle: Duration::from_secs(4),
-            ping: Duration::from_secs(5),
-            grace: Duration::from_secs(2),
+            keep_alive: Duration::from_secs(5),
+            idle: Duration::from_secs(12),
+            ping: Duration::from_secs(30),
+            grace: numbers::GRACE,
             reach: Duration::from_secs(4),
             admission: Duration::from_secs(5),
             frame: Duration::from_secs(5),
@@ -377,7 +377,6 @@ impl Tuning {
             keep_alive: numbers::KEEP_ALIVE,
             idle: numbers::IDLE,
             ping: numbers::PING,
-            grace: numbers::GRACE,
             admission: Duration::from_secs(15),
             frame: Duration::from_secs(10),
             ip_colocation: true,

@@ -42,6 +42,7 @@ mod command;
 mod config;
 mod crowding;
 mod dialer;
+mod doubles;
 mod error;
 mod event;
 mod flood;

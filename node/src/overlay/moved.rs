@@ -76,7 +76,7 @@ impl Moves {
     }
 
     /// Whether a connection was made long enough ago not to be part of the same attempt as one that is made now.
-    fn is_old(&self, connection: &ConnectionId, now: Instant) -> bool {
+    pub(crate) fn is_old(&self, connection: &ConnectionId, now: Instant) -> bool {
         let made = self.heard.get(connection).map(|(made, _)| *made);
         made.is_none_or(|made| now.duration_since(made) >= OVERLAP)
     }

@@ -76,7 +76,9 @@ counts! {
     RecordsFoundNear = "records_found_near",
     /// Those that came first from a peer that others had named: more hops.
     RecordsFoundFar = "records_found_far",
-    /// Connections closed to make room for others.
+    /// Connections closed since the peer has another.
+    DoublesClosed = "doubles_closed",
+    /// Connections closed to make room for others, or since there are more than enough.
     ClosedForRoom = "closed_for_room",
     /// Own node records that no peer took.
     RecordsNotTaken = "records_not_taken",

@@ -41,6 +41,7 @@ impl Task {
             self.judge(peer);
         }
         self.end_unidentified(now);
+        self.end_doubles(now);
         self.make_room(now);
         self.forget_unjudged(now);
         // Callers that no longer wait.
@@ -136,36 +137,37 @@ impl Task {
         }
     }
 
-    /// The peers that nobody needs: neither kept nor in gossip's mesh, nothing under way with them, and no place at a relay behind
-    /// them, ours or theirs.
+    /// The peers that nobody needs: neither kept nor in gossip's mesh, nor in use.
     fn unneeded(&self, now: Instant) -> Vec<Idle<PeerId>> {
-        let (gossip, request) = (
-            &self.swarm.behaviour().gossip,
-            &self.swarm.behaviour().request,
-        );
-        let mut needed: BTreeSet<PeerId> = gossip.all_mesh_peers().copied().collect();
-        needed.extend(self.relays.all_relays());
-        needed.extend(self.serving.places.iter().chain(&self.serving.circuits));
-        needed.extend(self.seeks.keys().copied());
+        let gossip = &self.swarm.behaviour().gossip;
+        let mesh: BTreeSet<&PeerId> = gossip.all_mesh_peers().collect();
         let crowds = self.crowds();
         let idle = |(id, peer): (&PeerId, &Peer)| {
-            let needed = needed.contains(id)
+            let needed = mesh.contains(id)
                 || self.dialer.is_kept(id)
                 || self.is_marked(id, Mark::Trusted)
-                || peer.waiting > 0
-                || self.direct.is_busy(id)
-                || self
-                    .asked
-                    .keys()
-                    .any(|asked| request.is_pending_outbound(id, asked));
+                || self.is_in_use(id, peer);
             (!needed).then(|| Idle {
                 peer: *id,
-                own: peer.connections.keys().all(|c| self.dialled.contains(c)),
+                own: peer.connections.keys().any(|c| self.dialled.contains(c)),
                 crowd: crowd_of(&crowds, peer),
                 age: now.duration_since(peer.since),
             })
         };
         self.peers.iter().filter_map(idle).collect()
+    }
+
+    /// Whether something is under way with a peer, or a place at a relay hangs on the connection with it, ours or the peer's.
+    pub(crate) fn is_in_use(&self, id: &PeerId, peer: &Peer) -> bool {
+        let request = &self.swarm.behaviour().request;
+        let mut asked = self.asked.keys();
+        peer.waiting > 0
+            || self.direct.is_busy(id)
+            || asked.any(|asked| request.is_pending_outbound(id, asked))
+            || self.seeks.contains_key(id)
+            || self.relays.all_relays().any(|relay| relay == *id)
+            || self.serving.places.contains(id)
+            || self.serving.circuits.contains(id)
     }
 
     /// Messages that gossip itself has forgotten by now can no longer be judged.

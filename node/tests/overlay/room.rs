@@ -4,14 +4,19 @@
 
 use crate::net::{Node, TCP, config, eventually};
 use gridbay_node::overlay::Count;
+use std::time::Duration;
 
 /// Connections that the hub may have: nine of others, and room is made at nine.
 const CONNECTIONS: u32 = 12;
+
+/// Age from which a connection may be closed: short, or the test would take minutes.
+const GRACE: Duration = Duration::from_secs(1);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_crowded_node_makes_room_for_those_who_come() {
     let mut crowded = config(140, 0, &[TCP]);
     crowded.limits.connections = CONNECTIONS;
+    crowded.tuning.grace = GRACE;
     crowded.topics.clear();
     let hub = Node::start(crowded).await;
     let mut others = Vec::new();

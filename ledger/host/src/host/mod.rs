@@ -271,7 +271,8 @@ impl Host {
             None => BTreeSet::new(),
         };
         let fellow = |peer: &Peer| nodes.contains(peer);
-        for peer in self.heralds.choose(tip, &self.connected, fellow) {
+        let knows = |peer: &Peer| self.catchup.has(peer, tip);
+        for peer in self.heralds.choose(tip, &self.connected, fellow, knows) {
             self.send(peer, HostMessage::Status(Status { tip }));
         }
     }

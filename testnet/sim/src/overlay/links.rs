@@ -173,6 +173,6 @@ mod tests {
             links.remove(peer);
             gone.push(peer);
         }
-        assert_eq!(gone, (21..29).collect::<Vec<_>>());
+        assert_eq!(gone, (21..37).collect::<Vec<_>>());
     }
 }
