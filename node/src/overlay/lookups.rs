@@ -3,6 +3,8 @@
 //! 1. At most so many run at a time (`Limits::lookups`); what finds no room is refused.
 //! 2. Of the records that a lookup finds within [`RECORD_PATIENCE`] of the first the one with the highest sequence counts.
 //! 3. A lookup for a record counts how far away the first that had it was.
+//! 4. While its table is small Kademlia goes on from our own neighbourhood to that of a random key in each bucket. That is ended: it
+//!    connects every node of a small network with every other, and lookups find as much without it (the model has none).
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -148,6 +150,11 @@ impl Task {
                     _ => Default::default(),
                 };
                 self.on_providers(id, found.into_iter().collect(), last);
+            }
+            QueryResult::Bootstrap(_) if !last => {
+                if let Some(mut query) = self.swarm.behaviour_mut().kad.query_mut(&id) {
+                    query.finish();
+                }
             }
             QueryResult::PutRecord(Ok(_)) => self.records.telling.taken(),
             QueryResult::PutRecord(Err(error)) => {
