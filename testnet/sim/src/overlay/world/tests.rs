@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::overlay::figures::Figures;
-use gridbay_core::overlay::{inbound, roomy};
+use gridbay_core::overlay::{WANTED_PEERS, inbound, roomy};
 use std::time::Duration;
 
 fn seconds(s: u64) -> Duration {
@@ -133,6 +133,6 @@ fn without_founders_a_node_comes_back_by_what_it_has_on_disk() {
     assert!(back.len() > 1, "{}", back.len());
     assert!(
         back.iter()
-            .all(|n| n.links.len() > 20 && n.own.put.is_some())
+            .all(|n| n.links.len() >= WANTED_PEERS && n.own.put.is_some())
     );
 }
