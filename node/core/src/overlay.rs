@@ -15,7 +15,9 @@
 //!    first and one in a [`TICK`]: an idle connection costs both ends signs of life several times a minute. What others dialled is
 //!    theirs to give up: they may want to keep it and would be back at once. One at a time, since both ends have many to give up and
 //!    neither must fall below what it wants.
-//! 4. None is closed that is younger than [`GRACE`]: the lookup that it was made for may still run.
+//! 4. None is closed that is younger than [`GRACE`]: the lookup that it was made for may still run. What others made goes after
+//!    [`VISIT`] where room is short: who joins by a node that everybody begins with, asks it whom else there is, and the next one
+//!    waits for the place.
 
 use std::cmp::Reverse;
 use std::time::Duration;
@@ -69,6 +71,8 @@ pub const CONNECTIONS: usize = 256;
 pub const PENDING_CONNECTIONS: usize = 64;
 /// A connection younger than this is not closed for room.
 pub const GRACE: Duration = LOOKUP_TIMEOUT;
+/// The same of one that another made, where room is short: long enough for a lookup's questions.
+pub const VISIT: Duration = Duration::from_secs(5);
 /// Peers in gossip's mesh of a topic.
 pub const MESH: usize = 8;
 
@@ -146,8 +150,17 @@ impl Room {
 
     /// The peers to disconnect now, of those that nobody needs: steps 2 to 4.
     pub fn to_close<P>(&self, peers: usize, open: usize, mut idle: Vec<Idle<P>>) -> Vec<P> {
-        idle.retain(|i| i.age >= self.grace);
-        if open >= crowded(self.connections) {
+        let crowded = open >= crowded(self.connections);
+        let visit = if crowded { VISIT } else { self.grace };
+        idle.retain(|i| {
+            i.age
+                >= if i.own {
+                    self.grace
+                } else {
+                    self.grace.min(visit)
+                }
+        });
+        if crowded {
             // Stable, so that equals are closed in the order given.
             idle.sort_by_key(|i| (i.own, Reverse((i.crowd, i.age))));
             idle.truncate(open - roomy(self.connections).min(open));
@@ -201,8 +214,11 @@ mod tests {
     fn the_oldest_go_first_and_young_ones_stay() {
         let closed = ROOM.to_close(120, 120, aged(0..120));
         assert_eq!(closed, (80..120).rev().collect::<Vec<_>>());
-        assert_eq!(ROOM.to_close(120, 120, aged(0..31)), [30]);
-        assert!(ROOM.to_close(160, 160, aged(0..30)).is_empty());
+        assert_eq!(ROOM.to_close(120, 120, aged(0..6)), [5]);
+        assert!(ROOM.to_close(160, 160, aged(0..5)).is_empty());
+        let own = (0..40).map(|age| idle(true, 1, age)).collect();
+        let closed = ROOM.to_close(160, 160, own);
+        assert_eq!(closed, (30..40).rev().collect::<Vec<_>>());
     }
 
     #[test]

@@ -11,8 +11,9 @@ use crate::overlay::links::Link;
 use crate::overlay::queue::Event;
 use crate::overlay::{Id, Millis, ms};
 use gridbay_core::overlay::{
-    GRACE, LOOKUP_PAUSE, LOOKUP_SELDOM, RECORD_AGAIN, TICK, WANTED_PEERS, ample, crowded,
+    GRACE, LOOKUP_PAUSE, LOOKUP_SELDOM, RECORD_AGAIN, TICK, VISIT, WANTED_PEERS, ample, crowded,
 };
+use std::time::Duration;
 
 impl World {
     /// Looks for everything that is due.
@@ -94,9 +95,11 @@ impl World {
         }
         let links = node.links.len();
         if self.settings.room && links >= crowded(self.settings.connections) {
-            due.push(self.next_room(id, |_| true).map(next_tick));
+            let grace = |link: &Link| Some(if link.outbound { GRACE } else { VISIT });
+            due.push(self.next_room(id, grace).map(next_tick));
         } else if self.settings.room && links > ample(WANTED_PEERS) {
-            due.push(self.next_room(id, |link| link.outbound).map(next_tick));
+            let grace = |link: &Link| link.outbound.then_some(GRACE);
+            due.push(self.next_room(id, grace).map(next_tick));
         }
         let next = due.into_iter().flatten().min().map(|at| at.max(now + 1));
         if let Some(next) = next.filter(|next| *next < node.wake_at) {
@@ -105,13 +108,11 @@ impl World {
         }
     }
 
-    /// When the first connection of a kind is old enough to be closed.
-    fn next_room(&self, id: Id, of_kind: impl Fn(&Link) -> bool) -> Option<Millis> {
+    /// When the first connection is old enough to be closed; `grace` tells how old that is, if it may be closed at all.
+    fn next_room(&self, id: Id, grace: impl Fn(&Link) -> Option<Duration>) -> Option<Millis> {
         let node = self.at(id);
-        let idle = node
-            .links
-            .iter()
-            .filter(|l| !l.mesh && !node.book.is_kept(l.peer) && of_kind(l));
-        idle.map(|l| l.since + ms(GRACE)).min()
+        let links = node.links.iter();
+        let idle = links.filter(|l| !l.mesh && !node.book.is_kept(l.peer));
+        idle.filter_map(|l| Some(l.since + ms(grace(l)?))).min()
     }
 }
