@@ -72,7 +72,7 @@ pub const PENDING_CONNECTIONS: usize = 64;
 /// A connection younger than this is not closed for room.
 pub const GRACE: Duration = LOOKUP_TIMEOUT;
 /// The same of one that another made, where room is short: long enough for a lookup's questions.
-pub const VISIT: Duration = Duration::from_secs(5);
+pub const VISIT: Duration = Duration::from_secs(2);
 /// Peers in gossip's mesh of a topic.
 pub const MESH: usize = 8;
 
@@ -214,8 +214,9 @@ mod tests {
     fn the_oldest_go_first_and_young_ones_stay() {
         let closed = ROOM.to_close(120, 120, aged(0..120));
         assert_eq!(closed, (80..120).rev().collect::<Vec<_>>());
-        assert_eq!(ROOM.to_close(120, 120, aged(0..6)), [5]);
-        assert!(ROOM.to_close(160, 160, aged(0..5)).is_empty());
+        let visit = VISIT.as_secs();
+        assert_eq!(ROOM.to_close(120, 120, aged(0..visit + 1)), [visit]);
+        assert!(ROOM.to_close(160, 160, aged(0..visit)).is_empty());
         let own = (0..40).map(|age| idle(true, 1, age)).collect();
         let closed = ROOM.to_close(160, 160, own);
         assert_eq!(closed, (30..40).rev().collect::<Vec<_>>());

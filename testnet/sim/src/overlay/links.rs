@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(closed.len(), 40);
         assert!(closed.iter().all(|p| *p >= MESH as Id && *p != 10));
         assert!(
-            links.to_close(160, 4_000, |_| false).is_empty(),
+            links.to_close(160, 1_500, |_| false).is_empty(),
             "all young"
         );
     }
