@@ -150,17 +150,9 @@ impl Room {
 
     /// The peers to disconnect now, of those that nobody needs: steps 2 to 4.
     pub fn to_close<P>(&self, peers: usize, open: usize, mut idle: Vec<Idle<P>>) -> Vec<P> {
-        let crowded = open >= crowded(self.connections);
-        let visit = if crowded { VISIT } else { self.grace };
-        idle.retain(|i| {
-            i.age
-                >= if i.own {
-                    self.grace
-                } else {
-                    self.grace.min(visit)
-                }
-        });
-        if crowded {
+        let visit = self.grace.min(VISIT);
+        idle.retain(|i| i.age >= if i.own { self.grace } else { visit });
+        if open >= crowded(self.connections) {
             // Stable, so that equals are closed in the order given.
             idle.sort_by_key(|i| (i.own, Reverse((i.crowd, i.age))));
             idle.truncate(open - roomy(self.connections).min(open));

@@ -40,6 +40,7 @@ impl World {
         table.settle(now, |id| links.get(id).is_some());
         let known = table.closest(&self.keys, &target, owner);
         self.node(owner).table = table;
+        let id = self.next_query;
         let goal = match aim {
             Aim::Closest => Goal::Closest,
             Aim::Put(sequence) => {
@@ -50,21 +51,12 @@ impl World {
                 let mut found = Found::new(wanted, &known);
                 if let Some(sequence) = self.at(owner).kept(of, now) {
                     found.see(sequence, 0, now);
+                    let ripe = now + ms(RECORD_PATIENCE);
+                    self.queue.push(ripe, Event::Ripe { query: id });
                 }
                 Goal::Record(of, found)
             }
         };
-        let id = self.next_query;
-        if let Goal::Record(
-            _,
-            Found {
-                first_at: Some(_), ..
-            },
-        ) = goal
-        {
-            let ripe = now + ms(RECORD_PATIENCE);
-            self.queue.push(ripe, Event::Ripe { query: id });
-        }
         let query = Query::new(owner, goal, target, &self.keys, &known, now);
         self.next_query += 1;
         self.queries.insert(id, query);
