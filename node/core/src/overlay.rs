@@ -80,7 +80,7 @@ pub const MESH: usize = 8;
 pub const LOOKUP_SOON: Duration = Duration::from_millis(50);
 /// Least pause between two such lookups: each costs some 60 messages, and where many nodes start at once there is always a new peer.
 pub const LOOKUP_PAUSE: Duration = Duration::from_secs(3);
-/// Longest pause between lookups of a node with nothing new.
+/// Longest pause between lookups of a node with nothing new, and the pause of one that has as many peers as it wants.
 pub const LOOKUP_SELDOM: Duration = Duration::from_secs(300);
 
 /// Pause after which an unchanged record is put again.
@@ -111,6 +111,16 @@ pub const fn crowded(connections: usize) -> usize {
 /// Connections that are left when room is made.
 pub const fn roomy(connections: usize) -> usize {
     connections / 2
+}
+
+/// Pause after a lookup of our neighbourhood, by the `last` one: it doubles, since a lookup that brought nobody new will not soon
+/// bring more. With `enough` peers it is the longest at once, since each lookup connects to some thirty others only to part again.
+pub fn lookup_pause(last: Duration, enough: bool) -> Duration {
+    if enough {
+        LOOKUP_SELDOM
+    } else {
+        (last * 2).clamp(LOOKUP_PAUSE, LOOKUP_SELDOM)
+    }
 }
 
 /// Peers above which a node gives up those of its own choice: as many as are `wanted`, and a mesh of others.
@@ -175,6 +185,7 @@ pub fn longer(pause: Option<Duration>, first: Duration, longest: Duration) -> Du
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::iter;
 
     fn idle(own: bool, crowd: usize, seconds: u64) -> Idle<u64> {
         Idle {
@@ -194,6 +205,17 @@ mod tests {
         wanted: 24,
         grace: GRACE,
     };
+
+    #[test]
+    fn lookups_become_seldom_and_are_so_at_once_with_enough_peers() {
+        let pauses = |enough| {
+            let first = lookup_pause(Duration::ZERO, enough);
+            iter::successors(Some(first), move |last| Some(lookup_pause(*last, enough)))
+        };
+        let alone: Vec<u64> = pauses(false).take(9).map(|p| p.as_secs()).collect();
+        assert_eq!(alone, [3, 6, 12, 24, 48, 96, 192, 300, 300]);
+        assert!(pauses(true).take(3).all(|p| p == LOOKUP_SELDOM));
+    }
 
     #[test]
     fn nothing_is_closed_while_there_is_room() {

@@ -8,8 +8,9 @@ use std::io::{IsTerminal as _, stderr};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
-/// Threads for everything around the core thread.
-const WORKERS: usize = 2;
+/// Threads for everything around the core thread. Of several, each task that one of them wakes would wake another to share it, and
+/// a node without work does nothing but wake for a packet now and then: two cost it half as much again.
+const WORKERS: usize = 1;
 
 /// Runs a node in the foreground until SIGINT or SIGTERM, or until it is stopped through its API.
 ///

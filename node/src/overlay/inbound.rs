@@ -323,6 +323,7 @@ impl Task {
             self.publish_peers();
             self.look_up_soon();
             self.records.telling.hurry(Instant::now());
+            self.tell_newcomer(id);
         }
         self.dialer.admitted(&id);
         self.found(id);

@@ -156,6 +156,8 @@ impl Task {
                     query.finish();
                 }
             }
+            // One that a single newcomer was given.
+            QueryResult::PutRecord(_) if self.records.put != Some(id) => {}
             QueryResult::PutRecord(Ok(_)) => self.records.telling.taken(),
             QueryResult::PutRecord(Err(error)) => {
                 tracing::debug!(%error, "our node record was not taken");

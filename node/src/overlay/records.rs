@@ -2,24 +2,28 @@
 //!
 //! 1. Our own record (`gridbay_protocol::node_record`) is put when our addresses have changed, again from time to time, and when
 //!    nobody took it after a pause that grows (`telling`).
-//! 2. A record that somebody puts with us is kept if it is signed by the node under whose key it lies, is in date, is newer than
+//! 2. A peer that comes to be among the closest to our record's key that we know is given the record: whoever looks for it will ask
+//!    that peer. What a node tells when a network is young, or itself new in it, would otherwise lie where nobody looks.
+//! 3. A record that somebody puts with us is kept if it is signed by the node under whose key it lies, is in date, is newer than
 //!    the one that we have, and its bringer has not put more than [`PUTS`] in a minute. When there is no place left, those that are
 //!    out of date make it.
-//! 3. Providers are kept as the peers that said so themselves (Kademlia checks that) with the addresses that may be dialled.
+//! 4. Providers are kept as the peers that said so themselves (Kademlia checks that) with the addresses that may be dialled.
 //!
 //! How it is found again: `lookups`.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::iter;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use gridbay_core::overlay::RECORD_LIFE;
+use gridbay_core::overlay::{K, RECORD_LIFE};
 use gridbay_protocol::codec;
 use gridbay_protocol::ids::NetworkId;
 use gridbay_protocol::keys::{PublicKey, SecretKey};
 use gridbay_protocol::limits::NODE_RECORD_SECONDS;
 use gridbay_protocol::node_record::{self, NodeRecord, SignedNodeRecord};
 use libp2p::kad::store::{MemoryStore, RecordStore};
-use libp2p::kad::{self, Quorum};
+use libp2p::kad::{self, QueryId, Quorum};
 use libp2p::{Multiaddr, PeerId};
 
 use super::addresses::{PER_PEER, dialable, is_circuit, without_peer};
@@ -45,6 +49,8 @@ const _: () = assert!(LIFE_SECONDS <= NODE_RECORD_SECONDS);
 pub(crate) struct Records {
     key: SecretKey,
     pub(crate) telling: Telling,
+    /// The put of step 1 that runs or ran last.
+    pub(crate) put: Option<QueryId>,
     puts: BTreeMap<PeerId, u32>,
     puts_since: Instant,
 }
@@ -54,6 +60,7 @@ impl Records {
         Self {
             key: SecretKey::from_seed(seed),
             telling: Telling::default(),
+            put: None,
             puts: BTreeMap::new(),
             puts_since: now,
         }
@@ -111,11 +118,26 @@ impl Task {
         let mut put = kad::Record::new(key, codec::encode(&signed));
         put.expires = Some(now + Duration::from_secs(LIFE_SECONDS));
         match self.swarm.behaviour_mut().kad.put_record(put, Quorum::One) {
-            Ok(_) => {
+            Ok(id) => {
                 self.shared.counters.count(Count::RecordsPut);
+                self.records.put = Some(id);
                 self.records.telling.began(addresses, now);
             }
             Err(error) => tracing::warn!(%error, "our node record was not kept"),
+        }
+    }
+
+    /// Step 2, of a peer that has just been admitted.
+    pub(crate) fn tell_newcomer(&mut self, peer: PeerId) {
+        let key = self.shared.record_key(&self.records.key.public());
+        let kad = &mut self.swarm.behaviour_mut().kad;
+        let target = kad::KBucketKey::new(key.clone());
+        let mut near = kad.get_closest_local_peers(&target).take(K);
+        let is_near = near.any(|near| *near.preimage() == peer);
+        drop(near);
+        let ours = kad.store_mut().get(&key).filter(|_| is_near);
+        if let Some(ours) = ours.map(Cow::into_owned) {
+            let _not_waited_for = kad.put_record_to(ours, iter::once(peer), Quorum::One);
         }
     }
 

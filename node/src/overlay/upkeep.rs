@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gridbay_core::overlay::{Idle, LOOKUP_PAUSE, LOOKUP_SELDOM, LOOKUP_SOON, Room};
+use gridbay_core::overlay::{Idle, LOOKUP_PAUSE, LOOKUP_SOON, Room, lookup_pause};
 use libp2p::gossipsub::MessageAcceptance;
 use libp2p::kad::{self, GetClosestPeersError, GetClosestPeersResult};
 use libp2p::{Multiaddr, PeerId};
@@ -68,7 +68,8 @@ impl Task {
         let now = Instant::now();
         if now >= self.lookups.next && !self.peers.is_empty() {
             self.look_up(self.shared.local.to_bytes(), None);
-            self.lookups.pause = (self.lookups.pause * 2).clamp(LOOKUP_PAUSE, LOOKUP_SELDOM);
+            let enough = self.peers.len() >= self.shared.limits.wanted_peers;
+            self.lookups.pause = lookup_pause(self.lookups.pause, enough);
             self.lookups.last = Some(now);
             self.lookups.next = now + self.lookups.pause;
         }

@@ -2,8 +2,8 @@
 //!
 //! 1. A peer that is connected is asked at once, any other is dialled first; so much of a lookup's time are handshakes.
 //! 2. A peer whose dial fails, or whose connection ends, has failed in all queries that wait for it.
-//! 3. A query ends by itself, one for a record [`RECORD_PATIENCE`] after it has found one, or after [`LOOKUP_TIMEOUT`] in which it asked nobody more. A put that ends in time starts the clock
-//!    anew for its second step.
+//! 3. A query ends by itself, one for a record [`RECORD_PATIENCE`] after it has found one, or after [`LOOKUP_TIMEOUT`] in which it
+//!    asked nobody more. A put that ends in time starts the clock anew for its second step.
 
 use super::World;
 use crate::overlay::measure::{ANSWER_BYTES, RECORD_BYTES, REQUEST_BYTES};
@@ -109,6 +109,25 @@ impl World {
         }
         self.queue
             .push(self.now + way, Event::Answer { query: id, peer });
+    }
+
+    /// A newcomer that is one of the closest to our record's key that we know is given the record.
+    pub(super) fn tell_newcomer(&mut self, owner: Id, at: Id) {
+        let Some(sequence) = self.at(owner).kept(owner, self.now) else {
+            return;
+        };
+        let key = self.record_keys[owner as usize];
+        let near = self.at(owner).table.closest(&self.keys, &key, owner);
+        if near.contains(&at) {
+            let arrives = self.now + self.round_trip(owner, at) / 2;
+            let store = Event::Store {
+                at,
+                owner,
+                sequence,
+            };
+            self.queue.push(arrives, store);
+            self.carry(owner, at, REQUEST_BYTES + 2 * RECORD_BYTES);
+        }
     }
 
     /// A connection stands: queries that waited for it ask.

@@ -151,6 +151,7 @@ impl World {
                 lookups.pause = Duration::ZERO;
                 lookups.next = lookups.next.min(soon.max(earliest));
             }
+            self.tell_newcomer(own, peer);
             self.reschedule(own);
         }
     }

@@ -11,7 +11,7 @@ use crate::overlay::links::Link;
 use crate::overlay::queue::Event;
 use crate::overlay::{Id, Millis, ms};
 use gridbay_core::overlay::{
-    GRACE, LOOKUP_PAUSE, LOOKUP_SELDOM, RECORD_AGAIN, TICK, VISIT, WANTED_PEERS, ample, crowded,
+    GRACE, RECORD_AGAIN, TICK, VISIT, WANTED_PEERS, ample, crowded, lookup_pause,
 };
 use std::time::Duration;
 
@@ -26,8 +26,9 @@ impl World {
         let alone = self.at(id).links.is_empty();
         if !alone && now >= self.at(id).lookups.next {
             let room = self.has_room_to_look_up(id);
+            let enough = self.at(id).links.len() >= WANTED_PEERS;
             let lookups = &mut self.node(id).lookups;
-            lookups.pause = (lookups.pause * 2).clamp(LOOKUP_PAUSE, LOOKUP_SELDOM);
+            lookups.pause = lookup_pause(lookups.pause, enough);
             lookups.last = Some(now);
             lookups.next = now + ms(lookups.pause);
             if room {
