@@ -54,6 +54,8 @@ pub const TICK: Duration = Duration::from_millis(500);
 pub const REDIAL_FIRST: Duration = Duration::from_millis(500);
 /// The longest.
 pub const REDIAL_MAX: Duration = Duration::from_secs(60);
+/// After a connection that stood for so long the pauses begin at the first again. Well above [`VISIT`].
+pub const STAYED: Duration = Duration::from_secs(10);
 /// Failures after which a peer known by address only is forgotten.
 pub const KNOWN_TRIES: u32 = 5;
 /// Peers known by address only.

@@ -1,8 +1,9 @@
 //! Whom to dial, and when. Pure: the time comes in, addresses to dial come out.
 //!
 //! 1. A *kept* peer (bootstrap, validator) is due whenever it is not connected: at once, then after
-//!    pauses that double from `first` to `max`. A lost connection starts again at `first`, so a
-//!    restarted node on the same machine is back within a second.
+//!    pauses that double from `first` to `max`. A lost connection that stood for [`STAYED`] starts again at `first`, so a
+//!    restarted node on the same machine is back within a second; one that a full peer soon closed does not, or all of a large
+//!    network would call at its founders every other second.
 //! 2. A *known* peer (from Kademlia or identify) is due while fewer peers are connected than are
 //!    wanted. Those with the fewest failures come first, and equals in an order that each node draws for itself: were it the same
 //!    for all, a few peers would be in everybody's neighbourhood and the others in nobody's. It is forgotten after [`KNOWN_TRIES`]
@@ -15,7 +16,7 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, Instant};
 
-use gridbay_core::overlay::KNOWN_TRIES;
+use gridbay_core::overlay::{KNOWN_TRIES, STAYED};
 use libp2p::{Multiaddr, PeerId};
 
 use super::addresses::PER_PEER;
@@ -111,21 +112,21 @@ impl Dialer {
 
     /// The peer has proved to be one of ours: failures are forgotten.
     pub(crate) fn admitted(&mut self, peer: &PeerId) {
-        let first = self.first;
         if let Some(entry) = self.entries.get_mut(peer) {
-            entry.pause = first;
             entry.failures = 0;
             entry.good = true;
         }
     }
 
-    /// The last connection is gone.
-    pub(crate) fn lost(&mut self, peer: &PeerId, now: Instant) {
-        let max = self.max;
+    /// The last connection is gone; the peer had been connected for so long.
+    pub(crate) fn lost(&mut self, peer: &PeerId, lasted: Duration, now: Instant) {
+        let (first, max) = (self.first, self.max);
         if let Some(entry) = self.entries.get_mut(peer) {
             entry.connected = false;
+            if lasted >= STAYED {
+                entry.pause = first;
+            }
             entry.due = Some(now + jittered(entry.pause, peer));
-            // Admission takes this back; a peer that drops us before it stays ever longer alone.
             entry.pause = (entry.pause * 2).min(max);
         }
     }
@@ -272,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn pauses_double_up_to_the_longest_and_start_again_after_admission() {
+    fn pauses_double_up_to_the_longest_and_start_again_after_a_connection_that_stayed() {
         let (mut dialer, peer, address, start) = setup();
         assert!(dialer.keep(peer, address, start));
         let mut now = start;
@@ -294,7 +295,9 @@ mod tests {
         dialer.connected(&peer);
         dialer.admitted(&peer);
         assert_eq!(dialer.next_due(), None);
-        dialer.lost(&peer, now);
+        dialer.lost(&peer, STAYED / 2, now);
+        assert!(dialer.next_due().unwrap() - now >= MAX);
+        dialer.lost(&peer, STAYED, now);
         assert!(dialer.next_due().unwrap() - now < FIRST * 2);
     }
 

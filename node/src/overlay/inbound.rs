@@ -242,8 +242,10 @@ impl Task {
             return;
         }
         self.reach.forget(&id);
-        self.dialer.lost(&id, Instant::now());
-        if self.peers.remove(&id).is_some_and(|peer| peer.admitted) {
+        let (now, gone) = (Instant::now(), self.peers.remove(&id));
+        let lasted = gone.as_ref().map(|peer| now.duration_since(peer.since));
+        self.dialer.lost(&id, lasted.unwrap_or_default(), now);
+        if gone.is_some_and(|peer| peer.admitted) {
             self.outbox.deliver(Event::PeerDisconnected { peer: id });
             self.publish_peers();
         } else {

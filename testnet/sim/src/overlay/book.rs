@@ -3,10 +3,12 @@
 //! 1. A *kept* peer (a founder) is due whenever it is not connected; a *known* one while fewer are connected than are wanted, those
 //!    with the fewest failures first and else in an order of the node's own, and it is forgotten after [`KNOWN_TRIES`] failures
 //!    unless nobody is connected.
-//! 2. Pauses double from [`REDIAL_FIRST`] to [`REDIAL_MAX`]; who was admitted starts again at the first.
+//! 2. Pauses double from [`REDIAL_FIRST`] to [`REDIAL_MAX`]; after a connection that stood for [`STAYED`] they start at the first again.
 
 use super::{Id, Millis, ms};
-use gridbay_core::overlay::{ACQUAINTANCES, KNOWN_PEERS, KNOWN_TRIES, REDIAL_FIRST, REDIAL_MAX};
+use gridbay_core::overlay::{
+    ACQUAINTANCES, KNOWN_PEERS, KNOWN_TRIES, REDIAL_FIRST, REDIAL_MAX, STAYED,
+};
 
 /// When to dial a peer that is connected, or being dialled.
 const NEVER: Millis = Millis::MAX;
@@ -96,14 +98,17 @@ impl Book {
     /// The peer has proved to be one of ours.
     pub fn admitted(&mut self, peer: Id) {
         if let Some(entry) = self.entry(peer) {
-            (entry.pause, entry.failures, entry.good) = (ms(REDIAL_FIRST) as u32, 0, true);
+            (entry.failures, entry.good) = (0, true);
         }
     }
 
-    /// The connection is gone.
-    pub fn lost(&mut self, peer: Id, now: Millis) {
+    /// The connection is gone, which stood for so long.
+    pub fn lost(&mut self, peer: Id, lasted: Millis, now: Millis) {
         if let Some(entry) = self.entry(peer) {
             entry.connected = false;
+            if lasted >= ms(STAYED) {
+                entry.pause = ms(REDIAL_FIRST) as u32;
+            }
             entry.postpone(now);
         }
     }
@@ -223,7 +228,9 @@ mod tests {
         book.connected(7);
         book.admitted(7);
         assert_eq!(book.good(), [7]);
-        book.lost(7, now);
+        book.lost(7, ms(STAYED) - 1, now);
+        assert!(book.kept_due().unwrap() - now >= 60_000);
+        book.lost(7, ms(STAYED), now);
         assert!(book.kept_due().unwrap() - now < 700);
     }
 }

@@ -84,7 +84,7 @@ impl World {
             self.carry(from, to, HANDSHAKE_BYTES / 2);
             let book = &mut self.node(from).book;
             book.connected(to);
-            book.lost(to, now);
+            book.lost(to, 0, now);
             self.fail(from, to);
         } else {
             self.connect(from, to);
@@ -178,11 +178,11 @@ impl World {
         for (own, peer) in [(a, b), (b, a)] {
             let distance = self.keys[own as usize].distance(&self.keys[peer as usize]);
             let node = self.node(own);
-            if node.links.remove(peer).is_none() {
+            let Some(link) = node.links.remove(peer) else {
                 continue;
-            }
+            };
             node.table.mark(&distance, peer, false);
-            node.book.lost(peer, now);
+            node.book.lost(peer, now - link.since, now);
             if node.up {
                 self.fail(own, peer);
                 self.reschedule(own);
