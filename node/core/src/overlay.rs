@@ -91,9 +91,11 @@ pub const RECORD_AGAIN: Duration = Duration::from_secs(600);
 pub const RECORD_SETTLE: Duration = Duration::from_secs(1);
 /// Longest pause after puts that failed.
 pub const RECORD_RETRY_MAX: Duration = Duration::from_secs(60);
-/// A lookup for a record goes on for so long after it has found one, for a newer one may come; not to its own end, which a single
-/// dead peer near the key can put off by [`DIAL_TIMEOUT`].
-pub const RECORD_PATIENCE: Duration = Duration::from_secs(2);
+/// A lookup for a record, or for those who provide something, goes on for so long after it has found one, for a newer one or more of
+/// them may come; not to its own end, which a single dead peer near the key can put off by [`DIAL_TIMEOUT`].
+pub const FOUND_PATIENCE: Duration = Duration::from_secs(2);
+/// A lookup for those who provide something ends after this long even if it has found none: somebody waits.
+pub const PROVIDERS_TIME: Duration = Duration::from_secs(8);
 /// Life of our record: three times until it is put again.
 pub const RECORD_LIFE: Duration = Duration::from_secs(1800);
 /// Records of others that a node keeps.

@@ -12,6 +12,7 @@ use crate::body::ask::key_of;
 use futures::future::join_all;
 use futures::stream::{FuturesUnordered, StreamExt as _};
 use gridbay_core::agent::{AgentReply, AgentRequest};
+use gridbay_core::overlay::{PROVIDERS_TIME, TICK};
 use gridbay_core::query::bucket::Bucket;
 use gridbay_core::shelf::Shelf;
 use gridbay_protocol::keys::PublicKey;
@@ -21,8 +22,9 @@ use tokio::time::{Instant, timeout_at};
 
 /// Nodes asked for one query at the most.
 const ASKED: usize = 64;
-/// Longest time for one query.
-const LONGEST: Duration = Duration::from_secs(2);
+/// Longest time for one query: its lookups end after `PROVIDERS_TIME` and at most a tick, the rest is for the answers.
+const LONGEST: Duration = Duration::from_secs(12);
+const _: () = assert!(PROVIDERS_TIME.as_millis() + TICK.as_millis() < LONGEST.as_millis());
 
 /// What came of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

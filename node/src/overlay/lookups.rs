@@ -1,15 +1,17 @@
 //! Lookups in the DHT: of peers close to a key, of a node's record, of who provides something.
 //!
 //! 1. At most so many run at a time (`Limits::lookups`); what finds no room is refused.
-//! 2. Of the records that a lookup finds within [`RECORD_PATIENCE`] of the first the one with the highest sequence counts.
-//! 3. A lookup for a record counts how far away the first that had it was.
-//! 4. While its table is small Kademlia goes on from our own neighbourhood to that of a random key in each bucket. That is ended: it
+//! 2. A lookup ends [`FOUND_PATIENCE`] after it has found a first record or provider. Of the records the one with the highest
+//!    sequence counts.
+//! 3. One for providers ends after [`PROVIDERS_TIME`] in any case.
+//! 4. A lookup for a record counts how far away the first that had it was.
+//! 5. While its table is small Kademlia goes on from our own neighbourhood to that of a random key in each bucket. That is ended: it
 //!    connects every node of a small network with every other, and lookups find as much without it (the model has none).
 
 use std::collections::HashMap;
 use std::time::Instant;
 
-use gridbay_core::overlay::{K, RECORD_PATIENCE};
+use gridbay_core::overlay::{FOUND_PATIENCE, K, PROVIDERS_TIME};
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::node_record::NodeRecord;
 use libp2p::kad::{self, QueryId, QueryResult};
@@ -39,8 +41,8 @@ pub(crate) enum Lookup {
     Record(Box<Sought>),
     /// Relays.
     Relays,
-    /// Those who provide something, as found so far.
-    Providers(Vec<PeerId>, oneshot::Sender<Vec<PeerId>>),
+    /// Those who provide something.
+    Providers(Providers),
 }
 
 /// A record that is looked for: to reach the node, or for somebody who only wants to see it.
@@ -52,6 +54,16 @@ pub(crate) struct Sought {
     /// When the first was found.
     since: Option<Instant>,
     reply: Option<RecordReply>,
+}
+
+/// Those who provide something, as found since a lookup began.
+#[derive(Debug)]
+pub(crate) struct Providers {
+    began: Instant,
+    /// When the first was found.
+    since: Option<Instant>,
+    found: Vec<PeerId>,
+    reply: oneshot::Sender<Vec<PeerId>>,
 }
 
 impl Task {
@@ -112,7 +124,13 @@ impl Task {
                 .behaviour_mut()
                 .kad
                 .get_providers(kad::RecordKey::new(&key));
-            self.begin_lookup(id, Lookup::Providers(Vec::new(), reply));
+            let sought = Providers {
+                began: Instant::now(),
+                since: None,
+                found: Vec::new(),
+                reply,
+            };
+            self.begin_lookup(id, Lookup::Providers(sought));
         }
     }
 
@@ -168,7 +186,7 @@ impl Task {
         }
     }
 
-    /// Step 3: counts how far away the first that had a record was.
+    /// Step 4: counts how far away the first that had a record was.
     fn count_hops(&mut self, id: &QueryId, at: Option<PeerId>) {
         let Some(near) = self.lookups.near.remove(id) else {
             return;
@@ -203,17 +221,20 @@ impl Task {
         }
     }
 
-    /// Ends the lookups that have found a record long enough ago.
+    /// Ends the lookups of steps 2 and 3 whose time has come.
     pub(crate) fn end_ripe(&mut self, now: Instant) {
-        let ripe = |(id, lookup): (&QueryId, &Lookup)| match lookup {
-            Lookup::Record(sought) => {
-                let since = sought.since?;
-                (now.duration_since(since) >= RECORD_PATIENCE).then_some(*id)
+        let is_old = |since: Instant, age| now.duration_since(since) >= age;
+        let has_enough = |since: Option<Instant>| since.is_some_and(|s| is_old(s, FOUND_PATIENCE));
+        let ripe = |lookup: &Lookup| match lookup {
+            Lookup::Record(sought) => has_enough(sought.since),
+            Lookup::Providers(sought) => {
+                has_enough(sought.since) || is_old(sought.began, PROVIDERS_TIME)
             }
-            _ => None,
+            Lookup::Closest(_) | Lookup::Relays => false,
         };
-        for id in self.lookups.running.iter().filter_map(ripe) {
-            if let Some(mut query) = self.swarm.behaviour_mut().kad.query_mut(&id) {
+        let running = self.lookups.running.iter();
+        for (id, _) in running.filter(|(_, lookup)| ripe(lookup)) {
+            if let Some(mut query) = self.swarm.behaviour_mut().kad.query_mut(id) {
                 query.finish();
             }
         }
@@ -247,18 +268,20 @@ impl Task {
                     self.seek(relay);
                 }
             }
-            Some(Lookup::Providers(all, _)) => {
+            Some(Lookup::Providers(sought)) => {
+                let all = &mut sought.found;
                 for peer in found {
                     if !all.contains(&peer) && all.len() < PROVIDERS {
                         all.push(peer);
+                        sought.since.get_or_insert_with(Instant::now);
                     }
                 }
             }
             _ => return,
         }
-        if last && let Some(Lookup::Providers(all, reply)) = self.lookups.running.remove(&id) {
+        if last && let Some(Lookup::Providers(sought)) = self.lookups.running.remove(&id) {
             // The caller may have given up already.
-            let _unheard = reply.send(all);
+            let _unheard = sought.reply.send(sought.found);
         }
     }
 }

@@ -61,6 +61,7 @@ mod names;
 mod observed;
 mod outbox;
 mod perform;
+mod providing;
 mod rates;
 mod reach;
 mod records;

@@ -3,7 +3,6 @@
 use std::time::{Duration, Instant};
 
 use libp2p::gossipsub::{MessageAcceptance, PublishError};
-use libp2p::kad::RecordKey;
 use libp2p::swarm::DialError;
 use libp2p::swarm::dial_opts::{DialOpts, PeerCondition};
 use libp2p::{Multiaddr, PeerId};
@@ -41,7 +40,7 @@ impl Task {
             } => self.seek_for_caller(peer, configured(&addresses), reply),
             Command::Record { peer, reply } => self.look_up_for_caller(peer, reply),
             Command::Mark { peer, mark } => self.mark(peer, mark),
-            Command::Provide { key } => self.provide(RecordKey::new(&key)),
+            Command::Provide { key } => self.records.providing.begin(key, Instant::now()),
             Command::Providers { key, reply } => self.look_up_providers(key, reply),
             Command::Known { reply } => {
                 // The caller may have given up already.

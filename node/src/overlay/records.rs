@@ -7,7 +7,11 @@
 //! 3. A record that somebody puts with us is kept if it is signed by the node under whose key it lies, is in date, is newer than
 //!    the one that we have, and its bringer has not put more than [`PUTS`] in a minute. When there is no place left, those that are
 //!    out of date make it.
-//! 4. Providers are kept as the peers that said so themselves (Kademlia checks that) with the addresses that may be dialled.
+//! 4. Who provides something puts his signed record under its key instead of his own, himself: he is kept among its providers, with
+//!    the addresses that may be dialled.
+//! 5. Kademlia's own word for that is refused: it is not signed, and has no answer, so that its sender drops the stream before the
+//!    other end has agreed on a protocol, and most of them are lost.
+//! 6. What we provide is said soon again, then ever more seldom (`providing`).
 //!
 //! How it is found again: `lookups`.
 
@@ -28,6 +32,8 @@ use libp2p::{Multiaddr, PeerId};
 
 use super::addresses::{PER_PEER, dialable, is_circuit, without_peer};
 use super::handle::Shared;
+use super::identity::key_of_peer_id;
+use super::providing::Providing;
 use super::reach::Reach;
 use super::stats::Count;
 use super::task::Task;
@@ -35,8 +41,8 @@ use super::telling::Telling;
 
 /// Kind of the providers that relay.
 pub(crate) const RELAYS: &str = "relay";
-/// Records that one peer may put with us in a minute.
-const PUTS: u32 = 30;
+/// Records that one peer may put with us in a minute: one for what it provides at every tick, and its own.
+const PUTS: u32 = 128;
 /// Peers that may put in a minute.
 const BRINGERS: usize = 1024;
 const MINUTE: Duration = Duration::from_secs(60);
@@ -51,6 +57,7 @@ pub(crate) struct Records {
     pub(crate) telling: Telling,
     /// The put of step 1 that runs or ran last.
     pub(crate) put: Option<QueryId>,
+    pub(crate) providing: Providing,
     puts: BTreeMap<PeerId, u32>,
     puts_since: Instant,
 }
@@ -61,6 +68,7 @@ impl Records {
             key: SecretKey::from_seed(seed),
             telling: Telling::default(),
             put: None,
+            providing: Providing::default(),
             puts: BTreeMap::new(),
             puts_since: now,
         }
@@ -105,17 +113,9 @@ impl Task {
         if nobody || !self.records.telling.is_due(&addresses, now) {
             return;
         }
-        let wall = wall();
-        let record = NodeRecord {
-            node: self.records.key.public(),
-            sequence: u64::try_from(wall.as_millis()).unwrap_or(u64::MAX),
-            expires: wall.as_secs() + LIFE_SECONDS,
-            addresses: addresses.clone(),
-        };
         self.make_place(now);
-        let key = self.shared.record_key(&record.node);
-        let signed = SignedNodeRecord::new(&self.shared.network_id(), record, &self.records.key);
-        let mut put = kad::Record::new(key, codec::encode(&signed));
+        let key = self.shared.record_key(&self.records.key.public());
+        let mut put = kad::Record::new(key, self.sign(addresses.clone()));
         put.expires = Some(now + Duration::from_secs(LIFE_SECONDS));
         match self.swarm.behaviour_mut().kad.put_record(put, Quorum::One) {
             Ok(id) => {
@@ -153,7 +153,7 @@ impl Task {
         all.iter().map(ToString::to_string).collect()
     }
 
-    /// Steps 2 and 3.
+    /// Steps 3 to 5.
     pub(crate) fn on_dht_request(&mut self, request: kad::InboundRequest) {
         match request {
             kad::InboundRequest::PutRecord {
@@ -164,14 +164,7 @@ impl Task {
                 let kept = self.keep_record(source, record);
                 self.count_kept(kept);
             }
-            kad::InboundRequest::AddProvider {
-                record: Some(mut provider),
-            } => {
-                provider.addresses = dialable(&provider.addresses);
-                let store = self.swarm.behaviour_mut().kad.store_mut();
-                let kept = store.add_provider(provider).is_ok();
-                self.count_kept(kept);
-            }
+            kad::InboundRequest::AddProvider { .. } => self.count_kept(false),
             _ => {}
         }
     }
@@ -192,25 +185,48 @@ impl Task {
         let Some(new) = self.received(&record.value) else {
             return false;
         };
+        let life = new.expires.saturating_sub(wall_seconds());
+        let expires = Some(now + Duration::from_secs(life));
+        if record.key != self.shared.record_key(&new.node) {
+            return self.keep_provider(source, record.key, &new, expires);
+        }
         let store = self.swarm.behaviour_mut().kad.store_mut();
         let known = store.get(&record.key).map(|known| known.into_owned().value);
         let known = known.and_then(|bytes| self.received(&bytes));
-        let newer = known.is_none_or(|known| new.sequence > known.sequence);
-        if record.key != self.shared.record_key(&new.node) || !newer {
+        if known.is_some_and(|known| new.sequence <= known.sequence) {
             return false;
         }
         self.make_place(now);
-        let life = new.expires.saturating_sub(wall_seconds());
-        let record = kad::Record {
-            expires: Some(now + Duration::from_secs(life)),
-            ..record
-        };
+        let record = kad::Record { expires, ..record };
         self.swarm
             .behaviour_mut()
             .kad
             .store_mut()
             .put(record)
             .is_ok()
+    }
+
+    /// Step 4.
+    fn keep_provider(
+        &mut self,
+        source: PeerId,
+        key: kad::RecordKey,
+        said: &NodeRecord,
+        expires: Option<Instant>,
+    ) -> bool {
+        if key_of_peer_id(&source).as_ref() != Some(said.node.as_bytes()) {
+            return false;
+        }
+        let addresses = said.addresses.iter().filter_map(|a| a.parse().ok());
+        let addresses = dialable(&addresses.collect::<Vec<_>>());
+        let provider = kad::ProviderRecord {
+            key,
+            provider: source,
+            expires,
+            addresses,
+        };
+        let store = self.swarm.behaviour_mut().kad.store_mut();
+        store.add_provider(provider).is_ok()
     }
 
     fn make_place(&mut self, now: Instant) {
@@ -224,11 +240,46 @@ impl Task {
         signed.ok().map(|signed| signed.record)
     }
 
-    /// Says that we provide something.
-    pub(crate) fn provide(&mut self, key: kad::RecordKey) {
-        if let Err(error) = self.swarm.behaviour_mut().kad.start_providing(key) {
+    /// Step 6.
+    pub(crate) fn say_provided(&mut self, now: Instant) {
+        let addresses = self.whereabouts();
+        if self.peers.is_empty() || addresses.is_empty() {
+            return;
+        }
+        let Some(key) = self.records.providing.take_due(now) else {
+            return;
+        };
+        let key = kad::RecordKey::new(&key);
+        let said = kad::Record::new(key.clone(), self.sign(addresses));
+        let own = kad::ProviderRecord::new(key.clone(), self.shared.local, Vec::new());
+        let kad = &mut self.swarm.behaviour_mut().kad;
+        let put = kad.put_record(said, Quorum::One).map(|_| ());
+        // A put is kept here as well, where it means something only as a provider.
+        kad.store_mut().remove(&key);
+        if let Err(error) = put.and_then(|()| kad.store_mut().add_provider(own)) {
             tracing::warn!(%error, "cannot say what we provide");
         }
+    }
+
+    /// No longer says that we provide something.
+    pub(crate) fn withdraw(&mut self, key: &[u8; 32]) {
+        self.records.providing.end(key);
+        let (key, local) = (kad::RecordKey::new(key), self.shared.local);
+        let store = self.swarm.behaviour_mut().kad.store_mut();
+        store.remove_provider(&key, &local);
+    }
+
+    /// Our record as of now, signed.
+    fn sign(&self, addresses: Vec<String>) -> Vec<u8> {
+        let wall = wall();
+        let record = NodeRecord {
+            node: self.records.key.public(),
+            sequence: u64::try_from(wall.as_millis()).unwrap_or(u64::MAX),
+            expires: wall.as_secs() + LIFE_SECONDS,
+            addresses,
+        };
+        let signed = SignedNodeRecord::new(&self.shared.network_id(), record, &self.records.key);
+        codec::encode(&signed)
     }
 }
 

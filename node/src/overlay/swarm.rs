@@ -31,9 +31,8 @@ const IDLE_CONNECTION: Duration = Duration::from_secs(600);
 /// for 80 MB/s, and no more, since a hostile peer makes us hold it.
 const QUIC_STREAM: u32 = 8 << 20;
 const QUIC_CONNECTION: u32 = 8 << 20;
-/// Life of what providers say in the DHT, and how often they say it again.
+/// Life of what providers say in the DHT.
 const PROVIDERS_LIVE: Duration = Duration::from_secs(3600);
-const PROVIDERS_AGAIN: Duration = Duration::from_secs(600);
 
 /// Builds the swarm; nothing listens or dials yet. `agent` is what we call ourselves; where the node is `local` all
 /// that traverses NATs is left out.
@@ -226,7 +225,7 @@ fn kademlia(keys: &Keypair, names: &Names, limits: &Limits) -> kad::Behaviour<Me
         .set_publication_interval(None)
         .set_replication_interval(None)
         .set_provider_record_ttl(Some(PROVIDERS_LIVE))
-        .set_provider_publication_interval(Some(PROVIDERS_AGAIN))
+        .set_provider_publication_interval(None)
         .set_periodic_bootstrap_interval(None);
     let mut kad = kad::Behaviour::with_config(local, store, config);
     // Never left to itself: it would take a circuit for a public address; `traverse` decides.

@@ -55,6 +55,7 @@ impl Task {
         });
         self.seek_former();
         self.tell_whereabouts(now);
+        self.say_provided(now);
         self.show(reach);
     }
 
@@ -111,11 +112,11 @@ impl Task {
         if let Some(relaying) = self.swarm.behaviour_mut().relaying.as_mut() {
             relaying.set_status(Some(status));
         }
-        let key = kad::RecordKey::new(&self.shared.rendezvous(RELAYS, b""));
+        let key = self.shared.rendezvous(RELAYS, b"");
         if wanted {
-            self.provide(key);
+            self.records.providing.begin(key, Instant::now());
         } else {
-            self.swarm.behaviour_mut().kad.stop_providing(&key);
+            self.withdraw(&key);
         }
     }
 

@@ -15,6 +15,7 @@ use libp2p::request_response as rr;
 use libp2p::{Multiaddr, PeerId, StreamProtocol};
 
 const GET_VALUE: u64 = 1;
+const GET_PROVIDERS: u64 = 3;
 const FIND_NODE: u64 = 4;
 /// Longest message that is read.
 const MOST: u64 = 16 << 10;
@@ -56,7 +57,9 @@ impl Liar {
             bytes(&mut record, 2, &self.record);
             bytes(&mut answer, 3, &record);
         }
-        if self.lie != Lie::Silence && [GET_VALUE, FIND_NODE].contains(&question.kind) {
+        if self.lie != Lie::Silence
+            && [GET_VALUE, GET_PROVIDERS, FIND_NODE].contains(&question.kind)
+        {
             for (peer, address) in self.friends.iter() {
                 let mut friend = Vec::new();
                 bytes(&mut friend, 1, &peer.to_bytes());

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use futures::StreamExt;
 use futures::stream;
+use gridbay_core::overlay::PROVIDERS_TIME;
 use gridbay_node::overlay::{Count, LookupError};
 use gridbay_protocol::codec;
 use gridbay_protocol::ids::NetworkId;
@@ -152,6 +153,10 @@ async fn a_third_of_liars_does_not_hide_the_honest() {
         nodes.iter().all(told)
     })
     .await;
+    nodes[usize::from(HONEST) / 2]
+        .handle
+        .provide("a class", b"x")
+        .unwrap();
     let surrounded = |n: &Node| n.handle.peers().len() >= usize::from(SYBILS);
     eventually("the sybils are everywhere", || nodes.iter().all(surrounded)).await;
     println!("sybils: all are there after {:?}", started.elapsed());
@@ -173,6 +178,27 @@ async fn a_third_of_liars_does_not_hide_the_honest() {
     );
     assert!(once * 100 >= LOOKUPS * 98, "{once} of {LOOKUPS}");
     assert!(still.len() * 100 <= LOOKUPS, "{still:?}");
+    find_provider(&nodes).await;
+}
+
+/// Everybody looks for who provides something, and hears of him in time although sybils name peers that do not answer.
+async fn find_provider(nodes: &[Node]) {
+    let provider = nodes[usize::from(HONEST) / 2].peer();
+    let mut found = 0;
+    let mut longest = Duration::ZERO;
+    let others = nodes.iter().filter(|n| n.peer() != provider);
+    for node in others {
+        let begin = Instant::now();
+        let providers = node.handle.providers("a class", b"x").await.unwrap();
+        longest = longest.max(begin.elapsed());
+        found += u8::from(providers.contains(&provider));
+    }
+    println!(
+        "a provider was found by {found} of {} others, in {longest:?} at most",
+        HONEST - 1
+    );
+    assert!(found >= HONEST - 2, "{found}");
+    assert!(longest < PROVIDERS_TIME * 2, "{longest:?}");
 }
 
 /// Looks for the record of the second from the first of each pair. Returns the pairs for which there was none.

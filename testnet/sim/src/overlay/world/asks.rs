@@ -2,7 +2,7 @@
 //!
 //! 1. A peer that is connected is asked at once, any other is dialled first; so much of a lookup's time are handshakes.
 //! 2. A peer whose dial fails, or whose connection ends, has failed in all queries that wait for it.
-//! 3. A query ends by itself, one for a record [`RECORD_PATIENCE`] after it has found one, or after [`LOOKUP_TIMEOUT`] in which it
+//! 3. A query ends by itself, one for a record [`FOUND_PATIENCE`] after it has found one, or after [`LOOKUP_TIMEOUT`] in which it
 //!    asked nobody more. A put that ends in time starts the clock anew for its second step.
 
 use super::World;
@@ -12,7 +12,7 @@ use crate::overlay::query::{Found, Goal, Query};
 use crate::overlay::queue::Event;
 use crate::overlay::{Id, Millis, ms};
 use gridbay_core::overlay::{
-    LOOKUP_TIMEOUT, RECORD_AGAIN, RECORD_PATIENCE, RECORD_RETRY_MAX, RECORD_SETTLE, longer,
+    FOUND_PATIENCE, LOOKUP_TIMEOUT, RECORD_AGAIN, RECORD_RETRY_MAX, RECORD_SETTLE, longer,
 };
 
 /// What a query is to do.
@@ -51,7 +51,7 @@ impl World {
                 let mut found = Found::new(wanted, &known);
                 if let Some(sequence) = self.at(owner).kept(of, now) {
                     found.see(sequence, 0, now);
-                    let ripe = now + ms(RECORD_PATIENCE);
+                    let ripe = now + ms(FOUND_PATIENCE);
                     self.queue.push(ripe, Event::Ripe { query: id });
                 }
                 Goal::Record(of, found)
@@ -194,7 +194,7 @@ impl World {
             if let (Goal::Record(_, found), Some(sequence)) = (&mut query.goal, had) {
                 let depth = found.depths.get(&peer).copied().unwrap_or(1);
                 if found.first_at.is_none() {
-                    let ripe = now + ms(RECORD_PATIENCE);
+                    let ripe = now + ms(FOUND_PATIENCE);
                     self.queue.push(ripe, Event::Ripe { query: id });
                 }
                 found.see(sequence, depth, now);

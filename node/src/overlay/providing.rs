@@ -1,0 +1,64 @@
+//! When we say what we provide. Pure: the time comes in.
+//!
+//! Whoever provides something says so to those closest to the key that he can find then: few if the network, or he in it, is young,
+//! and nobody if his lookup met silent peers alone. So it is said again after [`FIRST`], and after pauses that grow fourfold up to
+//! [`AGAIN`]; for ever, since who heard it forgets it, or leaves.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// First pause.
+const FIRST: Duration = Duration::from_secs(10);
+/// The longest.
+const AGAIN: Duration = Duration::from_secs(600);
+
+/// What is to be said, by key.
+#[derive(Debug, Default)]
+pub(crate) struct Providing {
+    /// When, and the pause after that.
+    due: BTreeMap<[u8; 32], (Instant, Duration)>,
+}
+
+impl Providing {
+    /// It is to be said from now on.
+    pub(crate) fn begin(&mut self, key: [u8; 32], now: Instant) {
+        self.due.entry(key).or_insert((now, FIRST));
+    }
+
+    /// It is no longer so.
+    pub(crate) fn end(&mut self, key: &[u8; 32]) {
+        self.due.remove(key);
+    }
+
+    /// What is to be said now, a key at a time: each costs a lookup. The one that waits longest.
+    pub(crate) fn take_due(&mut self, now: Instant) -> Option<[u8; 32]> {
+        let due = self.due.iter_mut().filter(|(_, (at, _))| *at <= now);
+        let (key, (at, pause)) = due.min_by_key(|(_, (at, _))| *at)?;
+        *at = now + *pause;
+        *pause = (*pause * 4).min(AGAIN);
+        Some(*key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_said_ever_more_seldom_and_one_at_a_time() {
+        let (mut providing, start) = (Providing::default(), Instant::now());
+        for key in [1, 2, 3] {
+            providing.begin([key; 32], start);
+        }
+        providing.end(&[3; 32]);
+        let said: Vec<(u64, u8)> = (0..1500)
+            .filter_map(|s| Some((s, providing.take_due(start + Duration::from_secs(s))?[0])))
+            .collect();
+        let times = [0, 10, 50, 210, 810, 1410];
+        let both = times.into_iter().flat_map(|s| [(s, 1), (s + 1, 2)]);
+        assert_eq!(said, both.collect::<Vec<_>>());
+        // Said again by the node, it changes nothing.
+        providing.begin([1; 32], start);
+        assert_eq!(providing.take_due(start + Duration::from_secs(1500)), None);
+    }
+}
