@@ -249,6 +249,7 @@ impl Task {
         let Some(key) = self.records.providing.take_due(now) else {
             return;
         };
+        self.make_place(now);
         let key = kad::RecordKey::new(&key);
         let said = kad::Record::new(key.clone(), self.sign(addresses));
         let own = kad::ProviderRecord::new(key.clone(), self.shared.local, Vec::new());

@@ -74,6 +74,7 @@ pub(crate) fn build(
         .with_swarm_config(|swarm| {
             swarm
                 .with_idle_connection_timeout(IDLE_CONNECTION)
+                // Saves a round trip, but who writes and drops a stream without waiting for an answer is often not heard.
                 .with_substream_upgrade_protocol_override(Version::V1Lazy)
                 .with_smart_dial()
                 .with_max_negotiating_inbound_streams(2 * config.limits.streams)
