@@ -2,7 +2,9 @@
 //!
 //! 1. It waits until it is at the head of the ledger, without which it knows no seller's right to speak; [`LONGEST`] at the most.
 //! 2. It asks [`NEIGHBOURS`] peers, the nearest first, page by page, [`PAGES`] pages each, as many as hold all adverts that it keeps.
-//! 3. Pages go up by seller and node. One that does not ends the questions to that neighbour.
+//! 3. Where many join at once, neighbours may know nothing yet, or leave in the middle: the next ones are asked after a pause that
+//!    doubles, until as many have told something, in [`ROUNDS`] rounds at the most.
+//! 4. Pages go up by seller and node. One that does not ends the questions to that neighbour.
 
 use super::{Discovery, count};
 use crate::body::BodyGone;
@@ -16,6 +18,8 @@ use std::time::Duration;
 
 /// Peers asked.
 const NEIGHBOURS: usize = 2;
+/// Rounds of questions, over a minute in all.
+const ROUNDS: usize = 8;
 /// Pages asked of each.
 const PAGES: usize = ADVERTS.div_ceil(ADVERTS_PAGE);
 /// How often it is looked whether the ledger's head is reached.
@@ -26,19 +30,30 @@ const LONGEST: Duration = Duration::from_secs(120);
 type Place = (AccountId, PublicKey);
 
 impl Discovery {
-    /// Asks neighbours once.
+    /// Asks neighbours until some have told what they know.
     pub(super) async fn catch_up(&self) {
         let ready = tokio::time::timeout(LONGEST, self.at_head()).await;
         if matches!(ready, Ok(Err(BodyGone::Stopped))) {
             return;
         }
-        let mut peers = self.net.peers().to_vec();
-        peers.sort_by_key(|peer| (peer.rtt.is_none(), peer.rtt));
-        let nodes = peers.iter().filter_map(|peer| key_of(&peer.peer));
-        for node in nodes.take(NEIGHBOURS) {
-            match self.pages_of(&node).await {
-                Ok(learnt) => tracing::debug!(%node, learnt, "adverts of a neighbour"),
-                Err(gone) => tracing::debug!(%gone, "no more adverts of neighbours"),
+        let (mut told, mut pause) = (0, PAUSE);
+        for round in 0..ROUNDS {
+            if round > 0 {
+                tokio::time::sleep(pause).await;
+                pause *= 2;
+            }
+            let mut peers = self.net.peers().to_vec();
+            peers.sort_by_key(|peer| (peer.rtt.is_none(), peer.rtt));
+            let nodes: Vec<_> = peers.iter().filter_map(|p| key_of(&p.peer)).collect();
+            let next = nodes.iter().cycle().skip(round * NEIGHBOURS);
+            for node in next.take(nodes.len().min(NEIGHBOURS - told)) {
+                match self.pages_of(node).await {
+                    Ok(adverts) => told += usize::from(adverts > 0),
+                    Err(gone) => tracing::debug!(%gone, "no more adverts of neighbours"),
+                }
+            }
+            if told >= NEIGHBOURS {
+                return;
             }
         }
     }
@@ -59,9 +74,9 @@ impl Discovery {
         }
     }
 
-    /// All that a neighbour knows; how much of it was new.
+    /// All that a neighbour knows; how much it told.
     async fn pages_of(&self, node: &PublicKey) -> Result<usize, BodyGone> {
-        let (mut after, mut learnt) = (None, 0);
+        let (mut after, mut told) = (None, 0);
         for _ in 0..PAGES {
             count(&self.counters.asked);
             let reply = self.asker.ask(node, &AgentRequest::Adverts(after)).await;
@@ -76,14 +91,15 @@ impl Discovery {
                 break;
             };
             for advert in &page {
-                learnt += usize::from(self.hear(node, advert).await?);
+                self.hear(node, advert).await?;
             }
+            told += page.len();
             after = Some(last);
             if page.len() < ADVERTS_PAGE {
                 break;
             }
         }
-        Ok(learnt)
+        Ok(told)
     }
 }
 
