@@ -21,6 +21,8 @@ use std::time::{Duration, Instant};
 
 /// Bound on each wait; none of them is a measurement.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// Waited for what should not come.
+const SILENCE: Duration = Duration::from_millis(400);
 
 fn program() -> PathBuf {
     PathBuf::from(env!("CARGO_BIN_EXE_gridbay-testnet"))
@@ -62,21 +64,33 @@ fn socket(lab: &Lab, host: &str, family: usize) -> UdpSocket {
         .inside(host, || UdpSocket::bind((address, 0)))
         .unwrap()
         .unwrap();
-    socket
-        .set_read_timeout(Some(Duration::from_millis(400)))
-        .unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
     socket
 }
 
-/// A packet there and one back: how long it took, if both arrived.
-fn round(from: &UdpSocket, to: &UdpSocket) -> Option<Duration> {
+/// A packet there and one back, both of which arrive: how long it took.
+fn round(from: &UdpSocket, to: &UdpSocket) -> Duration {
     let began = Instant::now();
-    from.send_to(b"there", to.local_addr().unwrap()).ok()?;
     let mut buffer = [0; 16];
-    let (_, seen) = to.recv_from(&mut buffer).ok()?;
-    to.send_to(b"back", seen).ok()?;
-    from.recv_from(&mut buffer).ok()?;
-    Some(began.elapsed())
+    from.send_to(b"there", to.local_addr().unwrap()).unwrap();
+    let (_, seen) = to.recv_from(&mut buffer).expect("there");
+    to.send_to(b"back", seen).unwrap();
+    from.recv_from(&mut buffer).expect("back");
+    began.elapsed()
+}
+
+/// The quickest of a few, which is the network's own time: any of them may wait for a processor.
+fn quickest(from: &UdpSocket, to: &UdpSocket) -> Duration {
+    (0..5).map(|_| round(from, to)).min().unwrap()
+}
+
+/// A packet does not arrive.
+fn silent(from: &UdpSocket, to: &UdpSocket) -> bool {
+    from.send_to(b"there", to.local_addr().unwrap()).unwrap();
+    to.set_read_timeout(Some(SILENCE)).unwrap();
+    let heard = to.recv_from(&mut [0; 16]);
+    to.set_read_timeout(Some(PATIENCE)).unwrap();
+    heard.is_err()
 }
 
 #[test]
@@ -120,19 +134,19 @@ fn cables_are_slow_lossy_and_cut_as_told() {
         delay: Duration::from_millis(ms),
         ..Impairment::default()
     };
-    assert!(round(&a, &b).unwrap() < Duration::from_millis(50));
+    assert!(quickest(&a, &b) < Duration::from_millis(50));
 
     suffer("a", delay(40));
     suffer("b", delay(20));
     for (one, other, ms) in [(&a, &b, 120), (&a6, &b6, 120), (&c, &b, 40)] {
-        let took = (0..3).filter_map(|_| round(one, other)).min().unwrap();
+        let took = quickest(one, other);
         assert!(took >= Duration::from_millis(ms), "{took:?}");
         assert!(took < Duration::from_millis(ms + 150), "{took:?}");
     }
     assert!(lab.delayed().unwrap().unwrap().0 > 0);
     suffer("a", Impairment::default());
     suffer("b", Impairment::default());
-    assert!(round(&a, &b).unwrap() < Duration::from_millis(50));
+    assert!(quickest(&a, &b) < Duration::from_millis(50));
 
     let lossy = Impairment {
         loss_ppm: 500_000,
@@ -149,10 +163,10 @@ fn cables_are_slow_lossy_and_cut_as_told() {
             ..Impairment::default()
         },
     );
-    assert_eq!(round(&a, &b), None);
-    assert_eq!(round(&b6, &a6), None);
+    assert!(silent(&a, &b) && silent(&b6, &a6));
     suffer("a", Impairment::default());
-    assert!(round(&a, &b).is_some() && round(&b6, &a6).is_some());
+    round(&a, &b);
+    round(&b6, &a6);
 }
 
 #[test]
@@ -164,24 +178,30 @@ fn a_rate_is_kept() {
     };
     lab.impair(&[("a".to_owned(), slow)]).unwrap();
     let (a, b) = (socket(&lab, "a", 0), socket(&lab, "b", 0));
+    b.set_read_timeout(Some(SILENCE)).unwrap();
     let to = b.local_addr().unwrap();
+    let began = Instant::now();
     let sender = thread::spawn(move || {
-        let end = Instant::now() + Duration::from_secs(1);
-        while Instant::now() < end {
+        while began.elapsed() < Duration::from_secs(1) {
             // A full queue is what this is about.
             let _ = a.send_to(&[0; 1_000], to);
         }
     });
-    let (mut bytes, mut buffer) = (0, [0; 2_000]);
-    while let Ok((n, _)) = b.recv_from(&mut buffer) {
-        bytes += n;
+    let (mut tenths, mut buffer) = ([0; 10], [0; 2_000]);
+    while !sender.is_finished() {
+        let Ok((bytes, _)) = b.recv_from(&mut buffer) else {
+            continue;
+        };
+        if let Some(tenth) = tenths.get_mut(began.elapsed().as_millis() as usize / 100) {
+            *tenth += bytes;
+        }
     }
     sender.join().unwrap();
-    // 8 Mbit/s for a second is 1,000 kB, of which some 43 bytes a packet are headers.
-    assert!(
-        (800_000..1_100_000).contains(&bytes),
-        "{bytes} bytes in a second"
-    );
+    // 8 Mbit/s for a second is 1,000 kB, of which some 43 bytes a packet are headers. Both sides may wait for a
+    // processor now and then, but not most of the time.
+    assert!(tenths.iter().sum::<usize>() < 1_100_000, "{tenths:?}");
+    tenths.sort_unstable();
+    assert!(tenths[5] > 80_000, "{tenths:?}");
 }
 
 #[test]
@@ -223,10 +243,9 @@ fn addresses_change_and_routers_forget() {
     lab.readdress("office").unwrap();
     for family in 0..2 {
         let (o, b) = (socket(&lab, "o", family), socket(&lab, "b", family));
-        assert!(round(&o, &b).is_some(), "family {family}");
-        assert_eq!(
-            round(&b, &socket(&lab, "o", family)),
-            None,
+        round(&o, &b);
+        assert!(
+            silent(&b, &socket(&lab, "o", family)),
             "it is still a firewall"
         );
     }
@@ -234,8 +253,9 @@ fn addresses_change_and_routers_forget() {
     let gone = a.local_addr().unwrap().ip();
     let new = lab.readdress("a").unwrap();
     assert_ne!(new, gone);
-    assert!(round(&socket(&lab, "a", 0), &socket(&lab, "c", 0)).is_some());
-    assert!(round(&socket(&lab, "a", 1), &socket(&lab, "c", 1)).is_some());
+    for family in 0..2 {
+        round(&socket(&lab, "a", family), &socket(&lab, "c", family));
+    }
 }
 
 /// A peer in a few lines of shell: it finds nobody by itself, it plays what a real one would tell.
@@ -328,7 +348,7 @@ fn two_labs_live_side_by_side_and_each_removes_its_own() {
     );
     assert_eq!(namespaces(&first), Vec::<String>::new());
     assert_eq!(namespaces(&second).len(), 4);
-    assert!(round(&socket(&other, "a", 0), &socket(&other, "b", 0)).is_some());
+    round(&socket(&other, "a", 0), &socket(&other, "b", 0));
     assert_eq!(
         lab::down(&first)
             .unwrap_err()

@@ -9,8 +9,8 @@
 //! 4. *Hairpin*: another socket behind the same router, a neighbour's if there is one, writes to the mapping.
 //!    It counts if it arrives from the outside address.
 //! 5. *TCP* to port 443 and to another; IPv6 to port 443.
-//! 6. *Unasked*: a stranger connects to a port that the host listens on; and no packet of the above was
-//!    answered by a refusal.
+//! 6. *Unasked*: a stranger connects to a port that the host listens on; and the packets of another to the
+//!    mapping are not answered by a refusal.
 
 use super::super::Lab;
 use super::super::nat::{Behaviour, Filtering, Mapping, Udp, Unasked};
@@ -70,19 +70,15 @@ impl Site<'_> {
         let [near, near_too] = [self.witness(0)?, self.witness(0)?];
         let far = self.witness(1)?;
         let seen = self.heard(&own, &near).context("UDP worked a moment ago")?;
-        // Connected, so that a refusal by ICMP comes back to it.
-        far.socket.connect(seen)?;
-        near_too.socket.connect(seen)?;
-        let filtering = if self.arrives(&far, &own) {
+        let filtering = if self.arrives(&far, &own, seen) {
             Filtering::Independent
-        } else if self.arrives(&near_too, &own) {
+        } else if self.arrives(&near_too, &own, seen) {
             Filtering::PerAddress
         } else {
             Filtering::PerPort
         };
-        let refused = self.was_refused(&far)? | self.was_refused(&near_too)?;
-        let unconnected = self.rebound(far)?;
-        let again = self.heard(&own, &unconnected);
+        let refused = self.refused(seen)?;
+        let again = self.heard(&own, &far);
         let same = matches!(mapping, Mapping::Own | Mapping::Independent);
         let steady = again.is_some_and(|again| !same || again == seen);
         let hairpin = match mapping {
@@ -163,14 +159,6 @@ impl Site<'_> {
         let address = socket.local_addr()?;
         Ok(Witness { socket, address })
     }
-    /// The same witness, listening to everybody again.
-    fn rebound(&self, witness: Witness) -> anyhow::Result<Witness> {
-        let address = witness.address;
-        drop(witness);
-        let (host, _) = self.witnesses[1];
-        let socket = self.lab.inside(host, || UdpSocket::bind(address))??;
-        Ok(Witness { socket, address })
-    }
     /// From where a witness hears a host's socket; `None` if it does not.
     fn heard(&self, own: &UdpSocket, witness: &Witness) -> Option<SocketAddr> {
         (0..TRIES).find_map(|_| {
@@ -185,20 +173,24 @@ impl Site<'_> {
             self.receive(own, b"answer").is_some()
         })
     }
-    /// Whether a connected stranger's packets reach the host's socket.
-    fn arrives(&self, stranger: &Witness, own: &UdpSocket) -> bool {
+    /// Whether a stranger's packets reach the host's socket.
+    fn arrives(&self, stranger: &Witness, own: &UdpSocket, to: SocketAddr) -> bool {
         for _ in 0..TRIES {
-            let _ = stranger.socket.send(b"stranger");
+            let _ = stranger.socket.send_to(b"stranger", to);
         }
         self.receive(own, b"stranger").is_some()
     }
-    fn was_refused(&self, stranger: &Witness) -> anyhow::Result<bool> {
-        stranger.socket.set_nonblocking(true)?;
-        let refused = match stranger.socket.recv(&mut [0; 16]) {
-            Err(error) => error.kind() != io::ErrorKind::WouldBlock,
-            Ok(_) => false,
-        };
-        Ok(refused)
+    /// Whether a stranger's packets are answered by a refusal, which only a connected socket learns of.
+    fn refused(&self, to: SocketAddr) -> anyhow::Result<bool> {
+        let Witness { socket, .. } = self.witness(1)?;
+        socket.connect(to)?;
+        socket.set_read_timeout(Some(self.patience))?;
+        if (0..TRIES).any(|_| socket.send(b"unasked").is_err()) {
+            return Ok(true);
+        }
+        let silence = [io::ErrorKind::WouldBlock, io::ErrorKind::TimedOut];
+        let heard = socket.recv(&mut [0; 16]);
+        Ok(heard.is_err_and(|error| !silence.contains(&error.kind())))
     }
     /// Waits for a packet of these words; others are passed over.
     fn receive(&self, socket: &UdpSocket, words: &[u8]) -> Option<SocketAddr> {
