@@ -55,6 +55,7 @@ impl NodeBackend {
         self.on_the_ledger(Command::WithdrawOffer(label)).await?;
         // An offer of which nothing is leased leaves the ledger at once.
         Ok(self.own_offer(label).await.unwrap_or(Offer {
+            on_sale: false,
             withdrawn: true,
             ..before
         }))
@@ -105,6 +106,7 @@ fn view(
             Reclaim::Notice(seconds) => Some(seconds),
         },
         mechanism: terms.mechanism,
+        on_sale: offer.active,
         withdrawn,
     }
 }

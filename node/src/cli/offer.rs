@@ -141,7 +141,11 @@ fn table(offers: &[Offer]) -> String {
         } else {
             offer.account.to_string()
         };
-        let state = if offer.withdrawn { "withdrawn" } else { "open" };
+        let state = match (offer.withdrawn, offer.on_sale) {
+            (true, _) => "withdrawn",
+            (false, true) => "open",
+            (false, false) => "opens next round",
+        };
         table.row([
             offer.label.to_string(),
             seller,
@@ -155,4 +159,38 @@ fn table(offers: &[Offer]) -> String {
         ]);
     }
     table.render()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gridbay_protocol::ids::{AccountId, OfferId};
+
+    #[test]
+    fn the_list_tells_what_is_for_sale() {
+        let offer = |on_sale, withdrawn| Offer {
+            offer: OfferId([3; 32]),
+            label: 7,
+            account: AccountId([4; 32]),
+            own: true,
+            class: "small".to_owned(),
+            units: 2,
+            leased: 0,
+            reserve: Credits::ZERO,
+            buy: None,
+            notice_seconds: None,
+            mechanism: Primary::Ausubel,
+            on_sale,
+            withdrawn,
+        };
+        for (on_sale, withdrawn, state) in [
+            (false, false, "opens next round"),
+            (true, false, "open"),
+            (true, true, "withdrawn"),
+            (false, true, "withdrawn"),
+        ] {
+            let shown = table(&[offer(on_sale, withdrawn)]);
+            assert!(shown.trim_end().ends_with(state), "{shown}");
+        }
+    }
 }

@@ -14,15 +14,14 @@ use std::time::Instant;
 use gridbay_core::overlay::{FOUND_PATIENCE, K, PROVIDERS_TIME};
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::node_record::NodeRecord;
+use libp2p::PeerId;
 use libp2p::kad::{self, QueryId, QueryResult};
-use libp2p::{Multiaddr, PeerId};
 use tokio::sync::oneshot;
 
-use super::addresses::dialable;
 use super::command::{Found, RecordReply};
 use super::error::{LookupError, OverlayError, SeekError};
 use super::identity::key_of_peer_id;
-use super::records::RELAYS;
+use super::records::{RELAYS, addresses_of};
 use super::stats::Count;
 use super::task::Task;
 
@@ -211,13 +210,12 @@ impl Task {
         let Some(found) = found.filter(better) else {
             return;
         };
-        let addresses = found.addresses.iter();
-        let parsed: Vec<Multiaddr> = addresses.filter_map(|a| a.parse().ok()).collect();
+        let addresses = addresses_of(&found);
         sought.best = Some(found);
         sought.since.get_or_insert_with(Instant::now);
         if sought.reply.is_none() {
             let peer = sought.peer;
-            self.on_whereabouts(peer, dialable(&parsed));
+            self.on_whereabouts(peer, addresses);
         }
     }
 

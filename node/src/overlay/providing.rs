@@ -31,12 +31,17 @@ impl Providing {
     }
 
     /// What is to be said now, a key at a time: each costs a lookup. The one that waits longest.
-    pub(crate) fn take_due(&mut self, now: Instant) -> Option<[u8; 32]> {
-        let due = self.due.iter_mut().filter(|(_, (at, _))| *at <= now);
-        let (key, (at, pause)) = due.min_by_key(|(_, (at, _))| *at)?;
-        *at = now + *pause;
-        *pause = (*pause * 4).min(AGAIN);
-        Some(*key)
+    pub(crate) fn due(&self, now: Instant) -> Option<[u8; 32]> {
+        let due = self.due.iter().filter(|(_, (at, _))| *at <= now);
+        due.min_by_key(|(_, (at, _))| *at).map(|(key, _)| *key)
+    }
+
+    /// It was said.
+    pub(crate) fn said(&mut self, key: &[u8; 32], now: Instant) {
+        if let Some((at, pause)) = self.due.get_mut(key) {
+            *at = now + *pause;
+            *pause = (*pause * 4).min(AGAIN);
+        }
     }
 }
 
@@ -51,14 +56,19 @@ mod tests {
             providing.begin([key; 32], start);
         }
         providing.end(&[3; 32]);
-        let said: Vec<(u64, u8)> = (0..1500)
-            .filter_map(|s| Some((s, providing.take_due(start + Duration::from_secs(s))?[0])))
-            .collect();
+        let mut said = Vec::new();
+        for second in 0..1500 {
+            let now = start + Duration::from_secs(second);
+            if let Some(key) = providing.due(now) {
+                providing.said(&key, now);
+                said.push((second, key[0]));
+            }
+        }
         let times = [0, 10, 50, 210, 810, 1410];
         let both = times.into_iter().flat_map(|s| [(s, 1), (s + 1, 2)]);
-        assert_eq!(said, both.collect::<Vec<_>>());
+        assert_eq!(said, both.collect::<Vec<(u64, u8)>>());
         // Said again by the node, it changes nothing.
         providing.begin([1; 32], start);
-        assert_eq!(providing.take_due(start + Duration::from_secs(1500)), None);
+        assert_eq!(providing.due(start + Duration::from_secs(1500)), None);
     }
 }

@@ -217,13 +217,11 @@ impl Task {
         if key_of_peer_id(&source).as_ref() != Some(said.node.as_bytes()) {
             return false;
         }
-        let addresses = said.addresses.iter().filter_map(|a| a.parse().ok());
-        let addresses = dialable(&addresses.collect::<Vec<_>>());
         let provider = kad::ProviderRecord {
             key,
             provider: source,
             expires,
-            addresses,
+            addresses: addresses_of(said),
         };
         let store = self.swarm.behaviour_mut().kad.store_mut();
         store.add_provider(provider).is_ok()
@@ -242,13 +240,14 @@ impl Task {
 
     /// Step 6.
     pub(crate) fn say_provided(&mut self, now: Instant) {
+        let Some(key) = self.records.providing.due(now) else {
+            return;
+        };
         let addresses = self.whereabouts();
         if self.peers.is_empty() || addresses.is_empty() {
             return;
         }
-        let Some(key) = self.records.providing.take_due(now) else {
-            return;
-        };
+        self.records.providing.said(&key, now);
         self.make_place(now);
         let key = kad::RecordKey::new(&key);
         let said = kad::Record::new(key.clone(), self.sign(addresses));
@@ -282,6 +281,12 @@ impl Task {
         let signed = SignedNodeRecord::new(&self.shared.network_id(), record, &self.records.key);
         codec::encode(&signed)
     }
+}
+
+/// The addresses of a record that may be dialled.
+pub(crate) fn addresses_of(record: &NodeRecord) -> Vec<Multiaddr> {
+    let addresses = record.addresses.iter().filter_map(|a| a.parse().ok());
+    dialable(&addresses.collect::<Vec<_>>())
 }
 
 /// Where the store is full, records that are out of date go: Kademlia drops one only when it is asked for.

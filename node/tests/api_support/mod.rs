@@ -249,6 +249,7 @@ impl Backend for Fake {
             buy: r.buy,
             notice_seconds: r.notice_seconds,
             mechanism: r.mechanism,
+            on_sale: true,
             withdrawn: false,
         })
     }

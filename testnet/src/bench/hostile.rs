@@ -10,7 +10,7 @@
 
 use super::attackers::{ALL, Attacker, Ended, Victim, silent_sockets};
 use super::crowd::mib;
-use super::orders::{one_after_another, round_ms, to_running_ms};
+use super::orders::{failed, one_after_another, round_ms, to_running_ms};
 use super::spread::percentile;
 use crate::network::plan::{Plan, credits, offer};
 use crate::network::{Network, Node, RunFolder};
@@ -18,7 +18,7 @@ use crate::say::Progress;
 use crate::table::{Align, Table};
 use anyhow::Context as _;
 use futures::future::{join_all, try_join_all};
-use gridbay_node::api::types::{JobState, NodeStatus};
+use gridbay_node::api::types::NodeStatus;
 use gridbay_node::overlay::{self, Multiaddr};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -94,8 +94,8 @@ pub(crate) struct Figures {
     pub(crate) attacked: Times,
     /// 99th percentile under attack over that without.
     pub(crate) ratio_p99: f64,
-    /// Orders that did not end well.
-    pub(crate) failed: usize,
+    /// Orders that did not end well, and why.
+    pub(crate) failed: Vec<String>,
     /// Identities of attackers that were connected.
     pub(crate) identities: usize,
     /// Of these, shut out.
@@ -124,7 +124,7 @@ impl Figures {
             row(&format!("p99 ms, {state}"), times.p99_ms.to_string(), "");
         }
         row("ratio of p99", format!("{:.2}", self.ratio_p99), "2");
-        row("orders that failed", self.failed.to_string(), "0");
+        row("orders that failed", self.failed.len().to_string(), "0");
         let shut_out = format!("{} of {}", self.shut_out, self.identities);
         row("attackers shut out", shut_out, "all");
         let grown = format!("{:.1}", self.memory_growth_mib);
@@ -138,9 +138,7 @@ impl Figures {
     /// What is above three times its bar (the machines are noisy), or must not be at all.
     pub(crate) fn problems(&self) -> Vec<String> {
         let mut problems = Vec::new();
-        if self.failed > 0 {
-            problems.push(format!("{} orders did not end well", self.failed));
-        }
+        problems.extend(self.failed.iter().cloned());
         if self.shut_out < self.identities || self.identities == 0 {
             let (out, all) = (self.shut_out, self.identities);
             problems.push(format!("{out} of {all} attackers were shut out"));
@@ -177,7 +175,7 @@ pub(crate) async fn run(options: Options, progress: &Progress) -> anyhow::Result
         let attack = Attack::begin(&network, round as u8).await?;
         let (times, more) = turn(&network, options.trades).await?;
         attacked.extend(times);
-        failed += lost + more;
+        failed.extend([lost, more].concat());
         let of = attack.end().await?;
         ended.identities += of.identities;
         ended.shut_out += of.shut_out;
@@ -211,17 +209,16 @@ fn plan(name: &str) -> Plan {
     }
 }
 
-/// One turn: every member buys `trades` times. The times, and how many did not end well.
-async fn turn(network: &Network, trades: usize) -> anyhow::Result<(Vec<u64>, usize)> {
+/// One turn: every member buys `trades` times. The times, and those that did not end well.
+async fn turn(network: &Network, trades: usize) -> anyhow::Result<(Vec<u64>, Vec<String>)> {
     let round = round_ms(network);
     let buyers = (0..BUYERS).map(|i| {
         let client = network.node(&Plan::buyer_name(i)).client();
         one_after_another(client, i, trades, true, round)
     });
     let records = try_join_all(buyers).await?.concat();
-    let failed = records.iter().filter(|r| r.state != JobState::Done);
-    let failed = failed.count();
-    Ok((records.iter().filter_map(to_running_ms).collect(), failed))
+    let times = records.iter().filter_map(to_running_ms).collect();
+    Ok((times, failed(&records)))
 }
 
 fn memory(network: &Network) -> anyhow::Result<Vec<f64>> {
@@ -303,7 +300,7 @@ mod tests {
             calm: Times::of(vec![300, 400]),
             attacked: Times::of(vec![350, 500]),
             ratio_p99: 1.25,
-            failed: 0,
+            failed: Vec::new(),
             identities: 3,
             shut_out: 3,
             memory_growth_mib: 2.0,
@@ -317,7 +314,7 @@ mod tests {
         assert!(figures().table().contains("3 of 3"));
         let left = Figures {
             shut_out: 2,
-            failed: 1,
+            failed: vec!["order bench-7 of job 1: failed, lost".to_owned()],
             ratio_p99: 7.0,
             memory_growth_mib: 300.0,
             ..figures()

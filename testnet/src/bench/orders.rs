@@ -17,7 +17,7 @@ use crate::table::{Align, Table};
 use anyhow::bail;
 use futures::future::try_join_all;
 use gridbay_node::api::client::Client;
-use gridbay_node::api::types::{How, JobRecord, JobState};
+use gridbay_node::api::types::{How, JobReason, JobRecord, JobState};
 use gridbay_protocol::calendar::Calendar;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -48,7 +48,7 @@ pub(crate) struct Options {
 }
 
 /// What was measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Figures {
     /// Sealed orders.
     pub(crate) sealed: Spread,
@@ -58,8 +58,8 @@ pub(crate) struct Figures {
     pub(crate) dead_validator: bool,
     /// Sealed orders that did not win the clearing of the round in which they were opened.
     pub(crate) sealed_not_first: usize,
-    /// Orders that did not end well.
-    pub(crate) failed: usize,
+    /// Orders that did not end well, and why.
+    pub(crate) failed: Vec<String>,
 }
 
 impl Figures {
@@ -92,9 +92,7 @@ impl Figures {
                 "{n} sealed orders did not win their first clearing"
             ));
         }
-        if self.failed > 0 {
-            problems.push(format!("{} orders did not end well", self.failed));
-        }
+        problems.extend(self.failed.iter().cloned());
         problems
     }
 }
@@ -117,13 +115,12 @@ pub(crate) async fn run(options: Options, progress: &Progress) -> anyhow::Result
     let sealed = series(&network, options.sealed, false, progress).await?;
     let buys = series(&network, options.buys, true, progress).await?;
     let lost = |record: &&JobRecord| !won_first(record, &calendar);
-    let failed = |record: &&JobRecord| record.state != JobState::Done;
     Ok(Figures {
         sealed: Spread::of(sealed.iter().filter_map(to_running_ms).collect()),
         buy: Spread::of(buys.iter().filter_map(to_running_ms).collect()),
         dead_validator: options.dead_validator,
         sealed_not_first: sealed.iter().filter(lost).count(),
-        failed: sealed.iter().chain(&buys).filter(failed).count(),
+        failed: [failed(&sealed), failed(&buys)].concat(),
     })
 }
 
@@ -217,6 +214,16 @@ pub(super) fn to_running_ms(record: &JobRecord) -> Option<u64> {
     Some(record.running_ms?.saturating_sub(record.accepted_ms))
 }
 
+/// Those that did not end well, each with the reason.
+pub(super) fn failed(records: &[JobRecord]) -> Vec<String> {
+    let failed = records.iter().filter(|r| r.state != JobState::Done);
+    let told = failed.map(|r| {
+        let (state, reason) = (r.state.name(), r.reason.map_or("unknown", JobReason::name));
+        format!("order {} of job {}: {state}, {reason}", r.name, r.id)
+    });
+    told.collect()
+}
+
 /// Whether the order was won in the clearing that closed the round in which it was opened.
 fn won_first(record: &JobRecord, calendar: &Calendar) -> bool {
     let (Some(opened), Some(won)) = (record.opened_height, record.won_height) else {
@@ -256,11 +263,13 @@ mod tests {
             buy: Spread::of(vec![500]),
             dead_validator: false,
             sealed_not_first: 0,
-            failed: 0,
+            failed: Vec::new(),
         };
         assert!(figures.problems().is_empty());
         figures.sealed_not_first = 1;
-        figures.failed = 2;
+        figures
+            .failed
+            .push("order bench-7 of job 1: failed, lost".to_owned());
         assert_eq!(figures.problems().len(), 2);
         assert!(figures.table().contains("sealed"));
     }

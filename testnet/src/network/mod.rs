@@ -88,7 +88,7 @@ impl Network {
         let names: Vec<String> = (0..validators).map(Plan::validator_name).collect();
         network.launch(names, Role::Validator, until).await?;
         progress.tell(&format!("{validators} validators are ready"));
-        network.offers_are_out(until).await?;
+        network.offers_are_on_sale(until).await?;
         if buyers > 0 {
             let names: Vec<String> = (0..buyers).map(Plan::buyer_name).collect();
             for (i, name) in names.iter().enumerate() {
@@ -132,16 +132,17 @@ impl Network {
         }
         self.record()
     }
-    /// Waits until every offer of the plan is on the ledger.
-    async fn offers_are_out(&self, until: Instant) -> anyhow::Result<()> {
+    /// Waits until every offer of the plan can be bought from.
+    async fn offers_are_on_sale(&self, until: Instant) -> anyhow::Result<()> {
         let planned: usize = self.plan.validators.iter().map(Vec::len).sum();
         loop {
             let offers: Vec<Offer> = self.node("v1").client().get("/offers").await?;
-            if offers.len() >= planned {
+            let on_sale = offers.iter().filter(|offer| offer.on_sale).count();
+            if on_sale >= planned {
                 return Ok(());
             }
             if Instant::now() > until {
-                bail!("{} of {planned} offers are on the ledger", offers.len());
+                bail!("{on_sale} of {planned} offers are on sale");
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }

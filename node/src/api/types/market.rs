@@ -59,6 +59,8 @@ pub struct Offer {
     pub notice_seconds: Option<u32>,
     /// Mechanism they are sold under first.
     pub mechanism: Primary,
+    /// Whether units are for sale: those of a new offer are from the close of the round on.
+    pub on_sale: bool,
     /// Whether it is withdrawn and ends with its leases.
     pub withdrawn: bool,
 }

@@ -95,17 +95,11 @@ impl World {
 
     fn send(&mut self, id: u64, owner: Id, peer: Id) {
         let way = self.round_trip(owner, peer);
-        let arrives = self.now + way / 2;
         if let Some(query) = self.queries.get(&id)
             && let (Goal::Put(sequence), true) = (&query.goal, query.is_putting())
         {
-            let (at, sequence) = (peer, *sequence);
-            let store = Event::Store {
-                at,
-                owner,
-                sequence,
-            };
-            self.queue.push(arrives, store);
+            let sequence = *sequence;
+            self.hand_over(owner, peer, sequence);
         }
         self.queue
             .push(self.now + way, Event::Answer { query: id, peer });
@@ -119,15 +113,20 @@ impl World {
         let key = self.record_keys[owner as usize];
         let near = self.at(owner).table.closest(&self.keys, &key, owner);
         if near.contains(&at) {
-            let arrives = self.now + self.round_trip(owner, at) / 2;
-            let store = Event::Store {
-                at,
-                owner,
-                sequence,
-            };
-            self.queue.push(arrives, store);
+            self.hand_over(owner, at, sequence);
             self.carry(owner, at, REQUEST_BYTES + 2 * RECORD_BYTES);
         }
+    }
+
+    /// A record is on its way to a peer.
+    fn hand_over(&mut self, owner: Id, at: Id, sequence: Millis) {
+        let arrives = self.now + self.round_trip(owner, at) / 2;
+        let store = Event::Store {
+            at,
+            owner,
+            sequence,
+        };
+        self.queue.push(arrives, store);
     }
 
     /// A connection stands: queries that waited for it ask.
