@@ -6,15 +6,18 @@
 //! 2. Its overlay has limits of its own that let everything out: the node's are what is measured.
 
 use anyhow::Context as _;
+use gridbay_core::agent::AgentRequest;
 use gridbay_node::body::ADVERTS_TOPIC;
 use gridbay_node::overlay::{
     self, Limits, Multiaddr, OverlayConfig, OverlayHandle, PeerId, TopicConfig, TransportSeed,
     Tuning,
 };
+use gridbay_protocol::codec;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinHandle;
 
 /// Before an attacker that was shut out comes again.
@@ -27,6 +30,8 @@ const PACE: Duration = Duration::from_millis(5);
 const SALVO: usize = 50;
 /// How long after the end of an attack the last identity may take to be shut out.
 const LAST: Duration = Duration::from_secs(10);
+/// Requests on their way at a time: more would only cost the attacker.
+const UNANSWERED: usize = 200;
 /// Bytes of a message.
 const BYTES: usize = 500;
 
@@ -39,10 +44,12 @@ pub(super) enum Malice {
     Spam,
     /// Requests above the cap.
     Oversized,
+    /// Good requests, as many as go: nothing but their rate tells them from an honest peer's.
+    Ask,
 }
 
 /// All of them.
-pub(super) const ALL: [Malice; 3] = [Malice::Flood, Malice::Spam, Malice::Oversized];
+pub(super) const ALL: [Malice; 4] = [Malice::Flood, Malice::Spam, Malice::Oversized, Malice::Ask];
 
 /// Whom to attack.
 #[derive(Clone, Debug)]
@@ -121,6 +128,7 @@ async fn attack(
 ) -> bool {
     let mut turn = 0u64;
     let mut end = None;
+    let places = Arc::new(Semaphore::new(UNANSWERED));
     while handle.peers().iter().any(|p| p.peer == victim.peer) {
         if *stop.borrow() {
             let end = *end.get_or_insert_with(|| Instant::now() + LAST);
@@ -130,7 +138,7 @@ async fn attack(
         }
         for _ in 0..SALVO {
             turn += 1;
-            fire(malice, handle, victim.peer, turn);
+            fire(malice, handle, victim.peer, turn, &places);
         }
         tokio::time::sleep(PACE).await;
     }
@@ -138,7 +146,13 @@ async fn attack(
 }
 
 /// One message. That the attacker's own queue is full is no harm.
-fn fire(malice: Malice, handle: &OverlayHandle, victim: PeerId, turn: u64) {
+fn fire(
+    malice: Malice,
+    handle: &OverlayHandle,
+    victim: PeerId,
+    turn: u64,
+    places: &Arc<Semaphore>,
+) {
     let mut bytes = vec![0xff; BYTES];
     bytes[..8].copy_from_slice(&turn.to_be_bytes());
     match malice {
@@ -151,15 +165,31 @@ fn fire(malice: Malice, handle: &OverlayHandle, victim: PeerId, turn: u64) {
         Malice::Oversized => {
             // One of a salvo: each is large.
             if turn.is_multiple_of(SALVO as u64) {
-                let handle = handle.clone();
-                let large = vec![0; LARGE];
-                tokio::spawn(async move {
-                    let time = Duration::from_secs(5);
-                    let _refused = handle.request(victim, large, time).await;
-                });
+                ask(handle, victim, vec![0; LARGE], None);
+            }
+        }
+        Malice::Ask => {
+            if let Ok(place) = places.clone().try_acquire_owned() {
+                let known = codec::encode(&AgentRequest::Adverts(None));
+                ask(handle, victim, known, Some(place));
             }
         }
     }
+}
+
+/// A request whose answer nobody wants; it holds its place until then.
+fn ask(
+    handle: &OverlayHandle,
+    victim: PeerId,
+    bytes: Vec<u8>,
+    place: Option<OwnedSemaphorePermit>,
+) {
+    let handle = handle.clone();
+    tokio::spawn(async move {
+        let time = Duration::from_secs(5);
+        let _answer = handle.request(victim, bytes, time).await;
+        drop(place);
+    });
 }
 
 /// Above any request's cap.

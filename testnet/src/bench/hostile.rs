@@ -3,8 +3,8 @@
 //! 1. Four validators, three of which sell more than anybody asks for, and two members that buy, each a process of its own.
 //! 2. The members order in turns of [`Options::trades`] buys each: a turn in *calm*, then one under *attack*, [`ROUNDS`] times. The
 //!    trade's time is from the order's acceptance to its job's first instruction, by the node's own stamps.
-//! 3. Under attack are the first validator and the first member. Each has a flooder, a spammer of gossip and one that sends
-//!    requests above the cap ([`attackers`]), which come back under a new name as often as they are shut out; the validator
+//! 3. Under attack are the first validator and the first member. Each has a flooder, a spammer of gossip, one that sends
+//!    requests above the cap and one that sends good ones without end ([`attackers`]), which come back under a new name as often as they are shut out; the validator
 //!    has [`SOCKETS`] silent sockets besides.
 //! 4. *Memory* is what a node has resident, before the first attack and after the last.
 
