@@ -117,6 +117,12 @@ fn arrived_of_a_thousand(from: &UdpSocket, to: &UdpSocket) -> usize {
         }
     }
     to.set_nonblocking(false).unwrap();
+    // The last ones may come late, and must not be taken for what is sent next.
+    to.set_read_timeout(Some(SILENCE)).unwrap();
+    while to.recv_from(&mut buffer).is_ok() {
+        arrived += 1;
+    }
+    to.set_read_timeout(Some(PATIENCE)).unwrap();
     arrived
 }
 
