@@ -13,6 +13,7 @@ use gridbay_testnet::lab::matrix::{self, Pair, Path};
 use gridbay_testnet::lab::{self, Impairment, Kind, Lab, Topology, exec, probe};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use std::iter;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -84,13 +85,18 @@ fn quickest(from: &UdpSocket, to: &UdpSocket) -> Duration {
     (0..5).map(|_| round(from, to)).min().unwrap()
 }
 
+/// Packets that arrive until nothing does for so long.
+fn heard(at: &UdpSocket, silence: Duration) -> usize {
+    at.set_read_timeout(Some(silence)).unwrap();
+    let heard = iter::from_fn(|| at.recv_from(&mut [0; 16]).ok()).count();
+    at.set_read_timeout(Some(PATIENCE)).unwrap();
+    heard
+}
+
 /// A packet does not arrive.
 fn silent(from: &UdpSocket, to: &UdpSocket) -> bool {
     from.send_to(b"there", to.local_addr().unwrap()).unwrap();
-    to.set_read_timeout(Some(SILENCE)).unwrap();
-    let heard = to.recv_from(&mut [0; 16]);
-    to.set_read_timeout(Some(PATIENCE)).unwrap();
-    heard.is_err()
+    heard(to, SILENCE) == 0
 }
 
 #[test]
@@ -104,26 +110,16 @@ fn every_kind_does_what_its_name_says() {
 }
 
 fn arrived_of_a_thousand(from: &UdpSocket, to: &UdpSocket) -> usize {
-    let (mut arrived, mut buffer) = (0, [0; 16]);
-    to.set_nonblocking(true).unwrap();
+    let mut arrived = 0;
     for _ in 0..20 {
+        // Fewer at once than a socket holds.
         for _ in 0..50 {
             from.send_to(b"x", to.local_addr().unwrap()).unwrap();
         }
-        // Fewer at once than a socket holds.
-        thread::sleep(Duration::from_millis(10));
-        while to.recv_from(&mut buffer).is_ok() {
-            arrived += 1;
-        }
+        arrived += heard(to, Duration::from_millis(10));
     }
-    to.set_nonblocking(false).unwrap();
     // The last ones may come late, and must not be taken for what is sent next.
-    to.set_read_timeout(Some(SILENCE)).unwrap();
-    while to.recv_from(&mut buffer).is_ok() {
-        arrived += 1;
-    }
-    to.set_read_timeout(Some(PATIENCE)).unwrap();
-    arrived
+    arrived + heard(to, SILENCE)
 }
 
 #[test]

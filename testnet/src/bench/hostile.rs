@@ -4,8 +4,8 @@
 //! 2. The members order in turns of [`Options::trades`] buys each: a turn in *calm*, then one under *attack*, [`ROUNDS`] times. The
 //!    trade's time is from the order's acceptance to its job's first instruction, by the node's own stamps.
 //! 3. Under attack are the first validator and the first member. Each has a flooder, a spammer of gossip, one that sends
-//!    requests above the cap and one that sends good ones without end ([`attackers`]), which come back under a new name as often as they are shut out; the validator
-//!    has [`SOCKETS`] silent sockets besides.
+//!    requests above the cap and one that sends good ones without end ([`attackers`]), which come back under a new name as
+//!    often as they are shut out; the validator has [`SOCKETS`] silent sockets besides.
 //! 4. *Memory* is what a node has resident, before the first attack and after the last.
 
 use super::attackers::{ALL, Attacker, Ended, Victim, silent_sockets};
@@ -175,7 +175,7 @@ pub(crate) async fn run(options: Options, progress: &Progress) -> anyhow::Result
         let attack = Attack::begin(&network, round as u8).await?;
         let (times, more) = turn(&network, options.trades).await?;
         attacked.extend(times);
-        failed.extend([lost, more].concat());
+        failed.extend(lost.into_iter().chain(more));
         let of = attack.end().await?;
         ended.identities += of.identities;
         ended.shut_out += of.shut_out;
