@@ -1,5 +1,7 @@
 //! Accounts as the ledger keeps them. What an account owns lies in its purse.
 
+use crate::entry_budget::Spent;
+use crate::seats::Seats;
 use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::keys::PublicKey;
@@ -16,8 +18,16 @@ pub struct Account {
     pub sponsor: AccountId,
     /// How far its balance may fall below zero; zero for all but members.
     pub credit_line: Credits,
-    /// Accounts opened under its sponsorship so far.
-    pub opened: u32,
+    /// Who invited or opened it; itself for a member.
+    pub inviter: AccountId,
+    /// Steps of invitation from its sponsor; 0 for a member.
+    pub depth: u8,
+    /// Open accounts that it invited or opened.
+    pub invited: u32,
+    /// Of a member: the accounts that it answers for, by depth from 1 on.
+    pub seats: Vec<Seats>,
+    /// What it has put into the ledger lately.
+    pub spent: Spent,
 }
 
 impl Account {

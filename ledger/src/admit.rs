@@ -1,17 +1,21 @@
 //! From an authentic entry to one that may take effect.
 //!
-//! 1. `Authentic → Eligible`: within its window, not used, account known, key with the role of the kind.
+//! 1. `Authentic → Eligible`: not expired, not used, account known, key with the role of the kind;
+//!    then its window, and the account's budget of entries. Who signed is judged before what may
+//!    change with time: only the right key's entries are worth waiting for.
 //! 2. `Eligible → Admitted`: funds and rules, by the file of the kind in `entry`.
 //!
 //! An [`Admitted`] entry was checked against the working set as it was at that moment; `entry::apply` is called
 //! at once, or never.
 
 use crate::entry;
+use crate::entry_budget;
 use crate::refusal::Refusal;
 use crate::state::State;
 use crate::work::Work;
 use gridbay_protocol::account::Roles;
-use gridbay_protocol::entry::EntryBody;
+use gridbay_protocol::entry::{Entry, EntryBody};
+use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::limits;
 use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::stage::Authentic;
@@ -41,28 +45,27 @@ impl Eligible {
                 height,
             });
         }
-        if valid_until - height >= limits::ENTRY_WINDOW {
-            return Err(Refusal::Window {
-                valid_until,
-                height,
-            });
-        }
         if work.tables.seen.contains(&(valid_until, authentic.id())) {
             return Err(Refusal::Used(authentic.id()));
         }
         let account = entry.account;
         let keys = work.tables.accounts.get(&account);
         let keys = keys.ok_or(Refusal::NoAccount(account))?;
-        // The key of an opening by invitation is the token's; its grant is judged with the rules.
-        if let Some(role) = role(&entry.body)
-            && !keys.roles(&entry.key).is_some_and(|r| r.contains(role))
-            && !planted::is(Planted::RoleUnchecked)
-        {
+        let (key, role) = signer(entry);
+        let may = keys.roles(key).is_some_and(|r| r.contains(role));
+        if !may && !planted::is(Planted::RoleUnchecked) {
             return Err(Refusal::Role {
                 account,
-                key: Box::new(entry.key),
+                key: Box::new(*key),
             });
         }
+        if valid_until - height >= limits::ENTRY_WINDOW {
+            return Err(Refusal::Window {
+                valid_until,
+                height,
+            });
+        }
+        entry_budget::check(work, authentic)?;
         Ok(Eligible(Arc::clone(authentic)))
     }
     /// The entry.
@@ -102,17 +105,24 @@ impl State {
     }
 }
 
-fn role(body: &EntryBody) -> Option<Roles> {
-    match body {
-        EntryBody::OpenAccount { grant: Some(_), .. } => None,
+/// Which key answers for an entry to its account, and the role that it needs.
+fn signer(entry: &Entry) -> (&PublicKey, Roles) {
+    let role = match &entry.body {
+        // The entry's own key is the token's; the inviter's signed the grant.
+        EntryBody::OpenAccount {
+            grant: Some(signed),
+            ..
+        } => return (&signed.grant.key, Roles::SPEND),
         EntryBody::SetKeys { .. }
         | EntryBody::OpenAccount { grant: None, .. }
-        | EntryBody::Transfer { .. } => Some(Roles::SPEND),
+        | EntryBody::Transfer { .. }
+        | EntryBody::CloseAccount { .. } => Roles::SPEND,
         EntryBody::RegisterBeacon { .. }
         | EntryBody::SetOffer(_)
         | EntryBody::WithdrawOffer { .. }
         | EntryBody::Deliver { .. }
-        | EntryBody::Fail { .. } => Some(Roles::OPERATE),
+        | EntryBody::Fail { .. }
+        | EntryBody::Heartbeat { .. } => Roles::OPERATE,
         EntryBody::Cancel { .. }
         | EntryBody::Commit(_)
         | EntryBody::Open(_)
@@ -120,6 +130,8 @@ fn role(body: &EntryBody) -> Option<Roles> {
         | EntryBody::Appeal(_)
         | EntryBody::Deadline(_)
         | EntryBody::Contract(_)
-        | EntryBody::Share(_) => Some(Roles::TRADE),
-    }
+        | EntryBody::Share(_)
+        | EntryBody::Complain { .. } => Roles::TRADE,
+    };
+    (&entry.key, role)
 }

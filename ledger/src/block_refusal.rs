@@ -1,5 +1,6 @@
 //! Why the ledger refuses a block.
 
+use crate::audit::Breach;
 use crate::refusal::Refusal;
 use gridbay_protocol::hint::HintRefusal;
 use gridbay_protocol::ids::{BlockId, ClassId, EntryId, ValidatorId};
@@ -82,6 +83,9 @@ pub enum BlockRefusal {
     /// Entries out of order, or repeated.
     #[error("entry {0} is out of order")]
     Order(EntryId),
+    /// The rules made something of it that must never be: a mistake in this program, not in the block.
+    #[error("the rules break an invariant")]
+    Unsound(#[from] Breach),
     /// An entry that cannot take effect.
     #[error("entry {id}")]
     Entry {

@@ -8,7 +8,8 @@
 //! An offer with taken jobs (see `deadline`) has its units bound: fewer units, another mechanism or a withdrawal wait until
 //! they have ended, and meanwhile it takes no new ones.
 //!
-//! An offer whose seller missed a deadline of delivery is withdrawn at once: what stood on it must not be sold to it again.
+//! An offer whose seller missed a deadline of delivery, or of which buyers complained again and again (see
+//! `retention`), is withdrawn at once: what stood on it must not be sold to it again.
 //! It is for sale again when its seller sets it again, or has set it in a change that still waits.
 
 use crate::deadline;
@@ -48,6 +49,7 @@ pub(crate) fn update(work: &mut Work<'_>) {
                 Some(Pending::Set(terms)) => {
                     offer.terms = *terms;
                     offer.active = true;
+                    offer.disputed_by.clear();
                 }
                 Some(Pending::Withdraw) => {
                     offer.active = planted::is(Planted::WithdrawnOfferSells);

@@ -9,7 +9,8 @@
 //!
 //! 1. sealed bids of the round before, still not opened, leave the book (see `unopened`); amendments take effect of bids that
 //!    are about to compete (see `amend`);
-//! 2. at a slot boundary the pots are settled (see `slot`);
+//! 2. at a slot boundary units of sellers that gave no sign of life are no longer acknowledged (see `heartbeat`), what
+//!    nobody can dispute any more is paid (see `retention`), and the pots are settled (see `slot`);
 //! 3. at a slot boundary the bank has its turn (see `bank::turn`), and the next slot begins for leases that go on;
 //! 4. bids and claims that stood too long end, reservations whose last start has passed, and proposals of contracts that
 //!    can be signed no more;
@@ -23,10 +24,11 @@
 use crate::lease::Lease;
 use crate::order::Stage;
 use crate::work::Work;
-use crate::{amend, bank, book, buy, catalogue, clear, contract, deadline, reservation};
-use crate::{share, slot, tenancy, unopened};
+use crate::{amend, bank, book, buy, catalogue, clear, contract, deadline, heartbeat};
+use crate::{reservation, retention, share, slot, tenancy, unopened};
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::ids::{OfferId, OrderId};
+use gridbay_protocol::lease::LeaseEnd;
 use gridbay_protocol::planted::{self, Planted};
 
 /// See the module.
@@ -51,6 +53,8 @@ fn close_round(work: &mut Work<'_>) {
     unopened::close(work);
     amend::take_effect(work);
     if work.closes_slot() {
+        heartbeat::turn(work);
+        retention::release(work);
         slot::settle_all(work);
         bank::turn::turn(work);
         slot::turn(work);
@@ -90,7 +94,7 @@ fn end_overdue(work: &mut Work<'_>) {
     };
     let overdue: Vec<_> = overdue.map(|(id, lease)| (*id, missed(lease))).collect();
     for (id, offers) in &overdue {
-        tenancy::fail(work, id, offers);
+        tenancy::fail(work, id, offers, LeaseEnd::Undelivered);
         for offer in offers {
             catalogue::suspend(work, offer);
         }

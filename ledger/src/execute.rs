@@ -3,10 +3,11 @@
 //! 1. the header against the tip; the reveal moves beacon and the proposer's chain on;
 //! 2. entries in order of kind and rank, each admitted on what the ones before left;
 //! 3. what follows the entries, above all the close of a round (see `close`); the block's hints must all be taken there;
-//! 4. memory of entries and tokens whose last height has come is dropped;
+//! 4. registered beacon chains begin to count (see `beacons`), memory of entries and tokens whose last height has come is dropped;
 //! 5. invariants, then the roots.
 
 use crate::admit::Admitted;
+use crate::audit::Breach;
 use crate::bank::figures;
 use crate::block_refusal::BlockRefusal;
 use crate::checked::CheckedBlock;
@@ -16,13 +17,13 @@ use crate::roots;
 use crate::state::{CHAIN, Chain, State};
 use crate::tree::TreeDelta;
 use crate::work::Work;
-use crate::{audit, close, entry, log, unopened};
+use crate::{audit, beacons, close, entry, log, unopened};
 use gridbay_protocol::beacon;
 use gridbay_protocol::block::Header;
 use gridbay_protocol::calendar;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::hint::Hint;
-use gridbay_protocol::ids::{BlockId, Hash32};
+use gridbay_protocol::ids::{BlockId, Hash32, ValidatorId};
 use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::stage::Authentic;
 
@@ -63,6 +64,8 @@ pub(crate) struct Outcome {
     tree: TreeDelta,
     effects: Vec<Effect>,
     hints: Hints,
+    /// Whether our own invariants hold.
+    pub(crate) sound: Result<(), Breach>,
 }
 
 impl Outcome {
@@ -97,11 +100,8 @@ impl State {
     pub fn execute(&self, block: &CheckedBlock) -> Result<Delta, BlockRefusal> {
         check_header(self, block)?;
         let header = block.header();
-        let mut work = Work::begin(self, header.time_ms, &header.beacon_reveal.0);
-        work.tables
-            .beacons
-            .insert(header.proposer, header.beacon_reveal);
-        unopened::note_auctioneer(&mut work, header.proposer);
+        let reveal = &header.beacon_reveal.0;
+        let mut work = begin(self, header.proposer, header.time_ms, reveal);
         work.hints = Hints::of(&block.block().hints);
         let mut last = None;
         for entry in block.entries() {
@@ -118,6 +118,7 @@ impl State {
             entry::apply(&mut work, &admitted);
         }
         let outcome = finish(self, work);
+        outcome.sound.clone()?;
         outcome.hints.all_taken()?;
         let unchecked = planted::is(Planted::EffectsRootUnchecked);
         if header.effects_root != outcome.effects_root() && !unchecked {
@@ -131,6 +132,19 @@ impl State {
     }
 }
 
+/// The working set of the next block before its first entry.
+pub(crate) fn begin<'a>(
+    state: &'a State,
+    proposer: ValidatorId,
+    time_ms: u64,
+    reveal: &[u8; 32],
+) -> Work<'a> {
+    let mut work = Work::begin(state, time_ms, reveal);
+    work.tables.beacons.insert(proposer, Hash32(*reveal));
+    unopened::note_auctioneer(&mut work, proposer);
+    work
+}
+
 /// Place of an entry in a block: its kind, then the rank that the block's beacon gives it.
 pub(crate) fn place(work: &Work<'_>, entry: &Authentic) -> (u8, [u8; 32]) {
     (entry.entry().body.kind(), work.rank(entry.id().as_bytes()))
@@ -140,8 +154,9 @@ pub(crate) fn place(work: &Work<'_>, entry: &Authentic) -> (u8, [u8; 32]) {
 pub(crate) fn finish(state: &State, mut work: Work<'_>) -> Outcome {
     close::after_entries(&mut work);
     figures::close(&mut work);
+    beacons::turn(&mut work);
     forget(&mut work);
-    audit::check(&work);
+    let sound = audit::check(state, &work);
     let changes = work.tables.into_changes();
     let mut leaves = changes.leaves();
     let value = roots::record_value(&work.chain);
@@ -153,6 +168,7 @@ pub(crate) fn finish(state: &State, mut work: Work<'_>) -> Outcome {
         tree,
         effects: work.effects,
         hints: work.hints,
+        sound,
     }
 }
 

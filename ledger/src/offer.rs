@@ -18,6 +18,10 @@ pub struct Offer {
     pub bound: u32,
     /// A change that takes effect when a round closes.
     pub pending: Option<Pending>,
+    /// Sponsors of the buyers that complained of it since its terms came into force; counts in one epoch.
+    pub disputed_by: Vec<AccountId>,
+    /// That epoch.
+    pub disputed_in: u64,
 }
 
 /// A change of an offer that is not in force yet.

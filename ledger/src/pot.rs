@@ -64,6 +64,8 @@ pub struct Stopped {
     pub served: u64,
     /// Whether its seller had acknowledged the lease.
     pub delivered: bool,
+    /// Whether its buyer has said all about it, so that nothing of it is held.
+    pub undisputed: bool,
 }
 
 /// What an offer sold into a pot.

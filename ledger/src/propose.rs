@@ -1,21 +1,18 @@
-//! Making a block: every entry that may take effect, in order, every hint that is taken, and the roots that follow.
+//! Making a block: every entry that may take effect as far as there is room (see `choice`), in
+//! order, every hint that is taken, and the roots that follow.
 
-use crate::admit::Admitted;
+use crate::audit::Breach;
 use crate::checked::{self, CheckedBlock};
-use crate::entry;
+use crate::choice;
 use crate::execute::{self, Delta};
 use crate::refusal::Refusal;
 use crate::reservation::Hints;
 use crate::state::State;
-use crate::unopened;
-use crate::work::Work;
 use gridbay_protocol::block::{BLOCK_EVIDENCE, Block, Header};
-use gridbay_protocol::codec;
 use gridbay_protocol::evidence::Evidence;
 use gridbay_protocol::genesis::{FORMAT, RULES};
 use gridbay_protocol::hint::{self, Hint};
 use gridbay_protocol::ids::{EntryId, Hash32, ValidatorId};
-use gridbay_protocol::limits;
 use gridbay_protocol::stage::Authentic;
 use gridbay_protocol::vote::Certificate;
 use std::sync::Arc;
@@ -33,7 +30,8 @@ pub struct Draft {
     pub last_commit: Option<Certificate>,
     /// Evidence, each item convicting; what exceeds the limit is cut.
     pub evidence: Vec<Evidence>,
-    /// Entries, in any order.
+    /// Entries, those first that wait longest. More may be ready than a block takes: `choice` says
+    /// which it has.
     pub entries: Vec<Arc<Authentic>>,
     /// Better allocations for decisions that this block may make; what is not taken stays out of it.
     pub hints: Vec<Hint>,
@@ -48,15 +46,36 @@ pub struct Proposed {
     pub delta: Delta,
     /// Entries left out, and why.
     pub left_out: Vec<(EntryId, Refusal)>,
+    /// What the rules would have broken with the entries and hints of the draft, all of which are left out then: a
+    /// mistake in this program.
+    pub breach: Option<Breach>,
 }
 
-/// Room for header, brackets and lengths beside entries, certificate and evidence.
-const FRAME_BYTES: usize = 4 * 1024;
-
 impl State {
-    /// The next block with all entries of the draft that may take effect. Never fails; a draft with a wrong
-    /// time, reveal or certificate makes a block that everybody refuses.
+    /// The next block with the entries of the draft that may take effect and for which there is
+    /// room. Never fails; a draft with a wrong time, reveal or certificate makes a block that
+    /// everybody refuses.
     pub fn propose(&self, draft: Draft) -> Proposed {
+        // Not a copy of the draft: that holds the whole pool.
+        let bare = Draft {
+            proposer: draft.proposer,
+            time_ms: draft.time_ms,
+            reveal: draft.reveal,
+            last_commit: draft.last_commit.clone(),
+            evidence: draft.evidence.clone(),
+            entries: Vec::new(),
+            hints: Vec::new(),
+        };
+        match self.attempt(draft) {
+            (proposed, Ok(())) => proposed,
+            // A block that everybody refuses serves nobody. If the empty one is unsound as well, so be it.
+            (_, Err(breach)) => Proposed {
+                breach: Some(breach),
+                ..self.attempt(bare).0
+            },
+        }
+    }
+    fn attempt(&self, draft: Draft) -> (Proposed, Result<(), Breach>) {
         let Draft {
             proposer,
             time_ms,
@@ -67,16 +86,15 @@ impl State {
             mut hints,
         } = draft;
         evidence.truncate(BLOCK_EVIDENCE);
-        let mut work = Work::begin(self, time_ms, &reveal);
-        work.tables.beacons.insert(proposer, Hash32(reveal));
-        unopened::note_auctioneer(&mut work, proposer);
         hints.sort_unstable_by_key(|hint| hint.class);
         if !hint::fit(&hints) {
             hints.clear();
         }
+        let begin = || execute::begin(self, proposer, time_ms, &reveal);
+        let choice = choice::choose(begin, entries);
+        let (taken, left_out) = (choice.taken, choice.left_out);
+        let mut work = choice.work;
         work.hints = Hints::of(&hints);
-        let frame = codec::encode(&(&last_commit, &evidence, &hints)).len() + FRAME_BYTES;
-        let (taken, left_out) = take(&mut work, entries, frame);
         let outcome = execute::finish(self, work);
         let header = Header {
             format: FORMAT,
@@ -105,40 +123,14 @@ impl State {
             hints: outcome.hints().to_vec(),
         };
         let block = CheckedBlock::made(block, taken);
+        let sound = outcome.sound.clone();
         let delta = outcome.into_delta(self.tip(), block.id());
-        Proposed {
+        let proposed = Proposed {
             block,
             delta,
             left_out,
-        }
+            breach: None,
+        };
+        (proposed, sound)
     }
-}
-
-type LeftOut = Vec<(EntryId, Refusal)>;
-
-/// Applies what may take effect, in the order of a block.
-fn take(
-    work: &mut Work<'_>,
-    mut entries: Vec<Arc<Authentic>>,
-    frame: usize,
-) -> (Vec<Arc<Authentic>>, LeftOut) {
-    entries.sort_by_cached_key(|entry| execute::place(work, entry));
-    let (mut taken, mut left_out) = (Vec::new(), Vec::new());
-    let mut bytes = frame;
-    for entry in entries {
-        let size = codec::encode(entry.signed()).len();
-        if taken.len() == limits::BLOCK_ENTRIES || bytes + size > limits::BLOCK_BYTES {
-            left_out.push((entry.id(), Refusal::BlockFull(work.height())));
-            continue;
-        }
-        match Admitted::check(work, &entry) {
-            Ok(admitted) => {
-                entry::apply(work, &admitted);
-                bytes += size;
-                taken.push(entry);
-            }
-            Err(refusal) => left_out.push((entry.id(), refusal)),
-        }
-    }
-    (taken, left_out)
 }

@@ -65,7 +65,7 @@ pub(crate) fn available(work: &Work<'_>, purse: &Purse) -> Credits {
     let line = credit_line(work, purse);
     let pending = match purse {
         Purse::Account(id) => savings::pending(work, id),
-        Purse::Escrow(_) | Purse::Class(_) | Purse::Bond(_) | Purse::Bank => 0,
+        Purse::Escrow(_) | Purse::Class(_) | Purse::Bond(_) | Purse::Bank | Purse::Retained(_) => 0,
     };
     let free = i128::from(balance(work, purse)) + i128::from(line.micros());
     let free = free - i128::from(pending);
@@ -92,7 +92,9 @@ pub(crate) fn credit_line(work: &Work<'_>, purse: &Purse) -> Credits {
             .accounts
             .get(id)
             .map_or(Credits::ZERO, |account| account.credit_line),
-        Purse::Escrow(_) | Purse::Class(_) | Purse::Bond(_) | Purse::Bank => Credits::ZERO,
+        Purse::Escrow(_) | Purse::Class(_) | Purse::Bond(_) | Purse::Bank | Purse::Retained(_) => {
+            Credits::ZERO
+        }
     }
 }
 

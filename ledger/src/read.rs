@@ -9,6 +9,7 @@ use crate::market::{self, Held};
 use crate::offer::Offer;
 use crate::order::{Order, Unopened};
 use crate::pot::Pot;
+use crate::retention::Retained;
 use crate::state::{Chain, State};
 use gridbay_protocol::bank::Standing;
 use gridbay_protocol::class::Class;
@@ -34,6 +35,8 @@ pub struct Balance {
     pub arrears: Credits,
     /// What its units earn at the next boundary if all of them run to the end and are acknowledged.
     pub expected: Credits,
+    /// Earned, and held while buyers may complain.
+    pub retained: Credits,
 }
 
 impl Balance {
@@ -94,6 +97,8 @@ pub struct Totals {
     pub leases: usize,
     /// Offers.
     pub offers: usize,
+    /// Earned and held while buyers may complain.
+    pub retained: Credits,
 }
 
 impl State {
@@ -140,6 +145,7 @@ impl State {
             free: self.purse(&Purse::Account(*id)),
             credit_line: account.credit_line,
             arrears: self.arrears(id),
+            retained: self.held(&Purse::Retained(*id)),
             ..Balance::default()
         };
         let unopened = self.records.unopened.iter();
@@ -290,6 +296,20 @@ impl State {
     pub fn lease(&self, id: &LeaseId) -> Option<&Lease> {
         self.records.leases.get(id)
     }
+    /// What slots of a lease earned at an offer and its buyer may still dispute, by slot, ascending.
+    pub fn retained(
+        &self,
+        offer: &OfferId,
+        lease: &LeaseId,
+    ) -> impl Iterator<Item = (u64, &Retained)> {
+        let range = (*offer, *lease, 0)..=(*offer, *lease, u64::MAX);
+        let held = self.records.retained.range(range);
+        held.map(|((_, _, slot), retained)| (*slot, retained))
+    }
+    /// Whether a seller's node gave a sign of life in the slot of the last block. At a boundary the next slot has begun.
+    pub fn has_beaten(&self, seller: &AccountId, node: &PublicKey) -> bool {
+        self.records.heartbeats.contains_key(&(*seller, *node))
+    }
     /// All running leases, ascending.
     pub fn leases(&self) -> impl Iterator<Item = (&LeaseId, &Lease)> {
         self.records.leases.iter()
@@ -364,6 +384,7 @@ impl State {
                 Purse::Class(_) => totals.in_use = more(totals.in_use, amount),
                 Purse::Bond(_) => totals.bonds = more(totals.bonds, amount),
                 Purse::Bank => totals.bank = amount,
+                Purse::Retained(_) => totals.retained = more(totals.retained, amount),
             }
         }
         totals

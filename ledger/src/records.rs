@@ -2,11 +2,13 @@
 
 use crate::account::Account;
 use crate::bank::{Epoch, Prices, Savings, Sweep};
+use crate::beacons::Successor;
 use crate::contract::{Contract, ContractJob, Tally};
 use crate::lease::Lease;
 use crate::offer::Offer;
 use crate::order::{Crowd, Order, Unopened};
 use crate::pot::Pot;
+use crate::retention::{Complaints, Retained};
 use crate::roots;
 use crate::table::{self, Changes, Table};
 use crate::tree::Hash;
@@ -119,4 +121,12 @@ tables! {
     epochs: u64 => Epoch,
     /// Prices of classes.
     prices: ClassId => Prices,
+    /// Tips of beacon chains that were registered and do not count yet.
+    successors: ValidatorId => Successor,
+    /// Sellers' nodes that gave a sign of life in the running slot.
+    heartbeats: (AccountId, PublicKey) => (),
+    /// What slots earned and buyers may still dispute, by offer, lease and slot.
+    retained: (OfferId, LeaseId, u64) => Retained,
+    /// Complaints of the last epoch with any, by sponsor.
+    complaints: AccountId => Complaints,
 }

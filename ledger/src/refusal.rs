@@ -1,12 +1,14 @@
 //! Why the ledger refuses an entry; why it refuses a block, see `block_refusal`.
 
+mod seat;
 mod word;
 
-pub use word::{CONTRACT_WORDS, REFUSAL_WORDS, RESERVATION_WORDS};
+pub use seat::SeatRefusal;
+pub use word::{CONTRACT_WORDS, REFUSAL_WORDS, RESERVATION_WORDS, SEAT_WORDS};
 
 use crate::contract::ContractRefusal;
 use crate::reservation::Unbookable;
-use gridbay_protocol::ids::{AccountId, ClassId, EntryId, LeaseId, OfferId, OrderId};
+use gridbay_protocol::ids::{AccountId, ClassId, EntryId, LeaseId, OfferId, OrderId, ValidatorId};
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::payment::Purse;
 use gridbay_protocol::receipt::ReceiptError;
@@ -75,8 +77,8 @@ pub enum Refusal {
         /// Height it was checked for.
         height: u64,
     },
-    /// The sponsor has opened as many accounts as it may.
-    #[error("sponsor {sponsor} has opened {limit} accounts, as many as it may")]
+    /// The sponsor answers for as many open accounts of this depth as it may.
+    #[error("sponsor {sponsor} has {limit} open accounts of this depth, as many as it may")]
     AccountQuota {
         /// The sponsor.
         sponsor: AccountId,
@@ -112,11 +114,13 @@ pub enum Refusal {
         limit: usize,
     },
     /// The class has as many units on offer as it may.
-    #[error("class {class} would have {units} units, {limit} are the limit")]
+    #[error(
+        "class {class} would have {units} units with what is kept for others, {limit} are the limit"
+    )]
     ClassUnits {
         /// The class.
         class: ClassId,
-        /// Units with this offer.
+        /// Units with this offer and what is kept for institutions that offer less than their part.
         units: u64,
         /// The limit.
         limit: u32,
@@ -318,10 +322,81 @@ pub enum Refusal {
     /// The block is full.
     #[error("no room in the block of height {0}")]
     BlockFull(u64),
+    /// Another beacon chain of the validator was registered and does not count yet.
+    #[error("validator {validator} has registered a beacon that counts from epoch {epoch}")]
+    BeaconWaits {
+        /// The validator.
+        validator: ValidatorId,
+        /// First epoch in which it counts.
+        epoch: u64,
+    },
+    /// The seller's node gave a sign of life in this slot.
+    #[error("seller {seller} gave a sign of life in slot {slot}")]
+    HeartbeatTwice {
+        /// The seller.
+        seller: AccountId,
+        /// The slot.
+        slot: u64,
+    },
+    /// The account has no acknowledged units of the offer in that slot of the lease, and nothing of it is held.
+    #[error("slot {slot} of lease {lease} at offer {offer} cannot be complained of")]
+    NothingToComplain {
+        /// The lease.
+        lease: LeaseId,
+        /// The offer.
+        offer: OfferId,
+        /// The slot.
+        slot: u64,
+    },
+    /// The sponsor's accounts complained as often as they may in an epoch.
+    #[error("sponsor {sponsor}: {limit} complaints in this epoch")]
+    ComplaintQuota {
+        /// The sponsor.
+        sponsor: AccountId,
+        /// The limit.
+        limit: u32,
+    },
+    /// The account has put as much into the ledger in this epoch as it may.
+    #[error(
+        "account {account} has {entries} entries and {bytes} bytes of this epoch, and no more until height {next}"
+    )]
+    EntryBudget {
+        /// The account.
+        account: AccountId,
+        /// Entries of this epoch.
+        entries: u32,
+        /// Bytes of them.
+        bytes: u64,
+        /// First height of the next epoch.
+        next: u64,
+    },
+    /// An opened or amended order that has not been decided on.
+    #[error("order {0} was opened and is final until its clearing")]
+    Final(OrderId),
+    /// What is sealed may be an amendment of what is to be cancelled.
+    #[error("order {0} of this account and class is to be opened first")]
+    Unopened(OrderId),
+    /// The inviter may invite nobody now.
+    #[error(transparent)]
+    Seat(#[from] SeatRefusal),
+    /// A founding member's account is never closed.
+    #[error("account {0} is a founding member's and stays")]
+    Founder(AccountId),
+    /// An account that has something open is not closed.
+    #[error("account {account} has {what}")]
+    StillOpen {
+        /// The account.
+        account: AccountId,
+        /// What it has.
+        what: &'static str,
+    },
 }
 
 impl Refusal {
     /// Whether the same entry may be accepted at a later height. If not, it can be forgotten.
+    ///
+    /// An order may end, and then its amendment is let go; what is said of a slot may be right already for a node that
+    /// is a block ahead of this one.
     pub fn may_pass_later(&self) -> bool {
         match self {
             Refusal::Window { .. }
@@ -345,19 +420,24 @@ impl Refusal {
             | Refusal::PoolTwice(_)
             | Refusal::NothingToAppeal(_)
             | Refusal::NotPlanned(_)
-            // The order may end, and then the amendment is let go.
             | Refusal::NotABid(_)
             | Refusal::Reshaped(_)
             | Refusal::Spent { .. }
             | Refusal::JobQuota { .. }
-            | Refusal::BlockFull(_) => true,
+            | Refusal::BlockFull(_)
+            | Refusal::BeaconWaits { .. }
+            | Refusal::HeartbeatTwice { .. }
+            | Refusal::NothingToComplain { .. }
+            | Refusal::ComplaintQuota { .. }
+            | Refusal::EntryBudget { .. }
+            | Refusal::Final(_)
+            | Refusal::Unopened(_)
+            | Refusal::StillOpen { .. } => true,
             Refusal::OpeningTime { early, .. } => *early,
             Refusal::Contract(refusal) => refusal.may_pass_later(),
             Refusal::Reservation(why) => why.may_pass_later(),
-            Refusal::Grant {
-                valid_until,
-                height,
-            } => valid_until > height,
+            Refusal::Seat(why) => why.may_pass_later(),
+            Refusal::Grant { .. } => self.is_early(),
             Refusal::Expired { .. }
             | Refusal::Used(_)
             | Refusal::Overflow
@@ -381,8 +461,14 @@ impl Refusal {
             | Refusal::OpeningUnfunded(_)
             | Refusal::ReceiptLate { .. }
             | Refusal::Receipts(_)
-            | Refusal::ReceiptPower { .. } => false,
+            | Refusal::ReceiptPower { .. }
+            | Refusal::Founder(_) => false,
         }
+    }
+
+    /// Whether it is a grant's, and only too early.
+    fn is_early(&self) -> bool {
+        matches!(self, Refusal::Grant { valid_until, height } if valid_until > height)
     }
 
     /// What the user can do about it.
@@ -414,9 +500,7 @@ impl Refusal {
             Refusal::NotSealed(_) => "nothing to open",
             Refusal::Seal(_) => "open with the very bid and salt that were sealed",
             Refusal::NotABid(_) => "amend bids only; others have a price of their own",
-            Refusal::Reshaped(_) => {
-                "change prices, budget or patience only, or place another order"
-            }
+            Refusal::Reshaped(_) => "change prices, budget or patience only, or order anew",
             Refusal::Spent { .. } => "raise the budget: it is for the whole order",
             Refusal::Budget { .. } => "raise the budget or lower the bid",
             Refusal::Standing { .. } => "choose a last height within the limits",
@@ -429,11 +513,10 @@ impl Refusal {
             Refusal::Surcharge(_) => "leave the surcharge out, and wait instead",
             Refusal::NotPlanned(_) => "list the offers that are sold by deadline",
             Refusal::TooMuchWork { .. } => "choose a later hard deadline or a larger offer",
-            Refusal::BelowReserve { .. } => {
-                "raise the price at the hard deadline, or ask another seller"
-            }
+            Refusal::BelowReserve { .. } => "pay more at the hard deadline, or ask another seller",
             Refusal::JobQuota { .. } => "wait until a job ends, or ask another seller",
             Refusal::Reservation(why) => why.hint(),
+            Refusal::Seat(why) => why.hint(),
             Refusal::NoPool(_) => "choose an offer whose mechanism is share",
             Refusal::PoolWeights { .. } => "state one weight for each resource of the class",
             Refusal::PoolFull { .. } => "choose another pool, or wait until a claim ends",
@@ -446,6 +529,15 @@ impl Refusal {
             Refusal::ReceiptPower { .. } => "bring the receipts of more validators",
             Refusal::Contract(refusal) => refusal.hint(),
             Refusal::BlockFull(_) => "wait for the next block",
+            Refusal::BeaconWaits { .. } => "wait until the registered beacon counts",
+            Refusal::HeartbeatTwice { .. } => "nothing to do: one a slot is enough",
+            Refusal::NothingToComplain { .. } => "complain in the slot, or while its pay is held",
+            Refusal::ComplaintQuota { .. } => "wait for the next epoch, or buy from others",
+            Refusal::EntryBudget { .. } => "wait for the next epoch, see gridbay ledger balance",
+            Refusal::Final(_) => "cancel it after its clearing",
+            Refusal::Unopened(_) => "open that one first, or wait until its round is over",
+            Refusal::Founder(_) => "members stay; leave it empty",
+            Refusal::StillOpen { .. } => "wait until it has ended, or end it, and close then",
         }
     }
 }

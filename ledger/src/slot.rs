@@ -34,8 +34,9 @@ use crate::deadline;
 use crate::firm;
 use crate::market;
 use crate::order::Stage;
-use crate::pot::{Pot, PotOffer};
+use crate::pot::{Pot, PotOffer, Stopped};
 use crate::purse::{self, post};
+use crate::retention;
 use crate::share_out::{Payout, above_floors};
 use crate::tenancy;
 use crate::work::Work;
@@ -74,17 +75,20 @@ pub(crate) fn turn(work: &mut Work<'_>) {
 }
 
 /// Units of one offer in one lease, as they were served.
-struct Served {
-    order: OrderId,
-    account: AccountId,
+pub(crate) struct Served {
+    pub(crate) lease: LeaseId,
+    pub(crate) order: OrderId,
+    pub(crate) account: AccountId,
     units: u32,
     heights: u64,
-    delivered: bool,
+    pub(crate) delivered: bool,
+    /// Whether its buyer has said all about it.
+    pub(crate) undisputed: bool,
 }
 
 impl Served {
     /// Unit-heights.
-    fn extent(&self) -> u64 {
+    pub(crate) fn extent(&self) -> u64 {
         u64::from(self.units) * self.heights
     }
 }
@@ -95,19 +99,20 @@ fn served(work: &Work<'_>, pot: &Pot) -> BTreeMap<OfferId, Vec<Served>> {
     for stake in &pot.stakes {
         let lease = work.tables.leases.get(&stake.lease);
         for part in &stake.parts {
-            let (heights, delivered) = match part.stopped {
-                Some(stopped) => (stopped.served, stopped.delivered),
-                None => (
-                    pot.heights,
-                    lease.is_some_and(|l| l.has_delivered(&part.offer)),
-                ),
+            let running = Stopped {
+                served: pot.heights,
+                delivered: lease.is_some_and(|l| l.has_delivered(&part.offer)),
+                undisputed: false,
             };
+            let end = part.stopped.unwrap_or(running);
             served.entry(part.offer).or_default().push(Served {
+                lease: stake.lease,
                 order: stake.order,
                 account: stake.account,
                 units: part.units,
-                heights,
-                delivered,
+                heights: end.served,
+                delivered: end.delivered,
+                undisputed: end.undisputed,
             });
         }
     }
@@ -160,7 +165,8 @@ fn weight(pot: &Pot, offer: &PotOffer, extent: u64) -> u64 {
     (excess * u128::from(extent) / sold) as u64
 }
 
-/// Pays an offer's money to its seller, or to the bank where revenue is shared by all, except what undelivered units would have earned.
+/// Pays an offer's money to its seller, or to the bank where revenue is shared by all, except what undelivered units would
+/// have earned and what is held for a while (see `retention`).
 fn pay_out(work: &mut Work<'_>, pot: &Pot, offer: &PotOffer, money: Credits, served: &[Served]) {
     let class = Purse::Class(pot.class);
     let all = extent(served);
@@ -179,6 +185,7 @@ fn pay_out(work: &mut Work<'_>, pot: &Pot, offer: &PotOffer, money: Credits, ser
     let delivered = served.iter().filter(|s| s.delivered);
     let delivered = delivered.map(Served::extent).sum();
     figures::sold(work, offer.class, pot.way, left, delivered);
+    let left = retention::hold(work, pot, offer, left, served);
     earn(work, class, offer.seller, left, None);
 }
 

@@ -1,6 +1,8 @@
 //! The committed state: all records, their tree, and where the chain stands.
 
 use crate::account::Account;
+use crate::beacons::Successor;
+use crate::entry_budget::Spent;
 use crate::execute::Delta;
 use crate::log::Frontier;
 use crate::records::Records;
@@ -187,6 +189,10 @@ impl State {
     pub fn beacon_tip(&self, validator: &ValidatorId) -> Option<[u8; 32]> {
         self.records.beacons.get(validator).map(|tip| tip.0)
     }
+    /// The next beacon chain of a validator, if one was registered that does not count yet.
+    pub fn beacon_successor(&self, validator: &ValidatorId) -> Option<Successor> {
+        self.records.successors.get(validator).copied()
+    }
     /// Root of the log of all blocks up to the tip.
     pub fn log_root(&self) -> Hash32 {
         Hash32(self.blocks.root())
@@ -199,6 +205,7 @@ impl State {
             || !self.records.leases.is_empty()
             || !self.records.pots.is_empty()
             || !self.records.sweeps.is_empty()
+            || !self.records.retained.is_empty()
             || self.records.offers.values().any(|o| o.pending.is_some())
     }
     /// Proof of a record, or of its absence; `key` is a [`crate::record_key`].
@@ -232,7 +239,11 @@ fn enter(records: &mut Records, id: AccountId, member: &Member) -> Result<(), Ge
         keys: member.keys.clone(),
         sponsor: id,
         credit_line: member.credit_line,
-        opened: 0,
+        inviter: id,
+        depth: 0,
+        invited: 0,
+        seats: Vec::new(),
+        spent: Spent::default(),
     };
     records.accounts.insert(id, account);
     for key in &member.keys {

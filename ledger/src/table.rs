@@ -113,6 +113,13 @@ impl<'a, K: Ord + Clone, V: Clone + PartialEq> Table<'a, K, V> {
         }
     }
 
+    /// The records that are not as in the base, each as it was and as it is.
+    pub fn changed(&self) -> impl Iterator<Item = (&K, Option<&V>, Option<&V>)> {
+        let all = self.changes.iter();
+        let all = all.map(|(key, change)| (key, self.base.get(key), change.as_ref()));
+        all.filter(|(_, was, is)| was != is)
+    }
+
     /// The net effect: every key whose record now differs from the base's.
     pub fn into_changes(self) -> Changes<K, V> {
         let Self { base, mut changes } = self;
@@ -225,6 +232,12 @@ mod tests {
                 }
                 prop_assert!(plain.range(k..).eq(table.range(k..)));
                 prop_assert!(plain.range(..k).eq(table.range(..k)));
+            }
+
+            for k in 0..24 {
+                let changed = table.changed().find(|(key, ..)| **key == k);
+                let differs = base.get(&k) != plain.get(&k);
+                prop_assert_eq!(changed, differs.then_some((&k, base.get(&k), plain.get(&k))));
             }
 
             let changes = table.into_changes();

@@ -173,6 +173,7 @@ pub(crate) fn stop(work: &mut Work<'_>, id: &LeaseId, losses: &BTreeMap<OfferId,
     let stopped = |offer: &OfferId| Stopped {
         served: pot.heights - left,
         delivered: lease.has_delivered(offer),
+        undisputed: false,
     };
     let ends: Vec<Part> = losses
         .iter()
@@ -211,14 +212,14 @@ pub(crate) fn stop(work: &mut Work<'_>, id: &LeaseId, losses: &BTreeMap<OfferId,
     cost
 }
 
-/// The sellers of some offers fail a lease. A reservation goes on with what is left; others end.
-pub(crate) fn fail(work: &mut Work<'_>, id: &LeaseId, offers: &[OfferId]) {
+/// The sellers of some offers fail a lease, or its buyer says so. A reservation goes on with what is left; others end.
+pub(crate) fn fail(work: &mut Work<'_>, id: &LeaseId, offers: &[OfferId], why: LeaseEnd) {
     let lease = work.tables.leases.get(id).expect("the lease runs");
     let order = work.tables.orders.get(&lease.order);
     if order.is_some_and(|o| o.reservation().is_some()) {
-        reservation::lose(work, id, offers);
+        reservation::lose(work, id, offers, why);
     } else {
-        interrupt(work, id, LeaseEnd::Undelivered);
+        interrupt(work, id, why);
     }
 }
 
@@ -243,7 +244,8 @@ pub(crate) fn end(work: &mut Work<'_>, id: &LeaseId, why: LeaseEnd) {
     let order = work.tables.orders.get_mut(&lease.order);
     let order = order.expect("a lease's order is live");
     order.lease = None;
-    if let (LeaseEnd::Undelivered, Some(job)) = (why, order.deadline_mut()) {
+    let failed = matches!(why, LeaseEnd::Undelivered | LeaseEnd::Disputed);
+    if let (true, Some(job)) = (failed, order.deadline_mut()) {
         deadline::count(job, 0, false);
     }
     if let Stage::Share(share) = &mut order.stage {
@@ -257,7 +259,7 @@ pub(crate) fn end(work: &mut Work<'_>, id: &LeaseId, why: LeaseEnd) {
         LeaseEnd::Exit => OrderEnd::Cancelled,
         _ if order.exiting => OrderEnd::Cancelled,
         LeaseEnd::Preempted => OrderEnd::Evicted,
-        LeaseEnd::Undelivered if lease.slots_run == 0 => OrderEnd::NoUnits,
+        LeaseEnd::Undelivered | LeaseEnd::Disputed if lease.slots_run == 0 => OrderEnd::NoUnits,
         _ => OrderEnd::Served,
     };
     book::end(work, &lease.order, why);

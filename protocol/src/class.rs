@@ -68,6 +68,9 @@ impl Resource {
     }
 }
 
+/// What a job may hold on the disk in a class that promises less, in MiB: what programs write without being asked.
+pub const DISK_MIB: u64 = 16;
+
 impl ClassKey {
     /// How much a unit has of a resource.
     pub fn amount(&self, resource: Resource) -> u64 {
@@ -77,6 +80,10 @@ impl ClassKey {
             Resource::Disk => self.disk_mib,
             Resource::Accelerators => u64::from(self.gpu),
         }
+    }
+    /// Bytes that a job on a unit may hold on the disk: what the class promises, at least [`DISK_MIB`].
+    pub fn disk_bytes(&self) -> u64 {
+        self.disk_mib.max(DISK_MIB).saturating_mul(1 << 20)
     }
     /// What a unit has something of, processors first: what a pool of this class shares.
     pub fn resources(&self) -> impl Iterator<Item = Resource> {

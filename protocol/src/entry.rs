@@ -7,7 +7,7 @@ use crate::account::AccountKey;
 use crate::appeal::Appeal;
 use crate::codec;
 use crate::hash::{Domain, hash};
-use crate::ids::{AccountId, EntryId, Hash32, LeaseId, NetworkId, OrderId};
+use crate::ids::{AccountId, EntryId, Hash32, LeaseId, NetworkId, OfferId, OrderId};
 use crate::invitation::SignedGrant;
 use crate::keys::{PublicKey, SecretKey, Signature};
 use crate::offer::OfferTerms;
@@ -60,7 +60,7 @@ pub enum EntryBody {
         to: AccountId,
         /// How much, above zero.
         amount: Credits,
-        /// Hash of a note kept elsewhere; zeros for none.
+        /// Hash of what the sender keeps elsewhere, such as a note; zeros for none.
         memo: Hash32,
     },
     /// Sets an offer, in force from the next round. Role: operate.
@@ -101,6 +101,25 @@ pub enum EntryBody {
     Contract(ContractEntry),
     /// A claim on a pool. Role: trade.
     Share(Claim),
+    /// A seller's sign of life for the slot of the block, for all leases at one of its nodes. Role: operate.
+    Heartbeat {
+        /// Label of an offer at that node.
+        label: u32,
+    },
+    /// A buyer's word that a seller did not serve a lease in a slot. Role: trade.
+    Complain {
+        /// The lease, running or over.
+        lease: LeaseId,
+        /// The offer that was not served.
+        offer: OfferId,
+        /// The slot: the running one, or one whose earnings are held.
+        slot: u64,
+    },
+    /// Closes the account, which has nothing open. Role: spend.
+    CloseAccount {
+        /// Who gets what it has.
+        to: AccountId,
+    },
 }
 
 impl EntryBody {
@@ -123,6 +142,9 @@ impl EntryBody {
             EntryBody::Deadline(_) => 13,
             EntryBody::Contract(_) => 14,
             EntryBody::Share(_) => 15,
+            EntryBody::Heartbeat { .. } => 16,
+            EntryBody::Complain { .. } => 17,
+            EntryBody::CloseAccount { .. } => 18,
         }
     }
     /// Name of the kind, as in logs and history.
@@ -144,6 +166,9 @@ impl EntryBody {
             EntryBody::Deadline(_) => "deadline",
             EntryBody::Contract(entry) => entry.name(),
             EntryBody::Share(_) => "share",
+            EntryBody::Heartbeat { .. } => "heartbeat",
+            EntryBody::Complain { .. } => "complain",
+            EntryBody::CloseAccount { .. } => "close_account",
         }
     }
 }

@@ -7,11 +7,13 @@ use crate::buying::BuyPolicy;
 use crate::calendar::Calendar;
 use crate::class::{Class, name_is_valid};
 use crate::codec::{self, CodecError};
+use crate::entry_budget::EntryBudgets;
 use crate::hash::{Domain, hash};
 use crate::ids::{AccountId, Hash32, NetworkId};
 use crate::keys::PublicKey;
 use crate::limits;
 use crate::mechanism::reservation::window::WindowPolicy;
+use crate::seats::InvitationPolicy;
 use crate::units::Credits;
 use crate::validator::{Validator, ValidatorSet, validator_id};
 use serde::{Deserialize, Serialize};
@@ -38,7 +40,10 @@ pub struct Policy {
     pub max_firm_slots: u32,
     /// Heights after its start within which every seller acknowledges a lease.
     pub delivery_heights: u64,
-    /// Accounts one member's invitations and key may open.
+    /// Slots for which what a slot earned is held while its buyer may complain, 0 to 8. With 0, acknowledgements alone
+    /// pay: no heartbeat is asked for and no complaint heard.
+    pub dispute_slots: u32,
+    /// Accounts of each depth of invitation that may be open under one member.
     pub accounts_per_member: u32,
     /// Who gets the revenue, and whether savings are taxed.
     pub bank: BankPolicy,
@@ -48,6 +53,10 @@ pub struct Policy {
     pub auction: AuctionPolicy,
     /// Whether buys may evict buys.
     pub buy: BuyPolicy,
+    /// How much one account may put into the ledger.
+    pub entries: EntryBudgets,
+    /// How far invitations go.
+    pub invitations: InvitationPolicy,
 }
 
 impl Policy {
@@ -63,11 +72,14 @@ impl Policy {
             propose_timeout_ms: 400,
             max_firm_slots: 43_200,
             delivery_heights: 40,
+            dispute_slots: 1,
             accounts_per_member: 1_000,
             bank: BankPolicy::default(),
             reservation: WindowPolicy::MIRAGE,
             auction: AuctionPolicy::default(),
             buy: BuyPolicy::default(),
+            entries: EntryBudgets::default(),
+            invitations: InvitationPolicy::default(),
         }
     }
     /// Blocks every second, rounds of 5 s, slots of 60 s: for a federation over a wide area.
@@ -82,11 +94,14 @@ impl Policy {
             propose_timeout_ms: 2_000,
             max_firm_slots: 1_440,
             delivery_heights: 60,
+            dispute_slots: 1,
             accounts_per_member: 1_000,
             bank: BankPolicy::default(),
             reservation: WindowPolicy::MIRAGE,
             auction: AuctionPolicy::default(),
             buy: BuyPolicy::default(),
+            entries: EntryBudgets::default(),
+            invitations: InvitationPolicy::default(),
         }
     }
     /// Nominal length of a slot in milliseconds: what hourly prices are converted with.
@@ -103,10 +118,13 @@ impl Policy {
             && (50..=60_000).contains(&self.propose_timeout_ms)
             && (1..=limits::ORDER_SLOTS).contains(&self.max_firm_slots)
             && (1..=limits::ORDER_WINDOW).contains(&self.delivery_heights)
+            && self.dispute_slots <= limits::DISPUTE_SLOTS
             && self.bank.is_valid()
             && self.reservation.is_valid()
             && self.auction.is_valid()
             && self.buy.is_valid()
+            && self.entries.is_valid()
+            && self.invitations.is_valid()
     }
 }
 

@@ -142,6 +142,8 @@ pub enum JobExit {
     Stopped,
     /// Could not be started, or was lost with its host.
     Lost,
+    /// Held more on the disk than its unit has. What it wrote was removed.
+    DiskLimit,
 }
 
 #[cfg(test)]

@@ -35,6 +35,8 @@ pub enum LeaseEnd {
     Paused,
     /// Its claim got no processor of its pool in the next slot; the order stands again.
     Unserved,
+    /// The buyer complained that a seller did not serve it; the order stands again.
+    Disputed,
 }
 
 impl LeaseEnd {
@@ -47,6 +49,7 @@ impl LeaseEnd {
                 | LeaseEnd::Undelivered
                 | LeaseEnd::Paused
                 | LeaseEnd::Unserved
+                | LeaseEnd::Disputed
         )
     }
 }
@@ -67,6 +70,19 @@ pub enum LeaseEvent {
         order: OrderId,
         /// Why.
         end: LeaseEnd,
+    },
+    /// Its buyer complained that a seller did not serve it in a slot.
+    Disputed {
+        /// The lease.
+        lease: LeaseId,
+        /// Its order.
+        order: OrderId,
+        /// The offer that was not served.
+        offer: OfferId,
+        /// The slot.
+        slot: u64,
+        /// Whether the offer is withdrawn for it, until its seller sets it again.
+        withdrawn: bool,
     },
 }
 

@@ -11,6 +11,14 @@ pub const ENTRY_BYTES: usize = 8 * 1024;
 pub const BLOCK_ENTRIES: usize = 2_000;
 /// Bytes of one block (header, body, certificate of the parent).
 pub const BLOCK_BYTES: usize = 4 * 1024 * 1024;
+/// Of these, bytes that entries never take: hints at their limit, and 64 KiB for header, evidence
+/// and the parent's certificate. Proposers and judges reckon with the same room, whatever else a
+/// block carries.
+pub const BLOCK_RESERVE: usize = HINT_BYTES + 64 * 1024;
+/// Bytes of the entries of one block, with their signatures.
+pub const BLOCK_ENTRIES_BYTES: usize = BLOCK_BYTES - BLOCK_RESERVE;
+/// Bytes of the largest entry with its signature, and a grant's.
+pub const SIGNED_ENTRY_BYTES: usize = ENTRY_BYTES + 512;
 /// Bytes of a genesis file.
 pub const GENESIS_BYTES: usize = 1024 * 1024;
 /// Bytes of an invitation.
@@ -88,6 +96,13 @@ pub const CLAIMS_PER_CLASS: usize = 1_024;
 /// Bytes of all hints in one block: as many reservations as are decided on together take 23 KiB with a run of units
 /// each, five times as much with a dozen.
 pub const HINT_BYTES: usize = 256 * 1024;
+/// Slots for which earnings may be held: each keeps a record of every lease at every offer.
+pub const DISPUTE_SLOTS: u32 = 8;
+/// Complaints of the accounts of one sponsor in an epoch: an honest house with a bad seller or two has room, and two
+/// lying houses together withdraw no more offers than that in an epoch.
+pub const COMPLAINTS_PER_SPONSOR: u32 = 16;
+/// Complaints of one sponsor's accounts in an epoch that withdraw an offer; of two sponsors one each is enough.
+pub const COMPLAINTS_TO_WITHDRAW: usize = 4;
 /// Slots an order may run: a year of one-minute slots.
 pub const ORDER_SLOTS: u32 = 525_600;
 /// Live jobs with deadlines, taken or asking, at one offer. Planning them anew for each that asks takes
@@ -185,5 +200,5 @@ const _: () = assert!(CLAIMS_PER_POOL <= CLAIMS_PER_CLASS && CLAIMS_PER_CLASS <=
 // Hints leave a block room for its entries.
 const _: () = assert!(HINT_BYTES < BLOCK_BYTES / 8);
 // A full block of smallest useful entries (256 bytes) fits the bytes of a block.
-const _: () = assert!(BLOCK_ENTRIES * 256 <= BLOCK_BYTES);
+const _: () = assert!(BLOCK_ENTRIES * 256 <= BLOCK_ENTRIES_BYTES);
 const _: () = assert!(ENTRY_BYTES < BLOCK_BYTES && GENESIS_BYTES <= BLOCK_BYTES);

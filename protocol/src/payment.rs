@@ -21,6 +21,8 @@ pub enum Purse {
     Bond(OrderId),
     /// The bank's pool.
     Bank,
+    /// What a seller has earned and buyers may still dispute.
+    Retained(AccountId),
 }
 
 /// Why money moved.
@@ -63,6 +65,8 @@ pub enum Reason {
     Arrears,
     /// From the bank's pool to a member below its baseline.
     Relief,
+    /// What a slot earned, held while its buyer may complain.
+    Retained,
 }
 
 /// One movement of money.

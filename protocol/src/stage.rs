@@ -62,6 +62,7 @@ impl Malformed {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WellFormed {
     id: EntryId,
+    bytes: usize,
     signed: SignedEntry,
 }
 
@@ -82,6 +83,7 @@ impl WellFormed {
         }
         Ok(WellFormed {
             id: entry_id(&canonical),
+            bytes: canonical.len(),
             signed,
         })
     }
@@ -126,6 +128,10 @@ impl Authentic {
     pub fn id(&self) -> EntryId {
         self.0.id
     }
+    /// Canonical bytes of the entry without its signature.
+    pub fn bytes(&self) -> usize {
+        self.0.bytes
+    }
     /// The signed entry.
     pub fn signed(&self) -> &SignedEntry {
         &self.0.signed
@@ -159,6 +165,7 @@ fn check_range(entry: &Entry) -> Result<(), Malformed> {
             grant_fits && keys_are_valid(keys)
         }
         EntryBody::Transfer { amount, to, .. } => *amount > Credits::ZERO && *to != entry.account,
+        EntryBody::CloseAccount { to } => *to != entry.account,
         EntryBody::SetOffer(terms) => terms.is_valid(),
         EntryBody::Commit(commit) => commit.bracket <= limits::BRACKET,
         EntryBody::Appeal(appeal) => appeal.is_valid(),
@@ -166,7 +173,9 @@ fn check_range(entry: &Entry) -> Result<(), Malformed> {
         | EntryBody::WithdrawOffer { .. }
         | EntryBody::Deliver { .. }
         | EntryBody::Fail { .. }
-        | EntryBody::Cancel { .. } => true,
+        | EntryBody::Cancel { .. }
+        | EntryBody::Heartbeat { .. }
+        | EntryBody::Complain { .. } => true,
     };
     if in_range {
         Ok(())

@@ -86,6 +86,10 @@ impl ValidatorSet {
     pub fn is_quorum(&self, power: u64) -> bool {
         u128::from(power) * 3 > u128::from(self.total_power()) * 2
     }
+    /// Whether `power` is more than a third of the whole: some of it is honest where less than a third lies.
+    pub fn has_an_honest_one(&self, power: u64) -> bool {
+        u128::from(power) * 3 > u128::from(self.total_power())
+    }
     /// Hash carried by headers.
     pub fn hash(&self) -> Hash32 {
         Hash32(hash(Domain::ValidatorSet, &[&codec::encode(self)]))

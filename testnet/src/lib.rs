@@ -8,11 +8,13 @@
 mod bench;
 mod cmd;
 mod demo;
+pub mod foreign;
 mod kill;
 pub mod lab;
 mod market;
 mod model;
 pub mod network;
+mod probe;
 mod say;
 mod table;
 
@@ -31,6 +33,7 @@ pub fn run() -> ExitCode {
         Some(word) if word == NODE_WORD => node_command(words),
         Some(word) if word == lab::delay::WORD => lab::delay::run(words),
         Some(word) if word == lab::program::WORD => peer(words),
+        Some(word) if word == probe::WORD => probe::inside::run(words),
         _ => cmd::run(),
     }
 }

@@ -42,7 +42,7 @@ struct Held {
 }
 
 /// How much a body matters: whether the ledger executes it, then how near the current round it was named.
-type Worth = (bool, Reverse<u32>);
+pub(crate) type Worth = (bool, Reverse<u32>);
 
 /// A body that is missing.
 #[derive(Debug)]
@@ -165,7 +165,8 @@ impl Candidates {
     fn stays(&self, block: &BlockId) -> bool {
         self.locked == Some(*block) || self.own.values().any(|own| own == block)
     }
-    fn worth(&self, block: &BlockId, executes: bool, current: u32) -> Worth {
+    /// How much the body of a block matters in round `current`.
+    pub(crate) fn worth(&self, block: &BlockId, executes: bool, current: u32) -> Worth {
         if self.stays(block) {
             return (true, Reverse(0));
         }

@@ -1,74 +1,112 @@
 //! Messages for a height that has not started here yet.
 //!
 //! Validators start a height at slightly different moments, so messages for the next height, and for
-//! the one after it, wait here, bounded per peer and in all. What does not fit is dropped; repetition
-//! and catch-up make up for it. Of bodies only as many wait as [`BODIES_WAITING`].
+//! the one after it, wait here:
+//!
+//! 1. what a validator signed, checked before it comes here, counted by its signer, whoever brought it: nobody
+//!    takes another's room;
+//! 2. certificates of rounds, which nobody signs: the latest few of each validator's node, none of anybody
+//!    else's. They consist of votes that travel on their own as well.
+//!
+//! What does not fit is dropped; repetition and catch-up make up for it. Of bodies only as many wait as
+//! [`BODIES_WAITING`].
 
 use crate::catchup::Peer;
 use crate::limits;
-use crate::message::HostMessage;
+use crate::message::{HostMessage, Offered};
+use gridbay_protocol::ids::ValidatorId;
 use std::collections::BTreeMap;
 
 /// Bodies that wait together with their proposals.
 const BODIES_WAITING: usize = 4;
 
+/// What waits for one height.
+#[derive(Debug, Default)]
+struct Waiting {
+    signed: BTreeMap<ValidatorId, Vec<(Peer, HostMessage)>>,
+    proofs: BTreeMap<Peer, Vec<HostMessage>>,
+}
+
 /// The waiting messages.
 #[derive(Debug, Default)]
 pub(crate) struct Early {
-    by_height: BTreeMap<u64, Vec<(Peer, HostMessage)>>,
-    per_peer: BTreeMap<Peer, usize>,
-    bodies: usize,
+    by_height: BTreeMap<u64, Waiting>,
+}
+
+fn body(message: &mut HostMessage) -> Option<&mut Offered> {
+    match message {
+        HostMessage::Proposal(offered) if offered.body.is_some() => Some(offered),
+        _ => None,
+    }
+}
+
+/// Whether two messages of one signer say the same, with or without a body.
+fn same(one: &HostMessage, other: &HostMessage) -> bool {
+    match (one, other) {
+        (HostMessage::Proposal(one), HostMessage::Proposal(other)) => one.signed == other.signed,
+        _ => one == other,
+    }
+}
+
+impl Waiting {
+    fn len(&self) -> usize {
+        let signed = self.signed.values().map(Vec::len).sum::<usize>();
+        signed + self.proofs.values().map(Vec::len).sum::<usize>()
+    }
+    fn bodies(&self) -> usize {
+        let has = |(_, message): &&(Peer, HostMessage)| matches!(message, HostMessage::Proposal(o) if o.body.is_some());
+        self.signed.values().flatten().filter(has).count()
+    }
 }
 
 impl Early {
-    /// Keeps a message for `height`, if there is room.
-    pub(crate) fn keep(&mut self, height: u64, from: Peer, mut message: HostMessage) {
-        let share = self.per_peer.entry(from).or_default();
-        if *share >= limits::EARLY_PER_PEER {
-            return;
-        }
-        *share += 1;
-        let total: usize = self.per_peer.values().sum();
-        if total > limits::EARLY_MESSAGES {
-            self.forget(from);
-            return;
-        }
-        if let HostMessage::Proposal(offered) = &mut message
-            && offered.body.is_some()
+    /// Keeps what `signer` signed for `height`, if there is room.
+    pub(crate) fn keep(
+        &mut self,
+        height: u64,
+        signer: ValidatorId,
+        from: Peer,
+        mut message: HostMessage,
+    ) {
+        if let Some(offered) = body(&mut message)
+            && self.by_height.values().map(Waiting::bodies).sum::<usize>() >= BODIES_WAITING
         {
-            if self.bodies >= BODIES_WAITING {
-                offered.body = None;
-            } else {
-                self.bodies += 1;
-            }
+            offered.body = None;
         }
         let waiting = self.by_height.entry(height).or_default();
-        waiting.push((from, message));
+        let share = waiting.signed.entry(signer).or_default();
+        match share.iter().position(|(_, known)| same(known, &message)) {
+            Some(at) if body(&mut message).is_some() => share[at] = (from, message),
+            None if share.len() < limits::EARLY_PER_SIGNER => share.push((from, message)),
+            Some(_) | None => {}
+        }
+    }
+    /// Keeps a certificate that a validator's node brought for `height`, in the place of its oldest.
+    pub(crate) fn keep_proof(&mut self, height: u64, from: Peer, message: HostMessage) {
+        let waiting = self.by_height.entry(height).or_default();
+        let share = waiting.proofs.entry(from).or_default();
+        if share.len() >= limits::EARLY_PROOFS {
+            share.remove(0);
+        }
+        share.push(message);
     }
     /// Messages that wait.
     pub(crate) fn len(&self) -> usize {
-        self.per_peer.values().sum()
+        self.by_height.values().map(Waiting::len).sum()
     }
-    fn forget(&mut self, from: Peer) {
-        if let Some(share) = self.per_peer.get_mut(&from) {
-            *share -= 1;
-            if *share == 0 {
-                self.per_peer.remove(&from);
-            }
-        }
+    /// Who signed something for `height`.
+    pub(crate) fn signers(&self, height: u64) -> Vec<ValidatorId> {
+        let waiting = self.by_height.get(&height);
+        waiting.map_or_else(Vec::new, |w| w.signed.keys().copied().collect())
     }
     /// Takes the messages for `height` out; those for lower heights are dropped.
     pub(crate) fn take(&mut self, height: u64) -> Vec<(Peer, HostMessage)> {
         let later = self.by_height.split_off(&height.saturating_add(1));
         let mut past = std::mem::replace(&mut self.by_height, later);
-        let taken = past.remove(&height).unwrap_or_default();
-        for (from, message) in past.into_values().flatten().chain(taken.iter().cloned()) {
-            self.forget(from);
-            if matches!(&message, HostMessage::Proposal(o) if o.body.is_some()) {
-                self.bodies -= 1;
-            }
-        }
-        taken
+        let Waiting { signed, proofs } = past.remove(&height).unwrap_or_default();
+        let proofs = proofs.into_iter();
+        let proofs = proofs.flat_map(|(from, all)| all.into_iter().map(move |one| (from, one)));
+        signed.into_values().flatten().chain(proofs).collect()
     }
 }
 
@@ -77,17 +115,37 @@ mod tests {
     use super::*;
     use crate::message::Status;
 
+    fn message(tip: u64) -> HostMessage {
+        HostMessage::Status(Status { tip })
+    }
+
     #[test]
-    fn a_flood_of_one_peer_leaves_room_for_others() {
+    fn a_flood_of_one_signer_leaves_room_for_others_whoever_brings_it() {
         let mut early = Early::default();
-        let message = |tip| HostMessage::Status(Status { tip });
-        for i in 0..1_000 {
-            early.keep(7, [1; 32], message(i));
+        let (liar, honest) = (ValidatorId([1; 32]), ValidatorId([2; 32]));
+        for i in 0..10_000 {
+            early.keep(7, liar, [(i % 200) as u8; 32], message(i));
         }
-        early.keep(8, [2; 32], message(1));
-        assert_eq!(early.take(7).len(), limits::EARLY_PER_PEER);
-        early.keep(9, [1; 32], message(1));
-        assert_eq!(early.take(9), [([1; 32], message(1))]);
-        assert!(early.per_peer.is_empty() && early.by_height.is_empty());
+        early.keep(7, honest, [1; 32], message(1));
+        early.keep(7, honest, [3; 32], message(1));
+        assert_eq!(early.signers(7), [liar, honest]);
+        assert_eq!(early.len(), limits::EARLY_PER_SIGNER + 1);
+        early.keep(8, liar, [1; 32], message(1));
+        let taken = early.take(8);
+        assert_eq!(taken, [([1; 32], message(1))], "those for 7 are dropped");
+        assert_eq!(early.len(), 0);
+    }
+
+    #[test]
+    fn certificates_take_no_room_of_what_is_signed_and_the_latest_stay() {
+        let mut early = Early::default();
+        for i in 0..1_000 {
+            early.keep_proof(7, [1; 32], message(i));
+        }
+        early.keep(7, ValidatorId([2; 32]), [2; 32], message(5));
+        let taken = early.take(7);
+        assert_eq!(taken.len(), limits::EARLY_PROOFS + 1);
+        assert_eq!(taken[0], ([2; 32], message(5)));
+        assert_eq!(taken[limits::EARLY_PROOFS], ([1; 32], message(999)));
     }
 }

@@ -189,7 +189,7 @@ impl Index {
             Effect::Posting(posting) => {
                 for purse in [&posting.from, &posting.to] {
                     accounts.extend(match purse {
-                        Purse::Account(account) => Some(*account),
+                        Purse::Account(account) | Purse::Retained(account) => Some(*account),
                         Purse::Escrow(order) => owner(order),
                         Purse::Bond(_) | Purse::Class(_) | Purse::Bank => None,
                     });
@@ -222,7 +222,8 @@ impl Index {
             Effect::Lease(LeaseEvent::Started(terms) | LeaseEvent::Renewed(terms)) => {
                 accounts.insert(terms.account);
             }
-            Effect::Lease(LeaseEvent::Ended { order, .. }) | Effect::Order { order, .. } => {
+            Effect::Lease(LeaseEvent::Ended { order, .. } | LeaseEvent::Disputed { order, .. })
+            | Effect::Order { order, .. } => {
                 accounts.extend(owner(order));
             }
         }

@@ -6,7 +6,9 @@
 //! 1. bodies come before the verdicts on them, statements before the votes made of them;
 //! 2. [`Journal::sync`] runs before anything signed leaves the node;
 //! 3. a new height begins with a mark, and only after its parent is safe in the block file;
-//! 4. a file larger than [`limits::JOURNAL_BYTES`] is replaced by a new one at a mark;
+//! 4. a file larger than [`limits::JOURNAL_BYTES`] is replaced by a new one at a mark; and within a height, each time
+//!    that it has grown by so much, by one without the bodies that the node has let go ([`Journal::cut`]). Statements
+//!    and stimuli stay: they are two votes of each validator and two proposals a round;
 //! 5. every record names its height, and marks ascend: a record of another height than the last mark's
 //!    cannot have been written by this program, and the journal is refused.
 //!
@@ -20,7 +22,7 @@ use crate::disk::Disk;
 use crate::fault::Fault;
 use crate::guard::Statement;
 use crate::limits;
-use crate::record::RecordFile;
+use crate::record::{RecordFile, scan};
 use gridbay_protocol::block::Block;
 use gridbay_protocol::codec;
 use gridbay_protocol::entry::SignedEntry;
@@ -76,8 +78,8 @@ pub(crate) struct Promise {
 pub(crate) struct Recovered {
     /// Height of the last mark; 0 if there is none.
     pub(crate) height: u64,
-    /// Bodies of that height.
-    pub(crate) bodies: Vec<Block>,
+    /// Bodies of that height, which stay on disk until one is asked for: block, place.
+    pub(crate) bodies: Vec<(BlockId, u64)>,
     /// Own blocks of that height by round.
     pub(crate) own: Vec<(u32, BlockId)>,
     /// Own statements of that height.
@@ -93,6 +95,8 @@ pub(crate) struct Recovered {
 pub(crate) struct Journal {
     file: RecordFile,
     height: u64,
+    /// Bytes in the file when it was begun afresh.
+    kept: u64,
 }
 
 impl Journal {
@@ -125,15 +129,75 @@ impl Journal {
                     }
                 }
                 Record::Promise(promise) => found.promises.push(*promise),
-                Record::Body(block) => found.bodies.push(*block),
+                Record::Body(block) => found.bodies.push((block.id(), offset)),
                 Record::Own { round, block } => found.own.push((round, block)),
                 Record::Statement(statement) => found.statements.push(statement),
                 Record::Stimulus(stimulus) => found.stimuli.push(stimulus),
             }
             Ok(())
         })?;
-        let height = found.height;
-        Ok((Journal { file, height }, found))
+        let journal = Journal {
+            file,
+            height: found.height,
+            kept: 0,
+        };
+        Ok((journal, found))
+    }
+    /// The body at a place that [`Journal::open`] gave, as long as the file has not been begun afresh.
+    pub(crate) fn read_body(&self, disk: &dyn Disk, place: u64) -> Result<Block, Fault> {
+        let payload = self.file.read(disk, place)?;
+        match codec::decode(&payload, limits::RECORD_BYTES) {
+            Ok(Line {
+                record: Record::Body(block),
+                ..
+            }) => Ok(*block),
+            _ => Err(Fault::Foreign {
+                file: FILE.into(),
+                offset: place,
+                what: "no body where one was",
+            }),
+        }
+    }
+    /// Whether so much was added since the file was begun that it should be cut.
+    pub(crate) fn is_long(&self) -> bool {
+        self.file.len() > self.kept.saturating_add(limits::JOURNAL_BYTES)
+    }
+    /// Begins the file afresh within a height: all but what earlier heights left and the bodies that `keeps` does not
+    /// name. Safe on return; a crash before leaves the old file.
+    pub(crate) fn cut(
+        &mut self,
+        disk: &mut dyn Disk,
+        open: Vec<Promise>,
+        keeps: impl Fn(&BlockId) -> bool,
+    ) -> Result<(), Fault> {
+        let mut places = Vec::new();
+        scan(disk, FILE, |offset, payload| {
+            let line = codec::decode(payload, limits::RECORD_BYTES);
+            let Line { height, record } = line.map_err(|_| Fault::Corrupt {
+                file: FILE.into(),
+                offset,
+            })?;
+            let stays = match &record {
+                Record::Begin { .. } | Record::Promise(_) => false,
+                Record::Body(block) => keeps(&block.id()),
+                Record::Own { .. } | Record::Statement(_) | Record::Stimulus(_) => true,
+            };
+            if stays && height == self.height {
+                places.push(offset);
+            }
+            Ok(())
+        })?;
+        let mut fresh = RecordFile::create(disk, &format!("{FILE}.new"))?;
+        let promises = Record::Begin { promises: open };
+        fresh.append(disk, &Line::encode(self.height, promises))?;
+        for place in places {
+            let payload = self.file.read(disk, place)?;
+            fresh.append(disk, &payload)?;
+        }
+        fresh.rename(disk, FILE)?;
+        self.kept = fresh.len();
+        self.file = fresh;
+        Ok(())
     }
     /// Begins a height, unless it is the one the journal is at. `open` gives the promises still open.
     pub(crate) fn begin(
@@ -148,6 +212,7 @@ impl Journal {
         let mark = |promises| Line::encode(height, Record::Begin { promises });
         if self.file.len() > limits::JOURNAL_BYTES {
             self.file.restart(disk, &mark(open()))?;
+            self.kept = 0;
         } else {
             self.file.append(disk, &mark(Vec::new()))?;
         }
@@ -199,8 +264,9 @@ mod tests {
     use crate::consensus::{Timer, TimerKind};
     use crate::disk::MemDisk;
     use crate::guard::Guard;
+    use gridbay_protocol::block::Header;
     use gridbay_protocol::entry::{Entry, EntryBody};
-    use gridbay_protocol::ids::{AccountId, NetworkId};
+    use gridbay_protocol::ids::{AccountId, Hash32, NetworkId, ValidatorId};
     use gridbay_protocol::keys::SecretKey;
     use gridbay_protocol::validator::validator_id;
     use gridbay_protocol::vote::{Vote, VoteKind};
@@ -233,6 +299,73 @@ mod tests {
         assert_eq!((found.height, found.stimuli.len()), (30, 10_001));
         assert_eq!(found.stimuli.last(), Some(&timeout(7)));
         assert_eq!(disk.list().unwrap(), [FILE]);
+    }
+
+    fn block(time_ms: u64) -> Block {
+        let none = Hash32([0; 32]);
+        let header = Header {
+            format: 1,
+            rules: 1,
+            network: NetworkId([1; 32]),
+            height: 3,
+            time_ms,
+            parent: BlockId([2; 32]),
+            proposer: ValidatorId([3; 32]),
+            entries_root: none,
+            effects_root: none,
+            state_root: none,
+            validators: none,
+            next_validators: none,
+            log_root: none,
+            last_commit: none,
+            beacon_reveal: none,
+            evidence_root: none,
+            hints_root: none,
+        };
+        Block {
+            header,
+            entries: vec![],
+            last_commit: None,
+            evidence: vec![],
+            hints: vec![],
+        }
+    }
+
+    #[test]
+    fn a_cut_within_a_height_keeps_all_but_bodies_let_go_and_a_crash_loses_nothing() {
+        for operations in 0..16 {
+            let mut disk = MemDisk::new();
+            let (mut journal, _) = Journal::open(&mut disk).unwrap();
+            journal.begin(&mut disk, 2, Vec::new).unwrap();
+            journal.stimulus(&mut disk, timeout(1)).unwrap();
+            journal.begin(&mut disk, 3, Vec::new).unwrap();
+            journal.promise(&mut disk, promise(1)).unwrap();
+            let (kept, gone) = (block(1), block(2));
+            for body in [&gone, &kept] {
+                journal.body(&mut disk, body).unwrap();
+            }
+            journal.stimulus(&mut disk, timeout(7)).unwrap();
+            journal.sync(&mut disk).unwrap();
+            let before = journal.file.len();
+            disk.fail(crate::disk::FaultPlan::power_for(operations));
+            let open = vec![promise(1)];
+            let cut = journal.cut(&mut disk, open, |id| *id == kept.id());
+            disk.crash(|at_stake| at_stake / 2);
+            let (journal, found) = Journal::open(&mut disk).unwrap();
+            assert_eq!((found.height, &found.stimuli[..]), (3, &[timeout(7)][..]));
+            assert_eq!(found.promises, [promise(1)]);
+            let ids: Vec<BlockId> = found.bodies.iter().map(|(id, _)| *id).collect();
+            if cut.is_ok() {
+                assert_eq!(ids, [kept.id()]);
+                assert!(journal.file.len() < before);
+                let (_, place) = found.bodies[0];
+                assert_eq!(journal.read_body(&disk, place).unwrap(), kept);
+                assert!(operations > 3);
+                return;
+            }
+            assert_eq!(ids, [gone.id(), kept.id()]);
+        }
+        panic!("it was never cut");
     }
 
     fn promise(n: u8) -> Promise {

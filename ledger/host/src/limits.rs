@@ -1,7 +1,9 @@
 //! Bounds of the host's own resources, with unit and reason. Bounds that all nodes share are in
 //! [`gridbay_protocol::limits`].
 
-use gridbay_protocol::limits::{BLOCK_BYTES, BLOCK_ENTRIES, ENTRY_BYTES, VALIDATORS};
+use gridbay_protocol::limits::{
+    BLOCK_BYTES, BLOCK_ENTRIES, ENTRY_BYTES, EPOCH_HEIGHTS, VALIDATORS,
+};
 
 /// Bytes of a vote, a request, a status or a certificate message: 128 votes of about 230 bytes
 /// (two of every validator in the proof of a round) fit.
@@ -18,10 +20,13 @@ pub const SYNC_BLOCKS: usize = 128;
 pub const BATCH_ENTRIES: usize = 128;
 /// Bytes of a batch of entries.
 pub const BATCH_BYTES: usize = BATCH_ENTRIES * (ENTRY_BYTES + 512);
-/// Messages for the next heights that wait until their height starts, from one peer.
-pub const EARLY_PER_PEER: usize = 64;
-/// The same from all peers together.
-pub const EARLY_MESSAGES: usize = EARLY_PER_PEER * VALIDATORS;
+/// Messages for one of the next two heights that one validator signed and that wait until it starts: its two
+/// votes and a proposal in each of some twenty rounds.
+pub const EARLY_PER_SIGNER: usize = 64;
+/// Certificates for one of these heights that one validator's node brought: what the latest round needs.
+pub const EARLY_PROOFS: usize = 4;
+/// All messages that wait for the next two heights.
+pub const EARLY_MESSAGES: usize = 2 * (EARLY_PER_SIGNER + EARLY_PROOFS) * VALIDATORS;
 /// Bodies held for one height: two proposals in each of the rounds that consensus looks ahead.
 pub const BODIES: usize = 24;
 /// Bytes of the bodies held for one height.
@@ -38,6 +43,19 @@ pub const POOL_ENTRIES: usize = 20_000;
 pub const POOL_BYTES: usize = 32 * 1024 * 1024;
 /// Entries of one account in the pool.
 pub const POOL_PER_ACCOUNT: usize = 512;
+/// Entries in the pool that open accounts by one and the same invitation: one of them can take
+/// effect.
+pub const POOL_PER_TOKEN: usize = 4;
+/// Heights by which the last height of an entry may lie beyond the ledger's window: a peer's book
+/// may be ahead of ours.
+pub const POOL_AHEAD: u64 = 8;
+/// Entries of other validators that a validator sends to all after two blocks left them out, at
+/// each height. Few: all validators do it, and only where one of them kept an entry from others is
+/// it of any use.
+pub const TOLD_AGAIN_ENTRIES: usize = 16;
+/// Missing entries that a validator sends along with its votes against blocks without them, at each
+/// height.
+pub const MISSING_TOLD: usize = 16;
 /// Entries of senders that the ledger does not know, beside the pool: a few blocks' worth of newcomers.
 pub const POOL_STRANGERS: usize = 256;
 /// Entries that a validator has promised to include and that are in no block yet: two full blocks.
@@ -55,7 +73,9 @@ pub const RECEIPTS: usize = 2_048;
 pub const RECEIPT_HEIGHTS: u64 = 256;
 /// Evidence waiting for a block of ours.
 pub const EVIDENCE: usize = 64;
-/// Bytes after which the journal is started afresh at the next height.
+/// Bytes after which the journal is started afresh at the next height, and by which it grows within a height before
+/// the bodies are cut that the node has let go. So it stays below the bodies held, twice this, and the votes and
+/// proposals of the height.
 pub const JOURNAL_BYTES: u64 = 8 * 1024 * 1024;
 /// Bytes of one record on disk.
 pub const RECORD_BYTES: usize = BLOCK_BYTES + SMALL_MESSAGE_BYTES;
@@ -70,9 +90,10 @@ pub const SNAPSHOT_BYTES: usize = 1024 * 1024 * 1024;
 /// Rows that one query of an account's history returns.
 pub const HISTORY_ROWS: usize = 1_000;
 
-/// Reveals left in a beacon chain at which its successor is registered (or a quarter of a short chain):
-/// even if every block is ours, that leaves a registration thousands of blocks to be included in.
-pub const BEACON_RESERVE: u32 = 2_000;
+/// Reveals left in a beacon chain at which its successor is registered (or three quarters of a short chain):
+/// even if every block is ours, that leaves a registration two thousand blocks to be included in, and the two
+/// epochs until it counts.
+pub const BEACON_RESERVE: u32 = 2_000 + 2 * EPOCH_HEIGHTS as u32;
 /// Generations of beacon chains among which a host that opens looks for its tip: with a turn a second
 /// two years, with a block a second and four validators eight; a search through all takes half a minute.
 pub const BEACON_GENERATIONS: u32 = 64;

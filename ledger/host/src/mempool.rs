@@ -1,15 +1,18 @@
 //! The pool of entries that wait for a block.
 //!
 //! 1. An entry enters if the ledger admits it at the next height. It also enters if it may pass later: from a
-//!    peer, whose book may be ahead of ours, for any reason; from our own users only for reasons of time.
+//!    peer, whose book may be ahead of ours, for any reason; from our own users only for reasons of
+//!    time. In both cases a key of its account signed it, and its last height is one that a book a
+//!    few blocks ahead of ours would admit.
 //! 2. After every block the entries in it leave, and so do those that can never pass any more.
-//! 3. The rest is marked ready or waiting; a draft takes the ready ones, longest waiting first.
+//! 3. The rest is marked ready or waiting; a proposer chooses among all the ready ones.
 //! 4. What became ready is to be announced once: passed on and acknowledged.
 //! 5. An acknowledged entry carries its promise: first owed (to be written to the journal), then given, with the
 //!    receipt. Promises have bounds of their own; beyond them an entry waits as any other, without one.
 //!
-//! Bounds: entries, bytes, entries of one account, and a quarter of the pool for those not ready. A full
-//! pool refuses what comes; it never pushes out what it has acknowledged. Entries of unknown senders
+//! Bounds: entries, bytes, entries of one account, those by one invitation of it, and a quarter of
+//! the pool for those not ready. A full pool refuses what comes; it never pushes out what it has
+//! acknowledged. Entries of unknown senders
 //! count against none of these; they wait in [`Strangers`].
 
 use crate::catchup::Peer;
@@ -19,10 +22,10 @@ use crate::strangers::{Strangers, is_unknown};
 use crate::trouble::Trouble;
 use gridbay_ledger::{Refusal, State};
 use gridbay_protocol::codec;
-use gridbay_protocol::entry::SignedEntry;
+use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::{AccountId, EntryId};
-use gridbay_protocol::keys::Signature;
-use gridbay_protocol::limits::{BLOCK_BYTES, BLOCK_ENTRIES, INCLUSION_HEIGHTS};
+use gridbay_protocol::keys::{PublicKey, Signature};
+use gridbay_protocol::limits::{ENTRY_WINDOW, INCLUSION_HEIGHTS};
 use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::receipt::SignedReceipt;
 use gridbay_protocol::stage::Authentic;
@@ -121,7 +124,7 @@ fn is_of_time(refusal: &Refusal) -> bool {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Mempool {
     entries: BTreeMap<EntryId, Pooled>,
-    per_account: BTreeMap<AccountId, usize>,
+    shares: BTreeMap<Share, usize>,
     bytes: usize,
     waiting: usize,
     /// Entries with a promise, and their bytes.
@@ -131,8 +134,38 @@ pub(crate) struct Mempool {
     strangers: Strangers,
 }
 
-/// Bytes of a block left for header, certificate and evidence.
-const BLOCK_FRAME: usize = 64 * 1024;
+/// Whose share of the pool an entry takes: its account's; or, if it opens an account by invitation,
+/// that of the invitation's token. Whoever holds an invitation can sign as many such entries as it
+/// likes, and the inviter is not to suffer by it.
+type Share = (AccountId, Option<PublicKey>);
+
+fn share(entry: &Authentic) -> Share {
+    let entry = entry.entry();
+    let token = match &entry.body {
+        EntryBody::OpenAccount { grant, .. } => grant.as_ref().map(|signed| signed.grant.token),
+        _ => None,
+    };
+    (entry.account, token)
+}
+
+/// Entries that a share may have.
+fn most((_, token): &Share) -> usize {
+    match token {
+        Some(_) => limits::POOL_PER_TOKEN,
+        None => limits::POOL_PER_ACCOUNT,
+    }
+}
+
+/// Why an entry is not worth waiting for, whatever else is said of it: its last height is further
+/// ahead than any book that is a few blocks ahead of ours would admit.
+fn too_far(state: &State, entry: &Authentic) -> Option<Refusal> {
+    let (valid_until, height) = (entry.entry().valid_until, state.height().saturating_add(1));
+    let latest = height.saturating_add(ENTRY_WINDOW + limits::POOL_AHEAD);
+    (valid_until >= latest).then_some(Refusal::Window {
+        valid_until,
+        height,
+    })
+}
 
 impl Mempool {
     /// Takes an entry in; returns whether it is ready.
@@ -144,6 +177,9 @@ impl Mempool {
     ) -> Result<bool, PoolRefusal> {
         if self.contains(&entry.id()) {
             return Err(PoolRefusal::Known(entry.id()));
+        }
+        if let Some(refusal) = too_far(state, &entry) {
+            return Err(PoolRefusal::Ledger(Box::new(refusal)));
         }
         let own = source == Source::Own;
         let ready = match state.admit(&entry) {
@@ -168,17 +204,18 @@ impl Mempool {
     ) -> Result<(), PoolRefusal> {
         let (id, account) = (entry.id(), entry.entry().account);
         let bytes = codec::encode(entry.signed()).len();
-        let share = self.per_account.get(&account).copied().unwrap_or(0);
+        let share = share(&entry);
+        let taken = self.shares.get(&share).copied().unwrap_or(0);
         let full = self.entries.len() >= limits::POOL_ENTRIES
             || self.bytes + bytes > limits::POOL_BYTES
-            || share >= limits::POOL_PER_ACCOUNT
+            || taken >= most(&share)
             || (!ready && self.waiting >= limits::POOL_ENTRIES / 4);
         if full && !planted::is(Planted::PoolUnbounded) {
             return Err(PoolRefusal::Full { account });
         }
         self.bytes += bytes;
         self.waiting += usize::from(!ready);
-        *self.per_account.entry(account).or_default() += 1;
+        *self.shares.entry(share).or_default() += 1;
         let pooled = Pooled {
             entry,
             bytes,
@@ -202,19 +239,22 @@ impl Mempool {
             self.promises.1 -= gone.bytes;
             self.owed.remove(id);
         }
-        let account = gone.entry.entry().account;
-        if let Some(share) = self.per_account.get_mut(&account) {
-            *share -= 1;
-            if *share == 0 {
-                self.per_account.remove(&account);
+        let share = share(&gone.entry);
+        if let Some(taken) = self.shares.get_mut(&share) {
+            *taken -= 1;
+            if *taken == 0 {
+                self.shares.remove(&share);
             }
         }
     }
     /// Keeps an entry that was acknowledged before a restart, unless it can never pass any more.
     pub(crate) fn restore(&mut self, state: &State, entry: Arc<Authentic>, receipt: SignedReceipt) {
+        if too_far(state, &entry).is_some() {
+            return;
+        }
         let ready = match state.admit(&entry) {
             Ok(_) => true,
-            Err(refusal) if refusal.may_pass_later() => false,
+            Err(refusal) if refusal.may_pass_later() && !is_unknown(&refusal) => false,
             Err(_) => return,
         };
         let (id, since) = (entry.id(), receipt.receipt.height);
@@ -329,51 +369,48 @@ impl Mempool {
         }
         settled
     }
-    /// Entries for a block: the ready ones, longest waiting first, as many as fit.
-    pub(crate) fn draft(&self) -> Vec<Arc<Authentic>> {
+    /// All ready entries, those first that wait longest: what a block is made of.
+    pub(crate) fn ready(&self) -> Vec<Arc<Authentic>> {
         let mut ready: Vec<&Pooled> = self.entries.values().filter(|p| p.ready).collect();
         ready.sort_by_key(|p| (p.since, p.entry.id()));
-        let mut room = BLOCK_BYTES - BLOCK_FRAME;
-        let fitting = ready.into_iter().take(BLOCK_ENTRIES).take_while(|p| {
-            let fits = p.bytes <= room;
-            room = room.saturating_sub(p.bytes);
-            fits
-        });
-        fitting.map(|p| Arc::clone(&p.entry)).collect()
+        ready.into_iter().map(|p| Arc::clone(&p.entry)).collect()
     }
-    /// Entries that a block leaves out although they were ready [`INCLUSION_HEIGHTS`] before and the block has room
-    /// for each of them. Whether other entries of the block stand in their way is not judged.
-    pub(crate) fn omitted(&self, parent: u64, block: &[Arc<Authentic>]) -> Vec<Arc<Authentic>> {
-        let bytes: usize = block.iter().map(|e| codec::encode(e.signed()).len()).sum();
-        let room = (BLOCK_BYTES - BLOCK_FRAME).saturating_sub(bytes);
-        if block.len() >= BLOCK_ENTRIES {
-            return Vec::new();
-        }
-        let overdue = |p: &&Pooled| {
-            let old = p
+    /// Ready entries that were acknowledged [`INCLUSION_HEIGHTS`] before the next block. Not those
+    /// of a share that is full here: others may hold as many again of the same account, and no room
+    /// for these.
+    pub(crate) fn due(&self, tip: u64) -> Vec<Arc<Authentic>> {
+        let old = |p: &&Pooled| {
+            let since = p
                 .since
-                .is_some_and(|since| since + INCLUSION_HEIGHTS <= parent + 1);
-            old && p.ready && p.bytes <= room
+                .is_some_and(|since| since + INCLUSION_HEIGHTS <= tip + 1);
+            since && p.ready
         };
-        let mut overdue = self.entries.values().filter(overdue).peekable();
-        if overdue.peek().is_none() {
-            return Vec::new();
-        }
-        let taken: BTreeSet<EntryId> = block.iter().map(|e| e.id()).collect();
-        let left_out = overdue.filter(|p| !taken.contains(&p.entry.id()));
-        left_out.map(|p| Arc::clone(&p.entry)).collect()
+        let full = |p: &&Pooled| {
+            let share = share(&p.entry);
+            self.shares.get(&share).is_some_and(|n| *n >= most(&share))
+        };
+        let due = self.entries.values().filter(old).filter(|p| !full(p));
+        due.map(|p| Arc::clone(&p.entry)).collect()
     }
-    /// Entries of our own users to be sent to the validators again: those that have waited two blocks,
-    /// and then every eighth block.
+    /// Entries that two blocks left out, to be sent to the validators again: those of our own
+    /// users, and once more every eighth block; and a few that a validator sent, which it may have
+    /// kept from others.
     pub(crate) fn overdue(&self, tip: u64) -> Vec<SignedEntry> {
-        let overdue = self.entries.values().filter(|p| {
+        let mut told = 0;
+        let mut again = |p: &&Pooled| {
             let waited = p.since.map_or(0, |since| tip.saturating_sub(since));
-            p.source == Source::Own && p.ready && waited % 8 == 2
-        });
-        overdue
-            .take(limits::BATCH_ENTRIES)
-            .map(|p| p.entry.signed().clone())
-            .collect()
+            let of_a_validator = p.source == Source::Validator && waited == 2;
+            told += usize::from(of_a_validator && p.ready);
+            let own = p.source == Source::Own && waited % 8 == 2;
+            p.ready && (own || (of_a_validator && told <= limits::TOLD_AGAIN_ENTRIES))
+        };
+        let overdue = self.entries.values().filter(|p| again(p));
+        let overdue = overdue.take(limits::BATCH_ENTRIES);
+        overdue.map(|p| p.entry.signed().clone()).collect()
+    }
+    /// The entry with an id, if the ledger admitted it.
+    pub(crate) fn get(&self, id: &EntryId) -> Option<&Arc<Authentic>> {
+        Some(&self.entries.get(id)?.entry)
     }
     /// The entry with an id and this very signature, if it is here.
     pub(crate) fn known(&self, id: &EntryId, signature: &Signature) -> Option<Arc<Authentic>> {

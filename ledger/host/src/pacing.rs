@@ -3,15 +3,21 @@
 //! A height starts
 //! 1. [`Pace::interval`] after the start of the one before, if work is due;
 //! 2. at the heartbeat, if not;
-//! 3. when a validator shows that it has started, but never before half the interval has passed, so
-//!    that one eager validator cannot drive the others.
+//! 3. at once, when validators with more than a third of the voting power show that they have started it:
+//!    one of them is honest and has waited.
+//!
+//! So the first honest validator to start a height does so an interval, or a heartbeat, after the first honest
+//! one to start the height before, whatever a third of the power says: early starts cannot add up.
 //!
 //! The first height after the program's start also waits until more than two thirds of the voting
-//! power, this node's own included, are connected, or a validator shows that it has started.
+//! power, this node's own included, are connected, or so many validators show that they have started.
 
 use crate::consensus::{Timer, TimerKind};
 use crate::limits;
 use gridbay_protocol::genesis::Policy;
+use gridbay_protocol::ids::ValidatorId;
+use gridbay_protocol::validator::ValidatorSet;
+use std::collections::BTreeSet;
 
 /// What decides when the next height starts. Times are monotonic milliseconds.
 #[derive(Debug)]
@@ -23,7 +29,9 @@ pub(crate) struct Pace {
     started: Option<u64>,
     /// Whether a quorum has been connected since the program's start.
     gathered: bool,
-    /// Whether another validator has started the next height.
+    /// Validators that have started the next height.
+    callers: BTreeSet<ValidatorId>,
+    /// Whether an honest one is among them.
     called: bool,
 }
 
@@ -35,6 +43,7 @@ impl Pace {
             propose: policy.propose_timeout_ms,
             started: None,
             gathered: false,
+            callers: BTreeSet::new(),
             called: false,
         }
     }
@@ -42,13 +51,17 @@ impl Pace {
     pub(crate) fn gather(&mut self) {
         self.gathered = true;
     }
-    /// Another validator has started the next height.
-    pub(crate) fn call(&mut self) {
-        self.called = true;
+    /// Another validator has signed something for the next height.
+    pub(crate) fn call(&mut self, caller: ValidatorId, set: &ValidatorSet) {
+        if set.get(&caller).is_some() && self.callers.insert(caller) {
+            let callers = self.callers.iter().filter_map(|id| set.get(id));
+            self.called = set.has_an_honest_one(callers.map(|member| member.power).sum());
+        }
     }
     /// A height starts.
     pub(crate) fn start(&mut self, now: u64) {
         self.started = Some(now);
+        self.callers.clear();
         self.called = false;
     }
     /// A height was decided by others, without a start of our own.
@@ -57,19 +70,16 @@ impl Pace {
     }
     /// When the next height starts, as things stand; `None` while too few are connected.
     pub(crate) fn due(&self, work: bool) -> Option<u64> {
-        if !self.gathered && !self.called {
+        if self.called {
+            return Some(0);
+        }
+        if !self.gathered {
             return None;
         }
         let Some(started) = self.started else {
             return Some(0);
         };
-        let wait = if self.called {
-            self.interval / 2
-        } else if work {
-            self.interval
-        } else {
-            self.heartbeat
-        };
+        let wait = if work { self.interval } else { self.heartbeat };
         Some(started.saturating_add(wait))
     }
     /// How long a timer runs, in milliseconds: linear in the round.
@@ -88,9 +98,33 @@ impl Pace {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gridbay_protocol::ids::AccountId;
+    use gridbay_protocol::keys::SecretKey;
+    use gridbay_protocol::validator::{Validator, validator_id};
+
+    fn id(n: u8) -> ValidatorId {
+        validator_id(&SecretKey::from_seed(&[n; 32]).public())
+    }
+
+    /// Validators of these powers, named by their place.
+    fn set(powers: &[u64]) -> ValidatorSet {
+        let member = |(n, power): (u8, &u64)| {
+            let key = SecretKey::from_seed(&[n; 32]).public();
+            let account = AccountId([n; 32]);
+            Validator {
+                id: id(n),
+                account,
+                key,
+                node: key,
+                power: *power,
+            }
+        };
+        let members = (0..).zip(powers).map(member).collect();
+        ValidatorSet::new(members).expect("a set")
+    }
 
     #[test]
-    fn work_the_heartbeat_and_a_call_start_a_height_in_their_time() {
+    fn work_and_the_heartbeat_start_a_height_in_their_time() {
         let mut pace = Pace::new(&Policy::local());
         assert_eq!(pace.due(true), None, "nobody is there");
         pace.gather();
@@ -102,16 +136,33 @@ mod tests {
         pace.start(1_000);
         assert_eq!(pace.due(true), Some(1_250));
         assert_eq!(pace.due(false), Some(11_000));
-        pace.call();
-        assert_eq!(pace.due(false), Some(1_125));
-        pace.start(1_200);
-        assert_eq!(pace.due(false), Some(11_200));
     }
 
     #[test]
-    fn a_call_is_enough_for_a_lonely_node() {
+    fn a_third_of_the_power_starts_no_height_and_more_than_that_does() {
+        let set = set(&[1, 1, 1, 3]);
         let mut pace = Pace::new(&Policy::local());
-        pace.call();
+        pace.gather();
+        pace.start(1_000);
+        pace.call(id(0), &set);
+        for _ in 0..9 {
+            pace.call(id(1), &set);
+        }
+        pace.call(id(9), &set);
+        assert_eq!(pace.due(false), Some(11_000), "two of six, and a stranger");
+        pace.call(id(2), &set);
+        assert_eq!(pace.due(false), Some(0), "three of six");
+        pace.start(1_200);
+        assert_eq!(pace.due(false), Some(11_200), "calls are for one height");
+    }
+
+    #[test]
+    fn calls_are_enough_for_a_lonely_node() {
+        let set = set(&[1, 1, 1, 1]);
+        let mut pace = Pace::new(&Policy::local());
+        pace.call(id(1), &set);
+        assert_eq!(pace.due(true), None);
+        pace.call(id(2), &set);
         assert_eq!(pace.due(false), Some(0));
     }
 }

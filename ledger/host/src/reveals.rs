@@ -2,8 +2,8 @@
 //!
 //! 1. The chain in use is the generation that contains the tip which the ledger has for the validator.
 //! 2. A block of ours reveals the preimage of that tip.
-//! 3. When few reveals are left, the tip of the next generation is to be registered. From the block that
-//!    registers it on, the next generation is in use.
+//! 3. When few reveals are left, the tip of the next generation is to be registered. From the epoch after the
+//!    next on, the next generation is in use.
 //!
 //! Generations come from one secret, so nothing about them needs a place on disk.
 
@@ -38,7 +38,7 @@ impl Reveals {
     /// The tip to register now that the ledger has `tip`, if it is time for that.
     pub(crate) fn renewal(&mut self, tip: &[u8; 32]) -> Option<Hash32> {
         let left = self.turn_to(tip)?;
-        let early = (self.chain.steps() / 4).min(limits::BEACON_RESERVE);
+        let early = (self.chain.steps() / 4 * 3).min(limits::BEACON_RESERVE);
         if left >= early {
             return None;
         }
@@ -84,19 +84,26 @@ mod tests {
     fn the_next_chain_is_due_before_the_last_runs_out_and_reveals_go_on() {
         let mut reveals = reveals();
         let mut tip = reveals.chain.tip();
-        let mut renewed = 0;
-        for _ in 0..3 * STEPS {
-            if let Some(next) = reveals.renewal(&tip) {
-                assert_eq!(reveals.chain.remaining(&tip), Some(STEPS / 4 - 1));
-                tip = next.0;
+        let (mut renewed, mut waiting) = (0, None);
+        for turn in 0..3 * STEPS {
+            // A registered tip counts twenty turns later.
+            if let Some((from, next)) = waiting
+                && turn == from
+            {
+                (tip, waiting) = (next, None);
                 renewed += 1;
-                assert_eq!(reveals.renewal(&tip), None, "registered");
+                assert_eq!(reveals.renewal(&tip), None, "in use");
+            } else if waiting.is_none()
+                && let Some(next) = reveals.renewal(&tip)
+            {
+                assert_eq!(reveals.chain.remaining(&tip), Some(3 * STEPS / 4 - 1));
+                waiting = Some((turn + 20, next.0));
             }
             let reveal = reveals.reveal(&tip).expect("a reveal");
             assert_eq!(step(&reveal), tip);
             tip = reveal;
         }
-        // Each generation serves for 30 of 120 reveals; the last is still in use.
+        // Each generation serves for 10 reveals and the 20 of the wait, in 120; the last is still in use.
         assert_eq!(renewed, 3);
     }
 

@@ -101,14 +101,19 @@ fn owner(work: &Work<'_>, purse: &Purse, other: &Purse) -> Option<AccountId> {
             let contract = || work.tables.contracts.get(order).map(|c| c.client);
             live.or_else(unopened).or_else(contract).or(match other {
                 Purse::Account(id) => Some(*id),
-                Purse::Escrow(_) | Purse::Class(_) | Purse::Bond(_) | Purse::Bank => None,
+                Purse::Escrow(_)
+                | Purse::Class(_)
+                | Purse::Bond(_)
+                | Purse::Bank
+                | Purse::Retained(_) => None,
             })
         }
         (Purse::Bond(order), _) => staker(work, order).or(match other {
             Purse::Account(id) => Some(*id),
             _ => None,
         }),
-        (Purse::Class(_) | Purse::Bank, _) => None,
+        // Not the seller's before its buyers can say no more.
+        (Purse::Class(_) | Purse::Bank | Purse::Retained(_), _) => None,
     }
 }
 

@@ -1,10 +1,17 @@
 //! `cancel`: ends what stands or waits at once, a booking for the price of its first slot; a running order after its
 //! slot, which is paid out, and a taken job by a deadline as done with the slot.
 //! Not in a block that closes a round, when all bids are known; and never a sealed bid.
+//!
+//! What was opened is final until it was decided on, or whoever opens several bids and reads the others' could take back
+//! all but the best for free: an opened bid until the close of its round, an opened reservation until the slot boundary,
+//! and an amended order until it has competed with its new bid. While a sealed bid of the account waits to be opened,
+//! nothing of its class is cancelled: it may be an amendment, which lapses with its order.
 
 use crate::book;
+use crate::order::{Order, Stage};
 use crate::refusal::Refusal;
 use crate::reservation;
+use crate::state::State;
 use crate::work::Work;
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::ids::{AccountId, OrderId};
@@ -23,7 +30,52 @@ pub(super) fn check(work: &Work<'_>, account: &AccountId, id: &OrderId) -> Resul
     if work.closes_round() {
         return Err(Refusal::Closing(work.height()));
     }
-    Ok(())
+    decided(work, id, order)
+}
+
+/// Whether an order has been decided on as it is, and nothing can amend it in this round.
+fn decided(work: &Work<'_>, id: &OrderId, order: &Order) -> Result<(), Refusal> {
+    if is_final(work, order) {
+        return Err(Refusal::Final(*id));
+    }
+    match to_open(work, order) {
+        Some(sealed) => Err(Refusal::Unopened(sealed)),
+        None => Ok(()),
+    }
+}
+
+impl State {
+    /// Whether a live order can be cancelled only at a later height, because it was opened or amended and its clearing
+    /// is still ahead, or may be amended in this round.
+    pub fn is_final(&self, id: &OrderId) -> bool {
+        let work = Work::begin(self, self.time_ms().saturating_add(1), &[0; 32]);
+        let order = self.order(id);
+        order.is_some_and(|order| decided(&work, id, order).is_err())
+    }
+}
+
+/// Whether an order was opened, or amended, and has not been decided on since.
+fn is_final(work: &Work<'_>, order: &Order) -> bool {
+    let calendar = work.calendar();
+    match &order.stage {
+        Stage::Bid(bid) => {
+            bid.next.is_some() || (order.lease.is_none() && order.round + 1 == work.round())
+        }
+        Stage::Reservation(wish) => {
+            let opened = calendar.slot(calendar.last_of_round(order.round + 1));
+            wish.booking.is_none() && opened == calendar.slot(work.height())
+        }
+        Stage::Sealed { .. } | Stage::Buy(_) | Stage::Deadline(_) | Stage::Share(_) => false,
+    }
+}
+
+/// A sealed bid of the same account and class as a bid that can be opened now.
+fn to_open(work: &Work<'_>, order: &Order) -> Option<OrderId> {
+    order.bid()?;
+    book::of_account(work, &order.class, &order.account).find(|id| {
+        let sealed = work.tables.orders.get(id);
+        sealed.is_some_and(|o| o.is_sealed() && o.round < work.round())
+    })
 }
 
 pub(super) fn apply(work: &mut Work<'_>, id: &OrderId) {

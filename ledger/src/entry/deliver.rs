@@ -1,5 +1,7 @@
-//! `deliver`: a seller's acknowledgement, once, that its units of a lease are ready.
+//! `deliver`: a seller's acknowledgement that its units of a lease are ready; again only after a
+//! slot without a sign of life (see `heartbeat`). It is a sign of life itself.
 
+use crate::heartbeat;
 use crate::refusal::Refusal;
 use crate::work::Work;
 use gridbay_protocol::ids::{AccountId, LeaseId, OfferId};
@@ -22,6 +24,9 @@ pub(super) fn check(work: &Work<'_>, seller: &AccountId, id: &LeaseId) -> Result
 
 pub(super) fn apply(work: &mut Work<'_>, seller: &AccountId, id: &LeaseId) {
     let own = offers_of(work, seller, id);
+    for offer in &own {
+        heartbeat::beat(work, offer);
+    }
     let lease = work.tables.leases.get_mut(id);
     let delivered = &mut lease.expect("the lease was checked").delivered;
     delivered.extend(own);

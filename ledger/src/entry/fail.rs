@@ -6,6 +6,7 @@ use crate::refusal::Refusal;
 use crate::tenancy;
 use crate::work::Work;
 use gridbay_protocol::ids::{AccountId, LeaseId};
+use gridbay_protocol::lease::LeaseEnd;
 
 pub(super) fn check(work: &Work<'_>, seller: &AccountId, id: &LeaseId) -> Result<(), Refusal> {
     if !work.tables.leases.contains(id) {
@@ -25,5 +26,5 @@ pub(super) fn apply(work: &mut Work<'_>, seller: &AccountId, id: &LeaseId) {
     if let Some(lease) = work.tables.leases.get_mut(id) {
         lease.delivered.retain(|offer| !own.contains(offer));
     }
-    tenancy::fail(work, id, &own);
+    tenancy::fail(work, id, &own, LeaseEnd::Undelivered);
 }

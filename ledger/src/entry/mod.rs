@@ -4,11 +4,14 @@
 mod appeal;
 mod buy;
 mod cancel;
+mod close_account;
 mod commit;
+mod complain;
 mod contract;
 mod deadline;
 mod deliver;
 mod fail;
+mod heartbeat;
 mod open;
 mod open_account;
 mod register_beacon;
@@ -21,6 +24,7 @@ mod withdraw_offer;
 pub(crate) use deadline::check as check_deadline;
 
 use crate::admit::Admitted;
+use crate::entry_budget;
 use crate::refusal::Refusal;
 use crate::work::Work;
 use gridbay_protocol::entry::EntryBody;
@@ -52,6 +56,11 @@ pub(crate) fn check(work: &Work<'_>, entry: &Authentic) -> Result<(), Refusal> {
         EntryBody::Deadline(job) => deadline::check(work, account, job),
         EntryBody::Contract(entry) => contract::check(work, account, entry),
         EntryBody::Share(claim) => share::check(work, account, claim),
+        EntryBody::Heartbeat { label } => heartbeat::check(work, account, *label),
+        EntryBody::Complain { lease, offer, slot } => {
+            complain::check(work, account, lease, offer, *slot)
+        }
+        EntryBody::CloseAccount { to } => close_account::check(work, account, to),
     }
 }
 
@@ -62,6 +71,7 @@ pub(crate) fn apply(work: &mut Work<'_>, admitted: &Admitted) {
     if !planted::is(Planted::ForgetUsedEntries) {
         work.tables.seen.insert((entry.valid_until, id), ());
     }
+    entry_budget::count(work, admitted.entry());
     match &entry.body {
         EntryBody::SetKeys { keys } => set_keys::apply(work, account, keys),
         EntryBody::OpenAccount {
@@ -83,5 +93,10 @@ pub(crate) fn apply(work: &mut Work<'_>, admitted: &Admitted) {
         EntryBody::Deadline(job) => deadline::apply(work, &id, account, job),
         EntryBody::Contract(entry) => contract::apply(work, &id, account, entry),
         EntryBody::Share(claim) => share::apply(work, &id, account, claim),
+        EntryBody::Heartbeat { label } => heartbeat::apply(work, account, *label),
+        EntryBody::Complain { lease, offer, slot } => {
+            complain::apply(work, account, lease, offer, *slot);
+        }
+        EntryBody::CloseAccount { to } => close_account::apply(work, account, to),
     }
 }

@@ -1,8 +1,9 @@
 //! `open_account`: by invitation, or directly by a member's own key.
 //!
-//! 1. Only a member opens directly: it is its own sponsor. The sponsor of an invited account is the inviter's. The sponsor
-//!    has opened fewer accounts than policy allows.
-//! 2. A grant is within its window, its token unused, and signed by a key that may spend for the inviter *now*.
+//! 1. Only a member opens directly: it is its own sponsor. The sponsor of an invited account is the inviter's. Seats are
+//!    left for it (see `seats`).
+//! 2. A grant is within its window and its token unused. That a key which may spend for the inviter
+//!    *now* signed it is judged before (`admit`).
 //! 3. No other account lists one of the new account's keys.
 //! 4. The inviter can pay the endowment.
 //!
@@ -10,11 +11,13 @@
 //! grant expires.
 
 use crate::account::Account;
+use crate::entry_budget::Spent;
 use crate::owner;
 use crate::purse;
 use crate::refusal::Refusal;
+use crate::seats;
 use crate::work::Work;
-use gridbay_protocol::account::{AccountKey, Roles, opened_by};
+use gridbay_protocol::account::{AccountKey, opened_by};
 use gridbay_protocol::entry::Entry;
 use gridbay_protocol::ids::EntryId;
 use gridbay_protocol::invitation::{Grant, SignedGrant};
@@ -37,11 +40,7 @@ pub(super) fn check(
     if grant.is_none() && sponsor != entry.account {
         return Err(Refusal::NotMember(entry.account));
     }
-    let limit = work.constitution.policy.accounts_per_member;
-    let opened = work.tables.accounts.get(&sponsor).map_or(0, |s| s.opened);
-    if opened >= limit {
-        return Err(Refusal::AccountQuota { sponsor, limit });
-    }
+    seats::check(work, &entry.account)?;
     owner::check(work, None, keys)?;
     let endowment = grant.map_or(endowment, |g| g.grant.endowment);
     purse::require(work, Purse::Account(entry.account), endowment)
@@ -59,14 +58,6 @@ fn check_grant(work: &Work<'_>, grant: &Grant) -> Result<(), Refusal> {
     if work.tables.tokens.contains(&(inviter, grant.token)) {
         return Err(Refusal::TokenUsed { inviter });
     }
-    let account = work.tables.accounts.get(&inviter);
-    let roles = account.and_then(|a| a.roles(&grant.key));
-    if !roles.is_some_and(|r| r.contains(Roles::SPEND)) {
-        return Err(Refusal::Role {
-            account: inviter,
-            key: Box::new(grant.key),
-        });
-    }
     Ok(())
 }
 
@@ -79,15 +70,17 @@ pub(super) fn apply(
     endowment: Credits,
 ) {
     let sponsor = work.sponsor(&entry.account);
-    if let Some(record) = work.tables.accounts.get_mut(&sponsor) {
-        record.opened += 1;
-    }
+    let depth = seats::take(work, &entry.account);
     let new = opened_by(id);
     let account = Account {
         keys: keys.to_vec(),
         sponsor,
         credit_line: Credits::ZERO,
-        opened: 0,
+        inviter: entry.account,
+        depth,
+        invited: 0,
+        seats: Vec::new(),
+        spent: Spent::default(),
     };
     work.tables.accounts.insert(new, account);
     owner::update(work, &new, &[]);

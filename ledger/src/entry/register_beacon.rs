@@ -1,18 +1,24 @@
-//! `register_beacon`: a new beacon chain for the validator of a member. Its next block reveals the preimage
-//! of the new tip.
+//! `register_beacon`: the next beacon chain for the validator of a member. When it counts, see `beacons`.
 
+use crate::beacons;
 use crate::refusal::Refusal;
 use crate::work::Work;
 use gridbay_protocol::ids::{AccountId, Hash32, ValidatorId};
 
 pub(super) fn check(work: &Work<'_>, account: &AccountId) -> Result<(), Refusal> {
-    let found = validator(work, account);
-    found.map(|_| ()).ok_or(Refusal::NoValidator(*account))
+    let id = validator(work, account).ok_or(Refusal::NoValidator(*account))?;
+    match work.tables.successors.get(&id) {
+        Some(waiting) => Err(Refusal::BeaconWaits {
+            validator: id,
+            epoch: waiting.epoch,
+        }),
+        None => Ok(()),
+    }
 }
 
 pub(super) fn apply(work: &mut Work<'_>, account: &AccountId, tip: Hash32) {
     let id = validator(work, account).expect("the account's validator was checked");
-    work.tables.beacons.insert(id, tip);
+    beacons::register(work, id, tip);
 }
 
 fn validator(work: &Work<'_>, account: &AccountId) -> Option<ValidatorId> {

@@ -1,6 +1,6 @@
 //! Refusals in a word.
 
-use super::Refusal;
+use super::{Refusal, SeatRefusal};
 use crate::contract::ContractRefusal;
 use crate::reservation::Unbookable;
 
@@ -74,8 +74,18 @@ words! { Refusal, REFUSAL_WORDS:
     Refusal::PoolFull { .. } => "pool_full",
     Refusal::PoolTwice(_) => "pool_twice",
     Refusal::BlockFull(_) => "block_full",
+    Refusal::BeaconWaits { .. } => "beacon_waits",
+    Refusal::HeartbeatTwice { .. } => "heartbeat_twice",
+    Refusal::NothingToComplain { .. } => "nothing_to_complain",
+    Refusal::ComplaintQuota { .. } => "complaint_quota",
+    Refusal::EntryBudget { .. } => "entry_budget",
+    Refusal::Final(_) => "final",
+    Refusal::Unopened(_) => "unopened",
+    Refusal::Founder(_) => "founder",
+    Refusal::StillOpen { .. } => "still_open",
     ; Refusal::Contract(refusal) => refusal.word()
     ; Refusal::Reservation(why) => why.word()
+    ; Refusal::Seat(why) => why.word()
 }
 
 words! { ContractRefusal, CONTRACT_WORDS:
@@ -108,4 +118,10 @@ words! { Unbookable, RESERVATION_WORDS:
     Unbookable::UnknownOffer(_) => "unknown_offer",
     Unbookable::OtherMechanism(_) => "other_mechanism",
     Unbookable::ReserveAbovePosted { .. } => "reserve_above_posted",
+}
+
+words! { SeatRefusal, SEAT_WORDS:
+    SeatRefusal::Depth { .. } => "invitation_depth",
+    SeatRefusal::Quota { .. } => "invitation_quota",
+    SeatRefusal::Epoch { .. } => "invitation_epoch",
 }

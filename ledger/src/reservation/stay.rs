@@ -53,7 +53,7 @@ pub(super) fn begin(work: &mut Work<'_>) {
 }
 
 /// Takes the units of some offers from a running reservation.
-pub(crate) fn lose(work: &mut Work<'_>, id: &LeaseId, offers: &[OfferId]) {
+pub(crate) fn lose(work: &mut Work<'_>, id: &LeaseId, offers: &[OfferId], why: LeaseEnd) {
     let lease = work.tables.leases.get(id).expect("the lease runs");
     let (order, account, slot) = (lease.order, lease.account, lease.slot);
     let lost = lease.shares.iter().filter(|s| offers.contains(&s.offer));
@@ -75,7 +75,7 @@ pub(crate) fn lose(work: &mut Work<'_>, id: &LeaseId, offers: &[OfferId]) {
         .expect("the escrow holds the price of the slots to come");
     let lease = work.tables.leases.get(id).expect("the lease runs");
     if lease.shares.is_empty() {
-        tenancy::end(work, id, LeaseEnd::Undelivered);
+        tenancy::end(work, id, why);
     } else {
         let terms = lease.terms(*id);
         work.emit(Effect::Lease(LeaseEvent::Renewed(terms)));

@@ -195,10 +195,10 @@ fn only_a_validator_registers_a_beacon() {
     let entry = world.by(3, body.clone());
     world.all(vec![entry]);
     let id = gridbay_protocol::validator::validator_id(&key(103).public());
-    assert_eq!(world.state.beacon_tip(&id), Some(tip.0));
+    let successor = world.state.beacon_successor(&id);
+    assert_eq!(successor.map(|s| s.tip), Some(tip));
     let open = world.sign(world.member(2), &key(21), open_by_grant(&world, 21, 0));
     world.all(vec![open.clone()]);
-    // Validator 3 has a new chain that the world does not know, but its turn does not come here.
     let guest = opened_by(&open.id());
     let entry = world.sign(guest, &key(22), body);
     assert_eq!(

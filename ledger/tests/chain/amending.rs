@@ -11,7 +11,7 @@ use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::units::Price;
 
 /// The bid of a live order, at another price for each unit.
-fn amended(world: &World, order: OrderId, price: u64) -> Amendment {
+pub(crate) fn amended(world: &World, order: OrderId, price: u64) -> Amendment {
     let live = world.state.order(&order).expect("the order is live");
     let mut bid = live.bid().expect("a bid").bid.clone();
     for step in &mut bid.steps {

@@ -22,6 +22,7 @@ fn crowd() -> World {
     let mut genesis = founded(small(Preset::Bellagio));
     let count = LEVIES_PER_BLOCK as u32;
     genesis.policy.accounts_per_member = count;
+    genesis.policy.invitations.per_epoch = count;
     for member in &mut genesis.members {
         member.endowment = credits(1_400);
     }

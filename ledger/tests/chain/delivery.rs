@@ -1,6 +1,6 @@
 //! Sellers that deliver late, not at all, or give up. Heights and balances as in `market`.
 
-use crate::trade::{START, bid, lease_ends, money, one_lease, two_units};
+use crate::trade::{START, bid, disputable_lease, lease_ends, money, moved, one_lease, two_units};
 use crate::world::World;
 use gridbay_ledger::Refusal;
 use gridbay_protocol::entry::EntryBody;
@@ -82,4 +82,47 @@ fn unacknowledged_units_are_refunded_at_the_slots_end() {
     );
     assert_eq!((world.account(1), world.account(4)), (START + 10, START));
     assert_eq!(world.account(2), START - 10 - 100);
+}
+
+#[test]
+fn a_slot_without_a_sign_of_life_is_not_paid_and_costs_no_other() {
+    let (mut world, order, lease) = disputable_lease(5);
+    // The acknowledgement at 17 is the sign of life of slot 2; its earnings are held.
+    let effects = world.until(24);
+    assert_eq!(moved(&effects, Reason::Retained), [20]);
+    assert_eq!(world.account(1), START);
+    // Nothing in slot 3: at 32 the slot goes back, and what slot 2 earned is paid.
+    let effects = world.until(32);
+    assert_eq!(moved(&effects, Reason::Refund), [20]);
+    assert_eq!(moved(&effects, Reason::Earning), [20]);
+    assert_eq!(moved(&effects, Reason::Retained), [0; 0]);
+    // Back in time: from then on a sign of life a slot is enough.
+    world.deliver(1, lease);
+    let effects = world.until(40);
+    assert_eq!(moved(&effects, Reason::Retained), [20]);
+    world.beat(1);
+    let twice = world.by(1, EntryBody::Heartbeat { label: 1 });
+    let none = world.by(1, EntryBody::Heartbeat { label: 9 });
+    assert!(matches!(
+        world.refused(twice),
+        Refusal::HeartbeatTwice { slot: 5, .. }
+    ));
+    assert!(matches!(world.refused(none), Refusal::NoOffer(_)));
+    world.until(48);
+    assert_eq!(world.account(1), START + 40);
+    assert_eq!(world.lease_of(&order), lease, "it runs on");
+}
+
+#[test]
+fn who_gives_no_sign_of_life_and_does_not_come_back_fails_the_lease() {
+    let (mut world, order, _) = disputable_lease(5);
+    world.until(32);
+    // Six heights after the boundary that missed it.
+    assert!(lease_ends(&world.until(37)).is_empty());
+    let effects = world.until(38);
+    assert_eq!(lease_ends(&effects), [(order, LeaseEnd::Undelivered)]);
+    let offer = world.offer_of(1, 1);
+    assert!(!world.state.offer(&offer).is_some_and(|o| o.active));
+    world.until(48);
+    assert_eq!(world.account(1), START + 20, "slot 2 alone");
 }

@@ -164,9 +164,12 @@ fn a_cancelled_order_pays_its_slot_out() {
         [(Reason::Earning, 20), (Reason::Release, 80)]
     );
     assert_eq!(lease_ends(&effects), [(order, LeaseEnd::Exit)]);
-    // A standing order ends at once.
+    // A standing order that was cleared ends at once.
     let other = bid(&world, &[(1, 5)], 1);
     let orders = world.bids(&[(3, other)]);
+    let calendar = world.state.calendar();
+    let cleared = calendar.last_of_round(calendar.round(world.state.height()));
+    world.until(cleared);
     let cancel = world.by(3, EntryBody::Cancel { order: orders[0] });
     let effects = world.all(vec![cancel]);
     assert_eq!(money(&effects), [(Reason::Release, 5)]);

@@ -348,6 +348,12 @@ fn behind(before: usize) -> bool {
         vain.work.0[0] = world.fresh() as u8;
         send(&mut world, 1, vain);
     }
+    // Of one round the beacon would say who is first.
+    let calendar = world.state.calendar();
+    let last = calendar.last_of_round(calendar.round(world.state.height()));
+    if world.state.height() < last {
+        world.until(last);
+    }
     let mut buy = group(&world, 1, 1, 200);
     buy.stands_until = 100;
     let (id, _) = send(&mut world, 3, buy);

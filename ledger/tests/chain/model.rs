@@ -89,6 +89,7 @@ fn run(seed: u64, blocks: u32, bank: BankPolicy) -> BTreeMap<&'static str, u32> 
         },
         ..policy()
     };
+    policy.dispute_slots = (seed / 2 % 3) as u32;
     // With one attempt the rule misses more, and hints help more often.
     policy.reservation.fronts = if seed.is_multiple_of(2) { 1 } else { 10 };
     let mut world = World::founded(two_classes(policy));
@@ -145,13 +146,13 @@ fn run(seed: u64, blocks: u32, bank: BankPolicy) -> BTreeMap<&'static str, u32> 
 
 #[test]
 fn random_blocks_keep_every_invariant() {
-    let total = runs(24, BankPolicy::default());
+    let total = runs(28, BankPolicy::default());
     reached(&total, &["earning"]);
 }
 
 #[test]
 fn random_blocks_keep_every_invariant_under_mirage() {
-    let total = runs(24, million());
+    let total = runs(28, million());
     reached(&total, &["revenue", "profit", "tax", "relief"]);
 }
 
@@ -183,6 +184,7 @@ fn reached(total: &BTreeMap<&'static str, u32>, also: &[&str]) {
         "booking",
         "sharing",
         "unserved",
+        "disputed",
         "order",
         "excused",
         "waived",

@@ -187,7 +187,8 @@ fn what_cannot_be_sold_ahead_is_refused() {
         posted: 10,
     };
     assert_eq!(world.refused(dear), Refusal::Reservation(why));
-    let many = world.reservable(4, 2, 253, 10);
+    // 16 are kept for each of the other seven parties, see `attacks::fake_units`.
+    let many = world.reservable(4, 2, 145, 10);
     assert!(matches!(
         world.refused(many),
         Refusal::ClassUnits {

@@ -202,6 +202,48 @@ pub(crate) fn two_units() -> World {
     world
 }
 
+/// The same where earnings are held for a slot, and heartbeats are asked for.
+pub(crate) fn two_disputable_units() -> World {
+    let mut policy = crate::world::policy();
+    policy.dispute_slots = 1;
+    let mut world = World::with(policy);
+    let offer = world.offer(1, 1, 2, 10, Some(30));
+    world.all(vec![offer]);
+    world.until(9);
+    world
+}
+
+/// Member 2 runs two of these units for so many slots from height 17 on at 20 a slot, acknowledged at 17.
+pub(crate) fn disputable_lease(slots: u32) -> (World, OrderId, LeaseId) {
+    let mut world = two_disputable_units();
+    let two = bid(&world, &[(2, 50)], slots);
+    let orders = world.bids(&[(2, two)]);
+    world.until(16);
+    let lease = world.lease_of(&orders[0]);
+    world.deliver(1, lease);
+    (world, orders[0], lease)
+}
+
+/// Amounts moved for a reason, in order.
+pub(crate) fn moved(effects: &[Effect], why: Reason) -> Vec<u64> {
+    let of = |(reason, amount)| (reason == why).then_some(amount);
+    money(effects).into_iter().filter_map(of).collect()
+}
+
+impl World {
+    /// The seller's node is there.
+    pub(crate) fn beat(&mut self, n: u8) {
+        let entry = self.by(n, EntryBody::Heartbeat { label: 1 });
+        self.all(vec![entry]);
+    }
+
+    /// Member n says that the first offer of member 1 did not serve a lease in a slot.
+    pub(crate) fn complaint(&self, n: u8, lease: LeaseId, slot: u64) -> Arc<Authentic> {
+        let offer = self.offer_of(1, 1);
+        self.by(n, EntryBody::Complain { lease, offer, slot })
+    }
+}
+
 /// Member 2 runs two units from height 17 on, alone, at 20 a slot, acknowledged at 17.
 pub(crate) fn one_lease() -> (World, OrderId) {
     let mut world = two_units();

@@ -47,7 +47,7 @@ pub(crate) fn class_key() -> ClassKey {
     }
 }
 
-/// Rounds of 4 heights, slots of 2 rounds; 10 micro-credits as reference price.
+/// Rounds of 4 heights, slots of 2 rounds; 10 micro-credits as reference price. Acknowledgements alone pay.
 pub(crate) fn policy() -> Policy {
     Policy {
         calendar: Calendar {
@@ -56,6 +56,7 @@ pub(crate) fn policy() -> Policy {
         },
         max_firm_slots: 100,
         delivery_heights: 6,
+        dispute_slots: 0,
         accounts_per_member: 3,
         ..Policy::local()
     }

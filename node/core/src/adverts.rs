@@ -7,6 +7,10 @@
 //! A node says its advert at once when its offers changed; when only what it says of itself changed, after
 //! `ABOUT_HEIGHTS` at the earliest; and anyhow every `REPEAT_HEIGHTS`.
 
+mod known;
+
+pub use known::{ADVERTS, ADVERTS_PER_ACCOUNT};
+
 use gridbay_ledger::State;
 use gridbay_protocol::account::Roles;
 use gridbay_protocol::advert::{Advert, AdvertLine, RoundTrip, SignedAdvert};
@@ -14,12 +18,10 @@ use gridbay_protocol::codec;
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::keys::{PublicKey, SecretKey};
 use gridbay_protocol::offer::offer_id;
+use known::Known;
 use std::collections::BTreeMap;
-use std::ops::Bound;
 use std::sync::Arc;
 
-/// Nodes whose adverts are kept at the most.
-pub const ADVERTS: usize = 10_000;
 /// Heights for which an advert counts.
 const VALID_HEIGHTS: u64 = 480;
 /// Heights after which an unchanged advert is gossiped again.
@@ -53,7 +55,7 @@ type Place = (AccountId, PublicKey);
 /// The adverts a node knows, and its own.
 #[derive(Debug, Default)]
 pub struct Adverts {
-    known: BTreeMap<Place, Arc<SignedAdvert>>,
+    known: Known,
     about: About,
     own: Option<Arc<SignedAdvert>>,
     said_at: u64,
@@ -68,17 +70,16 @@ impl Adverts {
     /// The same with their signatures, to share.
     pub fn kept<'a>(&'a self, state: &State) -> impl Iterator<Item = &'a Arc<SignedAdvert>> {
         let height = state.height();
-        let all = self.known.values();
+        let all = self.known.iter();
         all.filter(move |signed| signed.advert.valid_until >= height)
     }
 
     /// At most `limit` adverts that count, in an order that does not change, after that of a place.
     pub fn page(&self, state: &State, after: Option<Place>, limit: usize) -> Vec<SignedAdvert> {
         let height = state.height();
-        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
-        let rest = self.known.range((from, Bound::Unbounded));
-        let live = rest.filter(|(_, signed)| signed.advert.valid_until >= height);
-        live.take(limit).map(|(_, s)| s.as_ref().clone()).collect()
+        let rest = self.known.after(after);
+        let live = rest.filter(|signed| signed.advert.valid_until >= height);
+        live.take(limit).map(|s| s.as_ref().clone()).collect()
     }
 
     /// This node's own advert as it was last said, while it counts.
@@ -122,15 +123,14 @@ impl Adverts {
         if stale || too_long {
             return Verdict::Ignore;
         }
-        let place = (advert.account, advert.node);
-        if self.known.len() >= ADVERTS && !self.known.contains_key(&place) {
-            self.known.retain(|_, k| k.advert.valid_until >= height);
-            if self.known.len() >= ADVERTS {
-                return Verdict::Ignore;
-            }
+        let kept = self
+            .known
+            .insert(Arc::new(signed), height, |advert| sells(state, advert));
+        if kept {
+            Verdict::Accept
+        } else {
+            Verdict::Ignore
         }
-        self.known.insert(place, Arc::new(signed));
-        Verdict::Accept
     }
 
     /// This node's advert, if it is time to gossip it: it changed, or has not been said for long.
@@ -169,9 +169,18 @@ impl Adverts {
         self.own = Some(Arc::clone(&signed));
         self.said_at = height;
         let bytes = codec::encode(signed.as_ref());
-        self.known.insert((account, node), signed);
+        self.known
+            .insert(signed, height, |advert| sells(state, advert));
         Some(bytes)
     }
+}
+
+/// Whether an advert names an offer that is on sale at its node.
+fn sells(state: &State, advert: &Advert) -> bool {
+    advert.lines.iter().any(|line| {
+        let offer = state.offer(&line.offer).filter(|o| o.active);
+        offer.is_some_and(|o| o.seller == advert.account && o.terms.node == advert.node)
+    })
 }
 
 fn lines_of(state: &State, account: AccountId, node: PublicKey) -> Vec<AdvertLine> {

@@ -27,6 +27,7 @@ pub(crate) fn body_of(core: &Core, command: &Command) -> Result<Option<EntryBody
             amount: *amount,
             memo: *memo,
         }),
+        Command::CloseAccount(to) => Some(EntryBody::CloseAccount { to: *to }),
         Command::Contract(entry) => Some(EntryBody::Contract(entry.clone())),
         Command::Order(order) => {
             check_order(core, order)?;
@@ -50,7 +51,9 @@ pub(crate) fn would_pass(state: &State, entry: SignedEntry) -> Result<Arc<Authen
     match state.admit(&entry) {
         Ok(_) => Ok(entry),
         // A later block might help here too, but the owner wants to know now.
-        Err(refusal @ (Refusal::Funds { .. } | Refusal::NoAccount(_))) => Err(of_refusal(&refusal)),
+        Err(
+            refusal @ (Refusal::Funds { .. } | Refusal::NoAccount(_) | Refusal::EntryBudget { .. }),
+        ) => Err(of_refusal(&refusal)),
         Err(refusal) if refusal.may_pass_later() => Ok(entry),
         Err(refusal) => Err(of_refusal(&refusal)),
     }

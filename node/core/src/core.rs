@@ -6,7 +6,7 @@
 //! After every decided block, in this order:
 //!
 //! 1. the node looks for its account, if it has none yet;
-//! 2. the seller's agent acknowledges leases and stops what lost its unit;
+//! 2. the seller's agent acknowledges leases, gives a sign of life once a slot, and stops what lost its unit;
 //! 3. the buyer's agent moves its orders and their tasks; changed records are saved;
 //! 4. the provider's agent, if there is one, signs contracts and rents units for their jobs;
 //! 5. a changed advert is gossiped;
@@ -32,7 +32,7 @@ use gridbay_host::{Fault, Host, HostEffect, HostInput, PoolRefusal, Received};
 use gridbay_ledger::{Refusal, State};
 use gridbay_protocol::advert::Advert;
 use gridbay_protocol::effect::Effect as Posted;
-use gridbay_protocol::entry::SignedEntry;
+use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::keys::{PublicKey, SecretKey};
 use std::sync::Arc;
@@ -312,11 +312,17 @@ impl Core {
         let valid_until = state.height() + ENTRY_HEIGHTS;
         let mut entries = self.seller.after_block(state, effects);
         entries.extend(renewal);
-        submits.extend(
-            entries
-                .into_iter()
-                .map(|body| signer.sign(state, body, valid_until)),
-        );
+        let calendar = state.calendar();
+        submits.extend(entries.into_iter().map(|body| {
+            let until = match body {
+                // A sign of life is for its own slot.
+                EntryBody::Heartbeat { .. } => {
+                    calendar.last_of_slot(calendar.slot(state.height() + 1))
+                }
+                _ => valid_until,
+            };
+            signer.sign(state, body, until)
+        }));
         submits.extend(
             self.buyer
                 .after_block(&self.host, posted, &signer, now.mono_ms, effects),
@@ -333,8 +339,10 @@ impl Core {
         self.submit(now, submits, effects)
     }
 
-    /// Looks for the account of this node's key; until it is there, joins if invited.
+    /// Looks for the account of this node's key; until it is there, joins if invited. It may have been closed.
     fn find_account(&mut self) -> Vec<SignedEntry> {
+        let state = self.host.state();
+        self.account = self.account.filter(|id| state.account(id).is_some());
         if self.account.is_none() {
             self.account = self.host.state().account_of(&self.key.public());
             if let Some(account) = self.account {

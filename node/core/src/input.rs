@@ -119,6 +119,8 @@ pub enum Command {
     Order(Box<NewOrder>),
     /// Cancel an order.
     Cancel(OrderKey),
+    /// Close this node's account; what it has goes to another.
+    CloseAccount(AccountId),
     /// Change what a bid that stands or runs says, from the next clearing on that can be reached.
     Amend {
         /// The order.

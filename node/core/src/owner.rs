@@ -60,10 +60,10 @@ impl Core {
         let Some(entry) = self.sent.sign(state, &signer, &body) else {
             return Ok(Reply::Refused(command::too_many()));
         };
-        let (id, valid_until) = (entry.id(), entry.entry.valid_until);
+        let valid_until = entry.entry.valid_until;
         let reply = self.send_own(now, entry, effects)?;
         if matches!(reply, Reply::Submitted(_)) {
-            self.sent.note(id, valid_until);
+            self.sent.note(&body, valid_until);
         }
         Ok(reply)
     }
@@ -142,6 +142,7 @@ impl Core {
             Command::SetOffer(_)
             | Command::WithdrawOffer(_)
             | Command::Transfer { .. }
+            | Command::CloseAccount(_)
             | Command::Contract(_) => Ok(Reply::Done),
         }
     }

@@ -4,7 +4,9 @@
 //!
 //! 1. each lease that holds units of this node's offers and is not acknowledged yet is acknowledged
 //!    (unless the node drains: then it is failed at once, so the buyer waits for nothing);
-//! 2. each job whose lease is gone, or holds fewer units here than jobs, is stopped with grace.
+//! 2. once a slot, while it serves acknowledged leases, the node gives a sign of life for all of them together: an
+//!    acknowledgement of that slot is one already;
+//! 3. each job whose lease is gone, or holds fewer units here than jobs, is stopped with grace.
 //!
 //! A buyer's start is checked against the ledger alone: the lease is live, the offer is this node's
 //! and in the lease, the job is the one the order named, the signer may trade for the buyer. Where the order serves a job
@@ -29,8 +31,13 @@ use std::collections::BTreeMap;
 pub const KEEP_HEIGHTS: u64 = 1_200;
 /// Heights after which an acknowledgement that has not shown up is sent again.
 const REPEAT_HEIGHTS: u64 = 8;
-/// Jobs that one node runs or remembers at the most.
+/// Heights after which a sign of life that has not shown up is sent again.
+const BEAT_HEIGHTS: u64 = 3;
+/// Jobs that one node runs or remembers at the most. Beyond, those that ended first are forgotten.
 pub const JOBS: usize = 8_192;
+/// Jobs that ended and are remembered for one buyer's node at the most, so that the trivial runs of one do not make a
+/// seller forget those of the others.
+pub const BUYER_JOBS: usize = JOBS / 8;
 
 /// What a seller remembers of a job across a restart; lies in the job's folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,6 +81,13 @@ impl Job {
     fn uses_a_unit(&self) -> bool {
         !matches!(self.phase, Phase::Ended { .. } | Phase::Unknown)
     }
+    /// When it ended, in milliseconds since 1970; 0 if it never began.
+    fn ended_ms(&self) -> u64 {
+        match self.phase {
+            Phase::Ended { ended_ms, .. } => ended_ms,
+            _ => 0,
+        }
+    }
 }
 
 /// The agent.
@@ -85,6 +99,8 @@ pub struct Seller {
     /// Leases whose acknowledgement has been sent, with the height it was sent at.
     acknowledged: BTreeMap<LeaseId, u64>,
     draining: bool,
+    /// Slot of the last sign of life, and the height it was sent at.
+    beaten: Option<(u64, u64)>,
 }
 
 impl Seller {
@@ -97,6 +113,7 @@ impl Seller {
             jobs: recovered.into_iter().map(job).collect(),
             acknowledged: BTreeMap::new(),
             draining: false,
+            beaten: None,
         }
     }
     /// Names the account in whose name the node sells.
@@ -139,7 +156,8 @@ impl Seller {
 
     /// Looks at the state after a block; returns what to ask of the ledger.
     pub fn after_block(&mut self, state: &State, effects: &mut Vec<Effect>) -> Vec<EntryBody> {
-        let entries = self.acknowledge(state);
+        let mut entries = self.acknowledge(state);
+        entries.extend(self.heartbeat(state));
         self.stop_what_has_no_unit(state, effects);
         entries
     }
@@ -174,6 +192,30 @@ impl Seller {
         self.acknowledged
             .extend(waiting.into_iter().map(|lease| (lease, height)));
         entries
+    }
+
+    /// The sign of life for the slot of the next block, if it is due.
+    fn heartbeat(&mut self, state: &State) -> Option<EntryBody> {
+        let account = self.account?;
+        let (height, policy) = (state.height(), state.policy());
+        let slot = policy.calendar.slot(height + 1);
+        let sent = |(of, at)| of == slot && height < at + BEAT_HEIGHTS;
+        let said = state.has_beaten(&account, &self.node) || self.beaten.is_some_and(sent);
+        if policy.dispute_slots == 0 || said {
+            return None;
+        }
+        let serves = |lease: &Lease| {
+            let mut shares = lease.shares.iter();
+            let share =
+                shares.find(|s| self.is_mine(state, &s.offer) && lease.has_delivered(&s.offer))?;
+            state.offer(&share.offer)
+        };
+        let offer = state
+            .leases_at(&self.node)
+            .find_map(|(_, lease)| serves(lease))?;
+        let label = offer.terms.label;
+        self.beaten = Some((slot, height));
+        Some(EntryBody::Heartbeat { label })
     }
 
     fn stop_what_has_no_unit(&mut self, state: &State, effects: &mut Vec<Effect>) {
@@ -231,13 +273,13 @@ impl Seller {
         effects: &mut Vec<Effect>,
     ) -> Result<(), StartRefusal> {
         let start = &signed.start;
-        if self.jobs.contains_key(&start.job) {
-            return Ok(());
-        }
         if !start.spec.is_valid() || start.tasks == 0 || start.job.task >= start.tasks {
             return Err(StartRefusal::Invalid);
         }
         self.check(state, &signed)?;
+        if self.jobs.contains_key(&start.job) {
+            return Ok(());
+        }
         self.stop_earlier_attempts(&start.job, effects);
         let units = self.units_here(state, &start.job.lease, &start.offer);
         let same_unit = |(id, job): &(&JobId, &Job)| {
@@ -245,7 +287,7 @@ impl Seller {
         };
         let busy = self.jobs.iter().filter(same_unit).count();
         let full = busy >= units as usize && !planted::is(Planted::TwoJobsPerUnit);
-        if full || self.jobs.len() >= JOBS {
+        if full || !self.make_room(&from, effects) {
             return Err(StartRefusal::NoUnit);
         }
         let channel = channel(state, &start.job.lease);
@@ -263,6 +305,41 @@ impl Seller {
         });
         self.jobs.insert(memo.job, Job::new(memo, Phase::Staging));
         Ok(())
+    }
+
+    /// Forgets runs that ended, so that one more of a buyer's node can be remembered: its own first one beyond its
+    /// share, else the first one of the buyer that has most. False if nothing can be forgotten.
+    fn make_room(&mut self, buyer: &PublicKey, effects: &mut Vec<Effect>) -> bool {
+        let mut ended: BTreeMap<PublicKey, usize> = BTreeMap::new();
+        for job in self.jobs.values().filter(|j| !j.uses_a_unit()) {
+            *ended.entry(job.memo.buyer).or_default() += 1;
+        }
+        let own = ended.get(buyer).copied().unwrap_or_default();
+        let whose = if own >= BUYER_JOBS {
+            Some(*buyer)
+        } else if self.jobs.len() >= JOBS {
+            let most = ended.into_iter().max_by_key(|(_, count)| *count);
+            most.map(|(buyer, _)| buyer)
+        } else {
+            return true;
+        };
+        let theirs = |(_, j): &(&JobId, &Job)| !j.uses_a_unit() && Some(j.memo.buyer) == whose;
+        let of_them = self.jobs.iter().filter(theirs);
+        let Some(first) = of_them.min_by_key(|(_, j)| j.ended_ms()).map(|(id, _)| *id) else {
+            return false;
+        };
+        self.jobs.remove(&first);
+        effects.push(Effect::RemoveJob(first));
+        true
+    }
+
+    /// Milliseconds for which a run may go on from now, by the pace of the network's policy: to the end of the slot
+    /// that its lease is paid for. `None` if it has no unit any more.
+    pub fn time_left(&self, state: &State, id: &JobId) -> Option<u64> {
+        let lease = state.lease(&id.lease)?;
+        let last = state.calendar().last_of_slot(lease.slot);
+        let heights = last.saturating_sub(state.height());
+        Some(heights.saturating_mul(state.policy().block_interval_ms))
     }
 
     /// A buyer that starts a task anew has given its earlier runs up: those under way are stopped, those
@@ -303,6 +380,9 @@ impl Seller {
         let theirs = may_trade && signed.verify(&state.network()).is_ok();
         if !theirs && !planted::is(Planted::StartUnsigned) {
             return Err(StartRefusal::NotBuyer);
+        }
+        if inputs_of(&start.spec) > disk_of(state, &start.offer) {
+            return Err(StartRefusal::Invalid);
         }
         Ok(())
     }
@@ -376,6 +456,19 @@ impl Seller {
             self.stop(id, effects);
         }
     }
+}
+
+/// Bytes of a job's input files.
+fn inputs_of(spec: &JobSpec) -> u64 {
+    let bytes = spec.inputs.iter().map(|input| input.bytes);
+    bytes.fold(0, u64::saturating_add)
+}
+
+/// Bytes of disk that a unit of an offer has.
+fn disk_of(state: &State, offer: &OfferId) -> u64 {
+    let offered = state.offer(offer);
+    let class = offered.and_then(|o| state.class(&o.terms.class));
+    class.map_or(0, |c| c.key.disk_bytes())
 }
 
 /// The channel that comes with a lease.

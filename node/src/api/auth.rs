@@ -45,7 +45,7 @@ impl Gate {
         let host = header(header::HOST).unwrap_or("").to_ascii_lowercase();
         if !self.hosts.contains(&host) {
             return Err(ApiError::new(
-                ErrorCode::Unauthorised,
+                ErrorCode::WrongHost,
                 "this API is for programs on this machine",
                 "address it as 127.0.0.1 or localhost",
             ));

@@ -3,7 +3,7 @@
 use super::ApiError;
 use super::types::{
     AmendRequest, AuctionProof, AuctionSummary, Balance, BankReport, BidAdvice, BidWish, BlockInfo,
-    ClassPrice, Contract, ContractWord, FindReport, FindRequest, FoundRecord, Invite,
+    ClassPrice, CloseRequest, Contract, ContractWord, FindReport, FindRequest, FoundRecord, Invite,
     InviteRequest, JobId, JobRecord, JobRequest, LogChunk, MarkRequest, Marked, Movement,
     NodeStatus, Offer, OfferRequest, PeerLine, PeerList, PeerRequest, Pinged, Prospect, Quote,
     SignedHeader, Staged, StandingBid, Stream, TransferRequest, Transferred, Want, Why, Wish,
@@ -141,6 +141,11 @@ pub trait Backend: Send + Sync + 'static {
         &self,
         key: Option<String>,
         request: TransferRequest,
+    ) -> impl Future<Output = Answer<Transferred>> + Send;
+    /// Closes this node's account, which has nothing open; what it has goes to another.
+    fn close_account(
+        &self,
+        request: CloseRequest,
     ) -> impl Future<Output = Answer<Transferred>> + Send;
     /// Last movements of an account's money, newest first.
     fn history(

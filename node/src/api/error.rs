@@ -1,7 +1,7 @@
 //! Failures: one shape, a closed list of codes.
 
 use axum::Json;
-use axum::http::StatusCode;
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -24,7 +24,7 @@ pub enum ErrorCode {
     Unreachable,
     /// It took too long.
     Timeout,
-    /// No token, a wrong one, or a foreign host.
+    /// No token, or a wrong one.
     Unauthorised,
     /// Not allowed, or not in this state.
     Refused,
@@ -36,11 +36,19 @@ pub enum ErrorCode {
     Halted,
     /// A fault of the node.
     Internal,
+    /// The address is there, but does not take this method.
+    WrongMethod,
+    /// The request is addressed to another host.
+    WrongHost,
+    /// The body stopped, or dripped.
+    TooSlow,
+    /// Too many requests at once; nothing was done.
+    Busy,
 }
 
 impl ErrorCode {
     /// All codes.
-    pub const ALL: [ErrorCode; 13] = [
+    pub const ALL: [ErrorCode; 17] = [
         ErrorCode::Usage,
         ErrorCode::NotFound,
         ErrorCode::NoMatch,
@@ -54,6 +62,10 @@ impl ErrorCode {
         ErrorCode::TooLarge,
         ErrorCode::Halted,
         ErrorCode::Internal,
+        ErrorCode::WrongMethod,
+        ErrorCode::WrongHost,
+        ErrorCode::TooSlow,
+        ErrorCode::Busy,
     ];
     /// HTTP status.
     pub fn status(self) -> StatusCode {
@@ -62,13 +74,18 @@ impl ErrorCode {
             ErrorCode::NotFound => StatusCode::NOT_FOUND,
             ErrorCode::NoMatch | ErrorCode::Outbid => StatusCode::UNPROCESSABLE_ENTITY,
             ErrorCode::InsufficientFunds => StatusCode::PAYMENT_REQUIRED,
-            ErrorCode::Unreachable | ErrorCode::Halted => StatusCode::SERVICE_UNAVAILABLE,
+            ErrorCode::Unreachable | ErrorCode::Halted | ErrorCode::Busy => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
             ErrorCode::Timeout => StatusCode::GATEWAY_TIMEOUT,
             ErrorCode::Unauthorised => StatusCode::UNAUTHORIZED,
             ErrorCode::Refused => StatusCode::FORBIDDEN,
             ErrorCode::Conflict => StatusCode::CONFLICT,
             ErrorCode::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             ErrorCode::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+            ErrorCode::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
+            ErrorCode::WrongHost => StatusCode::MISDIRECTED_REQUEST,
+            ErrorCode::TooSlow => StatusCode::REQUEST_TIMEOUT,
         }
     }
 }
@@ -106,6 +123,15 @@ impl ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        (self.code.status(), Json(self)).into_response()
+        let code = self.code;
+        let mut response = (code.status(), Json(self)).into_response();
+        let more = match code {
+            ErrorCode::Unauthorised => (header::WWW_AUTHENTICATE, "Bearer realm=\"gridbay\""),
+            ErrorCode::Busy => (header::RETRY_AFTER, "1"),
+            _ => return response,
+        };
+        let (name, value) = (more.0, HeaderValue::from_static(more.1));
+        response.headers_mut().insert(name, value);
+        response
     }
 }

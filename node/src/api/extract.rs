@@ -1,32 +1,42 @@
-//! Request parts whose refusals have the API's shape.
+//! Request parts whose refusals have the API's shape and speak of what was sent.
 
-use super::{ApiError, ErrorCode};
-use axum::body::Bytes;
-use axum::extract::{FromRequest, FromRequestParts, Query, Request};
+use super::intake::whole;
+use super::{ApiError, ErrorCode, words};
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// A JSON body.
 pub(super) struct Body<T>(pub(super) T);
 
-impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
+impl<T: DeserializeOwned + Serialize, S: Send + Sync> FromRequest<S> for Body<T> {
     type Rejection = ApiError;
-    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
-        let bytes = Bytes::from_request(request, state).await.map_err(|e| {
-            let code = match e.status().as_u16() {
-                413 => ErrorCode::TooLarge,
-                _ => ErrorCode::Usage,
-            };
-            ApiError::new(code, e.body_text(), "send a smaller body")
-        })?;
-        serde_json::from_slice(&bytes).map(Body).map_err(|error| {
-            ApiError::new(
-                ErrorCode::Usage,
-                format!("the body is not what this address takes: {error}"),
-                "check names and kinds of the fields",
-            )
-        })
+    async fn from_request(request: Request, _: &S) -> Result<Self, ApiError> {
+        let bytes = whole(request.into_body()).await?;
+        let value = serde_json::from_slice(&bytes).map_err(|error| odd(&error))?;
+        let given = serde_json::from_slice(&bytes).map_err(|error| odd(&error))?;
+        let understood = serde_json::to_value(&value).map_err(|error| odd(&error))?;
+        match words::list_for_object(&given, &understood) {
+            None => Ok(Body(value)),
+            Some(place) => Err(not_taken(&format!(
+                "{place}: expected an object, got a list"
+            ))),
+        }
     }
+}
+
+fn odd(error: &serde_json::Error) -> ApiError {
+    not_taken(&words::of(&error.to_string()))
+}
+
+fn not_taken(why: &str) -> ApiError {
+    let why = why.trim_start_matches(['.', ':', ' ']);
+    ApiError::new(
+        ErrorCode::Usage,
+        format!("the body is not what this address takes: {why}"),
+        "check names and kinds of the fields",
+    )
 }
 
 /// Query parameters.
@@ -35,15 +45,27 @@ pub(super) struct Params<T>(pub(super) T);
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Params<T> {
     type Rejection = ApiError;
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        Query::try_from_uri(&parts.uri)
-            .map(|Query(value)| Params(value))
-            .map_err(|e| {
-                ApiError::new(
-                    ErrorCode::Usage,
-                    e.body_text(),
-                    "check the parameters after the question mark",
-                )
-            })
+        let query = Query::try_from_uri(&parts.uri);
+        query.map(|Query(value)| Params(value)).map_err(|error| {
+            let why = words::of(&error.body_text());
+            let hint = "check the parameters after the question mark";
+            ApiError::new(ErrorCode::Usage, why, hint)
+        })
+    }
+}
+
+/// The named pieces of an address.
+pub(super) struct Place<T>(pub(super) T);
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Place<T> {
+    type Rejection = ApiError;
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let path = Path::from_request_parts(parts, state).await;
+        path.map(|Path(value)| Place(value)).map_err(|_| {
+            let why = "the address is not readable as text";
+            let hint = "write other bytes than letters and digits as % and two hex digits of UTF-8";
+            ApiError::new(ErrorCode::Usage, why, hint)
+        })
     }
 }
 

@@ -10,6 +10,8 @@
 //! The last [`KEPT`] keys are kept, in memory. What must be known across a restart is durable behind
 //! the API: a job's id is derived from its key, a transfer's entry is kept under it.
 
+use super::intake::whole;
+use super::limits::BODY_BYTES;
 use super::{ApiError, ErrorCode};
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
@@ -23,8 +25,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(super) const HEADER: &str = "idempotency-key";
 /// Keys remembered.
 const KEPT: usize = 1_024;
-/// Bytes of a body: a job with its lists at their limits, as JSON.
-pub(super) const BODY_BYTES: usize = 1024 * 1024;
 
 #[derive(Clone)]
 struct Answer {
@@ -127,13 +127,7 @@ pub(super) async fn once(
         return Ok(next.run(request).await);
     };
     let (parts, body) = request.into_parts();
-    let bytes = axum::body::to_bytes(body, BODY_BYTES).await.map_err(|_| {
-        ApiError::new(
-            ErrorCode::TooLarge,
-            format!("a body has at most {BODY_BYTES} bytes"),
-            "send a smaller body",
-        )
-    })?;
+    let bytes = whole(body).await?;
     let mut hasher = blake3::Hasher::new();
     hasher.update(parts.uri.path().as_bytes()).update(&[0]);
     hasher.update(&bytes);

@@ -6,18 +6,26 @@
 //!    lies behind [`Backend`].
 //! 3. [`types`] are the JSON shapes, [`ApiError`] is the one shape of a failure.
 //! 4. A `POST` may carry `Idempotency-Key`; repeating it repeats the answer, not the deed.
-//! 5. [`client`] is the other end, used by the command line and the laboratory.
+//! 5. Connections, requests at work and the time for each of their parts are bounded (`serve`, `slots`, `intake`); the
+//!    numbers stand in `limits`.
+//! 6. [`client`] is the other end, used by the command line and the laboratory.
 
 mod auth;
 mod backend;
 pub mod client;
 mod error;
 mod extract;
+mod held;
 mod idempotency;
-mod limited;
+mod intake;
+mod limits;
+mod peer;
 mod routes;
+mod serve;
 pub mod server;
+mod slots;
 pub mod types;
+mod words;
 
 pub use backend::{Backend, ContentStream};
 pub use error::{ApiError, ErrorCode};

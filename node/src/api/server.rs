@@ -6,12 +6,17 @@
 
 use super::Backend;
 use super::auth::{self, Gate};
-use super::limited::Limited;
+use super::intake::{self, Turns};
+use super::limits::SPARE;
+use super::peer::Peer;
 use super::routes;
+use super::serve::serve;
+use super::slots::Slots;
 use crate::config::Config;
 use crate::keys::KeyFileError;
 use axum::Router;
 use axum::middleware;
+use axum::serve::Listener;
 use std::fs::{self, Permissions};
 use std::future::Future;
 use std::io;
@@ -108,30 +113,39 @@ impl Server {
             stop.await;
             drop(stopped);
         };
-        let unix = Limited::new(self.unix, self.connections);
-        let unix = axum::serve(unix, routes.clone()).with_graceful_shutdown(ended(watch.clone()));
+        let unix = listen(
+            self.unix,
+            self.connections,
+            routes.clone(),
+            None,
+            watch.clone(),
+        );
         let tcp = async {
-            let Some((listener, _, gate)) = self.tcp else {
-                return Ok(());
-            };
-            let routes = guarded(routes, gate);
-            let listener = Limited::new(listener, self.connections);
-            axum::serve(listener, routes)
-                .with_graceful_shutdown(ended(watch))
-                .await
+            if let Some((listener, _, gate)) = self.tcp {
+                listen(listener, self.connections, routes, Some(gate), watch).await;
+            }
         };
-        let (unix, tcp, ()) = tokio::join!(unix.into_future(), tcp, stopping);
+        tokio::join!(unix, tcp, stopping);
         drop(self.socket);
-        unix.and(tcp)
+        Ok(())
     }
 }
 
-async fn ended(mut watch: watch::Receiver<()>) {
-    while watch.changed().await.is_ok() {}
-}
-
-fn guarded(routes: Router, gate: Gate) -> Router {
-    routes.layer(middleware::from_fn_with_state(gate, auth::check))
+/// One listener, with bounds of its own: what the one serves does not weigh on the other.
+async fn listen<L: Listener<Io: Peer>>(
+    listener: L,
+    requests: usize,
+    routes: Router,
+    gate: Option<Gate>,
+    stop: watch::Receiver<()>,
+) {
+    let turns = Turns::new(requests);
+    let slots = Slots::new(turns.in_all() + SPARE);
+    let mut routes = routes.layer(middleware::from_fn_with_state(turns, intake::pass));
+    if let Some(gate) = gate {
+        routes = routes.layer(middleware::from_fn_with_state(gate, auth::check));
+    }
+    serve(listener, routes, slots, stop).await;
 }
 
 fn listen_unix(path: &Path) -> Result<UnixListener, BindError> {

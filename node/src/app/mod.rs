@@ -17,6 +17,7 @@ mod network;
 mod offers;
 mod opening;
 mod program;
+mod sparing;
 mod unwritten;
 
 pub use program::{run_until_signal, start_log};
@@ -25,9 +26,12 @@ use crate::api::Server;
 use crate::backend::{BackendParts, NodeBackend};
 use crate::body::halt::Reopen as _;
 use crate::body::jobs::Jobs;
+use crate::body::room::{self, Room};
 use crate::body::{self, BodyError, BodyGone, BodyHandle, Tools};
-use crate::config::{Config, Home, OfferConfig};
-use crate::executor::{Config as ExecutorConfig, Executor, Isolation, ProcessExecutor, Support};
+use crate::config::{Config, Home};
+use crate::executor::{
+    Config as ExecutorConfig, Executor, Isolation, ProcessExecutor, Selling, Support,
+};
 use crate::keys::{KeyFolder, NodeKeys};
 use crate::overlay::{Multiaddr, OverlayHandle};
 use crate::solver::Solver;
@@ -45,9 +49,10 @@ use gridbay_protocol::ids::NetworkId;
 use gridbay_protocol::invitation::Invitation;
 use gridbay_protocol::keys::PublicKey;
 use opening::Opening;
-use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::future::Future;
+use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use tokio::sync::watch;
@@ -75,8 +80,7 @@ pub async fn run(
     let home = config.home.clone();
     let _lock = take_folder(&home)?;
     let keys = load_keys(&home)?;
-    let at = home.clone();
-    let executor = tokio::task::spawn_blocking(move || open_executor(&at)).await??;
+    let machine = Machine::of(&config).await?;
     let invitation = founding::read_invitation(&home)?;
     let known = founding::read_genesis(&home)?;
     let network = network_of(&home, known.as_ref(), invitation.as_ref())?;
@@ -88,16 +92,16 @@ pub async fn run(
         None => founding::fetch_genesis(&net, network, &bootstrap, &home).await?,
     };
     network::keep_validators(&net, &genesis, keys.node());
-
     let keys = Arc::new(keys);
     let Prepared {
         parts,
         tools,
         transfers,
-    } = prepare(&config, &keys, &genesis, executor, &net, invitation)?;
+    } = prepare(&config, &keys, &genesis, &machine, &net, invitation)?;
     let server = Server::bind(&config).await?;
     let (contents, orders) = (tools.contents.clone(), tools.orders.clone());
     let joining = tools.join.clone();
+    tokio::spawn(room::keep(machine.room.clone(), tools.jobs.clone()));
     let started = body::start(parts, tools)?;
     let handle = started.handle;
     tokio::spawn(network::carry(events, handle.clone(), net.clone()));
@@ -121,10 +125,12 @@ pub async fn run(
         network,
         network_name: genesis.name.clone(),
         limits: config.limits,
+        room: machine.room.clone(),
         bootstrap: network::founders(&genesis),
         stop: stop_sender,
+        selling: Arc::clone(&machine.selling),
     }));
-    attend(&backend, &handle, config.offers, config.attributes);
+    attend(&backend, &handle, config, &machine.selling);
     ready(&Ready {
         network,
         node: keys.node(),
@@ -152,22 +158,21 @@ fn network_of(
         (Some(genesis), _) => Ok(genesis.network()),
         (None, Some(invitation)) => Ok(invitation.network),
         (None, None) => bail!(
-            "{} holds no genesis and no invitation; `gridbay join TOKEN` makes a node of it",
+            "{} holds no genesis and no invitation; `gridbay join --file FILE` makes a node of it",
             home.path().display()
         ),
     }
 }
 
 /// Starts what runs beside the API: discovery, the board of auctions, and the offers of the configuration.
-fn attend(
-    backend: &Arc<NodeBackend>,
-    handle: &BodyHandle,
-    offers: Vec<OfferConfig>,
-    attributes: BTreeMap<String, String>,
-) {
+fn attend(backend: &Arc<NodeBackend>, handle: &BodyHandle, config: Config, selling: &Selling) {
+    let (offers, mut attributes) = (config.offers, config.attributes);
+    attributes.extend(selling.attributes());
     tokio::spawn(backend.discovery().clone().attend(attributes));
     let follower = Arc::clone(backend);
     tokio::spawn(async move { follower.follow().await });
+    let (seller, body) = (Arc::clone(backend), handle.clone());
+    tokio::spawn(offers::withdraw_unsold(seller, body));
     tokio::spawn(offers::set_configured(
         Arc::clone(backend),
         handle.clone(),
@@ -241,28 +246,54 @@ fn take_folder(home: &Home) -> anyhow::Result<File> {
     }
 }
 
-/// The executor, once it has shown what this machine can keep jobs from. Where it cannot even keep them
-/// from other files, no job is started: a stranger's job could read this node's keys.
-fn open_executor(home: &Home) -> anyhow::Result<Arc<dyn Executor>> {
-    let open = |isolation| {
-        let mut config = ExecutorConfig::new(home.path().join("jobs"));
-        config.isolation = isolation;
-        ProcessExecutor::new(config)
-    };
-    let executor = open(Isolation::Preferred)?;
-    match executor.probe() {
-        Ok(found) if found.filesystem != Support::Absent => {
-            tracing::info!(tier = ?found.tier, "jobs run isolated");
-            Ok(Arc::new(executor))
-        }
-        found => {
-            tracing::warn!(
-                ?found,
-                "this machine cannot isolate jobs: none will be started"
-            );
-            Ok(Arc::new(open(Isolation::Required)?))
-        }
+/// What runs jobs here, what it lets this node sell, and how much room there is.
+struct Machine {
+    executor: Arc<dyn Executor>,
+    selling: Arc<Selling>,
+    room: Room,
+}
+
+impl Machine {
+    async fn of(config: &Config) -> anyhow::Result<Machine> {
+        let (home, unisolated) = (config.home.clone(), config.unisolated);
+        let room = Room::of(home.path()).context("cannot see how much room the disk has")?;
+        let floor = room.floor();
+        let open = move || open_executor(&home, floor, unisolated);
+        let (executor, selling) = tokio::task::spawn_blocking(open).await??;
+        Ok(Machine {
+            executor,
+            selling: Arc::new(selling),
+            room,
+        })
     }
+
+    fn jobs(&self, memos: PathBuf) -> io::Result<Jobs> {
+        Jobs::open(Arc::clone(&self.executor), Arc::clone(&self.selling), memos)
+    }
+}
+
+/// The executor, and what it has shown that it can keep jobs from. Where it cannot isolate them, no job is
+/// started unless the owner says so: a stranger's job would run beside the node, as the same user.
+fn open_executor(
+    home: &Home,
+    floor: u64,
+    unisolated: bool,
+) -> anyhow::Result<(Arc<dyn Executor>, Selling)> {
+    let mut config = ExecutorConfig::new(home.path().join("jobs"));
+    config.floor = floor;
+    if unisolated {
+        config.isolation = Isolation::Preferred;
+    }
+    let executor = ProcessExecutor::new(config)?;
+    let found = executor.probe().map_err(|error| error.to_string());
+    // Nor anywhere where they could read the node's keys, whatever its owner says.
+    let found = found.and_then(|found| match found.filesystem {
+        Support::Absent => Err("this kernel has no Landlock".to_owned()),
+        _ => Ok(found),
+    });
+    let selling = Selling::new(found, unisolated);
+    selling.report();
+    Ok((Arc::new(executor), selling))
 }
 
 fn join_command(invitation: Invitation, keys: &NodeKeys) -> Command {
@@ -296,7 +327,7 @@ fn prepare(
     config: &Config,
     keys: &Arc<NodeKeys>,
     genesis: &Genesis,
-    executor: Arc<dyn Executor>,
+    machine: &Machine,
     net: &OverlayHandle,
     invitation: Option<Invitation>,
 ) -> anyhow::Result<Prepared> {
@@ -314,7 +345,7 @@ fn prepare(
         keys: Arc::clone(keys),
         genesis: genesis.clone(),
         orders: OrderStore::open(path.join("orders"), config.limits.output)?,
-        jobs: Jobs::open(executor, path.join("sales"))?,
+        jobs: machine.jobs(path.join("sales"))?,
         provider,
     };
     let parts = opening.open().context("cannot open the ledger")?;
@@ -323,6 +354,7 @@ fn prepare(
         orders: opening.orders.clone(),
         contents: ContentStore::open(path.join("content"))?,
         jobs: opening.jobs.clone(),
+        room: machine.room.clone(),
         grace: config.grace,
         genesis: genesis.encode(),
         runtime: tokio::runtime::Handle::current(),

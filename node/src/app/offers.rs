@@ -1,4 +1,5 @@
-//! Offers of the configuration: set once the account is there, left alone where they stand already.
+//! Offers of the configuration: set once the account is there, left alone where they stand already. And
+//! standing offers that this machine cannot keep (any more): withdrawn.
 
 use crate::api::Backend as _;
 use crate::api::types::OfferRequest;
@@ -17,16 +18,8 @@ pub(super) async fn set_configured(
     handle: BodyHandle,
     offers: Vec<OfferConfig>,
 ) {
-    let mut height = handle.height();
-    while !offers.is_empty()
-        && !matches!(
-            handle.query(|core| core.account().is_some()).await,
-            Ok(true)
-        )
-    {
-        if height.changed().await.is_err() {
-            return;
-        }
+    if offers.is_empty() || !has_account(&handle).await {
+        return;
     }
     for (label, offer) in (0..).zip(offers) {
         let request = OfferRequest {
@@ -39,11 +32,50 @@ pub(super) async fn set_configured(
             mechanism: offer.mechanism,
         };
         while let Err(error) = backend.set_offer(request.clone()).await {
-            tracing::warn!(class = offer.class, %error, "cannot set an offer of the configuration");
+            tracing::warn!(class = offer.class, %error, hint = error.hint, "cannot set an offer of the configuration");
+            // Nothing that time mends.
+            if backend.refuses_class(&offer.class).await {
+                break;
+            }
             if handle.query(|_| ()).await == Err(BodyGone::Stopped) {
                 return;
             }
             tokio::time::sleep(AGAIN).await;
         }
     }
+}
+
+/// Withdraws what earlier runs of this node have offered and this one does not sell.
+pub(super) async fn withdraw_unsold(backend: Arc<NodeBackend>, handle: BodyHandle) {
+    if !has_account(&handle).await {
+        return;
+    }
+    loop {
+        let unsold = backend.unsold_offers().await.unwrap_or_default();
+        let Some((label, why)) = unsold.first() else {
+            return;
+        };
+        tracing::warn!(offer = label, reason = %why, "withdrawing an offer that is not sold here");
+        if let Err(error) = backend.withdraw_offer(*label).await {
+            tracing::warn!(offer = label, %error, "cannot withdraw an offer");
+            if handle.query(|_| ()).await == Err(BodyGone::Stopped) {
+                return;
+            }
+            tokio::time::sleep(AGAIN).await;
+        }
+    }
+}
+
+/// Waits until the ledger has this node's account; false if the node ends before.
+async fn has_account(handle: &BodyHandle) -> bool {
+    let mut height = handle.height();
+    while !matches!(
+        handle.query(|core| core.account().is_some()).await,
+        Ok(true)
+    ) {
+        if height.changed().await.is_err() {
+            return false;
+        }
+    }
+    true
 }

@@ -11,6 +11,7 @@ use super::unwritten::Unwritten;
 use crate::body::BodyError;
 use crate::body::halt::Reopen;
 use crate::body::jobs::Jobs;
+use crate::body::room;
 use crate::config::Home;
 use crate::keys::NodeKeys;
 use crate::store::orders::{OrderStore, private_folder};
@@ -50,6 +51,9 @@ impl Opening {
 impl Reopen for Opening {
     fn try_disk(&mut self, failed: &BodyError) -> Result<(), BodyError> {
         let ledger = self.ledger();
+        let home = self.home.path();
+        room::release(home)
+            .map_err(|e| disk("give back the reserve of", &home.to_string_lossy(), e))?;
         if let BodyError::Fault(Fault::Disk(error)) = failed
             && error.operation == "sync"
         {

@@ -1,5 +1,6 @@
 //! The node as a program: runtime, log and signals around [`super::run`].
 
+use super::sparing::Sparing;
 use super::{Ready, run};
 use crate::config::Config;
 use crate::ui;
@@ -52,18 +53,37 @@ fn say_ready(ready: &Ready) {
     ));
 }
 
-/// The log goes to standard error. The consensus core tells every vote, which nobody wants to read.
+/// Others' code, of which only errors are told unless the filter names it: what it warns of are mostly peers' doings.
+const CHATTER: [&str; 8] = [
+    "libp2p",
+    "quinn",
+    "hickory",
+    "yamux",
+    "multistream_select",
+    "netlink",
+    "if_watch",
+    "igd",
+];
+
+/// The filter of the log: what is asked for, and little of others' code. The consensus core tells every vote, which nobody wants to
+/// read.
+pub(super) fn filter(wanted: &str) -> anyhow::Result<EnvFilter> {
+    let chatter = CHATTER.map(|name| format!("{name}=error")).join(",");
+    // Where both name the same, what comes later counts.
+    let all = EnvFilter::try_new(format!("{chatter},{wanted}"));
+    let all = all.context("the log filter makes no sense")?;
+    Ok(all.add_directive("arc_malachitebft_core_consensus=warn".parse()?))
+}
+
+/// The log goes to standard error, spared as `Sparing` says.
 ///
 /// # Errors
 /// A filter that cannot be read, or a log that was started before.
 pub fn start_log(filter: &str) -> anyhow::Result<()> {
-    let filter = EnvFilter::try_new(filter)
-        .context("the log filter makes no sense")?
-        .add_directive("arc_malachitebft_core_consensus=warn".parse()?);
     let log = tracing_subscriber::fmt()
-        .with_env_filter(filter)
+        .with_env_filter(self::filter(filter)?)
         .with_ansi(stderr().is_terminal())
-        .with_writer(stderr)
+        .with_writer(Sparing::new(stderr))
         // A log that cannot be written, on a full disk, must not end who writes it.
         .log_internal_errors(false);
     log.try_init()

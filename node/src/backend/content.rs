@@ -1,6 +1,7 @@
 //! Uploads: written to a temporary file as they arrive, hashed on the way, renamed to their hash.
 //!
-//! 1. Room is reserved for the announced bytes, within the bounds on one file and on all of them.
+//! 1. Room is reserved for the announced bytes, within the bounds on one file and on all of them, and within what the
+//!    disk has beyond the room that the node keeps for its ledger.
 //! 2. What arrives is counted again: more than announced ends the upload.
 //! 3. The file is synced, then renamed. Whatever fails before, the temporary file goes.
 
@@ -8,6 +9,7 @@ use super::Answer;
 use super::failure::{disk, internal, usage};
 use crate::api::types::Staged;
 use crate::api::{ApiError, ContentStream, ErrorCode};
+use crate::body::room::Room;
 use crate::config::NodeLimits;
 use crate::store::content::{CONTENT_BYTES, ContentStore};
 use futures::StreamExt as _;
@@ -22,6 +24,7 @@ use tokio::io::AsyncWriteExt as _;
 pub(super) struct Uploads {
     store: ContentStore,
     limits: NodeLimits,
+    room: Room,
     /// Bytes announced by uploads under way.
     reserved: Mutex<u64>,
 }
@@ -50,10 +53,11 @@ impl Drop for Temporary {
 }
 
 impl Uploads {
-    pub(super) fn new(store: ContentStore, limits: NodeLimits) -> Uploads {
+    pub(super) fn new(store: ContentStore, limits: NodeLimits, room: Room) -> Uploads {
         Uploads {
             store,
             limits,
+            room,
             reserved: Mutex::new(0),
         }
     }
@@ -89,6 +93,17 @@ impl Uploads {
             return Err(too_large(format!(
                 "{bytes} bytes, {free} are free for staged files"
             )));
+        }
+        // Bytes of uploads under way that came already are counted twice: rather too few are taken than too many.
+        if !self.room.takes(reserved.saturating_add(bytes)) {
+            return Err(ApiError::new(
+                ErrorCode::TooLarge,
+                format!(
+                    "{bytes} bytes do not fit on the disk: its last {} are kept free for the ledger",
+                    self.room.kept()
+                ),
+                "free some space on the node's disk",
+            ));
         }
         *reserved += bytes;
         Ok(Reserved {
@@ -164,6 +179,7 @@ mod tests {
                 stored,
                 output: 0,
             },
+            Room::of(dir).unwrap(),
         )
     }
     fn pieces(pieces: &[&'static [u8]]) -> ContentStream {
@@ -219,6 +235,24 @@ mod tests {
         );
         uploads.take(4, pieces(&[b"1234"])).await.unwrap();
         assert_eq!(*uploads.reserved(), 0);
+    }
+
+    #[tokio::test]
+    async fn what_would_take_the_ledgers_room_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let uploads = uploads(dir.path(), 10, 10);
+        assert!(uploads.reserve(1).await.is_ok());
+        let full = Uploads {
+            room: Room::of(dir.path()).unwrap().with_floor(1 << 60),
+            ..uploads
+        };
+        let refused = full.reserve(1).await.err().unwrap();
+        assert_eq!(refused.code, ErrorCode::TooLarge);
+        assert!(
+            refused.message.contains("kept free for the ledger"),
+            "{}",
+            refused.message
+        );
     }
 
     #[tokio::test]

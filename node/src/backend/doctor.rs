@@ -2,9 +2,10 @@
 
 use super::{Answer, NodeBackend, wall_ms};
 use crate::api::types::Path;
-use crate::doctor::{self, Finding, PeerFact, Running};
+use crate::doctor::{self, Finding, JobsFact, PeerFact, Running};
 use crate::overlay::{self, Count, Multiaddr, PeerInfo, Reach};
 use gridbay_core::Core;
+use gridbay_protocol::class::Isolation;
 
 /// What the core tells: whether it is behind, the time of its last block, the network's heartbeat,
 /// why its invitation is refused.
@@ -54,6 +55,23 @@ impl NodeBackend {
                 let age = now.saturating_sub(block_ms) / 1_000;
                 (age, heartbeat_ms.div_ceil(1_000))
             }),
+            jobs: self.jobs_fact(),
+        }
+    }
+
+    fn jobs_fact(&self) -> JobsFact {
+        let selling = &self.parts.selling;
+        match selling.check(Isolation::Process) {
+            Err(why) => JobsFact::None(why.to_string()),
+            Ok(()) if selling.is_unisolated() => JobsFact::Unisolated,
+            Ok(()) => {
+                // The disk is only watched everywhere: nothing that an owner could mend.
+                let watched = selling.watched().into_iter();
+                match watched.filter(|bound| *bound != "disk").collect::<Vec<_>>() {
+                    which if which.is_empty() => JobsFact::Isolated,
+                    which => JobsFact::Watched(which),
+                }
+            }
         }
     }
 }

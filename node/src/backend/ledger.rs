@@ -3,7 +3,7 @@
 use super::failure::{internal, no_account, not_found, unknown_account};
 use super::market::class_name;
 use super::{Answer, NodeBackend};
-use crate::api::types::{Balance, BlockInfo, Hex, Movement, Signed, SignedHeader};
+use crate::api::types::{Balance, BlockInfo, Entries, Hex, Movement, Signed, SignedHeader};
 use crate::api::{ApiError, ErrorCode};
 use gridbay_core::Core;
 use gridbay_core::input::Command;
@@ -37,15 +37,23 @@ impl NodeBackend {
                 .account(&account)
                 .ok_or_else(|| unknown_account(&account))?;
             let balance = state.balance(&account);
+            let (spent, budget) = (state.spent(&account), state.entry_budget(&account));
             Ok::<_, ApiError>(Balance {
                 account,
                 balance: Signed(balance.free),
                 held: balance.escrow,
                 staked: balance.bonds,
+                retained: balance.retained,
                 in_use: balance.in_use,
                 arrears: balance.arrears,
                 credit_line: balance.credit_line,
                 height: state.height(),
+                entries: Entries {
+                    spent: spent.entries,
+                    budget: budget.entries,
+                    spent_bytes: spent.bytes,
+                    budget_bytes: budget.bytes,
+                },
             })
         });
         looked.await?
@@ -256,6 +264,7 @@ fn purse(purse: &Purse, class: impl Fn(&gridbay_protocol::ids::ClassId) -> Strin
         Purse::Class(id) => format!("class {}", class(id)),
         Purse::Bond(id) => format!("bond {}", id.to_hex()),
         Purse::Bank => "bank".into(),
+        Purse::Retained(id) => format!("retained {}", id.to_hex()),
     }
 }
 

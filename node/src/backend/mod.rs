@@ -41,16 +41,18 @@ mod why;
 
 use crate::api::types::{
     AmendRequest, AuctionProof, AuctionSummary, Balance, BankReport, BidAdvice, BidWish, BlockInfo,
-    ClassPrice, Contract, ContractWord, FindReport, FindRequest, FoundRecord, Invite,
+    ClassPrice, CloseRequest, Contract, ContractWord, FindReport, FindRequest, FoundRecord, Invite,
     InviteRequest, JobId, JobRecord, JobRequest, LogChunk, MarkRequest, Marked, Movement,
     NodeStatus, Offer, OfferRequest, PeerLine, PeerList, PeerRequest, Pinged, Prospect, Quote,
     SignedHeader, Staged, StandingBid, Stream, TransferRequest, Transferred, Want, Why, Wish,
 };
 use crate::api::{ApiError, Backend, ContentStream};
 use crate::body::BodyHandle;
+use crate::body::room::Room;
 use crate::config::NodeLimits;
 use crate::discovery::Discovery;
 use crate::doctor::Finding;
+use crate::executor::Selling;
 use crate::overlay::{Multiaddr, OverlayHandle};
 use crate::store::content::ContentStore;
 use crate::store::marks::MarkBook;
@@ -67,6 +69,7 @@ use gridbay_protocol::ids::{AccountId, NetworkId, OrderId};
 use gridbay_protocol::invitation::Bootstrap;
 use gridbay_protocol::keys::{PublicKey, SecretKey};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::watch;
 
@@ -105,10 +108,14 @@ pub struct BackendParts {
     pub network_name: String,
     /// Bounds on what is stored.
     pub limits: NodeLimits,
+    /// Room on the disk.
+    pub room: Room,
     /// Further nodes to name in invitations.
     pub bootstrap: Vec<Bootstrap>,
     /// Set to true when the user asks the node to stop.
     pub stop: watch::Sender<bool>,
+    /// What this machine may sell.
+    pub selling: Arc<Selling>,
 }
 
 /// The node behind the API.
@@ -124,7 +131,7 @@ impl NodeBackend {
     /// Puts the parts together. [`NodeBackend::follow`] should run beside it.
     pub fn new(parts: BackendParts) -> NodeBackend {
         NodeBackend {
-            uploads: Uploads::new(parts.contents.clone(), parts.limits),
+            uploads: Uploads::new(parts.contents.clone(), parts.limits, parts.room.clone()),
             board: Board::default(),
             discovery: Discovery::new(parts.body.clone(), parts.overlay.clone(), parts.node),
             started_ms: wall_ms(),
@@ -307,6 +314,12 @@ impl Backend for NodeBackend {
     async fn transfer(&self, key: Option<String>, request: TransferRequest) -> Answer<Transferred> {
         self.acknowledges()?;
         self.move_money(key, request).await
+    }
+    async fn close_account(&self, request: CloseRequest) -> Answer<Transferred> {
+        self.acknowledges()?;
+        let close = Command::CloseAccount(request.to);
+        let (entry, height) = self.on_the_ledger(close).await?;
+        Ok(Transferred { entry, height })
     }
     async fn history(&self, account: Option<AccountId>, limit: usize) -> Answer<Vec<Movement>> {
         self.movements(account, limit).await

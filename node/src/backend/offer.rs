@@ -4,8 +4,9 @@ use super::failure::{internal, no_account, not_found, usage};
 use super::market::{class_name, class_named, held};
 use super::price::limit_hourly;
 use super::{Answer, NodeBackend};
-use crate::api::ApiError;
 use crate::api::types::{Offer, OfferRequest};
+use crate::api::{ApiError, ErrorCode};
+use crate::executor::NotSold;
 use gridbay_core::Core;
 use gridbay_core::input::Command;
 use gridbay_ledger::{Pending, State};
@@ -14,6 +15,7 @@ use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::offer::{OfferTerms, Reclaim, offer_id};
 use gridbay_protocol::units::{Credits, Price};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 impl NodeBackend {
     pub(super) async fn all_offers(&self) -> Answer<Vec<Offer>> {
@@ -35,6 +37,7 @@ impl NodeBackend {
     }
 
     pub(super) async fn put_offer(&self, request: OfferRequest) -> Answer<Offer> {
+        self.check_sold(&request.class).await?;
         let node = self.parts.node;
         let asked = request.clone();
         let made = self.query(move |core| terms(core, node, &asked)).await??;
@@ -61,6 +64,43 @@ impl NodeBackend {
         }))
     }
 
+    /// Refuses a class that promises more isolation than this machine has shown.
+    async fn check_sold(&self, class: &str) -> Answer<()> {
+        let name = class.to_owned();
+        let isolation = self.query(move |core| {
+            let class = class_named(core.state(), Some(&name))?;
+            Ok::<_, ApiError>(class.key.isolation)
+        });
+        let sold = self.parts.selling.check(isolation.await??);
+        sold.map_err(|why| not_sold(&why))
+    }
+
+    /// Whether this machine does not sell a class.
+    pub(crate) async fn refuses_class(&self, class: &str) -> bool {
+        let refused = self.check_sold(class).await.err();
+        refused.is_some_and(|error| error.code == ErrorCode::Refused)
+    }
+
+    /// This node's own standing offers that this machine does not sell, by label, and why.
+    pub(crate) async fn unsold_offers(&self) -> Answer<Vec<(u32, NotSold)>> {
+        let (selling, node) = (Arc::clone(&self.parts.selling), self.parts.node);
+        let unsold = self.query(move |core| {
+            let (state, own) = (core.state(), core.account());
+            let mine = own.iter().flat_map(|own| state.offers_of(own));
+            let here = mine.filter(|(_, offer)| {
+                offer.terms.node == node && !matches!(offer.pending, Some(Pending::Withdraw))
+            });
+            let why = |offer: &gridbay_ledger::Offer| {
+                let class = state.class(&offer.terms.class)?;
+                let why = selling.check(class.key.isolation).err()?;
+                let stands = offer.active || offer.pending.is_some();
+                stands.then_some((offer.terms.label, why))
+            };
+            here.filter_map(|(_, offer)| why(offer)).collect::<Vec<_>>()
+        });
+        unsold.await
+    }
+
     async fn own_offer(&self, label: u32) -> Answer<Offer> {
         let looked = self.query(move |core| {
             let (state, own) = (core.state(), core.account().ok_or_else(no_account)?);
@@ -75,6 +115,10 @@ impl NodeBackend {
         });
         looked.await?
     }
+}
+
+fn not_sold(why: &NotSold) -> ApiError {
+    ApiError::new(ErrorCode::Refused, why.to_string(), why.hint())
 }
 
 fn view(
@@ -173,7 +217,6 @@ fn label(asked: Option<u32>, class: &ClassId, mine: BTreeMap<u32, ClassId>) -> A
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::ErrorCode;
 
     #[test]
     fn labels() {

@@ -5,6 +5,9 @@
 //! 3. A request repeated under its key, also after the node was killed, finds that entry: it is answered with
 //!    the entry's block, or the entry is sent again as long as it may take effect.
 //! 4. An entry whose time passed without a block has no effect, and its key is used up.
+//! 5. What the ledger carries as memo is a hash of the idempotency key and the note. So two transfers of the same
+//!    amount to the same account are two entries, one signature each, and nobody who guesses a note can tell that it
+//!    was this one. The owner proves a note by telling it together with its key.
 
 use super::failure::{internal, refused, unknown_account, usage};
 use super::ledger::{not_included, spendable};
@@ -12,13 +15,13 @@ use super::{Answer, NodeBackend};
 use crate::api::types::{TransferRequest, Transferred};
 use crate::api::{ApiError, ErrorCode};
 use crate::keys::random;
-use crate::store::transfers::{KeepError, TransferKey};
+use crate::store::transfers::{KeepError, TransferKey, WAITING};
 use gridbay_core::input::Command;
 use gridbay_core::reply::Reply;
 use gridbay_core::{Core, ENTRY_HEIGHTS};
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
 use gridbay_protocol::hash::{Domain, hash};
-use gridbay_protocol::ids::{AccountId, Hash32, NetworkId};
+use gridbay_protocol::ids::{AccountId, EntryId, Hash32, NetworkId};
 use gridbay_protocol::units::Credits;
 
 /// What an entry is made of besides its body.
@@ -37,7 +40,6 @@ impl NodeBackend {
         if request.amount == Credits::ZERO {
             return Err(usage("a transfer of nothing", "name an amount above zero"));
         }
-        let body = body_of(&request);
         let key = match key {
             Some(text) => TransferKey::of(&text),
             // Nobody can repeat it: any key will do.
@@ -45,12 +47,14 @@ impl NodeBackend {
                 random().map_err(|error| internal("no fresh randomness", error))?,
             )),
         };
+        let body = body_of(&key, &request);
         let kept = match self.parts.transfers.get(&key) {
             Some(kept) => self.send_again(kept, &body).await?,
             None => self.send_first(key, body, &request).await?,
         };
         let (entry, until) = (kept.id(), kept.entry.valid_until);
         let height = self.wait_for(entry, until).await?;
+        self.parts.transfers.decided(&key);
         Ok(Transferred { entry, height })
     }
 
@@ -66,17 +70,18 @@ impl NodeBackend {
         let frame = looked.await??;
         let (store, secret) = (self.parts.transfers.clone(), self.parts.account_key.clone());
         let height = frame.height;
-        let sign = move |valid_until| {
+        self.look_for_blocks(height).await?;
+        let sign = move || {
             let entry = Entry {
                 network: frame.network,
                 account: frame.account,
                 key: secret.public(),
-                valid_until,
-                body: body.clone(),
+                valid_until: height + ENTRY_HEIGHTS,
+                body,
             };
             SignedEntry::new(entry, &secret)
         };
-        let keep = move || store.keep(key, height, (height + ENTRY_HEIGHTS..).map(sign));
+        let keep = move || store.keep(key, height, sign);
         let kept = tokio::task::spawn_blocking(keep).await;
         let kept = kept
             .map_err(|error| internal("keeping a transfer", error))?
@@ -92,6 +97,22 @@ impl NodeBackend {
             return Err(error);
         }
         Ok(kept)
+    }
+
+    /// Where as many transfers wait as may, looks which are in a block by now: of one whose client went away nobody told.
+    async fn look_for_blocks(&self, height: u64) -> Answer<()> {
+        let store = &self.parts.transfers;
+        if store.waits(height) < WAITING {
+            return Ok(());
+        }
+        let waiting = store.waiting();
+        let decided = self.query(move |core| {
+            let is_decided = |id: &EntryId| core.host().entry_height(id).is_some();
+            let decided = waiting.into_iter().filter(|(_, id)| is_decided(id));
+            decided.map(|(key, _)| key).collect::<Vec<_>>()
+        });
+        decided.await?.iter().for_each(|key| store.decided(key));
+        Ok(())
     }
 
     /// Sends a kept entry again, unless its block is there or its time is over.
@@ -125,11 +146,7 @@ impl NodeBackend {
     }
 
     /// Height of the block of an entry that may take effect up to a height.
-    pub(super) async fn wait_for(
-        &self,
-        entry: gridbay_protocol::ids::EntryId,
-        until: u64,
-    ) -> Answer<u64> {
+    pub(super) async fn wait_for(&self, entry: EntryId, until: u64) -> Answer<u64> {
         let mut heights = self.parts.body.height();
         let mut troubles = self.parts.body.troubles();
         let deadline = tokio::time::Instant::now() + super::ledger::BLOCK_WAIT;
@@ -177,14 +194,12 @@ fn frame(core: &Core, to: AccountId, amount: Credits) -> Answer<Frame> {
     })
 }
 
-fn body_of(request: &TransferRequest) -> EntryBody {
-    let memo = request.memo.as_deref().filter(|memo| !memo.is_empty());
+fn body_of(key: &TransferKey, request: &TransferRequest) -> EntryBody {
+    let note = request.memo.as_deref().unwrap_or_default();
     EntryBody::Transfer {
         to: request.to,
         amount: request.amount,
-        memo: memo
-            .map(|memo| Hash32(hash(Domain::Content, &[memo.as_bytes()])))
-            .unwrap_or_default(),
+        memo: Hash32(hash(Domain::Content, &[&key.0.0, note.as_bytes()])),
     }
 }
 

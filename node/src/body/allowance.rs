@@ -2,16 +2,18 @@
 //!
 //! | | outside pools | in a pool |
 //! |---|---|---|
-//! | memory, per process | the slice's | the task's part of the portion's sixteenths; the slice's on units sold in the auction |
+//! | memory, of the whole job | the slice's | the task's part of the portion's sixteenths; the slice's on units sold in the auction |
 //! | processor time | wall time x the slice's processors | the same |
+//! | processors at a time, where the node has control groups | the slice's | the same |
 //! | weight, where the node has control groups | a slice's | the task's part of the portion's processors, in thousandths of a slice |
 //! | nice level | the node's own | `UNIT_LEVEL` for one slice's worth, one less for each quarter more, one more for each fifth less |
+//! | disk: the work directory and `/tmp` | the slice's | the task's part, as of memory |
 //!
-//! Disk is not bounded as a whole (files are, one by one), and accelerators are counted by units.
+//! Any job may hold [`DISK_MIB`](gridbay_protocol::class::DISK_MIB). Accelerators are counted by units.
 
 use gridbay_core::agent::JobId;
 use gridbay_ledger::State;
-use gridbay_protocol::class::{ClassKey, Resource};
+use gridbay_protocol::class::{ClassKey, Isolation, Resource};
 use gridbay_protocol::ids::OfferId;
 use gridbay_protocol::offer::Primary;
 use gridbay_protocol::sharing::Portion;
@@ -33,10 +35,14 @@ pub struct Allowance {
     pub vcpu: u32,
     /// Memory in MiB.
     pub memory_mib: u64,
+    /// Disk in MiB.
+    pub disk_mib: u64,
     /// Nice levels above the node's own.
     pub nice: u8,
     /// Weight in thousandths of a slice, at least 1.
     pub weight: u32,
+    /// What the class promises.
+    pub isolation: Isolation,
 }
 
 impl Allowance {
@@ -58,16 +64,20 @@ impl Allowance {
         Allowance {
             vcpu: class.vcpu,
             memory_mib: class.memory_mib,
+            disk_mib: class.disk_mib,
             nice,
             weight: ONE as u32,
+            isolation: class.isolation,
         }
     }
     fn of_portion(class: &ClassKey, portion: &Portion) -> Allowance {
         Allowance {
             vcpu: class.vcpu,
             memory_mib: portion.per_task(class, Resource::Memory),
+            disk_mib: portion.per_task(class, Resource::Disk),
             nice: level(portion.weight()),
             weight: portion.weight().clamp(1, MOST) as u32,
+            isolation: class.isolation,
         }
     }
 }
@@ -90,7 +100,6 @@ fn level(weight: u64) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gridbay_protocol::class::Isolation;
 
     #[test]
     fn levels_follow_the_weight() {

@@ -4,6 +4,7 @@
 //! within what was announced, inputs must have the hash that the job names.
 
 use super::ask::Asker;
+use super::room::Room;
 use gridbay_core::agent::{AgentReply, AgentRequest, JobId};
 use gridbay_protocol::job::{ContentHasher, InputFile, path_is_inside};
 use gridbay_protocol::keys::PublicKey;
@@ -13,8 +14,10 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::time::Duration;
 
-/// Bytes of all output files of one task at the most.
+/// Bytes of all output files of one task at the most, whatever its unit has.
 pub const OUTPUT_FILE_BYTES: u64 = 1 << 30;
+/// Bytes of all output files of one order at the most, those of all its tasks together.
+pub const ORDER_FILE_BYTES: u64 = 64 << 30;
 
 /// Why files could not be brought over.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +28,19 @@ pub enum FetchError {
     /// What came is not what was announced.
     #[error("{0} is not what was announced")]
     Wrong(String),
+    /// More came, or was announced, than the order allows.
+    #[error("{path} has {bytes} bytes, of which the order allows {allowed}")]
+    TooMuch {
+        /// The file.
+        path: String,
+        /// Bytes that the seller announces.
+        bytes: u64,
+        /// Bytes that may still come.
+        allowed: u64,
+    },
+    /// This node's disk has no room to spare.
+    #[error("{0} does not fit on the disk: its last {1} bytes are kept free for the ledger")]
+    NoRoom(String, u64),
     /// This node's disk failed.
     #[error("writing {path}")]
     Disk {
@@ -47,9 +63,10 @@ pub async fn pull_inputs(
     from: &PublicKey,
     inputs: &[InputFile],
     work: &Path,
+    room: &Room,
 ) -> Result<(), FetchError> {
     for again in 1..TRIES {
-        match pull_all(asker, from, inputs, work).await {
+        match pull_all(asker, from, inputs, work, room).await {
             Err(FetchError::Missing(name)) => {
                 tracing::debug!(%from, name, again, "an input is not to be had yet");
                 tokio::time::sleep(PAUSE * (1 << again)).await;
@@ -57,7 +74,7 @@ pub async fn pull_inputs(
             result => return result,
         }
     }
-    pull_all(asker, from, inputs, work).await
+    pull_all(asker, from, inputs, work, room).await
 }
 
 async fn pull_all(
@@ -65,12 +82,16 @@ async fn pull_all(
     from: &PublicKey,
     inputs: &[InputFile],
     work: &Path,
+    room: &Room,
 ) -> Result<(), FetchError> {
     for input in inputs {
         let content = input.content;
-        let ask = |offset| AgentRequest::Content {
-            content,
-            from: offset,
+        let ask = |offset| {
+            let from_there = AgentRequest::Content {
+                content,
+                from: offset,
+            };
+            async move { asker.ask(from, &from_there).await }
         };
         let mut hasher = ContentHasher::new(input.bytes);
         let mode = if input.executable { 0o755 } else { 0o644 };
@@ -78,11 +99,9 @@ async fn pull_all(
         let mut sink = Sink {
             file,
             name: &input.path,
+            room,
         };
-        pull(asker, from, ask, input.bytes, &mut sink, |piece| {
-            hasher.update(piece)
-        })
-        .await?;
+        pull(ask, input.bytes, &mut sink, |piece| hasher.update(piece)).await?;
         if hasher.finish() != Some(content) {
             return Err(FetchError::Wrong(input.path.clone()));
         }
@@ -90,23 +109,28 @@ async fn pull_all(
     Ok(())
 }
 
-/// Pulls output files of an ended job into a folder, at most [`OUTPUT_FILE_BYTES`] in all. A file that the
-/// job did not write is left out.
+/// Pulls output files of an ended job into a folder, at most `most` bytes in all. A file that the job did not write is
+/// left out.
 pub async fn pull_outputs(
     asker: &Asker,
     from: &PublicKey,
     job: JobId,
     paths: &[String],
     folder: &Path,
+    most: u64,
+    room: &Room,
 ) -> Result<(), FetchError> {
-    let mut room = OUTPUT_FILE_BYTES;
+    let mut left = most;
     for path in paths {
-        let ask = |offset| AgentRequest::Output {
-            job,
-            path: path.clone(),
-            from: offset,
+        let ask = |offset| {
+            let from_there = AgentRequest::Output {
+                job,
+                path: path.clone(),
+                from: offset,
+            };
+            async move { asker.ask(from, &from_there).await }
         };
-        match asker.ask(from, &ask(0)).await {
+        match ask(0).await {
             Some(AgentReply::NotFound) => continue,
             None => return Err(FetchError::Missing(path.clone())),
             Some(_) => {}
@@ -114,8 +138,9 @@ pub async fn pull_outputs(
         let mut sink = Sink {
             file: create_below(folder, path, 0o644)?,
             name: path,
+            room,
         };
-        room -= pull(asker, from, ask, room, &mut sink, |_| true).await?;
+        left -= pull(ask, left, &mut sink, |_| true).await?;
     }
     Ok(())
 }
@@ -123,13 +148,26 @@ pub async fn pull_outputs(
 struct Sink<'a> {
     file: File,
     name: &'a str,
+    room: &'a Room,
+}
+
+impl Sink<'_> {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), FetchError> {
+        if !self.room.takes(bytes.len() as u64) {
+            return Err(FetchError::NoRoom(self.name.to_owned(), self.room.kept()));
+        }
+        self.file
+            .write_all(bytes)
+            .map_err(|source| FetchError::Disk {
+                path: self.name.to_owned(),
+                source,
+            })
+    }
 }
 
 /// Asks for piece after piece until the file is whole; returns its bytes.
-async fn pull(
-    asker: &Asker,
-    from: &PublicKey,
-    ask: impl Fn(u64) -> AgentRequest,
+async fn pull<A: Future<Output = Option<AgentReply>>>(
+    ask: impl Fn(u64) -> A,
     most: u64,
     sink: &mut Sink<'_>,
     mut accept: impl FnMut(&[u8]) -> bool,
@@ -137,20 +175,22 @@ async fn pull(
     let wrong = || FetchError::Wrong(sink.name.to_string());
     let mut held = 0u64;
     loop {
-        let Some(AgentReply::Chunk { total, bytes }) = asker.ask(from, &ask(held)).await else {
+        let Some(AgentReply::Chunk { total, bytes }) = ask(held).await else {
             return Err(FetchError::Missing(sink.name.to_string()));
         };
+        if total > most {
+            return Err(FetchError::TooMuch {
+                path: sink.name.to_owned(),
+                bytes: total,
+                allowed: most,
+            });
+        }
         let stuck = bytes.is_empty() && held < total;
-        let beyond = total > most || held.saturating_add(bytes.len() as u64) > total;
+        let beyond = held.saturating_add(bytes.len() as u64) > total;
         if stuck || beyond || !accept(&bytes) {
             return Err(wrong());
         }
-        sink.file
-            .write_all(&bytes)
-            .map_err(|source| FetchError::Disk {
-                path: sink.name.to_string(),
-                source,
-            })?;
+        sink.write(&bytes)?;
         held += bytes.len() as u64;
         if held == total {
             return Ok(held);
@@ -178,4 +218,62 @@ fn create_below(folder: &Path, path: &str, mode: u32) -> Result<File, FetchError
         .custom_flags(libc::O_NOFOLLOW)
         .open(&target)
         .map_err(disk)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pulls from a seller that announces so many bytes and sends pieces of so many.
+    async fn pulled(total: u64, piece: usize, most: u64, floor: u64) -> Result<u64, FetchError> {
+        let dir = tempfile::tempdir().unwrap();
+        let room = Room::of(dir.path()).unwrap().with_floor(floor);
+        let mut sink = Sink {
+            file: create_below(dir.path(), "out", 0o644).unwrap(),
+            name: "out",
+            room: &room,
+        };
+        let ask = |_| async move {
+            let bytes = vec![7; piece];
+            Some(AgentReply::Chunk { total, bytes })
+        };
+        let done = pull(ask, most, &mut sink, |_| true).await;
+        let on_disk = fs::metadata(dir.path().join("out")).unwrap().len();
+        assert!(
+            on_disk <= most,
+            "{on_disk} bytes were kept, {most} are allowed"
+        );
+        done
+    }
+
+    #[tokio::test]
+    async fn no_more_comes_than_is_allowed_and_fits() {
+        assert_eq!(pulled(100, 50, 100, 0).await.unwrap(), 100);
+        assert_eq!(pulled(0, 0, 0, 0).await.unwrap(), 0);
+        let more = pulled(101, 50, 100, 0).await.unwrap_err();
+        assert!(matches!(
+            more,
+            FetchError::TooMuch {
+                bytes: 101,
+                allowed: 100,
+                ..
+            }
+        ));
+        assert!(
+            more.to_string().contains("of which the order allows 100"),
+            "{more}"
+        );
+        assert!(matches!(
+            pulled(100, 60, 100, 0).await,
+            Err(FetchError::Wrong(_))
+        ));
+        assert!(matches!(
+            pulled(100, 0, 100, 0).await,
+            Err(FetchError::Wrong(_))
+        ));
+        assert!(matches!(
+            pulled(100, 50, 100, 1 << 60).await,
+            Err(FetchError::NoRoom(..))
+        ));
+    }
 }

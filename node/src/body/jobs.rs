@@ -2,7 +2,7 @@
 
 use super::allowance::Allowance;
 use crate::executor::{
-    Executor, Exit, Finished, JobSpec as Run, KillReason, Limits, Status, Stream,
+    Executor, Exit, Finished, JobSpec as Run, KillReason, Limits, Selling, Status, Stream,
 };
 use crate::store::content::read_chunk;
 use crate::store::orders::private_folder;
@@ -11,6 +11,8 @@ use gridbay_core::agent::{
     AgentReply, CHUNK_BYTES, JobId, JobReport, Phase, PollJob, STREAM_BYTES,
 };
 use gridbay_core::seller::JobMemo;
+use gridbay_protocol::class::DISK_MIB;
+use gridbay_protocol::class::Isolation;
 use gridbay_protocol::job::{JobExit, JobSpec};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -22,6 +24,7 @@ use std::time::Duration;
 #[derive(Clone)]
 pub struct Jobs {
     executor: Arc<dyn Executor>,
+    selling: Arc<Selling>,
     memos: PathBuf,
     /// Jobs that this seller asked to end. However such a job ends, it was not by itself.
     stopped: Arc<Mutex<BTreeSet<JobId>>>,
@@ -29,10 +32,15 @@ pub struct Jobs {
 
 impl Jobs {
     /// Jobs of an executor, their memos in a folder.
-    pub fn open(executor: Arc<dyn Executor>, memos: PathBuf) -> io::Result<Jobs> {
+    pub fn open(
+        executor: Arc<dyn Executor>,
+        selling: Arc<Selling>,
+        memos: PathBuf,
+    ) -> io::Result<Jobs> {
         private_folder(&memos)?;
         Ok(Jobs {
             executor,
+            selling,
             memos,
             stopped: Arc::default(),
         })
@@ -68,16 +76,21 @@ impl Jobs {
         self.executor.prepare(&local(job)).map_err(io::Error::other)
     }
 
-    /// Starts a prepared job within its allowance. Blocks for some milliseconds.
+    /// Starts a prepared job within its allowance, for `lease` unless that is renewed. Blocks for some milliseconds.
     pub fn start(
         &self,
         job: &JobId,
         spec: &JobSpec,
         allowance: Option<Allowance>,
+        lease: Option<Duration>,
     ) -> io::Result<()> {
+        // By the ledger's class, whatever has been offered: isolation that is not there is not delivered.
+        let isolation = allowance.map_or(Isolation::Process, |allowed| allowed.isolation);
+        self.selling.check(isolation).map_err(io::Error::other)?;
         let mut run = Run::new(local(job), spec.argv.clone());
         run.env = spec.env.iter().cloned().collect::<BTreeMap<_, _>>();
         run.limits = limits(spec, allowance);
+        run.limits.lease = lease;
         self.executor.start(&run).map_err(io::Error::other)
     }
 
@@ -129,6 +142,46 @@ impl Jobs {
         self.stopped.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Tells how long a job may run from now on.
+    pub fn renew(&self, job: &JobId, left: Duration) {
+        if let Err(error) = self.executor.renew(&local(job), left) {
+            tracing::debug!(%job, %error, "a job that cannot be renewed");
+        }
+    }
+
+    /// Frees the folders of jobs that are over, those that ended first before the others: all that ended before
+    /// `before_ms`, and more as long as `wanted` says so. Answers how many.
+    pub fn free_ended(&self, before_ms: u64, wanted: impl Fn() -> bool) -> usize {
+        let all = self.executor.recover();
+        let all = all.inspect_err(|error| tracing::warn!(%error, "no job's folder can be freed"));
+        let ended = |(job, status)| match status {
+            Status::Finished(finished) => Some((end_ms(&finished), job)),
+            _ => None,
+        };
+        let all = all.unwrap_or_default().into_iter();
+        let mut ended: Vec<_> = all.filter_map(ended).collect();
+        ended.sort();
+        let mut freed = 0;
+        for (at_ms, job) in ended {
+            if at_ms >= before_ms && !wanted() {
+                break;
+            }
+            freed += usize::from(self.clean(&job));
+        }
+        freed
+    }
+
+    /// Frees the folder of a job that could not be staged. What the seller remembers of it stays.
+    pub fn unprepare(&self, job: &JobId) {
+        self.clean(&local(job));
+    }
+
+    fn clean(&self, job: &crate::executor::JobId) -> bool {
+        let cleaned = self.executor.cleanup(job);
+        let cleaned = cleaned.inspect_err(|error| tracing::warn!(%job, %error, "a folder stays"));
+        cleaned.is_ok()
+    }
+
     /// Stops a job.
     pub fn stop(&self, job: &JobId, grace: Duration) {
         if !matches!(self.phase(job), Phase::Ended { .. }) {
@@ -141,9 +194,7 @@ impl Jobs {
 
     /// Forgets a job and its files.
     pub fn remove(&self, job: &JobId) {
-        if let Err(error) = self.executor.cleanup(&local(job)) {
-            tracing::warn!(%job, %error, "a job's folder stays");
-        }
+        self.clean(&local(job));
         self.lock().remove(job);
         let _gone = std::fs::remove_file(self.memo(job));
     }
@@ -201,6 +252,14 @@ fn told(known: Option<Phase>, on_disk: Phase) -> Phase {
         (None, _) => Phase::Unknown,
         // It could not be staged or started: nothing on disk will ever say so.
         (Some(over @ Phase::Ended { .. }), Phase::Staging) => over,
+        // Its folder was freed, and what it said with it: that must not be taken for all of its output.
+        (
+            Some(Phase::Ended {
+                exit: JobExit::Code(_) | JobExit::Signal(_) | JobExit::TimeLimit,
+                ..
+            }),
+            Phase::Unknown,
+        ) => lost(),
         // Its folder is still to be made, or is gone already.
         (Some(known), Phase::Unknown) => known,
         (Some(_), on_disk) => on_disk,
@@ -216,6 +275,10 @@ fn limits(spec: &JobSpec, allowance: Option<Allowance>) -> Limits {
     if let Some(allowed) = allowance {
         limits.memory_bytes = allowed.memory_mib.clamp(16, 1 << 24) << 20;
         limits.cpu_seconds = u64::from(spec.wall_seconds) * u64::from(allowed.vcpu.max(1)) + 1;
+        limits.processors = allowed.vcpu.max(1);
+        limits.disk_bytes = allowed.disk_mib.clamp(DISK_MIB, 1 << 24) << 20;
+        // The kernel stops whoever writes it all into one file. Shared memory counts as a file there.
+        limits.file_bytes = limits.disk_bytes.max(limits.memory_bytes);
         limits.nice = allowed.nice;
         limits.weight = allowed.weight;
     }
@@ -228,21 +291,41 @@ fn ended(finished: &Finished) -> Phase {
         Exit::Signaled(signal) => JobExit::Signal(*signal),
         Exit::TimeLimit => JobExit::TimeLimit,
         Exit::Killed {
-            reason: KillReason::Stopped | KillReason::Shutdown,
+            reason:
+                KillReason::Stopped | KillReason::Shutdown | KillReason::NoRoom | KillReason::Lease,
         } => JobExit::Stopped,
+        Exit::Killed {
+            reason: KillReason::Disk,
+        } => JobExit::DiskLimit,
         Exit::Killed {
             reason: KillReason::Setup(_),
         }
         | Exit::Lost => JobExit::Lost,
+        // As the kernel ends what is beyond its bounds.
+        Exit::Killed {
+            reason: KillReason::Memory | KillReason::Processes,
+        } => JobExit::Signal(libc::SIGKILL),
+        Exit::Killed {
+            reason: KillReason::Processor,
+        } => JobExit::Signal(libc::SIGXCPU),
     };
     let started_ms = finished.started.as_ref().map_or(0, |s| s.realtime_ms);
     Phase::Ended {
         exit,
         started_ms,
-        ended_ms: started_ms + finished.usage.wall_ns / 1_000_000,
+        ended_ms: end_ms(finished),
         cpu_ms: finished.usage.cpu_ns / 1_000_000,
         rss_kib: finished.usage.max_rss_bytes / 1024,
     }
+}
+
+/// When a job ended, in milliseconds since 1970; 0 if it never began.
+fn end_ms(finished: &Finished) -> u64 {
+    let started = finished.started.as_ref();
+    started.map_or(0, |s| {
+        s.realtime_ms
+            .saturating_add(finished.usage.wall_ns / 1_000_000)
+    })
 }
 
 pub(super) fn lost() -> Phase {
@@ -263,6 +346,13 @@ mod tests {
     fn a_run_is_unknown_only_to_strangers_and_after_it_is_forgotten() {
         let running = Phase::Running { started_ms: 7 };
         let (staging, unknown, over) = (Phase::Staging, Phase::Unknown, lost());
+        let done = Phase::Ended {
+            exit: JobExit::Code(0),
+            started_ms: 1,
+            ended_ms: 2,
+            cpu_ms: 0,
+            rss_kib: 0,
+        };
         for (known, on_disk, told_so) in [
             (None, running, unknown),
             (Some(staging), unknown, staging),
@@ -270,6 +360,8 @@ mod tests {
             (Some(over), staging, over),
             (Some(over), unknown, over),
             (Some(staging), over, over),
+            (Some(done), unknown, over),
+            (Some(done), done, done),
         ] {
             assert_eq!(told(known, on_disk), told_so, "{known:?} {on_disk:?}");
         }

@@ -20,10 +20,12 @@ pub mod halt;
 mod hints;
 pub mod jobs;
 mod perform;
+pub mod room;
 pub mod trouble;
 
 use crate::body::halt::{Patience, Reopen};
 use crate::body::jobs::Jobs;
+use crate::body::room::Room;
 use crate::body::trouble::Trouble;
 use crate::overlay::{MessageId, OverlayHandle, RequestId};
 use crate::solver::Solver;
@@ -214,6 +216,8 @@ pub struct Tools {
     pub contents: ContentStore,
     /// Jobs on this machine.
     pub jobs: Jobs,
+    /// Room on the disk.
+    pub room: Room,
     /// Time a job that must stop has between TERM and KILL.
     pub grace: Duration,
     /// Canonical genesis, for newcomers.

@@ -18,6 +18,11 @@ use std::time::Duration;
 
 /// How often a job that is starting is looked at.
 const STARTING: Duration = Duration::from_millis(5);
+/// After so many blocks a job's supervisor is told again how long the job may run.
+const TELL_HEIGHTS: u64 = 8;
+/// What a job has beyond the end of its slot, as the network's policy has it pass: blocks can be late, and a node that
+/// is restarted finds its job still there.
+const LEASE_GRACE: Duration = Duration::from_secs(60);
 
 impl Body {
     pub(super) fn perform(&mut self, effect: Effect) -> Result<(), BodyError> {
@@ -82,6 +87,9 @@ impl Body {
             Effect::SeekHints(question) => self.seek_hints(question),
             Effect::Decided { height, block } => {
                 tracing::debug!(height, %block, "decided");
+                if height.is_multiple_of(TELL_HEIGHTS) {
+                    self.renew_jobs();
+                }
                 self.height.send_replace(height);
             }
         }
@@ -238,11 +246,15 @@ impl Body {
     fn stage(&mut self, job: JobId, from: PublicKey, spec: JobSpec, memo: Vec<u8>) {
         let asker = Asker::new(self.tools.overlay.clone());
         let (jobs, handle) = (self.tools.jobs.clone(), self.handle.clone());
+        let room = self.tools.room.clone();
         self.spawn(async move {
-            let prepared = tokio::task::spawn_blocking(move || jobs.prepare(&job, &memo)).await;
+            let preparing = jobs.clone();
+            let prepared =
+                tokio::task::spawn_blocking(move || preparing.prepare(&job, &memo)).await;
             let ok = match prepared.map_err(io::Error::other).flatten() {
                 Ok(work) => {
-                    let pulled = files::pull_inputs(&asker, &from, &spec.inputs, &work).await;
+                    let pulled =
+                        files::pull_inputs(&asker, &from, &spec.inputs, &work, &room).await;
                     pulled
                         .inspect_err(|error| tracing::warn!(%job, %error, "staging"))
                         .is_ok()
@@ -252,17 +264,22 @@ impl Body {
                     false
                 }
             };
+            if !ok {
+                // What came of its inputs only takes room.
+                let _done = tokio::task::spawn_blocking(move || jobs.unprepare(&job)).await;
+            }
             handle.deliver(Input::Staged { job, ok }).await;
         });
     }
 
     fn start_job(&mut self, job: JobId, offer: &OfferId, spec: JobSpec) {
         let allowance = Allowance::of(self.core().state(), &job, offer);
+        let lease = self.lease_of(&job);
         let (jobs, handle) = (self.tools.jobs.clone(), self.handle.clone());
         self.spawn(async move {
             let starter = jobs.clone();
             let started =
-                tokio::task::spawn_blocking(move || starter.start(&job, &spec, allowance));
+                tokio::task::spawn_blocking(move || starter.start(&job, &spec, allowance, lease));
             if let Err(error) = started.await.map_err(io::Error::other).flatten() {
                 tracing::warn!(%job, %error, "starting a job");
                 handle
@@ -274,6 +291,34 @@ impl Body {
                 return;
             }
             follow(jobs, handle, job).await;
+        });
+    }
+
+    /// For how long a job may run unless this node says so again.
+    fn lease_of(&self, job: &JobId) -> Option<Duration> {
+        let core = self.core();
+        let left = core.seller().time_left(core.state(), job);
+        Some(Duration::from_millis(left.unwrap_or_default()) + LEASE_GRACE)
+    }
+
+    /// Tells the supervisors how long their jobs may run: they end them by themselves should nobody say so again. A job
+    /// that has no lease any more is being stopped, and is told nothing.
+    fn renew_jobs(&self) {
+        let core = self.core();
+        let live = core.seller().live_jobs();
+        let left = |job: &JobId| core.seller().time_left(core.state(), job);
+        let told: Vec<_> = live
+            .iter()
+            .filter_map(|job| Some((*job, left(job)?)))
+            .collect();
+        if told.is_empty() {
+            return;
+        }
+        let jobs = self.tools.jobs.clone();
+        self.tools.runtime.spawn_blocking(move || {
+            for (job, left_ms) in told {
+                jobs.renew(&job, Duration::from_millis(left_ms) + LEASE_GRACE);
+            }
         });
     }
 
@@ -303,14 +348,36 @@ impl Body {
             .tools
             .orders
             .fetched_files(&order, job.task, job.attempt);
-        let handle = self.handle.clone();
+        let most = self.output_bytes(&job);
+        let (handle, room) = (self.handle.clone(), self.tools.room.clone());
         self.spawn(async move {
-            let pulled = files::pull_outputs(&asker, &from, job, &paths, &folder).await;
+            let pulled =
+                files::pull_outputs(&asker, &from, job, &paths, &folder, most, &room).await;
             let ok = pulled
                 .inspect_err(|error| tracing::warn!(%job, %error, "fetching"))
                 .is_ok();
+            if !ok {
+                // They come whole the next time, or not at all.
+                let _none = std::fs::remove_dir_all(&folder);
+            }
             handle.deliver(Input::Fetched { order, job, ok }).await;
         });
+    }
+}
+
+impl Body {
+    /// Bytes of output files that a seller may send for a task: no more than its unit's disk can hold, and than each
+    /// task of its order may have.
+    fn output_bytes(&self, job: &JobId) -> u64 {
+        let state = self.core().state();
+        let lease = state.lease(&job.lease);
+        let class = lease.and_then(|l| state.class(&l.class));
+        let of_unit = class.map_or(u64::MAX, |c| c.key.disk_bytes());
+        let tasks = lease
+            .and_then(|l| state.user(&l.order))
+            .map_or(1, |u| u.tasks);
+        let of_order = files::ORDER_FILE_BYTES / u64::from(tasks.max(1));
+        of_unit.min(of_order).min(files::OUTPUT_FILE_BYTES)
     }
 }
 

@@ -125,8 +125,14 @@ pub(super) fn read_genesis(path: &Path) -> Result<Genesis, CliError> {
         let next = "join a network first, or name the file with --genesis";
         CliError::new(Exit::NOT_FOUND, what, format!("{shown}: {error}"), next)
     })?;
-    Genesis::decode(&bytes).map_err(|error| {
-        let why = format!("{shown}: {}", super::error::chain(&error));
+    decode_genesis(&bytes, path)
+}
+
+/// The genesis that a file holds.
+pub(super) fn decode_genesis(bytes: &[u8], path: &Path) -> Result<Genesis, CliError> {
+    let what = "the genesis cannot be read";
+    Genesis::decode(bytes).map_err(|error| {
+        let why = format!("{}: {}", path.display(), super::error::chain(&error));
         CliError::new(Exit::REFUSED, what, why, "ask a member for the file")
     })
 }

@@ -36,14 +36,17 @@ impl Exit {
     /// The code of a failure of the API.
     pub fn of(code: ErrorCode) -> Exit {
         match code {
-            ErrorCode::Usage | ErrorCode::TooLarge => Exit::USAGE,
+            ErrorCode::Usage | ErrorCode::TooLarge | ErrorCode::WrongMethod => Exit::USAGE,
             ErrorCode::NotFound => Exit::NOT_FOUND,
             ErrorCode::NoMatch => Exit::NO_MATCH,
             ErrorCode::Outbid => Exit::OUTBID,
             ErrorCode::InsufficientFunds => Exit::FUNDS,
-            ErrorCode::Unreachable => Exit::UNREACHABLE,
-            ErrorCode::Timeout => Exit::TIMEOUT,
-            ErrorCode::Unauthorised | ErrorCode::Refused | ErrorCode::Conflict => Exit::REFUSED,
+            ErrorCode::Unreachable | ErrorCode::Busy => Exit::UNREACHABLE,
+            ErrorCode::Timeout | ErrorCode::TooSlow => Exit::TIMEOUT,
+            ErrorCode::Unauthorised
+            | ErrorCode::Refused
+            | ErrorCode::Conflict
+            | ErrorCode::WrongHost => Exit::REFUSED,
             ErrorCode::Halted => Exit::HALTED,
             ErrorCode::Internal => Exit::FAILED,
         }

@@ -371,7 +371,7 @@ fn table(founded: &Founded) -> String {
         ]);
     }
     format!(
-        "network {} {}\nbank {}\nrule {}, switch cost {}, surcharge {} %\nwrote {}; each member runs: gridbay join {}\n\n{}",
+        "network {} {}\nbank {}\nrule {}, switch cost {}, surcharge {} %\nwrote {}; each member runs: gridbay join --file {}\n\n{}",
         founded.name,
         founded.network.to_hex(),
         founded.bank,

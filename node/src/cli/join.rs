@@ -1,5 +1,6 @@
 //! `join`: makes this folder a node of a network.
 //!
+//! What is given comes from a file, from standard input, or, for an invitation, as a word of the command.
 //! 1. By invitation: its signatures are checked, keys are made here, the invitation is stored. The
 //!    running node opens the account with it and fetches the genesis, whose hash it names.
 //! 2. By genesis file: only for a founding member, whose keys `found member` made in this folder.
@@ -9,12 +10,13 @@
 //!
 //! A folder belongs to one network; joining the same one again changes nothing.
 
-use super::context::{Context, read_genesis};
+use super::context::{Context, decode_genesis, read_genesis};
 use super::error::{CliError, During as _, chain};
 use super::exit::Exit;
 use super::image::{self, ImageError};
 use super::text;
 use crate::keys::{KeyFolder, KeyName, private_folder, read_secret, write_secret};
+use crate::ui;
 use clap::Args;
 use gridbay_protocol::genesis::Genesis;
 use gridbay_protocol::ids::NetworkId;
@@ -23,15 +25,24 @@ use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::limits;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
-use std::io::{Read as _, Write as _};
+use std::io::{IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 /// Join a network by an invitation, or with its genesis file as a founding member
 #[derive(Clone, Debug, Args)]
 pub(super) struct JoinArgs {
-    /// An invitation (its text, or a file or disk image that holds it), or a genesis file
-    #[arg(value_name = "INVITATION|FILE")]
-    pub(super) with: String,
+    /// A file or disk image that holds an invitation, or a genesis file; - reads standard input
+    #[arg(
+        long,
+        value_name = "PATH",
+        required_unless_present = "with",
+        conflicts_with = "with"
+    )]
+    pub(super) file: Option<PathBuf>,
+    /// The same as --file, or an invitation's text. An invitation is a secret: as a word of a command it is seen by every
+    /// user of this machine while the command runs, and stays in the shell's history
+    #[arg(value_name = "FILE|INVITATION")]
+    pub(super) with: Option<String>,
 }
 
 /// What `join` reports.
@@ -52,27 +63,30 @@ enum Way {
 }
 
 const WHAT: &str = "the network was not joined";
+/// Said when an invitation was a word of the command.
+const SEEN: &str = "an invitation in a command can be seen by others and stays in the shell's history: next time give it with --file";
+/// Stands for standard input.
+const STDIN: &str = "-";
 /// How invitations begin.
 const PREFIX: &str = "gridbay1";
 
 impl JoinArgs {
     pub(super) fn run(self, at: &Context) -> Result<(), CliError> {
         private_folder(at.home.path()).during(WHAT)?;
-        let joined = match token(self.with.as_bytes()) {
-            Some(token) => by_invitation(at, &token)?,
-            None => {
-                let path = Path::new(&self.with);
-                let bytes = read(path)?;
-                let file = if image::looks_like_one(&bytes) {
-                    image::read(&bytes).map_err(|error| bad_image(path, error))?
-                } else {
-                    bytes
-                };
-                match token(&file) {
-                    Some(token) => by_invitation(at, &token)?,
-                    None => by_genesis(at, path)?,
-                }
+        let text = self.with.as_deref().filter(|_| self.file.is_none());
+        let joined = match text.and_then(|text| token(text.as_bytes())) {
+            Some(token) => {
+                let joined = by_invitation(at, &token)?;
+                ui::note(SEEN);
+                joined
             }
+            None => by_file(
+                at,
+                &self
+                    .file
+                    .or(self.with.map(PathBuf::from))
+                    .unwrap_or_default(),
+            )?,
         };
         at.show(&joined, |joined| {
             let network = joined.network.to_hex();
@@ -86,6 +100,20 @@ impl JoinArgs {
                 ),
             ])
         })
+    }
+}
+
+/// What a file holds: an invitation, a disk image with one, or a genesis.
+fn by_file(at: &Context, path: &Path) -> Result<Joined, CliError> {
+    let bytes = read(path)?;
+    let file = if image::looks_like_one(&bytes) {
+        image::read(&bytes).map_err(|error| bad_image(path, error))?
+    } else {
+        bytes
+    };
+    match token(&file) {
+        Some(token) => by_invitation(at, &token),
+        None => by_genesis(at, path, &file),
     }
 }
 
@@ -114,23 +142,37 @@ fn bad_image(path: &Path, error: ImageError) -> CliError {
     CliError::new(Exit::REFUSED, WHAT, why, next)
 }
 
+/// A file, or what comes on standard input.
 fn read(path: &Path) -> Result<Vec<u8>, CliError> {
     let failed = |error: std::io::Error| {
-        let why = format!("{}: {error}", path.display());
+        // A secret in the wrong place is not shown to make it worse.
+        let name = path
+            .to_str()
+            .filter(|name| token(name.as_bytes()).is_none());
+        let why = format!("{}: {error}", name.unwrap_or("the file"));
         CliError::new(
             Exit::NOT_FOUND,
             WHAT,
             why,
-            "give an invitation, or the name of a file or disk image with one",
+            "name a file or disk image that holds an invitation, or a genesis file; - reads standard input",
         )
     };
+    let most = limits::GENESIS_BYTES.max(image::IMAGE_BYTES) as u64 + 1;
     let mut bytes = Vec::new();
-    File::open(path)
-        .and_then(|file| {
-            let most = limits::GENESIS_BYTES.max(image::IMAGE_BYTES);
-            file.take(most as u64 + 1).read_to_end(&mut bytes)
-        })
-        .map_err(failed)?;
+    if path == Path::new(STDIN) {
+        let stdin = std::io::stdin();
+        if stdin.is_terminal() {
+            ui::note("paste the invitation; a line of its own with Ctrl-D ends it");
+        }
+        stdin
+            .lock()
+            .take(most)
+            .read_to_end(&mut bytes)
+            .map_err(failed)?;
+    } else {
+        let file = File::open(path).map_err(failed)?;
+        file.take(most).read_to_end(&mut bytes).map_err(failed)?;
+    }
     Ok(bytes)
 }
 
@@ -155,8 +197,8 @@ fn by_invitation(at: &Context, text: &str) -> Result<Joined, CliError> {
     joined(at, invitation.network, Way::Invitation, &folder)
 }
 
-fn by_genesis(at: &Context, path: &Path) -> Result<Joined, CliError> {
-    let genesis = read_genesis(path)?;
+fn by_genesis(at: &Context, path: &Path, file: &[u8]) -> Result<Joined, CliError> {
+    let genesis = decode_genesis(file, path)?;
     let network = genesis.network();
     let known = network_of(at)?;
     refuse_other(at, known, network)?;

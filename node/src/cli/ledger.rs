@@ -1,11 +1,13 @@
-//! `ledger balance|transfer|history|bank|verify`.
+//! `ledger balance|transfer|close|history|bank|verify`.
 
 use super::chain::walk;
 use super::context::Context;
 use super::error::{CliError, During as _};
 use super::text;
 use crate::api::client::Client;
-use crate::api::types::{Balance, BankReport, Movement, TransferRequest, Transferred};
+use crate::api::types::{
+    Balance, BankReport, CloseRequest, Entries, Movement, TransferRequest, Transferred,
+};
 use crate::config::parse;
 use crate::keys::random;
 use crate::ui::Table;
@@ -31,9 +33,15 @@ pub(super) enum LedgerCommand {
         /// How many credits
         #[arg(value_parser = parse::credits)]
         amount: Credits,
-        /// Note; the ledger carries its hash
+        /// Note; the ledger carries its salted hash
         #[arg(long)]
         memo: Option<String>,
+    },
+    /// Close this node's account: nothing may be open, and what it has goes to another account
+    Close {
+        /// Who gets what it has
+        #[arg(long, value_name = "ACCOUNT")]
+        to: AccountId,
     },
     /// Show the last movements of an account's money
     History {
@@ -73,6 +81,7 @@ impl LedgerCommand {
                     let request = TransferRequest { to, amount, memo };
                     transfer(at, &client, &request).await
                 }
+                LedgerCommand::Close { to } => close(at, &client, to).await,
                 LedgerCommand::History { account, limit } => {
                     history(at, &client, account, limit).await
                 }
@@ -98,15 +107,24 @@ async fn balance(
 }
 
 fn balance_text(balance: &Balance) -> String {
+    let Entries {
+        spent,
+        budget,
+        spent_bytes,
+        budget_bytes,
+    } = balance.entries;
     text::fields(&[
         ("account", balance.account.to_hex()),
         ("free", balance.balance.to_string()),
         ("held for orders", balance.held.to_string()),
         ("staked", balance.staked.to_string()),
+        ("retained", balance.retained.to_string()),
         ("in use", balance.in_use.to_string()),
         ("tax in arrears", balance.arrears.to_string()),
         ("credit line", balance.credit_line.to_string()),
         ("spendable", balance.spendable().to_string()),
+        ("entries this epoch", format!("{spent} of {budget}")),
+        ("bytes of them", format!("{spent_bytes} of {budget_bytes}")),
         ("at height", balance.height.to_string()),
     ])
 }
@@ -125,6 +143,22 @@ async fn transfer(
     at.show(&done, |done| {
         format!(
             "done at height {}, entry {}\n",
+            done.height,
+            done.entry.to_hex()
+        )
+    })
+}
+
+async fn close(at: &Context, client: &Client, to: AccountId) -> Result<(), CliError> {
+    let what = "the account was not closed";
+    let key = to_hex(&random().during(what)?);
+    let done: Transferred = client
+        .post("/ledger/close", &CloseRequest { to }, Some(&key))
+        .await
+        .during(what)?;
+    at.show(&done, |done| {
+        format!(
+            "closed at height {}, entry {}\n",
             done.height,
             done.entry.to_hex()
         )
@@ -241,18 +275,28 @@ mod tests {
             balance: Signed(-1_500_000),
             held: credits("3"),
             staked: credits("4"),
+            retained: credits("6"),
             in_use: credits("2"),
             arrears: credits("0.5"),
             credit_line: credits("5"),
             height: 42,
+            entries: Entries {
+                spent: 3,
+                budget: 4_800,
+                spent_bytes: 900,
+                budget_bytes: 2_000_000,
+            },
         });
         for (name, amount) in [
             ("free", "-1.5"),
             ("held for orders", "3"),
             ("staked", "4"),
+            ("retained", "6"),
             ("in use", "2"),
             ("tax in arrears", "0.5"),
             ("spendable", "3.5"),
+            ("entries this epoch", "3 of 4800"),
+            ("bytes of them", "900 of 2000000"),
         ] {
             let line = text.lines().find(|line| line.starts_with(name));
             let line = line.unwrap_or_else(|| panic!("no {name} in {text}"));

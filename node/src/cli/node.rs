@@ -55,7 +55,7 @@ fn up(at: &Context, node_up: NodeUp) -> Result<(), CliError> {
             Exit::NOT_FOUND,
             "the node was not started",
             format!("{} belongs to no network yet", at.home.path().display()),
-            "gridbay join <invitation>, or gridbay join <genesis file> for a founding member",
+            "gridbay join --file <invitation>, or <genesis file> for a founding member",
         ));
     }
     node_up(config).map_err(|error| {

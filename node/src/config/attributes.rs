@@ -17,7 +17,10 @@ const VALUE_CHARS: usize = 64;
 /// Names without `x.`.
 const FIXED: [&str; 3] = ["site", "arch", "os"];
 
-const _: () = assert!(MOST + FIXED.len() <= limits::ADVERT_ATTRIBUTES);
+/// What the node says besides, of its sandbox.
+const OF_THE_SANDBOX: usize = 2;
+
+const _: () = assert!(MOST + FIXED.len() + OF_THE_SANDBOX <= limits::ADVERT_ATTRIBUTES);
 const _: () = assert!(VALUE_CHARS <= limits::ADDRESS_CHARS && NAME_CHARS < VALUE_CHARS);
 
 pub(super) fn check(raw: &RawConfig) -> Result<BTreeMap<String, String>, ConfigError> {

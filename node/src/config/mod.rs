@@ -115,6 +115,8 @@ pub struct Config {
     pub log: String,
     /// Between SIGTERM and SIGKILL.
     pub grace: Duration,
+    /// Whether strangers' jobs run also where this machine cannot isolate them.
+    pub unisolated: bool,
     /// What the node says of itself, by the names that adverts use.
     pub attributes: BTreeMap<String, String>,
     /// Offers to set at the start.
@@ -216,6 +218,7 @@ impl Config {
                     .try_into()
                     .map_err(|e: toml::de::Error| e.message().to_owned())
             })?,
+            unisolated: read(raw, "jobs.unisolated", net::switch)?,
             attributes: attributes::check(raw)?,
             provider: provider::check(raw)?,
             solver: solver::check(raw)?,

@@ -51,7 +51,7 @@ fn number(value: &Value, least: i64) -> Result<usize, String> {
     }
 }
 
-fn switch(value: &Value) -> Result<bool, String> {
+pub(super) fn switch(value: &Value) -> Result<bool, String> {
     match text(value)?.as_str() {
         "on" => Ok(true),
         "off" => Ok(false),

@@ -134,7 +134,7 @@ pub const KEYS: &[Key] = &[
         "api.connections",
         Kind::Number,
         Default::Number(128),
-        "connections the API serves at once on each of its listeners",
+        "requests the API works on at once on each of its listeners; as many more wait",
     ),
     key(
         "log",
@@ -147,6 +147,12 @@ pub const KEYS: &[Key] = &[
         Kind::Duration,
         Default::Text("5s"),
         "time a job that must stop has between SIGTERM and SIGKILL",
+    ),
+    key(
+        "jobs.unisolated",
+        Kind::Text,
+        Default::Text("off"),
+        "whether strangers' jobs run where this machine cannot isolate them, which protects neither this user's other processes, nor what they are seen to do, nor their limits: on or off",
     ),
     key(
         "offers",

@@ -1,12 +1,14 @@
-//! What is wrong with a node's network, in plain words, and how to mend it. Pure: facts come in, findings go out.
+//! What is wrong with a node's network and its jobs, in plain words, and how to mend it. Pure: facts come in, findings go out.
 //!
 //! 1. [`stopped`] judges a folder without a running node, [`running`] a node.
 //! 2. A finding is of one [`Kind`], says what is wrong, why it thinks so, and what to do.
 //! 3. The gravest come first ([`in_order`]). A hint alone does not mean that something is wrong.
 
+mod jobs;
 mod running;
 mod stopped;
 
+pub use jobs::JobsFact;
 pub use running::{PeerFact, Running, running};
 pub use stopped::{Stopped, stopped};
 
@@ -79,6 +81,12 @@ pub enum Kind {
     RelayFull,
     /// The worst kind of NAT.
     SymmetricNat,
+    /// Strangers' jobs run without isolation.
+    JobsUnisolated,
+    /// No strangers' jobs run here.
+    NoJobs,
+    /// Some bounds of jobs are watched only.
+    JobsWatched,
 }
 
 impl Kind {
@@ -102,8 +110,11 @@ impl Kind {
             | Kind::OnePrefix
             | Kind::ManyBans
             | Kind::MeshSmall
-            | Kind::Solver => Severity::Warning,
-            Kind::RelayFull | Kind::SymmetricNat => Severity::Hint,
+            | Kind::Solver
+            | Kind::JobsUnisolated => Severity::Warning,
+            Kind::RelayFull | Kind::SymmetricNat | Kind::NoJobs | Kind::JobsWatched => {
+                Severity::Hint
+            }
         }
     }
 }

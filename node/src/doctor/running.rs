@@ -1,6 +1,6 @@
 //! What a running node tells.
 
-use super::{Finding, Kind};
+use super::{Finding, JobsFact, Kind};
 use crate::api::types::Path;
 use crate::body::trouble::{self, Trouble};
 use crate::overlay::{Nat, Reach, Router};
@@ -70,6 +70,8 @@ pub struct Running {
     pub invitation: Option<String>,
     /// Seconds since its last block, and between the network's heartbeats.
     pub block_age: Option<(u64, u64)>,
+    /// How strangers' jobs run.
+    pub jobs: JobsFact,
 }
 
 /// What they mean.
@@ -81,6 +83,7 @@ pub fn running(facts: &Running) -> Vec<Finding> {
     found.extend(facts.missing.iter().map(|address| missing(address)));
     found.extend(facts.refuted.iter().map(|address| refuted(address)));
     found.extend(checks.iter().filter_map(|check| check(facts)));
+    found.extend(super::jobs::jobs(&facts.jobs));
     found
 }
 

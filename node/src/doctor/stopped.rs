@@ -35,7 +35,7 @@ pub fn stopped(facts: &Stopped) -> Vec<Finding> {
             Kind::NoNetwork,
             "this folder belongs to no network",
             format!("{} holds neither a genesis nor an invitation", facts.folder),
-            "gridbay join INVITATION; ask any member for one, or name another folder with --data",
+            "gridbay join --file INVITATION; ask any member for one, or name another folder with --data",
         ));
     }
     if let Some(why) = facts.silent.as_ref().filter(|_| facts.member) {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub enum Tier {
     /// Resource limits, Landlock and seccomp on an ordinary process. Never sold as isolated.
     Plain,
-    /// As before, inside user, mount, pid, ipc, uts and network namespaces of its own.
+    /// As before, inside user, mount, pid, ipc, uts, cgroup and network namespaces of its own.
     Namespaces,
 }
 
@@ -33,6 +33,13 @@ pub enum Support {
     Advisory,
     /// It is ignored.
     Absent,
+    /// The supervisor looks every so often and ends the job that is beyond it.
+    Watched,
+}
+
+/// For what an older record does not tell.
+const fn absent() -> Support {
+    Support::Absent
 }
 
 /// What makes a job weigh less or more than others.
@@ -62,6 +69,9 @@ pub struct Capabilities {
     pub wall: Support,
     /// Processor seconds, per process.
     pub cpu: Support,
+    /// Processors of the whole tree at a time; where it is watched, its processor seconds.
+    #[serde(default = "absent")]
+    pub processors: Support,
     /// Weight of a job when processors are contended. Advisory where it is a nice level and the kernel groups processes
     /// by session, each of which is one job: levels count only within a group.
     pub weight: Support,
@@ -73,6 +83,8 @@ pub struct Capabilities {
     pub tree_memory: Support,
     /// Size of a file.
     pub file_size: Support,
+    /// Bytes and files of the work directory and `/tmp` together.
+    pub disk: Support,
     /// Processes and threads of the tree.
     pub processes: Support,
     /// Open files, per process.

@@ -26,8 +26,10 @@ use nix::unistd::mkfifo;
 use serde::{Deserialize, Serialize};
 
 use super::capability::Tier;
+use super::cgroup::Group;
 use super::job::JobSpec;
 use super::outcome::{Exit, Finished, Status, Usage};
+use super::removal;
 use super::sandbox::sys;
 
 /// Largest file of the folder's own that is read back.
@@ -39,9 +41,12 @@ pub(super) struct Launch {
     pub(super) spec: JobSpec,
     pub(super) tier: Tier,
     pub(super) read_only: Vec<PathBuf>,
+    /// Free bytes of the disk below which the job ends.
+    #[serde(default)]
+    pub(super) floor: u64,
     /// The control group that the supervisor is to enter.
     #[serde(default)]
-    pub(super) group: Option<PathBuf>,
+    pub(super) group: Option<Group>,
 }
 
 /// An order to a running supervisor.
@@ -50,6 +55,8 @@ pub(super) struct Launch {
 pub(super) enum Control {
     /// SIGTERM to all, after the grace SIGKILL.
     Stop { grace_ms: u64 },
+    /// From now on the job may run for so long and no longer, whatever it was told before.
+    Lease { left_ms: u64 },
 }
 
 /// The paths of one job's folder.
@@ -67,6 +74,11 @@ impl Folder {
 
     pub(super) fn work(&self) -> PathBuf {
         self.0.join("work")
+    }
+
+    /// The job's `/tmp`, once a supervisor has made it.
+    pub(super) fn tmp(&self) -> PathBuf {
+        self.0.join("tmp")
     }
 
     pub(super) fn alive(&self) -> PathBuf {
@@ -224,26 +236,19 @@ impl Folder {
 
     /// Removes the folder with all that the job left in it.
     pub(super) fn remove(&self) -> io::Result<()> {
-        if fs::remove_dir_all(&self.0).is_ok() {
-            return Ok(());
-        }
-        // A job may have closed its own directories to their owner.
-        open_up(&self.0)?;
-        fs::remove_dir_all(&self.0)
+        removal::remove(&self.0)
     }
-}
 
-/// Gives the owner back his rights over all directories from `path` down. Links are not followed.
-fn open_up(path: &Path) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    if !fs::symlink_metadata(path)?.is_dir() {
-        return Ok(());
+    /// Removes what the job wrote, of a job that is over.
+    pub(super) fn drop_files(&self) -> io::Result<()> {
+        removal::empty(&self.work())?;
+        self.drop_temporary()
     }
-    fs::set_permissions(path, fs::Permissions::from_mode(0o700))?;
-    for entry in fs::read_dir(path)? {
-        open_up(&entry?.path())?;
+
+    /// Removes the job's `/tmp`, of a job that is over.
+    pub(super) fn drop_temporary(&self) -> io::Result<()> {
+        removal::remove(&self.tmp())
     }
-    Ok(())
 }
 
 /// Opens for reading and writing; what is created belongs to the owner alone.
@@ -280,6 +285,7 @@ mod tests {
             tier: Tier::Plain,
             group: None,
             read_only: Vec::new(),
+            floor: 0,
         }
     }
 

@@ -113,6 +113,13 @@ pub struct Limits {
     pub memory_bytes: u64,
     /// Largest file that may be written, bytes.
     pub file_bytes: u64,
+    /// Bytes on the disk of the work directory and `/tmp` together; files and folders accordingly.
+    #[serde(default = "disk")]
+    pub disk_bytes: u64,
+    /// Time from the start for which the job may run unless [`Executor::renew`](super::Executor::renew) says
+    /// otherwise; `None` for any.
+    #[serde(default)]
+    pub lease: Option<Duration>,
     /// Processes and threads alive at one time.
     pub processes: u32,
     /// Open file descriptors of each process.
@@ -126,6 +133,14 @@ pub struct Limits {
     /// has control groups, else the nice level does.
     #[serde(default = "slice")]
     pub weight: u32,
+    /// Processors that all its processes together may keep busy, where the node has control groups; 0 for all.
+    #[serde(default)]
+    pub processors: u32,
+}
+
+/// Bytes on the disk unless told.
+const fn disk() -> u64 {
+    8 << 30
 }
 
 /// The weight of one slice.
@@ -134,18 +149,21 @@ const fn slice() -> u32 {
 }
 
 impl Default for Limits {
-    /// An hour, 2 GiB per process, 256 processes, 16 MiB of output per stream.
+    /// An hour, 2 GiB per process, 8 GiB on the disk, 256 processes, 16 MiB of output per stream.
     fn default() -> Self {
         Self {
             wall: Duration::from_secs(3600),
             cpu_seconds: 24 * 3600,
             memory_bytes: 2 << 30,
             file_bytes: 8 << 30,
+            disk_bytes: disk(),
+            lease: None,
             processes: 256,
             open_files: 1024,
             output_bytes: 16 << 20,
             nice: 0,
             weight: slice(),
+            processors: 0,
         }
     }
 }
@@ -163,11 +181,13 @@ impl Limits {
                 (1 << 20..=1 << 50).contains(&self.memory_bytes),
             ),
             ("file_bytes", self.file_bytes <= 1 << 50),
+            ("disk_bytes", self.disk_bytes <= 1 << 50),
             ("processes", (1..=1 << 20).contains(&self.processes)),
             ("open_files", (8..=1 << 20).contains(&self.open_files)),
             ("output_bytes", self.output_bytes <= 1 << 40),
             ("nice", self.nice <= 19),
             ("weight", (1..=1_000_000).contains(&self.weight)),
+            ("processors", self.processors <= 1 << 16),
         ];
         match ranges.iter().find(|(_, within)| !within) {
             Some((name, _)) => Err(SpecError::Limit(name)),

@@ -11,13 +11,16 @@
 
 mod capability;
 mod cgroup;
+pub mod descent;
 mod error;
 mod folder;
 mod job;
 mod outcome;
 mod probe;
 mod process;
+mod removal;
 mod sandbox;
+mod selling;
 pub mod supervisor;
 
 use std::path::PathBuf;
@@ -33,6 +36,7 @@ pub use job::{
 };
 pub use outcome::{Exit, Finished, KillReason, Started, Status, Usage};
 pub use process::{Config, Isolation, ProcessExecutor};
+pub use selling::{NotSold, Selling};
 
 /// One of a job's output streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,6 +80,10 @@ pub trait Executor: Send + Sync {
     /// Asks for the job's end and returns: SIGTERM to all its processes now, SIGKILL after `grace`
     /// (at most a day). No error if it is over already.
     fn stop(&self, job: &JobId, grace: Duration) -> Result<(), ExecutorError>;
+
+    /// Tells how long the job may run from now on, whatever was told before. At that time it ends by itself: SIGTERM,
+    /// a few seconds, SIGKILL, also without the node. No error if it is over already.
+    fn renew(&self, job: &JobId, left: Duration) -> Result<(), ExecutorError>;
 
     /// Waits for the job's end, whoever started it. Needs a tokio runtime with I/O and time.
     fn wait<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Finished, ExecutorError>>;

@@ -73,6 +73,18 @@ pub enum KillReason {
     Shutdown,
     /// The sandbox could not be set up; the text names the step and the system's error.
     Setup(String),
+    /// Its processes together were found to hold more memory than it may.
+    Memory,
+    /// Its processes together have used more processor time than it may.
+    Processor,
+    /// It was found to have more processes than it may.
+    Processes,
+    /// It held more bytes or files on the disk than its limit. What it wrote was removed.
+    Disk,
+    /// The machine ran out of room on its disk. What it wrote was removed.
+    NoRoom,
+    /// The time ended for which the node had said that it may run.
+    Lease,
 }
 
 /// What a job used. Zeros if it was lost.

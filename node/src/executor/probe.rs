@@ -97,12 +97,19 @@ fn end_of(
 
 /// What control groups add; the probe's job ran in one.
 fn weighed(mut found: Capabilities, groups: Option<&Groups>) -> Capabilities {
-    if let Some(groups) = groups {
+    let Some(groups) = groups else {
+        return found;
+    };
+    if let Some(by) = groups.weight_by() {
         found.weight = Support::Enforced;
-        found.weight_by = groups.weight_by();
-        if groups.bounds_memory() {
-            found.tree_memory = Support::Enforced;
-        }
+        found.weight_by = by;
+        found.processors = Support::Enforced;
+    }
+    if groups.has("memory") {
+        found.tree_memory = Support::Enforced;
+    }
+    if groups.has("pids") {
+        found.processes = Support::Enforced;
     }
     found
 }
@@ -137,13 +144,15 @@ fn describe(
         },
         weight_by: WeightBy::Nice,
         memory: Support::Enforced,
-        tree_memory: Support::Absent,
+        processors: Support::Watched,
+        tree_memory: Support::Watched,
         file_size: Support::Enforced,
+        disk: Support::Watched,
         // Uncounted, or counted together with those of the node.
         processes: if counted {
             Support::Enforced
         } else {
-            Support::Absent
+            Support::Watched
         },
         open_files: Support::Enforced,
         output: Support::Enforced,

@@ -15,10 +15,10 @@ use futures::future::BoxFuture;
 use tokio::net::unix::pipe;
 
 use super::capability::{Capabilities, Tier};
-use super::cgroup::Groups;
+use super::cgroup::{Group, Groups};
 use super::error::ExecutorError as Error;
 use super::folder::{Control, Folder, Launch};
-use super::job::{JobId, JobSpec};
+use super::job::{JobId, JobSpec, MAX_WALL};
 use super::outcome::{Finished, Status};
 use super::{Executor, Stream, probe, supervisor};
 
@@ -54,6 +54,8 @@ pub struct Config {
     pub isolation: Isolation,
     /// More of the host that jobs may read, absolute paths, such as `/opt/software`.
     pub read_only: Vec<PathBuf>,
+    /// Free bytes of the disk below which jobs end, so that the machine has room for what matters more. 0 for none.
+    pub floor: u64,
 }
 
 impl Config {
@@ -64,6 +66,7 @@ impl Config {
             jobs: jobs.into(),
             isolation: Isolation::Required,
             read_only: Vec::new(),
+            floor: 0,
         }
     }
 }
@@ -88,9 +91,9 @@ impl ProcessExecutor {
         config.jobs = config.jobs.canonicalize().map_err(Error::Jobs)?;
         config.read_only.retain(|path| path.is_absolute());
         Ok(Self {
+            groups: Groups::find(&config.jobs),
             config,
             tier: OnceLock::new(),
-            groups: Groups::find(),
         })
     }
 
@@ -135,6 +138,12 @@ impl ProcessExecutor {
             spec: spec.clone(),
             tier,
             read_only: self.config.read_only.clone(),
+            // A probe holds nothing, and tells what the machine can do, not how full it is.
+            floor: if job.as_str().starts_with('.') {
+                0
+            } else {
+                self.config.floor
+            },
             group: self.group(spec).map_err(failed("make the control group"))?,
         };
         folder
@@ -147,13 +156,13 @@ impl ProcessExecutor {
         })
     }
 
-    /// What weighs jobs, if not nice levels.
+    /// What bounds and weighs whole jobs, where the node has it.
     pub(super) fn groups(&self) -> Option<&Groups> {
         self.groups.as_ref()
     }
 
     /// A job's own control group. Those of jobs that are gone make room.
-    fn group(&self, spec: &JobSpec) -> io::Result<Option<PathBuf>> {
+    fn group(&self, spec: &JobSpec) -> io::Result<Option<Group>> {
         self.sweep();
         let groups = self.groups.as_ref();
         groups.map(|g| g.add(&spec.job, &spec.limits)).transpose()
@@ -223,6 +232,16 @@ impl ProcessExecutor {
         }
         names.sort();
         Ok(names)
+    }
+}
+
+impl Drop for ProcessExecutor {
+    /// Jobs go on, and their groups with them; without jobs nothing stays.
+    fn drop(&mut self) {
+        self.sweep();
+        if let Some(groups) = &self.groups {
+            groups.leave();
+        }
     }
 }
 
@@ -312,6 +331,20 @@ impl Executor for ProcessExecutor {
             Err(source) => Err(Error::Folder {
                 job: job.clone(),
                 action: "send the stop",
+                source,
+            }),
+        }
+    }
+
+    fn renew(&self, job: &JobId, left: Duration) -> Result<(), Error> {
+        let folder = self.prepared(job)?;
+        let left_ms = u64::try_from(left.min(MAX_WALL).as_millis()).unwrap_or(0);
+        match folder.send(&Control::Lease { left_ms }) {
+            // If nobody listens there is nothing left to end.
+            Ok(_) => Ok(()),
+            Err(source) => Err(Error::Folder {
+                job: job.clone(),
+                action: "renew",
                 source,
             }),
         }

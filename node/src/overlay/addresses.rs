@@ -8,7 +8,7 @@
 //!    trust. Records that a peer signed, and what it says over a circuit, are dialled a bounded number of times and believed
 //!    when it answers there.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use libp2p::multiaddr::Protocol;
 use libp2p::{Multiaddr, PeerId};
@@ -159,25 +159,91 @@ pub fn port(address: &Multiaddr) -> Option<u16> {
     })
 }
 
+/// From how far an IP can be reached, as far as its range tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Range {
+    /// From anywhere.
+    Global,
+    /// Within a site or behind a carrier: RFC 1918, RFC 4193, RFC 6598.
+    Private,
+    /// On this machine.
+    Loopback,
+    /// On one link: RFC 3927, RFC 4291.
+    Link,
+    /// Where clouds tell their machines secrets.
+    Metadata,
+    /// By nobody: unspecified, multicast, broadcast, reserved.
+    Nowhere,
+}
+
+/// Where clouds tell their machines secrets: nobody else is there.
+const METADATA: [IpAddr; 4] = [
+    IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)),
+    IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)),
+    IpAddr::V4(Ipv4Addr::new(192, 0, 0, 192)),
+    IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
+];
+
+/// The range of an IP. An IPv4 address within an IPv6 one is looked at as what it is.
+pub(crate) fn range(ip: IpAddr) -> Range {
+    let ip = ip.to_canonical();
+    if METADATA.contains(&ip) {
+        return Range::Metadata;
+    }
+    match ip {
+        IpAddr::V4(ip) => {
+            let [a, b, c, _] = ip.octets();
+            match (a, b, c) {
+                (0 | 224..=255, ..) | (192, 0, 0) => Range::Nowhere,
+                (127, ..) => Range::Loopback,
+                (169, 254, _) => Range::Link,
+                (10, ..) | (172, 16..=31, _) | (192, 168, _) | (100, 64..=127, _) => Range::Private,
+                _ => Range::Global,
+            }
+        }
+        IpAddr::V6(ip) => match ip.segments() {
+            _ if ip.is_unspecified() || ip.is_multicast() => Range::Nowhere,
+            _ if ip.is_loopback() => Range::Loopback,
+            [0xfe80..=0xfebf, ..] => Range::Link,
+            [0xfc00..=0xfdff, ..] => Range::Private,
+            // Translated into IPv4 on the way (RFC 6052, RFC 3056).
+            [0x64, 0xff9b, 0, 0, 0, 0, high, low] | [0x2002, high, low, ..] => {
+                range(Ipv4Addr::from_bits((u32::from(high) << 16) | u32::from(low)).into())
+            }
+            _ => Range::Global,
+        },
+    }
+}
+
 /// Whether an IP can be reached from anywhere, as far as its range tells: not loopback, link-local, private (RFC 1918, RFC 4193)
 /// or shared by a carrier (RFC 6598).
 pub fn is_global(ip: IpAddr) -> bool {
-    match ip {
-        IpAddr::V4(ip) => {
-            let [a, b, ..] = ip.octets();
-            let shared = a == 100 && (64..128).contains(&b);
-            !(ip.is_loopback()
-                || ip.is_private()
-                || ip.is_link_local()
-                || ip.is_unspecified()
-                || shared)
-        }
-        IpAddr::V6(ip) => {
-            !(ip.is_loopback()
-                || ip.is_unspecified()
-                || ip.is_unique_local()
-                || ip.is_unicast_link_local())
-        }
+    range(ip) == Range::Global
+}
+
+/// Whether the last 64 bits of an IPv6 address are made of the hardware's (RFC 4291, appendix A).
+fn names_hardware(ip: IpAddr) -> bool {
+    matches!(ip, IpAddr::V6(ip) if matches!(ip.octets(), [.., 0xff, 0xfe, _, _, _]))
+}
+
+/// Whether a peer that we see at `seen` could use an address of ours: one of the Internet that does not name the hardware, or one in
+/// the range in which the peer is itself. Who comes through a relay is nowhere.
+pub(crate) fn is_of_use(own: &Multiaddr, seen: &Multiaddr) -> bool {
+    let Some(host) = ip(own) else {
+        return true;
+    };
+    let block = |ip: IpAddr| match ip.to_canonical() {
+        IpAddr::V4(ip) => Some(ip.octets()[0]),
+        IpAddr::V6(_) => None,
+    };
+    let near = || {
+        let there = ip(seen).filter(|_| !is_circuit(seen));
+        there.is_some_and(|there| range(there) == range(host) && block(there) == block(host))
+    };
+    match range(host) {
+        Range::Global => !names_hardware(host),
+        Range::Loopback | Range::Private => near(),
+        Range::Link | Range::Metadata | Range::Nowhere => false,
     }
 }
 
@@ -280,9 +346,32 @@ mod tests {
             ("fe80::1", false),
             ("2001:db8::1", true),
             ("::1", false),
+            ("::ffff:10.0.0.1", false),
+            ("64:ff9b::7f00:1", false),
+            ("2002:a00:1::1", false),
+            ("255.255.255.255", false),
         ] {
             assert_eq!(is_global(text.parse().unwrap()), global, "{text}");
         }
+    }
+
+    #[test]
+    fn a_peer_is_told_what_it_could_use() {
+        let told = |own: &str, seen: &str| is_of_use(&own.parse().unwrap(), &seen.parse().unwrap());
+        let (lan, far) = ("/ip4/192.168.1.9/tcp/1", "/ip4/198.51.100.9/tcp/1");
+        assert!(told("/ip4/203.0.113.1/tcp/1", far) && told("/ip6/2001:db8::1/tcp/1", lan));
+        assert!(told("/ip4/192.168.7.1/tcp/1", lan) && !told("/ip4/192.168.7.1/tcp/1", far));
+        assert!(!told("/ip4/172.17.0.1/tcp/1", lan) && !told("/ip4/127.0.0.1/tcp/1", lan));
+        assert!(told("/ip4/127.0.0.1/tcp/1", "/ip4/127.3.0.1/tcp/9"));
+        for own in [
+            "/ip6/fe80::1/tcp/1",
+            "/ip4/169.254.3.3/tcp/1",
+            "/ip6/2001:db8::211:22ff:fe33:4455/tcp/1",
+        ] {
+            assert!(!told(own, "/ip6/fe80::2/tcp/1") && !told(own, far), "{own}");
+        }
+        let circuit = format!("/ip4/192.168.1.2/tcp/1/p2p/{RELAY}/p2p-circuit");
+        assert!(!told("/ip4/192.168.7.1/tcp/1", &circuit));
     }
 
     #[test]

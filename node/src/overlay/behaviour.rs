@@ -8,17 +8,18 @@ use libp2p::kad::store::MemoryStore;
 use libp2p::swarm::NetworkBehaviour;
 use libp2p::swarm::behaviour::toggle::Toggle;
 use libp2p::{
-    autonat, connection_limits, dcutr, gossipsub, identify, kad, mdns, memory_connection_limits,
-    ping, relay, request_response, upnp,
+    autonat, connection_limits, dcutr, gossipsub, kad, mdns, memory_connection_limits, ping, relay,
+    request_response, upnp,
 };
 
 use super::codec::FrameCodec;
+use super::discreet::Discreet;
+use super::foreign::OwnTopics;
 use super::metered::Metered;
 use super::{gate, observed};
 
 /// Gossip restricted to the configured topics.
-pub(crate) type Gossip =
-    gossipsub::Behaviour<gossipsub::IdentityTransform, gossipsub::WhitelistSubscriptionFilter>;
+pub(crate) type Gossip = gossipsub::Behaviour<OwnTopics, gossipsub::WhitelistSubscriptionFilter>;
 
 #[derive(NetworkBehaviour)]
 pub(crate) struct Behaviour {
@@ -34,7 +35,7 @@ pub(crate) struct Behaviour {
     pub(crate) upnp: Toggle<upnp::tokio::Behaviour>,
     pub(crate) lan: Toggle<mdns::tokio::Behaviour>,
     pub(crate) observed: observed::Behaviour,
-    pub(crate) identify: identify::Behaviour,
+    pub(crate) identify: Discreet,
     pub(crate) ping: ping::Behaviour,
     pub(crate) kad: Metered<kad::Behaviour<MemoryStore>>,
     pub(crate) gossip: Metered<Gossip>,

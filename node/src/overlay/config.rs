@@ -175,6 +175,10 @@ pub struct Quotas {
     pub gossip_frames: Rate,
     /// Frames of the DHT: questions, and answers to ours. A lookup asks one peer once or twice. They are only counted.
     pub dht: Rate,
+    /// Bytes of gossip, whatever is in them.
+    pub gossip_bytes: Rate,
+    /// How often it may say who it is and where: once for each connection, every five minutes, and when it begins or ends to serve.
+    pub greetings: Rate,
 }
 
 impl Default for Quotas {
@@ -185,6 +189,8 @@ impl Default for Quotas {
             direct_bytes: Rate::new(32 << 20, 64 << 20),
             gossip_frames: Rate::new(1_000, 8_000),
             dht: Rate::new(200, 2_000),
+            gossip_bytes: Rate::new(4 << 20, 32 << 20),
+            greetings: Rate::new(1, 32),
         }
     }
 }
@@ -237,6 +243,8 @@ pub struct Limits {
     pub direct_bytes_not_kept: usize,
     /// Gossip messages delivered but not yet judged by [`super::OverlayHandle::report`].
     pub unjudged: usize,
+    /// Their bytes. Gossip keeps each once more until it is judged.
+    pub unjudged_bytes: usize,
     /// Peers redialled for ever (bootstrap and kept).
     pub kept_peers: usize,
     /// Peers known by address only.
@@ -284,6 +292,7 @@ impl Default for Limits {
             direct_bytes_per_peer: 8 << 20,
             direct_bytes_not_kept: 128 << 20,
             unjudged: 4096,
+            unjudged_bytes: 16 << 20,
             kept_peers: 256,
             known_peers: numbers::KNOWN_PEERS,
             wanted_peers: numbers::WANTED_PEERS,

@@ -8,6 +8,8 @@
 //!    overrun fades.
 //! 3. Frames of gossip and of the DHT are counted before they are looked into ([`super::metered`]): duplicates, and questions that
 //!    never reach the node, cost time as well.
+//! 4. Messages on topics that are none of ours ([`super::foreign`]) cost as much as frames that mean nothing.
+//! 5. A peer says seldom who it is. What it says too often is not listened to.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -16,6 +18,7 @@ use libp2p::PeerId;
 
 use super::config::Quotas;
 use super::rates::{Rate, Rates};
+use super::standing::FOREIGN;
 use super::stats::Count;
 use super::task::Task;
 
@@ -39,6 +42,8 @@ pub(crate) enum Kind {
     DirectBytes,
     /// Frames that end early or find no room.
     Broken,
+    /// What a peer says of itself.
+    Greetings,
 }
 
 /// Who sent how much.
@@ -110,6 +115,12 @@ impl Task {
             && self.counted(peer, Kind::DirectBytes, size, direct_bytes, limited)
     }
 
+    /// Whether a peer may say who it is once more.
+    pub(crate) fn may_greet(&mut self, peer: PeerId) -> bool {
+        let rate = self.floods.quotas.greetings;
+        self.counted(peer, Kind::Greetings, 1, rate, Count::GreetingsLimited)
+    }
+
     /// A frame that ended early or found no room. Nobody is to blame for one; for many, its sender.
     pub(crate) fn on_broken_frame(&mut self, peer: PeerId) {
         self.floods
@@ -124,7 +135,7 @@ impl Task {
         may
     }
 
-    /// Steps 2 and 3, each half second.
+    /// Steps 2 to 4, each half second.
     pub(crate) fn judge_floods(&mut self, now: Instant) {
         let behaviour = self.swarm.behaviour_mut();
         let frames = [
@@ -139,6 +150,19 @@ impl Task {
                 self.shared.counters.count_n(count, n as usize);
                 self.floods.note(peer, n);
             }
+        }
+        for (peer, n) in self.guards.meters.take_excess(now) {
+            self.shared
+                .counters
+                .count_n(Count::StreamsLimited, n as usize);
+            self.floods.note(peer, n);
+        }
+        let refused = self.guards.scope.take_refused();
+        self.shared.counters.count_n(Count::DialsRefused, refused);
+        for (peer, n) in self.swarm.behaviour_mut().gossip.take_blamed() {
+            let counters = &self.shared.counters;
+            counters.count_n(Count::GossipForeign, n as usize);
+            self.penalise(peer, FOREIGN * f64::from(n));
         }
         for (peer, points) in self.floods.take_points(now) {
             self.shared.counters.count(Count::FloodPenalties);

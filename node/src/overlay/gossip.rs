@@ -7,7 +7,8 @@
 //! 3. The score punishes what can be proved: invalid messages (squared), broken promises,
 //!    and what the overlay itself saw (malformed frames). It does not punish silence: on small
 //!    networks and rare topics silence is the normal state.
-//! 4. How much one neighbour may pass on is bounded per topic (`flood`).
+//! 4. How much one neighbour may pass on is bounded per topic (`flood`). What is on no topic of ours is refused before anything of
+//!    it is kept (`foreign`).
 //! 5. Own messages go to every connected subscriber (`flood_publish`), so a network of up to about
 //!    fifty nodes has one hop; the mesh only matters for forwarding.
 
@@ -16,9 +17,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use libp2p::gossipsub::{
-    self, Config, ConfigBuilder, IdentTopic, IdentityTransform, MessageAuthenticity,
-    PeerScoreParams, PeerScoreThresholds, TopicHash, TopicScoreParams, ValidationMode,
-    WhitelistSubscriptionFilter,
+    self, Config, ConfigBuilder, IdentTopic, MessageAuthenticity, PeerScoreParams,
+    PeerScoreThresholds, TopicHash, TopicScoreParams, ValidationMode, WhitelistSubscriptionFilter,
 };
 use libp2p::identity::Keypair;
 
@@ -26,6 +26,7 @@ use super::behaviour::Gossip;
 use super::config::{Limits, OverlayConfig, Tuning};
 use super::error::StartError;
 use super::event::{MESSAGE_ID_LEN, MessageId};
+use super::foreign::{OwnTopics, Refused};
 use super::names::Names;
 use super::rates::Rate;
 
@@ -92,6 +93,7 @@ pub(crate) fn build(
     topics: &[Topic],
     limits: &Limits,
     tuning: &Tuning,
+    refused: Refused,
 ) -> Result<Gossip, StartError> {
     let refuse = |reason: &dyn std::fmt::Display| StartError::Settings {
         reason: reason.to_string(),
@@ -100,8 +102,8 @@ pub(crate) fn build(
     let mut gossip = Gossip::new_with_subscription_filter_and_transform(
         MessageAuthenticity::Signed(keys.clone()),
         settings(names, topics, tuning).map_err(|e| refuse(&e))?,
-        WhitelistSubscriptionFilter(allowed),
-        IdentityTransform,
+        WhitelistSubscriptionFilter(allowed.clone()),
+        OwnTopics::new(allowed, refused),
     )
     .map_err(|e| refuse(&e))?;
     gossip

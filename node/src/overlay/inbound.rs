@@ -1,13 +1,13 @@
 //! What the swarm reports: listeners, connections, and who is at their other end.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use libp2p::core::ConnectedPoint;
 use libp2p::core::transport::ListenerId;
 use libp2p::kad::QueryResult;
 use libp2p::swarm::{ConnectionId, DialError, ListenError, SwarmEvent};
-use libp2p::{Multiaddr, PeerId, identify, kad, mdns, ping, relay};
+use libp2p::{Multiaddr, PeerId, StreamProtocol, identify, kad, mdns, ping, relay};
 
 use super::addresses::{
     believable, dialable, ip, is_circuit, is_direct, is_loopback, is_quic, without_peer,
@@ -17,7 +17,30 @@ use super::error::SeekError;
 use super::event::Event;
 use super::gate::Refusal;
 use super::stats::Count;
-use super::task::{Peer, Task};
+use super::task::{Peer, Said, Task};
+
+/// After so long a peer that says the same again is listened to: what followed from it may have been undone.
+const SAID_AGAIN: Duration = Duration::from_secs(60);
+
+/// Tells apart what a peer says of itself at two times.
+fn digest(info: &identify::Info) -> [u8; 32] {
+    let mut hash = blake3::Hasher::new();
+    let mut add = |part: &[u8]| {
+        hash.update(&(part.len() as u64).to_be_bytes());
+        hash.update(part);
+    };
+    add(info.agent_version.as_bytes());
+    add(info.observed_addr.as_ref());
+    add(&[]);
+    for address in &info.listen_addrs {
+        add(address.as_ref());
+    }
+    add(&[]);
+    for protocol in &info.protocols {
+        add(protocol.as_ref().as_bytes());
+    }
+    *hash.finalize().as_bytes()
+}
 
 /// Where the other end of a connection is. Who comes over a circuit has no address of its own: it is at ours at the relay.
 fn place_of(endpoint: &ConnectedPoint) -> Multiaddr {
@@ -39,6 +62,13 @@ fn why_not_in(error: &ListenError) -> Count {
         Some(Refusal::Full) => Count::InboundFull,
         None => Count::InboundFailed,
     }
+}
+
+/// Whether a peer is of our network: its version, or a protocol that it speaks, names it. Not every
+/// stack lets its user set the version.
+fn is_of_network(ours: &str, version: &str, protocols: &[StreamProtocol]) -> bool {
+    let network = ours.trim_end_matches('1');
+    version == ours || protocols.iter().any(|p| p.as_ref().starts_with(network))
 }
 
 impl Task {
@@ -135,6 +165,7 @@ impl Task {
             BehaviourEvent::Relaying(event) => self.on_relaying(event),
             BehaviourEvent::Lan(mdns::Event::Discovered(found)) => {
                 for (peer, address) in found {
+                    self.guards.scope.met([&address]);
                     self.learn(peer, dialable(&[address]));
                 }
             }
@@ -198,6 +229,7 @@ impl Task {
             admitted: false,
             since: Instant::now(),
             agent: None,
+            said: None,
             rtt: None,
             score: 0.0,
             waiting: 0,
@@ -255,15 +287,19 @@ impl Task {
 
     /// What a peer says of itself.
     ///
-    /// 1. Another network: disconnect.
+    /// 1. Another network ([`is_of_network`]): disconnect. What it says too often, or what it has just said, is not
+    ///    listened to.
     /// 2. Another run of a node that we thought we were connected to: the old connection is dead,
     ///    and gossip greets only on the first, so all are closed and one is made anew.
     /// 3. Else it is admitted and its own addresses are learnt.
     fn on_identified(&mut self, id: PeerId, connection: ConnectionId, info: identify::Info) {
+        if !self.may_greet(id) {
+            return;
+        }
         let Some(peer) = self.peers.get_mut(&id) else {
             return;
         };
-        if info.protocol_version != self.network {
+        if !is_of_network(&self.network, &info.protocol_version, &info.protocols) {
             tracing::debug!(peer = %id, "speaks for another network");
             self.shared.counters.count(Count::WrongNetwork);
             self.dialer.refused(&id);
@@ -271,6 +307,20 @@ impl Task {
             let _gone = self.swarm.disconnect_peer_id(id);
             return;
         }
+        let (now, said) = (Instant::now(), digest(&info));
+        let just_said = |before: &Said| {
+            before.connection == connection
+                && before.digest == said
+                && now.duration_since(before.at) < SAID_AGAIN
+        };
+        if peer.said.as_ref().is_some_and(just_said) {
+            return;
+        }
+        peer.said = Some(Said {
+            at: now,
+            connection,
+            digest: said,
+        });
         let restarted = peer
             .agent
             .as_ref()
@@ -284,14 +334,12 @@ impl Task {
         peer.relays = info.protocols.contains(&relay::HOP_PROTOCOL_NAME);
         let serves = info.protocols.contains(&self.kad_protocol);
         let seen = peer.connections.values();
+        self.guards.scope.met(peer.direct());
         let addresses: Vec<Multiaddr> = seen
             .flat_map(|seen| believable(&info.listen_addrs, seen))
             .collect();
-        for address in addresses.iter().filter(|_| serves) {
-            if self.has_place_in_table(&id, address) {
-                let kad = &mut self.swarm.behaviour_mut().kad;
-                kad.add_address(&id, address.clone());
-            }
+        if serves {
+            self.enter_table(&id, &addresses);
         }
         self.dialer.learn(id, addresses, Instant::now());
         self.dialer.connected(&id);
@@ -329,5 +377,25 @@ impl Task {
         }
         self.dialer.admitted(&id);
         self.found(id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::names::Names;
+    use super::*;
+
+    #[test]
+    fn a_peer_is_of_the_network_that_its_version_or_a_protocol_names() {
+        let (ours, other) = (Names::new(&[0x11; 32]), Names::new(&[0x12; 32]));
+        let is = |version: &str, protocols: &[StreamProtocol]| {
+            is_of_network(&ours.identify(), version, protocols)
+        };
+        let ping = StreamProtocol::new("/ipfs/ping/1.0.0");
+        assert!(is(&ours.identify(), &[]));
+        assert!(is("ipfs/0.1.0", &[ping.clone(), ours.kad()]));
+        assert!(!is("ipfs/0.1.0", &[ping]));
+        assert!(!is("ipfs/0.1.0", &[other.kad(), other.request()]));
+        assert!(!is(&other.identify(), &[]));
     }
 }

@@ -1,4 +1,4 @@
-//! One-way messages that their receivers have not confirmed yet.
+//! What others have not taken yet: one-way messages that they have not confirmed, and answers that they have not read.
 //!
 //! A message counts until it is confirmed or has failed, which a silent peer can draw out to
 //! [`super::Tuning::request`]. So the bound is per peer: who does not confirm is sent nothing more, and
@@ -82,11 +82,9 @@ impl<Id: Eq + Hash> InFlight<Id> {
         self.sent.len()
     }
 
-    /// A message was confirmed or has failed.
-    pub(crate) fn end(&mut self, id: &Id) {
-        let Some(Sent { peer, bytes, kept }) = self.sent.remove(id) else {
-            return;
-        };
+    /// A message was confirmed or has failed. Returns whose it was.
+    pub(crate) fn end(&mut self, id: &Id) -> Option<PeerId> {
+        let Sent { peer, bytes, kept } = self.sent.remove(id)?;
         if !kept {
             self.others -= bytes;
         }
@@ -97,6 +95,7 @@ impl<Id: Eq + Hash> InFlight<Id> {
                 self.loads.remove(&peer);
             }
         }
+        Some(peer)
     }
 }
 

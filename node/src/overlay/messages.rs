@@ -66,19 +66,31 @@ impl Task {
             id,
             bytes: message.data,
         };
-        let room = self.unjudged.len() < self.shared.limits.unjudged;
+        let limits = &self.shared.limits;
+        let room = self.unjudged.len() < limits.unjudged
+            && self.unjudged_bytes.saturating_add(size) <= limits.unjudged_bytes;
         if room && self.outbox.offer(event) {
-            self.unjudged.insert(
+            self.unjudged_bytes += size;
+            let again = self.unjudged.insert(
                 id,
                 Unjudged {
                     since: Instant::now(),
                     via,
                     topic,
+                    bytes: size,
                 },
             );
+            self.unjudged_bytes -= again.map_or(0, |message| message.bytes);
         } else {
             self.drop_message(id, &via, topic);
         }
+    }
+
+    /// A message is no longer to be judged.
+    pub(crate) fn take_unjudged(&mut self, id: &MessageId) -> Option<Unjudged> {
+        let message = self.unjudged.remove(id)?;
+        self.unjudged_bytes -= message.bytes;
+        Some(message)
     }
 
     fn drop_message(&mut self, id: MessageId, via: &PeerId, topic: usize) {
@@ -97,7 +109,9 @@ impl Task {
                         self.on_direct_message(peer, bytes, channel);
                     }
                 }
-                rr::Message::Response { request_id, .. } => self.direct.end(&request_id),
+                rr::Message::Response { request_id, .. } => {
+                    self.direct.end(&request_id);
+                }
             },
             rr::Event::OutboundFailure {
                 peer,
@@ -167,7 +181,7 @@ impl Task {
                 self.on_answer(request_id, Err(reason(&error)));
             }
             rr::Event::InboundFailure { request_id, .. } => self.forget_question(request_id),
-            rr::Event::ResponseSent { .. } => {}
+            rr::Event::ResponseSent { request_id, .. } => self.end_answer(&request_id),
         }
     }
 
@@ -228,7 +242,8 @@ impl Task {
             return;
         };
         // Strangers, of whom there may be many, cannot take the places of kept peers.
-        let room = (kept || self.waiting.len() < limits.inbound_requests)
+        let open = self.waiting.len() + self.answering.len();
+        let room = (kept || open < limits.inbound_requests)
             && peer.waiting < limits.inbound_requests_per_peer;
         let request = RequestId(self.next_request);
         if room
@@ -257,6 +272,7 @@ impl Task {
     }
 
     fn forget_question(&mut self, wire: rr::InboundRequestId) {
+        self.end_answer(&wire);
         let found = self
             .waiting
             .iter()
@@ -266,9 +282,7 @@ impl Task {
             return;
         };
         self.shared.counters.count(Count::RequestsUnanswered);
-        if let Some(peer) = self.peers.get_mut(&waiting.peer) {
-            peer.waiting = peer.waiting.saturating_sub(1);
-        }
+        self.end_question(&waiting.peer);
     }
 }
 

@@ -18,6 +18,7 @@ use libp2p::swarm::{
 };
 use libp2p::{Multiaddr, PeerId};
 
+use super::foreign::Refused;
 use super::rates::{Rate, Rates};
 
 /// The behaviour `B`, metered.
@@ -27,6 +28,8 @@ pub(crate) struct Metered<B> {
     rates: Rates<PeerId>,
     excess: BTreeMap<PeerId, u32>,
     above: Above,
+    refused: Refused,
+    blamed: BTreeMap<PeerId, u32>,
 }
 
 /// What becomes of an event above the rate.
@@ -47,7 +50,19 @@ impl<B> Metered<B> {
             rates: Rates::new(connections),
             excess: BTreeMap::new(),
             above,
+            refused: Refused::default(),
+            blamed: BTreeMap::new(),
         }
+    }
+
+    /// A part of the behaviour refuses what it cannot tell the sender of, and counts it there.
+    pub(crate) fn blaming(self, refused: Refused) -> Self {
+        Self { refused, ..self }
+    }
+
+    /// Of whom the behaviour refused something since the last time, and how much.
+    pub(crate) fn take_blamed(&mut self) -> BTreeMap<PeerId, u32> {
+        std::mem::take(&mut self.blamed)
     }
 
     /// Who was above the rate since the last time, and by how many events.
@@ -135,6 +150,12 @@ impl<B: NetworkBehaviour> NetworkBehaviour for Metered<B> {
         }
         if within || self.above == Above::Counted {
             self.inner.on_connection_handler_event(peer, id, event);
+        }
+        // It was refused while the event of this peer was dealt with, and of nobody else's.
+        let refused = self.refused.take();
+        if refused > 0 {
+            let blamed = self.blamed.entry(peer).or_default();
+            *blamed = blamed.saturating_add(refused);
         }
     }
 

@@ -30,7 +30,7 @@
 //! 6. Every node keeps a signed record of its addresses in the DHT. A peer that is asked for and not connected is looked up
 //!    there (`records`, `lookups`, `seek`).
 //! 7. Whoever connects is hostile until shown otherwise: who gets a slot is decided at the `gate`, how much of each kind one peer may
-//!    send by `flood` and `metered`, how long and how large a frame may be by `codec` and `budget`. What is refused is counted with its
+//!    send by `flood`, `meter` and `metered`, where it may make us dial by `scope`, what it is told of us by `discreet`, how long and how large a frame may be by `codec` and `budget`. What is refused is counted with its
 //!    reason ([`Count`]) and costs score ([`Tuning::ban_score`]).
 //! 8. A node that gets another address, or whose gateway does, makes its connections anew; what is silent is given up (`moved`).
 
@@ -42,10 +42,12 @@ mod command;
 mod config;
 mod crowding;
 mod dialer;
+mod discreet;
 mod doubles;
 mod error;
 mod event;
 mod flood;
+mod foreign;
 mod gate;
 mod gossip;
 mod handle;
@@ -55,6 +57,7 @@ mod inflight;
 mod lookups;
 mod marks;
 mod messages;
+mod meter;
 mod metered;
 mod moved;
 mod names;
@@ -66,6 +69,7 @@ mod rates;
 mod reach;
 mod records;
 mod relays;
+mod scope;
 mod seek;
 mod serving;
 mod standing;
@@ -74,6 +78,7 @@ mod swarm;
 mod table;
 mod task;
 mod telling;
+mod transport;
 mod traverse;
 mod upkeep;
 
@@ -85,6 +90,7 @@ pub use handle::{OverlayHandle, PeerInfo, Queues, Whereabouts};
 pub use identity::{key_of_peer_id, peer_id_of_key};
 pub use libp2p::{Multiaddr, PeerId};
 pub use marks::Mark;
+pub use meter::metered_protocols;
 pub use rates::Rate;
 pub use reach::{Nat, Reach};
 pub use serving::Router;

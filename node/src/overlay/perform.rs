@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use libp2p::gossipsub::{MessageAcceptance, PublishError};
+use libp2p::request_response::InboundRequestId;
 use libp2p::swarm::DialError;
 use libp2p::swarm::dial_opts::{DialOpts, PeerCondition};
 use libp2p::{Multiaddr, PeerId};
@@ -30,6 +31,7 @@ impl Task {
             }
             Command::Release { peer } => self.release(peer),
             Command::Dial { peer, addresses } => {
+                self.guards.scope.named(&addresses);
                 self.dial(peer, dialable(&addresses));
             }
             Command::Find { key, reply } => self.look_up(key.to_vec(), Some(reply)),
@@ -37,7 +39,10 @@ impl Task {
                 peer,
                 addresses,
                 reply,
-            } => self.seek_for_caller(peer, configured(&addresses), reply),
+            } => {
+                self.guards.scope.named(&addresses);
+                self.seek_for_caller(peer, configured(&addresses), reply);
+            }
             Command::Record { peer, reply } => self.look_up_for_caller(peer, reply),
             Command::Mark { peer, mark } => self.mark(peer, mark),
             Command::Provide { key } => self.records.providing.begin(key, Instant::now()),
@@ -71,7 +76,7 @@ impl Task {
     }
 
     fn report(&mut self, id: MessageId, verdict: Verdict) {
-        let Some(message) = self.unjudged.remove(&id) else {
+        let Some(message) = self.take_unjudged(&id) else {
             self.shared.counters.count(Count::VerdictsLate);
             return;
         };
@@ -149,12 +154,21 @@ impl Task {
             self.shared.counters.count(Count::AnswersLate);
             return;
         };
-        if let Some(peer) = self.peers.get_mut(&waiting.peer) {
-            peer.waiting = peer.waiting.saturating_sub(1);
-        }
         // Dropping the channel ends the stream without an answer.
-        let Some(bytes) = bytes else { return };
-        let size = bytes.len();
+        let Some(bytes) = bytes else {
+            return self.end_question(&waiting.peer);
+        };
+        let (peer, size) = (waiting.peer, bytes.len());
+        let kept = self.dialer.is_kept(&peer);
+        if !self
+            .answering
+            .has_room(&peer, size, kept, &self.shared.limits)
+        {
+            self.shared.counters.count(Count::AnswersUnread);
+            return self.end_question(&peer);
+        }
+        self.answering.begin(waiting.wire, peer, size, kept);
+        let wire = waiting.wire;
         let answer = Frame::Whole(bytes);
         match self
             .swarm
@@ -163,7 +177,24 @@ impl Task {
             .send_response(waiting.channel, answer)
         {
             Ok(()) => self.shared.counters.count_n(Count::BytesOut, size),
-            Err(_) => self.shared.counters.count(Count::AnswersLate),
+            Err(_) => {
+                self.shared.counters.count(Count::AnswersLate);
+                self.end_answer(&wire);
+            }
+        }
+    }
+
+    /// An answer was written, or never will be: until then it counts for its peer.
+    pub(crate) fn end_answer(&mut self, wire: &InboundRequestId) {
+        if let Some(peer) = self.answering.end(wire) {
+            self.end_question(&peer);
+        }
+    }
+
+    /// A request of a peer is done with.
+    pub(crate) fn end_question(&mut self, peer: &PeerId) {
+        if let Some(peer) = self.peers.get_mut(peer) {
+            peer.waiting = peer.waiting.saturating_sub(1);
         }
     }
 
@@ -172,6 +203,7 @@ impl Task {
         if peer == self.shared.local {
             return;
         }
+        self.guards.scope.named(&addresses);
         if !self
             .dialer
             .keep(peer, configured(&addresses), Instant::now())

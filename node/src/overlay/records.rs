@@ -36,6 +36,7 @@ use super::identity::key_of_peer_id;
 use super::providing::Providing;
 use super::reach::Reach;
 use super::stats::Count;
+use super::table::told;
 use super::task::Task;
 use super::telling::Telling;
 
@@ -221,7 +222,7 @@ impl Task {
             key,
             provider: source,
             expires,
-            addresses: addresses_of(said),
+            addresses: told(addresses_of(said)),
         };
         let store = self.swarm.behaviour_mut().kad.store_mut();
         store.add_provider(provider).is_ok()
@@ -250,8 +251,10 @@ impl Task {
         self.records.providing.said(&key, now);
         self.make_place(now);
         let key = kad::RecordKey::new(&key);
-        let said = kad::Record::new(key.clone(), self.sign(addresses));
-        let own = kad::ProviderRecord::new(key.clone(), self.shared.local, Vec::new());
+        let said = kad::Record::new(key.clone(), self.sign(addresses.clone()));
+        // Without any, Kademlia would tell every address that we listen on.
+        let here = addresses.iter().filter_map(|a| a.parse().ok()).collect();
+        let own = kad::ProviderRecord::new(key.clone(), self.shared.local, told(here));
         let kad = &mut self.swarm.behaviour_mut().kad;
         let put = kad.put_record(said, Quorum::One).map(|_| ());
         // A put is kept here as well, where it means something only as a provider.

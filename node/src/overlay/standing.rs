@@ -13,6 +13,8 @@ use libp2p::PeerId;
 pub(crate) const MALFORMED: f64 = 30.0;
 /// Points for a frame that did not arrive in time. Where a path dies several come late at once, and that is nobody's fault.
 pub(crate) const SLOW: f64 = 5.0;
+/// Points for a message of gossip on a topic that is none of ours: nobody sends one in good faith.
+pub(crate) const FOREIGN: f64 = MALFORMED;
 /// Share of a penalty left after half a second: half is gone after 17 s.
 const FADE: f64 = 0.98;
 /// Penalties below this are forgotten.

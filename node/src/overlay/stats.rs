@@ -166,6 +166,16 @@ counts! {
     DhtRecordsRefused = "dht_records_refused",
     /// Frames of the DHT above the rate of their peer.
     DhtLimited = "dht_limited",
+    /// Messages of gossip on topics that are none of ours.
+    GossipForeign = "gossip_foreign",
+    /// What peers said of themselves more often than they may.
+    GreetingsLimited = "greetings_limited",
+    /// Streams cut off because their peer opened too many of their protocol, or sent too much on them.
+    StreamsLimited = "streams_limited",
+    /// Addresses not dialled because only others named them, and they are not of the Internet.
+    DialsRefused = "dials_refused",
+    /// Answers not sent because the asker has not read those before.
+    AnswersUnread = "answers_unread",
     /// Half seconds in which a peer lost score for what was refused.
     FloodPenalties = "flood_penalties",
     /// Lookups in the DHT begun.

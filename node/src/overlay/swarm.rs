@@ -1,4 +1,4 @@
-//! Construction of the swarm: transports, protocols, bounds.
+//! Construction of the swarm: protocols and their bounds.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -9,79 +9,62 @@ use libp2p::kad::store::{MemoryStore, MemoryStoreConfig};
 use libp2p::request_response::{self, ProtocolSupport};
 use libp2p::swarm::behaviour::toggle::Toggle;
 use libp2p::{
-    Swarm, SwarmBuilder, allow_block_list, autonat, connection_limits, dcutr, identify, kad, mdns,
-    memory_connection_limits, noise, ping, relay, tcp, upnp, yamux,
+    Swarm, allow_block_list, autonat, connection_limits, dcutr, identify, kad, mdns,
+    memory_connection_limits, ping, relay, upnp,
 };
 
 use super::behaviour::Behaviour;
 use super::codec::FrameCodec;
 use super::config::{Limits, OverlayConfig, RelayLimits, Tuning};
+use super::discreet::Discreet;
 use super::error::StartError;
+use super::foreign::Refused;
 use super::gate::{self, Doors};
 use super::gossip::{self, Topic};
 use super::metered::{Above, Metered};
 use super::names::Names;
+use super::table::ANSWER_BYTES;
+use super::transport::{self, Guards};
 use gridbay_core::overlay as numbers;
 use gridbay_protocol::limits::NODE_RECORD_BYTES;
 
 /// A connection that no protocol uses is closed after this long. Longer than any pause between
 /// messages, since neither requests nor pings count as use.
 const IDLE_CONNECTION: Duration = Duration::from_secs(600);
-/// Bytes that a peer may send over QUIC before we have read them, on a stream and in all: as much as a path of 100 ms needs
-/// for 80 MB/s, and no more, since a hostile peer makes us hold it.
-const QUIC_STREAM: u32 = 8 << 20;
-const QUIC_CONNECTION: u32 = 8 << 20;
 /// Life of what providers say in the DHT.
 const PROVIDERS_LIVE: Duration = Duration::from_secs(3600);
 
-/// Builds the swarm; nothing listens or dials yet. `agent` is what we call ourselves; where the node is `local` all
-/// that traverses NATs is left out.
+/// Builds the swarm; nothing listens or dials yet. Where the node is `local` all that traverses NATs is left out.
 pub(crate) fn build(
     config: &OverlayConfig,
     keys: &Keypair,
     names: &Names,
     topics: &[Topic],
-    agent: String,
     local: bool,
+    guards: Guards,
 ) -> Result<Swarm<Behaviour>, StartError> {
     let tuning = &config.tuning;
-    let refuse = |reason: String| StartError::Settings { reason };
-    let swarm = SwarmBuilder::with_existing_identity(keys.clone())
-        .with_tokio()
-        .with_tcp(
-            tcp::Config::default().nodelay(true),
-            noise::Config::new,
-            yamux::Config::default,
-        )
-        .map_err(|e| refuse(e.to_string()))?
-        .with_quic_config(|mut quic| {
-            quic.handshake_timeout = tuning.handshake;
-            quic.keep_alive_interval = tuning.keep_alive;
-            quic.max_idle_timeout = u32::try_from(tuning.idle.as_millis()).unwrap_or(u32::MAX);
-            quic.max_stream_data = QUIC_STREAM;
-            quic.max_connection_data = QUIC_CONNECTION;
-            quic
-        })
-        .with_dns()
-        .map_err(|e| refuse(e.to_string()))?
-        .with_relay_client(noise::Config::new, yamux::Config::default)
-        .map_err(|e| refuse(e.to_string()))?
-        .with_behaviour(|_, relayed| {
-            behaviour(config, keys, names, topics, agent, local, relayed)
-                .map_err(Box::<dyn std::error::Error + Send + Sync>::from)
-        })
-        .map_err(|e| refuse(e.to_string()))?
-        .with_swarm_config(|swarm| {
-            swarm
-                .with_idle_connection_timeout(IDLE_CONNECTION)
-                // Saves a round trip, but who writes and drops a stream without waiting for an answer is often not heard.
-                .with_substream_upgrade_protocol_override(Version::V1Lazy)
-                .with_smart_dial()
-                .with_max_negotiating_inbound_streams(2 * config.limits.streams)
-        })
-        .with_connection_timeout(tuning.handshake * 2)
-        .build();
-    Ok(swarm)
+    let (transport, relayed) = transport::build(keys, tuning, guards)?;
+    let behaviour = behaviour(config, keys, names, topics, agent()?, local, relayed)?;
+    let settings = libp2p::swarm::Config::with_tokio_executor()
+        .with_idle_connection_timeout(IDLE_CONNECTION)
+        // Saves a round trip, but who writes and drops a stream without waiting for an answer is often not heard.
+        .with_substream_upgrade_protocol_override(Version::V1Lazy)
+        .with_smart_dial()
+        .with_max_negotiating_inbound_streams(2 * config.limits.streams);
+    let me = keys.public().to_peer_id();
+    Ok(Swarm::new(transport, behaviour, me, settings))
+}
+
+/// What we call ourselves; it differs from run to run.
+fn agent() -> Result<String, StartError> {
+    let incarnation = getrandom::u64().map_err(|e| StartError::Settings {
+        reason: format!("no randomness: {e}"),
+    })?;
+    Ok(format!(
+        "gridbay/{} {incarnation:016x}",
+        env!("CARGO_PKG_VERSION")
+    ))
 }
 
 fn behaviour(
@@ -97,8 +80,11 @@ fn behaviour(
     let tuning = &config.tuning;
     let me = keys.public().to_peer_id();
     let far = !local;
+    let refused = Refused::default();
     let identify = identify::Config::new(names.identify(), keys.public())
         .with_agent_version(agent)
+        // What of ours is of use to whom is decided by `discreet`.
+        .with_hide_listen_addrs(true)
         // What others claim about themselves must pass `addresses` before we dial it.
         .with_cache_size(0);
     Ok(Behaviour {
@@ -122,7 +108,7 @@ fn behaviour(
         gate: gate::Behaviour::new(Doors::new(limits, tuning)),
         limits: connection_limits::Behaviour::new(connection_limits(limits)),
         blocked: allow_block_list::Behaviour::default(),
-        identify: identify::Behaviour::new(identify),
+        identify: Discreet::new(identify::Behaviour::new(identify)),
         ping: ping::Behaviour::new(
             ping::Config::new()
                 .with_interval(tuning.ping)
@@ -135,11 +121,12 @@ fn behaviour(
             limits.all(),
         ),
         gossip: Metered::new(
-            gossip::build(keys, names, topics, limits, tuning)?,
+            gossip::build(keys, names, topics, limits, tuning, refused.clone())?,
             limits.quotas.gossip_frames,
             Above::Dropped,
             limits.all(),
-        ),
+        )
+        .blaming(refused),
         request: frames(
             names.request(),
             limits.max_request,
@@ -221,7 +208,7 @@ fn kademlia(keys: &Keypair, names: &Names, limits: &Limits) -> kad::Behaviour<Me
         .disjoint_query_paths(true)
         .set_parallelism(NonZeroUsize::new(numbers::PARALLELISM).expect("it is not zero"))
         .set_query_timeout(numbers::LOOKUP_TIMEOUT)
-        .set_max_packet_size(16 << 10)
+        .set_max_packet_size(ANSWER_BYTES)
         // Owners publish anew by themselves, signed; see `records`.
         .set_publication_interval(None)
         .set_replication_interval(None)

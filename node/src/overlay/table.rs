@@ -1,14 +1,39 @@
-//! Who may enter the routing table of the DHT.
+//! Who may enter the routing table of the DHT, and with how many addresses.
+//!
+//! An answer of the DHT names up to [`K`] peers near a key, and as many that provide something, with all their addresses, and no node
+//! reads one above [`ANSWER_BYTES`]. So a peer has at most [`PER_ENTRY`] addresses there of at most [`ENTRY_ADDRESS_BYTES`], those that
+//! it said last: were they added up, a peer that says others each time would make every answer too long to be read.
 //!
 //! Whoever controls one network can make any number of identities in it. So of peers on different machines at most
 //! [`PER_PREFIX`] of one network prefix enter one bucket; on one machine, where all share an address, everybody may.
 
-use gridbay_core::overlay::PER_PREFIX;
+use gridbay_core::overlay::{K, PER_PREFIX};
+use gridbay_protocol::limits::NODE_RECORD_BYTES;
 use libp2p::swarm::DialError;
 use libp2p::{Multiaddr, PeerId};
 
-use super::addresses::{ip, prefix};
+use super::addresses::{ip, prefix, without_peer};
 use super::task::Task;
+
+/// Longest message of the DHT that is read, bytes.
+pub(crate) const ANSWER_BYTES: usize = 16 << 10;
+/// Addresses of one peer in an answer: two transports over two families, or two relays over two transports.
+pub(crate) const PER_ENTRY: usize = 4;
+/// Bytes of one of them: that of a circuit over IPv6 and QUIC has 66.
+const ENTRY_ADDRESS_BYTES: usize = 72;
+/// A peer in an answer besides: its id, how it is connected, and the lengths of all parts; the same for each address.
+const ENTRY_BYTES: usize = 64 + PER_ENTRY * 4;
+const ENTRY_MOST: usize = ENTRY_BYTES + PER_ENTRY * ENTRY_ADDRESS_BYTES;
+// Peers near a key with the providers of it, or with a record.
+const _: () = assert!(2 * K * ENTRY_MOST < ANSWER_BYTES);
+const _: () = assert!(K * ENTRY_MOST + NODE_RECORD_BYTES + 256 < ANSWER_BYTES);
+
+/// Those of a peer's addresses that are told of it, best first.
+pub(crate) fn told(mut addresses: Vec<Multiaddr>) -> Vec<Multiaddr> {
+    addresses.retain(|address| without_peer(address).len() <= ENTRY_ADDRESS_BYTES);
+    addresses.truncate(PER_ENTRY);
+    addresses
+}
 
 impl Task {
     /// A peer that could not be reached leaves the table: Kademlia itself drops peers from full buckets only, and each dead one
@@ -21,8 +46,35 @@ impl Task {
         }
     }
 
+    /// A peer enters its bucket with the addresses that it has now. Others that it had are forgotten.
+    pub(crate) fn enter_table(&mut self, peer: &PeerId, addresses: &[Multiaddr]) {
+        let mut now = told(addresses.to_vec());
+        now.retain(|address| self.has_place_in_table(peer, address));
+        if now.is_empty() {
+            return;
+        }
+        let kad = &mut self.swarm.behaviour_mut().kad;
+        let known = kad.kbucket(*peer).and_then(|bucket| {
+            let mut entries = bucket.iter();
+            let entry = entries.find(|entry| entry.node.key.preimage() == peer)?;
+            Some(entry.node.value.iter().cloned().collect::<Vec<_>>())
+        });
+        if known.is_none() {
+            // One that waits for a place in a full bucket would keep what it said before.
+            kad.remove_peer(peer);
+        }
+        for address in &now {
+            kad.add_address(peer, address.clone());
+        }
+        for old in known.unwrap_or_default() {
+            if !now.contains(&without_peer(&old)) {
+                kad.remove_address(peer, &old);
+            }
+        }
+    }
+
     /// Whether a peer may enter its bucket with this address.
-    pub(crate) fn has_place_in_table(&mut self, peer: &PeerId, address: &Multiaddr) -> bool {
+    fn has_place_in_table(&mut self, peer: &PeerId, address: &Multiaddr) -> bool {
         let Some(own) = ip(address).filter(|_| self.tuning.ip_colocation) else {
             return true;
         };

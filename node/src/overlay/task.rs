@@ -40,8 +40,9 @@ use super::seek::Seek;
 use super::serving::{Router, Serving};
 use super::standing::Standing;
 use super::stats::Counters;
+use super::transport::Guards;
 use super::traverse::Traversal;
-use super::{addresses, gossip, identity, swarm};
+use super::{addresses, gossip, identity, scope, swarm};
 
 /// Commands, and swarm events, handled in one turn.
 const BURST: usize = 64;
@@ -70,10 +71,20 @@ pub(crate) struct Peer {
     pub(crate) since: Instant,
     /// What it calls itself; differs between two runs of the same node.
     pub(crate) agent: Option<String>,
+    /// What it said of itself last.
+    pub(crate) said: Option<Said>,
     pub(crate) rtt: Option<Duration>,
     pub(crate) score: f64,
     /// Its requests that wait for our answer.
     pub(crate) waiting: usize,
+}
+
+/// What a peer said of itself, when, and on which connection.
+#[derive(Debug)]
+pub(crate) struct Said {
+    pub(crate) at: Instant,
+    pub(crate) connection: ConnectionId,
+    pub(crate) digest: [u8; 32],
 }
 
 impl Peer {
@@ -98,6 +109,7 @@ pub(crate) struct Unjudged {
     pub(crate) since: Instant,
     pub(crate) via: PeerId,
     pub(crate) topic: usize,
+    pub(crate) bytes: usize,
 }
 
 /// When the DHT is asked again.
@@ -109,6 +121,18 @@ pub(crate) struct Lookups {
     pub(crate) last: Option<Instant>,
     pub(crate) next: Instant,
     pub(crate) pause: Duration,
+}
+
+impl Lookups {
+    fn new(now: Instant) -> Self {
+        Self {
+            running: HashMap::new(),
+            near: HashMap::new(),
+            last: None,
+            next: now,
+            pause: TICK,
+        }
+    }
 }
 
 /// The state behind a handle.
@@ -123,9 +147,14 @@ pub(crate) struct Task {
     pub(crate) dialer: Dialer,
     pub(crate) standing: Standing,
     pub(crate) floods: Floods,
+    pub(crate) guards: Guards,
     pub(crate) unjudged: BTreeMap<MessageId, Unjudged>,
+    /// Bytes of these.
+    pub(crate) unjudged_bytes: usize,
     pub(crate) waiting: BTreeMap<RequestId, Waiting>,
     pub(crate) next_request: u64,
+    /// Our answers until they are written.
+    pub(crate) answering: InFlight<InboundRequestId>,
     pub(crate) asked: HashMap<OutboundRequestId, Reply>,
     pub(crate) direct: InFlight<OutboundRequestId>,
     pub(crate) lookups: Lookups,
@@ -227,7 +256,8 @@ impl Task {
         let names = Names::new(&config.network);
         let topics = gossip::topics(config, &names);
         let local = config.listen.iter().all(addresses::is_loopback);
-        let swarm = swarm::build(config, &keys, &names, &topics, agent()?, local)?;
+        let guards = Guards::new(config, &names);
+        let swarm = swarm::build(config, &keys, &names, &topics, local, guards.clone())?;
         let now = Instant::now();
         let shared = Shared {
             local: *swarm.local_peer_id(),
@@ -247,18 +277,15 @@ impl Task {
             dialer: dialer(config),
             standing: Standing::new(limits.bans),
             floods: Floods::new(limits.quotas, limits.all()),
+            guards,
             unjudged: BTreeMap::new(),
+            unjudged_bytes: 0,
             waiting: BTreeMap::new(),
             next_request: 0,
+            answering: InFlight::new(),
             asked: HashMap::new(),
             direct: InFlight::new(),
-            lookups: Lookups {
-                running: HashMap::new(),
-                near: HashMap::new(),
-                last: None,
-                next: now,
-                pause: TICK,
-            },
+            lookups: Lookups::new(now),
             records: Records::new(&config.seed.0, now),
             seeks: BTreeMap::new(),
             marks: BTreeMap::new(),
@@ -267,7 +294,7 @@ impl Task {
             next_attention: now + marks::FIRST,
             serving: Serving::default(),
             router: router(config, local),
-            reach: Reachability::new(local, is_private(config), tuning.reach, now),
+            reach: Reachability::new(local, scope::is_private(&told(config)), tuning.reach, now),
             relays: Relays::default(),
             traversal: Traversal::new(now),
             moves: Moves::new(now),
@@ -392,17 +419,6 @@ impl Task {
     }
 }
 
-/// What we call ourselves; it differs from run to run.
-fn agent() -> Result<String, StartError> {
-    let incarnation = getrandom::u64().map_err(|e| StartError::Settings {
-        reason: format!("no randomness: {e}"),
-    })?;
-    Ok(format!(
-        "gridbay/{} {incarnation:016x}",
-        env!("CARGO_PKG_VERSION")
-    ))
-}
-
 /// What is asked of the router at first.
 fn router(config: &OverlayConfig, local: bool) -> Router {
     if config.upnp && !local {
@@ -422,14 +438,10 @@ fn dialer(config: &OverlayConfig) -> Dialer {
     )
 }
 
-/// Whether all that we know of the federation lies in private ranges: then these count for public.
-fn is_private(config: &OverlayConfig) -> bool {
+/// Addresses that our owner told us.
+pub(crate) fn told(config: &OverlayConfig) -> Vec<Multiaddr> {
     let bootstrap = config.bootstrap.iter().map(|(_, address)| address);
-    let mut known = bootstrap
-        .chain(&config.external)
-        .filter_map(addresses::ip)
-        .peekable();
-    known.peek().is_some() && !known.any(addresses::is_global)
+    bootstrap.chain(&config.external).cloned().collect()
 }
 
 /// The UDP socket behind a QUIC listener's address.

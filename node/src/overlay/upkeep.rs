@@ -178,7 +178,7 @@ impl Task {
             (now.duration_since(message.since) >= window).then_some((*id, message.via))
         };
         for (id, via) in self.unjudged.iter().filter_map(overdue).collect::<Vec<_>>() {
-            self.unjudged.remove(&id);
+            self.take_unjudged(&id);
             self.shared.counters.count(Count::GossipUnjudged);
             self.settle(id, &via, MessageAcceptance::Ignore);
         }

@@ -6,9 +6,11 @@
 //! ```
 //!
 //! 1. A transfer's entry is signed and on disk before it is sent.
-//! 2. A key has one entry, ever. The ledger takes an entry once, so a request repeated under its key moves
-//!    the money once, however often nodes and clients fail in between.
-//! 3. The last [`KEPT`] keys are kept; those whose entry can still take effect are never forgotten.
+//! 2. A key has one entry, ever, and no other key has the same one: the entry names its key (see `backend::transfer`).
+//!    The ledger takes an entry once, so a request repeated under its key moves the money once, however often nodes
+//!    and clients fail in between.
+//! 3. An entry *waits* until it is known to be in a block, or can be in none any more.
+//! 4. The last [`KEPT`] keys are kept; those whose entry waits are never forgotten.
 
 use gridbay_protocol::codec;
 use gridbay_protocol::entry::SignedEntry;
@@ -23,7 +25,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Keys remembered.
 pub const KEPT: usize = 4_096;
 /// Transfers that may wait for their inclusion: as many as validators keep of one account.
-const WAITING: usize = gridbay_host::limits::POOL_PER_ACCOUNT;
+pub const WAITING: usize = gridbay_host::limits::POOL_PER_ACCOUNT;
 
 /// Why a transfer was not kept, and so not sent.
 #[derive(Debug, thiserror::Error)]
@@ -48,10 +50,15 @@ impl TransferKey {
     }
 }
 
+/// A key by the last height of its entry.
+type End = (u64, TransferKey);
+
 #[derive(Debug, Default)]
 struct Known {
     entries: BTreeMap<TransferKey, SignedEntry>,
-    ids: BTreeSet<EntryId>,
+    ends: BTreeSet<End>,
+    /// Those of `ends` whose entries wait.
+    waiting: BTreeSet<End>,
 }
 
 /// The store: a folder, read once. Cheap to clone.
@@ -91,8 +98,8 @@ impl TransferStore {
         self.lock().entries.get(key).cloned()
     }
 
-    /// Keeps the first of `candidates` that is unlike all others, durably, and returns it; or what the key
-    /// has already. `height` is the ledger's: entries valid beyond it still wait. Blocks.
+    /// Keeps the entry that `sign` makes for the key, durably, and returns it; or what the key has already. `height` is the
+    /// ledger's. Blocks.
     ///
     /// # Errors
     /// Too many wait, or the disk fails: nothing may be sent then.
@@ -100,22 +107,44 @@ impl TransferStore {
         &self,
         key: TransferKey,
         height: u64,
-        mut candidates: impl Iterator<Item = SignedEntry>,
+        sign: impl FnOnce() -> SignedEntry,
     ) -> Result<SignedEntry, KeepError> {
         let mut known = self.lock();
         if let Some(entry) = known.entries.get(&key) {
             return Ok(entry.clone());
         }
-        let waits = |entry: &&SignedEntry| entry.entry.valid_until > height;
-        if known.entries.values().filter(waits).count() >= WAITING {
+        known.lapse(height);
+        if known.waiting.len() >= WAITING {
             return Err(KeepError::TooMany);
         }
-        let entry = candidates.find(|entry| !known.ids.contains(&entry.id()));
-        let entry = entry.ok_or(KeepError::TooMany)?;
+        let entry = sign();
         super::replace_file(&self.path(&key), &codec::encode(&entry))?;
         known.insert(key, entry.clone());
         self.make_room(&mut known);
         Ok(entry)
+    }
+
+    /// How many entries wait at a height.
+    pub fn waits(&self, height: u64) -> usize {
+        let mut known = self.lock();
+        known.lapse(height);
+        known.waiting.len()
+    }
+
+    /// The entries that wait, in the order in which they lapse.
+    pub fn waiting(&self) -> Vec<(TransferKey, EntryId)> {
+        let known = self.lock();
+        let waiting = known.waiting.iter();
+        let entry = |(_, key): &End| Some((*key, known.entries.get(key)?.id()));
+        waiting.filter_map(entry).collect()
+    }
+
+    /// The entry of a key is in a block: it waits no longer.
+    pub fn decided(&self, key: &TransferKey) {
+        let mut known = self.lock();
+        if let Some(end) = known.end(key) {
+            known.waiting.remove(&end);
+        }
     }
 
     /// Forgets a key whose entry was never sent.
@@ -125,14 +154,11 @@ impl TransferStore {
         fs::remove_file(self.path(key))
     }
 
-    /// Forgets the keys whose entries ended first.
+    /// Forgets the keys whose entries ended first, of those that wait no longer.
     fn make_room(&self, known: &mut Known) {
         while known.entries.len() > KEPT {
-            let ended_first = known
-                .entries
-                .iter()
-                .min_by_key(|(_, e)| e.entry.valid_until);
-            let Some(key) = ended_first.map(|(key, _)| *key) else {
+            let over = |end: &&End| !known.waiting.contains(end);
+            let Some((_, key)) = known.ends.iter().find(over).copied() else {
                 return;
             };
             known.remove(&key);
@@ -152,14 +178,27 @@ impl TransferStore {
 }
 
 impl Known {
+    fn end(&self, key: &TransferKey) -> Option<End> {
+        let entry = self.entries.get(key)?;
+        Some((entry.entry.valid_until, *key))
+    }
     fn insert(&mut self, key: TransferKey, entry: SignedEntry) {
-        self.ids.insert(entry.id());
+        let end = (entry.entry.valid_until, key);
+        self.ends.insert(end);
+        self.waiting.insert(end);
         self.entries.insert(key, entry);
     }
     fn remove(&mut self, key: &TransferKey) {
-        if let Some(entry) = self.entries.remove(key) {
-            self.ids.remove(&entry.id());
+        if let Some(end) = self.end(key) {
+            self.ends.remove(&end);
+            self.waiting.remove(&end);
+            self.entries.remove(key);
         }
+    }
+    /// What can be in no block after `height` waits no longer.
+    fn lapse(&mut self, height: u64) {
+        let later = (height.saturating_add(1), TransferKey(Hash32([0; 32])));
+        self.waiting = self.waiting.split_off(&later);
     }
 }
 
@@ -186,37 +225,66 @@ mod tests {
         SignedEntry::new(entry, &key)
     }
 
-    #[test]
-    fn a_key_has_one_entry_also_after_a_restart_and_equal_transfers_differ() {
-        let dir = tempfile::tempdir().unwrap();
-        let open = || TransferStore::open(dir.path().join("transfers")).unwrap();
-        let (one, two) = (TransferKey::of("key-one"), TransferKey::of("key-two"));
-        let store = open();
-        let first = store.keep(one, 0, (40..).map(entry)).unwrap();
-        let again = store.keep(one, 9, (49..).map(entry)).unwrap();
-        assert_eq!((&first, first.entry.valid_until), (&again, 40));
-        let second = store.keep(two, 0, (40..).map(entry)).unwrap();
-        assert_eq!(second.entry.valid_until, 41, "a payment of its own");
-
-        let store = open();
-        assert_eq!(store.get(&one), Some(first));
-        assert_eq!(store.get(&TransferKey::of("another")), None);
-        store.forget(&two).unwrap();
-        assert_eq!(open().get(&two), None);
+    fn key(n: usize) -> TransferKey {
+        TransferKey::of(&format!("key {n}"))
     }
 
     #[test]
-    fn only_so_many_wait() {
+    fn a_key_has_one_entry_signed_once_also_after_a_restart() {
+        let dir = tempfile::tempdir().unwrap();
+        let open = || TransferStore::open(dir.path().join("transfers")).unwrap();
+        let store = open();
+        let first = store.keep(key(1), 0, || entry(40)).unwrap();
+        let again = store.keep(key(1), 9, || panic!("signed again")).unwrap();
+        assert_eq!(first, again);
+        store.keep(key(2), 0, || entry(41)).unwrap();
+
+        let store = open();
+        assert_eq!(store.get(&key(1)), Some(first));
+        assert_eq!(store.get(&key(3)), None);
+        store.forget(&key(2)).unwrap();
+        assert_eq!(open().get(&key(2)), None);
+    }
+
+    #[test]
+    fn what_is_decided_waits_no_longer_and_only_so_many_wait() {
         let dir = tempfile::tempdir().unwrap();
         let store = TransferStore::open(dir.path().to_owned()).unwrap();
-        for i in 0..WAITING {
-            let key = TransferKey::of(&format!("key {i}"));
-            store.keep(key, 0, (40..).map(entry)).unwrap();
+        for n in 0..WAITING {
+            store.keep(key(n), 0, || entry(40)).unwrap();
         }
-        let next = TransferKey::of("one more");
-        let full = store.keep(next, 0, (40..).map(entry));
+        let full = store.keep(key(WAITING), 0, || panic!("signed for nothing"));
         assert!(matches!(full, Err(KeepError::TooMany)));
-        assert!(store.keep(next, 5_000, (5_040..).map(entry)).is_ok());
+        assert_eq!(store.waits(39), WAITING);
+        store.decided(&key(7));
+        store.decided(&key(7));
+        store.decided(&key(WAITING + 1));
+        assert_eq!(store.waits(39), WAITING - 1);
+        assert!(store.keep(key(WAITING), 39, || entry(79)).is_ok());
+        assert_eq!(store.get(&key(7)), Some(entry(40)), "it is remembered");
+        // At its last height an entry is in its block or in none.
+        assert_eq!(store.waits(40), 1);
+    }
+
+    #[test]
+    fn the_oldest_that_wait_no_longer_are_forgotten_first() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = TransferStore::open(dir.path().to_owned()).unwrap();
+        for n in 0..=KEPT {
+            store
+                .keep(key(n), 0, || entry(40 + n as u64 / 100))
+                .unwrap();
+            if n > 0 {
+                store.decided(&key(n));
+            }
+        }
+        assert!(store.get(&key(0)).is_some(), "it waits");
+        let kept = (1..=KEPT).filter(|n| store.get(&key(*n)).is_some());
+        assert_eq!(kept.count(), KEPT - 1);
+        let (early, late) = ((1..100).collect::<Vec<_>>(), KEPT);
+        let gone = early.iter().filter(|n| store.get(&key(**n)).is_none());
+        assert_eq!(gone.count(), 1);
+        assert!(store.get(&key(late)).is_some());
     }
 
     #[test]
@@ -225,9 +293,8 @@ mod tests {
         let folder = dir.path().join("transfers");
         let store = TransferStore::open(folder.clone()).unwrap();
         fs::remove_dir(&folder).unwrap();
-        let key = TransferKey::of("key");
-        let kept = store.keep(key, 0, (40..).map(entry));
+        let kept = store.keep(key(1), 0, || entry(40));
         assert!(matches!(kept, Err(KeepError::Disk(_))));
-        assert_eq!(store.get(&key), None);
+        assert_eq!(store.get(&key(1)), None);
     }
 }

@@ -398,11 +398,21 @@ impl Backend for Fake {
             balance: Signed(-1),
             held: credits("3"),
             staked: credits("4"),
+            retained: credits("6"),
             in_use: credits("2"),
             arrears: credits("0.5"),
             credit_line: credits("5"),
             height: 42,
+            entries: Entries {
+                spent: 3,
+                budget: 4_800,
+                spent_bytes: 900,
+                budget_bytes: 2_000_000,
+            },
         })
+    }
+    async fn close_account(&self, _: CloseRequest) -> Result<Transferred, ApiError> {
+        none("account to close")
     }
     async fn transfer(
         &self,

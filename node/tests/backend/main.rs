@@ -5,6 +5,7 @@
 mod auction;
 mod bid;
 mod find;
+mod isolation;
 mod job;
 mod joining;
 mod ledger;

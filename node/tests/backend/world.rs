@@ -7,9 +7,12 @@ use gridbay_node::api::Backend as _;
 use gridbay_node::api::types::{How, JobId, JobRequest, JobState, OfferRequest, Want};
 use gridbay_node::backend::{BackendParts, NodeBackend};
 use gridbay_node::body::jobs::Jobs;
+use gridbay_node::body::room::Room;
 use gridbay_node::body::{self, BodyHandle, Tools};
 use gridbay_node::config::NodeLimits;
-use gridbay_node::executor::{Config, ProcessExecutor};
+use gridbay_node::executor::{
+    Capabilities, Config, ProcessExecutor, Selling, Support, Tier, WeightBy,
+};
 use gridbay_node::overlay::{self, OverlayConfig, TransportSeed, Tuning};
 use gridbay_node::store::content::ContentStore;
 use gridbay_node::store::marks::MarkBook;
@@ -42,7 +45,7 @@ fn chain() -> Chain {
 }
 
 /// Two members, one of them with the only validator. Blocks every 25 ms, slots of 200 ms.
-fn genesis() -> Genesis {
+fn genesis(isolation: Isolation) -> Genesis {
     let class = Class {
         name: "small".into(),
         key: ClassKey {
@@ -50,7 +53,7 @@ fn genesis() -> Genesis {
             memory_mib: 512,
             disk_mib: 512,
             gpu: 0,
-            isolation: Isolation::Process,
+            isolation,
             circle: "members".into(),
         },
         reference_price: Price(10),
@@ -122,22 +125,34 @@ pub(crate) async fn world() -> World {
 
 /// A node whose own account has this key.
 pub(crate) async fn world_of(account: u8) -> World {
-    let dir = tempfile::tempdir().unwrap();
-    let genesis = genesis();
-    let (overlay, events) = lonely_overlay(&genesis).await;
-    let host = HostConfig {
+    let selling = Selling::new(Ok(isolating()), false);
+    world_selling(account, Isolation::Process, selling).await
+}
+
+fn host(genesis: &Genesis) -> Host {
+    let config = HostConfig {
         genesis: genesis.clone(),
         key: Some(secret(3)),
         chain: Some(chain()),
         index: None,
     };
+    Host::open(config, Box::new(MemDisk::new())).unwrap()
+}
+
+/// A node that may sell this much, where the only class promises that much.
+pub(crate) async fn world_selling(account: u8, isolation: Isolation, selling: Selling) -> World {
+    let dir = tempfile::tempdir().unwrap();
+    let genesis = genesis(isolation);
+    let (overlay, events) = lonely_overlay(&genesis).await;
     let orders = OrderStore::open(dir.path().join("orders"), 1 << 20).unwrap();
     let contents = ContentStore::open(dir.path().join("content")).unwrap();
     let executor = ProcessExecutor::new(Config::new(dir.path().join("jobs"))).unwrap();
+    let (room, memos) = (Room::of(dir.path()).unwrap(), dir.path().join("memos"));
     let node = SecretKey::from_seed(&TRANSPORT).public();
+    let selling = Arc::new(selling);
     let parts = Parts {
         provider: None,
-        host: Host::open(host, Box::new(MemDisk::new())).unwrap(),
+        host: host(&genesis),
         account_key: secret(account),
         node,
         orders: vec![],
@@ -147,7 +162,8 @@ pub(crate) async fn world_of(account: u8) -> World {
         overlay: overlay.clone(),
         orders: orders.clone(),
         contents: contents.clone(),
-        jobs: Jobs::open(Arc::new(executor), dir.path().join("memos")).unwrap(),
+        jobs: Jobs::open(Arc::new(executor), Arc::clone(&selling), memos).unwrap(),
+        room: room.clone(),
         grace: Duration::from_secs(5),
         genesis: genesis.encode(),
         runtime: tokio::runtime::Handle::current(),
@@ -171,6 +187,7 @@ pub(crate) async fn world_of(account: u8) -> World {
         name: "test".into(),
         network: genesis.network(),
         network_name: genesis.name.clone(),
+        room,
         limits: NodeLimits {
             content: 1 << 20,
             stored: 1 << 20,
@@ -178,6 +195,7 @@ pub(crate) async fn world_of(account: u8) -> World {
         },
         bootstrap: vec![],
         stop,
+        selling,
     });
     World {
         backend,
@@ -186,6 +204,30 @@ pub(crate) async fn world_of(account: u8) -> World {
         stop: stopped,
         _events: events,
         _dir: dir,
+    }
+}
+
+/// What an executor shows where everything works; no job is run in these tests.
+pub(crate) fn isolating() -> Capabilities {
+    let all = Support::Enforced;
+    Capabilities {
+        tier: Tier::Namespaces,
+        passed_over: None,
+        filesystem: all,
+        network: all,
+        wall: all,
+        cpu: all,
+        processors: all,
+        weight: all,
+        weight_by: WeightBy::Nice,
+        memory: all,
+        tree_memory: all,
+        disk: all,
+        file_size: all,
+        processes: all,
+        open_files: all,
+        output: all,
+        spawn_us: 1,
     }
 }
 

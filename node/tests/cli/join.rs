@@ -1,7 +1,7 @@
 //! Founding a network, and joining it.
 
 use crate::api_support::{Served, credits};
-use crate::gridbay;
+use crate::{Ran, gridbay};
 use gridbay_protocol::genesis::Genesis;
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::invitation::{Grant, Invitation, SignedGrant};
@@ -10,6 +10,8 @@ use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::process::Stdio;
+use tokio::io::AsyncWriteExt as _;
 
 /// A fresh folder that only its owner may enter.
 fn private(path: &Path) {
@@ -194,4 +196,65 @@ async fn a_refused_invitation_is_refused_with_the_reason() {
         assert!(ran.err.contains(why), "{}", ran.err);
         assert_eq!(ran.err.lines().count(), 3, "{}", ran.err);
     }
+}
+
+/// `join` with words, and an invitation on standard input.
+async fn join_from(data: &Path, words: &[&str], input: &str) -> Ran {
+    let mut command = crate::command(data, words);
+    command.stdin(Stdio::piped());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(input.as_bytes()).await.unwrap();
+    drop(stdin);
+    Ran::of(child.wait_with_output().await.unwrap())
+}
+
+#[tokio::test]
+async fn an_invitation_need_not_be_a_word_of_the_command() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_, genesis, _) = found(dir.path()).await;
+    let text = invitation(&genesis).to_text();
+    let file = dir.path().join("token");
+    fs::write(&file, format!("{text}\n")).unwrap();
+    let file = file.to_str().unwrap();
+    let home = |name: &str| {
+        let home = dir.path().join(name);
+        private(&home);
+        home
+    };
+    for (name, words) in [
+        ("file", ["join", "--file", file].as_slice()),
+        ("word", &["join", file]),
+        ("input", &["join", "--file", "-"]),
+        ("dash", &["join", "-"]),
+    ] {
+        let words = [words, &["-o", "json"]].concat();
+        let ran = join_from(&home(name), &words, &text).await;
+        assert_eq!(ran.json()["network"], genesis.network().to_hex(), "{name}");
+        assert!(!ran.err.contains("history"), "{name}: {}", ran.err);
+    }
+    let ran = gridbay(&home("seen"), &["join", &text]).await;
+    assert_eq!(ran.code, 0);
+    assert!(
+        ran.err.contains("history") && !ran.err.contains(&text),
+        "{}",
+        ran.err
+    );
+
+    let nothing = home("nothing");
+    for (words, input, code) in [
+        (["join"].as_slice(), "", 2),
+        (&["join", "--file", file, "-"], "", 2),
+        (&["join", "-"], "", 9),
+        (&["join", "--file", "-"], "no invitation", 9),
+        (&["join", "--file", "none"], "", 3),
+        // A secret is no name of a file, however wrong it is.
+        (&["join", "--file", &text], "", 3),
+    ] {
+        let ran = join_from(&nothing, words, input).await;
+        assert_eq!(ran.code, code, "{words:?}: {}", ran.err);
+        assert!(!ran.err.contains(&text), "{words:?}: {}", ran.err);
+    }
+    assert!(!nothing.join("invitation").exists());
 }

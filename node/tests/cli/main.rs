@@ -4,6 +4,7 @@
 
 #[path = "../api_support/mod.rs"]
 mod api_support;
+mod caller;
 mod join;
 
 use crate::api_support::{STDOUT, Served, credits};
@@ -23,6 +24,10 @@ struct Ran {
 
 /// Runs the program with `--data` and other words.
 async fn gridbay(data: &Path, words: &[&str]) -> Ran {
+    Ran::of(command(data, words).output().await.unwrap())
+}
+
+fn command(data: &Path, words: &[&str]) -> tokio::process::Command {
     let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_gridbay"));
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("GRIDBAY_") {
@@ -34,15 +39,17 @@ async fn gridbay(data: &Path, words: &[&str]) -> Ran {
         .arg(data)
         .args(words)
         .current_dir(data);
-    let done = command.output().await.unwrap();
-    Ran {
-        code: done.status.code().unwrap_or(-1),
-        out: String::from_utf8(done.stdout).unwrap(),
-        err: String::from_utf8(done.stderr).unwrap(),
-    }
+    command
 }
 
 impl Ran {
+    fn of(done: std::process::Output) -> Ran {
+        Ran {
+            code: done.status.code().unwrap_or(-1),
+            out: String::from_utf8(done.stdout).unwrap(),
+            err: String::from_utf8(done.stderr).unwrap(),
+        }
+    }
     fn json(&self) -> Value {
         assert_eq!(self.code, 0, "{}", self.err);
         serde_json::from_str(&self.out).unwrap()

@@ -109,6 +109,8 @@ pub(crate) struct Malice {
     pub(crate) request: rr::Behaviour<RawCodec>,
     pub(crate) direct: rr::Behaviour<RawCodec>,
     pub(crate) kad: rr::Behaviour<RawCodec>,
+    /// Frames of gossip, written by hand.
+    pub(crate) frames: rr::Behaviour<RawCodec>,
 }
 
 impl Malice {
@@ -130,6 +132,7 @@ impl Malice {
             direct: raw("direct/1", ProtocolSupport::Full),
             // It only asks: who does not serve the DHT is told of to nobody, so the victim stays the only one.
             kad: raw("kad/1", ProtocolSupport::Outbound),
+            frames: raw("gossip/1.1.0", ProtocolSupport::Outbound),
         }
     }
 }
@@ -264,7 +267,10 @@ pub(crate) fn at(address: &Multiaddr, peer: PeerId) -> Multiaddr {
 /// How many of our requests and messages an event ends.
 fn ended(event: &MaliceEvent) -> usize {
     let event = match event {
-        MaliceEvent::Request(event) | MaliceEvent::Direct(event) | MaliceEvent::Kad(event) => event,
+        MaliceEvent::Request(event)
+        | MaliceEvent::Direct(event)
+        | MaliceEvent::Kad(event)
+        | MaliceEvent::Frames(event) => event,
         _ => return 0,
     };
     let answered = matches!(

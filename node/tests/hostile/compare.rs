@@ -97,7 +97,7 @@ fn quantiles(times: &mut [Duration]) -> (Duration, Duration) {
 }
 
 /// Resident memory of this process.
-fn resident_mib() -> f64 {
+pub(crate) fn resident_mib() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|l| l.strip_prefix("VmRSS:"));
     let kib = line.and_then(|l| l.split_whitespace().next()?.parse::<f64>().ok());

@@ -71,7 +71,8 @@ impl Liar {
     }
 }
 
-fn varint(out: &mut Vec<u8>, mut value: u64) {
+/// A number in as few bytes as it needs.
+pub(crate) fn varint(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         out.push(value as u8 | 0x80);
         value >>= 7;
@@ -84,7 +85,8 @@ fn number(out: &mut Vec<u8>, field: u64, value: u64) {
     varint(out, value);
 }
 
-fn bytes(out: &mut Vec<u8>, field: u64, value: &[u8]) {
+/// A field of bytes.
+pub(crate) fn bytes(out: &mut Vec<u8>, field: u64, value: &[u8]) {
     varint(out, field << 3 | 2);
     varint(out, value.len() as u64);
     out.extend_from_slice(value);

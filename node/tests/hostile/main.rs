@@ -13,10 +13,14 @@ mod compare;
 mod lies;
 mod market;
 
+mod dials;
 mod eclipse;
 mod flooder;
+mod foreign;
 mod malformed;
+mod meters;
 mod oversized;
+mod pushes;
 mod slow_loris;
 mod spam;
 mod sybils;

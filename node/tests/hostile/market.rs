@@ -77,6 +77,7 @@ pub(crate) fn config(network: u8, n: u8) -> OverlayConfig {
         direct_bytes: Rate::new(256 << 10, 2 << 20),
         gossip_frames: Rate::new(200, 400),
         dht: Rate::new(50, 200),
+        ..Quotas::default()
     };
     let mut orders = TopicConfig::new(ORDERS, ORDER_BYTES);
     orders.rate = Rate::new(50, 100);

@@ -3,12 +3,12 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use gridbay_node::overlay::{self, Count};
+use gridbay_node::overlay::{self, Count, Event};
 use tokio::net::{TcpSocket, TcpStream};
 
 use crate::attacker::{Attacker, Raw, Script, at, swarm};
 use crate::compare::{compare, timed};
-use crate::market::{Market, Node, config};
+use crate::market::{Market, Node, config, eventually};
 use futures::StreamExt;
 use libp2p::identity::Keypair;
 use libp2p::{ping, swarm::SwarmEvent};
@@ -110,4 +110,37 @@ async fn connections_that_do_not_say_who_they_are() {
         .expect("who says nothing is disconnected");
     assert_eq!(victim.handle.stats().get(Count::NotIdentified), 1);
     assert!(victim.handle.peers().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_that_nobody_reads_count_until_they_are_read() {
+    let (handle, mut events) = overlay::start(config(98, 0)).await.unwrap();
+    let answers = handle.clone();
+    tokio::spawn(async move {
+        while let Some(event) = events.recv().await {
+            if let Event::Request { id, .. } = event {
+                answers.respond(id, vec![0; 4 << 20]).unwrap();
+            }
+        }
+    });
+    let victim = (handle.local_peer(), handle.addresses()[0].clone());
+    let mut sent = 0;
+    let script: Script = Box::new(move |malice, victim, _| {
+        if sent < 60 {
+            sent += 1;
+            let mut raw = Raw::frame(100, &[7; 100]);
+            raw.hold = Duration::from_secs(60);
+            malice.request.send_request(&victim, raw);
+        }
+        1
+    });
+    let _slow = Attacker::start(98, Ipv4Addr::new(127, 66, 98, 1), victim.clone(), script);
+    let unread = || handle.stats().get(Count::AnswersUnread);
+    eventually("there is no room for more", || unread() > 0).await;
+    let mut other = config(98, 1);
+    other.bootstrap = vec![victim.clone()];
+    let other = Node::start(other).await;
+    let patience = Duration::from_secs(20);
+    let served = other.handle.request(victim.0, vec![1], patience).await;
+    assert_eq!(served.unwrap().len(), 4 << 20, "who reads is served");
 }

@@ -89,7 +89,7 @@ fn entries() {
     }
     fixture.close();
     let kinds: BTreeSet<u8> = samples.iter().map(|(_, s)| s.entry.body.kind()).collect();
-    assert_eq!(kinds, (0..=15).collect(), "a sample of every kind");
+    assert_eq!(kinds, (0..=18).collect(), "a sample of every kind");
 }
 
 #[test]
@@ -305,6 +305,7 @@ fn jobs() {
         ("time_limit", JobExit::TimeLimit),
         ("stopped", JobExit::Stopped),
         ("lost", JobExit::Lost),
+        ("disk_limit", JobExit::DiskLimit),
     ];
     for (name, exit) in exits {
         fixture.sample(&format!("exit.{name}"), &exit, |_| {});

@@ -36,6 +36,11 @@ const POLICY: &[Damage] = &[
     ("policy", |g| {
         g.policy.buy.surcharge_ppm = limits::SURCHARGE_PPM + 1;
     }),
+    ("policy", |g| g.policy.entries.user.entries = 63),
+    ("policy", |g| g.policy.entries.member.entries = 2_400_001),
+    ("policy", |g| g.policy.entries.user.bytes = 8_191),
+    ("policy", |g| g.policy.invitations.depth = 0),
+    ("policy", |g| g.policy.invitations.depth = 9),
     ("policy", |g| g.policy.calendar.slot_rounds = 0),
     ("policy", |g| g.policy.calendar.slot_rounds = 1_001),
     ("policy", |g| g.policy.block_interval_ms = 9),

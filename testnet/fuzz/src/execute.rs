@@ -9,7 +9,7 @@ use gridbay_ledger::{BlockRefusal, CheckedBlock, State};
 use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::block::Block;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
-use gridbay_protocol::ids::{AccountId, EntryId, Hash32, LeaseId, OrderId};
+use gridbay_protocol::ids::{AccountId, EntryId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::invitation::{Grant, SignedGrant};
 use gridbay_protocol::keys::SecretKey;
 use gridbay_protocol::offer::{DeadlineTerms, OfferTerms, PoolTerms, Primary, Reclaim};
@@ -146,7 +146,7 @@ fn body(
     let leases: Vec<LeaseId> = ledger.state.leases().map(|(id, _)| *id).collect();
     let orders: Vec<OrderId> = ledger.state.orders().map(|(id, _)| *id).collect();
     let lease = reader.pick(&leases).unwrap_or(LeaseId([5; 32]));
-    Some(match reader.below(19) {
+    Some(match reader.below(22) {
         0 => EntryBody::Transfer {
             to: ledger.member(reader.below(4) as u8 + 1),
             amount: credits(reader.number()),
@@ -168,21 +168,7 @@ fn body(
         10 => EntryBody::Cancel {
             order: reader.pick(&orders).unwrap_or(OrderId([5; 32])),
         },
-        11 | 12 => {
-            let wish: Wish = match reader.below(4) {
-                0 => orders::reservation(reader, ledger).into(),
-                _ => orders::bid(reader, ledger).into(),
-            };
-            let seal = wish.seal(&ledger.state.network(), &ledger.member(n), &SALT);
-            let class = wish.class();
-            // The id of its entry is known only once that is signed.
-            ledger.sealed.push((n, EntryId([0; 32]), wish));
-            EntryBody::Commit(Commit {
-                class,
-                seal,
-                bracket: reader.below(14) as u8,
-            })
-        }
+        11 | 12 => EntryBody::Commit(commit(reader, ledger, n)),
         13 | 14 => {
             let at = reader.below(ledger.sealed.len());
             let (_, commit, wish) = ledger.sealed.get(at)?.clone();
@@ -194,9 +180,40 @@ fn body(
         }
         15 => EntryBody::Deadline(orders::deadline(reader, ledger)),
         16 => EntryBody::Share(orders::claim(reader, ledger)),
+        19 => EntryBody::CloseAccount {
+            to: ledger.member(reader.below(4) as u8 + 1),
+        },
         17 => EntryBody::Contract(orders::contract(reader, ledger)),
+        20 => EntryBody::Heartbeat {
+            label: reader.below(3) as u32,
+        },
+        21 => {
+            let shares = ledger.state.lease(&lease).map(|held| held.shares.clone());
+            let share = reader.pick(&shares.unwrap_or_default());
+            EntryBody::Complain {
+                lease,
+                offer: share.map_or(OfferId([5; 32]), |share| share.offer),
+                slot: ledger.state.lease(&lease).map_or(0, |held| held.slot),
+            }
+        }
         _ => EntryBody::Buy(orders::buy(reader, ledger)),
     })
+}
+
+fn commit(reader: &mut Reader<'_>, ledger: &mut Ledger, n: u8) -> Commit {
+    let wish: Wish = match reader.below(4) {
+        0 => orders::reservation(reader, ledger).into(),
+        _ => orders::bid(reader, ledger).into(),
+    };
+    let seal = wish.seal(&ledger.state.network(), &ledger.member(n), &SALT);
+    let class = wish.class();
+    // The id of its entry is known only once that is signed.
+    ledger.sealed.push((n, EntryId([0; 32]), wish));
+    Commit {
+        class,
+        seal,
+        bracket: reader.below(14) as u8,
+    }
 }
 
 fn account_keys(reader: &mut Reader<'_>, n: u8) -> Vec<AccountKey> {

@@ -88,6 +88,11 @@ pub const RARE: &[(&str, &str, &str)] = &[
         "takes an account that freezes more than it leaves free when a tax falls due",
     ),
     (
+        "Refusal",
+        "BeaconWaits",
+        "takes a liar that grinds beacons and registers twice",
+    ),
+    (
         "OrderEnd",
         "Evicted",
         "takes a class all bought, and somebody who offers enough to evict",
@@ -101,6 +106,36 @@ pub const RARE: &[(&str, &str, &str)] = &[
         "Refusal",
         "OpeningUnfunded",
         "takes an appeal whose opening was lost for other reasons than money",
+    ),
+    (
+        "Refusal",
+        "EntryBudget",
+        "takes a user who asks his node for more than an epoch's entries",
+    ),
+    (
+        "Refusal",
+        "Unopened",
+        "takes a client who cancels a bid while another one is to be opened",
+    ),
+    (
+        "Refusal",
+        "Seat",
+        "takes an invited account that invites further than policy lets it",
+    ),
+    (
+        "Refusal",
+        "ComplaintQuota",
+        "takes a house with sixteen complaints in an epoch, and a leased slot for one more",
+    ),
+    (
+        "EntryBody",
+        "CloseAccount",
+        "takes a client who leaves with nothing open",
+    ),
+    (
+        "Command",
+        "CloseAccount",
+        "takes an owner who leaves with nothing open",
     ),
 ];
 

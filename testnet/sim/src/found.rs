@@ -9,6 +9,7 @@ use gridbay_protocol::bank::{BankPolicy, Preset, Revenue, SavingsTax};
 use gridbay_protocol::beacon::Chain;
 use gridbay_protocol::buying::BuyPolicy;
 use gridbay_protocol::class::{Class, ClassKey, Isolation};
+use gridbay_protocol::entry_budget::{EntryBudget, EntryBudgets};
 use gridbay_protocol::genesis::{FORMAT, Genesis, Member, MemberValidator, Policy, RULES};
 use gridbay_protocol::ids::Hash32;
 use gridbay_protocol::keys::{PublicKey, SecretKey};
@@ -16,11 +17,17 @@ use gridbay_protocol::units::{Credits, Price};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// Steps of a validator's beacon chains: short, so that small federations renew theirs. A quarter is left at
-/// a renewal: enough turns for a registration that is lost to be sent again.
-const CHAIN_STEPS: u32 = 40;
+/// Steps of a validator's beacon chains: short, so that small federations register the next ones, and long enough
+/// for all turns of a world, which ends before these count.
+const CHAIN_STEPS: u32 = 200;
 /// Accounts that a member may open: few, so that some members reach their quota.
 const ACCOUNTS_PER_MEMBER: u32 = 3;
+/// What an account may put into the ledger in an epoch, which is longer than most worlds: several times what honest
+/// users come to, and what a spammer has used up in seconds.
+const ENTRIES: EntryBudget = EntryBudget {
+    entries: 600,
+    bytes: 600 * 512,
+};
 /// Classes: name, processors, reference price. Most trade is in the first, none in the last.
 pub(crate) const CLASSES: [(&str, u32, u64); 3] =
     [("small", 1, 100), ("large", 4, 400), ("rare", 64, 6_400)];
@@ -114,6 +121,10 @@ fn policy(plan: &Plan) -> Policy {
         auction: AuctionPolicy {
             rule: plan.rule,
             switch_cost: Price(plan.switch_cost),
+        },
+        entries: EntryBudgets {
+            member: ENTRIES,
+            user: ENTRIES,
         },
         ..policy
     }

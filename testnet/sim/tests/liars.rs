@@ -99,9 +99,13 @@ macro_rules! each {
 }
 
 each!(
+    beacon_grinder,
     censor,
     clock_liar,
+    complaining_buyer,
+    deliverer_of_nothing,
     double_spender,
+    early_starter,
     equivocator_proposals,
     equivocator_votes,
     flooder,
@@ -111,6 +115,7 @@ each!(
     phantom_seller,
     replayer,
     silent_proposer,
+    spammer,
     sync_poisoner,
     wrong_clearing,
 );
@@ -120,6 +125,41 @@ fn every_lie_is_tested_and_has_a_name_of_its_own() {
     let names: Vec<&str> = LIES.iter().map(|kind| kind.name).collect();
     assert_eq!(names, TESTED);
     assert!(names.windows(2).all(|w| w[0] < w[1]));
+}
+
+#[test]
+fn an_early_starter_does_not_wake_a_chain_without_work() {
+    let mut plan = plan(4, 4, &[(1, "early_starter")]);
+    // Nobody does anything.
+    (plan.active_ms, plan.deed_ms) = (90_000, 1_000_000);
+    let mut world = World::new(plan, check::all(), Trace::default());
+    world.run_until(90_000).unwrap_or_else(|e| panic!("{e}"));
+    let beats = 90_000 / world.genesis.policy.heartbeat_ms;
+    let tip = world.core(0).expect("it runs").state().height();
+    assert!((beats / 2..=2 * beats).contains(&tip), "{tip} blocks");
+    assert!(deeds(&world, 1) >= 3);
+}
+
+#[test]
+fn a_spammer_gets_its_budget_and_no_more() {
+    let plan = plan(5, 4, &[(4, "spammer")]);
+    let mut world = World::new(plan, check::all(), Trace::default());
+    world.run().expect("nothing breaks");
+    let state = world.core(0).expect("it runs").state();
+    let key = gridbay_sim::found::account_key(4).public();
+    let mut accounts = state.accounts();
+    let spammer = *accounts
+        .find(|(_, a)| a.roles(&key).is_some())
+        .expect("it has an account")
+        .0;
+    let (spent, budget) = (state.spent(&spammer), state.entry_budget(&spammer));
+    assert_eq!(spent.entries, budget.entries, "it tried for more");
+    let others = state.accounts().filter(|(id, _)| **id != spammer);
+    let most = others.map(|(id, _)| state.spent(id).entries).max();
+    assert!(
+        most > Some(0) && most < Some(budget.entries / 2),
+        "{most:?}"
+    );
 }
 
 #[test]

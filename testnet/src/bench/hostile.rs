@@ -6,9 +6,11 @@
 //! 3. Under attack are the first validator and the first member. Each has a flooder, a spammer of gossip, one that sends
 //!    requests above the cap and one that sends good ones without end ([`attackers`]), which come back under a new name as
 //!    often as they are shut out; the validator has [`SOCKETS`] silent sockets besides.
-//! 4. *Memory* is what a node has resident, before the first attack and after the last.
+//! 4. Then the foreign client attacks, in each of its ways ([`besieged`]), where Node.js is installed.
+//! 5. *Memory* is what a node has resident, before the first attack and after the last of step 3.
 
 use super::attackers::{ALL, Attacker, Ended, Victim, silent_sockets};
+use super::besieged::{self, BAR_MEMORY_MIB, BAR_RATIO};
 use super::crowd::mib;
 use super::orders::{failed, one_after_another, round_ms, to_running_ms};
 use super::spread::percentile;
@@ -59,6 +61,8 @@ pub(crate) struct Options {
     pub(crate) program: PathBuf,
     /// Buys of each member in each turn.
     pub(crate) trades: usize,
+    /// Only these attacks of the foreign client, if any is named: then none of the others either.
+    pub(crate) only: Vec<String>,
     /// Leave the run's folder.
     pub(crate) keep: bool,
 }
@@ -75,7 +79,7 @@ pub(crate) struct Times {
 }
 
 impl Times {
-    fn of(mut values: Vec<u64>) -> Times {
+    pub(super) fn of(mut values: Vec<u64>) -> Times {
         values.sort_unstable();
         Times {
             n: values.len(),
@@ -104,11 +108,9 @@ pub(crate) struct Figures {
     pub(crate) memory_growth_mib: f64,
     /// What nodes refused, by reason, all together.
     pub(crate) refused: BTreeMap<String, u64>,
+    /// Attacks from outside libp2p's own behaviour.
+    pub(crate) foreign: besieged::Figures,
 }
-
-/// Ratio of the 99th percentiles that is aimed at, and growth of memory.
-const BAR_RATIO: f64 = 2.0;
-const BAR_MEMORY_MIB: f64 = 64.0;
 
 impl Figures {
     /// For people.
@@ -132,14 +134,15 @@ impl Figures {
         for (reason, n) in self.refused.iter().filter(|(_, n)| **n > 0) {
             row(&format!("counted: {reason}"), n.to_string(), "");
         }
-        table.render()
+        table.render() + &self.foreign.table()
     }
 
     /// What is above three times its bar (the machines are noisy), or must not be at all.
     pub(crate) fn problems(&self) -> Vec<String> {
         let mut problems = Vec::new();
         problems.extend(self.failed.iter().cloned());
-        if self.shut_out < self.identities || self.identities == 0 {
+        problems.extend(self.foreign.problems());
+        if self.shut_out < self.identities || (self.identities == 0 && self.attacked.n > 0) {
             let (out, all) = (self.shut_out, self.identities);
             problems.push(format!("{out} of {all} attackers were shut out"));
         }
@@ -169,7 +172,8 @@ pub(crate) async fn run(options: Options, progress: &Progress) -> anyhow::Result
     let before = memory(&network)?;
     let (mut calm, mut attacked) = (Vec::new(), Vec::new());
     let mut ended = Ended::default();
-    for round in 1..=ROUNDS {
+    let rounds = if options.only.is_empty() { ROUNDS } else { 0 };
+    for round in 1..=rounds {
         let (times, lost) = turn(&network, options.trades).await?;
         calm.extend(times);
         let attack = Attack::begin(&network, round as u8).await?;
@@ -179,13 +183,18 @@ pub(crate) async fn run(options: Options, progress: &Progress) -> anyhow::Result
         let of = attack.end().await?;
         ended.identities += of.identities;
         ended.shut_out += of.shut_out;
-        progress.tell(&format!("{round} of {ROUNDS} attacks are over"));
+        progress.tell(&format!("{round} of {rounds} attacks are over"));
         tokio::time::sleep(SETTLE).await;
     }
     let after = memory(&network)?;
     let grown = after.iter().zip(&before).map(|(a, b)| a - b);
     let refused = refused(&network).await?;
+    if calm.is_empty() {
+        calm = turn(&network, options.trades).await?.0;
+    }
     let (calm, attacked) = (Times::of(calm), Times::of(attacked));
+    let (trades, only) = (options.trades, &options.only);
+    let foreign = besieged::run(&mut network, trades, calm, only, progress).await?;
     let figures = Figures {
         calm,
         attacked,
@@ -195,6 +204,7 @@ pub(crate) async fn run(options: Options, progress: &Progress) -> anyhow::Result
         shut_out: ended.shut_out,
         memory_growth_mib: grown.fold(0.0, f64::max),
         refused,
+        foreign,
     };
     network.stop()?;
     Ok(figures)
@@ -204,13 +214,15 @@ fn plan(name: &str) -> Plan {
     let seller = vec![offer("small", 64, credits(1), Some(credits(2)))];
     Plan {
         validators: vec![Vec::new(), seller.clone(), seller.clone(), seller],
-        log: "warn".to_owned(),
         ..Plan::local(name, 0, BUYERS)
     }
 }
 
 /// One turn: every member buys `trades` times. The times, and those that did not end well.
-async fn turn(network: &Network, trades: usize) -> anyhow::Result<(Vec<u64>, Vec<String>)> {
+pub(super) async fn turn(
+    network: &Network,
+    trades: usize,
+) -> anyhow::Result<(Vec<u64>, Vec<String>)> {
     let round = round_ms(network);
     let buyers = (0..BUYERS).map(|i| {
         let client = network.node(&Plan::buyer_name(i)).client();
@@ -305,6 +317,7 @@ mod tests {
             shut_out: 3,
             memory_growth_mib: 2.0,
             refused: [("bans".to_owned(), 3)].into(),
+            foreign: besieged::Figures::default(),
         }
     }
 

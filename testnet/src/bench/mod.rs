@@ -1,7 +1,9 @@
 //! Benchmarks on real local networks.
 
 mod attackers;
+mod besieged;
 pub(crate) mod crowd;
 pub(crate) mod hostile;
 pub(crate) mod orders;
 pub(crate) mod spread;
+pub(crate) mod transfers;

@@ -1,7 +1,7 @@
 //! `bench`: figures.
 
 use super::program;
-use crate::bench::{crowd, hostile, orders};
+use crate::bench::{crowd, hostile, orders, transfers};
 use crate::say::Progress;
 use clap::{Args, Subcommand, ValueEnum};
 use std::process::ExitCode;
@@ -16,6 +16,25 @@ pub(super) enum BenchCommand {
     Crowd(CrowdArgs),
     /// Honest trades while hostile peers attack: times, memory, who was shut out
     Hostile(HostileArgs),
+    /// Transfers of one account, as fast as it can
+    Transfers(TransfersArgs),
+}
+
+/// Transfers of one account, as fast as it can
+#[derive(Debug, Args)]
+pub(super) struct TransfersArgs {
+    /// Form of the output
+    #[arg(short = 'o', long = "format", value_enum, default_value = "table")]
+    format: Format,
+    /// Transfers
+    #[arg(short = 'n', long, default_value_t = 2_000)]
+    transfers: usize,
+    /// How many are asked for at a time
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=256))]
+    at_a_time: u16,
+    /// Leave the run's folder, with logs and ledgers, in place
+    #[arg(long)]
+    keep: bool,
 }
 
 /// Many nodes on this machine: converging, an advert, memory, idle CPU
@@ -44,6 +63,9 @@ pub(super) struct HostileArgs {
     /// Buys of each of the two members in each of six turns
     #[arg(long, default_value_t = 20)]
     trades: usize,
+    /// Only this attack of the foreign client, and no other attack; can be repeated
+    #[arg(long, value_name = "ATTACK")]
+    only: Vec<String>,
     /// Leave the run's folder, with logs and ledgers, in place
     #[arg(long)]
     keep: bool,
@@ -84,6 +106,7 @@ impl BenchCommand {
             BenchCommand::Orders(args) => args.run().await,
             BenchCommand::Crowd(args) => args.run().await,
             BenchCommand::Hostile(args) => args.run().await,
+            BenchCommand::Transfers(args) => args.run().await,
         }
     }
 }
@@ -110,9 +133,27 @@ impl HostileArgs {
         let options = hostile::Options {
             program: program()?,
             trades: self.trades,
+            only: self.only,
             keep: self.keep,
         };
         let figures = hostile::run(options, &Progress::new()).await?;
+        match self.format {
+            Format::Table => crate::say::line(figures.table().trim_end()),
+            Format::Json => crate::say::line(&serde_json::to_string_pretty(&figures)?),
+        }
+        Ok(verdict(&figures.problems()))
+    }
+}
+
+impl TransfersArgs {
+    async fn run(self) -> anyhow::Result<ExitCode> {
+        let options = transfers::Options {
+            program: program()?,
+            transfers: self.transfers,
+            at_a_time: self.at_a_time.into(),
+            keep: self.keep,
+        };
+        let figures = transfers::run(options, &Progress::new()).await?;
         match self.format {
             Format::Table => crate::say::line(figures.table().trim_end()),
             Format::Json => crate::say::line(&serde_json::to_string_pretty(&figures)?),

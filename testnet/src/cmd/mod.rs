@@ -8,6 +8,7 @@ mod demo;
 mod down;
 mod kill;
 mod lab;
+mod probe;
 mod sim;
 mod status;
 mod up;
@@ -46,6 +47,8 @@ enum Command {
     /// Builds and measures a small internet of hosts, routers and NATs (needs root)
     #[command(subcommand)]
     Lab(lab::LabCommand),
+    /// Tries out of jobs what hostile ones try, and tells how far it came
+    Probe(probe::ProbeArgs),
     /// Measures
     #[command(subcommand)]
     Bench(bench::BenchCommand),
@@ -64,6 +67,7 @@ pub(crate) fn run() -> ExitCode {
         Command::Status(args) => with_runtime(args.run()),
         Command::Kill(args) => with_runtime(args.run()),
         Command::Lab(command) => command.run(),
+        Command::Probe(args) => args.run(),
         Command::Bench(command) => with_runtime(command.run()),
         Command::Sim(command) => sim::run(&command),
     };
@@ -153,6 +157,8 @@ mod tests {
             "lab matrix --kinds cone,symmetric --settle 6 --logs folder",
             "lab roam --if-possible --kinds cone --delay 15ms",
             "lab down",
+            "probe",
+            "probe -o json",
         ] {
             let words = ["gridbay-testnet"].into_iter().chain(line.split(' '));
             assert!(Cli::try_parse_from(words).is_ok(), "{line}");

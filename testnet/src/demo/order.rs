@@ -188,6 +188,7 @@ fn is_a_loss(reason: JobReason) -> bool {
             | JobReason::NoUnits
             | JobReason::Preempted
             | JobReason::Undelivered
+            | JobReason::Disputed
             | JobReason::Unserved
             | JobReason::Unfunded
     )

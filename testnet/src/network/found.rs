@@ -43,7 +43,7 @@ pub(super) async fn found(
     for path in &descriptions {
         words.extend(["--member".into(), text(path)]);
     }
-    for class in Plan::classes() {
+    for class in plan.classes() {
         words.extend(["--class".into(), class_text(&class)]);
     }
     let first = folder.data(&Plan::validator_name(0));

@@ -26,7 +26,7 @@ pub(super) async fn join(network: &Network, inviter: &Node, name: &str) -> anyho
         &shown,
     ];
     cli::run(program, inviter.home.path(), &words).await?;
-    cli::run(program, home.path(), &["join", &shown]).await?;
+    cli::run(program, home.path(), &["join", "--file", &shown]).await?;
     fs::remove_file(token)?;
     Ok(())
 }

@@ -27,6 +27,8 @@ pub struct Plan {
     pub log: String,
     /// More settings of some nodes, by name: lines of TOML with dotted keys.
     pub more: BTreeMap<String, String>,
+    /// Disk of a unit of either class, in MiB.
+    pub disk_mib: u64,
     /// Where some nodes run, by name; all others run on the loopback interface.
     pub seats: BTreeMap<String, Seat>,
 }
@@ -52,6 +54,7 @@ impl Plan {
             purse: credits(100),
             log: "info".to_owned(),
             more: BTreeMap::new(),
+            disk_mib: 1_024,
             seats: BTreeMap::new(),
         }
     }
@@ -82,6 +85,13 @@ impl Plan {
     pub fn validator_name(i: usize) -> String {
         format!("v{}", i + 1)
     }
+    /// Names of all nodes, validators first.
+    pub fn names(&self) -> Vec<String> {
+        let validators = (0..self.validators.len()).map(Plan::validator_name);
+        validators
+            .chain((0..self.buyers).map(Plan::buyer_name))
+            .collect()
+    }
     /// Name of a buyer's node.
     pub fn buyer_name(i: usize) -> String {
         format!("b{}", i + 1)
@@ -91,14 +101,14 @@ impl Plan {
         Policy::local()
     }
     /// Both classes, ascending by id.
-    pub fn classes() -> Vec<Class> {
+    pub fn classes(&self) -> Vec<Class> {
         let slot_ms = Plan::policy().slot_ms();
         let class = |name: &str, vcpu, memory_mib, hourly| Class {
             name: name.to_owned(),
             key: ClassKey {
                 vcpu,
                 memory_mib,
-                disk_mib: 1_024,
+                disk_mib: self.disk_mib,
                 gpu: 0,
                 isolation: Isolation::Process,
                 circle: "members".to_owned(),

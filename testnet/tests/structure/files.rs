@@ -1,7 +1,7 @@
 //! The repository as a list of texts.
 //!
 //! A walk from the workspace root, in path order. Left out: version control, build output (any
-//! folder with a `CACHEDIR.TAG`), run folders, files that are not UTF-8, and symbolic links.
+//! folder with a `CACHEDIR.TAG`, `node_modules`), run folders, files that are not UTF-8, and symbolic links.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -86,5 +86,6 @@ fn is_left_out(root: &Path, path: &Path) -> bool {
         .iter()
         .any(|name| path == root.join(name));
     // In a linked work tree `.git` is a file that names a folder of this machine.
-    at_root || path.ends_with(".git") || path.join("CACHEDIR.TAG").exists()
+    let built = path.ends_with("node_modules") || path.join("CACHEDIR.TAG").exists();
+    at_root || built || path.ends_with(".git")
 }

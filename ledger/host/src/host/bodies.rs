@@ -5,7 +5,9 @@
 //! 2. its header names the validator who proposed it: of the proposal itself, or, if the proposal repeats
 //!    an earlier one, of a round up to that earlier one;
 //! 3. its time is at most [`CLOCK_AHEAD_MS`] ahead of our clock;
-//! 4. in a first proposal of rounds 0 to f, it omits no entry that we acknowledged two blocks ago and that fits.
+//! 4. in a first proposal of the turns among which an honest one is, it misses no entry that we
+//!    acknowledged three blocks ago. Missing entries go along with the vote against the block, so
+//!    that the next proposer has them.
 //!
 //! A refusal by 3 or 4 may be lifted when the block is proposed again.
 
@@ -13,17 +15,30 @@ use super::{Host, Offence};
 use crate::candidates::Candidate;
 use crate::consensus::{Engine, Stimulus};
 use crate::fault::Fault;
+use crate::limits;
 use crate::message::{BodyRequest, HostMessage};
-use gridbay_ledger::{CheckedBlock, Draft};
+use gridbay_ledger::CheckedBlock;
 use gridbay_protocol::block::Block;
 use gridbay_protocol::election;
-use gridbay_protocol::ids::{AccountId, BlockId, EntryId};
+use gridbay_protocol::ids::{BlockId, EntryId, ValidatorId};
 use gridbay_protocol::limits::CLOCK_AHEAD_MS;
 use gridbay_protocol::planted::{self, Planted};
-use gridbay_protocol::stage::Authentic;
+use gridbay_protocol::validator::ValidatorSet;
 use gridbay_protocol::vote::Proposal;
-use std::collections::BTreeSet;
 use std::sync::Arc;
+
+/// How many turns of a ranking it takes until one is an honest validator's for certain: those that
+/// lie have less than a third of the power.
+fn turns_with_an_honest_one(set: &ValidatorSet, ranking: &[ValidatorId]) -> usize {
+    let mut others = set.total_power();
+    let powers = ranking.iter().filter_map(|id| Some(set.get(id)?.power));
+    let turns = powers.take_while(|power| {
+        let before = set.is_quorum(others);
+        others = others.saturating_sub(*power);
+        before
+    });
+    turns.count()
+}
 
 impl Host {
     /// Takes a body in, if a proposal names it.
@@ -102,64 +117,50 @@ impl Host {
             valid: true,
         })
     }
-    fn is_acceptable(&self, block: &CheckedBlock, proposal: &Proposal) -> bool {
+    fn is_acceptable(&mut self, block: &CheckedBlock, proposal: &Proposal) -> bool {
         let header = block.header();
         let set = self.state.validators();
+        let ranking = election::ranking(&self.state.election_seed(), header.height, set);
         let made_by_its_proposer = match proposal.valid_round {
             _ if planted::is(Planted::ProposerUnchecked) => true,
             None => header.proposer == proposal.validator,
             Some(valid_round) => {
-                let seed = self.state.election_seed();
-                let ranking = election::ranking(&seed, header.height, set);
-                let turns = ranking
-                    .iter()
-                    .take((valid_round as usize).saturating_add(1));
-                turns.into_iter().any(|id| *id == header.proposer)
+                let turns = (valid_round as usize).saturating_add(1);
+                ranking.iter().take(turns).any(|id| *id == header.proposer)
             }
         };
         let in_time = planted::is(Planted::TimeAheadAccepted)
             || header.time_ms <= self.now.wall_ms.saturating_add(CLOCK_AHEAD_MS);
-        let faulty = (set.members().len() - 1) / 3;
         let judged = proposal.valid_round.is_none()
-            && proposal.round as usize <= faulty
+            && (proposal.round as usize) < turns_with_an_honest_one(set, &ranking)
             && !planted::is(Planted::OmissionForgiven);
-        let omitted = judged.then(|| self.omits(block)).flatten();
-        if !(made_by_its_proposer && in_time) || omitted.is_some() {
-            tracing::info!(block = %block.id(), made_by_its_proposer, in_time, ?omitted,
-                "no vote for a candidate");
-            return false;
+        let missing = match judged {
+            true => self
+                .state
+                .missing(block, &self.pool.due(self.state.height())),
+            false => Vec::new(),
+        };
+        if made_by_its_proposer && in_time && missing.is_empty() {
+            return true;
         }
-        true
+        tracing::info!(block = %block.id(), made_by_its_proposer, in_time, missing = missing.len(),
+            first_missing = ?missing.first(), "no vote for a candidate");
+        self.tell_missing(&missing);
+        false
     }
-    /// An acknowledged entry that a block leaves out and that would have fitted into it.
-    ///
-    /// 1. It does if nothing else of its account is in the block.
-    /// 2. Otherwise the block is made again with all such entries: one of them fits if it takes effect there and
-    ///    puts out nothing that the block has. So a censor gains nothing by taking in another entry of its victim.
-    fn omits(&self, block: &CheckedBlock) -> Option<EntryId> {
-        let overdue = self.pool.omitted(self.state.height(), block.entries());
-        if overdue.is_empty() {
-            return None;
+    /// Sends entries that a block misses to all validators: its proposer, and those whose turn is
+    /// next, may not have them.
+    fn tell_missing(&mut self, missing: &[EntryId]) {
+        for id in missing {
+            if self.missing_told.len() >= limits::MISSING_TOLD {
+                return;
+            }
+            if let Some(entry) = self.pool.get(id)
+                && self.missing_told.insert(*id)
+            {
+                self.relay.push(entry.signed().clone());
+            }
         }
-        let account = |entry: &Authentic| entry.entry().account;
-        let busy: BTreeSet<AccountId> = block.entries().iter().map(|e| account(e)).collect();
-        if let Some(entry) = overdue.iter().find(|e| !busy.contains(&account(e))) {
-            return Some(entry.id());
-        }
-        let header = block.header();
-        let again = self.state.propose(Draft {
-            proposer: header.proposer,
-            time_ms: header.time_ms,
-            reveal: header.beacon_reveal.0,
-            last_commit: block.block().last_commit.clone(),
-            evidence: block.block().evidence.clone(),
-            entries: block.entries().iter().chain(&overdue).cloned().collect(),
-            hints: block.block().hints.clone(),
-        });
-        let taken: BTreeSet<EntryId> = again.block.entries().iter().map(|e| e.id()).collect();
-        let all_kept = block.entries().iter().all(|e| taken.contains(&e.id()));
-        let mut fitting = overdue.iter().map(|e| e.id());
-        fitting.find(|id| all_kept && taken.contains(id))
     }
     /// Asks for bodies that are overdue.
     pub(super) fn ask_for_bodies(&mut self) {
@@ -184,5 +185,42 @@ impl Host {
         if let Some(peer) = self.sender {
             self.penalise(peer, offence);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gridbay_protocol::ids::AccountId;
+    use gridbay_protocol::keys::SecretKey;
+    use gridbay_protocol::validator::{Validator, validator_id};
+
+    /// Turns until an honest one, by powers in the order of the ranking.
+    fn turns(powers: &[u64]) -> usize {
+        let member = |(i, power): (usize, &u64)| {
+            let key = SecretKey::from_seed(&[i as u8 + 1; 32]).public();
+            Validator {
+                id: validator_id(&key),
+                key,
+                node: key,
+                account: AccountId::default(),
+                power: *power,
+            }
+        };
+        let members: Vec<Validator> = powers.iter().enumerate().map(member).collect();
+        let ranking: Vec<ValidatorId> = members.iter().map(|member| member.id).collect();
+        let set = ValidatorSet::new(members).unwrap();
+        turns_with_an_honest_one(&set, &ranking)
+    }
+
+    #[test]
+    fn omissions_are_judged_until_a_third_of_the_power_had_its_turn() {
+        assert_eq!(turns(&[1]), 1);
+        assert_eq!(turns(&[1, 1, 1]), 1);
+        assert_eq!(turns(&[1; 4]), 2);
+        assert_eq!(turns(&[1; 7]), 3);
+        assert_eq!(turns(&[1; 10]), 4);
+        assert_eq!(turns(&[10, 1, 1, 1]), 1, "it may not lie");
+        assert_eq!(turns(&[1, 1, 1, 10]), 4, "all the small ones may");
     }
 }

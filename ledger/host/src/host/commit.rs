@@ -78,12 +78,14 @@ impl Host {
         }
         // The block itself supersedes what was signed for it.
         self.signed = false;
+        self.missing_told.clear();
         self.candidates = Candidates::default();
         self.timers.clear();
         if let Some(guard) = &mut self.guard {
             guard.advance(height + 1);
         }
         self.recovered = self.recovered.take().filter(|r| r.height > height);
+        self.recall_callers();
         self.catchup.progress(height, self.now.mono_ms);
     }
 }

@@ -6,6 +6,8 @@
 //!    else is passed on by the first validator it reaches, as soon as the ledger admits it: what only
 //!    waits costs its sender nothing and would cost everybody.
 //! 4. An entry of ours that stays out of the book is sent again from time to time.
+//! 5. A validator whose height does not move on repeats its first waiting entries with its votes: others who
+//!    never heard of them see no work, and start the height at the heartbeat only.
 
 use super::{Host, HostEffect, Offence};
 use crate::catchup::Peer;
@@ -81,6 +83,12 @@ impl Host {
             self.relay.push(entry.signed().clone());
         }
         self.promise(&entry.id());
+    }
+    /// Tells all validators again of the first entries that wait.
+    pub(super) fn remind(&mut self) {
+        let waiting = self.pool.ready().into_iter().take(limits::BATCH_ENTRIES);
+        self.relay
+            .extend(waiting.map(|entry| entry.signed().clone()));
     }
     /// Whether a peer is the node of a validator.
     pub(super) fn is_validators_node(&self, peer: &Peer) -> bool {

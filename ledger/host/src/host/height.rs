@@ -91,14 +91,26 @@ impl Host {
             }
         }
         let round = self.candidates.recall(found);
-        for body in &found.bodies {
-            let (id, bytes) = (body.id(), body.encode().len());
+        // A verdict whose body was let go stands, as it did before.
+        for stimulus in &found.stimuli {
+            if let Stimulus::Value { block, .. } = stimulus
+                && !found.bodies.iter().any(|(id, _)| id == block)
+            {
+                self.candidates.leave_out(*block);
+            }
+        }
+        // One after the other from the disk, those that matter most first.
+        let mut bodies = found.bodies.clone();
+        bodies.sort_by_key(|(id, _)| std::cmp::Reverse(self.candidates.worth(id, true, round)));
+        for (id, place) in bodies {
+            let body = self.journal.read_body(&*self.disk, place)?;
+            let bytes = body.encode().len();
             if !self.candidates.make_room(&id, bytes, round) {
                 self.candidates.leave_out(id);
                 continue;
             }
             let known = |_: &_, _: &_| None;
-            let checked = CheckedBlock::check(&self.state.network(), body.clone(), known);
+            let checked = CheckedBlock::check(&self.state.network(), body, known);
             let block = checked.map_err(|error| Fault::Refused {
                 height: found.height,
                 block: id,
@@ -140,7 +152,12 @@ impl Host {
                 Action::Keep(statement) => self.journal.statement(&mut *self.disk, statement)?,
                 Action::Log(stimulus) => self.journal.stimulus(&mut *self.disk, stimulus)?,
                 Action::Publish(statement) => self.publish(statement),
-                Action::Repeat(vote) => self.broadcast(HostMessage::Vote(vote)),
+                Action::Repeat(vote) => {
+                    self.broadcast(HostMessage::Vote(vote));
+                    if vote.vote.round == 0 {
+                        self.remind();
+                    }
+                }
                 Action::Polka(polka) => self.broadcast(HostMessage::Polka(polka)),
                 Action::Round(proof) => self.broadcast(HostMessage::Round(proof)),
                 // Who lacks the body of a repeated proposal asks for it.
@@ -256,9 +273,12 @@ impl Host {
                 true => Vec::new(),
                 false => self.evidence.values().cloned().collect(),
             },
-            entries: self.pool.draft(),
+            entries: self.pool.ready(),
             hints: self.hints.draft(&self.state),
         });
+        if let Some(breach) = &proposed.breach {
+            tracing::error!(%breach, "a mistake in this program: our block leaves everything out");
+        }
         let id = proposed.block.id();
         let body = proposed.block.block();
         let bytes = body.encode().len();

@@ -88,15 +88,15 @@ impl Host {
             Ordering::Less => return Ok(()),
             Ordering::Greater => {
                 self.heard(from, height - 1);
-                if height == next + 1 && self.votes() {
-                    self.early.keep(height, from, message);
+                if height == next + 1 {
+                    self.keep_early(from, height, message);
                 }
                 return Ok(());
             }
             Ordering::Equal => {}
         }
         if self.engine.is_none() {
-            self.await_start(from, height, message);
+            self.keep_early(from, height, message);
             return Ok(());
         }
         match message {
@@ -107,37 +107,57 @@ impl Host {
             _ => Ok(()),
         }
     }
-    /// A message for the next height, which has not started here: a vote or a proposal shows that a
-    /// validator has started it. The other kinds consist of votes that travel on their own as well.
-    fn await_start(&mut self, from: Peer, height: u64, message: HostMessage) {
+    /// A message for one of the next two heights, which has not started here. What a validator signed for the
+    /// next one shows that it has started it.
+    fn keep_early(&mut self, from: Peer, height: u64, message: HostMessage) {
         if !self.votes() {
             return;
         }
-        let right = match &message {
-            HostMessage::Vote(signed) => self.is_right_vote(signed),
-            HostMessage::Proposal(offered) => self.is_elected(&offered.signed),
-            _ => return self.early.keep(height, from, message),
+        let next = self.state.height() + 1;
+        let (signer, right) = match &message {
+            HostMessage::Vote(signed) => (signed.vote.validator, self.is_right_vote(signed)),
+            // Who is elected for a later height is known when that comes.
+            HostMessage::Proposal(Offered { signed, .. }) if height > next => {
+                (signed.proposal.validator, self.is_signed(signed))
+            }
+            HostMessage::Proposal(Offered { signed, .. }) => {
+                (signed.proposal.validator, self.is_elected(signed))
+            }
+            _ if self.is_validators_node(&from) => {
+                return self.early.keep_proof(height, from, message);
+            }
+            _ => return,
         };
-        if right {
-            self.pace.call();
-            self.early.keep(height, from, message);
-        } else {
+        if !right {
             self.blame(Offence::Signature);
+            return;
+        }
+        if height == next {
+            self.pace.call(signer, self.state.validators());
+        }
+        self.early.keep(height, signer, from, message);
+    }
+    /// Takes into account who has started the next height already.
+    pub(super) fn recall_callers(&mut self) {
+        for signer in self.early.signers(self.state.height() + 1) {
+            self.pace.call(signer, self.state.validators());
         }
     }
     fn is_right_vote(&self, signed: &SignedVote) -> bool {
         let member = self.state.validators().get(&signed.vote.validator);
         member.is_some_and(|m| signed.verify(&self.state.network(), &m.key).is_ok())
     }
+    fn is_signed(&self, signed: &SignedProposal) -> bool {
+        let member = self.state.validators().get(&signed.proposal.validator);
+        member.is_some_and(|m| signed.verify(&self.state.network(), &m.key).is_ok())
+            || planted::is(Planted::SkipProposalSignature)
+    }
     /// Whether a proposal for the next height is signed by the validator elected for its round.
     fn is_elected(&self, signed: &SignedProposal) -> bool {
         let proposal = &signed.proposal;
         let (set, seed) = (self.state.validators(), self.state.election_seed());
         let elected = election::proposer(&seed, proposal.height, proposal.round, set);
-        let member = set.get(&proposal.validator);
-        elected == proposal.validator
-            && (member.is_some_and(|m| signed.verify(&self.state.network(), &m.key).is_ok())
-                || planted::is(Planted::SkipProposalSignature))
+        elected == proposal.validator && self.is_signed(signed)
     }
     /// A proposal for the running height: followed and relayed once, its body taken or asked for.
     fn take_proposal(&mut self, from: Peer, offered: Offered) -> Result<(), Fault> {

@@ -56,7 +56,7 @@ use gridbay_ledger::State;
 use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::evidence::Evidence;
 use gridbay_protocol::hint::Hint;
-use gridbay_protocol::ids::ValidatorId;
+use gridbay_protocol::ids::{EntryId, ValidatorId};
 use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::receipt::SignedReceipt;
 use gridbay_protocol::vote::{Certificate, VoteKind};
@@ -105,6 +105,8 @@ pub struct Host {
     hints: Suggested,
     /// Whether something was signed that only the journal can make safe.
     signed: bool,
+    /// Missing entries sent along with votes of this height.
+    missing_told: BTreeSet<EntryId>,
     /// Whose message is being handled.
     sender: Option<Peer>,
     stopped: bool,
@@ -207,6 +209,11 @@ impl Host {
     /// Makes safe what the effects of this step rely on.
     fn make_safe(&mut self) -> Result<(), Fault> {
         self.blocks.sync(&mut *self.disk)?;
+        if self.journal.is_long() && self.engine.is_some() {
+            let open = self.pool.open_promises();
+            let keeps = |id: &_| self.candidates.get(id).is_some();
+            self.journal.cut(&mut *self.disk, open, keeps)?;
+        }
         if std::mem::take(&mut self.signed) {
             let receipts = self.write_promises()?;
             if !planted::is(Planted::PublishBeforeFlush) {

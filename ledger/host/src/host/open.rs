@@ -132,7 +132,6 @@ impl Host {
             // Searches all generations if need be: rather now than on our turn.
             reveals.turn_to(&tip);
         }
-        let pace = Pace::new(state.policy());
         tracing::info!(tip = state.height(), executed_from, "opened the ledger");
         Ok(Host {
             disk,
@@ -153,7 +152,7 @@ impl Host {
             heralds: Heralds::default(),
             catchup: Catchup::default(),
             serving: Serving::default(),
-            pace,
+            pace: Pace::new(state.policy()),
             snapshots,
             clock: ClockWatch::default(),
             now: Now::default(),
@@ -164,6 +163,7 @@ impl Host {
             receipts: Receipts::default(),
             hints: Suggested::default(),
             signed: false,
+            missing_told: BTreeSet::new(),
             sender: None,
             stopped: false,
             state,

@@ -18,10 +18,15 @@ impl Host {
     pub fn validator(&self) -> Option<ValidatorId> {
         self.guard.as_ref().map(crate::guard::Guard::validator)
     }
-    /// The beacon tip that this node's validator should register now; `None` while its chain lasts.
+    /// The beacon tip that this node's validator should register now; `None` while its chain lasts, or the next one
+    /// is registered and does not count yet.
     /// Takes the time to compute a chain when a renewal becomes due.
     pub fn beacon_renewal(&mut self) -> Option<Hash32> {
-        let tip = self.state.beacon_tip(&self.validator()?)?;
+        let validator = self.validator()?;
+        if self.state.beacon_successor(&validator).is_some() {
+            return None;
+        }
+        let tip = self.state.beacon_tip(&validator)?;
         self.reveals.as_mut()?.renewal(&tip)
     }
     /// A block with its certificate; `None` for height 0 and beyond the tip.

@@ -44,9 +44,9 @@ impl Host {
             requests: self.serving.len(),
         }
     }
-    /// Entries that this node would put into a block made now, with their accounts.
+    /// Entries among which this node would choose for a block made now, with their accounts.
     pub fn waiting(&self) -> Vec<(EntryId, AccountId)> {
-        let draft = self.pool.draft();
+        let draft = self.pool.ready();
         let named = |entry: &Arc<Authentic>| (entry.id(), entry.entry().account);
         draft.iter().map(named).collect()
     }

@@ -1,17 +1,20 @@
 //! Inclusion: what was acknowledged gets into the book, whoever proposes and whatever crashes.
 
-use crate::genesis::{consensus_key, peer, validator};
+use crate::genesis::{account_key, consensus_key, peer, validator};
 use crate::rng::Rng;
 use crate::world::{Lie, World};
 use gridbay_host::message::HostMessage;
 use gridbay_host::{Host, HostEffect, HostInput, Offence, Received};
 use gridbay_ledger::{Draft, State};
+use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::block::Block;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
-use gridbay_protocol::ids::EntryId;
+use gridbay_protocol::ids::{EntryId, Hash32};
+use gridbay_protocol::keys::SecretKey;
 use gridbay_protocol::limits::INCLUSION_HEIGHTS;
 use gridbay_protocol::receipt::{Receipt, SignedReceipt};
 use gridbay_protocol::stage::{Authentic, WellFormed};
+use gridbay_protocol::units::Credits;
 use std::sync::Arc;
 
 /// A proposer that leaves entries out of blocks that are right in every other way.
@@ -123,6 +126,96 @@ fn another_entry_of_the_victim_excuses_no_omission() {
         // Rounds 0 and 1 were refused; round 2 is let through.
         assert!(world.rounds[&height] >= 2, "{:?}", world.rounds);
     }
+}
+
+fn key_list(keys: &[SecretKey]) -> Vec<AccountKey> {
+    let listed = keys.iter().map(|key| AccountKey {
+        key: key.public(),
+        roles: Roles::ALL,
+    });
+    let mut list: Vec<AccountKey> = listed.collect();
+    list.sort_by_key(|listed| listed.key);
+    list
+}
+
+#[test]
+fn a_key_taken_and_given_back_costs_honest_proposers_no_round() {
+    let mut world = World::new(4, 0, 23);
+    world.boot_all();
+    assert!(world.run(60_000, |w| w.all_at(3)));
+    let contended = SecretKey::from_seed(&[222; 32]);
+    let opens = EntryBody::OpenAccount {
+        grant: None,
+        keys: key_list(std::slice::from_ref(&contended)),
+        endowment: Credits::ZERO,
+    };
+    let opens = world.sign(2, opens, 300);
+    let first = world.tip(0);
+    // Its taking is in every second block, always before the opening, which waits all the time.
+    for height in first..first + 14 {
+        let own = account_key(1);
+        let keys = match (height - first) % 2 {
+            0 => key_list(&[own, contended.clone()]),
+            _ => key_list(&[own]),
+        };
+        let entry = world.sign(1, EntryBody::SetKeys { keys }, height + 100);
+        world.input(1, HostInput::Submit(entry));
+        if height == first {
+            world.input(2, HostInput::Submit(opens.clone()));
+        }
+        assert!(world.run(world.now + 10_000, |w| w.all_at(height + 1)));
+    }
+    let opened = host(&world, 0).entry_height(&opens.id());
+    assert_eq!(opened, None, "the key is free in no block");
+    assert!(world.refused.is_empty(), "{:?}", world.refused);
+    assert!(
+        world.rounds.values().all(|round| *round == 0),
+        "{:?}",
+        world.rounds
+    );
+}
+
+#[test]
+fn accounts_that_empty_one_another_keep_nobody_out_and_cost_no_round() {
+    let mut world = World::new(9, 0, 24);
+    world.boot_all();
+    assert!(world.run(60_000, |w| w.all_at(2)));
+    let mut conspiracy = vec![];
+    for n in 0..512u32 {
+        for i in 1..=8 {
+            let to = world.account(((i - 1) ^ 1) + 1);
+            let mut memo = Hash32::default();
+            memo.0[..4].copy_from_slice(&n.to_le_bytes());
+            let amount = Credits::from_micros(1_000_000_000).unwrap();
+            let body = EntryBody::Transfer { to, amount, memo };
+            conspiracy.push(world.sign(i, body, 300).signed().clone());
+        }
+    }
+    for batch in conspiracy.chunks(128) {
+        for i in 0..9 {
+            let message = HostMessage::Entries(batch.to_vec());
+            let message = Received::Message(message);
+            let from = peer((i + 1) % 9);
+            world.input(i, HostInput::Message { from, message });
+        }
+    }
+    assert!(world.run(world.now + 20_000, |w| w.all_at(4)));
+    let entry = world.transfer(0);
+    let (tip, id) = (world.tip(0), entry.id());
+    world.input(0, HostInput::Submit(entry));
+    assert!(world.run(world.now + 60_000, |w| w.all_at(tip + 6)));
+    let included = host(&world, 0)
+        .entry_height(&id)
+        .expect("it is in the book");
+    assert!(
+        included <= tip + INCLUSION_HEIGHTS,
+        "{included} > {tip} + 3"
+    );
+    assert!(
+        world.rounds.values().all(|round| *round == 0),
+        "{:?}",
+        world.rounds
+    );
 }
 
 /// An entry of member 1, sent by host 4, which only follows; all proposers leave it out until its owner has

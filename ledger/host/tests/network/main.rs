@@ -14,6 +14,8 @@ mod inclusion;
 mod liar;
 mod market;
 mod openings;
+mod pace;
+mod pool;
 mod rng;
 mod rounds;
 mod snapshots;

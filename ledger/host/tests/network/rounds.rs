@@ -3,12 +3,15 @@
 use crate::genesis::{consensus_key, peer, validator};
 use crate::rng::Rng;
 use crate::world::{EPOCH_MS, World};
+use gridbay_host::disk::Disk as _;
 use gridbay_host::message::{DecidedBlock, HostMessage, Offered, SignedProposal, SignedVote};
 use gridbay_host::{HostInput, Received, limits};
 use gridbay_ledger::Draft;
 use gridbay_protocol::block::Block;
 use gridbay_protocol::election;
+use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::ids::{BlockId, Hash32};
+use gridbay_protocol::limits::BLOCK_ENTRIES;
 use gridbay_protocol::vote::{Certificate, CertificateSignature, Proposal, Vote, VoteKind};
 
 #[test]
@@ -149,4 +152,56 @@ fn a_decision_whose_body_had_to_go_is_caught_up_with() {
         certificate,
     }]));
     assert_eq!(alone.world.tip(0), 1);
+}
+
+/// A block of 600 kB: one entry as often as fits, which the ledger refuses, but only once it is here.
+fn bulky(alone: &Alone, round: u32, entry: &SignedEntry) -> Block {
+    let mut block = alone.block(round, 1);
+    block.entries = vec![entry.clone(); BLOCK_ENTRIES];
+    let ids: Vec<[u8; 32]> = block.entries.iter().map(|e| e.id().0).collect();
+    block.header.entries_root = Hash32(gridbay_ledger::log::merkle_root(&ids));
+    block
+}
+
+#[test]
+fn the_journal_of_a_height_that_does_not_end_is_bounded_and_resumed() {
+    let mut world = World::new(4, 0, 13);
+    world.boot(0);
+    let entry = world.transfer(1);
+    // It waits in the pool, so that its signature is known.
+    world.input(0, HostInput::Submit(entry.clone()));
+    let others = vec![1, 2, 3];
+    let mut alone = Alone { world, others };
+    alone.vote(VoteKind::Prevote, 0, None);
+    let (mut written, mut longest) = (0, 0);
+    for round in 1..100 {
+        alone.vote(VoteKind::Prevote, round, None);
+        let block = bulky(&alone, round, entry.signed());
+        if alone.propose(round, &block) {
+            written += block.encode().len() as u64;
+        }
+        let held = alone.world.hosts[0].as_ref().unwrap().sizes();
+        let journal = alone.world.disks[0].len("journal").unwrap();
+        let bound = held.body_bytes as u64 + 2 * limits::JOURNAL_BYTES;
+        assert!(journal <= bound, "{journal} bytes in round {round}");
+        longest = longest.max(journal);
+    }
+    assert!(
+        written > longest + limits::JOURNAL_BYTES,
+        "{written} {longest}"
+    );
+    let round = alone.world.hosts[0].as_ref().unwrap().round();
+    alone.world.crash(0);
+    alone.world.boot(0);
+    for n in 1..4 {
+        alone.world.input(0, HostInput::PeerUp(peer(n)));
+    }
+    let host = alone.world.hosts[0].as_ref().unwrap();
+    assert_eq!(host.round(), round);
+    assert!(host.sizes().bodies <= limits::BODIES);
+    assert!(
+        alone.world.penalties.is_empty(),
+        "{:?}",
+        alone.world.penalties
+    );
 }

@@ -2,7 +2,11 @@
 
 mod buy_against_bids;
 mod compensation_pump;
+mod complaining_buyer;
+mod deliverer_of_nothing;
 mod empty_accounts;
+mod fake_units;
 mod last_mover;
 mod reserve_chase;
 mod shill;
+mod taken_back;

@@ -76,6 +76,7 @@ fn kind(world: &World, memory: &mut Memory, effect: &Effect) -> &'static str {
                 _ => "end",
             }
         }
+        Effect::Lease(LeaseEvent::Disputed { .. }) => "disputed",
         Effect::Lease(LeaseEvent::Started(terms)) => {
             assert!(
                 memory

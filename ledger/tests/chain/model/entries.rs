@@ -128,6 +128,15 @@ fn amending(world: &mut World, dice: &mut Dice, memory: &mut Memory, n: u8) -> A
     sealing(world, memory, n, Wish::Amendment(Amendment { order, bid }))
 }
 
+/// A complaint by the buyer, of the running slot or the one before.
+fn complaint(world: &World, dice: &mut Dice, lease: LeaseId) -> Option<Arc<Authentic>> {
+    let running = world.state.lease(&lease)?;
+    let buyer = (1..=4).find(|m| world.member(*m) == running.account)?;
+    let slot = running.slot.checked_sub(dice.below(2))?;
+    let offer = running.shares[0].offer;
+    Some(world.by(buyer, EntryBody::Complain { lease, offer, slot }))
+}
+
 /// A word on a lease, mostly by the seller of its first share.
 fn delivery(world: &World, dice: &mut Dice, n: u8, lease: LeaseId) -> Arc<Authentic> {
     let seller = world.state.lease(&lease).map(|l| l.shares[0].offer);
@@ -138,12 +147,17 @@ fn delivery(world: &World, dice: &mut Dice, n: u8, lease: LeaseId) -> Arc<Authen
     } else {
         seller.unwrap_or(n)
     };
-    let body = if dice.below(12) == 0 {
-        EntryBody::Fail { lease }
-    } else {
-        EntryBody::Deliver { lease }
-    };
-    world.by(by, body)
+    match dice.below(12) {
+        0 => world.by(by, EntryBody::Fail { lease }),
+        1 => {
+            complaint(world, dice, lease).unwrap_or_else(|| world.by(by, EntryBody::Fail { lease }))
+        }
+        2..=4 => {
+            let label = dice.below(3) as u32;
+            world.by(by, EntryBody::Heartbeat { label })
+        }
+        _ => world.by(by, EntryBody::Deliver { lease }),
+    }
 }
 
 /// An opening, mostly of a bid that can be opened now.

@@ -6,15 +6,17 @@
 //!    A seller that is silent for [`SILENT_MS`] has lost them.
 //! 3. A task that lost its unit is stopped; nobody waits for the answer.
 
+use super::complaint::Try;
 use super::order::Signer;
 use super::record::Finish;
 use super::tasks::{Progress, Run};
 use super::{Buyer, OrderKey};
 use crate::agent::{AgentReply, AgentRequest, JobId, POLL_JOBS, PollJob, SignedStart, Start};
-use crate::agent::{JobReport, StartRefusal};
+use crate::agent::{JobReport, Phase, StartRefusal};
 use crate::effect::Effect;
 use crate::input::AskToken;
 use gridbay_ledger::State;
+use gridbay_protocol::job::JobExit;
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::planted::{self, Planted};
 
@@ -137,13 +139,63 @@ impl Buyer {
         };
         match (question, from) {
             (Question::Stop, _) => {}
-            (Question::Start(job), reply) => self.start_answered(key, &job, reply, now_ms),
+            (Question::Start(job), reply) => {
+                let at = (state.height(), now_ms);
+                let tried = match &reply {
+                    Some(AgentReply::Refused(why)) => Some(Try::refused(*why)),
+                    // It may still forget the run: only what is known of it later says that it is served.
+                    Some(AgentReply::Ok) => None,
+                    _ => Some(Try::Silent),
+                };
+                self.note_try(key, &job, tried, at);
+                self.start_answered(key, &job, reply, now_ms);
+            }
             (Question::Poll(polls), reply) => {
+                self.note_polls(key, &polls, reply.as_ref(), (state.height(), now_ms));
                 self.poll_answered(key, &polls, reply, now_ms, effects);
                 self.plan(key, state, now_ms, effects);
             }
         }
         self.save_changed(effects);
+    }
+
+    /// What a seller's answer says about the units of a run.
+    fn note_try(&mut self, key: OrderKey, job: &JobId, tried: Option<Try>, at: (u64, u64)) {
+        let Some(agent) = self.orders.get_mut(&key) else {
+            return;
+        };
+        let run = agent.tasks.runs.get(&job.task).filter(|r| r.job == *job);
+        if let (Some(offer), Some(tried)) = (run.map(|r| r.offer), tried) {
+            agent.note_try(job.lease, offer, tried, at);
+        }
+    }
+
+    fn note_polls(
+        &mut self,
+        key: OrderKey,
+        polls: &[PollJob],
+        reply: Option<&AgentReply>,
+        at: (u64, u64),
+    ) {
+        let reports = match reply {
+            Some(AgentReply::Reports(reports)) => reports.as_slice(),
+            _ => &[],
+        };
+        for (i, poll) in polls.iter().enumerate() {
+            let report = reports.get(i).filter(|report| report.job == poll.job);
+            let tried = match report.map(|report| report.phase) {
+                None => Some(Try::Silent),
+                Some(Phase::Unknown) => Some(Try::Refused),
+                Some(Phase::Ended {
+                    exit: JobExit::Lost,
+                    ..
+                }) => None,
+                Some(Phase::Staging | Phase::Running { .. } | Phase::Ended { .. }) => {
+                    Some(Try::Served)
+                }
+            };
+            self.note_try(key, &poll.job, tried, at);
+        }
     }
 
     fn start_answered(&mut self, key: OrderKey, job: &JobId, reply: Option<AgentReply>, now: u64) {

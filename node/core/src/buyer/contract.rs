@@ -199,7 +199,7 @@ impl OrderAgent {
             record.and_then(|r| r.done).is_some_and(|exit| {
                 matches!(
                     exit,
-                    JobExit::Code(_) | JobExit::Signal(_) | JobExit::TimeLimit
+                    JobExit::Code(_) | JobExit::Signal(_) | JobExit::TimeLimit | JobExit::DiskLimit
                 )
             })
         };

@@ -8,6 +8,7 @@ pub mod amend;
 pub mod appeal;
 mod ask;
 mod body;
+pub mod complaint;
 mod contract;
 pub mod deadline;
 pub mod order;
@@ -166,6 +167,7 @@ impl Buyer {
         for (key, agent) in self.orders.iter_mut().filter(|(_, a)| !a.is_settled()) {
             agent.keep_receipts(|opening| host.receipts(opening));
             submits.extend(agent.after_block(state, signer));
+            submits.extend(agent.complain(state, signer));
             self.keys.extend(agent.id.map(|id| (id, *key)));
         }
         let keys: Vec<OrderKey> = self.unsettled();
@@ -350,7 +352,7 @@ impl Buyer {
 fn order_of(event: &LeaseEvent) -> &OrderId {
     match event {
         LeaseEvent::Started(terms) | LeaseEvent::Renewed(terms) => &terms.order,
-        LeaseEvent::Ended { order, .. } => order,
+        LeaseEvent::Ended { order, .. } | LeaseEvent::Disputed { order, .. } => order,
     }
 }
 

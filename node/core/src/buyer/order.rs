@@ -17,6 +17,7 @@
 use super::amend::Asked;
 use super::appeal::Opening;
 use super::body;
+use super::complaint::Unserved;
 use super::record::{Finish, Milestones, Record, Terms};
 pub use super::seen::{Seen, lease_end_word, order_end_word};
 use super::share::Experience;
@@ -26,7 +27,7 @@ use gridbay_ledger::{Refusal, State};
 use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
-use gridbay_protocol::ids::{ClassId, EntryId, Hash32, OrderId};
+use gridbay_protocol::ids::{ClassId, EntryId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent};
 use gridbay_protocol::order::{Open, Wish, entry_of, order_of};
 use gridbay_protocol::planted::{self, Planted};
@@ -65,6 +66,8 @@ pub struct OrderAgent {
     pub(super) dirty: bool,
     /// Works of the jobs of a contract, once they are needed.
     pub(super) works: BTreeMap<Hash32, u32>,
+    /// Units that were not served lately.
+    pub(super) unserved: BTreeMap<(LeaseId, OfferId), Unserved>,
 }
 
 impl OrderAgent {
@@ -92,6 +95,7 @@ impl OrderAgent {
             asked: Asked::default(),
             dirty: false,
             works: BTreeMap::new(),
+            unserved: BTreeMap::new(),
         }
     }
     /// The record with the tasks as they are.
@@ -164,6 +168,7 @@ impl OrderAgent {
     /// just ended may still pay for a lease: its order is not settled before the ledger was asked.
     pub fn is_settled(&self) -> bool {
         let quiet = self.seen == Seen::Absent && self.record.amending.is_none();
+        let quiet = quiet && !self.may_complain();
         self.record.finish.is_some() && self.looked && quiet
     }
     /// Whether the record changed since it was last taken for saving.
@@ -429,7 +434,9 @@ impl OrderAgent {
             .id
             .and_then(|id| state.order(&id))
             .is_some_and(|o| o.exiting);
-        let Some(order) = self.id.filter(|_| over && !asked && !exiting) else {
+        let wanted = self.id.filter(|_| over && !asked && !exiting);
+        // What is final for now is asked for as soon as it is not.
+        let Some(order) = wanted.filter(|id| !state.is_final(id)) else {
             return Vec::new();
         };
         self.cancelled_at = height;

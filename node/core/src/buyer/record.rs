@@ -212,6 +212,7 @@ impl Milestones {
                 // A claim that is not drawn for a slot has lost nothing.
                 self.lost += u32::from(end.order_stands() && *end != LeaseEnd::Unserved);
             }
+            LeaseEvent::Disputed { .. } => {}
         }
     }
 }

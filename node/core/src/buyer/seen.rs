@@ -82,5 +82,6 @@ pub fn lease_end_word(end: LeaseEnd) -> &'static str {
         LeaseEnd::Undelivered => "undelivered",
         LeaseEnd::Paused => "paused",
         LeaseEnd::Unserved => "unserved",
+        LeaseEnd::Disputed => "disputed",
     }
 }

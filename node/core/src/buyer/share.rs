@@ -61,7 +61,7 @@ impl Experience {
     /// Its lease ended.
     pub(super) fn end(&mut self, end: LeaseEnd, done: u32) {
         match end {
-            LeaseEnd::Undelivered => self.running = None,
+            LeaseEnd::Undelivered | LeaseEnd::Disputed => self.running = None,
             _ => self.close(done),
         }
     }

@@ -115,6 +115,8 @@ impl Tasks {
             JobExit::Signal(n) => 128 + n,
             JobExit::TimeLimit => 124,
             JobExit::Stopped | JobExit::Lost => 125,
+            // EDQUOT.
+            JobExit::DiskLimit => 122,
         };
         self.records
             .iter()

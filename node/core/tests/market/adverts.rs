@@ -1,16 +1,16 @@
 //! What nodes say of themselves reaches others, by gossip and by asking, and what they sell is found.
 
-use crate::genesis::node_key;
+use crate::genesis::{account_key, node_key};
 use crate::market;
 use crate::world::{EPOCH_MS, World};
-use gridbay_core::adverts::{About, Verdict};
+use gridbay_core::adverts::{ADVERTS_PER_ACCOUNT, About, Verdict};
 use gridbay_core::agent::{AgentReply, AgentRequest};
 use gridbay_core::effect::Effect;
 use gridbay_core::input::{Input, Now};
 use gridbay_core::query::{Query, find};
-use gridbay_protocol::advert::{RoundTrip, SignedAdvert};
+use gridbay_protocol::advert::{Advert, RoundTrip, SignedAdvert};
 use gridbay_protocol::codec;
-use gridbay_protocol::keys::PublicKey;
+use gridbay_protocol::keys::{PublicKey, SecretKey};
 use std::collections::BTreeMap;
 
 /// The node that only looks on.
@@ -148,4 +148,27 @@ fn adverts_are_answered_in_pages_and_judged_like_gossip() {
         assert_eq!(verdict == Verdict::Accept, new, "{verdict:?}");
     }
     assert_eq!(found(&world, GUEST, "").len(), 2);
+}
+
+#[test]
+fn ten_thousand_adverts_for_invented_nodes_take_the_place_of_a_few() {
+    let mut world = market();
+    let heard = |w: &World| found(w, GUEST, "").len() == 2;
+    assert!(world.run_until(20_000, heard));
+    let state = world.nodes[GUEST].core.state().clone();
+    let own = ask(&mut world, 0, AgentRequest::Advert);
+    let real = &own[0].advert;
+    for n in 0..10_000_u64 {
+        let mut seed = [7; 32];
+        seed[..8].copy_from_slice(&n.to_be_bytes());
+        let advert = Advert {
+            node: SecretKey::from_seed(&seed).public(),
+            ..real.clone()
+        };
+        let signed = SignedAdvert::new(&state.network(), advert, &account_key(0));
+        hear(&mut world, GUEST, &signed);
+    }
+    let kept = world.nodes[GUEST].core.adverts().live(&state).count();
+    assert!(kept <= ADVERTS_PER_ACCOUNT + 1, "{kept} adverts");
+    assert_eq!(found(&world, GUEST, "").len(), 2, "what sells is found");
 }

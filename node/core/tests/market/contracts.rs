@@ -2,7 +2,7 @@
 
 use crate::genesis::credits;
 use crate::world::World;
-use crate::{equal_states, finish, market, order};
+use crate::{equal_states, finish, has, market, order};
 use gridbay_core::buyer::order::OrderAgent;
 use gridbay_core::buyer::{ContractWish, Finish, OrderKey, Terms};
 use gridbay_core::input::Command;
@@ -98,9 +98,10 @@ fn jobs_under_contract_run_and_are_paid() {
     // All done within the hold: the whole value.
     assert_eq!(agent.paid(), Credits::from_micros(60_000).unwrap());
     assert_eq!(free(&world, CLIENT), credits(100).micros() as i64 - 60_000);
-    // The provider keeps what the sellers did not earn.
+    // The provider keeps what the sellers did not earn, of which the last may be held yet.
+    let state = world.nodes[1].core.state();
     let earned: i64 = [0, 1]
-        .map(|n| free(&world, n) - credits(100).micros() as i64)
+        .map(|n| has(&world, state, n) - credits(100).micros() as i64)
         .iter()
         .sum();
     let kept = free(&world, PROVIDER) - credits(100).micros() as i64;

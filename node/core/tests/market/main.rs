@@ -182,8 +182,10 @@ fn a_sealed_order_ends_as_a_settled_lease() {
         .unwrap()
         .paid();
     let state = world.nodes[4].core.state();
-    let spent =
-        credits(100).micros() as i64 - state.balance(&world.nodes[4].core.account().unwrap()).free;
+    let spent = credits(100).micros() as i64
+        - state
+            .balance(&world.nodes[4].core.account().expect("it has one"))
+            .free;
     assert_eq!(
         paid.micros() as i64,
         spent,
@@ -193,11 +195,16 @@ fn a_sealed_order_ends_as_a_settled_lease() {
         paid > Credits::ZERO && paid.micros().is_multiple_of(90),
         "whole prices: {paid}"
     );
-    let earned: i64 = (0..2)
-        .map(|n| state.balance(&world.nodes[n].core.account().unwrap()).free - 100_000_000)
-        .sum();
+    let earned: i64 = (0..2).map(|n| has(&world, state, n) - 100_000_000).sum();
     assert_eq!(earned, spent, "what buyers pay, sellers earn");
     equal_states(&world);
+}
+
+/// What a node's account has free, and has earned and is still held, in micro-credits.
+pub(crate) fn has(world: &World, state: &gridbay_ledger::State, n: usize) -> i64 {
+    let account = world.nodes[n].core.account().expect("it has one");
+    let balance = state.balance(&account);
+    balance.free + balance.retained.micros() as i64
 }
 
 #[test]

@@ -96,10 +96,7 @@ fn a_reservation_ends_as_a_settled_lease() {
     assert_eq!(channels, ["7", "7", "7"], "every task knows the channel");
 
     let state = world.nodes[4].core.state();
-    let free = |n: usize| {
-        let account = world.nodes[n].core.account().unwrap();
-        state.balance(&account).free - credits(100).micros() as i64
-    };
+    let free = |n: usize| crate::has(&world, state, n) - credits(100).micros() as i64;
     // 1,301 over 4 slots is 325 and 1 over. The job ends in the third slot, and the lease with it.
     assert_eq!(free(4), -(326 + 325 + 325));
     assert_eq!(free(0) + free(1), 326 + 325 + 325);

@@ -89,7 +89,7 @@ fn two_claims_share_three_units_and_finish_their_tasks() {
     };
     assert!(world.run_until(10_000, settled));
     let state = world.nodes[0].core.state();
-    let free = |n: usize| state.balance(&world.nodes[n].core.account().unwrap()).free;
+    let free = |n: usize| crate::has(&world, state, n);
     let start = credits(100).micros() as i64;
     for (n, key) in [(4, 1), (5, 2)] {
         let paid = agent(&world, n, key).paid();

@@ -3,10 +3,13 @@
 use crate::genesis::{account_key, node_key};
 use crate::world::{EPOCH_MS, World};
 use crate::{market, order, sealed};
-use gridbay_core::agent::{AgentReply, AgentRequest, SignedStart, Start, StartRefusal};
+use gridbay_core::agent::{AgentReply, AgentRequest, Phase, SignedStart, Start, StartRefusal};
 use gridbay_core::effect::Effect;
 use gridbay_core::input::{Input, Now};
-use gridbay_protocol::keys::{SecretKey, Signature};
+use gridbay_core::seller::{BUYER_JOBS, JOBS, JobMemo, Seller};
+use gridbay_protocol::ids::{ContentId, LeaseId};
+use gridbay_protocol::job::{InputFile, JobExit};
+use gridbay_protocol::keys::{PublicKey, SecretKey, Signature};
 
 /// The buyer's node.
 const BUYER: usize = 4;
@@ -75,4 +78,124 @@ fn a_seller_starts_what_was_ordered_and_signed_and_nothing_else() {
         refused(StartRefusal::Invalid)
     );
     assert_eq!(ask(&mut world, seller, again(|_| (), &own)), AgentReply::Ok);
+
+    // The run that is under way: who may not start it learns nothing of it.
+    let stranger = again(|_| (), &account_key(5));
+    assert_eq!(
+        ask(&mut world, seller, stranger),
+        refused(StartRefusal::NotBuyer)
+    );
+    assert_eq!(ask(&mut world, seller, again(|_| (), &own)), AgentReply::Ok);
+}
+
+/// A lease under way: the world, who sells, and the start that the buyer sent.
+fn leased(inputs: Vec<InputFile>) -> (World, usize, SignedStart) {
+    let mut world = market();
+    let mut want = order(&world, 7, sealed(3, 400), 3, 30);
+    want.spec.inputs = inputs;
+    world.order(BUYER, want);
+    assert!(world.run_until(10_000, |w| !w.starts.is_empty()));
+    let (seller, right) = world.starts[0].clone();
+    (world, seller, right)
+}
+
+/// A seller that remembers runs, all of them over, `whose` buyer's: the first ended first.
+fn remembering(world: &World, n: usize, like: &SignedStart, whose: &[PublicKey]) -> Seller {
+    let over = |(i, buyer): (usize, &PublicKey)| {
+        let mut job = like.start.job;
+        (job.lease, job.task) = (LeaseId([0xee; 32]), i as u32);
+        let memo = JobMemo {
+            job,
+            offer: like.start.offer,
+            buyer: *buyer,
+            spec: like.start.spec.clone(),
+        };
+        let phase = Phase::Ended {
+            exit: JobExit::Code(0),
+            started_ms: 1,
+            ended_ms: 2 + i as u64,
+            cpu_ms: 0,
+            rss_kib: 0,
+        };
+        (memo, phase)
+    };
+    let runs = whose.iter().enumerate().map(over).collect();
+    let mut seller = Seller::new(node_key(n), runs);
+    let account = world.nodes[n].core.seller().account();
+    seller.set_account(account.expect("it sells"));
+    seller
+}
+
+/// The runs that a start makes a seller forget, by task.
+fn forgotten(world: &World, n: usize, right: &SignedStart, seller: &mut Seller) -> Vec<u32> {
+    let state = world.nodes[n].core.state();
+    let mut effects = Vec::new();
+    let started = seller.start(state, node_key(BUYER), right.clone(), &mut effects);
+    assert_eq!(started, Ok(()));
+    let gone = effects.iter().filter_map(|effect| match effect {
+        Effect::RemoveJob(job) => Some(job.task),
+        _ => None,
+    });
+    gone.collect()
+}
+
+#[test]
+fn runs_that_are_over_never_keep_a_seller_from_starting_one() {
+    let (world, n, right) = leased(vec![]);
+    let (own, trivial) = (node_key(BUYER), node_key(5));
+    let full = vec![trivial; JOBS];
+    let mut seller = remembering(&world, n, &right, &full);
+    assert_eq!(forgotten(&world, n, &right, &mut seller), [0]);
+
+    // The runs of the buyer that has most go first.
+    let mut mixed = vec![own; BUYER_JOBS - 1];
+    mixed.resize(JOBS, trivial);
+    let mut seller = remembering(&world, n, &right, &mixed);
+    let first = BUYER_JOBS as u32 - 1;
+    assert_eq!(forgotten(&world, n, &right, &mut seller), [first]);
+
+    // Beyond its share a buyer loses its own, although there is room.
+    let mut mixed = vec![trivial; 10];
+    mixed.resize(BUYER_JOBS + 10, own);
+    let mut seller = remembering(&world, n, &right, &mixed);
+    assert_eq!(forgotten(&world, n, &right, &mut seller), [10]);
+    mixed.pop();
+    let mut seller = remembering(&world, n, &right, &mixed);
+    assert!(forgotten(&world, n, &right, &mut seller).is_empty());
+}
+
+#[test]
+fn inputs_that_the_unit_cannot_hold_are_refused() {
+    let file = |bytes| InputFile {
+        path: "input".into(),
+        content: ContentId([7; 32]),
+        bytes,
+        executable: false,
+    };
+    let room = |world: &World| {
+        let class = world.nodes[0].core.state().class(&world.class());
+        class.expect("the market's").key.disk_bytes()
+    };
+    let (mut world, n, right) = leased(vec![file(1 << 30)]);
+    assert!(room(&world) < 1 << 30);
+    let reply = ask(&mut world, n, right);
+    assert_eq!(reply, AgentReply::Refused(StartRefusal::Invalid));
+    let most = room(&world);
+    let (mut world, n, right) = leased(vec![file(most)]);
+    assert_eq!(ask(&mut world, n, right), AgentReply::Ok);
+}
+
+#[test]
+fn a_run_has_time_until_the_end_of_its_slot() {
+    let (world, n, right) = leased(vec![]);
+    let core = &world.nodes[n].core;
+    let left = core.seller().time_left(core.state(), &right.start.job);
+    let left = left.expect("its lease lives");
+    let state = core.state();
+    let heights = state.calendar().slot_heights();
+    assert!(left <= heights * state.policy().block_interval_ms);
+    assert!(left.is_multiple_of(state.policy().block_interval_ms));
+    let mut gone = right.start.job;
+    gone.lease = LeaseId([0xee; 32]);
+    assert_eq!(core.seller().time_left(state, &gone), None);
 }

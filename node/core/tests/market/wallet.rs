@@ -7,7 +7,7 @@ use crate::{order, sealed};
 use gridbay_core::buyer::{NewOrder, Terms};
 use gridbay_core::input::Command;
 use gridbay_core::reply::{OWN_WORDS, Reply};
-use gridbay_ledger::{CONTRACT_WORDS, REFUSAL_WORDS, RESERVATION_WORDS, Refusal};
+use gridbay_ledger::{CONTRACT_WORDS, REFUSAL_WORDS, RESERVATION_WORDS, Refusal, SEAT_WORDS};
 use gridbay_protocol::ids::{ClassId, OfferId};
 use gridbay_protocol::order::{BuyPart, ContractFault, Flaw, Step};
 use gridbay_protocol::units::Price;
@@ -95,7 +95,7 @@ fn every_word_stands_in_the_documents_once() {
     let flaws = Flaw::ALL.iter().map(|flaw| flaw.word());
     let faults = ContractFault::WORDS.iter().copied();
     let faults = faults.filter(|word| *word != Refusal::Overflow.word());
-    let ledgers = [REFUSAL_WORDS, CONTRACT_WORDS, RESERVATION_WORDS];
+    let ledgers = [REFUSAL_WORDS, CONTRACT_WORDS, RESERVATION_WORDS, SEAT_WORDS];
     let ledgers = ledgers.into_iter().flatten().copied();
     let all = flaws.chain(faults).chain(ledgers);
     for word in all.chain(OWN_WORDS.iter().copied()) {

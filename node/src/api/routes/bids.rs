@@ -3,10 +3,10 @@
 use super::jobs::job_id;
 use super::{Reply, Shared};
 use crate::api::Backend;
-use crate::api::extract::Body;
+use crate::api::extract::{Body, Place};
 use crate::api::types::{AmendRequest, BidAdvice, BidWish, StandingBid};
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 
 pub(super) async fn suggest<B: Backend>(
     State(at): State<Shared<B>>,
@@ -21,7 +21,7 @@ pub(super) async fn list<B: Backend>(State(at): State<Shared<B>>) -> Reply<Vec<S
 
 pub(super) async fn amend<B: Backend>(
     State(at): State<Shared<B>>,
-    Path(id): Path<String>,
+    Place(id): Place<String>,
     Body(request): Body<AmendRequest>,
 ) -> Reply<StandingBid> {
     at.backend.amend(job_id(id)?, request).await.map(Json)

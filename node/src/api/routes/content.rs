@@ -2,12 +2,13 @@
 
 use super::jobs::job_id;
 use super::{Reply, Shared};
-use crate::api::extract::parse;
+use crate::api::extract::{Place, parse};
+use crate::api::intake::announced;
 use crate::api::types::Staged;
 use crate::api::{ApiError, Backend, ErrorCode};
 use axum::Json;
 use axum::body::{Body, Bytes};
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::IntoResponse;
 use futures::stream::{self, Stream, StreamExt as _, TryStreamExt as _};
@@ -25,11 +26,7 @@ pub(super) async fn upload<B: Backend>(
     headers: HeaderMap,
     body: Body,
 ) -> Reply<Staged> {
-    let length = headers
-        .get(header::CONTENT_LENGTH)
-        .and_then(|v| v.to_str().ok())
-        .and_then(|v| v.parse::<u64>().ok());
-    let Some(bytes) = length else {
+    let Some(bytes) = announced(&headers) else {
         return Err(ApiError::new(
             ErrorCode::Usage,
             "an upload announces its length",
@@ -75,7 +72,7 @@ fn exactly(
 /// `GET /jobs/{id}/files/{rank}/{path}`.
 pub(super) async fn file<B: Backend>(
     State(at): State<Shared<B>>,
-    Path((id, rank, path)): Path<(String, String, String)>,
+    Place((id, rank, path)): Place<(String, String, String)>,
 ) -> Result<impl IntoResponse, ApiError> {
     let (id, rank) = (job_id(id)?, parse(&rank, "rank")?);
     if !path_is_inside(&path) {

@@ -2,10 +2,10 @@
 
 use super::{Reply, Shared};
 use crate::api::Backend;
-use crate::api::extract::parse;
+use crate::api::extract::{Place, parse};
 use crate::api::types::{Contract, ContractWord};
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 
 pub(super) async fn list<B: Backend>(State(at): State<Shared<B>>) -> Reply<Vec<Contract>> {
     at.backend.contracts().await.map(Json)
@@ -13,14 +13,14 @@ pub(super) async fn list<B: Backend>(State(at): State<Shared<B>>) -> Reply<Vec<C
 
 pub(super) async fn sign<B: Backend>(
     State(at): State<Shared<B>>,
-    Path(id): Path<String>,
+    Place(id): Place<String>,
 ) -> Reply<Contract> {
     say(at, &id, ContractWord::Sign).await
 }
 
 pub(super) async fn close<B: Backend>(
     State(at): State<Shared<B>>,
-    Path(id): Path<String>,
+    Place(id): Place<String>,
 ) -> Reply<Contract> {
     say(at, &id, ContractWord::Close).await
 }

@@ -1,13 +1,13 @@
 //! Jobs.
 
 use super::{Reply, Shared};
-use crate::api::extract::{Body, Params};
+use crate::api::extract::{Body, Params, Place};
 use crate::api::idempotency;
 use crate::api::types::{JobId, JobRecord, JobRequest, Stream, Why};
 use crate::api::{ApiError, Backend, ErrorCode};
 use crate::keys::random;
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::IntoResponse;
 use serde::Deserialize;
@@ -60,21 +60,21 @@ pub(super) fn job_id(text: String) -> Result<JobId, ApiError> {
 
 pub(super) async fn describe<B: Backend>(
     State(at): State<Shared<B>>,
-    Path(id): Path<String>,
+    Place(id): Place<String>,
 ) -> Reply<JobRecord> {
     at.backend.job(job_id(id)?).await.map(Json)
 }
 
 pub(super) async fn why<B: Backend>(
     State(at): State<Shared<B>>,
-    Path(id): Path<String>,
+    Place(id): Place<String>,
 ) -> Reply<Why> {
     at.backend.why(job_id(id)?).await.map(Json)
 }
 
 pub(super) async fn cancel<B: Backend>(
     State(at): State<Shared<B>>,
-    Path(id): Path<String>,
+    Place(id): Place<String>,
 ) -> Reply<JobRecord> {
     at.backend.cancel(job_id(id)?).await.map(Json)
 }
@@ -91,7 +91,7 @@ pub(super) struct Piece {
 
 pub(super) async fn logs<B: Backend>(
     State(at): State<Shared<B>>,
-    Path(id): Path<String>,
+    Place(id): Place<String>,
     Params(piece): Params<Piece>,
 ) -> Result<impl IntoResponse, ApiError> {
     let Piece { rank, stream, from } = piece;

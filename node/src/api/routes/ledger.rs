@@ -1,13 +1,14 @@
 //! Balances, transfers, statements, blocks.
 
 use super::{Reply, Shared, lines};
-use crate::api::extract::{Body, Params, parse};
+use crate::api::extract::{Body, Params, Place, parse};
 use crate::api::types::{
-    Balance, BankReport, BlockInfo, Movement, SignedHeader, TransferRequest, Transferred,
+    Balance, BankReport, BlockInfo, CloseRequest, Movement, SignedHeader, TransferRequest,
+    Transferred,
 };
 use crate::api::{ApiError, Backend, idempotency};
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::HeaderMap;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::AccountId;
@@ -48,6 +49,13 @@ pub(super) async fn transfer<B: Backend>(
     at.backend.transfer(key, request).await.map(Json)
 }
 
+pub(super) async fn close<B: Backend>(
+    State(at): State<Shared<B>>,
+    Body(request): Body<CloseRequest>,
+) -> Reply<Transferred> {
+    at.backend.close_account(request).await.map(Json)
+}
+
 pub(super) async fn history<B: Backend>(
     State(at): State<Shared<B>>,
     Params(whose): Params<Whose>,
@@ -81,7 +89,7 @@ pub(super) async fn headers<B: Backend>(
 
 pub(super) async fn block<B: Backend>(
     State(at): State<Shared<B>>,
-    Path(height): Path<String>,
+    Place(height): Place<String>,
 ) -> Reply<BlockInfo> {
     let height = parse(&height, "height")?;
     at.backend.block(height).await.map(Json)
@@ -89,7 +97,7 @@ pub(super) async fn block<B: Backend>(
 
 pub(super) async fn effects<B: Backend>(
     State(at): State<Shared<B>>,
-    Path(height): Path<String>,
+    Place(height): Place<String>,
 ) -> Reply<Vec<Effect>> {
     let height = parse(&height, "height")?;
     at.backend.effects(height).await.map(Json)

@@ -2,13 +2,13 @@
 
 use super::{Reply, Shared, lines};
 use crate::api::Backend;
-use crate::api::extract::{Body, Params, parse};
+use crate::api::extract::{Body, Params, Place, parse};
 use crate::api::types::{
     AuctionProof, AuctionSummary, ClassPrice, FindReport, FindRequest, Offer, OfferRequest,
     Prospect, Quote, Want, Wish,
 };
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use gridbay_protocol::ids::Hash32;
 use serde::Deserialize;
 
@@ -25,7 +25,7 @@ pub(super) async fn set<B: Backend>(
 
 pub(super) async fn withdraw<B: Backend>(
     State(at): State<Shared<B>>,
-    Path(label): Path<String>,
+    Place(label): Place<String>,
 ) -> Reply<Offer> {
     let label = parse(&label, "offer number")?;
     at.backend.withdraw_offer(label).await.map(Json)
@@ -73,7 +73,7 @@ pub(super) async fn auctions<B: Backend>(
 
 pub(super) async fn auction<B: Backend>(
     State(at): State<Shared<B>>,
-    Path(id): Path<String>,
+    Place(id): Place<String>,
 ) -> Reply<AuctionProof> {
     let id: Hash32 = parse(&id, "auction id")?;
     at.backend.auction(id.to_hex()).await.map(Json)

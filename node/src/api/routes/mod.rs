@@ -9,9 +9,8 @@ mod market;
 mod node;
 mod peers;
 
-use super::idempotency::{self, BODY_BYTES, Keys};
+use super::idempotency::{self, Keys};
 use super::{ApiError, Backend, ErrorCode};
-use axum::extract::DefaultBodyLimit;
 use axum::routing::{delete, get, post, put};
 use axum::{Json, Router, middleware};
 use std::sync::Arc;
@@ -30,6 +29,11 @@ impl<B> Clone for Shared<B> {
         }
     }
 }
+
+/// Whether the process answers.
+pub(super) const HEALTH: &str = "/healthz";
+/// Uploads, which have a bound of their own.
+pub(super) const CONTENT: &str = "/api/v1/content";
 
 /// A JSON answer or a failure.
 type Reply<T> = Result<Json<T>, ApiError>;
@@ -82,6 +86,7 @@ pub(super) fn router<B: Backend>(backend: Arc<B>, content_bytes: u64) -> Router 
         .route("/jobs/{id}/files/{rank}/{*path}", get(content::file::<B>))
         .route("/ledger/balance", get(ledger::balance::<B>))
         .route("/ledger/transfer", post(ledger::transfer::<B>))
+        .route("/ledger/close", post(ledger::close::<B>))
         .route("/ledger/bank", get(ledger::bank::<B>))
         .route("/ledger/history", get(ledger::history::<B>))
         .route("/ledger/head", get(ledger::head::<B>))
@@ -94,10 +99,9 @@ pub(super) fn router<B: Backend>(backend: Arc<B>, content_bytes: u64) -> Router 
     Router::new()
         .nest("/api/v1", v1)
         .route("/metrics", get(node::metrics::<B>))
-        .route("/healthz", get(node::health))
+        .route(HEALTH, get(node::health))
         .fallback(unknown)
         .method_not_allowed_fallback(wrong_method)
-        .layer(DefaultBodyLimit::max(BODY_BYTES))
         .with_state(shared)
 }
 
@@ -111,8 +115,8 @@ async fn unknown() -> ApiError {
 
 async fn wrong_method() -> ApiError {
     ApiError::new(
-        ErrorCode::Usage,
+        ErrorCode::WrongMethod,
         "this address does not take this method",
-        "use GET to read, POST to act, PUT to set, DELETE to withdraw",
+        "the header Allow names those that it takes",
     )
 }

@@ -169,6 +169,10 @@ pub enum JobReason {
     NotSigned,
     /// Its contract was settled before all its jobs ended.
     Settled,
+    /// A seller acknowledged its lease and did not serve it; this node complained.
+    Disputed,
+    /// A rank held more on the disk than its unit has.
+    DiskLimit,
 }
 
 impl JobReason {
@@ -197,9 +201,11 @@ impl JobReason {
             JobReason::NoRoom => "no_room",
             JobReason::Unstaked => "unstaked",
             JobReason::Paused => "paused",
+            JobReason::DiskLimit => "disk_limit",
             JobReason::Missed => "missed",
             JobReason::NotSigned => "not_signed",
             JobReason::Settled => "settled",
+            JobReason::Disputed => "disputed",
         }
     }
 }

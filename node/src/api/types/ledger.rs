@@ -21,6 +21,9 @@ pub struct Balance {
     /// them.
     #[serde(with = "amount")]
     pub staked: Credits,
+    /// Earned and held for a while, because buyers may still say that they were not served.
+    #[serde(with = "amount")]
+    pub retained: Credits,
     /// Paid for the running slot and not settled yet.
     #[serde(with = "amount")]
     pub in_use: Credits,
@@ -32,6 +35,21 @@ pub struct Balance {
     pub credit_line: Credits,
     /// Height at which this holds.
     pub height: u64,
+    /// What it has put into the ledger in this epoch.
+    pub entries: Entries,
+}
+
+/// What an account has put into the ledger in the running epoch, and may in each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entries {
+    /// Entries of this epoch.
+    pub spent: u32,
+    /// Entries that one epoch allows.
+    pub budget: u32,
+    /// Bytes of the entries of this epoch.
+    pub spent_bytes: u64,
+    /// Bytes that one epoch allows.
+    pub budget_bytes: u64,
 }
 
 impl Balance {
@@ -54,11 +72,19 @@ pub struct TransferRequest {
     /// How much.
     #[serde(with = "amount")]
     pub amount: Credits,
-    /// Note; the ledger carries its hash.
+    /// Note; the ledger carries its hash together with the request's idempotency key.
     pub memo: Option<String>,
 }
 
-/// A transfer that took effect.
+/// `POST /ledger/close`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CloseRequest {
+    /// Who gets what this node's account has.
+    pub to: AccountId,
+}
+
+/// A transfer, or another entry, that took effect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Transferred {
     /// The entry.
@@ -142,10 +168,17 @@ mod tests {
             balance: Signed(-2_000_000),
             held: Credits::ZERO,
             staked: Credits::ZERO,
+            retained: Credits::ZERO,
             in_use: Credits::ZERO,
             arrears: Credits::ZERO,
             credit_line: "5".parse().unwrap(),
             height: 1,
+            entries: Entries {
+                spent: 0,
+                budget: 1,
+                spent_bytes: 0,
+                budget_bytes: 1,
+            },
         };
         assert_eq!(balance.spendable().to_string(), "3");
         balance.balance = Signed(-9_000_000);

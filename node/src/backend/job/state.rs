@@ -139,6 +139,7 @@ fn failure(exit: &JobExit) -> Option<JobReason> {
         JobExit::Code(_) | JobExit::Signal(_) => Some(JobReason::ExitCode),
         JobExit::TimeLimit => Some(JobReason::TimeLimit),
         JobExit::Stopped | JobExit::Lost => Some(JobReason::Lost),
+        JobExit::DiskLimit => Some(JobReason::DiskLimit),
     }
 }
 
@@ -166,6 +167,7 @@ fn reason(word: &str) -> Option<JobReason> {
         "preempted" | "evicted" => JobReason::Preempted,
         "undelivered" => JobReason::Undelivered,
         "unserved" => JobReason::Unserved,
+        "disputed" => JobReason::Disputed,
         "lost" => JobReason::Lost,
         "no_gain" => JobReason::NoGain,
         "no_room" => JobReason::NoRoom,
@@ -381,6 +383,11 @@ mod tests {
                 Some(JobReason::TimeLimit),
             ),
             (
+                done(&[JobExit::DiskLimit]),
+                JobState::Failed,
+                Some(JobReason::DiskLimit),
+            ),
+            (
                 over(Finish::Cancelled),
                 JobState::Cancelled,
                 Some(JobReason::Cancelled),
@@ -446,6 +453,7 @@ mod tests {
             LeaseEnd::Undelivered,
             LeaseEnd::Paused,
             LeaseEnd::Unserved,
+            LeaseEnd::Disputed,
         ] {
             assert!(reason(lease_end_word(end)).is_some(), "{end:?}");
         }

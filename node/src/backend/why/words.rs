@@ -80,6 +80,9 @@ fn of_all(f: &Facts) -> String {
         (JobState::Cancelled, _) => "It was cancelled.".into(),
         (_, Some(JobReason::ExitCode)) => "A rank ended with a code other than 0.".into(),
         (_, Some(JobReason::TimeLimit)) => "A rank reached its time limit.".into(),
+        (_, Some(JobReason::DiskLimit)) => {
+            "A rank held more on the disk than its unit has; what it wrote was removed.".into()
+        }
         (_, Some(JobReason::Lost)) => "Ranks were lost with their hosts too often.".into(),
         (_, Some(JobReason::LeaseEnded)) => {
             "All slots of the order were used before it ended.".into()
@@ -150,6 +153,9 @@ fn of_waiting(f: &Facts) -> String {
         (JobState::Requeued, Some(JobReason::Undelivered)) => {
             "A seller did not deliver; it competes again in every round.".into()
         }
+        (JobState::Requeued, Some(JobReason::Disputed)) => {
+            "A seller did not serve it, and the slot was paid back; it competes again in every round.".into()
+        }
         (_, _) => "It lost its lease and competes again in every round.".into(),
     }
 }
@@ -187,6 +193,9 @@ pub(super) fn remedies(f: &Facts) -> Vec<String> {
         Some(JobReason::LeaseEnded | JobReason::TimeLimit) => {
             remedies.push("submit it again with more time".into());
         }
+        Some(JobReason::DiskLimit) => {
+            remedies.push("submit it again on a class with more disk".into());
+        }
         Some(JobReason::NoGain) => remedies.push(remedy(OrderEnd::NoGain).into()),
         Some(JobReason::NoRoom) => remedies.push(remedy(OrderEnd::NoRoom).into()),
         Some(JobReason::Unstaked) => remedies.push(remedy(OrderEnd::Unstaked).into()),
@@ -201,7 +210,11 @@ pub(super) fn remedies(f: &Facts) -> Vec<String> {
         }
         Some(JobReason::ExitCode) => remedies.push("read its logs".into()),
         Some(
-            JobReason::Lost | JobReason::Undelivered | JobReason::NotOpened | JobReason::Refused,
+            JobReason::Lost
+            | JobReason::Undelivered
+            | JobReason::Disputed
+            | JobReason::NotOpened
+            | JobReason::Refused,
         ) => {
             remedies.push("submit it again".into());
         }

@@ -361,7 +361,7 @@ pub(super) fn exit_of(record: &JobRecord) -> Exit {
         JobExit::Code(code) => Some(u8::try_from(code).unwrap_or(1)),
         JobExit::Signal(signal) => Some(u8::try_from(signal.saturating_add(128)).unwrap_or(1)),
         JobExit::TimeLimit => Some(Exit::TIMEOUT.0),
-        JobExit::Stopped | JobExit::Lost => Some(Exit::FAILED.0),
+        JobExit::Stopped | JobExit::Lost | JobExit::DiskLimit => Some(Exit::FAILED.0),
     };
     if record.state == JobState::Failed
         && let Some(code) = record.exits.iter().find_map(|e| of_rank(e.exit))

@@ -12,6 +12,7 @@ use nix::sys::signal::{SigSet, SigmaskHow, sigprocmask};
 use nix::unistd::{chdir, setsid};
 
 use super::report::Report;
+use super::seccomp::{self, Fence};
 use super::{Ends, Plan, become_user, confine, root, sys};
 use crate::executor::capability::Tier;
 
@@ -56,6 +57,7 @@ fn confine_plain(
     if File::from(ends.go.try_clone()?).read(&mut go)? != 1 {
         return Err("the supervisor is gone".into());
     }
+    confine::end_first()?;
     sys::set_no_new_privs()?;
     let files = [
         "/proc",
@@ -68,12 +70,16 @@ fn confine_plain(
     let more = plan.read_only.iter().map(PathBuf::as_path);
     let writable = ["work", "tmp"].map(Path::new);
     let landlock = confine::landlock(system.chain(more), writable)?;
-    confine::seccomp(Tier::Plain)?;
     chdir("work")?;
     if let Some(id) = outside {
         become_user(id).map_err(|e| format!("user: {e}"))?;
     }
     sys::die_with_parent()?;
+    seccomp::install(Fence {
+        tier: Tier::Plain,
+        memory: plan.memory,
+        own_user: outside.is_some(),
+    })?;
     ends.report.send(&Report::Ready { landlock })?;
     Ok(())
 }

@@ -9,6 +9,7 @@ use nix::sys::signal::{SigSet, SigmaskHow, sigprocmask};
 use nix::unistd::{Pid, sethostname};
 
 use super::report::{Ending, Report};
+use super::seccomp::{self, Fence};
 use super::{Ends, JOB_UID, Plan, become_user, confine, exec, root, sys};
 use crate::executor::capability::Tier;
 
@@ -46,6 +47,7 @@ fn prepare(plan: &Plan<'_>, root: bool, ends: &mut Ends) -> Result<(), Box<dyn E
     if File::from(ends.go.try_clone()?).read(&mut go)? != 1 {
         return Err("the id maps were refused".into());
     }
+    confine::end_first().map_err(|e| format!("order of ending: {e}"))?;
     sethostname("job").map_err(|e| format!("host name: {e}"))?;
     sys::loopback_up().map_err(|e| format!("loopback: {e}"))?;
     root::enter(plan.read_only)?;
@@ -56,7 +58,11 @@ fn prepare(plan: &Plan<'_>, root: bool, ends: &mut Ends) -> Result<(), Box<dyn E
     sys::set_no_new_privs()?;
     let writable = [root::WORK, "/tmp", "/dev/shm"].map(Path::new);
     let landlock = confine::landlock([Path::new("/")], writable)?;
-    confine::seccomp(Tier::Namespaces)?;
+    seccomp::install(Fence {
+        tier: Tier::Namespaces,
+        memory: plan.memory,
+        own_user: true,
+    })?;
     sys::set_undumpable()?;
     sys::die_with_parent()?;
     // If the supervisor died before the line above, this finds nobody reading.

@@ -2,11 +2,11 @@
 //! one thread, whose current directory is the job's folder.
 //!
 //! Namespace tier:
-//! 1. The supervisor clones *init* into new user, mount, pid, ipc, uts and network namespaces and
+//! 1. The supervisor clones *init* into new user, mount, pid, ipc, uts, cgroup and network namespaces and
 //!    writes its id maps: inside, the job is user [`JOB_UID`]; outside, the node's own user or, if
 //!    the node is root, an id that nothing else on the machine has ([`outside_id`]).
 //! 2. *init* names the host, switches on `lo`, enters the view of [`root`], becomes [`JOB_UID`],
-//!    drops all capabilities, puts on Landlock and seccomp ([`confine`]) and ties its life to the
+//!    drops all capabilities, puts on Landlock ([`confine`]) and [`seccomp`] and ties its life to the
 //!    supervisor's.
 //! 3. *init* forks the job, which takes its resource limits and is executed. *init* stays as
 //!    process 1: it reaps orphans, passes SIGTERM on to all, reports the job's end, and exits. The
@@ -15,11 +15,13 @@
 //! Plain tier: the supervisor forks the job itself, which confines itself likewise as far as that
 //! goes without namespaces. The supervisor is the subreaper of the job's tree and sweeps it.
 
-mod confine;
+mod calls;
+pub(crate) mod confine;
 mod exec;
 mod init;
 pub(crate) mod report;
 mod root;
+mod seccomp;
 pub(crate) mod sys;
 
 use std::fs;
@@ -45,6 +47,7 @@ const NAMESPACES: libc::c_int = libc::CLONE_NEWUSER
     | libc::CLONE_NEWPID
     | libc::CLONE_NEWIPC
     | libc::CLONE_NEWUTS
+    | libc::CLONE_NEWCGROUP
     | libc::CLONE_NEWNET;
 
 /// What to start.
@@ -57,6 +60,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) read_only: &'a [PathBuf],
     /// The job's folder, absolute.
     pub(crate) folder: &'a Path,
+    /// Whether a control group bounds the memory of the whole job.
+    pub(crate) memory: bool,
 }
 
 /// A started sandbox.

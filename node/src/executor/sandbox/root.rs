@@ -4,7 +4,7 @@
 //! /usr /lib /lib64 /bin /sbin …   read-only, from the host (symbolic links are copied as such)
 //! /etc                            a handful of files made here, and the linker's and TLS's from the host
 //! /dev                            null zero full random urandom, and a private /dev/shm
-//! /proc                           of the job's own pid namespace
+//! /proc                           of the job's own pid namespace, read-only, without the kernel's own files
 //! /tmp                            private, on the node's disk, gone with the job
 //! /work                           the work directory: the job's current directory and HOME
 //! ```
@@ -25,7 +25,7 @@ use super::{JOB_UID, confine, sys};
 pub(crate) const WORK: &str = "/work";
 
 /// What jobs may read of the host; what does not exist is left out.
-pub(crate) const SYSTEM: [&str; 11] = [
+pub(crate) const SYSTEM: [&str; 14] = [
     "/usr",
     "/bin",
     "/sbin",
@@ -37,6 +37,10 @@ pub(crate) const SYSTEM: [&str; 11] = [
     "/etc/ssl",
     "/etc/pki",
     "/etc/localtime",
+    // A JVM reads its settings there on Debian and its kin.
+    "/etc/java-11-openjdk",
+    "/etc/java-17-openjdk",
+    "/etc/java-21-openjdk",
 ];
 
 const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
@@ -203,7 +207,7 @@ fn make_dev(root: &Path) -> Result<(), ViewError> {
     };
     step(links(), "dev")?;
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
-    let options = Some("mode=1777,size=64m");
+    let options = Some("mode=1777,size=64m,nr_inodes=16384");
     step(
         mount(
             Some("tmpfs"),
@@ -216,12 +220,84 @@ fn make_dev(root: &Path) -> Result<(), ViewError> {
     )
 }
 
+/// Files of `/proc` that tell of the machine or its kernel, not of the job. Shown empty.
+const MASKED_FILES: [&str; 25] = [
+    "cmdline",
+    "config.gz",
+    "consoles",
+    "crypto",
+    "diskstats",
+    "interrupts",
+    "iomem",
+    "ioports",
+    "kallsyms",
+    "kcore",
+    "keys",
+    "key-users",
+    "kmsg",
+    "latency_stats",
+    "locks",
+    "modules",
+    "mtrr",
+    "pagetypeinfo",
+    "partitions",
+    "sched_debug",
+    "slabinfo",
+    "softirqs",
+    "sysrq-trigger",
+    "timer_list",
+    "vmallocinfo",
+];
+/// As above, deeper down.
+const MASKED_DEEPER: [&str; 2] = ["sys/kernel/random/boot_id", "sys/kernel/core_pattern"];
+/// Folders of the kind.
+const MASKED_FOLDERS: [&str; 10] = [
+    "acpi",
+    "asound",
+    "bus",
+    "driver",
+    "dynamic_debug",
+    "fs",
+    "irq",
+    "pressure",
+    "scsi",
+    "sysvipc",
+];
+
+/// Mounts `/proc`: read-only, and showing only the processes that a job may look into, hence not
+/// *init*. Where a container keeps the whole from being mounted, its processes alone are shown.
 fn make_proc(root: &Path) -> Result<(), ViewError> {
     let target = root.join("proc");
     step(fs::create_dir(&target), "proc")?;
     let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
-    step(
-        mount(Some("proc"), &target, Some("proc"), flags, None::<&str>),
-        "proc",
-    )
+    let attempt =
+        |options: Option<&str>| mount(Some("proc"), &target, Some("proc"), flags, options);
+    let whole = attempt(Some("hidepid=ptraceable"));
+    let whole = whole.or_else(|_| attempt(Some("subset=pid,hidepid=ptraceable")));
+    // Kernels before 5.8 know neither word.
+    step(whole.or_else(|_| attempt(None)), "proc")?;
+    let nothing = root.join("dev/nothing");
+    step(fs::create_dir(&nothing), "dev/nothing")?;
+    for name in MASKED_FILES.iter().chain(&MASKED_DEEPER) {
+        mask(Path::new("/dev/null"), &target.join(name))?;
+    }
+    for name in MASKED_FOLDERS {
+        mask(&nothing, &target.join(name))?;
+    }
+    let read_only = sys::restrict_mount(&target, libc::MOUNT_ATTR_RDONLY, false);
+    step(read_only, "read-only proc")
+}
+
+/// Puts something empty over a file or folder, if it exists.
+fn mask(empty: &Path, target: &Path) -> Result<(), ViewError> {
+    if fs::symlink_metadata(target).is_err() {
+        return Ok(());
+    }
+    let none = None::<&str>;
+    let bound = || -> io::Result<()> {
+        mount(Some(empty), target, none, MsFlags::MS_BIND, none)?;
+        let quiet = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC | libc::MOUNT_ATTR_RDONLY;
+        sys::restrict_mount(target, quiet, false)
+    };
+    step(bound(), &target.display().to_string())
 }

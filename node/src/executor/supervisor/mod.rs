@@ -13,6 +13,8 @@
 //! If the supervisor itself is killed, its sandbox dies with it, and the node finds the job lost. In
 //! the plain tier only the job's first process is sure to die then.
 
+mod disk;
+mod gauge;
 mod output;
 mod tree;
 mod watch;

@@ -47,8 +47,9 @@ fn reap() {
     while let Ok(Some(_)) = sys::wait_child(false) {}
 }
 
-/// All processes below this one, zombies included until they are reaped.
-fn descendants() -> io::Result<Vec<Pid>> {
+/// All processes below this one, zombies included until they are reaped. Costs a look at each process of
+/// the machine.
+pub(super) fn descendants() -> io::Result<Vec<Pid>> {
     let mut children: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
     for entry in fs::read_dir("/proc")? {
         let name = entry?.file_name();
@@ -73,8 +74,41 @@ fn descendants() -> io::Result<Vec<Pid>> {
     Ok(found)
 }
 
+/// As [`descendants`], by the kernel's own lists of children where it keeps them: costs a look at each
+/// process of the tree alone. What is forked or loses its parent meanwhile may be missing.
+pub(super) fn below() -> io::Result<Vec<Pid>> {
+    let own = Pid::this();
+    let Some(first) = children(own) else {
+        return descendants();
+    };
+    let (mut found, mut next) = (Vec::new(), first);
+    while let Some(pid) = next.pop() {
+        found.push(pid);
+        next.extend(children(pid).unwrap_or_default());
+    }
+    Ok(found)
+}
+
+/// Children of all threads of a process; `None` if it is gone or the kernel keeps no such lists.
+fn children(pid: Pid) -> Option<Vec<Pid>> {
+    let mut found = Vec::new();
+    for thread in fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten() {
+        let list = match fs::read_to_string(thread.path().join("children")) {
+            Ok(list) => list,
+            // A thread that has just ended has none; the first one is there as long as its process.
+            Err(_) if thread.file_name().to_str() != Some(&pid.to_string()) => continue,
+            Err(_) => return None,
+        };
+        let pids = list.split_ascii_whitespace().filter_map(|p| p.parse().ok());
+        found.extend(pids.map(Pid::from_raw));
+    }
+    Some(found)
+}
+
 /// Number of the parent in `/proc/<pid>/stat`, counted from 1.
 const PARENT: usize = 4;
+/// Numbers of the processor times in clock ticks: own in user and system mode, then those of reaped children.
+pub(super) const TIMES: [usize; 4] = [14, 15, 16, 17];
 /// Number of the start time in clock ticks since boot.
 pub(super) const START: usize = 22;
 
@@ -101,6 +135,7 @@ mod tests {
             .unwrap();
         let pid = i32::try_from(child.id()).unwrap();
         assert!(descendants().unwrap().contains(&Pid::from_raw(pid)));
+        assert!(below().unwrap().contains(&Pid::from_raw(pid)));
         assert_eq!(stat_field(pid, PARENT), Some(u64::from(std::process::id())));
         assert!(stat_field(pid, START).unwrap() > 0);
         child.kill().unwrap();

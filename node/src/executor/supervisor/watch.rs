@@ -2,7 +2,7 @@
 //! happens: a signal, an order, a report, output, or a deadline.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write as _};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
@@ -17,12 +17,14 @@ use super::super::folder::{Control, Folder, Launch};
 use super::super::outcome::{Exit, Finished, KillReason, Started, Status, Usage};
 use super::super::sandbox::report::{Ending, Inbox, Report};
 use super::super::sandbox::{self, Plan, sys};
+use super::disk::Disk;
+use super::gauge::Gauge;
 use super::output::Stream;
 use super::tree;
 
 /// How long a sandbox may take to come up, on a machine that is busy with everything else.
 const SETUP: Duration = Duration::from_secs(30);
-/// Grace for the job when the machine goes down.
+/// Grace for the job when the machine goes down, or when its lease ends.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
 /// Longest order that is read.
 const MAX_ORDER: usize = 4096;
@@ -38,6 +40,7 @@ pub(super) fn run(folder: &Folder, launch: &Launch, control: File) -> io::Result
         tier: launch.tier,
         read_only: &launch.read_only,
         folder: folder.path(),
+        memory: launch.group.as_ref().is_some_and(|group| group.memory),
     };
     let sandbox = sandbox::launch(&plan)?;
     sys::set_nonblocking(sandbox.report.as_fd())?;
@@ -55,6 +58,7 @@ pub(super) fn run(folder: &Folder, launch: &Launch, control: File) -> io::Result
             Stream::new(sandbox.stdout, &folder.stdout(), cap)?,
             Stream::new(sandbox.stderr, &folder.stderr(), cap)?,
         ],
+        gauge: Gauge::of(launch),
         landlock: false,
         started: None,
         began: None,
@@ -62,7 +66,18 @@ pub(super) fn run(folder: &Folder, launch: &Launch, control: File) -> io::Result
         ending: None,
         gone: None,
         deadline: Some(Instant::now() + SETUP),
+        disk: Disk::new(
+            [folder.work(), folder.tmp()],
+            launch.spec.limits.disk_bytes,
+            launch.floor,
+        ),
+        lease: launch
+            .spec
+            .limits
+            .lease
+            .and_then(|left| Instant::now().checked_add(left)),
         kill_at: None,
+        killed: false,
         verdict: None,
     };
     while watch.gone.is_none() {
@@ -107,6 +122,8 @@ struct Watch<'a> {
     report: Option<File>,
     inbox: Inbox,
     streams: [Stream; 2],
+    /// Looks at what the kernel does not bound.
+    gauge: Gauge,
     landlock: bool,
     started: Option<Started>,
     /// When the job's first instruction was.
@@ -119,8 +136,14 @@ struct Watch<'a> {
     gone: Option<Ending>,
     /// End of the set-up time, then of the wall limit; `None` once the kill was sent.
     deadline: Option<Instant>,
+    /// What the job holds on the disk.
+    disk: Disk,
+    /// Until when the node said that the job may run; `None` for any time, and once it was told to end.
+    lease: Option<Instant>,
     /// End of the grace, if a stop was asked for.
     kill_at: Option<Instant>,
+    /// Whether the kill was sent.
+    killed: bool,
     /// Why this supervisor ends or ended the job.
     verdict: Option<Exit>,
 }
@@ -137,7 +160,22 @@ impl Watch<'_> {
         }
         self.take_orders();
         self.take_signals()?;
+        self.look()?;
+        self.keep_lease();
+        self.keep_disk()?;
         self.keep_deadlines()
+    }
+
+    /// Ends a job that has more than it may of what is only watched.
+    fn look(&mut self) -> io::Result<()> {
+        if self.began.is_none() || self.killed {
+            return Ok(());
+        }
+        if let Some(reason) = self.gauge.look(Instant::now())? {
+            self.verdict.get_or_insert(Exit::Killed { reason });
+            self.kill()?;
+        }
+        Ok(())
     }
 
     /// Waits until there is something to do. Everything is then looked at without blocking, so
@@ -148,7 +186,11 @@ impl Watch<'_> {
         if self.began.is_some() {
             fds.extend(self.streams.iter().filter_map(Stream::waits_on));
         }
-        let next = [self.deadline, self.kill_at].into_iter().flatten().min();
+        let look = self.began.filter(|_| !self.killed);
+        let look = look.and_then(|_| self.gauge.next());
+        let disk = self.watches_disk().then(|| self.disk.next());
+        let next = [self.deadline, self.kill_at, self.lease, look, disk];
+        let next = next.into_iter().flatten().min();
         let timeout = next.map(|t| t.saturating_duration_since(Instant::now()));
         sys::poll_readable(&fds, timeout).map(drop)
     }
@@ -210,8 +252,14 @@ impl Watch<'_> {
             .extend_from_slice(buffer.get(..count).unwrap_or_default());
         while let Some(end) = self.orders.iter().position(|b| *b == b'\n') {
             let line: Vec<u8> = self.orders.drain(..=end).collect();
-            if let Ok(Control::Stop { grace_ms }) = serde_json::from_slice(&line) {
-                self.stop(KillReason::Stopped, Duration::from_millis(grace_ms));
+            match serde_json::from_slice(&line) {
+                Ok(Control::Stop { grace_ms }) => {
+                    self.stop(KillReason::Stopped, Duration::from_millis(grace_ms));
+                }
+                Ok(Control::Lease { left_ms }) if self.verdict.is_none() => {
+                    self.lease = Instant::now().checked_add(Duration::from_millis(left_ms));
+                }
+                _ => {}
             }
         }
         if self.orders.len() > MAX_ORDER {
@@ -241,7 +289,8 @@ impl Watch<'_> {
     }
 
     /// Kills the whole job.
-    fn kill(&self) -> io::Result<()> {
+    fn kill(&mut self) -> io::Result<()> {
+        self.killed = true;
         match self.launch.tier {
             // The kernel takes all of the pid namespace down with its first process.
             Tier::Namespaces => Ok(kill(self.main, Signal::SIGKILL)?),
@@ -268,6 +317,31 @@ impl Watch<'_> {
             };
         }
         self.verdict.get_or_insert(Exit::Killed { reason });
+    }
+
+    /// Ends the job at the time that the node told last: the node may be halted or gone.
+    fn keep_lease(&mut self) {
+        if self.lease.is_some_and(|end| end <= Instant::now()) {
+            self.lease = None;
+            self.stop(KillReason::Lease, SHUTDOWN_GRACE);
+        }
+    }
+
+    /// Whether the job can still write.
+    fn watches_disk(&self) -> bool {
+        self.began.is_some() && !self.killed
+    }
+
+    /// Ends the job at once if it holds too much of the disk, also within its grace.
+    fn keep_disk(&mut self) -> io::Result<()> {
+        if self.watches_disk()
+            && let Some(reason) = self.disk.look(Instant::now())?
+        {
+            self.verdict = Some(Exit::Killed { reason });
+            (self.deadline, self.kill_at, self.lease) = (None, None, None);
+            self.kill()?;
+        }
+        Ok(())
     }
 
     fn keep_deadlines(&mut self) -> io::Result<()> {
@@ -298,6 +372,7 @@ impl Watch<'_> {
             self.take_reports()?;
         }
         self.streams.iter_mut().for_each(Stream::drain);
+        self.free();
         let used = getrusage(UsageWho::RUSAGE_CHILDREN)?;
         let cpu_us = used.user_time().num_microseconds() + used.system_time().num_microseconds();
         let usage = Usage {
@@ -316,7 +391,40 @@ impl Watch<'_> {
         })
     }
 
-    /// A code that the job returned itself counts even if it was asked or about to be killed.
+    /// Gives back the disk that nobody will ask for: `/tmp`, and of a job that took too much all it wrote.
+    fn free(&mut self) {
+        if self.began.is_some() && !self.took_too_much() {
+            // What it wrote since the last look counts too.
+            let found = self.disk.count();
+            self.verdict = found
+                .map(|reason| Exit::Killed { reason })
+                .or(self.verdict.take());
+        }
+        let freed = if self.took_too_much() {
+            self.folder.drop_files()
+        } else {
+            self.folder.drop_temporary()
+        };
+        if let Err(error) = freed {
+            // What stays goes with the folder.
+            let _ = writeln!(
+                io::stderr(),
+                "gridbay supervisor: cannot free the disk: {error}"
+            );
+        }
+    }
+
+    fn took_too_much(&self) -> bool {
+        matches!(
+            self.verdict,
+            Some(Exit::Killed {
+                reason: KillReason::Disk | KillReason::NoRoom
+            })
+        )
+    }
+
+    /// A code that the job returned itself counts even if it was asked or about to be killed, unless what it wrote had
+    /// to be removed.
     fn exit(&self) -> Exit {
         if let Some(message) = &self.failure {
             return Exit::Killed {
@@ -328,6 +436,7 @@ impl Watch<'_> {
             Tier::Plain => self.gone,
         };
         match (own, &self.verdict) {
+            (_, Some(verdict)) if self.took_too_much() => verdict.clone(),
             (Some(Ending::Exited(code)), _) if self.started.is_some() => Exit::Exited(code),
             (_, Some(verdict)) => verdict.clone(),
             (Some(Ending::Signaled(signal)), None) => Exit::Signaled(signal),

@@ -208,7 +208,8 @@ impl Generator {
         }
     }
     pub(super) fn purse(&mut self) -> Purse {
-        match self.rng.below(5) {
+        match self.rng.below(6) {
+            5 => Purse::Retained(AccountId(self.id())),
             0 => Purse::Account(AccountId(self.id())),
             1 => Purse::Escrow(OrderId(self.id())),
             2 => Purse::Class(ClassId(self.id())),
@@ -231,7 +232,14 @@ impl Generator {
             7 => Effect::Planning(self.planning()),
             8 => Effect::Contract(self.contract_event()),
             9 => Effect::Reservation(self.reserved()),
-            4 => Effect::Lease(match self.rng.below(2) {
+            4 => Effect::Lease(match self.rng.below(3) {
+                2 => LeaseEvent::Disputed {
+                    lease: LeaseId(self.id()),
+                    order: OrderId(self.id()),
+                    offer: OfferId(self.id()),
+                    slot: self.rng.wide(),
+                    withdrawn: self.rng.below(2) == 0,
+                },
                 0 => LeaseEvent::Started(self.terms()),
                 _ => LeaseEvent::Renewed(self.terms()),
             }),

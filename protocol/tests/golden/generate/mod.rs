@@ -102,7 +102,15 @@ impl Generator {
         }
     }
     fn body(&mut self) -> EntryBody {
-        match self.rng.below(16) {
+        match self.rng.below(19) {
+            16 => EntryBody::Heartbeat {
+                label: self.rng.narrow(),
+            },
+            17 => EntryBody::Complain {
+                lease: LeaseId(self.id()),
+                offer: OfferId(self.id()),
+                slot: self.rng.wide(),
+            },
             0 => EntryBody::SetKeys {
                 keys: self.some(4, Self::account_key),
             },
@@ -140,6 +148,9 @@ impl Generator {
             10 => EntryBody::Open(self.open()),
             11 => EntryBody::Buy(self.buy()),
             14 => EntryBody::Share(self.claim()),
+            18 => EntryBody::CloseAccount {
+                to: AccountId(self.id()),
+            },
             13 => EntryBody::Contract(self.contract_entry()),
             12 => EntryBody::Appeal(Box::new(Appeal {
                 key: self.key(),

@@ -24,9 +24,10 @@ const OFFER: OfferId = OfferId([0x0f; 32]);
 const BUYER: Purse = Purse::Account(entry::ACCOUNT);
 const SELLER: Purse = Purse::Account(AccountId([0xa2; 32]));
 const ESCROW: Purse = Purse::Escrow(ORDER);
+const RETAINED: Purse = Purse::Retained(AccountId([0xa2; 32]));
 
 /// All reasons with a way that money goes for them.
-pub(crate) const POSTINGS: [(&str, Reason, Purse, Purse); 18] = [
+pub(crate) const POSTINGS: [(&str, Reason, Purse, Purse); 19] = [
     ("transfer", Reason::Transfer, BUYER, SELLER),
     ("endowment", Reason::Endowment, Purse::Bank, BUYER),
     ("deposit", Reason::Deposit, BUYER, ESCROW),
@@ -45,6 +46,7 @@ pub(crate) const POSTINGS: [(&str, Reason, Purse, Purse); 18] = [
     ("tax", Reason::Tax, BUYER, Purse::Bank),
     ("arrears", Reason::Arrears, BUYER, Purse::Bank),
     ("relief", Reason::Relief, Purse::Bank, BUYER),
+    ("retained", Reason::Retained, Purse::Class(CLASS), RETAINED),
 ];
 /// All ends of an order.
 pub(crate) const ORDER_ENDS: [(&str, OrderEnd); 17] = [
@@ -67,7 +69,7 @@ pub(crate) const ORDER_ENDS: [(&str, OrderEnd); 17] = [
     ("lapsed", OrderEnd::Lapsed),
 ];
 /// All ends of a lease.
-pub(crate) const LEASE_ENDS: [(&str, LeaseEnd); 8] = [
+pub(crate) const LEASE_ENDS: [(&str, LeaseEnd); 9] = [
     ("exit", LeaseEnd::Exit),
     ("expired", LeaseEnd::Expired),
     ("outbid", LeaseEnd::Outbid),
@@ -76,7 +78,18 @@ pub(crate) const LEASE_ENDS: [(&str, LeaseEnd); 8] = [
     ("undelivered", LeaseEnd::Undelivered),
     ("paused", LeaseEnd::Paused),
     ("unserved", LeaseEnd::Unserved),
+    ("disputed", LeaseEnd::Disputed),
 ];
+
+fn disputed() -> LeaseEvent {
+    LeaseEvent::Disputed {
+        lease: LEASE,
+        order: ORDER,
+        offer: OFFER,
+        slot: 3,
+        withdrawn: true,
+    }
+}
 
 fn clearing(kind: ClearingKind) -> ClearingRecord {
     let offer = ClearingOffer {
@@ -312,6 +325,7 @@ pub(crate) fn all() -> Vec<(String, Effect)> {
             Effect::Clearing(clearing(ClearingKind::Free)),
         ),
         ("buy", Effect::Buy(bought())),
+        ("lease.disputed", lease(disputed())),
         ("planning", Effect::Planning(deadline::planning())),
         ("reservation", Effect::Reservation(reserved(None))),
         (

@@ -291,8 +291,9 @@ pub(crate) fn all() -> Vec<(&'static str, SignedEntry)> {
         keys: keys(),
         endowment: Credits::ZERO,
     };
+    let to = AccountId([0xa2; 32]);
     let transfer = EntryBody::Transfer {
-        to: AccountId([0xa2; 32]),
+        to,
         amount: micros(10_000_000),
         memo: Hash32::default(),
     };
@@ -315,16 +316,20 @@ pub(crate) fn all() -> Vec<(&'static str, SignedEntry)> {
     appeal.receipts = receipts(appeal.opening(&NETWORK, &ACCOUNT));
     let (lease, order) = (LeaseId([0x1e; 32]), OrderId([0x0d; 32]));
     let tip = Hash32([0xbe; 32]);
+    let (offer, slot) = (OfferId([0x0f; 32]), 3);
     let bodies = [
         ("set_keys", EntryBody::SetKeys { keys: keys() }),
         ("open_account.direct", open_direct),
         ("open_account.granted", open_granted),
         ("register_beacon", EntryBody::RegisterBeacon { tip }),
+        ("close_account", EntryBody::CloseAccount { to }),
         ("transfer", transfer),
         ("withdraw_offer", EntryBody::WithdrawOffer { label: 7 }),
         ("deliver", EntryBody::Deliver { lease }),
         ("fail", EntryBody::Fail { lease }),
         ("cancel", EntryBody::Cancel { order }),
+        ("heartbeat", EntryBody::Heartbeat { label: 7 }),
+        ("complain", EntryBody::Complain { lease, offer, slot }),
         ("commit", EntryBody::Commit(commit)),
         ("appeal", EntryBody::Appeal(Box::new(appeal))),
     ];

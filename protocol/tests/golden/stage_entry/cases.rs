@@ -184,6 +184,10 @@ fn refused_transfers() -> Vec<Case> {
             transfer(AccountId([9; 32]), Credits::ZERO),
         ),
         ("a transfer to oneself", transfer(ACCOUNT, micros(1))),
+        (
+            "an account closed in its own favour",
+            EntryBody::CloseAccount { to: ACCOUNT },
+        ),
     ]
 }
 

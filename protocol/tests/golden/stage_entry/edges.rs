@@ -77,6 +77,7 @@ pub(super) fn accepted() -> Vec<Case> {
         ("any delivery", EntryBody::Deliver { lease }),
         ("any failure", EntryBody::Fail { lease }),
         ("any cancellation", EntryBody::Cancel { order }),
+        ("any heartbeat", EntryBody::Heartbeat { label: u32::MAX }),
     ]
 }
 

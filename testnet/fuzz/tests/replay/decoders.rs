@@ -25,7 +25,7 @@ const CALLS: &[&str] = &["codec::decode", "frame::Reader::new"];
 const DECODERS: &[(&str, usize, &[&str])] = &[
     ("ledger/host/src/blocks.rs", 1, &["block_file"]),
     ("ledger/host/src/index.rs", 1, &["effect"]),
-    ("ledger/host/src/journal.rs", 1, &["journal"]),
+    ("ledger/host/src/journal.rs", 3, &["journal"]),
     ("ledger/host/src/message.rs", 1, &["host_message"]),
     ("ledger/host/src/snapshots.rs", 1, &["snapshot_file"]),
     ("ledger/src/snapshot.rs", 1, &["snapshot_restore"]),

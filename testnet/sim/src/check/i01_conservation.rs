@@ -6,6 +6,7 @@
 //!    account that filled it; transfers and endowments are the ones that the block's entries order; the bank's pool is
 //!    given to members only.
 //! 4. From time to time, and at the end, the purses of every honest node at that height are the book's.
+//! 5. After every block the ledger's own audit of all records finds nothing: nodes audit what a block touched.
 
 use super::{Check, Fact, Sight};
 use crate::world::World;
@@ -104,6 +105,7 @@ impl Conservation {
     }
     fn block(&mut self, entries: &[SignedEntry], effects: &[Effect]) -> Result<(), String> {
         let mut ordered = ordered(entries);
+        let closing = closing(entries);
         for effect in effects {
             let Effect::Posting(posting) = effect else {
                 continue;
@@ -112,8 +114,16 @@ impl Conservation {
             if matches!(posting.reason, Reason::Transfer | Reason::Endowment) {
                 let deed = (posting.from, posting.to, posting.amount.micros());
                 let at = ordered.iter().position(|o| *o == deed);
-                let at = at.ok_or(format!("nobody ordered {posting:?}"))?;
-                ordered.swap_remove(at);
+                match at {
+                    Some(at) => drop(ordered.swap_remove(at)),
+                    None if closing.contains(&(posting.from, posting.to)) => {}
+                    None => return Err(format!("nobody ordered {posting:?}")),
+                }
+            }
+        }
+        for (closed, _) in closing {
+            if self.purses.get(&closed).is_some_and(|left| *left != 0) {
+                return Err(format!("{closed:?} was closed and is not empty"));
             }
         }
         match ordered.first() {
@@ -180,9 +190,20 @@ fn ordered(entries: &[SignedEntry]) -> Vec<(Purse, Purse, u64)> {
     entries.iter().filter_map(deed).collect()
 }
 
+/// The accounts that entries close, and who gets what they have.
+fn closing(entries: &[SignedEntry]) -> Vec<(Purse, Purse)> {
+    let deed = |signed: &SignedEntry| match &signed.entry.body {
+        EntryBody::CloseAccount { to } => {
+            Some((Purse::Account(signed.entry.account), Purse::Account(*to)))
+        }
+        _ => None,
+    };
+    entries.iter().filter_map(deed).collect()
+}
+
 /// Whether a reason may move money between these kinds of purses.
 fn is_meant(posting: &Posting) -> bool {
-    use Purse::{Account, Bank, Bond, Class, Escrow};
+    use Purse::{Account, Bank, Bond, Class, Escrow, Retained};
     match posting.reason {
         Reason::Transfer | Reason::Endowment => {
             matches!((posting.from, posting.to), (Account(_), Account(_)))
@@ -206,7 +227,12 @@ fn is_meant(posting: &Posting) -> bool {
         }
         Reason::Forfeit => matches!((posting.from, posting.to), (Escrow(_), Bank)),
         Reason::Charge => matches!((posting.from, posting.to), (Escrow(_), Class(_))),
-        Reason::Revenue => matches!((posting.from, posting.to), (Class(_) | Escrow(_), Bank)),
+        Reason::Revenue => {
+            matches!(
+                (posting.from, posting.to),
+                (Class(_) | Escrow(_) | Retained(_), Bank)
+            )
+        }
         Reason::Profit | Reason::Relief => {
             matches!((posting.from, posting.to), (Bank, Account(_)))
         }
@@ -215,11 +241,17 @@ fn is_meant(posting: &Posting) -> bool {
         }
         // From an escrow: of a job by a deadline that is done, or of a contract that is settled.
         Reason::Earning => match (posting.from, posting.to) {
-            (Class(_), Account(_)) => true,
+            (Class(_) | Retained(_), Account(_)) => true,
             (Escrow(order), Account(_)) => posting.order == Some(order),
             _ => false,
         },
-        Reason::Refund => matches!((posting.from, posting.to), (Class(_), Account(_))),
+        Reason::Refund => {
+            matches!(
+                (posting.from, posting.to),
+                (Class(_) | Retained(_), Account(_))
+            )
+        }
+        Reason::Retained => matches!((posting.from, posting.to), (Class(_), Retained(_))),
         Reason::Bond => matches!((posting.from, posting.to), (Account(_), Bond(_))),
         Reason::Damages => matches!((posting.from, posting.to), (Bond(_), Account(_))),
     }
@@ -231,10 +263,10 @@ impl Check for Conservation {
     }
     fn see(&mut self, world: &World, sight: &Sight<'_>) -> Result<(), String> {
         let Sight::Block(Fact {
+            node,
             height,
             decided,
             effects,
-            ..
         }) = sight
         else {
             return Ok(());
@@ -244,6 +276,12 @@ impl Check for Conservation {
         }
         self.height = *height;
         self.block(&decided.block.entries, effects)?;
+        let core = world
+            .core(*node)
+            .filter(|core| core.state().height() == *height);
+        if let Some(Err(breach)) = core.map(|core| core.state().audit()) {
+            return Err(format!("after block {height}: {breach}"));
+        }
         if height.is_multiple_of(COMPARE_BLOCKS) {
             self.compare_all(world)?;
         }

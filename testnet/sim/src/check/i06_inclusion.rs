@@ -7,7 +7,9 @@
 //!    have been ready without a pause of its process, or that its signed receipt names: a receipt outlives a crash.
 //! 2. If so many of them have held an entry for so long that the rest of the power is no quorum, then the
 //!    next block, decided in one of those rounds, holds the entry; unless it is full, or holds another entry of
-//!    that account, which may stand in its way.
+//!    that account, which may stand in its way, or one of another that contends with it: then the
+//!    ledger does not admit the entry after the block, and the validators no longer note it as
+//!    ready.
 
 use super::{Check, Fact, Sight};
 use crate::found::validator_key;
@@ -37,6 +39,9 @@ struct Held {
 pub(crate) struct Inclusion {
     held: BTreeMap<usize, Held>,
     accounts: BTreeMap<EntryId, AccountId>,
+    /// Entries left out of the block of a height, until an honest validator says whether they are
+    /// ready after it.
+    left_out: BTreeMap<EntryId, u64>,
     /// Heights that receipts name.
     promised: BTreeMap<(usize, EntryId), u64>,
 }
@@ -104,30 +109,35 @@ impl Inclusion {
         let due = holders.into_iter().filter(|(_, n)| blocking(*n));
         due.map(|(id, _)| id).collect()
     }
-    /// Step 2.
-    fn judge(&self, due: &[EntryId], height: u64, entries: &[SignedEntry]) -> Result<(), String> {
+    /// Step 2: what the block leaves out.
+    fn judge(&mut self, due: &[EntryId], height: u64, entries: &[SignedEntry]) {
         let there: BTreeSet<EntryId> = entries.iter().map(SignedEntry::id).collect();
         let accounts: BTreeSet<AccountId> = entries.iter().map(|e| e.entry.account).collect();
-        let left_out = due.iter().find(|id| {
+        let left_out = due.iter().filter(|id| {
             let account = self.accounts.get(id);
             !there.contains(id) && account.is_none_or(|a| !accounts.contains(a))
         });
-        match left_out {
+        self.left_out = left_out.map(|id| (*id, height)).collect();
+    }
+    /// Step 2: whether any of it is ready after the block.
+    fn confirm(&self, height: u64, ready: &[EntryId]) -> Result<(), String> {
+        let left_out = |id: &&EntryId| self.left_out.get(id) == Some(&height);
+        match ready.iter().find(left_out) {
             Some(id) => Err(format!("block {height} leaves out {id}, which was due")),
             None => Ok(()),
         }
     }
-    fn block(&self, fact: &Fact, validators: usize) -> Result<(), String> {
+    fn block(&mut self, fact: &Fact, validators: usize) {
         let block = &fact.decided.block;
         let tolerated = validators.saturating_sub(1) / 3;
         if fact.decided.certificate.round as usize > tolerated {
-            return Ok(());
+            return;
         }
         let due = self.due(fact.height, validators);
         if due.is_empty() || block.entries.len() >= BLOCK_ENTRIES || block.encode().len() > ROOM {
-            return Ok(());
+            return;
         }
-        self.judge(&due, fact.height, &block.entries)
+        self.judge(&due, fact.height, &block.entries);
     }
 }
 
@@ -138,14 +148,17 @@ impl Check for Inclusion {
     fn see(&mut self, world: &World, sight: &Sight<'_>) -> Result<(), String> {
         let votes = |n: &usize| *n < world.plan.validators && world.machines[*n].is_honest();
         match sight {
-            Sight::Block(fact) => self.block(fact, world.plan.validators),
+            Sight::Block(fact) => {
+                self.block(fact, world.plan.validators);
+                Ok(())
+            }
             Sight::Decided { node, height, .. } if votes(node) => {
                 let core = world.core(*node).filter(|c| c.state().height() == *height);
                 let ready = core.map(|c| c.host().waiting()).unwrap_or_default();
                 let ids: Vec<EntryId> = ready.iter().map(|(id, _)| *id).collect();
                 self.accounts.extend(ready);
                 self.note(*node, *height, &ids);
-                Ok(())
+                self.confirm(*height, &ids)
             }
             Sight::Step { node, effects, .. } if votes(node) => {
                 let tip = world.core(*node).map_or(0, |c| c.state().height());
@@ -177,7 +190,9 @@ mod tests {
         assert_eq!(check.due(8, 4), [id], "two of four can stop a block");
         assert_eq!(check.due(8, 7), [], "two of seven cannot");
         assert_eq!(check.due(9, 4), [], "they were not asked at 8");
-        assert!(check.judge(&[id], 8, &[]).is_err());
+        check.judge(&[id], 8, &[]);
+        assert_eq!(check.confirm(8, &[]), Ok(()), "it can pass no more");
+        assert!(check.confirm(8, &[id]).is_err());
         check.note(0, 8, &[]);
         check.note(1, 8, &[id]);
         assert_eq!(check.due(9, 4), [], "one is not enough");

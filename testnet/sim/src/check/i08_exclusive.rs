@@ -70,6 +70,8 @@ impl Exclusive {
                     .then_some(())
                     .ok_or(format!("lease {lease} ends and does not run"))
             }
+            // What follows from it is told as well.
+            LeaseEvent::Disputed { .. } => Ok(()),
         }
     }
     fn hold(&mut self, terms: &LeaseTerms) -> Result<(), String> {

@@ -208,6 +208,7 @@ impl Books {
         if let Purse::Class(class) = posting.to {
             self.slot(&class, next).held += amount;
         }
+        let pools = self.pools;
         if let Purse::Class(class) = posting.from {
             let slot = self.slot(&class, next);
             slot.held -= amount;
@@ -216,6 +217,11 @@ impl Books {
                     *slot.earned.entry(seller).or_default() += amount;
                 }
                 (Reason::Revenue, Purse::Bank) => slot.pooled += amount,
+                // Held for a while on its way to who earned it; `i16_delivery` looks after that.
+                (Reason::Retained, Purse::Retained(_)) if pools => slot.pooled += amount,
+                (Reason::Retained, Purse::Retained(seller)) => {
+                    *slot.earned.entry(seller).or_default() += amount;
+                }
                 _ => slot.disturbed = true,
             }
         }

@@ -175,7 +175,7 @@ impl Contracts {
                 let first = if boundary { next } else { next + 1 };
                 self.leases.insert(terms.order, first);
             }
-            LeaseEvent::Renewed(_) => {}
+            LeaseEvent::Renewed(_) | LeaseEvent::Disputed { .. } => {}
             LeaseEvent::Ended { order, .. } => drop(self.leases.remove(order)),
         }
     }
@@ -206,7 +206,7 @@ impl Contracts {
                         live.bond += sign * amount;
                     }
                 }
-                Purse::Account(_) | Purse::Class(_) | Purse::Bank => {}
+                Purse::Account(_) | Purse::Class(_) | Purse::Bank | Purse::Retained(_) => {}
             }
         }
         let (Purse::Escrow(id) | Purse::Bond(id)) = posting.from else {

@@ -16,12 +16,16 @@ mod i08_exclusive;
 mod i09_one_statement;
 mod i10_evidence;
 mod i11_bounds;
+mod i11_budgets;
 mod i12_liveness;
 mod i13_recovery;
 mod i14_determinism;
 mod i16_books;
 mod i16_contracts;
+mod i16_delivery;
 mod i16_plans;
+mod i17_pace;
+mod i18_beacon;
 mod naive;
 mod pools;
 
@@ -82,7 +86,7 @@ pub enum Sight<'a> {
 
 /// An invariant that looks for its own breach.
 pub trait Check {
-    /// Its id in the design: `I1` to `I16`.
+    /// Its id: `I1` to `I18`.
     fn id(&self) -> &'static str;
     /// Looks at an event.
     ///
@@ -132,10 +136,14 @@ pub fn all() -> Vec<Box<dyn Check>> {
         Box::<i09_one_statement::OneStatement>::default(),
         Box::<i10_evidence::Convictions>::default(),
         Box::<i11_bounds::Bounds>::default(),
+        Box::<i11_budgets::Budgets>::default(),
         Box::<i12_liveness::Liveness>::default(),
         Box::<i13_recovery::Recovery>::default(),
         Box::<i16_books::Books>::default(),
         Box::<i16_contracts::Contracts>::default(),
+        Box::<i16_delivery::Delivery>::default(),
         Box::<i16_plans::Plans>::default(),
+        Box::<i17_pace::LongRun>::default(),
+        Box::<i18_beacon::Reveals>::default(),
     ]
 }

@@ -1,5 +1,6 @@
 //! The command line of the simulator: `gridbay-testnet sim ...`, also alone as `gridbay-sim ...`.
 
+mod bias;
 #[cfg(feature = "planted")]
 mod hunt;
 pub mod model;
@@ -29,6 +30,8 @@ pub enum Sim {
     Regressions(regressions::Regressions),
     /// Measure simulated seconds per second, by number of validators
     Speed(speed::Speed),
+    /// Measure what validators gain who give up turns for a better beacon
+    Bias(bias::Bias),
     /// Model the overlay of many nodes: lookups, connections, traffic
     Model(model::Model),
     /// Look for the planted faults
@@ -65,6 +68,7 @@ impl Sim {
             Sim::Shrink(command) => command.run(out),
             Sim::Regressions(command) => command.run(out),
             Sim::Speed(command) => command.run(out),
+            Sim::Bias(command) => command.run(out),
             Sim::Model(command) if command.check => Err(SimError::NoNodes),
             Sim::Model(command) => command.run(out),
             #[cfg(feature = "planted")]

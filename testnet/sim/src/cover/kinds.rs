@@ -27,7 +27,7 @@ variants!(INPUTS, input_name, Input:
     Hinted,
 );
 variants!(COMMANDS, command_name, Command:
-    Amend, Cancel, Contract, Drain, Join, Order, Send, SetOffer, Transfer, WithdrawOffer,
+    Amend, Cancel, CloseAccount, Contract, Drain, Join, Order, Send, SetOffer, Transfer, WithdrawOffer,
 );
 variants!(EFFECTS, effect_name, Effect:
     WakeAt, Broadcast, Send, Penalise, Gossip, Judge, Ask, Answer, Report, ReadOutput, Stage, StartJob,
@@ -39,26 +39,28 @@ variants!(REFUSALS, refusal_name, Refusal:
     Contract, AllOrNoneQuota, SealedAlready, OpeningTime, NotSealed, Seal, Budget, Standing, Sealed, Exiting,
     Closing, NoLease, NothingToDeliver, FirmSlots, Surcharge, Reservation, NothingToAppeal, OpeningLapsed, OpeningUnfunded,
     ReceiptLate, Receipts, ReceiptPower, NotABid, Reshaped, Spent, BlockFull, NoPool, PoolWeights, PoolFull, PoolTwice, NotPlanned, TooMuchWork, BelowReserve, JobQuota,
+    HeartbeatTwice, NothingToComplain, ComplaintQuota, BeaconWaits,
+    EntryBudget, Final, Unopened, Seat, Founder, StillOpen,
 );
 variants!(ENTRIES, entry_name, EntryBody:
     SetKeys, OpenAccount, RegisterBeacon, Transfer, SetOffer, WithdrawOffer, Deliver, Fail, Cancel,
-    Commit, Open, Appeal, Buy, Deadline, Contract, Share,
+    Commit, Open, Appeal, Buy, Deadline, Contract, Share, Heartbeat, Complain, CloseAccount,
 );
 variants!(CONTRACT_WORDS, contract_word_name, ContractEntry:
     Propose, Sign, Request, Close, Serve, Complete,
 );
 variants!(REASONS, reason_name, Reason:
     Arrears, Bond, Cancellation, Charge, Compensation, Damages, Deposit, Earning, Endowment, Forfeit, Lock,
-    Profit, Refund, Release, Relief, Revenue, Tax, Transfer,
+    Profit, Refund, Release, Relief, Retained, Revenue, Tax, Transfer,
 );
 variants!(ORDER_ENDS, order_end_name, OrderEnd:
     NotOpened, Waived, Excused, Unfunded, Cancelled, TimedOut, Served, NoUnits, Short, TooDear, Evicted,
     NoGain, NoRoom, Unstaked, Missed, Amended, Lapsed,
 );
 variants!(CONTRACT_EVENTS, contract_event_name, ContractEvent: Signed, Decided, Settled, Lapsed);
-variants!(LEASE_EVENTS, lease_event_name, LeaseEvent: Started, Renewed, Ended);
+variants!(LEASE_EVENTS, lease_event_name, LeaseEvent: Started, Renewed, Ended, Disputed);
 variants!(LEASE_ENDS, lease_end_name, LeaseEnd:
-    Exit, Expired, Outbid, Preempted, Unfunded, Undelivered, Paused, Unserved,
+    Exit, Expired, Outbid, Preempted, Unfunded, Undelivered, Paused, Unserved, Disputed,
 );
 variants!(CLEARING_KINDS, clearing_kind_name, ClearingKind: Boundary, Free);
 variants!(RULES, rule_name, Rule: Exact, Floor, Paper);

@@ -3,10 +3,14 @@
 //! A liar is a whole honest node with a lie wrapped around it: the lie sees what goes in and what comes
 //! out, has the node's keys, and may change, drop and add as it likes.
 
+mod beacon_grinder;
 mod censor;
 mod clock_liar;
+mod complaining_buyer;
 mod craft;
+mod deliverer_of_nothing;
 mod double_spender;
+mod early_starter;
 mod equivocator_proposals;
 mod equivocator_votes;
 mod flooder;
@@ -16,6 +20,7 @@ mod late_opener;
 mod phantom_seller;
 mod replayer;
 mod silent_proposer;
+mod spammer;
 mod sync_poisoner;
 mod wrong_clearing;
 
@@ -107,9 +112,13 @@ pub struct Kind {
 
 /// All kinds.
 pub const LIES: &[Kind] = &[
+    kind::<beacon_grinder::BeaconGrinder>("beacon_grinder", true),
     kind::<censor::Censor>("censor", true),
     kind::<clock_liar::ClockLiar>("clock_liar", true),
+    kind::<complaining_buyer::ComplainingBuyer>("complaining_buyer", false),
+    kind::<deliverer_of_nothing::DelivererOfNothing>("deliverer_of_nothing", false),
     kind::<double_spender::DoubleSpender>("double_spender", false),
+    kind::<early_starter::EarlyStarter>("early_starter", true),
     kind::<equivocator_proposals::EquivocatorProposals>("equivocator_proposals", true),
     kind::<equivocator_votes::EquivocatorVotes>("equivocator_votes", true),
     kind::<flooder::Flooder>("flooder", false),
@@ -119,6 +128,7 @@ pub const LIES: &[Kind] = &[
     kind::<phantom_seller::PhantomSeller>("phantom_seller", false),
     kind::<replayer::Replayer>("replayer", false),
     kind::<silent_proposer::SilentProposer>("silent_proposer", true),
+    kind::<spammer::Spammer>("spammer", false),
     kind::<sync_poisoner::SyncPoisoner>("sync_poisoner", false),
     kind::<wrong_clearing::WrongClearing>("wrong_clearing", true),
 ];

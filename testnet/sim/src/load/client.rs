@@ -110,7 +110,7 @@ impl Desk<'_> {
         };
         let entry = self.sign(account, &patron, body);
         let sponsor = self.state.account(&account)?;
-        if sponsor.opened < self.state.policy().accounts_per_member {
+        if sponsor.seats(1).open < self.state.policy().accounts_per_member {
             self.load.clients.push(Client {
                 account: opened_by(&entry.id()),
                 keys: vec![key],
@@ -267,7 +267,19 @@ impl World {
                 }
             }
             17 => self.plan_by_hand(to, client),
+            18 if self.load.clients.len() > 3 => self.leave_by_hand(to, client),
             _ => self.offer_by_hand(to, client),
+        }
+    }
+    /// A client leaves, and its patron gets what it had.
+    fn leave_by_hand(&mut self, to: usize, client: usize) {
+        let left = self.write(to, |desk| {
+            let (account, key) = desk.client(client)?;
+            let to = desk.state.account(&account)?.sponsor;
+            Some(desk.sign(account, &key, EntryBody::CloseAccount { to }))
+        });
+        if left {
+            self.cover.deed("account closed");
         }
     }
     fn commit_by_hand(&mut self, to: usize, client: usize) {

@@ -52,6 +52,8 @@ const BLUNDERS: &[Blunder] = &[
     no_lease,
     nothing_to_deliver,
     nothing_to_fail,
+    heartbeat_twice,
+    nothing_to_complain,
     firm_slots,
     surcharge,
     nothing_to_appeal,
@@ -59,6 +61,9 @@ const BLUNDERS: &[Blunder] = &[
     share::no_pool,
     share::wrong_weights,
     share::claimed_twice,
+    final_order,
+    founder,
+    still_open,
 ];
 
 impl World {
@@ -352,6 +357,38 @@ fn closing(desk: &mut Desk<'_>) -> Option<SignedEntry> {
     desk.cancel(|order| !is_sealed(order) && !order.exiting)
 }
 
+/// Takes back what was opened a moment ago.
+fn final_order(desk: &mut Desk<'_>) -> Option<SignedEntry> {
+    let calendar = desk.state.calendar();
+    let next = desk.state.height() + 1;
+    let round = calendar.round(next);
+    if calendar.closes_round(next) {
+        return None;
+    }
+    desk.cancel(|order| order.bid().is_some() && order.lease.is_none() && order.round + 1 == round)
+}
+
+/// A member would leave.
+fn founder(desk: &mut Desk<'_>) -> Option<SignedEntry> {
+    let (from, key, to) = desk.two()?;
+    let record = desk.state.account(&from)?;
+    (record.sponsor == from).then_some(())?;
+    Some(desk.sign(from, &key, EntryBody::CloseAccount { to }))
+}
+
+/// Somebody would leave who has something open.
+fn still_open(desk: &mut Desk<'_>) -> Option<SignedEntry> {
+    let state = desk.state;
+    let user = |account: &AccountId| {
+        state
+            .account(account)
+            .is_some_and(|a| a.sponsor != *account)
+    };
+    let (_, order, key) = desk.order(|order| user(&order.account))?;
+    let to = state.account(&order.account)?.sponsor;
+    Some(desk.sign(order.account, &key, EntryBody::CloseAccount { to }))
+}
+
 fn no_lease(desk: &mut Desk<'_>) -> Option<SignedEntry> {
     let lease = LeaseId(desk.load.rng.bytes32());
     desk.by_owner(EntryBody::Deliver { lease })
@@ -361,6 +398,27 @@ fn no_lease(desk: &mut Desk<'_>) -> Option<SignedEntry> {
 fn nothing_to_deliver(desk: &mut Desk<'_>) -> Option<SignedEntry> {
     let (lease, account, key) = bought(desk)?;
     Some(desk.sign(account, &key, EntryBody::Deliver { lease }))
+}
+
+/// A seller's node is there a second time in a slot.
+fn heartbeat_twice(desk: &mut Desk<'_>) -> Option<SignedEntry> {
+    let state = desk.state;
+    let beaten = |seller: &AccountId, node| state.has_beaten(seller, node);
+    let offers = state.offers().map(|(_, offer)| offer);
+    let offers = offers.filter(|o| beaten(&o.seller, &o.terms.node));
+    let offers: Vec<_> = offers.map(|o| (o.seller, o.terms.label)).collect();
+    let (seller, label) = desk.load.rng.pick(&offers).copied()?;
+    let key = desk.key_of(&seller)?;
+    Some(desk.sign(seller, &key, EntryBody::Heartbeat { label }))
+}
+
+/// A buyer complains of a slot that is long over.
+fn nothing_to_complain(desk: &mut Desk<'_>) -> Option<SignedEntry> {
+    let (lease, account, key) = bought(desk)?;
+    let running = desk.state.lease(&lease)?;
+    let (offer, slot) = (running.shares.first()?.offer, running.slot.checked_sub(3)?);
+    let body = EntryBody::Complain { lease, offer, slot };
+    Some(desk.sign(account, &key, body))
 }
 
 fn nothing_to_fail(desk: &mut Desk<'_>) -> Option<SignedEntry> {

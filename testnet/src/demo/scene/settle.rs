@@ -50,18 +50,21 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Waits until nothing is locked for orders any more, and one more slot for what is paid and not
+/// Waits until nothing is locked for orders or held from sellers any more, and one more slot for what is paid and not
 /// yet earned. Whether all is right then is for the checks to say.
 async fn at_rest(stage: &mut Stage<'_>) -> anyhow::Result<()> {
     stage
         .progress
         .tell("all orders are over; the money comes to rest");
-    let until = Instant::now() + Duration::from_secs(10);
+    // Earnings are held until buyers can say no more about them.
+    let until = Instant::now() + Duration::from_secs(20);
     loop {
         let mut held = Credits::ZERO;
         for node in stage.network.nodes() {
             let balance: Balance = node.client().get("/ledger/balance").await?;
-            held = held.checked_add(balance.held).unwrap_or(Credits::MAX);
+            for more in [balance.held, balance.retained] {
+                held = held.checked_add(more).unwrap_or(Credits::MAX);
+            }
         }
         if held == Credits::ZERO || Instant::now() > until {
             break;

@@ -212,6 +212,10 @@ impl Shop {
                     self.doubt(gone.into_iter().flat_map(|l| l.shares).collect());
                 }
             }
+            Effect::Lease(LeaseEvent::Disputed { offer, .. }) => {
+                let (offer, units) = (*offer, 1);
+                self.doubt(vec![Share { offer, units }]);
+            }
             _ => {}
         }
     }

@@ -136,6 +136,9 @@ impl Market {
                     self.doubtful.extend(shares.map(|s| s.offer));
                 }
             }
+            Effect::Lease(LeaseEvent::Disputed { offer, .. }) => {
+                self.doubtful.insert(*offer);
+            }
             _ => {}
         }
     }

@@ -1,0 +1,240 @@
+//! Our own invariants, checked after every block: a breach is a mistake in this crate.
+//!
+//! 1. [`check`] reads what the block changed ([`touched`]): the state before it was sound. Its work does not grow with the
+//!    state, but in a block that begins leases or books units, whose clearing reads all leases and orders as well.
+//! 2. A block with a breach is refused like any other bad block, so that validators go on without it; one that was
+//!    decided by others all the same stops the node that finds it.
+//! 3. Builds with debug assertions, and those with planted faults, check everything ([`whole`]) beside it, and the
+//!    simulator does so after every block.
+
+mod touched;
+mod whole;
+
+use crate::state::State;
+use crate::work::Work;
+use gridbay_protocol::planted;
+
+pub(crate) use whole::check as whole;
+
+/// A broken invariant, in words.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Breach(pub(crate) String);
+
+/// A breach unless something holds.
+fn hold(holds: bool, what: impl FnOnce() -> String) -> Result<(), Breach> {
+    if holds { Ok(()) } else { Err(Breach(what())) }
+}
+
+/// Checks what a block did to a sound state.
+///
+/// # Panics
+/// In a build with planted faults, which is there to find them.
+pub(crate) fn check(state: &State, work: &Work<'_>) -> Result<(), Breach> {
+    let before = Work::begin(state, state.time_ms(), &[0; 32]);
+    let found = touched::check(&before, work);
+    if cfg!(debug_assertions) || planted::COMPILED {
+        let all = whole(work);
+        assert_eq!(
+            all.is_ok(),
+            found.is_ok(),
+            "{all:?} of everything, {found:?} of what was touched"
+        );
+    }
+    if let (true, Err(breach)) = (planted::COMPILED, &found) {
+        panic!("{breach}");
+    }
+    found
+}
+
+impl State {
+    /// Checks all records, in time proportional to them: for tests and simulators.
+    ///
+    /// # Errors
+    /// Money was made or lost, a balance is below its credit line, pots and class purses differ, a unit is in two
+    /// leases or booked twice, a job or a contract is not covered, a retained purse is not what buyers may still
+    /// dispute, or the bank counts other money as frozen than lies in escrows.
+    pub fn audit(&self) -> Result<(), Breach> {
+        whole(&Work::begin(self, self.time_ms(), &[0; 32]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bank::Way;
+    use crate::execute;
+    use crate::lease::Lease;
+    use crate::pot::Pot;
+    use crate::retention::Retained;
+    use gridbay_protocol::account::{AccountKey, Roles};
+    use gridbay_protocol::class::{Class, ClassKey, Isolation};
+    use gridbay_protocol::genesis::{FORMAT, Genesis, Member, MemberValidator, Policy, RULES};
+    use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId, OfferId, OrderId};
+    use gridbay_protocol::keys::SecretKey;
+    use gridbay_protocol::lease::Share;
+    use gridbay_protocol::payment::Purse;
+    use gridbay_protocol::units::{Credits, Price};
+
+    fn state() -> State {
+        let key = |n: u8| SecretKey::from_seed(&[n; 32]).public();
+        let class = ClassKey {
+            vcpu: 1,
+            memory_mib: 512,
+            disk_mib: 512,
+            gpu: 0,
+            isolation: Isolation::Process,
+            circle: "members".into(),
+        };
+        let member = |n: u8| Member {
+            name: format!("member{n}"),
+            keys: vec![AccountKey {
+                key: key(n),
+                roles: Roles::ALL,
+            }],
+            endowment: Credits::from_micros(1_000).expect("a small amount"),
+            credit_line: Credits::ZERO,
+            weight: 1,
+            validator: (n == 1).then(|| MemberValidator {
+                key: key(101),
+                node: key(201),
+                power: 1,
+                beacon_tip: Hash32([n; 32]),
+            }),
+            addresses: vec![],
+        };
+        let genesis = Genesis {
+            format: FORMAT,
+            rules: RULES,
+            name: "audit".into(),
+            time_ms: 1_000,
+            policy: Policy::local(),
+            classes: vec![Class {
+                name: "small".into(),
+                key: class,
+                reference_price: Price(10),
+            }],
+            members: vec![member(1), member(2)],
+            beacon: Hash32([7; 32]),
+        };
+        State::genesis(&genesis).expect("a legal genesis")
+    }
+
+    fn account(state: &State, n: usize) -> AccountId {
+        let mut accounts = state.accounts().map(|(id, _)| *id);
+        accounts.nth(n).expect("two members")
+    }
+
+    fn class(state: &State) -> ClassId {
+        state.classes()[0].key.id()
+    }
+
+    fn units(state: &State, units: u32) -> Lease {
+        Lease {
+            order: OrderId([1; 32]),
+            account: account(state, 0),
+            class: class(state),
+            slot: 0,
+            shares: vec![Share {
+                offer: OfferId([2; 32]),
+                units,
+            }],
+            paid: Credits::ZERO,
+            pot: Hash32([0; 32]),
+            whole_slot: true,
+            slots_run: 0,
+            firm_through: None,
+            delivered: vec![],
+            deliver_by: 9,
+        }
+    }
+
+    type Fault = fn(&State, &mut Work<'_>);
+
+    const FAULTS: &[(&str, Fault)] = &[
+        ("money from nowhere", |state, work| {
+            let purse = Purse::Account(account(state, 0));
+            work.tables.purses.insert(purse, 1_001);
+        }),
+        ("money lost", |state, work| {
+            work.tables
+                .purses
+                .remove(&Purse::Account(account(state, 0)));
+        }),
+        ("a balance below its line", |state, work| {
+            let purse = |n| Purse::Account(account(state, n));
+            work.tables.purses.insert(purse(0), -1);
+            work.tables.purses.insert(purse(1), 2_001);
+        }),
+        ("a purse without its pot", |state, work| {
+            let purse = Purse::Account(account(state, 0));
+            work.tables.purses.insert(purse, 990);
+            work.tables.purses.insert(Purse::Class(class(state)), 10);
+        }),
+        ("a pot without its purse", |state, work| {
+            let pot = Pot {
+                class: class(state),
+                way: Way::Bid,
+                slot: 0,
+                heights: 1,
+                left: Credits::from_micros(5).expect("a small amount"),
+                stakes: vec![],
+                sold: vec![],
+            };
+            work.tables.pots.insert(Hash32([3; 32]), pot);
+        }),
+        ("earnings held that lie nowhere", |state, work| {
+            let account = account(state, 0);
+            let held = Retained {
+                order: OrderId([1; 32]),
+                buyer: account,
+                seller: account,
+                amount: Credits::from_micros(5).expect("a small amount"),
+            };
+            let key = (OfferId([2; 32]), LeaseId([4; 32]), 0);
+            work.tables.retained.insert(key, held);
+        }),
+        ("units in a lease that nobody offers", |state, work| {
+            let lease = units(state, 1);
+            work.tables.leases.insert(LeaseId([4; 32]), lease);
+        }),
+        ("a job listed that is no order", |_, work| {
+            let place = (OfferId([2; 32]), OrderId([1; 32]));
+            work.tables.jobs.insert(place, ());
+        }),
+        ("savings that lie nowhere", |state, work| {
+            let savings = crate::bank::Savings {
+                frozen: 3,
+                ..crate::bank::Savings::default()
+            };
+            work.tables.savings.insert(account(state, 0), savings);
+        }),
+    ];
+
+    #[test]
+    fn every_breach_is_seen_in_what_was_touched_as_in_everything() {
+        let state = state();
+        let sound = Work::begin(&state, 2_000, &[1; 32]);
+        assert_eq!((check(&state, &sound), state.audit()), (Ok(()), Ok(())));
+        for (name, plant) in FAULTS {
+            let mut work = Work::begin(&state, 2_000, &[1; 32]);
+            plant(&state, &mut work);
+            let before = Work::begin(&state, 2_000, &[1; 32]);
+            assert!(whole(&work).is_err(), "{name}: everything");
+            assert!(touched::check(&before, &work).is_err(), "{name}: touched");
+        }
+    }
+
+    #[test]
+    fn a_breach_refuses_the_block_and_stops_nobody() {
+        if planted::COMPILED {
+            // Such a build stops at once.
+            return;
+        }
+        let state = state();
+        let mut work = Work::begin(&state, 2_000, &[1; 32]);
+        FAULTS[0].1(&state, &mut work);
+        let outcome = execute::finish(&state, work);
+        assert!(outcome.sound.is_err());
+    }
+}

@@ -1,0 +1,80 @@
+//! `close_account`: an account that nothing is open of leaves the ledger. Executed after all other entries of its block.
+//!
+//! 1. A founding member's account stays: the constitution names it.
+//! 2. It has no order, unopened bid, contract or offer, no part in a pot that is still to be settled, and owes no tax.
+//! 3. What it has goes to another account; its keys are free for other accounts; its seat goes back (see `seats`).
+//!
+//! Its id never returns: it is the hash of the entry that opened it, which cannot take effect twice. What it signed is
+//! remembered until it expires, and its invitations are void: nobody signs for it any more.
+
+use crate::owner;
+use crate::purse;
+use crate::refusal::Refusal;
+use crate::seats;
+use crate::work::Work;
+use gridbay_protocol::ids::{AccountId, OrderId};
+use gridbay_protocol::payment::{Purse, Reason};
+
+pub(super) fn check(work: &Work<'_>, account: &AccountId, to: &AccountId) -> Result<(), Refusal> {
+    if work.constitution.members.contains_key(account) {
+        return Err(Refusal::Founder(*account));
+    }
+    if !work.tables.accounts.contains(to) {
+        return Err(Refusal::NoAccount(*to));
+    }
+    match open(work, account) {
+        Some(what) => Err(Refusal::StillOpen {
+            account: *account,
+            what,
+        }),
+        None => Ok(()),
+    }
+}
+
+/// Something that an account has open.
+fn open(work: &Work<'_>, account: &AccountId) -> Option<&'static str> {
+    let tables = &work.tables;
+    let (first, last) = (OrderId([0; 32]), OrderId([255; 32]));
+    let mut classes = work.constitution.by_id.keys();
+    let own = |c| {
+        tables
+            .book
+            .range((c, *account, first)..=(c, *account, last))
+    };
+    if classes.any(|class| own(*class).next().is_some()) {
+        return Some("an order");
+    }
+    if tables.unopened.iter().any(|(_, o)| o.account == *account) {
+        return Some("a bid that waits for an appeal");
+    }
+    let mut contracts = tables.parties.range((*account, first)..=(*account, last));
+    if contracts.next().is_some() {
+        return Some("a contract");
+    }
+    if tables.offers.iter().any(|(_, o)| o.seller == *account) {
+        return Some("an offer");
+    }
+    let mut pots = tables.pots.iter();
+    if pots.any(|(_, pot)| {
+        pot.stakes.iter().any(|stake| stake.account == *account)
+            || pot.sold.iter().any(|sold| sold.seller == *account)
+    }) {
+        return Some("a slot that is not settled");
+    }
+    let savings = tables.savings.get(account).copied().unwrap_or_default();
+    if savings.arrears > 0 || savings.frozen > 0 || tables.sweeps.iter().next().is_some() {
+        return Some("a tax that is not paid");
+    }
+    None
+}
+
+pub(super) fn apply(work: &mut Work<'_>, account: &AccountId, to: &AccountId) {
+    let (from, to) = (Purse::Account(*account), Purse::Account(*to));
+    let rest = purse::held(work, &from);
+    purse::post(work, from, to, rest, Reason::Transfer, None).expect("a purse bears what it holds");
+    let closed = work.tables.accounts.remove(account);
+    let closed = closed.expect("an eligible entry's account exists");
+    owner::update(work, account, &closed.keys);
+    work.tables.savings.remove(account);
+    seats::give_back(work, &closed);
+}

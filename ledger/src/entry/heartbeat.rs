@@ -1,0 +1,25 @@
+//! `heartbeat`: a seller's node is there in the slot of the block (see [`heartbeat`]).
+
+use crate::heartbeat;
+use crate::refusal::Refusal;
+use crate::work::Work;
+use gridbay_protocol::ids::AccountId;
+use gridbay_protocol::offer::offer_id;
+
+pub(super) fn check(work: &Work<'_>, seller: &AccountId, label: u32) -> Result<(), Refusal> {
+    let offer = offer_id(seller, label);
+    if !work.tables.offers.contains(&offer) {
+        return Err(Refusal::NoOffer(offer));
+    }
+    if heartbeat::is_alive(work, &offer) {
+        return Err(Refusal::HeartbeatTwice {
+            seller: *seller,
+            slot: work.calendar().slot(work.height()),
+        });
+    }
+    Ok(())
+}
+
+pub(super) fn apply(work: &mut Work<'_>, seller: &AccountId, label: u32) {
+    heartbeat::beat(work, &offer_id(seller, label));
+}

@@ -1,0 +1,106 @@
+//! What an account has put into the ledger in the running epoch, against what the federation's
+//! policy lets it ([`gridbay_protocol::entry_budget`]).
+//!
+//! The count lies in the account's record with the epoch it is of: a later epoch reads it as
+//! nothing, so that nothing has to be cleared when an epoch ends.
+
+use crate::refusal::Refusal;
+use crate::state::{Constitution, State};
+use crate::work::Work;
+use gridbay_protocol::calendar;
+use gridbay_protocol::entry::EntryBody;
+use gridbay_protocol::entry_budget::{EntryBudget, KEY_RESERVE, is_owed};
+use gridbay_protocol::ids::AccountId;
+use gridbay_protocol::limits::EPOCH_HEIGHTS;
+use gridbay_protocol::stage::Authentic;
+use serde::{Deserialize, Serialize};
+
+/// What an account has put into the ledger in an epoch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spent {
+    /// The epoch.
+    pub epoch: u64,
+    /// Entries.
+    pub entries: u32,
+    /// Bytes of them, without signatures.
+    pub bytes: u64,
+}
+
+impl Spent {
+    /// What counts in an epoch: nothing if it is another's.
+    pub(crate) fn in_epoch(self, epoch: u64) -> Spent {
+        let nothing = Spent {
+            epoch,
+            ..Spent::default()
+        };
+        if self.epoch == epoch { self } else { nothing }
+    }
+    fn with(self, bytes: usize) -> Spent {
+        Spent {
+            epoch: self.epoch,
+            entries: self.entries.saturating_add(1),
+            bytes: self.bytes.saturating_add(bytes as u64),
+        }
+    }
+    fn fits(&self, budget: &EntryBudget) -> bool {
+        self.entries <= budget.entries && self.bytes <= budget.bytes
+    }
+}
+
+impl Constitution {
+    /// What an account may put into the ledger in one epoch.
+    pub(crate) fn entry_budget(&self, account: &AccountId) -> EntryBudget {
+        let budgets = &self.policy.entries;
+        match self.members.contains_key(account) {
+            true => budgets.member,
+            false => budgets.user,
+        }
+    }
+}
+
+/// Whether the account may put one more entry into the ledger in this epoch.
+pub(crate) fn check(work: &Work<'_>, entry: &Authentic) -> Result<(), Refusal> {
+    let (account, body) = (entry.entry().account, &entry.entry().body);
+    if is_owed(body) {
+        return Ok(());
+    }
+    let mut budget = work.constitution.entry_budget(&account);
+    if matches!(body, EntryBody::SetKeys { .. }) {
+        budget.entries = budget.entries.saturating_add(KEY_RESERVE.entries);
+        budget.bytes = budget.bytes.saturating_add(KEY_RESERVE.bytes);
+    }
+    let epoch = calendar::epoch(work.height());
+    let record = work.tables.accounts.get(&account);
+    let spent = record.map(|a| a.spent.in_epoch(epoch)).unwrap_or_default();
+    if spent.with(entry.bytes()).fits(&budget) {
+        return Ok(());
+    }
+    Err(Refusal::EntryBudget {
+        account,
+        entries: spent.entries,
+        bytes: spent.bytes,
+        next: (epoch + 1) * EPOCH_HEIGHTS + 1,
+    })
+}
+
+/// Counts an entry that takes effect.
+pub(crate) fn count(work: &mut Work<'_>, entry: &Authentic) {
+    let epoch = calendar::epoch(work.height());
+    if let Some(record) = work.tables.accounts.get_mut(&entry.entry().account) {
+        record.spent = record.spent.in_epoch(epoch).with(entry.bytes());
+    }
+}
+
+impl State {
+    /// What an account may put into the ledger in one epoch.
+    pub fn entry_budget(&self, account: &AccountId) -> EntryBudget {
+        self.constitution.entry_budget(account)
+    }
+    /// What an account has put into the ledger in the epoch of the next height.
+    pub fn spent(&self, account: &AccountId) -> Spent {
+        let epoch = calendar::epoch(self.height() + 1);
+        let record = self.account(account);
+        record.map(|a| a.spent.in_epoch(epoch)).unwrap_or_default()
+    }
+}

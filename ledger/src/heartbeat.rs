@@ -1,0 +1,69 @@
+//! Heartbeats: a seller's sign of life, one small entry per node and slot for all leases there.
+//!
+//! 1. A heartbeat counts for the slot of its block and for the node of the offer that it names. An
+//!    acknowledgement is a sign of life of its nodes as well, so a lease's first slot asks for
+//!    nothing more.
+//! 2. At the slot boundary, before anything is paid, every unit whose seller's node gave no sign of
+//!    life in the slot is no longer acknowledged. So the slot is not paid for these units and
+//!    counts for nobody, as one that was not acknowledged in time.
+//! 3. The seller may acknowledge anew, within as many heights as at the start of a lease. Who is
+//!    back in time has lost the slot that it missed and nothing more; who is not fails the lease,
+//!    and its offer is withdrawn (see `close`).
+//!
+//! Units that left their lease inside the slot are not asked about: they were acknowledged when
+//! they ran.
+
+use crate::lease::Lease;
+use crate::retention;
+use crate::work::Work;
+use gridbay_protocol::ids::{AccountId, LeaseId, OfferId};
+use gridbay_protocol::keys::PublicKey;
+
+/// Who gives a sign of life for an offer's units; nobody if there is no such offer.
+fn who(work: &Work<'_>, offer: &OfferId) -> Option<(AccountId, PublicKey)> {
+    let offer = work.tables.offers.get(offer)?;
+    Some((offer.seller, offer.terms.node))
+}
+
+/// Notes a sign of life of an offer's node.
+pub(crate) fn beat(work: &mut Work<'_>, offer: &OfferId) {
+    if let Some(who) = who(work, offer) {
+        work.tables.heartbeats.insert(who, ());
+    }
+}
+
+/// Whether an offer's node gave a sign of life in the running slot.
+pub(crate) fn is_alive(work: &Work<'_>, offer: &OfferId) -> bool {
+    who(work, offer).is_some_and(|who| work.tables.heartbeats.contains(&who))
+}
+
+/// At a slot boundary: step 2. The next slot begins without signs of life.
+pub(crate) fn turn(work: &mut Work<'_>) {
+    if retention::window(work) > 0 {
+        let silent = |lease: &Lease| -> Vec<OfferId> {
+            let delivered = lease.delivered.iter();
+            delivered.filter(|o| !is_alive(work, o)).copied().collect()
+        };
+        let leases = work.tables.leases.iter();
+        let silent: Vec<(LeaseId, Vec<OfferId>)> = leases
+            .map(|(id, lease)| (*id, silent(lease)))
+            .filter(|(_, offers)| !offers.is_empty())
+            .collect();
+        let again = work.height() + work.constitution.policy.delivery_heights;
+        for (id, offers) in silent {
+            if let Some(lease) = work.tables.leases.get_mut(&id) {
+                lease.delivered.retain(|offer| !offers.contains(offer));
+                lease.deliver_by = again;
+            }
+        }
+    }
+    let beaten: Vec<_> = work
+        .tables
+        .heartbeats
+        .iter()
+        .map(|(who, ())| *who)
+        .collect();
+    for who in beaten {
+        work.tables.heartbeats.remove(&who);
+    }
+}

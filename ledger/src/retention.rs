@@ -1,0 +1,306 @@
+//! Earnings that are held for a while, because their buyers may say that they were not served.
+//!
+//! 1. *Held.* What units earn for a slot goes from the class to the seller's retained purse, lease
+//!    by lease: of an offer's money each lease brings `floor(money * unit-heights / unit-heights of
+//!    all its leases)`; the remainder of the division is paid at once. So from its first slot on a
+//!    seller has a bond with every buyer: the slots before the running one.
+//! 2. *Paid.* At a boundary it is paid what it earned [`window`] boundaries before. A buyer's
+//!    silence delays pay by no more than that.
+//! 3. *Complained of.* The buyer says of one slot that an offer did not serve its lease: of the
+//!    running slot, while the lease holds acknowledged units there, or of a slot whose earnings are
+//!    held. That slot is the buyer's: held earnings go back at once; units that run are taken as
+//!    not acknowledged, so what they cost goes back, the unused part at once and the rest at the
+//!    boundary.
+//! 4. *Over.* With it all is said between the two. Units that run leave the lease, as when their
+//!    seller fails them (the lease ends, or a reservation goes on without them); earnings of other
+//!    slots are paid, at once or at the next boundary, and cannot be complained of. A taken job by
+//!    a deadline ends with the slot as one cancelled after its seller failed it. So nobody gains
+//!    more than one slot of a lease by a lie, and never another's stake.
+//! 5. *Limits.* The accounts of one sponsor complain [`COMPLAINTS_PER_SPONSOR`] times an epoch at
+//!    the most.
+//! 6. *Withdrawn.* An offer of which the accounts of two sponsors, or one sponsor's
+//!    [`COMPLAINTS_TO_WITHDRAW`] times, complained in an epoch is withdrawn until its seller sets
+//!    it again; unless it has taken jobs by deadlines, which must not suffer for what others say.
+//!    So a liar alone withdraws `COMPLAINTS_PER_SPONSOR / COMPLAINTS_TO_WITHDRAW` offers an epoch,
+//!    and needs as many leases for each.
+//!
+//! With a window of 0 nothing is held and nobody complains.
+
+use crate::bank::earn;
+use crate::catalogue;
+use crate::deadline;
+use crate::lease::Lease;
+use crate::pot::{Pot, PotOffer, Stake};
+use crate::purse::post;
+use crate::refusal::Refusal;
+use crate::slot::Served;
+use crate::tenancy;
+use crate::work::Work;
+use gridbay_protocol::calendar;
+use gridbay_protocol::effect::Effect;
+use gridbay_protocol::ids::{AccountId, Hash32, LeaseId, OfferId, OrderId};
+use gridbay_protocol::lease::{LeaseEnd, LeaseEvent};
+use gridbay_protocol::limits::{COMPLAINTS_PER_SPONSOR, COMPLAINTS_TO_WITHDRAW};
+use gridbay_protocol::payment::{Purse, Reason};
+use gridbay_protocol::units::Credits;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What a slot of a lease earned at an offer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Retained {
+    /// The order of the lease.
+    pub order: OrderId,
+    /// The buyer, who may complain.
+    pub buyer: AccountId,
+    /// Who is paid if nobody does.
+    pub seller: AccountId,
+    /// How much, above zero.
+    pub amount: Credits,
+}
+
+/// Complaints of a sponsor's accounts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Complaints {
+    /// The epoch.
+    pub epoch: u64,
+    /// How many in it.
+    pub count: u32,
+}
+
+/// A buyer's complaint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Complaint {
+    pub(crate) lease: LeaseId,
+    pub(crate) offer: OfferId,
+    pub(crate) slot: u64,
+}
+
+/// Slots for which earnings are held.
+pub(crate) fn window(work: &Work<'_>) -> u64 {
+    u64::from(work.constitution.policy.dispute_slots)
+}
+
+/// Step 1 for an offer of a pot that is settled. Returns what is paid at once.
+pub(crate) fn hold(
+    work: &mut Work<'_>,
+    pot: &Pot,
+    offer: &PotOffer,
+    earned: Credits,
+    served: &[Served],
+) -> Credits {
+    if window(work) == 0 {
+        return earned;
+    }
+    let delivered = || served.iter().filter(|s| s.delivered);
+    let all: u64 = delivered().map(Served::extent).sum();
+    let mut held = Credits::ZERO;
+    for part in delivered().filter(|s| s.extent() > 0 && !s.undisputed) {
+        let amount = earned.share_floor(part.extent(), all);
+        let amount = amount.expect("a part of an amount is an amount");
+        if amount == Credits::ZERO {
+            continue;
+        }
+        held = held
+            .checked_add(amount)
+            .expect("parts are no more than the whole");
+        let key = (offer.offer, part.lease, pot.slot);
+        let before = work.tables.retained.get(&key);
+        let before = before.map_or(Credits::ZERO, |retained| retained.amount);
+        let amount = before.checked_add(amount).expect("all money is an amount");
+        let retained = Retained {
+            order: part.order,
+            buyer: part.account,
+            seller: offer.seller,
+            amount,
+        };
+        work.tables.retained.insert(key, retained);
+    }
+    let (from, to) = (Purse::Class(pot.class), Purse::Retained(offer.seller));
+    post(work, from, to, held, Reason::Retained, None).expect("the class holds what its pots hold");
+    earned.saturating_sub(held)
+}
+
+/// Step 2, at a boundary, before the slot that ends is settled.
+pub(crate) fn release(work: &mut Work<'_>) {
+    let (window, slot) = (window(work), work.calendar().slot(work.height()));
+    let due = |at: u64| at.saturating_add(window) <= slot;
+    let keys = work.tables.retained.iter().map(|(key, _)| *key);
+    let due: Vec<(OfferId, LeaseId, u64)> = keys.filter(|(_, _, at)| due(*at)).collect();
+    let mut sums: BTreeMap<AccountId, Credits> = BTreeMap::new();
+    for key in &due {
+        if let Some(retained) = work.tables.retained.remove(key) {
+            let sum = sums.entry(retained.seller).or_default();
+            *sum = sum
+                .checked_add(retained.amount)
+                .expect("all money is an amount");
+        }
+    }
+    for (seller, sum) in sums {
+        earn(work, Purse::Retained(seller), seller, sum, None);
+    }
+}
+
+/// The lease, if it holds units of the offer now.
+fn running<'w>(work: &'w Work<'_>, lease: &LeaseId, offer: &OfferId) -> Option<&'w Lease> {
+    let lease = work.tables.leases.get(lease);
+    lease.filter(|lease| lease.units_of(offer) > 0)
+}
+
+/// Whether an account may say so.
+pub(crate) fn check(work: &Work<'_>, buyer: &AccountId, said: &Complaint) -> Result<(), Refusal> {
+    let Complaint { lease, offer, slot } = *said;
+    let runs = running(work, &lease, &offer);
+    let runs =
+        runs.is_some_and(|l| l.account == *buyer && l.slot == slot && l.has_delivered(&offer));
+    let held = work.tables.retained.get(&(offer, lease, slot));
+    let held = held.is_some_and(|retained| retained.buyer == *buyer);
+    if window(work) == 0 || !(runs || held) {
+        return Err(Refusal::NothingToComplain { lease, offer, slot });
+    }
+    let sponsor = work.sponsor(buyer);
+    if count(work, &sponsor).count >= COMPLAINTS_PER_SPONSOR {
+        return Err(Refusal::ComplaintQuota {
+            sponsor,
+            limit: COMPLAINTS_PER_SPONSOR,
+        });
+    }
+    Ok(())
+}
+
+/// Complaints of a sponsor's accounts in the running epoch.
+fn count(work: &Work<'_>, sponsor: &AccountId) -> Complaints {
+    let epoch = calendar::epoch(work.height());
+    let known = work.tables.complaints.get(sponsor).copied();
+    known
+        .filter(|known| known.epoch == epoch)
+        .unwrap_or(Complaints { epoch, count: 0 })
+}
+
+/// Steps 3 to 6.
+pub(crate) fn complain(work: &mut Work<'_>, buyer: &AccountId, said: &Complaint) {
+    let Complaint { lease, offer, slot } = *said;
+    let sponsor = work.sponsor(buyer);
+    let mut counted = count(work, &sponsor);
+    counted.count += 1;
+    work.tables.complaints.insert(sponsor, counted);
+    let running = running(work, &lease, &offer).cloned();
+    let order = match &running {
+        Some(running) => running.order,
+        None => {
+            work.tables
+                .retained
+                .get(&(offer, lease, slot))
+                .expect("the complaint was checked")
+                .order
+        }
+    };
+    let withdrawn = mark(work, &offer, sponsor);
+    work.emit(Effect::Lease(LeaseEvent::Disputed {
+        lease,
+        order,
+        offer,
+        slot,
+        withdrawn,
+    }));
+    settle(work, said);
+    if let Some(running) = running {
+        leave(work, said, &running);
+    }
+    close(work, said);
+}
+
+/// Held earnings of a lease at an offer: those of the slot complained of go back, the others are
+/// paid.
+fn settle(work: &mut Work<'_>, said: &Complaint) {
+    let (first, last) = (
+        (said.offer, said.lease, 0),
+        (said.offer, said.lease, u64::MAX),
+    );
+    let held = work.tables.retained.range(first..=last);
+    let held: Vec<_> = held.map(|(key, retained)| (*key, *retained)).collect();
+    for (
+        key,
+        Retained {
+            order,
+            buyer,
+            seller,
+            amount,
+        },
+    ) in held
+    {
+        work.tables.retained.remove(&key);
+        let from = Purse::Retained(seller);
+        if key.2 == said.slot {
+            let to = Purse::Account(buyer);
+            post(work, from, to, amount, Reason::Refund, Some(order))
+                .expect("what is held lies ready");
+            tenancy::paid(work, &order, |sum| sum.saturating_sub(amount));
+        } else {
+            earn(work, from, seller, amount, None);
+        }
+    }
+}
+
+/// Units that run leave their lease.
+fn leave(work: &mut Work<'_>, said: &Complaint, running: &Lease) {
+    if let Some(lease) = work
+        .tables
+        .leases
+        .get_mut(&said.lease)
+        .filter(|l| l.slot == said.slot)
+    {
+        lease.delivered.retain(|offer| *offer != said.offer);
+    }
+    if let Some(order) = work.tables.orders.get_mut(&running.order) {
+        order.exiting |= order.is_taken();
+    }
+    tenancy::fail(work, &said.lease, &[said.offer], LeaseEnd::Disputed);
+}
+
+/// What units of the lease that stopped in the running slot earn is paid when it is settled.
+fn close(work: &mut Work<'_>, said: &Complaint) {
+    let of = |stake: &Stake| {
+        let mut stopped = stake.parts.iter().filter(|part| part.stopped.is_some());
+        stake.lease == said.lease && stopped.any(|part| part.offer == said.offer)
+    };
+    let pots = work.tables.pots.iter();
+    let pots = pots.filter(|(_, pot)| pot.stakes.iter().any(of));
+    let pots: Vec<Hash32> = pots.map(|(id, _)| *id).collect();
+    for id in pots {
+        let stakes = work.tables.pots.get_mut(&id).into_iter();
+        let stakes = stakes.flat_map(|pot| &mut pot.stakes);
+        let parts = stakes
+            .filter(|stake| stake.lease == said.lease)
+            .flat_map(|stake| &mut stake.parts);
+        for part in parts.filter(|part| part.offer == said.offer) {
+            if let Some(stopped) = &mut part.stopped {
+                stopped.undisputed = true;
+            }
+        }
+    }
+}
+
+/// Step 6. Whether the offer is withdrawn.
+fn mark(work: &mut Work<'_>, id: &OfferId, sponsor: AccountId) -> bool {
+    let epoch = calendar::epoch(work.height());
+    let binds = deadline::binds(work, id);
+    let Some(offer) = work.tables.offers.get_mut(id) else {
+        return false;
+    };
+    if offer.disputed_in != epoch {
+        (offer.disputed_in, offer.disputed_by) = (epoch, Vec::new());
+    }
+    let another = offer.disputed_by.iter().any(|by| *by != sponsor);
+    if offer.disputed_by.len() < COMPLAINTS_TO_WITHDRAW {
+        offer.disputed_by.push(sponsor);
+    }
+    let enough = another || offer.disputed_by.len() >= COMPLAINTS_TO_WITHDRAW;
+    let withdrawn = enough && offer.active && !binds;
+    if withdrawn {
+        catalogue::suspend(work, id);
+    }
+    withdrawn
+}

@@ -1,0 +1,113 @@
+//! The accounts that a founding member answers for, counted by their *depth*: the steps of invitation from the member.
+//!
+//! 1. Each depth has its own seats, so those who were invited by others take none of those whom the member invites.
+//! 2. At each depth so many accounts may be open under a member, and so many be opened in an epoch.
+//! 3. An account that is no member's may have so many open accounts that it invited, and at the last depth none. Money
+//!    makes no difference: it comes back from an account of one's own.
+//! 4. An account that is closed gives its seat back, to the member and to whoever invited it.
+
+use crate::account::Account;
+use crate::refusal::{Refusal, SeatRefusal};
+use crate::work::Work;
+use gridbay_protocol::calendar;
+use gridbay_protocol::ids::AccountId;
+use gridbay_protocol::limits::EPOCH_HEIGHTS;
+use serde::{Deserialize, Serialize};
+
+/// The accounts of one depth under a member.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Seats {
+    /// Open now.
+    pub open: u32,
+    /// The epoch in which the last one was opened.
+    pub epoch: u64,
+    /// Opened in that epoch.
+    pub opened: u32,
+}
+
+impl Seats {
+    fn opened_in(&self, epoch: u64) -> u32 {
+        if self.epoch == epoch { self.opened } else { 0 }
+    }
+}
+
+impl Account {
+    /// The accounts of a depth that it answers for; 1 are those that it invited.
+    pub fn seats(&self, depth: u8) -> Seats {
+        let at = usize::from(depth).checked_sub(1);
+        let seats = at.and_then(|at| self.seats.get(at));
+        seats.copied().unwrap_or_default()
+    }
+    fn seats_mut(&mut self, depth: u8) -> &mut Seats {
+        let at = usize::from(depth).saturating_sub(1);
+        if self.seats.len() <= at {
+            self.seats.resize(at + 1, Seats::default());
+        }
+        &mut self.seats[at]
+    }
+}
+
+/// Whether an account may open another one.
+pub(crate) fn check(work: &Work<'_>, inviter: &AccountId) -> Result<(), Refusal> {
+    let record = work.tables.accounts.get(inviter);
+    let record = record.ok_or(Refusal::NoAccount(*inviter))?;
+    let policy = &work.constitution.policy;
+    let depth = record.depth.saturating_add(1);
+    if depth > policy.invitations.depth {
+        let inviter = *inviter;
+        return Err(SeatRefusal::Depth { inviter, depth }.into());
+    }
+    if record.depth > 0 && record.invited >= policy.invitations.per_user {
+        return Err(SeatRefusal::Quota {
+            inviter: *inviter,
+            limit: policy.invitations.per_user,
+        }
+        .into());
+    }
+    let sponsor = record.sponsor;
+    let answers = work.tables.accounts.get(&sponsor);
+    let seats = answers.map(|a| a.seats(depth)).unwrap_or_default();
+    let limit = policy.accounts_per_member;
+    if seats.open >= limit {
+        return Err(Refusal::AccountQuota { sponsor, limit });
+    }
+    let (epoch, limit) = (calendar::epoch(work.height()), policy.invitations.per_epoch);
+    if seats.opened_in(epoch) >= limit {
+        return Err(SeatRefusal::Epoch {
+            sponsor,
+            limit,
+            next: (epoch + 1) * EPOCH_HEIGHTS + 1,
+        }
+        .into());
+    }
+    Ok(())
+}
+
+/// Counts an account that is opened; returns its depth.
+pub(crate) fn take(work: &mut Work<'_>, inviter: &AccountId) -> u8 {
+    let epoch = calendar::epoch(work.height());
+    let Some(record) = work.tables.accounts.get_mut(inviter) else {
+        return 1;
+    };
+    record.invited = record.invited.saturating_add(1);
+    let (sponsor, depth) = (record.sponsor, record.depth.saturating_add(1));
+    if let Some(answers) = work.tables.accounts.get_mut(&sponsor) {
+        let seats = answers.seats_mut(depth);
+        seats.opened = seats.opened_in(epoch).saturating_add(1);
+        seats.epoch = epoch;
+        seats.open = seats.open.saturating_add(1);
+    }
+    depth
+}
+
+/// Gives the seat of an account back that is closed.
+pub(crate) fn give_back(work: &mut Work<'_>, closed: &Account) {
+    if let Some(inviter) = work.tables.accounts.get_mut(&closed.inviter) {
+        inviter.invited = inviter.invited.saturating_sub(1);
+    }
+    if let Some(answers) = work.tables.accounts.get_mut(&closed.sponsor) {
+        let seats = answers.seats_mut(closed.depth);
+        seats.open = seats.open.saturating_sub(1);
+    }
+}

@@ -1,0 +1,131 @@
+//! What a request must pass before it is worked on.
+//!
+//! 1. A body that announces more than an address takes is refused before it is sent.
+//! 2. So many requests are worked on at once, as many more wait for their turn ([`TURN_TIME`]); the
+//!    next ones are refused at once. Whether the process answers is told without a turn. The turn
+//!    lasts to the last byte of the answer.
+//! 3. A body that stops or drips is broken off.
+
+use super::held::hold;
+use super::limits::{BODY_BYTES, BODY_PACE, BODY_TIME, PIECE_TIME, TURN_TIME};
+use super::routes::{CONTENT, HEALTH};
+use super::{ApiError, ErrorCode};
+use axum::body::{Body, Bytes, HttpBody as _, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, header};
+use axum::middleware::Next;
+use axum::response::Response;
+use futures::stream::{self, StreamExt as _};
+use http_body_util::LengthLimitError;
+use std::error::Error;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+use tokio::time::{Instant, timeout, timeout_at};
+
+/// How many requests of a listener are worked on.
+#[derive(Clone)]
+pub(super) struct Turns {
+    most: usize,
+    /// At work, or waiting for it.
+    in_all: Arc<Semaphore>,
+    at_work: Arc<Semaphore>,
+}
+
+impl Turns {
+    pub(super) fn new(most: usize) -> Turns {
+        Turns {
+            most,
+            in_all: Arc::new(Semaphore::new(2 * most)),
+            at_work: Arc::new(Semaphore::new(most)),
+        }
+    }
+    /// Requests at work and waiting at the most.
+    pub(super) fn in_all(&self) -> usize {
+        2 * self.most
+    }
+    fn none_left(&self) -> ApiError {
+        let why = format!("the node is busy with {} requests", self.most);
+        let hint = "ask again in a moment, or raise api.connections";
+        ApiError::new(ErrorCode::Busy, why, hint)
+    }
+}
+
+/// The middleware.
+pub(super) async fn pass(
+    State(turns): State<Turns>,
+    request: Request,
+    next: Next,
+) -> Result<Response, ApiError> {
+    let announced = announced(request.headers());
+    let path = request.uri().path();
+    if path != CONTENT && announced.is_some_and(|bytes| bytes > BODY_BYTES as u64) {
+        return Err(too_large());
+    }
+    if path == HEALTH {
+        return Ok(next.run(request).await);
+    }
+    let Ok(place) = Arc::clone(&turns.in_all).try_acquire_owned() else {
+        return Err(turns.none_left());
+    };
+    let turn = timeout(TURN_TIME, Arc::clone(&turns.at_work).acquire_owned()).await;
+    let Ok(Ok(turn)) = turn else {
+        return Err(turns.none_left());
+    };
+    let bytes = announced.unwrap_or(BODY_BYTES as u64);
+    let answer = next.run(request.map(|body| timed(body, bytes))).await;
+    Ok(answer.map(|body| Body::new(hold(body, (place, turn)))))
+}
+
+/// Bytes that a body announces.
+pub(super) fn announced(headers: &HeaderMap) -> Option<u64> {
+    let length = headers.get(header::CONTENT_LENGTH)?;
+    length.to_str().ok()?.parse().ok()
+}
+
+/// Step 3: `body`, which has `bytes` bytes at the most.
+fn timed(body: Body, bytes: u64) -> Body {
+    if body.is_end_stream() {
+        return body;
+    }
+    let whole = BODY_TIME + Duration::from_secs(bytes / BODY_PACE);
+    let end = Instant::now() + whole;
+    let pieces = body.into_data_stream();
+    Body::from_stream(stream::unfold(Some(pieces), move |pieces| async move {
+        let mut pieces = pieces?;
+        match timeout_at(end.min(Instant::now() + PIECE_TIME), pieces.next()).await {
+            Ok(piece) => Some((piece?.map_err(io::Error::other), Some(pieces))),
+            Err(_) => Some((Err(io::ErrorKind::TimedOut.into()), None)),
+        }
+    }))
+}
+
+/// A whole body that is no upload.
+pub(super) async fn whole(body: Body) -> Result<Bytes, ApiError> {
+    to_bytes(body, BODY_BYTES).await.map_err(|error| {
+        let mut cause: Option<&(dyn Error + 'static)> = Some(&error);
+        while let Some(error) = cause {
+            if error.is::<LengthLimitError>() {
+                return too_large();
+            }
+            let io = error.downcast_ref::<io::Error>();
+            if io.is_some_and(|io| io.kind() == io::ErrorKind::TimedOut) {
+                return too_slow();
+            }
+            cause = error.source();
+        }
+        let why = "the body ended before its announced end";
+        ApiError::new(ErrorCode::Usage, why, "send it whole")
+    })
+}
+
+fn too_large() -> ApiError {
+    let why = format!("a body has at most {BODY_BYTES} bytes");
+    ApiError::new(ErrorCode::TooLarge, why, "send a smaller body")
+}
+
+fn too_slow() -> ApiError {
+    let why = "the body did not come in time";
+    ApiError::new(ErrorCode::TooSlow, why, "send it without pauses")
+}

@@ -1,0 +1,26 @@
+//! Bounds of the API, each with its unit and reason.
+
+use std::time::Duration;
+
+/// Time for a request's head, from the connection's or the last answer's end on: so it is also how
+/// long a connection may be idle. Programs on this machine send a head at once.
+pub(super) const HEAD_TIME: Duration = Duration::from_secs(10);
+/// Bytes of a request's head, and of what is read ahead.
+pub(super) const HEAD_BYTES: usize = 64 * 1024;
+/// Time between two pieces of a body. A sender on this machine waits for its own disk at the most.
+pub(super) const PIECE_TIME: Duration = Duration::from_secs(10);
+/// Time for a whole body, to which one second is added for each [`BODY_PACE`] bytes: nobody drips
+/// without end.
+pub(super) const BODY_TIME: Duration = Duration::from_secs(30);
+/// Bytes of a body that a sender manages in a second.
+pub(super) const BODY_PACE: u64 = 64 * 1024;
+/// Bytes of a body that is no upload: a job with its lists at their limits, as JSON.
+pub(super) const BODY_BYTES: usize = 1024 * 1024;
+/// Time in which a reader takes at least a byte of an answer: a pager or a slow disk may stop for a
+/// while.
+pub(super) const READER_TIME: Duration = Duration::from_secs(30);
+/// Time that a request waits for its turn: below the patience of clients, so that they hear why.
+pub(super) const TURN_TIME: Duration = Duration::from_secs(30);
+/// Connections beside those that requests at work and waiting ones can hold: for health checks, and
+/// for saying that there is no room.
+pub(super) const SPARE: usize = 16;

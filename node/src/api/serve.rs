@@ -1,0 +1,133 @@
+//! Connections of one listener: accepted, served, ended.
+//!
+//! 1. Who is not welcome ([`Peer`]) is hung up on before a byte is read.
+//! 2. Each connection has a slot ([`Slots`]) and bounded time: for a head, and thus between two
+//!    requests, by hyper; for reading the answer by [`Patient`]; for a body by [`super::intake`].
+//! 3. When the node ends, idle connections are closed and requests at work are answered.
+
+use super::held::hold;
+use super::limits::{HEAD_BYTES, HEAD_TIME, READER_TIME};
+use super::peer::Peer;
+use super::slots::{Slot, Slots};
+use axum::Router;
+use axum::serve::Listener;
+use hyper::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use std::convert::Infallible;
+use std::io;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, ready};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::{Sleep, sleep};
+
+/// Serves until the sender of `stop` is gone, then ends as in step 3.
+pub(super) async fn serve<L: Listener<Io: Peer>>(
+    mut listener: L,
+    routes: Router,
+    slots: Slots,
+    stop: watch::Receiver<()>,
+) {
+    let mut open = JoinSet::new();
+    loop {
+        let io = tokio::select! {
+            () = ended(stop.clone()) => break,
+            Some(_) = open.join_next() => continue,
+            (io, _) = listener.accept() => io,
+        };
+        if !io.is_welcome() {
+            continue;
+        }
+        let slot = tokio::select! {
+            () = ended(stop.clone()) => break,
+            slot = slots.take() => slot,
+        };
+        open.spawn(one(io, slot, routes.clone(), stop.clone()));
+    }
+    drop(listener);
+    while open.join_next().await.is_some() {}
+}
+
+async fn ended(mut watch: watch::Receiver<()>) {
+    while watch.changed().await.is_ok() {}
+}
+
+/// One connection, to its end.
+async fn one<Io: AsyncRead + AsyncWrite + Unpin>(
+    io: Io,
+    slot: Slot,
+    routes: Router,
+    stop: watch::Receiver<()>,
+) {
+    let routes = TowerToHyperService::new(routes);
+    let service = service_fn(|request: Request<Incoming>| {
+        let busy = slot.busy();
+        let answer = routes.call(request);
+        async move {
+            let answer = answer.await?;
+            Ok::<_, Infallible>(answer.map(|body| hold(body, busy)))
+        }
+    });
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIME)
+        .max_buf_size(HEAD_BYTES);
+    let io = TokioIo::new(Patient { io, stuck: None });
+    let mut connection = pin!(http.serve_connection(io, service));
+    tokio::select! {
+        // What a client does to its own connection is no news for the log.
+        _ = connection.as_mut() => return,
+        () = slot.lost() => return,
+        () = ended(stop) => {}
+    }
+    if !slot.is_idle() {
+        connection.as_mut().graceful_shutdown();
+        let _ended = connection.await;
+    }
+}
+
+/// A connection whose reader takes something within [`READER_TIME`], or which fails.
+struct Patient<Io> {
+    io: Io,
+    /// Runs while the other end takes nothing.
+    stuck: Option<Pin<Box<Sleep>>>,
+}
+
+impl<Io: AsyncRead + Unpin> AsyncRead for Patient<Io> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_read(cx, buf)
+    }
+}
+
+impl<Io: AsyncWrite + Unpin> AsyncWrite for Patient<Io> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        if let Poll::Ready(written) = Pin::new(&mut self.io).poll_write(cx, buf) {
+            self.stuck = None;
+            return Poll::Ready(written);
+        }
+        let stuck = self
+            .stuck
+            .get_or_insert_with(|| Box::pin(sleep(READER_TIME)));
+        ready!(stuck.as_mut().poll(cx));
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_flush(cx)
+    }
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_shutdown(cx)
+    }
+}

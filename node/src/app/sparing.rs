@@ -1,0 +1,219 @@
+//! A log that nobody fills.
+//!
+//! Many lines tell of what others do, and whoever does it a thousand times a second would fill the disk. So each cause (a place in the
+//! code) may write so many bytes, and all causes together; what is above is left out, and the next line of its cause says how many were.
+//! Nothing is left out of what an owner asks for beyond the usual: lines of the levels debug and trace.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use tracing::callsite::Identifier;
+use tracing::{Level, Metadata};
+use tracing_subscriber::fmt::MakeWriter;
+
+/// Bytes that one cause may write at once, and in a second: a line a second, and a hundred when something happens.
+const CAUSE: (u64, u64) = (16 << 10, 200);
+/// The same of all causes: 96 kB in the first minute, 66 kB in each later one.
+const ALL: (u64, u64) = (30_000, 1_100);
+
+/// How much was written, as the time at which nothing will be owed any more.
+#[derive(Clone, Copy, Debug)]
+struct Bucket(Instant);
+
+impl Bucket {
+    /// What is owed after so many bytes more, if that is allowed.
+    fn with(self, bytes: usize, (most, each_second): (u64, u64), now: Instant) -> Option<Self> {
+        let micros =
+            |bytes: u64| Duration::from_micros(bytes.saturating_mul(1_000_000) / each_second);
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        let after = self.0.max(now) + micros(bytes.min(most));
+        (after.duration_since(now) <= micros(most)).then_some(Self(after))
+    }
+}
+
+#[derive(Debug)]
+struct Written<Cause> {
+    all: Option<Bucket>,
+    /// Of each cause, and how many of its lines were left out since.
+    causes: HashMap<Cause, (Bucket, u64)>,
+}
+
+impl<Cause: Eq + Hash> Written<Cause> {
+    fn new() -> Self {
+        Self {
+            all: None,
+            causes: HashMap::new(),
+        }
+    }
+
+    /// Whether a line may be written. If so, how many of its cause were left out before it.
+    fn may(&mut self, cause: Cause, bytes: usize, now: Instant) -> Option<u64> {
+        let all = self.all.unwrap_or(Bucket(now));
+        let (own, left_out) = self.causes.entry(cause).or_insert((Bucket(now), 0));
+        match (own.with(bytes, CAUSE, now), all.with(bytes, ALL, now)) {
+            (Some(after), Some(all)) => {
+                *own = after;
+                self.all = Some(all);
+                Some(std::mem::take(left_out))
+            }
+            _ => {
+                *left_out += 1;
+                None
+            }
+        }
+    }
+}
+
+/// Makes writers that spare what is behind them.
+#[derive(Debug)]
+pub(super) struct Sparing<M> {
+    inner: M,
+    written: Arc<Mutex<Written<Identifier>>>,
+}
+
+impl<M> Sparing<M> {
+    pub(super) fn new(inner: M) -> Self {
+        Self {
+            inner,
+            written: Arc::new(Mutex::new(Written::new())),
+        }
+    }
+}
+
+/// Writes the line of one event, or leaves it out.
+pub(super) struct Line<W> {
+    inner: W,
+    written: Arc<Mutex<Written<Identifier>>>,
+    /// Of what is not left out in any case.
+    cause: Option<Identifier>,
+}
+
+impl<W: Write> Write for Line<W> {
+    /// A line is handed over whole.
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        if let Some(cause) = self.cause.clone() {
+            let may = {
+                let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+                written.may(cause, line.len(), Instant::now())
+            };
+            match may {
+                None => return Ok(line.len()),
+                Some(0) => {}
+                Some(n) => writeln!(self.inner, "({n} lines like the next were left out)")?,
+            }
+        }
+        self.inner.write_all(line)?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+impl<'a, M: MakeWriter<'a>> MakeWriter<'a> for Sparing<M> {
+    type Writer = Line<M::Writer>;
+
+    fn make_writer(&'a self) -> Self::Writer {
+        Line {
+            inner: self.inner.make_writer(),
+            written: self.written.clone(),
+            cause: None,
+        }
+    }
+
+    fn make_writer_for(&'a self, of: &Metadata<'_>) -> Self::Writer {
+        Line {
+            inner: self.inner.make_writer_for(of),
+            written: self.written.clone(),
+            cause: (*of.level() <= Level::INFO).then(|| of.callsite()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tracing_subscriber::layer::SubscriberExt;
+
+    /// What was written.
+    #[derive(Clone, Default)]
+    struct Memory(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Memory {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// The log of what is done, with the node's filter.
+    fn log(filter: &str, act: impl FnOnce()) -> String {
+        let memory = Memory::default();
+        let to = memory.clone();
+        let layer = tracing_subscriber::fmt::layer()
+            .with_ansi(false)
+            .with_writer(Sparing::new(move || to.clone()));
+        let filter = super::super::program::filter(filter).unwrap();
+        let log = tracing_subscriber::registry().with(filter).with(layer);
+        tracing::subscriber::with_default(log, act);
+        let bytes = memory.0.lock().unwrap().clone();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn thirty_thousand_lines_of_one_cause_leave_room_for_another() {
+        let written = log("info", || {
+            for n in 0..30_000 {
+                tracing::warn!(n, "somebody does something a thousand times a second");
+            }
+            tracing::info!("something else happens");
+        });
+        assert!(written.len() < 20_000, "{}", written.len());
+        assert!(written.contains("something else happens"));
+        let asked_for = log("debug", || {
+            for n in 0..1_000 {
+                tracing::debug!(n, "asked for");
+            }
+        });
+        assert_eq!(asked_for.lines().count(), 1_000);
+    }
+
+    #[test]
+    fn dependencies_are_heard_of_errors_alone_unless_asked_for() {
+        let act = || {
+            tracing::warn!(target: "libp2p_kad::handler", "Kademlia PING messages are unsupported");
+            tracing::info!(target: "quinn_proto", "chatter");
+            tracing::error!(target: "libp2p_tcp", "grave");
+            tracing::info!(target: "gridbay_node::overlay", "ours");
+        };
+        let written = log("info", act);
+        assert!(written.contains("grave") && written.contains("ours"));
+        assert_eq!(written.lines().count(), 2, "{written}");
+        assert_eq!(log("info,libp2p_kad=warn", act).lines().count(), 3);
+        assert_eq!(log("info,libp2p=warn", act).lines().count(), 3);
+    }
+
+    #[test]
+    fn many_causes_write_no_more_than_100_kilobytes_a_minute() {
+        let start = Instant::now();
+        let (mut written, mut minutes) = (Written::new(), [0; 3]);
+        for tick in 0..180_000u32 {
+            let at = start + Duration::from_millis(u64::from(tick));
+            if written.may(tick % 8, 200, at).is_some() {
+                minutes[tick as usize / 60_000] += 200;
+            }
+        }
+        assert!(
+            minutes.iter().all(|n| (50_000..=100_000).contains(n)),
+            "{minutes:?}"
+        );
+    }
+}

@@ -1,0 +1,219 @@
+//! Room on the disk: what a node keeps free, so that its ledger can be written whatever jobs and users do.
+//!
+//! | free bytes of the disk | what happens |
+//! |---|---|
+//! | below twice the floor | no input of a job, no upload and no file of a seller is taken; folders of jobs that are over are freed, those that ended first before the others |
+//! | below the floor | jobs are ended by their supervisors and what they wrote is removed: first those that hold much, below half of it all |
+//! | below a quarter of it, or after the disk failed | the reserve is given back: a file of bytes that nobody needed |
+//!
+//! The floor is `FLOOR`, on a small disk a sixteenth of it; the reserve is a quarter of the floor. Once there is room
+//! again everything is taken again, and the reserve is made anew. All of this looks at the disk and the time alone, and
+//! goes on while the node is halted.
+
+use super::jobs::Jobs;
+use nix::fcntl::{FallocateFlags, fallocate};
+use nix::sys::statvfs::statvfs;
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Bytes of the floor at the most: what jobs can write until their supervisors notice, and some blocks.
+const FLOOR: u64 = 256 << 20;
+/// The floor is this part of the disk at the most.
+const PART: u64 = 16;
+/// Between two looks.
+const LOOK: Duration = Duration::from_secs(1);
+/// Looks between two searches for jobs that ended long ago.
+const OLD_LOOKS: u64 = 600;
+/// For so long the folder of a job that is over is kept at the most. Its buyer reads it within seconds.
+const KEEP: Duration = Duration::from_secs(24 * 3600);
+/// Name of the reserve in the data folder.
+const RESERVE: &str = "reserve";
+
+/// The room of one data folder. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Room {
+    home: PathBuf,
+    floor: u64,
+}
+
+impl Room {
+    /// That of a data folder that exists.
+    ///
+    /// # Errors
+    /// The system does not say how large the disk is.
+    pub fn of(home: &Path) -> io::Result<Room> {
+        let found = statvfs(home)?;
+        let whole = found.blocks().saturating_mul(found.fragment_size());
+        Ok(Room {
+            home: home.to_path_buf(),
+            floor: FLOOR.min(whole / PART),
+        })
+    }
+
+    /// The same with another floor, for tests.
+    #[cfg(test)]
+    pub(crate) fn with_floor(mut self, floor: u64) -> Room {
+        self.floor = floor;
+        self
+    }
+
+    /// Free bytes below which jobs end.
+    pub fn floor(&self) -> u64 {
+        self.floor
+    }
+
+    /// Free bytes that stay when all has been taken that can be refused.
+    pub fn kept(&self) -> u64 {
+        self.floor.saturating_mul(2)
+    }
+
+    /// Whether so many more bytes can be taken. A disk that does not say takes none.
+    pub fn takes(&self, bytes: u64) -> bool {
+        let needed = self.kept().saturating_add(bytes);
+        self.free().is_ok_and(|free| free >= needed)
+    }
+
+    fn free(&self) -> io::Result<u64> {
+        let found = statvfs(&self.home)?;
+        Ok(found
+            .blocks_available()
+            .saturating_mul(found.fragment_size()))
+    }
+
+    /// Frees what may be freed, and gives or takes the reserve. Answers whether there is too little room.
+    fn tend(&self, jobs: &Jobs) -> io::Result<bool> {
+        let short = !self.takes(0);
+        if short {
+            let freed = jobs.free_ended(0, || !self.takes(0));
+            if freed > 0 {
+                tracing::info!(
+                    freed,
+                    "freed folders of jobs that are over: the disk is nearly full"
+                );
+            }
+        }
+        let free = self.free()?;
+        if free < self.floor / 4 {
+            release(&self.home)?;
+        } else if free >= self.kept().saturating_add(self.floor) {
+            self.fill()?;
+        }
+        Ok(short)
+    }
+
+    /// Makes the reserve, unless it is there.
+    fn fill(&self) -> io::Result<()> {
+        let path = self.home.join(RESERVE);
+        let bytes = self.floor / 4;
+        if bytes == 0 || fs::metadata(&path).is_ok_and(|meta| meta.len() >= bytes) {
+            return Ok(());
+        }
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&path)?;
+        let length = i64::try_from(bytes).unwrap_or(i64::MAX);
+        match fallocate(&file, FallocateFlags::empty(), 0, length) {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                let _half = fs::remove_file(&path);
+                // A file system that cannot set bytes aside has no reserve.
+                if error == nix::errno::Errno::EOPNOTSUPP {
+                    return Ok(());
+                }
+                Err(error.into())
+            }
+        }
+    }
+}
+
+/// Gives the reserve of a data folder back to its disk.
+///
+/// # Errors
+/// It cannot be removed.
+pub fn release(home: &Path) -> io::Result<()> {
+    match fs::remove_file(home.join(RESERVE)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
+
+/// Looks after the room until the node ends.
+pub async fn keep(room: Room, jobs: Jobs) {
+    let (mut looks, mut was_short) = (0u64, false);
+    loop {
+        let (here, of_jobs) = (room.clone(), jobs.clone());
+        let old = looks.is_multiple_of(OLD_LOOKS);
+        let tended = tokio::task::spawn_blocking(move || {
+            if old {
+                of_jobs.free_ended(now_ms().saturating_sub(KEEP.as_millis() as u64), || false);
+            }
+            here.tend(&of_jobs)
+        });
+        match tended.await.map_err(io::Error::other).flatten() {
+            Ok(short) if short != was_short => {
+                was_short = short;
+                tell(short, room.kept());
+            }
+            Ok(_) => {}
+            Err(error) => tracing::debug!(%error, "looking after the room on the disk"),
+        }
+        looks += 1;
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+fn tell(short: bool, kept: u64) {
+    if short {
+        tracing::warn!(
+            kept,
+            "the disk is nearly full: jobs' inputs, uploads and returned files are refused until there is room"
+        );
+    } else {
+        tracing::info!("the disk has room again");
+    }
+}
+
+fn now_ms() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    u64::try_from(now.unwrap_or_default().as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reserve_is_made_given_back_and_made_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut room = Room::of(dir.path()).unwrap();
+        assert!(room.floor() > 0 && room.floor() <= FLOOR);
+        room.floor = 4 << 20;
+        let reserve = dir.path().join(RESERVE);
+        for _ in 0..2 {
+            room.fill().unwrap();
+            room.fill().unwrap();
+            assert_eq!(fs::metadata(&reserve).unwrap().len(), 1 << 20);
+            release(dir.path()).unwrap();
+            release(dir.path()).unwrap();
+            assert!(!reserve.exists());
+        }
+    }
+
+    #[test]
+    fn a_disk_takes_what_leaves_the_kept_room_free() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut room = Room::of(dir.path()).unwrap();
+        room.floor = 0;
+        assert!(room.takes(0) && !room.takes(u64::MAX));
+        room.floor = 1 << 60;
+        assert!(!room.takes(0));
+        room.home = dir.path().join("gone");
+        assert!(!room.takes(0));
+    }
+}

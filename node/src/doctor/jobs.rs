@@ -1,0 +1,59 @@
+//! How strangers' jobs run.
+
+use super::{Finding, Kind};
+
+/// What an owner should know of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum JobsFact {
+    /// All is enforced.
+    #[default]
+    Isolated,
+    /// Isolated, but these bounds are only watched.
+    Watched(Vec<&'static str>),
+    /// The owner sells the plain tier.
+    Unisolated,
+    /// Nothing is sold, for this reason.
+    None(String),
+}
+
+pub(super) fn jobs(fact: &JobsFact) -> Option<Finding> {
+    match fact {
+        JobsFact::Isolated => None,
+        JobsFact::Watched(which) => Some(Finding::new(
+            Kind::JobsWatched,
+            format!("of jobs, {} are watched and not enforced", which.join(", ")),
+            "the node has no control groups for them: between two looks a job can be beyond its bounds",
+            "start the node with delegated control groups: systemd-run --user --scope -p Delegate=yes \
+             gridbay run, or a service with Delegate=yes and DelegateSubgroup=node",
+        )),
+        JobsFact::Unisolated => Some(Finding::new(
+            Kind::JobsUnisolated,
+            "strangers' jobs run beside this node without isolation",
+            "jobs.unisolated is on and this machine gives no namespaces",
+            "let users make namespaces (see docs/sandbox.md), or set jobs.unisolated to off",
+        )),
+        JobsFact::None(why) => Some(Finding::new(
+            Kind::NoJobs,
+            "this node sells nothing: strangers' jobs would not be isolated",
+            why,
+            "let users make namespaces (see docs/sandbox.md) if it is to sell; buying needs none",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_owner_is_told_the_truth_about_jobs() {
+        assert_eq!(jobs(&JobsFact::Isolated), None);
+        for (fact, kind) in [
+            (JobsFact::Watched(vec!["memory"]), Kind::JobsWatched),
+            (JobsFact::Unisolated, Kind::JobsUnisolated),
+            (JobsFact::None("clone: EPERM".to_owned()), Kind::NoJobs),
+        ] {
+            assert_eq!(jobs(&fact).unwrap().kind, kind);
+        }
+    }
+}

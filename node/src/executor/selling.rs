@@ -1,0 +1,203 @@
+//! What a node may sell: the isolation that its executor has shown, against what a class promises.
+//!
+//! | class | is sold by this executor |
+//! |---|---|
+//! | `isolation=process` | where jobs run in namespaces; in the plain tier only if the owner says `jobs.unisolated` |
+//! | `isolation=container`, `isolation=machine` | never: nothing here runs images or virtual machines |
+
+use std::collections::BTreeMap;
+
+use gridbay_protocol::class::Isolation;
+
+use super::capability::{Capabilities, Support, Tier};
+
+/// Attribute of adverts: the tier that strangers' jobs run in.
+const SANDBOX: &str = "x.sandbox";
+/// Attribute of adverts: the bounds that are only watched, separated by `+`.
+const WATCHED: &str = "x.watched";
+
+/// Why a class is not sold here.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotSold {
+    /// The executor runs processes, and the class promises more.
+    #[error("this node cannot sell isolation={asked}: its jobs are sandboxed processes")]
+    Isolation {
+        /// What the class promises, as written.
+        asked: &'static str,
+    },
+    /// Jobs cannot be kept from the node.
+    #[error("this machine cannot isolate jobs, so this node sells nothing: {reason}")]
+    Unisolated {
+        /// The step that failed and the system's word on it.
+        reason: String,
+    },
+}
+
+impl NotSold {
+    /// What to do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            NotSold::Isolation { .. } => "name a class with isolation=process",
+            NotSold::Unisolated { .. } => {
+                "let unprivileged users make namespaces (sysctl user.max_user_namespaces, \
+                 kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns); \
+                 docs/sandbox.md says what jobs.unisolated=on would give up"
+            }
+        }
+    }
+}
+
+/// What a node may sell.
+#[derive(Debug, Clone)]
+pub struct Selling {
+    found: Result<Capabilities, String>,
+    unisolated: bool,
+}
+
+impl Selling {
+    /// By what a probe found, or why it failed; `unisolated`: the owner sells the plain tier.
+    pub fn new(found: Result<Capabilities, String>, unisolated: bool) -> Selling {
+        Selling { found, unisolated }
+    }
+
+    /// Whether strangers' jobs may run in this tier.
+    pub fn sells_tier(tier: Tier, unisolated: bool) -> bool {
+        tier == Tier::Namespaces || unisolated
+    }
+
+    /// Whether units of a class with this isolation may be sold.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn check(&self, isolation: Isolation) -> Result<(), NotSold> {
+        let asked = match isolation {
+            Isolation::Process => None,
+            Isolation::Container => Some("container"),
+            Isolation::Machine => Some("machine"),
+        };
+        if let Some(asked) = asked {
+            return Err(NotSold::Isolation { asked });
+        }
+        let reason = match &self.found {
+            Ok(found) if Selling::sells_tier(found.tier, self.unisolated) => return Ok(()),
+            Ok(found) => found.passed_over.clone().unwrap_or_default(),
+            Err(reason) => reason.clone(),
+        };
+        Err(NotSold::Unisolated { reason })
+    }
+
+    /// Whether the owner sells what does not protect his node.
+    pub fn is_unisolated(&self) -> bool {
+        let plain = |found: &Capabilities| found.tier == Tier::Plain;
+        self.unisolated && self.found.as_ref().is_ok_and(plain)
+    }
+
+    /// Names of the bounds that are watched and not enforced.
+    pub fn watched(&self) -> Vec<&'static str> {
+        let Ok(found) = &self.found else {
+            return Vec::new();
+        };
+        let all = [
+            ("disk", found.disk),
+            ("memory", found.tree_memory),
+            ("processors", found.processors),
+            ("processes", found.processes),
+        ];
+        let watched = all.into_iter().filter(|(_, how)| *how == Support::Watched);
+        watched.map(|(name, _)| name).collect()
+    }
+
+    /// What an advert says of it.
+    pub fn attributes(&self) -> BTreeMap<String, String> {
+        let mut all = BTreeMap::new();
+        if let Ok(found) = &self.found
+            && self.check(Isolation::Process).is_ok()
+        {
+            all.insert(SANDBOX.to_owned(), found.tier.to_string());
+            let watched = self.watched().join("+");
+            if !watched.is_empty() {
+                all.insert(WATCHED.to_owned(), watched);
+            }
+        }
+        all
+    }
+
+    /// For the log: how strangers' jobs run.
+    pub fn report(&self) {
+        match (&self.found, self.check(Isolation::Process)) {
+            (Ok(found), Ok(())) if self.is_unisolated() => tracing::warn!(
+                tier = %found.tier,
+                "jobs.unisolated is on: strangers' jobs run beside this node without isolation"
+            ),
+            (Ok(found), Ok(())) => tracing::info!(
+                tier = %found.tier,
+                watched = self.watched().join(", "),
+                "strangers' jobs run isolated"
+            ),
+            (_, Err(why)) => {
+                tracing::warn!(reason = %why, hint = why.hint(), "no strangers' jobs run here");
+            }
+            (Err(reason), Ok(())) => tracing::error!(reason, "jobs without an executor"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::executor::WeightBy;
+
+    fn found(tier: Tier, how: Support) -> Capabilities {
+        let all = Support::Enforced;
+        Capabilities {
+            tier,
+            passed_over: (tier == Tier::Plain).then(|| "no namespaces".to_owned()),
+            filesystem: all,
+            network: all,
+            wall: all,
+            cpu: all,
+            processors: how,
+            weight: all,
+            weight_by: WeightBy::Nice,
+            memory: all,
+            tree_memory: how,
+            file_size: all,
+            disk: how,
+            processes: all,
+            open_files: all,
+            output: all,
+            spawn_us: 1,
+        }
+    }
+
+    #[test]
+    fn only_what_is_enforced_is_sold() {
+        let (plain, spaces) = (Tier::Plain, Tier::Namespaces);
+        for (tier, unisolated, sold) in [
+            (plain, false, false),
+            (plain, true, true),
+            (spaces, false, true),
+            (spaces, true, true),
+        ] {
+            let selling = Selling::new(Ok(found(tier, Support::Enforced)), unisolated);
+            assert_eq!(selling.check(Isolation::Process).is_ok(), sold, "{tier}");
+            assert_eq!(selling.attributes().is_empty(), !sold);
+            assert_eq!(selling.is_unisolated(), tier == plain && unisolated);
+            for more in [Isolation::Container, Isolation::Machine] {
+                let why = selling.check(more).unwrap_err();
+                assert!(matches!(why, NotSold::Isolation { .. }), "{why}");
+            }
+        }
+        let none = Selling::new(Err("clone: EPERM".to_owned()), true);
+        let why = none.check(Isolation::Process).unwrap_err();
+        assert!(why.to_string().contains("clone: EPERM"));
+    }
+
+    #[test]
+    fn an_advert_tells_the_tier_and_what_is_only_watched() {
+        let selling = Selling::new(Ok(found(Tier::Namespaces, Support::Watched)), false);
+        let said = selling.attributes();
+        assert_eq!(said[SANDBOX], "namespaces");
+        assert_eq!(said[WATCHED], "disk+memory+processors");
+    }
+}

@@ -1,0 +1,168 @@
+//! What the kernel does not bound for a whole job, looked at every so often: memory, processor time
+//! and the number of processes of its tree.
+//!
+//! Memory is what its processes hold in proportion (a page that four share counts a quarter for
+//! each), and what lies in its `/dev/shm`. Nothing else holds memory without a process: where
+//! memory is only watched the sandbox has neither memfd nor SysV segments. Between two looks a job
+//! can be beyond its bounds.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use nix::sys::statvfs::statvfs;
+use nix::unistd::{Pid, SysconfVar, sysconf};
+
+use super::super::folder::Launch;
+use super::super::job::Limits;
+use super::super::outcome::KillReason;
+use super::tree;
+
+/// Between two looks.
+const EVERY: Duration = Duration::from_millis(250);
+/// A look may take this share of the time between two, else they become rarer: one in so many.
+const SHARE: u32 = 20;
+/// Processes that are not the job's: *init*.
+const OURS: usize = 1;
+
+/// Looks at one job.
+#[derive(Debug)]
+pub(super) struct Gauge {
+    limits: Limits,
+    memory: bool,
+    processes: bool,
+    processors: bool,
+    next: Option<Instant>,
+}
+
+impl Gauge {
+    /// For a job; it looks at nothing that a control group bounds.
+    pub(super) fn of(launch: &Launch) -> Gauge {
+        let group = launch.group.clone().unwrap_or_default();
+        let (memory, processes, processors) = (!group.memory, !group.processes, !group.processors);
+        Gauge {
+            limits: launch.spec.limits.clone(),
+            memory,
+            processes,
+            processors,
+            next: (memory || processes || processors).then(Instant::now),
+        }
+    }
+
+    /// When to look again.
+    pub(super) fn next(&self) -> Option<Instant> {
+        self.next
+    }
+
+    /// Looks if it is time. Answers why the job must end.
+    pub(super) fn look(&mut self, now: Instant) -> io::Result<Option<KillReason>> {
+        if self.next.is_none_or(|at| at > now) {
+            return Ok(None);
+        }
+        let found = self.judge()?;
+        let end = Instant::now();
+        let pause = EVERY.max(end.duration_since(now) * SHARE);
+        self.next = end.checked_add(pause);
+        Ok(found)
+    }
+
+    fn judge(&self) -> io::Result<Option<KillReason>> {
+        let tree = tree::below()?;
+        let most = usize::try_from(self.limits.processes).unwrap_or(usize::MAX);
+        if self.processes && tree.len() > most.saturating_add(OURS) {
+            return Ok(Some(KillReason::Processes));
+        }
+        if self.processors && processor_seconds(&tree)? > self.limits.cpu_seconds {
+            return Ok(Some(KillReason::Processor));
+        }
+        let over = self.memory && self.is_over(&tree);
+        Ok(over.then_some(KillReason::Memory))
+    }
+
+    /// What is resident counts shared pages more than once, but costs little: the costly figures
+    /// are read only where that is beyond the limit.
+    fn is_over(&self, tree: &[Pid]) -> bool {
+        let limit = self.limits.memory_bytes;
+        let shared = shared_files(tree);
+        let most: u64 = tree.iter().filter_map(|pid| resident(*pid)).sum();
+        if most.saturating_add(shared) <= limit {
+            return false;
+        }
+        let held = |pid: &Pid| proportional(*pid).or_else(|| resident(*pid));
+        let all: u64 = tree.iter().filter_map(held).sum();
+        all.saturating_add(shared) > limit
+    }
+}
+
+fn file(pid: Pid, name: &str) -> PathBuf {
+    PathBuf::from(format!("/proc/{pid}/{name}"))
+}
+
+/// Bytes of a process that are in memory.
+fn resident(pid: Pid) -> Option<u64> {
+    let text = fs::read_to_string(file(pid, "statm")).ok()?;
+    let pages: u64 = text.split_ascii_whitespace().nth(1)?.parse().ok()?;
+    let page = sysconf(SysconfVar::PAGE_SIZE).ok()??;
+    Some(pages.saturating_mul(u64::try_from(page).ok()?))
+}
+
+/// A process's part of the memory that it and others hold.
+fn proportional(pid: Pid) -> Option<u64> {
+    let text = fs::read_to_string(file(pid, "smaps_rollup")).ok()?;
+    let field = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+        line.split_ascii_whitespace().next()?.parse::<u64>().ok()
+    };
+    let kib = field("Pss:")?.saturating_add(field("SwapPss:").unwrap_or(0));
+    Some(kib.saturating_mul(1024))
+}
+
+/// Bytes in the job's own `/dev/shm`. Mapped ones count with who maps them as well: too much, never
+/// too little.
+fn shared_files(tree: &[Pid]) -> u64 {
+    let own = fs::metadata("/dev/shm").map(|at| device(&at)).ok();
+    let of = |pid: &Pid| {
+        let path = file(*pid, "root/dev/shm");
+        let at = fs::metadata(&path).ok().map(|at| device(&at))?;
+        // Without namespaces it is the machine's, which the job cannot write to.
+        let used = statvfs(&path).ok().filter(|_| Some(at) != own)?;
+        let blocks = used.blocks().saturating_sub(used.blocks_free());
+        Some(blocks.saturating_mul(used.fragment_size()))
+    };
+    tree.iter().find_map(of).unwrap_or(0)
+}
+
+fn device(at: &fs::Metadata) -> u64 {
+    use std::os::unix::fs::MetadataExt as _;
+    at.dev()
+}
+
+/// Processor time that the tree has used, reaped processes included.
+fn processor_seconds(tree: &[Pid]) -> io::Result<u64> {
+    let of = |pid: &Pid| -> u64 {
+        let fields = tree::TIMES.iter();
+        fields
+            .filter_map(|field| tree::stat_field(pid.as_raw(), *field))
+            .sum()
+    };
+    let ticks: u64 = tree.iter().map(of).sum();
+    let second = sysconf(SysconfVar::CLK_TCK)?.unwrap_or(100);
+    Ok(ticks / u64::try_from(second).unwrap_or(100).max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_holds_no_more_in_proportion_than_is_resident() {
+        let own = Pid::this();
+        let (part, all) = (proportional(own), resident(own).unwrap());
+        assert!(all > 1 << 20);
+        // The two are read one after the other, while other tests allocate.
+        assert!(part.is_none_or(|part| part > 0 && part < all * 2));
+        assert_eq!(proportional(Pid::from_raw(i32::MAX)), None);
+        assert!(processor_seconds(&[own]).is_ok());
+    }
+}

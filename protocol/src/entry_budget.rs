@@ -1,0 +1,81 @@
+//! How many entries, and how many bytes of them, one account may put into the ledger in an epoch
+//! ([`EPOCH_HEIGHTS`]). Entries cost nothing else and are kept for ever, so this is what bounds an
+//! account's share of everybody's disk and of the blocks.
+
+use crate::entry::EntryBody;
+use crate::limits::{self, EPOCH_HEIGHTS};
+use serde::{Deserialize, Serialize};
+
+/// What one account may put into the ledger in one epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EntryBudget {
+    /// Entries, at least 64 and at most what all blocks of an epoch hold.
+    pub entries: u32,
+    /// Bytes of them, [`limits::ENTRY_BYTES`] at least.
+    pub bytes: u64,
+}
+
+/// The federation's choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EntryBudgets {
+    /// Of a founding member's account.
+    pub member: EntryBudget,
+    /// Of any other account.
+    pub user: EntryBudget,
+}
+
+impl EntryBudget {
+    fn is_valid(&self) -> bool {
+        let most = EPOCH_HEIGHTS * limits::BLOCK_ENTRIES as u64;
+        (64..=most).contains(&u64::from(self.entries))
+            && (limits::ENTRY_BYTES as u64..=EPOCH_HEIGHTS * limits::BLOCK_BYTES as u64)
+                .contains(&self.bytes)
+    }
+}
+
+impl EntryBudgets {
+    /// Whether all values are in range.
+    pub fn is_valid(&self) -> bool {
+        self.member.is_valid() && self.user.is_valid()
+    }
+}
+
+impl Default for EntryBudgets {
+    /// Four entries a height for users and sixteen for members, of 512 bytes each: at four blocks a
+    /// second 16 and 64 entries a second all the time, or all of an epoch's in one burst.
+    fn default() -> EntryBudgets {
+        let of = |a_height: u32| EntryBudget {
+            entries: a_height * EPOCH_HEIGHTS as u32,
+            bytes: u64::from(a_height) * EPOCH_HEIGHTS * 512,
+        };
+        EntryBudgets {
+            member: of(16),
+            user: of(4),
+        }
+    }
+}
+
+/// Whether an entry is taken whatever the account has spent: it answers for what the ledger holds
+/// already (a seal, a lease, an order, an unopened bid), at most once for each, and to be kept from
+/// it would cost the account or others money. It counts, so less is left for others.
+pub fn is_owed(body: &EntryBody) -> bool {
+    matches!(
+        body,
+        EntryBody::Open(_)
+            | EntryBody::Deliver { .. }
+            | EntryBody::Fail { .. }
+            | EntryBody::Cancel { .. }
+            | EntryBody::Appeal(_)
+            | EntryBody::Heartbeat { .. }
+            | EntryBody::Complain { .. }
+    )
+}
+
+/// Entries beyond the budget that only replace keys: whoever stole a lesser key and spent the budget
+/// with it does not keep the owner from taking it away.
+pub const KEY_RESERVE: EntryBudget = EntryBudget {
+    entries: 8,
+    bytes: 8 * limits::ENTRY_BYTES as u64,
+};

@@ -1,0 +1,46 @@
+// Streams of protocols that cost the opener next to nothing: PINGs of the DHT, identify, ping, a
+// relay's stop, and junk.
+
+import { randomBytes } from 'node:crypto'
+import { throwAt } from '../client.mjs'
+import { siege } from '../siege.mjs'
+import { PING, question } from '../wire.mjs'
+
+/// Deeds a second: more than a client of this kind manages.
+const RATE = 5_000
+/// PINGs of the DHT that share a stream.
+const PINGS = 16
+
+const nothing = Buffer.alloc(0)
+
+export function kadPing (options, running) {
+  const pings = Buffer.concat(Array.from({ length: PINGS }, () => question(PING, nothing)))
+  return siege(options, running, RATE, (connection, { ours }) => {
+    return throwAt(connection, ours.kad, pings)
+  })
+}
+
+export function identifyStreams (options, running) {
+  return siege(options, running, RATE, (connection) => {
+    return throwAt(connection, '/ipfs/id/1.0.0', nothing)
+  })
+}
+
+export function pingStreams (options, running) {
+  return siege(options, running, RATE, (connection) => {
+    return throwAt(connection, '/ipfs/ping/1.0.0', randomBytes(32))
+  })
+}
+
+export function relayStop (options, running) {
+  return siege(options, running, RATE, (connection) => {
+    return throwAt(connection, '/libp2p/circuit/relay/0.2.0/stop', randomBytes(8))
+  })
+}
+
+export function junk (options, running) {
+  return siege(options, running, RATE, (connection, { ours }, n) => {
+    const protocol = n % 2 === 0 ? ours.kad : ours.request
+    return throwAt(connection, protocol, randomBytes(64))
+  })
+}

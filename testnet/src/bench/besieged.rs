@@ -1,0 +1,424 @@
+//! What a network of real nodes is like under each attack of the foreign client, one after the
+//! other.
+//!
+//! 1. One attacker against the first validator, while the members buy as in calm; then a newcomer
+//!    is invited, starts, and looks for a seller.
+//! 2. Of each of the network's own nodes are told: memory, the growth of its log, how long memory
+//!    that an attack took is kept.
+//! 3. The pace of blocks is that of the whole attack. What the ledger keeps grows as the same
+//!    trades would make it grow.
+
+use super::hostile::{Times, turn};
+use crate::bench::crowd::mib;
+use crate::foreign::{Foreign, Report, Target};
+use crate::network::plan::Plan;
+use crate::network::{Network, Node};
+use crate::say::Progress;
+use crate::table::{Align, Table};
+use anyhow::Context as _;
+use gridbay_node::api::types::{FindReport, FindRequest, NodeStatus};
+use gridbay_node::overlay::{self, Multiaddr};
+use serde::Serialize;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Until a newcomer is ready, and until it has found a seller.
+const NEWCOMER: Duration = Duration::from_secs(60);
+/// How long an attack goes on at least.
+const LEAST: Duration = Duration::from_secs(20);
+/// Until memory that an attack took must be given back, and how often it is looked at.
+const GIVE_BACK: Duration = Duration::from_secs(300);
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// Bytes that a node may keep: caches that filled, heaps that grew. MiB.
+const KEPT_MIB: f64 = 16.0;
+
+/// Bars.
+pub(super) const BAR_RATIO: f64 = 2.0;
+pub(super) const BAR_MEMORY_MIB: f64 = 64.0;
+const BAR_LOG_KB: f64 = 100.0;
+/// Share of the policy's interval by which blocks may be off.
+const BAR_PACE: f64 = 0.1;
+
+/// What was measured under one attack.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Besieged {
+    /// The attack's name.
+    pub(crate) attack: String,
+    /// Trades.
+    pub(crate) trades: Times,
+    /// 99th percentile over that of calm.
+    pub(crate) ratio_p99: f64,
+    /// Orders that did not end well, and why.
+    pub(crate) failed: Vec<String>,
+    /// Most that a node grew.
+    pub(crate) memory_growth_mib: f64,
+    /// Until no node held more than [`KEPT_MIB`] above what it had before; `None` if not within
+    /// five minutes.
+    pub(crate) given_back_s: Option<f64>,
+    /// Growth of the log that grew most.
+    pub(crate) log_kb_per_minute: f64,
+    /// From the invitation until a newcomer had found a seller; `None` if it did not.
+    pub(crate) newcomer_s: Option<f64>,
+    /// Mean interval of blocks over the policy's.
+    pub(crate) pace: f64,
+    /// Identities, or connections, of the attacker.
+    pub(crate) identities: u64,
+    /// Of these, shut out.
+    pub(crate) shut_out: u64,
+    /// What it did.
+    pub(crate) deeds: u64,
+}
+
+/// How what the first validator keeps has grown while it was attacked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Growth {
+    /// Most entries that waited for a block.
+    pub(crate) pool_entries: u64,
+    /// Journal, kB an hour.
+    pub(crate) journal_kb: f64,
+    /// Blocks, kB an hour.
+    pub(crate) blocks_kb: f64,
+    /// State, as its newest snapshot, kB an hour.
+    pub(crate) state_kb: f64,
+}
+
+/// All attacks.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Figures {
+    /// Why there are none, if there are none.
+    pub(crate) missing: Option<String>,
+    /// One for each attack.
+    pub(crate) attacks: Vec<Besieged>,
+    /// Over all of them.
+    pub(crate) growth: Growth,
+}
+
+impl Figures {
+    /// For people.
+    pub(crate) fn table(&self) -> String {
+        if let Some(missing) = &self.missing {
+            return format!("no attacks from outside: {missing}\n");
+        }
+        let right = |name| (name, Align::Right);
+        let mut table = Table::new(&[
+            ("attack", Align::Left),
+            right("deeds"),
+            right("shut out"),
+            right("p50 ms"),
+            right("p99 ms"),
+            right("ratio"),
+            right("MiB"),
+            right("back s"),
+            right("log kB/min"),
+            right("newcomer s"),
+            right("pace"),
+        ]);
+        let seconds = |s: Option<f64>| s.map_or("never".to_owned(), |s| format!("{s:.1}"));
+        for a in &self.attacks {
+            table.row([
+                a.attack.clone(),
+                a.deeds.to_string(),
+                format!("{} of {}", a.shut_out, a.identities),
+                a.trades.p50_ms.to_string(),
+                a.trades.p99_ms.to_string(),
+                format!("{:.2}", a.ratio_p99),
+                format!("{:.1}", a.memory_growth_mib),
+                seconds(a.given_back_s),
+                format!("{:.0}", a.log_kb_per_minute),
+                seconds(a.newcomer_s),
+                format!("{:.2}", a.pace),
+            ]);
+        }
+        let Growth {
+            pool_entries,
+            journal_kb,
+            blocks_kb,
+            state_kb,
+        } = self.growth;
+        format!(
+            "{}pool: {pool_entries} entries at the most; kB an hour: \
+             journal {journal_kb:.0}, blocks {blocks_kb:.0}, state {state_kb:.0}\n",
+            table.render()
+        )
+    }
+
+    /// What is above its bar; times of trades above three times it, since the machines are noisy.
+    pub(crate) fn problems(&self) -> Vec<String> {
+        let told = |a: &Besieged| {
+            let above = [
+                ("ratio of p99", a.ratio_p99, 3.0 * BAR_RATIO),
+                ("memory grown, MiB", a.memory_growth_mib, BAR_MEMORY_MIB),
+                ("log, kB a minute", a.log_kb_per_minute, BAR_LOG_KB),
+                ("off the blocks' interval", (a.pace - 1.0).abs(), BAR_PACE),
+            ];
+            let above = above.into_iter().filter(|(_, value, bar)| value > bar);
+            let mut told: Vec<String> = above
+                .map(|(what, value, bar)| format!("{what}: {value:.2}, not above {bar:.2}"))
+                .collect();
+            if a.given_back_s.is_none() {
+                told.push("memory was not given back".to_owned());
+            }
+            if a.newcomer_s.is_none() {
+                told.push("a newcomer found no seller".to_owned());
+            }
+            if a.identities == 0 {
+                told.push("the attacker was never let in, so nothing was measured".to_owned());
+            }
+            told.extend(a.failed.iter().cloned());
+            told.into_iter()
+                .map(|t| format!("{}: {t}", a.attack))
+                .collect::<Vec<_>>()
+        };
+        self.attacks.iter().flat_map(told).collect()
+    }
+}
+
+/// Runs every attack in turn; `calm` is what trades took without any.
+pub(super) async fn run(
+    network: &mut Network,
+    trades: usize,
+    calm: Times,
+    only: &[String],
+    progress: &Progress,
+) -> anyhow::Result<Figures> {
+    let foreign = match Foreign::find().await {
+        Ok(foreign) => foreign,
+        Err(missing) => {
+            progress.tell(&format!("no attacks from outside: {missing}"));
+            return Ok(Figures {
+                missing: Some(missing),
+                ..Figures::default()
+            });
+        }
+    };
+    let (began, before) = (Instant::now(), Kept::of(network)?);
+    let mut figures = Figures::default();
+    for attack in foreign.attacks().await? {
+        if !only.is_empty() && !only.contains(&attack) {
+            continue;
+        }
+        let number = figures.attacks.len();
+        let one = besieged(network, &foreign, &attack, number, trades, calm).await?;
+        progress.tell(&format!("{attack} is over"));
+        figures.attacks.push(one);
+        let pool = pool_entries(network.node("v1")).await?;
+        figures.growth.pool_entries = figures.growth.pool_entries.max(pool);
+    }
+    let hours = began.elapsed().as_secs_f64() / 3600.0;
+    let after = Kept::of(network)?;
+    let kb = |a: u64, b: u64| a.saturating_sub(b) as f64 / 1e3 / hours;
+    figures.growth.journal_kb = kb(after.journal, before.journal);
+    figures.growth.blocks_kb = kb(after.blocks, before.blocks);
+    figures.growth.state_kb = kb(after.state, before.state);
+    Ok(figures)
+}
+
+/// Steps 1 to 3 for one attack.
+async fn besieged(
+    network: &mut Network,
+    foreign: &Foreign,
+    attack: &str,
+    number: usize,
+    trades: usize,
+    calm: Times,
+) -> anyhow::Result<Besieged> {
+    let own: Vec<String> = network.plan().names();
+    let (began, logs, memory) = (
+        Instant::now(),
+        log_bytes(network, &own),
+        resident(network, &own)?,
+    );
+    let first = height(network).await?;
+    let siege = foreign.attack(attack, &target(network, network.node("v1")).await?)?;
+    let (times, failed) = turn(network, trades).await?;
+    let newcomer_s = newcomer(network, &format!("n{}", number + 1)).await?;
+    tokio::time::sleep(LEAST.saturating_sub(began.elapsed())).await;
+    let last = height(network).await?;
+    let attacked = began.elapsed();
+    let grown = most(&resident(network, &own)?, &memory);
+    let Report {
+        identities,
+        shut_out,
+        done,
+        ..
+    } = siege.end().await?;
+    let told = most(&log_bytes(network, &own), &logs) / 1e3;
+    let policy = network.genesis().policy.block_interval_ms as f64 / 1e3;
+    let blocks = last.saturating_sub(first).max(1) as f64;
+    let trades = Times::of(times);
+    Ok(Besieged {
+        attack: attack.to_owned(),
+        trades,
+        ratio_p99: trades.p99_ms as f64 / calm.p99_ms.max(1) as f64,
+        failed,
+        memory_growth_mib: grown,
+        given_back_s: given_back(network, &own, &memory).await?,
+        log_kb_per_minute: told / (attacked.as_secs_f64() / 60.0),
+        newcomer_s,
+        pace: attacked.as_secs_f64() / blocks / policy,
+        identities,
+        shut_out,
+        deeds: done,
+    })
+}
+
+/// Most that one of `after` is above its place in `before`.
+fn most(after: &[f64], before: &[f64]) -> f64 {
+    let grown = after.iter().zip(before).map(|(a, b)| a - b);
+    grown.fold(0.0, f64::max)
+}
+
+fn resident(network: &Network, names: &[String]) -> anyhow::Result<Vec<f64>> {
+    let resident = |name: &String| mib(network.node(name), "status", "VmRSS:");
+    names.iter().map(resident).collect()
+}
+
+fn log_bytes(network: &Network, names: &[String]) -> Vec<f64> {
+    let bytes = |name: &String| bytes_of(&network.folder().log(name)) as f64;
+    names.iter().map(bytes).collect()
+}
+
+fn bytes_of(path: &Path) -> u64 {
+    fs::metadata(path).map_or(0, |meta| meta.len())
+}
+
+async fn height(network: &Network) -> anyhow::Result<u64> {
+    let status: NodeStatus = network.node("v2").client().get("/node").await?;
+    Ok(status.height)
+}
+
+/// Seconds until a node that is invited now has found a seller. The node ends then.
+async fn newcomer(network: &mut Network, name: &str) -> anyhow::Result<Option<f64>> {
+    let began = Instant::now();
+    let joined = network.join("v2", name, NEWCOMER).await;
+    let any = FindRequest {
+        query: "cpu >= 1".to_owned(),
+        limit: Some(1),
+        explain: false,
+    };
+    let mut found = None;
+    while joined.is_ok() && found.is_none() && began.elapsed() < 2 * NEWCOMER {
+        let client = network.node(name).client();
+        let report: Result<FindReport, _> = client.post("/find", &any, None).await;
+        if report.is_ok_and(|report| !report.nodes.is_empty()) {
+            found = Some(began.elapsed().as_secs_f64());
+        }
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    if network.nodes().iter().any(|node| node.name == name) {
+        network.kill(name)?;
+    }
+    Ok(found)
+}
+
+/// Seconds until what an attack took is given back.
+async fn given_back(
+    network: &Network,
+    names: &[String],
+    before: &[f64],
+) -> anyhow::Result<Option<f64>> {
+    let began = Instant::now();
+    loop {
+        if most(&resident(network, names)?, before) <= KEPT_MIB {
+            return Ok(Some(began.elapsed().as_secs_f64()));
+        }
+        if began.elapsed() > GIVE_BACK {
+            return Ok(None);
+        }
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
+/// A node as the foreign client sees it.
+pub(super) async fn target(network: &Network, node: &Node) -> anyhow::Result<Target> {
+    let status: NodeStatus = node.client().get("/node").await?;
+    let mut listen = status.listen.iter().filter_map(|a| a.parse().ok());
+    let address: Multiaddr = listen
+        .find(|a| !overlay::is_quic(a))
+        .context("it listens")?;
+    let address = overlay::split_peer(&address).map_or(address, |(_, direct)| direct);
+    let peer = overlay::peer_id_of_key(status.node.as_bytes()).context("its key is one")?;
+    Ok(Target {
+        network: network.genesis().network().to_hex(),
+        address: format!("{address}/p2p/{peer}"),
+        api: node.home.socket(),
+    })
+}
+
+/// Bytes that the first validator keeps.
+struct Kept {
+    journal: u64,
+    blocks: u64,
+    state: u64,
+}
+
+impl Kept {
+    fn of(network: &Network) -> anyhow::Result<Kept> {
+        let ledger = network
+            .folder()
+            .data(&Plan::validator_name(0))
+            .join("ledger");
+        let entries = fs::read_dir(&ledger).context("a validator has a ledger")?;
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let newest = names.filter(|name| name.starts_with("snapshot-")).max();
+        Ok(Kept {
+            journal: bytes_of(&ledger.join("journal")),
+            blocks: bytes_of(&ledger.join("blocks")),
+            state: newest.map_or(0, |name| bytes_of(&ledger.join(name))),
+        })
+    }
+}
+
+async fn pool_entries(node: &Node) -> anyhow::Result<u64> {
+    let metrics = node.client().metrics().await?;
+    let line = metrics
+        .lines()
+        .find_map(|l| l.strip_prefix("gridbay_ledger_pool_entries "));
+    line.and_then(|value| value.trim().parse().ok())
+        .context("the pool is counted")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one() -> Besieged {
+        Besieged {
+            attack: "junk".to_owned(),
+            trades: Times::default(),
+            ratio_p99: 1.5,
+            failed: Vec::new(),
+            memory_growth_mib: 3.0,
+            given_back_s: Some(0.0),
+            log_kb_per_minute: 20.0,
+            newcomer_s: Some(2.0),
+            pace: 1.02,
+            identities: 2,
+            shut_out: 2,
+            deeds: 9,
+        }
+    }
+
+    #[test]
+    fn every_bar_is_looked_at() {
+        let figures = |attack| Figures {
+            attacks: vec![attack],
+            ..Figures::default()
+        };
+        assert_eq!(figures(one()).problems(), Vec::<String>::new());
+        assert!(figures(one()).table().contains("2 of 2"));
+        let bad = Besieged {
+            ratio_p99: 6.1,
+            failed: vec!["order lost".to_owned()],
+            memory_growth_mib: 64.1,
+            given_back_s: None,
+            log_kb_per_minute: 101.0,
+            newcomer_s: None,
+            pace: 0.89,
+            identities: 0,
+            ..one()
+        };
+        assert_eq!(figures(bad).problems().len(), 8);
+    }
+}

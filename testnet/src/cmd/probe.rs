@@ -1,0 +1,129 @@
+//! `probe`: hostile jobs, in every tier, as root and as an ordinary user.
+
+use crate::probe::{self, Outcome, Row, home_of};
+use crate::say;
+use crate::table::{Align, Table};
+use anyhow::{Context as _, bail};
+use clap::{Args, ValueEnum};
+use std::io::Write as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+
+/// Whom root becomes for the second part: an id that nobody has.
+const NOBODY: u32 = 1_999_999_999;
+
+/// Tries out of jobs what hostile ones try, and tells how far it came
+#[derive(Debug, Args)]
+pub(super) struct ProbeArgs {
+    /// How to print: a table, or one JSON object a line
+    #[arg(short, long, value_enum, default_value_t = Output::Table)]
+    output: Output,
+    /// Run in this folder, as the present user alone
+    #[arg(long, hide = true)]
+    home: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Output {
+    Table,
+    Json,
+}
+
+impl ProbeArgs {
+    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+        let root = nix::unistd::geteuid().is_root();
+        if let Some(home) = &self.home {
+            let print = &mut |row: &Row| json(row);
+            probe::run(home, name(root), print)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let folder = Folder::make()?;
+        let mut rows = part(&folder.0, root, None)?;
+        if root {
+            rows.extend(part(&folder.0, false, Some(NOBODY))?);
+        }
+        match self.output {
+            Output::Json => rows.iter().for_each(json),
+            Output::Table => table(&rows),
+        }
+        let holes = rows.iter().filter(|row| row.is_a_hole()).count();
+        say::note(&format!(
+            "{} probes, {holes} of them succeeded in a tier that is sold to strangers",
+            rows.len()
+        ));
+        Ok(ExitCode::from(u8::from(holes > 0 || rows.is_empty())))
+    }
+}
+
+fn name(root: bool) -> &'static str {
+    if root { "root" } else { "user" }
+}
+
+/// One user's probes, in a process of his own.
+fn part(folder: &Path, root: bool, user: Option<u32>) -> anyhow::Result<Vec<Row>> {
+    let (home, program) = home_of(folder, name(root), user)?;
+    let mut command = Command::new(program);
+    command.args(["probe", "--home"]).arg(&home);
+    command.current_dir("/").stdout(Stdio::piped());
+    if let Some(id) = user {
+        command.uid(id).gid(id);
+    }
+    let done = command.spawn()?.wait_with_output()?;
+    if !done.status.success() {
+        bail!("the probes as {} did not come to their end", name(root));
+    }
+    let text = String::from_utf8(done.stdout)?;
+    let rows = text.lines().map(serde_json::from_str);
+    rows.collect::<Result<_, _>>()
+        .context("a row of the probes")
+}
+
+fn json(row: &Row) {
+    if let Ok(line) = serde_json::to_string(row) {
+        let _ = writeln!(std::io::stdout().lock(), "{line}");
+    }
+}
+
+fn table(rows: &[Row]) {
+    let mut table = Table::new(&[
+        ("probe", Align::Left),
+        ("tier", Align::Left),
+        ("as", Align::Left),
+        ("sold", Align::Left),
+        ("result", Align::Left),
+        ("detail", Align::Left),
+    ]);
+    for row in rows {
+        let sold = if row.sold { "yes" } else { "no" };
+        let detail = match row.result {
+            Outcome::Broken => row.detail.as_str(),
+            _ => "",
+        };
+        let tier = row.tier.to_string();
+        let result = row.result.name();
+        let cells = [row.probe.as_str(), &tier, &row.user, sold, result, detail];
+        table.row(cells.map(ToOwned::to_owned));
+    }
+    say::line(table.render().trim_end());
+}
+
+/// A folder of this run, which goes with it.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn make() -> anyhow::Result<Folder> {
+        use std::os::unix::fs::DirBuilderExt as _;
+        // Not in /tmp: jobs have one of their own, which would hide the program.
+        let path = PathBuf::from(format!("/var/tmp/gridbay-probe-{}", std::process::id()));
+        let made = std::fs::DirBuilder::new().mode(0o711).create(&path);
+        made.with_context(|| format!("cannot make {}", path.display()))?;
+        Ok(Folder(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

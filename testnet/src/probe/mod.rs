@@ -1,0 +1,51 @@
+//! Hostile jobs: what they try and how far they come, in each tier that this machine offers, as
+//! root and as an ordinary user.
+//!
+//! 1. [`stage`] sets the scene: a key, sockets, a process that stands for the node, a neighbour.
+//! 2. Each probe of the [`table`] is a job of its own, whose program is this one ([`inside`]).
+//! 3. How the job ended is the result ([`row`]). What cannot be told is taken for broken.
+
+pub(crate) mod inside;
+mod row;
+mod stage;
+mod table;
+
+pub(crate) use row::{Outcome, Row};
+pub(crate) use stage::{Stage, home_of};
+
+/// The hidden first word of what runs inside.
+pub(crate) const WORD: &str = "__probe";
+
+use gridbay_node::executor::{Isolation, Tier};
+
+/// Runs all probes in all tiers, as this process's user, in a folder of its own.
+///
+/// # Errors What kept the scene from being set. A tier that the machine does not offer is none: it
+/// has no rows.
+pub(crate) fn run(
+    home: &std::path::Path,
+    user: &str,
+    told: &mut dyn FnMut(&Row),
+) -> anyhow::Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    for (isolation, tier) in [
+        (Isolation::Required, Tier::Namespaces),
+        (Isolation::Off, Tier::Plain),
+    ] {
+        let folder = home.join(tier.to_string());
+        let stage = match Stage::set(&folder, isolation)? {
+            Ok(stage) => stage,
+            Err(why) => {
+                crate::say::note(&format!("{user}: no tier {tier} here: {why}"));
+                continue;
+            }
+        };
+        for probe in table::all() {
+            let (outcome, detail) = stage.attempt(probe)?;
+            let row = Row::new(probe.name, tier, user, outcome, detail);
+            told(&row);
+            rows.push(row);
+        }
+    }
+    Ok(rows)
+}

@@ -1,0 +1,209 @@
+//! The scene of the probes: an executor, and what its jobs should not come near.
+
+use super::row::Outcome;
+use super::table::{Probe, STAND_STILL, env};
+use anyhow::{Context as _, bail};
+use gridbay_node::executor::{
+    Config, Executor, ExecutorError, Exit, Isolation, JobId, JobSpec, Limits, ProcessExecutor,
+    Status, Stream,
+};
+use std::collections::BTreeMap;
+use std::fs::{self, DirBuilder};
+use std::net::TcpListener;
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long a probe's job may take in all.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Between two looks at it.
+const LOOK: Duration = Duration::from_millis(5);
+/// Seconds of wall time of a probe that does not say.
+const WALL: Duration = Duration::from_secs(40);
+
+/// A scene. What it started ends with it.
+pub(crate) struct Stage {
+    executor: ProcessExecutor,
+    program: PathBuf,
+    told: BTreeMap<String, String>,
+    node: Child,
+    neighbour: JobId,
+    _listeners: (UnixListener, UnixDatagram, UnixListener, TcpListener),
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        let _ended = self.node.kill().and_then(|()| self.node.wait());
+        let _ended = self.end(&self.neighbour);
+    }
+}
+
+impl Stage {
+    /// Sets the scene in a fresh folder. The inner error: the machine does not offer the tier.
+    pub(crate) fn set(
+        folder: &Path,
+        isolation: Isolation,
+    ) -> anyhow::Result<Result<Stage, ExecutorError>> {
+        let program = std::env::current_exe()?;
+        DirBuilder::new().mode(0o711).create(folder)?;
+        let mut config = Config::new(folder.join("jobs"));
+        config.supervisor = program.clone();
+        config.isolation = isolation;
+        config.read_only = vec![program.clone()];
+        let executor = ProcessExecutor::new(config)?;
+        if let Err(refused) = executor.probe() {
+            return Ok(Err(refused));
+        }
+        let home = folder.join("home");
+        DirBuilder::new().mode(0o700).create(&home)?;
+        let secret = home.join("account.key");
+        keep_secret(&secret)?;
+        let (socket, datagram) = (home.join("api.sock"), home.join("datagram.sock"));
+        let mark = format!("mark-{}-{isolation:?}", std::process::id());
+        let unnamed = SocketAddr::from_abstract_name(&mark)?;
+        let listeners = (
+            UnixListener::bind(&socket)?,
+            UnixDatagram::bind(&datagram)?,
+            UnixListener::bind_addr(&unnamed)?,
+            TcpListener::bind("127.0.0.1:0")?,
+        );
+        let port = listeners.3.local_addr()?.port();
+        let mut node = Command::new(&program);
+        node.stdin(Stdio::piped());
+        let node = node.args([super::WORD, STAND_STILL, &mark]).spawn()?;
+        let neighbour = JobId::new("neighbour")?;
+        let theirs = executor.prepare(&neighbour)?.join("theirs");
+        fs::write(&theirs, "theirs")?;
+        let host = nix::unistd::gethostname()?;
+        let shown = |path: &Path| path.display().to_string();
+        let told = [
+            (env::SECRET, shown(&secret)),
+            (env::HOME, shown(&home)),
+            (env::SOCKET, shown(&socket)),
+            (env::DATAGRAM, shown(&datagram)),
+            (env::ABSTRACT, mark.clone()),
+            (env::PORT, port.to_string()),
+            (env::NODE, node.id().to_string()),
+            (env::MARK, mark),
+            (env::NEIGHBOURS_FILE, shown(&theirs)),
+            (env::HOST, host.to_string_lossy().into_owned()),
+        ];
+        let mut stage = Stage {
+            executor,
+            program,
+            told: told.map(|(name, value)| (name.to_owned(), value)).into(),
+            node,
+            neighbour,
+            _listeners: listeners,
+        };
+        let pid = stage.start_neighbour()?;
+        let name = env::NEIGHBOUR.to_owned();
+        stage.told.insert(name, pid.to_string());
+        Ok(Ok(stage))
+    }
+
+    fn spec(&self, job: &JobId, word: &str) -> JobSpec {
+        let program = self.program.display().to_string();
+        let words = [program, super::WORD.to_owned(), word.to_owned()];
+        let mut spec = JobSpec::new(job.clone(), words);
+        spec.env = self.told.clone();
+        spec.limits = Limits {
+            wall: WALL,
+            ..Limits::default()
+        };
+        spec
+    }
+
+    fn start_neighbour(&self) -> anyhow::Result<i32> {
+        let mut spec = self.spec(&self.neighbour, STAND_STILL);
+        spec.limits.wall = Duration::from_secs(3_600);
+        self.executor.start(&spec)?;
+        let begin = Instant::now();
+        loop {
+            match self.executor.status(&self.neighbour)? {
+                Status::Running(started) => return Ok(started.pid),
+                Status::Finished(end) => bail!("the neighbour ended: {:?}", end.exit),
+                _ if begin.elapsed() > PATIENCE => bail!("the neighbour never started"),
+                _ => std::thread::sleep(LOOK),
+            }
+        }
+    }
+
+    /// Runs a probe as a job.
+    pub(crate) fn attempt(&self, probe: &Probe) -> anyhow::Result<(Outcome, String)> {
+        let job = JobId::new(probe.name)?;
+        let mut spec = self.spec(&job, probe.name);
+        if let Some(limits) = probe.limits {
+            limits(&mut spec.limits);
+        }
+        self.executor.prepare(&job)?;
+        self.executor.start(&spec).with_context(|| probe.name)?;
+        let exit = self.end_of(&job)?;
+        let said = self.executor.output(&job, Stream::Stdout, 0)?;
+        let complaint = self.executor.output(&job, Stream::Stderr, 0)?;
+        self.executor.cleanup(&job)?;
+        let outcome = Outcome::of(&exit, probe.limits.is_some());
+        let said = match (said.is_empty(), complaint.is_empty()) {
+            (false, _) => said,
+            (true, false) => complaint,
+            (true, true) => format!("{exit:?}").into_bytes(),
+        };
+        let said = String::from_utf8_lossy(&said);
+        let detail = said.lines().next().unwrap_or_default().to_owned();
+        Ok((outcome, detail))
+    }
+
+    fn end_of(&self, job: &JobId) -> anyhow::Result<Exit> {
+        let begin = Instant::now();
+        loop {
+            if let Status::Finished(end) = self.executor.status(job)? {
+                return Ok(end.exit);
+            }
+            if begin.elapsed() > PATIENCE {
+                self.executor.stop(job, Duration::ZERO)?;
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    fn end(&self, job: &JobId) -> anyhow::Result<()> {
+        self.executor.stop(job, Duration::ZERO)?;
+        self.end_of(job)?;
+        Ok(self.executor.cleanup(job)?)
+    }
+}
+
+/// A file as a node keeps its keys.
+fn keep_secret(path: &Path) -> std::io::Result<()> {
+    let mut private = fs::OpenOptions::new();
+    private.write(true).create_new(true).mode(0o600);
+    std::io::Write::write_all(&mut private.open(path)?, b"secret")
+}
+
+/// A folder for the scenes of one user, with the program in it, which he may not be able to reach
+/// else.
+///
+/// # Errors
+/// Of the disk.
+pub(crate) fn home_of(
+    parent: &Path,
+    name: &str,
+    owner: Option<u32>,
+) -> anyhow::Result<(PathBuf, PathBuf)> {
+    let home = parent.join(name);
+    DirBuilder::new().mode(0o711).create(&home)?;
+    let program = home.join("program");
+    let own = std::env::current_exe()?;
+    // Another name of the same file if that is possible: it may be large.
+    if owner.is_some() || fs::hard_link(&own, &program).is_err() {
+        fs::copy(&own, &program).context("cannot copy this program")?;
+    }
+    if let Some(id) = owner {
+        std::os::unix::fs::chown(&home, Some(id), Some(id))?;
+    }
+    Ok((home, program))
+}
