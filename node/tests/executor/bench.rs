@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use gridbay_node::executor::{
-    Config, Executor, Finished, Isolation, JobId, JobSpec, ProcessExecutor, Stream, Tier,
+    Config, Executor, Finished, Isolation, JobId, JobSpec, ProcessExecutor, Started, Status, Stream,
+    Tier,
 };
 
 /// Far above what anything here takes, for machines that are busy.
@@ -24,10 +25,14 @@ pub(crate) fn id(name: &str) -> JobId {
 }
 
 pub(crate) fn executor(jobs: &Path, isolation: Isolation) -> ProcessExecutor {
+    ProcessExecutor::new(config(jobs, isolation)).unwrap()
+}
+
+fn config(jobs: &Path, isolation: Isolation) -> Config {
     let mut config = Config::new(jobs);
     config.supervisor = env!("CARGO_BIN_EXE_gridbay").into();
     config.isolation = isolation;
-    ProcessExecutor::new(config).unwrap()
+    config
 }
 
 impl Bench {
@@ -41,6 +46,13 @@ impl Bench {
             executor,
             isolation,
         }
+    }
+
+    /// Another executor of the same jobs, which end below so many free bytes.
+    pub(crate) fn with_floor(&self, floor: u64) -> ProcessExecutor {
+        let mut config = config(&self.dir.path().join("jobs"), self.isolation);
+        config.floor = floor;
+        ProcessExecutor::new(config).unwrap()
     }
 
     pub(crate) fn tier(&self) -> Tier {
@@ -67,6 +79,17 @@ impl Bench {
     pub(crate) fn start(&self, spec: &JobSpec) {
         self.executor.prepare(&spec.job).unwrap();
         self.executor.start(spec).unwrap();
+    }
+
+    /// What is known of a started job that goes on. The job may show before its supervisor has
+    /// written this down.
+    pub(crate) fn started(&self, job: &JobId) -> Started {
+        found(&format!("{job:?} is said to run"), || {
+            match self.executor.status(job).unwrap() {
+                Status::Running(started) => Some(started),
+                _ => None,
+            }
+        })
     }
 
     pub(crate) fn wait(&self, job: &JobId) -> Finished {
@@ -114,8 +137,16 @@ pub(crate) fn wait(executor: &ProcessExecutor, job: &JobId) -> Finished {
 
 /// Waits until `condition` holds.
 pub(crate) fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    found(what, || condition().then_some(()));
+}
+
+/// Waits until `look` finds something.
+fn found<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let begin = Instant::now();
-    while !condition() {
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
         assert!(begin.elapsed() < PATIENCE, "never: {what}");
         std::thread::sleep(Duration::from_millis(2));
     }

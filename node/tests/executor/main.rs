@@ -8,6 +8,9 @@
 )]
 
 mod bench;
+mod disk;
 mod isolation;
 mod running;
 mod survival;
+mod tools;
+mod whole;

@@ -148,9 +148,7 @@ fn a_job_whose_supervisor_is_killed_is_lost_and_gone() {
         until("the job runs", || {
             processes_with(&format!("sleep {mark}")).len() >= 2
         });
-        let Status::Running(started) = bench.executor.status(&spec.job).unwrap() else {
-            panic!("must be running")
-        };
+        let started = bench.started(&spec.job);
         let supervisor = nix::unistd::Pid::from_raw(started.supervisor);
         nix::sys::signal::kill(supervisor, nix::sys::signal::Signal::SIGKILL).unwrap();
         let end = bench.wait(&spec.job);
@@ -170,9 +168,7 @@ fn a_terminated_supervisor_gives_its_job_a_grace() {
         let spec = bench.shell("shutdown", &script);
         bench.start(&spec);
         until("the job runs", || bench.stdout("shutdown") == "up\n");
-        let Status::Running(started) = bench.executor.status(&spec.job).unwrap() else {
-            panic!("must be running")
-        };
+        let started = bench.started(&spec.job);
         let supervisor = nix::unistd::Pid::from_raw(started.supervisor);
         nix::sys::signal::kill(supervisor, nix::sys::signal::Signal::SIGTERM).unwrap();
         // The shell is ended by the signal, or returns 128 + 15 for its child that was.

@@ -1,0 +1,173 @@
+//! The disk is a limit like memory, and a job's end does not hang on the node.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use gridbay_node::executor::{Executor, Exit, KillReason, Stream, Support};
+
+use super::bench::{Bench, PATIENCE, in_each_tier, odd_seconds, processes_with, until};
+
+const MIB: u64 = 1 << 20;
+const DISK: Exit = Exit::Killed {
+    reason: KillReason::Disk,
+};
+
+/// Bytes of the files that are left of a job.
+fn left(bench: &Bench, job: &str) -> usize {
+    fs::read_dir(bench.work_of(job)).unwrap().count()
+}
+
+/// Ways to fill a disk: a name, the largest file in MiB, a script.
+const HOGS: [(&str, u64, &str); 6] = [
+    (
+        "many",
+        1_024,
+        "while :; do i=$((i+1)); head -c 1048576 /dev/zero > f$i; done",
+    ),
+    (
+        "tmp",
+        1_024,
+        "while :; do i=$((i+1)); head -c 1048576 /dev/zero > $TMPDIR/f$i; done",
+    ),
+    (
+        "home",
+        8,
+        "cd $HOME; while :; do i=$((i+1)); cat /dev/zero > f$i; done",
+    ),
+    (
+        "nameless",
+        1_024,
+        "exec 3> f; rm f; while :; do head -c 1048576 /dev/zero >&3; done",
+    ),
+    (
+        "hidden",
+        1_024,
+        "mkdir a; exec 3> a/f; chmod 000 a; while :; do head -c 1048576 /dev/zero >&3; done",
+    ),
+    (
+        "files",
+        1_024,
+        "while :; do i=$((i+1)); mkdir d$i; for n in $(seq 1 400); do : > d$i/$n; done; done",
+    ),
+];
+
+#[test]
+fn a_job_that_fills_the_disk_is_ended_and_gives_it_back() {
+    in_each_tier(|bench| {
+        assert_eq!(bench.executor.probe().unwrap().disk, Support::Watched);
+        for (name, largest, script) in HOGS {
+            let mut spec = bench.shell(name, script);
+            spec.limits.disk_bytes = 24 * MIB;
+            spec.limits.file_bytes = largest * MIB;
+            let end = bench.run(&spec);
+            let said = bench.read(name, Stream::Stderr);
+            assert_eq!(end.exit, DISK, "{name}: {said}");
+            assert_eq!(left(bench, name), 0, "{name}");
+            bench.executor.cleanup(&spec.job).unwrap();
+        }
+    });
+}
+
+#[test]
+fn a_job_within_its_disk_ends_by_itself_and_keeps_its_files() {
+    in_each_tier(|bench| {
+        let mut spec = bench.shell(
+            "fits",
+            "head -c 8388608 /dev/zero > out; rm -f out; head -c 8388608 /dev/zero > out; cp out $TMPDIR/o",
+        );
+        spec.limits.disk_bytes = 24 * MIB;
+        assert_eq!(bench.run(&spec).exit, Exit::Exited(0));
+        assert_eq!(
+            fs::metadata(bench.work_of("fits").join("out"))
+                .unwrap()
+                .len(),
+            8 * MIB
+        );
+        let tmp = bench.work_of("fits").parent().unwrap().join("tmp");
+        assert!(!tmp.exists(), "what is in /tmp ends with the job");
+    });
+}
+
+#[test]
+fn what_is_written_just_before_the_end_counts_too() {
+    in_each_tier(|bench| {
+        let mut spec = bench.shell(
+            "late",
+            "for i in 1 2 3 4 5 6; do head -c 8388608 /dev/zero > f$i; done",
+        );
+        spec.limits.disk_bytes = 40 * MIB;
+        assert_eq!(bench.run(&spec).exit, DISK);
+        assert_eq!(left(bench, "late"), 0);
+    });
+}
+
+#[test]
+fn jobs_end_while_the_machine_still_has_room() {
+    let dir = tempfile::tempdir().unwrap();
+    let free = nix::sys::statvfs::statvfs(dir.path()).unwrap();
+    let free = free.blocks_available() * free.fragment_size();
+    // The floor is far above what is free: as if others had filled the disk.
+    in_each_tier(|bench| {
+        let executor = bench.with_floor(free.saturating_mul(4));
+        let spec = bench.shell("room", "sleep 1000");
+        executor.prepare(&spec.job).unwrap();
+        executor.start(&spec).unwrap();
+        let reason = KillReason::NoRoom;
+        assert_eq!(bench.wait(&spec.job).exit, Exit::Killed { reason });
+    });
+}
+
+#[test]
+fn a_deep_tree_is_removed_whole() {
+    in_each_tier(|bench| {
+        let script = "i=0; while [ $i -lt 3000 ]; do mkdir d; cd d; i=$((i+1)); done; : > deepest; chmod 000 .";
+        let python = "import os\nfor i in range(3500):\n os.mkdir('d'); os.chdir('d')\n";
+        let mut spec = bench.shell("deep", script);
+        if std::path::Path::new("/usr/bin/python3").exists() {
+            spec.argv = ["/usr/bin/python3", "-c", python]
+                .map(str::to_owned)
+                .to_vec();
+        }
+        spec.limits.memory_bytes = 1 << 30;
+        bench.run(&spec);
+        bench.executor.cleanup(&spec.job).unwrap();
+        assert!(!bench.work_of("deep").parent().unwrap().exists());
+    });
+}
+
+#[test]
+fn a_job_ends_with_its_lease_although_nobody_says_so() {
+    in_each_tier(|bench| {
+        let mark = odd_seconds(31);
+        let mut spec = bench.shell(
+            "lease",
+            &format!("trap '' TERM; echo up; sleep {mark}; sleep {mark}"),
+        );
+        spec.limits.lease = Some(Duration::from_secs(1));
+        let end = bench.run(&spec);
+        let reason = KillReason::Lease;
+        assert_eq!(end.exit, Exit::Killed { reason });
+        assert_eq!(processes_with(&mark), Vec::<String>::new());
+    });
+}
+
+#[test]
+fn a_lease_is_renewed_and_shortened() {
+    in_each_tier(|bench| {
+        let mark = odd_seconds(32);
+        let mut spec = bench.shell("renew", &format!("echo up; exec sleep {mark}"));
+        spec.limits.lease = Some(PATIENCE);
+        bench.start(&spec);
+        until("the job runs", || bench.stdout("renew") == "up\n");
+        let begin = Instant::now();
+        bench.executor.renew(&spec.job, 2 * PATIENCE).unwrap();
+        bench
+            .executor
+            .renew(&spec.job, Duration::from_millis(10))
+            .unwrap();
+        let reason = KillReason::Lease;
+        assert_eq!(bench.wait(&spec.job).exit, Exit::Killed { reason });
+        assert!(begin.elapsed() < PATIENCE);
+        bench.executor.renew(&spec.job, PATIENCE).unwrap();
+    });
+}
