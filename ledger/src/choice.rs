@@ -23,7 +23,7 @@ use crate::admit::Admitted;
 use crate::entry;
 use crate::execute;
 use crate::refusal::Refusal;
-use crate::room::{self, Room};
+use crate::room::Room;
 use crate::work::Work;
 use gridbay_protocol::ids::{AccountId, EntryId};
 use gridbay_protocol::stage::Authentic;
@@ -92,7 +92,7 @@ fn candidates(work: &Work<'_>, entries: Vec<Arc<Authentic>>) -> (Vec<Candidate>,
         let next = accounts.len();
         let (account, elders) = accounts.entry(entry.entry().account).or_insert((next, 0));
         all.push(Candidate {
-            bytes: room::size(&entry),
+            bytes: entry.signed_bytes(),
             account: *account,
             elders: *elders,
             entry,

@@ -13,7 +13,7 @@ use crate::admit::Admitted;
 use crate::checked::CheckedBlock;
 use crate::entry;
 use crate::execute;
-use crate::room::{self, Room};
+use crate::room::Room;
 use crate::state::State;
 use gridbay_protocol::ids::EntryId;
 use gridbay_protocol::stage::Authentic;
@@ -30,7 +30,7 @@ impl State {
         let mut work = execute::begin(self, header.proposer, header.time_ms, reveal);
         let (mut room, mut there) = (Room::default(), BTreeSet::new());
         for entry in block.entries() {
-            room.take(entry.entry().account, room::size(entry));
+            room.take(entry.entry().account, entry.signed_bytes());
             there.insert(entry.id());
         }
         let owed = known.iter().filter(|e| !there.contains(&e.id()));

@@ -1,16 +1,9 @@
 //! How much of a block entries may take, and how much of it each account has: one reckoning for who
 //! makes a block and who judges it.
 
-use gridbay_protocol::codec;
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::limits::{BLOCK_ENTRIES, BLOCK_ENTRIES_BYTES, SIGNED_ENTRY_BYTES};
-use gridbay_protocol::stage::Authentic;
 use std::collections::BTreeMap;
-
-/// Bytes that an entry takes of a block.
-pub(crate) fn size(entry: &Authentic) -> usize {
-    codec::encode(entry.signed()).len()
-}
 
 /// What the entries taken so far leave.
 #[derive(Clone, Debug, Default)]
@@ -53,6 +46,7 @@ impl Room {
 mod tests {
     use super::*;
     use gridbay_protocol::block::{BLOCK_EVIDENCE, Header};
+    use gridbay_protocol::codec;
     use gridbay_protocol::evidence::Evidence;
     use gridbay_protocol::ids::{BlockId, ValidatorId};
     use gridbay_protocol::keys::Signature;

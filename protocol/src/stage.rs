@@ -20,6 +20,9 @@ use crate::order::{ContractFault, Flaw};
 use crate::planted::{self, Planted};
 use crate::units::Credits;
 
+/// What the signature adds to an entry's canonical bytes: a map of two, both names, 64 bytes.
+const SIGNATURE_BYTES: usize = 83;
+
 /// Why bytes are no well-formed entry.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
@@ -131,6 +134,10 @@ impl Authentic {
     /// Canonical bytes of the entry without its signature.
     pub fn bytes(&self) -> usize {
         self.0.bytes
+    }
+    /// Canonical bytes of the entry with its signature: what it takes of a block or a pool.
+    pub fn signed_bytes(&self) -> usize {
+        self.0.bytes + SIGNATURE_BYTES
     }
     /// The signed entry.
     pub fn signed(&self) -> &SignedEntry {

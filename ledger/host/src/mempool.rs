@@ -21,7 +21,6 @@ use crate::limits;
 use crate::strangers::{Strangers, is_unknown};
 use crate::trouble::Trouble;
 use gridbay_ledger::{Refusal, State};
-use gridbay_protocol::codec;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::{AccountId, EntryId};
 use gridbay_protocol::keys::{PublicKey, Signature};
@@ -203,7 +202,7 @@ impl Mempool {
         ready: bool,
     ) -> Result<(), PoolRefusal> {
         let (id, account) = (entry.id(), entry.entry().account);
-        let bytes = codec::encode(entry.signed()).len();
+        let bytes = entry.signed_bytes();
         let share = share(&entry);
         let taken = self.shares.get(&share).copied().unwrap_or(0);
         let full = self.entries.len() >= limits::POOL_ENTRIES

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use gridbay_node::executor::{
-    Config, Executor, Finished, Isolation, JobId, JobSpec, ProcessExecutor, Started, Status, Stream,
-    Tier,
+    Config, Executor, Finished, Isolation, JobId, JobSpec, ProcessExecutor, Started, Status,
+    Stream, Tier,
 };
 
 /// Far above what anything here takes, for machines that are busy.

@@ -54,8 +54,15 @@ fn probe_entry(signed: &SignedEntry, sample: &SignedEntry) {
     }
     if let Ok(checked) = WellFormed::check(&NETWORK, signed.clone()) {
         assert_eq!(checked.id(), signed.id());
-        let authentic = checked.authenticate().is_ok();
-        assert_eq!(authentic, signed == sample, "damage breaks the signature");
+        let authentic = checked.authenticate();
+        if let Ok(authentic) = &authentic {
+            assert_eq!(authentic.signed_bytes(), codec::encode(signed).len());
+        }
+        assert_eq!(
+            authentic.is_ok(),
+            signed == sample,
+            "damage breaks the signature"
+        );
     }
 }
 

@@ -99,6 +99,7 @@ macro_rules! each {
 }
 
 each!(
+    account_conspirators,
     beacon_grinder,
     censor,
     clock_liar,
@@ -114,6 +115,7 @@ each!(
     late_opener,
     phantom_seller,
     replayer,
+    selective_sender,
     silent_proposer,
     spammer,
     sync_poisoner,

@@ -3,6 +3,7 @@
 //! A liar is a whole honest node with a lie wrapped around it: the lie sees what goes in and what comes
 //! out, has the node's keys, and may change, drop and add as it likes.
 
+mod account_conspirators;
 mod beacon_grinder;
 mod censor;
 mod clock_liar;
@@ -19,6 +20,7 @@ mod front_runner;
 mod late_opener;
 mod phantom_seller;
 mod replayer;
+mod selective_sender;
 mod silent_proposer;
 mod spammer;
 mod sync_poisoner;
@@ -112,6 +114,7 @@ pub struct Kind {
 
 /// All kinds.
 pub const LIES: &[Kind] = &[
+    kind::<account_conspirators::AccountConspirators>("account_conspirators", false),
     kind::<beacon_grinder::BeaconGrinder>("beacon_grinder", true),
     kind::<censor::Censor>("censor", true),
     kind::<clock_liar::ClockLiar>("clock_liar", true),
@@ -127,6 +130,7 @@ pub const LIES: &[Kind] = &[
     kind::<late_opener::LateOpener>("late_opener", false),
     kind::<phantom_seller::PhantomSeller>("phantom_seller", false),
     kind::<replayer::Replayer>("replayer", false),
+    kind::<selective_sender::SelectiveSender>("selective_sender", true),
     kind::<silent_proposer::SilentProposer>("silent_proposer", true),
     kind::<spammer::Spammer>("spammer", false),
     kind::<sync_poisoner::SyncPoisoner>("sync_poisoner", false),
