@@ -1,6 +1,7 @@
 //! Money: transfers, balances, statements, blocks and their light verification.
 
 use super::world::{credits, world};
+use futures::stream::{self, StreamExt as _};
 use gridbay_ledger::light;
 use gridbay_node::api::types::{NodeState, Signed, TransferRequest};
 use gridbay_node::api::{Backend as _, ErrorCode};
@@ -67,4 +68,34 @@ async fn money_moves_and_is_on_the_statement() {
     assert!(follower.height() >= moved.height);
     let missing = backend.block(u64::MAX).await.unwrap_err();
     assert_eq!(missing.code, ErrorCode::NotFound);
+}
+
+/// Transfers of one account, more than wait at a time, within one window of `valid_until`.
+const MANY: usize = 600;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_decided_makes_room_for_more_transfers() {
+    let world = world().await;
+    let backend = &world.backend;
+    let request = TransferRequest {
+        to: world.genesis.account(&world.genesis.members[1]),
+        amount: credits("0.001"),
+        memo: None,
+    };
+    let one = |i: usize| {
+        // Every second one has no key: equal ones are told apart by their entries alone.
+        let key = (i % 2 == 0).then(|| format!("of-many-{i}"));
+        backend.transfer(key, request.clone())
+    };
+    let sent = stream::iter(0..MANY).map(one).buffer_unordered(64);
+    let sent: Vec<_> = sent.collect().await;
+    let refused: Vec<_> = sent.iter().filter(|answer| answer.is_err()).collect();
+    assert!(
+        refused.is_empty(),
+        "{} refused: {:?}",
+        refused.len(),
+        refused[0]
+    );
+    let balance = backend.balance(None).await.unwrap();
+    assert_eq!(balance.balance, Signed::from(credits("99.4")));
 }

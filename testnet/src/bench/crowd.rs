@@ -156,8 +156,8 @@ pub(crate) async fn run(options: Options, progress: &Progress) -> anyhow::Result
     tokio::time::sleep(options.window).await;
     let cpu = used(&network)?.saturating_sub(before);
     let idle_cpu_percent = 100.0 * cpu.as_secs_f64() / window.elapsed().as_secs_f64();
-    let memory = each(&network, |node| mib(node, "smaps_rollup", "Pss:"))?;
-    let resident = each(&network, |node| mib(node, "status", "VmRSS:"))?;
+    let memory = each(&network, |node| mib(pid_of(node)?, "smaps_rollup", "Pss:"))?;
+    let resident = each(&network, |node| mib(pid_of(node)?, "status", "VmRSS:"))?;
     let statuses: Vec<NodeStatus> = ask_all(&network, "/node").await?;
     let peers: u32 = statuses.iter().map(|s| s.peers).sum();
     network.stop()?;
@@ -267,11 +267,17 @@ fn each(
     network.nodes().iter().map(measure).collect()
 }
 
-/// What a file of the process in `/proc` says on a line, in MiB.
-pub(super) fn mib(node: &Node, file: &str, line: &str) -> anyhow::Result<f64> {
-    let gone = || format!("{} is gone", node.name);
-    let pid = node.process().with_context(gone)?.pid;
-    let status = std::fs::read_to_string(format!("/proc/{pid}/{file}")).with_context(gone)?;
+/// The process of a node.
+pub(super) fn pid_of(node: &Node) -> anyhow::Result<i32> {
+    let process = node.process();
+    let process = process.with_context(|| format!("{} is gone", node.name))?;
+    Ok(process.pid)
+}
+
+/// What a file of a process in `/proc` says on a line, in MiB.
+pub(super) fn mib(pid: i32, file: &str, line: &str) -> anyhow::Result<f64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/{file}"))
+        .with_context(|| format!("process {pid} is gone"))?;
     let line = status.lines().find_map(|l| l.strip_prefix(line));
     let kib = line.and_then(|l| l.split_whitespace().next()?.parse::<f64>().ok());
     Ok(kib.context("a process has memory")? / 1024.0)

@@ -5,5 +5,7 @@ mod besieged;
 pub(crate) mod crowd;
 pub(crate) mod hostile;
 pub(crate) mod orders;
+mod peaks;
+mod spender;
 pub(crate) mod spread;
 pub(crate) mod transfers;
