@@ -134,6 +134,9 @@ async fn a_node_with_a_full_disk_says_so_and_goes_on_when_cured() {
     let [v1, v2, b1] = ["v1", "v2", "b1"].map(|name| network.node(name).client().clone());
     let (pid, to) = (status(&v2).await.pid, status(&v1).await.account.unwrap());
 
+    // A seller that buys: a part of its job runs on its own machine.
+    let own = order(&v1, &job(8, 0), "partly-its-own").await.unwrap();
+    reaches(&v1, &own, JobState::Done).await;
     // A job that has a part on every seller, also on the one whose disk fails.
     let long = order(&b1, &job(8, 10), "the-long-job").await.unwrap();
     reaches(&b1, &long, JobState::Running).await;

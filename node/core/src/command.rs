@@ -52,7 +52,10 @@ pub(crate) fn would_pass(state: &State, entry: SignedEntry) -> Result<Arc<Authen
         Ok(_) => Ok(entry),
         // A later block might help here too, but the owner wants to know now.
         Err(
-            refusal @ (Refusal::Funds { .. } | Refusal::NoAccount(_) | Refusal::EntryBudget { .. }),
+            refusal @ (Refusal::Funds { .. }
+            | Refusal::NoAccount(_)
+            | Refusal::EntryBudget { .. }
+            | Refusal::StillOpen { .. }),
         ) => Err(of_refusal(&refusal)),
         Err(refusal) if refusal.may_pass_later() => Ok(entry),
         Err(refusal) => Err(of_refusal(&refusal)),

@@ -63,6 +63,7 @@ mod moved;
 mod names;
 mod observed;
 mod outbox;
+mod own;
 mod perform;
 mod providing;
 mod rates;

@@ -131,7 +131,7 @@ impl Task {
     /// Asks a peer; one that is not connected is sought first.
     pub(crate) fn request(&mut self, peer: PeerId, bytes: Vec<u8>, reply: Reply) {
         if peer == self.shared.local {
-            return self.fail_request(reply, RequestError::NotConnected);
+            return self.ask_self(bytes, reply);
         }
         if self.asked.len() >= self.shared.limits.outbound_requests {
             return self.fail_request(reply, RequestError::TooMany);
@@ -151,7 +151,9 @@ impl Task {
 
     fn respond(&mut self, id: RequestId, bytes: Option<Vec<u8>>) {
         let Some(waiting) = self.waiting.remove(&id) else {
-            self.shared.counters.count(Count::AnswersLate);
+            if !self.answer_self(id, bytes) {
+                self.shared.counters.count(Count::AnswersLate);
+            }
             return;
         };
         // Dropping the channel ends the stream without an answer.

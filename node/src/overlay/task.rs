@@ -156,6 +156,8 @@ pub(crate) struct Task {
     /// Our answers until they are written.
     pub(crate) answering: InFlight<InboundRequestId>,
     pub(crate) asked: HashMap<OutboundRequestId, Reply>,
+    /// Questions to ourselves.
+    pub(crate) own: BTreeMap<RequestId, Reply>,
     pub(crate) direct: InFlight<OutboundRequestId>,
     pub(crate) lookups: Lookups,
     pub(crate) records: Records,
@@ -284,6 +286,7 @@ impl Task {
             next_request: 0,
             answering: InFlight::new(),
             asked: HashMap::new(),
+            own: BTreeMap::new(),
             direct: InFlight::new(),
             lookups: Lookups::new(now),
             records: Records::new(&config.seed.0, now),

@@ -31,6 +31,26 @@ async fn a_ping_is_answered_by_the_overlay_and_not_by_its_node() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_node_answers_its_own_questions_like_those_of_others() {
+    let node = Node::start(config(33, 0, &[TCP])).await;
+    let own = node.peer();
+    let ask = node.handle.request(own, b"question".to_vec(), SECOND * 10);
+    let (answer, ()) = tokio::join!(ask, async {
+        let (from, id, bytes) = node.request().await;
+        assert_eq!((from, bytes), (own, b"question".to_vec()));
+        node.handle.respond(id, b"answer".to_vec()).unwrap();
+    });
+    assert_eq!(answer.unwrap(), b"answer");
+    let ask = node.handle.request(own, b"question".to_vec(), SECOND * 10);
+    let (answer, ()) = tokio::join!(ask, async {
+        let (_, id, _) = node.request().await;
+        node.handle.refuse(id).unwrap();
+    });
+    assert_eq!(answer, Err(RequestError::NoAnswer));
+    node.handle.ping(own, SECOND * 10).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_record_is_shown_with_its_addresses_or_why_there_is_none() {
     let nodes = start_mesh(3, 31).await;
     let (a, b) = (&nodes[0].handle, &nodes[1]);

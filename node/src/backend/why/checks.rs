@@ -257,6 +257,14 @@ mod tests {
             ..facts
         };
         assert!(summary(&ended).contains("Class large had too few units"));
+        let told = |reason| {
+            summary(&Facts {
+                reason: Some(reason),
+                ..ended.clone()
+            })
+        };
+        assert!(told(JobReason::Disputed).contains("complained of was paid back"));
+        assert!(told(JobReason::Undelivered).contains("did not deliver"));
     }
 
     #[test]

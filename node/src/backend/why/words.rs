@@ -91,6 +91,13 @@ fn of_all(f: &Facts) -> String {
             "Another buy took its units for a surcharge: it has that, and what it had not used."
                 .into()
         }
+        (_, Some(JobReason::Disputed)) => {
+            "Its seller did not serve it: the slot complained of was paid back. Run it again."
+                .into()
+        }
+        (_, Some(JobReason::Undelivered)) => {
+            "Its seller did not deliver it, and what was locked came back. Run it again.".into()
+        }
         (_, Some(JobReason::TimedOut)) => "It stood for its whole patience without units.".into(),
         (_, Some(JobReason::Unfunded)) => {
             format!(

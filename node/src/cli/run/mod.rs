@@ -75,8 +75,6 @@ pub(super) struct RunArgs {
     #[command(flatten)]
     pub(super) deadline: deadline::DeadlineArgs,
     #[command(flatten)]
-    contract: contract::ContractArgs,
-    #[command(flatten)]
     pub(super) reserve: ReserveArgs,
     #[command(flatten)]
     pub(super) share: share::ShareArgs,
@@ -111,6 +109,9 @@ pub(super) struct RunArgs {
         value_name = "PROGRAM"
     )]
     pub(super) command: Vec<String>,
+    // Last: its heading would go on over what follows.
+    #[command(flatten)]
+    contract: contract::ContractArgs,
 }
 
 /// Reads nodes of a class.
