@@ -27,9 +27,21 @@ export function names (network) {
   }
 }
 
-/// A client under a fresh identity, with its key.
+/// A client under a fresh identity, with its key, and the multiplexers of its connections: streams
+/// opened there name no protocol.
 export async function start (network) {
   const ours = names(network)
+  const muxers = []
+  const muxed = (components) => {
+    const made = yamux()(components)
+    const create = made.createStreamMuxer.bind(made)
+    made.createStreamMuxer = (init) => {
+      const muxer = create(init)
+      muxers.push(muxer)
+      return muxer
+    }
+    return made
+  }
   const privateKey = await generateKeyPair('Ed25519')
   const gossip = (components) => {
     const service = gossipsub({ runOnLimitedConnection: false })(components)
@@ -41,7 +53,7 @@ export async function start (network) {
     addresses: { listen: [] },
     transports: [tcp()],
     connectionEncrypters: [noise()],
-    streamMuxers: [yamux()],
+    streamMuxers: [muxed],
     connectionMonitor: { enabled: false },
     services: {
       identify: identify(),
@@ -51,7 +63,7 @@ export async function start (network) {
       pubsub: gossip
     }
   })
-  return { client, privateKey, ours }
+  return { client, privateKey, ours, muxers }
 }
 
 /// Writes `bytes` on a stream of its own, ends its side, and reads what comes back, at most `most`

@@ -3,7 +3,9 @@
 import './node20.mjs'
 import { parseArgs } from 'node:util'
 import { foreignTopics } from './attacks/topics.mjs'
-import { identifyStreams, junk, kadPing, pingStreams, relayStop } from './attacks/streams.mjs'
+import {
+  identifyStreams, junk, kadPing, muteStreams, pingStreams, relayStop
+} from './attacks/streams.mjs'
 import { idleHttp } from './attacks/http.mjs'
 import { meet } from './meet.mjs'
 import { pushSame, pushVarying } from './attacks/push.mjs'
@@ -17,6 +19,7 @@ const ATTACKS = {
   'ping-streams': pingStreams,
   'relay-stop': relayStop,
   junk,
+  'mute-streams': muteStreams,
   'idle-http': idleHttp
 }
 

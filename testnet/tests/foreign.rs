@@ -18,8 +18,10 @@ use std::time::{Duration, Instant};
 
 /// Bound on each wait; none of them is a measurement.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How long each attack goes on.
-const ATTACK: Duration = Duration::from_secs(5);
+/// How long each attack goes on: longer than a node takes to ban, or to hang up on who is idle.
+const ATTACK: Duration = Duration::from_secs(10);
+/// Memory that a node may take for an attack, MiB.
+const MEMORY_MIB: f64 = 64.0;
 
 async fn status(network: &Network, name: &str) -> NodeStatus {
     let asked = network.node(name).client().get("/node");
@@ -83,17 +85,34 @@ async fn takes_part(foreign: &Foreign, network: &Network) {
     }
 }
 
+/// Resident memory of a node, MiB.
+fn resident_mib(network: &Network, name: &str) -> f64 {
+    let pid = network.node(name).process().unwrap().pid;
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
+    kib.unwrap() / 1024.0
+}
+
 async fn survives(foreign: &Foreign, network: &Network, attack: &str) {
     let target = target(network, "v1").await;
     let before = status(network, "v1").await.height;
+    let resident = resident_mib(network, "v1");
     let siege = foreign.attack(attack, &target).unwrap();
-    tokio::time::sleep(ATTACK).await;
+    let (begin, mut grown) = (Instant::now(), 0.0f64);
+    while begin.elapsed() < ATTACK {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        grown = grown.max(resident_mib(network, "v1") - resident);
+    }
     let during = status(network, "v1").await;
     let report = siege.end().await.unwrap();
     assert!(
         report.identities > 0 && report.done > 0,
         "{attack}: {report:?}"
     );
+    // Each of them overdoes something that has a bound.
+    assert!(report.shut_out > 0, "{attack}: {report:?}");
+    assert!(grown <= MEMORY_MIB, "{attack}: {grown} MiB grown");
     let end = Instant::now() + PATIENCE;
     while status(network, "v1").await.height <= before.max(during.height) {
         assert!(Instant::now() < end, "{attack}: blocks stand still");

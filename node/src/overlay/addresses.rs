@@ -226,19 +226,27 @@ fn names_hardware(ip: IpAddr) -> bool {
     matches!(ip, IpAddr::V6(ip) if matches!(ip.octets(), [.., 0xff, 0xfe, _, _, _]))
 }
 
+/// The block that a site of private addresses usually is. 10/8 is routed whole within an institution; of 172.16/12 machines take
+/// 16 bits for each network of their own (containers), and 192.168/16 has no more anyway. A carrier's range is one.
+fn site(ip: IpAddr) -> [u8; 2] {
+    match ip.to_canonical() {
+        IpAddr::V4(ip) => match ip.octets() {
+            [a @ (172 | 192), b, ..] => [a, b],
+            [a, ..] => [a, 0],
+        },
+        IpAddr::V6(_) => [0; 2],
+    }
+}
+
 /// Whether a peer that we see at `seen` could use an address of ours: one of the Internet that does not name the hardware, or one in
-/// the range in which the peer is itself. Who comes through a relay is nowhere.
+/// the range and [`site`] in which the peer is itself. Who comes through a relay is nowhere.
 pub(crate) fn is_of_use(own: &Multiaddr, seen: &Multiaddr) -> bool {
     let Some(host) = ip(own) else {
         return true;
     };
-    let block = |ip: IpAddr| match ip.to_canonical() {
-        IpAddr::V4(ip) => Some(ip.octets()[0]),
-        IpAddr::V6(_) => None,
-    };
     let near = || {
         let there = ip(seen).filter(|_| !is_circuit(seen));
-        there.is_some_and(|there| range(there) == range(host) && block(there) == block(host))
+        there.is_some_and(|there| range(there) == range(host) && site(there) == site(host))
     };
     match range(host) {
         Range::Global => !names_hardware(host),
@@ -363,6 +371,20 @@ mod tests {
         assert!(told("/ip4/192.168.7.1/tcp/1", lan) && !told("/ip4/192.168.7.1/tcp/1", far));
         assert!(!told("/ip4/172.17.0.1/tcp/1", lan) && !told("/ip4/127.0.0.1/tcp/1", lan));
         assert!(told("/ip4/127.0.0.1/tcp/1", "/ip4/127.3.0.1/tcp/9"));
+        let container = "/ip4/172.17.0.1/tcp/1";
+        assert!(
+            !told(container, "/ip4/172.20.3.4/tcp/1"),
+            "it leads nowhere"
+        );
+        assert!(told(container, "/ip4/172.17.0.9/tcp/1"));
+        assert!(
+            told("/ip4/10.1.0.1/tcp/1", "/ip4/10.9.0.1/tcp/1"),
+            "one site"
+        );
+        assert!(told("/ip6/::ffff:10.1.0.1/tcp/1", "/ip4/10.9.0.1/tcp/1"));
+        assert!(!told("/ip4/10.1.0.1/tcp/1", "/ip4/172.17.0.9/tcp/1"));
+        assert!(!told("/ip4/10.1.0.1/tcp/1", "/ip6/fd00::1/tcp/1"));
+        assert!(told("/ip6/fd00::2/tcp/1", "/ip6/fd12::1/tcp/1"));
         for own in [
             "/ip6/fe80::1/tcp/1",
             "/ip4/169.254.3.3/tcp/1",

@@ -6,7 +6,8 @@
 //! 2. A peer may open so many streams of a protocol. One above that is cut off before the protocol's own code sees it.
 //! 3. Where one stream carries message after message that nobody else counts, its bytes are counted too.
 //! 4. *Junk* is what comes to nothing: a proposal that we refuse, and a stream that ends before anything was agreed on.
-//! 5. What was cut off is told by [`Meters::take_excess`], by peer, and costs score (`flood`).
+//! 5. Of streams that have named no protocol yet a peer has a few at a time ([`super::mute`]).
+//! 6. What was cut off is told by [`Meters::take_excess`], by peer, and costs score (`flood`).
 
 use std::collections::BTreeMap;
 use std::io;
@@ -20,6 +21,7 @@ use libp2p::PeerId;
 use libp2p::core::muxing::{StreamMuxer, StreamMuxerBox, StreamMuxerEvent, SubstreamBox};
 
 use super::config::Quotas;
+use super::mute::{MuteStreams, Place};
 use super::names::Names;
 use super::rates::{Rate, Rates};
 
@@ -28,17 +30,20 @@ const HEADER: &[u8] = b"/multistream/1.0.0";
 /// Row of what comes to nothing.
 const JUNK: usize = 0;
 
-/// One row: a protocol and what one peer may do in it.
-#[derive(Clone, Debug)]
-struct Row {
-    name: String,
-    streams: Rate,
-    bytes: Option<Rate>,
+/// The meter of a protocol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MeteredProtocol {
+    /// Its name; none for what comes to nothing.
+    pub name: String,
+    /// Streams that one peer may open.
+    pub streams: Rate,
+    /// Bytes that it may send on them, where nobody else counts what comes on one.
+    pub bytes: Option<Rate>,
 }
 
 /// All rows. The name of the first is of no protocol.
-fn rows(names: &Names, quotas: &Quotas) -> Vec<Row> {
-    let row = |name: &str, streams: Rate, bytes: Option<Rate>| Row {
+fn rows(names: &Names, quotas: &Quotas) -> Vec<MeteredProtocol> {
+    let row = |name: &str, streams: Rate, bytes: Option<Rate>| MeteredProtocol {
         name: name.to_owned(),
         streams,
         bytes,
@@ -76,10 +81,9 @@ fn rows(names: &Names, quotas: &Quotas) -> Vec<Row> {
     rows
 }
 
-/// Names of the protocols that have a meter, in the network with this id.
-pub fn metered_protocols(network: &[u8; 32]) -> Vec<String> {
-    let rows = rows(&Names::new(network), &Quotas::default());
-    rows.into_iter().skip(1).map(|row| row.name).collect()
+/// All meters, in the network with this id and with the usual quotas.
+pub fn metered_protocols(network: &[u8; 32]) -> Vec<MeteredProtocol> {
+    rows(&Names::new(network), &Quotas::default())
 }
 
 #[derive(Debug)]
@@ -89,17 +93,25 @@ struct Counted {
     excess: BTreeMap<PeerId, u32>,
 }
 
+impl Counted {
+    fn blame(&mut self, peer: PeerId) {
+        let excess = self.excess.entry(peer).or_default();
+        *excess = excess.saturating_add(1);
+    }
+}
+
 /// The meters of all peers.
 #[derive(Clone, Debug)]
 pub(crate) struct Meters {
-    rows: Arc<[Row]>,
+    rows: Arc<[MeteredProtocol]>,
     counted: Arc<Mutex<Counted>>,
+    mute: MuteStreams,
 }
 
 impl Meters {
     /// For so many connections at the most.
     pub(crate) fn new(names: &Names, quotas: &Quotas, connections: usize) -> Self {
-        let rows: Arc<[Row]> = rows(names, quotas).into();
+        let rows: Arc<[MeteredProtocol]> = rows(names, quotas).into();
         let counted = Counted {
             rates: Rates::new(connections.saturating_mul(rows.len())),
             excess: BTreeMap::new(),
@@ -107,6 +119,7 @@ impl Meters {
         Self {
             rows,
             counted: Arc::new(Mutex::new(counted)),
+            mute: MuteStreams::default(),
         }
     }
 
@@ -137,10 +150,18 @@ impl Meters {
         let key = (peer, row, bytes.is_some());
         let may = counted.rates.take(key, tokens, rate, Instant::now());
         if !may {
-            let excess = counted.excess.entry(peer).or_default();
-            *excess = excess.saturating_add(1);
+            counted.blame(peer);
         }
         may
+    }
+
+    /// A place for one more mute stream of a peer, if it may have one.
+    fn mute(&self, peer: PeerId) -> Option<Place> {
+        let place = self.mute.place(peer);
+        if place.is_none() {
+            self.counted().blame(peer);
+        }
+        place
     }
 
     /// The multiplexer of a connection with a peer, metered.
@@ -173,7 +194,13 @@ impl StreamMuxer for Muxer {
             inner,
             peer: self.peer,
             meters: self.meters.clone(),
-            state: State::Negotiating(Vec::new()),
+            state: match self.meters.mute(self.peer) {
+                Some(_place) => State::Negotiating {
+                    answered: Vec::new(),
+                    _place,
+                },
+                None => State::Cut,
+            },
             ahead: 0,
         })
     }
@@ -212,8 +239,13 @@ impl StreamMuxer for Muxer {
 enum State {
     /// We opened it, and decide ourselves how much that is.
     Ours,
-    /// Nothing is agreed on yet; what we have answered of a line that is not whole.
-    Negotiating(Vec<u8>),
+    /// Nothing is agreed on yet.
+    Negotiating {
+        /// What we have answered of a line that is not whole.
+        answered: Vec<u8>,
+        /// Its place among mute streams, given back when this ends.
+        _place: Place,
+    },
     /// The protocol of this row is spoken.
     Speaks(usize),
     /// It was cut off.
@@ -249,7 +281,7 @@ fn take_line(answered: &mut Vec<u8>) -> Option<Vec<u8>> {
 impl Stream {
     /// What we are about to answer while nothing is agreed on. Returns whether we may.
     fn answer(&mut self, bytes: &[u8]) -> bool {
-        let State::Negotiating(answered) = &mut self.state else {
+        let State::Negotiating { answered, .. } = &mut self.state else {
             return true;
         };
         answered.extend_from_slice(bytes);
@@ -277,7 +309,7 @@ impl Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        if matches!(self.state, State::Negotiating(_)) {
+        if matches!(self.state, State::Negotiating { .. }) {
             self.meters.may(self.peer, JUNK, None);
         }
     }
@@ -312,7 +344,7 @@ impl AsyncWrite for Stream {
         if matches!(self.state, State::Cut) {
             return Poll::Ready(Err(Self::cut()));
         }
-        if !matches!(self.state, State::Negotiating(_)) {
+        if !matches!(self.state, State::Negotiating { .. }) {
             return Pin::new(&mut self.inner).poll_write(context, buffer);
         }
         // The protocol's own code begins when the answer is on its way, so who is cut off gets none.

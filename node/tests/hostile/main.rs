@@ -14,11 +14,13 @@ mod lies;
 mod market;
 
 mod dials;
+mod discretion;
 mod eclipse;
 mod flooder;
 mod foreign;
 mod malformed;
 mod meters;
+mod mute;
 mod oversized;
 mod pushes;
 mod slow_loris;

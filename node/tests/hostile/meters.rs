@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use futures::StreamExt;
-use gridbay_node::overlay::{Count, RelayLimits, metered_protocols};
+use gridbay_node::overlay::{Count, Rate, RelayLimits, metered_protocols};
 use libp2p::identity::Keypair;
 use libp2p::request_response::{self as rr, ProtocolSupport};
 use libp2p::swarm::{NetworkBehaviour, SwarmEvent};
@@ -133,24 +133,72 @@ async fn advertised(network: u8, node: &Node, address: Multiaddr) -> Vec<String>
     tokio::time::timeout(PATIENCE, told).await.unwrap()
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn every_protocol_that_a_node_speaks_has_a_meter() {
-    // A public node that relays speaks all of them.
-    let mut config = config(96, 0);
+/// A public node that relays: it speaks every protocol.
+async fn public(network: u8) -> (Node, Multiaddr) {
+    let mut config = config(network, 0);
     config.listen = vec!["/ip4/0.0.0.0/udp/0/quic-v1".parse().unwrap()];
     config.external = vec!["/ip4/203.0.113.7/udp/7411/quic-v1".parse().unwrap()];
     config.relay = Some(RelayLimits::default());
     let node = Node::start(config).await;
-    let port = |address: &Multiaddr| gridbay_node::overlay::port(address);
     eventually("it listens", || !node.handle.addresses().is_empty()).await;
-    let port = port(&node.handle.addresses()[0]).unwrap();
-    let address: Multiaddr = format!("/ip4/127.0.0.1/udp/{port}/quic-v1")
-        .parse()
-        .unwrap();
+    let port = gridbay_node::overlay::port(&node.handle.addresses()[0]).unwrap();
+    let address = format!("/ip4/127.0.0.1/udp/{port}/quic-v1");
+    (node, address.parse().unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn light_clients_that_overdo_what_only_public_nodes_speak_are_banned() {
+    // All of it means nothing, and is cut off for its number alone.
+    for (n, protocol) in (0..).zip([
+        "/libp2p/circuit/relay/0.2.0/hop",
+        "/libp2p/autonat/2/dial-request",
+        "/libp2p/autonat/2/dial-back",
+        "gossip/1.1.0",
+    ]) {
+        let network = 85 + n;
+        let (victim, address) = public(network).await;
+        let spoken = advertised(network, &victim, address.clone()).await;
+        let protocol = spoken.iter().find(|spoken| spoken.ends_with(protocol));
+        let protocol = protocol.unwrap_or_else(|| panic!("not spoken: {spoken:?}"));
+        let swarm = opener(network, Ipv4Addr::new(127, 66, network, 2), protocol);
+        let opened = open_on(swarm, (victim.peer(), address), &[0]);
+        let begun = tokio::time::timeout(PATIENCE, opened).await;
+        let begun = begun.unwrap_or_else(|_| panic!("{protocol}: not shut out"));
+        println!("{protocol}: shut out after {begun} streams");
+        let stats = victim.handle.stats();
+        assert!(stats.get(Count::StreamsLimited) > 0, "{protocol}");
+        assert_eq!(stats.get(Count::Bans), 1, "{protocol}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_protocol_that_a_node_speaks_has_a_meter() {
+    let (node, address) = public(96).await;
     let spoken = advertised(96, &node, address).await;
     let metered = metered_protocols(&[96; 32]);
-    let unmetered: Vec<_> = spoken.iter().filter(|p| !metered.contains(p)).collect();
+    let is_metered = |name: &String| metered.iter().any(|meter| meter.name == *name);
+    let unmetered: Vec<_> = spoken.iter().filter(|p| !is_metered(p)).collect();
     assert!(unmetered.is_empty(), "{unmetered:?}");
+    for meter in &metered {
+        // What serves the market is bounded message by message; the rest is seldom used.
+        let most = match meter.name.rsplit('/').nth(1) {
+            Some("request" | "direct") => Rate::new(2_000, 8_000),
+            Some("kad") => Rate::new(400, 4_000),
+            _ => Rate::new(16, 256),
+        };
+        let within =
+            |rate: Rate, most: Rate| rate.per_second <= most.per_second && rate.burst <= most.burst;
+        assert!(within(meter.streams, most), "{meter:?}");
+        let bytes = Rate::new(4 << 20, 32 << 20);
+        assert!(
+            meter.bytes.is_none_or(|rate| within(rate, bytes)),
+            "{meter:?}"
+        );
+        let flows = ["gossip", "ping"]
+            .iter()
+            .any(|name| meter.name.contains(name));
+        assert_eq!(meter.bytes.is_some(), flows, "{meter:?}");
+    }
     for known in ["hop", "stop", "dial-request", "kad/1", "push"] {
         assert!(
             spoken.iter().any(|p| p.contains(known)),
