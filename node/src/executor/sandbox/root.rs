@@ -25,7 +25,7 @@ use super::{JOB_UID, confine, sys};
 pub(crate) const WORK: &str = "/work";
 
 /// What jobs may read of the host; what does not exist is left out.
-pub(crate) const SYSTEM: [&str; 14] = [
+pub(crate) const SYSTEM: [&str; 17] = [
     "/usr",
     "/bin",
     "/sbin",
@@ -34,7 +34,11 @@ pub(crate) const SYSTEM: [&str; 14] = [
     "/lib64",
     "/etc/alternatives",
     "/etc/ld.so.cache",
-    "/etc/ssl",
+    // Not the folder: a machine's private keys lie beside these, open to a group that the node may be in.
+    "/etc/ssl/certs",
+    "/etc/ssl/openssl.cnf",
+    "/etc/ssl/cert.pem",
+    "/etc/ssl/ca-bundle.pem",
     "/etc/pki",
     "/etc/localtime",
     // A JVM reads its settings there on Debian and its kin.

@@ -15,6 +15,7 @@
 
 mod disk;
 mod gauge;
+mod nameless;
 mod output;
 mod tree;
 mod watch;

@@ -10,6 +10,11 @@
 //!
 //! A count holds at most [`DEPTH`] folders open: a job that nests deeper is beyond its limit. Bytes are those that the
 //! disk gave, so holes count nothing and links to one file once.
+//!
+//! Where a count cannot see all that a job keeps ([`nameless`]), the job is suspected of what the disk has lost since
+//! the last count that did and that it does not explain. A suspicion alone ends no job while the machine has room.
+//! When it has not, jobs end in this order: those beyond their limit with what they are suspected of, at the floor;
+//! then the others, those that took the greater part of what they were sold earlier ([`WITHIN`]).
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, ReadDir};
@@ -19,10 +24,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use nix::sys::statvfs::{Statvfs, statvfs};
+use nix::unistd::Pid;
 
 use super::super::outcome::KillReason;
 use super::super::removal::Open;
-use super::tree;
+use super::nameless;
 
 /// Bytes a second that a job may write at the most, as far as the watching is concerned: memory's speed, for what is
 /// written lies there first.
@@ -39,8 +45,9 @@ const DEPTH: usize = 128;
 const BYTES_A_FILE: u64 = 16 * 1024;
 /// Files and folders that any job may have, and that none may exceed.
 const FILES: (u64, u64) = (16_384, 1 << 20);
-/// Near the floor of the machine's room those jobs end first that hold so much of their limit.
-const MUCH: u64 = 8;
+/// Parts of the floor, in eighths, below which jobs within their limit end: who took nothing, and who took all of it.
+/// The first is above the quarter at which the node gives its reserve back.
+const WITHIN: (u64, u64) = (3, 6);
 /// What `st_blocks` counts, in bytes.
 const BLOCK: u64 = 512;
 
@@ -53,6 +60,8 @@ pub(super) struct Held {
     pub(super) files: u64,
     /// Whether it nests deeper than is counted.
     pub(super) too_deep: bool,
+    /// Whether it may hold more than could be counted.
+    pub(super) blind: bool,
 }
 
 /// Files and folders of a job that may hold so many bytes.
@@ -67,6 +76,10 @@ pub(super) struct Disk {
     files: u64,
     /// Free bytes of the file system below which jobs end.
     floor: u64,
+    /// A process below this one that is not the job's.
+    init: Option<Pid>,
+    /// Bytes that the job may hold besides what was counted.
+    suspected: u64,
     /// The last count, and how much was free then.
     held: Held,
     free: (u64, u64),
@@ -78,12 +91,15 @@ pub(super) struct Disk {
 
 impl Disk {
     /// Over the folders of a job that may hold so many bytes, on a machine that keeps `floor` bytes free.
-    pub(super) fn new(roots: [PathBuf; 2], bytes: u64, floor: u64) -> Disk {
+    /// `init`: a process below this one that is not the job's.
+    pub(super) fn new(roots: [PathBuf; 2], bytes: u64, floor: u64, init: Option<Pid>) -> Disk {
         Disk {
             roots,
             bytes,
             files: files_for(bytes),
             floor,
+            init,
+            suspected: 0,
             held: Held::default(),
             free: (0, 0),
             counted: None,
@@ -103,10 +119,11 @@ impl Disk {
             return Ok(None);
         }
         let found = statvfs(&self.roots[0])?;
-        let (free, short) = (free_of(&found), self.is_short(&found));
+        let free = free_of(&found);
+        let short = free.0 < self.floor;
         if self.is_due(now, free, short) {
-            self.held = measure(&self.roots, self.bytes, self.files)?;
-            self.free = free;
+            let held = self.measure()?;
+            self.take(held, free);
             self.counted = Some(now);
             self.rest = (now.elapsed() * SHARE).min(COUNT);
         }
@@ -114,13 +131,24 @@ impl Disk {
         let above = free.0.saturating_sub(self.floor);
         let until = Duration::from_millis(room.min(above) * 500 / FASTEST);
         self.next = Instant::now() + until.clamp(LOOK.0, LOOK.1);
-        Ok(self.verdict(&found, short))
+        Ok(self.verdict(free.0))
+    }
+
+    /// Takes note of a count, and of how much was free before it.
+    fn take(&mut self, held: Held, free: (u64, u64)) {
+        let lost = self.free.0.saturating_sub(free.0);
+        let grown = held.bytes.saturating_sub(self.held.bytes);
+        self.suspected = match held.blind {
+            true => self.suspected.saturating_add(lost.saturating_sub(grown)),
+            false => 0,
+        };
+        (self.held, self.free) = (held, free);
     }
 
     /// Counts once more, of a job that is over: whether it holds more than its limit. What cannot be counted is not
     /// held against it.
     pub(super) fn count(&mut self) -> Option<KillReason> {
-        self.held = measure(&self.roots, self.bytes, self.files).unwrap_or_default();
+        self.held = self.measure().unwrap_or_default();
         self.is_beyond().then_some(KillReason::Disk)
     }
 
@@ -147,18 +175,28 @@ impl Disk {
         since >= self.rest && (short || much || since >= COUNT)
     }
 
-    fn is_short(&self, found: &Statvfs) -> bool {
-        self.floor > 0 && free_of(found).0 < self.floor
-    }
-
-    fn verdict(&self, found: &Statvfs, short: bool) -> Option<KillReason> {
+    /// Why the job has to end with so many bytes free, by the last count.
+    fn verdict(&self, free: u64) -> Option<KillReason> {
         if self.is_beyond() {
             return Some(KillReason::Disk);
         }
-        let free = free_of(found).0;
-        let holds_much = self.held.bytes >= self.bytes / MUCH;
-        (short && (holds_much || free < self.floor / 2)).then_some(KillReason::NoRoom)
+        let taken = self.held.bytes.saturating_add(self.suspected);
+        (free < last_line(self.floor, taken, self.bytes)).then_some(KillReason::NoRoom)
     }
+
+    fn measure(&self) -> io::Result<Held> {
+        measure(&self.roots, (self.bytes, self.files), self.init)
+    }
+}
+
+/// Free bytes below which a job ends that took so many bytes of its limit.
+fn last_line(floor: u64, taken: u64, limit: u64) -> u64 {
+    if taken > limit {
+        return floor;
+    }
+    let (none, all) = (floor / 8 * WITHIN.0, floor / 8 * WITHIN.1);
+    let part = u128::from(all - none) * u128::from(taken) / u128::from(limit.max(1));
+    none + u64::try_from(part).unwrap_or(all - none)
 }
 
 /// Free bytes and free files of a file system, as an ordinary user has them.
@@ -169,15 +207,15 @@ fn free_of(found: &Statvfs) -> (u64, u64) {
     (bytes, found.files_available())
 }
 
-/// Counts what lies below some folders and what this process's descendants keep open without a name; stops once it is
-/// beyond the bounds.
-fn measure(roots: &[PathBuf], bytes: u64, files: u64) -> io::Result<Held> {
-    let mut count = Count::within(bytes, files);
+/// Counts what lies below some folders and what this process's descendants but `init` keep without a name; stops once
+/// it is beyond the bounds.
+fn measure(roots: &[PathBuf], bounds: (u64, u64), init: Option<Pid>) -> io::Result<Held> {
+    let mut count = Count::within(bounds.0, bounds.1);
     for root in roots {
         count.folder(root)?;
     }
     if !count.is_beyond() {
-        count.nameless(fs::metadata(&roots[0])?.dev())?;
+        count.nameless(fs::metadata(&roots[0])?.dev(), init)?;
     }
     Ok(count.held)
 }
@@ -242,21 +280,17 @@ impl Count {
         Ok(())
     }
 
-    /// Files on a device that the job has open and that no folder names.
-    fn nameless(&mut self, device: u64) -> io::Result<()> {
-        for pid in tree::descendants()? {
-            let Ok(open) = fs::read_dir(format!("/proc/{pid}/fd")) else {
-                continue;
-            };
-            for fd in open.flatten() {
-                let Ok(meta) = fs::metadata(fd.path()) else {
-                    continue;
-                };
-                if meta.is_file() && meta.nlink() == 0 && meta.dev() == device {
-                    self.add(&meta);
-                }
+    /// Files on a device that the job keeps and that no folder names.
+    fn nameless(&mut self, device: u64, init: Option<Pid>) -> io::Result<()> {
+        let found = nameless::find(device, init)?;
+        for (inode, bytes) in found.files {
+            // What had several names a moment ago has been counted with them.
+            if self.linked.insert((device, inode)) {
+                self.held.files += 1;
+                self.held.bytes = self.held.bytes.saturating_add(bytes);
             }
         }
+        self.held.blind |= found.blind;
         Ok(())
     }
 }
@@ -296,84 +330,4 @@ fn unless_gone<T>(result: io::Result<T>) -> io::Result<Option<T>> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::os::unix::fs::symlink;
-
-    const MIB: usize = 1 << 20;
-
-    fn held(root: &Path, bytes: u64, files: u64) -> Held {
-        let mut count = Count::within(bytes, files);
-        count.folder(root).unwrap();
-        count.held
-    }
-
-    #[test]
-    fn bytes_count_once_and_holes_and_links_nothing() {
-        let dir = tempfile::tempdir().unwrap();
-        let root = dir.path();
-        fs::write(root.join("file"), vec![1; MIB]).unwrap();
-        fs::hard_link(root.join("file"), root.join("again")).unwrap();
-        symlink("/usr", root.join("usr")).unwrap();
-        let hole = File::create(root.join("hole")).unwrap();
-        hole.set_len(1 << 40).unwrap();
-        fs::create_dir_all(root.join("a/b")).unwrap();
-        fs::write(root.join("a/b/file"), vec![1; MIB]).unwrap();
-        fs::set_permissions(root.join("a"), fs::Permissions::from_mode(0o000)).unwrap();
-        let found = held(root, u64::MAX, u64::MAX);
-        fs::set_permissions(root.join("a"), fs::Permissions::from_mode(0o700)).unwrap();
-        assert_eq!((found.files, found.too_deep), (7, false));
-        let about = 2 * MIB as u64..=2 * MIB as u64 + 256 * 1024;
-        assert!(about.contains(&found.bytes), "{found:?}");
-    }
-
-    #[test]
-    fn a_file_that_only_a_process_holds_counts() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("file");
-        let script = "exec 3>file && rm file && head -c 4194304 /dev/zero >&3 && echo done && cat";
-        let mut child = std::process::Command::new("sh")
-            .args(["-c", script])
-            .current_dir(dir.path())
-            .stdin(std::process::Stdio::piped())
-            .stdout(std::process::Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut said = [0; 5];
-        io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut said).unwrap();
-        assert!(!path.exists());
-        let roots = [dir.path().to_path_buf()];
-        let found = measure(&roots, u64::MAX, u64::MAX).unwrap();
-        drop(child.stdin.take());
-        child.wait().unwrap();
-        assert!(found.bytes >= 4 << 20, "{found:?}");
-    }
-
-    #[test]
-    fn counting_ends_beyond_the_bounds_and_at_a_depth() {
-        let dir = tempfile::tempdir().unwrap();
-        for name in 0..50 {
-            fs::write(dir.path().join(name.to_string()), vec![1; 8192]).unwrap();
-        }
-        let few = held(dir.path(), u64::MAX, 9);
-        assert_eq!(few.files, 10);
-        let small = held(dir.path(), 40_000, u64::MAX);
-        assert!(small.files < 50 && small.bytes > 40_000, "{small:?}");
-        let deep = dir.path().join("d/".repeat(DEPTH + 1));
-        fs::create_dir_all(deep).unwrap();
-        assert!(held(dir.path(), u64::MAX, u64::MAX).too_deep);
-    }
-
-    #[test]
-    fn the_less_room_the_sooner_the_next_look() {
-        let dir = tempfile::tempdir().unwrap();
-        let wait = |bytes| {
-            let roots = [dir.path().to_path_buf(), dir.path().to_path_buf()];
-            let mut disk = Disk::new(roots, bytes, 0);
-            assert_eq!(disk.look(Instant::now()).unwrap(), None);
-            disk.next() - Instant::now()
-        };
-        assert!(wait(64 << 20) <= Duration::from_millis(16));
-        assert!(wait(1 << 30) > Duration::from_millis(100));
-    }
-}
+mod tests;
