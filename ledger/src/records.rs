@@ -127,6 +127,6 @@ tables! {
     heartbeats: (AccountId, PublicKey) => (),
     /// What slots earned and buyers may still dispute, by offer, lease and slot.
     retained: (OfferId, LeaseId, u64) => Retained,
-    /// Complaints of the last epoch with any, by sponsor.
+    /// Complaints of the last epoch with any, by account.
     complaints: AccountId => Complaints,
 }

@@ -348,11 +348,11 @@ pub enum Refusal {
         /// The slot.
         slot: u64,
     },
-    /// The sponsor's accounts complained as often as they may in an epoch.
-    #[error("sponsor {sponsor}: {limit} complaints in this epoch")]
+    /// An account, or all accounts of its sponsor, complained as often as they may in an epoch.
+    #[error("account {account}: {limit} complaints in this epoch")]
     ComplaintQuota {
-        /// The sponsor.
-        sponsor: AccountId,
+        /// The account, or its sponsor.
+        account: AccountId,
         /// The limit.
         limit: u32,
     },

@@ -17,7 +17,8 @@
 //!    a deadline ends with the slot as one cancelled after its seller failed it. So nobody gains
 //!    more than one slot of a lease by a lie, and never another's stake.
 //! 5. *Limits.* The accounts of one sponsor complain [`COMPLAINTS_PER_SPONSOR`] times an epoch at
-//!    the most.
+//!    the most, and one account [`COMPLAINTS_PER_ACCOUNT`] times: no user spends what all of a
+//!    house have.
 //! 6. *Withdrawn.* An offer of which the accounts of two sponsors, or one sponsor's
 //!    [`COMPLAINTS_TO_WITHDRAW`] times, complained in an epoch is withdrawn until its seller sets
 //!    it again; unless it has taken jobs by deadlines, which must not suffer for what others say.
@@ -40,7 +41,9 @@ use gridbay_protocol::calendar;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{AccountId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent};
-use gridbay_protocol::limits::{COMPLAINTS_PER_SPONSOR, COMPLAINTS_TO_WITHDRAW};
+use gridbay_protocol::limits::{
+    COMPLAINTS_PER_ACCOUNT, COMPLAINTS_PER_SPONSOR, COMPLAINTS_TO_WITHDRAW,
+};
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
@@ -60,14 +63,16 @@ pub struct Retained {
     pub amount: Credits,
 }
 
-/// Complaints of a sponsor's accounts.
+/// Complaints of an account, and of those that it answers for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Complaints {
     /// The epoch.
     pub epoch: u64,
-    /// How many in it.
-    pub count: u32,
+    /// How many of its own in it.
+    pub own: u32,
+    /// How many of all accounts of which it is the sponsor, itself among them.
+    pub house: u32,
 }
 
 /// A buyer's complaint.
@@ -161,31 +166,42 @@ pub(crate) fn check(work: &Work<'_>, buyer: &AccountId, said: &Complaint) -> Res
         return Err(Refusal::NothingToComplain { lease, offer, slot });
     }
     let sponsor = work.sponsor(buyer);
-    if count(work, &sponsor).count >= COMPLAINTS_PER_SPONSOR {
-        return Err(Refusal::ComplaintQuota {
-            sponsor,
-            limit: COMPLAINTS_PER_SPONSOR,
-        });
-    }
-    Ok(())
+    let limits = [
+        (*buyer, count(work, buyer).own, COMPLAINTS_PER_ACCOUNT),
+        (sponsor, count(work, &sponsor).house, COMPLAINTS_PER_SPONSOR),
+    ];
+    let spent = limits.into_iter().find(|(_, said, limit)| said >= limit);
+    spent.map_or(Ok(()), |(account, _, limit)| {
+        Err(Refusal::ComplaintQuota { account, limit })
+    })
 }
 
-/// Complaints of a sponsor's accounts in the running epoch.
-fn count(work: &Work<'_>, sponsor: &AccountId) -> Complaints {
+/// Complaints of an account and its house in the running epoch.
+fn count(work: &Work<'_>, account: &AccountId) -> Complaints {
     let epoch = calendar::epoch(work.height());
-    let known = work.tables.complaints.get(sponsor).copied();
-    known
-        .filter(|known| known.epoch == epoch)
-        .unwrap_or(Complaints { epoch, count: 0 })
+    let known = work.tables.complaints.get(account).copied();
+    let none = Complaints {
+        epoch,
+        ..Complaints::default()
+    };
+    known.filter(|known| known.epoch == epoch).unwrap_or(none)
+}
+
+/// Counts one more complaint of an account, for itself and for its sponsor.
+fn add(work: &mut Work<'_>, buyer: &AccountId, sponsor: &AccountId) {
+    let mut own = count(work, buyer);
+    own.own += 1;
+    work.tables.complaints.insert(*buyer, own);
+    let mut house = count(work, sponsor);
+    house.house += 1;
+    work.tables.complaints.insert(*sponsor, house);
 }
 
 /// Steps 3 to 6.
 pub(crate) fn complain(work: &mut Work<'_>, buyer: &AccountId, said: &Complaint) {
     let Complaint { lease, offer, slot } = *said;
     let sponsor = work.sponsor(buyer);
-    let mut counted = count(work, &sponsor);
-    counted.count += 1;
-    work.tables.complaints.insert(sponsor, counted);
+    add(work, buyer, &sponsor);
     let running = running(work, &lease, &offer).cloned();
     let order = match &running {
         Some(running) => running.order,

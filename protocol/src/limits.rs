@@ -101,6 +101,8 @@ pub const DISPUTE_SLOTS: u32 = 8;
 /// Complaints of the accounts of one sponsor in an epoch: an honest house with a bad seller or two has room, and two
 /// lying houses together withdraw no more offers than that in an epoch.
 pub const COMPLAINTS_PER_SPONSOR: u32 = 16;
+/// Of these, of one account: as many as withdraw an offer, so that one user does not use up what all of its house have.
+pub const COMPLAINTS_PER_ACCOUNT: u32 = 4;
 /// Complaints of one sponsor's accounts in an epoch that withdraw an offer; of two sponsors one each is enough.
 pub const COMPLAINTS_TO_WITHDRAW: usize = 4;
 /// Slots an order may run: a year of one-minute slots.
@@ -197,6 +199,9 @@ const _: () = assert!((1 << RESERVATION_GROUPS) - 1 <= reservation::GROUPS);
 const _: () = assert!(RESERVATION_GROUPS <= reservation::CLASSES);
 const _: () = assert!(RESERVATION_OFFERS * 34 < ENTRY_BYTES / 3);
 const _: () = assert!(CLAIMS_PER_POOL <= CLAIMS_PER_CLASS && CLAIMS_PER_CLASS <= ORDERS_PER_CLASS);
+// An account alone can have an offer withdrawn that serves nothing, and leaves its house complaints for others.
+const _: () = assert!(COMPLAINTS_PER_ACCOUNT as usize >= COMPLAINTS_TO_WITHDRAW);
+const _: () = assert!(COMPLAINTS_PER_ACCOUNT < COMPLAINTS_PER_SPONSOR);
 // Hints leave a block room for its entries.
 const _: () = assert!(HINT_BYTES < BLOCK_BYTES / 8);
 // A full block of smallest useful entries (256 bytes) fits the bytes of a block.

@@ -49,19 +49,24 @@ pub const POOL_PER_TOKEN: usize = 4;
 /// Heights by which the last height of an entry may lie beyond the ledger's window: a peer's book
 /// may be ahead of ours.
 pub const POOL_AHEAD: u64 = 8;
-/// Entries of other validators that a validator sends to all after two blocks left them out, at
-/// each height. Few: all validators do it, and only where one of them kept an entry from others is
-/// it of any use.
-pub const TOLD_AGAIN_ENTRIES: usize = 16;
+/// Entries of one account in the pool that are not ready: what a user sends ahead of a block.
+pub const POOL_WAITING_PER_ACCOUNT: usize = 32;
+/// Entries that only a validator sent, and that a validator sends to all after a block left them
+/// out, at each height. All validators do it, of use only where one of them kept an entry from
+/// others: as many as one account can have. What is not told yet is not insisted on.
+pub const TOLD_AGAIN_ENTRIES: usize = POOL_PER_ACCOUNT;
 /// Missing entries that a validator sends along with its votes against blocks without them, at each
-/// height.
-pub const MISSING_TOLD: usize = 16;
+/// height: as many as one account can have.
+pub const MISSING_TOLD: usize = POOL_PER_ACCOUNT;
 /// Entries of senders that the ledger does not know, beside the pool: a few blocks' worth of newcomers.
 pub const POOL_STRANGERS: usize = 256;
 /// Entries that a validator has promised to include and that are in no block yet: two full blocks.
 pub const PROMISES: usize = 2 * BLOCK_ENTRIES;
 /// Bytes of these entries, which move along when the journal is started afresh: they fit one record.
 pub const PROMISES_BYTES: usize = 2 * 1024 * 1024;
+/// The part of these promises, of their number and of their bytes, that the accounts of one member
+/// may have: one in so many.
+pub const PROMISES_PARTS: usize = 4;
 /// Receipts in one message.
 pub const BATCH_RECEIPTS: usize = 128;
 /// Peers whom a validator sends its receipt of one entry.

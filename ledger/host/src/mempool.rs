@@ -10,25 +10,32 @@
 //! 5. An acknowledged entry carries its promise: first owed (to be written to the journal), then given, with the
 //!    receipt. Promises have bounds of their own; beyond them an entry waits as any other, without one.
 //!
-//! Bounds: entries, bytes, entries of one account, those by one invitation of it, and a quarter of
-//! the pool for those not ready. A full pool refuses what comes; it never pushes out what it has
-//! acknowledged. Entries of unknown senders
-//! count against none of these; they wait in [`Strangers`].
+//! Bounds: entries, bytes, entries of one account, those by one invitation of it, those of it that
+//! are not ready, and a quarter of the pool for all not ready. When the pool or the quarter is full,
+//! the member whose accounts have most in it yields to one with less ([`Crowd`]); what is promised
+//! never leaves. Entries of unknown senders count against none of these; they wait in
+//! [`Strangers`].
+
+mod crowd;
+mod due;
+mod promised;
 
 use crate::catchup::Peer;
 use crate::journal::Promise;
 use crate::limits;
 use crate::strangers::{Strangers, is_unknown};
 use crate::trouble::Trouble;
+use crowd::Crowd;
 use gridbay_ledger::{Refusal, State};
-use gridbay_protocol::entry::{EntryBody, SignedEntry};
+use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::ids::{AccountId, EntryId};
 use gridbay_protocol::keys::{PublicKey, Signature};
-use gridbay_protocol::limits::{ENTRY_WINDOW, INCLUSION_HEIGHTS};
+use gridbay_protocol::limits::ENTRY_WINDOW;
 use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::receipt::SignedReceipt;
 use gridbay_protocol::stage::Authentic;
-use std::collections::{BTreeMap, BTreeSet};
+use promised::{Promised, Promises};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Why an entry does not enter the pool.
@@ -71,23 +78,18 @@ pub(crate) struct Settled {
     pub(crate) ready: Vec<(Arc<Authentic>, Source)>,
 }
 
-/// How far the acknowledgement of an entry is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Promised {
-    /// Not acknowledged, or not by a validator.
-    No,
-    /// To be written down.
-    Owed,
-    /// Safe on disk.
-    Given(SignedReceipt),
-}
-
 #[derive(Clone, Debug)]
 struct Pooled {
     entry: Arc<Authentic>,
     bytes: usize,
+    /// The member that answers for its account.
+    house: AccountId,
+    /// How many came before it.
+    arrival: u64,
     /// Height of the tip when it was first ready: since then it counts as acknowledged.
     since: Option<u64>,
+    /// Height of the tip when this node told all validators of it.
+    told: Option<u64>,
     ready: bool,
     source: Source,
     promised: Promised,
@@ -104,13 +106,6 @@ impl Pooled {
     }
 }
 
-/// Number and bytes of promises with one more, if there is room for it.
-fn with_promise((count, bytes): (usize, usize), more: usize) -> Option<(usize, usize)> {
-    let (count, bytes) = (count + 1, bytes + more);
-    let fits = count <= limits::PROMISES && bytes <= limits::PROMISES_BYTES;
-    fits.then_some((count, bytes))
-}
-
 /// Whether an entry is refused only because of when it comes.
 fn is_of_time(refusal: &Refusal) -> bool {
     matches!(
@@ -119,18 +114,41 @@ fn is_of_time(refusal: &Refusal) -> bool {
     )
 }
 
+/// Whether an entry that is refused for now, and may pass later, is still good when it may.
+fn outlives(refusal: &Refusal, entry: &Authentic) -> bool {
+    match refusal {
+        Refusal::EntryBudget { next, .. } => entry.entry().valid_until >= *next,
+        _ => true,
+    }
+}
+
+/// What a share has in the pool.
+#[derive(Clone, Copy, Debug, Default)]
+struct Taken {
+    all: usize,
+    waiting: usize,
+}
+
 /// The pool.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Mempool {
     entries: BTreeMap<EntryId, Pooled>,
-    shares: BTreeMap<Share, usize>,
+    shares: BTreeMap<Share, Taken>,
     bytes: usize,
-    waiting: usize,
-    /// Entries with a promise, and their bytes.
-    promises: (usize, usize),
-    /// Those whose promise is owed.
-    owed: BTreeSet<EntryId>,
+    /// Whose entries these are, by [`weight`]; and whose those are that are not ready, by number.
+    crowd: Crowd,
+    waiting: Crowd,
+    /// How many have come.
+    arrivals: u64,
+    promises: Promises,
+    /// What has left for others, and nobody was told.
+    evicted: Vec<(EntryId, AccountId)>,
     strangers: Strangers,
+}
+
+/// What an entry takes of the pool: its bytes, or the part that is its number's.
+fn weight(bytes: usize) -> usize {
+    bytes.max(limits::POOL_BYTES / limits::POOL_ENTRIES)
 }
 
 /// Whose share of the pool an entry takes: its account's; or, if it opens an account by invitation,
@@ -145,6 +163,13 @@ fn share(entry: &Authentic) -> Share {
         _ => None,
     };
     (entry.account, token)
+}
+
+/// The member that answers for an entry's account.
+fn house(state: &State, entry: &Authentic) -> AccountId {
+    let account = entry.entry().account;
+    let record = state.account(&account);
+    record.map_or(account, |record| record.sponsor)
 }
 
 /// Entries that a share may have.
@@ -187,16 +212,24 @@ impl Mempool {
                 self.strangers.add(entry, source);
                 return Ok(false);
             }
-            Err(refusal) if refusal.may_pass_later() && (!own || is_of_time(&refusal)) => false,
+            Err(refusal)
+                if refusal.may_pass_later()
+                    && outlives(&refusal, &entry)
+                    && (!own || is_of_time(&refusal)) =>
+            {
+                false
+            }
             Err(refusal) => return Err(PoolRefusal::Ledger(Box::new(refusal))),
         };
-        self.insert(state.height(), entry, source, ready)?;
+        let house = house(state, &entry);
+        self.insert(state.height(), house, entry, source, ready)?;
         Ok(ready)
     }
     /// Keeps an entry that the ledger admits, or may admit later, at the tip `height`.
     fn insert(
         &mut self,
         height: u64,
+        house: AccountId,
         entry: Arc<Authentic>,
         source: Source,
         ready: bool,
@@ -204,21 +237,29 @@ impl Mempool {
         let (id, account) = (entry.id(), entry.entry().account);
         let bytes = entry.signed_bytes();
         let share = share(&entry);
-        let taken = self.shares.get(&share).copied().unwrap_or(0);
-        let full = self.entries.len() >= limits::POOL_ENTRIES
-            || self.bytes + bytes > limits::POOL_BYTES
-            || taken >= most(&share)
-            || (!ready && self.waiting >= limits::POOL_ENTRIES / 4);
-        if full && !planted::is(Planted::PoolUnbounded) {
+        let taken = self.shares.get(&share).copied().unwrap_or_default();
+        let full = taken.all >= most(&share)
+            || (!ready && taken.waiting >= limits::POOL_WAITING_PER_ACCOUNT);
+        if !planted::is(Planted::PoolUnbounded) && (full || !self.make_room(&house, bytes, ready)) {
             return Err(PoolRefusal::Full { account });
         }
+        let taken = self.shares.entry(share).or_default();
+        taken.all += 1;
+        taken.waiting += usize::from(!ready);
         self.bytes += bytes;
-        self.waiting += usize::from(!ready);
-        *self.shares.entry(share).or_default() += 1;
+        self.arrivals += 1;
+        let arrival = (self.arrivals, id);
+        self.crowd.add(&house, weight(bytes), arrival);
+        if !ready {
+            self.waiting.add(&house, 1, arrival);
+        }
         let pooled = Pooled {
             entry,
             bytes,
+            house,
+            arrival: self.arrivals,
             since: ready.then_some(height),
+            told: (ready && source != Source::Validator).then_some(height),
             ready,
             source,
             promised: Promised::No,
@@ -227,23 +268,75 @@ impl Mempool {
         self.entries.insert(id, pooled);
         Ok(())
     }
+    /// Makes room for an entry of a house, as far as houses with more have it.
+    fn make_room(&mut self, house: &AccountId, bytes: usize, ready: bool) -> bool {
+        while !ready && self.waiting.len() >= limits::POOL_ENTRIES / 4 {
+            let Some(id) = self.waiting.yields_to(house, 1) else {
+                return false;
+            };
+            self.evict(&id);
+        }
+        while self.entries.len() >= limits::POOL_ENTRIES || self.bytes + bytes > limits::POOL_BYTES
+        {
+            let Some(id) = self.crowd.yields_to(house, weight(bytes)) else {
+                return false;
+            };
+            self.evict(&id);
+        }
+        true
+    }
+    fn evict(&mut self, id: &EntryId) {
+        if let Some(pooled) = self.entries.get(id) {
+            self.evicted.push((*id, pooled.entry.entry().account));
+        }
+        self.remove(id);
+    }
+    /// What has left for others since this was asked last.
+    pub(crate) fn take_evicted(&mut self) -> Vec<(EntryId, PoolRefusal)> {
+        let evicted = std::mem::take(&mut self.evicted).into_iter();
+        evicted
+            .map(|(id, account)| (id, PoolRefusal::Full { account }))
+            .collect()
+    }
     fn remove(&mut self, id: &EntryId) {
         let Some(gone) = self.entries.remove(id) else {
             return;
         };
         self.bytes -= gone.bytes;
-        self.waiting -= usize::from(!gone.ready);
+        let arrival = (gone.arrival, *id);
+        self.crowd.remove(&gone.house, weight(gone.bytes), arrival);
+        if !gone.ready {
+            self.waiting.remove(&gone.house, 1, arrival);
+        }
         if gone.promised != Promised::No {
-            self.promises.0 -= 1;
-            self.promises.1 -= gone.bytes;
-            self.owed.remove(id);
+            self.promises.remove(id, &gone.house, gone.bytes);
         }
         let share = share(&gone.entry);
         if let Some(taken) = self.shares.get_mut(&share) {
-            *taken -= 1;
-            if *taken == 0 {
+            taken.all -= 1;
+            taken.waiting -= usize::from(!gone.ready);
+            if taken.all == 0 {
                 self.shares.remove(&share);
             }
+        }
+    }
+    /// Marks an entry as ready, or as waiting.
+    fn mark(&mut self, id: &EntryId, ready: bool) {
+        let Some(pooled) = self.entries.get_mut(id).filter(|p| p.ready != ready) else {
+            return;
+        };
+        pooled.ready = ready;
+        let taken = self.shares.entry(share(&pooled.entry)).or_default();
+        let arrival = (pooled.arrival, *id);
+        if ready {
+            taken.waiting -= 1;
+            self.waiting.remove(&pooled.house, 1, arrival);
+            return;
+        }
+        taken.waiting += 1;
+        self.waiting.add(&pooled.house, 1, arrival);
+        if pooled.promised != Promised::No {
+            self.waiting.bind(&pooled.house, arrival);
         }
     }
     /// Keeps an entry that was acknowledged before a restart, unless it can never pass any more.
@@ -256,78 +349,16 @@ impl Mempool {
             Err(refusal) if refusal.may_pass_later() && !is_unknown(&refusal) => false,
             Err(_) => return,
         };
-        let (id, since) = (entry.id(), receipt.receipt.height);
-        if self.contains(&id) || self.insert(since, entry, Source::Validator, ready).is_err() {
+        let (id, since, house) = (entry.id(), receipt.receipt.height, house(state, &entry));
+        let source = Source::Validator;
+        if self.contains(&id) || self.insert(since, house, entry, source, ready).is_err() {
             return;
         }
         if let Some(pooled) = self.entries.get_mut(&id) {
-            pooled.since = Some(since);
-            if let Some(promises) = with_promise(self.promises, pooled.bytes) {
-                pooled.promised = Promised::Given(receipt);
-                self.promises = promises;
-            }
+            // Who told whom of it before the restart is not known: the promise counts.
+            (pooled.since, pooled.told) = (Some(since), Some(since));
         }
-    }
-    /// Marks a ready entry as acknowledged, if there is room for another promise.
-    pub(crate) fn promise(&mut self, id: &EntryId) {
-        let Some(pooled) = self.entries.get_mut(id) else {
-            return;
-        };
-        let free = pooled.since.is_some() && pooled.promised == Promised::No;
-        if let Some(promises) = with_promise(self.promises, pooled.bytes).filter(|_| free) {
-            pooled.promised = Promised::Owed;
-            self.promises = promises;
-            self.owed.insert(*id);
-        }
-    }
-    /// Ready entries that found no room for their promise, as many as there is room for now.
-    pub(crate) fn unpromised(&self) -> Vec<EntryId> {
-        let room = limits::PROMISES.saturating_sub(self.promises.0);
-        if self.promises.0 == self.entries.len() || room == 0 {
-            return Vec::new();
-        }
-        let without = self.entries.iter();
-        let without = without.filter(|(_, p)| p.ready && p.promised == Promised::No);
-        without.map(|(id, _)| *id).take(room).collect()
-    }
-    /// Promises that are owed.
-    pub(crate) fn owed(&self) -> Vec<Promise> {
-        let owed = self.owed.iter().filter_map(|id| self.entries.get(id));
-        owed.filter_map(Pooled::promise).collect()
-    }
-    /// Keeps the receipt of a promise that is safe; returns who is to have it.
-    pub(crate) fn give(&mut self, receipt: SignedReceipt) -> Vec<Peer> {
-        let id = receipt.receipt.entry;
-        self.owed.remove(&id);
-        let Some(pooled) = self.entries.get_mut(&id) else {
-            return Vec::new();
-        };
-        pooled.promised = Promised::Given(receipt);
-        std::mem::take(&mut pooled.peers)
-    }
-    /// Our own receipt of an entry, once it is given.
-    pub(crate) fn receipt(&self, id: &EntryId) -> Option<SignedReceipt> {
-        match self.entries.get(id)?.promised {
-            Promised::Given(receipt) => Some(receipt),
-            Promised::No | Promised::Owed => None,
-        }
-    }
-    /// A peer sent an entry: it gets the receipt, now (returned) or when it is given.
-    pub(crate) fn sent_by(&mut self, id: &EntryId, peer: Peer) -> Option<SignedReceipt> {
-        let pooled = self.entries.get_mut(id)?;
-        if let Promised::Given(receipt) = pooled.promised {
-            return Some(receipt);
-        }
-        if pooled.peers.len() < limits::RECEIPT_PEERS && !pooled.peers.contains(&peer) {
-            pooled.peers.push(peer);
-        }
-        None
-    }
-    /// All promises of entries that are in no block yet.
-    pub(crate) fn open_promises(&self) -> Vec<Promise> {
-        let promised = self.entries.values();
-        let promised = promised.filter(|p| p.promised != Promised::No);
-        promised.filter_map(Pooled::promise).collect()
+        self.bind(&id, Promised::Given(receipt));
     }
     /// Drops what a block took in and what can never pass after it, and looks at the rest again.
     pub(crate) fn settle(&mut self, state: &State, taken: &[Arc<Authentic>]) -> Settled {
@@ -340,23 +371,28 @@ impl Mempool {
                 .for_each(|p| self.remove(&p.entry.id()));
         }
         let mut settled = Settled::default();
-        let mut waiting = 0;
+        let mut turned = Vec::new();
         for (id, pooled) in &mut self.entries {
             match state.admit(&pooled.entry) {
                 Ok(_) => {
-                    pooled.ready = true;
                     if pooled.since.is_none() {
                         pooled.since = Some(state.height());
+                        let all = pooled.source != Source::Validator;
+                        pooled.told = all.then_some(state.height());
                         let entry = Arc::clone(&pooled.entry);
                         settled.ready.push((entry, pooled.source));
                     }
+                    turned.extend((!pooled.ready).then_some((*id, true)));
                 }
-                Err(refusal) if refusal.may_pass_later() => pooled.ready = false,
+                Err(refusal) if refusal.may_pass_later() && outlives(&refusal, &pooled.entry) => {
+                    turned.extend(pooled.ready.then_some((*id, false)));
+                }
                 Err(refusal) => settled.dropped.push((*id, refusal)),
             }
-            waiting += usize::from(!pooled.ready);
         }
-        self.waiting = waiting;
+        for (id, ready) in turned {
+            self.mark(&id, ready);
+        }
         for (id, _) in &settled.dropped {
             self.remove(id);
         }
@@ -374,39 +410,6 @@ impl Mempool {
         ready.sort_by_key(|p| (p.since, p.entry.id()));
         ready.into_iter().map(|p| Arc::clone(&p.entry)).collect()
     }
-    /// Ready entries that were acknowledged [`INCLUSION_HEIGHTS`] before the next block. Not those
-    /// of a share that is full here: others may hold as many again of the same account, and no room
-    /// for these.
-    pub(crate) fn due(&self, tip: u64) -> Vec<Arc<Authentic>> {
-        let old = |p: &&Pooled| {
-            let since = p
-                .since
-                .is_some_and(|since| since + INCLUSION_HEIGHTS <= tip + 1);
-            since && p.ready
-        };
-        let full = |p: &&Pooled| {
-            let share = share(&p.entry);
-            self.shares.get(&share).is_some_and(|n| *n >= most(&share))
-        };
-        let due = self.entries.values().filter(old).filter(|p| !full(p));
-        due.map(|p| Arc::clone(&p.entry)).collect()
-    }
-    /// Entries that two blocks left out, to be sent to the validators again: those of our own
-    /// users, and once more every eighth block; and a few that a validator sent, which it may have
-    /// kept from others.
-    pub(crate) fn overdue(&self, tip: u64) -> Vec<SignedEntry> {
-        let mut told = 0;
-        let mut again = |p: &&Pooled| {
-            let waited = p.since.map_or(0, |since| tip.saturating_sub(since));
-            let of_a_validator = p.source == Source::Validator && waited == 2;
-            told += usize::from(of_a_validator && p.ready);
-            let own = p.source == Source::Own && waited % 8 == 2;
-            p.ready && (own || (of_a_validator && told <= limits::TOLD_AGAIN_ENTRIES))
-        };
-        let overdue = self.entries.values().filter(|p| again(p));
-        let overdue = overdue.take(limits::BATCH_ENTRIES);
-        overdue.map(|p| p.entry.signed().clone()).collect()
-    }
     /// The entry with an id, if the ledger admitted it.
     pub(crate) fn get(&self, id: &EntryId) -> Option<&Arc<Authentic>> {
         Some(&self.entries.get(id)?.entry)
@@ -423,7 +426,7 @@ impl Mempool {
     }
     /// Whether any entry could be in the next block.
     pub(crate) fn has_ready(&self) -> bool {
-        self.waiting < self.entries.len()
+        self.waiting.len() < self.entries.len()
     }
     /// Entries in the pool, without strangers.
     pub(crate) fn len(&self) -> usize {
@@ -432,53 +435,4 @@ impl Mempool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use gridbay_protocol::entry::{Entry, EntryBody};
-    use gridbay_protocol::ids::{Hash32, NetworkId};
-    use gridbay_protocol::keys::SecretKey;
-    use gridbay_protocol::stage::WellFormed;
-    use gridbay_protocol::units::Credits;
-
-    /// A transfer of account `n`, unlike all with another number.
-    fn entry(n: u8, number: usize) -> Arc<Authentic> {
-        let (key, network) = (SecretKey::from_seed(&[n; 32]), NetworkId([9; 32]));
-        let mut memo = Hash32::default();
-        memo.0[..8].copy_from_slice(&number.to_le_bytes());
-        let entry = Entry {
-            network,
-            account: AccountId([n; 32]),
-            key: key.public(),
-            valid_until: 10,
-            body: EntryBody::Transfer {
-                to: AccountId([100; 32]),
-                amount: Credits::from_micros(1).unwrap(),
-                memo,
-            },
-        };
-        let formed = WellFormed::check(&network, SignedEntry::new(entry, &key)).unwrap();
-        Arc::new(formed.authenticate().unwrap())
-    }
-    fn full(n: u8) -> Result<(), PoolRefusal> {
-        Err(PoolRefusal::Full {
-            account: AccountId([n; 32]),
-        })
-    }
-
-    #[test]
-    fn an_account_has_its_share_of_the_pool_and_what_waits_a_quarter() {
-        let mut pool = Mempool::default();
-        let mut add = |n, number, ready| pool.insert(1, entry(n, number), Source::Other, ready);
-        for number in 0..limits::POOL_PER_ACCOUNT {
-            assert_eq!(add(1, number, true), Ok(()));
-        }
-        assert_eq!(add(1, limits::POOL_PER_ACCOUNT, true), full(1));
-        let quarter = limits::POOL_ENTRIES / 4;
-        for number in 0..quarter {
-            let account = 2 + (number / limits::POOL_PER_ACCOUNT) as u8;
-            assert_eq!(add(account, number, false), Ok(()));
-        }
-        assert_eq!(add(50, 0, false), full(50));
-        assert_eq!(add(50, 0, true), Ok(()));
-    }
-}
+mod tests;

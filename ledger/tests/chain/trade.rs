@@ -204,8 +204,13 @@ pub(crate) fn two_units() -> World {
 
 /// The same where earnings are held for a slot, and heartbeats are asked for.
 pub(crate) fn two_disputable_units() -> World {
+    units_disputable_for(1)
+}
+
+/// The same where earnings are held for so many slots, and a member answers for five more accounts.
+pub(crate) fn units_disputable_for(slots: u32) -> World {
     let mut policy = crate::world::policy();
-    policy.dispute_slots = 1;
+    (policy.dispute_slots, policy.accounts_per_member) = (slots, 5);
     let mut world = World::with(policy);
     let offer = world.offer(1, 1, 2, 10, Some(30));
     world.all(vec![offer]);
@@ -215,7 +220,11 @@ pub(crate) fn two_disputable_units() -> World {
 
 /// Member 2 runs two of these units for so many slots from height 17 on at 20 a slot, acknowledged at 17.
 pub(crate) fn disputable_lease(slots: u32) -> (World, OrderId, LeaseId) {
-    let mut world = two_disputable_units();
+    lease_in(two_disputable_units(), slots)
+}
+
+/// The same in such a world.
+pub(crate) fn lease_in(mut world: World, slots: u32) -> (World, OrderId, LeaseId) {
     let two = bid(&world, &[(2, 50)], slots);
     let orders = world.bids(&[(2, two)]);
     world.until(16);

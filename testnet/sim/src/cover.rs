@@ -125,7 +125,7 @@ pub const RARE: &[(&str, &str, &str)] = &[
     (
         "Refusal",
         "ComplaintQuota",
-        "takes a house with sixteen complaints in an epoch, and a leased slot for one more",
+        "takes a user with four complaints in an epoch, and a leased slot for one more",
     ),
     (
         "EntryBody",

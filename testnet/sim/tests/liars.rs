@@ -1,9 +1,15 @@
 //! Every liar lies in a calm world: it acts, nothing breaks, trade goes on, and all honest nodes end equal.
 
+use gridbay_core::effect::Effect;
+use gridbay_host::message::{HostMessage, SignedVote};
 use gridbay_protocol::codec;
-use gridbay_protocol::effect::Effect;
+use gridbay_protocol::effect::Effect as Done;
+use gridbay_protocol::election;
+use gridbay_protocol::ids::ValidatorId;
 use gridbay_protocol::payment::Reason;
-use gridbay_sim::check;
+use gridbay_protocol::validator::validator_id;
+use gridbay_protocol::vote::VoteKind;
+use gridbay_sim::check::{self, Check, Sight};
 use gridbay_sim::liar::LIES;
 use gridbay_sim::plan::{Lying, Plan};
 use gridbay_sim::trace::Trace;
@@ -52,8 +58,8 @@ fn yields(world: &World) -> (u64, u64, u64) {
     let (blocks, mut clearings, mut settled) = (core.state().height(), 0, 0);
     for bytes in (1..=blocks).flat_map(|height| core.host().effect_bytes(height)) {
         match codec::decode(&bytes, bytes.len()) {
-            Ok(Effect::Clearing(_)) => clearings += 1,
-            Ok(Effect::Posting(p)) if p.reason == Reason::Earning => settled += 1,
+            Ok(Done::Clearing(_)) => clearings += 1,
+            Ok(Done::Posting(p)) if p.reason == Reason::Earning => settled += 1,
             _ => {}
         }
     }
@@ -80,6 +86,62 @@ fn lies_are_of_no_use(plan: Plan) {
         "{name}: {blocks} blocks, {clearings} clearings, {settled} earnings"
     );
     settle(&mut world, &name);
+}
+
+/// Looks for votes of honest validators against the first block of an honest one.
+struct FirstBlocks;
+
+impl Check for FirstBlocks {
+    fn id(&self) -> &'static str {
+        "first blocks"
+    }
+    fn see(&mut self, world: &World, sight: &Sight<'_>) -> Result<(), String> {
+        let Sight::Step { node, effects, .. } = sight else {
+            return Ok(());
+        };
+        let (node, honest) = (*node, |n: usize| world.machines[n].is_honest());
+        let Some(core) = world.core(node).filter(|_| honest(node)) else {
+            return Ok(());
+        };
+        let (state, own) = (core.state(), id_of(node));
+        let ranking = election::ranking(
+            &state.election_seed(),
+            state.height() + 1,
+            state.validators(),
+        );
+        let first = (0..world.plan.validators).find(|n| id_of(*n) == ranking[0]);
+        for effect in effects.iter() {
+            let Effect::Broadcast { bytes } = effect else {
+                continue;
+            };
+            if let Ok(HostMessage::Vote(SignedVote { vote, .. })) = HostMessage::decode(bytes)
+                && vote.validator == own
+                && (vote.height, vote.round) == (state.height() + 1, 0)
+                && vote.kind == VoteKind::Prevote
+                && vote.block.is_none()
+                && first.is_some_and(honest)
+            {
+                return Err(format!("node {node} votes against {first:?}: {vote:?}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn id_of(node: usize) -> ValidatorId {
+    validator_id(&gridbay_sim::found::validator_key(node).public())
+}
+
+#[test]
+fn who_withholds_or_contends_costs_no_honest_proposer_its_round() {
+    for (seed, name) in [(6, "selective_sender"), (7, "account_conspirators")] {
+        let mut checks = check::all();
+        checks.push(Box::new(FirstBlocks));
+        let plan = plan(seed, 4, &[(1, name)]);
+        let mut world = World::new(plan, checks, Trace::default());
+        world.run().unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert!(deeds(&world, 1) >= 3, "{name} did not lie");
+    }
 }
 
 /// A test for each lie: told by a validator, and by a commoner if it needs no vote.

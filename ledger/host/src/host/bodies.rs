@@ -6,8 +6,9 @@
 //!    an earlier one, of a round up to that earlier one;
 //! 3. its time is at most [`CLOCK_AHEAD_MS`] ahead of our clock;
 //! 4. in a first proposal of the turns among which an honest one is, it misses no entry that we
-//!    acknowledged three blocks ago. Missing entries go along with the vote against the block, so
-//!    that the next proposer has them.
+//!    acknowledged three blocks ago and, if only a validator told us, told all others a block ago.
+//!    Missing entries go along with the vote against the block, so that the next proposer has them
+//!    for certain.
 //!
 //! A refusal by 3 or 4 may be lifted when the block is proposed again.
 

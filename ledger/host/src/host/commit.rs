@@ -52,7 +52,8 @@ impl Host {
             self.effects
                 .push(HostEffect::EntryRefused { entry, refusal });
         }
-        self.relay.extend(self.pool.overdue(height));
+        let overdue = self.pool.overdue(height);
+        self.relay.extend(overdue);
         // Told at the end of the step, once for many blocks.
         self.status_at = self.now.mono_ms;
         Ok(())

@@ -2,8 +2,8 @@
 //!
 //! 1. An entry of our own users enters the pool or is refused at once.
 //! 2. It is sent to all validators; a validator then acknowledges it (see `promises`).
-//! 3. An entry from a validator enters the pool and goes no further: its sender told all. One from anybody
-//!    else is passed on by the first validator it reaches, as soon as the ledger admits it: what only
+//! 3. An entry from a validator enters the pool and goes no further: its sender told all. If a block leaves
+//!    it out, it may have been kept from some, and all are told. One from anybody else is passed on by the first validator it reaches, as soon as the ledger admits it: what only
 //!    waits costs its sender nothing and would cost everybody.
 //! 4. An entry of ours that stays out of the book is sent again from time to time.
 //! 5. A validator whose height does not move on repeats its first waiting entries with its votes: others who

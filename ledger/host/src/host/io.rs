@@ -119,8 +119,8 @@ pub enum HostEffect {
         /// Why.
         refusal: PoolRefusal,
     },
-    /// This validator has relayed the entry to all others and will not vote for blocks that omit it, also after a
-    /// crash. Whoever sent the entry gets its receipt.
+    /// This validator knows that the entry was relayed to all others, or relays it once a block omits it, and will
+    /// not vote for later blocks that omit it, also after a crash. Whoever sent the entry gets its receipt.
     Acknowledged {
         /// The entry.
         entry: EntryId,

@@ -141,6 +141,9 @@ impl Host {
             self.stopped = true;
             return Err(fault);
         }
+        let evicted = self.pool.take_evicted().into_iter();
+        self.effects
+            .extend(evicted.map(|(entry, refusal)| HostEffect::EntryRefused { entry, refusal }));
         self.flush_relay();
         self.flush_receipts();
         let wake = self.wake_at();

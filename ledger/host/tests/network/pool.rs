@@ -1,7 +1,6 @@
 //! The pool against strangers: what they sign takes nobody's place, whatever it says.
 
-use crate::genesis::{account_key, peer};
-use crate::inclusion::censor;
+use crate::genesis::account_key;
 use crate::world::World;
 use gridbay_host::message::HostMessage;
 use gridbay_host::{Host, HostEffect, HostInput, PoolRefusal, Received, limits};
@@ -17,18 +16,18 @@ use gridbay_protocol::order::{Bid, Open, Step, Wish};
 use gridbay_protocol::receipt::{Receipt, SignedReceipt};
 use gridbay_protocol::units::{Credits, Price};
 
-const STRANGER: [u8; 32] = [77; 32];
+pub(crate) const STRANGER: [u8; 32] = [77; 32];
 
-fn host(world: &World, i: usize) -> &Host {
+pub(crate) fn host(world: &World, i: usize) -> &Host {
     world.hosts[i].as_ref().expect("it runs")
 }
 
-fn give(world: &mut World, to: usize, from: [u8; 32], entries: Vec<SignedEntry>) {
+pub(crate) fn give(world: &mut World, to: usize, from: [u8; 32], entries: Vec<SignedEntry>) {
     let message = Received::Message(HostMessage::Entries(entries));
     world.input(to, HostInput::Message { from, message });
 }
 
-fn signed(
+pub(crate) fn signed(
     world: &World,
     account: AccountId,
     key: &SecretKey,
@@ -45,7 +44,7 @@ fn signed(
     SignedEntry::new(entry, key)
 }
 
-fn payment(to: AccountId, micros: u64) -> EntryBody {
+pub(crate) fn payment(to: AccountId, micros: u64) -> EntryBody {
     EntryBody::Transfer {
         to,
         amount: Credits::from_micros(micros).unwrap(),
@@ -216,27 +215,4 @@ fn what_is_valid_too_long_is_refused_also_from_its_owner() {
     let waits = world.sign(1, payment(to, 2), far - 1).signed().clone();
     give(&mut world, 0, STRANGER, vec![waits]);
     assert_eq!(host(&world, 0).pool_len(), 1);
-}
-
-#[test]
-fn who_votes_against_an_omission_sends_the_entry_along() {
-    let mut world = World::new(4, 0, 54);
-    let victim = world.account(1);
-    let lie = censor(move |signed| signed.entry.account == victim);
-    world.lie = Some((vec![0, 1, 2, 3], lie));
-    world.lies_may_pass = true;
-    world.boot_all();
-    assert!(world.run(60_000, |w| w.all_at(3)));
-    // A validator tells all but one of an entry, so none of them passes it on.
-    let entry = world.transfer(1);
-    let id = entry.id();
-    for i in 0..3 {
-        give(&mut world, i, peer(3), vec![entry.signed().clone()]);
-    }
-    let knows = |w: &World, i| host(w, i).waiting().iter().any(|(known, _)| *known == id);
-    assert!(knows(&world, 0) && !knows(&world, 3));
-    let tip = world.tip(0);
-    let told = world.run(world.now + 20_000, |w| knows(w, 3));
-    assert!(told, "the last one never hears of it");
-    assert!(world.tip(3) <= tip + 4, "{} > {tip} + 4", world.tip(3));
 }

@@ -39,6 +39,9 @@ enum Event {
 /// What the liar does to its block before it goes out; `None` leaves it.
 pub(crate) type Lie = Box<dyn FnMut(&Block, &State, &mut Rng) -> Option<Block>>;
 
+/// Whether a message is lost: when it was sent, by whom, to whom.
+pub(crate) type Loss = Box<dyn Fn(u64, usize, usize, &HostMessage) -> bool>;
+
 pub(crate) struct World {
     pub(crate) now: u64,
     queue: BTreeMap<(u64, u64), Event>,
@@ -54,6 +57,8 @@ pub(crate) struct World {
     pub(crate) loss: u64,
     /// From when to when the hosts below the number and the others do not hear each other.
     pub(crate) cut: Option<(u64, u64, usize)>,
+    /// Which of the messages to all are lost.
+    pub(crate) lost: Option<Loss>,
     /// Who lies, and how.
     pub(crate) lie: Option<(Vec<usize>, Lie)>,
     pub(crate) lies: BTreeSet<BlockId>,
@@ -105,6 +110,7 @@ impl World {
             latency: (1, 20),
             loss: 0,
             cut: None,
+            lost: None,
             lie: None,
             lies: BTreeSet::new(),
             lies_may_pass: false,
@@ -262,7 +268,10 @@ impl World {
                     let message = self.tamper(i, message);
                     let bytes = Arc::new(message.encode());
                     for j in (0..self.hosts.len()).filter(|j| *j != i) {
-                        self.post(i, j, Arc::clone(&bytes));
+                        let lost = self.lost.as_ref();
+                        if !lost.is_some_and(|lost| lost(self.now, i, j, &message)) {
+                            self.post(i, j, Arc::clone(&bytes));
+                        }
                     }
                 }
                 HostEffect::Send { to, message } => {

@@ -1,14 +1,21 @@
 //! A buyer that was served says that it was not. It gains one slot of the lease, loses the lease,
-//! has so many complaints in an epoch for all of its house, and alone withdraws an offer with four
-//! of them.
+//! has so many complaints in an epoch, of so many for all of its house, and alone withdraws an offer
+//! with four of them.
 
-use crate::trade::{START, bid, disputable_lease, lease_ends, moved, two_disputable_units};
+use crate::trade::{
+    START, bid, disputable_lease, lease_ends, lease_in, moved, two_disputable_units,
+    units_disputable_for,
+};
+use crate::world::World;
 use gridbay_ledger::Refusal;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::entry::EntryBody;
+use gridbay_protocol::ids::{LeaseId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent};
-use gridbay_protocol::limits::{COMPLAINTS_PER_SPONSOR, COMPLAINTS_TO_WITHDRAW};
-use gridbay_protocol::payment::Reason;
+use gridbay_protocol::limits::{
+    COMPLAINTS_PER_ACCOUNT, COMPLAINTS_PER_SPONSOR, COMPLAINTS_TO_WITHDRAW,
+};
+use gridbay_protocol::payment::{Purse, Reason};
 
 #[test]
 fn a_lie_brings_one_slot_and_ends_the_lease() {
@@ -58,57 +65,94 @@ fn of_a_lease_that_is_complained_of_all_other_slots_are_paid_at_once() {
 }
 
 #[test]
-fn a_house_has_so_many_complaints_and_withdraws_so_many_offers() {
-    let mut world = two_disputable_units();
-    let orders = world.bids(&[(2, bid(&world, &[(2, 50)], 100))]);
-    let (mut said, mut withdrawn) = (0, 0);
-    while said < COMPLAINTS_PER_SPONSOR {
-        let height = world.state.height();
-        let lease = world.state.order(&orders[0]).and_then(|o| o.lease);
+fn of_two_slots_that_are_held_the_one_complained_of_goes_back_and_no_other() {
+    let (mut world, _, lease) = lease_in(units_disputable_for(2), 5);
+    world.until(24);
+    world.beat(1);
+    let effects = world.until(32);
+    assert_eq!(
+        moved(&effects, Reason::Earning),
+        [],
+        "slots 2 and 3 are held"
+    );
+    let seller = Purse::Retained(world.member(1));
+    assert_eq!((world.account(1), world.balance(seller)), (START, 40));
+    let said = world.complaint(2, lease, 3);
+    let effects = world.all(vec![said]);
+    assert_eq!(
+        moved(&effects, Reason::Refund),
+        [20, 17],
+        "slot 3, and 7 of 8 heights of the running one"
+    );
+    assert_eq!(moved(&effects, Reason::Earning), [20], "slot 2");
+    assert_eq!((world.account(1), world.balance(seller)), (START + 20, 0));
+}
+
+/// The lease of an order, when it runs. The seller sets its offer again whenever it was withdrawn.
+fn lease(world: &mut World, order: &OrderId) -> LeaseId {
+    loop {
+        if let Some(lease) = world.state.order(order).and_then(|o| o.lease) {
+            return lease;
+        }
         let offer = world.state.offer(&world.offer_of(1, 1));
         let sells = offer.is_some_and(|o| o.active || o.pending.is_some());
-        let Some(lease) = lease else {
-            // The seller sets its offer again whenever it was withdrawn.
-            let again = (!sells).then(|| world.offer(1, 1, 2, 10, Some(30)));
-            world.block(again.into_iter().collect());
-            continue;
-        };
-        let slot = world.state.calendar().slot(height + 1);
-        let deliver = world.by(1, EntryBody::Deliver { lease });
-        let complaint = world.complaint(2, lease, slot);
-        let effects = world.all(vec![deliver, complaint]);
-        said += 1;
-        withdrawn += effects
-            .iter()
-            .filter(|effect| is_withdrawal(effect))
-            .count();
-    }
-    assert_eq!(
-        withdrawn,
-        COMPLAINTS_PER_SPONSOR as usize / COMPLAINTS_TO_WITHDRAW
-    );
-    while world
-        .state
-        .order(&orders[0])
-        .and_then(|o| o.lease)
-        .is_none()
-    {
-        let sells = world.state.offer(&world.offer_of(1, 1));
-        let sells = sells.is_some_and(|o| o.active || o.pending.is_some());
         let again = (!sells).then(|| world.offer(1, 1, 2, 10, Some(30)));
         world.block(again.into_iter().collect());
     }
-    let lease = world.lease_of(&orders[0]);
+}
+
+/// An account complains so many times of one order, for which it outbids all before it; how often
+/// the offer was withdrawn.
+fn complain(world: &mut World, buyer: u8, times: u32) -> (OrderId, usize) {
+    let price = 50 + 10 * u64::from(buyer);
+    let order = world.bids(&[(buyer, bid(world, &[(2, price)], 100))])[0];
+    let mut withdrawn = 0;
+    for _ in 0..times {
+        let lease = lease(world, &order);
+        let slot = world.state.calendar().slot(world.state.height() + 1);
+        let deliver = world.by(1, EntryBody::Deliver { lease });
+        let complaint = world.complaint(buyer, lease, slot);
+        let effects = world.all(vec![deliver, complaint]);
+        withdrawn += effects.iter().filter(|e| is_withdrawal(e)).count();
+    }
+    (order, withdrawn)
+}
+
+/// Why an account may not complain once more of an order.
+fn one_more(world: &mut World, buyer: u8, order: &OrderId) -> Refusal {
+    let lease = lease(world, order);
     world.deliver(1, lease);
     let slot = world.state.lease(&lease).map_or(0, |l| l.slot);
-    let more = world.complaint(2, lease, slot);
-    assert!(matches!(
-        world.refused(more),
-        Refusal::ComplaintQuota {
-            limit: COMPLAINTS_PER_SPONSOR,
-            ..
-        }
-    ));
+    let more = world.complaint(buyer, lease, slot);
+    world.refused(more)
+}
+
+#[test]
+fn an_account_has_four_complaints_and_its_house_sixteen() {
+    let mut world = two_disputable_units();
+    let mut house = vec![2];
+    for _ in 0..4 {
+        house.push(world.tenant(2, 150_000));
+    }
+    let last = house.pop().unwrap();
+    let mut withdrawals = 0;
+    for buyer in house {
+        let (order, withdrawn) = complain(&mut world, buyer, COMPLAINTS_PER_ACCOUNT);
+        withdrawals += withdrawn;
+        let (account, limit) = (world.member(buyer), COMPLAINTS_PER_ACCOUNT);
+        let spent = Refusal::ComplaintQuota { account, limit };
+        assert_eq!(
+            one_more(&mut world, buyer, &order),
+            spent,
+            "not for the others"
+        );
+    }
+    let most = COMPLAINTS_PER_SPONSOR as usize / COMPLAINTS_TO_WITHDRAW;
+    assert_eq!(withdrawals, most);
+    let (order, _) = complain(&mut world, last, 0);
+    let (account, limit) = (world.member(2), COMPLAINTS_PER_SPONSOR);
+    let spent = Refusal::ComplaintQuota { account, limit };
+    assert_eq!(one_more(&mut world, last, &order), spent);
 }
 
 fn is_withdrawal(effect: &Effect) -> bool {

@@ -25,7 +25,9 @@ use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::ids::{AccountId, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::LeaseEvent;
-use gridbay_protocol::limits::{COMPLAINTS_PER_SPONSOR, COMPLAINTS_TO_WITHDRAW};
+use gridbay_protocol::limits::{
+    COMPLAINTS_PER_ACCOUNT, COMPLAINTS_PER_SPONSOR, COMPLAINTS_TO_WITHDRAW,
+};
 use gridbay_protocol::offer::offer_id;
 use gridbay_protocol::payment::{Posting, Purse, Reason};
 use std::collections::{BTreeMap, BTreeSet};
@@ -67,6 +69,8 @@ pub(crate) struct Delivery {
     disputed: BTreeSet<(LeaseId, OfferId)>,
     /// Complaints by epoch and sponsor, and by epoch and offer.
     said: BTreeMap<(u64, AccountId), u32>,
+    /// The same by account.
+    said_by: BTreeMap<(u64, AccountId), u32>,
     marks: BTreeMap<(u64, OfferId), Vec<AccountId>>,
     /// Sellers that were heard of in the running slot, or whose leases changed.
     heard: BTreeSet<AccountId>,
@@ -165,11 +169,12 @@ impl Delivery {
             .core(fact.node)
             .ok_or("the node that decided is gone")?;
         let sponsor = core.state().account(&buyer).map_or(buyer, |a| a.sponsor);
-        let count = self.said.entry((epoch, sponsor)).or_default();
-        *count += 1;
-        if *count > COMPLAINTS_PER_SPONSOR {
+        let own = self.said_by.entry((epoch, buyer)).or_default();
+        let house = self.said.entry((epoch, sponsor)).or_default();
+        (*own, *house) = (*own + 1, *house + 1);
+        if *own > COMPLAINTS_PER_ACCOUNT || *house > COMPLAINTS_PER_SPONSOR {
             return Err(format!(
-                "{count} complaints of sponsor {sponsor} in an epoch"
+                "{own} complaints of {buyer}, {house} of sponsor {sponsor} in an epoch"
             ));
         }
         let marks = self.marks.entry((epoch, *offer)).or_default();

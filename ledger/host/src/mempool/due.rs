@@ -1,0 +1,83 @@
+//! What this node insists on, and what it tells others before it does.
+
+use super::{Mempool, Pooled, Source, most, share};
+use crate::limits;
+use crate::mempool::promised::Promised;
+use gridbay_protocol::entry::{EntryBody, SignedEntry};
+use gridbay_protocol::ids::AccountId;
+use gridbay_protocol::limits::INCLUSION_HEIGHTS;
+use gridbay_protocol::stage::Authentic;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+impl Mempool {
+    /// Ready entries that were acknowledged [`INCLUSION_HEIGHTS`] before the next block, and of which
+    /// this node told all validators a block ago. Not those of a share that is full here: others may
+    /// hold as many again of the same account, and no room for these. And not those of a house that
+    /// crowds this pool, unless they are promised: from other pools they may have had to leave.
+    pub(crate) fn due(&self, tip: u64) -> Vec<Arc<Authentic>> {
+        let old = |p: &&Pooled| {
+            p.since
+                .is_some_and(|since| since + INCLUSION_HEIGHTS <= tip + 1)
+                && p.told.is_some_and(|told| told < tip)
+        };
+        let full = |p: &&Pooled| {
+            let share = share(&p.entry);
+            let taken = self.shares.get(&share);
+            taken.is_some_and(|taken| taken.all >= most(&share))
+        };
+        let due = self.entries.values().filter(|p| p.ready).filter(old);
+        let due = due.filter(|p| !full(p));
+        let due = due.filter(|p| p.promised != Promised::No || !self.is_crowded_by(&p.house));
+        due.map(|p| Arc::clone(&p.entry)).collect()
+    }
+    /// Whether the pool is three quarters full, and a house has at least half of what the one with
+    /// most has: then its entries may find no room in others' pools.
+    pub(super) fn is_crowded_by(&self, house: &AccountId) -> bool {
+        let crowded = 4 * self.entries.len() >= 3 * limits::POOL_ENTRIES
+            || 4 * self.bytes >= 3 * limits::POOL_BYTES;
+        crowded && self.crowd.is_large(house)
+    }
+    /// Entries that blocks left out, to be sent to all validators: those of our own users after two
+    /// blocks, and once more every eighth block; and what only a validator sent, and may have kept
+    /// from others.
+    pub(crate) fn overdue(&mut self, tip: u64) -> Vec<SignedEntry> {
+        let own = |p: &&Pooled| {
+            let waited = p.since.map_or(0, |since| tip.saturating_sub(since));
+            p.ready && p.source == Source::Own && waited % 8 == 2
+        };
+        let own = self.entries.values().filter(own);
+        let own = own.take(limits::BATCH_ENTRIES);
+        let mut overdue: Vec<SignedEntry> = own.map(|p| p.entry.signed().clone()).collect();
+        overdue.extend(self.tell(tip));
+        overdue
+    }
+    /// What only a validator sent and a block left out since, once each: openings and appeals first,
+    /// for they cannot wait, then the houses one after the other, those first that wait longest.
+    fn tell(&mut self, tip: u64) -> Vec<SignedEntry> {
+        let untold = self.entries.iter().filter_map(|(id, p)| {
+            let since = p.since.filter(|since| p.told.is_none() && *since < tip)?;
+            let body = &p.entry.entry().body;
+            let waits = !matches!(body, EntryBody::Open(_) | EntryBody::Appeal(_));
+            Some((waits, since, *id, p.house))
+        });
+        let mut untold: Vec<_> = untold.collect();
+        untold.sort_unstable();
+        let mut of: BTreeMap<(bool, AccountId), usize> = BTreeMap::new();
+        let turns = untold.into_iter().map(|(waits, since, id, house)| {
+            let turn = of.entry((waits, house)).or_default();
+            *turn += 1;
+            (waits, *turn, since, id)
+        });
+        let mut turns: Vec<_> = turns.collect();
+        turns.sort_unstable();
+        let mut told = Vec::new();
+        for (_, _, _, id) in turns.into_iter().take(limits::TOLD_AGAIN_ENTRIES) {
+            if let Some(pooled) = self.entries.get_mut(&id) {
+                pooled.told = Some(tip);
+                told.push(pooled.entry.signed().clone());
+            }
+        }
+        told
+    }
+}

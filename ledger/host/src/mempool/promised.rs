@@ -1,0 +1,159 @@
+//! The promises of the pool: which entries are acknowledged, and how far that is.
+//!
+//! All promises together have their bounds, and those of one house a quarter of them: however many
+//! entries a member's accounts send, others' are acknowledged.
+
+use super::{Mempool, Pooled};
+use crate::catchup::Peer;
+use crate::journal::Promise;
+use crate::limits;
+use gridbay_protocol::ids::{AccountId, EntryId};
+use gridbay_protocol::receipt::SignedReceipt;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How far the acknowledgement of an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Promised {
+    /// Not acknowledged, or not by a validator.
+    No,
+    /// To be written down.
+    Owed,
+    /// Safe on disk.
+    Given(SignedReceipt),
+}
+
+/// Entries with a promise, and their bytes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    entries: usize,
+    bytes: usize,
+}
+
+impl Sum {
+    fn fits(self, bytes: usize, part: usize) -> bool {
+        self.entries < limits::PROMISES / part
+            && self.bytes + bytes <= limits::PROMISES_BYTES / part
+    }
+    fn add(&mut self, bytes: usize) {
+        (self.entries, self.bytes) = (self.entries + 1, self.bytes + bytes);
+    }
+    fn remove(&mut self, bytes: usize) {
+        (self.entries, self.bytes) = (self.entries - 1, self.bytes - bytes);
+    }
+}
+
+/// How many promises there are.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Promises {
+    all: Sum,
+    houses: BTreeMap<AccountId, Sum>,
+    /// Entries whose promise is owed.
+    owed: BTreeSet<EntryId>,
+}
+
+impl Promises {
+    fn have_room(&self, house: &AccountId, bytes: usize) -> bool {
+        let of = self.houses.get(house).copied().unwrap_or_default();
+        self.all.fits(bytes, 1) && of.fits(bytes, limits::PROMISES_PARTS)
+    }
+    fn add(&mut self, id: &EntryId, house: &AccountId, bytes: usize, promised: Promised) {
+        self.all.add(bytes);
+        self.houses.entry(*house).or_default().add(bytes);
+        if promised == Promised::Owed {
+            self.owed.insert(*id);
+        }
+    }
+    pub(super) fn remove(&mut self, id: &EntryId, house: &AccountId, bytes: usize) {
+        self.all.remove(bytes);
+        self.owed.remove(id);
+        if let Some(of) = self.houses.get_mut(house) {
+            of.remove(bytes);
+            if of.entries == 0 {
+                self.houses.remove(house);
+            }
+        }
+    }
+}
+
+impl Mempool {
+    /// Marks a ready entry as acknowledged, if there is room for another promise, and others have
+    /// room for the entry.
+    pub(crate) fn promise(&mut self, id: &EntryId) {
+        let Some(pooled) = self.entries.get(id) else {
+            return;
+        };
+        let free = pooled.since.is_some() && pooled.promised == Promised::No;
+        if free && !self.is_crowded_by(&pooled.house) {
+            self.bind(id, Promised::Owed);
+        }
+    }
+    /// Binds an entry by a promise, if there is room for it.
+    pub(super) fn bind(&mut self, id: &EntryId, promised: Promised) {
+        let Some(pooled) = self.entries.get_mut(id) else {
+            return;
+        };
+        let (house, arrival) = (pooled.house, (pooled.arrival, *id));
+        if !self.promises.have_room(&house, pooled.bytes) {
+            return;
+        }
+        pooled.promised = promised;
+        self.promises.add(id, &house, pooled.bytes, promised);
+        self.crowd.bind(&house, arrival);
+        if !pooled.ready {
+            self.waiting.bind(&house, arrival);
+        }
+    }
+    /// Ready entries that found no room for their promise, and may find it now.
+    pub(crate) fn unpromised(&self) -> Vec<EntryId> {
+        let without = self.entries.iter().filter(|(_, p)| {
+            p.ready
+                && p.promised == Promised::No
+                && self.promises.have_room(&p.house, p.bytes)
+                && !self.is_crowded_by(&p.house)
+        });
+        without.map(|(id, _)| *id).collect()
+    }
+    /// Promises that are owed.
+    pub(crate) fn owed(&self) -> Vec<Promise> {
+        let owed = self
+            .promises
+            .owed
+            .iter()
+            .filter_map(|id| self.entries.get(id));
+        owed.filter_map(Pooled::promise).collect()
+    }
+    /// Keeps the receipt of a promise that is safe; returns who is to have it.
+    pub(crate) fn give(&mut self, receipt: SignedReceipt) -> Vec<Peer> {
+        let id = receipt.receipt.entry;
+        self.promises.owed.remove(&id);
+        let Some(pooled) = self.entries.get_mut(&id) else {
+            return Vec::new();
+        };
+        pooled.promised = Promised::Given(receipt);
+        std::mem::take(&mut pooled.peers)
+    }
+    /// Our own receipt of an entry, once it is given.
+    pub(crate) fn receipt(&self, id: &EntryId) -> Option<SignedReceipt> {
+        match self.entries.get(id)?.promised {
+            Promised::Given(receipt) => Some(receipt),
+            Promised::No | Promised::Owed => None,
+        }
+    }
+    /// A peer sent an entry: it gets the receipt, now (returned) or when it is given.
+    pub(crate) fn sent_by(&mut self, id: &EntryId, peer: Peer) -> Option<SignedReceipt> {
+        let pooled = self.entries.get_mut(id)?;
+        if let Promised::Given(receipt) = pooled.promised {
+            return Some(receipt);
+        }
+        if pooled.peers.len() < limits::RECEIPT_PEERS && !pooled.peers.contains(&peer) {
+            pooled.peers.push(peer);
+        }
+        None
+    }
+    /// All promises of entries that are in no block yet.
+    pub(crate) fn open_promises(&self) -> Vec<Promise> {
+        let promised = self.entries.values();
+        let promised = promised.filter(|p| p.promised != Promised::No);
+        promised.filter_map(Pooled::promise).collect()
+    }
+}

@@ -1,0 +1,164 @@
+//! The bounds of the pool.
+
+use super::*;
+use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
+use gridbay_protocol::ids::{Hash32, NetworkId};
+use gridbay_protocol::keys::SecretKey;
+use gridbay_protocol::stage::WellFormed;
+use gridbay_protocol::units::Credits;
+use std::collections::BTreeSet;
+
+/// A transfer of account `n`, unlike all with another number.
+fn entry(n: u8, number: usize) -> Arc<Authentic> {
+    let (key, network) = (SecretKey::from_seed(&[n; 32]), NetworkId([9; 32]));
+    let mut memo = Hash32::default();
+    memo.0[..8].copy_from_slice(&number.to_le_bytes());
+    let entry = Entry {
+        network,
+        account: AccountId([n; 32]),
+        key: key.public(),
+        valid_until: 10,
+        body: EntryBody::Transfer {
+            to: AccountId([255; 32]),
+            amount: Credits::from_micros(1).unwrap(),
+            memo,
+        },
+    };
+    let formed = WellFormed::check(&network, SignedEntry::new(entry, &key)).unwrap();
+    Arc::new(formed.authenticate().unwrap())
+}
+fn full(n: u8) -> Result<(), PoolRefusal> {
+    Err(PoolRefusal::Full {
+        account: AccountId([n; 32]),
+    })
+}
+
+/// Takes in an entry of account `n`, whose house is `house`.
+fn add(
+    pool: &mut Mempool,
+    house: u8,
+    n: u8,
+    number: usize,
+    ready: bool,
+) -> Result<(), PoolRefusal> {
+    let house = AccountId([house; 32]);
+    pool.insert(1, house, entry(n, number), Source::Other, ready)
+}
+
+#[test]
+fn an_account_has_its_share_of_the_pool_and_of_what_waits() {
+    let mut pool = Mempool::default();
+    for number in 0..limits::POOL_WAITING_PER_ACCOUNT {
+        assert_eq!(add(&mut pool, 1, 1, number, false), Ok(()));
+    }
+    let waiting = limits::POOL_WAITING_PER_ACCOUNT;
+    assert_eq!(add(&mut pool, 1, 1, waiting, false), full(1));
+    for number in waiting..limits::POOL_PER_ACCOUNT {
+        assert_eq!(add(&mut pool, 1, 1, number, true), Ok(()));
+    }
+    assert_eq!(
+        add(&mut pool, 1, 1, limits::POOL_PER_ACCOUNT, true),
+        full(1)
+    );
+    // One that becomes ready makes room for another that waits.
+    pool.remove(&entry(1, waiting).id());
+    assert_eq!(add(&mut pool, 1, 1, waiting, false), full(1));
+    pool.mark(&entry(1, 0).id(), true);
+    assert_eq!(add(&mut pool, 1, 1, waiting, false), Ok(()));
+    assert_eq!(pool.waiting.len(), waiting);
+}
+
+#[test]
+fn a_house_that_fills_the_pool_yields_its_newest_to_others() {
+    let mut pool = Mempool::default();
+    let of = |number: usize| 1 + (number / limits::POOL_PER_ACCOUNT) as u8;
+    for number in 0..limits::POOL_ENTRIES {
+        assert_eq!(add(&mut pool, 200, of(number), number, true), Ok(()));
+    }
+    let first = entry(1, 0).id();
+    pool.bind(&first, Promised::Owed);
+    assert_eq!(
+        add(&mut pool, 200, 100, 0, true),
+        full(100),
+        "not to its own"
+    );
+    for number in 0..3 {
+        assert_eq!(add(&mut pool, 50, 50, number, true), Ok(()));
+    }
+    let newest = (1..4).map(|back| limits::POOL_ENTRIES - back);
+    let newest: Vec<_> = newest.map(|n| entry(of(n), n).id()).collect();
+    let left: Vec<_> = pool.take_evicted().into_iter().map(|(id, _)| id).collect();
+    assert_eq!((left, pool.len()), (newest, limits::POOL_ENTRIES));
+    assert!(pool.contains(&first));
+    // Others' entries are promised and insisted on all the same, not those of the house.
+    let (own, other) = (entry(2, limits::POOL_PER_ACCOUNT), entry(50, 0));
+    pool.promise(&own.id());
+    pool.promise(&other.id());
+    let owed: BTreeSet<_> = pool.owed().iter().map(|p| p.entry.id()).collect();
+    assert_eq!(owed, BTreeSet::from([first, other.id()]));
+    let due: Vec<_> = pool.due(9).iter().map(|e| e.entry().account).collect();
+    assert!(
+        due.contains(&AccountId([50; 32])) && due.len() == 3,
+        "{due:?}"
+    );
+}
+
+#[test]
+fn what_waits_has_a_quarter_and_the_largest_house_yields() {
+    let mut pool = Mempool::default();
+    let quarter = limits::POOL_ENTRIES / 4;
+    for number in 0..quarter {
+        let account = 1 + (number / limits::POOL_WAITING_PER_ACCOUNT) as u8;
+        assert_eq!(add(&mut pool, 200, account, number, false), Ok(()));
+    }
+    assert_eq!(add(&mut pool, 200, 199, 0, false), full(199));
+    assert_eq!(add(&mut pool, 201, 201, 0, false), Ok(()));
+    assert_eq!((pool.waiting.len(), pool.len()), (quarter, quarter));
+    assert_eq!(add(&mut pool, 200, 199, 0, true), Ok(()), "it is ready");
+}
+
+#[test]
+fn a_house_has_a_quarter_of_the_promises() {
+    let mut pool = Mempool::default();
+    let most = limits::PROMISES / limits::PROMISES_PARTS;
+    for number in 0..=most {
+        let account = 1 + (number / limits::POOL_PER_ACCOUNT) as u8;
+        assert_eq!(add(&mut pool, 200, account, number, true), Ok(()));
+        pool.promise(&entry(account, number).id());
+    }
+    assert_eq!((pool.owed().len(), pool.unpromised()), (most, vec![]));
+    assert_eq!(add(&mut pool, 50, 50, 0, true), Ok(()));
+    assert_eq!(pool.unpromised(), [entry(50, 0).id()]);
+    pool.promise(&entry(50, 0).id());
+    assert_eq!(pool.owed().len(), most + 1);
+}
+
+#[test]
+fn what_only_a_validator_sent_is_told_to_all_before_it_is_due() {
+    let mut pool = Mempool::default();
+    let many = limits::POOL_PER_ACCOUNT - 1;
+    for (n, count) in [(1, many), (2, many), (3, 1)] {
+        for number in 0..count {
+            let house = AccountId([n; 32]);
+            let entry = entry(n, number);
+            assert_eq!(
+                pool.insert(7, house, entry, Source::Validator, true),
+                Ok(())
+            );
+        }
+    }
+    let of = |told: &[SignedEntry], n| {
+        let own = |e: &&SignedEntry| e.entry.account == AccountId([n; 32]);
+        told.iter().filter(own).count()
+    };
+    assert_eq!(pool.overdue(7), [], "no block left it out");
+    let told = pool.overdue(8);
+    assert_eq!(told.len(), limits::TOLD_AGAIN_ENTRIES);
+    assert_eq!(of(&told, 3), 1, "the houses one after the other");
+    assert!(of(&told, 1).abs_diff(of(&told, 2)) <= 1);
+    assert_eq!((pool.due(8).len(), pool.due(9).len()), (0, told.len()));
+    let rest = pool.overdue(9);
+    assert_eq!(told.len() + rest.len(), pool.len());
+    assert_eq!((pool.due(9).len(), pool.overdue(10)), (told.len(), vec![]));
+    assert_eq!(pool.due(10).len(), pool.len());
+}

@@ -1,0 +1,104 @@
+//! Entries that a validator tells some and keeps from others: those who have them tell the rest,
+//! before they insist on them.
+
+use crate::genesis::peer;
+use crate::inclusion::censor;
+use crate::pool::{give, host};
+use crate::world::World;
+use gridbay_host::message::HostMessage;
+use gridbay_protocol::entry::SignedEntry;
+use gridbay_protocol::ids::EntryId;
+use gridbay_protocol::vote::VoteKind;
+use std::cell::Cell;
+use std::rc::Rc;
+
+fn knows(world: &World, i: usize, id: &EntryId) -> bool {
+    let waiting = host(world, i).waiting();
+    waiting.iter().any(|(known, _)| known == id)
+}
+
+/// A network whose proposers all leave out what member 1 sends.
+fn censored(seed: u64) -> World {
+    let mut world = World::new(4, 0, seed);
+    let victim = world.account(1);
+    let lie = censor(move |signed| signed.entry.account == victim);
+    world.lie = Some((vec![0, 1, 2, 3], lie));
+    world.lies_may_pass = true;
+    world.boot_all();
+    assert!(world.run(60_000, |w| w.all_at(3)));
+    world
+}
+
+/// A validator, number 3 as they think, tells all but number 3 of an entry of member 1.
+fn withhold(world: &mut World) -> EntryId {
+    let entry = world.transfer(1);
+    for i in 0..3 {
+        give(world, i, peer(3), vec![entry.signed().clone()]);
+    }
+    let id = entry.id();
+    assert!(knows(world, 0, &id) && !knows(world, 3, &id));
+    id
+}
+
+#[test]
+fn what_one_block_left_out_is_told_to_all_before_anybody_insists_on_it() {
+    let mut world = censored(54);
+    let id = withhold(&mut world);
+    let tip = world.tip(0);
+    assert!(world.run(world.now + 20_000, |w| knows(w, 3, &id)));
+    // It is due, and a vote could be cast against a block without it, two blocks later.
+    assert!(world.tip(3) <= tip + 1, "{} > {tip} + 1", world.tip(3));
+}
+
+#[test]
+fn who_votes_against_an_omission_sends_the_entry_along() {
+    let mut world = censored(55);
+    // What is told reaches number 3 only if it goes along with a vote for no block.
+    let refused = Rc::new(Cell::new(None));
+    let last = Rc::clone(&refused);
+    world.lost = Some(Box::new(move |now, from, to, message| {
+        match message {
+            HostMessage::Vote(signed)
+                if signed.vote.kind == VoteKind::Prevote && signed.vote.block.is_none() =>
+            {
+                last.set(Some((now, from)));
+            }
+            HostMessage::Entries(_) => return to == 3 && last.get() != Some((now, from)),
+            _ => {}
+        }
+        false
+    }));
+    let id = withhold(&mut world);
+    let tip = world.tip(0);
+    let told = world.run(world.now + 20_000, |w| knows(w, 3, &id));
+    assert!(told, "the last one never hears of it");
+    assert!(refused.get().is_some());
+    assert!(world.tip(3) <= tip + 4, "{} > {tip} + 4", world.tip(3));
+}
+
+#[test]
+fn hundreds_of_withheld_entries_cost_no_honest_proposer_its_round() {
+    let mut world = World::new(4, 0, 56);
+    world.boot_all();
+    assert!(world.run(60_000, |w| w.all_at(3)));
+    let (mut sent, first) = (0, world.tip(0));
+    for _ in 0..12 {
+        // Two know of them: enough to keep a block out, and half of all proposers are others.
+        let tip = world.tip(0);
+        let entries: Vec<SignedEntry> = (0..200)
+            .map(|_| world.transfer(sent % 4).signed().clone())
+            .collect();
+        for batch in entries.chunks(100) {
+            for i in [sent % 4, (sent + 1) % 4] {
+                give(&mut world, i, peer((sent + 2) % 4), batch.to_vec());
+            }
+        }
+        sent += 1;
+        assert!(world.run(world.now + 20_000, |w| w.tip(0) > tip));
+    }
+    let end = world.tip(0) + 4;
+    assert!(world.run(world.now + 20_000, |w| w.all_at(end)));
+    assert_eq!(host(&world, 0).pool_len(), 0, "all is in the book");
+    let rounds: Vec<_> = world.rounds.range(first..).collect();
+    assert!(rounds.iter().all(|(_, round)| **round == 0), "{rounds:?}");
+}
