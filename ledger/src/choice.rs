@@ -1,53 +1,86 @@
 //! Which of the entries known a block takes.
 //!
-//! 1. If all fit, the ledger goes through them in the order of a block and takes each that it
-//!    admits.
-//! 2. If not, each account may have so many: all the same number, or one more, those first that
-//!    wait longest. The numbers are the largest with which the entries taken fill the block.
-//!    Entries that the ledger refuses use up neither room nor their account's number, so accounts
-//!    whose entries exclude one another keep nobody out.
-//! 3. Of an account's entries those come first that wait longest; if the ledger refuses one of
-//!    them, the account's others are tried in the order of a block.
+//! Accounts take turns (see `turn`). In its turn an account goes through its entries, from where it
+//! stopped, up to the first that the ledger admits; the block takes that one. What the ledger
+//! refuses uses up neither room nor the turn, so accounts whose entries exclude one another keep
+//! nobody out. The block ends when it is full or no account has any entry left. No entry is looked
+//! at twice: this is one *pass*.
 //!
-//! A choice is *right* if nothing that the ledger would admit is left out, or if the block is full
-//! and every account with something left out has as many entries as any other, or one less: just
-//! what `omission` asks for. The search for the numbers starts with those that are right if nothing
-//! is refused and then adapts them to what was refused. After [`CHOICES`] passes it takes the best
-//! choice so far. Only then a choice can be wrong: if some entry, admitted once more, makes the
-//! ledger admit so many others after it that the block goes from one with room for a large entry to
-//! one that is more than full, without a number between. That takes a chain of transfers that wait
-//! on one another, among more entries than a block holds, from accounts that all have their share
-//! taken.
+//! A choice is *right* if `omission` finds nothing missing in it, whatever of the entries a judge
+//! knows. A pass over all entries always is:
+//! - An entry that the pass looked at and did not take was refused in the very turn in which a
+//!   judge looks at it, after the same entries.
+//! - One that it did not look at was left out because the block was full. At that moment all
+//!   accounts had had the same number of turns, or one more, and used them all as long as they had
+//!   entries: no account has two entries more than this one's.
+//!
+//! If a pass leaves anything out for want of room, a second one prefers what waits longest: the
+//! last turn goes to the accounts that wait longest, and an account that was refused nothing offers
+//! its oldest entries alone. If that choice is right as well, it is the better one; else the first
+//! stands. It may be wrong, because the ledger may refuse other entries than in the first pass.
 
 use crate::admit::Admitted;
 use crate::entry;
-use crate::execute;
 use crate::refusal::Refusal;
 use crate::room::Room;
+use crate::turn::{self, OwnPlace, Turn};
 use crate::work::Work;
 use gridbay_protocol::ids::{AccountId, EntryId};
 use gridbay_protocol::stage::Authentic;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Passes over the entries known, of one admission each: with a full pool each takes as long as
-/// looking at the pool after a block. Load without contention needs one.
-const CHOICES: usize = 10;
-
 /// An entry that may be taken.
 struct Candidate {
     entry: Arc<Authentic>,
-    bytes: usize,
-    /// Number of its account, those first that wait longest.
-    account: usize,
+    place: OwnPlace,
     /// Entries of its account that wait longer.
     elders: usize,
 }
 
-/// How many entries an account may have at a level: all of them `level / accounts`, and the first
-/// `level % accounts` one more.
-fn number(level: usize, account: usize, accounts: usize) -> usize {
-    level / accounts + usize::from(account < level % accounts)
+/// An account's entries in their own order.
+struct Queue {
+    account: AccountId,
+    /// Accounts that wait longer.
+    age: usize,
+    candidates: Vec<Candidate>,
+}
+
+/// What a pass goes through of a queue.
+#[derive(Clone, Copy)]
+struct Offer {
+    /// Turns of the account at the most.
+    turns: usize,
+    /// Whether only its oldest entries count, as many as it has turns.
+    oldest: bool,
+}
+
+/// The queues, by their accounts' turn.
+fn queues(work: &Work<'_>, entries: Vec<Arc<Authentic>>) -> Vec<Queue> {
+    let mut accounts: BTreeMap<AccountId, usize> = BTreeMap::new();
+    let mut queues: Vec<Queue> = Vec::new();
+    for entry in entries {
+        let account = entry.entry().account;
+        let age = *accounts.entry(account).or_insert(queues.len());
+        if age == queues.len() {
+            queues.push(Queue {
+                account,
+                age,
+                candidates: Vec::new(),
+            });
+        }
+        let candidates = &mut queues[age].candidates;
+        candidates.push(Candidate {
+            place: turn::own_place(work, &entry),
+            elders: candidates.len(),
+            entry,
+        });
+    }
+    for queue in &mut queues {
+        queue.candidates.sort_by_key(|candidate| candidate.place);
+    }
+    queues.sort_by_cached_key(|queue| Turn::new(work, &queue.account, 0));
+    queues
 }
 
 /// What one pass takes.
@@ -58,171 +91,128 @@ pub(crate) struct Choice<'a> {
     pub(crate) taken: Vec<Arc<Authentic>>,
     /// Entries left out, and why.
     pub(crate) left_out: Vec<(EntryId, Refusal)>,
+    /// Entries that the ledger looked at, in all passes.
+    pub(crate) looks: usize,
     room: Room,
-    seen: Seen,
-    /// Accounts of what was left out for want of room or number, with how much.
-    passed_over: BTreeMap<AccountId, usize>,
-}
-
-/// What one pass teaches the next.
-#[derive(Clone, Debug, Default)]
-struct Seen {
-    /// Accounts that the ledger refused an entry.
-    refused: BTreeSet<usize>,
-    /// Indices of what the ledger refused.
-    inadmissible: BTreeSet<usize>,
-    /// Whether something was left out for want of room.
-    over: bool,
+    /// By queue, indices of the candidates that the ledger refused.
+    refused: Vec<BTreeSet<usize>>,
+    /// Accounts of what was left out for want of room.
+    passed_over: BTreeSet<AccountId>,
 }
 
 impl Choice<'_> {
-    /// Entries left out that would be missed.
-    fn faults(&self) -> usize {
-        let unfair = self.passed_over.iter();
-        let unfair = unfair.filter(|(account, _)| !self.room.excuses(account));
-        unfair.map(|(_, entries)| entries).sum()
+    /// Whether nothing left out for want of room is missing.
+    fn is_right(&self) -> bool {
+        let mut passed_over = self.passed_over.iter();
+        passed_over.all(|account| self.room.excuses(account))
+    }
+    fn pass_over(&mut self, account: AccountId, candidate: &Candidate) {
+        self.passed_over.insert(account);
+        let refusal = Refusal::BlockFull(self.work.height());
+        self.left_out.push((candidate.entry.id(), refusal));
+    }
+    /// A turn of the account of queue `number`, whose candidates before `next` were looked at.
+    /// Returns whether it may have another.
+    fn turn(&mut self, number: usize, queue: &Queue, offer: Offer, next: &mut usize) -> bool {
+        while let Some(candidate) = queue.candidates.get(*next) {
+            if self.room.is_full() || self.room.share(&queue.account) >= offer.turns {
+                return false;
+            }
+            *next += 1;
+            if offer.oldest && candidate.elders >= offer.turns {
+                self.pass_over(queue.account, candidate);
+                continue;
+            }
+            self.looks += 1;
+            match Admitted::check(&self.work, &candidate.entry) {
+                Ok(admitted) => {
+                    entry::apply(&mut self.work, &admitted);
+                    let bytes = candidate.entry.signed_bytes();
+                    self.room.take(queue.account, bytes);
+                    self.taken.push(Arc::clone(&candidate.entry));
+                    return true;
+                }
+                Err(refusal) => {
+                    self.refused[number].insert(*next - 1);
+                    self.left_out.push((candidate.entry.id(), refusal));
+                }
+            }
+        }
+        false
     }
 }
 
-/// The candidates in the order of a block, and the number of their accounts.
-fn candidates(work: &Work<'_>, entries: Vec<Arc<Authentic>>) -> (Vec<Candidate>, usize) {
-    let mut accounts: BTreeMap<AccountId, (usize, usize)> = BTreeMap::new();
-    let mut all = Vec::with_capacity(entries.len());
-    for entry in entries {
-        let next = accounts.len();
-        let (account, elders) = accounts.entry(entry.entry().account).or_insert((next, 0));
-        all.push(Candidate {
-            bytes: entry.signed_bytes(),
-            account: *account,
-            elders: *elders,
-            entry,
-        });
-        *elders += 1;
-    }
-    all.sort_by_cached_key(|c| execute::place(work, &c.entry));
-    (all, accounts.len())
-}
-
-/// One pass. Accounts of `by_place` have their number filled in the order of a block, all others
-/// with what waits longest.
-fn pass<'a>(
-    mut work: Work<'a>,
-    all: &[Candidate],
-    accounts: usize,
-    level: usize,
-    by_place: &BTreeSet<usize>,
-) -> Choice<'a> {
-    let (mut taken, mut left_out) = (Vec::new(), Vec::new());
-    let (mut room, mut passed_over) = (Room::default(), BTreeMap::new());
-    let mut seen = Seen::default();
-    for (index, candidate) in all.iter().enumerate() {
-        let entry = &candidate.entry;
-        let account = entry.entry().account;
-        let number = number(level, candidate.account, accounts);
-        let within = match by_place.contains(&candidate.account) {
-            true => room.share(&account) < number,
-            false => candidate.elders < number,
-        };
-        let fits = room.fits(candidate.bytes);
-        if !within || !fits {
-            seen.over |= within;
-            *passed_over.entry(account).or_default() += 1;
-            left_out.push((entry.id(), Refusal::BlockFull(work.height())));
-            continue;
-        }
-        match Admitted::check(&work, entry) {
-            Ok(admitted) => {
-                entry::apply(&mut work, &admitted);
-                room.take(account, candidate.bytes);
-                taken.push(Arc::clone(entry));
-            }
-            Err(refusal) => {
-                seen.refused.insert(candidate.account);
-                seen.inadmissible.insert(index);
-                left_out.push((entry.id(), refusal));
-            }
-        }
-    }
-    Choice {
+/// One pass.
+fn pass<'a>(work: Work<'a>, queues: &[Queue], offers: &[Offer]) -> Choice<'a> {
+    let mut choice = Choice {
         work,
-        taken,
-        left_out,
-        room,
-        seen,
-        passed_over,
+        taken: Vec::new(),
+        left_out: Vec::new(),
+        looks: 0,
+        room: Room::default(),
+        refused: vec![BTreeSet::new(); queues.len()],
+        passed_over: BTreeSet::new(),
+    };
+    let mut next = vec![0; queues.len()];
+    let mut takes_part: Vec<usize> = (0..queues.len()).collect();
+    while !takes_part.is_empty() {
+        takes_part.retain(|n| choice.turn(*n, &queues[*n], offers[*n], &mut next[*n]));
     }
+    for (queue, next) in queues.iter().zip(next) {
+        for candidate in &queue.candidates[next..] {
+            choice.pass_over(queue.account, candidate);
+        }
+    }
+    choice
 }
 
-/// The highest level at which the entries of a block fit if the ledger refuses `inadmissible` and
-/// nothing else.
-fn estimate(
-    all: &[Candidate],
-    accounts: usize,
-    by_place: &BTreeSet<usize>,
-    inadmissible: &BTreeSet<usize>,
-) -> usize {
-    let mut before: BTreeMap<usize, usize> = BTreeMap::new();
-    let mut turns = Vec::with_capacity(all.len());
-    for (index, candidate) in all.iter().enumerate() {
-        let account = candidate.account;
-        let turn = match by_place.contains(&account) {
-            true if inadmissible.contains(&index) => continue,
-            true => {
-                let turn = before.entry(account).or_default();
-                *turn += 1;
-                *turn - 1
-            }
-            false => candidate.elders,
-        };
-        turns.push((turn * accounts + account + 1, candidate.bytes));
+/// What the second pass goes through: the last turn goes to those that wait longest, as far as
+/// there is room if the ledger refuses what it refused in the first and nothing else.
+fn oldest_first(queues: &[Queue], refused: &[BTreeSet<usize>]) -> Vec<Offer> {
+    let mut entries = Vec::new();
+    for (queue, refused) in queues.iter().zip(refused) {
+        let all = queue.candidates.iter().enumerate();
+        let admitted = all.filter(|(index, _)| !refused.contains(index));
+        entries.extend(admitted.enumerate().map(|(nth, (_, candidate))| {
+            let turn = match refused.is_empty() {
+                true => candidate.elders,
+                false => nth,
+            };
+            (turn, queue.age, candidate.entry.signed_bytes())
+        }));
     }
-    turns.sort_unstable();
-    let (mut room, mut level) = (Room::default(), 0);
-    for (place, bytes) in turns {
-        if !room.fits(bytes) {
+    entries.sort_unstable();
+    let (mut room, mut last) = (Room::default(), (0, 0));
+    for (turn, age, bytes) in entries {
+        if room.is_full() {
             break;
         }
         room.take(AccountId::default(), bytes);
-        level = place;
+        last = (turn, age);
     }
-    level
+    let (turn, age) = last;
+    let offer = |(queue, refused): (&Queue, &BTreeSet<usize>)| Offer {
+        turns: turn + usize::from(queue.age <= age),
+        oldest: refused.is_empty(),
+    };
+    queues.iter().zip(refused).map(offer).collect()
 }
 
 /// Chooses among entries, those first that wait longest; `begin` makes the working set before the
-/// first.
+/// first. Work: one admission for each entry, two if not all fit.
 pub(crate) fn choose<'a>(begin: impl Fn() -> Work<'a>, entries: Vec<Arc<Authentic>>) -> Choice<'a> {
-    let (all, accounts) = candidates(&begin(), entries);
-    let most = all.iter().map(|candidate| candidate.elders + 1).max();
-    let highest = most.unwrap_or(0) * accounts + 1;
-    // Levels that are known to leave room, and to ask for more than there is.
-    let (mut low, mut high) = (0, highest);
-    let mut by_place = BTreeSet::new();
-    let mut level = estimate(&all, accounts, &by_place, &BTreeSet::new());
-    let mut best = pass(begin(), &all, accounts, level, &by_place);
-    let mut last = best.seen.clone();
-    for _ in 1..CHOICES {
-        let known = by_place.len();
-        by_place.extend(last.refused);
-        if by_place.len() > known {
-            (low, high) = (0, highest);
-        } else if last.over {
-            high = level;
-        } else {
-            low = level;
-        }
-        if best.faults() == 0 || high - low <= 1 {
-            break;
-        }
-        let wanted = estimate(&all, accounts, &by_place, &last.inadmissible);
-        level = match low < wanted && wanted < high {
-            true => wanted,
-            false => low + (high - low) / 2,
-        };
-        let next = pass(begin(), &all, accounts, level, &by_place);
-        last = next.seen.clone();
-        if next.faults() < best.faults() {
-            best = next;
-        }
+    let queues = queues(&begin(), entries);
+    let all = Offer {
+        turns: usize::MAX,
+        oldest: false,
+    };
+    let any = pass(begin(), &queues, &vec![all; queues.len()]);
+    if any.passed_over.is_empty() {
+        return any;
     }
-    best
+    let offers = oldest_first(&queues, &any.refused);
+    let old = pass(begin(), &queues, &offers);
+    let looks = any.looks + old.looks;
+    let chosen = if old.is_right() { old } else { any };
+    Choice { looks, ..chosen }
 }

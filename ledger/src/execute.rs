@@ -1,7 +1,7 @@
 //! Executing a block on the state. Order of execution:
 //!
 //! 1. the header against the tip; the reveal moves beacon and the proposer's chain on;
-//! 2. entries in order of kind and rank, each admitted on what the ones before left;
+//! 2. entries in the order of their accounts' turns (see `turn`), each admitted on what the ones before left;
 //! 3. what follows the entries, above all the close of a round (see `close`); the block's hints must all be taken there;
 //! 4. registered beacon chains begin to count (see `beacons`), memory of entries and tokens whose last height has come is dropped;
 //! 5. invariants, then the roots.
@@ -16,6 +16,7 @@ use crate::reservation::Hints;
 use crate::roots;
 use crate::state::{CHAIN, Chain, State};
 use crate::tree::TreeDelta;
+use crate::turn::Turns;
 use crate::work::Work;
 use crate::{audit, beacons, close, entry, log, unopened};
 use gridbay_protocol::beacon;
@@ -25,7 +26,6 @@ use gridbay_protocol::effect::Effect;
 use gridbay_protocol::hint::Hint;
 use gridbay_protocol::ids::{BlockId, Hash32, ValidatorId};
 use gridbay_protocol::planted::{self, Planted};
-use gridbay_protocol::stage::Authentic;
 
 /// What a block does to the state it was executed on.
 #[derive(Clone, Debug)]
@@ -103,10 +103,9 @@ impl State {
         let reveal = &header.beacon_reveal.0;
         let mut work = begin(self, header.proposer, header.time_ms, reveal);
         work.hints = Hints::of(&block.block().hints);
-        let mut last = None;
+        let mut turns = Turns::default();
         for entry in block.entries() {
-            let place = place(&work, entry);
-            let ordered = last.replace(place).is_none_or(|before| before < place);
+            let (_, ordered) = turns.take(&work, entry);
             if !ordered && !planted::is(Planted::EntryOrderUnchecked) {
                 return Err(BlockRefusal::Order(entry.id()));
             }
@@ -143,11 +142,6 @@ pub(crate) fn begin<'a>(
     work.tables.beacons.insert(proposer, Hash32(*reveal));
     unopened::note_auctioneer(&mut work, proposer);
     work
-}
-
-/// Place of an entry in a block: its kind, then the rank that the block's beacon gives it.
-pub(crate) fn place(work: &Work<'_>, entry: &Authentic) -> (u8, [u8; 32]) {
-    (entry.entry().body.kind(), work.rank(entry.id().as_bytes()))
 }
 
 /// What follows the entries, and the roots.

@@ -62,6 +62,7 @@ mod state;
 pub mod table;
 mod tenancy;
 pub mod tree;
+mod turn;
 mod unopened;
 mod work;
 

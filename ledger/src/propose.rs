@@ -46,6 +46,8 @@ pub struct Proposed {
     pub delta: Delta,
     /// Entries left out, and why.
     pub left_out: Vec<(EntryId, Refusal)>,
+    /// Admissions that the choice among the entries took: one for each, two if not all fit.
+    pub looks: usize,
     /// What the rules would have broken with the entries and hints of the draft, all of which are left out then: a
     /// mistake in this program.
     pub breach: Option<Breach>,
@@ -92,7 +94,7 @@ impl State {
         }
         let begin = || execute::begin(self, proposer, time_ms, &reveal);
         let choice = choice::choose(begin, entries);
-        let (taken, left_out) = (choice.taken, choice.left_out);
+        let (taken, left_out, looks) = (choice.taken, choice.left_out, choice.looks);
         let mut work = choice.work;
         work.hints = Hints::of(&hints);
         let outcome = execute::finish(self, work);
@@ -129,6 +131,7 @@ impl State {
             block,
             delta,
             left_out,
+            looks,
             breach: None,
         };
         (proposed, sound)

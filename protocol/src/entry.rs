@@ -31,7 +31,7 @@ pub struct Entry {
     pub body: EntryBody,
 }
 
-/// The kinds of entries, in the order in which a block executes them.
+/// The kinds of entries, in the order in which a block executes those of one account.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum EntryBody {
@@ -123,7 +123,8 @@ pub enum EntryBody {
 }
 
 impl EntryBody {
-    /// Position in the order of execution, also the number of the kind in metrics.
+    /// Position in the order in which a block executes an account's entries, also the number of
+    /// the kind in metrics.
     pub fn kind(&self) -> u8 {
         match self {
             EntryBody::SetKeys { .. } => 0,

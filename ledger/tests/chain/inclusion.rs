@@ -12,13 +12,13 @@ use gridbay_protocol::account::Roles;
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::ids::{AccountId, EntryId, Hash32};
-use gridbay_protocol::limits::BLOCK_ENTRIES;
+use gridbay_protocol::limits::{BLOCK_ENTRIES, BLOCK_ENTRIES_BYTES, SIGNED_ENTRY_BYTES};
 use gridbay_protocol::payment::Purse;
 use gridbay_protocol::stage::Authentic;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-type Pool = Vec<Arc<Authentic>>;
+pub(crate) type Pool = Vec<Arc<Authentic>>;
 
 /// A world with eight accounts besides the members', 5 to 12, and few seats for more.
 fn crowd(openings: u32) -> World {
@@ -32,7 +32,7 @@ fn crowd(openings: u32) -> World {
     world
 }
 
-fn pay(world: &mut World, from: u8, to: AccountId, micros: u64) -> Arc<Authentic> {
+pub(crate) fn pay(world: &mut World, from: u8, to: AccountId, micros: u64) -> Arc<Authentic> {
     let mut memo = Hash32::default();
     memo.0[..8].copy_from_slice(&world.fresh().to_le_bytes());
     let amount = credits(micros);
@@ -40,13 +40,13 @@ fn pay(world: &mut World, from: u8, to: AccountId, micros: u64) -> Arc<Authentic
 }
 
 /// All that an account has, sent to another: of many such entries of one account few take effect.
-fn whole_balance(world: &mut World, from: u8, to: u8) -> Arc<Authentic> {
+pub(crate) fn whole_balance(world: &mut World, from: u8, to: u8) -> Arc<Authentic> {
     let has = world.balance(Purse::Account(world.member(from)));
     let to = world.member(to);
     pay(world, from, to, has.max(1) as u64)
 }
 
-fn list(key_of: u8, also: u8) -> Vec<AccountKey> {
+pub(crate) fn list(key_of: u8, also: u8) -> Vec<AccountKey> {
     let mut keys = all_roles(&key(key_of));
     if also != key_of {
         keys.push(AccountKey {
@@ -99,15 +99,22 @@ fn contender(world: &mut World, dice: &mut Dice) -> Arc<Authentic> {
 }
 
 /// What of it a host holds as ready.
-fn ready(state: &State, pool: Pool) -> Pool {
+pub(crate) fn ready(state: &State, pool: Pool) -> Pool {
     let mut seen = BTreeSet::new();
     let ready = |e: &Arc<Authentic>| seen.insert(e.id()) && state.admit(e).is_ok();
     pool.into_iter().filter(ready).collect()
 }
 
-/// The block that a proposer makes of a pool, as a judge has it before it.
-fn proposed(world: &World, pool: &Pool) -> CheckedBlock {
-    let block = world.state.propose(world.draft(pool.clone())).block;
+/// The block that a proposer makes of a pool, as a judge has it before it. It costs one look at
+/// each entry, or two if not all fit.
+pub(crate) fn proposed(world: &World, pool: &Pool) -> CheckedBlock {
+    let made = world.state.propose(world.draft(pool.clone()));
+    let bytes: usize = pool.iter().map(|e| e.signed_bytes()).sum();
+    if pool.len() < BLOCK_ENTRIES && bytes + SIGNED_ENTRY_BYTES < BLOCK_ENTRIES_BYTES {
+        assert_eq!(made.looks, pool.len());
+    }
+    assert!(made.looks <= 2 * pool.len(), "{} looks", made.looks);
+    let block = made.block;
     let bytes = block.block().encode();
     let body = gridbay_protocol::block::Block::decode(&bytes).unwrap();
     let checked = CheckedBlock::check(&world.network, body, |_, _| None).unwrap();

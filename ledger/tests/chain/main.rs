@@ -40,6 +40,7 @@ mod share;
 mod snapshots;
 mod sponsors;
 mod trade;
+mod turns;
 mod uneven;
 mod waiting;
 mod world;

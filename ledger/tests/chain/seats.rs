@@ -28,7 +28,7 @@ fn narrow() -> World {
 }
 
 /// The entry that opens an account for key n by an invitation of an account with key `by`, without money.
-fn invited(world: &World, inviter: AccountId, by: u8, n: u8) -> Arc<Authentic> {
+pub(crate) fn invited(world: &World, inviter: AccountId, by: u8, n: u8) -> Arc<Authentic> {
     let grant = Grant {
         inviter,
         key: key(by).public(),
