@@ -88,6 +88,6 @@ pub use refusal::{
 pub use reservation::{Booking, ReservationOrder, Unbookable};
 pub use retention::{Complaints, Retained};
 pub use roots::{record_key, record_value};
-pub use seats::Seats;
+pub use seats::{Closed, Seats};
 pub use snapshot::SnapshotError;
 pub use state::{CHAIN, Chain, State};
