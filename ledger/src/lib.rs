@@ -54,6 +54,8 @@ mod reservation;
 mod retention;
 mod room;
 mod roots;
+#[cfg(test)]
+mod sample;
 mod seats;
 mod share;
 mod share_out;
