@@ -330,7 +330,7 @@ pub enum Refusal {
         /// First epoch in which it counts.
         epoch: u64,
     },
-    /// No lease holds acknowledged units of the offer, so nobody asks for a sign of life
+    /// No lease holds acknowledged units of the offer, so nobody asks for a sign of life.
     #[error("no lease holds acknowledged units of offer {0}")]
     Idle(OfferId),
     /// The seller's node gave a sign of life in this slot.

@@ -209,7 +209,7 @@ fn entries(state: &State) -> Vec<(&'static str, Arc<Authentic>)> {
     let buy = Buy {
         parts: vec![part],
         slots: 1,
-        limit: Credits::MAX,
+        limit: Credits::from_micros(100).expect("a small amount"),
         stands_until: 0,
         surcharge: Credits::ZERO,
         work: Hash32([4; 32]),
@@ -228,7 +228,7 @@ fn entries(state: &State) -> Vec<(&'static str, Arc<Authentic>)> {
     };
     let transfer = EntryBody::Transfer {
         to,
-        amount: Credits::ZERO,
+        amount: Credits::from_micros(1).expect("a small amount"),
         memo: Hash32([0; 32]),
     };
     let complain = EntryBody::Complain {

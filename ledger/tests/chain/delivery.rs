@@ -132,7 +132,7 @@ fn who_gives_no_sign_of_life_and_does_not_come_back_fails_the_lease() {
 #[test]
 fn who_serves_nobody_gives_no_sign_of_life() {
     let (mut world, _, lease) = disputable_lease(5);
-    let another = world.offer(1, 2, 1, 10, None);
+    let another = world.offer(1, 2, 1, 60, None);
     world.all(vec![another]);
     world.until(24);
     // Signs of life are taken beyond the budget, so an offer gives one only while it serves.
