@@ -2,14 +2,20 @@
 //!
 //! An advert is soft state: it expires by height, a newer one of the same node replaces it, and losing all
 //! of them costs nothing but hints. What binds a seller is its offer on the ledger, so an advert whose
-//! signer is unknown to the ledger, or without the right to operate, is refused.
+//! signer is unknown to the ledger, or without the right to operate, is not kept.
 //!
 //! A node says its advert at once when its offers changed; when only what it says of itself changed, after
-//! `ABOUT_HEIGHTS` at the earliest; and anyhow every `REPEAT_HEIGHTS`.
+//! `ABOUT_HEIGHTS` at the earliest; and anyhow every `REPEAT_HEIGHTS`. How often at the most, of others
+//! too, see `rate`.
+//!
+//! Whoever passes on what is rejected loses the peers that reject it. So a node rejects only what no state
+//! of the ledger can make good: whoever is a block ahead, or behind, judges all else differently in good faith.
 
 mod known;
+mod rate;
 
 pub use known::{ADVERTS, ADVERTS_PER_ACCOUNT};
+pub use rate::{AdvertRate, OF_ACCOUNT, OF_ALL, OF_NODE};
 
 use gridbay_ledger::State;
 use gridbay_protocol::account::Roles;
@@ -19,6 +25,7 @@ use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::keys::{PublicKey, SecretKey};
 use gridbay_protocol::offer::offer_id;
 use known::Known;
+use rate::Passed;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -34,10 +41,19 @@ const ABOUT_HEIGHTS: u64 = 30;
 pub enum Verdict {
     /// Valid and new: pass it on.
     Accept,
-    /// Old, known, or not to be judged yet: drop it and blame nobody.
+    /// Old, known, too much, or not to be judged at this height: drop it and blame nobody.
     Ignore,
-    /// No honest node sends this.
+    /// Bad whatever the ledger holds: no honest node sends this.
     Reject,
+}
+
+/// How an advert of another node came here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// By gossip: it is passed on if it is accepted, so the rates hold.
+    Told,
+    /// It answers a question of this node, which bounds how many come.
+    Asked,
 }
 
 /// What a node says of itself beside its offers; within the limits of adverts.
@@ -56,6 +72,7 @@ type Place = (AccountId, PublicKey);
 #[derive(Debug, Default)]
 pub struct Adverts {
     known: Known,
+    passed: Passed,
     about: About,
     own: Option<Arc<SignedAdvert>>,
     said_at: u64,
@@ -98,8 +115,8 @@ impl Adverts {
         &self.about.round_trips
     }
 
-    /// Judges a gossiped advert and keeps it if it is good and new.
-    pub fn hear(&mut self, state: &State, bytes: &[u8]) -> Verdict {
+    /// Judges an advert and keeps it if it is good and new, and within its author's rates if it was gossiped.
+    pub fn hear(&mut self, state: &State, heard: Heard, now_ms: u64, bytes: &[u8]) -> Verdict {
         let Ok(signed) = SignedAdvert::receive(&state.network(), bytes) else {
             return Verdict::Reject;
         };
@@ -117,20 +134,21 @@ impl Adverts {
         let may = account
             .roles(&advert.key)
             .is_some_and(|r| r.contains(Roles::OPERATE));
-        if !may {
-            return Verdict::Reject;
-        }
-        if stale || too_long {
+        let place = (advert.account, advert.node);
+        let told = heard == Heard::Told;
+        if !may || stale || too_long || (told && !self.passed.may(&place, now_ms)) {
             return Verdict::Ignore;
         }
         let kept = self
             .known
             .insert(Arc::new(signed), height, |advert| sells(state, advert));
-        if kept {
-            Verdict::Accept
-        } else {
-            Verdict::Ignore
+        if !kept {
+            return Verdict::Ignore;
         }
+        if told {
+            self.passed.take(place, now_ms);
+        }
+        Verdict::Accept
     }
 
     /// This node's advert, if it is time to gossip it: it changed, or has not been said for long.
@@ -140,6 +158,7 @@ impl Adverts {
         account: AccountId,
         node: PublicKey,
         key: &SecretKey,
+        now_ms: u64,
     ) -> Option<Vec<u8>> {
         let height = state.height();
         let lines = lines_of(state, account, node);
@@ -151,9 +170,10 @@ impl Adverts {
         });
         let after = if other { ABOUT_HEIGHTS } else { REPEAT_HEIGHTS };
         let due = height >= self.said_at + after && !lines.is_empty();
-        if !changed && !due {
+        if !(changed || due) || !self.passed.may(&(account, node), now_ms) {
             return None;
         }
+        self.passed.take((account, node), now_ms);
         let advert = Advert {
             account,
             key: key.public(),

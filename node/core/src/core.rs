@@ -171,8 +171,13 @@ impl Core {
                 let (from, message) = (*from.as_bytes(), Received::Bytes(bytes));
                 self.feed(now, HostInput::Message { from, message }, &mut effects)?;
             }
-            Input::Advert { token, bytes } => {
-                let verdict = self.adverts.hear(self.host.state(), &bytes);
+            Input::Advert {
+                token,
+                heard,
+                bytes,
+            } => {
+                let state = self.host.state();
+                let verdict = self.adverts.hear(state, heard, now.mono_ms, &bytes);
                 effects.push(Effect::Judge { token, verdict });
             }
             Input::About(about) => self.adverts.set_about(about),
@@ -185,8 +190,9 @@ impl Core {
             Input::Command { token, command } => self.command(now, token, command, &mut effects)?,
             Input::Staged { job, ok } => self.seller.staged(&job, ok, &mut effects),
             Input::JobPhase { job, phase } => self.seller.phase(&job, phase, &mut effects),
-            Input::Fetched { order, job, ok } => {
-                self.buyer.fetched(order, &job, ok, &mut effects);
+            Input::Fetched { order, job, fetch } => {
+                self.buyer
+                    .fetched(order, &job, fetch, now.mono_ms, &mut effects);
             }
             Input::Hinted(hint) => self.host.suggest(hint),
         }
@@ -332,7 +338,7 @@ impl Core {
         }
         effects.extend(
             self.adverts
-                .say(state, account, self.node, &self.key)
+                .say(state, account, self.node, &self.key, now.mono_ms)
                 .map(Effect::Gossip),
         );
         self.tick_buyer(now, effects);

@@ -1,6 +1,6 @@
 //! Everything that can happen to a node.
 
-use crate::adverts::About;
+use crate::adverts::{About, Heard};
 use crate::agent::{AgentReply, AgentRequest, JobId, Phase};
 use crate::buyer::{NewOrder, OrderKey};
 use gridbay_protocol::account::AccountKey;
@@ -31,6 +31,19 @@ pub type GossipToken = u64;
 /// A local command that waits for its reply; chosen by the body.
 pub type CommandToken = u64;
 
+/// What became of fetching the output files of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fetch {
+    /// All are here.
+    Whole,
+    /// The seller did not give them.
+    NotYet,
+    /// This node's disk does not take them now.
+    NoRoom,
+    /// The seller has more than may come, whenever it is asked.
+    Never,
+}
+
 /// One thing that happened.
 #[derive(Clone, Debug)]
 pub enum Input {
@@ -49,10 +62,12 @@ pub enum Input {
         /// The message.
         bytes: Vec<u8>,
     },
-    /// A gossiped advert.
+    /// An advert of another node.
     Advert {
         /// For the verdict.
         token: GossipToken,
+        /// How it came.
+        heard: Heard,
         /// The message.
         bytes: Vec<u8>,
     },
@@ -101,8 +116,8 @@ pub enum Input {
         order: OrderKey,
         /// The run.
         job: JobId,
-        /// Whether all are here.
-        ok: bool,
+        /// What became of it.
+        fetch: Fetch,
     },
     /// An allocation that was looked for; it need not be right.
     Hinted(Hint),

@@ -2,7 +2,8 @@
 //!
 //! Many lines tell of what others do, and whoever does it a thousand times a second would fill the disk. So each cause (a place in the
 //! code) may write so many bytes, and all causes together; what is above is left out, and the next line of its cause says how many were.
-//! Nothing is left out of what an owner asks for beyond the usual: lines of the levels debug and trace.
+//! Errors are the node's own (its disk, its agreement with the others), and have room of their own: whatever strangers set off, they are
+//! written. Nothing is left out of what an owner asks for beyond the usual: lines of the levels debug and trace.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -16,8 +17,10 @@ use tracing_subscriber::fmt::MakeWriter;
 
 /// Bytes that one cause may write at once, and in a second: a line a second, and a hundred when something happens.
 const CAUSE: (u64, u64) = (16 << 10, 200);
-/// The same of all causes: 96 kB in the first minute, 66 kB in each later one.
-const ALL: (u64, u64) = (30_000, 1_100);
+/// The same of all causes: 80 kB in the first minute, 54 kB in each later one.
+const ALL: (u64, u64) = (26_000, 900);
+/// The same of all causes of errors, beside: 16 kB in the first minute, 12 kB in each later one.
+const ERRORS: (u64, u64) = (4_000, 200);
 
 /// How much was written, as the time at which nothing will be owed any more.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +40,7 @@ impl Bucket {
 #[derive(Debug)]
 struct Written<Cause> {
     all: Option<Bucket>,
+    errors: Option<Bucket>,
     /// Of each cause, and how many of its lines were left out since.
     causes: HashMap<Cause, (Bucket, u64)>,
 }
@@ -45,18 +49,23 @@ impl<Cause: Eq + Hash> Written<Cause> {
     fn new() -> Self {
         Self {
             all: None,
+            errors: None,
             causes: HashMap::new(),
         }
     }
 
     /// Whether a line may be written. If so, how many of its cause were left out before it.
-    fn may(&mut self, cause: Cause, bytes: usize, now: Instant) -> Option<u64> {
-        let all = self.all.unwrap_or(Bucket(now));
+    fn may(&mut self, (cause, error): (Cause, bool), bytes: usize, now: Instant) -> Option<u64> {
+        let (all, rate) = match error {
+            true => (&mut self.errors, ERRORS),
+            false => (&mut self.all, ALL),
+        };
+        let of_all = all.unwrap_or(Bucket(now));
         let (own, left_out) = self.causes.entry(cause).or_insert((Bucket(now), 0));
-        match (own.with(bytes, CAUSE, now), all.with(bytes, ALL, now)) {
-            (Some(after), Some(all)) => {
+        match (own.with(bytes, CAUSE, now), of_all.with(bytes, rate, now)) {
+            (Some(after), Some(of_all)) => {
                 *own = after;
-                self.all = Some(all);
+                *all = Some(of_all);
                 Some(std::mem::take(left_out))
             }
             _ => {
@@ -87,8 +96,8 @@ impl<M> Sparing<M> {
 pub(super) struct Line<W> {
     inner: W,
     written: Arc<Mutex<Written<Identifier>>>,
-    /// Of what is not left out in any case.
-    cause: Option<Identifier>,
+    /// Of what is not left out in any case; and whether it is an error.
+    cause: Option<(Identifier, bool)>,
 }
 
 impl<W: Write> Write for Line<W> {
@@ -129,7 +138,8 @@ impl<'a, M: MakeWriter<'a>> MakeWriter<'a> for Sparing<M> {
         Line {
             inner: self.inner.make_writer_for(of),
             written: self.written.clone(),
-            cause: (*of.level() <= Level::INFO).then(|| of.callsite()),
+            cause: (*of.level() <= Level::INFO)
+                .then(|| (of.callsite(), *of.level() == Level::ERROR)),
         }
     }
 }
@@ -207,13 +217,36 @@ mod tests {
         let (mut written, mut minutes) = (Written::new(), [0; 3]);
         for tick in 0..180_000u32 {
             let at = start + Duration::from_millis(u64::from(tick));
-            if written.may(tick % 8, 200, at).is_some() {
-                minutes[tick as usize / 60_000] += 200;
+            // Causes of errors among them.
+            for cause in [(tick % 8, false), (100 + tick % 8, true)] {
+                if written.may(cause, 200, at).is_some() {
+                    minutes[tick as usize / 60_000] += 200;
+                }
             }
         }
         assert!(
             minutes.iter().all(|n| (50_000..=100_000).contains(n)),
             "{minutes:?}"
+        );
+    }
+
+    #[test]
+    fn an_error_is_written_whatever_else_fills_the_log() {
+        let (mut written, now) = (Written::new(), Instant::now());
+        for cause in 0..10 {
+            for _ in 0..1_000 {
+                written.may((cause, false), 200, now);
+            }
+        }
+        assert_eq!(written.may((99, false), 200, now), None, "all is taken");
+        assert_eq!(written.may((100, true), 200, now), Some(0));
+        for _ in 0..1_000 {
+            written.may((101, true), 200, now);
+        }
+        assert_eq!(
+            written.may((102, true), 200, now),
+            None,
+            "errors are bounded"
         );
     }
 }

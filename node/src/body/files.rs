@@ -1,11 +1,13 @@
 //! Files between nodes: a seller pulls a job's inputs, a buyer pulls its output files.
 //!
 //! Both sides are checked by whoever writes: paths stay below the folder they are meant for, sizes stay
-//! within what was announced, inputs must have the hash that the job names.
+//! within what was announced, inputs must have the hash that the job names. A file comes in whole pieces, the
+//! last one excepted, and within a time by its bytes: who sends a byte now and then holds nobody up.
 
 use super::ask::Asker;
 use super::room::Room;
-use gridbay_core::agent::{AgentReply, AgentRequest, JobId};
+use gridbay_core::agent::{AgentReply, AgentRequest, CHUNK_BYTES, JobId};
+use gridbay_core::input::Fetch;
 use gridbay_protocol::job::{ContentHasher, InputFile, path_is_inside};
 use gridbay_protocol::keys::PublicKey;
 use std::fs::{self, File, OpenOptions};
@@ -13,6 +15,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::time::Duration;
+use tokio::time::Instant;
 
 /// Bytes of all output files of one task at the most, whatever its unit has.
 const OUTPUT_FILE_BYTES: u64 = 1 << 30;
@@ -35,6 +38,9 @@ pub enum FetchError {
     /// The other node did not answer, or has it not.
     #[error("{0} is not to be had")]
     Missing(String),
+    /// It does not come fast enough.
+    #[error("{0} comes too slowly")]
+    Slow(String),
     /// What came is not what was announced.
     #[error("{0} is not what was announced")]
     Wrong(String),
@@ -60,6 +66,26 @@ pub enum FetchError {
         #[source]
         source: io::Error,
     },
+}
+
+impl FetchError {
+    /// What a buyer makes of it.
+    pub fn of_outputs(&self) -> Fetch {
+        match self {
+            FetchError::TooMuch { .. } => Fetch::Never,
+            FetchError::Missing(_) | FetchError::Slow(_) | FetchError::Wrong(_) => Fetch::NotYet,
+            FetchError::NoRoom(..) | FetchError::Disk { .. } => Fetch::NoRoom,
+        }
+    }
+}
+
+/// Time for a file of any length, and bytes that come in each further second at least.
+const TIME: (Duration, u64) = (Duration::from_secs(30), 64 << 10);
+
+/// Time for a file of so many bytes.
+fn time_for(bytes: u64) -> Duration {
+    let (any, each_second) = TIME;
+    any + Duration::from_secs(bytes / each_second)
 }
 
 /// Times that inputs are asked for before staging is given up.
@@ -111,7 +137,10 @@ async fn pull_all(
             name: &input.path,
             room,
         };
-        pull(ask, input.bytes, &mut sink, |piece| hasher.update(piece)).await?;
+        pull(ask, input.bytes, time_for, &mut sink, |piece| {
+            hasher.update(piece)
+        })
+        .await?;
         if hasher.finish() != Some(content) {
             return Err(FetchError::Wrong(input.path.clone()));
         }
@@ -150,7 +179,7 @@ pub async fn pull_outputs(
             name: path,
             room,
         };
-        left -= pull(ask, left, &mut sink, |_| true).await?;
+        left -= pull(ask, left, time_for, &mut sink, |_| true).await?;
     }
     Ok(())
 }
@@ -175,17 +204,22 @@ impl Sink<'_> {
     }
 }
 
-/// Asks for piece after piece until the file is whole; returns its bytes.
+/// Asks for piece after piece until the file is whole, for as long as its bytes may take; returns them.
 async fn pull<A: Future<Output = Option<AgentReply>>>(
     ask: impl Fn(u64) -> A,
     most: u64,
+    time_for: impl Fn(u64) -> Duration,
     sink: &mut Sink<'_>,
     mut accept: impl FnMut(&[u8]) -> bool,
 ) -> Result<u64, FetchError> {
     let wrong = || FetchError::Wrong(sink.name.to_string());
-    let mut held = 0u64;
+    let begin = Instant::now();
+    let (mut held, mut announced) = (0u64, None);
     loop {
-        let Some(AgentReply::Chunk { total, bytes }) = ask(held).await else {
+        let until = begin + time_for(announced.unwrap_or(0));
+        let answer = tokio::time::timeout_at(until, ask(held)).await;
+        let answer = answer.map_err(|_| FetchError::Slow(sink.name.to_string()))?;
+        let Some(AgentReply::Chunk { total, bytes }) = answer else {
             return Err(FetchError::Missing(sink.name.to_string()));
         };
         if total > most {
@@ -195,13 +229,15 @@ async fn pull<A: Future<Output = Option<AgentReply>>>(
                 allowed: most,
             });
         }
-        let stuck = bytes.is_empty() && held < total;
-        let beyond = held.saturating_add(bytes.len() as u64) > total;
-        if stuck || beyond || !accept(&bytes) {
+        let after = held.saturating_add(bytes.len() as u64);
+        let short = bytes.len() < CHUNK_BYTES && after < total;
+        let other = announced.is_some_and(|announced| announced != total);
+        if short || other || after > total || !accept(&bytes) {
             return Err(wrong());
         }
+        announced = Some(total);
         sink.write(&bytes)?;
-        held += bytes.len() as u64;
+        held = after;
         if held == total {
             return Ok(held);
         }
@@ -234,8 +270,14 @@ fn create_below(folder: &Path, path: &str, mode: u32) -> Result<File, FetchError
 mod tests {
     use super::*;
 
-    /// Pulls from a seller that announces so many bytes and sends pieces of so many.
-    async fn pulled(total: u64, piece: usize, most: u64, floor: u64) -> Result<u64, FetchError> {
+    const CHUNK: u64 = CHUNK_BYTES as u64;
+
+    /// Pulls from a seller that announces a total by the offset and sends so much from there.
+    async fn pull_from(
+        answer: impl Fn(u64) -> (u64, u64),
+        most: u64,
+        floor: u64,
+    ) -> (Result<u64, FetchError>, u32) {
         let dir = tempfile::tempdir().unwrap();
         let room = Room::of(dir.path()).unwrap().with_floor(floor);
         let mut sink = Sink {
@@ -243,17 +285,25 @@ mod tests {
             name: "out",
             room: &room,
         };
-        let ask = |_| async move {
-            let bytes = vec![7; piece];
-            Some(AgentReply::Chunk { total, bytes })
+        let asked = std::cell::Cell::new(0);
+        let ask = |from| {
+            asked.set(asked.get() + 1);
+            let (total, piece) = answer(from);
+            let bytes = vec![7; piece as usize];
+            async move { Some(AgentReply::Chunk { total, bytes }) }
         };
-        let done = pull(ask, most, &mut sink, |_| true).await;
+        let done = pull(ask, most, time_for, &mut sink, |_| true).await;
         let on_disk = fs::metadata(dir.path().join("out")).unwrap().len();
         assert!(
             on_disk <= most,
             "{on_disk} bytes were kept, {most} are allowed"
         );
-        done
+        (done, asked.get())
+    }
+
+    /// The same from one that always announces so many bytes and sends so many.
+    async fn pulled(total: u64, piece: u64, most: u64, floor: u64) -> Result<u64, FetchError> {
+        pull_from(|_| (total, piece), most, floor).await.0
     }
 
     #[test]
@@ -276,9 +326,13 @@ mod tests {
 
     #[tokio::test]
     async fn no_more_comes_than_is_allowed_and_fits() {
-        assert_eq!(pulled(100, 50, 100, 0).await.unwrap(), 100);
+        assert_eq!(
+            pulled(2 * CHUNK, CHUNK, 2 * CHUNK, 0).await.unwrap(),
+            2 * CHUNK
+        );
+        assert_eq!(pulled(100, 100, 100, 0).await.unwrap(), 100);
         assert_eq!(pulled(0, 0, 0, 0).await.unwrap(), 0);
-        let more = pulled(101, 50, 100, 0).await.unwrap_err();
+        let more = pulled(101, 101, 100, 0).await.unwrap_err();
         assert!(matches!(
             more,
             FetchError::TooMuch {
@@ -287,21 +341,53 @@ mod tests {
                 ..
             }
         ));
+        assert_eq!(more.of_outputs(), Fetch::Never);
         assert!(
             more.to_string().contains("of which the order allows 100"),
             "{more}"
         );
+        for (total, piece) in [(CHUNK + 1, CHUNK), (100, 101), (100, 0)] {
+            let wrong = pulled(total, piece, 2 * CHUNK, 0).await.unwrap_err();
+            assert!(matches!(wrong, FetchError::Wrong(_)), "{wrong}");
+        }
         assert!(matches!(
-            pulled(100, 60, 100, 0).await,
-            Err(FetchError::Wrong(_))
-        ));
-        assert!(matches!(
-            pulled(100, 0, 100, 0).await,
-            Err(FetchError::Wrong(_))
-        ));
-        assert!(matches!(
-            pulled(100, 50, 100, 1 << 60).await,
+            pulled(100, 100, 100, 1 << 60).await,
             Err(FetchError::NoRoom(..))
         ));
+    }
+
+    #[tokio::test]
+    async fn a_piece_is_whole_or_the_last_and_what_is_announced_stays() {
+        let total = 2 * CHUNK + 10;
+        let honest = |from: u64| (total, CHUNK.min(total - from));
+        let (done, asked) = pull_from(honest, total, 0).await;
+        assert_eq!((done.unwrap(), asked), (total, 3));
+        for short in [1, CHUNK - 1] {
+            let (done, asked) = pull_from(|_| (total, short), total, 0).await;
+            assert!(matches!(done, Err(FetchError::Wrong(_))), "{done:?}");
+            assert_eq!(asked, 1, "who drips is not asked again");
+        }
+        let (done, asked) = pull_from(|from| (from + 2 * CHUNK, CHUNK), 1 << 30, 0).await;
+        assert!(matches!(done, Err(FetchError::Wrong(_))), "{done:?}");
+        assert_eq!(asked, 2, "nor is it more with every piece");
+    }
+
+    #[tokio::test]
+    async fn a_file_has_a_time_by_its_bytes() {
+        assert_eq!(time_for(0), Duration::from_secs(30));
+        assert_eq!(time_for(1 << 20), Duration::from_secs(46));
+        let dir = tempfile::tempdir().unwrap();
+        let room = Room::of(dir.path()).unwrap().with_floor(0);
+        let mut sink = Sink {
+            file: create_below(dir.path(), "out", 0o644).unwrap(),
+            name: "out",
+            room: &room,
+        };
+        let silent = |_| std::future::pending();
+        let soon = |_| Duration::from_millis(20);
+        let done = pull(silent, 1 << 20, soon, &mut sink, |_| true).await;
+        let slow = done.unwrap_err();
+        assert!(matches!(slow, FetchError::Slow(_)), "{slow}");
+        assert_eq!(slow.of_outputs(), Fetch::NotYet);
     }
 }

@@ -33,7 +33,7 @@ use crate::overlay::{MessageId, OverlayHandle, RequestId};
 use crate::solver::Solver;
 use crate::store::content::ContentStore;
 use crate::store::orders::OrderStore;
-use gridbay_core::adverts::Verdict;
+use gridbay_core::adverts::{Heard, Verdict};
 use gridbay_core::input::{Command, CommandToken, Input, Now};
 use gridbay_core::reply::Reply;
 use gridbay_core::{Core, Parts};
@@ -393,12 +393,12 @@ impl Body {
             Message::Advert { id, bytes } => {
                 let token = self.token();
                 self.gossip.insert(token, id);
-                self.step(Input::Advert { token, bytes })
+                self.advert(token, Heard::Told, bytes)
             }
             Message::Heard { bytes, verdict } => {
                 let token = self.token();
                 self.heard.insert(token, verdict);
-                self.step(Input::Advert { token, bytes })
+                self.advert(token, Heard::Asked, bytes)
             }
             Message::Asked {
                 request,
@@ -411,6 +411,14 @@ impl Body {
             }
             Message::Stop => Ok(()),
         }
+    }
+
+    fn advert(&mut self, token: u64, heard: Heard, bytes: Vec<u8>) -> Result<(), BodyError> {
+        self.step(Input::Advert {
+            token,
+            heard,
+            bytes,
+        })
     }
 
     fn step(&mut self, input: Input) -> Result<(), BodyError> {

@@ -8,7 +8,7 @@ use gridbay_core::adverts::Verdict;
 use gridbay_core::agent::{AgentReply, AgentRequest, CHUNK_BYTES, JobId, Phase, PollJob};
 use gridbay_core::buyer::OrderKey;
 use gridbay_core::effect::Effect;
-use gridbay_core::input::Input;
+use gridbay_core::input::{Fetch, Input};
 use gridbay_protocol::codec;
 use gridbay_protocol::ids::OfferId;
 use gridbay_protocol::job::JobSpec;
@@ -353,14 +353,18 @@ impl Body {
         self.spawn(async move {
             let pulled =
                 files::pull_outputs(&asker, &from, job, &paths, &folder, most, &room).await;
-            let ok = pulled
-                .inspect_err(|error| tracing::warn!(%job, %error, "fetching"))
-                .is_ok();
-            if !ok {
+            let fetch = match &pulled {
+                Ok(()) => Fetch::Whole,
+                Err(error) => {
+                    tracing::warn!(%job, %error, "fetching");
+                    error.of_outputs()
+                }
+            };
+            if fetch != Fetch::Whole {
                 // They come whole the next time, or not at all.
                 let _none = std::fs::remove_dir_all(&folder);
             }
-            handle.deliver(Input::Fetched { order, job, ok }).await;
+            handle.deliver(Input::Fetched { order, job, fetch }).await;
         });
     }
 }

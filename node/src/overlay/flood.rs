@@ -1,15 +1,19 @@
 //! What a peer sends too much of is refused, and a peer that does not stop is banned.
 //!
 //! 1. Each kind of message has a [`Rate`] for each peer ([`super::Quotas`]), far above what an honest peer sends. What is above it is
-//!    refused before the node sees it, and counted: gossip is ignored (blaming nobody for what it passed on in good faith), a
-//!    request has no answer, a one-way message no receipt.
+//!    refused before the node sees it, and counted: gossip is ignored, a request has no answer, a one-way message no receipt.
 //! 2. Whatever a peer has refused within half a second costs it as many points, at most [`HEAVIEST`]. So a flooder is below the
 //!    limit of bans within some two seconds, and one that is above its rate by four messages a second within a minute; a single
 //!    overrun fades.
-//! 3. Frames of gossip and of the DHT are counted before they are looked into ([`super::metered`]): duplicates, and questions that
+//! 3. Of gossip a peer is blamed for what it signed itself. What it passes on others wrote, in good faith of the peer: above the
+//!    topic's rate it is ignored, and blamed only where not even frames of gossip may come so often. Who passes on no more than its
+//!    core accepts (`gridbay_core::adverts`) stays below both.
+//! 4. A peer that we keep is not blamed for messages of gossip at all: nothing that others write, and nothing that gossip does of
+//!    itself, may part a validator from the others. What is too much is dropped all the same.
+//! 5. Frames of gossip and of the DHT are counted before they are looked into ([`super::metered`]): duplicates, and questions that
 //!    never reach the node, cost time as well.
-//! 4. Messages on topics that are none of ours ([`super::foreign`]) cost as much as frames that mean nothing.
-//! 5. A peer says seldom who it is. What it says too often is not listened to.
+//! 6. Messages on topics that are none of ours ([`super::foreign`]) cost as much as frames that mean nothing.
+//! 7. A peer says seldom who it is. What it says too often is not listened to.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -27,13 +31,17 @@ const HEAVIEST: u32 = 30;
 /// Broken frames that nobody is blamed for: a connection that ends may break all frames on it, of which there are up to 128.
 const BROKEN: Rate = Rate::new(5, 256);
 /// Buckets for each peer: kinds of messages, and topics.
-const KINDS: usize = 8;
+const KINDS: usize = 10;
 
 /// Of what a peer sends too much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
-    /// Messages of the topic with this index.
-    Gossip(usize),
+    /// Messages of the topic with this index that others wrote.
+    PassedOn(usize),
+    /// Such messages of whatever topic.
+    AllPassedOn,
+    /// Messages of the topic with this index that the peer wrote itself.
+    Written(usize),
     /// Requests.
     Requests,
     /// One-way messages.
@@ -73,6 +81,29 @@ impl Floods {
         may
     }
 
+    /// Whether a message of gossip passes: who wrote it, who passed it to us, and whether we keep that peer; the rates of the topic and
+    /// of frames.
+    fn may_gossip(
+        &mut self,
+        (from, via, kept): (PeerId, PeerId, bool),
+        topic: usize,
+        (rate, frames): (Rate, Rate),
+        now: Instant,
+    ) -> bool {
+        let written = from == via;
+        let (kind, blamed) = match written {
+            true => (Kind::Written(topic), rate),
+            false => (Kind::AllPassedOn, frames),
+        };
+        if !self.rates.take((via, kind), 1, blamed, now) {
+            if !kept {
+                self.note(via, 1);
+            }
+            return false;
+        }
+        written || self.rates.take((via, Kind::PassedOn(topic)), 1, rate, now)
+    }
+
     /// So much of a peer was refused.
     pub(crate) fn note(&mut self, peer: PeerId, refused: u32) {
         let sum = self.refused.entry(peer).or_default();
@@ -89,11 +120,18 @@ impl Floods {
 }
 
 impl Task {
-    /// Whether a message of gossip passes, by the peer that passed it to us.
-    pub(crate) fn may_gossip(&mut self, via: PeerId, topic: usize) -> bool {
-        let rate = self.shared.topics[topic].rate;
-        let kind = Kind::Gossip(topic);
-        self.counted(via, kind, 1, rate, Count::GossipLimited)
+    /// Whether a message of gossip passes, by who wrote it and the peer that passed it to us.
+    pub(crate) fn may_gossip(&mut self, from: PeerId, via: PeerId, topic: usize) -> bool {
+        let (rate, now) = (self.shared.topics[topic].rate, Instant::now());
+        let frames = self.floods.quotas.gossip_frames;
+        let kept = self.dialer.is_kept(&via);
+        let may = self
+            .floods
+            .may_gossip((from, via, kept), topic, (rate, frames), now);
+        if !may {
+            self.shared.counters.count(Count::GossipLimited);
+        }
+        may
     }
 
     /// Whether a request passes.
@@ -137,19 +175,16 @@ impl Task {
 
     /// Steps 2 to 4, each half second.
     pub(crate) fn judge_floods(&mut self, now: Instant) {
-        let behaviour = self.swarm.behaviour_mut();
-        let frames = [
-            (
-                behaviour.gossip.take_excess(now),
-                Count::GossipFramesLimited,
-            ),
-            (behaviour.kad.take_excess(now), Count::DhtLimited),
-        ];
-        for (excess, count) in frames {
-            for (peer, n) in excess {
-                self.shared.counters.count_n(count, n as usize);
+        for (peer, n) in self.swarm.behaviour_mut().gossip.take_excess(now) {
+            let counters = &self.shared.counters;
+            counters.count_n(Count::GossipFramesLimited, n as usize);
+            if !self.dialer.is_kept(&peer) {
                 self.floods.note(peer, n);
             }
+        }
+        for (peer, n) in self.swarm.behaviour_mut().kad.take_excess(now) {
+            self.shared.counters.count_n(Count::DhtLimited, n as usize);
+            self.floods.note(peer, n);
         }
         for (peer, n) in self.guards.meters.take_excess(now) {
             self.shared
@@ -162,7 +197,9 @@ impl Task {
         for (peer, n) in self.swarm.behaviour_mut().gossip.take_blamed() {
             let counters = &self.shared.counters;
             counters.count_n(Count::GossipForeign, n as usize);
-            self.penalise(peer, FOREIGN * f64::from(n));
+            if !self.dialer.is_kept(&peer) {
+                self.penalise(peer, FOREIGN * f64::from(n));
+            }
         }
         for (peer, points) in self.floods.take_points(now) {
             self.shared.counters.count(Count::FloodPenalties);
@@ -217,9 +254,34 @@ mod tests {
         let (peer, now) = (PeerId::random(), Instant::now());
         let refused = (0..220).filter(|_| !floods.may(peer, Kind::Direct, 1, RATE, now));
         assert_eq!(refused.count(), 20);
-        assert!(floods.may(peer, Kind::Gossip(0), 1, RATE, now));
-        assert!(floods.may(peer, Kind::Gossip(1), 1, RATE, now));
+        assert!(floods.may(peer, Kind::PassedOn(0), 1, RATE, now));
+        assert!(floods.may(peer, Kind::PassedOn(1), 1, RATE, now));
         assert_eq!(floods.take_points(now), [(peer, 20.0)]);
         assert_eq!(floods.take_points(now), []);
+    }
+
+    /// How many of a thousand messages at once pass, and how many the peer is blamed for.
+    fn gossiped(own: bool, kept: bool, n: u32) -> (usize, f64) {
+        let mut floods = Floods::new(Quotas::default(), 8);
+        let (via, other, now) = (PeerId::random(), PeerId::random(), Instant::now());
+        let from = if own { via } else { other };
+        let frames = Rate::new(1_000, 1_000);
+        let passes = |_: &u32| floods.may_gossip((from, via, kept), 0, (RATE, frames), now);
+        let passed = (0..n).filter(passes).count();
+        let points = floods.take_points(now);
+        (passed, points.iter().map(|(_, points)| points).sum())
+    }
+
+    #[test]
+    fn a_peer_is_blamed_for_what_it_wrote_and_not_for_what_it_passed_on() {
+        assert_eq!(gossiped(true, false, 220), (200, 20.0));
+        assert_eq!(gossiped(false, false, 1_000), (200, 0.0));
+        assert_eq!(
+            gossiped(false, false, 1_010),
+            (200, 10.0),
+            "nobody passes on more than frames may come"
+        );
+        assert_eq!(gossiped(true, true, 1_010), (200, 0.0), "we keep it");
+        assert_eq!(gossiped(false, true, 1_010), (200, 0.0), "we keep it");
     }
 }

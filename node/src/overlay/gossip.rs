@@ -7,9 +7,11 @@
 //! 3. The score punishes what can be proved: invalid messages (squared), broken promises,
 //!    and what the overlay itself saw (malformed frames). It does not punish silence: on small
 //!    networks and rare topics silence is the normal state.
-//! 4. How much one neighbour may pass on is bounded per topic (`flood`). What is on no topic of ours is refused before anything of
-//!    it is kept (`foreign`).
-//! 5. Own messages go to every connected subscriber (`flood_publish`), so a network of up to about
+//! 4. How much one neighbour may write and pass on is bounded per topic (`flood`). What is on no topic of ours is refused before
+//!    anything of it is kept (`foreign`).
+//! 5. Nothing is said of a message before it was judged. IDONTWANT would be: a frame to every neighbour for each long message that
+//!    comes in, so that a stranger's flood would make us flood the others, who would ban us.
+//! 6. Own messages go to every connected subscriber (`flood_publish`), so a network of up to about
 //!    fifty nodes has one hop; the mesh only matters for forwarding.
 
 use std::collections::HashSet;
@@ -135,6 +137,7 @@ fn settings(
         .history_gossip(4)
         .duplicate_cache_time(Duration::from_secs(60))
         .flood_publish(true)
+        .idontwant_message_size_threshold(usize::MAX)
         .mesh_n(MESH)
         .mesh_n_low(6)
         .mesh_n_high(14)

@@ -48,7 +48,7 @@ impl Task {
         let counters = self.shared.counters.topic(topic);
         add(&counters.received, 1);
         add(&counters.bytes_in, size);
-        if !self.may_gossip(via, topic) {
+        if !self.may_gossip(from, via, topic) {
             add(&self.shared.counters.topic(topic).limited, 1);
             self.settle(id, &via, MessageAcceptance::Ignore);
             return;

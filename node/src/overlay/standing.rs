@@ -61,6 +61,11 @@ impl Standing {
         *sum
     }
 
+    /// What a peer's penalties add up to.
+    pub(crate) fn sum(&self, peer: &PeerId) -> f64 {
+        self.penalties.get(peer).copied().unwrap_or_default()
+    }
+
     /// One half second has passed. Returns the peers whose sum changed, with the new sum.
     pub(crate) fn fade(&mut self) -> Vec<(PeerId, f64)> {
         let fade = |(peer, sum): (&PeerId, &mut f64)| {
@@ -137,6 +142,8 @@ mod tests {
         assert_eq!(standing.penalise(peer, 30.0), 60.0);
         assert_eq!(standing.penalise(peer, f64::NAN), 60.0);
         assert_eq!(standing.penalise(peer, -5.0), 60.0);
+        assert_eq!(standing.sum(&peer), 60.0);
+        assert_eq!(standing.sum(&PeerId::random()), 0.0);
         let mut last = 60.0;
         for _ in 0..1000 {
             match standing.fade().as_slice() {

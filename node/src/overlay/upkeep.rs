@@ -87,6 +87,9 @@ impl Task {
     }
 
     /// Looks at a peer's score, bans it when too low.
+    ///
+    /// Of a peer that we keep only what the overlay saw itself counts: gossip listens no longer to whom it scores as low (`gossip`), and
+    /// everything else, consensus above all, goes on.
     pub(crate) fn judge(&mut self, id: PeerId) {
         let Some(score) = self.swarm.behaviour().gossip.peer_score(&id) else {
             return;
@@ -100,7 +103,11 @@ impl Task {
         peer.score = score;
         // Its connections end a little after the ban begins.
         let banned = self.standing.banned_until(&id).is_some();
-        if score < self.tuning.ban_score && !banned && !self.is_marked(&id, Mark::Trusted) {
+        let counts = match self.dialer.is_kept(&id) {
+            true => -self.standing.sum(&id),
+            false => score,
+        };
+        if counts < self.tuning.ban_score && !banned && !self.is_marked(&id, Mark::Trusted) {
             tracing::info!(peer = %id, score, "banned");
             self.ban(id, self.tuning.ban_time);
         }

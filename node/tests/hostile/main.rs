@@ -13,6 +13,7 @@ mod compare;
 mod lies;
 mod market;
 
+mod adverts;
 mod dials;
 mod discretion;
 mod eclipse;

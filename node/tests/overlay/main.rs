@@ -216,9 +216,9 @@ async fn a_node_that_crashed_is_meshed_again_though_nobody_saw_it_go() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn only_accepted_messages_travel_on_and_rejected_ones_cost_their_bearer() {
-    // A line: the ends refuse one another.
+    // A line: the ends refuse one another. Its middle keeps the first, and nobody else.
     let nodes = start_mesh(3, 7).await;
-    let [a, b, c] = nodes.as_slice() else {
+    let [c, b, a] = nodes.as_slice() else {
         panic!("three nodes")
     };
     a.handle.ban(c.peer(), SECOND * 60).unwrap();

@@ -2,7 +2,7 @@
 
 use super::net::{Node, QUIC, TCP, config, converge, eventually, start_mesh};
 use gridbay_node::overlay::{
-    Count, DialCause, LookupError, Mark, PeerId, RequestError, SeekError, TransportSeed,
+    Count, DialCause, LookupError, Mark, PeerId, RequestError, SeekError, TransportSeed, Verdict,
 };
 use std::time::Duration;
 
@@ -163,6 +163,32 @@ async fn who_is_trusted_is_kept_and_not_banned_for_a_score() {
     // The owner's word lifts the ban.
     a.mark(b, Some(Mark::Trusted)).unwrap();
     eventually(trusted).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_kept_peer_is_not_parted_from_for_gossip_alone() {
+    let nodes = start_mesh(2, 42).await;
+    // The second keeps the first, which it was told to begin with.
+    let (bad, judge) = (&nodes[0], &nodes[1]);
+    let score = || {
+        let peers = judge.handle.peers();
+        let found = peers.iter().find(|p| p.peer == bad.peer());
+        found.map(|p| (p.kept, p.score))
+    };
+    for n in 0..4 {
+        let garbage = format!("garbage {n}").into_bytes();
+        bad.handle.publish("entries", garbage).unwrap();
+        let id = judge.message().await.id;
+        judge.handle.report(id, Verdict::Reject).unwrap();
+    }
+    eventually(|| score().is_some_and(|(kept, score)| kept && score < -150.0)).await;
+    tokio::time::sleep(SECOND).await;
+    assert_eq!(judge.handle.stats().get(Count::Bans), 0);
+    bad.handle.send(judge.peer(), b"a vote".to_vec()).unwrap();
+    assert_eq!(judge.direct().await, (bad.peer(), b"a vote".to_vec()));
+    // What it does beside gossip counts as ever.
+    judge.handle.penalise(bad.peer(), 150.0).unwrap();
+    eventually(|| judge.handle.stats().get(Count::Bans) == 1).await;
 }
 
 /// Where it dials, connections are taken and nothing is ever said.

@@ -3,7 +3,7 @@
 use crate::golden::{self, Family, NETWORK};
 use crate::ledgers::{self, Ledger};
 use crate::{Target, Verdict, decoder, strict};
-use gridbay_core::adverts::{self, Adverts};
+use gridbay_core::adverts::{self, Adverts, Heard};
 use gridbay_core::agent::{
     AgentReply, AgentRequest, JobId, JobReport, POLL_JOBS, Phase, PollJob, REPLY_BYTES,
     REQUEST_BYTES, SignedStart, Start, StartRefusal,
@@ -239,19 +239,19 @@ static ADVERT: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let ledger = Ledger::busy();
     let (seller, node) = (ledger.member(1), ledgers::key(150).public());
     Adverts::default()
-        .say(&ledger.state, seller, node, &ledgers::key(1))
+        .say(&ledger.state, seller, node, &ledgers::key(1), 0)
         .expect("a seller with offers has something to say")
 });
 
 fn heard(bytes: &[u8]) -> Verdict {
     let ledger = Ledger::busy_ref();
     let mut adverts = Adverts::default();
-    let verdict = adverts.hear(&ledger.state, bytes);
+    let verdict = adverts.hear(&ledger.state, Heard::Told, 0, bytes);
     let accepted = matches!(verdict, adverts::Verdict::Accept);
     assert_eq!(accepted, bytes == *ADVERT, "{verdict:?}");
     assert_eq!(adverts.live(&ledger.state).count(), usize::from(accepted));
     if accepted {
-        let again = adverts.hear(&ledger.state, bytes);
+        let again = adverts.hear(&ledger.state, Heard::Told, 0, bytes);
         assert!(matches!(again, adverts::Verdict::Ignore), "{again:?}");
     }
     Verdict::of(accepted)

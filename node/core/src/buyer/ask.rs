@@ -311,7 +311,7 @@ impl Buyer {
                 let paths = agent.order().spec.outputs.clone();
                 if paths.is_empty() {
                     self.task_complete(key, &report.job);
-                } else {
+                } else if agent.tasks.may_fetch(&report.job, now_ms) {
                     if let Some(run) = agent.tasks.runs.get_mut(&report.job.task) {
                         run.fetching = true;
                     }
@@ -329,7 +329,7 @@ impl Buyer {
         }
     }
 
-    fn lose(&mut self, key: OrderKey, task: u32, now_ms: u64) {
+    pub(super) fn lose(&mut self, key: OrderKey, task: u32, now_ms: u64) {
         if let Some(agent) = self.orders.get_mut(&key) {
             agent.tasks.lose(task, now_ms);
             self.after_loss(key);

@@ -29,7 +29,7 @@ pub use worth::Worth;
 
 use crate::agent::{AgentRequest, JobId};
 use crate::effect::Effect;
-use crate::input::AskToken;
+use crate::input::{AskToken, Fetch};
 use ask::Question;
 use gridbay_host::Host;
 use gridbay_ledger::{Refusal, State};
@@ -280,8 +280,15 @@ impl Buyer {
         }
     }
 
-    /// The output files of a run are here (or must be asked for again).
-    pub fn fetched(&mut self, key: OrderKey, job: &JobId, ok: bool, effects: &mut Vec<Effect>) {
+    /// The output files of a run are here, or must be asked for again, or are not to be had.
+    pub fn fetched(
+        &mut self,
+        key: OrderKey,
+        job: &JobId,
+        fetch: Fetch,
+        now_ms: u64,
+        effects: &mut Vec<Effect>,
+    ) {
         let runs = |agent: &OrderAgent| {
             agent
                 .tasks
@@ -292,16 +299,17 @@ impl Buyer {
         if !self.orders.get(&key).is_some_and(runs) {
             return;
         }
-        if ok {
+        if fetch == Fetch::Whole {
             effects.push(Effect::KeepFiles {
                 order: key,
                 job: *job,
             });
             self.task_complete(key, job);
         } else if let Some(agent) = self.orders.get_mut(&key)
-            && let Some(run) = agent.tasks.runs.get_mut(&job.task)
+            && agent.tasks.not_fetched(job, fetch, now_ms)
         {
-            run.fetching = false;
+            tracing::warn!(order = %key, %job, "its output files are not to be had");
+            self.lose(key, job.task, now_ms);
         }
         self.save_changed(effects);
     }

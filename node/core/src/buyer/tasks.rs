@@ -8,6 +8,7 @@
 
 use super::record::TaskRecord;
 use crate::agent::{JobId, JobReport, Phase, PollJob};
+use crate::input::Fetch;
 use gridbay_protocol::ids::{LeaseId, OfferId};
 use gridbay_protocol::job::JobExit;
 use gridbay_protocol::keys::PublicKey;
@@ -16,6 +17,9 @@ use std::collections::BTreeMap;
 
 /// Runs of one task that may be lost (not stopped by the market) before the order is given up.
 pub const ATTEMPTS_LOST: u32 = 5;
+
+/// Times that a seller may not give the output files of a run before it counts as lost: in about a minute, in which a node may restart.
+const FETCHES: u32 = 8;
 
 /// Milliseconds a task rests after its first loss; twice as long after each further one.
 const REST_MS: u64 = 250;
@@ -60,6 +64,10 @@ pub struct Run {
     pub stderr: u64,
     /// Whether its output files are being fetched.
     pub fetching: bool,
+    /// How often its seller did not give them.
+    pub unfetched: u32,
+    /// They are not asked for again before.
+    pub fetch_from_ms: u64,
 }
 
 /// What a report changed.
@@ -199,6 +207,8 @@ impl Tasks {
             stdout: 0,
             stderr: 0,
             fetching: false,
+            unfetched: 0,
+            fetch_from_ms: 0,
         };
         self.runs.insert(task, run);
         run
@@ -213,6 +223,25 @@ impl Tasks {
         self.resting
             .insert(task, now_ms + (REST_MS << record.lost.min(5)));
         self.runs.remove(&task);
+    }
+
+    /// Whether the output files of a run are to be fetched now.
+    pub fn may_fetch(&self, job: &JobId, now_ms: u64) -> bool {
+        let run = self.runs.get(&job.task).filter(|r| r.job == *job);
+        run.is_some_and(|r| !r.fetching && r.fetch_from_ms <= now_ms)
+    }
+
+    /// Output files were not to be had: they are asked for again, later each time. Returns whether the run is lost instead.
+    pub fn not_fetched(&mut self, job: &JobId, fetch: Fetch, now_ms: u64) -> bool {
+        let run = self.runs.get_mut(&job.task).filter(|r| r.job == *job);
+        let Some(run) = run else {
+            return false;
+        };
+        run.fetching = false;
+        // That this node has no room is not its seller's fault.
+        run.unfetched += u32::from(fetch != Fetch::NoRoom);
+        run.fetch_from_ms = now_ms + (REST_MS << run.unfetched.clamp(2, FETCHES));
+        fetch == Fetch::Never || run.unfetched >= FETCHES
     }
 
     /// Whether anything runs or rests, so that there is something to do in a while.
@@ -419,5 +448,25 @@ mod tests {
         ]);
         assert!(t.all_done());
         assert_eq!(t.exit_code(), 137);
+    }
+
+    #[test]
+    fn files_that_are_not_to_be_had_are_asked_for_ever_more_seldom_and_then_the_run_is_lost() {
+        let mut t = tasks(1);
+        let job = t.place(&[place(1, 1)], 0)[0].job;
+        let (mut now, mut asked) = (0, 0);
+        let lost = (0..2_000).find(|_| {
+            now += 100;
+            asked += u32::from(t.may_fetch(&job, now));
+            t.may_fetch(&job, now) && t.not_fetched(&job, Fetch::NotYet, now)
+        });
+        assert_eq!((lost.is_some(), asked), (true, FETCHES));
+        assert!((60_000..90_000).contains(&now), "{now}");
+        // More than may come is more the next time as well; a full disk of ours is not for ever.
+        assert!(t.not_fetched(&job, Fetch::Never, now));
+        let mut u = tasks(1);
+        let job = u.place(&[place(1, 1)], 0)[0].job;
+        assert!((0..1_000).all(|n| !u.not_fetched(&job, Fetch::NoRoom, n)));
+        assert!(!u.may_fetch(&job, 1_000) && u.may_fetch(&job, 5_000));
     }
 }

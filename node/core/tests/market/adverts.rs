@@ -3,13 +3,14 @@
 use crate::genesis::{account_key, node_key};
 use crate::market;
 use crate::world::{EPOCH_MS, World};
-use gridbay_core::adverts::{ADVERTS_PER_ACCOUNT, About, Verdict};
+use gridbay_core::adverts::{ADVERTS_PER_ACCOUNT, About, Heard, OF_ACCOUNT, OF_NODE, Verdict};
 use gridbay_core::agent::{AgentReply, AgentRequest};
 use gridbay_core::effect::Effect;
 use gridbay_core::input::{Input, Now};
 use gridbay_core::query::{Query, find};
 use gridbay_protocol::advert::{Advert, RoundTrip, SignedAdvert};
 use gridbay_protocol::codec;
+use gridbay_protocol::ids::{AccountId, NetworkId};
 use gridbay_protocol::keys::{PublicKey, SecretKey};
 use std::collections::BTreeMap;
 
@@ -41,9 +42,14 @@ fn ask(world: &mut World, n: usize, request: AgentRequest) -> Vec<SignedAdvert> 
     }
 }
 
-fn hear(world: &mut World, n: usize, advert: &SignedAdvert) -> Verdict {
+fn hear(world: &mut World, n: usize, heard: Heard, advert: &SignedAdvert) -> Verdict {
     let bytes = codec::encode(advert);
-    let judged = step(world, n, Input::Advert { token: 9, bytes });
+    let input = Input::Advert {
+        token: 9,
+        heard,
+        bytes,
+    };
+    let judged = step(world, n, input);
     let verdict = judged.into_iter().find_map(|e| match e {
         Effect::Judge { token: 9, verdict } => Some(verdict),
         _ => None,
@@ -140,11 +146,12 @@ fn adverts_are_answered_in_pages_and_judged_like_gossip() {
     world.run(2_000);
     let mut forged = all[0].clone();
     forged.advert.sequence += 1;
-    assert_eq!(hear(&mut world, GUEST, &forged), Verdict::Reject);
+    let verdict = hear(&mut world, GUEST, Heard::Asked, &forged);
+    assert_eq!(verdict, Verdict::Reject);
     let known = found(&world, GUEST, "");
     for advert in &all {
         let new = !known.contains(&advert.advert.node);
-        let verdict = hear(&mut world, GUEST, advert);
+        let verdict = hear(&mut world, GUEST, Heard::Asked, advert);
         assert_eq!(verdict == Verdict::Accept, new, "{verdict:?}");
     }
     assert_eq!(found(&world, GUEST, "").len(), 2);
@@ -166,9 +173,110 @@ fn ten_thousand_adverts_for_invented_nodes_take_the_place_of_a_few() {
             ..real.clone()
         };
         let signed = SignedAdvert::new(&state.network(), advert, &account_key(0));
-        hear(&mut world, GUEST, &signed);
+        hear(&mut world, GUEST, Heard::Asked, &signed);
     }
     let kept = world.nodes[GUEST].core.adverts().live(&state).count();
     assert!(kept <= ADVERTS_PER_ACCOUNT + 1, "{kept} adverts");
     assert_eq!(found(&world, GUEST, "").len(), 2, "what sells is found");
+}
+
+/// The advert of node 0, changed and signed by a key.
+fn changed(real: &Advert, key: &SecretKey, network: NetworkId, sequence: u64) -> SignedAdvert {
+    let advert = Advert {
+        key: key.public(),
+        sequence,
+        ..real.clone()
+    };
+    SignedAdvert::new(&network, advert, key)
+}
+
+#[test]
+fn an_author_is_heard_no_faster_than_its_rates_and_others_beside_it() {
+    let mut world = market();
+    let heard = |w: &World| found(w, GUEST, "").len() == 2;
+    assert!(world.run_until(20_000, heard));
+    world.run(20_000);
+    let network = world.nodes[GUEST].core.state().network();
+    let own = ask(&mut world, 0, AgentRequest::Advert);
+    let real = &own[0].advert;
+    let mut accepted = 0;
+    for n in 1..=1_000 {
+        let next = changed(real, &account_key(0), network, real.sequence + n);
+        match hear(&mut world, GUEST, Heard::Told, &next) {
+            Verdict::Accept => accepted += 1,
+            other => assert_eq!(other, Verdict::Ignore, "nobody is to blame"),
+        }
+    }
+    assert_eq!(accepted, OF_NODE.burst);
+    // Nor do invented nodes give the account more.
+    for n in 0..1_000_u64 {
+        let mut seed = [9; 32];
+        seed[..8].copy_from_slice(&n.to_be_bytes());
+        let invented = Advert {
+            node: SecretKey::from_seed(&seed).public(),
+            ..real.clone()
+        };
+        let next = changed(&invented, &account_key(0), network, 1);
+        accepted += u64::from(hear(&mut world, GUEST, Heard::Told, &next) == Verdict::Accept);
+    }
+    assert!(accepted <= OF_ACCOUNT.burst, "{accepted}");
+    // What was asked for is bounded by the questions, and another account by its own rates.
+    let asked = changed(real, &account_key(0), network, real.sequence + 2_000);
+    assert_eq!(
+        hear(&mut world, GUEST, Heard::Asked, &asked),
+        Verdict::Accept
+    );
+    let other = ask(&mut world, 1, AgentRequest::Advert);
+    let other = &other[0].advert;
+    let next = changed(other, &account_key(1), network, other.sequence + 1);
+    assert_eq!(hear(&mut world, GUEST, Heard::Told, &next), Verdict::Accept);
+}
+
+#[test]
+fn only_what_no_state_can_make_good_is_rejected() {
+    let mut world = market();
+    let heard = |w: &World| found(w, GUEST, "").len() == 2;
+    assert!(world.run_until(20_000, heard));
+    world.run(20_000);
+    let network = world.nodes[GUEST].core.state().network();
+    let own = ask(&mut world, 0, AgentRequest::Advert);
+    let real = &own[0].advert;
+    let sequence = real.sequence + 1;
+    // The next block may give the account this key; this one may have taken it.
+    let unknown_key = changed(real, &SecretKey::from_seed(&[77; 32]), network, sequence);
+    let unknown_account = Advert {
+        account: AccountId([77; 32]),
+        ..real.clone()
+    };
+    let far = Advert {
+        valid_until: u64::MAX / 2,
+        ..real.clone()
+    };
+    let over = Advert {
+        valid_until: 0,
+        ..real.clone()
+    };
+    let of_account = |advert: &Advert| changed(advert, &account_key(0), network, sequence);
+    for (what, advert) in [
+        ("an unknown key", unknown_key),
+        ("an unknown account", of_account(&unknown_account)),
+        ("one that counts for too long", of_account(&far)),
+        ("one that counts no more", of_account(&over)),
+        ("a known one", own[0].clone()),
+    ] {
+        for heard in [Heard::Told, Heard::Asked] {
+            let verdict = hear(&mut world, GUEST, heard, &advert);
+            assert_eq!(verdict, Verdict::Ignore, "{what}");
+        }
+    }
+    let good = of_account(real);
+    let mut forged = good.clone();
+    forged.advert.sequence += 1;
+    let elsewhere = NetworkId([3; 32]);
+    let foreign = changed(real, &account_key(0), elsewhere, sequence);
+    for bad in [forged, foreign] {
+        let verdict = hear(&mut world, GUEST, Heard::Told, &bad);
+        assert_eq!(verdict, Verdict::Reject);
+    }
+    assert_eq!(hear(&mut world, GUEST, Heard::Told, &good), Verdict::Accept);
 }

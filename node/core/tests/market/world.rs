@@ -1,6 +1,7 @@
 //! Whole cores in one thread under virtual time: messages take 2 ms, jobs are played by the world.
 
 use crate::genesis::{account_key, chain, genesis, key, node_key};
+use gridbay_core::adverts::Heard;
 use gridbay_core::agent::{
     AgentReply, AgentRequest, JobId, JobReport, Phase, PollJob, SignedStart,
 };
@@ -266,6 +267,7 @@ impl World {
                 for other in (0..self.nodes.len()).filter(|other| *other != n) {
                     let input = Input::Advert {
                         token: 0,
+                        heard: Heard::Told,
                         bytes: bytes.clone(),
                     };
                     self.input(other, LATENCY_MS, input);

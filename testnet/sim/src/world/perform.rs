@@ -4,10 +4,11 @@ use super::World;
 use super::queue::Event;
 use crate::check::{Fact, Sight};
 use crate::found::node_key;
+use gridbay_core::adverts::Heard;
 use gridbay_core::agent::{AgentReply, AgentRequest, JobId};
 use gridbay_core::buyer::OrderKey;
 use gridbay_core::effect::Effect;
-use gridbay_core::input::Input;
+use gridbay_core::input::{Fetch, Input};
 use gridbay_protocol::ids::BlockId;
 use gridbay_protocol::keys::PublicKey;
 use std::collections::BTreeMap;
@@ -60,7 +61,12 @@ impl World {
             Effect::Gossip(bytes) => {
                 for to in (0..self.machines.len()).filter(|to| *to != n) {
                     let bytes = bytes.clone();
-                    self.carry(n, to, Input::Advert { token: 0, bytes });
+                    let input = Input::Advert {
+                        token: 0,
+                        heard: Heard::Told,
+                        bytes,
+                    };
+                    self.carry(n, to, input);
                 }
             }
             Effect::Ask { token, to, request } => self.ask(n, &to, Waits::Core(token), request),
@@ -220,8 +226,11 @@ impl World {
         let input = match open.waits {
             Waits::Core(token) => Input::Answered { token, reply },
             Waits::File { order, job } => {
-                let ok = matches!(reply, Some(AgentReply::Chunk { .. }));
-                Input::Fetched { order, job, ok }
+                let fetch = match reply {
+                    Some(AgentReply::Chunk { .. }) => Fetch::Whole,
+                    _ => Fetch::NotYet,
+                };
+                Input::Fetched { order, job, fetch }
             }
         };
         let (node, life, input) = (open.node, open.life, Box::new(input));
