@@ -1,6 +1,7 @@
 //! The book of live orders: entering, ending, and the money locked for them.
 
 use crate::contract;
+use crate::holdings;
 use crate::order::{BidOrder, Crowd, Order, Stage};
 use crate::purse::{self, post};
 use crate::refusal::Refusal;
@@ -140,6 +141,10 @@ pub(crate) fn enter(work: &mut Work<'_>, id: OrderId, order: Order) {
         work.tables.crowds.insert(class, crowd);
         work.tables.book.insert((class, order.account, id), ());
     }
+    if order.is_sealed() {
+        work.tables.sealed.insert((order.account, id), ());
+    }
+    holdings::enter(work, &order);
     work.tables.orders.insert(id, order);
 }
 
@@ -151,7 +156,9 @@ pub(crate) fn open(work: &mut Work<'_>, id: &OrderId, wish: Wish) {
         Wish::Amendment(_) => return,
     };
     let order = work.tables.orders.get_mut(id);
-    order.expect("the order was checked").stage = stage;
+    let order = order.expect("the order was checked");
+    order.stage = stage;
+    work.tables.sealed.remove(&(order.account, *id));
 }
 
 fn open_bid(work: &mut Work<'_>, bid: Bid) -> Stage {
@@ -175,6 +182,8 @@ pub(crate) fn leave(work: &mut Work<'_>, id: &OrderId) -> Order {
     let order = work.tables.orders.remove(id);
     let order = order.expect("an order that ends is in the book");
     contract::note_order_left(work, id, &order);
+    work.tables.sealed.remove(&(order.account, *id));
+    holdings::leave(work, &order);
     if let Some(job) = order.deadline() {
         work.tables.jobs.remove(&(job.deadline.offer, *id));
     }

@@ -12,18 +12,33 @@
 //! `retention`), is withdrawn at once: what stood on it must not be sold to it again.
 //! It is for sale again when its seller sets it again, or has set it in a change that still waits.
 
-use crate::deadline;
-use crate::market;
-use crate::offer::Pending;
+use crate::offer::{Offer, Pending};
 use crate::reservation::busy;
 use crate::work::Work;
+use crate::{deadline, holdings, market, supply};
 use gridbay_protocol::ids::OfferId;
 use gridbay_protocol::planted::{self, Planted};
 
 /// Withdraws an offer whose seller did not deliver. A change that waits stays.
 pub(crate) fn suspend(work: &mut Work<'_>, id: &OfferId) {
-    if let Some(offer) = work.tables.offers.get_mut(id) {
+    if let Some(mut offer) = work.tables.offers.get(id).cloned() {
         offer.active = false;
+        put(work, *id, Some(offer));
+    }
+}
+
+/// Sets or removes an offer, and counts it (see [`supply`] and [`holdings`]).
+pub(crate) fn put(work: &mut Work<'_>, id: OfferId, offer: Option<Offer>) {
+    let was = work.tables.offers.get(&id).cloned();
+    supply::note(work, was.as_ref(), offer.as_ref());
+    match (&was, &offer) {
+        (None, Some(new)) => holdings::enter(work, new),
+        (Some(gone), None) => holdings::leave(work, gone),
+        (Some(_), Some(_)) | (None, None) => {}
+    }
+    match offer {
+        Some(offer) => work.tables.offers.insert(id, offer),
+        None => drop(work.tables.offers.remove(&id)),
     }
 }
 
@@ -61,9 +76,9 @@ pub(crate) fn update(work: &mut Work<'_>) {
         let peak = peaks.get(&id).copied().unwrap_or_default();
         offer.bound = offer.supply().max(held.all()).max(promised).max(peak);
         if !offer.active && offer.bound == 0 && offer.pending.is_none() {
-            work.tables.offers.remove(&id);
+            put(work, id, None);
         } else if work.tables.offers.get(&id) != Some(&offer) {
-            work.tables.offers.insert(id, offer);
+            put(work, id, Some(offer));
         }
     }
 }

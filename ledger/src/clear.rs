@@ -17,7 +17,7 @@
 use crate::bank::Way;
 use crate::book;
 use crate::market;
-use crate::pot::{Pot, PotOffer, Stake};
+use crate::pot::{self, Pot, PotOffer, Stake};
 use crate::slot::seller;
 use crate::tenancy::{self, Grant};
 use crate::work::Work;
@@ -298,5 +298,5 @@ fn award(work: &mut Work<'_>, record: &ClearingRecord, mut placed: BTreeMap<Orde
         sold: sold.collect(),
         stakes,
     };
-    work.tables.pots.insert(key, pot);
+    pot::enter(work, key, pot);
 }

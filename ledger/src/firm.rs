@@ -3,7 +3,7 @@
 use crate::bank::Way;
 use crate::market;
 use crate::order::{Order, Stage};
-use crate::pot::{Pot, PotOffer};
+use crate::pot::{self, Pot, PotOffer};
 use crate::slot::seller;
 use crate::tenancy::{self, Grant};
 use crate::work::Work;
@@ -96,7 +96,7 @@ pub(crate) fn hold(work: &mut Work<'_>, grant: Grant, heights: u64, sales: &[Sal
         stakes: vec![stake],
         sold,
     };
-    work.tables.pots.insert(pot, record);
+    pot::enter(work, pot, record);
 }
 
 fn earnings(work: &Work<'_>, sale: &Sale, heights: u64) -> Vec<PotOffer> {

@@ -4,7 +4,9 @@
 //! class purse holds.
 
 use crate::bank::Way;
-use gridbay_protocol::ids::{AccountId, ClassId, LeaseId, OfferId, OrderId};
+use crate::holdings;
+use crate::work::Work;
+use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
@@ -92,4 +94,17 @@ impl Pot {
         let sold = self.sold.iter().find(|s| s.offer == *offer);
         sold.map_or(0, |s| s.reserve)
     }
+}
+
+/// Fills a pot.
+pub(crate) fn enter(work: &mut Work<'_>, id: Hash32, pot: Pot) {
+    holdings::enter(work, &pot);
+    work.tables.pots.insert(id, pot);
+}
+
+/// Takes a pot away that is settled now.
+pub(crate) fn take(work: &mut Work<'_>, id: &Hash32) -> Option<Pot> {
+    let pot = work.tables.pots.remove(id)?;
+    holdings::leave(work, &pot);
+    Some(pot)
 }

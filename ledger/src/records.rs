@@ -4,12 +4,14 @@ use crate::account::Account;
 use crate::bank::{Epoch, Prices, Savings, Sweep};
 use crate::beacons::Successor;
 use crate::contract::{Contract, ContractJob, Tally};
+use crate::holdings::Holding;
 use crate::lease::Lease;
 use crate::offer::Offer;
 use crate::order::{Crowd, Order, Unopened};
 use crate::pot::Pot;
 use crate::retention::{Complaints, Retained};
 use crate::roots;
+use crate::supply::{Party, Supply};
 use crate::table::{self, Changes, Table};
 use crate::tree::Hash;
 use gridbay_protocol::ids::{
@@ -85,10 +87,16 @@ tables! {
     beacons: ValidatorId => Hash32,
     /// Offers.
     offers: OfferId => Offer,
+    /// Units in offers by class and party; without a party what all have beyond the parts that are kept for them.
+    supply: (ClassId, Option<Party>) => Supply,
+    /// How much of a kind an account has open; without any there is no record.
+    holdings: (AccountId, Holding) => u32,
     /// Live orders.
     orders: OrderId => Order,
     /// Live orders by class and account.
     book: (ClassId, AccountId, OrderId) => (),
+    /// Live orders that are sealed, by account.
+    sealed: (AccountId, OrderId) => (),
     /// Live jobs by deadlines, by offer.
     jobs: (OfferId, OrderId) => (),
     /// How many live orders there are by class; a class without any has no record.

@@ -29,6 +29,7 @@
 use crate::bank::earn;
 use crate::catalogue;
 use crate::deadline;
+use crate::holdings;
 use crate::lease::Lease;
 use crate::pot::{Pot, PotOffer, Stake};
 use crate::purse::post;
@@ -116,6 +117,9 @@ pub(crate) fn hold(
             seller: offer.seller,
             amount,
         };
+        if before == Credits::ZERO {
+            holdings::enter(work, &retained);
+        }
         work.tables.retained.insert(key, retained);
     }
     let (from, to) = (Purse::Class(pot.class), Purse::Retained(offer.seller));
@@ -131,7 +135,7 @@ pub(crate) fn release(work: &mut Work<'_>) {
     let due: Vec<(OfferId, LeaseId, u64)> = keys.filter(|(_, _, at)| due(*at)).collect();
     let mut sums: BTreeMap<AccountId, Credits> = BTreeMap::new();
     for key in &due {
-        if let Some(retained) = work.tables.retained.remove(key) {
+        if let Some(retained) = take(work, key) {
             let sum = sums.entry(retained.seller).or_default();
             *sum = sum
                 .checked_add(retained.amount)
@@ -141,6 +145,13 @@ pub(crate) fn release(work: &mut Work<'_>) {
     for (seller, sum) in sums {
         earn(work, Purse::Retained(seller), seller, sum, None);
     }
+}
+
+/// Takes a record away whose money moves now.
+fn take(work: &mut Work<'_>, key: &(OfferId, LeaseId, u64)) -> Option<Retained> {
+    let retained = work.tables.retained.remove(key)?;
+    holdings::leave(work, &retained);
+    Some(retained)
 }
 
 /// The lease, if it holds units of the offer now.
@@ -220,18 +231,17 @@ fn settle(work: &mut Work<'_>, said: &Complaint) {
         (said.offer, said.lease, u64::MAX),
     );
     let held = work.tables.retained.range(first..=last);
-    let held: Vec<_> = held.map(|(key, retained)| (*key, *retained)).collect();
-    for (
-        key,
-        Retained {
+    let held: Vec<_> = held.map(|(key, _)| *key).collect();
+    for key in held {
+        let Some(retained) = take(work, &key) else {
+            continue;
+        };
+        let Retained {
             order,
             buyer,
             seller,
             amount,
-        },
-    ) in held
-    {
-        work.tables.retained.remove(&key);
+        } = retained;
         let from = Purse::Retained(seller);
         if key.2 == said.slot {
             let to = Purse::Account(buyer);

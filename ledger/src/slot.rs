@@ -34,7 +34,7 @@ use crate::deadline;
 use crate::firm;
 use crate::market;
 use crate::order::Stage;
-use crate::pot::{Pot, PotOffer, Stopped};
+use crate::pot::{self, Pot, PotOffer, Stopped};
 use crate::purse::{self, post};
 use crate::retention;
 use crate::share_out::{Payout, above_floors};
@@ -51,7 +51,7 @@ use std::collections::BTreeMap;
 pub(crate) fn settle_all(work: &mut Work<'_>) {
     let pots: Vec<Hash32> = work.tables.pots.iter().map(|(id, _)| *id).collect();
     for id in &pots {
-        if let Some(pot) = work.tables.pots.remove(id) {
+        if let Some(pot) = pot::take(work, id) {
             settle(work, &pot);
         }
     }

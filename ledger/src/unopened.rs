@@ -11,7 +11,8 @@
 //!    longer, and is then forfeited to the bank.
 
 use crate::book;
-use crate::order::{Order, Stage, Unopened};
+use crate::holdings;
+use crate::order::{Stage, Unopened};
 use crate::purse::{self, post};
 use crate::work::Work;
 use gridbay_protocol::effect::{Effect, OrderEnd};
@@ -37,7 +38,7 @@ pub(crate) fn note_auctioneer(work: &mut Work<'_>, proposer: ValidatorId) {
 
 /// Notes, after the entries of a block, how far every account reaches that has a bid to open.
 pub(crate) fn note_reach(work: &mut Work<'_>) {
-    for (id, account) in to_open(work, |_| true) {
+    for (id, account) in to_open(work, None) {
         let free = purse::available(work, &Purse::Account(account));
         let order = work.tables.orders.get(&id);
         let Some(Stage::Sealed { reach, .. }) = order.map(|o| &o.stage) else {
@@ -51,7 +52,7 @@ pub(crate) fn note_reach(work: &mut Work<'_>) {
 
 /// The account replaced its keys: if that made its openings inadmissible, it was its own doing.
 pub(crate) fn note_keys(work: &mut Work<'_>, account: &AccountId) {
-    for (id, _) in to_open(work, |order| order.account == *account) {
+    for (id, _) in to_open(work, Some(account)) {
         set_reach(work, &id, |reach| *reach = None);
     }
 }
@@ -63,14 +64,21 @@ fn set_reach(work: &mut Work<'_>, id: &OrderId, set: impl FnOnce(&mut Option<Cre
     }
 }
 
-/// Sealed bids of earlier rounds, ascending.
-fn to_open(work: &Work<'_>, which: impl Fn(&Order) -> bool) -> Vec<(OrderId, AccountId)> {
+/// Sealed bids of earlier rounds, of one account or of all, ascending.
+fn to_open(work: &Work<'_>, whose: Option<&AccountId>) -> Vec<(OrderId, AccountId)> {
     let round = work.round();
-    let orders = work.tables.orders.iter();
-    orders
-        .filter(|(_, o)| o.round < round && o.is_sealed() && which(o))
-        .map(|(id, order)| (*id, order.account))
-        .collect()
+    let first = whose.map_or(AccountId([0; 32]), |account| *account);
+    let last = whose.map_or(AccountId([255; 32]), |account| *account);
+    let all = (first, OrderId([0; 32]))..=(last, OrderId([255; 32]));
+    let sealed = work.tables.sealed.range(all).map(|(place, ())| *place);
+    let earlier = |id: &OrderId| {
+        let order = work.tables.orders.get(id);
+        order.is_some_and(|order| order.round < round)
+    };
+    let open = sealed.filter(|(_, id)| earlier(id));
+    let mut open: Vec<_> = open.map(|(account, id)| (id, account)).collect();
+    open.sort_unstable();
+    open
 }
 
 /// Ends the window at the close of its round.
@@ -81,7 +89,7 @@ pub(crate) fn close(work: &mut Work<'_>) {
     let validators = work.constitution.validators.members().len();
     let wanted = OPENING_AUCTIONEERS.min(validators).min(blocks);
     let until = work.height().saturating_add(appeal_heights(work));
-    for (id, _) in to_open(work, |_| true) {
+    for (id, _) in to_open(work, None) {
         if seen < wanted && !planted::is(Planted::WaiverOff) {
             book::end(work, &id, OrderEnd::Waived);
         } else {
@@ -111,6 +119,7 @@ fn await_appeal(work: &mut Work<'_>, id: OrderId, until: u64) {
             reach,
             until,
         };
+        holdings::enter(work, &unopened);
         work.tables.unopened.insert(id, unopened);
     }
 }
@@ -149,6 +158,8 @@ fn end(work: &mut Work<'_>, id: &OrderId, to: Purse, reason: Reason, end: OrderE
             Some(*id),
         );
     }
-    work.tables.unopened.remove(id);
+    if let Some(unopened) = work.tables.unopened.remove(id) {
+        holdings::leave(work, &unopened);
+    }
     work.emit(Effect::Order { order: *id, end });
 }

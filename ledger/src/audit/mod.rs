@@ -7,6 +7,7 @@
 //! 3. Builds with debug assertions, and those with planted faults, check everything ([`whole`]) beside it, and the
 //!    simulator does so after every block.
 
+mod counts;
 mod touched;
 mod whole;
 
@@ -53,7 +54,8 @@ impl State {
     /// # Errors
     /// Money was made or lost, a balance is below its credit line, pots and class purses differ, a unit is in two
     /// leases or booked twice, a job or a contract is not covered, a retained purse is not what buyers may still
-    /// dispute, or the bank counts other money as frozen than lies in escrows.
+    /// dispute, the bank counts other money as frozen than lies in escrows, or what is counted of accounts and
+    /// classes is not what a recount finds.
     pub fn audit(&self) -> Result<(), Breach> {
         whole(&Work::begin(self, self.time_ms(), &[0; 32]))
     }
@@ -65,6 +67,7 @@ mod tests {
     use crate::bank::Way;
     use crate::execute;
     use crate::lease::Lease;
+    use crate::offer::Offer;
     use crate::pot::Pot;
     use crate::retention::Retained;
     use gridbay_protocol::account::{AccountKey, Roles};
@@ -73,6 +76,7 @@ mod tests {
     use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId, OfferId, OrderId};
     use gridbay_protocol::keys::SecretKey;
     use gridbay_protocol::lease::Share;
+    use gridbay_protocol::offer::{OfferTerms, Primary, Reclaim};
     use gridbay_protocol::payment::Purse;
     use gridbay_protocol::units::{Credits, Price};
 
@@ -149,6 +153,27 @@ mod tests {
         }
     }
 
+    fn offer(state: &State, n: usize) -> Offer {
+        Offer {
+            seller: account(state, n),
+            terms: OfferTerms {
+                label: 1,
+                class: class(state),
+                node: SecretKey::from_seed(&[9; 32]).public(),
+                units: 4,
+                reserve: Price(1),
+                buy_price: None,
+                reclaim: Reclaim::None,
+                mechanism: Primary::Ausubel,
+            },
+            active: true,
+            bound: 0,
+            pending: None,
+            disputed_by: vec![],
+            disputed_in: 0,
+        }
+    }
+
     type Fault = fn(&State, &mut Work<'_>);
 
     const FAULTS: &[(&str, Fault)] = &[
@@ -201,6 +226,25 @@ mod tests {
         ("a job listed that is no order", |_, work| {
             let place = (OfferId([2; 32]), OrderId([1; 32]));
             work.tables.jobs.insert(place, ());
+        }),
+        ("an offer that nobody counted", |state, work| {
+            let offer = offer(state, 0);
+            work.tables.offers.insert(OfferId([2; 32]), offer);
+        }),
+        ("units that nobody offers", |state, work| {
+            let offer = offer(state, 0);
+            crate::supply::note(work, None, Some(&offer));
+        }),
+        (
+            "an account that has nothing of what it is said to have",
+            |state, work| {
+                let place = (account(state, 0), crate::holdings::Holding::Earnings);
+                work.tables.holdings.insert(place, 1);
+            },
+        ),
+        ("an order listed as sealed that is none", |state, work| {
+            let place = (account(state, 0), OrderId([1; 32]));
+            work.tables.sealed.insert(place, ());
         }),
         ("savings that lie nowhere", |state, work| {
             let savings = crate::bank::Savings {

@@ -1,7 +1,7 @@
 //! What a block touched, against the same records before it.
 
 use super::whole::{contract, freezes, job, line, units};
-use super::{Breach, hold};
+use super::{Breach, counts, hold};
 use crate::lease::Lease;
 use crate::order::Order;
 use crate::reservation::Booking;
@@ -15,6 +15,7 @@ pub(super) fn check(before: &Work<'_>, work: &Work<'_>) -> Result<(), Breach> {
     money(before, work)?;
     pots(work)?;
     retained(work)?;
+    counts::touched(work)?;
     let grown = grown(work);
     if !grown.is_empty() {
         units(work, |offer| grown.contains(offer))?;

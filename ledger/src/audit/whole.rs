@@ -1,6 +1,6 @@
 //! Everything, and the rules for single records that the check of what was touched shares.
 
-use super::{Breach, hold};
+use super::{Breach, counts, hold};
 use crate::bank::savings;
 use crate::contract::Contract;
 use crate::reservation::busy;
@@ -23,7 +23,8 @@ pub(crate) fn check(work: &Work<'_>) -> Result<(), Breach> {
     for (id, terms) in work.tables.contracts.iter() {
         contract(work, id, terms)?;
     }
-    retained(work)
+    retained(work)?;
+    counts::whole(work)
 }
 
 /// I1: the purses hold what was minted; none is below its line.

@@ -1,12 +1,14 @@
 //! `close_account`: an account that nothing is open of leaves the ledger. Executed after all other entries of its block.
 //!
 //! 1. A founding member's account stays: the constitution names it.
-//! 2. It has no order, unopened bid, contract or offer, no part in a pot that is still to be settled, and owes no tax.
+//! 2. It has no order, unopened bid, contract or offer, no part in a pot that is still to be settled, no earnings that are
+//!    held (they would reach an account that never returns), and owes no tax.
 //! 3. What it has goes to another account; its keys are free for other accounts; its seat goes back (see `seats`).
 //!
 //! Its id never returns: it is the hash of the entry that opened it, which cannot take effect twice. What it signed is
 //! remembered until it expires, and its invitations are void: nobody signs for it any more.
 
+use crate::holdings;
 use crate::owner;
 use crate::purse;
 use crate::refusal::Refusal;
@@ -33,33 +35,14 @@ pub(super) fn check(work: &Work<'_>, account: &AccountId, to: &AccountId) -> Res
 
 /// Something that an account has open.
 fn open(work: &Work<'_>, account: &AccountId) -> Option<&'static str> {
+    if let Some(kind) = holdings::any(work, account) {
+        return Some(kind.what());
+    }
     let tables = &work.tables;
     let (first, last) = (OrderId([0; 32]), OrderId([255; 32]));
-    let mut classes = work.constitution.by_id.keys();
-    let own = |c| {
-        tables
-            .book
-            .range((c, *account, first)..=(c, *account, last))
-    };
-    if classes.any(|class| own(*class).next().is_some()) {
-        return Some("an order");
-    }
-    if tables.unopened.iter().any(|(_, o)| o.account == *account) {
-        return Some("a bid that waits for an appeal");
-    }
     let mut contracts = tables.parties.range((*account, first)..=(*account, last));
     if contracts.next().is_some() {
         return Some("a contract");
-    }
-    if tables.offers.iter().any(|(_, o)| o.seller == *account) {
-        return Some("an offer");
-    }
-    let mut pots = tables.pots.iter();
-    if pots.any(|(_, pot)| {
-        pot.stakes.iter().any(|stake| stake.account == *account)
-            || pot.sold.iter().any(|sold| sold.seller == *account)
-    }) {
-        return Some("a slot that is not settled");
     }
     let savings = tables.savings.get(account).copied().unwrap_or_default();
     if savings.arrears > 0 || savings.frozen > 0 || tables.sweeps.iter().next().is_some() {

@@ -1,5 +1,6 @@
 //! `withdraw_offer`: no sale any more, from when `catalogue` says.
 
+use crate::catalogue;
 use crate::offer::Pending;
 use crate::refusal::Refusal;
 use crate::work::Work;
@@ -22,6 +23,9 @@ pub(super) fn check(work: &Work<'_>, seller: &AccountId, label: u32) -> Result<(
 }
 
 pub(super) fn apply(work: &mut Work<'_>, seller: &AccountId, label: u32) {
-    let offer = work.tables.offers.get_mut(&offer_id(seller, label));
-    offer.expect("the offer was checked").pending = Some(Pending::Withdraw);
+    let id = offer_id(seller, label);
+    let offer = work.tables.offers.get(&id).cloned();
+    let mut offer = offer.expect("the offer was checked");
+    offer.pending = Some(Pending::Withdraw);
+    catalogue::put(work, id, Some(offer));
 }
