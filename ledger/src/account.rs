@@ -1,7 +1,7 @@
 //! Accounts as the ledger keeps them. What an account owns lies in its purse.
 
 use crate::entry_budget::Spent;
-use crate::seats::Seats;
+use crate::seats::{Closed, Seats};
 use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::keys::PublicKey;
@@ -24,6 +24,8 @@ pub struct Account {
     pub depth: u8,
     /// Open accounts that it invited or opened.
     pub invited: u32,
+    /// Of those, accounts that were closed in the running epoch: their seats come back with the next one.
+    pub closed: Closed,
     /// Of a member: the accounts that it answers for, by depth from 1 on.
     pub seats: Vec<Seats>,
     /// What it has put into the ledger lately.

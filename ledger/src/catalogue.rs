@@ -64,7 +64,6 @@ pub(crate) fn update(work: &mut Work<'_>) {
                 Some(Pending::Set(terms)) => {
                     offer.terms = *terms;
                     offer.active = true;
-                    offer.disputed_by.clear();
                 }
                 Some(Pending::Withdraw) => {
                     offer.active = planted::is(Planted::WithdrawnOfferSells);

@@ -25,6 +25,8 @@ pub struct Spent {
     pub entries: u32,
     /// Bytes of them, without signatures.
     pub bytes: u64,
+    /// Entries beyond its budget that replaced keys; they count here alone.
+    pub keys: u32,
 }
 
 impl Spent {
@@ -38,14 +40,29 @@ impl Spent {
     }
     fn with(self, bytes: usize) -> Spent {
         Spent {
-            epoch: self.epoch,
             entries: self.entries.saturating_add(1),
             bytes: self.bytes.saturating_add(bytes as u64),
+            ..self
+        }
+    }
+    /// With an entry that takes effect: new keys count against the budget as long as they fit it.
+    fn counted(self, entry: &Authentic, budget: &EntryBudget) -> Spent {
+        let more = self.with(entry.bytes());
+        match replaces_keys(entry) && !more.fits(budget) {
+            true => Spent {
+                keys: self.keys.saturating_add(1),
+                ..self
+            },
+            false => more,
         }
     }
     fn fits(&self, budget: &EntryBudget) -> bool {
         self.entries <= budget.entries && self.bytes <= budget.bytes
     }
+}
+
+fn replaces_keys(entry: &Authentic) -> bool {
+    matches!(entry.entry().body, EntryBody::SetKeys { .. })
 }
 
 impl Constitution {
@@ -65,15 +82,12 @@ pub(crate) fn check(work: &Work<'_>, entry: &Authentic) -> Result<(), Refusal> {
     if is_owed(body) {
         return Ok(());
     }
-    let mut budget = work.constitution.entry_budget(&account);
-    if matches!(body, EntryBody::SetKeys { .. }) {
-        budget.entries = budget.entries.saturating_add(KEY_RESERVE.entries);
-        budget.bytes = budget.bytes.saturating_add(KEY_RESERVE.bytes);
-    }
+    let budget = work.constitution.entry_budget(&account);
     let epoch = calendar::epoch(work.height());
     let record = work.tables.accounts.get(&account);
     let spent = record.map(|a| a.spent.in_epoch(epoch)).unwrap_or_default();
-    if spent.with(entry.bytes()).fits(&budget) {
+    let reserve = replaces_keys(entry) && spent.keys < KEY_RESERVE;
+    if spent.with(entry.bytes()).fits(&budget) || reserve {
         return Ok(());
     }
     Err(Refusal::EntryBudget {
@@ -87,8 +101,9 @@ pub(crate) fn check(work: &Work<'_>, entry: &Authentic) -> Result<(), Refusal> {
 /// Counts an entry that takes effect.
 pub(crate) fn count(work: &mut Work<'_>, entry: &Authentic) {
     let epoch = calendar::epoch(work.height());
+    let budget = work.constitution.entry_budget(&entry.entry().account);
     if let Some(record) = work.tables.accounts.get_mut(&entry.entry().account) {
-        record.spent = record.spent.in_epoch(epoch).with(entry.bytes());
+        record.spent = record.spent.in_epoch(epoch).counted(entry, &budget);
     }
 }
 

@@ -2,7 +2,9 @@
 //!
 //! 1. A heartbeat counts for the slot of its block and for the node of the offer that it names. An
 //!    acknowledgement is a sign of life of its nodes as well, so a lease's first slot asks for
-//!    nothing more.
+//!    nothing more. An offer gives none while no lease holds acknowledged units of it: it is taken
+//!    whatever its seller has spent of its budget, so there must be no more of them than of nodes
+//!    at work.
 //! 2. At the slot boundary, before anything is paid, every unit whose seller's node gave no sign of
 //!    life in the slot is no longer acknowledged. So the slot is not paid for these units and
 //!    counts for nobody, as one that was not acknowledged in time.
@@ -13,7 +15,7 @@
 //! Units that left their lease inside the slot are not asked about: they were acknowledged when
 //! they ran.
 
-use crate::lease::Lease;
+use crate::lease::{self, Lease};
 use crate::retention;
 use crate::work::Work;
 use gridbay_protocol::ids::{AccountId, LeaseId, OfferId};
@@ -51,10 +53,10 @@ pub(crate) fn turn(work: &mut Work<'_>) {
             .collect();
         let again = work.height() + work.constitution.policy.delivery_heights;
         for (id, offers) in silent {
-            if let Some(lease) = work.tables.leases.get_mut(&id) {
+            lease::change(work, &id, |lease| {
                 lease.delivered.retain(|offer| !offers.contains(offer));
                 lease.deliver_by = again;
-            }
+            });
         }
     }
     let beaten: Vec<_> = work

@@ -54,6 +54,8 @@ mod reservation;
 mod retention;
 mod room;
 mod roots;
+#[cfg(test)]
+mod sample;
 mod seats;
 mod share;
 mod share_out;
@@ -88,6 +90,6 @@ pub use refusal::{
 pub use reservation::{Booking, ReservationOrder, Unbookable};
 pub use retention::{Complaints, Retained};
 pub use roots::{record_key, record_value};
-pub use seats::Seats;
+pub use seats::{Closed, Seats};
 pub use snapshot::SnapshotError;
 pub use state::{CHAIN, Chain, State};

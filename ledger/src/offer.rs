@@ -18,7 +18,7 @@ pub struct Offer {
     pub bound: u32,
     /// A change that takes effect when a round closes.
     pub pending: Option<Pending>,
-    /// Sponsors of the buyers that complained of it since its terms came into force; counts in one epoch.
+    /// Sponsors of the buyers that complained of it in one epoch, since it was last withdrawn for that.
     pub disputed_by: Vec<AccountId>,
     /// That epoch.
     pub disputed_in: u64,

@@ -119,6 +119,8 @@ tables! {
     auctioneers: u64 => Vec<ValidatorId>,
     /// Running leases.
     leases: LeaseId => Lease,
+    /// How many leases hold acknowledged units of an offer; of one without any there is no record.
+    serving: OfferId => u32,
     /// Money paid for the running slot.
     pots: Hash32 => Pot,
     /// What the bank knows of accounts' savings, where it taxes.

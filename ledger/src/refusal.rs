@@ -330,6 +330,9 @@ pub enum Refusal {
         /// First epoch in which it counts.
         epoch: u64,
     },
+    /// No lease holds acknowledged units of the offer, so nobody asks for a sign of life.
+    #[error("no lease holds acknowledged units of offer {0}")]
+    Idle(OfferId),
     /// The seller's node gave a sign of life in this slot.
     #[error("seller {seller} gave a sign of life in slot {slot}")]
     HeartbeatTwice {
@@ -427,6 +430,7 @@ impl Refusal {
             | Refusal::BlockFull(_)
             | Refusal::BeaconWaits { .. }
             | Refusal::HeartbeatTwice { .. }
+            | Refusal::Idle(_)
             | Refusal::NothingToComplain { .. }
             | Refusal::ComplaintQuota { .. }
             | Refusal::EntryBudget { .. }
@@ -530,6 +534,7 @@ impl Refusal {
             Refusal::Contract(refusal) => refusal.hint(),
             Refusal::BlockFull(_) => "wait for the next block",
             Refusal::BeaconWaits { .. } => "wait until the registered beacon counts",
+            Refusal::Idle(_) => "acknowledge a lease first; agents do so, and beat, by themselves",
             Refusal::HeartbeatTwice { .. } => "nothing to do: one a slot is enough",
             Refusal::NothingToComplain { .. } => "complain in the slot, or while its pay is held",
             Refusal::ComplaintQuota { .. } => "wait for the next epoch, or buy from others",

@@ -14,13 +14,14 @@
 //! 4. *Over.* With it all is said between the two. Units that run leave the lease, as when their
 //!    seller fails them (the lease ends, or a reservation goes on without them); earnings of other
 //!    slots are paid, at once or at the next boundary, and cannot be complained of. A taken job by
-//!    a deadline ends with the slot as one cancelled after its seller failed it. So nobody gains
+//!    a deadline ends with the slot as one cancelled, less that slot's part of its price: else a
+//!    lie would be a cheap way out of work that was declared and is not needed. So nobody gains
 //!    more than one slot of a lease by a lie, and never another's stake.
 //! 5. *Limits.* The accounts of one sponsor complain [`COMPLAINTS_PER_SPONSOR`] times an epoch at
 //!    the most.
 //! 6. *Withdrawn.* An offer of which the accounts of two sponsors, or one sponsor's
 //!    [`COMPLAINTS_TO_WITHDRAW`] times, complained in an epoch is withdrawn until its seller sets
-//!    it again; unless it has taken jobs by deadlines, which must not suffer for what others say.
+//!    it again, and starts anew; unless it has taken jobs by deadlines, which must not suffer for what others say.
 //!    So a liar alone withdraws `COMPLAINTS_PER_SPONSOR / COMPLAINTS_TO_WITHDRAW` offers an epoch,
 //!    and needs as many leases for each.
 //!
@@ -30,7 +31,7 @@ use crate::bank::earn;
 use crate::catalogue;
 use crate::deadline;
 use crate::holdings;
-use crate::lease::Lease;
+use crate::lease::{self, Lease};
 use crate::pot::{Pot, PotOffer, Stake};
 use crate::purse::post;
 use crate::refusal::Refusal;
@@ -256,16 +257,18 @@ fn settle(work: &mut Work<'_>, said: &Complaint) {
 
 /// Units that run leave their lease.
 fn leave(work: &mut Work<'_>, said: &Complaint, running: &Lease) {
-    if let Some(lease) = work
-        .tables
-        .leases
-        .get_mut(&said.lease)
-        .filter(|l| l.slot == said.slot)
+    lease::change(work, &said.lease, |lease| {
+        if lease.slot == said.slot {
+            lease.delivered.retain(|offer| *offer != said.offer);
+        }
+    });
+    if let Some(order) = work.tables.orders.get_mut(&running.order)
+        && order.is_taken()
     {
-        lease.delivered.retain(|offer| *offer != said.offer);
-    }
-    if let Some(order) = work.tables.orders.get_mut(&running.order) {
-        order.exiting |= order.is_taken();
+        order.exiting = true;
+        if let Some(job) = order.deadline_mut() {
+            deadline::dispute(job, running.units_of(&said.offer));
+        }
     }
     tenancy::fail(work, &said.lease, &[said.offer], LeaseEnd::Disputed);
 }
@@ -310,6 +313,7 @@ fn mark(work: &mut Work<'_>, id: &OfferId, sponsor: AccountId) -> bool {
     let enough = another || offer.disputed_by.len() >= COMPLAINTS_TO_WITHDRAW;
     let withdrawn = enough && offer.active && !binds;
     if withdrawn {
+        offer.disputed_by.clear();
         catalogue::suspend(work, id);
     }
     withdrawn

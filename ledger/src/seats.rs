@@ -4,7 +4,8 @@
 //! 2. At each depth so many accounts may be open under a member, and so many be opened in an epoch.
 //! 3. An account that is no member's may have so many open accounts that it invited, and at the last depth none. Money
 //!    makes no difference: it comes back from an account of one's own.
-//! 4. An account that is closed gives its seat back, to the member and to whoever invited it.
+//! 4. An account that is closed gives its seat back: to the member at once, to whoever invited it when the epoch ends. Each
+//!    account has a budget of entries for each epoch, and closing one and opening the next must not be a way to more.
 
 use crate::account::Account;
 use crate::refusal::{Refusal, SeatRefusal};
@@ -24,6 +25,26 @@ pub struct Seats {
     pub epoch: u64,
     /// Opened in that epoch.
     pub opened: u32,
+}
+
+/// Accounts that an inviter's guests closed in an epoch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Closed {
+    /// The epoch.
+    pub epoch: u64,
+    /// How many in it.
+    pub accounts: u32,
+}
+
+impl Closed {
+    fn in_epoch(&self, epoch: u64) -> u32 {
+        if self.epoch == epoch {
+            self.accounts
+        } else {
+            0
+        }
+    }
 }
 
 impl Seats {
@@ -58,7 +79,9 @@ pub(crate) fn check(work: &Work<'_>, inviter: &AccountId) -> Result<(), Refusal>
         let inviter = *inviter;
         return Err(SeatRefusal::Depth { inviter, depth }.into());
     }
-    if record.depth > 0 && record.invited >= policy.invitations.per_user {
+    let epoch = calendar::epoch(work.height());
+    let taken = record.invited.saturating_add(record.closed.in_epoch(epoch));
+    if record.depth > 0 && taken >= policy.invitations.per_user {
         return Err(SeatRefusal::Quota {
             inviter: *inviter,
             limit: policy.invitations.per_user,
@@ -72,7 +95,7 @@ pub(crate) fn check(work: &Work<'_>, inviter: &AccountId) -> Result<(), Refusal>
     if seats.open >= limit {
         return Err(Refusal::AccountQuota { sponsor, limit });
     }
-    let (epoch, limit) = (calendar::epoch(work.height()), policy.invitations.per_epoch);
+    let limit = policy.invitations.per_epoch;
     if seats.opened_in(epoch) >= limit {
         return Err(SeatRefusal::Epoch {
             sponsor,
@@ -103,8 +126,11 @@ pub(crate) fn take(work: &mut Work<'_>, inviter: &AccountId) -> u8 {
 
 /// Gives the seat of an account back that is closed.
 pub(crate) fn give_back(work: &mut Work<'_>, closed: &Account) {
+    let epoch = calendar::epoch(work.height());
     if let Some(inviter) = work.tables.accounts.get_mut(&closed.inviter) {
         inviter.invited = inviter.invited.saturating_sub(1);
+        let accounts = inviter.closed.in_epoch(epoch).saturating_add(1);
+        inviter.closed = Closed { epoch, accounts };
     }
     if let Some(answers) = work.tables.accounts.get_mut(&closed.sponsor) {
         let seats = answers.seats_mut(closed.depth);

@@ -7,6 +7,7 @@ use crate::execute::Delta;
 use crate::log::Frontier;
 use crate::records::Records;
 use crate::roots;
+use crate::seats::Closed;
 use crate::tree::{Proof, Tree};
 use gridbay_protocol::bank::Standing;
 use gridbay_protocol::calendar::Calendar;
@@ -242,6 +243,7 @@ fn enter(records: &mut Records, id: AccountId, member: &Member) -> Result<(), Ge
         inviter: id,
         depth: 0,
         invited: 0,
+        closed: Closed::default(),
         seats: Vec::new(),
         spent: Spent::default(),
     };

@@ -16,6 +16,24 @@ use std::collections::btree_map::Range;
 use std::iter::Peekable;
 use std::ops::{Bound, RangeBounds};
 
+/// Records looked at by this thread, for tests that hold work to a bound.
+#[cfg(test)]
+pub(crate) mod steps {
+    use std::cell::Cell;
+
+    thread_local! { static STEPS: Cell<u64> = const { Cell::new(0) }; }
+
+    pub(crate) fn count() {
+        STEPS.set(STEPS.get() + 1);
+    }
+    /// How many some work looks at.
+    pub(crate) fn of<T>(work: impl FnOnce() -> T) -> (u64, T) {
+        let before = STEPS.get();
+        let done = work();
+        (STEPS.get() - before, done)
+    }
+}
+
 /// The net effect of an execution on one map: `Some` sets the record, `None` removes it.
 pub type Changes<K, V> = BTreeMap<K, Option<V>>;
 
@@ -37,6 +55,8 @@ impl<'a, K: Ord + Clone, V: Clone + PartialEq> Table<'a, K, V> {
 
     /// The record under `key`, as changed so far.
     pub fn get(&self, key: &K) -> Option<&V> {
+        #[cfg(test)]
+        steps::count();
         match self.changes.get(key) {
             Some(change) => change.as_ref(),
             None => self.base.get(key),
@@ -162,6 +182,8 @@ impl<'t, K: Ord, V> Iterator for Iter<'t, K, V> {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
+            #[cfg(test)]
+            steps::count();
             let order = match (self.base.peek(), self.changes.peek()) {
                 (_, None) => return self.base.next(),
                 (None, Some(_)) => Ordering::Greater,

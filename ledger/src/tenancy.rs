@@ -7,7 +7,7 @@
 
 use crate::book;
 use crate::deadline;
-use crate::lease::Lease;
+use crate::lease::{self, Lease};
 use crate::order::{Order, Stage};
 use crate::pot::{Part, Pot, Stake, Stopped};
 use crate::purse::post;
@@ -68,7 +68,7 @@ pub(crate) fn grant(work: &mut Work<'_>, grant: Grant) -> Stake {
         running: grant.paid,
         parts: lease.shares.iter().map(part).collect(),
     };
-    work.tables.leases.insert(id, lease);
+    lease::put(work, id, Some(lease));
     paid(work, &grant.order, |sum| {
         sum.checked_add(grant.paid)
             .expect("an order pays within its budget")
@@ -203,12 +203,13 @@ pub(crate) fn stop(work: &mut Work<'_>, id: &LeaseId, losses: &BTreeMap<OfferId,
     )
     .expect("the class holds what its pots hold");
     paid(work, &lease.order, |sum| sum.saturating_sub(cost.unused));
-    let lease = work.tables.leases.get_mut(id).expect("the lease runs");
-    lease.paid = lease.paid.saturating_sub(cost.unused);
-    for share in &mut lease.shares {
-        share.units -= losses.get(&share.offer).copied().unwrap_or(0);
-    }
-    lease.shares.retain(|share| share.units > 0);
+    lease::change(work, id, |lease| {
+        lease.paid = lease.paid.saturating_sub(cost.unused);
+        for share in &mut lease.shares {
+            share.units -= losses.get(&share.offer).copied().unwrap_or(0);
+        }
+        lease.shares.retain(|share| share.units > 0);
+    });
     cost
 }
 
@@ -235,7 +236,8 @@ pub(crate) fn interrupt(work: &mut Work<'_>, id: &LeaseId, why: LeaseEnd) {
 /// is a job that was taken. A buy of which
 /// no full slot was delivered ends as one without units.
 pub(crate) fn end(work: &mut Work<'_>, id: &LeaseId, why: LeaseEnd) {
-    let lease = work.tables.leases.remove(id).expect("the lease runs");
+    let lease = work.tables.leases.get(id).expect("the lease runs").clone();
+    lease::put(work, *id, None);
     work.emit(Effect::Lease(LeaseEvent::Ended {
         lease: *id,
         order: lease.order,
@@ -244,7 +246,7 @@ pub(crate) fn end(work: &mut Work<'_>, id: &LeaseId, why: LeaseEnd) {
     let order = work.tables.orders.get_mut(&lease.order);
     let order = order.expect("a lease's order is live");
     order.lease = None;
-    let failed = matches!(why, LeaseEnd::Undelivered | LeaseEnd::Disputed);
+    let failed = why == LeaseEnd::Undelivered;
     if let (true, Some(job)) = (failed, order.deadline_mut()) {
         deadline::count(job, 0, false);
     }

@@ -110,6 +110,14 @@ impl Policy {
             .slot_heights()
             .saturating_mul(self.block_interval_ms)
     }
+    /// Whether earnings are held for no more slots than may be, and slots leave time for what they ask of sellers then: a
+    /// sign of life in each, which validators owe a place in the book [`limits::INCLUSION_HEIGHTS`] after their tip at
+    /// the slot's first block.
+    fn disputes_in_time(&self) -> bool {
+        let least = limits::INCLUSION_HEIGHTS + 2;
+        let in_time = self.dispute_slots == 0 || self.calendar.slot_heights() >= least;
+        self.dispute_slots <= limits::DISPUTE_SLOTS && in_time
+    }
     /// Whether all values are in range.
     pub fn is_valid(&self) -> bool {
         self.calendar.is_valid()
@@ -118,7 +126,7 @@ impl Policy {
             && (50..=60_000).contains(&self.propose_timeout_ms)
             && (1..=limits::ORDER_SLOTS).contains(&self.max_firm_slots)
             && (1..=limits::ORDER_WINDOW).contains(&self.delivery_heights)
-            && self.dispute_slots <= limits::DISPUTE_SLOTS
+            && self.disputes_in_time()
             && self.bank.is_valid()
             && self.reservation.is_valid()
             && self.auction.is_valid()

@@ -2,18 +2,19 @@
 
 use super::{Breach, hold};
 use crate::holdings::{Held, Holding};
+use crate::lease::Lease;
 use crate::offer::Offer;
 use crate::supply::{self, Party, Supply};
 use crate::table::Table;
 use crate::work::Work;
-use gridbay_protocol::ids::{AccountId, ClassId};
+use gridbay_protocol::ids::{AccountId, ClassId, OfferId};
 use std::collections::BTreeMap;
 
 type Counts = BTreeMap<(AccountId, Holding), i64>;
 type Units = BTreeMap<(ClassId, Party), (i64, i64)>;
 
 /// Everything is counted as it is.
-pub(super) fn whole(work: &Work<'_>) -> Result<(), Breach> {
+pub(crate) fn whole(work: &Work<'_>) -> Result<(), Breach> {
     let tables = &work.tables;
     let mut counts = Counts::new();
     all_of(&mut counts, &tables.orders);
@@ -43,6 +44,14 @@ pub(super) fn whole(work: &Work<'_>) -> Result<(), Breach> {
     hold(counted == all, || {
         format!("{all:?} is in offers, counted are {counted:?}")
     })?;
+    let mut serving: BTreeMap<OfferId, u32> = BTreeMap::new();
+    for offer in tables.leases.iter().flat_map(|(_, l)| l.served_by()) {
+        *serving.entry(offer).or_default() += 1;
+    }
+    let counted: BTreeMap<_, _> = tables.serving.iter().map(|(k, n)| (*k, *n)).collect();
+    hold(counted == serving, || {
+        format!("{serving:?} leases are served by offers, counted are {counted:?}")
+    })?;
     let sealed = tables.orders.iter().filter(|(_, order)| order.is_sealed());
     let sealed: BTreeMap<_, _> = sealed.map(|(id, o)| ((o.account, *id), ())).collect();
     let listed: BTreeMap<_, _> = tables.sealed.iter().map(|(k, ())| (*k, ())).collect();
@@ -66,6 +75,7 @@ pub(super) fn touched(work: &Work<'_>) -> Result<(), Breach> {
     }
     apart(&counts, |n| *n != 0, "holdings")?;
     units(work)?;
+    serving(work)?;
     for (id, was, is) in tables.orders.changed() {
         let Some(account) = is.or(was).map(|order| order.account) else {
             continue;
@@ -136,6 +146,23 @@ fn units(work: &Work<'_>) -> Result<(), Breach> {
     }
     apart(&parties, |n| *n != (0, 0), "units of parties")?;
     apart(&classes, |n| *n != (0, 0), "units of classes")
+}
+
+/// How many leases an offer serves moved with the leases.
+fn serving(work: &Work<'_>) -> Result<(), Breach> {
+    let mut leases: BTreeMap<OfferId, i64> = BTreeMap::new();
+    for (_, was, is) in work.tables.leases.changed() {
+        for (lease, sign) in [(was, -1), (is, 1)] {
+            for offer in lease.into_iter().flat_map(Lease::served_by) {
+                *leases.entry(offer).or_default() += sign;
+            }
+        }
+    }
+    for (offer, was, is) in work.tables.serving.changed() {
+        let more = i64::from(is.copied().unwrap_or(0)) - i64::from(was.copied().unwrap_or(0));
+        *leases.entry(*offer).or_default() -= more;
+    }
+    apart(&leases, |n| *n != 0, "leases that offers serve")
 }
 
 fn change(sum: &mut (i64, i64), supply: Supply, sign: i64) {

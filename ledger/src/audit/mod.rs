@@ -15,6 +15,8 @@ use crate::state::State;
 use crate::work::Work;
 use gridbay_protocol::planted;
 
+#[cfg(test)]
+pub(crate) use counts::whole as counts;
 pub(crate) use whole::check as whole;
 
 /// A broken invariant, in words.
@@ -70,68 +72,13 @@ mod tests {
     use crate::offer::Offer;
     use crate::pot::Pot;
     use crate::retention::Retained;
-    use gridbay_protocol::account::{AccountKey, Roles};
-    use gridbay_protocol::class::{Class, ClassKey, Isolation};
-    use gridbay_protocol::genesis::{FORMAT, Genesis, Member, MemberValidator, Policy, RULES};
-    use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId, OfferId, OrderId};
+    use crate::sample::{account, class, state};
+    use gridbay_protocol::ids::{Hash32, LeaseId, OfferId, OrderId};
     use gridbay_protocol::keys::SecretKey;
     use gridbay_protocol::lease::Share;
     use gridbay_protocol::offer::{OfferTerms, Primary, Reclaim};
     use gridbay_protocol::payment::Purse;
     use gridbay_protocol::units::{Credits, Price};
-
-    fn state() -> State {
-        let key = |n: u8| SecretKey::from_seed(&[n; 32]).public();
-        let class = ClassKey {
-            vcpu: 1,
-            memory_mib: 512,
-            disk_mib: 512,
-            gpu: 0,
-            isolation: Isolation::Process,
-            circle: "members".into(),
-        };
-        let member = |n: u8| Member {
-            name: format!("member{n}"),
-            keys: vec![AccountKey {
-                key: key(n),
-                roles: Roles::ALL,
-            }],
-            endowment: Credits::from_micros(1_000).expect("a small amount"),
-            credit_line: Credits::ZERO,
-            weight: 1,
-            validator: (n == 1).then(|| MemberValidator {
-                key: key(101),
-                node: key(201),
-                power: 1,
-                beacon_tip: Hash32([n; 32]),
-            }),
-            addresses: vec![],
-        };
-        let genesis = Genesis {
-            format: FORMAT,
-            rules: RULES,
-            name: "audit".into(),
-            time_ms: 1_000,
-            policy: Policy::local(),
-            classes: vec![Class {
-                name: "small".into(),
-                key: class,
-                reference_price: Price(10),
-            }],
-            members: vec![member(1), member(2)],
-            beacon: Hash32([7; 32]),
-        };
-        State::genesis(&genesis).expect("a legal genesis")
-    }
-
-    fn account(state: &State, n: usize) -> AccountId {
-        let mut accounts = state.accounts().map(|(id, _)| *id);
-        accounts.nth(n).expect("two members")
-    }
-
-    fn class(state: &State) -> ClassId {
-        state.classes()[0].key.id()
-    }
 
     fn units(state: &State, units: u32) -> Lease {
         Lease {
@@ -245,6 +192,9 @@ mod tests {
         ("an order listed as sealed that is none", |state, work| {
             let place = (account(state, 0), OrderId([1; 32]));
             work.tables.sealed.insert(place, ());
+        }),
+        ("a lease that an offer is said to serve", |_, work| {
+            work.tables.serving.insert(OfferId([2; 32]), 1);
         }),
         ("savings that lie nowhere", |state, work| {
             let savings = crate::bank::Savings {

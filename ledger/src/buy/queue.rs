@@ -47,12 +47,19 @@ pub(crate) fn close(work: &mut Work<'_>) {
     }
 }
 
-/// Step 4: whether a new buy is decided at once, before its round closes.
-pub(crate) fn may_jump(work: &Work<'_>, id: &OrderId) -> bool {
+/// Step 4: whether a new buy is decided at once, before its round closes. What is found out of a class is kept in
+/// `bids_open`: no buy makes bids open or ends one that is, and looking takes time in proportion to the class's orders.
+pub(crate) fn may_jump(
+    work: &Work<'_>,
+    id: &OrderId,
+    bids_open: &mut BTreeMap<ClassId, bool>,
+) -> bool {
     let order = work.tables.orders.get(id);
     let of_one = order.filter(|o| o.buy().is_some_and(|buy| !buy.buy.is_group()));
     of_one.is_some_and(|order| {
-        !book::bids_are_open(work, &order.class) && book::waiting_buys(work, &order.class) == 0
+        let open = bids_open.entry(order.class);
+        let open = *open.or_insert_with(|| book::bids_are_open(work, &order.class));
+        !open && book::waiting_buys(work, &order.class) == 0
     })
 }
 

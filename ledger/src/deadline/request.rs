@@ -132,6 +132,7 @@ fn take(work: &mut Work<'_>, id: &OrderId, since: u64, bond: Credits) {
             since,
             done: 0,
             failed: false,
+            disputed: 0,
             bond,
         });
     }

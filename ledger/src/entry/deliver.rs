@@ -2,6 +2,7 @@
 //! slot without a sign of life (see `heartbeat`). It is a sign of life itself.
 
 use crate::heartbeat;
+use crate::lease;
 use crate::refusal::Refusal;
 use crate::work::Work;
 use gridbay_protocol::ids::{AccountId, LeaseId, OfferId};
@@ -27,11 +28,11 @@ pub(super) fn apply(work: &mut Work<'_>, seller: &AccountId, id: &LeaseId) {
     for offer in &own {
         heartbeat::beat(work, offer);
     }
-    let lease = work.tables.leases.get_mut(id);
-    let delivered = &mut lease.expect("the lease was checked").delivered;
-    delivered.extend(own);
-    delivered.sort_unstable();
-    delivered.dedup();
+    lease::change(work, id, |lease| {
+        lease.delivered.extend(own);
+        lease.delivered.sort_unstable();
+        lease.delivered.dedup();
+    });
 }
 
 /// Offers of a seller in a lease.

@@ -2,6 +2,7 @@
 //! units), its unused part goes back, and the seller's units earn nothing for the part that was used.
 
 use super::deliver::offers_of;
+use crate::lease;
 use crate::refusal::Refusal;
 use crate::tenancy;
 use crate::work::Work;
@@ -23,8 +24,8 @@ pub(super) fn check(work: &Work<'_>, seller: &AccountId, id: &LeaseId) -> Result
 
 pub(super) fn apply(work: &mut Work<'_>, seller: &AccountId, id: &LeaseId) {
     let own = offers_of(work, seller, id);
-    if let Some(lease) = work.tables.leases.get_mut(id) {
+    lease::change(work, id, |lease| {
         lease.delivered.retain(|offer| !own.contains(offer));
-    }
+    });
     tenancy::fail(work, id, &own, LeaseEnd::Undelivered);
 }

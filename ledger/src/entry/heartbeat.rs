@@ -1,6 +1,8 @@
-//! `heartbeat`: a seller's node is there in the slot of the block (see [`heartbeat`]).
+//! `heartbeat`: a seller's node is there in the slot of the block, and serves a lease from the offer that it
+//! names (see [`heartbeat`]).
 
 use crate::heartbeat;
+use crate::lease;
 use crate::refusal::Refusal;
 use crate::work::Work;
 use gridbay_protocol::ids::AccountId;
@@ -16,6 +18,9 @@ pub(super) fn check(work: &Work<'_>, seller: &AccountId, label: u32) -> Result<(
             seller: *seller,
             slot: work.calendar().slot(work.height()),
         });
+    }
+    if !lease::serves(work, &offer) {
+        return Err(Refusal::Idle(offer));
     }
     Ok(())
 }

@@ -18,6 +18,8 @@ mod register_beacon;
 mod set_keys;
 mod set_offer;
 mod share;
+#[cfg(test)]
+mod steps;
 mod transfer;
 mod withdraw_offer;
 

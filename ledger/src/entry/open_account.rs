@@ -15,7 +15,7 @@ use crate::entry_budget::Spent;
 use crate::owner;
 use crate::purse;
 use crate::refusal::Refusal;
-use crate::seats;
+use crate::seats::{self, Closed};
 use crate::work::Work;
 use gridbay_protocol::account::{AccountKey, opened_by};
 use gridbay_protocol::entry::Entry;
@@ -79,6 +79,7 @@ pub(super) fn apply(
         inviter: entry.account,
         depth,
         invited: 0,
+        closed: Closed::default(),
         seats: Vec::new(),
         spent: Spent::default(),
     };

@@ -15,8 +15,11 @@ pub enum SeatRefusal {
         /// Depth of the account to be opened.
         depth: u8,
     },
-    /// The inviter has as many open accounts that it invited as it may.
-    #[error("account {inviter} has invited {limit} accounts that are open, as many as it may")]
+    /// The inviter has as many accounts that it invited, open or closed in this epoch, as it may.
+    #[error(
+        "account {inviter} has invited {limit} accounts that are open or were closed in this epoch, \
+         as many as it may"
+    )]
     Quota {
         /// Who invites.
         inviter: AccountId,
@@ -50,7 +53,9 @@ impl SeatRefusal {
     pub(super) fn hint(&self) -> &'static str {
         match self {
             SeatRefusal::Depth { .. } => "ask a member for an invitation",
-            SeatRefusal::Quota { .. } => "close an account that was invited, or ask another",
+            SeatRefusal::Quota { .. } => {
+                "close an account that was invited and wait for the next epoch, or ask another"
+            }
             SeatRefusal::Epoch { .. } => "wait for the next epoch, or ask another member",
         }
     }

@@ -75,6 +75,7 @@ words! { Refusal, REFUSAL_WORDS:
     Refusal::PoolTwice(_) => "pool_twice",
     Refusal::BlockFull(_) => "block_full",
     Refusal::BeaconWaits { .. } => "beacon_waits",
+    Refusal::Idle(_) => "idle",
     Refusal::HeartbeatTwice { .. } => "heartbeat_twice",
     Refusal::NothingToComplain { .. } => "nothing_to_complain",
     Refusal::ComplaintQuota { .. } => "complaint_quota",

@@ -1,9 +1,11 @@
 //! Sellers that deliver late, not at all, or give up. Heights and balances as in `market`.
 
 use crate::trade::{START, bid, disputable_lease, lease_ends, money, moved, one_lease, two_units};
-use crate::world::World;
-use gridbay_ledger::Refusal;
+use crate::world::{World, genesis, policy};
+use gridbay_ledger::{Refusal, State};
+use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::entry::EntryBody;
+use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::lease::LeaseEnd;
 use gridbay_protocol::payment::Reason;
 
@@ -125,4 +127,43 @@ fn who_gives_no_sign_of_life_and_does_not_come_back_fails_the_lease() {
     assert!(!world.state.offer(&offer).is_some_and(|o| o.active));
     world.until(48);
     assert_eq!(world.account(1), START + 20, "slot 2 alone");
+}
+
+#[test]
+fn who_serves_nobody_gives_no_sign_of_life() {
+    let (mut world, _, lease) = disputable_lease(5);
+    let another = world.offer(1, 2, 1, 60, None);
+    world.all(vec![another]);
+    world.until(24);
+    // Signs of life are taken beyond the budget, so an offer gives one only while it serves.
+    let offer = world.offer_of(1, 2);
+    let idle = world.by(1, EntryBody::Heartbeat { label: 2 });
+    let refusal = world.refused(idle);
+    assert_eq!(refusal, Refusal::Idle(offer));
+    assert!(refusal.may_pass_later());
+    world.beat(1);
+    // Not acknowledged any more after a slot without one.
+    world.until(40);
+    let silent = world.by(1, EntryBody::Heartbeat { label: 1 });
+    assert!(matches!(world.refused(silent), Refusal::Idle(_)));
+    world.deliver(1, lease);
+}
+
+#[test]
+fn slots_leave_time_for_a_sign_of_life() {
+    let founded = |round_heights, slot_rounds, dispute_slots| {
+        let calendar = Calendar {
+            round_heights,
+            slot_rounds,
+        };
+        State::genesis(&genesis(Policy {
+            calendar,
+            dispute_slots,
+            ..policy()
+        }))
+    };
+    // A validator owes a place to what it knew at tip t from the block of t + 3 on.
+    assert!(founded(2, 1, 1).is_err() && founded(2, 2, 8).is_err());
+    assert!(founded(5, 1, 1).is_ok() && founded(2, 3, 1).is_ok());
+    assert!(founded(2, 1, 0).is_ok(), "none is asked for");
 }

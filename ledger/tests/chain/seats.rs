@@ -140,6 +140,15 @@ fn seats_come_back_when_accounts_are_closed() {
         };
         once_more = world.sign(user, &key(32), body);
     }
+    // The seat is back when the epoch ends: each account has a budget of entries in each.
+    let refusal = world.refused(once_more.clone());
+    assert!(
+        matches!(refusal, Refusal::Seat(SeatRefusal::Quota { limit: 2, .. })),
+        "{refusal}"
+    );
+    world.until(EPOCH_HEIGHTS);
+    let body = once_more.entry().body.clone();
+    once_more = world.sign(user, &key(32), body);
     world.all(vec![once_more]);
     // Whoever invited may be gone before whom it invited.
     let entry = close(&world, user, 20, member);
@@ -187,4 +196,43 @@ fn what_is_open_is_ended_first_and_members_stay() {
     assert_eq!(world.account(2), before + left);
     let refusal = world.refused(close(&world, to, 2, world.member(3)));
     assert_eq!(refusal, Refusal::Founder(to));
+}
+
+#[test]
+fn earnings_that_are_held_are_waited_for() {
+    let mut world = World::with(Policy {
+        dispute_slots: 1,
+        ..policy()
+    });
+    let user = world.tenant(3, 0);
+    let offer = world.offer(user, 1, 2, 10, None);
+    world.all(vec![offer]);
+    world.until(9);
+    let two = bid(&world, &[(2, 50)], 1);
+    let order = world.bids(&[(2, two)])[0];
+    world.until(16);
+    let lease = world.lease_of(&order);
+    world.deliver(user, lease);
+    let withdraw = world.by(user, EntryBody::WithdrawOffer { label: 1 });
+    world.all(vec![withdraw]);
+    world.until(24);
+    assert!(world.state.offer(&world.offer_of(user, 1)).is_none());
+    // Nothing is open but what its buyer may still dispute: it would reach an account that never returns.
+    let (account, to) = (world.member(user), world.member(3));
+    let refusal = world.refused(close(&world, account, user, to));
+    assert!(
+        matches!(
+            refusal,
+            Refusal::StillOpen {
+                what: "earnings that are held",
+                ..
+            }
+        ),
+        "{refusal}"
+    );
+    world.until(32);
+    let before = world.account(3);
+    let entry = close(&world, account, user, to);
+    world.all(vec![entry]);
+    assert_eq!(world.account(3), before + 20);
 }

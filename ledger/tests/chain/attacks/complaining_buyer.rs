@@ -2,10 +2,13 @@
 //! has so many complaints in an epoch for all of its house, and alone withdraws an offer with four
 //! of them.
 
+use crate::deadline::{job, planned, send};
 use crate::trade::{START, bid, disputable_lease, lease_ends, moved, two_disputable_units};
+use crate::world::{World, policy};
 use gridbay_ledger::Refusal;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::entry::EntryBody;
+use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent};
 use gridbay_protocol::limits::{COMPLAINTS_PER_SPONSOR, COMPLAINTS_TO_WITHDRAW};
 use gridbay_protocol::payment::Reason;
@@ -167,4 +170,54 @@ fn of_a_preempted_lease_there_is_one_complaint_as_well() {
         world.refused(more),
         Refusal::NothingToComplain { .. }
     ));
+}
+
+#[test]
+fn setting_an_offer_again_forgets_no_complaint() {
+    let mut world = two_disputable_units();
+    let one = bid(&world, &[(1, 50)], 5);
+    let orders = world.bids(&[(2, one.clone()), (3, one)]);
+    world.until(16);
+    let leases: Vec<_> = orders.iter().map(|order| world.lease_of(order)).collect();
+    let deliver = |lease: &_| world.by(1, EntryBody::Deliver { lease: *lease });
+    let entries = leases.iter().map(deliver).collect();
+    world.all(entries);
+    let first = world.complaint(2, leases[0], 2);
+    world.all(vec![first]);
+    // The same terms take effect with the round, and the complaint of the one house stays.
+    let again = world.offer(1, 1, 2, 10, Some(30));
+    world.all(vec![again]);
+    world.until(20);
+    let second = world.complaint(3, leases[1], 2);
+    let effects = world.all(vec![second]);
+    assert!(effects.iter().any(is_withdrawal));
+}
+
+#[test]
+fn a_complaint_is_no_cheap_way_out_of_a_job_by_a_deadline() {
+    let mut world = World::with(Policy {
+        dispute_slots: 1,
+        ..policy()
+    });
+    let offer = planned(&world, 1, 4, 0);
+    let offer = world.by(1, EntryBody::SetOffer(offer));
+    world.all(vec![offer]);
+    world.until(8);
+    // Ten slots of four units are declared, and in the first of them the buyer has enough.
+    let order = {
+        let job = job(&world, 40, (20, 30), (1_000, 500));
+        send(&mut world, 2, job)
+    };
+    world.until(16);
+    let lease = world.lease_of(&order);
+    world.deliver(1, lease);
+    let said = world.complaint(2, lease, 2);
+    world.all(vec![said]);
+    world.until(24);
+    assert!(world.state.order(&order).is_none(), "it is over");
+    // The price of a job done by then, less the four of forty unit-slots.
+    assert_eq!(
+        (world.account(1), world.account(2)),
+        (START + 900, START - 900)
+    );
 }

@@ -39,7 +39,7 @@ variants!(REFUSALS, refusal_name, Refusal:
     Contract, AllOrNoneQuota, SealedAlready, OpeningTime, NotSealed, Seal, Budget, Standing, Sealed, Exiting,
     Closing, NoLease, NothingToDeliver, FirmSlots, Surcharge, Reservation, NothingToAppeal, OpeningLapsed, OpeningUnfunded,
     ReceiptLate, Receipts, ReceiptPower, NotABid, Reshaped, Spent, BlockFull, NoPool, PoolWeights, PoolFull, PoolTwice, NotPlanned, TooMuchWork, BelowReserve, JobQuota,
-    HeartbeatTwice, NothingToComplain, ComplaintQuota, BeaconWaits,
+    Idle, HeartbeatTwice, NothingToComplain, ComplaintQuota, BeaconWaits,
     EntryBudget, Final, Unopened, Seat, Founder, StillOpen,
 );
 variants!(ENTRIES, entry_name, EntryBody:

@@ -53,6 +53,7 @@ const BLUNDERS: &[Blunder] = &[
     nothing_to_deliver,
     nothing_to_fail,
     heartbeat_twice,
+    idle,
     nothing_to_complain,
     firm_slots,
     surcharge,
@@ -407,6 +408,21 @@ fn heartbeat_twice(desk: &mut Desk<'_>) -> Option<SignedEntry> {
     let offers = state.offers().map(|(_, offer)| offer);
     let offers = offers.filter(|o| beaten(&o.seller, &o.terms.node));
     let offers: Vec<_> = offers.map(|o| (o.seller, o.terms.label)).collect();
+    let (seller, label) = desk.load.rng.pick(&offers).copied()?;
+    let key = desk.key_of(&seller)?;
+    Some(desk.sign(seller, &key, EntryBody::Heartbeat { label }))
+}
+
+/// A seller's node says that it is there, and serves nobody.
+fn idle(desk: &mut Desk<'_>) -> Option<SignedEntry> {
+    let state = desk.state;
+    let serves = |offer| {
+        let mut leases = state.leases();
+        leases.any(|(_, lease)| lease.has_delivered(offer))
+    };
+    let offers = state.offers().filter(|(id, _)| !serves(id));
+    let offers = offers.filter(|(_, o)| !state.has_beaten(&o.seller, &o.terms.node));
+    let offers: Vec<_> = offers.map(|(_, o)| (o.seller, o.terms.label)).collect();
     let (seller, label) = desk.load.rng.pick(&offers).copied()?;
     let key = desk.key_of(&seller)?;
     Some(desk.sign(seller, &key, EntryBody::Heartbeat { label }))
