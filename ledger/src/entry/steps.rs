@@ -19,7 +19,7 @@ use crate::work::Work;
 use crate::{book, catalogue, holdings, unopened};
 use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
-use gridbay_protocol::ids::{AccountId, Hash32, LeaseId, OrderId};
+use gridbay_protocol::ids::{AccountId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::keys::SecretKey;
 use gridbay_protocol::lease::Share;
 use gridbay_protocol::offer::{OfferTerms, Primary, Reclaim, offer_id};
@@ -113,7 +113,7 @@ fn crowded(many: u32) -> State {
 /// Records of every kind, the n-th of each.
 fn fill(state: &State, work: &mut Work<'_>, n: u32) {
     let (owner, class) = (AccountId(id(n / EACH)), class(state));
-    let (order, lease, pot) = (OrderId(id(n)), LeaseId(id(n)), Hash32(id(n)));
+    let order = OrderId(id(n));
     let sold = offer_id(&owner, n % EACH);
     catalogue::put(work, sold, Some(offer(state, owner, n % EACH)));
     let sealed = Stage::Sealed {
@@ -136,6 +136,13 @@ fn fill(state: &State, work: &mut Work<'_>, n: u32) {
     };
     holdings::enter(work, &waits);
     work.tables.unopened.insert(OrderId(id(n + MANY)), waits);
+    run(work, n, owner, sold);
+}
+
+/// The n-th lease, with what it paid and what it earned before.
+fn run(work: &mut Work<'_>, n: u32, owner: AccountId, sold: OfferId) {
+    let (order, lease, pot) = (OrderId(id(n)), LeaseId(id(n)), Hash32(id(n)));
+    let class = work.constitution.classes[0].key.id();
     let share = Share {
         offer: sold,
         units: 1,
@@ -203,11 +210,35 @@ fn sign(state: &State, account: AccountId, seed: u8, body: EntryBody) -> Arc<Aut
 /// Entries of every kind that looks at more than its own record, with their names.
 fn entries(state: &State) -> Vec<(&'static str, Arc<Authentic>)> {
     let (busy, idle) = (AccountId(id(0)), AccountId(id(u32::MAX)));
-    let (sold, lease) = (offer_id(&busy, 0), LeaseId(id(0)));
-    let by = |account, seed, body| sign(state, account, seed, body);
-    let part = BuyPart::anywhere(class(state), 1);
+    let by_busy = trades(state, offer_id(&busy, 0), LeaseId(id(0)));
+    let by_idle = [
+        ("set_offer", EntryBody::SetOffer(terms(state, 1))),
+        (
+            "close_account",
+            EntryBody::CloseAccount {
+                to: account(state, 0),
+            },
+        ),
+        (
+            "open_account",
+            EntryBody::OpenAccount {
+                grant: None,
+                keys: user(state, 60).keys,
+                endowment: Credits::ZERO,
+            },
+        ),
+    ];
+    let by_idle = by_idle.map(|(name, body)| (name, sign(state, idle, 52, body)));
+    let by_busy = by_busy.into_iter();
+    let by_busy = by_busy.map(|(name, body)| (name, sign(state, busy, 50, body)));
+    by_idle.into_iter().chain(by_busy).collect()
+}
+
+/// What an account says that has as much open as it may.
+fn trades(state: &State, sold: OfferId, lease: LeaseId) -> Vec<(&'static str, EntryBody)> {
+    let to = account(state, 0);
     let buy = Buy {
-        parts: vec![part],
+        parts: vec![BuyPart::anywhere(class(state), 1)],
         slots: 1,
         limit: Credits::from_micros(100).expect("a small amount"),
         stands_until: 0,
@@ -219,13 +250,6 @@ fn entries(state: &State) -> Vec<(&'static str, Arc<Authentic>)> {
         seal: Hash32([5; 32]),
         bracket: 0,
     };
-    let keys = |seed| user(state, seed).keys;
-    let to = account(state, 0);
-    let open = EntryBody::OpenAccount {
-        grant: None,
-        keys: keys(60),
-        endowment: Credits::ZERO,
-    };
     let transfer = EntryBody::Transfer {
         to,
         amount: Credits::from_micros(1).expect("a small amount"),
@@ -236,47 +260,22 @@ fn entries(state: &State) -> Vec<(&'static str, Arc<Authentic>)> {
         offer: sold,
         slot: 0,
     };
-    let cancel = EntryBody::Cancel {
-        order: OrderId(id(0)),
-    };
+    let keys = user(state, 61).keys;
+    let order = OrderId(id(0));
     vec![
-        (
-            "set_offer",
-            by(idle, 52, EntryBody::SetOffer(terms(state, 1))),
-        ),
-        (
-            "set_offer again",
-            by(busy, 50, EntryBody::SetOffer(terms(state, 1))),
-        ),
-        (
-            "set_offer beyond",
-            by(busy, 50, EntryBody::SetOffer(terms(state, 900))),
-        ),
-        (
-            "close_account",
-            by(idle, 52, EntryBody::CloseAccount { to }),
-        ),
-        (
-            "close_account open",
-            by(busy, 50, EntryBody::CloseAccount { to }),
-        ),
-        (
-            "set_keys",
-            by(busy, 50, EntryBody::SetKeys { keys: keys(61) }),
-        ),
-        ("open_account", by(idle, 52, open)),
-        ("transfer", by(busy, 50, transfer)),
-        (
-            "withdraw_offer",
-            by(busy, 50, EntryBody::WithdrawOffer { label: 1 }),
-        ),
-        ("deliver", by(busy, 50, EntryBody::Deliver { lease })),
-        ("fail", by(busy, 50, EntryBody::Fail { lease })),
-        ("heartbeat", by(busy, 50, EntryBody::Heartbeat { label: 1 })),
-        ("complain", by(busy, 50, complain)),
-        ("cancel", by(busy, 50, cancel)),
-        ("commit", by(busy, 50, EntryBody::Commit(commit))),
-        ("buy", by(busy, 50, EntryBody::Buy(buy))),
+        ("set_offer again", EntryBody::SetOffer(terms(state, 1))),
+        ("set_offer beyond", EntryBody::SetOffer(terms(state, 900))),
+        ("close_account open", EntryBody::CloseAccount { to }),
+        ("set_keys", EntryBody::SetKeys { keys }),
+        ("transfer", transfer),
+        ("withdraw_offer", EntryBody::WithdrawOffer { label: 1 }),
+        ("deliver", EntryBody::Deliver { lease }),
+        ("fail", EntryBody::Fail { lease }),
+        ("heartbeat", EntryBody::Heartbeat { label: 1 }),
+        ("complain", complain),
+        ("cancel", EntryBody::Cancel { order }),
+        ("commit", EntryBody::Commit(commit)),
+        ("buy", EntryBody::Buy(buy)),
     ]
 }
 

@@ -1,7 +1,7 @@
 //! Files of the node, of its neighbours, of the host.
 
 use super::raw::{Arg::N, Arg::T, call};
-use super::{Absent, Answer, Kept, Reached, Refused, fails, forbidden, io_fails, text, told};
+use super::{Answer, Kept, Reached, Refused, fails, forbidden, io_fails, text, told};
 use crate::probe::table::{Probe, env, probe};
 use nix::libc;
 use std::fs::{self, File, OpenOptions, Permissions};

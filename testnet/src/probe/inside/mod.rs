@@ -26,8 +26,6 @@ pub(super) use sockets::SOCKETS;
 
 /// Exit code of an attempt that was refused; 0 is one that succeeded.
 pub(super) const REFUSED: i32 = 77;
-/// Exit code where there is nothing to attempt.
-pub(super) const ABSENT: i32 = 78;
 /// Exit code where the job keeps what nobody can take from it.
 pub(super) const KEPT: i32 = 79;
 /// Exit code of a probe that cannot make its attempt: it says nothing of the fence.
@@ -40,13 +38,11 @@ pub(crate) enum Answer {
     Reached(String),
     /// It was kept from it.
     Refused(String),
-    /// This machine has no such thing.
-    Absent(String),
     /// It has it, without privilege nobody can take it away, and another probe tries what it opens.
     Kept(String),
 }
 
-use Answer::{Absent, Kept, Reached, Refused};
+use Answer::{Kept, Reached, Refused};
 
 /// Runs the probe that the words name, or another part of the stage.
 pub(crate) fn run(mut words: impl Iterator<Item = OsString>) -> ExitCode {
@@ -71,7 +67,6 @@ pub(crate) fn run(mut words: impl Iterator<Item = OsString>) -> ExitCode {
     let (code, line) = match attempt() {
         Reached(line) => (0, line),
         Refused(line) => (REFUSED, line),
-        Absent(line) => (ABSENT, line),
         Kept(line) => (KEPT, line),
     };
     crate::say::line(&line);
