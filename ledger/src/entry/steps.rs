@@ -216,7 +216,7 @@ fn entries(state: &State) -> Vec<(&'static str, Arc<Authentic>)> {
         (
             "close_account",
             EntryBody::CloseAccount {
-                to: account(state, 0),
+                to: AccountId(id(1)),
             },
         ),
         (
@@ -236,7 +236,7 @@ fn entries(state: &State) -> Vec<(&'static str, Arc<Authentic>)> {
 
 /// What an account says that has as much open as it may.
 fn trades(state: &State, sold: OfferId, lease: LeaseId) -> Vec<(&'static str, EntryBody)> {
-    let to = account(state, 0);
+    let to = AccountId(id(1));
     let buy = Buy {
         parts: vec![BuyPart::anywhere(class(state), 1)],
         slots: 1,

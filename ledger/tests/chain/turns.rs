@@ -24,7 +24,7 @@ fn users(count: u8) -> (World, Vec<u8>) {
         accounts_per_member: 200,
         ..policy()
     });
-    let users = (0..count).map(|i| world.tenant(1 + i % 4, 100_000));
+    let users = (0..count).map(|i| world.tenant(1 + i % 4, 20_000));
     let users = users.collect();
     (world, users)
 }

@@ -1,6 +1,6 @@
 //! One line of the report.
 
-use super::inside::{ABSENT, KEPT, REFUSED};
+use super::inside::{KEPT, REFUSED};
 use gridbay_node::executor::{Exit, KillReason, Selling, Tier};
 use serde::{Deserialize, Serialize};
 
@@ -14,8 +14,6 @@ pub(crate) enum Outcome {
     Watched,
     /// It succeeded, or nobody can tell.
     Broken,
-    /// The machine has no such thing.
-    Absent,
     /// The job has it, nobody can take it away, and it opens nothing: another probe tries.
     Kept,
 }
@@ -27,7 +25,6 @@ impl Outcome {
             Outcome::Enforced => "enforced",
             Outcome::Watched => "watched",
             Outcome::Broken => "broken",
-            Outcome::Absent => "absent",
             Outcome::Kept => "kept",
         }
     }
@@ -36,7 +33,6 @@ impl Outcome {
     pub(crate) fn of(exit: &Exit, bounded: bool) -> Outcome {
         match exit {
             Exit::Exited(code) if *code == REFUSED => Outcome::Enforced,
-            Exit::Exited(code) if *code == ABSENT => Outcome::Absent,
             Exit::Exited(code) if *code == KEPT => Outcome::Kept,
             Exit::Killed {
                 reason:
@@ -102,7 +98,6 @@ mod tests {
             (Exit::Exited(0), false, Outcome::Broken),
             (Exit::Exited(101), true, Outcome::Broken),
             (Exit::Exited(REFUSED), false, Outcome::Enforced),
-            (Exit::Exited(ABSENT), true, Outcome::Absent),
             (Exit::Signaled(9), false, Outcome::Broken),
             (Exit::Signaled(9), true, Outcome::Enforced),
             (Exit::Signaled(31), false, Outcome::Enforced),

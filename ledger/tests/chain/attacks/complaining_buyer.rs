@@ -111,10 +111,10 @@ fn complain(world: &mut World, buyer: u8, times: u32) -> (OrderId, usize) {
     let mut withdrawn = 0;
     for _ in 0..times {
         let lease = lease(world, &order);
+        world.deliver(1, lease);
         let slot = world.state.calendar().slot(world.state.height() + 1);
-        let deliver = world.by(1, EntryBody::Deliver { lease });
         let complaint = world.complaint(buyer, lease, slot);
-        let effects = world.all(vec![deliver, complaint]);
+        let effects = world.all(vec![complaint]);
         withdrawn += effects.iter().filter(|e| is_withdrawal(e)).count();
     }
     (order, withdrawn)
