@@ -2,6 +2,7 @@
 
 mod calls;
 mod files;
+mod kernel;
 mod limits;
 mod proc;
 mod processes;
@@ -17,6 +18,7 @@ use std::time::Duration;
 
 pub(super) use calls::CALLS;
 pub(super) use files::FILES;
+pub(super) use kernel::KERNEL;
 pub(super) use limits::LIMITS;
 pub(super) use proc::PROC;
 pub(super) use processes::PROCESSES;
