@@ -6,6 +6,9 @@
 //! 1. two folders are open at a time, the top one and one right below it;
 //! 2. of the one below, files are removed and folders are moved up into the top one, where their turn comes;
 //! 3. a folder that does not let its owner in is opened up first. Links are removed and never followed.
+//!
+//! What is a file system of its own below the folder cannot be removed like this: a mount, or a subvolume of btrfs. No
+//! job can make one; where there is one, the error says so.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, Permissions};
@@ -28,6 +31,21 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
 
 /// Removes what is in a folder. No process may be at work in it.
 pub(super) fn empty(path: &Path) -> io::Result<()> {
+    clear(path).map_err(explained)
+}
+
+/// Says what has to be done where a file system refuses.
+fn explained(error: io::Error) -> io::Error {
+    let what = match error.kind() {
+        io::ErrorKind::ReadOnlyFilesystem => "a read-only mount or snapshot lies in it",
+        io::ErrorKind::CrossesDevices => "a mount or subvolume lies in it",
+        _ => return error,
+    };
+    let how = "it has to be removed by hand (umount, btrfs subvolume delete)";
+    io::Error::new(error.kind(), format!("{what}; {how}: {error}"))
+}
+
+fn clear(path: &Path) -> io::Result<()> {
     let top = Open::at(path)?;
     let mut moved = 0;
     // What a pass adds or passes over is the next one's.
@@ -162,6 +180,16 @@ mod tests {
             assert!(!top.exists());
             remove(&top).unwrap();
         }
+    }
+
+    #[test]
+    fn what_only_the_owner_of_the_machine_can_remove_is_named() {
+        for (code, what) in [(libc::EROFS, "snapshot"), (libc::EXDEV, "subvolume")] {
+            let said = explained(io::Error::from_raw_os_error(code)).to_string();
+            assert!(said.contains(what) && said.contains("by hand"), "{said}");
+        }
+        let other = explained(io::Error::from_raw_os_error(libc::EACCES));
+        assert_eq!(other.raw_os_error(), Some(libc::EACCES));
     }
 
     #[test]

@@ -64,6 +64,43 @@ fn only_the_work_directory_can_be_written_and_secrets_are_out_of_reach() {
 }
 
 #[test]
+fn of_the_hosts_certificates_jobs_see_what_is_public() {
+    with_namespaces(|bench| {
+        let script = "for d in /etc/ssl /etc/pki/tls; do
+                for f in private misc; do test -e $d/$f && echo $d/$f; done
+            done
+            test ! -e /etc/pki/consumer && ls /etc/ssl";
+        bench.sh("certificates", script);
+        let said = bench.stdout("certificates");
+        let public = ["ca-bundle.pem", "cert.pem", "certs", "openssl.cnf"];
+        assert!(said.lines().all(|name| public.contains(&name)), "{said}");
+        let there = Path::new("/etc/ssl/certs").exists();
+        assert_eq!(said.contains("certs"), there, "{said}");
+    });
+}
+
+#[test]
+fn what_the_nodes_user_may_have_of_priorities_no_job_has() {
+    use nix::sys::resource::{Resource, setrlimit};
+    // As for a user in a group for audio.
+    for limit in [Resource::RLIMIT_RTPRIO, Resource::RLIMIT_NICE] {
+        if let Err(error) = setrlimit(limit, 39, 39) {
+            println!("not raised: {error}");
+        }
+    }
+    in_each_tier(|bench| {
+        bench.sh("priorities", "grep -i priority /proc/self/limits");
+        let said = bench.stdout("priorities");
+        let lines: Vec<_> = said.lines().collect();
+        assert_eq!(lines.len(), 2, "{said}");
+        for line in lines {
+            let values: Vec<_> = line.split_whitespace().skip(3).collect();
+            assert_eq!(values, ["0", "0"], "{said}");
+        }
+    });
+}
+
+#[test]
 fn landlock_keeps_secrets_in_the_plain_tier() {
     let bench = Bench::new(Isolation::Off);
     if bench.executor.probe().unwrap().filesystem == Support::Absent {

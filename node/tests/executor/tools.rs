@@ -39,9 +39,24 @@ fn modes_can_be_changed_in_namespaces() {
     runs("modes", script, |tier| tier == Tier::Namespaces);
 }
 
+#[test]
+fn git_and_copies_of_blocks_work() {
+    let script = "set -e
+        mkdir d; echo text > d/f; cp --reflink=auto d/f d/g; install -m 600 d/f d/h; cmp d/f d/g
+        if test -t 1; then echo a terminal; fi; tty || true; df . > /dev/null; ls --color=auto d > /dev/null
+        command -v git > /dev/null || { echo well; exit 0; }
+        export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
+        git init -q one; cd one; echo text > file; git add file; git commit -q -m first
+        git log | cat > /dev/null; git gc -q; cd ..; git clone -q one two; cmp one/file two/file
+        echo well";
+    // Git changes modes by name.
+    runs("git", script, |tier| tier == Tier::Namespaces);
+}
+
 /// Threads, pools of processes, sockets of its own, pipes, clocks.
 const PYTHON: &str = r#"
-import asyncio, ctypes, mmap, multiprocessing, os, signal, socket, subprocess, sys, tempfile, threading, time
+import asyncio, ctypes, fcntl, mmap, multiprocessing, os, shutil, signal, socket, subprocess, sys, tempfile, termios
+import threading, time
 def square(n):
     return n * n
 def main():
@@ -58,6 +73,16 @@ def main():
     with tempfile.TemporaryFile() as file:
         file.write(b"x" * 8192); file.flush()
         mmap.mmap(file.fileno(), 8192)[0]
+    # What programs order of descriptors, pipes and terminals.
+    one, other = os.pipe()
+    os.write(other, b"abc")
+    asked = bytearray(4)
+    fcntl.ioctl(one, termios.FIONREAD, asked)
+    assert int.from_bytes(asked, sys.byteorder) == 3
+    fcntl.ioctl(one, termios.FIONBIO, b"\x01\0\0\0"); fcntl.ioctl(one, termios.FIOASYNC, b"\0\0\0\0")
+    fcntl.ioctl(one, termios.FIONCLEX); assert os.get_inheritable(one)
+    fcntl.ioctl(one, termios.FIOCLEX); assert not os.get_inheritable(one)
+    assert not sys.stdout.isatty() and shutil.get_terminal_size((7, 8)) == (7, 8)
     os.cpu_count(); os.sched_getaffinity(0); os.getrandom(8)
     signal.setitimer(signal.ITIMER_REAL, 0)
     if len(sys.argv) > 1:
@@ -71,7 +96,8 @@ def main():
         from multiprocessing import shared_memory
         shared = shared_memory.SharedMemory(create=True, size=4096)
         shared.buf[0] = 1; shared.close(); shared.unlink()
-        socket.if_nameindex()
+        socket.if_nameindex(); assert socket.if_nametoindex("lo") == 1
+        left, right = socket.socketpair(); left.setblocking(False); right.sendall(b"x"); left.recv(1)
     print("well")
 if __name__ == "__main__":
     main()
@@ -111,7 +137,11 @@ public class P {
             Socket other = server.accept();
             client.getOutputStream().write(7);
             if (other.getInputStream().read() != 7) throw new Error();
+            if (other.getInputStream().available() != 0) throw new Error();
             java.nio.channels.Selector.open().close();
+            for (NetworkInterface i : java.util.Collections.list(NetworkInterface.getNetworkInterfaces())) {
+                i.getMTU(); i.isUp(); i.getHardwareAddress();
+            }
         }
         System.out.println("well");
     }

@@ -49,6 +49,42 @@ fn processor_time_of_a_tree_is_bounded_or_watched() {
 }
 
 #[test]
+fn children_that_nobody_waits_for_count_too() {
+    // Ignored, as Perl ignores it, their end is told to nobody, and neither is what they used.
+    let script = "$SIG{CHLD} = 'IGNORE';
+        for (1 .. 40) {
+            for (1 .. 2) {
+                next if fork;
+                my $used = 0;
+                while ($used < 0.2) { $used = (times)[0] + (times)[1] }
+                exit 0;
+            }
+            wait;
+        }";
+    if !std::path::Path::new("/usr/bin/perl").exists() {
+        println!("not checked, no perl here");
+        return;
+    }
+    in_each_tier(|bench| {
+        let mut spec = bench.shell("heirless", "");
+        spec.argv = ["/usr/bin/perl", "-e", script].map(str::to_owned).into();
+        spec.limits.processors = 1;
+        spec.limits.cpu_seconds = 5;
+        let found = bench.executor.probe().unwrap();
+        let end = bench.run(&spec);
+        if found.processors == Support::Watched {
+            let reason = KillReason::Processor;
+            assert_eq!(end.exit, Exit::Killed { reason }, "{:?}", end.usage);
+            assert!(end.usage.cpu_ns > 4_000_000_000, "{:?}", end.usage);
+            // Not long before or after it was beyond its bound.
+            assert!(end.usage.cpu_ns < 15_000_000_000, "{:?}", end.usage);
+        } else {
+            assert_eq!(found.processors, Support::Enforced);
+        }
+    });
+}
+
+#[test]
 fn a_job_ends_before_its_node_and_cannot_take_that_back() {
     in_each_tier(|bench| {
         let script = "cat /proc/self/oom_score_adj; echo 0 > /proc/self/oom_score_adj; cat /proc/self/oom_score_adj";

@@ -134,6 +134,7 @@ pub(crate) const fn limit(
 pub(crate) fn all() -> impl Iterator<Item = &'static Probe> {
     let groups = [
         inside::CALLS,
+        inside::KERNEL,
         inside::SOCKETS,
         inside::FILES,
         inside::PROC,

@@ -12,14 +12,16 @@
 //!
 //! ```text
 //! <delegated>/node                  the node            <own>             a node that is root
-//! <delegated>/jobs/<job>            a supervisor, and all that it starts  <own>/gridbay-<hash>/<job>
+//! <delegated>/node, <own>           supervisors too
+//! <delegated>/jobs/<job>            all that a supervisor starts   <own>/gridbay-<hash>/<job>
 //! ```
 //!
 //! 1. Version 2 serves if it has the `cpu` controller, else the hierarchies of version 1 that can
 //!    be had.
 //! 2. In version 2 the controllers that there are, are switched on for `jobs` and what is below.
-//! 3. A job's group gets its bounds before the supervisor enters it; the supervisor enters it
-//!    before it starts anything.
+//! 3. A job's group gets its bounds before anything is in it. The supervisor puts the sandbox's first
+//!    process into it before that goes on, and stays outside: who watches a job must not wait for a
+//!    turn among all that the job runs.
 //! 4. A group is removed once its job's folder is gone and nothing runs in it.
 
 mod one;
@@ -28,7 +30,9 @@ mod two;
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 
 use super::capability::WeightBy;
@@ -42,8 +46,8 @@ const JOBS: &str = "jobs";
 const CONTROLLERS: [&str; 3] = ["cpu", "memory", "pids"];
 /// Microseconds after which a job's processor time is reckoned anew: the kernel's default.
 const PERIOD_US: u64 = 100_000;
-/// Processes of a group that are not the job's: the supervisor and *init*.
-const OURS: u64 = 2;
+/// Processes of a group that are not the job's: *init*.
+const OURS: u64 = 1;
 
 /// A job's own groups, and what they bound.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -214,10 +218,28 @@ fn processes(limits: &Limits) -> (&'static str, String) {
     ("pids.max", most.to_string())
 }
 
-/// Puts this process into a job's groups.
-pub(super) fn enter(group: &Group) -> io::Result<()> {
-    let mut folders = group.folders.iter();
-    folders.try_for_each(|folder| put(&folder.join("cgroup.procs"), "0"))
+impl Group {
+    /// Puts a process into them.
+    pub(super) fn take(&self, pid: Pid) -> io::Result<()> {
+        let mut folders = self.folders.iter();
+        folders.try_for_each(|folder| put(&folder.join("cgroup.procs"), &pid.to_string()))
+    }
+
+    /// Processor time that all have used that ever were in them, where the kernel tells.
+    pub(super) fn used(&self) -> Option<Duration> {
+        let read = |folder: &Path, name| fs::read_to_string(folder.join(name)).ok();
+        let two = |folder: &Path| {
+            let text = read(folder, "cpu.stat")?;
+            let line = text.lines().find_map(|l| l.strip_prefix("usage_usec "))?;
+            line.trim().parse().ok().map(Duration::from_micros)
+        };
+        let one = |folder: &Path| {
+            let text = read(folder, "cpuacct.usage")?;
+            text.trim().parse().ok().map(Duration::from_nanos)
+        };
+        let mut folders = self.folders.iter();
+        folders.find_map(|folder| two(folder).or_else(|| one(folder)))
+    }
 }
 
 impl Seeker<'_> {

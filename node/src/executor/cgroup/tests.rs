@@ -82,9 +82,16 @@ fn version_two_is_switched_on_below_a_delegated_folder() {
             [read("memory.max"), read("memory.swap.max")],
             ["1048576", "0"]
         );
-        assert_eq!(read("pids.max"), "12");
-        enter(&group).unwrap();
-        assert_eq!(read("cgroup.procs"), "0");
+        assert_eq!(read("pids.max"), "11");
+        group.take(Pid::from_raw(77)).unwrap();
+        assert_eq!(read("cgroup.procs"), "77");
+        assert_eq!(group.used(), None);
+        let folder = above.join("jobs").join(name);
+        fs::write(folder.join("cpuacct.usage"), "2000\n").unwrap();
+        assert_eq!(group.used(), Some(Duration::from_nanos(2_000)));
+        let stat = "usage_usec 7\nuser_usec 5\n";
+        fs::write(folder.join("cpu.stat"), stat).unwrap();
+        assert_eq!(group.used(), Some(Duration::from_micros(7)));
     }
 }
 

@@ -41,6 +41,9 @@ pub(super) fn limit(limits: &Limits, processes: Option<u32>) -> io::Result<()> {
     sys::lower_priority(limits.nice)?;
     let cpu = limits.cpu_seconds;
     lower(Resource::RLIMIT_CORE, 0, 0)?;
+    // What a node's user may have of these is not for sale.
+    lower(Resource::RLIMIT_RTPRIO, 0, 0)?;
+    lower(Resource::RLIMIT_NICE, 0, 0)?;
     // A second between the two lets the job see SIGXCPU before SIGKILL.
     lower(Resource::RLIMIT_CPU, cpu, cpu.saturating_add(1))?;
     lower(

@@ -77,7 +77,7 @@ fn confine_plain(
     sys::die_with_parent()?;
     seccomp::install(Fence {
         tier: Tier::Plain,
-        memory: plan.memory,
+        memory: plan.bounds_memory(),
         own_user: outside.is_some(),
     })?;
     ends.report.send(&Report::Ready { landlock })?;

@@ -48,6 +48,7 @@ fn prepare(plan: &Plan<'_>, root: bool, ends: &mut Ends) -> Result<(), Box<dyn E
         return Err("the id maps were refused".into());
     }
     confine::end_first().map_err(|e| format!("order of ending: {e}"))?;
+    sys::hide_groups().map_err(|e| format!("control groups: {e}"))?;
     sethostname("job").map_err(|e| format!("host name: {e}"))?;
     sys::loopback_up().map_err(|e| format!("loopback: {e}"))?;
     root::enter(plan.read_only)?;
@@ -60,7 +61,7 @@ fn prepare(plan: &Plan<'_>, root: bool, ends: &mut Ends) -> Result<(), Box<dyn E
     let landlock = confine::landlock([Path::new("/")], writable)?;
     seccomp::install(Fence {
         tier: Tier::Namespaces,
-        memory: plan.memory,
+        memory: plan.bounds_memory(),
         own_user: true,
     })?;
     sys::set_undumpable()?;

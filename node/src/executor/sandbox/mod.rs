@@ -2,11 +2,11 @@
 //! one thread, whose current directory is the job's folder.
 //!
 //! Namespace tier:
-//! 1. The supervisor clones *init* into new user, mount, pid, ipc, uts, cgroup and network namespaces and
-//!    writes its id maps: inside, the job is user [`JOB_UID`]; outside, the node's own user or, if
+//! 1. The supervisor clones *init* into new user, mount, pid, ipc, uts and network namespaces, puts it into the job's
+//!    control group and writes its id maps: inside, the job is user [`JOB_UID`]; outside, the node's own user or, if
 //!    the node is root, an id that nothing else on the machine has ([`outside_id`]).
-//! 2. *init* names the host, switches on `lo`, enters the view of [`root`], becomes [`JOB_UID`],
-//!    drops all capabilities, puts on Landlock ([`confine`]) and [`seccomp`] and ties its life to the
+//! 2. *init* takes its groups for the top of all groups, names the host, switches on `lo`, enters the view of
+//!    [`root`], becomes [`JOB_UID`], drops all capabilities, puts on Landlock ([`confine`]) and [`seccomp`] and ties its life to the
 //!    supervisor's.
 //! 3. *init* forks the job, which takes its resource limits and is executed. *init* stays as
 //!    process 1: it reaps orphans, passes SIGTERM on to all, reports the job's end, and exits. The
@@ -33,6 +33,7 @@ use nix::fcntl::OFlag;
 use nix::unistd::{Gid, Pid, Uid, getgid, getuid, pipe2, setgroups, setresgid, setresuid};
 
 use super::capability::Tier;
+use super::cgroup::Group;
 use super::job::JobSpec;
 use report::Reporter;
 
@@ -47,7 +48,6 @@ const NAMESPACES: libc::c_int = libc::CLONE_NEWUSER
     | libc::CLONE_NEWPID
     | libc::CLONE_NEWIPC
     | libc::CLONE_NEWUTS
-    | libc::CLONE_NEWCGROUP
     | libc::CLONE_NEWNET;
 
 /// What to start.
@@ -60,8 +60,15 @@ pub(crate) struct Plan<'a> {
     pub(crate) read_only: &'a [PathBuf],
     /// The job's folder, absolute.
     pub(crate) folder: &'a Path,
+    /// The job's control groups.
+    pub(crate) group: Option<&'a Group>,
+}
+
+impl Plan<'_> {
     /// Whether a control group bounds the memory of the whole job.
-    pub(crate) memory: bool,
+    fn bounds_memory(&self) -> bool {
+        self.group.is_some_and(|group| group.memory)
+    }
 }
 
 /// A started sandbox.
@@ -81,7 +88,7 @@ struct Ends {
     report: Reporter,
     stdout: OwnedFd,
     stderr: OwnedFd,
-    /// One byte comes when the id maps are written.
+    /// One byte comes when the id maps are written and the control group is entered.
     go: OwnedFd,
 }
 
@@ -116,8 +123,11 @@ pub(crate) fn launch(plan: &Plan<'_>) -> io::Result<Launched> {
         become_child(plan, outside, ends)
     };
     drop(ends);
+    // If one of these fails, the closing of `go` tells init, and its report the supervisor.
+    if let Some(group) = plan.group {
+        group.take(pid).map_err(at("control group"))?;
+    }
     if plan.tier == Tier::Namespaces {
-        // If this fails, the closing of `go` tells init, and its report the supervisor.
         write_maps(pid, outside).map_err(at("id maps"))?;
     }
     nix::unistd::write(&go, b"g")?;

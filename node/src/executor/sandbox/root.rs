@@ -25,7 +25,7 @@ use super::{JOB_UID, confine, sys};
 pub(crate) const WORK: &str = "/work";
 
 /// What jobs may read of the host; what does not exist is left out.
-pub(crate) const SYSTEM: [&str; 17] = [
+pub(crate) const SYSTEM: [&str; 23] = [
     "/usr",
     "/bin",
     "/sbin",
@@ -34,12 +34,18 @@ pub(crate) const SYSTEM: [&str; 17] = [
     "/lib64",
     "/etc/alternatives",
     "/etc/ld.so.cache",
-    // Not the folder: a machine's private keys lie beside these, open to a group that the node may be in.
+    // Not the whole folders: keys of the host's servers lie beside the certificates.
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
     "/etc/ssl/certs",
     "/etc/ssl/openssl.cnf",
-    "/etc/ssl/cert.pem",
-    "/etc/ssl/ca-bundle.pem",
-    "/etc/pki",
+    "/etc/ca-certificates",
+    "/etc/pki/ca-trust",
+    "/etc/pki/java",
+    "/etc/pki/tls/cert.pem",
+    "/etc/pki/tls/certs",
+    "/etc/pki/tls/openssl.cnf",
+    "/var/lib/ca-certificates",
     "/etc/localtime",
     // A JVM reads its settings there on Debian and its kin.
     "/etc/java-11-openjdk",

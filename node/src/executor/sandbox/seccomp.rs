@@ -1,15 +1,15 @@
-//! Which system calls a job may make, put to the kernel as two filters that nothing takes off
-//! again:
+//! Which system calls a job may make, put to the kernel as filters that nothing takes off again:
 //!
 //! 1. calls that are not in [`calls`] do not exist (ENOSYS, so that programs fall back to older
 //!    ones);
-//! 2. some that are there are refused by their arguments (EPERM).
+//! 2. some that are there are refused by their arguments (EPERM);
+//! 3. orders of `ioctl` that are not in [`calls`] are unknown to whatever gets them (ENOTTY).
 //!
 //! | call | refused |
 //! |---|---|
 //! | `clone` | new namespaces |
 //! | `socket` | in namespaces all but Unix, IPv4 and IPv6 over TCP and UDP, and routing netlink; elsewhere all but nothing |
-//! | `socketpair` | elsewhere all but streams: a pair of datagram sockets could send to the node's socket |
+//! | `socketpair` | all but Unix; elsewhere than in namespaces also all but streams: a pair of datagram sockets could send to the node's socket |
 //! | `ioctl` | typing into a terminal |
 //! | `prctl`, `personality` | all but what is listed |
 //! | `prlimit64` | other processes |
@@ -67,16 +67,23 @@ pub(super) fn install(fence: Fence) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn programs(fence: Fence) -> Result<[BpfProgram; 2], Box<dyn Error>> {
+fn programs(fence: Fence) -> Result<[BpfProgram; 3], Box<dyn Error>> {
     let errno = |number: libc::c_int| u32::try_from(number).map(SeccompAction::Errno);
     let known: Rules = calls::known().map(|call| (call, Vec::new())).collect();
     let arch = TargetArch::try_from(std::env::consts::ARCH)?;
     let pass = SeccompAction::Allow;
-    // The refusals come first: the last filter's word counts where two refuse, and what does not
-    // exist is not refused.
+    // The last filter's word counts where two refuse: what is refused is not unknown, and what does
+    // not exist is not refused.
+    let orders = SeccompFilter::new(orders()?, pass.clone(), errno(libc::ENOTTY)?, arch)?;
     let refuse = SeccompFilter::new(refused(fence)?, pass.clone(), errno(libc::EPERM)?, arch)?;
     let list = SeccompFilter::new(known, errno(libc::ENOSYS)?, pass, arch)?;
-    Ok([refuse.try_into()?, list.try_into()?])
+    Ok([orders.try_into()?, refuse.try_into()?, list.try_into()?])
+}
+
+/// Orders to open files that nobody here knows.
+fn orders() -> Result<Rules, BackendError> {
+    let known = calls::IOCTL.iter().copied();
+    Ok(Rules::from([(libc::SYS_ioctl, vec![unless(1, known)?])]))
 }
 
 fn refused(fence: Fence) -> Result<Rules, BackendError> {
@@ -99,13 +106,17 @@ fn refused(fence: Fence) -> Result<Rules, BackendError> {
     if !fence.memory {
         rules.insert(libc::SYS_memfd_create, Vec::new());
     }
-    match fence.tier {
-        Tier::Namespaces => rules.insert(libc::SYS_socket, sockets()?),
+    // The kernel makes the sockets of a pair before it sees that their family has no pairs.
+    let mut pairs = vec![unless(0, [libc::AF_UNIX as u64])?];
+    let sockets = match fence.tier {
+        Tier::Namespaces => sockets()?,
         Tier::Plain => {
-            rules.insert(libc::SYS_socketpair, pairs()?);
-            rules.insert(libc::SYS_socket, Vec::new())
+            pairs.extend(other_pairs()?);
+            Vec::new()
         }
     };
+    rules.insert(libc::SYS_socketpair, pairs);
+    rules.insert(libc::SYS_socket, sockets);
     if fence.tier == Tier::Plain && !fence.own_user {
         let names = calls::BY_NAME.iter().chain(calls::BY_OLDER_NAME);
         rules.extend(names.map(|call| (*call, Vec::new())));
@@ -138,7 +149,7 @@ fn sockets() -> Result<Vec<SeccompRule>, BackendError> {
 }
 
 /// Pairs that are not streams: every other type of the four bits.
-fn pairs() -> Result<Vec<SeccompRule>, BackendError> {
+fn other_pairs() -> Result<Vec<SeccompRule>, BackendError> {
     let stream = libc::SOCK_STREAM as u64;
     let others = (0..=TYPE_MASK).filter(|kind| *kind != stream);
     others
@@ -193,8 +204,9 @@ mod tests {
                     memory,
                     own_user,
                 };
-                let [refuse, list] = programs(fence).unwrap();
-                assert!(!refuse.is_empty() && list.len() > calls::COMMON.len());
+                let [orders, refuse, list] = programs(fence).unwrap();
+                assert!(orders.len() > calls::IOCTL.len() && !refuse.is_empty());
+                assert!(list.len() > calls::COMMON.len());
             }
         }
     }
@@ -227,6 +239,10 @@ mod tests {
             libc::SYS_io_uring_register,
             libc::SYS_memfd_secret,
             libc::SYS_shmget,
+            libc::SYS_semget,
+            libc::SYS_msgget,
+            libc::SYS_mq_open,
+            libc::SYS_io_setup,
             libc::SYS_keyctl,
             libc::SYS_add_key,
             libc::SYS_syslog,

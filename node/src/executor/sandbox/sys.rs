@@ -196,12 +196,17 @@ pub(crate) fn clocks() -> (Duration, Duration) {
     (clock(libc::CLOCK_REALTIME), clock(libc::CLOCK_MONOTONIC))
 }
 
+/// Time since boot, suspended or not: the clock of processes' starts.
+pub(crate) fn since_boot() -> Duration {
+    clock(libc::CLOCK_BOOTTIME)
+}
+
 fn clock(id: libc::clockid_t) -> Duration {
     let mut now = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: `now` is a valid place for the answer. Both clocks exist on every Linux.
+    // SAFETY: `now` is a valid place for the answer. These clocks exist on every Linux.
     unsafe { libc::clock_gettime(id, &raw mut now) };
     Duration::new(
         u64::try_from(now.tv_sec).unwrap_or(0),
@@ -295,6 +300,12 @@ pub(crate) fn restrict_mount(path: &Path, attributes: u64, recursive: bool) -> i
         )
     })
     .map(drop)
+}
+
+/// From now on this process and its children see their control groups as if nothing were above them.
+pub(crate) fn hide_groups() -> io::Result<()> {
+    // SAFETY: takes an integer.
+    check(unsafe { libc::unshare(libc::CLONE_NEWCGROUP) }).map(drop)
 }
 
 /// Switches the loopback interface of this network namespace on.

@@ -1,12 +1,13 @@
 //! What the kernel does not bound for a whole job, looked at every so often: memory, processor time
-//! and the number of processes of its tree.
+//! ([`Spent`]) and the number of processes of its tree.
 //!
 //! Memory is what its processes hold in proportion (a page that four share counts a quarter for
-//! each), and what lies in its `/dev/shm`. Nothing else holds memory without a process: where
-//! memory is only watched the sandbox has neither memfd nor SysV segments. Between two looks a job
-//! can be beyond its bounds.
+//! each), and what lies in its `/dev/shm`. Where memory is only watched the sandbox has no memfd, and
+//! nowhere has it segments, semaphores or queues that are nobody's. What the kernel itself holds for
+//! a job's sockets, pipes and timers is not seen. Between two looks a job can be beyond its bounds.
 
 use std::fs;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -17,6 +18,7 @@ use nix::unistd::{Pid, SysconfVar, sysconf};
 use super::super::folder::Launch;
 use super::super::job::Limits;
 use super::super::outcome::KillReason;
+use super::spent::Spent;
 use super::tree;
 
 /// Between two looks.
@@ -33,6 +35,7 @@ pub(super) struct Gauge {
     memory: bool,
     processes: bool,
     processors: bool,
+    spent: Spent,
     next: Option<Instant>,
 }
 
@@ -46,6 +49,7 @@ impl Gauge {
             memory,
             processes,
             processors,
+            spent: Spent::default(),
             next: (memory || processes || processors).then(Instant::now),
         }
     }
@@ -55,26 +59,34 @@ impl Gauge {
         self.next
     }
 
+    /// Processor time that the job was seen to have used, if nothing else bounds it.
+    pub(super) fn spent(&self) -> Duration {
+        self.spent.total()
+    }
+
     /// Looks if it is time. Answers why the job must end.
     pub(super) fn look(&mut self, now: Instant) -> io::Result<Option<KillReason>> {
         if self.next.is_none_or(|at| at > now) {
             return Ok(None);
         }
-        let found = self.judge()?;
+        let found = self.judge(now)?;
         let end = Instant::now();
-        let pause = EVERY.max(end.duration_since(now) * SHARE);
+        let pause = uneven(EVERY).max(end.duration_since(now) * SHARE);
         self.next = end.checked_add(pause);
         Ok(found)
     }
 
-    fn judge(&self) -> io::Result<Option<KillReason>> {
+    fn judge(&mut self, now: Instant) -> io::Result<Option<KillReason>> {
         let tree = tree::below()?;
         let most = usize::try_from(self.limits.processes).unwrap_or(usize::MAX);
         if self.processes && tree.len() > most.saturating_add(OURS) {
             return Ok(Some(KillReason::Processes));
         }
-        if self.processors && processor_seconds(&tree)? > self.limits.cpu_seconds {
-            return Ok(Some(KillReason::Processor));
+        if self.processors {
+            let spent = self.spent.look(&tree, now).as_secs();
+            if spent > self.limits.cpu_seconds {
+                return Ok(Some(KillReason::Processor));
+            }
         }
         let over = self.memory && self.is_over(&tree);
         Ok(over.then_some(KillReason::Memory))
@@ -93,6 +105,12 @@ impl Gauge {
         let all: u64 = tree.iter().filter_map(held).sum();
         all.saturating_add(shared) > limit
     }
+}
+
+/// Half of a time to one and a half: nobody can be idle whenever there is a look.
+fn uneven(time: Duration) -> Duration {
+    let random = RandomState::new().build_hasher().finish();
+    time / 2 + time.mul_f64(random as f64 / u64::MAX as f64)
 }
 
 fn file(pid: Pid, name: &str) -> PathBuf {
@@ -138,22 +156,21 @@ fn device(at: &fs::Metadata) -> u64 {
     at.dev()
 }
 
-/// Processor time that the tree has used, reaped processes included.
-fn processor_seconds(tree: &[Pid]) -> io::Result<u64> {
-    let of = |pid: &Pid| -> u64 {
-        let fields = tree::TIMES.iter();
-        fields
-            .filter_map(|field| tree::stat_field(pid.as_raw(), *field))
-            .sum()
-    };
-    let ticks: u64 = tree.iter().map(of).sum();
-    let second = sysconf(SysconfVar::CLK_TCK)?.unwrap_or(100);
-    Ok(ticks / u64::try_from(second).unwrap_or(100).max(1))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn looks_come_when_nobody_expects_them() {
+        let pauses: BTreeSet<_> = (0..100).map(|_| uneven(EVERY)).collect();
+        assert!(pauses.len() > 90);
+        assert!(
+            pauses
+                .iter()
+                .all(|pause| (EVERY / 2..=EVERY * 3 / 2).contains(pause))
+        );
+    }
 
     #[test]
     fn a_process_holds_no_more_in_proportion_than_is_resident() {
@@ -163,6 +180,5 @@ mod tests {
         // The two are read one after the other, while other tests allocate.
         assert!(part.is_none_or(|part| part > 0 && part < all * 2));
         assert_eq!(proportional(Pid::from_raw(i32::MAX)), None);
-        assert!(processor_seconds(&[own]).is_ok());
     }
 }

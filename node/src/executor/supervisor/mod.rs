@@ -6,7 +6,8 @@
 //!    writing end of `alive` as standard output, the log as standard error, and no environment.
 //! 2. That process opens `control`, forks and exits: the child, in a session of its own, is the
 //!    supervisor, and the node has nothing left to wait for. A job can be stopped from here on.
-//! 3. The supervisor reads `launch.json`, enters the job's control group if there is one, starts the sandbox and watches it to its end.
+//! 3. The supervisor reads `launch.json`, starts the sandbox, in the job's control group if there is one, and watches it
+//!    to its end.
 //! 4. When no process of the job is left and its output is complete, it writes the final state and
 //!    ends; the lock and `alive` go with it.
 //!
@@ -17,6 +18,7 @@ mod disk;
 mod gauge;
 mod nameless;
 mod output;
+mod spent;
 mod tree;
 mod watch;
 
@@ -29,7 +31,6 @@ use std::path::PathBuf;
 
 use nix::unistd::setsid;
 
-use super::cgroup;
 use super::folder::Folder;
 use super::outcome::{Exit, Finished, KillReason, Status, Usage};
 use super::sandbox::sys;
@@ -106,8 +107,5 @@ impl Held {
 fn supervise(folder: &Folder, control: File) -> io::Result<Finished> {
     let launch = folder.read_launch()?;
     launch.spec.check().map_err(io::Error::other)?;
-    if let Some(group) = &launch.group {
-        cgroup::enter(group)?;
-    }
     watch::run(folder, &launch, control)
 }

@@ -107,20 +107,39 @@ fn children(pid: Pid) -> Option<Vec<Pid>> {
 
 /// Number of the parent in `/proc/<pid>/stat`, counted from 1.
 const PARENT: usize = 4;
-/// Numbers of the processor times in clock ticks: own in user and system mode, then those of reaped children.
-pub(super) const TIMES: [usize; 4] = [14, 15, 16, 17];
+/// Numbers of the processor times in clock ticks, in user and system mode.
+pub(super) const OWN: [usize; 2] = [14, 15];
+/// Those of children that were waited for.
+pub(super) const HEARD: [usize; 2] = [16, 17];
 /// Number of the start time in clock ticks since boot.
 pub(super) const START: usize = 22;
 
-/// A numeric field of `/proc/<pid>/stat`. The second field, a name in parentheses, may hold
-/// anything, so counting begins behind its last parenthesis.
+/// A numeric field of `/proc/<pid>/stat`.
 pub(super) fn stat_field(pid: i32, number: usize) -> Option<u64> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let (_, rest) = stat.rsplit_once(')')?;
-    rest.split_ascii_whitespace()
-        .nth(number.checked_sub(3)?)?
-        .parse()
-        .ok()
+    Stat::of(Pid::from_raw(pid))?.number(number)
+}
+
+/// What `/proc/<pid>/stat` says. The second field, a name in parentheses, may hold anything, so
+/// counting begins behind its last parenthesis.
+pub(super) struct Stat(String);
+
+impl Stat {
+    /// Of a process that is there.
+    pub(super) fn of(pid: Pid) -> Option<Stat> {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        Some(Stat(stat.rsplit_once(')')?.1.to_owned()))
+    }
+
+    /// A numeric field, counted from 1.
+    pub(super) fn number(&self, number: usize) -> Option<u64> {
+        let mut fields = self.0.split_ascii_whitespace();
+        fields.nth(number.checked_sub(3)?)?.parse().ok()
+    }
+
+    /// Whether its first thread has a processor or waits for one.
+    pub(super) fn is_running(&self) -> bool {
+        self.0.trim_start().starts_with('R')
+    }
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use nix::sys::time::TimeValLike;
 use nix::unistd::Pid;
 
 use super::super::capability::Tier;
+use super::super::cgroup::Group;
 use super::super::folder::{Control, Folder, Launch};
 use super::super::outcome::{Exit, Finished, KillReason, Started, Status, Usage};
 use super::super::sandbox::report::{Ending, Inbox, Report};
@@ -40,7 +41,7 @@ pub(super) fn run(folder: &Folder, launch: &Launch, control: File) -> io::Result
         tier: launch.tier,
         read_only: &launch.read_only,
         folder: folder.path(),
-        memory: launch.group.as_ref().is_some_and(|group| group.memory),
+        group: launch.group.as_ref(),
     };
     let sandbox = sandbox::launch(&plan)?;
     sys::set_nonblocking(sandbox.report.as_fd())?;
@@ -376,9 +377,13 @@ impl Watch<'_> {
         self.streams.iter_mut().for_each(Stream::drain);
         self.free();
         let used = getrusage(UsageWho::RUSAGE_CHILDREN)?;
-        let cpu_us = used.user_time().num_microseconds() + used.system_time().num_microseconds();
+        let told = (used.user_time() + used.system_time()).num_microseconds();
+        let told = Duration::from_micros(u64::try_from(told).unwrap_or(0));
+        // Of children that the job did not wait for only these two know.
+        let group = self.launch.group.as_ref().and_then(Group::used);
+        let cpu = told.max(self.gauge.spent()).max(group.unwrap_or_default());
         let usage = Usage {
-            cpu_ns: u64::try_from(cpu_us).unwrap_or(0).saturating_mul(1000),
+            cpu_ns: u64::try_from(cpu.as_nanos()).unwrap_or(u64::MAX),
             // The kernel counts in KiB.
             max_rss_bytes: u64::try_from(used.max_rss())
                 .unwrap_or(0)

@@ -193,6 +193,39 @@ pub(crate) const LIMITS: &[Probe] = &[
         },
     ),
     limit(
+        "children-that-nobody-counts",
+        |l| (l.processors, l.cpu_seconds) = (1, SECONDS),
+        || {
+            // Whoever ignores that children end is told nothing of what they used.
+            let mut ignore = [0; 32];
+            ignore[0] = 1;
+            let child_ended = N(libc::SIGCHLD as u64);
+            let args = &mut [child_ended, M(&mut ignore), N(0), N(8)];
+            if let Err(errno) = call(libc::SYS_rt_sigaction, args) {
+                return Refused(errno.to_string());
+            }
+            let (begin, each) = (Instant::now(), Duration::from_millis(100));
+            let busy = || {
+                spin(each);
+                0
+            };
+            let rounds = 40 * SECONDS;
+            for _ in 0..rounds {
+                let pair = [child(0, busy), child(0, busy)];
+                // Answers, with an error, once both are gone.
+                _ = pair.map(|made| made.map(wait));
+            }
+            let used = each.as_secs_f64() * (2 * rounds) as f64;
+            let at_once = used / begin.elapsed().as_secs_f64();
+            let line = format!("{at_once:.2} processors");
+            // On a machine that is busy else they get no more anyway.
+            match at_once > 1.3 {
+                true => Reached(line),
+                false => Refused(line),
+            }
+        },
+    ),
+    limit(
         "overwrite-program",
         |_| (),
         || io_fails(std::env::current_exe().and_then(|own| File::options().append(true).open(own))),
