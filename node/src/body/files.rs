@@ -15,9 +15,19 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Bytes of all output files of one task at the most, whatever its unit has.
-pub const OUTPUT_FILE_BYTES: u64 = 1 << 30;
+const OUTPUT_FILE_BYTES: u64 = 1 << 30;
 /// Bytes of all output files of one order at the most, those of all its tasks together.
-pub const ORDER_FILE_BYTES: u64 = 64 << 30;
+const ORDER_FILE_BYTES: u64 = 64 << 30;
+
+/// Bytes of output files that a seller may send for one of an order's tasks, whose unit can hold so many.
+pub(super) fn output_bytes(of_unit: u64, tasks: u32) -> u64 {
+    portion(of_unit, tasks, OUTPUT_FILE_BYTES, ORDER_FILE_BYTES)
+}
+
+/// No more than its unit can hold, than any task may send, and than each task of its order may.
+fn portion(of_unit: u64, tasks: u32, of_task: u64, of_order: u64) -> u64 {
+    of_unit.min(of_task).min(of_order / u64::from(tasks.max(1)))
+}
 
 /// Why files could not be brought over.
 #[derive(Debug, thiserror::Error)]
@@ -244,6 +254,24 @@ mod tests {
             "{on_disk} bytes were kept, {most} are allowed"
         );
         done
+    }
+
+    #[test]
+    fn all_tasks_of_an_order_together_send_no_more_than_an_order_may() {
+        for (of_unit, tasks, each) in [
+            (50, 1, 50),
+            (u64::MAX, 1, 100),
+            (u64::MAX, 10, 100),
+            (u64::MAX, 11, 90),
+            (50, 100, 10),
+            (50, 1_001, 0),
+            (50, 0, 50),
+        ] {
+            assert_eq!(portion(of_unit, tasks, 100, 1_000), each, "{tasks}");
+            assert!(each * u64::from(tasks) <= 1_000);
+        }
+        assert_eq!(output_bytes(u64::MAX, 1), 1 << 30);
+        assert_eq!(output_bytes(u64::MAX, 128), 512 << 20);
     }
 
     #[tokio::test]

@@ -340,7 +340,46 @@ pub(super) fn lost() -> Phase {
 
 #[cfg(test)]
 mod tests {
+    use super::super::idle::Idle;
     use super::*;
+    use crate::executor::Tier;
+    use gridbay_protocol::ids::LeaseId;
+
+    #[test]
+    fn no_job_starts_in_isolation_that_is_not_sold() {
+        let dir = tempfile::tempdir().unwrap();
+        let spec = JobSpec {
+            argv: vec!["true".to_owned()],
+            env: Vec::new(),
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            wall_seconds: 1,
+        };
+        let job = JobId {
+            lease: LeaseId([7; 32]),
+            task: 0,
+            attempt: 0,
+        };
+        for (tier, isolation, starts) in [
+            (Tier::Namespaces, Isolation::Process, true),
+            (Tier::Namespaces, Isolation::Machine, false),
+            (Tier::Plain, Isolation::Process, false),
+        ] {
+            let idle = Idle::default();
+            let jobs = idle.jobs_in(tier, dir.path());
+            let allowed = Allowance {
+                vcpu: 1,
+                memory_mib: 16,
+                disk_mib: 16,
+                nice: 0,
+                weight: 1,
+                isolation,
+            };
+            let done = jobs.start(&job, &spec, Some(allowed), None);
+            let started = idle.started.lock().unwrap().len();
+            assert_eq!((done.is_ok(), started == 1), (starts, starts), "{tier}");
+        }
+    }
 
     #[test]
     fn a_run_is_unknown_only_to_strangers_and_after_it_is_forgotten() {

@@ -18,6 +18,8 @@ pub mod ask;
 pub mod files;
 pub mod halt;
 mod hints;
+#[cfg(test)]
+mod idle;
 pub mod jobs;
 mod perform;
 pub mod room;

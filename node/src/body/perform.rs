@@ -376,8 +376,7 @@ impl Body {
         let tasks = lease
             .and_then(|l| state.user(&l.order))
             .map_or(1, |u| u.tasks);
-        let of_order = files::ORDER_FILE_BYTES / u64::from(tasks.max(1));
-        of_unit.min(of_order).min(files::OUTPUT_FILE_BYTES)
+        files::output_bytes(of_unit, tasks)
     }
 }
 

@@ -3,7 +3,7 @@
 //! | free bytes of the disk | what happens |
 //! |---|---|
 //! | below twice the floor | no input of a job, no upload and no file of a seller is taken; folders of jobs that are over are freed, those that ended first before the others |
-//! | below the floor | jobs are ended by their supervisors and what they wrote is removed: first those that hold much, below half of it all |
+//! | below the floor | jobs are ended by their supervisors and what they wrote is removed: first who took more than its limit unseen, then by the part of the limit that they hold, at three eighths of the floor all |
 //! | below a quarter of it, or after the disk failed | the reserve is given back: a file of bytes that nobody needed |
 //!
 //! The floor is `FLOOR`, on a small disk a sixteenth of it; the reserve is a quarter of the floor. Once there is room
@@ -83,6 +83,14 @@ impl Room {
             .saturating_mul(found.fragment_size()))
     }
 
+    /// Looks once, if `old` also for folders that have been kept long enough.
+    fn look(&self, jobs: &Jobs, old: bool) -> io::Result<bool> {
+        if old {
+            jobs.free_ended(now_ms().saturating_sub(KEEP.as_millis() as u64), || false);
+        }
+        self.tend(jobs)
+    }
+
     /// Frees what may be freed, and gives or takes the reserve. Answers whether there is too little room.
     fn tend(&self, jobs: &Jobs) -> io::Result<bool> {
         let short = !self.takes(0);
@@ -149,12 +157,7 @@ pub async fn keep(room: Room, jobs: Jobs) {
     loop {
         let (here, of_jobs) = (room.clone(), jobs.clone());
         let old = looks.is_multiple_of(OLD_LOOKS);
-        let tended = tokio::task::spawn_blocking(move || {
-            if old {
-                of_jobs.free_ended(now_ms().saturating_sub(KEEP.as_millis() as u64), || false);
-            }
-            here.tend(&of_jobs)
-        });
+        let tended = tokio::task::spawn_blocking(move || here.look(&of_jobs, old));
         match tended.await.map_err(io::Error::other).flatten() {
             Ok(short) if short != was_short => {
                 was_short = short;
@@ -186,7 +189,52 @@ fn now_ms() -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::idle::{Idle, running};
     use super::*;
+    use crate::executor::{Status, Tier};
+
+    const HOUR: u64 = 3_600_000;
+
+    /// A folder and an executor with a job that ended two days ago, two of the last hours, and one that goes on.
+    fn with_jobs() -> (tempfile::TempDir, Idle, Jobs) {
+        let (dir, idle) = (tempfile::tempdir().unwrap(), Idle::default());
+        let now = now_ms();
+        idle.add_ended("old", now - 48 * HOUR);
+        idle.add_ended("fresh", now - HOUR);
+        idle.add_ended("fresher", now - HOUR / 2);
+        idle.add("goes-on", Status::Running(running(now - 60 * HOUR)));
+        let jobs = idle.jobs_in(Tier::Namespaces, &dir.path().join("memos"));
+        (dir, idle, jobs)
+    }
+
+    #[test]
+    fn folders_go_a_day_after_their_job_and_sooner_where_room_is_short() {
+        let (dir, idle, jobs) = with_jobs();
+        let mut room = Room::of(dir.path()).unwrap().with_floor(0);
+        assert!(!room.look(&jobs, false).unwrap());
+        assert_eq!(idle.left().len(), 4, "not at every look");
+        assert!(!room.look(&jobs, true).unwrap());
+        assert_eq!(idle.left(), ["fresh", "fresher", "goes-on"]);
+        room.floor = 1 << 60;
+        assert!(room.look(&jobs, false).unwrap());
+        assert_eq!(idle.left(), ["goes-on"], "jobs that go on keep theirs");
+    }
+
+    #[tokio::test]
+    async fn a_node_looks_after_folders_by_itself() {
+        let (dir, idle, jobs) = with_jobs();
+        let room = Room::of(dir.path()).unwrap().with_floor(0);
+        let keeper = tokio::spawn(keep(room, jobs));
+        let gone = async {
+            while idle.left().len() > 3 {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(60), gone)
+            .await
+            .unwrap();
+        keeper.abort();
+    }
 
     #[test]
     fn the_reserve_is_made_given_back_and_made_again() {

@@ -1,8 +1,10 @@
 //! What the tests share: an executor in a folder of its own, and ways to look at processes.
 
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use gridbay_node::executor::{
@@ -154,17 +156,45 @@ fn found<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
 
 /// Command lines of all processes that mention `mark`.
 pub(crate) fn processes_with(mark: &str) -> Vec<String> {
+    let found = numbered_with(mark).into_iter();
+    found.map(|(_, line)| line).collect()
+}
+
+/// As above, with the numbers of the processes.
+pub(crate) fn numbered_with(mark: &str) -> Vec<(i32, String)> {
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc").unwrap().flatten() {
-        let Ok(line) = fs::read(entry.path().join("cmdline")) else {
+        let number = entry.file_name().to_str().and_then(|n| n.parse().ok());
+        let (Some(number), Ok(line)) = (number, fs::read(entry.path().join("cmdline"))) else {
             continue;
         };
         let line = String::from_utf8_lossy(&line).replace('\0', " ");
         if line.contains(mark) {
-            found.push(line);
+            found.push((number, line));
         }
     }
     found
+}
+
+/// Whether a program is installed where jobs see it.
+pub(crate) fn is_there(program: &str) -> bool {
+    let found = Command::new("/bin/sh")
+        .args(["-c", &format!("command -v {program}")])
+        .env_clear()
+        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+        .stdout(Stdio::null())
+        .status();
+    let found = found.unwrap().success();
+    if !found {
+        not_checked(&format!("{program} is not installed"));
+    }
+    found
+}
+
+/// Tells it whether the test passes or not: past what keeps the output of tests that do.
+pub(crate) fn not_checked(why: &str) {
+    let name = std::thread::current().name().unwrap_or_default().to_owned();
+    let _ = writeln!(std::io::stderr().lock(), "not checked by {name}: {why}");
 }
 
 /// A number of seconds to sleep that no other process on the machine uses.
@@ -188,6 +218,6 @@ pub(crate) fn with_namespaces(check: impl Fn(&Bench)) {
     if found.tier == Tier::Namespaces {
         check(&bench);
     } else {
-        println!("not checked, no namespaces here: {:?}", found.passed_over);
+        not_checked(&format!("no namespaces here: {:?}", found.passed_over));
     }
 }

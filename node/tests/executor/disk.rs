@@ -3,9 +3,12 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use gridbay_node::executor::{Executor, Exit, KillReason, Stream, Support};
+use gridbay_node::executor::{Executor, Exit, JobSpec, KillReason, Stream, Support};
 
-use super::bench::{Bench, PATIENCE, in_each_tier, odd_seconds, processes_with, until};
+use super::bench::{
+    Bench, PATIENCE, id, in_each_tier, is_there, odd_seconds, processes_with, until,
+    with_namespaces,
+};
 
 const MIB: u64 = 1 << 20;
 const DISK: Exit = Exit::Killed {
@@ -50,6 +53,95 @@ const HOGS: [(&str, u64, &str); 6] = [
         "while :; do i=$((i+1)); mkdir d$i; for n in $(seq 1 400); do : > d$i/$n; done; done",
     ),
 ];
+
+/// Calls that no shell has, for Perl: maps a file, sends one in a message; by number, so it needs no module.
+const PERL: &str = r#"
+my %calls = (x86_64 => [9, 46], aarch64 => [222, 211]);
+my ($map, $send) = @{$calls{(split " ", `uname -m`)[0]}};
+my $piece = "x" x (1 << 20);
+sub written {
+    my ($name) = @_;
+    open my $file, "+>", $name or die;
+    for (1 .. 4) { syswrite $file, $piece or die; }
+    return $file;
+}
+sub mapped {
+    my $file = written($_[0]);
+    syscall($map, 0, 4 << 20, 1, 1, fileno $file, 0) > 0 or die "mmap: $!";
+    unlink $_[0];
+}
+sub sent {
+    my ($name, $socket) = @_;
+    my $file = written($name);
+    unlink $name;
+    my $vector = pack "P Q", "x", 1;
+    my $control = pack "Q l l l x4", 20, 1, 1, fileno $file;
+    my $message = pack "Q L x4 P Q P Q l x4", 0, 0, $vector, 1, $control, 24, 0;
+    syscall($send, fileno $socket, $message, 0) == 1 or die "sendmsg: $!";
+}
+"#;
+
+/// Where there is Perl: one more hog, of files that are mapped, unlinked and closed. Thirty, then it waits.
+const MAPPED: &str = r#"mapped("f$_") for 1 .. 30; sleep 1 while 1;"#;
+
+#[test]
+fn files_that_are_only_mapped_count() {
+    if !is_there("perl") {
+        return;
+    }
+    in_each_tier(|bench| {
+        let mut spec = bench.shell("mapped", "");
+        spec.argv = ["perl", "-e", &format!("{PERL}{MAPPED}")]
+            .map(str::to_owned)
+            .to_vec();
+        spec.limits.disk_bytes = 24 * MIB;
+        let end = bench.run(&spec);
+        let said = bench.read("mapped", Stream::Stderr);
+        assert_eq!(end.exit, DISK, "{said}");
+        assert_eq!(left(bench, "mapped"), 0);
+    });
+}
+
+/// What waits in a message nobody can count: its job goes first when the machine is short of room, and who keeps
+/// within its limit stays.
+#[test]
+fn who_hides_what_it_took_ends_before_who_is_within_its_limit() {
+    if !is_there("perl") {
+        return;
+    }
+    with_namespaces(|bench| {
+        let free = nix::sys::statvfs::statvfs(bench.dir.path()).unwrap();
+        let free = free.blocks_available() * free.fragment_size();
+        // As if there were a little less than the floor.
+        let executor = bench.with_floor(free / 8 * 9);
+        let start = |mut spec: JobSpec| {
+            spec.limits.disk_bytes = 24 * MIB;
+            executor.prepare(&spec.job).unwrap();
+            executor.start(&spec).unwrap();
+        };
+        let honest =
+            "head -c 8388608 /dev/zero > out; echo up; while [ ! -e go ]; do sleep 0.05; done";
+        start(bench.shell("honest", honest));
+        until("the honest job holds its part", || {
+            bench.stdout("honest") == "up\n"
+        });
+        let hide = r#"
+            socketpair(my $one, my $other, 1, 1, 0) or die;
+            for (1 .. 16) { sent("f", $one); select undef, undef, undef, 0.1; }
+            sleep 1 while 1;"#;
+        let mut hog = bench.shell("hog", "");
+        hog.argv = ["perl", "-e", &format!("{PERL}{hide}")]
+            .map(str::to_owned)
+            .to_vec();
+        start(hog);
+        let end = bench.wait(&id("hog"));
+        let reason = KillReason::NoRoom;
+        let said = bench.read("hog", Stream::Stderr);
+        assert_eq!(end.exit, Exit::Killed { reason }, "{said}");
+        fs::write(bench.work_of("honest").join("go"), "").unwrap();
+        assert_eq!(bench.wait(&id("honest")).exit, Exit::Exited(0));
+    });
+}
 
 #[test]
 fn a_job_that_fills_the_disk_is_ended_and_gives_it_back() {

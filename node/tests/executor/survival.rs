@@ -5,11 +5,12 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use gridbay_node::executor::descent::is_of_a_job;
 use gridbay_node::executor::{Executor, Exit, Isolation, JobSpec, KillReason, Status};
 
 use super::bench::{
-    Bench, PATIENCE, executor, id, in_each_tier, odd_seconds, processes_with, until, wait,
-    with_namespaces,
+    Bench, PATIENCE, executor, id, in_each_tier, numbered_with, odd_seconds, processes_with, until,
+    wait, with_namespaces,
 };
 
 #[test]
@@ -158,6 +159,42 @@ fn a_job_whose_supervisor_is_killed_is_lost_and_gone() {
         });
         bench.executor.cleanup(&spec.job).unwrap();
     });
+}
+
+/// What a job can neither take off nor put off tells where a process comes from whose ancestors are gone.
+#[test]
+fn who_outlives_its_supervisor_is_still_known_as_a_job() {
+    let bench = Bench::new(Isolation::Off);
+    let mark = odd_seconds(7);
+    let script = format!("setsid sleep {mark} & wait");
+    let spec = bench.shell("daemon", &script);
+    bench.start(&spec);
+    let exact = format!("sleep {mark} ");
+    let daemons = || {
+        let all = numbered_with(&exact).into_iter();
+        let all = all.filter(|(_, line)| line.starts_with(&exact));
+        all.map(|(pid, _)| pid).collect::<Vec<_>>()
+    };
+    until("the job runs", || !daemons().is_empty());
+    let supervisor = nix::unistd::Pid::from_raw(bench.started(&spec.job).supervisor);
+    nix::sys::signal::kill(supervisor, nix::sys::signal::Signal::SIGKILL).unwrap();
+    assert_eq!(bench.wait(&spec.job).exit, Exit::Lost);
+    let left = daemons();
+    let of_jobs: Vec<_> = left.iter().map(|pid| is_of_a_job(*pid, None)).collect();
+    for pid in &left {
+        let pid = nix::unistd::Pid::from_raw(*pid);
+        let _ended = nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL);
+    }
+    assert!(!left.is_empty(), "nothing outlived its supervisor");
+    assert!(
+        of_jobs.iter().all(|of_a_job| *of_a_job),
+        "{left:?} {of_jobs:?}"
+    );
+    let mut own = Command::new("sleep").arg("60").spawn().unwrap();
+    let free = !is_of_a_job(i32::try_from(own.id()).unwrap(), None);
+    own.kill().unwrap();
+    own.wait().unwrap();
+    assert!(free, "the owner's own programs bear no mark");
 }
 
 #[test]

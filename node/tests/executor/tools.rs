@@ -1,24 +1,8 @@
 //! What jobs are written in runs inside the fence: the list of system calls is not too short.
 
-use std::process::Command;
-
 use gridbay_node::executor::{Exit, Stream, Tier};
 
-use super::bench::in_each_tier;
-
-/// Whether a program is installed where jobs see it.
-fn is_there(program: &str) -> bool {
-    let found = Command::new("/bin/sh")
-        .args(["-c", &format!("command -v {program}")])
-        .env_clear()
-        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-        .output();
-    let found = found.unwrap().status.success();
-    if !found {
-        println!("not checked: {program} is not installed");
-    }
-    found
-}
+use super::bench::{in_each_tier, is_there};
 
 /// Runs a script as a job in each tier; `tiers` says in which it must work.
 fn runs(name: &str, script: &str, works: impl Fn(Tier) -> bool) {
@@ -185,4 +169,63 @@ fn a_compiler_runs() {
     let script = format!("printf '{source}' > p.c && cc -O1 -pthread -o p p.c && ./p");
     // A linker marks its output as a program by name.
     runs("compiler", &script, |tier| tier == Tier::Namespaces);
+}
+
+/// Goroutines on several threads, a timer, a child, files, garbage, a socket of its own.
+const GO: &str = r#"
+package main
+
+import ("fmt"; "net"; "os"; "os/exec"; "runtime"; "sync"; "time")
+
+func main() {
+	var group sync.WaitGroup
+	sum := make([]int, 64)
+	for i := range sum {
+		group.Add(1)
+		go func() { defer group.Done(); _ = make([]byte, 1<<20); sum[i] = i; runtime.Gosched() }()
+	}
+	group.Wait()
+	runtime.GC()
+	time.Sleep(time.Millisecond)
+	if exec.Command("true").Run() != nil { panic("child") }
+	if os.WriteFile("a", []byte("text"), 0o600) != nil || os.Remove("a") != nil { panic("file") }
+	if len(os.Args) > 1 {
+		server, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil { panic(err) }
+		go func() { other, _ := server.Accept(); other.Write([]byte{7}) }()
+		client, err := net.Dial("tcp", server.Addr().String())
+		if err != nil { panic(err) }
+		one := make([]byte, 1)
+		if _, err := client.Read(one); err != nil || one[0] != 7 { panic("socket") }
+	}
+	fmt.Println("well")
+}
+"#;
+
+#[test]
+fn a_program_of_go_runs() {
+    if !is_there("go") {
+        return;
+    }
+    let script = |words| {
+        format!(
+            "cat > p.go <<'END'\n{GO}\nEND\nexport GOCACHE=$PWD/c GOFLAGS=-p=2; go run p.go {words}"
+        )
+    };
+    // What the linker makes is marked as a program by name.
+    runs("go", &script("sockets"), |tier| tier == Tier::Namespaces);
+}
+
+#[test]
+fn processes_of_mpi_find_one_another() {
+    if !is_there("mpirun") || !is_there("mpicc") {
+        return;
+    }
+    let source = "#include <mpi.h>\\n#include <stdio.h>\\nint main(int c,char**v){int me,all=1,sum=0;\
+                  MPI_Init(&c,&v);MPI_Comm_rank(MPI_COMM_WORLD,&me);\
+                  MPI_Allreduce(&all,&sum,1,MPI_INT,MPI_SUM,MPI_COMM_WORLD);\
+                  if(me==0)puts(sum==2?\"well\":\"alone\");MPI_Finalize();return 0;}";
+    let script =
+        format!("printf '{source}' > p.c && mpicc -o p p.c && mpirun --oversubscribe -n 2 ./p");
+    runs("mpi", &script, |tier| tier == Tier::Namespaces);
 }

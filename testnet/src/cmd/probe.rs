@@ -12,6 +12,8 @@ use std::process::{Command, ExitCode, Stdio};
 
 /// Whom root becomes for the second part: an id that nobody has.
 const NOBODY: u32 = 1_999_999_999;
+/// A group that this user is in besides its own, as users are.
+const GROUP: u32 = 1_999_999_998;
 
 /// Tries out of jobs what hostile ones try, and tells how far it came
 #[derive(Debug, Args)]
@@ -22,6 +24,9 @@ pub(super) struct ProbeArgs {
     /// Run in this folder, as the present user alone
     #[arg(long, hide = true)]
     home: Option<PathBuf>,
+    /// Become this user first
+    #[arg(long, hide = true, requires = "home")]
+    user: Option<u32>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -33,6 +38,9 @@ enum Output {
 impl ProbeArgs {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let root = nix::unistd::geteuid().is_root();
+        if let (Some(home), Some(user)) = (&self.home, self.user) {
+            return Err(again_as(user, home)?.into());
+        }
         if let Some(home) = &self.home {
             let print = &mut |row: &Row| json(row);
             probe::run(home, name(root), print)?;
@@ -62,12 +70,13 @@ fn name(root: bool) -> &'static str {
 
 /// One user's probes, in a process of his own.
 fn part(folder: &Path, root: bool, user: Option<u32>) -> anyhow::Result<Vec<Row>> {
-    let (home, program) = home_of(folder, name(root), user)?;
+    let owner = user.map(|id| (id, GROUP));
+    let (home, program) = home_of(folder, name(root), owner)?;
     let mut command = Command::new(program);
     command.args(["probe", "--home"]).arg(&home);
     command.current_dir("/").stdout(Stdio::piped());
     if let Some(id) = user {
-        command.uid(id).gid(id);
+        command.arg("--user").arg(id.to_string());
     }
     let done = command.spawn()?.wait_with_output()?;
     if !done.status.success() {
@@ -77,6 +86,17 @@ fn part(folder: &Path, root: bool, user: Option<u32>) -> anyhow::Result<Vec<Row>
     let rows = text.lines().map(serde_json::from_str);
     rows.collect::<Result<_, _>>()
         .context("a row of the probes")
+}
+
+/// Becomes a user and runs this program again; comes back only with an error. A process that has just changed its
+/// user is closed to its own kind, a program that it executes is not.
+fn again_as(user: u32, home: &Path) -> anyhow::Result<std::io::Error> {
+    use nix::unistd::{Gid, Uid, setgid, setgroups, setuid};
+    setgroups(&[Gid::from_raw(GROUP)])?;
+    setgid(Gid::from_raw(user))?;
+    setuid(Uid::from_raw(user))?;
+    let mut command = Command::new(home.join("program"));
+    Ok(command.args(["probe", "--home"]).arg(home).exec())
 }
 
 fn json(row: &Row) {

@@ -41,7 +41,14 @@ pub(crate) fn run(
             }
         };
         for probe in table::all() {
-            let (outcome, detail) = stage.attempt(probe)?;
+            let proves = !table::REACHES.contains(&probe.name) || stage.reaches(probe)?;
+            let (outcome, detail) = match proves {
+                true => stage.attempt(probe)?,
+                false => (
+                    Outcome::Broken,
+                    "it fails outside of a job as well".to_owned(),
+                ),
+            };
             let row = Row::new(probe.name, tier, user, outcome, detail);
             told(&row);
             rows.push(row);

@@ -1,6 +1,6 @@
 //! One line of the report.
 
-use super::inside::{ABSENT, REFUSED};
+use super::inside::{ABSENT, KEPT, REFUSED};
 use gridbay_node::executor::{Exit, KillReason, Selling, Tier};
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +16,8 @@ pub(crate) enum Outcome {
     Broken,
     /// The machine has no such thing.
     Absent,
+    /// The job has it, nobody can take it away, and it opens nothing: another probe tries.
+    Kept,
 }
 
 impl Outcome {
@@ -26,6 +28,7 @@ impl Outcome {
             Outcome::Watched => "watched",
             Outcome::Broken => "broken",
             Outcome::Absent => "absent",
+            Outcome::Kept => "kept",
         }
     }
 
@@ -34,8 +37,13 @@ impl Outcome {
         match exit {
             Exit::Exited(code) if *code == REFUSED => Outcome::Enforced,
             Exit::Exited(code) if *code == ABSENT => Outcome::Absent,
+            Exit::Exited(code) if *code == KEPT => Outcome::Kept,
             Exit::Killed {
-                reason: KillReason::Memory | KillReason::Processor | KillReason::Processes,
+                reason:
+                    KillReason::Memory
+                    | KillReason::Processor
+                    | KillReason::Processes
+                    | KillReason::Disk,
             } if bounded => Outcome::Watched,
             Exit::TimeLimit if bounded => Outcome::Enforced,
             // Ended for its memory or its processor time, or by the filter.
@@ -84,6 +92,7 @@ impl Row {
 
 #[cfg(test)]
 mod tests {
+    use super::super::inside::BROKEN_PROBE;
     use super::*;
 
     #[test]
@@ -103,7 +112,12 @@ mod tests {
             (Exit::Lost, true, Outcome::Broken),
             (killed(KillReason::Memory), true, Outcome::Watched),
             (killed(KillReason::Memory), false, Outcome::Broken),
+            (killed(KillReason::Disk), true, Outcome::Watched),
+            (killed(KillReason::Disk), false, Outcome::Broken),
+            (killed(KillReason::NoRoom), true, Outcome::Broken),
             (killed(KillReason::Stopped), true, Outcome::Broken),
+            (Exit::Exited(i32::from(BROKEN_PROBE)), true, Outcome::Broken),
+            (Exit::Exited(KEPT), false, Outcome::Kept),
         ] {
             assert_eq!(Outcome::of(&exit, bounded), outcome, "{exit:?} {bounded}");
         }

@@ -11,8 +11,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder};
 use std::net::TcpListener;
 use std::os::linux::net::SocketAddrExt as _;
-use std::os::unix::fs::DirBuilderExt as _;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _, chown};
 use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -22,8 +21,18 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Between two looks at it.
 const LOOK: Duration = Duration::from_millis(5);
+/// A file of root's that only a group may read.
+const OF_A_GROUP: &str = "of-a-group";
 /// Seconds of wall time of a probe that does not say.
 const WALL: Duration = Duration::from_secs(40);
+
+type Listeners = (
+    UnixListener,
+    UnixDatagram,
+    UnixListener,
+    UnixDatagram,
+    TcpListener,
+);
 
 /// A scene. What it started ends with it.
 pub(crate) struct Stage {
@@ -32,7 +41,7 @@ pub(crate) struct Stage {
     told: BTreeMap<String, String>,
     node: Child,
     neighbour: JobId,
-    _listeners: (UnixListener, UnixDatagram, UnixListener, TcpListener),
+    _listeners: Listeners,
 }
 
 impl Drop for Stage {
@@ -62,16 +71,19 @@ impl Stage {
         DirBuilder::new().mode(0o700).create(&home)?;
         let secret = home.join("account.key");
         keep_secret(&secret)?;
+        let of_group = of_a_group(folder)?;
         let (socket, datagram) = (home.join("api.sock"), home.join("datagram.sock"));
         let mark = format!("mark-{}-{isolation:?}", std::process::id());
         let unnamed = SocketAddr::from_abstract_name(&mark)?;
+        let datagrams = SocketAddr::from_abstract_name(mark.clone() + env::DATAGRAMS)?;
         let listeners = (
             UnixListener::bind(&socket)?,
             UnixDatagram::bind(&datagram)?,
             UnixListener::bind_addr(&unnamed)?,
+            UnixDatagram::bind_addr(&datagrams)?,
             TcpListener::bind("127.0.0.1:0")?,
         );
-        let port = listeners.3.local_addr()?.port();
+        let port = listeners.4.local_addr()?.port();
         let mut node = Command::new(&program);
         node.stdin(Stdio::piped());
         let node = node.args([super::WORD, STAND_STILL, &mark]).spawn()?;
@@ -91,6 +103,7 @@ impl Stage {
             (env::MARK, mark),
             (env::NEIGHBOURS_FILE, shown(&theirs)),
             (env::HOST, host.to_string_lossy().into_owned()),
+            (env::GROUP_FILE, of_group),
         ];
         let mut stage = Stage {
             executor,
@@ -133,6 +146,29 @@ impl Stage {
         }
     }
 
+    /// Runs a probe beside the jobs, as the node's own process: whether it reaches its aim there. What cannot, says
+    /// nothing about a fence.
+    pub(crate) fn reaches(&self, probe: &Probe) -> anyhow::Result<bool> {
+        // As deep as a job's work directory, with what lies beside one.
+        let folder = self.told_path(env::HOME).join(probe.name);
+        let work = folder.join("work");
+        DirBuilder::new().recursive(true).create(&work)?;
+        fs::write(folder.join("launch.json"), "")?;
+        let mut command = Command::new(&self.program);
+        command.args([super::WORD, probe.name]).current_dir(&work);
+        command.env_clear().envs(&self.told).env(env::OUTSIDE, "1");
+        let done = command.stdout(Stdio::null()).status()?;
+        fs::remove_dir_all(&folder)?;
+        // One of them has opened it to others.
+        let private = fs::Permissions::from_mode(0o600);
+        fs::set_permissions(self.told_path(env::SECRET), private)?;
+        Ok(done.code() == Some(0))
+    }
+
+    fn told_path(&self, name: &str) -> PathBuf {
+        self.told.get(name).map(PathBuf::from).unwrap_or_default()
+    }
+
     /// Runs a probe as a job.
     pub(crate) fn attempt(&self, probe: &Probe) -> anyhow::Result<(Outcome, String)> {
         let job = JobId::new(probe.name)?;
@@ -145,8 +181,19 @@ impl Stage {
         let exit = self.end_of(&job)?;
         let said = self.executor.output(&job, Stream::Stdout, 0)?;
         let complaint = self.executor.output(&job, Stream::Stderr, 0)?;
+        let most = spec.limits.output_bytes;
+        let more = |stream| self.executor.output(&job, stream, most);
+        let endless = !more(Stream::Stdout)?.is_empty() || !more(Stream::Stderr)?.is_empty();
+        let folder = self.executor.work(&job);
         self.executor.cleanup(&job)?;
         let outcome = Outcome::of(&exit, probe.limits.is_some());
+        if endless {
+            let line = format!("more than {most} bytes of output were kept");
+            return Ok((Outcome::Broken, line));
+        }
+        if folder.parent().is_none_or(Path::exists) {
+            return Ok((Outcome::Broken, "its folder stays".to_owned()));
+        }
         let said = match (said.is_empty(), complaint.is_empty()) {
             (false, _) => said,
             (true, false) => complaint,
@@ -177,6 +224,16 @@ impl Stage {
     }
 }
 
+/// The file that root left for who is in its group, if it did: this process can read it by no other right.
+fn of_a_group(folder: &Path) -> anyhow::Result<String> {
+    let path = folder.with_file_name(OF_A_GROUP);
+    if !path.exists() {
+        return Ok(env::NO_FILE.to_owned());
+    }
+    fs::read(&path).context("this user's group opens nothing")?;
+    Ok(path.display().to_string())
+}
+
 /// A file as a node keeps its keys.
 fn keep_secret(path: &Path) -> std::io::Result<()> {
     let mut private = fs::OpenOptions::new();
@@ -184,15 +241,15 @@ fn keep_secret(path: &Path) -> std::io::Result<()> {
     std::io::Write::write_all(&mut private.open(path)?, b"secret")
 }
 
-/// A folder for the scenes of one user, with the program in it, which he may not be able to reach
-/// else.
+/// A folder for the scenes of one user, with the program in it, which that user may not be able to
+/// reach else. `owner`: the user and a further group that it is in.
 ///
 /// # Errors
 /// Of the disk.
 pub(crate) fn home_of(
     parent: &Path,
     name: &str,
-    owner: Option<u32>,
+    owner: Option<(u32, u32)>,
 ) -> anyhow::Result<(PathBuf, PathBuf)> {
     let home = parent.join(name);
     DirBuilder::new().mode(0o711).create(&home)?;
@@ -202,8 +259,12 @@ pub(crate) fn home_of(
     if owner.is_some() || fs::hard_link(&own, &program).is_err() {
         fs::copy(&own, &program).context("cannot copy this program")?;
     }
-    if let Some(id) = owner {
-        std::os::unix::fs::chown(&home, Some(id), Some(id))?;
+    if let Some((user, group)) = owner {
+        let file = home.join(OF_A_GROUP);
+        fs::write(&file, "of a group")?;
+        chown(&file, Some(0), Some(group))?;
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o040))?;
+        chown(&home, Some(user), Some(user))?;
     }
     Ok((home, program))
 }

@@ -16,8 +16,10 @@ pub(crate) mod env {
     pub(crate) const SOCKET: &str = "PROBE_SOCKET";
     /// One for datagrams.
     pub(crate) const DATAGRAM: &str = "PROBE_DATAGRAM";
-    /// Name of an abstract one.
+    /// Name of an abstract one; with [`DATAGRAMS`] behind it, of one for datagrams.
     pub(crate) const ABSTRACT: &str = "PROBE_ABSTRACT";
+    /// Behind the name of an abstract socket.
+    pub(crate) const DATAGRAMS: &str = "-datagrams";
     /// Port on the host's loopback on which somebody listens.
     pub(crate) const PORT: &str = "PROBE_PORT";
     /// Process id of somebody who stands for the node.
@@ -30,7 +32,70 @@ pub(crate) mod env {
     pub(crate) const NEIGHBOURS_FILE: &str = "PROBE_NEIGHBOURS_FILE";
     /// The host's name.
     pub(crate) const HOST: &str = "PROBE_HOST";
+    /// A file of root's that only a group may read in which the node is besides its own, or [`NO_FILE`].
+    pub(crate) const GROUP_FILE: &str = "PROBE_GROUP_FILE";
+    /// Where root did not begin and so could make none.
+    pub(crate) const NO_FILE: &str = "none";
+    /// There if the probe runs outside of a job, to show that it reaches what it tries.
+    pub(crate) const OUTSIDE: &str = "PROBE_OUTSIDE";
+
+    /// What every probe is told.
+    pub(crate) const ALL: [&str; 12] = [
+        SECRET,
+        HOME,
+        SOCKET,
+        DATAGRAM,
+        ABSTRACT,
+        PORT,
+        NODE,
+        MARK,
+        NEIGHBOUR,
+        NEIGHBOURS_FILE,
+        HOST,
+        GROUP_FILE,
+    ];
+    /// Those that are numbers.
+    pub(crate) const NUMBERS: [&str; 3] = [PORT, NODE, NEIGHBOUR];
 }
+
+/// Probes that reach their aim outside of a job, as the node's own user: each runs there once, before it runs in one.
+/// Not among them are those that need root or another kernel, that would harm the stage, and that try bounds of the
+/// executor's own making.
+pub(crate) const REACHES: [&str; 33] = [
+    "host-loopback",
+    "node-socket",
+    "abstract-socket",
+    "datagram-pair",
+    "datagram-pair-abstract",
+    "read-key",
+    "write-key",
+    "chmod-key",
+    "times-of-key",
+    "owner-of-key",
+    "list-node-folder",
+    "neighbours-file",
+    "own-orders",
+    "sys",
+    "host-name",
+    "host-processes",
+    "signal-node",
+    "signal-neighbour",
+    "signal-by-descriptor",
+    "read-limits-of-node",
+    "scheduler-of-node",
+    "environment-of-node",
+    "descriptors-of-node",
+    "namespaces-of-node",
+    "address-space",
+    "descriptors",
+    "file-size",
+    "disk-total",
+    "disk-files",
+    "disk-nameless",
+    "disk-mapped",
+    "deep-tree",
+    "endless-output",
+];
 
 /// One thing that a job tries.
 #[derive(Clone, Copy, Debug)]
@@ -75,6 +140,8 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Probe> {
         inside::PROC,
         inside::PROCESSES,
         inside::LIMITS,
+        inside::DISK,
+        inside::HIDDEN,
     ];
     groups.into_iter().flatten()
 }
@@ -89,5 +156,6 @@ mod tests {
         let names: BTreeSet<&str> = all().map(|probe| probe.name).collect();
         assert_eq!(names.len(), all().count());
         assert!(names.len() >= 60 && !names.contains(STAND_STILL));
+        assert!(REACHES.iter().all(|name| names.contains(name)));
     }
 }

@@ -249,6 +249,12 @@ pub(super) const COMMON: &[c_long] = &[
     libc::SYS_landlock_restrict_self,
 ];
 
+/// All calls that programs need.
+pub(super) fn known() -> impl Iterator<Item = c_long> {
+    let lists = [COMMON, OLDER, BY_OLDER_NAME];
+    lists.into_iter().flatten().copied()
+}
+
 /// Older names of calls above.
 #[cfg(target_arch = "x86_64")]
 pub(super) const OLDER: &[c_long] = &[
@@ -269,12 +275,6 @@ pub(super) const OLDER: &[c_long] = &[
     libc::SYS_rename,
     libc::SYS_link,
     libc::SYS_symlink,
-    libc::SYS_chmod,
-    libc::SYS_chown,
-    libc::SYS_lchown,
-    libc::SYS_utime,
-    libc::SYS_utimes,
-    libc::SYS_futimesat,
     libc::SYS_getdents,
     libc::SYS_dup2,
     libc::SYS_pipe,
@@ -308,7 +308,7 @@ pub(super) const BY_NAME: &[c_long] = &[
     libc::SYS_removexattr,
     libc::SYS_lremovexattr,
 ];
-/// Older names of these.
+/// Older names of these; they stand here alone.
 #[cfg(target_arch = "x86_64")]
 pub(super) const BY_OLDER_NAME: &[c_long] = &[
     libc::SYS_chmod,

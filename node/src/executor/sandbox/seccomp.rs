@@ -69,8 +69,7 @@ pub(super) fn install(fence: Fence) -> Result<(), Box<dyn Error>> {
 
 fn programs(fence: Fence) -> Result<[BpfProgram; 3], Box<dyn Error>> {
     let errno = |number: libc::c_int| u32::try_from(number).map(SeccompAction::Errno);
-    let known = calls::COMMON.iter().chain(calls::OLDER);
-    let known: Rules = known.map(|call| (*call, Vec::new())).collect();
+    let known: Rules = calls::known().map(|call| (call, Vec::new())).collect();
     let arch = TargetArch::try_from(std::env::consts::ARCH)?;
     let pass = SeccompAction::Allow;
     // The last filter's word counts where two refuse: what is refused is not unknown, and what does
@@ -90,10 +89,14 @@ fn orders() -> Result<Rules, BackendError> {
 fn refused(fence: Fence) -> Result<Rules, BackendError> {
     let mut rules = Rules::new();
     let new = |flag: &libc::c_int| when(&[(0, Op::MaskedEq(*flag as u64), *flag as u64)]);
-    rules.insert(
-        libc::SYS_clone,
-        NEW.iter().map(new).collect::<Result<_, _>>()?,
-    );
+    let mut clone = NEW.iter().map(new).collect::<Result<Vec<_>, _>>()?;
+    // Threads share their files, so that one look at a process finds all that it has open.
+    let (thread, files) = (libc::CLONE_THREAD as u64, libc::CLONE_FILES as u64);
+    clone.push(when(&[(0, Op::MaskedEq(thread | files), thread)])?);
+    rules.insert(libc::SYS_clone, clone);
+    let apart = u64::from(libc::CLOSE_RANGE_UNSHARE);
+    let apart = when(&[(2, Op::MaskedEq(apart), apart)])?;
+    rules.insert(libc::SYS_close_range, vec![apart]);
     let terminal = TERMINAL.iter().map(|order| when(&[(1, Op::Eq, *order)]));
     rules.insert(libc::SYS_ioctl, terminal.collect::<Result<_, _>>()?);
     let prctl = calls::PRCTL.iter().map(|option| *option as u64);
@@ -250,9 +253,9 @@ mod tests {
             libc::SYS_settimeofday,
             libc::SYS_clock_settime,
         ];
-        let known: Vec<_> = calls::COMMON.iter().chain(calls::OLDER).collect();
+        let known: Vec<_> = calls::known().collect();
         for call in never {
-            assert!(!known.contains(&&call), "{call}");
+            assert!(!known.contains(&call), "{call}");
         }
         let mut once = known.clone();
         once.sort_unstable();

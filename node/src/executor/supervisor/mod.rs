@@ -16,9 +16,12 @@
 
 mod disk;
 mod gauge;
+mod nameless;
 mod output;
 mod spent;
+mod still;
 mod tree;
+mod walk;
 mod watch;
 
 use std::ffi::OsStr;

@@ -71,6 +71,8 @@ pub(super) fn run(folder: &Folder, launch: &Launch, control: File) -> io::Result
             [folder.work(), folder.tmp()],
             launch.spec.limits.disk_bytes,
             launch.floor,
+            // *init* is not the job's, and lets nobody look at it.
+            (launch.tier == Tier::Namespaces).then_some(sandbox.pid),
         ),
         lease: launch
             .spec

@@ -20,6 +20,14 @@ pub(crate) const CALLS: &[Probe] = &[
     probe("unshare-network", || new(libc::CLONE_NEWNET)),
     probe("clone-user", || forbidden(child(libc::CLONE_NEWUSER, || 0))),
     probe("clone-mounts", || forbidden(child(libc::CLONE_NEWNS, || 0))),
+    // The kernel would refuse it by another word: it is about the filter.
+    probe("thread-with-files-of-its-own", || {
+        forbidden(call(libc::SYS_clone, &mut [N(libc::CLONE_THREAD as u64)]))
+    }),
+    probe("files-of-its-own", || {
+        let apart = u64::from(libc::CLOSE_RANGE_UNSHARE);
+        forbidden(call(libc::SYS_close_range, &mut [N(9), N(8), N(apart)]))
+    }),
     probe("clone3", || {
         forbidden(call(libc::SYS_clone3, &mut [N(0), N(0)]))
     }),

@@ -1,7 +1,7 @@
 //! Files of the node, of its neighbours, of the host.
 
 use super::raw::{Arg::N, Arg::T, call};
-use super::{Absent, Answer, Reached, Refused, fails, forbidden, io_fails, text, told};
+use super::{Absent, Answer, Kept, Reached, Refused, fails, forbidden, io_fails, text, told};
 use crate::probe::table::{Probe, env, probe};
 use nix::libc;
 use std::fs::{self, File, OpenOptions, Permissions};
@@ -117,9 +117,15 @@ pub(crate) const FILES: &[Probe] = &[
         match (kept.is_empty(), unknown) {
             (true, _) => Refused("none".to_owned()),
             // Without privilege nobody can drop them.
-            (false, true) => Absent(format!("{} groups that have no name here", kept.len())),
+            (false, true) => Kept(format!("{} groups that have no name here", kept.len())),
             (false, false) => Reached(format!("{} groups", kept.len())),
         }
+    }),
+    probe("file-of-a-group", || {
+        io_fails(fs::read(told(env::GROUP_FILE)))
+    }),
+    probe("private-keys-of-tls", || {
+        io_fails(fs::read_dir("/etc/ssl/private"))
     }),
     probe("set-user-file", || {
         let made = File::create("suid")

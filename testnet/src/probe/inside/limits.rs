@@ -22,9 +22,9 @@ pub(crate) const SECONDS: u64 = 2;
 /// What is tried to be held where [`MEMORY`] is allowed.
 const MUCH: u64 = 1_536 << 20;
 /// Bytes of a piece.
-const PIECE: usize = 1 << 20;
+pub(super) const PIECE: usize = 1 << 20;
 /// How long what is too much is held: many looks of whoever watches.
-const HOLD: Duration = Duration::from_secs(5);
+pub(super) const HOLD: Duration = Duration::from_secs(5);
 
 /// All of them.
 pub(crate) const LIMITS: &[Probe] = &[
@@ -232,7 +232,7 @@ pub(crate) const LIMITS: &[Probe] = &[
     ),
 ];
 
-fn sleep(time: Duration) -> i32 {
+pub(super) fn sleep(time: Duration) -> i32 {
     std::thread::sleep(time);
     0
 }

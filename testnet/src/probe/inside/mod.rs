@@ -1,7 +1,9 @@
 //! What runs inside the job: one attempt, its answer as exit code and one line.
 
 mod calls;
+mod disk;
 mod files;
+mod hidden;
 mod kernel;
 mod limits;
 mod proc;
@@ -9,7 +11,7 @@ mod processes;
 mod raw;
 mod sockets;
 
-use super::table::{self, Probe};
+use super::table::{self, Probe, env};
 use nix::errno::Errno;
 use std::ffi::{CString, OsString};
 use std::io::{self, Read as _};
@@ -17,7 +19,9 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 pub(super) use calls::CALLS;
+pub(super) use disk::PROBES as DISK;
 pub(super) use files::FILES;
+pub(super) use hidden::HIDDEN;
 pub(super) use kernel::KERNEL;
 pub(super) use limits::LIMITS;
 pub(super) use proc::PROC;
@@ -28,6 +32,10 @@ pub(super) use sockets::SOCKETS;
 pub(super) const REFUSED: i32 = 77;
 /// Exit code where there is nothing to attempt.
 pub(super) const ABSENT: i32 = 78;
+/// Exit code where the job keeps what nobody can take from it.
+pub(super) const KEPT: i32 = 79;
+/// Exit code of a probe that cannot make its attempt: it says nothing of the fence.
+pub(super) const BROKEN_PROBE: u8 = 2;
 
 /// How an attempt went.
 #[derive(Debug)]
@@ -38,9 +46,11 @@ pub(crate) enum Answer {
     Refused(String),
     /// This machine has no such thing.
     Absent(String),
+    /// It has it, without privilege nobody can take it away, and another probe tries what it opens.
+    Kept(String),
 }
 
-use Answer::{Absent, Reached, Refused};
+use Answer::{Absent, Kept, Reached, Refused};
 
 /// Runs the probe that the words name, or another part of the stage.
 pub(crate) fn run(mut words: impl Iterator<Item = OsString>) -> ExitCode {
@@ -56,18 +66,34 @@ pub(crate) fn run(mut words: impl Iterator<Item = OsString>) -> ExitCode {
     }
     let found = table::all().find(|probe| name == probe.name);
     let Some(Probe { attempt, .. }) = found else {
-        return ExitCode::from(2);
+        return ExitCode::from(BROKEN_PROBE);
     };
+    if let Some(name) = untold() {
+        crate::say::line(&format!("broken probe: {name} was not told"));
+        return ExitCode::from(BROKEN_PROBE);
+    }
     let (code, line) = match attempt() {
         Reached(line) => (0, line),
         Refused(line) => (REFUSED, line),
         Absent(line) => (ABSENT, line),
+        Kept(line) => (KEPT, line),
     };
     crate::say::line(&line);
     ExitCode::from(u8::try_from(code).unwrap_or(2))
 }
 
-/// What the stage tells of itself: a variable.
+/// What the stage should have told and did not: without it attempts fail by themselves.
+fn untold() -> Option<&'static str> {
+    let empty = |name: &&str| told(name).is_empty();
+    let no_number = |name: &&str| told(name).parse::<u16>().is_ok_and(|n| n == 0);
+    let odd = |name: &&str| told(name).parse::<u32>().is_err() || no_number(name);
+    let missing = env::ALL.iter().find(|name| empty(name));
+    missing
+        .or_else(|| env::NUMBERS.iter().find(|name| odd(name)))
+        .copied()
+}
+
+/// What the stage tells of itself: a variable, which [`untold`] has found there.
 fn told(name: &str) -> String {
     std::env::var(name).unwrap_or_default()
 }

@@ -1,7 +1,7 @@
 //! Ways to the network, and to sockets of the host.
 
 use super::raw::{Arg::M, Arg::N, call};
-use super::{Answer, Refused, fails, forbidden, io_fails, told};
+use super::{Answer, Reached, Refused, fails, forbidden, io_fails, told};
 use crate::probe::table::{Probe, env, probe};
 use nix::libc;
 use std::net::{SocketAddr, TcpStream};
@@ -51,7 +51,7 @@ pub(crate) const SOCKETS: &[Probe] = &[
         let port = told(env::PORT).parse().unwrap_or(0);
         reach(SocketAddr::from(([127, 0, 0, 1], port)))
     }),
-    probe("metadata-address", || reach(SocketAddr::from(METADATA))),
+    probe("metadata-address", || nowhere(SocketAddr::from(METADATA))),
     probe("node-socket", || {
         io_fails(UnixStream::connect(told(env::SOCKET)))
     }),
@@ -64,7 +64,7 @@ pub(crate) const SOCKETS: &[Probe] = &[
         io_fails(UnixDatagram::pair().and_then(|(one, _)| one.send_to(b"x", told(env::DATAGRAM))))
     }),
     probe("datagram-pair-abstract", || {
-        let address = UnixAddress::from_abstract_name(told(env::ABSTRACT));
+        let address = UnixAddress::from_abstract_name(told(env::ABSTRACT) + env::DATAGRAMS);
         let sent = UnixDatagram::pair().and_then(|(one, _)| one.send_to_addr(b"x", &address?));
         io_fails(sent)
     }),
@@ -103,6 +103,19 @@ fn socket(
 ) -> Result<i64, nix::errno::Errno> {
     let args = &mut [N(family as u64), N(kind as u64), N(protocol as u64)];
     call(libc::SYS_socket, args)
+}
+
+/// Of an address outside, whether anybody is there or not: what counts is that no packet is sent to it.
+fn nowhere(address: SocketAddr) -> Answer {
+    let connected = TcpStream::connect_timeout(&address, WAIT);
+    let Err(error) = connected else {
+        return Reached("it worked".to_owned());
+    };
+    match error.raw_os_error() {
+        Some(libc::ENETUNREACH) => Refused("no route".to_owned()),
+        Some(libc::EPERM | libc::EACCES | libc::EAFNOSUPPORT) => Refused("no socket".to_owned()),
+        _ => Reached(format!("the network was asked for it: {error}")),
+    }
 }
 
 fn reach(address: SocketAddr) -> Answer {

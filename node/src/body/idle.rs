@@ -1,0 +1,147 @@
+//! An executor that runs nothing, for tests: it remembers what it was asked to start and to remove.
+
+use super::jobs::Jobs;
+use crate::executor::{
+    Capabilities, Executor, ExecutorError, Exit, Finished, JobId, JobSpec, Selling, Started,
+    Status, Stream, Support, Tier, Usage, WeightBy,
+};
+use futures::future::BoxFuture;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// The executor. Its clones are one.
+#[derive(Clone, Default)]
+pub(super) struct Idle {
+    /// Jobs with a folder.
+    pub(super) jobs: Arc<Mutex<BTreeMap<JobId, Status>>>,
+    /// Jobs that were started.
+    pub(super) started: Arc<Mutex<Vec<JobId>>>,
+}
+
+/// A name.
+pub(super) fn id(name: &str) -> JobId {
+    JobId::new(name).unwrap()
+}
+
+/// A job that began at a time.
+pub(super) fn running(realtime_ms: u64) -> Started {
+    Started {
+        supervisor: 1,
+        pid: 1,
+        pid_start_ticks: 1,
+        realtime_ms,
+        monotonic_us: 1,
+        landlock: true,
+    }
+}
+
+impl Idle {
+    /// Jobs of this executor, in a tier, whose owner does not sell what is not isolated.
+    pub(super) fn jobs_in(&self, tier: Tier, memos: &Path) -> Jobs {
+        let all = Support::Enforced;
+        let found = Capabilities {
+            tier,
+            passed_over: None,
+            filesystem: all,
+            network: all,
+            wall: all,
+            cpu: all,
+            processors: all,
+            weight: all,
+            weight_by: WeightBy::Nice,
+            memory: all,
+            tree_memory: all,
+            file_size: all,
+            disk: all,
+            processes: all,
+            open_files: all,
+            output: all,
+            spawn_us: 1,
+        };
+        let selling = Arc::new(Selling::new(Ok(found), false));
+        Jobs::open(Arc::new(self.clone()), selling, memos.to_path_buf()).unwrap()
+    }
+
+    /// Adds a job that ran for a second and ended at a time.
+    pub(super) fn add_ended(&self, name: &str, at_ms: u64) {
+        let finished = Finished {
+            started: Some(running(at_ms - 1_000)),
+            exit: Exit::Exited(0),
+            usage: Usage {
+                wall_ns: 1_000_000_000,
+                ..Usage::default()
+            },
+        };
+        self.add(name, Status::Finished(finished));
+    }
+
+    /// Adds a job.
+    pub(super) fn add(&self, name: &str, status: Status) {
+        self.jobs.lock().unwrap().insert(id(name), status);
+    }
+
+    /// Names of the jobs that have a folder.
+    pub(super) fn left(&self) -> Vec<String> {
+        let jobs = self.jobs.lock().unwrap();
+        jobs.keys().map(|job| job.as_str().to_owned()).collect()
+    }
+}
+
+impl Executor for Idle {
+    fn kind(&self) -> &'static str {
+        "idle"
+    }
+
+    fn probe(&self) -> Result<Capabilities, ExecutorError> {
+        Err(ExecutorError::NotPrepared(id("probe")))
+    }
+
+    fn prepare(&self, job: &JobId) -> Result<PathBuf, ExecutorError> {
+        Ok(self.work(job))
+    }
+
+    fn work(&self, job: &JobId) -> PathBuf {
+        PathBuf::from(job.as_str())
+    }
+
+    fn start(&self, spec: &JobSpec) -> Result<(), ExecutorError> {
+        self.started.lock().unwrap().push(spec.job.clone());
+        Ok(())
+    }
+
+    fn status(&self, job: &JobId) -> Result<Status, ExecutorError> {
+        let jobs = self.jobs.lock().unwrap();
+        let found = jobs.get(job).cloned();
+        found.ok_or_else(|| ExecutorError::NotPrepared(job.clone()))
+    }
+
+    fn output(&self, _: &JobId, _: Stream, _: u64) -> Result<Vec<u8>, ExecutorError> {
+        Ok(Vec::new())
+    }
+
+    fn stop(&self, _: &JobId, _: Duration) -> Result<(), ExecutorError> {
+        Ok(())
+    }
+
+    fn renew(&self, _: &JobId, _: Duration) -> Result<(), ExecutorError> {
+        Ok(())
+    }
+
+    fn wait<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Finished, ExecutorError>> {
+        Box::pin(std::future::ready(Err(ExecutorError::NotStarted(
+            job.clone(),
+        ))))
+    }
+
+    fn recover(&self) -> Result<Vec<(JobId, Status)>, ExecutorError> {
+        let jobs = self.jobs.lock().unwrap();
+        Ok(jobs.iter().map(|(j, s)| (j.clone(), s.clone())).collect())
+    }
+
+    fn cleanup(&self, job: &JobId) -> Result<(), ExecutorError> {
+        self.jobs.lock().unwrap().remove(job);
+        Ok(())
+    }
+}

@@ -1,0 +1,146 @@
+//! Counts, looks, and who ends first.
+
+use super::super::walk::DEPTH;
+use super::*;
+use std::fs::File;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+const MIB: usize = 1 << 20;
+
+fn held(root: &Path, bytes: u64, files: u64) -> Held {
+    let mut count = Count::within(bytes, files);
+    count.folder(root).unwrap();
+    count.held
+}
+
+#[test]
+fn bytes_count_once_and_holes_and_links_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path();
+    fs::write(root.join("file"), vec![1; MIB]).unwrap();
+    fs::hard_link(root.join("file"), root.join("again")).unwrap();
+    symlink("/usr", root.join("usr")).unwrap();
+    let hole = File::create(root.join("hole")).unwrap();
+    hole.set_len(1 << 40).unwrap();
+    fs::create_dir_all(root.join("a/b")).unwrap();
+    fs::write(root.join("a/b/file"), vec![1; MIB]).unwrap();
+    fs::set_permissions(root.join("a"), fs::Permissions::from_mode(0o000)).unwrap();
+    let found = held(root, u64::MAX, u64::MAX);
+    fs::set_permissions(root.join("a"), fs::Permissions::from_mode(0o700)).unwrap();
+    assert_eq!((found.files, found.too_deep), (7, false));
+    let about = 2 * MIB as u64..=2 * MIB as u64 + 256 * 1024;
+    assert!(about.contains(&found.bytes), "{found:?}");
+}
+
+#[test]
+fn a_file_that_only_a_process_holds_counts() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("file");
+    let script = "exec 3>file && rm file && head -c 4194304 /dev/zero >&3 && echo done && cat";
+    let mut child = std::process::Command::new("sh")
+        .args(["-c", script])
+        .current_dir(dir.path())
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = [0; 5];
+    io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut said).unwrap();
+    assert!(!path.exists());
+    let roots = [dir.path().to_path_buf()];
+    let found = Count::within(u64::MAX, u64::MAX).all(&roots, None).unwrap();
+    drop(child.stdin.take());
+    child.wait().unwrap();
+    assert!(found.bytes >= 4 << 20, "{found:?}");
+}
+
+#[test]
+fn counting_ends_beyond_the_bounds_and_at_a_depth() {
+    let dir = tempfile::tempdir().unwrap();
+    for name in 0..50 {
+        fs::write(dir.path().join(name.to_string()), vec![1; 8192]).unwrap();
+    }
+    let few = held(dir.path(), u64::MAX, 9);
+    assert_eq!(few.files, 10);
+    let small = held(dir.path(), 40_000, u64::MAX);
+    assert!(small.files < 50 && small.bytes > 40_000, "{small:?}");
+    let deep = dir.path().join("d/".repeat(DEPTH + 1));
+    fs::create_dir_all(deep).unwrap();
+    assert!(held(dir.path(), u64::MAX, u64::MAX).too_deep);
+}
+
+#[test]
+fn the_less_room_the_sooner_the_next_look() {
+    let dir = tempfile::tempdir().unwrap();
+    let wait = |bytes| {
+        let roots = [dir.path().to_path_buf(), dir.path().to_path_buf()];
+        let mut disk = Disk::new(roots, bytes, 0, None);
+        assert_eq!(disk.look(Instant::now()).unwrap(), None);
+        disk.next() - Instant::now()
+    };
+    assert!(wait(64 << 20) <= Duration::from_millis(16));
+    assert!(wait(1 << 30) > Duration::from_millis(100));
+}
+
+fn disk_with(bytes: u64, held: u64, suspected: u64) -> Disk {
+    let roots = [PathBuf::new(), PathBuf::new()];
+    let mut disk = Disk::new(roots, bytes, 800, None);
+    disk.held.bytes = held;
+    disk.suspected = suspected;
+    disk
+}
+
+#[test]
+fn who_took_the_room_ends_before_who_is_within_its_limit() {
+    let gone = |free: u64, held, suspected| {
+        let verdict = disk_with(1_000, held, suspected).verdict(free);
+        assert!(
+            verdict
+                .as_ref()
+                .is_none_or(|why| *why == KillReason::NoRoom)
+        );
+        verdict.is_some()
+    };
+    // What may hold more than was counted goes at the floor, and not before.
+    assert!(!gone(800, 0, 5_000) && gone(799, 0, 5_000));
+    // An eighth of the limit, or all of it, is no reason yet: there is room again.
+    for held in [0, 125, 500, 1_000] {
+        assert!(!gone(799, held, 0) && !gone(600, held, 0), "{held}");
+    }
+    // Then by their part of what they were sold, counted or suspected.
+    assert!(gone(599, 1_000, 0) && gone(599, 500, 500) && !gone(599, 900, 0));
+    assert!(gone(449, 500, 0) && !gone(450, 500, 0) && !gone(449, 400, 0));
+    assert!(gone(299, 0, 0) && !gone(300, 0, 0));
+    let none = Disk::new([PathBuf::new(), PathBuf::new()], 1_000, 0, None);
+    assert_eq!(none.verdict(0), None);
+    assert_eq!(
+        disk_with(1_000, 1_001, 0).verdict(9_999),
+        Some(KillReason::Disk)
+    );
+}
+
+#[test]
+fn only_who_cannot_be_seen_through_is_suspected_of_what_the_disk_lost() {
+    let mut disk = disk_with(1_000, 0, 0);
+    let held = |bytes, blind| Held {
+        bytes,
+        blind,
+        ..Held::default()
+    };
+    disk.take(held(100, false), (10_000, 0));
+    // Others took 4,000, this one 200.
+    disk.take(held(300, false), (5_800, 0));
+    assert_eq!(disk.suspected, 0);
+    disk.take(held(400, true), (5_000, 0));
+    assert_eq!(disk.suspected, 700);
+    // What others give back does not clear it, a count that sees all does.
+    disk.take(held(400, true), (9_000, 0));
+    assert_eq!(disk.suspected, 700);
+    disk.take(held(500, true), (8_000, 0));
+    assert_eq!(
+        (disk.suspected, disk.verdict(799)),
+        (1_600, Some(KillReason::NoRoom))
+    );
+    disk.take(held(500, false), (8_000, 0));
+    assert_eq!(disk.suspected, 0);
+}
