@@ -141,6 +141,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Probe> {
         inside::PROCESSES,
         inside::LIMITS,
         inside::DISK,
+        inside::HIDDEN,
     ];
     groups.into_iter().flatten()
 }

@@ -61,7 +61,7 @@ pub(crate) struct Plan<'a> {
     /// The job's folder, absolute.
     pub(crate) folder: &'a Path,
     /// The job's control groups.
-    pub(crate) group: Option<&'a Group>,
+    pub(in crate::executor) group: Option<&'a Group>,
 }
 
 impl Plan<'_> {

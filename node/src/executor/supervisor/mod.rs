@@ -19,7 +19,9 @@ mod gauge;
 mod nameless;
 mod output;
 mod spent;
+mod still;
 mod tree;
+mod walk;
 mod watch;
 
 use std::ffi::OsStr;

@@ -32,14 +32,24 @@ pub(super) struct Nameless {
     pub(super) files: BTreeMap<u64, u64>,
     /// Whether there may be more than could be counted.
     pub(super) blind: bool,
+    /// Whether the search was told to end before all was looked at.
+    pub(super) cut: bool,
 }
 
-/// Looks at all descendants of this process but one, for files of a device.
-pub(super) fn find(device: u64, but: Option<Pid>) -> io::Result<Nameless> {
+/// Looks at all descendants of this process but one, for files of a device, until it is told to end.
+pub(super) fn find(
+    device: u64,
+    but: Option<Pid>,
+    mut ends: impl FnMut() -> bool,
+) -> io::Result<Nameless> {
     let (mut found, mut mapped) = (Nameless::default(), BTreeMap::new());
     for pid in tree::descendants()? {
         if but == Some(pid) {
             continue;
+        }
+        found.cut = ends();
+        if found.cut {
+            break;
         }
         let Some(thread) = living(pid) else {
             continue;

@@ -140,6 +140,16 @@ impl Stat {
     pub(super) fn is_running(&self) -> bool {
         self.0.trim_start().starts_with('R')
     }
+
+    /// Whether it was stopped.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.0.trim_start().starts_with(['T', 't'])
+    }
+
+    /// Whether it has ended, told or not.
+    pub(super) fn is_over(&self) -> bool {
+        self.0.trim_start().starts_with(['Z', 'X'])
+    }
 }
 
 #[cfg(test)]

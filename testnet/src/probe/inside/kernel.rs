@@ -30,7 +30,8 @@ pub(crate) const KERNEL: &[Probe] = &[
         };
         let fd = here.as_raw_fd() as u64;
         let passed = ORDERS.iter().find(|(_, order)| {
-            let args = &mut [N(fd), N(*order), M(&mut [0; ARGUMENT])];
+            let mut argument = [0; ARGUMENT];
+            let args = &mut [N(fd), N(*order), M(&mut argument)];
             call(libc::SYS_ioctl, args) != Err(Errno::ENOTTY)
         });
         match passed {

@@ -3,6 +3,7 @@
 mod calls;
 mod disk;
 mod files;
+mod hidden;
 mod kernel;
 mod limits;
 mod proc;
@@ -20,6 +21,7 @@ use std::time::Duration;
 pub(super) use calls::CALLS;
 pub(super) use disk::PROBES as DISK;
 pub(super) use files::FILES;
+pub(super) use hidden::HIDDEN;
 pub(super) use kernel::KERNEL;
 pub(super) use limits::LIMITS;
 pub(super) use proc::PROC;

@@ -8,8 +8,11 @@
 //!    that it keeps open without a name; a count is not repeated before ten times its own duration;
 //! 3. beyond its limit, or where the machine itself runs out of room, the job is ended and what it wrote removed.
 //!
-//! A count holds at most [`DEPTH`] folders open: a job that nests deeper is beyond its limit. Bytes are those that the
-//! disk gave, so holes count nothing and links to one file once.
+//! A count holds a way of [`super::walk::DEPTH`] folders: a job that nests deeper is beyond its limit, as is one that hides
+//! something from the count. Bytes are those that the disk gave, so holes count nothing and links to one file once.
+//!
+//! A job can move files behind a count's back. What the disk lost and the counts do not explain is a doubt: when it
+//! could matter, and every [`DOUBT`] anyway, the job's processes are at rest ([`Still`]) while it is counted again.
 //!
 //! Where a count cannot see all that a job keeps ([`nameless`]), the job is suspected of what the disk has lost since
 //! the last count that did and that it does not explain. A suspicion alone ends no job while the machine has room.
@@ -17,9 +20,9 @@
 //! then the others, those that took the greater part of what they were sold earlier ([`WITHIN`]).
 
 use std::collections::BTreeSet;
-use std::fs::{self, File, ReadDir};
+use std::fs;
 use std::io;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -27,8 +30,9 @@ use nix::sys::statvfs::{Statvfs, statvfs};
 use nix::unistd::Pid;
 
 use super::super::outcome::KillReason;
-use super::super::removal::Open;
 use super::nameless;
+use super::still::Still;
+use super::walk::Walk;
 
 /// Bytes a second that a job may write at the most, as far as the watching is concerned: memory's speed, for what is
 /// written lies there first.
@@ -39,8 +43,6 @@ const LOOK: (Duration, Duration) = (Duration::from_millis(10), Duration::from_se
 const COUNT: Duration = Duration::from_secs(5);
 /// After a count there is none for so many times as long as it took, but no longer than [`COUNT`].
 const SHARE: u32 = 10;
-/// Folders inside one another that are counted. What people and programs nest is far below.
-const DEPTH: usize = 128;
 /// One file or folder for so many bytes of the limit, as file systems of that size have it.
 const BYTES_A_FILE: u64 = 16 * 1024;
 /// Files and folders that any job may have, and that none may exceed.
@@ -48,6 +50,11 @@ const FILES: (u64, u64) = (16_384, 1 << 20);
 /// Parts of the floor, in eighths, below which jobs within their limit end: who took nothing, and who took all of it.
 /// The first is above the quarter at which the node gives its reserve back.
 const WITHIN: (u64, u64) = (3, 6);
+/// Longest and shortest time between two counts of a job at rest.
+const DOUBT: Duration = Duration::from_secs(60);
+const CALM: Duration = Duration::from_secs(1);
+/// After so many files a count looks whether there is room left.
+const STEP: u64 = 256;
 /// What `st_blocks` counts, in bytes.
 const BLOCK: u64 = 512;
 
@@ -60,6 +67,10 @@ pub(super) struct Held {
     pub(super) files: u64,
     /// Whether it nests deeper than is counted.
     pub(super) too_deep: bool,
+    /// Whether it keeps something from being looked at.
+    pub(super) hidden: bool,
+    /// Whether the count ended early, for the room was running out.
+    pub(super) cut: bool,
     /// Whether it may hold more than could be counted.
     pub(super) blind: bool,
 }
@@ -80,6 +91,9 @@ pub(super) struct Disk {
     init: Option<Pid>,
     /// Bytes that the job may hold besides what was counted.
     suspected: u64,
+    /// Bytes that the disk lost and no count of this job explains, since it was counted at rest.
+    doubt: u64,
+    rested: Instant,
     /// The last count, and how much was free then.
     held: Held,
     free: (u64, u64),
@@ -100,6 +114,8 @@ impl Disk {
             floor,
             init,
             suspected: 0,
+            doubt: 0,
+            rested: Instant::now(),
             held: Held::default(),
             free: (0, 0),
             counted: None,
@@ -122,7 +138,12 @@ impl Disk {
         let free = free_of(&found);
         let short = free.0 < self.floor;
         if self.is_due(now, free, short) {
-            let held = self.measure()?;
+            let mut held = self.measure(self.floor / 2)?;
+            if self.doubts(&held, free, short) {
+                let _still = Still::of(self.init)?;
+                held = self.measure(self.floor / 2)?;
+                (self.doubt, self.rested) = (0, Instant::now());
+            }
             self.take(held, free);
             self.counted = Some(now);
             self.rest = (now.elapsed() * SHARE).min(COUNT);
@@ -131,11 +152,27 @@ impl Disk {
         let above = free.0.saturating_sub(self.floor);
         let until = Duration::from_millis(room.min(above) * 500 / FASTEST);
         self.next = Instant::now() + until.clamp(LOOK.0, LOOK.1);
-        Ok(self.verdict(free.0))
+        // Counting takes its time.
+        Ok(self.verdict(free_of(&statvfs(&self.roots[0])?).0))
+    }
+
+    /// Whether a count may have missed what matters.
+    fn doubts(&mut self, held: &Held, free: (u64, u64), short: bool) -> bool {
+        let lost = self.free.0.saturating_sub(free.0);
+        let grown = held.bytes.saturating_sub(self.held.bytes);
+        self.doubt = self.doubt.saturating_add(lost.saturating_sub(grown));
+        let room = self.bytes.saturating_sub(held.bytes);
+        let since = self.rested.elapsed();
+        let matters = room > 0 && self.doubt > room / 4 && (since >= CALM || short);
+        matters || since >= DOUBT
     }
 
     /// Takes note of a count, and of how much was free before it.
-    fn take(&mut self, held: Held, free: (u64, u64)) {
+    fn take(&mut self, mut held: Held, free: (u64, u64)) {
+        if held.cut {
+            held.bytes = held.bytes.max(self.held.bytes);
+            held.files = held.files.max(self.held.files);
+        }
         let lost = self.free.0.saturating_sub(free.0);
         let grown = held.bytes.saturating_sub(self.held.bytes);
         self.suspected = match held.blind {
@@ -148,13 +185,13 @@ impl Disk {
     /// Counts once more, of a job that is over: whether it holds more than its limit. What cannot be counted is not
     /// held against it.
     pub(super) fn count(&mut self) -> Option<KillReason> {
-        self.held = self.measure().unwrap_or_default();
+        self.held = self.measure(0).unwrap_or_default();
         self.is_beyond().then_some(KillReason::Disk)
     }
 
     fn is_beyond(&self) -> bool {
         let held = &self.held;
-        held.bytes > self.bytes || held.files > self.files || held.too_deep
+        held.bytes > self.bytes || held.files > self.files || held.too_deep || held.hidden
     }
 
     /// Whether so much was taken since the last count that the job may be beyond its limit soon.
@@ -184,8 +221,11 @@ impl Disk {
         (free < last_line(self.floor, taken, self.bytes)).then_some(KillReason::NoRoom)
     }
 
-    fn measure(&self) -> io::Result<Held> {
-        measure(&self.roots, (self.bytes, self.files), self.init)
+    /// Counts, unless there are fewer free bytes than so many.
+    fn measure(&self, line: u64) -> io::Result<Held> {
+        let mut count = Count::within(self.bytes, self.files);
+        count.line = line;
+        count.all(&self.roots, self.init)
     }
 }
 
@@ -207,24 +247,13 @@ fn free_of(found: &Statvfs) -> (u64, u64) {
     (bytes, found.files_available())
 }
 
-/// Counts what lies below some folders and what this process's descendants but `init` keep without a name; stops once
-/// it is beyond the bounds.
-fn measure(roots: &[PathBuf], bounds: (u64, u64), init: Option<Pid>) -> io::Result<Held> {
-    let mut count = Count::within(bounds.0, bounds.1);
-    for root in roots {
-        count.folder(root)?;
-    }
-    if !count.is_beyond() {
-        count.nameless(fs::metadata(&roots[0])?.dev(), init)?;
-    }
-    Ok(count.held)
-}
-
 struct Count {
     held: Held,
     /// Files with several names that were seen.
     linked: BTreeSet<(u64, u64)>,
     bounds: (u64, u64),
+    /// Free bytes below which the count ends.
+    line: u64,
 }
 
 impl Count {
@@ -233,12 +262,33 @@ impl Count {
             held: Held::default(),
             linked: BTreeSet::new(),
             bounds: (bytes, files),
+            line: 0,
         }
+    }
+
+    /// Counts what lies below some folders and what this process's descendants but `init` keep without a name; stops
+    /// once it is beyond the bounds.
+    fn all(mut self, roots: &[PathBuf], init: Option<Pid>) -> io::Result<Held> {
+        for root in roots {
+            self.folder(root)?;
+        }
+        if !self.is_over() {
+            self.nameless(&roots[0], init)?;
+        }
+        Ok(self.held)
+    }
+
+    fn is_short(&self, root: &Path) -> bool {
+        self.line > 0 && statvfs(root).is_ok_and(|found| free_of(&found).0 < self.line)
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_beyond() || self.held.cut
     }
 
     fn is_beyond(&self) -> bool {
         let held = &self.held;
-        held.bytes > self.bounds.0 || held.files > self.bounds.1 || held.too_deep
+        held.bytes > self.bounds.0 || held.files > self.bounds.1 || held.too_deep || held.hidden
     }
 
     fn add(&mut self, meta: &fs::Metadata) {
@@ -249,40 +299,27 @@ impl Count {
         }
     }
 
-    /// All below a folder. The job is at work in it: what is gone by the time it is looked at counts nothing.
+    /// All below a folder.
     fn folder(&mut self, root: &Path) -> io::Result<()> {
-        let mut way: Vec<(File, ReadDir)> = vec![entered(root)?];
-        while let Some((folder, entries)) = way.last_mut() {
-            let Some(entry) = entries.next() else {
-                way.pop();
-                continue;
-            };
-            let Some(entry) = unless_gone(entry)? else {
-                continue;
-            };
-            let here = Open::path_of(folder).join(entry.file_name());
-            let Some(meta) = unless_gone(fs::symlink_metadata(&here))? else {
-                continue;
-            };
+        let mut walk = Walk::of(root)?;
+        while let Some(meta) = walk.next()? {
             self.add(&meta);
-            if meta.is_dir() {
-                self.held.too_deep |= way.len() >= DEPTH;
-                if !self.held.too_deep
-                    && let Some(inner) = unless_gone(entered(&here))?
-                {
-                    way.push(inner);
-                }
-            }
-            if self.is_beyond() {
+            self.held.too_deep |= walk.too_deep;
+            self.held.hidden |= walk.hidden;
+            self.held.cut = self.held.files % STEP == 0 && self.is_short(root);
+            if self.is_over() {
                 break;
             }
         }
+        self.held.hidden |= walk.hidden;
         Ok(())
     }
 
     /// Files on a device that the job keeps and that no folder names.
-    fn nameless(&mut self, device: u64, init: Option<Pid>) -> io::Result<()> {
-        let found = nameless::find(device, init)?;
+    fn nameless(&mut self, root: &Path, init: Option<Pid>) -> io::Result<()> {
+        let device = fs::metadata(root)?.dev();
+        let found = nameless::find(device, init, || self.is_short(root))?;
+        self.held.cut = found.cut;
         for (inode, bytes) in found.files {
             // What had several names a moment ago has been counted with them.
             if self.linked.insert((device, inode)) {
@@ -292,40 +329,6 @@ impl Count {
         }
         self.held.blind |= found.blind;
         Ok(())
-    }
-}
-
-/// Opens a folder of the job's to be read, also one that it closed to its owner.
-fn entered(path: &Path) -> io::Result<(File, ReadDir)> {
-    let folder = File::options()
-        .read(true)
-        .custom_flags(libc::O_PATH | libc::O_DIRECTORY | libc::O_NOFOLLOW)
-        .open(path)?;
-    let here = Open::path_of(&folder);
-    let entries = match fs::read_dir(&here) {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            let mode = folder.metadata()?.permissions();
-            fs::set_permissions(&here, fs::Permissions::from_mode(0o700))?;
-            let entries = fs::read_dir(&here);
-            fs::set_permissions(&here, mode)?;
-            entries?
-        }
-        entries => entries?,
-    };
-    Ok((folder, entries))
-}
-
-/// `None` for what the job removed, or replaced, in the meantime.
-fn unless_gone<T>(result: io::Result<T>) -> io::Result<Option<T>> {
-    match result {
-        Ok(found) => Ok(Some(found)),
-        Err(error) => match error.kind() {
-            io::ErrorKind::NotFound
-            | io::ErrorKind::NotADirectory
-            | io::ErrorKind::PermissionDenied => Ok(None),
-            _ if error.raw_os_error() == Some(libc::ELOOP) => Ok(None),
-            _ => Err(error),
-        },
     }
 }
 

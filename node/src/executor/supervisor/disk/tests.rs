@@ -1,7 +1,9 @@
 //! Counts, looks, and who ends first.
 
+use super::super::walk::DEPTH;
 use super::*;
-use std::os::unix::fs::symlink;
+use std::fs::File;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 const MIB: usize = 1 << 20;
 
@@ -46,7 +48,7 @@ fn a_file_that_only_a_process_holds_counts() {
     io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut said).unwrap();
     assert!(!path.exists());
     let roots = [dir.path().to_path_buf()];
-    let found = measure(&roots, (u64::MAX, u64::MAX), None).unwrap();
+    let found = Count::within(u64::MAX, u64::MAX).all(&roots, None).unwrap();
     drop(child.stdin.take());
     child.wait().unwrap();
     assert!(found.bytes >= 4 << 20, "{found:?}");
