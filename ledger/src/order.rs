@@ -165,8 +165,6 @@ pub struct Taken {
     pub done: u64,
     /// Whether its seller failed to serve it in some slot.
     pub failed: bool,
-    /// Units of the slot of which its buyer complained.
-    pub disputed: u32,
     /// What the seller has staked.
     pub bond: Credits,
 }

@@ -14,9 +14,9 @@
 //! 4. *Over.* With it all is said between the two. Units that run leave the lease, as when their
 //!    seller fails them (the lease ends, or a reservation goes on without them); earnings of other
 //!    slots are paid, at once or at the next boundary, and cannot be complained of. A taken job by
-//!    a deadline ends with the slot as one cancelled, less that slot's part of its price: else a
-//!    lie would be a cheap way out of work that was declared and is not needed. So nobody gains
-//!    more than one slot of a lease by a lie, and never another's stake.
+//!    a deadline ends with the slot as one cancelled after its seller failed it. So nobody gains
+//!    more than one slot of a lease by a lie, and never another's stake; but of such a job it also
+//!    saves what the slots to come would have cost.
 //! 5. *Limits.* The accounts of one sponsor complain [`COMPLAINTS_PER_SPONSOR`] times an epoch at
 //!    the most, and one account [`COMPLAINTS_PER_ACCOUNT`] times: no user spends what all of a
 //!    house have.
@@ -278,13 +278,8 @@ fn leave(work: &mut Work<'_>, said: &Complaint, running: &Lease) {
             lease.delivered.retain(|offer| *offer != said.offer);
         }
     });
-    if let Some(order) = work.tables.orders.get_mut(&running.order)
-        && order.is_taken()
-    {
-        order.exiting = true;
-        if let Some(job) = order.deadline_mut() {
-            deadline::dispute(job, running.units_of(&said.offer));
-        }
+    if let Some(order) = work.tables.orders.get_mut(&running.order) {
+        order.exiting |= order.is_taken();
     }
     tenancy::fail(work, &said.lease, &[said.offer], LeaseEnd::Disputed);
 }

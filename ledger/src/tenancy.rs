@@ -246,7 +246,7 @@ pub(crate) fn end(work: &mut Work<'_>, id: &LeaseId, why: LeaseEnd) {
     let order = work.tables.orders.get_mut(&lease.order);
     let order = order.expect("a lease's order is live");
     order.lease = None;
-    let failed = why == LeaseEnd::Undelivered;
+    let failed = matches!(why, LeaseEnd::Undelivered | LeaseEnd::Disputed);
     if let (true, Some(job)) = (failed, order.deadline_mut()) {
         deadline::count(job, 0, false);
     }

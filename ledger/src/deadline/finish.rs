@@ -4,9 +4,7 @@
 //! 2. Cancelled: the buyer says that it is done, and it pays the same. So declaring too much work costs nothing but the
 //!    seller's consent, and nobody gains by taking a seller's units from others and giving them back: the price never rises.
 //! 3. Cancelled after the seller failed it in some slot: it pays for the work that was done only, in proportion.
-//! 4. Ended by a complaint: it pays as one cancelled, less the part of the units complained of in the work declared, each
-//!    for its one slot. A buyer's word is no proof that its seller failed it, so it does not make rule 3 of rule 2.
-//! 5. Missed: it pays nothing, and the seller's stake is the buyer's.
+//! 4. Missed: it pays nothing, and the seller's stake is the buyer's.
 //!
 //! Otherwise the stake goes back. What is left of the escrow is the buyer's.
 
@@ -64,20 +62,16 @@ pub(super) fn miss(work: &mut Work<'_>, id: &OrderId, slot: u64, planning: &mut 
     close(work, &finished, planning);
 }
 
-/// Rules 1 to 4.
+/// Rules 1 to 3.
 fn price(job: &DeadlineOrder, taken: &Taken, left: u64, age: u32) -> Credits {
     let age = age * u32::from(!planted::is(Planted::LatePaysFull));
     let price = job.deadline.price(age);
     let price = price.expect("a job that cannot be done in time has ended before");
-    let whole = job.deadline.unit_slots;
-    let part = |work: u64| {
-        let part = price.share_floor(work.min(whole), whole);
-        part.expect("a part of an amount is an amount")
-    };
-    match taken.failed && left > 0 {
-        true => part(taken.done),
-        false => price.saturating_sub(part(taken.disputed.into())),
+    if left == 0 || !taken.failed {
+        return price;
     }
+    let part = price.share_floor(taken.done, job.deadline.unit_slots);
+    part.expect("a part of an amount is an amount")
 }
 
 /// Moves the money, ends lease and order.

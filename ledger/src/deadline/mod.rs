@@ -59,13 +59,6 @@ pub(crate) fn count(job: &mut DeadlineOrder, units: u32, served: bool) {
     }
 }
 
-/// The buyer says that so many units did not serve the job in the running slot.
-pub(crate) fn dispute(job: &mut DeadlineOrder, units: u32) {
-    if let Some(taken) = &mut job.taken {
-        taken.disputed = taken.disputed.saturating_add(units);
-    }
-}
-
 /// Jobs, taken or asking, of an offer, ascending.
 pub(crate) fn of_offer(work: &Work<'_>, offer: &OfferId) -> impl Iterator<Item = OrderId> {
     let (first, last) = (OrderId([0; 32]), OrderId([255; 32]));

@@ -132,7 +132,6 @@ fn take(work: &mut Work<'_>, id: &OrderId, since: u64, bond: Credits) {
             since,
             done: 0,
             failed: false,
-            disputed: 0,
             bond,
         });
     }

@@ -152,7 +152,7 @@ fn random_blocks_keep_every_invariant() {
 
 #[test]
 fn random_blocks_keep_every_invariant_under_mirage() {
-    let total = runs(28, million());
+    let total = runs(32, million());
     reached(&total, &["revenue", "profit", "tax", "relief"]);
 }
 

@@ -241,7 +241,10 @@ fn an_entry_of_the_last_kind_has_its_turn_among_the_first() {
     let last = world.by(users[30], EntryBody::CloseAccount { to });
     let full = proposed(&world, &own);
     assert_eq!(full.entries().len(), BLOCK_ENTRIES);
-    assert_eq!(world.twin.missing(&full, &[last.clone()]), [last.id()]);
+    assert_eq!(
+        world.twin.missing(&full, std::slice::from_ref(&last)),
+        [last.id()]
+    );
     own.push(last.clone());
     let taken = honest(&world, &own, "the last kind");
     assert!(taken[..31].iter().any(|e| e.id() == last.id()));

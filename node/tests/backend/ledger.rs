@@ -84,7 +84,7 @@ async fn what_is_decided_makes_room_for_more_transfers() {
     };
     let one = |i: usize| {
         // Every second one has no key: equal ones are told apart by their entries alone.
-        let key = (i % 2 == 0).then(|| format!("of-many-{i}"));
+        let key = i.is_multiple_of(2).then(|| format!("of-many-{i}"));
         backend.transfer(key, request.clone())
     };
     let sent = stream::iter(0..MANY).map(one).buffer_unordered(64);

@@ -47,10 +47,8 @@ impl Still {
                 continue;
             };
             let (stopped, over) = (stat.is_stopped(), stat.is_over());
-            if !self.found.contains_key(&pid) {
-                let ours = !stopped && !over && kill(pid, Signal::SIGSTOP).is_ok();
-                self.found.insert(pid, ours);
-            }
+            let stop = || !stopped && !over && kill(pid, Signal::SIGSTOP).is_ok();
+            self.found.entry(pid).or_insert_with(stop);
             moved |= !stopped && !over;
         }
         Ok(moved)

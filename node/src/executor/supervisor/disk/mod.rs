@@ -306,7 +306,7 @@ impl Count {
             self.add(&meta);
             self.held.too_deep |= walk.too_deep;
             self.held.hidden |= walk.hidden;
-            self.held.cut = self.held.files % STEP == 0 && self.is_short(root);
+            self.held.cut = self.held.files.is_multiple_of(STEP) && self.is_short(root);
             if self.is_over() {
                 break;
             }
