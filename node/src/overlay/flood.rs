@@ -190,7 +190,10 @@ impl Task {
             self.shared
                 .counters
                 .count_n(Count::StreamsLimited, n as usize);
-            self.floods.note(peer, n);
+            // Validators under load have many streams at once: cut off is enough.
+            if !self.dialer.is_kept(&peer) {
+                self.floods.note(peer, n);
+            }
         }
         let refused = self.guards.scope.take_refused();
         self.shared.counters.count_n(Count::DialsRefused, refused);
