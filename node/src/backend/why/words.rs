@@ -78,42 +78,48 @@ fn of_all(f: &Facts) -> String {
         (JobState::Preempting, _) => "It was told to stop and ends with its slot.".into(),
         (JobState::Done, _) => "Every rank ended with 0.".into(),
         (JobState::Cancelled, _) => "It was cancelled.".into(),
-        (_, Some(JobReason::ExitCode)) => "A rank ended with a code other than 0.".into(),
-        (_, Some(JobReason::TimeLimit)) => "A rank reached its time limit.".into(),
-        (_, Some(JobReason::DiskLimit)) => {
+        (_, Some(reason)) => of_end(f, reason),
+        (state, None) => format!("It is {}.", state.name()),
+    }
+}
+
+/// Why it ended, where the state alone does not say it.
+fn of_end(f: &Facts, reason: JobReason) -> String {
+    match reason {
+        JobReason::ExitCode => "A rank ended with a code other than 0.".into(),
+        JobReason::TimeLimit => "A rank reached its time limit.".into(),
+        JobReason::DiskLimit => {
             "A rank held more on the disk than its unit has; what it wrote was removed.".into()
         }
-        (_, Some(JobReason::Lost)) => "Ranks were lost with their hosts too often.".into(),
-        (_, Some(JobReason::LeaseEnded)) => {
-            "All slots of the order were used before it ended.".into()
-        }
-        (_, Some(JobReason::Preempted)) => {
+        JobReason::Lost => "Ranks were lost with their hosts too often.".into(),
+        JobReason::LeaseEnded => "All slots of the order were used before it ended.".into(),
+        JobReason::Preempted => {
             "Another buy took its units for a surcharge: it has that, and what it had not used."
                 .into()
         }
-        (_, Some(JobReason::Disputed)) => {
+        JobReason::Disputed => {
             "Its seller did not serve it: the slot complained of was paid back. Run it again."
                 .into()
         }
-        (_, Some(JobReason::Undelivered)) => {
+        JobReason::Undelivered => {
             "Its seller did not deliver it, and what was locked came back. Run it again.".into()
         }
-        (_, Some(JobReason::TimedOut)) => "It stood for its whole patience without units.".into(),
-        (_, Some(JobReason::Unfunded)) => {
+        JobReason::TimedOut => "It stood for its whole patience without units.".into(),
+        JobReason::Unfunded => {
             format!(
                 "{} were needed for the next slot and could not be locked.",
                 f.needed
             )
         }
-        (_, Some(JobReason::TooDear)) => {
+        JobReason::TooDear => {
             format!("The units cost more than {} per node-hour.", f.limit)
         }
-        (_, Some(JobReason::NotOpened)) => "Its bid did not reach the ledger in its round.".into(),
-        (_, Some(JobReason::Refused)) => {
+        JobReason::NotOpened => "Its bid did not reach the ledger in its round.".into(),
+        JobReason::Refused => {
             let word = f.refusal.as_deref().unwrap_or("refused");
             format!("The ledger did not take its order: {word}.")
         }
-        (state, _) => format!("It is {}.", state.name()),
+        _ => format!("It is {}.", f.state.name()),
     }
 }
 

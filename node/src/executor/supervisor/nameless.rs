@@ -175,13 +175,13 @@ mod tests {
 
     #[test]
     fn only_mappings_without_a_name_are_taken() {
-        let line = "7f00a000-7f00c000 r--s 00001000 fe:1f 77  /work/a b (deleted)";
+        let line = "7f00a000-7f00c000 r--s 00001000 fe:1f 77  /srv/a b (deleted)";
         let found = Mapping::of(line).unwrap();
         assert_eq!(found.range, "7f00a000-7f00c000");
         assert_eq!((found.bytes, found.inode), (0x2000, 77));
         assert_eq!(found.device, (0xfe, 0x1f));
         for other in [
-            "7f00a000-7f00c000 r--s 00001000 fe:1f 77  /work/a b",
+            "7f00a000-7f00c000 r--s 00001000 fe:1f 77  /srv/a b",
             "7f00a000-7f00c000 rw-p 00000000 00:00 0",
             "",
             "a (deleted)",
