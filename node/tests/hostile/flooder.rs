@@ -98,7 +98,9 @@ async fn questions_to_the_dht() {
         at_first(&market, 63, round, script)
     };
     let compared = compare(&market, true, attack).await;
-    assert!(market.count(Count::DhtLimited) > 100);
+    // Each has a stream: most are cut off before anybody reads the question.
+    let refused = market.count(Count::DhtLimited) + market.count(Count::StreamsLimited);
+    assert!(refused > 100, "{refused}");
     assert_eq!(market.count(Count::Bans), 3);
     compared.judge("flood of questions to the DHT");
 }
