@@ -351,7 +351,8 @@ impl Mempool {
         };
         let (id, since, house) = (entry.id(), receipt.receipt.height, house(state, &entry));
         let source = Source::Validator;
-        if self.contains(&id) || self.insert(since, house, entry, source, ready).is_err() {
+        // Its room was found when it was promised: those that wait now are not counted again.
+        if self.contains(&id) || self.insert(since, house, entry, source, true).is_err() {
             return;
         }
         if let Some(pooled) = self.entries.get_mut(&id) {
@@ -359,6 +360,7 @@ impl Mempool {
             (pooled.since, pooled.told) = (Some(since), Some(since));
         }
         self.bind(&id, Promised::Given(receipt));
+        self.mark(&id, ready);
     }
     /// Drops what a block took in and what can never pass after it, and looks at the rest again.
     pub(crate) fn settle(&mut self, state: &State, taken: &[Arc<Authentic>]) -> Settled {
@@ -384,7 +386,12 @@ impl Mempool {
                     }
                     turned.extend((!pooled.ready).then_some((*id, true)));
                 }
-                Err(refusal) if refusal.may_pass_later() && outlives(&refusal, &pooled.entry) => {
+                // What is promised stays as long as it is valid, so that no promise is given twice.
+                Err(refusal)
+                    if refusal.may_pass_later()
+                        && (pooled.promised != Promised::No
+                            || outlives(&refusal, &pooled.entry)) =>
+                {
                     turned.extend(pooled.ready.then_some((*id, false)));
                 }
                 Err(refusal) => settled.dropped.push((*id, refusal)),
