@@ -6,7 +6,7 @@
 //! 2. Held money goes back to a buyer only in a block with that buyer's own complaint of the
 //!    order's lease.
 //! 3. A complaint is of a lease that the buyer had at that offer, comes once for a lease and offer,
-//!    and leaves it no units of the offer. No sponsor has more of them in an epoch than the limit.
+//!    and leaves it no units of the offer; a later clearing may give it some. No sponsor has more of them in an epoch than the limit.
 //! 4. An offer is withdrawn for complaints of two sponsors, or enough of one, in the epoch.
 //! 5. A seller that gave no sign of life in a slot, and whose leases did not change in it, earns
 //!    nothing for it.
@@ -117,6 +117,10 @@ impl Delivery {
                     paid: Vec::new(),
                     agent: has_agent(world, &terms.order),
                 });
+                // What a clearing gives a lease anew was not there when its buyer complained.
+                for anew in offers.difference(&lease.offers) {
+                    self.disputed.remove(&(terms.lease, *anew));
+                }
                 lease.offers = offers;
                 lease.paid.push(terms.paid.micros());
                 self.leases.insert(terms.lease, lease);
