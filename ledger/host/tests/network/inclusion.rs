@@ -151,9 +151,11 @@ fn a_key_taken_and_given_back_costs_honest_proposers_no_round() {
     };
     let opens = world.sign(2, opens, 300);
     let first = world.tip(0);
-    // Its taking is in every second block, before the opening or after it as the beacon draws; once
-    // the account is open the taking waits in vain.
+    // Its taking is in every second block, before the opening or after it as the beacon draws.
     for height in first..first + 14 {
+        if host(&world, 0).entry_height(&opens.id()).is_some() {
+            break;
+        }
         let own = account_key(1);
         let keys = match (height - first) % 2 {
             0 => key_list(&[own, contended.clone()]),
