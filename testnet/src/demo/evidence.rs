@@ -34,7 +34,7 @@ pub(crate) struct Evidence {
     pub(crate) minted: u64,
     /// Auctions, newest first.
     pub(crate) auctions: Vec<Auction>,
-    /// What the blocks say of reservations, contracts and leases begun, in order.
+    /// What the blocks say of reservations, contracts, and leases begun or renewed, in order.
     pub(crate) records: Vec<Record>,
     /// The network's rules.
     pub(crate) policy: Policy,
@@ -197,7 +197,7 @@ async fn records(network: &Network, up_to: u64) -> anyhow::Result<Vec<Record>> {
                 effect,
                 Effect::Reservation(_)
                     | Effect::Contract(_)
-                    | Effect::Lease(LeaseEvent::Started(_))
+                    | Effect::Lease(LeaseEvent::Started(_) | LeaseEvent::Renewed(_))
             )
         });
         records.extend(kept.map(|effect| Record { height, effect }));

@@ -92,14 +92,20 @@ fn ran(evidence: &Evidence, name: &str, booked: &Booked) -> Result<(), String> {
 /// The winner paid what he bid for each slot that he had the nodes: all of it, unless his job was done sooner.
 fn paid(evidence: &Evidence, order: &Order, bid: &ReservationBid) -> Result<(), String> {
     let name = order.wish.name;
-    let leased = evidence.records.iter().filter(|record| {
-        matches!(&record.effect, Effect::Lease(LeaseEvent::Started(terms) | LeaseEvent::Renewed(terms))
-            if terms.order == bid.order)
-    });
+    let calendar = &evidence.policy.calendar;
+    let leased: BTreeSet<u64> = evidence
+        .records
+        .iter()
+        .filter(|record| {
+            matches!(&record.effect, Effect::Lease(LeaseEvent::Started(terms) | LeaseEvent::Renewed(terms))
+                if terms.order == bid.order)
+        })
+        .map(|record| calendar.slot(record.height + 1))
+        .collect();
     let slots = u64::from(bid.slots.max(1));
     let (value, left) = (
         bid.value.micros(),
-        slots.saturating_sub(leased.count() as u64),
+        slots.saturating_sub(leased.len() as u64),
     );
     let due = value - value / slots * left;
     let spent = spent(evidence, order, bid.order);
