@@ -9,8 +9,9 @@
 
 use gridbay_core::overlay::{K, PER_PREFIX};
 use gridbay_protocol::limits::NODE_RECORD_BYTES;
+use libp2p::kad::store::MemoryStore;
 use libp2p::swarm::DialError;
-use libp2p::{Multiaddr, PeerId};
+use libp2p::{Multiaddr, PeerId, kad};
 
 use super::addresses::{ip, prefix, without_peer};
 use super::task::Task;
@@ -35,6 +36,31 @@ pub(crate) fn told(mut addresses: Vec<Multiaddr>) -> Vec<Multiaddr> {
     addresses
 }
 
+/// Makes `now` all the addresses that the routing table has of a peer.
+fn set_entry(kad: &mut kad::Behaviour<MemoryStore>, peer: &PeerId, now: &[Multiaddr]) {
+    let known = entry(kad, peer);
+    if known.is_none() {
+        // One that waits for a place in a full bucket would keep what it said before.
+        kad.remove_peer(peer);
+    }
+    for address in now {
+        kad.add_address(peer, address.clone());
+    }
+    for old in known.unwrap_or_default() {
+        if !now.contains(&without_peer(&old)) {
+            kad.remove_address(peer, &old);
+        }
+    }
+}
+
+/// The addresses that the routing table has of a peer.
+fn entry(kad: &mut kad::Behaviour<MemoryStore>, peer: &PeerId) -> Option<Vec<Multiaddr>> {
+    let bucket = kad.kbucket(*peer)?;
+    let mut entries = bucket.iter();
+    let entry = entries.find(|entry| entry.node.key.preimage() == peer)?;
+    Some(entry.node.value.iter().cloned().collect())
+}
+
 impl Task {
     /// A peer that could not be reached leaves the table: Kademlia itself drops peers from full buckets only, and each dead one
     /// costs every lookup near it the time of a dial. While nobody is connected the fault may be ours, and the table stays; and so it
@@ -53,24 +79,7 @@ impl Task {
         if now.is_empty() {
             return;
         }
-        let kad = &mut self.swarm.behaviour_mut().kad;
-        let known = kad.kbucket(*peer).and_then(|bucket| {
-            let mut entries = bucket.iter();
-            let entry = entries.find(|entry| entry.node.key.preimage() == peer)?;
-            Some(entry.node.value.iter().cloned().collect::<Vec<_>>())
-        });
-        if known.is_none() {
-            // One that waits for a place in a full bucket would keep what it said before.
-            kad.remove_peer(peer);
-        }
-        for address in &now {
-            kad.add_address(peer, address.clone());
-        }
-        for old in known.unwrap_or_default() {
-            if !now.contains(&without_peer(&old)) {
-                kad.remove_address(peer, &old);
-            }
-        }
+        set_entry(&mut self.swarm.behaviour_mut().kad, peer, &now);
     }
 
     /// Whether a peer may enter its bucket with this address.
@@ -86,5 +95,38 @@ impl Task {
             .filter(|entry| entry.node.key.preimage() != peer);
         let hosts = others.filter_map(|entry| ip(entry.node.value.first()));
         hosts.filter(|host| prefix(*host) == prefix(own)).count() < PER_PREFIX
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use libp2p::identity::Keypair;
+
+    /// Twelve addresses, others in each push.
+    fn said(host: usize, push: usize) -> Vec<Multiaddr> {
+        let ports = (0..12).map(|n| 1_000 + push * 12 + n);
+        let said = ports.map(|port| format!("/ip4/10.0.0.{host}/udp/{port}/quic-v1"));
+        said.map(|address| address.parse().unwrap()).collect()
+    }
+
+    #[test]
+    fn a_peer_that_says_others_each_time_has_those_few_that_it_said_last() {
+        let own = Keypair::generate_ed25519().public().to_peer_id();
+        let mut kad = kad::Behaviour::new(own, MemoryStore::new(own));
+        let peers: Vec<PeerId> = (0..K).map(|_| PeerId::random()).collect();
+        for push in 0..26 {
+            for (host, peer) in peers.iter().enumerate() {
+                set_entry(&mut kad, peer, &told(said(host, push)));
+            }
+        }
+        for (host, peer) in peers.iter().enumerate() {
+            let kept = entry(&mut kad, peer).expect("half the peers fill no bucket");
+            let mut kept: Vec<Multiaddr> = kept.iter().map(without_peer).collect();
+            kept.sort();
+            let mut last = said(host, 25)[..PER_ENTRY].to_vec();
+            last.sort();
+            assert_eq!(kept, last);
+        }
     }
 }
