@@ -3,12 +3,13 @@
 //!
 //! 1. One attacker against the first validator, while the members buy as in calm; then a newcomer
 //!    is invited, starts, and looks for a seller.
-//! 2. Of each of the network's own nodes are told: memory, the growth of its log, how long memory
-//!    that an attack took is kept.
+//! 2. Of each of the network's nodes but the attacker's own are told: memory, the growth of its
+//!    log, how long memory that an attack took is kept.
 //! 3. The pace of blocks is that of the whole attack. What the ledger keeps grows as the same
 //!    trades would make it grow.
 
 use super::crowd::{mib, pid_of};
+use super::growth::{Growth, Kept, bytes_of};
 use super::hostile::{BUYERS, Times, turn};
 use super::peaks::LookOut;
 use super::spender::{self, Spender};
@@ -21,8 +22,6 @@ use anyhow::Context as _;
 use gridbay_node::api::types::{FindReport, FindRequest, NodeStatus};
 use gridbay_node::overlay::{self, Multiaddr};
 use serde::Serialize;
-use std::fs;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Until a newcomer is ready, and until it has found a seller.
@@ -41,13 +40,6 @@ pub(super) const BAR_MEMORY_MIB: f64 = 64.0;
 const BAR_LOG_KB: f64 = 100.0;
 /// Share of the policy's interval by which blocks may be off.
 const BAR_PACE: f64 = 0.1;
-/// Entries in the first validator's pool: what honest orders and one member's budget may leave there.
-const BAR_POOL: u64 = 1_024;
-/// What the first validator keeps, kB an hour: journal (cut at each height), blocks (empty ones come
-/// anyway; the member's budget of 10 MB an epoch of 300 s is the most that one account adds), state.
-const BAR_JOURNAL_KB: f64 = 8_000.0;
-const BAR_BLOCKS_KB: f64 = 160_000.0;
-const BAR_STATE_KB: f64 = 20_000.0;
 
 /// What was measured under one attack.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -77,19 +69,6 @@ pub(crate) struct Besieged {
     pub(crate) shut_out: u64,
     /// What it did.
     pub(crate) deeds: u64,
-}
-
-/// How what the first validator keeps has grown while it was attacked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub(crate) struct Growth {
-    /// Most entries that waited for a block.
-    pub(crate) pool_entries: u64,
-    /// Journal, kB an hour.
-    pub(crate) journal_kb: f64,
-    /// Blocks, kB an hour.
-    pub(crate) blocks_kb: f64,
-    /// State, as its newest snapshot, kB an hour.
-    pub(crate) state_kb: f64,
 }
 
 /// All attacks.
@@ -136,21 +115,13 @@ impl Figures {
                 format!("{:.2}", a.pace),
             ]);
         }
-        let Growth {
-            pool_entries,
-            journal_kb,
-            blocks_kb,
-            state_kb,
-        } = self.growth;
         let missing = self.missing.as_ref();
         let missing = missing.map(|why| format!("no attacks from outside: {why}\n"));
         format!(
-            "{}{}pool: {pool_entries} entries at the most (bar {BAR_POOL}); kB an hour: \
-             journal {journal_kb:.0} (bar {BAR_JOURNAL_KB:.0}), \
-             blocks {blocks_kb:.0} ({BAR_BLOCKS_KB:.0}), \
-             state {state_kb:.0} ({BAR_STATE_KB:.0})\n",
+            "{}{}{}\n",
             table.render(),
             missing.unwrap_or_default(),
+            self.growth,
         )
     }
 
@@ -181,19 +152,7 @@ impl Figures {
                 .map(|t| format!("{}: {t}", a.attack))
                 .collect::<Vec<_>>()
         };
-        let growth = [
-            ("journal", self.growth.journal_kb, BAR_JOURNAL_KB),
-            ("blocks", self.growth.blocks_kb, BAR_BLOCKS_KB),
-            ("state", self.growth.state_kb, BAR_STATE_KB),
-            (
-                "entries in the pool",
-                self.growth.pool_entries as f64,
-                BAR_POOL as f64,
-            ),
-        ];
-        let growth = growth.into_iter().filter(|(_, value, bar)| value > bar);
-        let growth =
-            growth.map(|(what, value, bar)| format!("{what}: {value:.0}, not above {bar:.0}"));
+        let growth = self.growth.problems();
         self.attacks.iter().flat_map(told).chain(growth).collect()
     }
 }
@@ -230,7 +189,8 @@ pub(super) async fn run(
         attacks.extend(foreign.attacks().await?);
     }
     attacks.retain(|attack| only.is_empty() || only.contains(attack));
-    let (began, before) = (Instant::now(), Kept::of(network)?);
+    let before = Kept::of(network)?;
+    let mut pool_entries = 0;
     let mut figures = Figures {
         missing,
         ..Figures::default()
@@ -246,14 +206,9 @@ pub(super) async fn run(
         let (one, pool) = besieged(network, ongoing, attack, number, trades, calm).await?;
         progress.tell(&format!("{attack} is over"));
         figures.attacks.push(one);
-        figures.growth.pool_entries = figures.growth.pool_entries.max(pool);
+        pool_entries = pool.max(pool_entries);
     }
-    let hours = began.elapsed().as_secs_f64() / 3600.0;
-    let after = Kept::of(network)?;
-    let kb = |a: u64, b: u64| a.saturating_sub(b) as f64 / 1e3 / hours;
-    figures.growth.journal_kb = kb(after.journal, before.journal);
-    figures.growth.blocks_kb = kb(after.blocks, before.blocks);
-    figures.growth.state_kb = kb(after.state, before.state);
+    figures.growth = Kept::of(network)?.since(&before, pool_entries);
     Ok(figures)
 }
 
@@ -266,7 +221,11 @@ async fn besieged(
     trades: usize,
     calm: Times,
 ) -> anyhow::Result<(Besieged, u64)> {
-    let own: Vec<String> = network.plan().names();
+    let mut own: Vec<String> = network.plan().names();
+    if matches!(attack, Ongoing::Member(_)) {
+        // The attacker's own node keeps what its owner did.
+        own.retain(|name| *name != Plan::buyer_name(BUYERS));
+    }
     let (began, logs, memory) = (
         Instant::now(),
         log_bytes(network, &own),
@@ -323,10 +282,6 @@ fn resident(network: &Network, names: &[String]) -> anyhow::Result<Vec<f64>> {
 fn log_bytes(network: &Network, names: &[String]) -> Vec<f64> {
     let bytes = |name: &String| bytes_of(&network.folder().log(name)) as f64;
     names.iter().map(bytes).collect()
-}
-
-fn bytes_of(path: &Path) -> u64 {
-    fs::metadata(path).map_or(0, |meta| meta.len())
 }
 
 async fn height(network: &Network) -> anyhow::Result<u64> {
@@ -392,30 +347,6 @@ pub(super) async fn target(network: &Network, node: &Node) -> anyhow::Result<Tar
     })
 }
 
-/// Bytes that the first validator keeps.
-struct Kept {
-    journal: u64,
-    blocks: u64,
-    state: u64,
-}
-
-impl Kept {
-    fn of(network: &Network) -> anyhow::Result<Kept> {
-        let ledger = network
-            .folder()
-            .data(&Plan::validator_name(0))
-            .join("ledger");
-        let entries = fs::read_dir(&ledger).context("a validator has a ledger")?;
-        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-        let newest = names.filter(|name| name.starts_with("snapshot-")).max();
-        Ok(Kept {
-            journal: bytes_of(&ledger.join("journal")),
-            blocks: bytes_of(&ledger.join("blocks")),
-            state: newest.map_or(0, |name| bytes_of(&ledger.join(name))),
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -457,16 +388,5 @@ mod tests {
             ..one()
         };
         assert_eq!(figures(bad).problems().len(), 8);
-        let growth = Growth {
-            pool_entries: BAR_POOL + 1,
-            journal_kb: 2.0 * BAR_JOURNAL_KB,
-            blocks_kb: 2.0 * BAR_BLOCKS_KB,
-            state_kb: 2.0 * BAR_STATE_KB,
-        };
-        let grown = Figures {
-            growth,
-            ..Figures::default()
-        };
-        assert_eq!(grown.problems().len(), 4);
     }
 }

@@ -3,6 +3,7 @@
 mod attackers;
 mod besieged;
 pub(crate) mod crowd;
+mod growth;
 pub(crate) mod hostile;
 pub(crate) mod orders;
 mod peaks;

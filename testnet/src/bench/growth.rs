@@ -1,0 +1,121 @@
+//! What a ledger keeps, and how fast that grows: the pool of entries that wait, the journal, the blocks, the state.
+
+use crate::network::Network;
+use crate::network::plan::Plan;
+use anyhow::Context as _;
+use serde::Serialize;
+use std::fmt;
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+/// Entries in the pool: what honest orders and one member's budget may leave there.
+const BAR_POOL: u64 = 1_024;
+/// kB an hour. The journal is cut at each height. Empty blocks come anyway; a member's budget of
+/// 10 MB an epoch of 300 s is the most that one account adds.
+const BAR_JOURNAL_KB: f64 = 8_000.0;
+const BAR_BLOCKS_KB: f64 = 160_000.0;
+const BAR_STATE_KB: f64 = 20_000.0;
+
+/// How what the first validator keeps has grown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Growth {
+    /// Most entries that waited for a block.
+    pub(crate) pool_entries: u64,
+    /// Journal, kB an hour.
+    pub(crate) journal_kb: f64,
+    /// Blocks, kB an hour.
+    pub(crate) blocks_kb: f64,
+    /// State, as its newest snapshot, kB an hour.
+    pub(crate) state_kb: f64,
+}
+
+impl Growth {
+    /// What is above its bar.
+    pub(super) fn problems(&self) -> impl Iterator<Item = String> {
+        let grown = [
+            ("journal", self.journal_kb, BAR_JOURNAL_KB),
+            ("blocks", self.blocks_kb, BAR_BLOCKS_KB),
+            ("state", self.state_kb, BAR_STATE_KB),
+            (
+                "entries in the pool",
+                self.pool_entries as f64,
+                BAR_POOL as f64,
+            ),
+        ];
+        let above = grown.into_iter().filter(|(_, value, bar)| value > bar);
+        above.map(|(what, value, bar)| format!("{what}: {value:.0}, not above {bar:.0}"))
+    }
+}
+
+impl fmt::Display for Growth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "pool: {} entries at the most (bar {BAR_POOL}); kB an hour: \
+             journal {:.0} (bar {BAR_JOURNAL_KB:.0}), blocks {:.0} ({BAR_BLOCKS_KB:.0}), \
+             state {:.0} ({BAR_STATE_KB:.0})",
+            self.pool_entries, self.journal_kb, self.blocks_kb, self.state_kb
+        )
+    }
+}
+
+/// Bytes that the first validator keeps at a time.
+pub(super) struct Kept {
+    at: Instant,
+    journal: u64,
+    blocks: u64,
+    state: u64,
+}
+
+impl Kept {
+    /// As they are now.
+    pub(super) fn of(network: &Network) -> anyhow::Result<Kept> {
+        let ledger = network
+            .folder()
+            .data(&Plan::validator_name(0))
+            .join("ledger");
+        let entries = fs::read_dir(&ledger).context("a validator has a ledger")?;
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let newest = names.filter(|name| name.starts_with("snapshot-")).max();
+        Ok(Kept {
+            at: Instant::now(),
+            journal: bytes_of(&ledger.join("journal")),
+            blocks: bytes_of(&ledger.join("blocks")),
+            state: newest.map_or(0, |name| bytes_of(&ledger.join(name))),
+        })
+    }
+    /// What has come since `before`; `pool_entries` are told.
+    pub(super) fn since(&self, before: &Kept, pool_entries: u64) -> Growth {
+        let hours = self.at.duration_since(before.at).as_secs_f64() / 3600.0;
+        let kb = |a: u64, b: u64| a.saturating_sub(b) as f64 / 1e3 / hours;
+        Growth {
+            pool_entries,
+            journal_kb: kb(self.journal, before.journal),
+            blocks_kb: kb(self.blocks, before.blocks),
+            state_kb: kb(self.state, before.state),
+        }
+    }
+}
+
+/// Length of a file; 0 if there is none.
+pub(super) fn bytes_of(path: &Path) -> u64 {
+    fs::metadata(path).map_or(0, |meta| meta.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_bar_is_looked_at() {
+        assert_eq!(Growth::default().problems().count(), 0);
+        let grown = Growth {
+            pool_entries: BAR_POOL + 1,
+            journal_kb: 2.0 * BAR_JOURNAL_KB,
+            blocks_kb: 2.0 * BAR_BLOCKS_KB,
+            state_kb: 2.0 * BAR_STATE_KB,
+        };
+        assert_eq!(grown.problems().count(), 4);
+    }
+}
