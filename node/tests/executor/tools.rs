@@ -83,6 +83,9 @@ def main():
     fcntl.ioctl(one, termios.FIONCLEX); assert os.get_inheritable(one)
     fcntl.ioctl(one, termios.FIOCLEX); assert not os.get_inheritable(one)
     assert not sys.stdout.isatty() and shutil.get_terminal_size((7, 8)) == (7, 8)
+    with tempfile.TemporaryFile() as file:
+        # No room is set aside, so zeros are written.
+        os.posix_fallocate(file.fileno(), 0, 8192); assert os.fstat(file.fileno()).st_size == 8192
     os.cpu_count(); os.sched_getaffinity(0); os.getrandom(8)
     signal.setitimer(signal.ITIMER_REAL, 0)
     if len(sys.argv) > 1:

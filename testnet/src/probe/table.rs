@@ -61,7 +61,7 @@ pub(crate) mod env {
 /// Probes that reach their aim outside of a job, as the node's own user: each runs there once, before it runs in one.
 /// Not among them are those that need root or another kernel, that would harm the stage, and that try bounds of the
 /// executor's own making.
-pub(crate) const REACHES: [&str; 33] = [
+pub(crate) const REACHES: [&str; 34] = [
     "host-loopback",
     "node-socket",
     "abstract-socket",
@@ -95,6 +95,7 @@ pub(crate) const REACHES: [&str; 33] = [
     "disk-mapped",
     "deep-tree",
     "endless-output",
+    "room-set-aside",
 ];
 
 /// One thing that a job tries.

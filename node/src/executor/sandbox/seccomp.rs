@@ -3,7 +3,9 @@
 //! 1. calls that are not in [`calls`] do not exist (ENOSYS, so that programs fall back to older
 //!    ones);
 //! 2. some that are there are refused by their arguments (EPERM);
-//! 3. orders of `ioctl` that are not in [`calls`] are unknown to whatever gets them (ENOTTY).
+//! 3. orders of `ioctl` that are not in [`calls`] are unknown to whatever gets them (ENOTTY);
+//! 4. no file system sets room aside (EOPNOTSUPP): `fallocate` takes hundreds of gigabytes a second,
+//!    faster than anybody who watches the disk can look. Libraries write zeros then.
 //!
 //! | call | refused |
 //! |---|---|
@@ -67,7 +69,7 @@ pub(super) fn install(fence: Fence) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn programs(fence: Fence) -> Result<[BpfProgram; 3], Box<dyn Error>> {
+fn programs(fence: Fence) -> Result<[BpfProgram; 4], Box<dyn Error>> {
     let errno = |number: libc::c_int| u32::try_from(number).map(SeccompAction::Errno);
     let known: Rules = calls::known().map(|call| (call, Vec::new())).collect();
     let arch = TargetArch::try_from(std::env::consts::ARCH)?;
@@ -75,15 +77,25 @@ fn programs(fence: Fence) -> Result<[BpfProgram; 3], Box<dyn Error>> {
     // The last filter's word counts where two refuse: what is refused is not unknown, and what does
     // not exist is not refused.
     let orders = SeccompFilter::new(orders()?, pass.clone(), errno(libc::ENOTTY)?, arch)?;
+    let room = SeccompFilter::new(room()?, pass.clone(), errno(libc::EOPNOTSUPP)?, arch)?;
     let refuse = SeccompFilter::new(refused(fence)?, pass.clone(), errno(libc::EPERM)?, arch)?;
     let list = SeccompFilter::new(known, errno(libc::ENOSYS)?, pass, arch)?;
-    Ok([orders.try_into()?, refuse.try_into()?, list.try_into()?])
+    let (orders, room) = (orders.try_into()?, room.try_into()?);
+    Ok([orders, room, refuse.try_into()?, list.try_into()?])
 }
 
 /// Orders to open files that nobody here knows.
 fn orders() -> Result<Rules, BackendError> {
     let known = calls::IOCTL.iter().copied();
     Ok(Rules::from([(libc::SYS_ioctl, vec![unless(1, known)?])]))
+}
+
+/// Ways to allocate that take room: all but those that give it back.
+fn room() -> Result<Rules, BackendError> {
+    let back = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_COLLAPSE_RANGE;
+    let back = u64::try_from(back).unwrap_or_default();
+    let takes = when(&[(1, Op::MaskedEq(back), 0)])?;
+    Ok(Rules::from([(libc::SYS_fallocate, vec![takes])]))
 }
 
 fn refused(fence: Fence) -> Result<Rules, BackendError> {
@@ -204,8 +216,9 @@ mod tests {
                     memory,
                     own_user,
                 };
-                let [orders, refuse, list] = programs(fence).unwrap();
-                assert!(orders.len() > calls::IOCTL.len() && !refuse.is_empty());
+                let [orders, room, refuse, list] = programs(fence).unwrap();
+                assert!(orders.len() > calls::IOCTL.len());
+                assert!(!refuse.is_empty() && !room.is_empty());
                 assert!(list.len() > calls::COMMON.len());
             }
         }
