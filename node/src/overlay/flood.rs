@@ -184,15 +184,24 @@ impl Task {
         }
         for (peer, n) in self.swarm.behaviour_mut().kad.take_excess(now) {
             self.shared.counters.count_n(Count::DhtLimited, n as usize);
-            self.floods.note(peer, n);
-        }
-        for (peer, n) in self.guards.meters.take_excess(now) {
-            self.shared
-                .counters
-                .count_n(Count::StreamsLimited, n as usize);
-            // Validators under load have many streams at once: cut off is enough.
             if !self.dialer.is_kept(&peer) {
                 self.floods.note(peer, n);
+            }
+        }
+        for (peer, cut) in self.guards.meters.take_excess(now) {
+            let relay = self.relays.all_relays().any(|relay| relay == peer);
+            let blamed = if relay {
+                cut.own
+            } else {
+                cut.own.saturating_add(cut.by_order)
+            };
+            let all = cut.own.saturating_add(cut.by_order);
+            self.shared
+                .counters
+                .count_n(Count::StreamsLimited, all as usize);
+            // Validators under load have many streams at once: cut off is enough.
+            if blamed > 0 && !self.dialer.is_kept(&peer) {
+                self.floods.note(peer, blamed);
             }
         }
         let refused = self.guards.scope.take_refused();

@@ -7,8 +7,11 @@
 //! 3. One *origin* has at most [`Doors::origin`] of the inbound ones, [`Doors::origin_pending`] of those being made, and may begin
 //!    [`Doors::arrivals`]. An origin is a network of 24 bits of IPv4 or 48 of IPv6, since so much has one owner; where addresses are
 //!    private it is one host. Connections through relays have no origin of their own and count for strangers only.
-//! 4. Connections being made have [`Doors::pending`] slots in all. Whoever opens one and says nothing is cut off by the timeouts of
-//!    the transports.
+//! 4. Connections being made have [`Doors::pending`] slots in all. One that says nothing is cut off
+//!    by the timeouts of the transports.
+//! 5. The first packet of QUIC may name any address as its source. So callers over QUIC count apart
+//!    from those over TCP in steps 3 and 4 until they have shown who they are, and take at most half
+//!    of the slots: forged packets keep nobody out who falls back to TCP.
 //!
 //! The rules are plain data ([`Doors`], [`Gate`]); [`Behaviour`] puts them between the swarm and whoever comes.
 
@@ -27,7 +30,7 @@ use libp2p::swarm::{
 };
 use libp2p::{Multiaddr, PeerId};
 
-use super::addresses::{ip, is_circuit, is_global};
+use super::addresses::{ip, is_circuit, is_global, is_quic};
 use super::config::{Limits, Tuning};
 use super::rates::{Rate, Rates};
 
@@ -99,6 +102,23 @@ pub(crate) fn origin(address: &Multiaddr) -> Option<IpAddr> {
     })
 }
 
+/// Where a call comes from, before it is known whose it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Caller {
+    origin: Option<IpAddr>,
+    /// Whether its address is only claimed yet.
+    claimed: bool,
+}
+
+impl Caller {
+    fn at(address: &Multiaddr) -> Caller {
+        Caller {
+            origin: origin(address),
+            claimed: is_quic(address),
+        }
+    }
+}
+
 #[derive(Debug)]
 struct Standing {
     peer: PeerId,
@@ -111,9 +131,10 @@ struct Standing {
 pub(crate) struct Gate {
     doors: Doors,
     kept: BTreeSet<PeerId>,
-    pending: HashMap<ConnectionId, Option<IpAddr>>,
+    pending: HashMap<ConnectionId, Caller>,
     standing: HashMap<ConnectionId, Standing>,
-    arrivals: Rates<IpAddr>,
+    /// By origin, and whether that is only claimed.
+    arrivals: Rates<(IpAddr, bool)>,
 }
 
 impl Gate {
@@ -152,20 +173,19 @@ impl Gate {
             .filter(|s| !self.kept.contains(&s.peer))
     }
 
-    /// Somebody calls: steps 3 and 4, before it costs a handshake.
-    fn may_begin(
-        &mut self,
-        id: ConnectionId,
-        from: Option<IpAddr>,
-        now: Instant,
-    ) -> Result<(), Refusal> {
-        if self.pending.len() >= self.doors.pending {
+    /// Somebody calls: steps 3 to 5, before it costs a handshake.
+    fn may_begin(&mut self, id: ConnectionId, from: Caller, now: Instant) -> Result<(), Refusal> {
+        let claimed = self.pending.values().filter(|other| other.claimed).count();
+        if self.pending.len() >= self.doors.pending
+            || (from.claimed && claimed >= self.doors.pending / 2)
+        {
             return Err(Refusal::Pending);
         }
-        if let (Some(from), Some(_)) = (from, self.doors.origin) {
-            let others = self.pending.values().filter(|o| **o == Some(from));
+        if let (Some(origin), Some(_)) = (from.origin, self.doors.origin) {
+            let others = self.pending.values().filter(|other| **other == from);
+            let place = (origin, from.claimed);
             if others.count() >= self.doors.origin_pending
-                || !self.arrivals.take(from, 1, self.doors.arrivals, now)
+                || !self.arrivals.take(place, 1, self.doors.arrivals, now)
             {
                 return Err(Refusal::Origin);
             }
@@ -239,7 +259,7 @@ impl NetworkBehaviour for Behaviour {
         _: &Multiaddr,
         remote: &Multiaddr,
     ) -> Result<(), ConnectionDenied> {
-        let begun = self.gate.may_begin(id, origin(remote), Instant::now());
+        let begun = self.gate.may_begin(id, Caller::at(remote), Instant::now());
         begun.map_err(ConnectionDenied::new)
     }
 
@@ -325,6 +345,14 @@ mod tests {
         origin(&format!("/ip4/{text}/tcp/1").parse().unwrap())
     }
 
+    fn caller(host: &str) -> Caller {
+        Caller::at(&format!("/ip4/{host}/tcp/1").parse().unwrap())
+    }
+
+    fn over_quic(host: &str) -> Caller {
+        Caller::at(&format!("/ip4/{host}/udp/1/quic-v1").parse().unwrap())
+    }
+
     fn id(n: usize) -> ConnectionId {
         ConnectionId::new_unchecked(n)
     }
@@ -383,30 +411,45 @@ mod tests {
     #[test]
     fn who_only_begins_takes_its_share_of_what_is_being_made() {
         let (mut gate, now) = (Gate::new(DOORS), Instant::now());
-        let one = host("198.51.100.1");
+        let one = caller("198.51.100.1");
         for n in 0..2 {
             assert_eq!(gate.may_begin(id(n), one, now), Ok(()));
         }
         assert_eq!(gate.may_begin(id(2), one, now), Err(Refusal::Origin));
-        assert_eq!(gate.may_begin(id(3), host("203.0.113.1"), now), Ok(()));
+        assert_eq!(gate.may_begin(id(3), caller("203.0.113.1"), now), Ok(()));
         for n in 10..16 {
-            let _full = gate.may_begin(id(n), host(&format!("192.0.{n}.1")), now);
+            let _full = gate.may_begin(id(n), caller(&format!("192.0.{n}.1")), now);
         }
         assert_eq!(gate.pending.len(), 8);
-        let full = gate.may_begin(id(20), host("192.0.99.1"), now);
+        let full = gate.may_begin(id(20), caller("192.0.99.1"), now);
         assert_eq!(full, Err(Refusal::Pending));
     }
 
     #[test]
     fn an_origin_may_not_come_and_go_without_end() {
         let (mut gate, now) = (Gate::new(DOORS), Instant::now());
-        let one = host("198.51.100.1");
+        let one = caller("198.51.100.1");
         let begun = (0..1000).filter(|n| {
             let begun = gate.may_begin(id(*n), one, now).is_ok();
             gate.pending.clear();
             begun
         });
         assert_eq!(begun.count(), 100);
+    }
+
+    #[test]
+    fn forged_packets_keep_nobody_out_that_comes_over_tcp() {
+        let (mut gate, now) = (Gate::new(DOORS), Instant::now());
+        // From one network without end, then from everywhere.
+        for n in 0..10_000 {
+            let _full = gate.may_begin(id(n), over_quic("198.51.100.1"), now);
+            let _full = gate.may_begin(id(n), over_quic(&format!("192.0.{}.1", n % 256)), now);
+        }
+        assert_eq!(gate.pending.len(), 4, "half of the slots");
+        let same = gate.may_begin(id(20_000), caller("198.51.100.1"), now);
+        assert_eq!(same, Ok(()));
+        let full = gate.may_begin(id(20_001), over_quic("203.0.113.1"), now);
+        assert_eq!(full, Err(Refusal::Pending));
     }
 
     #[test]

@@ -7,7 +7,8 @@
 //! 3. Where one stream carries message after message that nobody else counts, its bytes are counted too.
 //! 4. *Junk* is what comes to nothing: a proposal that we refuse, and a stream that ends before anything was agreed on.
 //! 5. Of streams that have named no protocol yet a peer has a few at a time ([`super::mute`]).
-//! 6. What was cut off is told by [`Meters::take_excess`], by peer, and costs score (`flood`).
+//! 6. What was cut off is told by [`Meters::take_excess`], by peer, and costs score (`flood`). What a
+//!    relay opens on others' orders is told apart: strangers could have it blamed.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -39,6 +40,17 @@ pub struct MeteredProtocol {
     pub streams: Rate,
     /// Bytes that it may send on them, where nobody else counts what comes on one.
     pub bytes: Option<Rate>,
+    /// Whether a relay opens its streams on others' orders.
+    pub by_order: bool,
+}
+
+/// What was cut off of a peer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Excess {
+    /// Streams and bytes of its own.
+    pub(crate) own: u32,
+    /// Streams that relays open on others' orders.
+    pub(crate) by_order: u32,
 }
 
 /// All rows. The name of the first is of no protocol.
@@ -47,6 +59,7 @@ fn rows(names: &Names, quotas: &Quotas) -> Vec<MeteredProtocol> {
         name: name.to_owned(),
         streams,
         bytes,
+        by_order: false,
     };
     // What the node itself counts message by message is cut off here only far above that.
     let beyond = |rate: Rate| {
@@ -68,7 +81,10 @@ fn rows(names: &Names, quotas: &Quotas) -> Vec<MeteredProtocol> {
         row(names.direct().as_ref(), beyond(quotas.direct), None),
         row("/libp2p/circuit/relay/0.2.0/hop", Rate::new(4, 64), None),
         // A relay opens one for everybody who comes to us through it.
-        row("/libp2p/circuit/relay/0.2.0/stop", Rate::new(16, 256), None),
+        MeteredProtocol {
+            by_order: true,
+            ..row("/libp2p/circuit/relay/0.2.0/stop", Rate::new(16, 256), None)
+        },
         row("/libp2p/dcutr", Rate::new(1, 16), None),
         row("/libp2p/autonat/2/dial-request", Rate::new(1, 64), None),
         row("/libp2p/autonat/2/dial-back", Rate::new(1, 64), None),
@@ -90,12 +106,17 @@ pub fn metered_protocols(network: &[u8; 32]) -> Vec<MeteredProtocol> {
 struct Counted {
     /// By peer, row, and whether it is of bytes.
     rates: Rates<(PeerId, usize, bool)>,
-    excess: BTreeMap<PeerId, u32>,
+    excess: BTreeMap<PeerId, Excess>,
 }
 
 impl Counted {
-    fn blame(&mut self, peer: PeerId) {
+    fn cut(&mut self, peer: PeerId, by_order: bool) {
         let excess = self.excess.entry(peer).or_default();
+        let excess = if by_order {
+            &mut excess.by_order
+        } else {
+            &mut excess.own
+        };
         *excess = excess.saturating_add(1);
     }
 }
@@ -128,7 +149,7 @@ impl Meters {
     }
 
     /// Who had how much cut off since the last time.
-    pub(crate) fn take_excess(&self, now: Instant) -> BTreeMap<PeerId, u32> {
+    pub(crate) fn take_excess(&self, now: Instant) -> BTreeMap<PeerId, Excess> {
         let mut counted = self.counted();
         counted.rates.forget_full(now);
         std::mem::take(&mut counted.excess)
@@ -150,7 +171,7 @@ impl Meters {
         let key = (peer, row, bytes.is_some());
         let may = counted.rates.take(key, tokens, rate, Instant::now());
         if !may {
-            counted.blame(peer);
+            counted.cut(peer, self.rows[row].by_order);
         }
         may
     }
@@ -159,7 +180,7 @@ impl Meters {
     fn mute(&self, peer: PeerId) -> Option<Place> {
         let place = self.mute.place(peer);
         if place.is_none() {
-            self.counted().blame(peer);
+            self.counted().cut(peer, false);
         }
         place
     }
@@ -410,12 +431,15 @@ mod tests {
         let ping = meters.row_of(b"/ipfs/ping/1.0.0").unwrap();
         assert_eq!(meters.row_of(b""), None);
         let passed = (0..100).filter(|_| meters.may(a, push, None)).count();
-        assert_eq!(passed, 32);
+        let stop = meters.row_of(b"/libp2p/circuit/relay/0.2.0/stop");
+        let stops = (0..300).filter(|_| meters.may(a, stop.unwrap(), None));
+        assert_eq!((passed, stops.count()), (32, 256));
         assert!(meters.may(a, ping, None) && meters.may(b, push, None));
         let pings = (0..1000).filter(|_| meters.may(b, ping, Some(32))).count();
         assert_eq!(pings, 128);
         let excess = meters.take_excess(Instant::now());
-        assert_eq!(excess, [(a, 68), (b, 872)].into());
+        let cut = |own, by_order| Excess { own, by_order };
+        assert_eq!(excess, [(a, cut(68, 44)), (b, cut(872, 0))].into());
         assert!(meters.take_excess(Instant::now()).is_empty());
     }
 }
