@@ -1,10 +1,10 @@
 //! Which of the entries known a block takes.
 //!
 //! Accounts take turns (see `turn`). In its turn an account goes through its entries, from where it
-//! stopped, up to the first that the ledger admits; the block takes that one. What the ledger
-//! refuses uses up neither room nor the turn, so accounts whose entries exclude one another keep
-//! nobody out. The block ends when it is full or no account has any entry left. No entry is looked
-//! at twice: this is one *pass*.
+//! stopped, up to the first that the ledger admits; the block takes that one. An entry that the
+//! ledger refuses uses up neither room nor the turn, so accounts whose entries exclude one another
+//! keep nobody out. The block ends when it is full or no account has any entry left. No entry is
+//! looked at twice: this is one *pass*.
 //!
 //! A choice is *right* if `omission` finds nothing missing in it, whatever of the entries a judge
 //! knows. A pass over all entries always is:

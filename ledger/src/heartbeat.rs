@@ -8,9 +8,9 @@
 //! 2. At the slot boundary, before anything is paid, every unit whose seller's node gave no sign of
 //!    life in the slot is no longer acknowledged. So the slot is not paid for these units and
 //!    counts for nobody, as one that was not acknowledged in time.
-//! 3. The seller may acknowledge anew, within as many heights as at the start of a lease. Who is
-//!    back in time has lost the slot that it missed and nothing more; who is not fails the lease,
-//!    and its offer is withdrawn (see `close`).
+//! 3. The seller may acknowledge anew, within as many heights as at the start of a lease. One that
+//!    is back in time has lost the slot that it missed and nothing more; one that is not fails the
+//!    lease, and its offer is withdrawn (see `close`).
 //!
 //! Units that left their lease inside the slot are not asked about: they were acknowledged when
 //! they ran.

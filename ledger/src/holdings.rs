@@ -1,8 +1,8 @@
-//! What every account has open, counted by kind, so that nobody has to look for it in all records: a seller has so many
-//! offers and no more, and an account is closed that has nothing open.
+//! What every account has open, counted by kind, so that nobody has to look for it in all records:
+//! a seller has so many offers and no more, and an account is closed that has nothing open.
 //!
-//! A record counts for its holders from [`enter`] to [`leave`]. What changes in between is neither whose it is nor of what
-//! kind.
+//! A record counts for its holders from [`enter`] to [`leave`]. Neither its holders nor its kind
+//! change in between.
 
 use crate::offer::Offer;
 use crate::order::{Order, Unopened};

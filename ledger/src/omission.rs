@@ -24,8 +24,8 @@ use std::sync::Arc;
 
 impl State {
     /// Entries that a block for the next height, one that this state executes, leaves out without
-    /// need; see the module. In the order of their places. Work: one admission for each entry and each
-    /// of `known`.
+    /// need; see the module. In the order of their places. Work: one admission for each entry and
+    /// each of `known`.
     pub fn missing(&self, block: &CheckedBlock, known: &[Arc<Authentic>]) -> Vec<EntryId> {
         let header = block.header();
         let reveal = &header.beacon_reveal.0;

@@ -9,7 +9,7 @@
 //! 3. *Complained of.* The buyer says of one slot that an offer did not serve its lease: of the
 //!    running slot, while the lease holds acknowledged units there, or of a slot whose earnings are
 //!    held. That slot is the buyer's: held earnings go back at once; units that run are taken as
-//!    not acknowledged, so what they cost goes back, the unused part at once and the rest at the
+//!    not acknowledged, so their price goes back, the unused part at once and the rest at the
 //!    boundary.
 //! 4. *Over.* With it all is said between the two. Units that run leave the lease, as when their
 //!    seller fails them (the lease ends, or a reservation goes on without them); earnings of other
@@ -22,9 +22,9 @@
 //!    house have.
 //! 6. *Withdrawn.* An offer of which the accounts of two sponsors, or one sponsor's
 //!    [`COMPLAINTS_TO_WITHDRAW`] times, complained in an epoch is withdrawn until its seller sets
-//!    it again, and starts anew; unless it has taken jobs by deadlines, which must not suffer for what others say.
-//!    So a liar alone withdraws `COMPLAINTS_PER_SPONSOR / COMPLAINTS_TO_WITHDRAW` offers an epoch,
-//!    and needs as many leases for each.
+//!    it again, and starts anew; unless it has taken jobs by deadlines, which must not suffer for
+//!    what others say. So a liar alone withdraws `COMPLAINTS_PER_SPONSOR / COMPLAINTS_TO_WITHDRAW`
+//!    offers an epoch, and needs as many leases for each.
 //!
 //! With a window of 0 nothing is held and nobody complains.
 
@@ -284,7 +284,7 @@ fn leave(work: &mut Work<'_>, said: &Complaint, running: &Lease) {
     tenancy::fail(work, &said.lease, &[said.offer], LeaseEnd::Disputed);
 }
 
-/// What units of the lease that stopped in the running slot earn is paid when it is settled.
+/// Units of the lease that stopped in the running slot are paid when the slot is settled.
 fn close(work: &mut Work<'_>, said: &Complaint) {
     let of = |stake: &Stake| {
         let mut stopped = stake.parts.iter().filter(|part| part.stopped.is_some());

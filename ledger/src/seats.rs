@@ -1,11 +1,14 @@
-//! The accounts that a founding member answers for, counted by their *depth*: the steps of invitation from the member.
+//! The accounts that a founding member answers for, counted by their *depth*: the steps of
+//! invitation from the member.
 //!
-//! 1. Each depth has its own seats, so those who were invited by others take none of those whom the member invites.
+//! 1. Each depth has its own seats, so those who were invited by others take none of those whom the
+//!    member invites.
 //! 2. At each depth so many accounts may be open under a member, and so many be opened in an epoch.
-//! 3. An account that is no member's may have so many open accounts that it invited, and at the last depth none. Money
-//!    makes no difference: it comes back from an account of one's own.
-//! 4. An account that is closed gives its seat back: to the member at once, to whoever invited it when the epoch ends. Each
-//!    account has a budget of entries for each epoch, and closing one and opening the next must not be a way to more.
+//! 3. An account that is no member's may have so many open accounts that it invited, and at the
+//!    last depth none. Money makes no difference: it comes back from an account of one's own.
+//! 4. An account that is closed gives its seat back: to the member at once, to whoever invited it
+//!    when the epoch ends. Each account has a budget of entries for each epoch, and closing one and
+//!    opening the next must not be a way to more.
 
 use crate::account::Account;
 use crate::refusal::{Refusal, SeatRefusal};

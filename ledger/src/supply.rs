@@ -1,9 +1,10 @@
-//! The units of a class in offers, counted by who shares its room, so that a new offer is judged without looking at all
-//! others.
+//! The units of a class in offers, counted by who shares its room, so that a new offer is judged
+//! without looking at all others.
 //!
-//! The units of a class are bounded, and an offer costs nothing, so units that nobody has could take all room. Half of it
-//! is therefore kept for all alike: for each founding member an equal part for its own account, and one for the accounts
-//! that it answers for. Whoever is below its part finds room, whatever others offer; the other half is for the first.
+//! The units of a class are bounded, and an offer costs nothing, so units that nobody has could
+//! take all room. Half of it is therefore kept for all alike: for each founding member an equal
+//! part for its own account, and one for the accounts that it answers for. A party below its
+//! part finds room, whatever others offer; the other half is for the first.
 
 use crate::offer::Offer;
 use crate::refusal::Refusal;
@@ -14,7 +15,8 @@ use gridbay_protocol::limits;
 use gridbay_protocol::offer::{OfferTerms, Primary};
 use serde::{Deserialize, Serialize};
 
-/// Who shares the room of a class: a founding member's own account, or all others that it answers for.
+/// Who shares the room of a class: a founding member's own account, or all others that it answers
+/// for.
 pub(crate) type Party = (AccountId, bool);
 
 /// Units of a party's offers, or of all parties together what they have beyond their parts.

@@ -2,70 +2,25 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
+mod four_members;
+
+use four_members::{genesis, key};
 use gridbay_ledger::log::{InclusionProof, Log};
 use gridbay_node::api::types::{AuctionProof, AuctionRecord, EffectProof, Hex, SignedHeader};
 use gridbay_node::cli::{AuctionError, ChainError, HeaderChain, verify_auction};
-use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::auction::AuctionPolicy;
 use gridbay_protocol::block::Header;
-use gridbay_protocol::class::{Class, ClassKey, Isolation};
 use gridbay_protocol::clearing::*;
 use gridbay_protocol::codec;
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::genesis::*;
 use gridbay_protocol::hash::Domain;
 use gridbay_protocol::ids::*;
-use gridbay_protocol::keys::SecretKey;
 use gridbay_protocol::mechanism::ausubel::Rule;
 use gridbay_protocol::order::Step;
 use gridbay_protocol::units::{Credits, Price};
 use gridbay_protocol::validator::{ValidatorSet, validator_id};
 use gridbay_protocol::vote::{Certificate, CertificateSignature};
-
-fn key(n: u8) -> SecretKey {
-    SecretKey::from_seed(&[n; 32])
-}
-
-fn genesis() -> Genesis {
-    let member = |n: u8| Member {
-        name: format!("m{n}"),
-        keys: vec![AccountKey {
-            key: key(n + 100).public(),
-            roles: Roles::ALL,
-        }],
-        endowment: Credits::ZERO,
-        credit_line: Credits::ZERO,
-        weight: 1,
-        validator: Some(MemberValidator {
-            key: key(n).public(),
-            node: key(n + 50).public(),
-            power: 1,
-            beacon_tip: Hash32([n; 32]),
-        }),
-        addresses: vec![],
-    };
-    Genesis {
-        format: FORMAT,
-        rules: RULES,
-        name: "lab".into(),
-        time_ms: 1_000,
-        policy: Policy::local(),
-        classes: vec![Class {
-            name: "small".into(),
-            key: ClassKey {
-                vcpu: 1,
-                memory_mib: 1,
-                disk_mib: 1,
-                gpu: 0,
-                isolation: Isolation::Process,
-                circle: "members".into(),
-            },
-            reference_price: Price(1),
-        }],
-        members: (1..=4).map(member).collect(),
-        beacon: Hash32([0; 32]),
-    }
-}
 
 fn header(genesis: &Genesis, height: u64, parent: BlockId, effects_root: Hash32) -> Header {
     let set = genesis.validators().unwrap();

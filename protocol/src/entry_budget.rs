@@ -58,9 +58,9 @@ impl Default for EntryBudgets {
 }
 
 /// Whether an entry is taken whatever the account has spent: it answers for what the ledger holds
-/// already (a seal, a lease, an order, an unopened bid), at most once for each and signs of life once
-/// a slot for each node that serves a lease, and to be kept from it would cost the account or others
-/// money. It counts, so less is left for others.
+/// already (a seal, a lease, an order, an unopened bid), at most once for each and signs of life
+/// once a slot for each node that serves a lease, and to be kept from it would cost the account or
+/// others money. It counts, so less is left for others.
 pub fn is_owed(body: &EntryBody) -> bool {
     matches!(
         body,
@@ -74,6 +74,7 @@ pub fn is_owed(body: &EntryBody) -> bool {
     )
 }
 
-/// Entries beyond the budget that only replace keys, counted by themselves: whoever stole a lesser key
-/// and spent the budget with it, and what is owed beside it, does not keep the owner from taking it away.
+/// Entries beyond the budget that only replace keys, counted by themselves: a thief of a lesser key
+/// that spent the budget with it, and what is owed beside it, does not keep the owner from taking
+/// it away.
 pub const KEY_RESERVE: u32 = 8;

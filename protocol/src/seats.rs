@@ -1,4 +1,5 @@
-//! Who may invite whom, and how many: a founding member answers for the accounts that come of its invitations.
+//! Who may invite whom, and how many: a founding member answers for the accounts that come of its
+//! invitations.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,12 +8,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InvitationPolicy {
-    /// Steps from a founding member to the last account that its invitations lead to, 1 to [`DEPTH`]: with 1 only
-    /// members invite, with 2 those whom they invited do as well.
+    /// Steps from a founding member to the last account that its invitations lead to, 1 to
+    /// [`DEPTH`]: with 1 only members invite, with 2 those whom they invited do as well.
     pub depth: u8,
     /// Accounts of each depth that may be opened under one member in one epoch.
     pub per_epoch: u32,
-    /// Accounts that one invited account has invited, with money or without, and that are open, at the most.
+    /// Accounts that one invited account has invited, with money or without, and that are open, at
+    /// the most.
     pub per_user: u32,
 }
 
@@ -27,7 +29,8 @@ impl InvitationPolicy {
 }
 
 impl Default for InvitationPolicy {
-    /// Invited users may invite 8 others, who may not; a member takes in 500 of each kind in an epoch.
+    /// Invited users may invite 8 others, who may not; a member takes in 500 of each kind in an
+    /// epoch.
     fn default() -> InvitationPolicy {
         InvitationPolicy {
             depth: 2,

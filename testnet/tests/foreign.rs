@@ -70,7 +70,7 @@ async fn takes_part(foreign: &Foreign, network: &Network) {
         let AgentReply::Adverts(adverts) = reply else {
             panic!("adverts were asked for: {reply:?}")
         };
-        // What a node knows of others, and the routing tables, grow from the start on.
+        // A node's knowledge of others, and the routing tables, grow from the start on.
         if adverts.len() >= 3 && met.dht.peers >= 3 {
             assert!(met.dht.addresses.len() >= met.dht.peers, "{:?}", met.dht);
             return;

@@ -81,7 +81,7 @@ fn no_probe_succeeds_in_a_tier_that_is_sold() {
             None => assert_eq!(Some(count(tier, user)), all, "{tier} as {user}"),
         }
     }
-    // They can fail: what keeps nothing from a job but its user's rights lets some of them through.
+    // They can fail: a fence of nothing but the user's rights lets some of them through.
     let plain = |row: &&&Value| text(row, "tier") == "plain";
     assert!(broken.iter().filter(plain).count() > 0, "{complaint}");
 }

@@ -60,7 +60,7 @@ pub(crate) fn whole(work: &Work<'_>) -> Result<(), Breach> {
     })
 }
 
-/// What was counted moved with the records.
+/// The counts moved with the records.
 pub(super) fn touched(work: &Work<'_>) -> Result<(), Breach> {
     let tables = &work.tables;
     let mut counts = Counts::new();

@@ -1,11 +1,12 @@
 //! Our own invariants, checked after every block: a breach is a mistake in this crate.
 //!
-//! 1. [`check`] reads what the block changed ([`touched`]): the state before it was sound. Its work does not grow with the
-//!    state, but in a block that begins leases or books units, whose clearing reads all leases and orders as well.
-//! 2. A block with a breach is refused like any other bad block, so that validators go on without it; one that was
-//!    decided by others all the same stops the node that finds it.
-//! 3. Builds with debug assertions, and those with planted faults, check everything ([`whole`]) beside it, and the
-//!    simulator does so after every block.
+//! 1. [`check`] reads what the block changed ([`touched`]): the state before it was sound. Its work
+//!    does not grow with the state, but in a block that begins leases or books units, whose
+//!    clearing reads all leases and orders as well.
+//! 2. A block with a breach is refused like any other bad block, so that validators go on without
+//!    it; one that was decided by others all the same stops the node that finds it.
+//! 3. Builds with debug assertions, and those with planted faults, check everything ([`whole`])
+//!    beside it, and the simulator does so after every block.
 
 mod counts;
 mod touched;
@@ -54,10 +55,10 @@ impl State {
     /// Checks all records, in time proportional to them: for tests and simulators.
     ///
     /// # Errors
-    /// Money was made or lost, a balance is below its credit line, pots and class purses differ, a unit is in two
-    /// leases or booked twice, a job or a contract is not covered, a retained purse is not what buyers may still
-    /// dispute, the bank counts other money as frozen than lies in escrows, or what is counted of accounts and
-    /// classes is not what a recount finds.
+    /// Money was made or lost, a balance is below its credit line, pots and class purses differ, a
+    /// unit is in two leases or booked twice, a job or a contract is not covered, a retained purse
+    /// is not what buyers may still dispute, the bank counts other money as frozen than lies in
+    /// escrows, or a recount finds other numbers than are kept of accounts and classes.
     pub fn audit(&self) -> Result<(), Breach> {
         whole(&Work::begin(self, self.time_ms(), &[0; 32]))
     }

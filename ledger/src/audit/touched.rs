@@ -150,7 +150,7 @@ fn orders(work: &Work<'_>) -> BTreeSet<OrderId> {
     ids
 }
 
-/// What the bank counts as frozen moved with what lies in escrows and stakes.
+/// The bank's count of frozen money moved with what lies in escrows and stakes.
 fn frozen(before: &Work<'_>, work: &Work<'_>, ids: &BTreeSet<OrderId>) -> Result<(), Breach> {
     let mut moved: BTreeMap<AccountId, i128> = BTreeMap::new();
     if work.constitution.policy.bank.tax.is_some() {
@@ -177,7 +177,8 @@ fn listed(work: &Work<'_>, ids: &BTreeSet<OrderId>) -> Result<(), Breach> {
             job(work, offer, id)?;
         }
     }
-    // An order that ended must be listed nowhere: it was, if at all, at the offer that it named before.
+    // An order that ended must be listed nowhere: it was, if at all, at the offer that it named
+    // before.
     let orders = work.tables.orders.changed();
     let named = orders.flat_map(|(id, was, is)| {
         let offers = was.into_iter().chain(is);

@@ -98,7 +98,8 @@ pub(super) fn freezes(work: &Work<'_>, id: &OrderId) -> Vec<(AccountId, u64)> {
     frozen
 }
 
-/// What the bank counts as frozen is what lies in the escrows of each account's orders, and what it has staked.
+/// The bank counts as frozen what lies in the escrows of each account's orders, and what it has
+/// staked.
 fn frozen(work: &Work<'_>) -> Result<(), Breach> {
     let mut sums: BTreeMap<AccountId, u64> = BTreeMap::new();
     if work.constitution.policy.bank.tax.is_some() {
@@ -120,7 +121,7 @@ fn frozen(work: &Work<'_>) -> Result<(), Breach> {
     })
 }
 
-/// What a job may pay, and what its seller staked on it, lies ready.
+/// The most that a job may pay, and its seller's stake on it, lie ready.
 pub(super) fn job(work: &Work<'_>, offer: &OfferId, id: &OrderId) -> Result<(), Breach> {
     let order = work.tables.orders.get(id);
     let Some(job) = order.and_then(|order| order.deadline()) else {

@@ -1,12 +1,16 @@
-//! `close_account`: an account that nothing is open of leaves the ledger. Executed after all other entries of its block.
+//! `close_account`: an account that nothing is open of leaves the ledger. Executed after all other
+//! entries of its block.
 //!
 //! 1. A founding member's account stays: the constitution names it.
-//! 2. It has no order, unopened bid, contract or offer, no part in a pot that is still to be settled, no earnings that are
-//!    held (they would reach an account that never returns), and owes no tax.
-//! 3. What it has goes to another account; its keys are free for other accounts; its seat goes back (see `seats`).
+//! 2. It has no order, unopened bid, contract or offer, no part in a pot that is still to be
+//!    settled, no earnings that are held (they would reach an account that never returns), and owes
+//!    no tax.
+//! 3. Its money goes to another account; its keys are free for other accounts; its seat goes back
+//!    (see `seats`).
 //!
-//! Its id never returns: it is the hash of the entry that opened it, which cannot take effect twice. What it signed is
-//! remembered until it expires, and its invitations are void: nobody signs for it any more.
+//! Its id never returns: it is the hash of the entry that opened it, which cannot take effect
+//! twice. Entries that it signed are remembered until they expire, and its invitations are void:
+//! nobody signs for it any more.
 
 use crate::holdings;
 use crate::owner;

@@ -1,5 +1,5 @@
-//! `heartbeat`: a seller's node is there in the slot of the block, and serves a lease from the offer that it
-//! names (see [`heartbeat`]).
+//! `heartbeat`: a seller's node is there in the slot of the block, and serves a lease from the
+//! offer that it names (see [`heartbeat`]).
 
 use crate::heartbeat;
 use crate::lease;

@@ -1,5 +1,5 @@
-//! What admission looks at does not grow with the state: a pool is gone through after every block, and costs nothing to
-//! fill.
+//! Admission looks at no more records as the state grows: a pool is gone through after every block,
+//! and costs nothing to fill.
 
 use crate::account::Account;
 use crate::admit::Admitted;
@@ -32,8 +32,8 @@ use std::sync::Arc;
 const MANY: u32 = 9_216;
 /// Offers of one seller.
 const EACH: u32 = 64;
-/// Records that one entry may make admission look at. The most is asked for by a buy or a bid: the sixteen live orders that
-/// an account may have in a class.
+/// Records that one entry may make admission look at. The most is asked for by a buy or a bid: the
+/// sixteen live orders that an account may have in a class.
 const BOUND: u64 = 64;
 
 fn id(n: u32) -> [u8; 32] {
@@ -89,7 +89,8 @@ fn offer(state: &State, seller: AccountId, label: u32) -> Offer {
     }
 }
 
-/// So many records of every kind. Seller n has the offers from `n * EACH` on; account 0 has a seller's and a buyer's.
+/// So many records of every kind. Seller n has the offers from `n * EACH` on; account 0 has a
+/// seller's and a buyer's.
 fn crowded(many: u32) -> State {
     let mut state = state();
     let empty = state.clone();

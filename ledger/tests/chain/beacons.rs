@@ -1,5 +1,5 @@
-//! Beacon chains: a tip counts from the epoch after the next on, so that nobody who knows the beacon can choose the
-//! reveal that follows it.
+//! Beacon chains: a tip counts from the epoch after the next on, so that nobody who knows the
+//! beacon can choose the reveal that follows it.
 
 use crate::world::{World, key};
 use gridbay_ledger::{BlockRefusal, CheckedBlock, Draft, Refusal};

@@ -117,8 +117,8 @@ fn what_answers_for_the_ledger_passes_and_so_do_new_keys() {
     world.all(vec![open]);
     let spent = world.state.spent(&world.member(user));
     assert_eq!(spent.entries, USERS + 1, "it counts");
-    // A thief who spent the budget with a stolen key, and more by what is owed, does not keep the owner from changing
-    // keys.
+    // A thief who spent the budget with a stolen key, and more by what is owed, does not keep the
+    // owner from changing keys.
     for n in 0..KEY_RESERVE {
         let keys = all_roles(&key(200 + n as u8));
         let by = if n == 0 { user } else { 199 + n as u8 };

@@ -126,7 +126,7 @@ fn ids(block: &CheckedBlock) -> BTreeSet<EntryId> {
     block.entries().iter().map(|e| e.id()).collect()
 }
 
-/// An honest proposer misses nothing; whoever leaves out an entry that it took is seen.
+/// An honest proposer misses nothing; one that leaves out an entry that it took is seen.
 fn honest_passes_and_censor_does_not(world: &World, pool: &Pool, dice: &mut Dice) -> CheckedBlock {
     let block = proposed(world, pool);
     assert_eq!(world.twin.missing(&block, pool), []);

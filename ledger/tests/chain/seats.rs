@@ -27,7 +27,8 @@ fn narrow() -> World {
     })
 }
 
-/// The entry that opens an account for key n by an invitation of an account with key `by`, without money.
+/// The entry that opens an account for key n by an invitation of an account with key `by`, without
+/// money.
 pub(crate) fn invited(world: &World, inviter: AccountId, by: u8, n: u8) -> Arc<Authentic> {
     let grant = Grant {
         inviter,
@@ -78,7 +79,8 @@ fn a_user_who_invites_without_end_does_not_lock_the_member_out() {
         matches!(refusal, Refusal::Seat(SeatRefusal::Depth { depth: 3, .. })),
         "{refusal}"
     );
-    // With all other users doing the same, the depth is full for the epoch; the member's own seats are not.
+    // With all other users doing the same, the depth is full for the epoch; the member's own seats
+    // are not.
     let other = open(&mut world, member, 2, 21);
     open(&mut world, other, 21, 33);
     open(&mut world, other, 21, 34);
@@ -150,7 +152,7 @@ fn seats_come_back_when_accounts_are_closed() {
     let body = once_more.entry().body.clone();
     once_more = world.sign(user, &key(32), body);
     world.all(vec![once_more]);
-    // Whoever invited may be gone before whom it invited.
+    // An inviter may be gone before those that it invited.
     let entry = close(&world, user, 20, member);
     world.all(vec![entry]);
     let entry = close(&world, guests[1], 31, member);
@@ -217,7 +219,8 @@ fn earnings_that_are_held_are_waited_for() {
     world.all(vec![withdraw]);
     world.until(24);
     assert!(world.state.offer(&world.offer_of(user, 1)).is_none());
-    // Nothing is open but what its buyer may still dispute: it would reach an account that never returns.
+    // Nothing is open but what its buyer may still dispute: it would reach an account that never
+    // returns.
     let (account, to) = (world.member(user), world.member(3));
     let refusal = world.refused(close(&world, account, user, to));
     assert!(

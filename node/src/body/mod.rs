@@ -17,6 +17,7 @@ pub mod allowance;
 pub mod ask;
 pub mod files;
 pub mod halt;
+mod handle;
 mod hints;
 #[cfg(test)]
 mod idle;
@@ -24,6 +25,8 @@ pub mod jobs;
 mod perform;
 pub mod room;
 pub mod trouble;
+
+pub use handle::{BodyGone, BodyHandle};
 
 use crate::body::halt::{Patience, Reopen};
 use crate::body::jobs::Jobs;
@@ -41,7 +44,7 @@ use gridbay_host::Fault;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
@@ -109,103 +112,6 @@ pub(crate) enum Message {
     /// What is wrong beside the core may have changed.
     Troubles,
     Stop,
-}
-
-/// The node is stopping, behind or halted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BodyGone {
-    /// Its queue is full.
-    #[error("the node is busy")]
-    Busy,
-    /// It has stopped.
-    #[error("the node has stopped")]
-    Stopped,
-    /// Its disk fails: it acknowledges nothing until that is cured.
-    #[error("the node is halted because its disk fails; nothing was done")]
-    Halted,
-}
-
-/// Talks to the core thread from anywhere.
-#[derive(Clone)]
-pub struct BodyHandle {
-    queue: SyncSender<Message>,
-    height: watch::Receiver<u64>,
-    troubles: watch::Receiver<Vec<Trouble>>,
-}
-
-impl BodyHandle {
-    /// Runs a command and waits for its reply.
-    pub async fn command(&self, command: Command) -> Result<Reply, BodyGone> {
-        self.acknowledges()?;
-        let (sender, reply) = oneshot::channel();
-        self.send(Message::Command(command, sender))?;
-        reply.await.map_err(|_| self.silence())
-    }
-    /// Looks at the core between two steps.
-    pub async fn query<T: Send + 'static>(
-        &self,
-        look: impl FnOnce(&Core) -> T + Send + 'static,
-    ) -> Result<T, BodyGone> {
-        let (sender, answer) = oneshot::channel();
-        self.send(Message::Query(Box::new(move |core| {
-            let _gone = sender.send(look(core));
-        })))?;
-        answer.await.map_err(|_| self.silence())
-    }
-    /// Has an advert judged that another node answered with.
-    pub async fn hear(&self, bytes: Vec<u8>) -> Result<Verdict, BodyGone> {
-        let (sender, verdict) = oneshot::channel();
-        self.send(Message::Heard {
-            bytes,
-            verdict: sender,
-        })?;
-        verdict.await.map_err(|_| self.silence())
-    }
-    /// What is wrong now; changes with every trouble that comes or goes.
-    pub fn troubles(&self) -> watch::Receiver<Vec<Trouble>> {
-        self.troubles.clone()
-    }
-    /// Refuses while the node is halted.
-    pub fn acknowledges(&self) -> Result<(), BodyGone> {
-        let halted = self.troubles.borrow().iter().any(|t| t.kind.halts());
-        if halted {
-            Err(BodyGone::Halted)
-        } else {
-            Ok(())
-        }
-    }
-    /// Why a question has no answer.
-    fn silence(&self) -> BodyGone {
-        self.acknowledges().err().unwrap_or(BodyGone::Stopped)
-    }
-    /// Height of the last block; changes with every block.
-    pub fn height(&self) -> watch::Receiver<u64> {
-        self.height.clone()
-    }
-    /// Asks the core thread to end.
-    pub fn stop(&self) {
-        let _gone = self.send(Message::Stop);
-    }
-    pub(crate) fn send(&self, message: Message) -> Result<(), BodyGone> {
-        self.queue.try_send(message).map_err(|error| match error {
-            TrySendError::Full(_) => BodyGone::Busy,
-            TrySendError::Disconnected(_) => BodyGone::Stopped,
-        })
-    }
-    /// Delivers a result that must not be lost, however long the queue is full.
-    pub(crate) async fn deliver(&self, input: Input) {
-        self.pass(Message::Input(input)).await;
-    }
-    /// Passes a message that must not be lost.
-    async fn pass(&self, mut message: Message) {
-        loop {
-            match self.queue.try_send(message) {
-                Ok(()) | Err(TrySendError::Disconnected(_)) => return,
-                Err(TrySendError::Full(back)) => message = back,
-            }
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    }
 }
 
 /// What the core thread works with.

@@ -1,14 +1,17 @@
-//! Room on the disk: what a node keeps free, so that its ledger can be written whatever jobs and users do.
+//! Room on the disk: what a node keeps free, so that its ledger can be written whatever jobs and
+//! users do.
 //!
-//! | free bytes of the disk | what happens |
-//! |---|---|
-//! | below twice the floor | no input of a job, no upload and no file of a seller is taken; folders of jobs that are over are freed, those that ended first before the others |
-//! | below the floor | jobs are ended by their supervisors and what they wrote is removed: first who took more than its limit unseen, then by the part of the limit that they hold, at three eighths of the floor all |
-//! | below a quarter of it, or after the disk failed | the reserve is given back: a file of bytes that nobody needed |
+//! 1. Below twice the floor no input of a job, no upload and no file of a seller is taken; folders
+//!    of jobs that are over are freed, those that ended first before the others.
+//! 2. Below the floor jobs are ended by their supervisors and their files removed: first those that
+//!    took more than their limit unseen, then by the part of the limit that they hold, at three
+//!    eighths of the floor all.
+//! 3. Below a quarter of it, or after the disk failed, the reserve is given back: a file of bytes
+//!    that nobody needed.
 //!
-//! The floor is `FLOOR`, on a small disk a sixteenth of it; the reserve is a quarter of the floor. Once there is room
-//! again everything is taken again, and the reserve is made anew. All of this looks at the disk and the time alone, and
-//! goes on while the node is halted.
+//! The floor is `FLOOR`, on a small disk a sixteenth of it; the reserve is a quarter of the floor.
+//! Once there is room again everything is taken again, and the reserve is made anew. All of this
+//! looks at the disk and the time alone, and goes on while the node is halted.
 
 use super::jobs::Jobs;
 use nix::fcntl::{FallocateFlags, fallocate};
@@ -19,7 +22,8 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Bytes of the floor at the most: what jobs can write until their supervisors notice, and some blocks.
+/// Bytes of the floor at the most: what jobs can write until their supervisors notice, and some
+/// blocks.
 const FLOOR: u64 = 256 << 20;
 /// The floor is this part of the disk at the most.
 const PART: u64 = 16;
@@ -27,7 +31,8 @@ const PART: u64 = 16;
 const LOOK: Duration = Duration::from_secs(1);
 /// Looks between two searches for jobs that ended long ago.
 const OLD_LOOKS: u64 = 600;
-/// For so long the folder of a job that is over is kept at the most. Its buyer reads it within seconds.
+/// For so long the folder of a job that is over is kept at the most. Its buyer reads it within
+/// seconds.
 const KEEP: Duration = Duration::from_secs(24 * 3600);
 /// Name of the reserve in the data folder.
 const RESERVE: &str = "reserve";
@@ -91,7 +96,8 @@ impl Room {
         self.tend(jobs)
     }
 
-    /// Frees what may be freed, and gives or takes the reserve. Answers whether there is too little room.
+    /// Frees what may be freed, and gives or takes the reserve. Answers whether there is too little
+    /// room.
     fn tend(&self, jobs: &Jobs) -> io::Result<bool> {
         let short = !self.takes(0);
         if short {
@@ -195,7 +201,8 @@ mod tests {
 
     const HOUR: u64 = 3_600_000;
 
-    /// A folder and an executor with a job that ended two days ago, two of the last hours, and one that goes on.
+    /// A folder and an executor with a job that ended two days ago, two of the last hours, and one
+    /// that goes on.
     fn with_jobs() -> (tempfile::TempDir, Idle, Jobs) {
         let (dir, idle) = (tempfile::tempdir().unwrap(), Idle::default());
         let now = now_ms();

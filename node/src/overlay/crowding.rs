@@ -10,7 +10,8 @@ use libp2p::{Multiaddr, PeerId};
 
 use super::command::Found;
 use super::gate::origin;
-use super::task::{Peer, Task};
+use super::peer::Peer;
+use super::task::Task;
 
 /// One part in so many of the peers that we want may be of one origin.
 const SHARE: usize = 4;

@@ -1,10 +1,11 @@
 //! What we say of ourselves, to each peer what it could use.
 //!
-//! Left to itself identify tells everybody all addresses of all our interfaces, or, told to hide them, nobody any. Here each connection
-//! is told its own choice ([`is_of_use`]): addresses at which others have reached us, and those of our interfaces, if they are of the
-//! Internet or in the range in which the peer is itself. Identify answers as soon as it is asked, before we can know of which network
-//! the peer is: what it then hears is the network's id, which is no secret, and addresses that lead where it already is or that
-//! everybody may dial.
+//! Left to itself identify tells everybody all addresses of all our interfaces, or, told to hide
+//! them, nobody any. Here each connection is told its own choice ([`is_of_use`]): addresses at
+//! which others have reached us, and those of our interfaces, if they are of the Internet or in the
+//! range in which the peer is itself. Identify answers as soon as it is asked, before we can know
+//! of which network the peer is: then it hears the network's id, which is no secret, and
+//! addresses that lead where it already is or that everybody may dial.
 
 use std::collections::{HashMap, HashSet};
 use std::task::{Context, Poll};

@@ -12,8 +12,9 @@ use libp2p::PeerId;
 use libp2p::swarm::ConnectionId;
 
 use super::addresses::{is_circuit, is_quic};
+use super::peer::Peer;
 use super::stats::Count;
-use super::task::{Peer, Task};
+use super::task::Task;
 
 /// Step 2: all but the best of a peer's direct connections, given as whether they are QUIC.
 fn spare(direct: impl Iterator<Item = (ConnectionId, bool)>) -> Vec<ConnectionId> {

@@ -1,11 +1,14 @@
 //! Gossip on topics that nobody here asked for.
 //!
-//! Gossip keeps every message that is signed well before it looks whether we are subscribed to its topic, and forgets it after
-//! [`HISTORY`](super::gossip::HISTORY) heartbeats without telling anybody. So a message of a foreign topic is refused where gossip turns
-//! bytes into messages, which it does first of all. There the neighbour is not known: what was refused is counted, and
-//! [`Metered`](super::metered::Metered) blames it on the neighbour whose frame gossip is dealing with.
+//! Gossip keeps every message that is signed well before it looks whether we are subscribed to its
+//! topic, and forgets it after [`HISTORY`](super::gossip::HISTORY) heartbeats without telling
+//! anybody. So a message of a foreign topic is refused where gossip turns bytes into messages,
+//! which it does first of all. There the neighbour is not known: refusals are counted, and
+//! [`Metered`](super::metered::Metered) blames them on the neighbour whose frame gossip is dealing
+//! with.
 //!
-//! Nobody sends such messages in good faith: a node publishes and passes on to those that are subscribed.
+//! Nobody sends such messages in good faith: a node publishes and passes on to those that are
+//! subscribed.
 
 use std::collections::HashSet;
 use std::io;

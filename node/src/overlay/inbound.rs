@@ -16,8 +16,9 @@ use super::behaviour::BehaviourEvent;
 use super::error::SeekError;
 use super::event::Event;
 use super::gate::Refusal;
+use super::peer::{Peer, Said};
 use super::stats::Count;
-use super::task::{Peer, Said, Task};
+use super::task::Task;
 
 /// After so long a peer that says the same again is listened to: what followed from it may have been undone.
 const SAID_AGAIN: Duration = Duration::from_secs(60);

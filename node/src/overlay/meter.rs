@@ -1,14 +1,18 @@
 //! A meter for every protocol that a peer can speak to us.
 //!
-//! 1. Whatever a peer wants, it opens a stream and names a protocol. So there is one place where all of it is counted: under the
-//!    protocols, around the multiplexer of each connection. [`Meters`] has a row for each protocol that we answer to; what is agreed on
-//!    is seen in our own answer, since a peer may propose first what we do not speak.
-//! 2. A peer may open so many streams of a protocol. One above that is cut off before the protocol's own code sees it.
-//! 3. Where one stream carries message after message that nobody else counts, its bytes are counted too.
-//! 4. *Junk* is what comes to nothing: a proposal that we refuse, and a stream that ends before anything was agreed on.
+//! 1. Whatever a peer wants, it opens a stream and names a protocol. So there is one place where
+//!    all of it is counted: under the protocols, around the multiplexer of each connection.
+//!    [`Meters`] has a row for each protocol that we answer to; the agreed one is seen in our
+//!    own answer, since a peer may propose first what we do not speak.
+//! 2. A peer may open so many streams of a protocol. One above that is cut off before the
+//!    protocol's own code sees it.
+//! 3. Where one stream carries message after message that nobody else counts, its bytes are counted
+//!    too.
+//! 4. *Junk* is what comes to nothing: a proposal that we refuse, and a stream that ends before
+//!    anything was agreed on.
 //! 5. Of streams that have named no protocol yet a peer has a few at a time ([`super::mute`]).
-//! 6. What was cut off is told by [`Meters::take_excess`], by peer, and costs score (`flood`). What a
-//!    relay opens on others' orders is told apart: strangers could have it blamed.
+//! 6. [`Meters::take_excess`] tells what was cut off, by peer; it costs score (`flood`). What a relay
+//!    opens on others' orders is told apart: strangers could have it blamed.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -61,7 +65,7 @@ fn rows(names: &Names, quotas: &Quotas) -> Vec<MeteredProtocol> {
         bytes,
         by_order: false,
     };
-    // What the node itself counts message by message is cut off here only far above that.
+    // Streams whose messages the node itself counts are cut off here only far above that.
     let beyond = |rate: Rate| {
         let twice = |n: u32| n.saturating_mul(2);
         Rate::new(twice(rate.per_second), twice(rate.burst))
@@ -279,11 +283,13 @@ struct Stream {
     peer: PeerId,
     meters: Meters,
     state: State,
-    /// Bytes at the front of what is written next that have been looked at: a write may have to be tried again.
+    /// Bytes at the front of what is written next that have been looked at: a write may have to be
+    /// tried again.
     ahead: usize,
 }
 
-/// Takes the first whole line (its length as a varint, then so many bytes, the last a line feed) off what we have answered.
+/// Takes the first whole line (its length as a varint, then so many bytes, the last a line feed)
+/// off what we have answered.
 fn take_line(answered: &mut Vec<u8>) -> Option<Vec<u8>> {
     let ends = answered.iter().take(3).position(|byte| byte & 0x80 == 0)?;
     let head = answered[..=ends].iter().enumerate();
@@ -368,7 +374,8 @@ impl AsyncWrite for Stream {
         if !matches!(self.state, State::Negotiating { .. }) {
             return Pin::new(&mut self.inner).poll_write(context, buffer);
         }
-        // The protocol's own code begins when the answer is on its way, so who is cut off gets none.
+        // The protocol's own code begins when the answer is on its way, so a peer that is cut off
+        // gets none.
         let fresh = buffer.get(self.ahead..).unwrap_or_default();
         self.ahead += fresh.len();
         if !self.answer(fresh) {

@@ -65,6 +65,7 @@ mod names;
 mod observed;
 mod outbox;
 mod own;
+mod peer;
 mod perform;
 mod providing;
 mod rates;

@@ -1,16 +1,18 @@
 //! Streams that have named no protocol yet: *mute* ones.
 //!
-//! The swarm takes a limited number of them from a connection; what comes beyond waits in the multiplexer, unread, each with a window
-//! full of bytes. So one peer has at most [`MUTE`] over all its connections, less than the swarm takes, and the newest is cut
-//! off: then all that come are taken and read at once, and one holds no more than a line of negotiation, at most 16 KiB.
+//! The swarm takes a limited number of them from a connection; those beyond wait in the
+//! multiplexer, unread, each with a window full of bytes. So one peer has at most [`MUTE`] over all
+//! its connections, less than the swarm takes, and the newest is cut off: then all that come are
+//! taken and read at once, and one holds no more than a line of negotiation, at most 16 KiB.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use libp2p::PeerId;
 
-/// Mute streams of one peer: somewhat less than the 128 that the swarm takes, as many as validators have under load. Honest streams
-/// name their protocol in the first packet, so only lost packets and a busy node keep them waiting.
+/// Mute streams of one peer: somewhat less than the 128 that the swarm takes, as many as validators
+/// have under load. Honest streams name their protocol in the first packet, so only lost packets
+/// and a busy node keep them waiting.
 const MUTE: usize = 112;
 
 /// How many each peer has.

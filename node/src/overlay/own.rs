@@ -1,5 +1,5 @@
-//! Questions of a node to itself: a buyer whose order is cleared at its own offer asks the seller as any other. They stay off the
-//! wire, and are answered by the node as those of peers are.
+//! Questions of a node to itself: a buyer whose order is cleared at its own offer asks the seller
+//! as any other. They stay off the wire, and are answered by the node as those of peers are.
 
 use super::command::Reply;
 use super::error::RequestError;
@@ -7,14 +7,15 @@ use super::event::{Event, RequestId};
 use super::task::Task;
 
 impl Task {
-    /// Hands a question to the node itself; one of no bytes ([`super::OverlayHandle::ping`]) is answered at once.
+    /// Hands a question to the node itself; one of no bytes ([`super::OverlayHandle::ping`]) is
+    /// answered at once.
     pub(crate) fn ask_self(&mut self, bytes: Vec<u8>, reply: Reply) {
         if bytes.is_empty() {
-            // Who asked may have given up.
+            // The asker may have given up.
             let _unheard = reply.send(Ok(bytes));
             return;
         }
-        // Who asked may have given up.
+        // The asker may have given up.
         self.own.retain(|_, reply| !reply.is_closed());
         if self.own.len() >= self.shared.limits.inbound_requests_per_peer {
             return self.fail_request(reply, RequestError::TooMany);
@@ -37,7 +38,7 @@ impl Task {
         let Some(reply) = self.own.remove(&id) else {
             return false;
         };
-        // Who asked may have given up.
+        // The asker may have given up.
         let _unheard = reply.send(bytes.ok_or(RequestError::NoAnswer));
         true
     }

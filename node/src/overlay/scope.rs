@@ -1,16 +1,19 @@
 //! Where this node may be made to dial.
 //!
-//! Records, answers of the DHT, hole punching, AutoNAT's requests to be dialled back: all of them name addresses, and whoever writes
-//! them would have us knock at doors that he cannot reach himself. So a dial passes one gate in the transport, which no protocol can go
-//! around, once before names are resolved and once after it:
+//! Records, answers of the DHT, hole punching, AutoNAT's requests to be dialled back: all of them
+//! name addresses, and their writer would have us knock at doors that it cannot reach itself. So a
+//! dial passes one gate in the transport, which no protocol can go around, once before names are
+//! resolved and once after it:
 //!
 //! 1. Addresses of the Internet are dialled.
-//! 2. Others only if our owner named them, if their machine was found on the LAN by multicast, or if a peer of ours was there.
-//! 3. Loopback too where all that we listen on is there, or all that we were told to start from lies in private ranges and some of it
-//!    there. Private addresses too in such a federation.
-//! 4. Link-local addresses and those at which clouds keep their machines' secrets only if our owner named the very port. Nobody
-//!    listens at multicast, unspecified, and reserved ones.
-//! 5. Names only if our owner named them. What they stand for may be private or loopback: then their port counts.
+//! 2. Others only if our owner named them, if their machine was found on the LAN by multicast, or
+//!    if a peer of ours was there.
+//! 3. Loopback too where all that we listen on is there, or all that we were told to start from
+//!    lies in private ranges and some of it there. Private addresses too in such a federation.
+//! 4. Link-local addresses and those at which clouds keep their machines' secrets only if our owner
+//!    named the very port. Nobody listens at multicast, unspecified, and reserved ones.
+//! 5. Names only if our owner named them. Their addresses may be private or loopback: then their
+//!    port counts.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::net::IpAddr;

@@ -33,6 +33,7 @@ use super::marks::{self, Mark};
 use super::moved::Moves;
 use super::names::Names;
 use super::outbox::Outbox;
+use super::peer::Peer;
 use super::reach::Reachability;
 use super::records::Records;
 use super::relays::Relays;
@@ -55,45 +56,6 @@ const FAREWELL: Duration = Duration::from_millis(500);
 /// takes 3 s, for which [`LISTEN_PATIENCE`] allows.
 const PORT_PATIENCE: Duration = Duration::from_millis(500);
 const POLL: Duration = Duration::from_millis(20);
-
-/// A connected peer.
-#[derive(Debug)]
-pub(crate) struct Peer {
-    pub(crate) connections: BTreeMap<ConnectionId, Multiaddr>,
-    /// Since when one of them is direct.
-    pub(crate) direct_since: Option<Instant>,
-    /// Whether we have dialled what it told us over a circuit.
-    pub(crate) tried_direct: bool,
-    /// Whether it relays for others.
-    pub(crate) relays: bool,
-    /// It has spoken one of our protocols or identified itself as of our network.
-    pub(crate) admitted: bool,
-    pub(crate) since: Instant,
-    /// What it calls itself; differs between two runs of the same node.
-    pub(crate) agent: Option<String>,
-    /// What it said of itself last.
-    pub(crate) said: Option<Said>,
-    pub(crate) rtt: Option<Duration>,
-    pub(crate) score: f64,
-    /// Its requests that wait for our answer.
-    pub(crate) waiting: usize,
-}
-
-/// What a peer said of itself, when, and on which connection.
-#[derive(Debug)]
-pub(crate) struct Said {
-    pub(crate) at: Instant,
-    pub(crate) connection: ConnectionId,
-    pub(crate) digest: [u8; 32],
-}
-
-impl Peer {
-    /// Where it is, by its connections that lead through no relay.
-    pub(crate) fn direct(&self) -> impl Iterator<Item = &Multiaddr> {
-        let all = self.connections.values();
-        all.filter(|address| !addresses::is_circuit(address))
-    }
-}
 
 /// A request of another peer that waits for our answer.
 #[derive(Debug)]

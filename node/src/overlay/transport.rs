@@ -1,5 +1,5 @@
-//! The transports: QUIC, TCP and circuits through relays, with the two things that no protocol goes around: where may be dialled
-//! ([`Scope`]), and how much a peer may ask ([`Meters`]).
+//! The transports: QUIC, TCP and circuits through relays, with the two things that no protocol goes
+//! around: where may be dialled ([`Scope`]), and how much a peer may ask ([`Meters`]).
 
 use std::io;
 
@@ -17,12 +17,13 @@ use super::meter::Meters;
 use super::names::Names;
 use super::scope::{Gated, Scope};
 
-/// Bytes that a peer may send over QUIC before we have read them, on a stream and in all: as much as a path of 100 ms needs
-/// for 80 MB/s, and no more, since a hostile peer makes us hold it.
+/// Bytes that a peer may send over QUIC before we have read them, on a stream and in all: as much
+/// as a path of 100 ms needs for 80 MB/s, and no more, since a hostile peer makes us hold it.
 const QUIC_STREAM: u32 = 8 << 20;
 const QUIC_CONNECTION: u32 = 8 << 20;
-/// Streams of one connection over TCP, ours included; one more ends the connection. Both request protocols, the DHT, gossip and
-/// the small ones have at most some 230 open. Each has a window of 256 KiB that its peer may fill before we have read it.
+/// Streams of one connection over TCP, ours included; one more ends the connection. Both request
+/// protocols, the DHT, gossip and the small ones have at most some 230 open. Each has a window of
+/// 256 KiB that its peer may fill before we have read it.
 const TCP_STREAMS: usize = 256;
 
 /// What no protocol goes around; shared with the task.
@@ -74,7 +75,8 @@ pub(crate) fn build(
     Ok((all, relayed))
 }
 
-/// A transport that knows names, with a gate before they are resolved and one for what they stand for.
+/// A transport that knows names, with a gate before they are resolved and one for what they stand
+/// for.
 fn gated<T>(inner: T, scope: Scope) -> io::Result<Gated<dns::tokio::Transport<Gated<T>>>> {
     let within = Gated {
         inner,
@@ -174,7 +176,8 @@ mod tests {
         let resolved: Multiaddr = "/ip4/127.0.0.1/tcp/7411".parse().unwrap();
         assert_eq!(*dialled.0.lock().unwrap(), [resolved]);
         assert_eq!(scope.take_refused(), 0);
-        // A stranger names it with another: the gate before names are resolved knows the name, and lets it pass.
+        // A stranger names it with another: the gate before names are resolved knows the name, and
+        // lets it pass.
         let other = dial("/dns4/localhost/tcp/80").unwrap().await;
         assert!(other.is_err(), "refused where the name is an address");
         assert_eq!(dialled.0.lock().unwrap().len(), 1);

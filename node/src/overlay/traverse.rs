@@ -19,11 +19,12 @@ use libp2p::{Multiaddr, PeerId, autonat, kad, relay};
 
 use super::addresses::{self, ip, is_circuit, is_quic, port, worth_a_try};
 use super::handle::Whereabouts;
+use super::peer::Peer;
 use super::reach::Reach;
 use super::records::RELAYS;
 use super::relays::Candidate;
 use super::stats::Count;
-use super::task::{Peer, Task};
+use super::task::Task;
 
 /// How long circuits to a peer stay open beside a direct connection: for what is under way on them.
 pub(crate) const OVERLAP: Duration = Duration::from_secs(3);

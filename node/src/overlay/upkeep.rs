@@ -18,8 +18,9 @@ use super::gossip;
 use super::handle::{PeerInfo, Queues};
 use super::lookups::Lookup;
 use super::marks::Mark;
+use super::peer::Peer;
 use super::stats::Count;
-use super::task::{Peer, Task, Unjudged};
+use super::task::{Task, Unjudged};
 
 /// Points that a score must lose to count as a fall; smaller changes are rounding and fading.
 const FALL: f64 = 1.0;

@@ -1,22 +1,25 @@
 //! A backend for tests: one class, jobs that echo, money that moves. Shared by the tests of the API
 //! and of the command line.
 
+mod peers;
+mod served;
+
+pub(crate) use served::Served;
+
 use futures::StreamExt as _;
 use gridbay_node::api::types::*;
-use gridbay_node::api::{ApiError, Backend, ContentStream, ErrorCode, Server, client::Client};
-use gridbay_node::config::{Config, Home, Sources};
+use gridbay_node::api::{ApiError, Backend, ContentStream, ErrorCode};
 use gridbay_node::doctor::Finding;
-use gridbay_node::overlay::{Nat, Reach, Router};
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{AccountId, EntryId, NetworkId, OfferId, OrderId};
 use gridbay_protocol::job::{JobExit, content_id};
 use gridbay_protocol::keys::SecretKey;
 use gridbay_protocol::units::Credits;
+use peers::{RELAY, ourselves, peer_line};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
-use tokio::sync::oneshot;
 
 pub(crate) fn credits(text: &str) -> Credits {
     text.parse().unwrap()
@@ -102,47 +105,6 @@ impl Fake {
             worth: request.worth,
             left_seconds: None,
         }
-    }
-}
-
-/// A relay.
-pub(crate) const RELAY: &str = "12D3KooWEyoppNCUx8Yx66oV9fJnriXwCcXwDDUA2kj6vnc6iDEp";
-const PEER: &str = "12D3KooWHdiAxVd8uMQR1hGWXccidmfCwLqcMpGwR6QcTP6QRMuD";
-
-fn ourselves() -> Ourselves {
-    Ourselves {
-        peer: RELAY.to_owned(),
-        node: SecretKey::from_seed(&[2; 32]).public(),
-        reach: Reach::Private,
-        nat: Nat::Cone,
-        external: vec![],
-        refuted: vec![],
-        relays: vec![RELAY.to_owned()],
-        router: Router::None,
-        places_given: 0,
-        circuits: 0,
-        direct: 1,
-        relayed: 0,
-        blocked: vec![],
-        trusted: vec![],
-    }
-}
-
-fn peer_line() -> PeerLine {
-    PeerLine {
-        peer: PEER.to_owned(),
-        node: Some(SecretKey::from_seed(&[5; 32]).public()),
-        name: Some("ada".to_owned()),
-        path: Path::Quic,
-        via: None,
-        address: "/ip4/192.0.2.7/udp/7411/quic-v1".to_owned(),
-        rtt_us: Some(1_234),
-        score: 0,
-        connections: 1,
-        kept: true,
-        mesh: true,
-        relays: false,
-        trusted: false,
     }
 }
 
@@ -442,53 +404,5 @@ impl Backend for Fake {
     }
     async fn metrics(&self) -> String {
         "gridbay_ledger_height 42\n".into()
-    }
-}
-
-/// A served backend in a folder of its own.
-pub(crate) struct Served {
-    pub(crate) dir: tempfile::TempDir,
-    pub(crate) fake: Arc<Fake>,
-    pub(crate) config: Config,
-    pub(crate) tcp: Option<std::net::SocketAddr>,
-    stop: Option<oneshot::Sender<()>>,
-    task: tokio::task::JoinHandle<std::io::Result<()>>,
-}
-
-impl Served {
-    pub(crate) async fn start(flags: &[&str], change: impl FnOnce(&mut Fake)) -> Served {
-        let dir = tempfile::tempdir().unwrap();
-        let flags = flags.iter().map(|f| (*f).to_owned()).collect();
-        let sources = Sources {
-            flags,
-            ..Sources::default()
-        };
-        let config = Config::load(Home::new(dir.path()), &sources).unwrap();
-        let mut fake = Fake::new(dir.path().join("results"));
-        change(&mut fake);
-        let fake = Arc::new(fake);
-        let server = Server::bind(&config).await.unwrap();
-        let tcp = server.tcp_address();
-        let (stop, stopped) = oneshot::channel();
-        let backend = Arc::clone(&fake);
-        let task = tokio::spawn(server.serve(backend, async move {
-            let _ = stopped.await;
-        }));
-        Served {
-            dir,
-            fake,
-            config,
-            tcp,
-            stop: Some(stop),
-            task,
-        }
-    }
-    pub(crate) fn client(&self) -> Client {
-        Client::new(&self.config.api.socket)
-    }
-    pub(crate) async fn stop(mut self) -> tempfile::TempDir {
-        self.stop.take().unwrap().send(()).unwrap();
-        self.task.await.unwrap().unwrap();
-        self.dir
     }
 }

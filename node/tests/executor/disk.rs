@@ -54,7 +54,8 @@ const HOGS: [(&str, u64, &str); 6] = [
     ),
 ];
 
-/// Calls that no shell has, for Perl: maps a file, sends one in a message; by number, so it needs no module.
+/// Calls that no shell has, for Perl: maps a file, sends one in a message; by number, so it needs
+/// no module.
 const PERL: &str = r#"
 my %calls = (x86_64 => [9, 46], aarch64 => [222, 211]);
 my ($map, $send) = @{$calls{(split " ", `uname -m`)[0]}};
@@ -81,7 +82,8 @@ sub sent {
 }
 "#;
 
-/// Where there is Perl: one more hog, of files that are mapped, unlinked and closed. Thirty, then it waits.
+/// Where there is Perl: one more hog, of files that are mapped, unlinked and closed. Thirty, then
+/// it waits.
 const MAPPED: &str = r#"mapped("f$_") for 1 .. 30; sleep 1 while 1;"#;
 
 #[test]
@@ -102,8 +104,8 @@ fn files_that_are_only_mapped_count() {
     });
 }
 
-/// What waits in a message nobody can count: its job goes first when the machine is short of room, and who keeps
-/// within its limit stays.
+/// Nobody can count a file that waits in a message: its job goes first when the machine is short
+/// of room, and one that keeps within its limit stays.
 #[test]
 fn who_hides_what_it_took_ends_before_who_is_within_its_limit() {
     if !is_there("perl") {

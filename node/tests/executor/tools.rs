@@ -1,4 +1,5 @@
-//! What jobs are written in runs inside the fence: the list of system calls is not too short.
+//! The tools that jobs are written with run inside the fence: the list of system calls is not too
+//! short.
 
 use gridbay_node::executor::{Exit, Stream, Tier};
 
@@ -215,7 +216,7 @@ fn a_program_of_go_runs() {
             "cat > p.go <<'END'\n{GO}\nEND\nexport GOCACHE=$PWD/c GOFLAGS=-p=2; go run p.go {words}"
         )
     };
-    // What the linker makes is marked as a program by name.
+    // The linker's output is marked as a program by name.
     runs("go", &script("sockets"), |tier| tier == Tier::Namespaces);
 }
 

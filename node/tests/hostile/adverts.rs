@@ -1,7 +1,8 @@
 //! An account's own adverts, all valid, passed through an honest node to those who would blame it.
 //!
-//! The honest judge by a ledger as nodes do (`gridbay_core::adverts`). The author takes part under several names, each below what a
-//! peer may write, and all of them only with one honest node. Whatever that one passes on, the others must not ban it.
+//! The honest judge by a ledger as nodes do (`gridbay_core::adverts`). The author takes part under
+//! several names, each below what a peer may write, and all of them only with one honest node.
+//! Whatever that one passes on, the others must not ban it.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -14,17 +15,14 @@ use gridbay_ledger::State;
 use gridbay_node::overlay::{
     self, Count, Event, OverlayConfig, OverlayHandle, PeerId, Quotas, TopicConfig, Verdict,
 };
-use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::advert::{Advert, SignedAdvert};
-use gridbay_protocol::class::{Class, ClassKey, Isolation};
 use gridbay_protocol::codec;
-use gridbay_protocol::genesis::{FORMAT, Genesis, Member, MemberValidator, Policy, RULES};
-use gridbay_protocol::ids::{AccountId, Hash32, NetworkId};
-use gridbay_protocol::keys::{PublicKey, SecretKey};
-use gridbay_protocol::units::{Credits, Price};
+use gridbay_protocol::ids::{AccountId, NetworkId};
+use gridbay_protocol::keys::PublicKey;
 use tokio::sync::mpsc;
 
 use crate::attacker::{Attacker, Script, topic};
+use crate::four_members::{genesis, key};
 use crate::market::{ORDERS, config, eventually};
 
 const NETWORK: u8 = 73;
@@ -32,58 +30,11 @@ const NETWORK: u8 = 73;
 const NAMES: u8 = 8;
 /// Adverts of each name in a second: below what a peer may write (50).
 const BELOW: u64 = 45;
-/// Adverts that the honest node has heard when the first part is over: those of some seven seconds, at full speed.
+/// Adverts that the honest node has heard when the first part is over: those of some seven seconds,
+/// at full speed.
 const HEARD: u64 = 2_000;
 
-fn key(n: u8) -> SecretKey {
-    SecretKey::from_seed(&[n; 32])
-}
-
-/// The state of a ledger with four members, each with an account key.
-fn ledger() -> State {
-    let member = |n: u8| Member {
-        name: format!("m{n}"),
-        keys: vec![AccountKey {
-            key: key(n + 100).public(),
-            roles: Roles::ALL,
-        }],
-        endowment: Credits::ZERO,
-        credit_line: Credits::ZERO,
-        weight: 1,
-        validator: Some(MemberValidator {
-            key: key(n).public(),
-            node: key(n + 50).public(),
-            power: 1,
-            beacon_tip: Hash32([n; 32]),
-        }),
-        addresses: vec![],
-    };
-    let class = Class {
-        name: "small".into(),
-        key: ClassKey {
-            vcpu: 1,
-            memory_mib: 1,
-            disk_mib: 1,
-            gpu: 0,
-            isolation: Isolation::Process,
-            circle: "members".into(),
-        },
-        reference_price: Price(1),
-    };
-    let genesis = Genesis {
-        format: FORMAT,
-        rules: RULES,
-        name: "lab".into(),
-        time_ms: 1_000,
-        policy: Policy::local(),
-        classes: vec![class],
-        members: (1..=4).map(member).collect(),
-        beacon: Hash32([0; 32]),
-    };
-    State::genesis(&genesis).unwrap()
-}
-
-/// Who signs adverts.
+/// An author of adverts.
 #[derive(Clone, Copy)]
 struct Author {
     network: NetworkId,
@@ -225,7 +176,7 @@ async fn honest(state: &Arc<State>) -> Vec<Node> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_passes_on_what_an_account_writes_is_not_banned_for_it() {
-    let state = Arc::new(ledger());
+    let state = Arc::new(State::genesis(&genesis()).unwrap());
     let nodes = honest(&state).await;
     let begin = Instant::now();
     let (relay, others) = nodes.split_last().unwrap();
@@ -247,7 +198,7 @@ async fn who_passes_on_what_an_account_writes_is_not_banned_for_it() {
     };
     let attackers: Vec<Attacker> = (0..NAMES).map(start).collect();
     eventually("the author is heard", || relay.heard() > HEARD).await;
-    // What the others make of it, they make within seconds.
+    // Within seconds the others have judged it.
     tokio::time::sleep(Duration::from_secs(3)).await;
     bounded("below what a peer may write");
     assert_eq!(relay.bans(), 0, "every name keeps to a peer's bound");
@@ -268,7 +219,8 @@ async fn who_passes_on_what_an_account_writes_is_not_banned_for_it() {
     .await;
 }
 
-/// What a node accepts in all is less than what its neighbours take of one peer, by messages, frames and bytes.
+/// A node accepts less in all than its neighbours take of one peer, by messages,
+/// frames and bytes.
 #[test]
 fn what_a_node_accepts_its_neighbours_take() {
     let (topic, quotas) = (TopicConfig::new("adverts", 16 << 10), Quotas::default());

@@ -1,4 +1,5 @@
-//! Addresses that only strangers name: a node does not knock at doors of its own machine or network for them.
+//! Addresses that only strangers name: a node does not knock at doors of its own machine or network
+//! for them.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;

@@ -38,7 +38,8 @@ async fn told(node: &Node, host: Ipv4Addr) -> Vec<Multiaddr> {
 async fn who_asks_hears_only_addresses_that_it_could_use() {
     let mut config = config(NETWORK, 0);
     let global = "/ip4/203.0.113.7/udp/7411/quic-v1";
-    // A LAN, a container's bridge, a site, a link: nothing that leads anywhere from where the asker is.
+    // A LAN, a container's bridge, a site, a link: nothing that leads anywhere from where the asker
+    // is.
     let near = ["192.168.77.1", "172.17.0.1", "10.7.7.7", "169.254.7.7"];
     let near = near.map(|host| format!("/ip4/{host}/udp/7411/quic-v1"));
     let external = near.iter().map(String::as_str).chain([global]);

@@ -1,4 +1,5 @@
-//! Gossip on topics that nobody asked for: signed well, below every rate, and each message another one.
+//! Gossip on topics that nobody asked for: signed well, below every rate, and each message another
+//! one.
 
 use std::net::Ipv4Addr;
 use std::time::Duration;

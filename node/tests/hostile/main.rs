@@ -10,6 +10,8 @@
 
 mod attacker;
 mod compare;
+#[path = "../four_members/mod.rs"]
+mod four_members;
 mod lies;
 mod market;
 

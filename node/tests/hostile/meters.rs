@@ -40,7 +40,8 @@ fn opener(network: u8, host: Ipv4Addr, protocol: &str) -> Swarm<Opener> {
     })
 }
 
-/// Connects to a node and writes the same on stream after stream until it is disconnected. Returns how many streams it began.
+/// Connects to a node and writes the same on stream after stream until it is disconnected. Returns
+/// how many streams it began.
 async fn open_on(
     mut swarm: Swarm<Opener>,
     (victim, address): (PeerId, Multiaddr),
@@ -180,7 +181,7 @@ async fn every_protocol_that_a_node_speaks_has_a_meter() {
     let unmetered: Vec<_> = spoken.iter().filter(|p| !is_metered(p)).collect();
     assert!(unmetered.is_empty(), "{unmetered:?}");
     for meter in &metered {
-        // What serves the market is bounded message by message; the rest is seldom used.
+        // Protocols that serve the market are bounded message by message; the rest is seldom used.
         let most = match meter.name.rsplit('/').nth(1) {
             Some("request" | "direct") => Rate::new(2_000, 8_000),
             Some("kad") => Rate::new(400, 4_000),

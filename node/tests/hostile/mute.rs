@@ -1,4 +1,5 @@
-//! Streams on which bytes come and no protocol is ever named, over TCP, where each has a window of its own to fill.
+//! Streams on which bytes come and no protocol is ever named, over TCP, where each has a window of
+//! its own to fill.
 
 use std::pin::Pin;
 use std::task::Poll;
@@ -16,7 +17,8 @@ use libp2p::{Multiaddr, noise, tcp, yamux};
 use crate::compare::resident_mib;
 use crate::market::{Node, config};
 
-/// Streams that begin a line of negotiation, of which a node that takes them has yet to wait for the end.
+/// Streams that begin a line of negotiation, of which a node that takes them has yet to wait for
+/// the end.
 const BEGUN: usize = 128;
 /// Bytes of the others, which lie in their windows until somebody reads them.
 const BYTES: usize = 240 << 10;
@@ -73,8 +75,8 @@ impl Held {
     }
 }
 
-/// Opens mute streams until the connection ends, or until many have stood for a while. Returns how many it opened, and whether they
-/// stood.
+/// Opens mute streams until the connection ends, or until many have stood for a while. Returns how
+/// many it opened, and whether they stood.
 async fn stay_mute(mut muxer: StreamMuxerBox) -> (usize, bool) {
     let (mut held, mut opened): (Vec<Held>, _) = (Vec::new(), 0);
     let mut many_since = None;
@@ -86,7 +88,7 @@ async fn stay_mute(mut muxer: StreamMuxerBox) -> (usize, bool) {
             if matches!(driven, Poll::Ready(Err(_))) {
                 return Poll::Ready(true);
             }
-            // What the victim opens is dropped: it says nothing of itself either.
+            // Streams that the victim opens are dropped: this peer says nothing of itself either.
             let _theirs = Pin::new(&mut muxer).poll_inbound(context);
             if held.len() < MANY
                 && let Poll::Ready(Ok(stream)) = Pin::new(&mut muxer).poll_outbound(context)
@@ -111,7 +113,7 @@ async fn stay_mute(mut muxer: StreamMuxerBox) -> (usize, bool) {
 #[tokio::test(flavor = "multi_thread")]
 async fn streams_that_never_name_a_protocol_are_cut_off_and_cost_a_ban() {
     let mut config = config(83, 0);
-    // Who does not say who it is is disconnected for that alone, later.
+    // A peer that does not identify itself is disconnected for that alone, later.
     config.tuning.admission = Duration::from_secs(60);
     let victim = Node::start(config).await;
     let before = resident_mib();

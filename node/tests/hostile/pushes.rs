@@ -35,7 +35,8 @@ fn pusher(network: u8, host: Ipv4Addr) -> Swarm<Pusher> {
     })
 }
 
-/// Pushes so many times, at that pace, each time with other addresses, then stays. Returns when it is disconnected.
+/// Pushes so many times, at that pace, each time with other addresses, then stays. Returns when it
+/// is disconnected.
 async fn push_on(
     mut swarm: Swarm<Pusher>,
     host: Ipv4Addr,

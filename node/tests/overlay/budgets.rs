@@ -31,7 +31,7 @@ async fn gossip_that_waits_for_a_verdict_stays_within_its_budget() {
         slow.handle.report(waits.id, Verdict::Accept).unwrap();
     }
     eventually(|| waiting() == 0).await;
-    // What was judged makes room.
+    // A judged message makes room.
     publish(100);
     assert_eq!(slow.message().await.bytes[0], 100);
     assert_eq!(dropped(), 2 * WAIT as u64);

@@ -68,7 +68,7 @@ fn name(root: bool) -> &'static str {
     if root { "root" } else { "user" }
 }
 
-/// One user's probes, in a process of his own.
+/// One user's probes, in a process of their own.
 fn part(folder: &Path, root: bool, user: Option<u32>) -> anyhow::Result<Vec<Row>> {
     let owner = user.map(|id| (id, GROUP));
     let (home, program) = home_of(folder, name(root), owner)?;
@@ -88,8 +88,8 @@ fn part(folder: &Path, root: bool, user: Option<u32>) -> anyhow::Result<Vec<Row>
         .context("a row of the probes")
 }
 
-/// Becomes a user and runs this program again; comes back only with an error. A process that has just changed its
-/// user is closed to its own kind, a program that it executes is not.
+/// Becomes a user and runs this program again; comes back only with an error. A process that has
+/// just changed its user is closed to its own kind, a program that it executes is not.
 fn again_as(user: u32, home: &Path) -> anyhow::Result<std::io::Error> {
     use nix::unistd::{Gid, Uid, setgid, setgroups, setuid};
     setgroups(&[Gid::from_raw(GROUP)])?;

@@ -34,7 +34,7 @@ type Listeners = (
     TcpListener,
 );
 
-/// A scene. What it started ends with it.
+/// A scene. All that it started ends with it.
 pub(crate) struct Stage {
     executor: ProcessExecutor,
     program: PathBuf,
@@ -146,8 +146,8 @@ impl Stage {
         }
     }
 
-    /// Runs a probe beside the jobs, as the node's own process: whether it reaches its aim there. What cannot, says
-    /// nothing about a fence.
+    /// Runs a probe beside the jobs, as the node's own process: whether it reaches its aim there.
+    /// One that does not says nothing about a fence.
     pub(crate) fn reaches(&self, probe: &Probe) -> anyhow::Result<bool> {
         // As deep as a job's work directory, with what lies beside one.
         let folder = self.told_path(env::HOME).join(probe.name);
@@ -224,7 +224,8 @@ impl Stage {
     }
 }
 
-/// The file that root left for who is in its group, if it did: this process can read it by no other right.
+/// The file that root left for who is in its group, if it did: this process can read it by no other
+/// right.
 fn of_a_group(folder: &Path) -> anyhow::Result<String> {
     let path = folder.with_file_name(OF_A_GROUP);
     if !path.exists() {

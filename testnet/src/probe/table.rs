@@ -32,7 +32,8 @@ pub(crate) mod env {
     pub(crate) const NEIGHBOURS_FILE: &str = "PROBE_NEIGHBOURS_FILE";
     /// The host's name.
     pub(crate) const HOST: &str = "PROBE_HOST";
-    /// A file of root's that only a group may read in which the node is besides its own, or [`NO_FILE`].
+    /// A file of root's that only a group may read in which the node is besides its own, or
+    /// [`NO_FILE`].
     pub(crate) const GROUP_FILE: &str = "PROBE_GROUP_FILE";
     /// Where root did not begin and so could make none.
     pub(crate) const NO_FILE: &str = "none";
@@ -58,9 +59,9 @@ pub(crate) mod env {
     pub(crate) const NUMBERS: [&str; 3] = [PORT, NODE, NEIGHBOUR];
 }
 
-/// Probes that reach their aim outside of a job, as the node's own user: each runs there once, before it runs in one.
-/// Not among them are those that need root or another kernel, that would harm the stage, and that try bounds of the
-/// executor's own making.
+/// Probes that reach their aim outside of a job, as the node's own user: each runs there once,
+/// before it runs in one. Not among them are those that need root or another kernel, that would
+/// harm the stage, and that try bounds of the executor's own making.
 pub(crate) const REACHES: [&str; 34] = [
     "host-loopback",
     "node-socket",

@@ -1,7 +1,9 @@
-//! A full disk, a hostile job and a halted validator: the chain goes on, the job is gone at its time, and the node heals by itself.
+//! A full disk, a hostile job and a halted validator: the chain goes on, the job is gone at its
+//! time, and the node heals by itself.
 //!
-//! The validator that sells has its data folder on a file system of its own, of [`SMALL`] bytes, in a mount namespace that this
-//! test makes: as root, or as root of a user namespace. Where neither can be had, the test says so and checks nothing.
+//! The validator that sells has its data folder on a file system of its own, of [`SMALL`] bytes, in
+//! a mount namespace that this test makes: as root, or as root of a user namespace. Where neither
+//! can be had, the test says so and checks nothing.
 
 use super::common::{PATIENCE, height, sell, start, until};
 use gridbay_node::api::client::Client;
@@ -164,7 +166,8 @@ async fn a_full_disk_a_hostile_job_and_a_halted_validator() {
     umount2(&home, MntFlags::MNT_DETACH).unwrap();
 }
 
-/// A job that writes without end is ended for that, and what it wrote is gone; the node that ran it goes on.
+/// A job that writes without end is ended for that, and its files are gone; the node that ran it
+/// goes on.
 async fn hostile_job(network: &Network) {
     let buyer = network.node("b1").client();
     let script = "i=0; while :; do i=$((i + 1)); head -c 4194304 /dev/zero > f$i; done";
@@ -193,7 +196,8 @@ async fn hostile_job(network: &Network) {
     .await;
 }
 
-/// A job that ignores its end, on a node that halts: the last time that its supervisor was told ends it.
+/// A job that ignores its end, on a node that halts: the last time that its supervisor was told
+/// ends it.
 async fn halted_validator(network: &Network, pid: u32) {
     let buyer = network.node("b1").client();
     let mark = format!("{}.77", 100_000 + std::process::id());
@@ -230,7 +234,8 @@ async fn halted_validator(network: &Network, pid: u32) {
     let _: JobRecord = buyer.post(&path, &(), None).await.unwrap();
 }
 
-/// Somebody else fills the disk: the node halts, the others go on, and room is all it needs to sell again.
+/// Somebody else fills the disk: the node halts, the others go on, and room is all it needs to sell
+/// again.
 async fn full_disk(network: &Network, home: &Path) {
     let filler = home.join("filler");
     until("the seller to be well", async || {

@@ -11,10 +11,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 impl Mempool {
-    /// Ready entries that were acknowledged [`INCLUSION_HEIGHTS`] before the next block, and of which
-    /// this node told all validators a block ago. Not those of a share that is full here: others may
-    /// hold as many again of the same account, and no room for these. And not those of a house that
-    /// crowds this pool, unless they are promised: from other pools they may have had to leave.
+    /// Ready entries that were acknowledged [`INCLUSION_HEIGHTS`] before the next block, and of
+    /// which this node told all validators a block ago. Not those of a share that is full here:
+    /// others may hold as many again of the same account, and no room for these. And not those of a
+    /// house that crowds this pool, unless they are promised: from other pools they may have had to
+    /// leave.
     pub(crate) fn due(&self, tip: u64) -> Vec<Arc<Authentic>> {
         let old = |p: &&Pooled| {
             p.since
@@ -39,8 +40,8 @@ impl Mempool {
         crowded && self.crowd.is_large(house)
     }
     /// Entries that blocks left out, to be sent to all validators: those of our own users after two
-    /// blocks, and once more every eighth block; and what only a validator sent, and may have kept
-    /// from others.
+    /// blocks, and once more every eighth block; and those that only a validator sent, and may have
+    /// kept from others.
     pub(crate) fn overdue(&mut self, tip: u64) -> Vec<SignedEntry> {
         let own = |p: &&Pooled| {
             let waited = p.since.map_or(0, |since| tip.saturating_sub(since));
@@ -52,8 +53,9 @@ impl Mempool {
         overdue.extend(self.tell(tip));
         overdue
     }
-    /// What only a validator sent and a block left out since, once each: openings and appeals first,
-    /// for they cannot wait, then the houses one after the other, those first that wait longest.
+    /// What only a validator sent and a block left out since, once each: openings and appeals
+    /// first, for they cannot wait, then the houses one after the other, those first that wait
+    /// longest.
     fn tell(&mut self, tip: u64) -> Vec<SignedEntry> {
         let untold = self.entries.iter().filter_map(|(id, p)| {
             let since = p.since.filter(|since| p.told.is_none() && *since < tip)?;

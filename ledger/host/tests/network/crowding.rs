@@ -71,7 +71,7 @@ fn transfers(
 #[test]
 fn one_members_accounts_fill_every_pool_and_keep_nobody_out() {
     let (mut world, house) = with_house(2, 61, 40);
-    // Whole balances: few of them are in any block, and what is in none costs no budget.
+    // Whole balances: few of them are in any block, and those in none cost no budget.
     let all = (limits::POOL_PER_ACCOUNT, ENDOWMENT, 1_000);
     let flood = transfers(&world, &house, all);
     for batch in flood.chunks(limits::BATCH_ENTRIES) {

@@ -24,8 +24,8 @@ fn say(world: &mut World, from: [u8; 32], to: usize, message: &HostMessage) {
     world.input(to, HostInput::Message { from, message });
 }
 
-/// Four hosts; the last one also votes for every height as soon as there can be one, and for the one after it.
-/// Milliseconds from one block to the next in the mean.
+/// Four hosts; the last one also votes for every height as soon as there can be one, and for the
+/// one after it. Milliseconds from one block to the next in the mean.
 fn with_an_early_voter(transfers: u64, until: u64) -> u64 {
     let mut world = World::new(4, 0, 21);
     world.latency = (1, 3);
@@ -74,7 +74,8 @@ fn who_is_behind_starts_with_the_others_also_by_messages_that_came_too_early() {
         let early = vote(&world, i, tip + 2, 0);
         say(&mut world, peer(i), 0, &early);
     }
-    // The next one is decided for the work of one transfer, and host 0 goes on at once with those two.
+    // The next one is decided for the work of one transfer, and host 0 goes on at once with those
+    // two.
     world.transfer_at(world.now + 10, 0);
     let next = |w: &World| w.tip(0) == tip + 1 && w.hosts[0].as_ref().unwrap().round().is_some();
     assert!(world.run(world.now + 5_000, next), "{:?}", world.hosts);

@@ -183,7 +183,7 @@ fn invitations_mute_their_inviter_neither_forged_nor_right() {
         }
     }
     assert_eq!(host(&world, 0).pool_len(), 0);
-    // Who holds an invitation can sign any number of openings; one can take effect.
+    // The holder of an invitation can sign any number of openings; one can take effect.
     let inviter = account_key(1);
     for n in 0..=255 {
         let right = opening(&world, &inviter, &token, (100, 100), n);

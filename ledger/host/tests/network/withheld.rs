@@ -54,7 +54,7 @@ fn what_one_block_left_out_is_told_to_all_before_anybody_insists_on_it() {
 #[test]
 fn who_votes_against_an_omission_sends_the_entry_along() {
     let mut world = censored(55);
-    // What is told reaches number 3 only if it goes along with a vote for no block.
+    // An entry that is told reaches number 3 only if it goes along with a vote for no block.
     let refused = Rc::new(Cell::new(None));
     let last = Rc::clone(&refused);
     world.lost = Some(Box::new(move |now, from, to, message| {

@@ -1,6 +1,6 @@
 //! A buyer that was served says that it was not. It gains one slot of the lease, loses the lease,
-//! has so many complaints in an epoch, of so many for all of its house, and alone withdraws an offer
-//! with four of them.
+//! has so many complaints in an epoch, of so many for all of its house, and alone withdraws an
+//! offer with four of them.
 
 use crate::deadline::{job, planned, send};
 use crate::trade::{
@@ -167,8 +167,8 @@ fn is_withdrawal(effect: &Effect) -> bool {
     )
 }
 
-#[test]
-fn two_houses_withdraw_an_offer_with_a_complaint_each() {
+/// Two houses, members 2 and 3, with a lease of one unit each at the same offer, acknowledged.
+fn two_houses() -> (World, Vec<LeaseId>) {
     let mut world = two_disputable_units();
     let one = bid(&world, &[(1, 50)], 5);
     let orders = world.bids(&[(2, one.clone()), (3, one)]);
@@ -177,6 +177,12 @@ fn two_houses_withdraw_an_offer_with_a_complaint_each() {
     let deliver = |lease: &_| world.by(1, EntryBody::Deliver { lease: *lease });
     let entries = leases.iter().map(deliver).collect();
     world.all(entries);
+    (world, leases)
+}
+
+#[test]
+fn two_houses_withdraw_an_offer_with_a_complaint_each() {
+    let (mut world, leases) = two_houses();
     let first = world.complaint(2, leases[0], 2);
     let effects = world.all(vec![first]);
     assert!(!effects.iter().any(is_withdrawal));
@@ -194,7 +200,8 @@ fn two_houses_withdraw_an_offer_with_a_complaint_each() {
 #[test]
 fn of_a_preempted_lease_there_is_one_complaint_as_well() {
     let (mut world, order, lease) = disputable_lease(5);
-    // Slot 2 is held. In slot 3 a buy preempts the lease: what it used of the slot is paid at once.
+    // Slot 2 is held. In slot 3 a buy preempts the lease: the used part of the slot is paid at
+    // once.
     world.until(24);
     let buy = world.buy(3, 2, 1, 10_000);
     world.all(vec![buy]);
@@ -217,14 +224,7 @@ fn of_a_preempted_lease_there_is_one_complaint_as_well() {
 
 #[test]
 fn setting_an_offer_again_forgets_no_complaint() {
-    let mut world = two_disputable_units();
-    let one = bid(&world, &[(1, 50)], 5);
-    let orders = world.bids(&[(2, one.clone()), (3, one)]);
-    world.until(16);
-    let leases: Vec<_> = orders.iter().map(|order| world.lease_of(order)).collect();
-    let deliver = |lease: &_| world.by(1, EntryBody::Deliver { lease: *lease });
-    let entries = leases.iter().map(deliver).collect();
-    world.all(entries);
+    let (mut world, leases) = two_houses();
     let first = world.complaint(2, leases[0], 2);
     world.all(vec![first]);
     // The same terms take effect with the round, and the complaint of the one house stays.

@@ -1,4 +1,5 @@
-//! A seller offers units that nobody has, at a price that nobody pays, to fill a class before others come.
+//! A seller offers units that nobody has, at a price that nobody pays, to fill a class before
+//! others come.
 
 use crate::trade::terms;
 use crate::world::World;

@@ -1,5 +1,5 @@
-//! Whoever opens several bids early and reads the others' cannot take back all but the best of them: what is opened is
-//! final until its clearing.
+//! A bidder that opens several bids early and reads the others' cannot take back all but the
+//! best of them: an opened bid is final until its clearing.
 
 use crate::trade::{START, bid, clearings, two_units};
 use crate::world::World;
@@ -8,9 +8,9 @@ use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::ids::OrderId;
 use gridbay_protocol::order::order_of;
 
-/// What one person of two accounts pays in all for a unit and a slot, with bids of 90 by member 2 and of 11 by member 4,
-/// both opened first; then a rival opens a bid of 10 for a unit, so that the low bid would do. `cancel`: tries to take
-/// the high bid back.
+/// What one person of two accounts pays in all for a unit and a slot, with bids of 90 by member 2
+/// and of 11 by member 4, both opened first; then a rival opens a bid of 10 for a unit, so that the
+/// low bid would do. `cancel`: tries to take the high bid back.
 fn pays(cancel: bool) -> (u64, u32) {
     let mut world = two_units();
     let (high, low) = (bid(&world, &[(1, 90)], 1), bid(&world, &[(1, 11)], 1));
@@ -48,7 +48,8 @@ fn pays(cancel: bool) -> (u64, u32) {
 
 #[test]
 fn a_second_bid_is_paid_for_also_if_the_first_would_have_done() {
-    // Both win a unit for a slot, at the reserve of 10 each. Taken back for free, one unit would have cost 10.
+    // Both win a unit for a slot, at the reserve of 10 each. Taken back for free, one unit would
+    // have cost 10.
     assert_eq!(pays(false), (20, 0));
     assert_eq!(pays(true), (20, 1));
 }

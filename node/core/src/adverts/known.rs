@@ -1,9 +1,9 @@
 //! The adverts that a node keeps, with bounds for each account and for all.
 //!
 //! Anybody with an account can sign adverts for nodes that nobody has. So an account has room for
-//! [`ADVERTS_PER_ACCOUNT`], and if all room is taken, whoever has most of it gives one up. What is
-//! given up is an account's least useful advert: one that has nothing on sale, and of these the one
-//! that expires first.
+//! [`ADVERTS_PER_ACCOUNT`], and if all room is taken, the account that has most of it gives one up.
+//! What is given up is an account's least useful advert: one that has nothing on sale, and of these
+//! the one that expires first.
 
 use super::Place;
 use gridbay_protocol::advert::{Advert, SignedAdvert};
@@ -49,8 +49,9 @@ impl Known {
             .map(|(_, advert)| advert)
     }
 
-    /// Keeps an advert, in the place of an older one of the same node or of a less useful one if there is no room.
-    /// Returns whether it was kept. `useful`: whether an advert has something on sale.
+    /// Keeps an advert, in the place of an older one of the same node or of a less useful one if
+    /// there is no room. Returns whether it was kept. `useful`: whether an advert has something on
+    /// sale.
     pub(super) fn insert(
         &mut self,
         signed: Arc<SignedAdvert>,

@@ -1,12 +1,12 @@
 //! How many adverts pass: of a node, of an account, and in all. Pure: the time comes in.
 //!
-//! 1. What a node accepts it passes on, and each of its neighbours bounds what one peer passes on to it.
-//!    An author can take part under any number of names and tell each neighbour something else, so what is
-//!    accepted is bounded by who *wrote* it, and in all stays far below what a neighbour takes: whatever
-//!    others write, a node that keeps to this never passes on too much.
+//! 1. A node passes on what it accepts, and each of its neighbours bounds what one peer passes on
+//!    to it. An author can take part under any number of names and tell each neighbour something
+//!    else, so a node bounds what it accepts by who *wrote* it, and in all takes far less than
+//!    a neighbour does: whatever others write, a node that keeps to this never passes on too much.
 //! 2. A node keeps to it with its own adverts as well, and says later what has to wait.
-//! 3. The emptier the bucket of all is, the fuller that of an account has to be. So where many accounts
-//!    write all they may, those that write seldom still have room.
+//! 3. The emptier the bucket of all is, the fuller that of an account has to be. So where many
+//!    accounts write all they may, those that write seldom still have room.
 
 use super::Place;
 use gridbay_protocol::ids::AccountId;
@@ -21,7 +21,8 @@ pub struct AdvertRate {
     pub burst: u64,
 }
 
-/// Adverts of one account for one node. What a node has free changes with its leases, at most each height.
+/// Adverts of one account for one node. A node's free units change with its leases, at most each
+/// height.
 pub const OF_NODE: AdvertRate = AdvertRate {
     each_ms: 1_000,
     burst: 8,
@@ -79,7 +80,8 @@ impl Passed {
             && account * OF_ALL.whole() <= left * OF_ACCOUNT.whole()
     }
 
-    /// One passes. Since the bucket of all bounds how many do, it bounds how many others are not full.
+    /// One passes. Since the bucket of all bounds how many do, it bounds how many others are not
+    /// full.
     pub(super) fn take(&mut self, place: Place, now_ms: u64) {
         if now_ms >= self.swept_ms + OF_NODE.each_ms {
             self.by_node.retain(|_, at| *at > now_ms);

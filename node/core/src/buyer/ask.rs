@@ -9,7 +9,7 @@
 use super::complaint::Try;
 use super::order::Signer;
 use super::record::Finish;
-use super::tasks::{Progress, Run};
+use super::run::{Progress, Run};
 use super::{Buyer, OrderKey};
 use crate::agent::{AgentReply, AgentRequest, JobId, POLL_JOBS, PollJob, SignedStart, Start};
 use crate::agent::{JobReport, Phase, StartRefusal};

@@ -13,9 +13,9 @@
 //! has to be remembered of them.
 
 use super::order::{OrderAgent, Signer};
+use super::places::Place;
 use super::places::places_of;
 use super::record::{ContractWish, Finish, NewOrder, Terms};
-use super::tasks::Place;
 use gridbay_ledger::{Contract, State};
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::hash::{Domain, hash};

@@ -15,6 +15,7 @@ pub mod order;
 mod places;
 pub mod record;
 mod reserve;
+mod run;
 mod seen;
 pub mod share;
 mod signer;

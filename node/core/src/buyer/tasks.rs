@@ -6,6 +6,9 @@
 //! 2. tasks that wait are put on free units in the order of their index, so that an order with fewer
 //!    units than tasks runs the lowest indices first and the others as units become free.
 
+pub use super::places::Place;
+pub use super::run::{Progress, Run};
+
 use super::record::TaskRecord;
 use crate::agent::{JobId, JobReport, Phase, PollJob};
 use crate::input::Fetch;
@@ -23,63 +26,6 @@ const FETCHES: u32 = 8;
 
 /// Milliseconds a task rests after its first loss; twice as long after each further one.
 const REST_MS: u64 = 250;
-
-/// Units of an offer in a lease, and the node that delivers them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The lease.
-    pub lease: LeaseId,
-    /// The only task that may run there; `None` for any.
-    pub task: Option<u32>,
-    /// The offer.
-    pub offer: OfferId,
-    /// Its node.
-    pub node: PublicKey,
-    /// Units.
-    pub units: u32,
-}
-
-/// A run in progress.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run {
-    /// Its id at the seller.
-    pub job: JobId,
-    /// The offer whose unit it uses.
-    pub offer: OfferId,
-    /// The seller's node.
-    pub node: PublicKey,
-    /// Whether the seller has agreed to it.
-    pub accepted: bool,
-    /// Whether a start or a fetch is on its way, and until when to wait for the answer.
-    pub asked_until_ms: u64,
-    /// Starts refused or not answered so far.
-    pub refusals: u32,
-    /// When the seller was last heard of it; 0 before.
-    pub heard_ms: u64,
-    /// Where it stands, by the last report.
-    pub phase: Phase,
-    /// Standard output held.
-    pub stdout: u64,
-    /// Standard error held.
-    pub stderr: u64,
-    /// Whether its output files are being fetched.
-    pub fetching: bool,
-    /// How often its seller did not give them.
-    pub unfetched: u32,
-    /// They are not asked for again before.
-    pub fetch_from_ms: u64,
-}
-
-/// What a report changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Progress {
-    /// Nothing that matters beyond the output appended.
-    None,
-    /// It ended and all of its output is held: files come next.
-    OutputComplete,
-    /// The seller lost it; the task waits again.
-    Lost,
-}
 
 /// The tasks of an order.
 #[derive(Clone, Debug)]
@@ -195,21 +141,7 @@ impl Tasks {
         };
         record.attempt += 1;
         record.place = Some((place.offer, place.node));
-        let run = Run {
-            job,
-            offer: place.offer,
-            node: place.node,
-            accepted: false,
-            asked_until_ms: 0,
-            refusals: 0,
-            heard_ms: 0,
-            phase: Phase::Unknown,
-            stdout: 0,
-            stderr: 0,
-            fetching: false,
-            unfetched: 0,
-            fetch_from_ms: 0,
-        };
+        let run = Run::new(job, place);
         self.runs.insert(task, run);
         run
     }

@@ -108,11 +108,17 @@ fn what_nodes_say_of_themselves_is_found_by_queries() {
     }
 }
 
-#[test]
-fn a_price_is_the_one_on_the_ledger_and_a_withdrawn_offer_is_not_found() {
+/// A market of which the guest has found both sellers.
+fn both_found() -> World {
     let mut world = market();
     let heard = |w: &World| found(w, GUEST, "").len() == 2;
     assert!(world.run_until(20_000, heard));
+    world
+}
+
+#[test]
+fn a_price_is_the_one_on_the_ledger_and_a_withdrawn_offer_is_not_found() {
+    let mut world = both_found();
     let withdraw = gridbay_core::input::Command::WithdrawOffer(0);
     world.command(1, withdraw);
     let gone = |w: &World| found(w, GUEST, "") == [node_key(0)];
@@ -124,9 +130,7 @@ fn a_price_is_the_one_on_the_ledger_and_a_withdrawn_offer_is_not_found() {
 
 #[test]
 fn adverts_are_answered_in_pages_and_judged_like_gossip() {
-    let mut world = market();
-    let heard = |w: &World| found(w, GUEST, "").len() == 2;
-    assert!(world.run_until(20_000, heard));
+    let mut world = both_found();
     let own = ask(&mut world, 0, AgentRequest::Advert);
     assert_eq!(own.len(), 1);
     assert_eq!(own[0].advert.node, node_key(0));
@@ -159,9 +163,7 @@ fn adverts_are_answered_in_pages_and_judged_like_gossip() {
 
 #[test]
 fn ten_thousand_adverts_for_invented_nodes_take_the_place_of_a_few() {
-    let mut world = market();
-    let heard = |w: &World| found(w, GUEST, "").len() == 2;
-    assert!(world.run_until(20_000, heard));
+    let mut world = both_found();
     let state = world.nodes[GUEST].core.state().clone();
     let own = ask(&mut world, 0, AgentRequest::Advert);
     let real = &own[0].advert;
@@ -190,15 +192,19 @@ fn changed(real: &Advert, key: &SecretKey, network: NetworkId, sequence: u64) ->
     SignedAdvert::new(&network, advert, key)
 }
 
-#[test]
-fn an_author_is_heard_no_faster_than_its_rates_and_others_beside_it() {
-    let mut world = market();
-    let heard = |w: &World| found(w, GUEST, "").len() == 2;
-    assert!(world.run_until(20_000, heard));
+/// The same once everybody may be heard again: the network, and the advert of node 0.
+fn settled() -> (World, NetworkId, SignedAdvert) {
+    let mut world = both_found();
     world.run(20_000);
     let network = world.nodes[GUEST].core.state().network();
-    let own = ask(&mut world, 0, AgentRequest::Advert);
-    let real = &own[0].advert;
+    let mut own = ask(&mut world, 0, AgentRequest::Advert);
+    (world, network, own.remove(0))
+}
+
+#[test]
+fn an_author_is_heard_no_faster_than_its_rates_and_others_beside_it() {
+    let (mut world, network, own) = settled();
+    let real = &own.advert;
     let mut accepted = 0;
     for n in 1..=1_000 {
         let next = changed(real, &account_key(0), network, real.sequence + n);
@@ -234,13 +240,8 @@ fn an_author_is_heard_no_faster_than_its_rates_and_others_beside_it() {
 
 #[test]
 fn only_what_no_state_can_make_good_is_rejected() {
-    let mut world = market();
-    let heard = |w: &World| found(w, GUEST, "").len() == 2;
-    assert!(world.run_until(20_000, heard));
-    world.run(20_000);
-    let network = world.nodes[GUEST].core.state().network();
-    let own = ask(&mut world, 0, AgentRequest::Advert);
-    let real = &own[0].advert;
+    let (mut world, network, own) = settled();
+    let real = &own.advert;
     let sequence = real.sequence + 1;
     // The next block may give the account this key; this one may have taken it.
     let unknown_key = changed(real, &SecretKey::from_seed(&[77; 32]), network, sequence);
@@ -262,7 +263,7 @@ fn only_what_no_state_can_make_good_is_rejected() {
         ("an unknown account", of_account(&unknown_account)),
         ("one that counts for too long", of_account(&far)),
         ("one that counts no more", of_account(&over)),
-        ("a known one", own[0].clone()),
+        ("a known one", own.clone()),
     ] {
         for heard in [Heard::Told, Heard::Asked] {
             let verdict = hear(&mut world, GUEST, heard, &advert);

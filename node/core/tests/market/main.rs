@@ -7,6 +7,7 @@ mod beacons;
 mod contracts;
 mod deadline;
 mod genesis;
+mod played;
 mod reservation;
 mod share;
 mod starts;

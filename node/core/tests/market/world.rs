@@ -1,10 +1,9 @@
 //! Whole cores in one thread under virtual time: messages take 2 ms, jobs are played by the world.
 
 use crate::genesis::{account_key, chain, genesis, key, node_key};
+use crate::played::Played;
 use gridbay_core::adverts::Heard;
-use gridbay_core::agent::{
-    AgentReply, AgentRequest, JobId, JobReport, Phase, PollJob, SignedStart,
-};
+use gridbay_core::agent::{AgentReply, AgentRequest, JobId, Phase, PollJob, SignedStart};
 use gridbay_core::buyer::{NewOrder, OrderKey, Record};
 use gridbay_core::effect::Effect;
 use gridbay_core::input::{Command, Input, Now};
@@ -16,7 +15,7 @@ use gridbay_host::disk::MemDisk;
 use gridbay_host::{Host, HostConfig};
 use gridbay_protocol::genesis::{Genesis, Policy};
 use gridbay_protocol::ids::{AccountId, ClassId};
-use gridbay_protocol::job::{JobExit, JobSpec};
+use gridbay_protocol::job::JobExit;
 use gridbay_protocol::keys::PublicKey;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -24,24 +23,18 @@ use std::collections::{BTreeMap, BinaryHeap};
 const LATENCY_MS: u64 = 2;
 pub(crate) const EPOCH_MS: u64 = 1_800_000_000_000;
 
-#[derive(Clone)]
-struct Played {
-    spec: JobSpec,
-    phase: Phase,
-}
-
 pub(crate) struct Node {
     pub(crate) core: Core,
     pub(crate) records: BTreeMap<OrderKey, Vec<u8>>,
     pub(crate) output: BTreeMap<(OrderKey, u32), Vec<u8>>,
     pub(crate) replies: Vec<Reply>,
-    memos: BTreeMap<JobId, Vec<u8>>,
-    jobs: BTreeMap<JobId, Played>,
+    pub(crate) memos: BTreeMap<JobId, Vec<u8>>,
+    pub(crate) jobs: BTreeMap<JobId, Played>,
     life: u64,
     up: bool,
 }
 
-enum Event {
+pub(crate) enum Event {
     Input(usize, u64, Box<Input>),
     JobEnds(usize, JobId),
 }
@@ -182,7 +175,7 @@ impl World {
         self.boot(n);
     }
 
-    fn at(&mut self, after: u64, event: Event) {
+    pub(crate) fn at(&mut self, after: u64, event: Event) {
         self.seq += 1;
         let when = (self.now + after, self.seq);
         self.events.insert(when, event);
@@ -328,62 +321,12 @@ impl World {
         }
     }
 
-    fn perform_job(&mut self, n: usize, effect: Effect) {
-        match effect {
-            Effect::Stage {
-                job, spec, memo, ..
-            } => {
-                self.nodes[n].memos.insert(job, memo);
-                self.nodes[n].jobs.insert(
-                    job,
-                    Played {
-                        spec,
-                        phase: Phase::Staging,
-                    },
-                );
-                self.input(n, 1, Input::Staged { job, ok: true });
-            }
-            Effect::StartJob { job, spec, .. } => {
-                let phase = Phase::Running {
-                    started_ms: EPOCH_MS + self.now,
-                };
-                self.nodes[n].jobs.insert(
-                    job,
-                    Played {
-                        spec: spec.clone(),
-                        phase,
-                    },
-                );
-                self.input(n, 0, Input::JobPhase { job, phase });
-                // `sleep N` is the only program of this world.
-                let seconds: u64 = spec.argv[1].parse().expect("sleep N");
-                self.at(seconds * 1_000, Event::JobEnds(n, job));
-            }
-            Effect::StopJob(job) => self.end_job(n, job, JobExit::Stopped),
-            Effect::RemoveJob(job) => {
-                self.nodes[n].memos.remove(&job);
-                self.nodes[n].jobs.remove(&job);
-            }
-            Effect::ReadOutput { token, .. } => self.answer(token, AgentReply::NotFound),
-            _ => {}
-        }
-    }
-
-    /// What the jobs that were staged anywhere found in a variable.
-    pub(crate) fn played_env(&self, name: &str) -> Vec<String> {
-        let jobs = self.nodes.iter().flat_map(|node| node.jobs.values());
-        let env = jobs.flat_map(|played| &played.spec.env);
-        env.filter(|(key, _)| key == name)
-            .map(|(_, value)| value.clone())
-            .collect()
-    }
-
     fn host_bytes(&mut self, from: usize, to: usize, bytes: Vec<u8>) {
         let from = node_key(from);
         self.input(to, LATENCY_MS, Input::Host { from, bytes });
     }
 
-    fn answer(&mut self, question: u64, reply: AgentReply) {
+    pub(crate) fn answer(&mut self, question: u64, reply: AgentReply) {
         if let Some((n, token)) = self.asked.remove(&question) {
             self.input(
                 n,
@@ -393,62 +336,6 @@ impl World {
                     reply: Some(reply),
                 },
             );
-        }
-    }
-
-    fn end_job(&mut self, n: usize, job: JobId, exit: JobExit) {
-        let ended_ms = EPOCH_MS + self.now;
-        let Some(played) = self.nodes[n].jobs.get_mut(&job) else {
-            return;
-        };
-        if let Phase::Running { started_ms } = played.phase {
-            let phase = Phase::Ended {
-                exit,
-                started_ms,
-                ended_ms,
-                cpu_ms: 1,
-                rss_kib: 1,
-            };
-            played.phase = phase;
-            self.input(n, 0, Input::JobPhase { job, phase });
-        }
-    }
-
-    /// A played job prints its rank once it has ended by itself.
-    fn report(&self, n: usize, poll: &PollJob, allowed: bool) -> JobReport {
-        let played = self.nodes[n].jobs.get(&poll.job).filter(|_| allowed);
-        let phase = played.map_or(Phase::Unknown, |p| p.phase);
-        let done = matches!(
-            phase,
-            Phase::Ended {
-                exit: JobExit::Code(0),
-                ..
-            }
-        );
-        let rank = |p: &Played| {
-            p.spec
-                .env
-                .iter()
-                .find(|(k, _)| k == "GRIDBAY_RANK")
-                .map(|(_, v)| v.clone())
-        };
-        let text = played
-            .filter(|_| done)
-            .and_then(rank)
-            .unwrap_or_default()
-            .into_bytes();
-        let stdout = text
-            .get(poll.stdout_from as usize..)
-            .unwrap_or_default()
-            .to_vec();
-        let stdout_len = poll.stdout_from + stdout.len() as u64;
-        JobReport {
-            job: poll.job,
-            phase,
-            stdout,
-            stderr: vec![],
-            stdout_len,
-            stderr_len: 0,
         }
     }
 }

@@ -1,10 +1,11 @@
-//! `sim bias`: what validators gain who give up turns for a beacon that they like better.
+//! `sim bias`: what validators gain by giving up turns for a beacon that they like better.
 //!
-//! The election of an epoch follows from the beacon at the end of the one before. Colluding validators know their own
-//! reveals and nobody else's, so they choose only within the last turns of the epoch that nobody honest interrupts: of
-//! each such turn they may reveal by any of them who stand first in its ranking, one after the other giving up his
-//! turn. If no beacon in reach suits them, they leave the last turn to the next honest validator, whose reveal they do
-//! not know. Elections and beacons are the product's own; all validators have the same power.
+//! The election of an epoch follows from the beacon at the end of the one before. Colluding
+//! validators know their own reveals and nobody else's, so they choose only within the last turns
+//! of the epoch that nobody honest interrupts: of each such turn they may reveal by any of them who
+//! stand first in its ranking, one after the other giving up its turn. If no beacon in reach suits
+//! them, they leave the last turn to the next honest validator, whose reveal they do not know.
+//! Elections and beacons are the product's own; all validators have the same power.
 
 use super::SimError;
 use crate::found::validator_key;
@@ -76,7 +77,8 @@ fn turns(seed: &[u8; 32], set: &ValidatorSet, liars: &BTreeSet<ValidatorId>) -> 
     won.count() as u64
 }
 
-/// All beacons within reach after these turns, with the turns that each gives up; in each turn so many may reveal.
+/// All beacons within reach after these turns, with the turns that each gives up; in each turn so
+/// many may reveal.
 fn within_reach(start: [u8; 32], turns: &[usize], rng: &mut Rng) -> Vec<([u8; 32], u64)> {
     let mut reach = vec![(start, 0)];
     for may in turns {

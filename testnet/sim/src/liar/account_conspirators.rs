@@ -1,8 +1,10 @@
-//! Has several accounts whose entries exclude one another: each of them sends all that it has to the next, again and
-//! again, and all of them claim one new key. Any of these entries is admitted alone, few of them together.
+//! Has several accounts whose entries exclude one another: each of them sends all that it has to
+//! the next, again and again, and all of them claim one new key. Any of these entries is admitted
+//! alone, few of them together.
 //!
-//! Attacks I6 and I12: a proposer that looked at the oldest entries one by one filled its draft with what the ledger
-//! then refuses, and a judge that asked whether an entry is admitted alone blamed honest blocks for leaving it out.
+//! Attacks I6 and I12: a proposer that looked at the oldest entries one by one filled its draft
+//! with what the ledger then refuses, and a judge that asked whether an entry is admitted alone
+//! blamed honest blocks for leaving it out.
 
 use super::{Lie, Puppet};
 use gridbay_core::effect::Effect;
@@ -49,7 +51,8 @@ impl AccountConspirators {
         self.mates.push((opened_by(&entry.id()), key));
         Some(entry)
     }
-    /// What each of its accounts asks for at this moment: its whole balance for the next one, and one key for all.
+    /// What each of its accounts asks for at this moment: its whole balance for the next one, and
+    /// one key for all.
     fn contend(&mut self, puppet: &mut Puppet<'_>) -> Vec<SignedEntry> {
         let new = SecretKey::from_seed(&puppet.rng.bytes32());
         let mut out = Vec::new();

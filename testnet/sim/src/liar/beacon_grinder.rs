@@ -1,8 +1,8 @@
-//! Registers the tip of a beacon chain that it has just made up, and reveals from that chain at its next turn: of
-//! many reveals the one that gives the beacon it likes best.
+//! Registers the tip of a beacon chain that it has just made up, and reveals from that chain at its
+//! next turn: of many reveals the one that gives the beacon it likes best.
 //!
-//! Attacks I18. A registered tip counts from the epoch after the next on, so such a block gets no vote and the turn
-//! is lost.
+//! Attacks I18. A registered tip counts from the epoch after the next on, so such a block gets no
+//! vote and the turn is lost.
 
 use super::craft::Instead;
 use super::{Lie, Puppet};

@@ -1,8 +1,9 @@
-//! Votes for a height as soon as there can be one, and for the height after it, whether work is due or not.
+//! Votes for a height as soon as there can be one, and for the height after it, whether work is due
+//! or not.
 //!
-//! Attacks I17: slots count heights, so a chain that runs faster than its policy sells buyers shorter hours, and an
-//! idle one that never rests costs everybody. A height starts before its time only when more than a third of the
-//! power has started it.
+//! Attacks I17: slots count heights, so a chain that runs faster than its policy sells buyers
+//! shorter hours, and an idle one that never rests costs everybody. A height starts before its time
+//! only when more than a third of the power has started it.
 
 use super::{Lie, Puppet};
 use gridbay_core::effect::Effect;

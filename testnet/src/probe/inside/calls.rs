@@ -152,7 +152,7 @@ fn new(namespace: libc::c_int) -> Answer {
     forbidden(call(libc::SYS_unshare, &mut [N(namespace as u64)]))
 }
 
-/// With nothing but zeros: who answers anything but "no" has looked at them.
+/// With nothing but zeros: a kernel that answers anything but "no" has looked at them.
 fn plain(number: libc::c_long) -> Answer {
     forbidden(call(number, &mut []))
 }

@@ -77,7 +77,7 @@ pub(crate) const FILES: &[Probe] = &[
         io_fails(fs::read(told(env::NEIGHBOURS_FILE)))
     }),
     probe("own-orders", || {
-        // What the supervisor reads lies one step above the work directory.
+        // The supervisor's orders lie one step above the work directory.
         io_fails(fs::read("../launch.json"))
     }),
     probe("own-output", || {

@@ -1,4 +1,5 @@
-//! What the kernel has once for all of the machine, and what it lets who owns a file do to the file system.
+//! What the kernel has once for all of the machine, and what it lets a file's owner do to the file
+//! system.
 
 use super::raw::{Arg::M, Arg::N, Arg::T, call};
 use super::{Answer, Reached, Refused, forbidden, io_fails, text};
@@ -8,7 +9,8 @@ use nix::libc;
 use std::fs::File;
 use std::os::fd::AsRawFd as _;
 
-/// Orders to a file system, by what they ask for. The first does nothing, and every file system knows it.
+/// Orders to a file system, by what they ask for. The first does nothing, and every file system
+/// knows it.
 const ORDERS: [(&str, u64); 8] = [
     ("the size of a block", 2),
     ("a subvolume", 0x5000_940e),

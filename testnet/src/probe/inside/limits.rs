@@ -196,7 +196,7 @@ pub(crate) const LIMITS: &[Probe] = &[
         "children-that-nobody-counts",
         |l| (l.processors, l.cpu_seconds) = (1, SECONDS),
         || {
-            // Whoever ignores that children end is told nothing of what they used.
+            // A parent that ignores that children end is told nothing of what they used.
             let mut ignore = [0; 32];
             ignore[0] = 1;
             let child_ended = N(libc::SIGCHLD as u64);

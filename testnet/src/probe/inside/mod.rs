@@ -53,7 +53,7 @@ pub(crate) fn run(mut words: impl Iterator<Item = OsString>) -> ExitCode {
     let name = words.next().unwrap_or_default();
     if name == table::STAND_STILL {
         match words.next() {
-            // Somebody outside, who goes with who started him.
+            // A process outside, which ends with the one that started it.
             Some(_mark) => _ = io::stdin().read(&mut [0]),
             // A neighbour: there until it is ended.
             None => std::thread::sleep(Duration::from_secs(3_600)),

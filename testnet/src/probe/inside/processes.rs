@@ -84,7 +84,7 @@ pub(crate) const PROCESSES: &[Probe] = &[
             let value = sets.iter().find_map(|set| line.strip_prefix(set));
             value.is_some_and(|value| !value.trim().trim_start_matches('0').is_empty())
         };
-        // What bounds the set is of no use without a way to new privileges.
+        // The bounding set is of no use without a way to new privileges.
         let held = status.lines().filter(|line| !line.starts_with("CapBnd:"));
         match held.clone().find(some) {
             Some(line) => Reached(line.to_owned()),

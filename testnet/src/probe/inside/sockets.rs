@@ -105,7 +105,8 @@ fn socket(
     call(libc::SYS_socket, args)
 }
 
-/// Of an address outside, whether anybody is there or not: what counts is that no packet is sent to it.
+/// Of an address outside, whether anybody is there or not: the point is that no packet is sent
+/// to it.
 fn nowhere(address: SocketAddr) -> Answer {
     let connected = TcpStream::connect_timeout(&address, WAIT);
     let Err(error) = connected else {

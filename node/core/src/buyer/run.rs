@@ -1,0 +1,69 @@
+//! One run of a task at a seller, as its buyer sees it.
+
+use super::places::Place;
+use crate::agent::{JobId, Phase};
+use gridbay_protocol::ids::OfferId;
+use gridbay_protocol::keys::PublicKey;
+
+/// A run in progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Its id at the seller.
+    pub job: JobId,
+    /// The offer whose unit it uses.
+    pub offer: OfferId,
+    /// The seller's node.
+    pub node: PublicKey,
+    /// Whether the seller has agreed to it.
+    pub accepted: bool,
+    /// Whether a start or a fetch is on its way, and until when to wait for the answer.
+    pub asked_until_ms: u64,
+    /// Starts refused or not answered so far.
+    pub refusals: u32,
+    /// When the seller was last heard of it; 0 before.
+    pub heard_ms: u64,
+    /// Where it stands, by the last report.
+    pub phase: Phase,
+    /// Standard output held.
+    pub stdout: u64,
+    /// Standard error held.
+    pub stderr: u64,
+    /// Whether its output files are being fetched.
+    pub fetching: bool,
+    /// How often its seller did not give them.
+    pub unfetched: u32,
+    /// They are not asked for again before.
+    pub fetch_from_ms: u64,
+}
+
+impl Run {
+    /// One that nobody was asked for yet.
+    pub(super) fn new(job: JobId, place: &Place) -> Run {
+        Run {
+            job,
+            offer: place.offer,
+            node: place.node,
+            accepted: false,
+            asked_until_ms: 0,
+            refusals: 0,
+            heard_ms: 0,
+            phase: Phase::Unknown,
+            stdout: 0,
+            stderr: 0,
+            fetching: false,
+            unfetched: 0,
+            fetch_from_ms: 0,
+        }
+    }
+}
+
+/// What a report changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Nothing that matters beyond the output appended.
+    None,
+    /// It ended and all of its output is held: files come next.
+    OutputComplete,
+    /// The seller lost it; the task waits again.
+    Lost,
+}
