@@ -136,7 +136,11 @@ impl<'a, K: Ord + Clone, V: Clone + PartialEq> Table<'a, K, V> {
     /// The records that are not as in the base, each as it was and as it is.
     pub fn changed(&self) -> impl Iterator<Item = (&K, Option<&V>, Option<&V>)> {
         let all = self.changes.iter();
-        let all = all.map(|(key, change)| (key, self.base.get(key), change.as_ref()));
+        let all = all.map(|(key, change)| {
+            #[cfg(test)]
+            steps::count();
+            (key, self.base.get(key), change.as_ref())
+        });
         all.filter(|(_, was, is)| was != is)
     }
 

@@ -67,13 +67,16 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::admit::Admitted;
     use crate::bank::Way;
+    use crate::entry::{self, steps};
     use crate::execute;
     use crate::lease::Lease;
     use crate::offer::Offer;
     use crate::pot::Pot;
     use crate::retention::Retained;
     use crate::sample::{account, class, state};
+    use crate::table::steps as count;
     use gridbay_protocol::ids::{Hash32, LeaseId, OfferId, OrderId};
     use gridbay_protocol::keys::SecretKey;
     use gridbay_protocol::lease::Share;
@@ -217,6 +220,33 @@ mod tests {
             let before = Work::begin(&state, 2_000, &[1; 32]);
             assert!(whole(&work).is_err(), "{name}: everything");
             assert!(touched::check(&before, &work).is_err(), "{name}: touched");
+        }
+    }
+
+    #[test]
+    fn what_a_block_changed_is_looked_at_and_no_more() {
+        let state = steps::sound(steps::MANY);
+        assert_eq!(state.audit(), Ok(()));
+        let begin = || Work::begin(&state, 2_000, &[1; 32]);
+        let mut looked = Vec::new();
+        for (name, entry) in steps::entries(&state) {
+            let (mut work, before) = (begin(), begin());
+            let Ok(admitted) = Admitted::check(&work, &entry) else {
+                continue;
+            };
+            entry::apply(&mut work, &admitted);
+            let (touched, found) = count::of(|| touched::check(&before, &work));
+            assert_eq!(found, Ok(()), "{name}");
+            assert!(touched <= steps::BOUND, "{name}: {touched} records");
+            let (all, _) = count::of(|| whole(&work));
+            assert!(all > u64::from(steps::MANY), "{name}: all are {all}");
+            let beside = cfg!(debug_assertions) || planted::COMPILED;
+            let (checked, _) = count::of(|| check(&state, &work));
+            assert_eq!(checked, touched + all * u64::from(beside), "{name}");
+            looked.push(name);
+        }
+        for name in ["set_offer", "close_account", "set_keys", "heartbeat"] {
+            assert!(looked.contains(&name), "{name} is not in {looked:?}");
         }
     }
 

@@ -19,7 +19,7 @@ mod set_keys;
 mod set_offer;
 mod share;
 #[cfg(test)]
-mod steps;
+pub(crate) mod steps;
 mod transfer;
 mod withdraw_offer;
 

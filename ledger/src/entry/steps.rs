@@ -19,7 +19,7 @@ use crate::work::Work;
 use crate::{book, catalogue, holdings, unopened};
 use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
-use gridbay_protocol::ids::{AccountId, Hash32, LeaseId, OfferId, OrderId};
+use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::keys::SecretKey;
 use gridbay_protocol::lease::Share;
 use gridbay_protocol::offer::{OfferTerms, Primary, Reclaim, offer_id};
@@ -29,12 +29,12 @@ use gridbay_protocol::units::{Credits, Price};
 use std::sync::Arc;
 
 /// As many offers of one unit as the accounts of one member can have at a time.
-const MANY: u32 = 9_216;
+pub(crate) const MANY: u32 = 9_216;
 /// Offers of one seller.
 const EACH: u32 = 64;
 /// Records that one entry may make admission look at. The most is asked for by a buy or a bid: the
 /// sixteen live orders that an account may have in a class.
-const BOUND: u64 = 64;
+pub(crate) const BOUND: u64 = 64;
 
 fn id(n: u32) -> [u8; 32] {
     let mut id = [7; 32];
@@ -64,10 +64,10 @@ fn user(state: &State, seed: u8) -> Account {
     }
 }
 
-fn terms(state: &State, label: u32) -> OfferTerms {
+fn terms(class: ClassId, label: u32) -> OfferTerms {
     OfferTerms {
         label,
-        class: class(state),
+        class,
         node: key(9).public(),
         units: 1,
         reserve: Price(1),
@@ -77,10 +77,10 @@ fn terms(state: &State, label: u32) -> OfferTerms {
     }
 }
 
-fn offer(state: &State, seller: AccountId, label: u32) -> Offer {
+fn offer(class: ClassId, seller: AccountId, label: u32) -> Offer {
     Offer {
         seller,
-        terms: terms(state, label),
+        terms: terms(class, label),
         active: true,
         bound: 1,
         pending: None,
@@ -89,9 +89,21 @@ fn offer(state: &State, seller: AccountId, label: u32) -> Offer {
     }
 }
 
-/// So many records of every kind. Seller n has the offers from `n * EACH` on; account 0 has a
-/// seller's and a buyer's.
+/// So many records of every kind, with earnings held that lie in no purse.
 fn crowded(many: u32) -> State {
+    peopled(many, |work, n| {
+        fill(work, n);
+        hold(work, n);
+    })
+}
+
+/// A crowd that an audit has nothing against.
+pub(crate) fn sound(many: u32) -> State {
+    peopled(many, fill)
+}
+
+/// So many records as `fill` makes. Seller n has the offers from `n * EACH` on; account 0 has a seller's and a buyer's.
+fn peopled(many: u32, fill: fn(&mut Work<'_>, u32)) -> State {
     let mut state = state();
     let empty = state.clone();
     let mut work = Work::begin(&empty, 2_000, &[1; 32]);
@@ -104,19 +116,25 @@ fn crowded(many: u32) -> State {
         .accounts
         .insert(AccountId(id(u32::MAX)), user(&empty, 52));
     for n in 0..many {
-        fill(&empty, &mut work, n);
+        fill(&mut work, n);
     }
     let changes = work.tables.into_changes();
     state.records.apply(changes);
     state
 }
 
-/// Records of every kind, the n-th of each.
-fn fill(state: &State, work: &mut Work<'_>, n: u32) {
-    let (owner, class) = (AccountId(id(n / EACH)), class(state));
+/// The owner of the n-th records, and the offer.
+fn whose(n: u32) -> (AccountId, OfferId) {
+    let owner = AccountId(id(n / EACH));
+    (owner, offer_id(&owner, n % EACH))
+}
+
+/// Records of every kind but earnings, the n-th of each.
+fn fill(work: &mut Work<'_>, n: u32) {
+    let (owner, sold) = whose(n);
+    let class = work.constitution.classes[0].key.id();
     let order = OrderId(id(n));
-    let sold = offer_id(&owner, n % EACH);
-    catalogue::put(work, sold, Some(offer(state, owner, n % EACH)));
+    catalogue::put(work, sold, Some(offer(class, owner, n % EACH)));
     let sealed = Stage::Sealed {
         seal: Hash32(id(n)),
         bracket: 0,
@@ -140,7 +158,20 @@ fn fill(state: &State, work: &mut Work<'_>, n: u32) {
     run(work, n, owner, sold);
 }
 
-/// The n-th lease, with what it paid and what it earned before.
+/// What the n-th lease earned before.
+fn hold(work: &mut Work<'_>, n: u32) {
+    let (owner, sold) = whose(n);
+    let held = Retained {
+        order: OrderId(id(n)),
+        buyer: owner,
+        seller: owner,
+        amount: Credits::MAX,
+    };
+    holdings::enter(work, &held);
+    work.tables.retained.insert((sold, LeaseId(id(n)), 0), held);
+}
+
+/// The n-th lease, with what it paid.
 fn run(work: &mut Work<'_>, n: u32, owner: AccountId, sold: OfferId) {
     let (order, lease, pot) = (OrderId(id(n)), LeaseId(id(n)), Hash32(id(n)));
     let class = work.constitution.classes[0].key.id();
@@ -185,14 +216,6 @@ fn run(work: &mut Work<'_>, n: u32, owner: AccountId, sold: OfferId) {
         sold: vec![],
     };
     pot::enter(work, pot, record);
-    let held = Retained {
-        order,
-        buyer: owner,
-        seller: owner,
-        amount: Credits::MAX,
-    };
-    holdings::enter(work, &held);
-    work.tables.retained.insert((sold, lease, 0), held);
 }
 
 fn sign(state: &State, account: AccountId, seed: u8, body: EntryBody) -> Arc<Authentic> {
@@ -209,11 +232,11 @@ fn sign(state: &State, account: AccountId, seed: u8, body: EntryBody) -> Arc<Aut
 }
 
 /// Entries of every kind that looks at more than its own record, with their names.
-fn entries(state: &State) -> Vec<(&'static str, Arc<Authentic>)> {
+pub(crate) fn entries(state: &State) -> Vec<(&'static str, Arc<Authentic>)> {
     let (busy, idle) = (AccountId(id(0)), AccountId(id(u32::MAX)));
     let by_busy = trades(state, offer_id(&busy, 0), LeaseId(id(0)));
     let by_idle = [
-        ("set_offer", EntryBody::SetOffer(terms(state, 1))),
+        ("set_offer", EntryBody::SetOffer(terms(class(state), 1))),
         (
             "close_account",
             EntryBody::CloseAccount {
@@ -264,8 +287,14 @@ fn trades(state: &State, sold: OfferId, lease: LeaseId) -> Vec<(&'static str, En
     let keys = user(state, 61).keys;
     let order = OrderId(id(0));
     vec![
-        ("set_offer again", EntryBody::SetOffer(terms(state, 1))),
-        ("set_offer beyond", EntryBody::SetOffer(terms(state, 900))),
+        (
+            "set_offer again",
+            EntryBody::SetOffer(terms(class(state), 1)),
+        ),
+        (
+            "set_offer beyond",
+            EntryBody::SetOffer(terms(class(state), 900)),
+        ),
         ("close_account open", EntryBody::CloseAccount { to }),
         ("set_keys", EntryBody::SetKeys { keys }),
         ("transfer", transfer),
