@@ -329,6 +329,15 @@ pub(crate) fn in_trouble(trouble: &Trouble) -> Refused {
     }
 }
 
+pub(crate) fn no_room() -> Refused {
+    Refused {
+        kind: RefusedKind::NotReady,
+        word: "trouble",
+        reason: "the disk is nearly full, so this node holds its offers back".to_string(),
+        hint: "free some space: `gridbay doctor` tells how much there is".to_string(),
+    }
+}
+
 pub(crate) fn too_many() -> Refused {
     Refused {
         kind: RefusedKind::NotReady,

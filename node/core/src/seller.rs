@@ -3,7 +3,7 @@
 //! After every block:
 //!
 //! 1. each lease that holds units of this node's offers and is not acknowledged yet is acknowledged
-//!    (unless the node drains: then it is failed at once, so the buyer waits for nothing);
+//!    (unless the node drains or its disk is short of room: then it is failed at once, so the buyer waits for nothing);
 //! 2. once a slot, while it serves acknowledged leases, the node gives a sign of life for all of them together: an
 //!    acknowledgement of that slot is one already;
 //! 3. each job whose lease is gone, or holds fewer units here than jobs, is stopped with grace.
@@ -11,6 +11,8 @@
 //! A buyer's start is checked against the ledger alone: the lease is live, the offer is this node's
 //! and in the lease, the job is the one the order named, the signer may trade for the buyer. Where the order serves a job
 //! of a contract, that job and its client count instead.
+//! On a disk that is short of room nothing is started: the lease is failed, if nothing of it runs here, so that the buyer
+//! pays no more for it and its order can win units elsewhere.
 
 use crate::agent::{JobId, Phase, PollJob, SignedStart, StartRefusal};
 use crate::effect::Effect;
@@ -99,6 +101,10 @@ pub struct Seller {
     /// Leases whose acknowledgement has been sent, with the height it was sent at.
     acknowledged: BTreeMap<LeaseId, u64>,
     draining: bool,
+    /// Whether the disk is short of room.
+    short: bool,
+    /// Leases that a short disk does not serve, with the height at which they were failed.
+    given_up: BTreeMap<LeaseId, Option<u64>>,
     /// Slot of the last sign of life, and the height it was sent at.
     beaten: Option<(u64, u64)>,
 }
@@ -113,6 +119,8 @@ impl Seller {
             jobs: recovered.into_iter().map(job).collect(),
             acknowledged: BTreeMap::new(),
             draining: false,
+            short: false,
+            given_up: BTreeMap::new(),
             beaten: None,
         }
     }
@@ -123,6 +131,10 @@ impl Seller {
     /// From now on leases are failed instead of acknowledged.
     pub fn drain(&mut self) {
         self.draining = true;
+    }
+    /// Whether the disk is short of room: leases are failed meanwhile, and nothing is started.
+    pub fn set_short(&mut self, short: bool) {
+        self.short = short;
     }
     /// Whether [`Seller::drain`] was called.
     pub fn is_draining(&self) -> bool {
@@ -158,6 +170,7 @@ impl Seller {
     pub fn after_block(&mut self, state: &State, effects: &mut Vec<Effect>) -> Vec<EntryBody> {
         let mut entries = self.acknowledge(state);
         entries.extend(self.heartbeat(state));
+        entries.extend(self.give_up(state));
         self.stop_what_has_no_unit(state, effects);
         entries
     }
@@ -184,13 +197,27 @@ impl Seller {
             .filter(|(id, lease)| is_owed(lease) && again(id))
             .map(|(id, _)| *id)
             .collect();
-        let answer = |lease| match self.draining {
+        let answer = |lease| match self.draining || self.short {
             true => EntryBody::Fail { lease },
             false => EntryBody::Deliver { lease },
         };
         let entries = waiting.iter().copied().map(answer).collect();
         self.acknowledged
             .extend(waiting.into_iter().map(|lease| (lease, height)));
+        entries
+    }
+
+    /// Fails the leases that a short disk did not serve.
+    fn give_up(&mut self, state: &State) -> Vec<EntryBody> {
+        let height = state.height();
+        self.given_up
+            .retain(|lease, _| state.lease(lease).is_some());
+        let due = |at: &Option<u64>| at.is_none_or(|at| height >= at + REPEAT_HEIGHTS);
+        let mut entries = Vec::new();
+        for (lease, at) in self.given_up.iter_mut().filter(|(_, at)| due(at)) {
+            *at = Some(height);
+            entries.push(EntryBody::Fail { lease: *lease });
+        }
         entries
     }
 
@@ -280,6 +307,9 @@ impl Seller {
         if self.jobs.contains_key(&start.job) {
             return Ok(());
         }
+        if self.short {
+            return Err(self.refuse_for_room(&start.job.lease));
+        }
         self.stop_earlier_attempts(&start.job, effects);
         let units = self.units_here(state, &start.job.lease, &start.offer);
         let same_unit = |(id, job): &(&JobId, &Job)| {
@@ -305,6 +335,15 @@ impl Seller {
         });
         self.jobs.insert(memo.job, Job::new(memo, Phase::Staging));
         Ok(())
+    }
+
+    /// A lease of which nothing runs here is given up with the next block.
+    fn refuse_for_room(&mut self, lease: &LeaseId) -> StartRefusal {
+        let mut jobs = self.jobs.values();
+        if !jobs.any(|j| j.memo.job.lease == *lease && j.uses_a_unit()) {
+            self.given_up.entry(*lease).or_default();
+        }
+        StartRefusal::NoRoom
     }
 
     /// Forgets runs that ended, so that one more of a buyer's node can be remembered: its own first one beyond its

@@ -12,6 +12,7 @@ mod share;
 mod starts;
 mod transfers;
 mod wallet;
+mod withheld;
 mod world;
 mod worth;
 
