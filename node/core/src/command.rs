@@ -27,6 +27,13 @@ pub(crate) fn body_of(core: &Core, command: &Command) -> Result<Option<EntryBody
             amount: *amount,
             memo: *memo,
         }),
+        Command::CloseAccount(to) if core.account() == Some(*to) => {
+            return Err(invalid(
+                "range",
+                "an account cannot be closed in favour of itself",
+                "name another account: what this one has goes there",
+            ));
+        }
         Command::CloseAccount(to) => Some(EntryBody::CloseAccount { to: *to }),
         Command::Contract(entry) => Some(EntryBody::Contract(entry.clone())),
         Command::Order(order) => {
