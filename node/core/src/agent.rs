@@ -226,6 +226,9 @@ pub enum StartRefusal {
     /// Values out of range.
     #[error("the job is out of range")]
     Invalid,
+    /// Its disk takes nothing now. It gives the lease up, so that the order can win units elsewhere.
+    #[error("the seller's disk is nearly full")]
+    NoRoom,
 }
 
 /// An answer.

@@ -27,6 +27,13 @@ pub(crate) fn body_of(core: &Core, command: &Command) -> Result<Option<EntryBody
             amount: *amount,
             memo: *memo,
         }),
+        Command::CloseAccount(to) if core.account() == Some(*to) => {
+            return Err(invalid(
+                "range",
+                "an account cannot be closed in favour of itself",
+                "name another account: what this one has goes there",
+            ));
+        }
         Command::CloseAccount(to) => Some(EntryBody::CloseAccount { to: *to }),
         Command::Contract(entry) => Some(EntryBody::Contract(entry.clone())),
         Command::Order(order) => {
@@ -326,6 +333,15 @@ pub(crate) fn in_trouble(trouble: &Trouble) -> Refused {
         word: "trouble",
         reason: trouble.to_string(),
         hint: "set the clock right; the node goes on by itself at the next block".to_string(),
+    }
+}
+
+pub(crate) fn no_room() -> Refused {
+    Refused {
+        kind: RefusedKind::NotReady,
+        word: "trouble",
+        reason: "the disk is nearly full, so this node holds its offers back".to_string(),
+        hint: "free some space: `gridbay doctor` tells how much there is".to_string(),
     }
 }
 

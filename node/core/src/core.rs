@@ -6,7 +6,8 @@
 //! After every decided block, in this order:
 //!
 //! 1. the node looks for its account, if it has none yet;
-//! 2. the seller's agent acknowledges leases, gives a sign of life once a slot, and stops what lost its unit;
+//! 2. the seller's agent acknowledges leases, gives a sign of life once a slot, and stops what lost its unit; on a disk
+//!    that is short of room offers are held back;
 //! 3. the buyer's agent moves its orders and their tasks; changed records are saved;
 //! 4. the provider's agent, if there is one, signs contracts and rents units for their jobs;
 //! 5. a changed advert is gossiped;
@@ -28,6 +29,7 @@ use crate::renewal::Renewal;
 use crate::seller::{JobMemo, Seller};
 use crate::sent::Sent;
 use crate::shelf::Shelf;
+use crate::withheld::Withheld;
 use gridbay_host::{Fault, Host, HostEffect, HostInput, PoolRefusal, Received};
 use gridbay_ledger::{Refusal, State};
 use gridbay_protocol::advert::Advert;
@@ -35,6 +37,7 @@ use gridbay_protocol::effect::Effect as Posted;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::keys::{PublicKey, SecretKey};
+use gridbay_protocol::offer::OfferTerms;
 use std::sync::Arc;
 
 /// Heights for which an entry of the owner or the agents may wait for its inclusion.
@@ -67,6 +70,7 @@ pub struct Core {
     pub(crate) joining: Option<Joining>,
     renewal: Renewal,
     pub(crate) sent: Sent,
+    pub(crate) withheld: Withheld,
     adverts: Adverts,
     node: PublicKey,
     wake_host: Option<u64>,
@@ -88,6 +92,7 @@ impl Core {
             joining: None,
             renewal: Renewal::default(),
             sent: Sent::default(),
+            withheld: Withheld::default(),
             adverts: Adverts::default(),
             node: parts.node,
             wake_host: None,
@@ -98,6 +103,15 @@ impl Core {
     /// From now on asks for better allocations of reservations than the rule finds, if this node validates.
     pub fn seek_hints(&mut self) {
         self.seeker.get_or_insert_default();
+    }
+    /// Begins with the offers that an earlier run held back, on a disk that is short of room or not.
+    pub fn withhold(&mut self, offers: Vec<OfferTerms>, short: bool) {
+        self.withheld = Withheld::new(offers, short);
+        self.seller.set_short(short);
+    }
+    /// The offers held back.
+    pub fn withheld(&self) -> &Withheld {
+        &self.withheld
     }
     /// Why the ledger does not open this node's account with its invitation, by the state that it has; `None` if nothing is
     /// against it, or the account is open. Means nothing while the node is behind.
@@ -193,6 +207,11 @@ impl Core {
             Input::Fetched { order, job, fetch } => {
                 self.buyer
                     .fetched(order, &job, fetch, now.mono_ms, &mut effects);
+            }
+            Input::Short(short) => {
+                self.withheld.set_short(short);
+                self.seller.set_short(short);
+                self.after_block(now, &[], &mut effects)?;
             }
             Input::Hinted(hint) => self.host.suggest(hint),
         }
@@ -317,6 +336,8 @@ impl Core {
         };
         let valid_until = state.height() + ENTRY_HEIGHTS;
         let mut entries = self.seller.after_block(state, effects);
+        let node = &self.node;
+        entries.extend(self.withheld.after_block(state, &account, node, effects));
         entries.extend(renewal);
         let calendar = state.calendar();
         submits.extend(entries.into_iter().map(|body| {

@@ -147,6 +147,8 @@ pub enum Effect {
         /// The run.
         job: JobId,
     },
+    /// Keep durably which offers are held back: canonical bytes, see [`crate::withheld::Withheld`].
+    SaveWithheld(Vec<u8>),
     /// Reply to a local command.
     Reply {
         /// Of the command.

@@ -119,6 +119,8 @@ pub enum Input {
         /// What became of it.
         fetch: Fetch,
     },
+    /// Whether the disk is short of room. What is sold is held back while it is.
+    Short(bool),
     /// An allocation that was looked for; it need not be right.
     Hinted(Hint),
 }

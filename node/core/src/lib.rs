@@ -28,5 +28,6 @@ pub mod reply;
 pub mod seller;
 mod sent;
 pub mod shelf;
+pub mod withheld;
 
 pub use crate::core::{Core, ENTRY_HEIGHTS, Parts};

@@ -35,11 +35,30 @@ impl Core {
         command: Command,
         effects: &mut Vec<Effect>,
     ) -> Result<Reply, Fault> {
+        if matches!(command, Command::SetOffer(_)) && self.withheld.is_short() {
+            return Ok(Reply::Refused(command::no_room()));
+        }
+        if let Command::WithdrawOffer(label) = command
+            && self.withdraw_withheld(label, effects)
+        {
+            return Ok(Reply::Done);
+        }
         match command::body_of(self, &command) {
             Err(refused) => Ok(Reply::Refused(refused)),
             Ok(Some(body)) => self.submit_own(now, body, effects),
             Ok(None) => self.command_of_agents(now, command, effects),
         }
+    }
+
+    /// Forgets an offer that is held back. False if it has to be withdrawn from the ledger as well.
+    fn withdraw_withheld(&mut self, label: u32, effects: &mut Vec<Effect>) -> bool {
+        let state = self.host.state();
+        let absent = self.account.is_some_and(|own| {
+            let mut absent = self.withheld.absent(state, &own);
+            absent.any(|terms| terms.label == label)
+        });
+        self.withheld.forget(label, effects);
+        absent
     }
 
     /// Signs and submits an entry of the owner, if the ledger would take it now (or soon).

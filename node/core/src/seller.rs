@@ -3,7 +3,8 @@
 //! After every block:
 //!
 //! 1. each lease that holds units of this node's offers and is not acknowledged yet is acknowledged
-//!    (unless the node drains: then it is failed at once, so the buyer waits for nothing);
+//!    (unless the node drains or its disk is short of room: then it is failed at once, so the buyer
+//!    waits for nothing);
 //! 2. once a slot, while it serves acknowledged leases, the node gives a sign of life for all of
 //!    them together: an acknowledgement of that slot is one already;
 //! 3. each job whose lease is gone, or holds fewer units here than jobs, is stopped with grace.
@@ -98,6 +99,10 @@ pub struct Seller {
     /// Leases whose acknowledgement has been sent, with the height it was sent at.
     acknowledged: BTreeMap<LeaseId, u64>,
     draining: bool,
+    /// Whether the disk is short of room.
+    short: bool,
+    /// Leases that a short disk does not serve, with the height at which they were failed.
+    given_up: BTreeMap<LeaseId, Option<u64>>,
     /// Slot of the last sign of life, and the height it was sent at.
     beaten: Option<(u64, u64)>,
 }
@@ -112,6 +117,8 @@ impl Seller {
             jobs: recovered.into_iter().map(job).collect(),
             acknowledged: BTreeMap::new(),
             draining: false,
+            short: false,
+            given_up: BTreeMap::new(),
             beaten: None,
         }
     }
@@ -122,6 +129,10 @@ impl Seller {
     /// From now on leases are failed instead of acknowledged.
     pub fn drain(&mut self) {
         self.draining = true;
+    }
+    /// Whether the disk is short of room: leases are failed meanwhile, and nothing is started.
+    pub fn set_short(&mut self, short: bool) {
+        self.short = short;
     }
     /// Whether [`Seller::drain`] was called.
     pub fn is_draining(&self) -> bool {
@@ -157,6 +168,7 @@ impl Seller {
     pub fn after_block(&mut self, state: &State, effects: &mut Vec<Effect>) -> Vec<EntryBody> {
         let mut entries = self.acknowledge(state);
         entries.extend(self.heartbeat(state));
+        entries.extend(self.give_up(state));
         self.stop_what_has_no_unit(state, effects);
         entries
     }
@@ -183,13 +195,27 @@ impl Seller {
             .filter(|(id, lease)| is_owed(lease) && again(id))
             .map(|(id, _)| *id)
             .collect();
-        let answer = |lease| match self.draining {
+        let answer = |lease| match self.draining || self.short {
             true => EntryBody::Fail { lease },
             false => EntryBody::Deliver { lease },
         };
         let entries = waiting.iter().copied().map(answer).collect();
         self.acknowledged
             .extend(waiting.into_iter().map(|lease| (lease, height)));
+        entries
+    }
+
+    /// Fails the leases that a short disk did not serve.
+    fn give_up(&mut self, state: &State) -> Vec<EntryBody> {
+        let height = state.height();
+        self.given_up
+            .retain(|lease, _| state.lease(lease).is_some());
+        let due = |at: &Option<u64>| at.is_none_or(|at| height >= at + REPEAT_HEIGHTS);
+        let mut entries = Vec::new();
+        for (lease, at) in self.given_up.iter_mut().filter(|(_, at)| due(at)) {
+            *at = Some(height);
+            entries.push(EntryBody::Fail { lease: *lease });
+        }
         entries
     }
 

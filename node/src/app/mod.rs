@@ -101,9 +101,10 @@ pub async fn run(
     let server = Server::bind(&config).await?;
     let (contents, orders) = (tools.contents.clone(), tools.orders.clone());
     let joining = tools.join.clone();
-    tokio::spawn(room::keep(machine.room.clone(), tools.jobs.clone()));
+    let jobs = tools.jobs.clone();
     let started = body::start(parts, tools)?;
     let handle = started.handle;
+    tokio::spawn(room::keep(machine.room.clone(), jobs, handle.clone()));
     tokio::spawn(network::carry(events, handle.clone(), net.clone()));
     tokio::spawn(acquaintances::keep(net.clone(), home.clone()));
     if let Some(command) = joining {

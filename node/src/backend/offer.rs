@@ -9,7 +9,7 @@ use crate::api::{ApiError, ErrorCode};
 use crate::executor::NotSold;
 use gridbay_core::Core;
 use gridbay_core::input::Command;
-use gridbay_ledger::{Pending, State};
+use gridbay_ledger::Pending;
 use gridbay_protocol::ids::{AccountId, ClassId, OfferId};
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::offer::{OfferTerms, Reclaim, offer_id};
@@ -23,10 +23,14 @@ impl NodeBackend {
             .query(|core| {
                 let (state, own) = (core.state(), core.account());
                 let held = held(state);
-                let offers = state
-                    .offers()
-                    .map(|(id, offer)| view(state, own, &held, id, offer));
-                offers.collect::<Vec<_>>()
+                let gone = |id: &OfferId| state.offer(id).is_none();
+                let absent = own.iter().flat_map(|own| withheld(core, own));
+                let absent = absent.filter(|(id, _)| gone(id));
+                let offers = state.offers().map(|(id, offer)| (*id, offer.clone()));
+                let views = offers
+                    .chain(absent)
+                    .map(|(id, offer)| view(core, own, &held, &id, &offer));
+                views.collect::<Vec<_>>()
             })
             .await?;
         offers.sort_by(|a, b| {
@@ -55,11 +59,16 @@ impl NodeBackend {
 
     pub(super) async fn end_offer(&self, label: u32) -> Answer<Offer> {
         let before = self.own_offer(label).await?;
-        self.on_the_ledger(Command::WithdrawOffer(label)).await?;
+        if before.held_back {
+            self.command(Command::WithdrawOffer(label)).await?;
+        } else {
+            self.on_the_ledger(Command::WithdrawOffer(label)).await?;
+        }
         // An offer of which nothing is leased leaves the ledger at once.
         Ok(self.own_offer(label).await.unwrap_or(Offer {
             on_sale: false,
             withdrawn: true,
+            held_back: false,
             ..before
         }))
     }
@@ -105,13 +114,16 @@ impl NodeBackend {
         let looked = self.query(move |core| {
             let (state, own) = (core.state(), core.account().ok_or_else(no_account)?);
             let id = offer_id(&own, label);
-            let offer = state.offer(&id).ok_or_else(|| {
+            let standing = state.offer(&id).cloned();
+            let absent = || withheld(core, &own).find(|(at, _)| *at == id);
+            let offer = standing.or_else(|| absent().map(|(_, offer)| offer));
+            let offer = offer.ok_or_else(|| {
                 not_found(
                     format!("this node has no offer {label}"),
-                    "see gridbay market offers",
+                    "see gridbay offer list",
                 )
             })?;
-            Ok::<_, ApiError>(view(state, Some(own), &held(state), &id, offer))
+            Ok::<_, ApiError>(view(core, Some(own), &held(state), &id, &offer))
         });
         looked.await?
     }
@@ -121,15 +133,39 @@ fn not_sold(why: &NotSold) -> ApiError {
     ApiError::new(ErrorCode::Refused, why.to_string(), why.hint())
 }
 
+/// This node's offers that it holds back, as if they were on the ledger.
+fn withheld<'a>(
+    core: &'a Core,
+    own: &AccountId,
+) -> impl Iterator<Item = (OfferId, gridbay_ledger::Offer)> + 'a {
+    let own = *own;
+    let absent = core.withheld().absent(core.state(), &own);
+    absent.map(move |terms| {
+        let offer = gridbay_ledger::Offer {
+            seller: own,
+            terms: terms.clone(),
+            active: false,
+            bound: 0,
+            pending: None,
+            disputed_by: Vec::new(),
+            disputed_in: 0,
+        };
+        (offer_id(&own, terms.label), offer)
+    })
+}
+
 fn view(
-    state: &State,
+    core: &Core,
     own: Option<AccountId>,
     held: &BTreeMap<OfferId, u32>,
     id: &OfferId,
     offer: &gridbay_ledger::Offer,
 ) -> Offer {
+    let state = core.state();
     let slot_ms = state.policy().slot_ms();
     let terms = &offer.terms;
+    let is_own = own == Some(offer.seller);
+    let held_back = is_own && withheld(core, &offer.seller).any(|(held, _)| held == *id);
     let withdrawn = match &offer.pending {
         Some(Pending::Withdraw) => true,
         Some(Pending::Set(_)) => false,
@@ -139,7 +175,7 @@ fn view(
         offer: *id,
         label: terms.label,
         account: offer.seller,
-        own: own == Some(offer.seller),
+        own: is_own,
         class: class_name(state, &terms.class),
         units: terms.units,
         leased: held.get(id).copied().unwrap_or(0),
@@ -152,6 +188,7 @@ fn view(
         mechanism: terms.mechanism,
         on_sale: offer.active,
         withdrawn,
+        held_back,
     }
 }
 

@@ -36,6 +36,7 @@ use crate::overlay::{MessageId, OverlayHandle, RequestId};
 use crate::solver::Solver;
 use crate::store::content::ContentStore;
 use crate::store::orders::OrderStore;
+use crate::store::withheld;
 use gridbay_core::adverts::{Heard, Verdict};
 use gridbay_core::input::{Command, CommandToken, Input, Now};
 use gridbay_core::reply::Reply;
@@ -144,6 +145,8 @@ impl Tools {
     /// A core of these parts, as the tools want it.
     fn core(&self, parts: Parts) -> Core {
         let mut core = Core::new(parts);
+        let withheld = withheld::load(self.room.home());
+        core.withhold(withheld, self.room.trouble().is_some());
         if self.solver.is_some() {
             core.seek_hints();
         }
@@ -313,7 +316,11 @@ impl Body {
             } => self.asked(request, from, &bytes),
             Message::Troubles => {
                 self.publish_troubles();
-                Ok(())
+                let short = self.tools.room.trouble().is_some();
+                match self.core().withheld().is_short() == short {
+                    true => Ok(()),
+                    false => self.step(Input::Short(short)),
+                }
             }
             Message::Stop => Ok(()),
         }
@@ -347,6 +354,7 @@ impl Body {
     fn publish_troubles(&self) {
         let clock = self.clock_trouble.iter().map(|(_, trouble)| trouble);
         let troubles = self.disk_trouble.iter().chain(clock).cloned();
+        let troubles = troubles.chain(self.tools.room.trouble());
         let solver = self.tools.solver.as_ref().and_then(|s| s.trouble());
         let troubles: Vec<Trouble> = troubles.chain(solver).collect();
         self.troubles.send_if_modified(|told| {

@@ -4,6 +4,7 @@ use super::allowance::Allowance;
 use super::ask::{Asker, decode_request};
 use super::{ADVERTS_TOPIC, Body, BodyError, files};
 use crate::overlay::{self, PeerId, RequestId};
+use crate::store::withheld;
 use gridbay_core::adverts::Verdict;
 use gridbay_core::agent::{AgentReply, AgentRequest, CHUNK_BYTES, JobId, Phase, PollJob};
 use gridbay_core::buyer::OrderKey;
@@ -78,6 +79,10 @@ impl Body {
             Effect::KeepFiles { order, job } => {
                 let kept = self.tools.orders.keep_files(&order, job.task, job.attempt);
                 kept.map_err(disk("a job's files"))?;
+            }
+            Effect::SaveWithheld(bytes) => {
+                let saved = withheld::save(self.tools.room.home(), &bytes);
+                saved.map_err(disk("the offers held back"))?;
             }
             Effect::Reply { token, reply } => {
                 if let Some(waiting) = self.replies.remove(&token) {

@@ -1,8 +1,9 @@
 //! Room on the disk: what a node keeps free, so that its ledger can be written whatever jobs and
 //! users do.
 //!
-//! 1. Below twice the floor no input of a job, no upload and no file of a seller is taken; folders
-//!    of jobs that are over are freed, those that ended first before the others.
+//! 1. Below twice the floor offers are held back and nothing is started, until there is three times
+//!    the floor. No input of a job, no upload and no file of a seller is taken; folders of jobs that
+//!    are over are freed, those that ended first before the others.
 //! 2. Below the floor jobs are ended by their supervisors and their files removed: first those that
 //!    took more than their limit unseen, then by the part of the limit that they hold, at three
 //!    eighths of the floor all.
@@ -14,12 +15,15 @@
 //! looks at the disk and the time alone, and goes on while the node is halted.
 
 use super::jobs::Jobs;
+use super::trouble::Trouble;
+use super::{BodyHandle, Message};
 use nix::fcntl::{FallocateFlags, fallocate};
 use nix::sys::statvfs::statvfs;
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Bytes of the floor at the most: what jobs can write until their supervisors notice, and some
@@ -42,6 +46,8 @@ const RESERVE: &str = "reserve";
 pub struct Room {
     home: PathBuf,
     floor: u64,
+    /// That there was too little room at the last look.
+    trouble: Arc<Mutex<Option<Trouble>>>,
 }
 
 impl Room {
@@ -52,10 +58,13 @@ impl Room {
     pub fn of(home: &Path) -> io::Result<Room> {
         let found = statvfs(home)?;
         let whole = found.blocks().saturating_mul(found.fragment_size());
-        Ok(Room {
+        let room = Room {
             home: home.to_path_buf(),
             floor: FLOOR.min(whole / PART),
-        })
+            trouble: Arc::default(),
+        };
+        room.judge()?;
+        Ok(room)
     }
 
     /// The same with another floor, for tests.
@@ -75,6 +84,35 @@ impl Room {
         self.floor.saturating_mul(2)
     }
 
+    /// The data folder.
+    pub(crate) fn home(&self) -> &Path {
+        &self.home
+    }
+
+    /// That offers are held back because there was too little room at the last look, if so.
+    pub fn trouble(&self) -> Option<Trouble> {
+        let trouble = self.trouble.lock();
+        trouble.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Looks how much is free. What is short stays so until there is a floor more than what made it short, so that offers
+    /// do not come and go.
+    fn judge(&self) -> io::Result<()> {
+        let (free, whole) = self.free_and_whole()?;
+        let trouble = self.trouble.lock();
+        let mut trouble = trouble.unwrap_or_else(PoisonError::into_inner);
+        let least = match *trouble {
+            Some(_) => self.kept().saturating_add(self.floor),
+            None => self.kept(),
+        };
+        *trouble = match trouble.take() {
+            _ if free >= least => None,
+            Some(before) => Some(before.with_room(free, whole, self.kept())),
+            None => Some(Trouble::room(free, whole, self.kept())),
+        };
+        Ok(())
+    }
+
     /// Whether so many more bytes can be taken. A disk that does not say takes none.
     pub fn takes(&self, bytes: u64) -> bool {
         let needed = self.kept().saturating_add(bytes);
@@ -82,10 +120,13 @@ impl Room {
     }
 
     fn free(&self) -> io::Result<u64> {
+        Ok(self.free_and_whole()?.0)
+    }
+
+    fn free_and_whole(&self) -> io::Result<(u64, u64)> {
         let found = statvfs(&self.home)?;
-        Ok(found
-            .blocks_available()
-            .saturating_mul(found.fragment_size()))
+        let bytes = |blocks: u64| blocks.saturating_mul(found.fragment_size());
+        Ok((bytes(found.blocks_available()), bytes(found.blocks())))
     }
 
     /// Looks once, if `old` also for folders that have been kept long enough.
@@ -109,6 +150,7 @@ impl Room {
                 );
             }
         }
+        self.judge()?;
         let free = self.free()?;
         if free < self.floor / 4 {
             release(&self.home)?;
@@ -157,9 +199,9 @@ pub fn release(home: &Path) -> io::Result<()> {
     }
 }
 
-/// Looks after the room until the node ends.
-pub async fn keep(room: Room, jobs: Jobs) {
-    let (mut looks, mut was_short) = (0u64, false);
+/// Looks after the room until the node ends, and tells the core thread when that changes.
+pub async fn keep(room: Room, jobs: Jobs, body: BodyHandle) {
+    let (mut looks, mut was_short, mut told) = (0u64, false, room.trouble());
     loop {
         let (here, of_jobs) = (room.clone(), jobs.clone());
         let old = looks.is_multiple_of(OLD_LOOKS);
@@ -172,6 +214,11 @@ pub async fn keep(room: Room, jobs: Jobs) {
             Ok(_) => {}
             Err(error) => tracing::debug!(%error, "looking after the room on the disk"),
         }
+        let trouble = room.trouble();
+        if trouble != told {
+            told = trouble;
+            body.pass(Message::Troubles).await;
+        }
         looks += 1;
         tokio::time::sleep(LOOK).await;
     }
@@ -181,7 +228,7 @@ fn tell(short: bool, kept: u64) {
     if short {
         tracing::warn!(
             kept,
-            "the disk is nearly full: jobs' inputs, uploads and returned files are refused until there is room"
+            "the disk is nearly full: offers are held back, and jobs' inputs, uploads and returned files refused, until there is room"
         );
     } else {
         tracing::info!("the disk has room again");
@@ -227,11 +274,55 @@ mod tests {
         assert_eq!(idle.left(), ["goes-on"], "jobs that go on keep theirs");
     }
 
+    fn body() -> (BodyHandle, std::sync::mpsc::Receiver<Message>) {
+        let (queue, messages) = std::sync::mpsc::sync_channel(8);
+        let (_, height) = tokio::sync::watch::channel(0);
+        let (_, troubles) = tokio::sync::watch::channel(Vec::new());
+        let body = BodyHandle {
+            queue,
+            height,
+            troubles,
+        };
+        (body, messages)
+    }
+
+    #[tokio::test]
+    async fn the_core_is_told_when_the_disk_becomes_short_and_that_stays_until_there_is_a_floor_more()
+     {
+        let (dir, _idle, jobs) = with_jobs();
+        let mut room = Room::of(dir.path()).unwrap().with_floor(0);
+        let (body, messages) = body();
+        room.judge().unwrap();
+        assert_eq!(room.trouble(), None);
+        let free = room.free().unwrap();
+        let short = room.clone().with_floor(1 << 60);
+        let keeper = tokio::spawn(keep(short, jobs, body));
+        let told = async {
+            while messages.try_recv().is_err() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(60), told)
+            .await
+            .unwrap();
+        keeper.abort();
+        let trouble = room.trouble().unwrap();
+        assert!(trouble.what.contains("nearly full"), "{trouble:?}");
+        // Twice the floor is free, three times it is not.
+        room.floor = free / 5 * 2;
+        room.judge().unwrap();
+        assert!(room.trouble().is_some());
+        room.floor = free / 4;
+        room.judge().unwrap();
+        assert_eq!(room.trouble(), None);
+    }
+
     #[tokio::test]
     async fn a_node_looks_after_folders_by_itself() {
         let (dir, idle, jobs) = with_jobs();
         let room = Room::of(dir.path()).unwrap().with_floor(0);
-        let keeper = tokio::spawn(keep(room, jobs));
+        let (body, _messages) = body();
+        let keeper = tokio::spawn(keep(room, jobs, body));
         let gone = async {
             while idle.left().len() > 3 {
                 tokio::time::sleep(Duration::from_millis(5)).await;

@@ -9,6 +9,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What to do about a disk.
 pub(crate) const DISK_HINT: &str = "free some space or repair the disk: the node tries again every few seconds and goes on by itself";
+/// What to do about a disk that is nearly full.
+const ROOM_HINT: &str = "free some space: offers are held back and nothing is started meanwhile, and come back by themselves";
 /// What to do about a clock.
 const CLOCK_HINT: &str = "set the clock right, best by a time service such as chrony or systemd-timesyncd: the node goes on by itself at the next block";
 
@@ -21,6 +23,8 @@ const SOLVER_HINT: &str = "try the program of solver.program by hand in the fold
 pub enum Kind {
     /// The disk is full or fails.
     Disk,
+    /// The disk is nearly full.
+    Room,
     /// The clock is wrong.
     Clock,
     /// The configured solver does not help.
@@ -32,16 +36,18 @@ impl Kind {
     pub fn name(self) -> &'static str {
         match self {
             Kind::Disk => "disk",
+            Kind::Room => "room",
             Kind::Clock => "clock",
             Kind::Solver => "solver",
         }
     }
     /// Whether the node's ledger is closed because of it. A wrong clock only makes it refuse its users'
-    /// commands and promise no entry: it follows, serves and votes. Without its solver it does all that others do.
+    /// commands and promise no entry: it follows, serves and votes. Without its solver it does all that others do, and with
+    /// little room all but sell.
     pub fn halts(self) -> bool {
         match self {
             Kind::Disk => true,
-            Kind::Clock | Kind::Solver => false,
+            Kind::Room | Kind::Clock | Kind::Solver => false,
         }
     }
 }
@@ -63,6 +69,23 @@ impl Trouble {
     /// The disk failed now.
     pub(crate) fn disk(error: &dyn std::error::Error) -> Trouble {
         Trouble::now(Kind::Disk, causes(error), DISK_HINT)
+    }
+    /// The disk was found nearly full now: so many bytes free, of so many, of which some are kept.
+    pub(crate) fn room(free: u64, whole: u64, kept: u64) -> Trouble {
+        let what = format!(
+            "the disk is nearly full: {} free of {}, {} are kept for the ledger",
+            bytes(free),
+            bytes(whole),
+            bytes(kept)
+        );
+        Trouble::now(Kind::Room, what, ROOM_HINT)
+    }
+    /// The same trouble with the figures of now.
+    pub(crate) fn with_room(self, free: u64, whole: u64, kept: u64) -> Trouble {
+        Trouble {
+            since_ms: self.since_ms,
+            ..Trouble::room(free, whole, kept)
+        }
     }
     /// The clock was found wrong now.
     pub(crate) fn clock(error: &gridbay_host::Trouble) -> Trouble {
@@ -90,6 +113,17 @@ impl Trouble {
     }
 }
 
+/// Bytes for people: whole GiB where that says enough, else MiB.
+fn bytes(count: u64) -> String {
+    let mib = count >> 20;
+    match mib {
+        mib if mib >= 10 << 10 || (mib > 0 && mib.is_multiple_of(1 << 10)) => {
+            format!("{} GiB", mib >> 10)
+        }
+        mib => format!("{mib} MiB"),
+    }
+}
+
 /// An error with all its causes, in one line.
 fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
@@ -106,6 +140,28 @@ fn causes(error: &dyn std::error::Error) -> String {
 mod tests {
     use super::*;
     use crate::body::BodyError;
+
+    #[test]
+    fn a_disk_nearly_full_is_told_in_figures_and_halts_nothing() {
+        let (mib, gib) = (1 << 20, 1 << 30);
+        let trouble = Trouble::room(127 * mib, gib, 128 * mib);
+        assert_eq!(
+            trouble.what,
+            "the disk is nearly full: 127 MiB free of 1 GiB, 128 MiB are kept for the ledger"
+        );
+        assert!(!trouble.kind.halts() && trouble.hint.starts_with("free some space"));
+        let later = Trouble {
+            since_ms: 7,
+            ..trouble
+        };
+        let later = later.with_room(0, 1_500 * mib, 40 * gib);
+        assert_eq!(later.since_ms, 7);
+        assert!(
+            later
+                .what
+                .contains(": 0 MiB free of 1500 MiB, 40 GiB are kept")
+        );
+    }
 
     #[test]
     fn a_trouble_names_all_causes_and_what_to_do() {

@@ -30,7 +30,7 @@ impl DoctorArgs {
         let findings = at.wait(async { Ok(examine(at).await) })?;
         at.show(&findings, |list| page(list))?;
         let ill = doctor::is_ill(&findings);
-        if !ill && at.format == Format::Table {
+        if findings.is_empty() && at.format == Format::Table {
             ui::note("nothing is wrong with the network of this node");
         }
         Ok(if ill { Exit::FAILED } else { Exit::OK })

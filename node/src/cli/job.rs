@@ -10,6 +10,7 @@ use crate::api::client::Client;
 use crate::api::types::{JobId, JobReason, JobRecord, ShareNow, Why};
 use crate::ui::{self, Table};
 use clap::{Args, Subcommand};
+use gridbay_protocol::job::JobExit;
 use std::path::PathBuf;
 
 /// Jobs of this node.
@@ -180,7 +181,7 @@ fn describe(job: &JobRecord) -> String {
     let exits: Vec<String> = job
         .exits
         .iter()
-        .map(|e| format!("rank {}: {:?}", e.rank, e.exit))
+        .map(|e| format!("rank {}: {}", e.rank, exit(e.exit)))
         .collect();
     let files: Vec<String> = job
         .files
@@ -220,6 +221,18 @@ fn describe(job: &JobRecord) -> String {
         ("lost leases", job.preemptions.to_string()),
         ("share", text::or_dash(job.share.as_ref().map(share))),
     ])
+}
+
+/// How a rank ended, in the words of the API.
+fn exit(exit: JobExit) -> String {
+    match exit {
+        JobExit::Code(code) => format!("code {code}"),
+        JobExit::Signal(signal) => format!("signal {signal}"),
+        JobExit::TimeLimit => JobReason::TimeLimit.name().to_owned(),
+        JobExit::Stopped => "stopped".to_owned(),
+        JobExit::Lost => JobReason::Lost.name().to_owned(),
+        JobExit::DiskLimit => JobReason::DiskLimit.name().to_owned(),
+    }
 }
 
 /// What a claim on a pool may use now.
@@ -306,4 +319,23 @@ fn classes(job: &JobRecord) -> String {
     let also = job.how.also().iter().map(|also| also.class.as_str());
     let all: Vec<&str> = [job.class.as_str()].into_iter().chain(also).collect();
     all.join(" + ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_exit_is_told_in_the_words_of_reasons() {
+        for (how, text) in [
+            (JobExit::Code(3), "code 3"),
+            (JobExit::Signal(9), "signal 9"),
+            (JobExit::TimeLimit, "time_limit"),
+            (JobExit::Stopped, "stopped"),
+            (JobExit::Lost, "lost"),
+            (JobExit::DiskLimit, "disk_limit"),
+        ] {
+            assert_eq!(exit(how), text);
+        }
+    }
 }

@@ -113,6 +113,9 @@ fn by_file(at: &Context, path: &Path) -> Result<Joined, CliError> {
     };
     match token(&file) {
         Some(token) => by_invitation(at, &token),
+        None if path == Path::new(STDIN) && Genesis::decode(&file).is_err() => {
+            Err(bad_input(&file))
+        }
         None => by_genesis(at, path, &file),
     }
 }
@@ -134,6 +137,16 @@ fn token(bytes: &[u8]) -> Option<String> {
         in_file().filter(|token| begins(token))
     };
     token.map(|token| token.to_ascii_lowercase())
+}
+
+/// What came on standard input is of no use here.
+fn bad_input(bytes: &[u8]) -> CliError {
+    let why = match bytes.trim_ascii().is_empty() {
+        true => "standard input is empty",
+        false => "standard input holds neither an invitation nor a genesis",
+    };
+    let next = "run `gridbay invite` and look at what it prints";
+    CliError::new(Exit::REFUSED, WHAT, why, next)
 }
 
 fn bad_image(path: &Path, error: ImageError) -> CliError {
@@ -293,6 +306,22 @@ fn write_whole(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn useless_input_is_told_apart_and_blames_no_genesis() {
+        for (bytes, why) in [
+            (&b""[..], "standard input is empty"),
+            (b" \n", "standard input is empty"),
+            (
+                b"error: no",
+                "standard input holds neither an invitation nor a genesis",
+            ),
+        ] {
+            let error = super::bad_input(bytes);
+            assert_eq!(error.why, why);
+            assert!(error.next.contains("gridbay invite"));
+        }
+    }
+
     #[test]
     fn a_token_is_found_as_text_in_capitals_and_in_a_file() {
         let token = |text: &str| super::token(text.as_bytes());

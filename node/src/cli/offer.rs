@@ -142,6 +142,7 @@ fn table(offers: &[Offer]) -> String {
             offer.account.to_string()
         };
         let state = match (offer.withdrawn, offer.on_sale) {
+            _ if offer.held_back => "held back",
             (true, _) => "withdrawn",
             (false, true) => "open",
             (false, false) => "opens next round",
@@ -182,6 +183,7 @@ mod tests {
             mechanism: Primary::Ausubel,
             on_sale,
             withdrawn,
+            held_back: false,
         };
         for (on_sale, withdrawn, state) in [
             (false, false, "opens next round"),
@@ -192,5 +194,10 @@ mod tests {
             let shown = table(&[offer(on_sale, withdrawn)]);
             assert!(shown.trim_end().ends_with(state), "{shown}");
         }
+        let held = Offer {
+            held_back: true,
+            ..offer(true, true)
+        };
+        assert!(table(&[held]).trim_end().ends_with("held back"));
     }
 }

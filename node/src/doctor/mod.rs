@@ -71,6 +71,8 @@ pub enum Kind {
     UdpBlocked,
     /// All peers are in one network.
     OnePrefix,
+    /// The disk is nearly full.
+    DiskShort,
     /// Many peers misbehave.
     ManyBans,
     /// Messages of others go through too few hands.
@@ -108,6 +110,7 @@ impl Kind {
             | Kind::NameUnresolved
             | Kind::UdpBlocked
             | Kind::OnePrefix
+            | Kind::DiskShort
             | Kind::ManyBans
             | Kind::MeshSmall
             | Kind::Solver

@@ -90,10 +90,19 @@ pub fn running(facts: &Running) -> Vec<Finding> {
 fn of_trouble(trouble: &Trouble) -> Finding {
     let (kind, what) = match trouble.kind {
         trouble::Kind::Disk => (Kind::Disk, "the disk fails, and the node is halted"),
+        trouble::Kind::Room => return short(trouble),
         trouble::Kind::Clock => (Kind::Clock, "the clock of this machine is wrong"),
         trouble::Kind::Solver => (Kind::Solver, "the solver of reservations does not help"),
     };
     Finding::new(kind, what, &trouble.what, &trouble.hint)
+}
+
+/// The trouble begins with what is wrong; its figures say why.
+fn short(trouble: &Trouble) -> Finding {
+    let what = "the disk is nearly full";
+    let why = trouble.what.strip_prefix(what);
+    let why = why.map_or(trouble.what.as_str(), |why| why.trim_start_matches(": "));
+    Finding::new(Kind::DiskShort, what, why, &trouble.hint)
 }
 
 fn missing(address: &str) -> Finding {
@@ -339,10 +348,13 @@ mod tests {
 
     #[test]
     fn each_illness_is_found_and_nothing_else() {
-        let table: [(Kind, Change); 17] = [
+        let table: [(Kind, Change); 18] = [
             (Kind::Invitation, |f| f.invitation = Some("used".to_owned())),
             (Kind::Disk, |f| {
                 f.troubles = vec![trouble(trouble::Kind::Disk)]
+            }),
+            (Kind::DiskShort, |f| {
+                f.troubles = vec![trouble(trouble::Kind::Room)]
             }),
             (Kind::Clock, |f| {
                 f.troubles = vec![trouble(trouble::Kind::Clock)]

@@ -1,10 +1,11 @@
 //! What a node keeps in files beside the ledger: contents by hash, orders and their output, transfers by
-//! their keys, marks on peers.
+//! their keys, marks on peers, offers held back.
 
 pub mod content;
 pub mod marks;
 pub mod orders;
 pub mod transfers;
+pub mod withheld;
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};

@@ -212,6 +212,7 @@ impl Backend for Fake {
             notice_seconds: r.notice_seconds,
             mechanism: r.mechanism,
             on_sale: true,
+            held_back: false,
             withdrawn: false,
         })
     }

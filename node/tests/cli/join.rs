@@ -255,6 +255,9 @@ async fn an_invitation_need_not_be_a_word_of_the_command() {
         let ran = join_from(&nothing, words, input).await;
         assert_eq!(ran.code, code, "{words:?}: {}", ran.err);
         assert!(!ran.err.contains(&text), "{words:?}: {}", ran.err);
+        if code == 9 {
+            assert!(ran.err.contains("why: standard input"), "{}", ran.err);
+        }
     }
     assert!(!nothing.join("invitation").exists());
 }

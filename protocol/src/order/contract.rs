@@ -137,7 +137,7 @@ impl ContractEntry {
 /// What is wrong with proposed terms, whoever proposes them and whenever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum ContractFault {
-    /// No jobs, or more than [`limits::CONTRACT_JOBS`].
+    /// No jobs, or more than a contract may have.
     #[error("{0} jobs, want 1 to {max}", max = limits::CONTRACT_JOBS)]
     Jobs(u32),
     /// The last slot lies before the first.

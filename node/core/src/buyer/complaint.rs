@@ -58,7 +58,8 @@ impl Try {
             | StartRefusal::NoUnit
             | StartRefusal::OtherWork
             | StartRefusal::NotBuyer
-            | StartRefusal::Invalid => Try::Refused,
+            | StartRefusal::Invalid
+            | StartRefusal::NoRoom => Try::Refused,
         }
     }
 }

@@ -3,6 +3,9 @@
 //! A start is checked against the ledger alone: the lease is live, the offer is this node's and in
 //! the lease, the job is the one the order named, the signer may trade for the buyer. Where the
 //! order serves a job of a contract, that job and its client count instead.
+//!
+//! On a disk that is short of room nothing is started: the lease is failed, if nothing of it runs
+//! here, so that the buyer pays no more for it and its order can win units elsewhere.
 
 use super::{BUYER_JOBS, JOBS, Job, JobMemo, Seller};
 use crate::agent::{JobId, Phase, SignedStart, StartRefusal};
@@ -33,6 +36,9 @@ impl Seller {
         if self.jobs.contains_key(&start.job) {
             return Ok(());
         }
+        if self.short {
+            return Err(self.refuse_for_room(&start.job.lease));
+        }
         self.stop_earlier_attempts(&start.job, effects);
         let units = self.units_here(state, &start.job.lease, &start.offer);
         let same_unit = |(id, job): &(&JobId, &Job)| {
@@ -58,6 +64,15 @@ impl Seller {
         });
         self.jobs.insert(memo.job, Job::new(memo, Phase::Staging));
         Ok(())
+    }
+
+    /// A lease of which nothing runs here is given up with the next block.
+    fn refuse_for_room(&mut self, lease: &LeaseId) -> StartRefusal {
+        let mut jobs = self.jobs.values();
+        if !jobs.any(|j| j.memo.job.lease == *lease && j.uses_a_unit()) {
+            self.given_up.entry(*lease).or_default();
+        }
+        StartRefusal::NoRoom
     }
 
     /// Forgets runs that ended, so that one more of a buyer's node can be remembered: its own first one beyond its

@@ -13,6 +13,7 @@ mod share;
 mod starts;
 mod transfers;
 mod wallet;
+mod withheld;
 mod world;
 mod worth;
 

@@ -89,9 +89,24 @@ fn bad_orders_are_refused_by_the_wallet_in_the_ledgers_words() {
 }
 
 #[test]
+fn an_account_is_not_closed_in_favour_of_itself() {
+    let mut world = crate::market();
+    let own = world.nodes[2].core.account().expect("it has one");
+    world.command(2, Command::CloseAccount(own));
+    world.run(100);
+    let reply = world.nodes[2].replies.last();
+    let said = |reason: &str| reason == "an account cannot be closed in favour of itself";
+    assert!(
+        matches!(reply, Some(Reply::Refused(why)) if said(&why.reason)),
+        "{reply:?}"
+    );
+}
+
+#[test]
 fn every_word_stands_in_the_documents_once() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/refusals.md");
     let page = std::fs::read_to_string(page).expect("the page is there");
+    assert!(!page.contains("[`"), "a link that only rustdoc follows");
     let flaws = Flaw::ALL.iter().map(|flaw| flaw.word());
     let faults = ContractFault::WORDS.iter().copied();
     let faults = faults.filter(|word| *word != Refusal::Overflow.word());

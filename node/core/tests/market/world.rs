@@ -10,6 +10,7 @@ use gridbay_core::input::{Command, Input, Now};
 use gridbay_core::provider::ProviderTerms;
 use gridbay_core::reply::Reply;
 use gridbay_core::seller::JobMemo;
+use gridbay_core::withheld::Withheld;
 use gridbay_core::{Core, Parts};
 use gridbay_host::disk::MemDisk;
 use gridbay_host::{Host, HostConfig};
@@ -30,6 +31,7 @@ pub(crate) struct Node {
     pub(crate) replies: Vec<Reply>,
     pub(crate) memos: BTreeMap<JobId, Vec<u8>>,
     pub(crate) jobs: BTreeMap<JobId, Played>,
+    withheld: Vec<u8>,
     life: u64,
     up: bool,
 }
@@ -134,6 +136,7 @@ impl World {
             replies,
             memos,
             jobs,
+            withheld: Vec::new(),
             life,
             up: true,
         }
@@ -171,7 +174,13 @@ impl World {
         let records = std::mem::take(&mut old.records);
         let memos = std::mem::take(&mut old.memos);
         let jobs = std::mem::take(&mut old.jobs);
+        let withheld = std::mem::take(&mut old.withheld);
         self.nodes[n] = self.open(n, life, records, memos, jobs);
+        if !withheld.is_empty() {
+            let offers = Withheld::decode(&withheld).expect("own file");
+            self.nodes[n].core.withhold(offers, false);
+            self.nodes[n].withheld = withheld;
+        }
         self.boot(n);
     }
 
@@ -276,6 +285,7 @@ impl World {
                 self.answer(token, AgentReply::Reports(reports));
             }
             Effect::Reply { reply, .. } => self.nodes[n].replies.push(reply),
+            Effect::SaveWithheld(bytes) => self.nodes[n].withheld = bytes,
             Effect::SaveOrder { order, record } => {
                 self.nodes[n].records.insert(order, record);
             }

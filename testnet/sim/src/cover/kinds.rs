@@ -11,27 +11,34 @@ use gridbay_protocol::mechanism::ausubel::Rule;
 use gridbay_protocol::order::{ContractEntry, ContractEvent};
 use gridbay_protocol::payment::Reason;
 
-/// A name for each variant, and the list of all of them.
+/// A name for each variant, and the list of those that a batch must see: all but those after the semicolon, which no world
+/// leads to.
 macro_rules! variants {
-    ($all:ident, $name:ident, $type:ident: $($variant:ident),+ $(,)?) => {
+    ($all:ident, $name:ident, $type:ident: $($variant:ident),+ $(,)? $(; $($never:ident),+)?) => {
         const $all: &[&str] = &[$(stringify!($variant)),+];
         /// Name of a variant.
         pub(crate) fn $name(item: &$type) -> &'static str {
-            match item { $($type::$variant { .. } => stringify!($variant)),+ }
+            match item {
+                $($type::$variant { .. } => stringify!($variant),)+
+                $($($type::$never { .. } => stringify!($never),)+)?
+            }
         }
     };
 }
 
 variants!(INPUTS, input_name, Input:
     Start, Tick, PeerUp, PeerDown, Host, Advert, About, Asked, Answered, Command, Staged, JobPhase, Fetched,
-    Hinted,
+    Hinted;
+    // Disks of this world are never short of room.
+    Short
 );
 variants!(COMMANDS, command_name, Command:
     Amend, Cancel, CloseAccount, Contract, Drain, Join, Order, Send, SetOffer, Transfer, WithdrawOffer,
 );
 variants!(EFFECTS, effect_name, Effect:
     WakeAt, Broadcast, Send, Penalise, Gossip, Judge, Ask, Answer, Report, ReadOutput, Stage, StartJob,
-    StopJob, RemoveJob, SaveOrder, AppendOutput, ResetOutput, FetchOutputs, KeepFiles, Reply, SeekHints, Decided,
+    StopJob, RemoveJob, SaveOrder, AppendOutput, ResetOutput, FetchOutputs, KeepFiles, Reply, SeekHints, Decided;
+    SaveWithheld
 );
 variants!(REFUSALS, refusal_name, Refusal:
     Expired, Window, Used, NoAccount, Role, KeyTaken, Funds, Overflow, TokenUsed, Grant, AccountQuota,

@@ -1,0 +1,164 @@
+//! Offers held back while the disk is short of room: what cannot be served is not sold.
+//!
+//! 1. While the disk is short, each standing offer of this node is withdrawn, and its terms are remembered across restarts.
+//! 2. Once there is room, each is set again with those terms, unless the owner has set or withdrawn it meanwhile.
+//! 3. An entry that has not shown up is sent again. What is remembered goes when the offer stands and no entry about it can
+//!    be on its way.
+
+use crate::core::ENTRY_HEIGHTS;
+use crate::effect::Effect;
+use gridbay_ledger::{Offer, Pending, State};
+use gridbay_protocol::codec::{self, CodecError};
+use gridbay_protocol::entry::EntryBody;
+use gridbay_protocol::ids::AccountId;
+use gridbay_protocol::keys::PublicKey;
+use gridbay_protocol::offer::{OfferTerms, offer_id};
+use std::collections::BTreeMap;
+
+/// Heights after which an entry that has not shown up is sent again.
+const REPEAT_HEIGHTS: u64 = 8;
+/// Bytes of what is remembered at the most.
+const BYTES: usize = 1 << 20;
+
+/// What an entry about an offer asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ask {
+    Withdraw,
+    Set,
+}
+
+/// The offers held back.
+#[derive(Debug, Default)]
+pub struct Withheld {
+    short: bool,
+    /// Terms by label.
+    offers: BTreeMap<u32, OfferTerms>,
+    /// The last entry about each: what it asks for, and the height at which it was sent.
+    sent: BTreeMap<u32, (Ask, u64)>,
+}
+
+impl Withheld {
+    /// With what an earlier run remembered.
+    pub(crate) fn new(offers: Vec<OfferTerms>, short: bool) -> Withheld {
+        let of = |terms: OfferTerms| (terms.label, terms);
+        Withheld {
+            short,
+            offers: offers.into_iter().map(of).collect(),
+            sent: BTreeMap::new(),
+        }
+    }
+    /// Parses what [`Effect::SaveWithheld`] had kept.
+    ///
+    /// # Errors
+    /// It is something else.
+    pub fn decode(bytes: &[u8]) -> Result<Vec<OfferTerms>, CodecError> {
+        codec::decode(bytes, BYTES)
+    }
+    pub(crate) fn set_short(&mut self, short: bool) {
+        self.short = short;
+    }
+    /// Whether the disk is short of room.
+    pub fn is_short(&self) -> bool {
+        self.short
+    }
+    /// Terms of the offers that are held back and do not stand.
+    pub fn absent<'a>(
+        &'a self,
+        state: &'a State,
+        account: &AccountId,
+    ) -> impl Iterator<Item = &'a OfferTerms> + use<'a> {
+        let account = *account;
+        let all = self.offers.values();
+        all.filter(move |terms| !stands(state, &account, terms.label))
+    }
+    /// The owner does not sell it any more. Whether it was held back.
+    pub(crate) fn forget(&mut self, label: u32, effects: &mut Vec<Effect>) -> bool {
+        let was = self.offers.remove(&label).is_some();
+        if was {
+            effects.push(self.save());
+        }
+        was
+    }
+
+    /// What to ask of the ledger after a block.
+    pub(crate) fn after_block(
+        &mut self,
+        state: &State,
+        account: &AccountId,
+        node: &PublicKey,
+        effects: &mut Vec<Effect>,
+    ) -> Vec<EntryBody> {
+        let height = state.height();
+        let before = self.offers.len();
+        let (ask, due) = match self.short {
+            true => (Ask::Withdraw, self.standing(state, account, node)),
+            false => (Ask::Set, self.missing(state, account)),
+        };
+        if self.offers.len() != before {
+            effects.push(self.save());
+        }
+        let again = |sent: &(Ask, u64)| sent.0 != ask || height >= sent.1 + REPEAT_HEIGHTS;
+        let due: Vec<OfferTerms> = due
+            .into_iter()
+            .filter(|terms| self.sent.get(&terms.label).is_none_or(again))
+            .collect();
+        let sent = due.iter().map(|terms| (terms.label, (ask, height)));
+        self.sent.extend(sent);
+        let entry = |terms: OfferTerms| match ask {
+            Ask::Withdraw => EntryBody::WithdrawOffer { label: terms.label },
+            Ask::Set => EntryBody::SetOffer(terms),
+        };
+        due.into_iter().map(entry).collect()
+    }
+
+    /// The offers of this node that stand; from now on they are remembered.
+    fn standing(
+        &mut self,
+        state: &State,
+        account: &AccountId,
+        node: &PublicKey,
+    ) -> Vec<OfferTerms> {
+        let offers = state.offers_of(account).map(|(_, offer)| offer);
+        let here = offers.filter_map(to_be).filter(|t| t.node == *node);
+        let standing: Vec<OfferTerms> = here.cloned().collect();
+        for terms in &standing {
+            self.offers.insert(terms.label, terms.clone());
+        }
+        standing
+    }
+
+    /// The remembered offers that do not stand. Those that do are forgotten.
+    fn missing(&mut self, state: &State, account: &AccountId) -> Vec<OfferTerms> {
+        let height = state.height();
+        let sent = &self.sent;
+        let may_come = |label| {
+            let last = sent.get(&label);
+            last.is_some_and(|(_, at)| height <= at + ENTRY_HEIGHTS)
+        };
+        self.offers
+            .retain(|label, _| may_come(*label) || !stands(state, account, *label));
+        let offers = &self.offers;
+        self.sent.retain(|label, _| offers.contains_key(label));
+        let missing = offers.values().filter(|t| !stands(state, account, t.label));
+        missing.cloned().collect()
+    }
+
+    fn save(&self) -> Effect {
+        let all: Vec<&OfferTerms> = self.offers.values().collect();
+        Effect::SaveWithheld(codec::encode(&all))
+    }
+}
+
+/// The terms that an offer has, or will have; `None` if it is not for sale then.
+fn to_be(offer: &Offer) -> Option<&OfferTerms> {
+    match &offer.pending {
+        Some(Pending::Set(terms)) => Some(terms),
+        Some(Pending::Withdraw) => None,
+        None => offer.active.then_some(&offer.terms),
+    }
+}
+
+fn stands(state: &State, account: &AccountId, label: u32) -> bool {
+    let offer = state.offer(&offer_id(account, label));
+    offer.is_some_and(|offer| to_be(offer).is_some())
+}
