@@ -232,6 +232,8 @@ fn two_of_seven_may_lie_together() {
         ("equivocator_votes", "equivocator_proposals"),
         ("censor", "wrong_clearing"),
         ("sync_poisoner", "clock_liar"),
+        ("deliverer_of_nothing", "censor"),
+        ("deliverer_of_nothing", "complaining_buyer"),
     ];
     for (seed, (one, two)) in pairs.into_iter().enumerate() {
         lies_are_of_no_use(plan(seed as u64, 7, &[(2, one), (5, two)]));

@@ -12,8 +12,11 @@
 //!    nothing for it.
 //! 6. In a world without liars, faults and bad weather, nobody complains.
 //! 7. A liar that serves nothing earns, in fair weather without faults, no more of any lease of an
-//!    honest node's agent than what it cost in [`unheard_slots`]: the slots that pass before the
-//!    agent is sure.
+//!    honest node's agent that has a complaint left than what it cost in [`unheard_slots`]: the
+//!    slots that pass before the agent is sure.
+//! 8. A complaint brings its buyer the slot that it is of and no other, see [`refunds`].
+
+mod refunds;
 
 use super::{Check, Fact, Sight};
 use crate::plan::Weather;
@@ -26,10 +29,11 @@ use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::ids::{AccountId, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::LeaseEvent;
 use gridbay_protocol::limits::{
-    COMPLAINTS_PER_ACCOUNT, COMPLAINTS_PER_SPONSOR, COMPLAINTS_TO_WITHDRAW,
+    COMPLAINTS_PER_ACCOUNT, COMPLAINTS_PER_SPONSOR, COMPLAINTS_TO_WITHDRAW, INCLUSION_HEIGHTS,
 };
 use gridbay_protocol::offer::offer_id;
 use gridbay_protocol::payment::{Posting, Purse, Reason};
+use refunds::Refunds;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The lie of point 7.
@@ -76,6 +80,7 @@ pub(crate) struct Delivery {
     heard: BTreeSet<AccountId>,
     /// What liars earned of leases, and may have.
     earned: BTreeMap<AccountId, u64>,
+    refunds: Refunds,
 }
 
 impl Delivery {
@@ -256,10 +261,19 @@ impl Delivery {
         self.entries(&fact.decided.block.entries);
         for effect in &fact.effects {
             match effect {
-                Effect::Lease(event) => self.lease(world, event, fact)?,
-                Effect::Posting(posting) => self.post(posting, slot, fact)?,
+                Effect::Lease(event) => {
+                    self.refunds.lease(event);
+                    self.lease(world, event, fact)?;
+                }
+                Effect::Posting(posting) => {
+                    self.refunds.post(posting, slot)?;
+                    self.post(posting, slot, fact)?;
+                }
                 _ => {}
             }
+        }
+        if let Some(core) = world.core(fact.node) {
+            self.refunds.close(core.state().leases());
         }
         self.units_left(fact)?;
         if policy.calendar.closes_slot(fact.height) {
@@ -272,6 +286,34 @@ impl Delivery {
             }
         }
         Ok(())
+    }
+    /// Point 7: what a seller may have earned that served nothing.
+    fn allowed(&self, world: &World, seller: &AccountId) -> u64 {
+        let policy = &world.genesis.policy;
+        let mut most = unheard_slots(policy);
+        if world.plan.liars.len() > 1 {
+            // A censor keeps a complaint out of some blocks.
+            most += INCLUSION_HEIGHTS.div_ceil(policy.calendar.slot_heights());
+        }
+        let mut allowed = 0;
+        for lease in self.leases.values().chain(self.past.values()) {
+            let mut sellers = lease.offers.iter().map(|o| self.sellers.get(o));
+            if sellers.all(|of| of != Some(seller)) {
+                continue;
+            }
+            let bound = lease.agent && !self.is_spent(&lease.buyer);
+            let mut paid = lease.paid.clone();
+            paid.sort_unstable_by(|a, b| b.cmp(a));
+            paid.truncate(if bound { most as usize } else { paid.len() });
+            allowed += paid.iter().sum::<u64>();
+        }
+        allowed
+    }
+    /// Whether a buyer, or its house, has used up its complaints.
+    fn is_spent(&self, buyer: &AccountId) -> bool {
+        let mut own = self.said_by.iter();
+        own.any(|((_, by), said)| by == buyer && *said >= COMPLAINTS_PER_ACCOUNT)
+            || self.said.values().any(|n| *n >= COMPLAINTS_PER_SPONSOR)
     }
     /// Point 3: after the block no lease that was complained of has units of the offer.
     fn units_left(&self, fact: &Fact) -> Result<(), String> {
@@ -309,34 +351,18 @@ impl Check for Delivery {
     /// Point 7.
     fn end(&mut self, world: &World) -> Result<(), String> {
         let plan = &world.plan;
-        if !plan.faults.is_empty() || plan.weather != Weather::FAIR || plan.liars.len() != 1 {
+        if !plan.faults.is_empty() || plan.weather != Weather::FAIR {
             return Ok(());
         }
-        let Some(liar) = plan.liars.iter().find(|l| l.lie == NOTHING) else {
-            return Ok(());
-        };
-        let Some(account) = world.core(liar.node).and_then(|core| core.account()) else {
-            return Ok(());
-        };
-        let most = unheard_slots(&world.genesis.policy) as usize;
-        let mut allowed = 0;
-        for lease in self.leases.values().chain(self.past.values()) {
-            if lease
-                .offers
-                .iter()
-                .all(|o| self.sellers.get(o) != Some(&account))
-            {
-                continue;
+        let liars = plan.liars.iter().filter(|l| l.lie == NOTHING);
+        let accounts = liars.filter_map(|liar| world.core(liar.node)?.account());
+        for account in accounts {
+            let allowed = self.allowed(world, &account);
+            let earned = self.earned.get(&account).copied().unwrap_or(0);
+            if earned > allowed {
+                return Err(format!("who serves nothing earned {earned} of {allowed}"));
             }
-            let mut paid = lease.paid.clone();
-            paid.sort_unstable_by(|a, b| b.cmp(a));
-            paid.truncate(if lease.agent { most } else { paid.len() });
-            allowed += paid.iter().sum::<u64>();
         }
-        let earned = self.earned.get(&account).copied().unwrap_or(0);
-        match earned <= allowed {
-            true => Ok(()),
-            false => Err(format!("who serves nothing earned {earned} of {allowed}")),
-        }
+        Ok(())
     }
 }

@@ -7,14 +7,20 @@
 //! 2. three blocks in a row take a heartbeat if no honest validator has work after the second.
 //!
 //! A validator whose process starts begins its first height at once, so every such start excuses one interval.
+//!
+//! Nor is it slower, where nobody lies and the world is [`is_well`]: while the ledger itself has work for the next height
+//! (an entry that waits may reach a validator late), any [`WINDOW`] blocks take their intervals and a tenth at the most.
 
 use super::{Check, Sight};
+use crate::plan::Weather;
 use crate::world::World;
 use gridbay_protocol::genesis::Policy;
 use std::collections::VecDeque;
 
 /// Blocks that are looked at together.
 const WINDOW: usize = 20;
+/// Milliseconds from the beginning of the calm until validators that were apart, down or in a late round keep the pace.
+const SETTLED_MS: u64 = 8_000;
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -25,6 +31,17 @@ pub(crate) struct LongRun {
     started: VecDeque<u64>,
     /// When an honest validator had work last.
     worked: u64,
+    /// Whether the next block is due an interval after the last one, and how many in a row were.
+    due: bool,
+    steady: usize,
+}
+
+/// Whether nothing keeps validators from their pace: no liar, and fair weather without faults, from the beginning on or
+/// for a while.
+fn is_well(world: &World) -> bool {
+    let plan = &world.plan;
+    let fair = plan.faults.is_empty() && plan.weather == Weather::FAIR;
+    plan.liars.is_empty() && (fair || world.now >= plan.active_ms + SETTLED_MS)
 }
 
 impl LongRun {
@@ -48,6 +65,24 @@ impl LongRun {
                 ));
             }
         }
+        self.idle(now, policy)
+    }
+    /// No slower: a block is decided, and the next one is due in its time or not.
+    fn on_time(&mut self, now: u64, policy: &Policy, due: bool) -> Result<(), String> {
+        self.steady = if self.due { self.steady + 1 } else { 0 };
+        self.due = due;
+        let first = self.decided.front().filter(|_| self.steady >= WINDOW);
+        let took = first.map_or(0, |first| now - first);
+        let most = WINDOW as u64 * policy.block_interval_ms * 11 / 10;
+        if took > most {
+            return Err(format!(
+                "{WINDOW} blocks that were due took {took} ms, {most} at the most are due"
+            ));
+        }
+        Ok(())
+    }
+    /// Step 2.
+    fn idle(&self, now: u64, policy: &Policy) -> Result<(), String> {
         let mut last = self.decided.iter().rev();
         if let (Some(_), Some(second), Some(first)) = (last.next(), last.next(), last.next())
             && self.worked < *second
@@ -82,7 +117,13 @@ impl Check for LongRun {
                     self.worked = world.now;
                 }
             }
-            Sight::Block(_) => return self.block(world.now, &world.genesis.policy),
+            Sight::Block(fact) => {
+                let policy = &world.genesis.policy;
+                self.block(world.now, policy)?;
+                let core = world.core(fact.node);
+                let work = core.is_some_and(|core| core.state().work_is_due());
+                return self.on_time(world.now, policy, work && is_well(world));
+            }
             _ => {}
         }
         Ok(())
@@ -123,6 +164,31 @@ mod tests {
         assert_eq!(run(&mut check, 10, 10_000, false), Ok(()));
         assert!(run(&mut check, 2, 250, false).is_err());
         assert!(run(&mut LongRun::default(), 9, 4_000, false).is_err());
+    }
+
+    #[test]
+    fn a_chain_that_dawdles_is_reported_and_one_that_rests_is_not() {
+        let policy = Policy::local();
+        let run = |check: &mut LongRun, blocks: u64, every: u64, due: bool| {
+            let from = check.decided.back().copied().unwrap_or(0);
+            (1..=blocks).try_for_each(|n| {
+                let now = from + n * every;
+                check.worked = now;
+                check.block(now, &policy)?;
+                check.on_time(now, &policy, due)
+            })
+        };
+        let mut check = LongRun::default();
+        assert_eq!(run(&mut check, 60, 250, true), Ok(()));
+        assert_eq!(run(&mut check, 1, 600, true), Ok(()), "one slow block");
+        assert!(run(&mut check, 20, 280, true).is_err());
+        assert!(run(&mut LongRun::default(), 21, 280, true).is_err());
+        assert_eq!(run(&mut LongRun::default(), 60, 2_000, false), Ok(()));
+        let mut check = LongRun::default();
+        assert_eq!(run(&mut check, 19, 280, true), Ok(()));
+        assert_eq!(run(&mut check, 1, 280, false), Ok(()));
+        assert_eq!(run(&mut check, 1, 9_000, true), Ok(()), "it rested");
+        assert_eq!(run(&mut check, 19, 280, true), Ok(()));
     }
 
     #[test]
