@@ -99,14 +99,14 @@ impl Mempool {
         pooled.promised = promised;
         self.promises.add(id, &house, pooled.bytes, promised);
         self.crowd.bind(&house, arrival);
-        if !pooled.ready {
+        if pooled.ready.is_none() {
             self.waiting.bind(&house, arrival);
         }
     }
     /// Ready entries that found no room for their promise, and may find it now.
     pub(crate) fn unpromised(&self) -> Vec<EntryId> {
         let without = self.entries.iter().filter(|(_, p)| {
-            p.ready
+            p.ready.is_some()
                 && p.promised == Promised::No
                 && self.promises.have_room(&p.house, p.bytes)
                 && !self.is_crowded_by(&p.house)

@@ -63,7 +63,7 @@ fn an_account_has_its_share_of_the_pool_and_of_what_waits() {
     // One that becomes ready makes room for another that waits.
     pool.remove(&entry(1, waiting).id());
     assert_eq!(add(&mut pool, 1, 1, waiting, false), full(1));
-    pool.mark(&entry(1, 0).id(), true);
+    pool.mark_ready(&entry(1, 0).id(), 1);
     assert_eq!(add(&mut pool, 1, 1, waiting, false), Ok(()));
     assert_eq!(pool.waiting.len(), waiting);
 }
@@ -161,4 +161,43 @@ fn what_only_a_validator_sent_is_told_to_all_before_it_is_due() {
     assert_eq!(told.len() + rest.len(), pool.len());
     assert_eq!((pool.due(9).len(), pool.overdue(10)), (told.len(), vec![]));
     assert_eq!(pool.due(10).len(), pool.len());
+}
+
+#[test]
+fn what_waited_is_told_to_all_again_before_it_is_due() {
+    for source in [Source::Own, Source::Validator, Source::Other] {
+        let mut pool = Mempool::default();
+        let (house, entry) = (AccountId([1; 32]), entry(1, 0));
+        let id = entry.id();
+        assert_eq!(pool.insert(1, house, entry, source, true), Ok(()));
+        pool.bind(&id, Promised::Owed);
+        pool.mark_waiting(&id);
+        assert_eq!(pool.overdue(2), [], "nobody would keep it");
+        pool.mark_ready(&id, 20);
+        assert_eq!((pool.due(20).len(), pool.overdue(20).len()), (0, 0));
+        assert_eq!((pool.due(21).len(), pool.overdue(21).len()), (0, 1));
+        assert_eq!((pool.due(21).len(), pool.due(22).len()), (0, 1));
+        assert_eq!(pool.owed()[0].height, 1, "as it was promised");
+    }
+}
+
+#[test]
+fn what_becomes_unready_has_a_quarter_as_well() {
+    let mut pool = Mempool::default();
+    let quarter = limits::POOL_ENTRIES / 4;
+    let of = |number: usize| 1 + (number / limits::POOL_PER_ACCOUNT) as u8;
+    for number in 0..quarter + 3 {
+        assert_eq!(add(&mut pool, 200, of(number), number, true), Ok(()));
+    }
+    assert_eq!(add(&mut pool, 50, 50, 0, true), Ok(()));
+    let bound = entry(of(quarter + 2), quarter + 2).id();
+    pool.bind(&bound, Promised::Owed);
+    for number in 0..quarter + 3 {
+        pool.mark_waiting(&entry(of(number), number).id());
+    }
+    assert_eq!((pool.waiting.len(), pool.len()), (quarter + 1, quarter + 2));
+    assert!(pool.contains(&bound));
+    pool.mark_waiting(&entry(50, 0).id());
+    assert!(pool.contains(&entry(50, 0).id()), "the larger house yields");
+    assert_eq!(pool.waiting.len(), quarter);
 }

@@ -4,7 +4,9 @@
 //! which it has held as ready for [`INCLUSION_HEIGHTS`]. So, whoever makes the block of a height:
 //!
 //! 1. After every block the ready entries of every honest validator are noted, with the height since which they
-//!    have been ready without a pause of its process, or that its signed receipt names: a receipt outlives a crash.
+//!    have been ready without a pause, of theirs or of its process, or that its signed receipt names: a receipt
+//!    outlives a crash. What waited in between counts from when it is ready again, and so does all after blocks that
+//!    were not watched.
 //! 2. If so many of them have held an entry for so long that the rest of the power is no quorum, then the
 //!    next block, decided in one of those rounds, holds the entry; unless it is full, or holds another entry of
 //!    that account, which may stand in its way, or one of another that contends with it: then the
@@ -32,6 +34,8 @@ struct Held {
     /// Height at which it was looked at.
     height: u64,
     since: BTreeMap<EntryId, u64>,
+    /// Whether its process ended since.
+    down: bool,
 }
 
 /// See the module.
@@ -84,17 +88,40 @@ impl Inclusion {
     /// Step 1.
     fn note(&mut self, node: usize, height: u64, ready: &[EntryId]) {
         let before = self.held.remove(&node).unwrap_or_default();
-        let promised = |id: &EntryId| self.promised.get(&(node, *id));
+        let watched = before.height + 1 >= height;
+        let promised = |id: &EntryId| {
+            let promised = self.promised.get(&(node, *id));
+            promised.filter(|promised| **promised >= before.height)
+        };
         let since = |id: &EntryId| {
             let since = before.since.get(id).or(promised(id));
-            since.copied().unwrap_or(height)
+            since.copied().filter(|_| watched).unwrap_or(height)
         };
         let since = ready.iter().map(|id| (*id, since(id))).collect();
-        self.held.insert(node, Held { height, since });
+        self.held.insert(
+            node,
+            Held {
+                height,
+                since,
+                down: false,
+            },
+        );
+    }
+    /// The process of a node ends: of what it held as ready its promises are left.
+    fn down(&mut self, node: usize) {
+        let promised = &self.promised;
+        if let Some(held) = self.held.get_mut(&node) {
+            held.since
+                .retain(|id, _| promised.contains_key(&(node, *id)));
+            held.down = true;
+        }
     }
     /// Entries that the block of `height` cannot omit in an early round, of `validators` of equal power.
     fn due(&self, height: u64, validators: usize) -> Vec<EntryId> {
-        let here = self.held.values().filter(|h| h.height + 1 == height);
+        let here = self
+            .held
+            .values()
+            .filter(|h| !h.down && h.height + 1 == height);
         let mut holders: BTreeMap<EntryId, usize> = BTreeMap::new();
         for held in here {
             let old = held
@@ -166,7 +193,7 @@ impl Check for Inclusion {
                 receipts(effects).try_for_each(|given| self.receipt(*node, own, tip, &given))
             }
             Sight::Down { node } => {
-                self.held.remove(node);
+                self.down(*node);
                 Ok(())
             }
             _ => Ok(()),
@@ -223,8 +250,17 @@ mod tests {
         assert_eq!(check.receipt(1, own, 9, &given(5)), Ok(()));
         assert!(check.receipt(1, own, 9, &given(6)).is_err(), "later");
         check.promised.insert((2, id), 5);
+        for node in [1, 2] {
+            (1..=5).for_each(|height| check.note(node, height, &[]));
+            check.note(node, 6, &[id]);
+            check.down(node);
+        }
+        assert_eq!(check.due(7, 4), [], "they are down");
         check.note(1, 7, &[id]);
         check.note(2, 7, &[id]);
         assert_eq!(check.due(8, 4), [id]);
+        check.note(1, 8, &[]);
+        check.note(1, 9, &[id]);
+        assert_eq!(check.held[&1].since[&id], 9, "it waited in between");
     }
 }
