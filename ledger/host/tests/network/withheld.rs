@@ -17,7 +17,7 @@ use std::rc::Rc;
 
 fn knows(world: &World, i: usize, id: &EntryId) -> bool {
     let waiting = host(world, i).waiting();
-    waiting.iter().any(|(known, _)| known == id)
+    waiting.iter().any(|known| known.id() == *id)
 }
 
 /// A network whose proposers all leave out what member 1 sends.

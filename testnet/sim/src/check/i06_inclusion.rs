@@ -11,15 +11,17 @@
 //!    next block, decided in one of those rounds, holds the entry; unless it is full, or holds another entry of
 //!    that account, which may stand in its way, or one of another that contends with it: then the
 //!    ledger does not admit the entry after the block, and the validators no longer note it as
-//!    ready.
+//!    ready. Keys may change hands and come back within a block: an entry is excused if one of another
+//!    account in the block names a key that it names.
 
 use super::{Check, Fact, Sight};
 use crate::found::validator_key;
 use crate::world::World;
 use gridbay_core::effect::Effect;
 use gridbay_host::message::HostMessage;
-use gridbay_protocol::entry::SignedEntry;
+use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::{AccountId, EntryId, ValidatorId};
+use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::limits::{BLOCK_BYTES, BLOCK_ENTRIES, INCLUSION_HEIGHTS};
 use gridbay_protocol::receipt::SignedReceipt;
 use gridbay_protocol::validator::validator_id;
@@ -42,12 +44,23 @@ struct Held {
 #[derive(Debug, Default)]
 pub(crate) struct Inclusion {
     held: BTreeMap<usize, Held>,
-    accounts: BTreeMap<EntryId, AccountId>,
+    /// Accounts of the entries that wait, and the keys that these name.
+    named: BTreeMap<EntryId, (AccountId, BTreeSet<PublicKey>)>,
     /// Entries left out of the block of a height, until an honest validator says whether they are
     /// ready after it.
     left_out: BTreeMap<EntryId, u64>,
     /// Heights that receipts name.
     promised: BTreeMap<(usize, EntryId), u64>,
+}
+
+/// The keys that an entry names for an account.
+fn keys_of(body: &EntryBody) -> BTreeSet<PublicKey> {
+    match body {
+        EntryBody::SetKeys { keys } | EntryBody::OpenAccount { keys, .. } => {
+            keys.iter().map(|k| k.key).collect()
+        }
+        _ => BTreeSet::new(),
+    }
 }
 
 /// The receipts that a node gives.
@@ -140,9 +153,13 @@ impl Inclusion {
     fn judge(&mut self, due: &[EntryId], height: u64, entries: &[SignedEntry]) {
         let there: BTreeSet<EntryId> = entries.iter().map(SignedEntry::id).collect();
         let accounts: BTreeSet<AccountId> = entries.iter().map(|e| e.entry.account).collect();
+        let taken = entries.iter().flat_map(|e| keys_of(&e.entry.body));
+        let taken: BTreeSet<PublicKey> = taken.collect();
         let left_out = due.iter().filter(|id| {
-            let account = self.accounts.get(id);
-            !there.contains(id) && account.is_none_or(|a| !accounts.contains(a))
+            let excused = self.named.get(id).is_some_and(|(account, keys)| {
+                accounts.contains(account) || !keys.is_disjoint(&taken)
+            });
+            !there.contains(id) && !excused
         });
         self.left_out = left_out.map(|id| (*id, height)).collect();
     }
@@ -182,8 +199,11 @@ impl Check for Inclusion {
             Sight::Decided { node, height, .. } if votes(node) => {
                 let core = world.core(*node).filter(|c| c.state().height() == *height);
                 let ready = core.map(|c| c.host().waiting()).unwrap_or_default();
-                let ids: Vec<EntryId> = ready.iter().map(|(id, _)| *id).collect();
-                self.accounts.extend(ready);
+                let ids: Vec<EntryId> = ready.iter().map(|e| e.id()).collect();
+                for entry in ready.iter().map(|e| e.signed()) {
+                    let named = || (entry.entry.account, keys_of(&entry.entry.body));
+                    self.named.entry(entry.id()).or_insert_with(named);
+                }
                 self.note(*node, *height, &ids);
                 self.confirm(*height, &ids)
             }
@@ -223,6 +243,35 @@ mod tests {
         check.note(0, 8, &[]);
         check.note(1, 8, &[id]);
         assert_eq!(check.due(9, 4), [], "one is not enough");
+    }
+
+    #[test]
+    fn contention_for_a_key_within_the_block_excuses() {
+        use gridbay_protocol::account::{AccountKey, Roles};
+        use gridbay_protocol::entry::Entry;
+        use gridbay_protocol::ids::NetworkId;
+        let key = validator_key(1);
+        let names = |account: u8, of: usize| {
+            let (key_of, roles) = (validator_key(of).public(), Roles::ALL);
+            let entry = Entry {
+                network: NetworkId([1; 32]),
+                account: AccountId([account; 32]),
+                key: key.public(),
+                valid_until: 9,
+                body: EntryBody::SetKeys {
+                    keys: vec![AccountKey { key: key_of, roles }],
+                },
+            };
+            SignedEntry::new(entry, &key)
+        };
+        let mut check = Inclusion::default();
+        let due = names(1, 2);
+        let named = (due.entry.account, keys_of(&due.entry.body));
+        check.named.insert(due.id(), named);
+        check.judge(&[due.id()], 8, &[names(2, 3)]);
+        assert!(check.confirm(8, &[due.id()]).is_err(), "another key");
+        check.judge(&[due.id()], 9, &[names(2, 2)]);
+        assert_eq!(check.confirm(9, &[due.id()]), Ok(()));
     }
 
     #[test]
