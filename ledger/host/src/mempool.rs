@@ -308,7 +308,7 @@ impl Mempool {
             self.waiting.remove(&gone.house, 1, arrival);
         }
         if gone.promised != Promised::No {
-            self.promises.remove(id, &gone.house, gone.bytes);
+            self.promises.remove(id, &gone);
         }
         let share = share(&gone.entry);
         if let Some(taken) = self.shares.get_mut(&share) {
