@@ -49,7 +49,7 @@ pub(crate) fn with_house(
 }
 
 /// So many transfers of each account of a house to the next one.
-pub(crate) fn transfers(
+fn transfers(
     world: &World,
     house: &[(AccountId, SecretKey)],
     (number, micros, valid_until): (usize, u64, u64),

@@ -1,10 +1,10 @@
 //! Entries that a validator tells some and keeps from others: those who have them tell the rest,
 //! before they insist on them.
 
-use crate::crowding::{ENDOWMENT, transfers, with_house};
+use crate::crowding::{ENDOWMENT, with_house};
 use crate::genesis::{peer, validator};
 use crate::inclusion::censor;
-use crate::pool::{STRANGER, give, host, payment};
+use crate::pool::{STRANGER, give, host, payment, signed};
 use crate::world::World;
 use gridbay_host::HostInput;
 use gridbay_host::message::HostMessage;
@@ -127,7 +127,13 @@ fn what_waited_and_left_one_pool_costs_an_honest_proposer_no_round() {
         }
         _ => false,
     }));
-    let sent = transfers(&world, &house, (4, ENDOWMENT, 150));
+    let (to, mut sent) = (world.account(1), vec![]);
+    for valid_until in 150..154 {
+        for (account, key) in &house {
+            let all = payment(to, ENDOWMENT);
+            sent.push(signed(&world, *account, key, valid_until, all));
+        }
+    }
     for i in 0..3 {
         give(&mut world, i, STRANGER, sent.clone());
     }
