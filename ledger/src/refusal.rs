@@ -3,6 +3,8 @@
 mod hint;
 mod later;
 mod seat;
+#[cfg(test)]
+mod tests;
 mod word;
 
 pub use seat::SeatRefusal;
@@ -396,3 +398,159 @@ pub enum Refusal {
         what: &'static str,
     },
 }
+<<<<<<< HEAD
+=======
+
+impl Refusal {
+    /// Whether the same entry may be accepted at a later height. If not, it can be forgotten.
+    ///
+    /// An order may end, and then its amendment is let go; what is said of a slot may be right already for a node that
+    /// is a block ahead of this one. A delivery counts anew after a slot without a sign of life. An offer's class, units
+    /// and reserve change when its seller sets it anew, or under a label that was free again.
+    pub fn may_pass_later(&self) -> bool {
+        match self {
+            Refusal::Window { .. }
+            | Refusal::NoAccount(_)
+            | Refusal::Role { .. }
+            | Refusal::KeyTaken(_)
+            | Refusal::Funds { .. }
+            | Refusal::AccountQuota { .. }
+            | Refusal::NoOffer(_)
+            | Refusal::OfferQuota { .. }
+            | Refusal::ClassUnits { .. }
+            | Refusal::NoOrder(_)
+            | Refusal::OrderQuota { .. }
+            | Refusal::AllOrNoneQuota { .. }
+            | Refusal::SealedAlready(_)
+            | Refusal::Sealed(_)
+            | Refusal::Closing(_)
+            | Refusal::NoLease(_)
+            | Refusal::NoPool(_)
+            | Refusal::PoolFull { .. }
+            | Refusal::PoolTwice(_)
+            | Refusal::NothingToAppeal(_)
+            | Refusal::NotPlanned(_)
+            | Refusal::NotABid(_)
+            | Refusal::Reshaped(_)
+            | Refusal::Spent { .. }
+            | Refusal::JobQuota { .. }
+            | Refusal::BlockFull(_)
+            | Refusal::BeaconWaits { .. }
+            | Refusal::HeartbeatTwice { .. }
+            | Refusal::Idle(_)
+            | Refusal::NothingToComplain { .. }
+            | Refusal::ComplaintQuota { .. }
+            | Refusal::EntryBudget { .. }
+            | Refusal::Final(_)
+            | Refusal::Unopened(_)
+            | Refusal::StillOpen { .. }
+            | Refusal::OfferClass { .. }
+            | Refusal::NothingToDeliver { .. }
+            | Refusal::TooMuchWork { .. }
+            | Refusal::BelowReserve { .. } => true,
+            Refusal::OpeningTime { early, .. } => *early,
+            Refusal::Contract(refusal) => refusal.may_pass_later(),
+            Refusal::Reservation(why) => why.may_pass_later(),
+            Refusal::Seat(why) => why.may_pass_later(),
+            Refusal::Grant { .. } => self.is_early(),
+            Refusal::Expired { .. }
+            | Refusal::Used(_)
+            | Refusal::Overflow
+            | Refusal::TokenUsed { .. }
+            | Refusal::NotMember(_)
+            | Refusal::NoValidator(_)
+            | Refusal::NoClass(_)
+            | Refusal::NotSealed(_)
+            | Refusal::Seal(_)
+            | Refusal::Budget { .. }
+            | Refusal::Standing { .. }
+            | Refusal::Exiting(_)
+            | Refusal::FirmSlots { .. }
+            | Refusal::Surcharge(_)
+            | Refusal::PoolWeights { .. }
+            | Refusal::OpeningLapsed { .. }
+            | Refusal::OpeningUnfunded(_)
+            | Refusal::ReceiptLate { .. }
+            | Refusal::Receipts(_)
+            | Refusal::ReceiptPower { .. }
+            | Refusal::Founder(_) => false,
+        }
+    }
+
+    /// Whether it is a grant's, and only too early.
+    fn is_early(&self) -> bool {
+        matches!(self, Refusal::Grant { valid_until, height } if valid_until > height)
+    }
+
+    /// What the user can do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Refusal::Expired { .. } => "send it again with a later last height",
+            Refusal::Window { .. } => "choose an earlier last height",
+            Refusal::Used(_) => "nothing to do: it is in the ledger",
+            Refusal::NoAccount(_) => "check the account's id; new accounts open by invitation",
+            Refusal::Role { .. } => "sign with a key of the account that has the role",
+            Refusal::KeyTaken(_) => "use a key of your own that no account lists",
+            Refusal::Funds { .. } => "ask for less, or have money transferred to the account",
+            Refusal::Overflow => "use smaller amounts",
+            Refusal::TokenUsed { .. } => "ask for a new invitation",
+            Refusal::Grant { .. } => "ask for an invitation that is valid now",
+            Refusal::AccountQuota { .. } => "ask another member for an invitation",
+            Refusal::NotMember(_) => "ask a member to open it, or invite",
+            Refusal::NoValidator(_) => "only members with a validator register beacons",
+            Refusal::NoClass(_) => "list the classes of this network",
+            Refusal::NoOffer(_) => "list your offers",
+            Refusal::OfferClass { .. } => "use another label for another class",
+            Refusal::OfferQuota { .. } => "withdraw an offer, or put more units into one",
+            Refusal::ClassUnits { .. } => "offer fewer units",
+            Refusal::NoOrder(_) => "list your orders; it may have ended",
+            Refusal::OrderQuota { .. } => "wait until an order ends, or cancel one",
+            Refusal::AllOrNoneQuota { .. } => "bid for units one by one, or buy now",
+            Refusal::SealedAlready(_) => "send one sealed bid per class and round",
+            Refusal::OpeningTime { .. } => "open a sealed bid in the round after its commitment",
+            Refusal::NotSealed(_) => "nothing to open",
+            Refusal::Seal(_) => "open with the very bid and salt that were sealed",
+            Refusal::NotABid(_) => "amend bids only; others have a price of their own",
+            Refusal::Reshaped(_) => "change prices, budget or patience only, or order anew",
+            Refusal::Spent { .. } => "raise the budget: it is for the whole order",
+            Refusal::Budget { .. } => "raise the budget or lower the bid",
+            Refusal::Standing { .. } => "choose a last height within the limits",
+            Refusal::Sealed(_) => "open it first; unopened it ends by itself and costs its deposit",
+            Refusal::Exiting(_) => "nothing to do: it ends with the slot",
+            Refusal::Closing(_) => "send it again in the next block",
+            Refusal::NoLease(_) => "list your leases; it may have ended",
+            Refusal::NothingToDeliver { .. } => "nothing to do",
+            Refusal::FirmSlots { .. } => "buy fewer slots",
+            Refusal::Surcharge(_) => "leave the surcharge out, and wait instead",
+            Refusal::NotPlanned(_) => "list the offers that are sold by deadline",
+            Refusal::TooMuchWork { .. } => "choose a later hard deadline or a larger offer",
+            Refusal::BelowReserve { .. } => "pay more at the hard deadline, or ask another seller",
+            Refusal::JobQuota { .. } => "wait until a job ends, or ask another seller",
+            Refusal::Reservation(why) => why.hint(),
+            Refusal::Seat(why) => why.hint(),
+            Refusal::NoPool(_) => "choose an offer whose mechanism is share",
+            Refusal::PoolWeights { .. } => "state one weight for each resource of the class",
+            Refusal::PoolFull { .. } => "choose another pool, or wait until a claim ends",
+            Refusal::PoolTwice(_) => "cancel the other claim, or choose another pool",
+            Refusal::NothingToAppeal(_) => "list your orders; the time for an appeal may be over",
+            Refusal::OpeningLapsed { .. } => "let openings be valid until their round closes",
+            Refusal::OpeningUnfunded(_) => "keep money and keys while bids are being opened",
+            Refusal::ReceiptLate { .. } => "send openings as soon as their round begins",
+            Refusal::Receipts(_) => "bring the receipts of this opening as they were given",
+            Refusal::ReceiptPower { .. } => "bring the receipts of more validators",
+            Refusal::Contract(refusal) => refusal.hint(),
+            Refusal::BlockFull(_) => "wait for the next block",
+            Refusal::BeaconWaits { .. } => "wait until the registered beacon counts",
+            Refusal::Idle(_) => "acknowledge a lease first; agents do so, and beat, by themselves",
+            Refusal::HeartbeatTwice { .. } => "nothing to do: one a slot is enough",
+            Refusal::NothingToComplain { .. } => "complain in the slot, or while its pay is held",
+            Refusal::ComplaintQuota { .. } => "wait for the next epoch, or buy from others",
+            Refusal::EntryBudget { .. } => "wait for the next epoch, see gridbay ledger balance",
+            Refusal::Final(_) => "cancel it after its clearing",
+            Refusal::Unopened(_) => "open that one first, or wait until its round is over",
+            Refusal::Founder(_) => "members stay; leave it empty",
+            Refusal::StillOpen { .. } => "wait until it has ended, or end it, and close then",
+        }
+    }
+}
+>>>>>>> w/turns

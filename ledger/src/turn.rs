@@ -4,23 +4,36 @@
 //!    every account that has two, and so on. Within a turn accounts come in the order that the
 //!    block's beacon draws.
 //! 2. An account's own entries come by kind, then as the beacon draws: new keys stand before what
-//!    a lost key signed.
+//!    a lost key signed. Openings and appeals come right after them: they answer for a deposit
+//!    within a few blocks, and whoever has one at stake is not to crowd its own out.
 //!
 //! So what a block has of a list of entries up to any place is shared out as evenly as the list
 //! allows: a block may end anywhere and be fair (see `choice`). No entry comes sooner or later for
 //! its kind or for how many others its account sends.
 
 use crate::work::Work;
+use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::stage::Authentic;
 use std::collections::BTreeMap;
 
-/// Place of an entry among those of its account: its kind, then its rank.
-pub(crate) type OwnPlace = (u8, [u8; 32]);
+/// Place of an entry among those of its account: its precedence, its kind, then its rank.
+pub(crate) type OwnPlace = (u8, u8, [u8; 32]);
+
+/// What comes first of an account: keys, then what answers for a deposit.
+fn precedence(body: &EntryBody) -> u8 {
+    match body {
+        EntryBody::SetKeys { .. } => 0,
+        EntryBody::Open(_) | EntryBody::Appeal(_) => 1,
+        _ => 2,
+    }
+}
 
 /// Place of an entry among those of its account.
 pub(crate) fn own_place(work: &Work<'_>, entry: &Authentic) -> OwnPlace {
-    (entry.entry().body.kind(), work.rank(entry.id().as_bytes()))
+    let body = &entry.entry().body;
+    let rank = work.rank(entry.id().as_bytes());
+    (precedence(body), body.kind(), rank)
 }
 
 /// A turn of an account in a block: how many came before it, and the account's rank.

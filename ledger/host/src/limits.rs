@@ -67,6 +67,9 @@ pub const PROMISES_BYTES: usize = 2 * 1024 * 1024;
 /// The part of these promises, of their number and of their bytes, that the accounts of one member
 /// may have: one in so many.
 pub const PROMISES_PARTS: usize = 4;
+/// Promises that one account may have, besides those of its openings and appeals: one user is not
+/// to take all of its house.
+pub const PROMISES_PER_ACCOUNT: usize = 64;
 /// Receipts in one message.
 pub const BATCH_RECEIPTS: usize = 128;
 /// Peers whom a validator sends its receipt of one entry.

@@ -5,7 +5,7 @@
 //!    time. In both cases a key of its account signed it, and its last height is one that a book a
 //!    few blocks ahead of ours would admit.
 //! 2. After every block the entries in it leave, and so do those that can never pass any more.
-//! 3. The rest is marked ready or waiting; a proposer chooses among all the ready ones.
+//! 3. The rest is marked ready or waiting (see `waiting`); a proposer chooses among all the ready ones.
 //! 4. What became ready is to be announced once: passed on and acknowledged.
 //! 5. An acknowledged entry carries its promise: first owed (to be written to the journal), then given, with the
 //!    receipt. Promises have bounds of their own; beyond them an entry waits as any other, without one.
@@ -19,6 +19,7 @@
 mod crowd;
 mod due;
 mod promised;
+mod waiting;
 
 use crate::catchup::Peer;
 use crate::journal::Promise;
@@ -88,9 +89,10 @@ struct Pooled {
     arrival: u64,
     /// Height of the tip when it was first ready: since then it counts as acknowledged.
     since: Option<u64>,
-    /// Height of the tip when this node told all validators of it.
+    /// Height of the tip when this node told all validators of it, since it was ready last.
     told: Option<u64>,
-    ready: bool,
+    /// Height of the tip since when it is ready without a pause; `None` while it is not.
+    ready: Option<u64>,
     source: Source,
     promised: Promised,
     /// Who is to have our receipt.
@@ -260,7 +262,7 @@ impl Mempool {
             arrival: self.arrivals,
             since: ready.then_some(height),
             told: (ready && source != Source::Validator).then_some(height),
-            ready,
+            ready: ready.then_some(height),
             source,
             promised: Promised::No,
             peers: Vec::new(),
@@ -270,11 +272,8 @@ impl Mempool {
     }
     /// Makes room for an entry of a house, as far as houses with more have it.
     fn make_room(&mut self, house: &AccountId, bytes: usize, ready: bool) -> bool {
-        while !ready && self.waiting.len() >= limits::POOL_ENTRIES / 4 {
-            let Some(id) = self.waiting.yields_to(house, 1) else {
-                return false;
-            };
-            self.evict(&id);
+        if !ready && !self.make_room_to_wait(house) {
+            return false;
         }
         while self.entries.len() >= limits::POOL_ENTRIES || self.bytes + bytes > limits::POOL_BYTES
         {
@@ -305,38 +304,19 @@ impl Mempool {
         self.bytes -= gone.bytes;
         let arrival = (gone.arrival, *id);
         self.crowd.remove(&gone.house, weight(gone.bytes), arrival);
-        if !gone.ready {
+        if gone.ready.is_none() {
             self.waiting.remove(&gone.house, 1, arrival);
         }
         if gone.promised != Promised::No {
-            self.promises.remove(id, &gone.house, gone.bytes);
+            self.promises.remove(id, &gone);
         }
         let share = share(&gone.entry);
         if let Some(taken) = self.shares.get_mut(&share) {
             taken.all -= 1;
-            taken.waiting -= usize::from(!gone.ready);
+            taken.waiting -= usize::from(gone.ready.is_none());
             if taken.all == 0 {
                 self.shares.remove(&share);
             }
-        }
-    }
-    /// Marks an entry as ready, or as waiting.
-    fn mark(&mut self, id: &EntryId, ready: bool) {
-        let Some(pooled) = self.entries.get_mut(id).filter(|p| p.ready != ready) else {
-            return;
-        };
-        pooled.ready = ready;
-        let taken = self.shares.entry(share(&pooled.entry)).or_default();
-        let arrival = (pooled.arrival, *id);
-        if ready {
-            taken.waiting -= 1;
-            self.waiting.remove(&pooled.house, 1, arrival);
-            return;
-        }
-        taken.waiting += 1;
-        self.waiting.add(&pooled.house, 1, arrival);
-        if pooled.promised != Promised::No {
-            self.waiting.bind(&pooled.house, arrival);
         }
     }
     /// Keeps an entry that was acknowledged before a restart, unless it can never pass any more.
@@ -360,7 +340,9 @@ impl Mempool {
             (pooled.since, pooled.told) = (Some(since), Some(since));
         }
         self.bind(&id, Promised::Given(receipt));
-        self.mark(&id, ready);
+        if !ready {
+            self.mark_waiting(&id);
+        }
     }
     /// Drops what a block took in and what can never pass after it, and looks at the rest again.
     pub(crate) fn settle(&mut self, state: &State, taken: &[Arc<Authentic>]) -> Settled {
@@ -373,7 +355,7 @@ impl Mempool {
                 .for_each(|p| self.remove(&p.entry.id()));
         }
         let mut settled = Settled::default();
-        let mut turned = Vec::new();
+        let (mut ready, mut waiting) = (Vec::new(), Vec::new());
         for (id, pooled) in &mut self.entries {
             match state.admit(&pooled.entry) {
                 Ok(_) => {
@@ -384,7 +366,7 @@ impl Mempool {
                         let entry = Arc::clone(&pooled.entry);
                         settled.ready.push((entry, pooled.source));
                     }
-                    turned.extend((!pooled.ready).then_some((*id, true)));
+                    ready.push(*id);
                 }
                 // What is promised stays as long as it is valid, so that no promise is given twice.
                 Err(refusal)
@@ -392,17 +374,18 @@ impl Mempool {
                         && (pooled.promised != Promised::No
                             || outlives(&refusal, &pooled.entry)) =>
                 {
-                    turned.extend(pooled.ready.then_some((*id, false)));
+                    waiting.push(*id);
                 }
                 Err(refusal) => settled.dropped.push((*id, refusal)),
             }
         }
-        for (id, ready) in turned {
-            self.mark(&id, ready);
-        }
         for (id, _) in &settled.dropped {
             self.remove(id);
         }
+        ready
+            .iter()
+            .for_each(|id| self.mark_ready(id, state.height()));
+        waiting.iter().for_each(|id| self.mark_waiting(id));
         for (entry, source) in self.strangers.take() {
             // What has no room, or is in the book by now, is forgotten: nobody counts on it.
             if self.add(state, Arc::clone(&entry), source) == Ok(true) {
@@ -413,7 +396,11 @@ impl Mempool {
     }
     /// All ready entries, those first that wait longest: what a block is made of.
     pub(crate) fn ready(&self) -> Vec<Arc<Authentic>> {
-        let mut ready: Vec<&Pooled> = self.entries.values().filter(|p| p.ready).collect();
+        let mut ready: Vec<&Pooled> = self
+            .entries
+            .values()
+            .filter(|p| p.ready.is_some())
+            .collect();
         ready.sort_by_key(|p| (p.since, p.entry.id()));
         ready.into_iter().map(|p| Arc::clone(&p.entry)).collect()
     }

@@ -4,6 +4,7 @@
 use crate::inclusion::{Pool, list, pay, proposed, ready, whole_balance};
 use crate::model::Dice;
 use crate::seats::invited;
+use crate::trade::bid;
 use crate::world::{World, policy};
 use gridbay_ledger::{BlockRefusal, Refusal};
 use gridbay_protocol::entry::EntryBody;
@@ -248,4 +249,34 @@ fn an_entry_of_the_last_kind_has_its_turn_among_the_first() {
     own.push(last.clone());
     let taken = honest(&world, &own, "the last kind");
     assert!(taken[..31].iter().any(|e| e.id() == last.id()));
+}
+
+#[test]
+fn nobody_crowds_an_opening_of_its_own_out() {
+    let (mut world, users) = users(30);
+    let end_round = |world: &mut World| {
+        let calendar = world.state.calendar();
+        let last = calendar.last_of_round(calendar.round(world.state.height()));
+        if last > world.state.height() {
+            world.until(last);
+        }
+    };
+    end_round(&mut world);
+    let wish = bid(&world, &[(1, 10)], 1);
+    let commit = world.commit(1, &wish, 2);
+    world.all(vec![commit.clone()]);
+    end_round(&mut world);
+    let opening = world.open(1, &commit, &wish);
+    let mut pool = vec![opening.clone()];
+    for n in [1].iter().chain(&users) {
+        for _ in 0..100 {
+            let to = world.member(2);
+            pool.push(pay(&mut world, *n, to, 1));
+        }
+    }
+    let pool = ready(&world.state, pool);
+    assert!(pool.iter().any(|e| e.id() == opening.id()));
+    let taken = honest(&world, &pool, "an opening");
+    assert_eq!(taken.len(), BLOCK_ENTRIES);
+    assert!(taken.iter().any(|e| e.id() == opening.id()));
 }

@@ -1,7 +1,6 @@
 //! How much a host holds, for those who watch that it stays within [`crate::limits`].
 
 use super::Host;
-use gridbay_protocol::ids::{AccountId, EntryId};
 use gridbay_protocol::stage::Authentic;
 use std::sync::Arc;
 
@@ -44,10 +43,8 @@ impl Host {
             requests: self.serving.len(),
         }
     }
-    /// Entries among which this node would choose for a block made now, with their accounts.
-    pub fn waiting(&self) -> Vec<(EntryId, AccountId)> {
-        let draft = self.pool.ready();
-        let named = |entry: &Arc<Authentic>| (entry.id(), entry.entry().account);
-        draft.iter().map(named).collect()
+    /// Entries among which this node would choose for a block made now.
+    pub fn waiting(&self) -> Vec<Arc<Authentic>> {
+        self.pool.ready()
     }
 }

@@ -11,11 +11,19 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 impl Mempool {
+<<<<<<< HEAD
     /// Ready entries that were acknowledged [`INCLUSION_HEIGHTS`] before the next block, and of
     /// which this node told all validators a block ago. Not those of a share that is full here:
     /// others may hold as many again of the same account, and no room for these. And not those of a
     /// house that crowds this pool, unless they are promised: from other pools they may have had to
     /// leave.
+=======
+    /// Ready entries that were acknowledged [`INCLUSION_HEIGHTS`] before the next block, and of which
+    /// this node told all validators a block ago, while they were ready as they are now: what waited
+    /// in between may have left others' pools. Not those of a share that is full here: others may
+    /// hold as many again of the same account, and no room for these. And not those of a house that
+    /// crowds this pool, unless they are promised: from other pools they may have had to leave.
+>>>>>>> w/turns
     pub(crate) fn due(&self, tip: u64) -> Vec<Arc<Authentic>> {
         let old = |p: &&Pooled| {
             p.since
@@ -27,7 +35,11 @@ impl Mempool {
             let taken = self.shares.get(&share);
             taken.is_some_and(|taken| taken.all >= most(&share))
         };
-        let due = self.entries.values().filter(|p| p.ready).filter(old);
+        let due = self
+            .entries
+            .values()
+            .filter(|p| p.ready.is_some())
+            .filter(old);
         let due = due.filter(|p| !full(p));
         let due = due.filter(|p| p.promised != Promised::No || !self.is_crowded_by(&p.house));
         due.map(|p| Arc::clone(&p.entry)).collect()
@@ -40,25 +52,46 @@ impl Mempool {
         crowded && self.crowd.is_large(house)
     }
     /// Entries that blocks left out, to be sent to all validators: those of our own users after two
+<<<<<<< HEAD
     /// blocks, and once more every eighth block; and those that only a validator sent, and may have
     /// kept from others.
+=======
+    /// blocks, and once more every eighth block; what only a validator sent, and may have kept from
+    /// others; and what waited and is ready again.
+>>>>>>> w/turns
     pub(crate) fn overdue(&mut self, tip: u64) -> Vec<SignedEntry> {
-        let own = |p: &&Pooled| {
-            let waited = p.since.map_or(0, |since| tip.saturating_sub(since));
-            p.ready && p.source == Source::Own && waited % 8 == 2
-        };
-        let own = self.entries.values().filter(own);
-        let own = own.take(limits::BATCH_ENTRIES);
-        let mut overdue: Vec<SignedEntry> = own.map(|p| p.entry.signed().clone()).collect();
+        let mut overdue = self.own_overdue(tip);
         overdue.extend(self.tell(tip));
         overdue
     }
+<<<<<<< HEAD
     /// What only a validator sent and a block left out since, once each: openings and appeals
     /// first, for they cannot wait, then the houses one after the other, those first that wait
     /// longest.
+=======
+    /// Those of our own users.
+    fn own_overdue(&mut self, tip: u64) -> Vec<SignedEntry> {
+        let own = self.entries.values_mut().filter(|p| {
+            let waited = p.since.map_or(0, |since| tip.saturating_sub(since));
+            p.ready.is_some() && p.source == Source::Own && waited % 8 == 2
+        });
+        let own = own.take(limits::BATCH_ENTRIES);
+        let sent = own.map(|p| {
+            if p.ready.is_some_and(|ready| ready < tip) {
+                p.told = p.told.or(Some(tip));
+            }
+            p.entry.signed().clone()
+        });
+        sent.collect()
+    }
+    /// What is ready, was not told to all since, and a block left out, once each: openings and
+    /// appeals first, for they cannot wait, then the houses one after the other, those first that
+    /// wait longest.
+>>>>>>> w/turns
     fn tell(&mut self, tip: u64) -> Vec<SignedEntry> {
         let untold = self.entries.iter().filter_map(|(id, p)| {
-            let since = p.since.filter(|since| p.told.is_none() && *since < tip)?;
+            let untold = p.told.is_none() && p.ready.is_some_and(|ready| ready < tip);
+            let since = p.since.filter(|_| untold)?;
             let body = &p.entry.entry().body;
             let waits = !matches!(body, EntryBody::Open(_) | EntryBody::Appeal(_));
             Some((waits, since, *id, p.house))

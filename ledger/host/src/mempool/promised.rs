@@ -1,12 +1,14 @@
 //! The promises of the pool: which entries are acknowledged, and how far that is.
 //!
 //! All promises together have their bounds, and those of one house a quarter of them: however many
-//! entries a member's accounts send, others' are acknowledged.
+//! entries a member's accounts send, others' are acknowledged. Within a house an account has a few,
+//! besides those of its openings and appeals, which have a deposit at stake.
 
 use super::{Mempool, Pooled};
 use crate::catchup::Peer;
 use crate::journal::Promise;
 use crate::limits;
+use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::ids::{AccountId, EntryId};
 use gridbay_protocol::receipt::SignedReceipt;
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,32 +49,58 @@ impl Sum {
 pub(super) struct Promises {
     all: Sum,
     houses: BTreeMap<AccountId, Sum>,
+    /// Promises by account, without those of openings and appeals.
+    accounts: BTreeMap<AccountId, usize>,
     /// Entries whose promise is owed.
     owed: BTreeSet<EntryId>,
 }
 
 impl Promises {
-    fn have_room(&self, house: &AccountId, bytes: usize) -> bool {
-        let of = self.houses.get(house).copied().unwrap_or_default();
-        self.all.fits(bytes, 1) && of.fits(bytes, limits::PROMISES_PARTS)
+    fn have_room(&self, pooled: &Pooled) -> bool {
+        let of = self.houses.get(&pooled.house).copied();
+        let of = of.unwrap_or_default();
+        let counted = counted(pooled).and_then(|account| self.accounts.get(&account));
+        self.all.fits(pooled.bytes, 1)
+            && of.fits(pooled.bytes, limits::PROMISES_PARTS)
+            && counted.is_none_or(|held| *held < limits::PROMISES_PER_ACCOUNT)
     }
-    fn add(&mut self, id: &EntryId, house: &AccountId, bytes: usize, promised: Promised) {
-        self.all.add(bytes);
-        self.houses.entry(*house).or_default().add(bytes);
-        if promised == Promised::Owed {
+    fn add(&mut self, id: &EntryId, pooled: &Pooled) {
+        self.all.add(pooled.bytes);
+        let of = self.houses.entry(pooled.house).or_default();
+        of.add(pooled.bytes);
+        if let Some(account) = counted(pooled) {
+            *self.accounts.entry(account).or_default() += 1;
+        }
+        if pooled.promised == Promised::Owed {
             self.owed.insert(*id);
         }
     }
-    pub(super) fn remove(&mut self, id: &EntryId, house: &AccountId, bytes: usize) {
-        self.all.remove(bytes);
+    pub(super) fn remove(&mut self, id: &EntryId, pooled: &Pooled) {
+        self.all.remove(pooled.bytes);
         self.owed.remove(id);
-        if let Some(of) = self.houses.get_mut(house) {
-            of.remove(bytes);
+        if let Some(of) = self.houses.get_mut(&pooled.house) {
+            of.remove(pooled.bytes);
             if of.entries == 0 {
-                self.houses.remove(house);
+                self.houses.remove(&pooled.house);
+            }
+        }
+        let Some(account) = counted(pooled) else {
+            return;
+        };
+        if let Some(held) = self.accounts.get_mut(&account) {
+            *held -= 1;
+            if *held == 0 {
+                self.accounts.remove(&account);
             }
         }
     }
+}
+
+/// The account whose share of the promises an entry takes, if it takes any.
+fn counted(pooled: &Pooled) -> Option<AccountId> {
+    let entry = pooled.entry.entry();
+    let beside = matches!(entry.body, EntryBody::Open(_) | EntryBody::Appeal(_));
+    (!beside).then_some(entry.account)
 }
 
 impl Mempool {
@@ -93,22 +121,22 @@ impl Mempool {
             return;
         };
         let (house, arrival) = (pooled.house, (pooled.arrival, *id));
-        if !self.promises.have_room(&house, pooled.bytes) {
+        if !self.promises.have_room(pooled) {
             return;
         }
         pooled.promised = promised;
-        self.promises.add(id, &house, pooled.bytes, promised);
+        self.promises.add(id, pooled);
         self.crowd.bind(&house, arrival);
-        if !pooled.ready {
+        if pooled.ready.is_none() {
             self.waiting.bind(&house, arrival);
         }
     }
     /// Ready entries that found no room for their promise, and may find it now.
     pub(crate) fn unpromised(&self) -> Vec<EntryId> {
         let without = self.entries.iter().filter(|(_, p)| {
-            p.ready
+            p.ready.is_some()
                 && p.promised == Promised::No
-                && self.promises.have_room(&p.house, p.bytes)
+                && self.promises.have_room(p)
                 && !self.is_crowded_by(&p.house)
         });
         without.map(|(id, _)| *id).collect()

@@ -2,27 +2,53 @@
 
 use super::*;
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
-use gridbay_protocol::ids::{Hash32, NetworkId};
+use gridbay_protocol::ids::{ClassId, Hash32, NetworkId};
 use gridbay_protocol::keys::SecretKey;
+use gridbay_protocol::order::{Bid, Open, Step};
 use gridbay_protocol::stage::WellFormed;
-use gridbay_protocol::units::Credits;
+use gridbay_protocol::units::{Credits, Price};
 use std::collections::BTreeSet;
 
 /// A transfer of account `n`, unlike all with another number.
 fn entry(n: u8, number: usize) -> Arc<Authentic> {
-    let (key, network) = (SecretKey::from_seed(&[n; 32]), NetworkId([9; 32]));
     let mut memo = Hash32::default();
     memo.0[..8].copy_from_slice(&number.to_le_bytes());
+    let body = EntryBody::Transfer {
+        to: AccountId([255; 32]),
+        amount: Credits::from_micros(1).unwrap(),
+        memo,
+    };
+    signed(n, body)
+}
+/// An opening of account `n`.
+fn opening(n: u8) -> Arc<Authentic> {
+    let bid = Bid {
+        class: ClassId([1; 32]),
+        steps: vec![Step {
+            units: 1,
+            price: Price(10),
+        }],
+        min: 1,
+        slots: 1,
+        budget: Credits::from_micros(100).unwrap(),
+        stands_until: 100,
+        work: Hash32([3; 32]),
+    };
+    let open = Open {
+        commit: EntryId([n; 32]),
+        wish: bid.into(),
+        salt: [8; 32],
+    };
+    signed(n, EntryBody::Open(open))
+}
+fn signed(n: u8, body: EntryBody) -> Arc<Authentic> {
+    let (key, network) = (SecretKey::from_seed(&[n; 32]), NetworkId([9; 32]));
     let entry = Entry {
         network,
         account: AccountId([n; 32]),
         key: key.public(),
         valid_until: 10,
-        body: EntryBody::Transfer {
-            to: AccountId([255; 32]),
-            amount: Credits::from_micros(1).unwrap(),
-            memo,
-        },
+        body,
     };
     let formed = WellFormed::check(&network, SignedEntry::new(entry, &key)).unwrap();
     Arc::new(formed.authenticate().unwrap())
@@ -63,7 +89,7 @@ fn an_account_has_its_share_of_the_pool_and_of_what_waits() {
     // One that becomes ready makes room for another that waits.
     pool.remove(&entry(1, waiting).id());
     assert_eq!(add(&mut pool, 1, 1, waiting, false), full(1));
-    pool.mark(&entry(1, 0).id(), true);
+    pool.mark_ready(&entry(1, 0).id(), 1);
     assert_eq!(add(&mut pool, 1, 1, waiting, false), Ok(()));
     assert_eq!(pool.waiting.len(), waiting);
 }
@@ -122,7 +148,7 @@ fn a_house_has_a_quarter_of_the_promises() {
     let mut pool = Mempool::default();
     let most = limits::PROMISES / limits::PROMISES_PARTS;
     for number in 0..=most {
-        let account = 1 + (number / limits::POOL_PER_ACCOUNT) as u8;
+        let account = 1 + (number / limits::PROMISES_PER_ACCOUNT) as u8;
         assert_eq!(add(&mut pool, 200, account, number, true), Ok(()));
         pool.promise(&entry(account, number).id());
     }
@@ -131,6 +157,30 @@ fn a_house_has_a_quarter_of_the_promises() {
     assert_eq!(pool.unpromised(), [entry(50, 0).id()]);
     pool.promise(&entry(50, 0).id());
     assert_eq!(pool.owed().len(), most + 1);
+}
+
+#[test]
+fn an_account_has_its_share_of_its_houses_promises_and_openings_beside_it() {
+    let (mut pool, house) = (Mempool::default(), AccountId([200; 32]));
+    for number in 0..limits::PROMISES / limits::PROMISES_PARTS {
+        let account = 1 + (number / limits::POOL_PER_ACCOUNT) as u8;
+        assert_eq!(add(&mut pool, 200, account, number, true), Ok(()));
+        pool.promise(&entry(account, number).id());
+    }
+    assert_eq!(pool.owed().len(), 2 * limits::PROMISES_PER_ACCOUNT);
+    assert_eq!(pool.unpromised(), []);
+    for opening in [opening(2), opening(3)] {
+        let id = opening.id();
+        assert_eq!(pool.insert(1, house, opening, Source::Own, true), Ok(()));
+        assert_eq!(pool.unpromised(), [id]);
+        pool.promise(&id);
+        assert_eq!(pool.unpromised(), []);
+    }
+    pool.remove(&entry(1, 0).id());
+    let next = pool.unpromised();
+    assert!(!next.is_empty());
+    next.iter().for_each(|id| pool.promise(id));
+    assert_eq!(pool.owed().len(), 2 * limits::PROMISES_PER_ACCOUNT + 2);
 }
 
 #[test]
@@ -161,4 +211,43 @@ fn what_only_a_validator_sent_is_told_to_all_before_it_is_due() {
     assert_eq!(told.len() + rest.len(), pool.len());
     assert_eq!((pool.due(9).len(), pool.overdue(10)), (told.len(), vec![]));
     assert_eq!(pool.due(10).len(), pool.len());
+}
+
+#[test]
+fn what_waited_is_told_to_all_again_before_it_is_due() {
+    for source in [Source::Own, Source::Validator, Source::Other] {
+        let mut pool = Mempool::default();
+        let (house, entry) = (AccountId([1; 32]), entry(1, 0));
+        let id = entry.id();
+        assert_eq!(pool.insert(1, house, entry, source, true), Ok(()));
+        pool.bind(&id, Promised::Owed);
+        pool.mark_waiting(&id);
+        assert_eq!(pool.overdue(2), [], "nobody would keep it");
+        pool.mark_ready(&id, 20);
+        assert_eq!((pool.due(20).len(), pool.overdue(20).len()), (0, 0));
+        assert_eq!((pool.due(21).len(), pool.overdue(21).len()), (0, 1));
+        assert_eq!((pool.due(21).len(), pool.due(22).len()), (0, 1));
+        assert_eq!(pool.owed()[0].height, 1, "as it was promised");
+    }
+}
+
+#[test]
+fn what_becomes_unready_has_a_quarter_as_well() {
+    let mut pool = Mempool::default();
+    let quarter = limits::POOL_ENTRIES / 4;
+    let of = |number: usize| 1 + (number / limits::POOL_PER_ACCOUNT) as u8;
+    for number in 0..quarter + 3 {
+        assert_eq!(add(&mut pool, 200, of(number), number, true), Ok(()));
+    }
+    assert_eq!(add(&mut pool, 50, 50, 0, true), Ok(()));
+    let bound = entry(of(quarter + 2), quarter + 2).id();
+    pool.bind(&bound, Promised::Owed);
+    for number in 0..quarter + 3 {
+        pool.mark_waiting(&entry(of(number), number).id());
+    }
+    assert_eq!((pool.waiting.len(), pool.len()), (quarter + 1, quarter + 2));
+    assert!(pool.contains(&bound));
+    pool.mark_waiting(&entry(50, 0).id());
+    assert!(pool.contains(&entry(50, 0).id()), "the larger house yields");
+    assert_eq!(pool.waiting.len(), quarter);
 }

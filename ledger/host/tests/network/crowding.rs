@@ -11,10 +11,10 @@ use gridbay_protocol::limits::{EPOCH_HEIGHTS, INCLUSION_HEIGHTS};
 use gridbay_protocol::units::Credits;
 
 /// What each account of the house has, in millionths of a credit.
-const ENDOWMENT: u64 = 1_000;
+pub(crate) const ENDOWMENT: u64 = 1_000;
 
 /// A network, and accounts of member 0 in its book.
-fn with_house(
+pub(crate) fn with_house(
     validators: usize,
     seed: u64,
     accounts: usize,

@@ -136,7 +136,8 @@ fn junk_valid_for_ever_neither_fills_the_pool_nor_mutes_an_account() {
     world.crash(0);
     world.boot(0);
     assert!(host(&world, 0).pool_len() <= 2 * limits::POOL_PER_ACCOUNT);
-    for (_, account) in host(&world, 0).waiting() {
+    for entry in host(&world, 0).waiting() {
+        let account = entry.entry().account;
         assert!(account == victim || account == world.account(0));
     }
 }

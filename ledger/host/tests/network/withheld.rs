@@ -1,10 +1,12 @@
 //! Entries that a validator tells some and keeps from others: those who have them tell the rest,
 //! before they insist on them.
 
+use crate::crowding::{ENDOWMENT, with_house};
 use crate::genesis::{peer, validator};
 use crate::inclusion::censor;
-use crate::pool::{give, host};
+use crate::pool::{STRANGER, give, host, payment, signed};
 use crate::world::World;
+use gridbay_host::HostInput;
 use gridbay_host::message::HostMessage;
 use gridbay_protocol::election;
 use gridbay_protocol::entry::SignedEntry;
@@ -15,7 +17,7 @@ use std::rc::Rc;
 
 fn knows(world: &World, i: usize, id: &EntryId) -> bool {
     let waiting = host(world, i).waiting();
-    waiting.iter().any(|(known, _)| known == id)
+    waiting.iter().any(|known| known.id() == *id)
 }
 
 /// A network whose proposers all leave out what member 1 sends.
@@ -101,6 +103,57 @@ fn hundreds_of_withheld_entries_cost_an_honest_proposer_no_round() {
     }
     let rounds: Vec<_> = own.iter().map(|height| world.rounds[height]).collect();
     assert!(rounds.len() >= 3, "number 3 has few turns: {own:?}");
+    assert!(
+        rounds.iter().all(|round| *round == 0),
+        "{own:?}: {rounds:?}"
+    );
+}
+
+/// Whether number 3 is first to make the block after the tip.
+fn is_third_next(world: &World) -> bool {
+    let state = host(world, 0).state();
+    let height = state.height() + 1;
+    election::ranking(&state.election_seed(), height, state.validators())[0] == validator(3)
+}
+
+#[test]
+fn what_waited_and_left_one_pool_costs_an_honest_proposer_no_round() {
+    let (mut world, house) = with_house(4, 57, 12);
+    // Number 3 has no room for them: what waits has only a part of a pool.
+    let accounts: Vec<_> = house.iter().map(|(account, _)| *account).collect();
+    world.lost = Some(Box::new(move |_, _, to, message| match message {
+        HostMessage::Entries(sent) => {
+            to == 3 && sent.iter().any(|e| accounts.contains(&e.entry.account))
+        }
+        _ => false,
+    }));
+    let (to, mut sent) = (world.account(1), vec![]);
+    for valid_until in 150..154 {
+        for (account, key) in &house {
+            let all = payment(to, ENDOWMENT);
+            sent.push(signed(&world, *account, key, valid_until, all));
+        }
+    }
+    for i in 0..3 {
+        give(&mut world, i, STRANGER, sent.clone());
+    }
+    let tip = world.tip(0);
+    assert!(world.run(world.now + 60_000, |w| w.all_at(tip + 4)));
+    world.lost = None;
+    let mut own = vec![];
+    for (account, _) in &house {
+        let money = world.sign(0, payment(*account, ENDOWMENT), 150);
+        let id = money.id();
+        world.input(0, HostInput::Submit(money));
+        assert!(world.run(world.now + 20_000, |w| {
+            host(w, 0).entry_height(&id).is_some()
+        }));
+        let height = world.tip(0) + 1;
+        own.extend(is_third_next(&world).then_some(height));
+        assert!(world.run(world.now + 20_000, |w| w.all_at(height + 2)));
+    }
+    let rounds: Vec<_> = own.iter().map(|height| world.rounds[height]).collect();
+    assert!(own.len() >= 2, "number 3 has few turns: {own:?}");
     assert!(
         rounds.iter().all(|round| *round == 0),
         "{own:?}: {rounds:?}"
