@@ -51,13 +51,13 @@ pub(super) fn find(
         if found.cut {
             break;
         }
-        let Some(thread) = living(pid) else {
+        let Some(thread) = tree::living(pid) else {
             continue;
         };
         let seen = found.opened(thread, device);
         let seen = seen.and_then(|()| found.mapped(thread, device, &mut mapped));
         // Who has ended meanwhile keeps nothing.
-        found.blind |= seen.is_err() && is_alive(pid, thread);
+        found.blind |= seen.is_err() && tree::is_alive(pid, thread);
     }
     for (inode, bytes) in mapped {
         if let Entry::Vacant(place) = found.files.entry(inode) {
@@ -153,22 +153,6 @@ fn holds_files(line: &str) -> bool {
     count.is_some_and(|count| count.trim() != "0")
 }
 
-/// A thread of a process that has not ended: the first one may have gone before the others.
-fn living(pid: Pid) -> Option<Pid> {
-    let threads = fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten();
-    let mut threads = threads.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    threads.find_map(|id| {
-        let thread = Pid::from_raw(id);
-        is_alive(pid, thread).then_some(thread)
-    })
-}
-
-fn is_alive(pid: Pid, thread: Pid) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{pid}/task/{thread}/stat")).unwrap_or_default();
-    let state = stat.rsplit_once(") ").map(|(_, rest)| rest.as_bytes());
-    state.is_some_and(|rest| !matches!(rest.first(), Some(b'Z' | b'X') | None))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -195,20 +179,5 @@ mod tests {
     fn files_in_a_message_make_blind() {
         assert!(holds_files("scm_fds: 3"));
         assert!(!holds_files("scm_fds: 0") && !holds_files("pos:\t3"));
-    }
-
-    #[test]
-    fn who_is_over_is_not_looked_at() {
-        let mut child = std::process::Command::new("true").spawn().unwrap();
-        let pid = Pid::from_raw(i32::try_from(child.id()).unwrap());
-        while living(pid).is_some() {
-            std::thread::yield_now();
-        }
-        assert!(
-            fs::metadata(format!("/proc/{pid}")).is_ok(),
-            "not yet reaped"
-        );
-        child.wait().unwrap();
-        assert!(living(Pid::this()).is_some());
     }
 }

@@ -12,7 +12,8 @@
 //! something from the count. Bytes are those that the disk gave, so holes count nothing and links to one file once.
 //!
 //! A job can move files behind a count's back. What the disk lost and the counts do not explain is a doubt: when it
-//! could matter, and every [`DOUBT`] anyway, the job's processes are at rest ([`Still`]) while it is counted again.
+//! could matter, and every [`DOUBT`] anyway, the job's processes are at rest ([`Still`]) while it is counted again. A
+//! count during which they did not all rest settles no doubt and is blind; a job that makes itself go on each time hides.
 //!
 //! Where a count cannot see all that a job keeps ([`nameless`]), the job is suspected of what the disk has lost since
 //! the last count that did and that it does not explain. A suspicion alone ends no job while the machine has room.
@@ -31,7 +32,7 @@ use nix::unistd::Pid;
 
 use super::super::outcome::KillReason;
 use super::nameless;
-use super::still::Still;
+use super::still::{Rest, Still};
 use super::walk::Walk;
 
 /// Bytes a second that a job may write at the most, as far as the watching is concerned: memory's speed, for what is
@@ -53,6 +54,8 @@ const WITHIN: (u64, u64) = (3, 6);
 /// Longest and shortest time between two counts of a job at rest.
 const DOUBT: Duration = Duration::from_secs(60);
 const CALM: Duration = Duration::from_secs(1);
+/// A job that made itself go on at so many rests in a row hides something.
+const TRIES: u32 = 3;
 /// After so many files a count looks whether there is room left.
 const STEP: u64 = 256;
 /// What `st_blocks` counts, in bytes.
@@ -94,6 +97,8 @@ pub(super) struct Disk {
     /// Bytes that the disk lost and no count of this job explains, since it was counted at rest.
     doubt: u64,
     rested: Instant,
+    /// Rests in a row at which the job made itself go on.
+    restless: u32,
     /// The last count, and how much was free then.
     held: Held,
     free: (u64, u64),
@@ -116,6 +121,7 @@ impl Disk {
             suspected: 0,
             doubt: 0,
             rested: Instant::now(),
+            restless: 0,
             held: Held::default(),
             free: (0, 0),
             counted: None,
@@ -140,9 +146,7 @@ impl Disk {
         if self.is_due(now, free, short) {
             let mut held = self.measure(self.floor / 2)?;
             if self.doubts(&held, free, short) {
-                let _still = Still::of(self.init)?;
-                held = self.measure(self.floor / 2)?;
-                (self.doubt, self.rested) = (0, Instant::now());
+                held = self.measure_at_rest()?;
             }
             self.take(held, free);
             self.counted = Some(now);
@@ -164,7 +168,32 @@ impl Disk {
         let room = self.bytes.saturating_sub(held.bytes);
         let since = self.rested.elapsed();
         let matters = room > 0 && self.doubt > room / 4 && (since >= CALM || short);
-        matters || since >= DOUBT
+        let again = self.restless > 0 && since >= CALM;
+        matters || again || since >= DOUBT
+    }
+
+    /// Counts while the job's processes are at rest.
+    fn measure_at_rest(&mut self) -> io::Result<Held> {
+        let still = Still::of(self.init)?;
+        let held = self.measure(self.floor / 2)?;
+        let rest = still.rest()?;
+        drop(still);
+        self.rested = Instant::now();
+        Ok(self.judge(held, rest))
+    }
+
+    /// What a count is worth, by how the job's processes rested meanwhile.
+    fn judge(&mut self, mut held: Held, rest: Rest) -> Held {
+        match rest {
+            Rest::Whole => (self.doubt, self.restless) = (0, 0),
+            Rest::Late => held.blind = true,
+            Rest::Broken => {
+                held.blind = true;
+                self.restless += 1;
+            }
+        }
+        held.hidden |= self.restless >= TRIES;
+        held
     }
 
     /// Takes note of a count, and of how much was free before it.
