@@ -42,7 +42,8 @@ const FASTEST: u64 = 2 << 30;
 const LOOK: (Duration, Duration) = (Duration::from_millis(10), Duration::from_secs(1));
 /// Longest time between two counts of a job that writes nothing: others may give back what it takes.
 const COUNT: Duration = Duration::from_secs(5);
-/// After a count there is none for so many times as long as it took, but no longer than [`COUNT`].
+/// After a count there is none for so many times as long as it took, but no longer than [`COUNT`]; and no rest for so
+/// many times as long as the last one.
 const SHARE: u32 = 10;
 /// One file or folder for so many bytes of the limit, as file systems of that size have it.
 const BYTES_A_FILE: u64 = 16 * 1024;
@@ -96,7 +97,8 @@ pub(super) struct Disk {
     suspected: u64,
     /// Bytes that the disk lost and no count of this job explains, since it was counted at rest.
     doubt: u64,
-    rested: Instant,
+    /// When the last rest ended, and how long it was.
+    rested: (Instant, Duration),
     /// Rests in a row at which the job made itself go on.
     restless: u32,
     /// The last count, and how much was free then.
@@ -120,7 +122,7 @@ impl Disk {
             init,
             suspected: 0,
             doubt: 0,
-            rested: Instant::now(),
+            rested: (Instant::now(), Duration::ZERO),
             restless: 0,
             held: Held::default(),
             free: (0, 0),
@@ -166,7 +168,11 @@ impl Disk {
         let grown = held.bytes.saturating_sub(self.held.bytes);
         self.doubt = self.doubt.saturating_add(lost.saturating_sub(grown));
         let room = self.bytes.saturating_sub(held.bytes);
-        let since = self.rested.elapsed();
+        let (end, long) = self.rested;
+        let since = end.elapsed();
+        if since < long * SHARE {
+            return false;
+        }
         let matters = room > 0 && self.doubt > room / 4 && (since >= CALM || short);
         let again = self.restless > 0 && since >= CALM;
         matters || again || since >= DOUBT
@@ -174,11 +180,12 @@ impl Disk {
 
     /// Counts while the job's processes are at rest.
     fn measure_at_rest(&mut self) -> io::Result<Held> {
+        let begin = Instant::now();
         let still = Still::of(self.init)?;
         let held = self.measure(self.floor / 2)?;
         let rest = still.rest()?;
         drop(still);
-        self.rested = Instant::now();
+        self.rested = (Instant::now(), begin.elapsed());
         Ok(self.judge(held, rest))
     }
 

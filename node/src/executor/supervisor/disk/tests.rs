@@ -182,3 +182,24 @@ fn a_job_that_never_rests_is_ended() {
     assert!(counts.all(|held| held.blind));
     assert!(disk.measure_at_rest().unwrap().hidden);
 }
+
+#[test]
+fn a_job_rests_a_tenth_of_the_time_at_the_most() {
+    let mut disk = disk_with(1_000, 0, 0);
+    let none = Held::default();
+    let second = Duration::from_secs(1);
+    for (long, since, rests) in [
+        (second, 9, false),
+        (second, 11, true),
+        (10 * second, 99, false),
+        (10 * second, 101, true),
+        (second / 100, 2, true),
+    ] {
+        // Others took much meanwhile.
+        disk.doubt = 900;
+        disk.rested = (Instant::now().checked_sub(since * second).unwrap(), long);
+        for short in [false, true] {
+            assert_eq!(disk.doubts(&none, (0, 0), short), rests, "{long:?} {since}");
+        }
+    }
+}
