@@ -7,6 +7,8 @@
     reason = "no safe function makes such processes; each block states why it is sound"
 )]
 
+use std::fs::File;
+use std::os::fd::AsRawFd as _;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use nix::sys::signal::{Signal, kill};
@@ -72,6 +74,24 @@ impl Child {
             }
         });
         while !child.handles() {
+            std::thread::yield_now();
+        }
+        child
+    }
+
+    /// It has so many mappings of a file's first page.
+    pub(super) fn that_maps(file: &File, many: usize) -> Child {
+        let fd = file.as_raw_fd();
+        let child = Child::of(|| {
+            let (read, shared) = (libc::PROT_READ, libc::MAP_SHARED);
+            for _ in 0..many {
+                // SAFETY: a new mapping, of which nothing is read.
+                unsafe { libc::mmap(std::ptr::null_mut(), 4096, read, shared, fd, 0) };
+            }
+        });
+        let maps = format!("/proc/{}/maps", child.pid);
+        let mapped = |text: String| text.matches("(deleted)").count();
+        while mapped(std::fs::read_to_string(&maps).unwrap()) < many {
             std::thread::yield_now();
         }
         child

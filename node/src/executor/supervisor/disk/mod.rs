@@ -42,9 +42,11 @@ const FASTEST: u64 = 2 << 30;
 const LOOK: (Duration, Duration) = (Duration::from_millis(10), Duration::from_secs(1));
 /// Longest time between two counts of a job that writes nothing: others may give back what it takes.
 const COUNT: Duration = Duration::from_secs(5);
-/// After a count there is none for so many times as long as it took, but no longer than [`COUNT`]; and no rest for so
+/// After a count there is none for so many times as long as it took, but no longer than [`COUNT`] or [`LEAST`]; and no rest for so
 /// many times as long as the last one.
 const SHARE: u32 = 10;
+/// After a count there is none for so many times as long as it took at the least.
+const LEAST: u32 = 3;
 /// One file or folder for so many bytes of the limit, as file systems of that size have it.
 const BYTES_A_FILE: u64 = 16 * 1024;
 /// Files and folders that any job may have, and that none may exceed.
@@ -151,8 +153,8 @@ impl Disk {
                 held = self.measure_at_rest()?;
             }
             self.take(held, free);
-            self.counted = Some(now);
-            self.rest = (now.elapsed() * SHARE).min(COUNT);
+            self.counted = Some(Instant::now());
+            self.rest = pause_after(now.elapsed());
         }
         let room = self.bytes.saturating_sub(self.held.bytes);
         let above = free.0.saturating_sub(self.floor);
@@ -263,6 +265,11 @@ impl Disk {
         count.line = line;
         count.all(&self.roots, self.init)
     }
+}
+
+/// How long there is no count after one that took so long.
+fn pause_after(took: Duration) -> Duration {
+    (took * SHARE).min(COUNT.max(took * LEAST))
 }
 
 /// Free bytes below which a job ends that took so many bytes of its limit.

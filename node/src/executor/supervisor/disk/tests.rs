@@ -203,3 +203,12 @@ fn a_job_rests_a_tenth_of_the_time_at_the_most() {
         }
     }
 }
+
+#[test]
+fn the_longer_a_count_takes_the_later_is_the_next_one() {
+    let after = |millis| pause_after(Duration::from_millis(millis)).as_millis();
+    assert_eq!(
+        (after(10), after(1_000), after(20_000)),
+        (100, 5_000, 60_000)
+    );
+}
