@@ -5,8 +5,10 @@ use super::Refusal;
 impl Refusal {
     /// Whether the same entry may be accepted at a later height. If not, it can be forgotten.
     ///
-    /// An order may end, and then its amendment is let go; what is said of a slot may be right already for a node that
-    /// is a block ahead of this one.
+    /// An order may end, and then its amendment is let go; a word about a slot may be right already
+    /// for a node that is a block ahead of this one. A delivery counts anew after a slot without a
+    /// sign of life. An offer's class, units and reserve change when its seller sets it anew, or
+    /// under a label that was free again.
     pub fn may_pass_later(&self) -> bool {
         match self {
             Refusal::Window { .. }
@@ -43,7 +45,11 @@ impl Refusal {
             | Refusal::EntryBudget { .. }
             | Refusal::Final(_)
             | Refusal::Unopened(_)
-            | Refusal::StillOpen { .. } => true,
+            | Refusal::StillOpen { .. }
+            | Refusal::OfferClass { .. }
+            | Refusal::NothingToDeliver { .. }
+            | Refusal::TooMuchWork { .. }
+            | Refusal::BelowReserve { .. } => true,
             Refusal::OpeningTime { early, .. } => *early,
             Refusal::Contract(refusal) => refusal.may_pass_later(),
             Refusal::Reservation(why) => why.may_pass_later(),
@@ -56,17 +62,13 @@ impl Refusal {
             | Refusal::NotMember(_)
             | Refusal::NoValidator(_)
             | Refusal::NoClass(_)
-            | Refusal::OfferClass { .. }
             | Refusal::NotSealed(_)
             | Refusal::Seal(_)
             | Refusal::Budget { .. }
             | Refusal::Standing { .. }
             | Refusal::Exiting(_)
-            | Refusal::NothingToDeliver { .. }
             | Refusal::FirmSlots { .. }
             | Refusal::Surcharge(_)
-            | Refusal::TooMuchWork { .. }
-            | Refusal::BelowReserve { .. }
             | Refusal::PoolWeights { .. }
             | Refusal::OpeningLapsed { .. }
             | Refusal::OpeningUnfunded(_)

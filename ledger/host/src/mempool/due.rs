@@ -11,19 +11,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 impl Mempool {
-<<<<<<< HEAD
-    /// Ready entries that were acknowledged [`INCLUSION_HEIGHTS`] before the next block, and of
-    /// which this node told all validators a block ago. Not those of a share that is full here:
-    /// others may hold as many again of the same account, and no room for these. And not those of a
-    /// house that crowds this pool, unless they are promised: from other pools they may have had to
-    /// leave.
-=======
     /// Ready entries that were acknowledged [`INCLUSION_HEIGHTS`] before the next block, and of which
     /// this node told all validators a block ago, while they were ready as they are now: what waited
     /// in between may have left others' pools. Not those of a share that is full here: others may
     /// hold as many again of the same account, and no room for these. And not those of a house that
     /// crowds this pool, unless they are promised: from other pools they may have had to leave.
->>>>>>> w/turns
     pub(crate) fn due(&self, tip: u64) -> Vec<Arc<Authentic>> {
         let old = |p: &&Pooled| {
             p.since
@@ -52,23 +44,13 @@ impl Mempool {
         crowded && self.crowd.is_large(house)
     }
     /// Entries that blocks left out, to be sent to all validators: those of our own users after two
-<<<<<<< HEAD
-    /// blocks, and once more every eighth block; and those that only a validator sent, and may have
-    /// kept from others.
-=======
     /// blocks, and once more every eighth block; what only a validator sent, and may have kept from
     /// others; and what waited and is ready again.
->>>>>>> w/turns
     pub(crate) fn overdue(&mut self, tip: u64) -> Vec<SignedEntry> {
         let mut overdue = self.own_overdue(tip);
         overdue.extend(self.tell(tip));
         overdue
     }
-<<<<<<< HEAD
-    /// What only a validator sent and a block left out since, once each: openings and appeals
-    /// first, for they cannot wait, then the houses one after the other, those first that wait
-    /// longest.
-=======
     /// Those of our own users.
     fn own_overdue(&mut self, tip: u64) -> Vec<SignedEntry> {
         let own = self.entries.values_mut().filter(|p| {
@@ -87,7 +69,6 @@ impl Mempool {
     /// What is ready, was not told to all since, and a block left out, once each: openings and
     /// appeals first, for they cannot wait, then the houses one after the other, those first that
     /// wait longest.
->>>>>>> w/turns
     fn tell(&mut self, tip: u64) -> Vec<SignedEntry> {
         let untold = self.entries.iter().filter_map(|(id, p)| {
             let untold = p.told.is_none() && p.ready.is_some_and(|ready| ready < tip);

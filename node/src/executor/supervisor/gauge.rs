@@ -19,7 +19,7 @@ use super::super::folder::Launch;
 use super::super::job::Limits;
 use super::super::outcome::KillReason;
 use super::spent::Spent;
-use super::tree;
+use super::tree::{self, Stat};
 
 /// Between two looks.
 const EVERY: Duration = Duration::from_millis(250);
@@ -117,8 +117,15 @@ fn file(pid: Pid, name: &str) -> PathBuf {
     PathBuf::from(format!("/proc/{pid}/{name}"))
 }
 
+/// A thread that knows a process's memory: not one that has ended, as the first one may have.
+fn knows(pid: Pid) -> Pid {
+    let over = Stat::of(pid).is_some_and(|stat| stat.is_over());
+    over.then(|| tree::living(pid)).flatten().unwrap_or(pid)
+}
+
 /// Bytes of a process that are in memory.
 fn resident(pid: Pid) -> Option<u64> {
+    let pid = knows(pid);
     let text = fs::read_to_string(file(pid, "statm")).ok()?;
     let pages: u64 = text.split_ascii_whitespace().nth(1)?.parse().ok()?;
     let page = sysconf(SysconfVar::PAGE_SIZE).ok()??;
@@ -127,7 +134,7 @@ fn resident(pid: Pid) -> Option<u64> {
 
 /// A process's part of the memory that it and others hold.
 fn proportional(pid: Pid) -> Option<u64> {
-    let text = fs::read_to_string(file(pid, "smaps_rollup")).ok()?;
+    let text = fs::read_to_string(file(knows(pid), "smaps_rollup")).ok()?;
     let field = |name: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(name))?;
         line.split_ascii_whitespace().next()?.parse::<u64>().ok()
@@ -141,7 +148,7 @@ fn proportional(pid: Pid) -> Option<u64> {
 fn shared_files(tree: &[Pid]) -> u64 {
     let own = fs::metadata("/dev/shm").map(|at| device(&at)).ok();
     let of = |pid: &Pid| {
-        let path = file(*pid, "root/dev/shm");
+        let path = file(knows(*pid), "root/dev/shm");
         let at = fs::metadata(&path).ok().map(|at| device(&at))?;
         // Without namespaces it is the machine's, which the job cannot write to.
         let used = statvfs(&path).ok().filter(|_| Some(at) != own)?;
@@ -158,6 +165,7 @@ fn device(at: &fs::Metadata) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::odd;
     use super::*;
     use std::collections::BTreeSet;
 
@@ -180,5 +188,13 @@ mod tests {
         // The two are read one after the other, while other tests allocate.
         assert!(part.is_none_or(|part| part > 0 && part < all * 2));
         assert_eq!(proportional(Pid::from_raw(i32::MAX)), None);
+    }
+
+    #[test]
+    fn memory_counts_whose_first_thread_has_ended() {
+        let child = odd::Child::without_leader();
+        assert!(resident(child.pid).unwrap() > 4 << 20);
+        assert_ne!(proportional(child.pid), Some(0));
+        assert_eq!(knows(Pid::this()), Pid::this());
     }
 }

@@ -17,6 +17,8 @@
 mod disk;
 mod gauge;
 mod nameless;
+#[cfg(test)]
+mod odd;
 mod output;
 mod spent;
 mod still;

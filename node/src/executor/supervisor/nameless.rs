@@ -9,8 +9,8 @@
 //!
 //! One living thread of each process is looked at: the filter keeps threads from having files of their own.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, BufRead as _, BufReader};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
@@ -25,6 +25,12 @@ const BLOCK: u64 = 512;
 /// How a mapping's file is marked that has no name any more.
 const DELETED: &str = " (deleted)";
 
+/// After so many mappings and descriptors a search asks whether it is to end.
+const STEP: u64 = 256;
+/// Mappings and descriptors that one search reads, and files that it looks at: a job may have any number of the first
+/// for next to nothing. It is blind to what is beyond.
+const MOST: (u64, u64) = (1 << 19, 1 << 17);
+
 /// What is kept without a name.
 #[derive(Debug, Default)]
 pub(super) struct Nameless {
@@ -34,6 +40,8 @@ pub(super) struct Nameless {
     pub(super) blind: bool,
     /// Whether the search was told to end before all was looked at.
     pub(super) cut: bool,
+    /// Mappings and descriptors that were read, and files that were looked at.
+    cost: (u64, u64),
 }
 
 /// Looks at all descendants of this process but one, for files of a device, until it is told to end.
@@ -47,17 +55,17 @@ pub(super) fn find(
         if but == Some(pid) {
             continue;
         }
-        found.cut = ends();
-        if found.cut {
+        found.cut = found.cut || ends();
+        if found.cut || found.blind_by_cost() {
             break;
         }
-        let Some(thread) = living(pid) else {
+        let Some(thread) = tree::living(pid) else {
             continue;
         };
-        let seen = found.opened(thread, device);
-        let seen = seen.and_then(|()| found.mapped(thread, device, &mut mapped));
+        let seen = found.opened(thread, device, &mut ends);
+        let seen = seen.and_then(|()| found.mapped(thread, device, &mut mapped, &mut ends));
         // Who has ended meanwhile keeps nothing.
-        found.blind |= seen.is_err() && is_alive(pid, thread);
+        found.blind |= seen.is_err() && tree::is_alive(pid, thread);
     }
     for (inode, bytes) in mapped {
         if let Entry::Vacant(place) = found.files.entry(inode) {
@@ -71,8 +79,17 @@ pub(super) fn find(
 
 impl Nameless {
     /// Files that a thread has open, and messages with files that its sockets hold.
-    fn opened(&mut self, thread: Pid, device: u64) -> io::Result<()> {
+    fn opened(
+        &mut self,
+        thread: Pid,
+        device: u64,
+        ends: &mut impl FnMut() -> bool,
+    ) -> io::Result<()> {
         for fd in fs::read_dir(format!("/proc/{thread}/fd"))?.flatten() {
+            if !self.goes_on(ends) {
+                break;
+            }
+            self.cost.1 += 1;
             let Ok(meta) = fs::metadata(fd.path()) else {
                 continue;
             };
@@ -92,23 +109,55 @@ impl Nameless {
         thread: Pid,
         device: u64,
         unseen: &mut BTreeMap<u64, u64>,
+        ends: &mut impl FnMut() -> bool,
     ) -> io::Result<()> {
+        // Those that were looked at, and those that cannot be.
+        let (mut known, mut closed) = (BTreeSet::new(), BTreeSet::new());
         for line in BufReader::new(File::open(format!("/proc/{thread}/maps"))?).split(b'\n') {
             let line = line?;
-            let Some(mapping) = Mapping::of(&String::from_utf8_lossy(&line)) else {
+            if !self.goes_on(ends) {
+                break;
+            }
+            let mapping = line.ends_with(DELETED.as_bytes());
+            let mapping = mapping.then(|| Mapping::of(&String::from_utf8_lossy(&line)));
+            let Some(mapping) = mapping.flatten() else {
                 continue;
             };
+            let file = (mapping.device, mapping.inode);
+            if known.contains(&file) {
+                continue;
+            }
+            if closed.contains(&file) {
+                mapping.add_to(unseen, device);
+                continue;
+            }
+            self.cost.1 += 1;
             match fs::metadata(format!("/proc/{thread}/map_files/{}", mapping.range)) {
-                Ok(meta) => self.take(&meta, device),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(_) if mapping.device == (major(device), minor(device)) => {
-                    let most = unseen.entry(mapping.inode).or_default();
-                    *most = mapping.bytes.max(*most);
+                Ok(meta) => {
+                    self.take(&meta, device);
+                    known.insert(file);
                 }
-                Err(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(_) => {
+                    mapping.add_to(unseen, device);
+                    closed.insert(file);
+                }
             }
         }
         Ok(())
+    }
+
+    /// Whether to read one more mapping or descriptor.
+    fn goes_on(&mut self, ends: &mut impl FnMut() -> bool) -> bool {
+        self.cost.0 += 1;
+        self.cut = self.cut || self.cost.0.is_multiple_of(STEP) && ends();
+        !self.cut && !self.blind_by_cost()
+    }
+
+    fn blind_by_cost(&mut self) -> bool {
+        let over = self.cost.0 > MOST.0 || self.cost.1 > MOST.1;
+        self.blind |= over;
+        over
     }
 
     fn take(&mut self, meta: &fs::Metadata, device: u64) {
@@ -147,30 +196,25 @@ impl Mapping {
     }
 }
 
+impl Mapping {
+    /// Takes note of how much is mapped at once of a device's file.
+    fn add_to(&self, unseen: &mut BTreeMap<u64, u64>, device: u64) {
+        if self.device == (major(device), minor(device)) {
+            let most = unseen.entry(self.inode).or_default();
+            *most = self.bytes.max(*most);
+        }
+    }
+}
+
 /// Of a line that the kernel tells of a Unix socket: whether files wait in it.
 fn holds_files(line: &str) -> bool {
     let count = line.strip_prefix("scm_fds:");
     count.is_some_and(|count| count.trim() != "0")
 }
 
-/// A thread of a process that has not ended: the first one may have gone before the others.
-fn living(pid: Pid) -> Option<Pid> {
-    let threads = fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten();
-    let mut threads = threads.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    threads.find_map(|id| {
-        let thread = Pid::from_raw(id);
-        is_alive(pid, thread).then_some(thread)
-    })
-}
-
-fn is_alive(pid: Pid, thread: Pid) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{pid}/task/{thread}/stat")).unwrap_or_default();
-    let state = stat.rsplit_once(") ").map(|(_, rest)| rest.as_bytes());
-    state.is_some_and(|rest| !matches!(rest.first(), Some(b'Z' | b'X') | None))
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::odd;
     use super::*;
 
     #[test]
@@ -198,17 +242,37 @@ mod tests {
     }
 
     #[test]
-    fn who_is_over_is_not_looked_at() {
-        let mut child = std::process::Command::new("true").spawn().unwrap();
-        let pid = Pid::from_raw(i32::try_from(child.id()).unwrap());
-        while living(pid).is_some() {
-            std::thread::yield_now();
+    fn a_file_is_looked_at_once_however_often_it_is_mapped() {
+        const MAPPINGS: usize = 1_000;
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(4096).unwrap();
+        let device = file.metadata().unwrap().dev();
+        let child = odd::Child::that_maps(&file, MAPPINGS);
+        let (mut found, mut unseen) = (Nameless::default(), BTreeMap::new());
+        let mut asked = 0;
+        let mut ends = || {
+            asked += 1;
+            false
+        };
+        found
+            .mapped(child.pid, device, &mut unseen, &mut ends)
+            .unwrap();
+        assert!(found.cost.0 >= MAPPINGS as u64, "{found:?}");
+        assert!(found.cost.1 < 20 && asked >= 3, "{found:?} {asked}");
+    }
+
+    #[test]
+    fn a_search_ends_when_told_and_is_blind_beyond_its_cost() {
+        let mut found = Nameless::default();
+        let mut turns = 0;
+        while found.goes_on(&mut || true) {
+            turns += 1;
         }
-        assert!(
-            fs::metadata(format!("/proc/{pid}")).is_ok(),
-            "not yet reaped"
-        );
-        child.wait().unwrap();
-        assert!(living(Pid::this()).is_some());
+        assert!(found.cut && turns < STEP);
+        let mut dear = Nameless {
+            cost: (MOST.0, 0),
+            ..Nameless::default()
+        };
+        assert!(!dear.goes_on(&mut || false) && dear.blind && !dear.cut);
     }
 }

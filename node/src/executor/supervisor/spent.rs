@@ -147,19 +147,25 @@ impl Scale {
             let count: u64 = fields.iter().filter_map(|at| stat.number(*at)).sum();
             self.tick.mul_f64(count as f64)
         };
+        // The first thread may have ended before the others.
+        let thread = stat.is_over().then(|| tree::living(pid)).flatten();
         let (mut own, heard) = (ticks(tree::OWN), ticks(tree::HEARD));
         if own.is_zero() {
-            own = exact(pid).unwrap_or_default().min(self.tick);
+            own = exact(thread.unwrap_or(pid))
+                .unwrap_or_default()
+                .min(self.tick);
         }
         let start = stat.number(tree::START)?;
         let age = self.up.saturating_sub(self.tick.mul_f64(start as f64));
-        let running = if stat.is_running() { 1.0 } else { 0.0 };
+        let thread = thread.and_then(|thread| Stat::of_thread(pid, thread));
+        let running = thread.as_ref().unwrap_or(&stat).is_running();
+        let running = if running { 1.0 } else { 0.0 };
         let busy = part(own, age.max(self.tick)).max(running);
         Some(((pid.as_raw(), start), Seen { own, heard, busy }))
     }
 }
 
-/// What a process's first thread has used, for those that have not used a tick.
+/// What a thread of a process has used, for those that have not used a tick.
 fn exact(pid: Pid) -> Option<Duration> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/schedstat")).ok()?;
     let nanos = text.split_ascii_whitespace().next()?.parse().ok()?;

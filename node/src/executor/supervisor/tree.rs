@@ -105,6 +105,25 @@ fn children(pid: Pid) -> Option<Vec<Pid>> {
     Some(found)
 }
 
+/// Threads of a process, those that have ended included.
+pub(super) fn threads(pid: Pid) -> Vec<Pid> {
+    let threads = fs::read_dir(format!("/proc/{pid}/task"));
+    let threads = threads.into_iter().flatten().flatten();
+    let ids = threads.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    ids.map(Pid::from_raw).collect()
+}
+
+/// A thread of a process that has not ended: the first one may have gone before the others.
+pub(super) fn living(pid: Pid) -> Option<Pid> {
+    let mut threads = threads(pid).into_iter();
+    threads.find(|thread| is_alive(pid, *thread))
+}
+
+/// Whether a thread of a process has not ended.
+pub(super) fn is_alive(pid: Pid, thread: Pid) -> bool {
+    Stat::of_thread(pid, thread).is_some_and(|stat| !stat.is_over())
+}
+
 /// Number of the parent in `/proc/<pid>/stat`, counted from 1.
 const PARENT: usize = 4;
 /// Numbers of the processor times in clock ticks, in user and system mode.
@@ -130,6 +149,12 @@ impl Stat {
         Some(Stat(stat.rsplit_once(')')?.1.to_owned()))
     }
 
+    /// Of one thread of a process.
+    pub(super) fn of_thread(pid: Pid, thread: Pid) -> Option<Stat> {
+        let stat = fs::read_to_string(format!("/proc/{pid}/task/{thread}/stat")).ok()?;
+        Some(Stat(stat.rsplit_once(')')?.1.to_owned()))
+    }
+
     /// A numeric field, counted from 1.
     pub(super) fn number(&self, number: usize) -> Option<u64> {
         let mut fields = self.0.split_ascii_whitespace();
@@ -144,6 +169,11 @@ impl Stat {
     /// Whether it was stopped.
     pub(super) fn is_stopped(&self) -> bool {
         self.0.trim_start().starts_with(['T', 't'])
+    }
+
+    /// Whether it waits for something in the kernel and no signal wakes it.
+    pub(super) fn is_uninterruptible(&self) -> bool {
+        self.0.trim_start().starts_with('D')
     }
 
     /// Whether it has ended, told or not.
@@ -170,5 +200,18 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(!descendants().unwrap().contains(&Pid::from_raw(pid)));
+    }
+
+    #[test]
+    fn what_is_over_has_no_living_thread() {
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let pid = Pid::from_raw(i32::try_from(child.id()).unwrap());
+        while living(pid).is_some() {
+            std::thread::yield_now();
+        }
+        let there = fs::metadata(format!("/proc/{pid}"));
+        assert!(there.is_ok(), "not yet reaped");
+        child.wait().unwrap();
+        assert!(living(Pid::this()).is_some());
     }
 }

@@ -12,7 +12,8 @@
 //! something from the count. Bytes are those that the disk gave, so holes count nothing and links to one file once.
 //!
 //! A job can move files behind a count's back. What the disk lost and the counts do not explain is a doubt: when it
-//! could matter, and every [`DOUBT`] anyway, the job's processes are at rest ([`Still`]) while it is counted again.
+//! could matter, and every [`DOUBT`] anyway, the job's processes are at rest ([`Still`]) while it is counted again. A
+//! count during which they did not all rest settles no doubt and is blind; a job that makes itself go on each time hides.
 //!
 //! Where a count cannot see all that a job keeps ([`nameless`]), the job is suspected of what the disk has lost since
 //! the last count that did and that it does not explain. A suspicion alone ends no job while the machine has room.
@@ -31,7 +32,7 @@ use nix::unistd::Pid;
 
 use super::super::outcome::KillReason;
 use super::nameless;
-use super::still::Still;
+use super::still::{Rest, Still};
 use super::walk::Walk;
 
 /// Bytes a second that a job may write at the most, as far as the watching is concerned: memory's speed, for what is
@@ -41,8 +42,11 @@ const FASTEST: u64 = 2 << 30;
 const LOOK: (Duration, Duration) = (Duration::from_millis(10), Duration::from_secs(1));
 /// Longest time between two counts of a job that writes nothing: others may give back what it takes.
 const COUNT: Duration = Duration::from_secs(5);
-/// After a count there is none for so many times as long as it took, but no longer than [`COUNT`].
+/// After a count there is none for so many times as long as it took, but no longer than [`COUNT`] or [`LEAST`]; and no rest for so
+/// many times as long as the last one.
 const SHARE: u32 = 10;
+/// After a count there is none for so many times as long as it took at the least.
+const LEAST: u32 = 3;
 /// One file or folder for so many bytes of the limit, as file systems of that size have it.
 const BYTES_A_FILE: u64 = 16 * 1024;
 /// Files and folders that any job may have, and that none may exceed.
@@ -53,6 +57,8 @@ const WITHIN: (u64, u64) = (3, 6);
 /// Longest and shortest time between two counts of a job at rest.
 const DOUBT: Duration = Duration::from_secs(60);
 const CALM: Duration = Duration::from_secs(1);
+/// A job that made itself go on at so many rests in a row hides something.
+const TRIES: u32 = 3;
 /// After so many files a count looks whether there is room left.
 const STEP: u64 = 256;
 /// What `st_blocks` counts, in bytes.
@@ -93,7 +99,10 @@ pub(super) struct Disk {
     suspected: u64,
     /// Bytes that the disk lost and no count of this job explains, since it was counted at rest.
     doubt: u64,
-    rested: Instant,
+    /// When the last rest ended, and how long it was.
+    rested: (Instant, Duration),
+    /// Rests in a row at which the job made itself go on.
+    restless: u32,
     /// The last count, and how much was free then.
     held: Held,
     free: (u64, u64),
@@ -115,7 +124,8 @@ impl Disk {
             init,
             suspected: 0,
             doubt: 0,
-            rested: Instant::now(),
+            rested: (Instant::now(), Duration::ZERO),
+            restless: 0,
             held: Held::default(),
             free: (0, 0),
             counted: None,
@@ -140,13 +150,11 @@ impl Disk {
         if self.is_due(now, free, short) {
             let mut held = self.measure(self.floor / 2)?;
             if self.doubts(&held, free, short) {
-                let _still = Still::of(self.init)?;
-                held = self.measure(self.floor / 2)?;
-                (self.doubt, self.rested) = (0, Instant::now());
+                held = self.measure_at_rest()?;
             }
             self.take(held, free);
-            self.counted = Some(now);
-            self.rest = (now.elapsed() * SHARE).min(COUNT);
+            self.counted = Some(Instant::now());
+            self.rest = pause_after(now.elapsed());
         }
         let room = self.bytes.saturating_sub(self.held.bytes);
         let above = free.0.saturating_sub(self.floor);
@@ -162,9 +170,39 @@ impl Disk {
         let grown = held.bytes.saturating_sub(self.held.bytes);
         self.doubt = self.doubt.saturating_add(lost.saturating_sub(grown));
         let room = self.bytes.saturating_sub(held.bytes);
-        let since = self.rested.elapsed();
+        let (end, long) = self.rested;
+        let since = end.elapsed();
+        if since < long * SHARE {
+            return false;
+        }
         let matters = room > 0 && self.doubt > room / 4 && (since >= CALM || short);
-        matters || since >= DOUBT
+        let again = self.restless > 0 && since >= CALM;
+        matters || again || since >= DOUBT
+    }
+
+    /// Counts while the job's processes are at rest.
+    fn measure_at_rest(&mut self) -> io::Result<Held> {
+        let begin = Instant::now();
+        let still = Still::of(self.init)?;
+        let held = self.measure(self.floor / 2)?;
+        let rest = still.rest()?;
+        drop(still);
+        self.rested = (Instant::now(), begin.elapsed());
+        Ok(self.judge(held, rest))
+    }
+
+    /// What a count is worth, by how the job's processes rested meanwhile.
+    fn judge(&mut self, mut held: Held, rest: Rest) -> Held {
+        match rest {
+            Rest::Whole => (self.doubt, self.restless) = (0, 0),
+            Rest::Late => held.blind = true,
+            Rest::Broken => {
+                held.blind = true;
+                self.restless += 1;
+            }
+        }
+        held.hidden |= self.restless >= TRIES;
+        held
     }
 
     /// Takes note of a count, and of how much was free before it.
@@ -227,6 +265,11 @@ impl Disk {
         count.line = line;
         count.all(&self.roots, self.init)
     }
+}
+
+/// How long there is no count after one that took so long.
+fn pause_after(took: Duration) -> Duration {
+    (took * SHARE).min(COUNT.max(took * LEAST))
 }
 
 /// Free bytes below which a job ends that took so many bytes of its limit.

@@ -1,5 +1,6 @@
 //! Counts, looks, and who ends first.
 
+use super::super::odd;
 use super::super::walk::DEPTH;
 use super::*;
 use std::fs::File;
@@ -143,4 +144,71 @@ fn only_who_cannot_be_seen_through_is_suspected_of_what_the_disk_lost() {
     );
     disk.take(held(500, false), (8_000, 0));
     assert_eq!(disk.suspected, 0);
+}
+
+#[test]
+fn a_count_without_rest_settles_nothing_and_who_never_rests_hides() {
+    let mut disk = disk_with(1_000, 0, 0);
+    disk.doubt = 500;
+    let none = Held::default();
+    let blind = Held {
+        blind: true,
+        ..none
+    };
+    // A busy machine is no fault of the job's.
+    for _ in 0..=TRIES {
+        assert_eq!(disk.judge(none, Rest::Late), blind);
+    }
+    for _ in 1..TRIES {
+        assert_eq!(disk.judge(none, Rest::Broken), blind);
+    }
+    assert_eq!(disk.doubt, 500);
+    assert_eq!(disk.judge(none, Rest::Whole), none);
+    assert_eq!(disk.doubt, 0);
+    for _ in 1..TRIES {
+        assert!(!disk.judge(none, Rest::Broken).hidden);
+    }
+    assert!(disk.judge(none, Rest::Broken).hidden);
+}
+
+#[test]
+fn a_job_that_never_rests_is_ended() {
+    let _alone = odd::alone();
+    let _child = odd::Child::that_goes_on();
+    let dir = tempfile::tempdir().unwrap();
+    let roots = [dir.path().to_path_buf(), dir.path().to_path_buf()];
+    let mut disk = Disk::new(roots, 1 << 20, 0, None);
+    let mut counts = (0..TRIES).map(|_| disk.measure_at_rest().unwrap());
+    assert!(counts.all(|held| held.blind));
+    assert!(disk.measure_at_rest().unwrap().hidden);
+}
+
+#[test]
+fn a_job_rests_a_tenth_of_the_time_at_the_most() {
+    let mut disk = disk_with(1_000, 0, 0);
+    let none = Held::default();
+    let second = Duration::from_secs(1);
+    for (long, since, rests) in [
+        (second, 9, false),
+        (second, 11, true),
+        (10 * second, 99, false),
+        (10 * second, 101, true),
+        (second / 100, 2, true),
+    ] {
+        // Others took much meanwhile.
+        disk.doubt = 900;
+        disk.rested = (Instant::now().checked_sub(since * second).unwrap(), long);
+        for short in [false, true] {
+            assert_eq!(disk.doubts(&none, (0, 0), short), rests, "{long:?} {since}");
+        }
+    }
+}
+
+#[test]
+fn the_longer_a_count_takes_the_later_is_the_next_one() {
+    let after = |millis| pause_after(Duration::from_millis(millis)).as_millis();
+    assert_eq!(
+        (after(10), after(1_000), after(20_000)),
+        (100, 5_000, 60_000)
+    );
 }
