@@ -100,8 +100,7 @@ pub async fn run(
     } = prepare(&config, &keys, &genesis, &machine, &net, invitation)?;
     let server = Server::bind(&config).await?;
     let (contents, orders) = (tools.contents.clone(), tools.orders.clone());
-    let joining = tools.join.clone();
-    let jobs = tools.jobs.clone();
+    let (joining, jobs) = (tools.join.clone(), tools.jobs.clone());
     let started = body::start(parts, tools)?;
     let handle = started.handle;
     tokio::spawn(room::keep(machine.room.clone(), jobs, handle.clone()));

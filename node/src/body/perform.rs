@@ -9,7 +9,8 @@ use gridbay_core::adverts::Verdict;
 use gridbay_core::agent::{AgentReply, AgentRequest, CHUNK_BYTES, JobId, Phase, PollJob};
 use gridbay_core::buyer::OrderKey;
 use gridbay_core::effect::Effect;
-use gridbay_core::input::{Fetch, Input};
+use gridbay_core::input::{CommandToken, Fetch, Input};
+use gridbay_core::reply::Reply;
 use gridbay_protocol::codec;
 use gridbay_protocol::ids::OfferId;
 use gridbay_protocol::job::JobSpec;
@@ -80,15 +81,8 @@ impl Body {
                 let kept = self.tools.orders.keep_files(&order, job.task, job.attempt);
                 kept.map_err(disk("a job's files"))?;
             }
-            Effect::SaveWithheld(bytes) => {
-                let saved = withheld::save(self.tools.room.home(), &bytes);
-                saved.map_err(disk("the offers held back"))?;
-            }
-            Effect::Reply { token, reply } => {
-                if let Some(waiting) = self.replies.remove(&token) {
-                    let _gone = waiting.send(reply);
-                }
-            }
+            Effect::SaveWithheld(bytes) => self.save_withheld(&bytes)?,
+            Effect::Reply { token, reply } => self.reply(token, reply),
             Effect::SeekHints(question) => self.seek_hints(question),
             Effect::Decided { height, block } => {
                 tracing::debug!(height, %block, "decided");
@@ -99,6 +93,17 @@ impl Body {
             }
         }
         Ok(())
+    }
+
+    fn save_withheld(&self, bytes: &[u8]) -> Result<(), BodyError> {
+        let saved = withheld::save(self.tools.room.home(), bytes);
+        saved.map_err(disk("the offers held back"))
+    }
+
+    fn reply(&mut self, token: CommandToken, reply: Reply) {
+        if let Some(waiting) = self.replies.remove(&token) {
+            let _gone = waiting.send(reply);
+        }
     }
 
     fn broadcast(&self, bytes: Vec<u8>) {
