@@ -213,9 +213,11 @@ impl Disk {
         }
         let lost = self.free.0.saturating_sub(free.0);
         let grown = held.bytes.saturating_sub(self.held.bytes);
-        self.suspected = match held.blind {
-            true => self.suspected.saturating_add(lost.saturating_sub(grown)),
-            false => 0,
+        self.suspected = match (held.blind, held.cut) {
+            (true, _) => self.suspected.saturating_add(lost.saturating_sub(grown)),
+            // It has not seen all, but that is no fault of the job's.
+            (false, true) => self.suspected,
+            (false, false) => 0,
         };
         (self.held, self.free) = (held, free);
     }

@@ -142,6 +142,13 @@ fn only_who_cannot_be_seen_through_is_suspected_of_what_the_disk_lost() {
         (disk.suspected, disk.verdict(799)),
         (1_600, Some(KillReason::NoRoom))
     );
+    // Nor does one that broke off.
+    let cut = Held {
+        cut: true,
+        ..held(0, false)
+    };
+    disk.take(cut, (8_000, 0));
+    assert_eq!(disk.suspected, 1_600);
     disk.take(held(500, false), (8_000, 0));
     assert_eq!(disk.suspected, 0);
 }
