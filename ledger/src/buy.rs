@@ -13,6 +13,8 @@
 mod deal;
 mod evict;
 pub(crate) mod queue;
+#[cfg(test)]
+mod steps;
 mod stock;
 mod sums;
 
