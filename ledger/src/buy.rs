@@ -13,13 +13,17 @@
 mod deal;
 mod evict;
 pub(crate) mod queue;
+#[cfg(test)]
+mod steps;
+mod stock;
+mod sums;
 
 use crate::firm::{self, Sale};
 use crate::order::Stage;
 use crate::purse;
 use crate::tenancy::{self, Grant};
 use crate::work::Work;
-use deal::{Deal, Victim};
+use deal::{Deal, Missing, Victim};
 use gridbay_protocol::clearing::BuyRecord;
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::{Hash32, OrderId};
@@ -28,26 +32,35 @@ use gridbay_protocol::order::Buy;
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::Credits;
+use stock::Stocks;
 
 /// Serves a buy, or lets it wait, or ends it. Unless it `displaces` it takes free units only.
-pub(crate) fn decide(work: &mut Work<'_>, id: &OrderId, displaces: bool) {
+fn decide(work: &mut Work<'_>, stocks: &mut Stocks, id: &OrderId, displaces: bool) {
     let order = work.tables.orders.get(id);
-    let Some((account, buy)) = order.and_then(|o| Some((o.account, o.buy()?.buy.clone()))) else {
+    let Some((account, order)) = order.and_then(|o| Some((o.account, o.buy()?.clone()))) else {
         return;
     };
-    let deals = match deal::deals(work, &account, &buy, displaces) {
+    let buy = &order.buy;
+    let deals = match deal::deals(work, stocks, &account, &order, displaces) {
         Ok(deals) => deals,
-        Err(class) => {
-            let end = match buy.is_group() {
-                true => OrderEnd::Short(class),
-                false => OrderEnd::NoUnits,
+        Err(missing) => {
+            let end = match missing {
+                Missing::Money => OrderEnd::TooDear,
+                Missing::Units(class) if buy.is_group() => OrderEnd::Short(class),
+                Missing::Units(_) => OrderEnd::NoUnits,
             };
-            return queue::wait_or_end(work, id, &buy, end);
+            return queue::wait_or_end(work, id, buy, end);
         }
     };
-    match prices(work, &buy, &deals) {
-        Some(prices) => serve(work, id, &buy, &deals, &prices),
-        None => queue::wait_or_end(work, id, &buy, OrderEnd::TooDear),
+    let Some(prices) = prices(work, buy, &deals) else {
+        return queue::wait_or_end(work, id, buy, OrderEnd::TooDear);
+    };
+    serve(work, id, buy, &deals, &prices);
+    for deal in &deals {
+        match deal.sold() {
+            (class, Some(taken)) => stocks.sold(class, taken),
+            (class, None) => stocks.forget(class),
+        }
     }
 }
 

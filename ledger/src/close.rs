@@ -30,7 +30,6 @@ use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::ids::{OfferId, OrderId};
 use gridbay_protocol::lease::LeaseEnd;
 use gridbay_protocol::planted::{self, Planted};
-use std::collections::BTreeMap;
 
 /// See the module.
 pub(crate) fn after_entries(work: &mut Work<'_>) {
@@ -41,12 +40,7 @@ pub(crate) fn after_entries(work: &mut Work<'_>) {
         close_round(work);
     } else {
         unopened::note_reach(work);
-        let mut bids_open = BTreeMap::new();
-        for id in std::mem::take(&mut work.bought) {
-            if buy::queue::may_jump(work, &id, &mut bids_open) {
-                buy::decide(work, &id, true);
-            }
-        }
+        buy::queue::jump(work);
     }
     contract::decide_due(work);
 }

@@ -64,11 +64,14 @@ pub const ALL_OR_NONE_CHOICE: usize = 8;
 /// like a buy of its own, so this bounds what one entry costs at the close of a round.
 pub const BUY_PARTS: usize = 8;
 /// Buys of one class that wait for units at a time; another one ends if it cannot be served at once. All are looked at
-/// when a round closes, each over all leases.
+/// when a round closes.
 pub const WAITING_BUYS: u64 = 64;
 /// Of these, the first ones, that may displace bids in one round; the others take what is free. Who is displaced is computed
 /// by clearing the class again, up to 65 ms each time.
 pub const WAITING_BUYS_DISPLACE: u32 = 2;
+/// Buys of one class that did not wait and may displace bids in one block, beside those that did: with them a block of a
+/// local network still has time for its clearing.
+pub const NEW_BUYS_DISPLACE: u32 = 2;
 /// Most that an evicted buy may get on top of its remainder, in millionths of it: nine times as much again.
 pub const SURCHARGE_PPM: u32 = 9_000_000;
 /// Units that one reservation may want at once.

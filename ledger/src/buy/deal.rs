@@ -12,7 +12,8 @@
 //! a part lies wholly on units eligible for it, so nobody gives way for two. So each part is as if it were alone.
 
 use super::evict::{self, Evicted};
-use crate::market::{self, Held};
+use super::stock::{Lots, Stocks};
+use crate::order::BuyOrder;
 use crate::tenancy;
 use crate::work::Work;
 use gridbay_protocol::clearing::{self, BidId, BoughtPart, ClearingOffer};
@@ -44,6 +45,11 @@ pub(super) struct Deal {
 }
 
 impl Deal {
+    /// Its class; with the units that it takes if nobody gives way for them.
+    pub(super) fn sold(&self) -> (&ClassId, Option<&[ClearingOffer]>) {
+        let free = self.victims.is_empty() && self.evicted.is_empty();
+        (&self.class, free.then_some(&self.taken))
+    }
     /// Price per slot: the larger of what is asked and what is displaced; `None` if that is no amount.
     pub(super) fn price(&self) -> Option<Credits> {
         Some(clearing::asked(&self.taken)?.max(self.displaced_value))
@@ -65,21 +71,44 @@ impl Deal {
     }
 }
 
-/// What all parts of a buy take; if one finds too few units, its class.
+/// Why a buy is not served.
+pub(super) enum Missing {
+    /// A class has too few units.
+    Units(ClassId),
+    /// Whatever it took would be too dear.
+    Money,
+}
+
+/// A part of which there is enough, if others give way where it is `short` of free units.
+struct Choice<'b> {
+    part: &'b BuyPart,
+    short: bool,
+}
+
+/// What all parts of a buy take.
 pub(super) fn deals(
     work: &Work<'_>,
+    stocks: &mut Stocks,
     buyer: &AccountId,
-    buy: &Buy,
+    buy: &BuyOrder,
     displaces: bool,
-) -> Result<Vec<Deal>, ClassId> {
-    let held = market::held(work);
+) -> Result<Vec<Deal>, Missing> {
+    let (is_new, buy) = (!buy.waits, &buy.buy);
+    let choices = choices(work, stocks, buy, displaces)?;
+    let short = choices.iter().filter(|choice| choice.short);
+    let short: Vec<ClassId> = short.map(|choice| choice.part.class).collect();
+    if let (Some(class), true) = (short.first(), is_new)
+        && !stocks.may_search(&short)
+    {
+        return Err(Missing::Units(*class));
+    }
     let mut surcharge = buy.surcharge;
     let mut deals = Vec::new();
-    for part in &buy.parts {
-        let shelf = shelf(work, part, &held);
-        let found = match displaces {
-            true => deal(work, buyer, part, shelf, surcharge),
-            false => take(part, shelf),
+    for Choice { part, short } in choices {
+        let lots = stocks.of(work, &part.class).lots(part);
+        let found = match short {
+            true => displacing(work, buyer, part, &lots, surcharge),
+            false => take(part, lots.cheapest(part.units)),
         };
         match found {
             Some(deal) => {
@@ -87,33 +116,71 @@ pub(super) fn deals(
                 surcharge = surcharge.saturating_sub(due);
                 deals.push(deal);
             }
-            None if planted::is(Planted::GroupInPart) && buy.is_group() => {}
-            None => return Err(part.class),
+            None if skips(buy) => {}
+            None => return Err(Missing::Units(part.class)),
         }
     }
     match (deals.is_empty(), buy.parts.first()) {
-        (true, Some(part)) => Err(part.class),
+        (true, Some(part)) => Err(Missing::Units(part.class)),
         _ => Ok(deals),
     }
 }
 
-/// Steps 2 and 3; `None` if there are not enough units.
-fn deal(
+fn skips(buy: &Buy) -> bool {
+    planted::is(Planted::GroupInPart) && buy.is_group()
+}
+
+/// Looks at what the parts cost at least, before anything is searched for.
+fn choices<'b>(
+    work: &Work<'_>,
+    stocks: &mut Stocks,
+    buy: &'b Buy,
+    displaces: bool,
+) -> Result<Vec<Choice<'b>>, Missing> {
+    let evicts = work.constitution.policy.buy.evicts() && buy.surcharge > Credits::ZERO;
+    let mut choices = Vec::new();
+    let mut least: u128 = 0;
+    for part in &buy.parts {
+        let stock = stocks.of(work, &part.class);
+        let lots = stock.lots(part);
+        let short = lots.free() < u64::from(part.units);
+        let cost = match (short, displaces, evicts) {
+            (false, _, _) => lots.cost(part.units),
+            (true, false, _) => None,
+            (true, true, false) => stock.least(part, &lots),
+            // Whose units are evicted is not known yet.
+            (true, true, true) => Some(0),
+        };
+        match cost {
+            Some(cost) => {
+                least = least.saturating_add(cost);
+                choices.push(Choice { part, short });
+            }
+            None if skips(buy) => {}
+            None => return Err(Missing::Units(part.class)),
+        }
+    }
+    match least <= u128::from(buy.limit.micros()) {
+        true => Ok(choices),
+        false => Err(Missing::Money),
+    }
+}
+
+/// Step 3; `None` if there are not enough units.
+fn displacing(
     work: &Work<'_>,
     buyer: &AccountId,
     part: &BuyPart,
-    mut shelf: Shelf,
+    lots: &Lots,
     surcharge: Credits,
 ) -> Option<Deal> {
+    let mut shelf = lots.shelf();
     let mut free: u32 = shelf.values().sum();
-    if free >= part.units {
-        return take(part, shelf);
-    }
     let (mut victims, mut evicted) = (Vec::new(), Vec::new());
-    let runners = runners(work, part, &shelf);
+    let runners = runners(work, part, lots);
     let all = free + runners.iter().map(|r| r.holds).sum::<u32>();
     if all < part.units {
-        evicted = evict::choose(work, buyer, part, surcharge, &shelf, part.units - all)?;
+        evicted = evict::choose(work, buyer, part, surcharge, lots, part.units - all)?;
         for lost in evicted.iter().map(|e| &e.losses) {
             vacate(&mut shelf, lost);
         }
@@ -165,22 +232,6 @@ fn vacate(shelf: &mut Shelf, losses: &BTreeMap<OfferId, u32>) {
     }
 }
 
-/// Eligible offers with their free units, also those with none.
-fn shelf(work: &Work<'_>, part: &BuyPart, held: &BTreeMap<OfferId, Held>) -> Shelf {
-    let mut shelf = Shelf::new();
-    for (id, offer) in market::offers(work, &part.class) {
-        let named = part.offers.is_empty() || part.offers.binary_search(&id).is_ok();
-        let held = held.get(&id).copied().unwrap_or_default().all();
-        let Some(free) = offer.terms.units.checked_sub(held) else {
-            continue;
-        };
-        if let (true, true, Some(price)) = (named, offer.sells_firmly(), offer.terms.buy_price) {
-            shelf.insert((price, id), free);
-        }
-    }
-    shelf
-}
-
 /// A bid whose lease lies wholly on eligible units.
 struct Runner {
     lease: LeaseId,
@@ -189,8 +240,7 @@ struct Runner {
     bidder: Bidder<BidId>,
 }
 
-fn runners(work: &Work<'_>, part: &BuyPart, shelf: &Shelf) -> Vec<Runner> {
-    let eligible = |offer: &OfferId| shelf.keys().any(|(_, id)| id == offer);
+fn runners(work: &Work<'_>, part: &BuyPart, lots: &Lots) -> Vec<Runner> {
     let mut runners = Vec::new();
     for (id, lease) in work.tables.leases.iter() {
         let order = work.tables.orders.get(&lease.order);
@@ -198,7 +248,7 @@ fn runners(work: &Work<'_>, part: &BuyPart, shelf: &Shelf) -> Vec<Runner> {
             continue;
         };
         let on_eligible =
-            lease.class == part.class && lease.shares.iter().all(|s| eligible(&s.offer));
+            lease.class == part.class && lease.shares.iter().all(|s| lots.has(&s.offer));
         if !on_eligible {
             continue;
         }

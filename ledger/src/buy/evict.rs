@@ -8,7 +8,7 @@
 //! 3. The owner gets all of the remainder back, and from the evicting buy the policy's part of it on top, rounded up;
 //!    nothing within one sponsor. If that is more than the surcharge offered nobody is evicted.
 
-use super::deal::Shelf;
+use super::stock::Lots;
 use crate::lease::Lease;
 use crate::tenancy;
 use crate::work::Work;
@@ -35,7 +35,7 @@ pub(super) fn choose(
     buyer: &AccountId,
     part: &BuyPart,
     offered: Credits,
-    shelf: &Shelf,
+    lots: &Lots,
     missing: u32,
 ) -> Option<Vec<Evicted>> {
     let policy = work.constitution.policy.buy;
@@ -43,10 +43,9 @@ pub(super) fn choose(
         return None;
     }
     let eligible = |lease: &Lease| {
-        let on_shelf = |offer: &OfferId| shelf.keys().any(|(_, id)| id == offer);
         lease.class == part.class
             && lease.account != *buyer
-            && lease.shares.iter().all(|s| on_shelf(&s.offer))
+            && lease.shares.iter().all(|s| lots.has(&s.offer))
     };
     let leases = work.tables.leases.iter().filter(|(_, l)| eligible(l));
     let mut candidates: Vec<Evicted> = leases

@@ -6,11 +6,13 @@
 //! 2. Whenever a round closes, after the clearings, all undecided buys are decided: first who came in an earlier round, then
 //!    in the order that the beacon gives. Who cannot be served is passed over.
 //! 3. Of those that waited, the first [`limits::WAITING_BUYS_DISPLACE`] of a class may displace bids and evict buys; the
-//!    others take what is free. A buy of several classes must be among the first of each, and counts in each.
+//!    others take what is free. A buy of several classes must be among the first of each, and counts in each. Beside them
+//!    [`limits::NEW_BUYS_DISPLACE`] new buys may in a block (see `stock`).
 //! 4. While somebody waits in a class, new buys of it are decided at the close of their round, behind those that wait. So
 //!    are those of several classes in any case: all their units start at one boundary of rounds, after all clearings.
 
 use super::decide;
+use super::stock::Stocks;
 use crate::book;
 use crate::order::{BuyOrder, Stage};
 use crate::work::Work;
@@ -31,6 +33,7 @@ pub(crate) fn close(work: &mut Work<'_>) {
     if planted::is(Planted::QueueByIds) {
         undecided.sort_unstable_by_key(|(_, id)| *id);
     }
+    let mut stocks = Stocks::default();
     let mut waited: BTreeMap<ClassId, u32> = BTreeMap::new();
     for (_, id) in &undecided {
         let order = work.tables.orders.get(id);
@@ -43,17 +46,23 @@ pub(crate) fn close(work: &mut Work<'_>) {
             first &= *before < limits::WAITING_BUYS_DISPLACE;
             *before += u32::from(waits);
         }
-        decide(work, id, first || !waits);
+        decide(work, &mut stocks, id, first || !waits);
     }
 }
 
-/// Step 4: whether a new buy is decided at once, before its round closes. What is found out of a class is kept in
+/// Step 4: decides the new buys of a block that closes no round, if nobody need wait for others.
+pub(crate) fn jump(work: &mut Work<'_>) {
+    let (mut stocks, mut bids_open) = (Stocks::default(), BTreeMap::new());
+    for id in std::mem::take(&mut work.bought) {
+        if may_jump(work, &id, &mut bids_open) {
+            decide(work, &mut stocks, &id, true);
+        }
+    }
+}
+
+/// Whether a new buy is decided at once, before its round closes. What is found out of a class is kept in
 /// `bids_open`: no buy makes bids open or ends one that is, and looking takes time in proportion to the class's orders.
-pub(crate) fn may_jump(
-    work: &Work<'_>,
-    id: &OrderId,
-    bids_open: &mut BTreeMap<ClassId, bool>,
-) -> bool {
+fn may_jump(work: &Work<'_>, id: &OrderId, bids_open: &mut BTreeMap<ClassId, bool>) -> bool {
     let order = work.tables.orders.get(id);
     let of_one = order.filter(|o| o.buy().is_some_and(|buy| !buy.buy.is_group()));
     of_one.is_some_and(|order| {

@@ -5,7 +5,8 @@
 //! 2. Their turn is by the round that each came in, then by its rank under the beacon after the block.
 //! 3. In that order each is decided on what the effects so far have left: served, ended, or passed over. What the block did is
 //!    compared with what the shop finds: units and price of every part, who is displaced, which class is short. A buy has
-//!    all of its parts or none. Of those that waited, only the first of each of its classes displace.
+//!    all of its parts or none. Of those that waited, only the first of each of its classes displace; of the new ones, those
+//!    that looked first for whom to.
 //! 4. Who is passed over may wait: he stands until the next close, has locked the reference prices, and there is a place in
 //!    the queue of each of his classes. Who ends may not.
 //! 5. In other blocks no buy of several classes is served.
@@ -24,6 +25,7 @@ use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::ids::{ClassId, OrderId};
 use gridbay_protocol::limits;
+use gridbay_protocol::order::Buy;
 use shop::{Found, Shop};
 use std::collections::BTreeMap;
 
@@ -62,21 +64,35 @@ fn decide(
     let mut at = coming.map_or(effects.len(), |(at, _)| at);
     effects[..at].iter().for_each(|effect| shop.apply(effect));
     let mut waited: BTreeMap<ClassId, u32> = BTreeMap::new();
+    let mut searches = Searches::default();
     for id in turns(&shop, beacon) {
         let wish = shop.wishes[&id].clone();
-        let mut displaces = true;
+        let mut first = true;
         for class in wish.buy.classes() {
             let before = waited.entry(class).or_default();
-            displaces &= !wish.waits || *before < limits::WAITING_BUYS_DISPLACE;
+            first &= !wish.waits || *before < limits::WAITING_BUYS_DISPLACE;
             *before += u32::from(wish.waits);
         }
-        let found = shop.find(&wish.buy, displaces, policy);
-        match coming.filter(|(_, decided)| *decided == id) {
+        let decided = coming.filter(|(_, decided)| *decided == id);
+        let what = decided.map(|(place, _)| &effects[place]);
+        let may = match wish.waits {
+            true => vec![first],
+            false => searches.may(&wish.buy),
+        };
+        let judged = may.iter().map(|displaces| {
+            let found = shop.find(&wish.buy, *displaces, policy);
+            judge(what, &shop, &id, &found, *displaces, policy)
+        });
+        let judged: Vec<_> = judged.collect();
+        if !judged.iter().any(Result::is_ok) {
+            judged.into_iter().collect::<Result<(), String>>()?;
+        }
+        if !wish.waits {
+            let found = shop.find(&wish.buy, true, policy);
+            searches.note(&wish.buy, &found, what);
+        }
+        match decided {
             Some((place, _)) => {
-                match &effects[place] {
-                    Effect::Buy(record) => served(record, &shop, &id, &found, displaces, policy)?,
-                    effect => ended(effect, &shop, &id, &found, policy)?,
-                }
                 shop.wishes.remove(&id);
                 coming = next(&shop, place + 1);
                 let until = coming.map_or(effects.len(), |(at, _)| at);
@@ -86,7 +102,6 @@ fn decide(
                 at = until;
             }
             None => {
-                passed_over(&shop, &id, &found, policy)?;
                 if let Some(wish) = shop.wishes.get_mut(&id) {
                     wish.waits = true;
                 }
@@ -96,6 +111,56 @@ fn decide(
     match coming {
         Some((_, id)) => Err(format!("buy {id} was decided out of turn")),
         None => Ok(()),
+    }
+}
+
+/// How many new buys displace, or looked for whom to, by class: at the least and at the most. Whether one that ended looked
+/// for it the checker does not find out.
+#[derive(Default)]
+struct Searches(BTreeMap<ClassId, (u32, u32)>);
+
+impl Searches {
+    /// Whether a new buy may displace: all answers that can be right.
+    fn may(&self, buy: &Buy) -> Vec<bool> {
+        let of = |class| self.0.get(&class).copied().unwrap_or_default();
+        let most = limits::NEW_BUYS_DISPLACE;
+        let may = buy.classes().all(|class| of(class).0 < most);
+        let must = buy.classes().all(|class| of(class).1 < most);
+        let answers = [(true, may), (false, !must)];
+        let right = answers.into_iter().filter(|(_, right)| *right);
+        right.map(|(answer, _)| answer).collect()
+    }
+    fn note(&mut self, buy: &Buy, found: &Found, what: Option<&Effect>) {
+        if let Found::All(parts) = found
+            && parts.iter().all(|part| !part.displaces())
+        {
+            return;
+        }
+        for class in buy.classes() {
+            let (least, most) = self.0.entry(class).or_default();
+            let displaced = matches!(what, Some(Effect::Buy(record)) if record
+                .parts
+                .iter()
+                .any(|part| part.class == class && !part.displaced.is_empty()));
+            *least += u32::from(displaced);
+            *most += 1;
+        }
+    }
+}
+
+/// Steps 3 and 4 for what the block did with a buy.
+fn judge(
+    what: Option<&Effect>,
+    shop: &Shop,
+    id: &OrderId,
+    found: &Found,
+    displaces: bool,
+    policy: &Policy,
+) -> Result<(), String> {
+    match what {
+        Some(Effect::Buy(record)) => served(record, shop, id, found, displaces, policy),
+        Some(effect) => ended(effect, shop, id, found, policy),
+        None => passed_over(shop, id, found, policy),
     }
 }
 
@@ -162,6 +227,8 @@ fn ended(
     let is_right = match found {
         Found::Unknown => true,
         Found::Short(_) if evicts => true,
+        // Of what is named it is not looked at how much bids could give if it is too dear anyway.
+        Found::Short(_) if wish.buy.parts.iter().any(|part| !part.offers.is_empty()) => true,
         Found::Short(class) if wish.buy.is_group() => *end == OrderEnd::Short(*class),
         Found::Short(_) => *end == OrderEnd::NoUnits,
         Found::All(_) => *end == OrderEnd::TooDear && found.may_be_too_dear(&wish.buy),

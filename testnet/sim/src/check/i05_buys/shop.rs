@@ -88,6 +88,10 @@ pub(super) enum Found {
 }
 
 impl Part {
+    /// Whether somebody gives way for it.
+    pub(super) fn displaces(&self) -> bool {
+        !self.displaced.is_empty()
+    }
     /// Whether a record says the same.
     pub(super) fn is(&self, record: &BoughtPart) -> bool {
         let taken = record.taken.iter();
