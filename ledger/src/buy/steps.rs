@@ -13,7 +13,7 @@ use crate::table::steps;
 use crate::work::Work;
 use crate::{book, catalogue};
 use gridbay_protocol::effect::{Effect, OrderEnd};
-use gridbay_protocol::ids::{Hash32, LeaseId, OrderId};
+use gridbay_protocol::ids::{ClassId, Hash32, LeaseId, OrderId};
 use gridbay_protocol::keys::SecretKey;
 use gridbay_protocol::lease::Share;
 use gridbay_protocol::offer::{OfferTerms, Primary, Reclaim, offer_id};
@@ -62,14 +62,8 @@ fn sells(state: &State, work: &mut Work<'_>, label: u32, units: u32, price: u64)
     catalogue::put(work, offer_id(&seller, label), Some(offer));
 }
 
-/// A bid that runs on both units of an offer.
-fn runs(state: &State, work: &mut Work<'_>, n: u32) {
-    let (owner, class, sold) = (
-        account(state, 0),
-        class(state),
-        offer_id(&account(state, 0), n),
-    );
-    let (order, lease, pot) = (OrderId(id(1, n)), LeaseId(id(2, n)), Hash32(id(3, n)));
+/// What it bids for both, some of them all or none.
+fn bid(class: ClassId, n: u32) -> Stage {
     let (min, price) = if n < LUMPY { (2, 50) } else { (1, 90) };
     let bid = Bid {
         class,
@@ -83,13 +77,24 @@ fn runs(state: &State, work: &mut Work<'_>, n: u32) {
         stands_until: 900,
         work: Hash32([4; 32]),
     };
-    let stage = Stage::Bid(Box::new(BidOrder {
+    Stage::Bid(Box::new(BidOrder {
         bid,
         rank: None,
         paid: Credits::ZERO,
         slots_used: 0,
         next: None,
-    }));
+    }))
+}
+
+/// A bid that runs on both units of an offer.
+fn runs(state: &State, work: &mut Work<'_>, n: u32) {
+    let (owner, class, sold) = (
+        account(state, 0),
+        class(state),
+        offer_id(&account(state, 0), n),
+    );
+    let (order, lease, pot) = (OrderId(id(1, n)), LeaseId(id(2, n)), Hash32(id(3, n)));
+    let stage = bid(class, n);
     let record = Order {
         lease: Some(lease),
         ..Order::new(owner, class, 0, stage)

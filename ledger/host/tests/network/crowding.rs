@@ -95,7 +95,7 @@ fn one_members_accounts_fill_every_pool_and_keep_nobody_out() {
         );
     }
     assert!(
-        host(&world, 0).pool_len() > limits::POOL_ENTRIES / 2,
+        host(&world, 0).pool_len() > limits::POOL_ENTRIES / 4,
         "the flood goes on"
     );
     let rounds: Vec<_> = world.rounds.range(first..).collect();

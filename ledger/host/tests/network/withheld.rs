@@ -118,7 +118,7 @@ fn is_third_next(world: &World) -> bool {
 
 #[test]
 fn what_waited_and_left_one_pool_costs_an_honest_proposer_no_round() {
-    let (mut world, house) = with_house(4, 57, 12);
+    let (mut world, house) = with_house(4, 57, 24);
     // Number 3 has no room for them: what waits has only a part of a pool.
     let accounts: Vec<_> = house.iter().map(|(account, _)| *account).collect();
     world.lost = Some(Box::new(move |_, _, to, message| match message {
@@ -128,7 +128,7 @@ fn what_waited_and_left_one_pool_costs_an_honest_proposer_no_round() {
         _ => false,
     }));
     let (to, mut sent) = (world.account(1), vec![]);
-    for valid_until in 150..154 {
+    for valid_until in 250..254 {
         for (account, key) in &house {
             let all = payment(to, ENDOWMENT);
             sent.push(signed(&world, *account, key, valid_until, all));
@@ -142,7 +142,7 @@ fn what_waited_and_left_one_pool_costs_an_honest_proposer_no_round() {
     world.lost = None;
     let mut own = vec![];
     for (account, _) in &house {
-        let money = world.sign(0, payment(*account, ENDOWMENT), 150);
+        let money = world.sign(0, payment(*account, ENDOWMENT), 250);
         let id = money.id();
         world.input(0, HostInput::Submit(money));
         assert!(world.run(world.now + 20_000, |w| {
