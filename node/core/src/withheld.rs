@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 /// Heights after which an entry that has not shown up is sent again.
 const REPEAT_HEIGHTS: u64 = 8;
 /// Bytes of what is remembered at the most.
-const BYTES: usize = 1 << 20;
+pub const BYTES: usize = 1 << 20;
 
 /// What an entry about an offer asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

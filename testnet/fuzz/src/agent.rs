@@ -11,10 +11,12 @@ use gridbay_core::agent::{
 use gridbay_core::buyer::OrderKey;
 use gridbay_core::buyer::record::{NewOrder, RECORD_BYTES, Record, ReserveTerms, Terms};
 use gridbay_core::seller::JobMemo;
+use gridbay_core::withheld::{BYTES as WITHHELD_BYTES, Withheld};
 use gridbay_protocol::codec;
 use gridbay_protocol::ids::{AccountId, ClassId, ContentId, LeaseId, OfferId};
 use gridbay_protocol::job::{JobExit, JobSpec};
 use gridbay_protocol::mechanism::reservation::Channels;
+use gridbay_protocol::offer::OfferTerms;
 use gridbay_protocol::order::{BuyPart, Group, Step};
 use gridbay_protocol::units::{Credits, Price};
 use std::sync::LazyLock;
@@ -48,6 +50,16 @@ pub(crate) const JOB_MEMO: Target = decoder(
     "bytes on disk as a seller's memory of a job: one encoding",
     job_memo,
     || vec![codec::encode(&memo())],
+);
+pub(crate) const WITHHELD: Target = decoder(
+    "withheld_offers",
+    "bytes on disk as the offers that a short disk holds back: one encoding",
+    withheld,
+    || {
+        let ledger = Ledger::busy();
+        let terms = ledger.state.offers().map(|(_, offer)| offer.terms.clone());
+        vec![codec::encode(&terms.collect::<Vec<OfferTerms>>())]
+    },
 );
 pub(crate) const ADVERTS: Target = decoder(
     "adverts_heard",
@@ -231,6 +243,13 @@ fn job_memo(bytes: &[u8]) -> Verdict {
     strict::only::<JobMemo>(bytes, REQUEST_BYTES, |memo| {
         assert_eq!(read.as_ref(), Ok(memo));
         memo.spec.is_valid();
+    })
+}
+
+fn withheld(bytes: &[u8]) -> Verdict {
+    let read = Withheld::decode(bytes);
+    strict::only::<Vec<OfferTerms>>(bytes, WITHHELD_BYTES, |terms| {
+        assert_eq!(read.as_ref(), Ok(terms));
     })
 }
 

@@ -148,6 +148,7 @@ pub const TARGETS: &[Target] = &[
     agent::START,
     agent::ORDER_RECORD,
     agent::JOB_MEMO,
+    agent::WITHHELD,
     agent::ADVERTS,
     text::CREDITS,
     text::IDS,
