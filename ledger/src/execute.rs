@@ -1,7 +1,7 @@
 //! Executing a block on the state. Order of execution:
 //!
 //! 1. the header against the tip; the reveal moves beacon and the proposer's chain on;
-//! 2. entries in the order of their accounts' turns (see `turn`), each admitted on what the ones before left;
+//! 2. entries in the order of turns (see `turn`), each admitted on what the ones before left;
 //! 3. what follows the entries, above all the close of a round (see `close`); the block's hints must all be taken there;
 //! 4. registered beacon chains begin to count (see `beacons`), memory of entries and tokens whose last height has come is dropped;
 //! 5. invariants, then the roots.
@@ -103,12 +103,13 @@ impl State {
         let reveal = &header.beacon_reveal.0;
         let mut work = begin(self, header.proposer, header.time_ms, reveal);
         work.hints = Hints::of(&block.block().hints);
-        let mut turns = Turns::default();
+        let disorder = Turns::of(&work, block.entries()).disorder;
+        if let Some(index) = disorder
+            && !planted::is(Planted::EntryOrderUnchecked)
+        {
+            return Err(BlockRefusal::Order(block.entries()[index].id()));
+        }
         for entry in block.entries() {
-            let (_, ordered) = turns.take(&work, entry);
-            if !ordered && !planted::is(Planted::EntryOrderUnchecked) {
-                return Err(BlockRefusal::Order(entry.id()));
-            }
             let admitted = Admitted::check(&work, entry);
             let admitted = admitted.map_err(|refusal| BlockRefusal::Entry {
                 id: entry.id(),

@@ -2,10 +2,11 @@
 //!
 //! An entry left out is *missing* if both hold:
 //! 1. the ledger admits it at its place, after those entries of the block that come before it;
-//! 2. the block is not full, or an account has at least two entries more than that of the entry.
+//! 2. the block is not full, or a house has at least two entries more than that of the entry, or an
+//!    account of its house at least two more than its account.
 //!
-//! Its place is in the turn of its account (see `turn`) that comes after those of the account's
-//! entries in the block that stand before it.
+//! Its place is in the turn (see `turn`) that comes after those of its account's entries in the block
+//! that stand before it.
 //!
 //! A block that [`State::propose`] makes of entries among which an entry is misses that entry
 //! never; `choice` says why.
@@ -31,22 +32,21 @@ impl State {
         let reveal = &header.beacon_reveal.0;
         let mut work = execute::begin(self, header.proposer, header.time_ms, reveal);
         let (mut room, mut there) = (Room::default(), BTreeSet::new());
-        let (mut turns, mut order) = (Turns::default(), Vec::new());
         for entry in block.entries() {
-            room.take(entry.entry().account, entry.signed_bytes());
+            room.take(work.holder(entry), entry.signed_bytes());
             there.insert(entry.id());
-            order.push(turns.take(&work, entry).0);
         }
+        let turns = Turns::of(&work, block.entries());
         let owed = known.iter().filter(|e| !there.contains(&e.id()));
-        let owed = owed.filter(|e| !room.excuses(&e.entry().account));
+        let owed = owed.filter(|e| !room.excuses(&work.holder(e)));
         let mut owed: Vec<_> = owed.map(|e| (turns.of_absent(&work, e), e)).collect();
         if owed.is_empty() {
             return Vec::new();
         }
         owed.sort_unstable_by_key(|(place, _)| *place);
         let (mut owed, mut missing) = (owed.into_iter().peekable(), Vec::new());
-        for (entry, turn) in block.entries().iter().zip(order) {
-            while let Some((_, left_out)) = owed.next_if(|((at, _), _)| *at <= turn) {
+        for (entry, turn) in block.entries().iter().zip(&turns.order) {
+            while let Some((_, left_out)) = owed.next_if(|((at, ..), _)| at <= turn) {
                 if Admitted::check(&work, left_out).is_ok() {
                     missing.push(left_out.id());
                 }

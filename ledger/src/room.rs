@@ -1,17 +1,43 @@
-//! How much of a block entries may take, and how much of it each account has: one reckoning for who
-//! makes a block and who judges it.
+//! How much of a block entries may take, and how much of it each house has and each account in its
+//! house: one reckoning for who makes a block and who judges it.
 
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::limits::{BLOCK_ENTRIES, BLOCK_ENTRIES_BYTES, SIGNED_ENTRY_BYTES};
 use std::collections::BTreeMap;
+
+/// An account and its house.
+pub(crate) type Holder = (AccountId, AccountId);
+
+/// Entries by whose they are, and the most that any of those has.
+#[derive(Clone, Debug, Default)]
+struct Shares {
+    of: BTreeMap<AccountId, usize>,
+    largest: usize,
+}
+
+impl Shares {
+    fn of(&self, whose: &AccountId) -> usize {
+        self.of.get(whose).copied().unwrap_or(0)
+    }
+    fn add(&mut self, whose: AccountId) {
+        let share = self.of.entry(whose).or_default();
+        *share += 1;
+        self.largest = self.largest.max(*share);
+    }
+    /// Whether nobody has two more.
+    fn is_fair_to(&self, whose: &AccountId) -> bool {
+        self.largest <= self.of(whose) + 1
+    }
+}
 
 /// What the entries taken so far leave.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Room {
     entries: usize,
     bytes: usize,
-    shares: BTreeMap<AccountId, usize>,
-    largest: usize,
+    houses: Shares,
+    /// By house, what its accounts have.
+    accounts: BTreeMap<AccountId, Shares>,
 }
 
 impl Room {
@@ -23,22 +49,25 @@ impl Room {
     pub(crate) fn is_full(&self) -> bool {
         !self.fits(SIGNED_ENTRY_BYTES)
     }
-    /// Takes an entry of an account in.
-    pub(crate) fn take(&mut self, account: AccountId, bytes: usize) {
+    /// Takes an entry in.
+    pub(crate) fn take(&mut self, (account, house): Holder, bytes: usize) {
         self.entries += 1;
         self.bytes += bytes;
-        let share = self.shares.entry(account).or_default();
-        *share += 1;
-        self.largest = self.largest.max(*share);
+        self.houses.add(house);
+        self.accounts.entry(house).or_default().add(account);
     }
-    /// Entries of an account.
-    pub(crate) fn share(&self, account: &AccountId) -> usize {
-        self.shares.get(account).copied().unwrap_or(0)
+    /// Entries of a house.
+    pub(crate) fn share(&self, house: &AccountId) -> usize {
+        self.houses.of(house)
     }
     /// Whether an entry that the ledger would admit may be left out all the same: the block is
-    /// full, and no account has more than one entry more than that of the entry.
-    pub(crate) fn excuses(&self, account: &AccountId) -> bool {
-        self.is_full() && self.largest <= self.share(account) + 1
+    /// full, no house has two entries more than its house, and no account of this house two more than
+    /// its account.
+    pub(crate) fn excuses(&self, (account, house): &Holder) -> bool {
+        let mut within = self.accounts.get(house).into_iter();
+        self.is_full()
+            && self.houses.is_fair_to(house)
+            && within.all(|accounts| accounts.is_fair_to(account))
     }
 }
 
@@ -82,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_block_is_full_when_the_largest_entry_does_not_fit() {
-        let (one, two) = (AccountId([1; 32]), AccountId([2; 32]));
+        let [one, two] = [1, 2].map(|n| (AccountId([n; 32]), AccountId([n; 32])));
         let mut room = Room::default();
         while !room.is_full() {
             assert!(!room.excuses(&two));
@@ -90,5 +119,23 @@ mod tests {
         }
         assert!(!room.fits(SIGNED_ENTRY_BYTES) && !room.excuses(&two));
         assert!(room.excuses(&one));
+    }
+
+    #[test]
+    fn shares_count_by_house_and_within_a_house_by_account() {
+        let holder = |account: u8, house: u8| (AccountId([account; 32]), AccountId([house; 32]));
+        let mut room = Room::default();
+        for account in 0..100 {
+            room.take(holder(account, 1), 0);
+        }
+        while !room.is_full() {
+            room.take(holder(200, 2), 0);
+        }
+        assert!(!room.excuses(&holder(7, 1)), "its house has 100 of 2,000");
+        assert!(
+            !room.excuses(&holder(201, 2)),
+            "its house's other account has all"
+        );
+        assert!(room.excuses(&holder(200, 2)));
     }
 }

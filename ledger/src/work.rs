@@ -2,12 +2,14 @@
 
 use crate::records::Tables;
 use crate::reservation::Hints;
+use crate::room::Holder;
 use crate::state::{Chain, Constitution, State};
 use gridbay_protocol::beacon;
 use gridbay_protocol::calendar::{self, Calendar};
 use gridbay_protocol::class::Class;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, OrderId};
+use gridbay_protocol::stage::Authentic;
 
 pub(crate) struct Work<'a> {
     pub(crate) constitution: &'a Constitution,
@@ -71,6 +73,11 @@ impl<'a> Work<'a> {
     pub(crate) fn sponsor(&self, account: &AccountId) -> AccountId {
         let record = self.tables.accounts.get(account);
         record.map_or(*account, |a| a.sponsor)
+    }
+    /// An entry's account, and the member that answers for it.
+    pub(crate) fn holder(&self, entry: &Authentic) -> Holder {
+        let account = entry.entry().account;
+        (account, self.sponsor(&account))
     }
     /// The order that nobody chose, under this block's beacon.
     pub(crate) fn rank(&self, id: &[u8; 32]) -> [u8; 32] {

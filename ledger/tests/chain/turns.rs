@@ -1,4 +1,4 @@
-//! Accounts take turns in a block: what that makes of pools that are larger than a block, above all
+//! Houses take turns in a block, and in a house its accounts: what that makes of pools that are larger than a block, above all
 //! of those in which entries of many accounts shut out one another's.
 
 use crate::inclusion::{Pool, list, pay, proposed, ready, whole_balance};
@@ -174,7 +174,7 @@ fn a_block_that_its_bytes_fill_is_shared_out_evenly_and_misses_nothing() {
 
 #[test]
 fn of_more_than_a_block_holds_the_oldest_entries_of_each_account_come_first() {
-    let (mut world, users) = users(30);
+    let (mut world, users) = users(32);
     let mut pool = Pool::new();
     for _ in 0..90 {
         for n in &users {
@@ -196,7 +196,7 @@ fn of_more_than_a_block_holds_the_oldest_entries_of_each_account_come_first() {
 }
 
 #[test]
-fn accounts_take_turns_and_each_has_its_own_entries_by_kind() {
+fn houses_take_turns_and_each_account_has_its_own_entries_by_kind() {
     let mut world = World::new();
     let mut pool = Pool::new();
     for n in 1..=4 {
@@ -248,7 +248,42 @@ fn an_entry_of_the_last_kind_has_its_turn_among_the_first() {
     );
     own.push(last.clone());
     let taken = honest(&world, &own, "the last kind");
-    assert!(taken[..31].iter().any(|e| e.id() == last.id()));
+    assert!(taken[..32].iter().any(|e| e.id() == last.id()));
+}
+
+#[test]
+fn a_member_gains_no_part_of_a_block_by_opening_accounts() {
+    let mut world = World::with(Policy {
+        accounts_per_member: 200,
+        ..policy()
+    });
+    let crowd: Vec<u8> = (0..150).map(|_| world.tenant(1, 5_000)).collect();
+    let lone = world.tenant(2, 20_000);
+    let mut pool = Pool::new();
+    for n in crowd.iter().cycle().take(BLOCK_ENTRIES * 2) {
+        let to = world.member(1);
+        pool.push(pay(&mut world, *n, to, 1));
+    }
+    for _ in 0..64 {
+        let to = world.member(2);
+        pool.push(pay(&mut world, lone, to, 1));
+    }
+    let pool = ready(&world.state, pool);
+    let taken = honest(
+        &world,
+        &pool,
+        "a house of 150 accounts and one of a single one",
+    );
+    assert_eq!(taken.len(), BLOCK_ENTRIES);
+    let mut shares = shares(&taken);
+    assert_eq!(shares.remove(&world.member(lone)), Some(64));
+    let (least, most) = (shares.values().min(), shares.values().max());
+    assert!(most.unwrap() - least.unwrap() <= 1, "{shares:?}");
+    // A proposer of the same house that leaves the other's entries out is seen through.
+    let own: Pool = pool[..pool.len() - 64].to_vec();
+    let full = proposed(&world, &own);
+    assert_eq!(full.entries().len(), BLOCK_ENTRIES);
+    assert_eq!(world.twin.missing(&full, &pool).len(), 64);
 }
 
 #[test]
