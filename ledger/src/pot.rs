@@ -42,6 +42,8 @@ pub struct Stake {
     pub account: AccountId,
     /// What the units that still run cost for all heights sold; covers their reserves.
     pub running: Credits,
+    /// What it paid, less what it got back of it.
+    pub left: Credits,
     /// The units paid for.
     pub parts: Vec<Part>,
 }

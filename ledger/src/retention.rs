@@ -8,7 +8,8 @@
 //!    silence delays pay by no more than that.
 //! 3. *Complained of.* The buyer says of one slot that an offer did not serve its lease: of the
 //!    running slot, while the lease holds acknowledged units there, or of a slot whose earnings are
-//!    held. That slot is the buyer's: held earnings go back at once; units that run are taken as
+//!    held. That slot is the buyer's: held earnings go back at once, up to what the units cost it
+//!    (see `slot`), the rest of them to the bank; units that run are taken as
 //!    not acknowledged, so their price goes back, the unused part at once and the rest at the
 //!    boundary.
 //! 4. *Over.* With it all is said between the two. Units that run leave the lease, as when their
@@ -63,6 +64,8 @@ pub struct Retained {
     pub seller: AccountId,
     /// How much, above zero.
     pub amount: Credits,
+    /// How much of it the buyer gets back if it complains: no more than it paid.
+    pub back: Credits,
 }
 
 /// Complaints of an account, and of those that it answers for.
@@ -115,15 +118,16 @@ pub(crate) fn hold(
             .expect("parts are no more than the whole");
         let key = (offer.offer, part.lease, pot.slot);
         let before = work.tables.retained.get(&key);
-        let before = before.map_or(Credits::ZERO, |retained| retained.amount);
-        let amount = before.checked_add(amount).expect("all money is an amount");
+        let before = before.map_or_else(Default::default, |r| (r.amount, r.back));
+        let plus = |sum: Credits, part| sum.checked_add(part).expect("all money is an amount");
         let retained = Retained {
             order: part.order,
             buyer: part.account,
             seller: offer.seller,
-            amount,
+            amount: plus(before.0, amount),
+            back: plus(before.1, amount.min(part.cost())),
         };
-        if before == Credits::ZERO {
+        if before.0 == Credits::ZERO {
             holdings::enter(work, &retained);
         }
         work.tables.retained.insert(key, retained);
@@ -258,13 +262,16 @@ fn settle(work: &mut Work<'_>, said: &Complaint) {
             buyer,
             seller,
             amount,
+            back,
         } = retained;
         let from = Purse::Retained(seller);
         if key.2 == said.slot {
-            let to = Purse::Account(buyer);
-            post(work, from, to, amount, Reason::Refund, Some(order))
+            let (to, rest) = (Purse::Account(buyer), amount.saturating_sub(back));
+            post(work, from, to, back, Reason::Refund, Some(order))
                 .expect("what is held lies ready");
-            tenancy::paid(work, &order, |sum| sum.saturating_sub(amount));
+            post(work, from, Purse::Bank, rest, Reason::Revenue, None)
+                .expect("what is held lies ready");
+            tenancy::paid(work, &order, |sum| sum.saturating_sub(back));
         } else {
             earn(work, from, seller, amount, None);
         }

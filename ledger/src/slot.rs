@@ -18,7 +18,10 @@
 //! floors; if those are zero too the rest goes to the bank). Where revenue is shared by all, the bank gets it in the
 //! sellers' place. So an offer whose units all ran to the end, in a pot where
 //! nothing was interrupted, gets exactly what the clearing said. Of that, the part of units whose seller had not
-//! acknowledged their lease goes back to the lease's buyer: `floor(offer's money * units * heights / s)`.
+//! acknowledged their lease is not the seller's: `floor(offer's money * units * heights / s)`. It goes back to the lease's
+//! buyer, up to what these units cost; the rest to the bank. For leases that share a pot pay different prices for equal
+//! units, and a buyer is not to gain by units that were not served. What a lease paid and did not get back is the cost of
+//! its units in proportion to these parts.
 //!
 //! **Why a pot covers its floors.** Let a lease lose units in steps 1 to n, after `s_1 <= ... <= s_n` of `H` heights sold;
 //! let `c_k` be the cost of the units lost in step k and `r_k` the sum of their reserves, and count what runs to the
@@ -81,6 +84,12 @@ pub(crate) struct Served {
     pub(crate) account: AccountId,
     units: u32,
     heights: u64,
+    /// What its lease paid in all and did not get back.
+    paid: Credits,
+    /// What they earn.
+    worth: Credits,
+    /// What all units of its lease earn.
+    of: Credits,
     pub(crate) delivered: bool,
     /// Whether its buyer has said all about it.
     pub(crate) undisputed: bool,
@@ -90,6 +99,13 @@ impl Served {
     /// Unit-heights.
     pub(crate) fn extent(&self) -> u64 {
         u64::from(self.units) * self.heights
+    }
+    /// What they cost.
+    pub(crate) fn cost(&self) -> Credits {
+        let cost = self
+            .paid
+            .share_floor(self.worth.micros(), self.of.micros().max(1));
+        cost.expect("a part of an amount is an amount")
     }
 }
 
@@ -111,6 +127,9 @@ fn served(work: &Work<'_>, pot: &Pot) -> BTreeMap<OfferId, Vec<Served>> {
                 account: stake.account,
                 units: part.units,
                 heights: end.served,
+                paid: stake.left,
+                worth: Credits::ZERO,
+                of: Credits::ZERO,
                 delivered: end.delivered,
                 undisputed: end.undisputed,
             });
@@ -119,20 +138,42 @@ fn served(work: &Work<'_>, pot: &Pot) -> BTreeMap<OfferId, Vec<Served>> {
     served
 }
 
+/// Notes what units earn, as offers earn so much.
+fn value(served: &mut BTreeMap<OfferId, Vec<Served>>, sold: &[PotOffer], shares: &[u64]) {
+    let mut leases: BTreeMap<LeaseId, Credits> = BTreeMap::new();
+    for (offer, share) in sold.iter().zip(shares) {
+        let parts = served
+            .get_mut(&offer.offer)
+            .map_or(&mut [][..], |parts| parts);
+        let all = extent(parts).max(1);
+        for part in parts {
+            let worth = amount(*share).share_floor(part.extent(), all);
+            part.worth = worth.expect("a part of an amount is an amount");
+            let sum = leases.entry(part.lease).or_default();
+            *sum = sum.checked_add(part.worth).expect("all money is an amount");
+        }
+    }
+    for part in served.values_mut().flatten() {
+        part.of = leases.get(&part.lease).copied().unwrap_or_default();
+    }
+}
+
 /// Unit-heights served.
 fn extent(served: &[Served]) -> u64 {
     served.iter().map(Served::extent).sum()
 }
 
 fn settle(work: &mut Work<'_>, pot: &Pot) {
-    let served = served(work, pot);
+    let mut served = served(work, pot);
     let of = |offer: &PotOffer| served.get(&offer.offer).map_or(&[][..], Vec::as_slice);
     let floors: Vec<u64> = pot.sold.iter().map(|o| floor(pot, o, of(o))).collect();
     let weights = pot.sold.iter().map(|o| weight(pot, o, extent(of(o))));
     let weights: Vec<u64> = weights.collect();
     let Payout { shares, unearned } = above_floors(pot.left.micros(), &floors, &weights);
+    value(&mut served, &pot.sold, &shares);
     for (offer, share) in pot.sold.iter().zip(shares) {
-        pay_out(work, pot, offer, amount(share), of(offer));
+        let served = served.get(&offer.offer).map_or(&[][..], Vec::as_slice);
+        pay_out(work, pot, offer, amount(share), served);
     }
     let class = Purse::Class(pot.class);
     post(
@@ -169,24 +210,32 @@ fn weight(pot: &Pot, offer: &PotOffer, extent: u64) -> u64 {
 /// have earned and what is held for a while (see `retention`).
 fn pay_out(work: &mut Work<'_>, pot: &Pot, offer: &PotOffer, money: Credits, served: &[Served]) {
     let class = Purse::Class(pot.class);
-    let all = extent(served);
     let mut left = money;
     let pays = planted::is(Planted::PayUndelivered);
     let failed = |s: &&Served| !s.delivered && s.extent() > 0 && !pays;
     for part in served.iter().filter(failed) {
-        let back = money.share_floor(part.extent(), all);
-        let back = back.expect("a part of an amount is an amount");
-        left = left.saturating_sub(back);
-        let to = Purse::Account(part.account);
-        post(work, class, to, back, Reason::Refund, Some(part.order))
-            .expect("the class holds what its pots hold");
-        tenancy::paid(work, &part.order, |sum| sum.saturating_sub(back));
+        left = left.saturating_sub(part.worth);
+        refund(work, class, part);
     }
     let delivered = served.iter().filter(|s| s.delivered);
     let delivered = delivered.map(Served::extent).sum();
     figures::sold(work, offer.class, pot.way, left, delivered);
     let left = retention::hold(work, pot, offer, left, served);
     earn(work, class, offer.seller, left, None);
+}
+
+/// What units would have earned that were not served.
+fn refund(work: &mut Work<'_>, class: Purse, part: &Served) {
+    let back = part.worth.min(part.cost());
+    let (to, rest) = (
+        Purse::Account(part.account),
+        part.worth.saturating_sub(back),
+    );
+    post(work, class, to, back, Reason::Refund, Some(part.order))
+        .expect("the class holds what its pots hold");
+    post(work, class, Purse::Bank, rest, Reason::Revenue, None)
+        .expect("the class holds what its pots hold");
+    tenancy::paid(work, &part.order, |sum| sum.saturating_sub(back));
 }
 
 /// Steps 2 and 3.

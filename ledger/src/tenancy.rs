@@ -66,6 +66,7 @@ pub(crate) fn grant(work: &mut Work<'_>, grant: Grant) -> Stake {
         order: grant.order,
         account: order.account,
         running: grant.paid,
+        left: grant.paid,
         parts: lease.shares.iter().map(part).collect(),
     };
     lease::put(work, id, Some(lease));
@@ -191,6 +192,7 @@ pub(crate) fn stop(work: &mut Work<'_>, id: &LeaseId, losses: &BTreeMap<OfferId,
     stake.parts.retain(|part| part.units > 0);
     stake.parts.extend(ends);
     stake.running = stake.running.saturating_sub(cost.cost);
+    stake.left = stake.left.saturating_sub(cost.unused);
     pot.left = pot.left.saturating_sub(cost.unused);
     let (from, to) = (Purse::Class(lease.class), Purse::Account(lease.account));
     post(

@@ -166,6 +166,7 @@ mod tests {
                 buyer: account,
                 seller: account,
                 amount: Credits::from_micros(5).expect("a small amount"),
+                back: Credits::ZERO,
             };
             let key = (OfferId([2; 32]), LeaseId([4; 32]), 0);
             work.tables.retained.insert(key, held);

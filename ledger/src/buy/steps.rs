@@ -129,6 +129,7 @@ fn runs(state: &State, work: &mut Work<'_>, n: u32) {
         order,
         account: owner,
         running: Credits::ZERO,
+        left: Credits::ZERO,
         parts,
     };
     let record = Pot {

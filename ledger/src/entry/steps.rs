@@ -166,6 +166,7 @@ fn hold(work: &mut Work<'_>, n: u32) {
         buyer: owner,
         seller: owner,
         amount: Credits::MAX,
+        back: Credits::MAX,
     };
     holdings::enter(work, &held);
     work.tables.retained.insert((sold, LeaseId(id(n)), 0), held);
@@ -204,6 +205,7 @@ fn run(work: &mut Work<'_>, n: u32, owner: AccountId, sold: OfferId) {
         order,
         account: owner,
         running: Credits::ZERO,
+        left: Credits::ZERO,
         parts: vec![part],
     };
     let record = Pot {

@@ -7,6 +7,7 @@ mod deliverer_of_nothing;
 mod empty_accounts;
 mod fake_units;
 mod last_mover;
+mod refund_above_price;
 mod reserve_chase;
 mod shill;
 mod taken_back;
