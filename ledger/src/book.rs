@@ -2,10 +2,11 @@
 
 use crate::contract;
 use crate::holdings;
-use crate::order::{BidOrder, Crowd, Order, Stage};
+use crate::order::{BidOrder, Order, Stage};
 use crate::purse::{self, post};
 use crate::refusal::Refusal;
 use crate::reservation::ReservationOrder;
+use crate::scarce::{self, Scarce};
 use crate::work::Work;
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::{AccountId, ClassId, OfferId, OrderId};
@@ -22,8 +23,8 @@ pub(crate) fn has_room(
     account: &AccountId,
 ) -> Result<(), Refusal> {
     let own = of_account(work, class, account).count();
-    let all = crowd(work, class).orders;
-    if own >= limits::ORDERS_PER_ACCOUNT_CLASS || all >= limits::ORDERS_PER_CLASS as u64 {
+    let room = scarce::check(work, Scarce::Orders(*class), account, 0, 1);
+    if own >= limits::ORDERS_PER_ACCOUNT_CLASS || room.is_err() {
         return Err(Refusal::OrderQuota {
             account: *account,
             class: *class,
@@ -33,14 +34,14 @@ pub(crate) fn has_room(
 }
 
 /// Whether the class has room for a bid that is opened now.
-pub(crate) fn may_open(work: &Work<'_>, bid: &Bid) -> Result<(), Refusal> {
+pub(crate) fn may_open(work: &Work<'_>, account: &AccountId, bid: &Bid) -> Result<(), Refusal> {
+    let (class, load) = (bid.class, bid.lumpiness());
     let limit = limits::ALL_OR_NONE_PER_CLASS;
-    let load = bid.lumpiness();
-    if load > 0 && crowd(work, &bid.class).all_or_none + load > limit as u64 {
-        let class = bid.class;
-        return Err(Refusal::AllOrNoneQuota { class, limit });
+    let room = scarce::check(work, Scarce::AllOrNone(class), account, 0, load);
+    match load > 0 && room.is_err() {
+        true => Err(Refusal::AllOrNoneQuota { class, limit }),
+        false => Ok(()),
     }
-    Ok(())
 }
 
 /// Whether an order may stand until that height.
@@ -67,35 +68,29 @@ pub(crate) fn may_claim(
     let last = (*pool, AccountId([255; 32]));
     let limit = limits::CLAIMS_PER_POOL;
     if work.tables.pools.range(first..=last).count() >= limit
-        || crowd(work, class).claims >= limits::CLAIMS_PER_CLASS as u64
+        || scarce::check(work, Scarce::Claims(*class), account, 0, 1).is_err()
     {
         return Err(Refusal::PoolFull { pool: *pool, limit });
     }
     has_room(work, class, account)
 }
 
-fn crowd(work: &Work<'_>, class: &ClassId) -> Crowd {
-    work.tables.crowds.get(class).copied().unwrap_or_default()
-}
-
-/// Live jobs by deadlines of a class.
-pub(crate) fn jobs(work: &Work<'_>, class: &ClassId) -> u64 {
-    crowd(work, class).jobs
-}
-
 /// Buys of a class that wait for units.
 pub(crate) fn waiting_buys(work: &Work<'_>, class: &ClassId) -> u64 {
-    crowd(work, class).waiting_buys
+    work.tables.waiting.get(class).copied().unwrap_or(0)
 }
 
 /// Counts a live buy that begins to wait, or waits no longer.
 pub(crate) fn count_waiting(work: &mut Work<'_>, class: &ClassId, waits: bool) {
-    let mut crowd = crowd(work, class);
-    crowd.waiting_buys = match waits {
-        true => crowd.waiting_buys + 1,
-        false => crowd.waiting_buys.saturating_sub(1),
+    let before = waiting_buys(work, class);
+    let after = match waits {
+        true => before + 1,
+        false => before.saturating_sub(1),
     };
-    work.tables.crowds.insert(*class, crowd);
+    match after {
+        0 => drop(work.tables.waiting.remove(class)),
+        _ => work.tables.waiting.insert(*class, after),
+    }
 }
 
 /// Live orders of an account in a class, ascending.
@@ -134,47 +129,36 @@ pub(crate) fn enter(work: &mut Work<'_>, id: OrderId, order: Order) {
         work.tables.pools.insert(place, id);
     }
     for class in order.classes() {
-        let mut crowd = crowd(work, &class);
-        crowd.orders += 1;
-        crowd.jobs += u64::from(order.deadline().is_some());
-        crowd.claims += u64::from(order.share().is_some());
-        work.tables.crowds.insert(class, crowd);
         work.tables.book.insert((class, order.account, id), ());
     }
     if order.is_sealed() {
         work.tables.sealed.insert((order.account, id), ());
     }
     holdings::enter(work, &order);
+    scarce::note(work, None, Some(&order));
     work.tables.orders.insert(id, order);
 }
 
 /// Turns a sealed order into a standing one. An amendment has none of its own.
 pub(crate) fn open(work: &mut Work<'_>, id: &OrderId, wish: Wish) {
     let stage = match wish {
-        Wish::Bid(bid) => open_bid(work, bid),
+        Wish::Bid(bid) => Stage::Bid(Box::new(BidOrder {
+            bid,
+            rank: None,
+            paid: Credits::ZERO,
+            slots_used: 0,
+            next: None,
+        })),
         Wish::Reservation(wish) => Stage::Reservation(Box::new(ReservationOrder::new(wish))),
         Wish::Amendment(_) => return,
     };
     let order = work.tables.orders.get_mut(id);
     let order = order.expect("the order was checked");
+    let sealed = order.clone();
     order.stage = stage;
-    work.tables.sealed.remove(&(order.account, *id));
-}
-
-fn open_bid(work: &mut Work<'_>, bid: Bid) -> Stage {
-    let load = bid.lumpiness();
-    if load > 0 {
-        let mut crowd = crowd(work, &bid.class);
-        crowd.all_or_none += load;
-        work.tables.crowds.insert(bid.class, crowd);
-    }
-    Stage::Bid(Box::new(BidOrder {
-        bid,
-        rank: None,
-        paid: Credits::ZERO,
-        slots_used: 0,
-        next: None,
-    }))
+    let opened = order.clone();
+    scarce::note(work, Some(&sealed), Some(&opened));
+    work.tables.sealed.remove(&(opened.account, *id));
 }
 
 /// Takes an order without a lease out of the book. Its escrow stays.
@@ -191,21 +175,12 @@ pub(crate) fn leave(work: &mut Work<'_>, id: &OrderId) -> Order {
         let place = (share.claim.offer, order.account);
         work.tables.pools.remove(&place);
     }
-    let load = order.bid().map_or(0, |b| b.bid.lumpiness());
+    scarce::note(work, Some(&order), None);
     let waited = order.buy().is_some_and(|buy| buy.waits);
-    let less = |count: &mut u64, by: u64| *count = count.saturating_sub(by);
     for class in order.classes() {
         work.tables.book.remove(&(class, order.account, *id));
-        let mut crowd = crowd(work, &class);
-        less(&mut crowd.orders, 1);
-        less(&mut crowd.all_or_none, load);
-        less(&mut crowd.waiting_buys, u64::from(waited));
-        less(&mut crowd.jobs, u64::from(order.deadline().is_some()));
-        less(&mut crowd.claims, u64::from(order.share().is_some()));
-        if crowd == Crowd::default() {
-            work.tables.crowds.remove(&class);
-        } else {
-            work.tables.crowds.insert(class, crowd);
+        if waited {
+            count_waiting(work, &class, false);
         }
     }
     order

@@ -15,7 +15,7 @@
 use crate::offer::{Offer, Pending};
 use crate::reservation::busy;
 use crate::work::Work;
-use crate::{deadline, holdings, market, supply};
+use crate::{deadline, holdings, market, scarce};
 use gridbay_protocol::ids::OfferId;
 use gridbay_protocol::planted::{self, Planted};
 
@@ -27,10 +27,10 @@ pub(crate) fn suspend(work: &mut Work<'_>, id: &OfferId) {
     }
 }
 
-/// Sets or removes an offer, and counts it (see [`supply`] and [`holdings`]).
+/// Sets or removes an offer, and counts it (see [`scarce`] and [`holdings`]).
 pub(crate) fn put(work: &mut Work<'_>, id: OfferId, offer: Option<Offer>) {
     let was = work.tables.offers.get(&id).cloned();
-    supply::note(work, was.as_ref(), offer.as_ref());
+    scarce::note(work, was.as_ref(), offer.as_ref());
     match (&was, &offer) {
         (None, Some(new)) => holdings::enter(work, new),
         (Some(gone), None) => holdings::leave(work, gone),

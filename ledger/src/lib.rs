@@ -56,13 +56,13 @@ mod room;
 mod roots;
 #[cfg(test)]
 mod sample;
+mod scarce;
 mod seats;
 mod share;
 mod share_out;
 mod slot;
 mod snapshot;
 mod state;
-mod supply;
 pub mod table;
 mod tenancy;
 pub mod tree;

@@ -183,22 +183,6 @@ pub struct ShareOrder {
     pub slots_used: u32,
 }
 
-/// How many live orders a class has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Crowd {
-    /// All of them.
-    pub(crate) orders: u64,
-    /// The lumpiness of its opened bids.
-    pub(crate) all_or_none: u64,
-    /// Jobs by a deadline.
-    pub(crate) jobs: u64,
-    /// Claims on its pools.
-    pub(crate) claims: u64,
-    /// Buys that wait for units.
-    pub(crate) waiting_buys: u64,
-}
-
 impl Order {
     /// A new order, without a lease.
     pub(crate) fn new(account: AccountId, class: ClassId, round: u64, stage: Stage) -> Order {

@@ -7,11 +7,11 @@ use crate::contract::{Contract, ContractJob, Tally};
 use crate::holdings::Holding;
 use crate::lease::Lease;
 use crate::offer::Offer;
-use crate::order::{Crowd, Order, Unopened};
+use crate::order::{Order, Unopened};
 use crate::pot::Pot;
 use crate::retention::{Complaints, Retained};
 use crate::roots;
-use crate::supply::{Party, Supply};
+use crate::scarce::{Party, Scarce};
 use crate::table::{self, Changes, Table};
 use crate::tree::Hash;
 use gridbay_protocol::ids::{
@@ -87,8 +87,8 @@ tables! {
     beacons: ValidatorId => Hash32,
     /// Offers.
     offers: OfferId => Offer,
-    /// Units in offers by class and party; without a party what all have beyond the parts that are kept for them.
-    supply: (ClassId, Option<Party>) => Supply,
+    /// What is taken of what is scarce, by party; without a party what all have beyond the parts that are kept for them.
+    scarce: (Scarce, Option<Party>) => u64,
     /// How much of a kind an account has open; without any there is no record.
     holdings: (AccountId, Holding) => u32,
     /// Live orders.
@@ -99,8 +99,8 @@ tables! {
     sealed: (AccountId, OrderId) => (),
     /// Live jobs by deadlines, by offer.
     jobs: (OfferId, OrderId) => (),
-    /// How many live orders there are by class; a class without any has no record.
-    crowds: ClassId => Crowd,
+    /// Buys that wait for units, by class; a class without any has no record.
+    waiting: ClassId => u64,
     /// Live claims by pool and account.
     pools: (OfferId, AccountId) => OrderId,
     /// Bids that were not opened and wait for an appeal.
@@ -113,8 +113,8 @@ tables! {
     contract_jobs: (OrderId, OrderId) => ContractJob,
     /// The last slot of what a contract waits for: of a job, or of its window.
     due: (u64, OrderId, Option<OrderId>) => (),
-    /// How many contracts and promised jobs an account has, or all accounts; without any there is no record.
-    tallies: Option<AccountId> => Tally,
+    /// How many contracts and promised jobs an account has; without any there is no record.
+    tallies: AccountId => Tally,
     /// First different auctioneers of a round whose bids can be opened now.
     auctioneers: u64 => Vec<ValidatorId>,
     /// Running leases.

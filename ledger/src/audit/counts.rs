@@ -3,15 +3,14 @@
 use super::{Breach, hold};
 use crate::holdings::{Held, Holding};
 use crate::lease::Lease;
-use crate::offer::Offer;
-use crate::supply::{self, Party, Supply};
+use crate::scarce::{self, Party, Scarce, Takes};
 use crate::table::Table;
 use crate::work::Work;
-use gridbay_protocol::ids::{AccountId, ClassId, OfferId};
+use gridbay_protocol::ids::{AccountId, OfferId};
 use std::collections::BTreeMap;
 
 type Counts = BTreeMap<(AccountId, Holding), i64>;
-type Units = BTreeMap<(ClassId, Party), (i64, i64)>;
+type Room = BTreeMap<(Scarce, Option<Party>), i64>;
 
 /// Everything is counted as it is.
 pub(crate) fn whole(work: &Work<'_>) -> Result<(), Breach> {
@@ -26,24 +25,18 @@ pub(crate) fn whole(work: &Work<'_>) -> Result<(), Breach> {
         *counts.entry(*place).or_default() -= i64::from(*counted);
     }
     apart(&counts, |n| *n != 0, "holdings")?;
-    let mut parties: BTreeMap<(ClassId, Party), Supply> = BTreeMap::new();
-    for (_, offer) in tables.offers.iter() {
-        let (class, party, units) = supply::counted(work, offer);
-        let sum = parties.entry((class, party)).or_default();
-        *sum = sum.plus(units);
+    let mut room = Room::new();
+    taken(work, &mut room, &tables.offers);
+    taken(work, &mut room, &tables.orders);
+    taken(work, &mut room, &tables.contracts);
+    let beyond = room.clone().into_iter();
+    for ((what, _), count) in beyond {
+        *room.entry((what, None)).or_default() += beyond_part(work, what, count);
     }
-    let mut all: BTreeMap<(ClassId, Option<Party>), Supply> = BTreeMap::new();
-    let kept = supply::kept(work);
-    for ((class, party), units) in parties {
-        all.insert((class, Some(party)), units);
-        let sum = all.entry((class, None)).or_default();
-        *sum = sum.plus(units.beyond(kept));
+    for (place, counted) in tables.scarce.iter() {
+        *room.entry(*place).or_default() -= signed(Some(counted));
     }
-    all.retain(|_, units| *units != Supply::default());
-    let counted: BTreeMap<_, _> = tables.supply.iter().map(|(k, v)| (*k, *v)).collect();
-    hold(counted == all, || {
-        format!("{all:?} is in offers, counted are {counted:?}")
-    })?;
+    apart(&room, |n| *n != 0, "what is scarce")?;
     let mut serving: BTreeMap<OfferId, u32> = BTreeMap::new();
     for offer in tables.leases.iter().flat_map(|(_, l)| l.served_by()) {
         *serving.entry(offer).or_default() += 1;
@@ -74,7 +67,7 @@ pub(super) fn touched(work: &Work<'_>) -> Result<(), Breach> {
         *counts.entry(*place).or_default() -= more;
     }
     apart(&counts, |n| *n != 0, "holdings")?;
-    units(work)?;
+    scarcity(work)?;
     serving(work)?;
     for (id, was, is) in tables.orders.changed() {
         let Some(account) = is.or(was).map(|order| order.account) else {
@@ -113,39 +106,59 @@ fn moved<K: Ord + Clone, V: Held + Clone + PartialEq>(sum: &mut Counts, table: &
     }
 }
 
-/// Units in offers moved with what is counted of each party, and that with what is counted of all.
-fn units(work: &Work<'_>) -> Result<(), Breach> {
-    let tables = &work.tables;
-    let mut parties = Units::new();
-    let mut add = |offer: Option<&Offer>, sign: i64| {
-        if let Some((class, party, units)) = offer.map(|offer| supply::counted(work, offer)) {
-            change(parties.entry((class, party)).or_default(), units, sign);
-        }
-    };
-    for (_, was, is) in tables.offers.changed() {
-        add(was, -1);
-        add(is, 1);
+fn signed(count: Option<&u64>) -> i64 {
+    count.map_or(0, |n| i64::try_from(*n).unwrap_or(i64::MAX))
+}
+
+/// What a party that has so much has beyond its part.
+fn beyond_part(work: &Work<'_>, what: Scarce, count: i64) -> i64 {
+    (count - signed(Some(&scarce::kept(work, what)))).max(0)
+}
+
+fn take(work: &Work<'_>, room: &mut Room, record: &impl Takes, sign: i64) {
+    for (what, account, count) in record.takes() {
+        let place = (what, Some(scarce::party(work, &account)));
+        *room.entry(place).or_default() += sign * signed(Some(&count));
     }
-    let kept = supply::kept(work);
-    let mut classes: BTreeMap<ClassId, (i64, i64)> = BTreeMap::new();
-    for ((class, party), was, is) in tables.supply.changed() {
-        for (supply, sign) in [(was, -1), (is, 1)] {
-            let supply = supply.copied().unwrap_or_default();
-            match party {
-                Some(party) => {
-                    change(parties.entry((*class, *party)).or_default(), supply, -sign);
-                    change(
-                        classes.entry(*class).or_default(),
-                        supply.beyond(kept),
-                        sign,
-                    );
-                }
-                None => change(classes.entry(*class).or_default(), supply, -sign),
-            }
+}
+
+fn taken<K: Ord + Clone, V: Takes + Clone + PartialEq>(
+    work: &Work<'_>,
+    room: &mut Room,
+    table: &Table<'_, K, V>,
+) {
+    let records = table.iter();
+    records.for_each(|(_, record)| take(work, room, record, 1));
+}
+
+fn shifted<K: Ord + Clone, V: Takes + Clone + PartialEq>(
+    work: &Work<'_>,
+    room: &mut Room,
+    table: &Table<'_, K, V>,
+) {
+    for (_, was, is) in table.changed() {
+        was.into_iter()
+            .for_each(|record| take(work, room, record, -1));
+        is.into_iter()
+            .for_each(|record| take(work, room, record, 1));
+    }
+}
+
+/// What is counted of each party moved with the records, and with it what is counted of all.
+fn scarcity(work: &Work<'_>) -> Result<(), Breach> {
+    let (tables, mut room) = (&work.tables, Room::new());
+    shifted(work, &mut room, &tables.offers);
+    shifted(work, &mut room, &tables.orders);
+    shifted(work, &mut room, &tables.contracts);
+    for ((what, party), was, is) in tables.scarce.changed() {
+        let (was, is) = (signed(was), signed(is));
+        *room.entry((*what, *party)).or_default() -= is - was;
+        if party.is_some() {
+            let more = beyond_part(work, *what, is) - beyond_part(work, *what, was);
+            *room.entry((*what, None)).or_default() += more;
         }
     }
-    apart(&parties, |n| *n != (0, 0), "units of parties")?;
-    apart(&classes, |n| *n != (0, 0), "units of classes")
+    apart(&room, |n| *n != 0, "what is scarce")
 }
 
 /// How many leases an offer serves moved with the leases.
@@ -163,12 +176,6 @@ fn serving(work: &Work<'_>) -> Result<(), Breach> {
         *leases.entry(*offer).or_default() -= more;
     }
     apart(&leases, |n| *n != 0, "leases that offers serve")
-}
-
-fn change(sum: &mut (i64, i64), supply: Supply, sign: i64) {
-    let signed = |units: u64| sign * i64::try_from(units).unwrap_or(i64::MAX);
-    sum.0 += signed(supply.units);
-    sum.1 += signed(supply.reservable);
 }
 
 fn apart<K: std::fmt::Debug, V: std::fmt::Debug>(

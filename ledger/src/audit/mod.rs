@@ -185,7 +185,7 @@ mod tests {
         }),
         ("units that nobody offers", |state, work| {
             let offer = offer(state, 0);
-            crate::supply::note(work, None, Some(&offer));
+            crate::scarce::note(work, None, Some(&offer));
         }),
         (
             "an account that has nothing of what it is said to have",

@@ -35,7 +35,7 @@ mod tally;
 pub(crate) use decide::{complete, count, decide_due, settle_if_over};
 pub use record::{Contract, ContractJob, Progress, Serving};
 pub use refusal::ContractRefusal;
-pub(crate) use tally::{Tally, has_room, may_sign, note_signed};
+pub(crate) use tally::{Tally, has_room, may_sign, note};
 
 use crate::order::Order;
 use crate::purse::{self, post};
@@ -49,7 +49,7 @@ use gridbay_protocol::payment::{Purse, Reason};
 
 /// Enters a proposal.
 pub(crate) fn enter(work: &mut Work<'_>, id: OrderId, contract: Contract) {
-    tally::note_entered(work, &contract);
+    tally::note(work, None, Some(&contract));
     for party in [contract.client, contract.terms.provider] {
         work.tables.parties.insert((party, id), ());
     }
@@ -60,7 +60,7 @@ pub(crate) fn enter(work: &mut Work<'_>, id: OrderId, contract: Contract) {
 fn leave(work: &mut Work<'_>, id: &OrderId) {
     let contract = work.tables.contracts.remove(id);
     let contract = contract.expect("a contract that ends is live");
-    tally::note_left(work, &contract);
+    tally::note(work, Some(&contract), None);
     let (client, provider) = (contract.client, contract.terms.provider);
     for party in [client, provider] {
         work.tables.parties.remove(&(party, *id));

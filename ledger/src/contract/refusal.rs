@@ -47,10 +47,12 @@ pub enum ContractRefusal {
         limit: u32,
     },
     /// All providers together would have promised more jobs than they may.
-    #[error("there would be {jobs} jobs under contract, {limit} are the limit")]
+    #[error(
+        "there would be {jobs} jobs under contract, with the parts kept for other houses; {limit} are the limit"
+    )]
     NetworkJobs {
-        /// Jobs with this contract.
-        jobs: u32,
+        /// Jobs with this contract, and those that other houses' parts are kept for.
+        jobs: u64,
         /// The limit.
         limit: u32,
     },

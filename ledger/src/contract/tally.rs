@@ -1,28 +1,29 @@
-//! How many contracts and promised jobs there are, and whether there is room for more.
+//! How many contracts and promised jobs an account has, and whether there is room for more.
 
 use super::{Contract, ContractRefusal};
+use crate::scarce::{self, Scarce};
 use crate::work::Work;
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::limits;
 use gridbay_protocol::order::ContractTerms;
 use serde::{Deserialize, Serialize};
 
-/// Of one account, or of the whole network.
+/// Of one account.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Tally {
-    /// Live contracts, signed or not; of an account: as client.
+    /// Live contracts as client, signed or not.
     pub(crate) contracts: u32,
-    /// Jobs of signed contracts; of an account: as provider.
+    /// Jobs of contracts signed as provider.
     pub(crate) jobs: u32,
 }
 
-fn tally(work: &Work<'_>, whose: Option<AccountId>) -> Tally {
+fn tally(work: &Work<'_>, whose: AccountId) -> Tally {
     let tally = work.tables.tallies.get(&whose);
     tally.copied().unwrap_or_default()
 }
 
-fn change(work: &mut Work<'_>, whose: Option<AccountId>, change: impl Fn(&mut Tally)) {
+fn change(work: &mut Work<'_>, whose: AccountId, change: impl Fn(&mut Tally)) {
     let mut tally = tally(work, whose);
     change(&mut tally);
     if tally == Tally::default() {
@@ -35,12 +36,12 @@ fn change(work: &mut Work<'_>, whose: Option<AccountId>, change: impl Fn(&mut Ta
 /// Whether client and network have room for another contract.
 pub(crate) fn has_room(work: &Work<'_>, client: &AccountId) -> Result<(), ContractRefusal> {
     let limit = limits::CONTRACTS_PER_CLIENT;
-    if tally(work, Some(*client)).contracts >= limit {
+    if tally(work, *client).contracts >= limit {
         let client = *client;
         return Err(ContractRefusal::ClientQuota { client, limit });
     }
     let limit = limits::CONTRACTS;
-    if tally(work, None).contracts >= limit {
+    if scarce::check(work, Scarce::Contracts, client, 0, 1).is_err() {
         return Err(ContractRefusal::NetworkQuota { limit });
     }
     Ok(())
@@ -49,7 +50,7 @@ pub(crate) fn has_room(work: &Work<'_>, client: &AccountId) -> Result<(), Contra
 /// Whether provider and network may promise so many jobs more.
 pub(crate) fn may_sign(work: &Work<'_>, terms: &ContractTerms) -> Result<(), ContractRefusal> {
     let (provider, limit) = (terms.provider, limits::CONTRACT_JOBS_PER_PROVIDER);
-    let jobs = tally(work, Some(provider)).jobs + terms.jobs;
+    let jobs = tally(work, provider).jobs + terms.jobs;
     if jobs > limit {
         return Err(ContractRefusal::ProviderJobs {
             provider,
@@ -58,33 +59,27 @@ pub(crate) fn may_sign(work: &Work<'_>, terms: &ContractTerms) -> Result<(), Con
         });
     }
     let limit = limits::CONTRACT_JOBS_SIGNED;
-    let jobs = tally(work, None).jobs + terms.jobs;
-    if jobs > limit {
-        return Err(ContractRefusal::NetworkJobs { jobs, limit });
-    }
-    Ok(())
+    let room = scarce::check(work, Scarce::ContractJobs, &provider, 0, terms.jobs.into());
+    room.map_err(|jobs| ContractRefusal::NetworkJobs { jobs, limit })
 }
 
-pub(super) fn note_entered(work: &mut Work<'_>, contract: &Contract) {
-    for whose in [None, Some(contract.client)] {
-        change(work, whose, |tally| tally.contracts += 1);
-    }
-}
-
-pub(crate) fn note_signed(work: &mut Work<'_>, terms: &ContractTerms) {
-    for whose in [None, Some(terms.provider)] {
-        change(work, whose, |tally| tally.jobs += terms.jobs);
-    }
-}
-
-pub(super) fn note_left(work: &mut Work<'_>, contract: &Contract) {
-    let terms = &contract.terms;
-    for whose in [None, Some(contract.client)] {
-        change(work, whose, |tally| tally.contracts -= 1);
-    }
-    if contract.progress.is_some() {
-        for whose in [None, Some(terms.provider)] {
-            change(work, whose, |tally| tally.jobs -= terms.jobs);
-        }
+/// Counts a contract that is new, signed or gone.
+pub(crate) fn note(work: &mut Work<'_>, was: Option<&Contract>, is: Option<&Contract>) {
+    scarce::note(work, was, is);
+    for (contract, enters) in [(was, false), (is, true)] {
+        let Some(contract) = contract else {
+            continue;
+        };
+        let count = |sum: u32, by: u32| match enters {
+            true => sum + by,
+            false => sum - by,
+        };
+        let jobs = contract.progress.map_or(0, |_| contract.terms.jobs);
+        change(work, contract.client, |tally| {
+            tally.contracts = count(tally.contracts, 1)
+        });
+        change(work, contract.terms.provider, |tally| {
+            tally.jobs = count(tally.jobs, jobs)
+        });
     }
 }

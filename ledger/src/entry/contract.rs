@@ -126,9 +126,11 @@ fn sign(work: &mut Work<'_>, id: &OrderId) {
     let height = work.height();
     let contract = work.tables.contracts.get_mut(id);
     let contract = contract.expect("the contract was checked");
+    let proposed = contract.clone();
     contract.progress = Some(Progress::signed_at(height));
-    let (client, terms) = (contract.client, contract.terms.clone());
-    contract::note_signed(work, &terms);
+    let signed = contract.clone();
+    contract::note(work, Some(&proposed), Some(&signed));
+    let (client, terms) = (signed.client, signed.terms);
     work.tables.due.insert((terms.last, *id, None), ());
     let bond = terms.bond().expect("the bond was checked");
     let (from, to) = (Purse::Account(terms.provider), Purse::Bond(*id));

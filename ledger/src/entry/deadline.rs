@@ -9,6 +9,7 @@
 use crate::deadline::{is_leaving, least_price, of_offer};
 use crate::order::{DeadlineOrder, Order, Stage};
 use crate::refusal::Refusal;
+use crate::scarce::{self, Scarce};
 use crate::work::Work;
 use crate::{book, purse};
 use gridbay_protocol::ids::{AccountId, EntryId, OrderId};
@@ -62,7 +63,7 @@ fn has_room(work: &Work<'_>, account: &AccountId, deadline: &Deadline) -> Result
     }
     if mine >= limits::JOBS_PER_OFFER_ACCOUNT
         || all >= limits::JOBS_PER_OFFER
-        || book::jobs(work, &deadline.class) >= limits::JOBS_PER_CLASS as u64
+        || scarce::check(work, Scarce::Jobs(deadline.class), account, 0, 1).is_err()
     {
         return Err(Refusal::JobQuota {
             account: *account,

@@ -40,7 +40,7 @@ pub(super) fn check(work: &Work<'_>, account: &AccountId, open: &Open) -> Result
     match wish {
         Wish::Bid(bid) => {
             book::may_stand(work, bid.stands_until)?;
-            check_bid(work, bid)?;
+            check_bid(work, account, bid)?;
         }
         Wish::Amendment(amendment) => {
             book::may_stand(work, amendment.bid.stands_until)?;
@@ -58,8 +58,8 @@ pub(super) fn check(work: &Work<'_>, account: &AccountId, open: &Open) -> Result
     purse::require(work, Purse::Account(*account), missing)
 }
 
-fn check_bid(work: &Work<'_>, bid: &Bid) -> Result<(), Refusal> {
-    book::may_open(work, bid)?;
+fn check_bid(work: &Work<'_>, account: &AccountId, bid: &Bid) -> Result<(), Refusal> {
+    book::may_open(work, account, bid)?;
     let slot = bid.slot();
     if bid.budget < slot {
         return Err(Refusal::Budget {

@@ -1,14 +1,15 @@
 //! `set_offer`: new terms, in force after the clearing of the round that includes them (see `catalogue`).
-//! An account has so many offers, and a class so much room (see `supply`).
+//! An account has so many offers, and a class so much room (see `scarce`).
 
 use crate::holdings::{self, Holding};
 use crate::offer::{Offer, Pending};
 use crate::refusal::Refusal;
+use crate::scarce::{self, Scarce, Takes};
 use crate::work::Work;
-use crate::{catalogue, reservation, supply};
-use gridbay_protocol::ids::AccountId;
+use crate::{catalogue, reservation};
+use gridbay_protocol::ids::{AccountId, OfferId};
 use gridbay_protocol::limits;
-use gridbay_protocol::offer::{OfferTerms, offer_id};
+use gridbay_protocol::offer::{OfferTerms, Primary, offer_id};
 
 pub(super) fn check(
     work: &Work<'_>,
@@ -37,7 +38,36 @@ pub(super) fn check(
             }
         }
     }
-    supply::check(work, seller, terms, &id)
+    has_room(work, seller, terms, &id)
+}
+
+/// Whether the class has room for the units, in place of those of the same offer.
+fn has_room(
+    work: &Work<'_>,
+    seller: &AccountId,
+    terms: &OfferTerms,
+    id: &OfferId,
+) -> Result<(), Refusal> {
+    let same = work.tables.offers.get(id);
+    let more = terms.units.max(same.map_or(0, |offer| offer.bound)).into();
+    let back = |what| {
+        let taken = same.map(Takes::takes).unwrap_or_default();
+        let of_it = taken.into_iter().filter(|(of, ..)| *of == what);
+        of_it.map(|(.., count)| count).sum()
+    };
+    let within = |what: Scarce, limit| {
+        let checked = scarce::check(work, what, seller, back(what), more);
+        checked.map_err(|units| Refusal::ClassUnits {
+            class: terms.class,
+            units,
+            limit,
+        })
+    };
+    within(Scarce::Units(terms.class), limits::CLASS_UNITS)?;
+    if terms.mechanism == Primary::Reservation {
+        within(Scarce::Reservable(terms.class), limits::RESERVABLE_UNITS)?;
+    }
+    Ok(())
 }
 
 pub(super) fn apply(work: &mut Work<'_>, seller: &AccountId, terms: &OfferTerms) {

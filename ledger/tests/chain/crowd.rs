@@ -72,17 +72,20 @@ fn pair(world: &World, n: usize) -> Bid {
 }
 
 #[test]
-fn all_or_none_bids_of_a_class_are_bounded() {
+fn all_or_none_bids_of_a_class_are_bounded_and_one_member_leaves_others_their_part() {
     let (limit, each) = (
         limits::ALL_OR_NONE_PER_CLASS,
         limits::ORDERS_PER_ACCOUNT_CLASS,
     );
+    // Four members, each with a part for itself and one for its accounts: 512 / 16 bids.
+    let part = limit / 16;
+    let most = limit - 7 * part;
     let accounts_per_member = 100;
     let mut world = World::with(Policy {
         accounts_per_member,
         ..policy()
     });
-    let tenants = tenants(&mut world, limit / each + 1);
+    let tenants = tenants(&mut world, most / each + 1);
     let (late, crowd) = tenants.split_last().unwrap();
     // Nothing is for sale, so all that is opened stands.
     let mut commits = vec![];
@@ -95,7 +98,7 @@ fn all_or_none_bids_of_a_class_are_bounded() {
         let opens = sealed.map(|(t, c)| open(&world, t, c, &pair)).collect();
         world.all(opens);
     }
-    assert_eq!(world.state.orders().count(), limit);
+    assert_eq!(world.state.orders().count(), most);
     let (whole, any) = (pair(&world, 0), bid(&world, &[(2, 0)], 1));
     let sealed = commit(&world, late, &whole);
     world.all(vec![sealed.clone()]);
@@ -105,6 +108,18 @@ fn all_or_none_bids_of_a_class_are_bounded() {
     let full = Refusal::AllOrNoneQuota { class, limit };
     assert_eq!(world.refused(opened.clone()), full);
     assert!(full.may_pass_later() && !full.hint().is_empty());
+    // Another member has its part.
+    let others = world.bids(&[(3, whole.clone())]);
+    assert!(
+        world
+            .state
+            .order(&others[0])
+            .is_some_and(|o| o.bid().is_some())
+    );
+    let sealed = commit(&world, late, &whole);
+    world.all(vec![sealed.clone()]);
+    end_round(&mut world);
+    let opened = open(&world, late, &sealed, &whole);
     // One leaves: there is room for one again.
     let gone = order_of(&commits[0].id());
     let owner = &crowd[0];
@@ -132,5 +147,5 @@ fn all_or_none_bids_of_a_class_are_bounded() {
     end_round(&mut world);
     let opened = open(&world, late, &sealed, &any);
     world.all(vec![opened]);
-    assert_eq!(world.state.orders().count(), limit);
+    assert_eq!(world.state.orders().count(), most + 1);
 }
