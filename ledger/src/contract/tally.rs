@@ -33,6 +33,11 @@ fn change(work: &mut Work<'_>, whose: AccountId, change: impl Fn(&mut Tally)) {
     }
 }
 
+/// Whether an account has proposed a contract, or signed one, that is live.
+pub(crate) fn binds(work: &Work<'_>, account: &AccountId) -> bool {
+    tally(work, *account) != Tally::default()
+}
+
 /// Whether client and network have room for another contract.
 pub(crate) fn has_room(work: &Work<'_>, client: &AccountId) -> Result<(), ContractRefusal> {
     let limit = limits::CONTRACTS_PER_CLIENT;

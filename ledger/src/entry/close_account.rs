@@ -3,7 +3,7 @@
 //!
 //! 1. A founding member's account stays: the constitution names it.
 //! 2. It has no order, unopened bid, contract or offer, no part in a pot that is still to be
-//!    settled, no earnings that are held (they would reach an account that never returns), and owes
+//!    settled (a proposal that somebody else made it is no contract), no earnings that are held (they would reach an account that never returns), and owes
 //!    no tax.
 //! 3. Its money goes to another account; its keys are free for other accounts; its seat goes back
 //!    (see `seats`).
@@ -12,13 +12,14 @@
 //! twice. Entries that it signed are remembered until they expire, and its invitations are void:
 //! nobody signs for it any more.
 
+use crate::contract;
 use crate::holdings;
 use crate::owner;
 use crate::purse;
 use crate::refusal::Refusal;
 use crate::seats;
 use crate::work::Work;
-use gridbay_protocol::ids::{AccountId, OrderId};
+use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::payment::{Purse, Reason};
 
 pub(super) fn check(work: &Work<'_>, account: &AccountId, to: &AccountId) -> Result<(), Refusal> {
@@ -42,12 +43,10 @@ fn open(work: &Work<'_>, account: &AccountId) -> Option<&'static str> {
     if let Some(kind) = holdings::any(work, account) {
         return Some(kind.what());
     }
-    let tables = &work.tables;
-    let (first, last) = (OrderId([0; 32]), OrderId([255; 32]));
-    let mut contracts = tables.parties.range((*account, first)..=(*account, last));
-    if contracts.next().is_some() {
+    if contract::binds(work, account) {
         return Some("a contract");
     }
+    let tables = &work.tables;
     let savings = tables.savings.get(account).copied().unwrap_or_default();
     if savings.arrears > 0 || savings.frozen > 0 || tables.sweeps.iter().next().is_some() {
         return Some("a tax that is not paid");

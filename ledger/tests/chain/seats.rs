@@ -9,6 +9,7 @@ use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::invitation::{Grant, SignedGrant};
 use gridbay_protocol::limits::EPOCH_HEIGHTS;
+use gridbay_protocol::order::{ContractEntry, ContractTerms, order_of};
 use gridbay_protocol::payment::Purse;
 use gridbay_protocol::seats::InvitationPolicy;
 use gridbay_protocol::stage::Authentic;
@@ -198,6 +199,43 @@ fn what_is_open_is_ended_first_and_members_stay() {
     assert_eq!(world.account(2), before + left);
     let refusal = world.refused(close(&world, to, 2, world.member(3)));
     assert_eq!(refusal, Refusal::Founder(to));
+}
+
+#[test]
+fn a_contract_that_was_only_proposed_to_an_account_does_not_keep_it_open() {
+    let mut world = World::new();
+    let [user, signer] = [0, 1].map(|_| world.tenant(3, 10_000));
+    let mut proposed = Vec::new();
+    for n in [user, signer] {
+        let terms = ContractTerms {
+            provider: world.member(n),
+            ..crate::contracts::terms(&world)
+        };
+        let proposal = world.says(2, ContractEntry::Propose(Box::new(terms)));
+        world.all(vec![proposal.clone()]);
+        proposed.push(order_of(&proposal.id()));
+    }
+    let sign = ContractEntry::Sign {
+        contract: proposed[1],
+    };
+    world.all(vec![world.says(signer, sign)]);
+    let to = world.member(3);
+    let (account, what) = (world.member(signer), "a contract");
+    assert_eq!(
+        world.refused(close(&world, account, signer, to)),
+        Refusal::StillOpen { account, what }
+    );
+    let entry = close(&world, world.member(user), user, to);
+    world.all(vec![entry]);
+    // The proposal ends as any that nobody signs: its client has the money back.
+    let locked = world.balance(Purse::Escrow(proposed[0]));
+    let (client, last) = (
+        world.account(2),
+        crate::contracts::terms(&world).stands_until,
+    );
+    world.until(last + 8);
+    assert!(locked > 0 && world.balance(Purse::Escrow(proposed[0])) == 0);
+    assert_eq!(world.account(2), client + locked);
 }
 
 #[test]
