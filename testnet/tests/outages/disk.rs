@@ -109,17 +109,6 @@ fn fill(path: &Path) {
     while file.write_all(&small).is_ok() {}
 }
 
-fn limit_files(pid: u32, bytes: &str) {
-    let words = [format!("--pid={pid}"), format!("--fsize={bytes}:")];
-    assert!(
-        Command::new("prlimit")
-            .args(words)
-            .status()
-            .unwrap()
-            .success()
-    );
-}
-
 /// Whether a process has this word in its command line.
 fn runs(word: &str) -> bool {
     let has = |path: &Path| {
@@ -152,8 +141,7 @@ async fn a_full_disk_a_hostile_job_and_a_halted_validator() {
     let pid = status(&network, "v2").await.pid;
 
     hostile_job(&network).await;
-    halted_validator(&network, pid).await;
-    full_disk(&network, &home).await;
+    all_at_once(&network, &home).await;
     assert_eq!(
         status(&network, "v2").await.pid,
         pid,
@@ -196,9 +184,10 @@ async fn hostile_job(network: &Network) {
     .await;
 }
 
-/// A job that ignores its end, on a node that halts: the last time that its supervisor was told
-/// ends it.
-async fn halted_validator(network: &Network, pid: u32) {
+/// A job that ignores its end runs while somebody else fills the disk: the node halts, the last time
+/// that the job's supervisor was told ends it, the others go on, and room is all that the node needs
+/// to sell again.
+async fn all_at_once(network: &Network, home: &Path) {
     let buyer = network.node("b1").client();
     let mark = format!("{}.77", 100_000 + std::process::id());
     let script = format!("trap '' TERM; while :; do sleep {mark}; done");
@@ -210,14 +199,16 @@ async fn halted_validator(network: &Network, pid: u32) {
         job(buyer, &deaf).await.state == JobState::Running && runs(&mark)
     })
     .await;
-    limit_files(pid, "1");
-    until("the seller to halt", async || {
+    let filler = home.join("filler");
+    until("the full disk to halt the seller", async || {
+        fill(&filler);
         status(network, "v2").await.state == NodeState::Halted
     })
     .await;
     let (at, began) = (height(network, "v1").await, Instant::now());
     while runs(&mark) {
         assert!(began.elapsed() < LEASE, "the job outlives its lease");
+        fill(&filler);
         assert_eq!(status(network, "v2").await.state, NodeState::Halted);
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
@@ -229,30 +220,14 @@ async fn halted_validator(network: &Network, pid: u32) {
         height(network, "v1").await >= at + 4
     })
     .await;
-    limit_files(pid, "unlimited");
     let path = format!("/jobs/{}/cancel", deaf.id);
     let _: JobRecord = buyer.post(&path, &(), None).await.unwrap();
+    heal(network, &filler).await;
 }
 
-/// Somebody else fills the disk: the node halts, the others go on, and room is all it needs to sell
-/// again.
-async fn full_disk(network: &Network, home: &Path) {
-    let filler = home.join("filler");
-    until("the seller to be well", async || {
-        status(network, "v2").await.state == NodeState::Ready
-    })
-    .await;
-    until("the full disk to halt the seller", async || {
-        fill(&filler);
-        status(network, "v2").await.state == NodeState::Halted
-    })
-    .await;
-    let at = height(network, "v1").await;
-    until("the chain to go on", async || {
-        height(network, "v1").await >= at + 4
-    })
-    .await;
-    fs::remove_file(&filler).unwrap();
+/// With room on its disk the node heals, and serves a job.
+async fn heal(network: &Network, filler: &Path) {
+    fs::remove_file(filler).unwrap();
     let head = height(network, "v1").await;
     until("the seller to heal", async || {
         let now = status(network, "v2").await;
