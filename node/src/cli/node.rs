@@ -4,7 +4,7 @@ use super::context::Context;
 use super::error::{CliError, During as _};
 use super::exit::Exit;
 use super::{NodeUp, text};
-use crate::api::types::NodeStatus;
+use crate::api::types::{NodeState, NodeStatus};
 use clap::Subcommand;
 
 /// The node of this data folder.
@@ -66,9 +66,11 @@ fn up(at: &Context, node_up: NodeUp) -> Result<(), CliError> {
 
 fn table(status: &NodeStatus) -> String {
     let network = status.network_name.as_deref().unwrap_or("?");
-    let account = status
-        .account
-        .map_or("not open yet".to_owned(), |id| id.to_hex());
+    let account = match (status.account, status.state) {
+        (Some(id), _) => id.to_hex(),
+        (None, NodeState::Closed) => "closed".to_owned(),
+        (None, _) => "not open yet".to_owned(),
+    };
     let validator = if status.validator.is_some() {
         "yes"
     } else {

@@ -378,8 +378,13 @@ impl Backend for Fake {
             },
         })
     }
-    async fn close_account(&self, _: CloseRequest) -> Result<Transferred, ApiError> {
-        none("account to close")
+    async fn close_account(&self, request: CloseRequest) -> Result<ClosedAccount, ApiError> {
+        Ok(ClosedAccount {
+            entry: EntryId([9; 32]),
+            height: 7,
+            to: request.to,
+            amount: credits("12.5"),
+        })
     }
     async fn transfer(
         &self,

@@ -258,6 +258,14 @@ async fn answers_in_both_forms() {
     let to = "07".repeat(32);
     let moved = gridbay(data, &["ledger", "transfer", &to, "2.5"]).await;
     assert!(moved.out.starts_with("done at height 0"), "{}", moved.err);
+    let closed = gridbay(data, &["ledger", "close", "--to", &to]).await;
+    let says = format!("12.5 credits moved to account {to}\n");
+    assert!(
+        closed.out.starts_with("closed at height 7"),
+        "{}",
+        closed.err
+    );
+    assert!(closed.out.ends_with(&says), "{}", closed.out);
     at.stop().await;
 }
 
