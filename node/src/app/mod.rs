@@ -285,7 +285,9 @@ fn open_executor(
         config.isolation = Isolation::Preferred;
     }
     let executor = ProcessExecutor::new(config)?;
-    let found = executor.probe().map_err(|error| error.to_string());
+    let found = executor
+        .probe()
+        .map_err(|error| format!("{:#}", anyhow::Error::from(error)));
     // Nor anywhere where they could read the node's keys, whatever its owner says.
     let found = found.and_then(|found| match found.filesystem {
         Support::Absent => Err("this kernel has no Landlock".to_owned()),
