@@ -140,6 +140,8 @@ pub async fn run(
     let stop = either(stop, asked_to_stop(owner));
     let ended = serve(server, backend, started.thread, handle, stop).await;
     net.shutdown().await;
+    // Tasks that hold it may end after the process has.
+    machine.executor.leave();
     ended
 }
 
