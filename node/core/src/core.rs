@@ -31,7 +31,7 @@ use crate::sent::Sent;
 use crate::shelf::Shelf;
 use crate::withheld::Withheld;
 use gridbay_host::{Fault, Host, HostEffect, HostInput, PoolRefusal, Received};
-use gridbay_ledger::{Refusal, State};
+use gridbay_ledger::State;
 use gridbay_protocol::advert::Advert;
 use gridbay_protocol::effect::Effect as Posted;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
@@ -64,6 +64,8 @@ pub struct Core {
     pub(crate) host: Host,
     pub(crate) key: SecretKey,
     pub(crate) account: Option<AccountId>,
+    /// Whether the account was closed in this run of the node.
+    pub(crate) closed: bool,
     pub(crate) buyer: Buyer,
     pub(crate) seller: Seller,
     provider: Option<Provider>,
@@ -86,6 +88,7 @@ impl Core {
             host: parts.host,
             key: parts.account_key,
             account: None,
+            closed: false,
             buyer: Buyer::new(parts.orders),
             seller: Seller::new(parts.node, parts.jobs),
             provider: parts.provider.map(Provider::new),
@@ -112,14 +115,6 @@ impl Core {
     /// The offers held back.
     pub fn withheld(&self) -> &Withheld {
         &self.withheld
-    }
-    /// Why the ledger does not open this node's account with its invitation, by the state that it has; `None` if nothing is
-    /// against it, or the account is open. Means nothing while the node is behind.
-    pub fn join_refusal(&self) -> Option<Refusal> {
-        let joining = self.joining.as_ref().filter(|_| self.account.is_none())?;
-        let state = self.host.state();
-        let entry = command::authentic(state, joining.entry(state)).ok()?;
-        state.admit(&Arc::new(entry)).err()
     }
     /// The ledger's state.
     pub fn state(&self) -> &State {
@@ -364,25 +359,6 @@ impl Core {
         );
         self.tick_buyer(now, effects);
         self.submit(now, submits, effects)
-    }
-
-    /// Looks for the account of this node's key; until it is there, joins if invited. It may have been closed.
-    fn find_account(&mut self) -> Vec<SignedEntry> {
-        let state = self.host.state();
-        self.account = self.account.filter(|id| state.account(id).is_some());
-        if self.account.is_none() {
-            self.account = self.host.state().account_of(&self.key.public());
-            if let Some(account) = self.account {
-                self.seller.set_account(account);
-                self.joining = None;
-            }
-        }
-        let state = self.host.state();
-        self.joining
-            .as_mut()
-            .and_then(|joining| joining.entry_due(state))
-            .into_iter()
-            .collect()
     }
 
     pub(crate) fn submit(

@@ -1,11 +1,14 @@
 //! Joining: opens this node's account with an invitation, again and again until the ledger has it.
 
-use gridbay_ledger::State;
+use crate::command;
+use crate::core::Core;
+use gridbay_ledger::{Refusal, State};
 use gridbay_protocol::account::AccountKey;
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
 use gridbay_protocol::invitation::Invitation;
 use gridbay_protocol::keys::SecretKey;
 use gridbay_protocol::units::Credits;
+use std::sync::Arc;
 
 /// Heights for which one attempt may wait for its inclusion.
 const ATTEMPT_HEIGHTS: u64 = 40;
@@ -49,5 +52,41 @@ impl Joining {
             },
         };
         SignedEntry::new(entry, &SecretKey::from_seed(&self.invitation.token_seed))
+    }
+}
+
+impl Core {
+    /// Why the ledger does not open this node's account with its invitation, by the state that it has; `None` if nothing is
+    /// against it, or the account is open. Means nothing while the node is behind.
+    pub fn join_refusal(&self) -> Option<Refusal> {
+        let joining = self.joining.as_ref().filter(|_| self.account.is_none())?;
+        let state = self.host.state();
+        let entry = command::authentic(state, joining.entry(state)).ok()?;
+        state.admit(&Arc::new(entry)).err()
+    }
+    /// Whether this node's account was closed since the node started, and no other one is open.
+    pub fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    /// Looks for the account of this node's key; until it is there, joins if invited. It may have been closed.
+    pub(crate) fn find_account(&mut self) -> Vec<SignedEntry> {
+        let (state, before) = (self.host.state(), self.account);
+        self.account = before.filter(|id| state.account(id).is_some());
+        self.closed |= before.is_some() && self.account.is_none();
+        if self.account.is_none() {
+            self.account = self.host.state().account_of(&self.key.public());
+            if let Some(account) = self.account {
+                self.closed = false;
+                self.seller.set_account(account);
+                self.joining = None;
+            }
+        }
+        let state = self.host.state();
+        self.joining
+            .as_mut()
+            .and_then(|joining| joining.entry_due(state))
+            .into_iter()
+            .collect()
     }
 }

@@ -3,10 +3,11 @@
 use super::ApiError;
 use super::types::{
     AmendRequest, AuctionProof, AuctionSummary, Balance, BankReport, BidAdvice, BidWish, BlockInfo,
-    ClassPrice, CloseRequest, Contract, ContractWord, FindReport, FindRequest, FoundRecord, Invite,
-    InviteRequest, JobId, JobRecord, JobRequest, LogChunk, MarkRequest, Marked, Movement,
-    NodeStatus, Offer, OfferRequest, PeerLine, PeerList, PeerRequest, Pinged, Prospect, Quote,
-    SignedHeader, Staged, StandingBid, Stream, TransferRequest, Transferred, Want, Why, Wish,
+    ClassPrice, CloseRequest, ClosedAccount, Contract, ContractWord, FindReport, FindRequest,
+    FoundRecord, Invite, InviteRequest, JobId, JobRecord, JobRequest, LogChunk, MarkRequest,
+    Marked, Movement, NodeStatus, Offer, OfferRequest, PeerLine, PeerList, PeerRequest, Pinged,
+    Prospect, Quote, SignedHeader, Staged, StandingBid, Stream, TransferRequest, Transferred, Want,
+    Why, Wish,
 };
 use crate::doctor::Finding;
 use axum::body::Bytes;
@@ -146,7 +147,7 @@ pub trait Backend: Send + Sync + 'static {
     fn close_account(
         &self,
         request: CloseRequest,
-    ) -> impl Future<Output = Answer<Transferred>> + Send;
+    ) -> impl Future<Output = Answer<ClosedAccount>> + Send;
     /// Last movements of an account's money, newest first.
     fn history(
         &self,

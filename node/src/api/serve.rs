@@ -80,7 +80,7 @@ async fn one<Io: AsyncRead + AsyncWrite + Unpin>(
     let io = TokioIo::new(Patient { io, stuck: None });
     let mut connection = pin!(http.serve_connection(io, service));
     tokio::select! {
-        // What a client does to its own connection is no news for the log.
+        // The log has no news of what a client does to its own connection.
         _ = connection.as_mut() => return,
         () = slot.lost() => return,
         () = ended(stop) => {}

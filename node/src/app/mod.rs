@@ -140,6 +140,8 @@ pub async fn run(
     let stop = either(stop, asked_to_stop(owner));
     let ended = serve(server, backend, started.thread, handle, stop).await;
     net.shutdown().await;
+    // Tasks that hold it may end after the process has.
+    machine.executor.leave();
     ended
 }
 
@@ -285,7 +287,9 @@ fn open_executor(
         config.isolation = Isolation::Preferred;
     }
     let executor = ProcessExecutor::new(config)?;
-    let found = executor.probe().map_err(|error| error.to_string());
+    let found = executor
+        .probe()
+        .map_err(|error| format!("{:#}", anyhow::Error::from(error)));
     // Nor anywhere where they could read the node's keys, whatever its owner says.
     let found = found.and_then(|found| match found.filesystem {
         Support::Absent => Err("this kernel has no Landlock".to_owned()),

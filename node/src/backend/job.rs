@@ -20,6 +20,7 @@ use gridbay_core::buyer::order::OrderAgent;
 use gridbay_core::buyer::{OrderKey, TaskRecord};
 use gridbay_ledger::State;
 use gridbay_protocol::keys::PublicKey;
+use gridbay_protocol::units::Credits;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -197,6 +198,7 @@ fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
         exits: exits.collect(),
         files: Vec::new(),
         paid: agent.paid(),
+        locked: agent.id.map_or(Credits::ZERO, |order| state.escrow(&order)),
         price: mean_hourly(agent.paid(), unit_ms),
         preemptions: milestones.lost,
         share: share_now(state, agent),

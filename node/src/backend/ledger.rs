@@ -3,7 +3,9 @@
 use super::failure::{internal, no_account, not_found, unknown_account};
 use super::market::class_name;
 use super::{Answer, NodeBackend};
-use crate::api::types::{Balance, BlockInfo, Entries, Hex, Movement, Signed, SignedHeader};
+use crate::api::types::{
+    Balance, BlockInfo, CloseRequest, ClosedAccount, Entries, Hex, Movement, Signed, SignedHeader,
+};
 use crate::api::{ApiError, ErrorCode};
 use gridbay_core::Core;
 use gridbay_core::input::Command;
@@ -14,7 +16,7 @@ use gridbay_ledger::State;
 use gridbay_protocol::codec;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{AccountId, EntryId, Hash32};
-use gridbay_protocol::payment::{Posting, Purse};
+use gridbay_protocol::payment::{Posting, Purse, Reason};
 use gridbay_protocol::units::Credits;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -67,6 +69,26 @@ impl NodeBackend {
         let sent_at = *self.parts.body.height().borrow();
         let until = sent_at.saturating_add(gridbay_core::ENTRY_HEIGHTS + 1);
         Ok((entry, self.wait_for(entry, until).await?))
+    }
+
+    /// Closes this node's account, and tells what it moved: the last posting of the block between the two.
+    pub(super) async fn close(&self, request: CloseRequest) -> Answer<ClosedAccount> {
+        let account = self.query(|core| core.account().ok_or_else(no_account));
+        let (account, to) = (account.await??, request.to);
+        let (entry, height) = self.on_the_ledger(Command::CloseAccount(to)).await?;
+        let moved = self.query(move |core| {
+            let page = core
+                .host()
+                .history(&account, height.saturating_add(1), LINES);
+            let mut latest = page.into_iter().take_while(|item| item.height == height);
+            latest.find_map(|item| transferred(&account, &to, item))
+        });
+        Ok(ClosedAccount {
+            entry,
+            height,
+            to,
+            amount: moved.await?.unwrap_or(Credits::ZERO),
+        })
     }
 
     pub(super) async fn movements(
@@ -236,6 +258,14 @@ fn own_posting(account: &AccountId, item: HistoryItem) -> Option<(u64, Posting)>
     (posting.from == own || posting.to == own).then_some((item.height, posting))
 }
 
+/// What a line transferred from one account to the other; `None` if it is about something else.
+fn transferred(from: &AccountId, to: &AccountId, item: HistoryItem) -> Option<Credits> {
+    let (_, posting) = own_posting(from, item)?;
+    let (from, to) = (Purse::Account(*from), Purse::Account(*to));
+    let fits = posting.from == from && posting.to == to && posting.reason == Reason::Transfer;
+    fits.then_some(posting.amount)
+}
+
 fn movement(
     state: &State,
     account: &AccountId,
@@ -272,7 +302,6 @@ fn purse(purse: &Purse, class: impl Fn(&gridbay_protocol::ids::ClassId) -> Strin
 mod tests {
     use super::*;
     use gridbay_protocol::ids::{ClassId, OrderId};
-    use gridbay_protocol::payment::Reason;
 
     #[test]
     fn only_own_money_is_in_a_statement() {
@@ -297,6 +326,11 @@ mod tests {
         assert!(own_posting(&me, line(escrow, Purse::Account(me))).is_some());
         assert!(own_posting(&me, line(escrow, Purse::Class(ClassId([4; 32])))).is_none());
         assert!(own_posting(&me, line(Purse::Account(other), escrow)).is_none());
+        let (mine, theirs) = (Purse::Account(me), Purse::Account(other));
+        assert!(
+            transferred(&me, &other, line(mine, theirs)).is_none(),
+            "a lock"
+        );
     }
 
     #[test]

@@ -41,10 +41,11 @@ mod why;
 
 use crate::api::types::{
     AmendRequest, AuctionProof, AuctionSummary, Balance, BankReport, BidAdvice, BidWish, BlockInfo,
-    ClassPrice, CloseRequest, Contract, ContractWord, FindReport, FindRequest, FoundRecord, Invite,
-    InviteRequest, JobId, JobRecord, JobRequest, LogChunk, MarkRequest, Marked, Movement,
-    NodeStatus, Offer, OfferRequest, PeerLine, PeerList, PeerRequest, Pinged, Prospect, Quote,
-    SignedHeader, Staged, StandingBid, Stream, TransferRequest, Transferred, Want, Why, Wish,
+    ClassPrice, CloseRequest, ClosedAccount, Contract, ContractWord, FindReport, FindRequest,
+    FoundRecord, Invite, InviteRequest, JobId, JobRecord, JobRequest, LogChunk, MarkRequest,
+    Marked, Movement, NodeStatus, Offer, OfferRequest, PeerLine, PeerList, PeerRequest, Pinged,
+    Prospect, Quote, SignedHeader, Staged, StandingBid, Stream, TransferRequest, Transferred, Want,
+    Why, Wish,
 };
 use crate::api::{ApiError, Backend, ContentStream};
 use crate::body::BodyHandle;
@@ -315,11 +316,9 @@ impl Backend for NodeBackend {
         self.acknowledges()?;
         self.move_money(key, request).await
     }
-    async fn close_account(&self, request: CloseRequest) -> Answer<Transferred> {
+    async fn close_account(&self, request: CloseRequest) -> Answer<ClosedAccount> {
         self.acknowledges()?;
-        let close = Command::CloseAccount(request.to);
-        let (entry, height) = self.on_the_ledger(close).await?;
-        Ok(Transferred { entry, height })
+        self.close(request).await
     }
     async fn history(&self, account: Option<AccountId>, limit: usize) -> Answer<Vec<Movement>> {
         self.movements(account, limit).await

@@ -107,7 +107,11 @@ fn facts(core: &Core, node: PublicKey, now_ms: u64) -> Facts {
     let (units_offered, units_leased) = units(core, node);
     let next = state.height().saturating_add(1);
     Facts {
-        state: node_state(core.seller().is_draining(), account.is_some() && at_head),
+        state: node_state(
+            core.seller().is_draining(),
+            core.is_closed(),
+            account.is_some() && at_head,
+        ),
         account,
         joining: join_refusal(core).filter(|_| at_head),
         validator: core.host().validator(),
@@ -159,11 +163,12 @@ fn is_at_head(now_ms: u64, block_ms: u64, heartbeat_ms: u64) -> bool {
     now_ms.saturating_sub(block_ms) <= heartbeat_ms.saturating_mul(HEARTBEATS)
 }
 
-fn node_state(draining: bool, ready: bool) -> NodeState {
-    match (draining, ready) {
-        (true, _) => NodeState::Draining,
-        (false, true) => NodeState::Ready,
-        (false, false) => NodeState::Joining,
+fn node_state(draining: bool, closed: bool, ready: bool) -> NodeState {
+    match (draining, closed, ready) {
+        (true, ..) => NodeState::Draining,
+        (false, true, _) => NodeState::Closed,
+        (false, false, true) => NodeState::Ready,
+        (false, false, false) => NodeState::Joining,
     }
 }
 
@@ -179,8 +184,9 @@ mod tests {
             is_at_head(0, 5_000, 10_000),
             "a block may be ahead of the clock"
         );
-        assert_eq!(node_state(false, false), NodeState::Joining);
-        assert_eq!(node_state(false, true), NodeState::Ready);
-        assert_eq!(node_state(true, false), NodeState::Draining);
+        assert_eq!(node_state(false, false, false), NodeState::Joining);
+        assert_eq!(node_state(false, false, true), NodeState::Ready);
+        assert_eq!(node_state(true, false, false), NodeState::Draining);
+        assert_eq!(node_state(false, true, false), NodeState::Closed);
     }
 }

@@ -275,7 +275,7 @@ impl Body {
                 }
             };
             if !ok {
-                // What came of its inputs only takes room.
+                // Inputs that came only take room.
                 let _done = tokio::task::spawn_blocking(move || jobs.unprepare(&job)).await;
             }
             handle.deliver(Input::Staged { job, ok }).await;

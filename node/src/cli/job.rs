@@ -217,6 +217,7 @@ fn describe(job: &JobRecord) -> String {
         ("exits", exits.join(", ")),
         ("files", files.join(", ")),
         ("paid", job.paid.to_string()),
+        ("locked", job.locked.to_string()),
         ("price", text::or_dash(job.price)),
         ("lost leases", job.preemptions.to_string()),
         ("share", text::or_dash(job.share.as_ref().map(share))),

@@ -1,6 +1,6 @@
 //! `join`: makes this folder a node of a network.
 //!
-//! What is given comes from a file, from standard input, or, for an invitation, as a word of the command.
+//! An invitation or a genesis comes from a file or from standard input; an invitation also as a word of the command.
 //! 1. By invitation: its signatures are checked, keys are made here, the invitation is stored. The
 //!    running node opens the account with it and fetches the genesis, whose hash it names.
 //! 2. By genesis file: only for a founding member, whose keys `found member` made in this folder.
@@ -139,7 +139,7 @@ fn token(bytes: &[u8]) -> Option<String> {
     token.map(|token| token.to_ascii_lowercase())
 }
 
-/// What came on standard input is of no use here.
+/// Standard input held nothing of use here.
 fn bad_input(bytes: &[u8]) -> CliError {
     let why = match bytes.trim_ascii().is_empty() {
         true => "standard input is empty",

@@ -6,7 +6,8 @@ use super::error::{CliError, During as _};
 use super::text;
 use crate::api::client::Client;
 use crate::api::types::{
-    Balance, BankReport, CloseRequest, Entries, Movement, TransferRequest, Transferred,
+    Balance, BankReport, CloseRequest, ClosedAccount, Entries, Movement, TransferRequest,
+    Transferred,
 };
 use crate::config::parse;
 use crate::keys::random;
@@ -152,15 +153,17 @@ async fn transfer(
 async fn close(at: &Context, client: &Client, to: AccountId) -> Result<(), CliError> {
     let what = "the account was not closed";
     let key = to_hex(&random().during(what)?);
-    let done: Transferred = client
+    let done: ClosedAccount = client
         .post("/ledger/close", &CloseRequest { to }, Some(&key))
         .await
         .during(what)?;
     at.show(&done, |done| {
         format!(
-            "closed at height {}, entry {}\n",
+            "closed at height {}, entry {}\n{} credits moved to account {}\n",
             done.height,
-            done.entry.to_hex()
+            done.entry.to_hex(),
+            done.amount,
+            done.to.to_hex()
         )
     })
 }

@@ -4,7 +4,10 @@ use super::context::Context;
 use super::error::{CliError, During as _};
 use super::exit::Exit;
 use super::{NodeUp, text};
-use crate::api::types::NodeStatus;
+use crate::api::BindError;
+use crate::api::types::{NodeState, NodeStatus};
+use crate::config::{Origin, RawConfig, schema};
+use crate::overlay::StartError;
 use clap::Subcommand;
 
 /// The node of this data folder.
@@ -60,15 +63,49 @@ fn up(at: &Context, node_up: NodeUp) -> Result<(), CliError> {
     }
     node_up(config).map_err(|error| {
         let why = format!("{error:#}");
-        CliError::new(Exit::FAILED, "the node stopped", why, "see the lines above")
+        let next = remedy(&error, at).unwrap_or_else(|| "see the lines above".to_owned());
+        CliError::new(Exit::FAILED, "the node stopped", why, next)
     })
+}
+
+/// What to change where the node cannot have an address or a socket.
+fn remedy(error: &anyhow::Error, at: &Context) -> Option<String> {
+    let of_network = |cause: &StartError| match cause {
+        StartError::Listen { .. } => Some("listen"),
+        _ => None,
+    };
+    let of_api = |cause: &BindError| match cause {
+        BindError::Tcp { .. } => Some("api.listen"),
+        BindError::Socket { .. } => Some("api.socket"),
+        BindError::Running(_) | BindError::Token(_) => None,
+    };
+    let key = error.chain().find_map(|cause| {
+        let network = cause.downcast_ref().and_then(of_network);
+        network.or_else(|| cause.downcast_ref().and_then(of_api))
+    })?;
+    let origin = RawConfig::read(&at.home, &at.sources)
+        .map_or(Origin::Default, |settings| settings.get(key).1);
+    let place = match origin {
+        Origin::Default | Origin::File => {
+            format!("`{key}` in {}", at.home.config_file().display())
+        }
+        Origin::Env => format!("the variable {}", schema::find(key)?.variable()),
+        Origin::Flag => format!("--set {key}=..."),
+    };
+    let next = match key {
+        "api.socket" => format!("give the socket another place: {place}"),
+        _ => format!("end what has the address (ss -lntup shows it), or change {place}"),
+    };
+    Some(next)
 }
 
 fn table(status: &NodeStatus) -> String {
     let network = status.network_name.as_deref().unwrap_or("?");
-    let account = status
-        .account
-        .map_or("not open yet".to_owned(), |id| id.to_hex());
+    let account = match (status.account, status.state) {
+        (Some(id), _) => id.to_hex(),
+        (None, NodeState::Closed) => "closed".to_owned(),
+        (None, _) => "not open yet".to_owned(),
+    };
     let validator = if status.validator.is_some() {
         "yes"
     } else {
@@ -117,4 +154,52 @@ fn table(status: &NodeStatus) -> String {
         lines.push(("try", trouble.hint.clone()));
     }
     text::fields(&lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::context::{Format, Global};
+    use std::io;
+
+    fn context(data: &std::path::Path, set: &[&str]) -> Context {
+        let global = Global {
+            data: Some(data.to_owned()),
+            format: Format::Table,
+            set: set.iter().map(ToString::to_string).collect(),
+        };
+        Context::new(global).unwrap()
+    }
+
+    #[test]
+    fn an_address_that_is_taken_names_its_setting() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("gridbay.toml");
+        std::fs::write(&file, "name = \"a\"\n").unwrap();
+        let taken = || io::Error::from(io::ErrorKind::AddrInUse);
+        let network = || {
+            anyhow::Error::from(StartError::Listen {
+                address: "/ip4/127.0.0.1/tcp/7411".parse().unwrap(),
+                source: Box::new(taken()),
+            })
+            .context("cannot start the overlay")
+        };
+        let api = anyhow::Error::from(BindError::Tcp {
+            address: "127.0.0.1:7412".parse().unwrap(),
+            source: taken(),
+        });
+        let flag = "listen=[\"/ip4/127.0.0.1/tcp/7411\"]";
+        let in_file = |key: &str| format!("`{key}` in {}", file.display());
+        for (error, set, says) in [
+            (network(), &[][..], in_file("listen")),
+            (network(), &[flag], "--set listen=...".to_owned()),
+            (api, &[], in_file("api.listen")),
+        ] {
+            let next = remedy(&error, &context(dir.path(), set)).unwrap();
+            assert!(next.ends_with(&says), "{next}");
+            assert!(format!("{error:#}").contains("741"), "{error:#}");
+        }
+        let other = anyhow::anyhow!("no genesis");
+        assert_eq!(remedy(&other, &context(dir.path(), &[])), None);
+    }
 }

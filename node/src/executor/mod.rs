@@ -93,4 +93,7 @@ pub trait Executor: Send + Sync {
 
     /// Removes the job's folder and all in it. Refused while the job runs; no error if it is gone.
     fn cleanup(&self, job: &JobId) -> Result<(), ExecutorError>;
+
+    /// Gives back to the machine what no running job needs, as the node ends.
+    fn leave(&self) {}
 }

@@ -236,12 +236,8 @@ impl ProcessExecutor {
 }
 
 impl Drop for ProcessExecutor {
-    /// Jobs go on, and their groups with them; without jobs nothing stays.
     fn drop(&mut self) {
-        self.sweep();
-        if let Some(groups) = &self.groups {
-            groups.leave();
-        }
+        self.leave();
     }
 }
 
@@ -393,4 +389,18 @@ impl Executor for ProcessExecutor {
         self.sweep();
         Ok(())
     }
+
+    /// Jobs go on, and their groups with them; without jobs no group stays. What waits to be started, or cannot be
+    /// looked at, keeps its own.
+    fn leave(&self) {
+        let Some(groups) = &self.groups else { return };
+        groups.sweep(|name| {
+            let folder = Folder::new(self.config.jobs.join(name));
+            folder.path().exists() && !matches!(folder.status(), Ok(Status::Finished(_)))
+        });
+        groups.leave();
+    }
 }
+
+#[cfg(test)]
+mod tests;

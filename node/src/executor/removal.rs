@@ -7,8 +7,8 @@
 //! 2. of the one below, files are removed and folders are moved up into the top one, where their turn comes;
 //! 3. a folder that does not let its owner in is opened up first. Links are removed and never followed.
 //!
-//! What is a file system of its own below the folder cannot be removed like this: a mount, or a subvolume of btrfs. No
-//! job can make one; where there is one, the error says so.
+//! A file system of its own below the folder cannot be removed like this: a mount, or a subvolume of btrfs. No job can
+//! make one; where there is one, the error says so.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, Permissions};
@@ -48,7 +48,7 @@ fn explained(error: io::Error) -> io::Error {
 fn clear(path: &Path) -> io::Result<()> {
     let top = Open::at(path)?;
     let mut moved = 0;
-    // What a pass adds or passes over is the next one's.
+    // Each pass leaves to the next what it adds or passes over.
     loop {
         let mut clean = true;
         for entry in fs::read_dir(top.path())? {

@@ -83,7 +83,7 @@ fn behaviour(
     let refused = Refused::default();
     let identify = identify::Config::new(names.identify(), keys.public())
         .with_agent_version(agent)
-        // What of ours is of use to whom is decided by `discreet`.
+        // `discreet` decides what of ours is of use to whom.
         .with_hide_listen_addrs(true)
         // What others claim about themselves must pass `addresses` before we dial it.
         .with_cache_size(0);

@@ -195,7 +195,7 @@ impl Known {
             self.entries.remove(key);
         }
     }
-    /// What can be in no block after `height` waits no longer.
+    /// Transfers that can be in no block after `height` wait no longer.
     fn lapse(&mut self, height: u64) {
         let later = (height.saturating_add(1), TransferKey(Hash32([0; 32])));
         self.waiting = self.waiting.split_off(&later);

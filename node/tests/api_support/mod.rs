@@ -41,6 +41,8 @@ pub(crate) struct Fake {
     pub(crate) jobs: Mutex<BTreeMap<JobId, (JobRecord, JobRequest)>>,
     pub(crate) transfers: AtomicU32,
     pub(crate) spendable: Credits,
+    /// Of its jobs.
+    pub(crate) locked: Credits,
     pub(crate) exit: JobExit,
     pub(crate) findings: Vec<Finding>,
     /// Of the invitations that it makes, if it makes any.
@@ -55,6 +57,7 @@ impl Fake {
             jobs: Mutex::default(),
             transfers: AtomicU32::new(0),
             spendable: credits("100"),
+            locked: credits("0.75"),
             exit: JobExit::Code(0),
             findings: vec![],
             token: None,
@@ -99,6 +102,7 @@ impl Fake {
             }],
             files: request.outputs.iter().map(file).collect(),
             paid: credits("0.25"),
+            locked: self.locked,
             price: Some(credits("1.5")),
             preemptions: 0,
             share: None,
@@ -374,8 +378,13 @@ impl Backend for Fake {
             },
         })
     }
-    async fn close_account(&self, _: CloseRequest) -> Result<Transferred, ApiError> {
-        none("account to close")
+    async fn close_account(&self, request: CloseRequest) -> Result<ClosedAccount, ApiError> {
+        Ok(ClosedAccount {
+            entry: EntryId([9; 32]),
+            height: 7,
+            to: request.to,
+            amount: credits("12.5"),
+        })
     }
     async fn transfer(
         &self,

@@ -64,9 +64,21 @@ async fn an_order_wins_an_auction_that_strangers_can_check() {
     assert!(record.committed_height < record.opened_height && record.won_height.is_some());
     assert_eq!(record.sellers[0].ranks, [0, 1]);
     assert_eq!(record.sellers[0].name.as_deref(), Some("alpha"));
+    world
+        .until(|| async {
+            let locked = backend.job(id.clone()).await.unwrap().locked;
+            (locked > Credits::ZERO).then(|| assert!(locked <= record.budget, "{locked}"))
+        })
+        .await;
     let cancelled = backend.cancel(id.clone()).await.unwrap();
     assert_eq!(cancelled.reason, Some(JobReason::Cancelled));
     world.job_in(&id, JobState::Cancelled).await;
+    world
+        .until(|| async {
+            let record = backend.job(id.clone()).await.unwrap();
+            (record.locked == Credits::ZERO).then_some(())
+        })
+        .await;
     assert!(backend.jobs(false).await.unwrap().is_empty());
     assert_eq!(backend.jobs(true).await.unwrap().len(), 1);
     let short = JobId::try_from("abababab".to_owned()).unwrap();

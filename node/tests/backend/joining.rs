@@ -4,6 +4,7 @@ use crate::world::{credits, secret, world_of};
 use gridbay_core::Core;
 use gridbay_core::input::Command;
 use gridbay_node::api::Backend as _;
+use gridbay_node::api::types::{CloseRequest, NodeState};
 use gridbay_node::doctor::Kind;
 use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::invitation::{Grant, Invitation, SignedGrant};
@@ -66,5 +67,19 @@ async fn an_invitation_that_the_ledger_does_not_take_is_told_in_words() {
         })
         .await;
     assert_eq!(status.joining, None);
+    let to = inviter;
+    let closed = world.backend.close_account(CloseRequest { to }).await;
+    let closed = closed.unwrap();
+    assert_eq!((closed.to, closed.amount), (inviter, credits("1")));
+    let status = world.backend.node().await.unwrap();
+    assert_eq!((status.state, status.account), (NodeState::Closed, None));
+    // The account may come back with another invitation.
+    join(43, 100_000, 6).await;
+    world
+        .until(|| async {
+            let status = world.backend.node().await.unwrap();
+            (status.state == NodeState::Ready).then_some(())
+        })
+        .await;
     world.body.stop();
 }

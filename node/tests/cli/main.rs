@@ -91,7 +91,9 @@ async fn run_streams_fetches_and_ends_with_zero() {
     );
     assert!(
         ran.err
-            .contains("done, paid 0.25 credits, waited 1.5s, ran 1.5s")
+            .contains("done, paid 0.25 credits so far, 0.75 still locked, waited 1.5s, ran 1.5s"),
+        "{}",
+        ran.err
     );
     assert_eq!(
         fs::read_to_string(data.join("here/out/sum")).unwrap(),
@@ -108,6 +110,18 @@ async fn run_streams_fetches_and_ends_with_zero() {
     let path = format!("/jobs/{}", record.id);
     let again: JobRecord = at.client().get(&path).await.unwrap();
     assert_eq!(again.state, JobState::Done);
+    at.stop().await;
+}
+
+#[tokio::test]
+async fn run_speaks_of_locked_money_only_where_there_is_some() {
+    let at = Served::start(&[], |fake| fake.locked = credits("0")).await;
+    let ran = gridbay(at.dir.path(), &["run", "true"]).await;
+    assert!(
+        ran.err.contains("done, paid 0.25 credits, waited"),
+        "{}",
+        ran.err
+    );
     at.stop().await;
 }
 
@@ -244,6 +258,14 @@ async fn answers_in_both_forms() {
     let to = "07".repeat(32);
     let moved = gridbay(data, &["ledger", "transfer", &to, "2.5"]).await;
     assert!(moved.out.starts_with("done at height 0"), "{}", moved.err);
+    let closed = gridbay(data, &["ledger", "close", "--to", &to]).await;
+    let says = format!("12.5 credits moved to account {to}\n");
+    assert!(
+        closed.out.starts_with("closed at height 7"),
+        "{}",
+        closed.err
+    );
+    assert!(closed.out.ends_with(&says), "{}", closed.out);
     at.stop().await;
 }
 

@@ -187,7 +187,7 @@ async fn a_kept_peer_is_not_parted_from_for_gossip_alone() {
     assert_eq!(judge.handle.stats().get(Count::Bans), 0);
     bad.handle.send(judge.peer(), b"a vote".to_vec()).unwrap();
     assert_eq!(judge.direct().await, (bad.peer(), b"a vote".to_vec()));
-    // What it does beside gossip counts as ever.
+    // Its doings beside gossip count as ever.
     judge.handle.penalise(bad.peer(), 150.0).unwrap();
     eventually(|| judge.handle.stats().get(Count::Bans) == 1).await;
 }

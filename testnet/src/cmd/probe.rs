@@ -56,10 +56,7 @@ impl ProbeArgs {
             Output::Table => table(&rows),
         }
         let holes = rows.iter().filter(|row| row.is_a_hole()).count();
-        say::note(&format!(
-            "{} probes, {holes} of them succeeded in a tier that is sold to strangers",
-            rows.len()
-        ));
+        say::note(&summary(&rows, holes));
         Ok(ExitCode::from(u8::from(holes > 0 || rows.is_empty())))
     }
 }
@@ -128,6 +125,25 @@ fn table(rows: &[Row]) {
     say::line(table.render().trim_end());
 }
 
+/// The last line: how the probes ended, and how many of those that succeeded count.
+fn summary(rows: &[Row], holes: usize) -> String {
+    let ended = [
+        Outcome::Enforced,
+        Outcome::Watched,
+        Outcome::Kept,
+        Outcome::Broken,
+    ]
+    .map(|outcome| {
+        let count = rows.iter().filter(|row| row.result == outcome).count();
+        format!("{} {count}", outcome.name())
+    });
+    format!(
+        "{} probes: {}; {holes} broken in a tier that is sold to strangers",
+        rows.len(),
+        ended.join(", ")
+    )
+}
+
 /// A folder of this run, which goes with it.
 struct Folder(PathBuf);
 
@@ -145,5 +161,27 @@ impl Folder {
 impl Drop for Folder {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gridbay_node::executor::Tier;
+
+    #[test]
+    fn the_last_line_counts_every_outcome() {
+        let row = |tier, result| Row::new("a", tier, "root", result, String::new());
+        let rows = [
+            row(Tier::Namespaces, Outcome::Enforced),
+            row(Tier::Namespaces, Outcome::Enforced),
+            row(Tier::Plain, Outcome::Watched),
+            row(Tier::Plain, Outcome::Broken),
+        ];
+        assert_eq!(
+            summary(&rows, 0),
+            "4 probes: enforced 2, watched 1, kept 0, broken 1; \
+             0 broken in a tier that is sold to strangers"
+        );
     }
 }

@@ -18,6 +18,9 @@ pub(crate) const WORD: &str = "__probe";
 
 use gridbay_node::executor::{Isolation, Tier};
 
+/// Probes from one line of progress to the next.
+const STRIDE: usize = 20;
+
 /// Runs all probes in all tiers, as this process's user, in a folder of its own.
 ///
 /// # Errors What kept the scene from being set. A tier that the machine does not offer is none: it
@@ -27,6 +30,8 @@ pub(crate) fn run(
     user: &str,
     told: &mut dyn FnMut(&Row),
 ) -> anyhow::Result<Vec<Row>> {
+    let progress = crate::say::Progress::new();
+    let count = table::all().count();
     let mut rows = Vec::new();
     for (isolation, tier) in [
         (Isolation::Required, Tier::Namespaces),
@@ -40,7 +45,10 @@ pub(crate) fn run(
                 continue;
             }
         };
-        for probe in table::all() {
+        for (number, probe) in table::all().enumerate() {
+            if number % STRIDE == 0 {
+                progress.tell(&format!("{user}, {tier}: {number} of {count} probes"));
+            }
             let proves = !table::REACHES.contains(&probe.name) || stage.reaches(probe)?;
             let (outcome, detail) = match proves {
                 true => stage.attempt(probe)?,

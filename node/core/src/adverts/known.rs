@@ -2,8 +2,8 @@
 //!
 //! Anybody with an account can sign adverts for nodes that nobody has. So an account has room for
 //! [`ADVERTS_PER_ACCOUNT`], and if all room is taken, the account that has most of it gives one up.
-//! What is given up is an account's least useful advert: one that has nothing on sale, and of these
-//! the one that expires first.
+//! An account gives up its least useful advert: one that has nothing on sale, and of these the one
+//! that expires first.
 
 use super::Place;
 use gridbay_protocol::advert::{Advert, SignedAdvert};

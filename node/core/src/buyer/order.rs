@@ -435,7 +435,7 @@ impl OrderAgent {
             .and_then(|id| state.order(&id))
             .is_some_and(|o| o.exiting);
         let wanted = self.id.filter(|_| over && !asked && !exiting);
-        // What is final for now is asked for as soon as it is not.
+        // An order that is final for now is cancelled as soon as it is not.
         let Some(order) = wanted.filter(|id| !state.is_final(id)) else {
             return Vec::new();
         };

@@ -226,7 +226,7 @@ fn an_author_is_heard_no_faster_than_its_rates_and_others_beside_it() {
         accepted += u64::from(hear(&mut world, GUEST, Heard::Told, &next) == Verdict::Accept);
     }
     assert!(accepted <= OF_ACCOUNT.burst, "{accepted}");
-    // What was asked for is bounded by the questions, and another account by its own rates.
+    // The questions bound what was asked for, and another account has rates of its own.
     let asked = changed(real, &account_key(0), network, real.sequence + 2_000);
     assert_eq!(
         hear(&mut world, GUEST, Heard::Asked, &asked),

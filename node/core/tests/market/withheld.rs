@@ -35,7 +35,7 @@ fn offers_are_held_back_without_room_and_set_again_with_it() {
         matches!(reply, Some(Reply::Refused(why)) if why.reason.contains("nearly full")),
         "{reply:?}"
     );
-    // What is held back is known after a restart, here on a disk with room.
+    // The node knows after a restart what it held back, here on a disk with room.
     world.kill(0);
     world.restart(0);
     assert!(world.run_until(20_000, |w| on_sale(w, 0) == 2), "set again");

@@ -3,8 +3,8 @@
 use super::{Reply, Shared, lines};
 use crate::api::extract::{Body, Params, Place, parse};
 use crate::api::types::{
-    Balance, BankReport, BlockInfo, CloseRequest, Movement, SignedHeader, TransferRequest,
-    Transferred,
+    Balance, BankReport, BlockInfo, CloseRequest, ClosedAccount, Movement, SignedHeader,
+    TransferRequest, Transferred,
 };
 use crate::api::{ApiError, Backend, idempotency};
 use axum::Json;
@@ -52,7 +52,7 @@ pub(super) async fn transfer<B: Backend>(
 pub(super) async fn close<B: Backend>(
     State(at): State<Shared<B>>,
     Body(request): Body<CloseRequest>,
-) -> Reply<Transferred> {
+) -> Reply<ClosedAccount> {
     at.backend.close_account(request).await.map(Json)
 }
 

@@ -336,6 +336,9 @@ pub struct JobRecord {
     /// Paid so far.
     #[serde(with = "amount")]
     pub paid: Credits,
+    /// Locked for its order now.
+    #[serde(default, with = "amount")]
+    pub locked: Credits,
     /// Mean price per node-hour paid so far.
     #[serde(with = "optional_amount")]
     pub price: Option<Credits>,

@@ -93,6 +93,20 @@ pub struct Transferred {
     pub height: u64,
 }
 
+/// `POST /ledger/close`: an account that is closed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClosedAccount {
+    /// The entry.
+    pub entry: EntryId,
+    /// Height of its block.
+    pub height: u64,
+    /// The account that got what it had.
+    pub to: AccountId,
+    /// How much that was.
+    #[serde(with = "amount")]
+    pub amount: Credits,
+}
+
 /// `GET /ledger/history`: one movement of money, newest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Movement {

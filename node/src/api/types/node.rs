@@ -15,6 +15,8 @@ pub enum NodeState {
     Joining,
     /// At the head: orders and offers are taken.
     Ready,
+    /// Its account was closed since it started: it follows the ledger and neither buys nor sells.
+    Closed,
     /// Takes no new leases; ends when those it has are over.
     Draining,
     /// Its disk fails: it answers what it can, acknowledges nothing, and goes on once that is cured.
@@ -27,6 +29,7 @@ impl NodeState {
         match self {
             NodeState::Joining => "joining",
             NodeState::Ready => "ready",
+            NodeState::Closed => "closed",
             NodeState::Draining => "draining",
             NodeState::Halted => "halted",
         }

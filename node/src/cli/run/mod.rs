@@ -325,18 +325,28 @@ fn missing<'a>(request: &'a JobRequest, record: &JobRecord) -> Vec<&'a str> {
     declared.filter(|path| !is_here(path)).collect()
 }
 
-fn end_line(record: &JobRecord) -> String {
-    let reason = record
-        .reason
-        .map_or(String::new(), |r| format!(" ({})", r.name()));
-    let paid = match record.how {
+/// What a job has cost, and what its order still holds: the ledger settles after the last task ends.
+fn money(record: &JobRecord) -> String {
+    let locked = record.locked > Credits::ZERO;
+    match record.how {
         // The order ends, and pays, with the slot in which its last task did.
         How::Deadline { .. } if record.state == JobState::Done && record.paid == Credits::ZERO => {
             "pays when the slot ends".to_owned()
         }
+        _ if locked => format!(
+            "paid {} credits so far, {} still locked",
+            record.paid, record.locked
+        ),
         _ => format!("paid {} credits", record.paid),
-    };
-    let mut line = format!("{}{reason}, {paid}", record.state.name());
+    }
+}
+
+fn end_line(record: &JobRecord) -> String {
+    let reason = record
+        .reason
+        .map_or(String::new(), |r| format!(" ({})", r.name()));
+    let money = money(record);
+    let mut line = format!("{}{reason}, {money}", record.state.name());
     if let (Some(from), Some(to)) = (record.running_ms, record.ended_ms) {
         let waited = from.saturating_sub(record.accepted_ms);
         line += &format!(

@@ -22,7 +22,8 @@
 //! 3. A job's group gets its bounds before anything is in it. The supervisor puts the sandbox's first
 //!    process into it before that goes on, and stays outside: who watches a job must not wait for a
 //!    turn among all that the job runs.
-//! 4. A group is removed once its job's folder is gone and nothing runs in it.
+//! 4. A group is removed once its job's folder is gone and nothing runs in it; those of ended jobs also as
+//!    the node ends.
 
 mod one;
 mod two;
@@ -219,6 +220,12 @@ fn processes(limits: &Limits) -> (&'static str, String) {
 }
 
 impl Group {
+    /// Where they are.
+    #[cfg(test)]
+    pub(super) fn folders(&self) -> &[PathBuf] {
+        &self.folders
+    }
+
     /// Puts a process into them.
     pub(super) fn take(&self, pid: Pid) -> io::Result<()> {
         let mut folders = self.folders.iter();

@@ -41,7 +41,7 @@ pub(super) fn limit(limits: &Limits, processes: Option<u32>) -> io::Result<()> {
     sys::lower_priority(limits.nice)?;
     let cpu = limits.cpu_seconds;
     lower(Resource::RLIMIT_CORE, 0, 0)?;
-    // What a node's user may have of these is not for sale.
+    // A node's user may have some of these; they are not for sale.
     lower(Resource::RLIMIT_RTPRIO, 0, 0)?;
     lower(Resource::RLIMIT_NICE, 0, 0)?;
     // A second between the two lets the job see SIGXCPU before SIGKILL.

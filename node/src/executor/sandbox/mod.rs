@@ -117,7 +117,7 @@ pub(crate) fn launch(plan: &Plan<'_>) -> io::Result<Launched> {
     } else {
         0
     };
-    let Some(pid) = sys::clone_process(flags).map_err(at("namespaces"))? else {
+    let Some(pid) = sys::clone_process(flags).map_err(no_namespaces)? else {
         // In the child. The values that own the supervisor's ends are never dropped here, as this
         // does not return; `become_child` closes what they stand for.
         become_child(plan, outside, ends)
@@ -142,6 +142,24 @@ pub(crate) fn launch(plan: &Plan<'_>) -> io::Result<Launched> {
 /// Names the step in an error.
 fn at(step: &'static str) -> impl FnOnce(io::Error) -> io::Error {
     move |e| io::Error::new(e.kind(), format!("{step}: {e}"))
+}
+
+/// As [`at`] for the namespaces, with what the owner can do where the machine denies them.
+fn no_namespaces(error: io::Error) -> io::Error {
+    let hint = match error.raw_os_error() {
+        // The kernel's word for a limit on namespaces is the same as for a full disk.
+        Some(libc::ENOSPC | libc::EUSERS) => {
+            "; no user namespace is left: raise the limit, as in sysctl -w \
+             user.max_user_namespaces=16384, and see the other limits below /proc/sys/user"
+        }
+        Some(libc::EPERM | libc::EACCES) => {
+            "; users may make no user namespaces here: allow them with sysctl -w \
+             kernel.unprivileged_userns_clone=1 (Debian) or sysctl -w \
+             kernel.apparmor_restrict_unprivileged_userns=0 (Ubuntu)"
+        }
+        _ => "",
+    };
+    io::Error::new(error.kind(), format!("namespaces: {error}{hint}"))
 }
 
 fn become_child(plan: &Plan<'_>, outside: Option<u32>, mut ends: Ends) -> ! {
@@ -231,6 +249,27 @@ fn become_user(id: u32) -> nix::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_refusal_of_namespaces_says_what_to_do() {
+        for (error, word) in [
+            (libc::ENOSPC, "user.max_user_namespaces"),
+            (libc::EUSERS, "user.max_user_namespaces"),
+            (libc::EPERM, "kernel.unprivileged_userns_clone=1"),
+            (
+                libc::EACCES,
+                "kernel.apparmor_restrict_unprivileged_userns=0",
+            ),
+        ] {
+            let said = no_namespaces(io::Error::from_raw_os_error(error)).to_string();
+            assert!(
+                said.starts_with("namespaces: ") && said.contains(word),
+                "{said}"
+            );
+        }
+        let other = no_namespaces(io::Error::from_raw_os_error(libc::ENOMEM)).to_string();
+        assert!(!other.contains("sysctl"), "{other}");
+    }
 
     #[test]
     fn an_id_outside_is_mapped_and_never_root() {

@@ -92,8 +92,8 @@ impl Gauge {
         Ok(over.then_some(KillReason::Memory))
     }
 
-    /// What is resident counts shared pages more than once, but costs little: the costly figures
-    /// are read only where that is beyond the limit.
+    /// The sum of resident pages counts shared ones more than once, but costs little: the costly
+    /// figures are read only where it is beyond the limit.
     fn is_over(&self, tree: &[Pid]) -> bool {
         let limit = self.limits.memory_bytes;
         let shared = shared_files(tree);

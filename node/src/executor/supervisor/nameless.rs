@@ -64,7 +64,7 @@ pub(super) fn find(
         };
         let seen = found.opened(thread, device, &mut ends);
         let seen = seen.and_then(|()| found.mapped(thread, device, &mut mapped, &mut ends));
-        // Who has ended meanwhile keeps nothing.
+        // A thread that has ended meanwhile keeps nothing.
         found.blind |= seen.is_err() && tree::is_alive(pid, thread);
     }
     for (inode, bytes) in mapped {

@@ -1,6 +1,6 @@
 //! Processor time that a tree of processes has used, those that have ended included.
 //!
-//! Who waits for a child is told what it used, and has it in its own count from then on. Of a child
+//! A parent that waits is told what its child used, and has it in its own count from then on. Of a child
 //! whose end is ignored the kernel tells nobody. So of processes that are gone since the last look
 //!
 //! 1. what they were seen to have used must appear with those that are left, at the next look at the
@@ -94,7 +94,7 @@ impl Spent {
             unseen: unseen.mul_f64(part(left, gone)),
         };
         let alive: Duration = seen.values().map(|one| one.own + one.heard).sum();
-        // What is open may not have been told, or twice: to whom it was told is not read at once.
+        // Open times may have been told to nobody, or count twice: who was told is not read at once.
         self.total = self.total.max(alive + self.kept + self.open.seen);
         (self.last, self.at) = (seen, Some(now));
         self.total
@@ -214,7 +214,7 @@ mod tests {
         let alone = [(1, 10, 0, 0.0)];
         let both = [(1, 10, 0, 0.0), (2, 100, 0, 1.0)];
         assert_eq!(after(&[&both, &alone, &alone, &alone]), 10 + 100 + 250);
-        // Who slept has used no more than was seen.
+        // A process that slept has used no more than was seen.
         let asleep = [(1, 10, 0, 0.0), (2, 100, 0, 0.0)];
         assert_eq!(after(&[&asleep, &alone, &alone]), 110);
         // No more than all processors at all times.

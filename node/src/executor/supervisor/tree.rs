@@ -145,13 +145,16 @@ pub(super) struct Stat(String);
 impl Stat {
     /// Of a process that is there.
     pub(super) fn of(pid: Pid) -> Option<Stat> {
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        Some(Stat(stat.rsplit_once(')')?.1.to_owned()))
+        Stat::read(&format!("/proc/{pid}/stat"))
     }
 
     /// Of one thread of a process.
     pub(super) fn of_thread(pid: Pid, thread: Pid) -> Option<Stat> {
-        let stat = fs::read_to_string(format!("/proc/{pid}/task/{thread}/stat")).ok()?;
+        Stat::read(&format!("/proc/{pid}/task/{thread}/stat"))
+    }
+
+    fn read(path: &str) -> Option<Stat> {
+        let stat = fs::read_to_string(path).ok()?;
         Some(Stat(stat.rsplit_once(')')?.1.to_owned()))
     }
 

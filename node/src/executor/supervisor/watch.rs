@@ -401,7 +401,7 @@ impl Watch<'_> {
     /// Gives back the disk that nobody will ask for: `/tmp`, and of a job that took too much all it wrote.
     fn free(&mut self) {
         if self.began.is_some() && !self.took_too_much() {
-            // What it wrote since the last look counts too.
+            // The last look missed what it wrote since; that counts too.
             let found = self.disk.count();
             self.verdict = found
                 .map(|reason| Exit::Killed { reason })
@@ -413,7 +413,7 @@ impl Watch<'_> {
             self.folder.drop_temporary()
         };
         if let Err(error) = freed {
-            // What stays goes with the folder.
+            // The folder takes the rest with it.
             let _ = writeln!(
                 io::stderr(),
                 "gridbay supervisor: cannot free the disk: {error}"

@@ -139,6 +139,7 @@ fn done(name: &'static str, n: u8) -> Order {
         }],
         files: vec![],
         paid: micros(10),
+        locked: Credits::ZERO,
         price: None,
         preemptions: 0,
         share: None,

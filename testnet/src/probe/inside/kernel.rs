@@ -2,7 +2,7 @@
 //! system.
 
 use super::raw::{Arg::M, Arg::N, Arg::T, call};
-use super::{Answer, Reached, Refused, forbidden, io_fails, text};
+use super::{Answer, Reached, Refused, forbidden, text};
 use crate::probe::table::{Probe, probe};
 use nix::errno::Errno;
 use nix::libc;
@@ -75,9 +75,6 @@ pub(crate) const KERNEL: &[Probe] = &[
     probe("socket-pair-vsock", || pair(libc::AF_VSOCK)),
     probe("socket-pair-tipc", || pair(libc::AF_TIPC)),
     probe("socket-pair-netlink", || pair(libc::AF_NETLINK)),
-    probe("keys-of-the-host", || {
-        io_fails(File::open("/etc/ssl/private"))
-    }),
     probe("real-time", || {
         let mut priority = [1, 0, 0, 0];
         // First come, first served.

@@ -366,7 +366,7 @@ impl Count {
         let found = nameless::find(device, init, || self.is_short(root))?;
         self.held.cut = found.cut;
         for (inode, bytes) in found.files {
-            // What had several names a moment ago has been counted with them.
+            // A file that had several names a moment ago has been counted with them.
             if self.linked.insert((device, inode)) {
                 self.held.files += 1;
                 self.held.bytes = self.held.bytes.saturating_add(bytes);

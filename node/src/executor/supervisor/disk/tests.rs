@@ -102,7 +102,7 @@ fn who_took_the_room_ends_before_who_is_within_its_limit() {
         );
         verdict.is_some()
     };
-    // What may hold more than was counted goes at the floor, and not before.
+    // A job that may hold more than was counted goes at the floor, and not before.
     assert!(!gone(800, 0, 5_000) && gone(799, 0, 5_000));
     // An eighth of the limit, or all of it, is no reason yet: there is room again.
     for held in [0, 125, 500, 1_000] {
@@ -134,7 +134,7 @@ fn only_who_cannot_be_seen_through_is_suspected_of_what_the_disk_lost() {
     assert_eq!(disk.suspected, 0);
     disk.take(held(400, true), (5_000, 0));
     assert_eq!(disk.suspected, 700);
-    // What others give back does not clear it, a count that sees all does.
+    // Others clear nothing by what they give back, a count that sees all does.
     disk.take(held(400, true), (9_000, 0));
     assert_eq!(disk.suspected, 700);
     disk.take(held(500, true), (8_000, 0));
