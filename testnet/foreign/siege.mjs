@@ -48,7 +48,7 @@ async function paced (rate, running, deed) {
       await sleep(due - now)
       continue
     }
-    // What was missed is not made up for.
+    // Deeds that were missed are not made up for.
     due = Math.max(due + 1000 / rate, now - 100)
     while (busy.size >= AT_ONCE) await Promise.race(busy)
     const one = deed().finally(() => busy.delete(one))

@@ -74,7 +74,7 @@ fn no_probe_succeeds_in_a_tier_that_is_sold() {
         assert_eq!(Some(count(&tier, own)), all, "{tier} as {own}: {complaint}");
     }
     for (tier, user) in [("namespaces", "user"), ("plain", "user")] {
-        // Whom root becomes is another user: there the command's own word has to do.
+        // The user that root becomes is another one: there the command's own word has to do.
         let why = format!("{user}: no tier {tier} here: ");
         match complaint.lines().find(|line| line.contains(&why)) {
             Some(line) => not_checked(line),

@@ -7,9 +7,10 @@
 mod kinds;
 mod summary;
 
-pub use kinds::KINDS;
+pub use kinds::{DEEDS, KINDS};
 pub(crate) use kinds::{effect_name, input_name};
 
+use crate::liar::LIES;
 use gridbay_core::effect::Effect;
 use gridbay_core::input::Input;
 use gridbay_ledger::Refusal;
@@ -146,6 +147,8 @@ pub struct Cover {
     pub counts: BTreeMap<&'static str, u64>,
     /// How often users did what.
     pub deeds: BTreeMap<&'static str, u64>,
+    /// How often liars lied, by lie.
+    pub lies: BTreeMap<&'static str, u64>,
     /// How often a variant was seen, by type and variant.
     pub seen: BTreeMap<(&'static str, &'static str), u64>,
 }
@@ -158,6 +161,12 @@ impl Cover {
     /// Counts what a user did.
     pub fn deed(&mut self, what: &'static str) {
         *self.deeds.entry(what).or_default() += 1;
+    }
+    /// Counts how often the liars of a world lied.
+    pub fn lied(&mut self, lie: &str, times: u64) {
+        if let Some(kind) = LIES.iter().find(|kind| kind.name == lie) {
+            *self.lies.entry(kind.name).or_default() += times;
+        }
     }
     fn see(&mut self, kind: &'static str, variant: &'static str) {
         *self.seen.entry((kind, variant)).or_default() += 1;
@@ -243,25 +252,39 @@ impl Cover {
         for (what, count) in &other.deeds {
             *self.deeds.entry(what).or_default() += count;
         }
+        for (lie, count) in &other.lies {
+            *self.lies.entry(lie).or_default() += count;
+        }
         for (variant, count) in &other.seen {
             *self.seen.entry(*variant).or_default() += count;
         }
     }
-    /// Variants that should have occurred and never did, as `Type::Variant`.
+    /// What should have occurred and never did: variants as `Type::Variant`, what users do as `Deed::`
+    /// and lies as `Lie::` with their names.
     pub fn missing(&self) -> Vec<String> {
         let all = KINDS.iter();
         let all = all.flat_map(|(kind, variants)| variants.iter().map(|v| (*kind, *v)));
-        all.filter(|variant| !is_listed(UNREACHED, variant) && !is_listed(RARE, variant))
+        let unseen = all
+            .filter(|variant| !is_listed(UNREACHED, variant) && !is_listed(RARE, variant))
             .filter(|variant| !self.seen.contains_key(variant))
-            .map(|(kind, variant)| format!("{kind}::{variant}"))
-            .collect()
+            .map(|(kind, variant)| format!("{kind}::{variant}"));
+        let undone = DEEDS.iter().filter(|what| !self.deeds.contains_key(*what));
+        let undone = undone.map(|what| format!("Deed::{what}"));
+        unseen.chain(undone).chain(self.untold()).collect()
     }
-    /// Variants of [`UNREACHED`] that occurred all the same.
+    /// Lies that nobody told.
+    fn untold(&self) -> impl Iterator<Item = String> {
+        let told = |name: &str| self.lies.get(name).is_some_and(|times| *times > 0);
+        let untold = LIES.iter().filter(move |kind| !told(kind.name));
+        untold.map(|kind| format!("Lie::{}", kind.name))
+    }
+    /// Variants of [`UNREACHED`] that occurred all the same, and deeds that are not of [`DEEDS`].
     pub fn unexpected(&self) -> Vec<String> {
         let occurred = self.seen.keys().filter(|v| is_listed(UNREACHED, v));
-        occurred
-            .map(|(kind, variant)| format!("{kind}::{variant}"))
-            .collect()
+        let occurred = occurred.map(|(kind, variant)| format!("{kind}::{variant}"));
+        let unknown = self.deeds.keys().filter(|what| !DEEDS.contains(what));
+        let unknown = unknown.map(|what| format!("Deed::{what}"));
+        occurred.chain(unknown).collect()
     }
     /// Whether a batch with this cover proves what it claims to.
     pub fn is_complete(&self) -> bool {
@@ -291,5 +314,21 @@ mod tests {
         assert!(cover.missing().contains(&"Refusal::Funds".to_owned()));
         cover.refusal(&Refusal::BlockFull(7));
         assert_eq!(cover.unexpected(), ["Refusal::BlockFull"]);
+    }
+
+    #[test]
+    fn deeds_and_lies_that_never_happen_are_missing() {
+        let mut cover = Cover::default();
+        let lacks = |cover: &Cover, what: &str| cover.missing().contains(&what.to_owned());
+        cover.lied("censor", 0);
+        assert!(lacks(&cover, "Lie::censor") && lacks(&cover, "Deed::account closed"));
+        let mut other = Cover::default();
+        other.lied("censor", 3);
+        other.deed("account closed");
+        cover.add(&other);
+        assert!(!lacks(&cover, "Lie::censor") && !lacks(&cover, "Deed::account closed"));
+        assert!(lacks(&cover, "Lie::forger") && cover.unexpected().is_empty());
+        cover.deed("a walk");
+        assert_eq!(cover.unexpected(), ["Deed::a walk"]);
     }
 }

@@ -87,6 +87,10 @@ pub fn run(plan: &Plan, until: Option<u64>, trace: Trace) -> Outcome {
         }
     };
     let mut cover = std::mem::take(&mut world.cover);
+    for liar in &plan.liars {
+        let lie = world.machines[liar.node].lie.as_ref();
+        cover.lied(&liar.lie, lie.map_or(0, |lie| lie.deeds()));
+    }
     Outcome {
         plan: plan.clone(),
         trace: world.trace.hash(),

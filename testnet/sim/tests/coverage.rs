@@ -1,7 +1,7 @@
 //! A handful of calm worlds, so that a workload that has gone to sleep is noticed at once. What every variant needs is
 //! the business of a batch.
 
-use gridbay_sim::cover::Cover;
+use gridbay_sim::cover::{Cover, DEEDS};
 use gridbay_sim::plan::Plan;
 use gridbay_sim::run;
 
@@ -38,4 +38,9 @@ fn calm_worlds_count_and_the_market_is_exercised() {
     for (kind, least) in least {
         assert!(seen(kind) >= least, "{kind}: {}\n{cover}", seen(kind));
     }
+    let idle: Vec<_> = DEEDS
+        .iter()
+        .filter(|what| !cover.deeds.contains_key(*what))
+        .collect();
+    assert!(idle.is_empty(), "{idle:?}\n{cover}");
 }

@@ -26,7 +26,7 @@ use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::ids::{ClassId, OrderId};
 use gridbay_protocol::limits;
 use gridbay_protocol::order::Buy;
-use shop::{Found, Shop};
+use shop::{Found, Shop, Wish};
 use std::collections::BTreeMap;
 
 /// See the module.
@@ -80,8 +80,15 @@ fn decide(
             false => searches.may(&wish.buy),
         };
         let judged = may.iter().map(|displaces| {
-            let found = shop.find(&wish.buy, *displaces, policy);
-            judge(what, &shop, &id, &found, *displaces, policy)
+            let found = &shop.find(&wish.buy, *displaces, policy);
+            let case = Case {
+                shop: &shop,
+                wish: &wish,
+                found,
+                displaces: *displaces,
+                policy,
+            };
+            case.judge(what)
         });
         let judged: Vec<_> = judged.collect();
         if !judged.iter().any(Result::is_ok) {
@@ -148,22 +155,6 @@ impl Searches {
     }
 }
 
-/// Steps 3 and 4 for what the block did with a buy.
-fn judge(
-    what: Option<&Effect>,
-    shop: &Shop,
-    id: &OrderId,
-    found: &Found,
-    displaces: bool,
-    policy: &Policy,
-) -> Result<(), String> {
-    match what {
-        Some(Effect::Buy(record)) => served(record, shop, id, found, displaces, policy),
-        Some(effect) => ended(effect, shop, id, found, policy),
-        None => passed_over(shop, id, found, policy),
-    }
-}
-
 /// Step 2.
 fn turns(shop: &Shop, beacon: &[u8; 32]) -> Vec<OrderId> {
     let rank = |id: &OrderId| beacon::rank(beacon, id.as_bytes());
@@ -173,83 +164,88 @@ fn turns(shop: &Shop, beacon: &[u8; 32]) -> Vec<OrderId> {
     turns.into_iter().map(|(_, _, id)| id).collect()
 }
 
-/// Step 3 for a buy that was served.
-fn served(
-    record: &BuyRecord,
-    shop: &Shop,
-    id: &OrderId,
-    found: &Found,
+/// A buy at its turn, what it finds, and whether it may displace.
+struct Case<'a> {
+    shop: &'a Shop,
+    wish: &'a Wish,
+    found: &'a Found,
     displaces: bool,
-    policy: &Policy,
-) -> Result<(), String> {
-    let buy = &shop.wishes[id].buy;
-    let taken = record.parts.iter().map(|part| (part.class, part.units()));
-    let wanted = buy.parts.iter().map(|part| (part.class, part.units));
-    if !taken.eq(wanted) || record.price > buy.limit {
-        return Err(format!("{buy:?} was served as {record:?}"));
+    policy: &'a Policy,
+}
+
+impl Case<'_> {
+    /// Steps 3 and 4 for what the block did with the buy.
+    fn judge(&self, what: Option<&Effect>) -> Result<(), String> {
+        match what {
+            Some(Effect::Buy(record)) => self.served(record),
+            Some(effect) => self.ended(effect),
+            None => self.passed_over(),
+        }
     }
-    let takes = record.displaced().next().is_some() || record.evicted().next().is_some();
-    if takes && !displaces {
-        return Err(format!("not among the first, and displaces: {record:?}"));
+    /// Step 3 for a buy that was served.
+    fn served(&self, record: &BuyRecord) -> Result<(), String> {
+        let buy = &self.wish.buy;
+        let taken = record.parts.iter().map(|part| (part.class, part.units()));
+        let wanted = buy.parts.iter().map(|part| (part.class, part.units));
+        if !taken.eq(wanted) || record.price > buy.limit {
+            return Err(format!("{buy:?} was served as {record:?}"));
+        }
+        let takes = record.displaced().next().is_some() || record.evicted().next().is_some();
+        if takes && !self.displaces {
+            return Err(format!("not among the first, and displaces: {record:?}"));
+        }
+        if record.evicted().next().is_some() {
+            return match self.evicts() && !matches!(self.found, Found::All(_)) {
+                true => Ok(()),
+                false => Err(format!("nobody need be evicted: {record:?}")),
+            };
+        }
+        match self.found {
+            Found::Unknown => Ok(()),
+            Found::Short(class) => Err(format!("class {class} is short: {record:?}")),
+            Found::All(parts) if parts.iter().zip(&record.parts).all(|(p, r)| p.is(r)) => Ok(()),
+            Found::All(parts) => Err(format!("{parts:?} was due, not {record:?}")),
+        }
     }
-    if record.evicted().next().is_some() {
-        let offered = policy.buy.evicts() && buy.surcharge.micros() > 0;
-        return match offered && !matches!(found, Found::All(_)) {
-            true => Ok(()),
-            false => Err(format!("nobody need be evicted: {record:?}")),
+    /// Whether a surcharge is offered: it may find units that the shop does not look for.
+    fn evicts(&self) -> bool {
+        self.policy.buy.evicts() && self.wish.buy.surcharge.micros() > 0
+    }
+    /// Steps 3 and 4 for a buy that ended.
+    fn ended(&self, effect: &Effect) -> Result<(), String> {
+        let (wish, found) = (self.wish, self.found);
+        let Effect::Order { end, .. } = effect else {
+            return Err(format!("no end of a buy: {effect:?}"));
         };
+        if self.shop.may_wait(wish, self.policy) {
+            return Err(format!("{wish:?} ended as {end:?} and could have waited"));
+        }
+        let is_right = match found {
+            Found::Unknown => true,
+            Found::Short(_) if self.evicts() => true,
+            // Of what is named it is not looked at how much bids could give if it is too dear anyway.
+            Found::Short(_) if wish.buy.parts.iter().any(|part| !part.offers.is_empty()) => true,
+            Found::Short(class) if wish.buy.is_group() => *end == OrderEnd::Short(*class),
+            Found::Short(_) => *end == OrderEnd::NoUnits,
+            Found::All(_) => *end == OrderEnd::TooDear && found.may_be_too_dear(&wish.buy),
+        };
+        match is_right {
+            true => Ok(()),
+            false => Err(format!("{wish:?} ended as {end:?} and found {found:?}")),
+        }
     }
-    match found {
-        Found::Unknown => Ok(()),
-        Found::Short(class) => Err(format!("class {class} is short: {record:?}")),
-        Found::All(parts) if parts.iter().zip(&record.parts).all(|(p, r)| p.is(r)) => Ok(()),
-        Found::All(parts) => Err(format!("{parts:?} was due, not {record:?}")),
-    }
-}
-
-/// Steps 3 and 4 for a buy that ended.
-fn ended(
-    effect: &Effect,
-    shop: &Shop,
-    id: &OrderId,
-    found: &Found,
-    policy: &Policy,
-) -> Result<(), String> {
-    let wish = &shop.wishes[id];
-    let Effect::Order { end, .. } = effect else {
-        return Err(format!("no end of a buy: {effect:?}"));
-    };
-    if shop.may_wait(wish, policy) {
-        return Err(format!("{wish:?} ended as {end:?} and could have waited"));
-    }
-    // A surcharge may have found units that the shop did not look for.
-    let evicts = policy.buy.evicts() && wish.buy.surcharge.micros() > 0;
-    let is_right = match found {
-        Found::Unknown => true,
-        Found::Short(_) if evicts => true,
-        // Of what is named it is not looked at how much bids could give if it is too dear anyway.
-        Found::Short(_) if wish.buy.parts.iter().any(|part| !part.offers.is_empty()) => true,
-        Found::Short(class) if wish.buy.is_group() => *end == OrderEnd::Short(*class),
-        Found::Short(_) => *end == OrderEnd::NoUnits,
-        Found::All(_) => *end == OrderEnd::TooDear && found.may_be_too_dear(&wish.buy),
-    };
-    match is_right {
-        true => Ok(()),
-        false => Err(format!("{wish:?} ended as {end:?} and found {found:?}")),
-    }
-}
-
-/// Steps 3 and 4 for a buy that goes on waiting.
-fn passed_over(shop: &Shop, id: &OrderId, found: &Found, policy: &Policy) -> Result<(), String> {
-    let wish = &shop.wishes[id];
-    if !shop.may_wait(wish, policy) {
-        return Err(format!("{wish:?} waits and may not"));
-    }
-    match found {
-        Found::All(_) if !found.may_be_too_dear(&wish.buy) => Err(format!(
-            "{wish:?} was passed over, though it finds {found:?}"
-        )),
-        _ => Ok(()),
+    /// Steps 3 and 4 for a buy that goes on waiting.
+    fn passed_over(&self) -> Result<(), String> {
+        let (wish, found) = (self.wish, self.found);
+        if !self.shop.may_wait(wish, self.policy) {
+            return Err(format!("{wish:?} waits and may not"));
+        }
+        match found {
+            Found::All(_) if !found.may_be_too_dear(&wish.buy) => Err(format!(
+                "{wish:?} was passed over, though it finds {found:?}"
+            )),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -8,27 +8,29 @@
 //!    outlives a crash. What waited in between counts from when it is ready again, and so does all after blocks that
 //!    were not watched.
 //! 2. If so many of them have held an entry for so long that the rest of the power is no quorum, then the
-//!    next block, decided in one of those rounds, holds the entry; unless it is full, or holds another entry of
-//!    that account, which may stand in its way, or one of another that contends with it: then the
-//!    ledger does not admit the entry after the block, and the validators no longer note it as
-//!    ready. Keys may change hands and come back within a block: an entry is excused if one of another
-//!    account in the block names a key that it names.
+//!    next block, decided in one of those rounds, holds the entry; unless the ledger does not admit it after the
+//!    block, so that the validators no longer note it as ready, or the block has an excuse, see [`excuse`].
+
+mod excuse;
 
 use super::{Check, Fact, Sight};
 use crate::found::validator_key;
 use crate::world::World;
+use excuse::{Made, Standing};
 use gridbay_core::effect::Effect;
 use gridbay_host::message::HostMessage;
-use gridbay_protocol::entry::{EntryBody, SignedEntry};
+use gridbay_ledger::State;
+use gridbay_protocol::calendar;
+use gridbay_protocol::entry::{Entry, SignedEntry};
 use gridbay_protocol::ids::{AccountId, EntryId, ValidatorId};
-use gridbay_protocol::keys::PublicKey;
-use gridbay_protocol::limits::{BLOCK_BYTES, BLOCK_ENTRIES, INCLUSION_HEIGHTS};
+use gridbay_protocol::limits::INCLUSION_HEIGHTS;
 use gridbay_protocol::receipt::SignedReceipt;
 use gridbay_protocol::validator::validator_id;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Bytes of a block that are free for certain if its entries take less.
-const ROOM: usize = BLOCK_BYTES / 2;
+/// Entries that are ready at one validator, half of what one account may have in its pool or of
+/// what it tells others again at a height: as long as there are no more, none is passed over.
+const CROWD: usize = 256;
 
 /// What a validator holds.
 #[derive(Debug, Default)]
@@ -44,8 +46,10 @@ struct Held {
 #[derive(Debug, Default)]
 pub(crate) struct Inclusion {
     held: BTreeMap<usize, Held>,
-    /// Accounts of the entries that wait, and the keys that these name.
-    named: BTreeMap<EntryId, (AccountId, BTreeSet<PublicKey>)>,
+    /// The entries that waited.
+    known: BTreeMap<EntryId, Entry>,
+    /// Height after which some validator last held more than [`CROWD`].
+    crowded: Option<u64>,
     /// Entries left out of the block of a height, until an honest validator says whether they are
     /// ready after it.
     left_out: BTreeMap<EntryId, u64>,
@@ -53,14 +57,13 @@ pub(crate) struct Inclusion {
     promised: BTreeMap<(usize, EntryId), u64>,
 }
 
-/// The keys that an entry names for an account.
-fn keys_of(body: &EntryBody) -> BTreeSet<PublicKey> {
-    match body {
-        EntryBody::SetKeys { keys } | EntryBody::OpenAccount { keys, .. } => {
-            keys.iter().map(|k| k.key).collect()
-        }
-        _ => BTreeSet::new(),
-    }
+/// What an account is and has after a block.
+fn standing(state: &State, account: &AccountId) -> Option<Standing> {
+    let house = state.account(account)?.sponsor;
+    let balance = state.balance(account);
+    let owes = i64::try_from(balance.arrears.micros()).unwrap_or(i64::MAX);
+    let free = balance.free.saturating_sub(owes);
+    Some(Standing { house, free })
 }
 
 /// The receipts that a node gives.
@@ -101,6 +104,9 @@ impl Inclusion {
     /// Step 1.
     fn note(&mut self, node: usize, height: u64, ready: &[EntryId]) {
         let before = self.held.remove(&node).unwrap_or_default();
+        if ready.len() > CROWD {
+            self.crowded = self.crowded.max(Some(height));
+        }
         let watched = before.height + 1 >= height;
         let promised = |id: &EntryId| {
             let promised = self.promised.get(&(node, *id));
@@ -149,17 +155,18 @@ impl Inclusion {
         let due = holders.into_iter().filter(|(_, n)| blocking(*n));
         due.map(|(id, _)| id).collect()
     }
+    /// Whether entries were few before a block for as long as it takes to become due.
+    fn is_calm(&self, height: u64) -> bool {
+        let until = self.crowded.map_or(0, |at| at + INCLUSION_HEIGHTS + 1);
+        until < height
+    }
     /// Step 2: what the block leaves out.
-    fn judge(&mut self, due: &[EntryId], height: u64, entries: &[SignedEntry]) {
-        let there: BTreeSet<EntryId> = entries.iter().map(SignedEntry::id).collect();
-        let accounts: BTreeSet<AccountId> = entries.iter().map(|e| e.entry.account).collect();
-        let taken = entries.iter().flat_map(|e| keys_of(&e.entry.body));
-        let taken: BTreeSet<PublicKey> = taken.collect();
-        let left_out = due.iter().filter(|id| {
-            let excused = self.named.get(id).is_some_and(|(account, keys)| {
-                accounts.contains(account) || !keys.is_disjoint(&taken)
-            });
-            !there.contains(id) && !excused
+    fn judge(&mut self, due: &[EntryId], height: u64, made: &Made<'_>) {
+        let there: BTreeSet<EntryId> = made.entries.iter().map(SignedEntry::id).collect();
+        let left_out = due.iter().filter(|id| !there.contains(id));
+        let left_out = left_out.filter(|id| {
+            let entry = self.known.get(id);
+            entry.is_none_or(|entry| !made.excuses(entry))
         });
         self.left_out = left_out.map(|id| (*id, height)).collect();
     }
@@ -171,17 +178,24 @@ impl Inclusion {
             None => Ok(()),
         }
     }
-    fn block(&mut self, fact: &Fact, validators: usize) {
-        let block = &fact.decided.block;
-        let tolerated = validators.saturating_sub(1) / 3;
+    fn block(&mut self, fact: &Fact, validators: usize, state: Option<&State>) {
+        let (height, tolerated) = (fact.height, validators.saturating_sub(1) / 3);
         if fact.decided.certificate.round as usize > tolerated {
             return;
         }
-        let due = self.due(fact.height, validators);
-        if due.is_empty() || block.entries.len() >= BLOCK_ENTRIES || block.encode().len() > ROOM {
+        let due = self.due(height, validators);
+        if due.is_empty() {
             return;
         }
-        self.judge(&due, fact.height, &block.entries);
+        let after = |account: &AccountId| standing(state?, account);
+        let same_budgets = calendar::epoch(height) == calendar::epoch(height + 1);
+        let made = Made {
+            entries: &fact.decided.block.entries,
+            effects: &fact.effects,
+            after: &after,
+            quiet: same_budgets && self.is_calm(height),
+        };
+        self.judge(&due, height, &made);
     }
 }
 
@@ -193,16 +207,18 @@ impl Check for Inclusion {
         let votes = |n: &usize| *n < world.plan.validators && world.machines[*n].is_honest();
         match sight {
             Sight::Block(fact) => {
-                self.block(fact, world.plan.validators);
+                let state = world.core(fact.node).map(gridbay_core::Core::state);
+                let state = state.filter(|s| s.height() == fact.height);
+                self.block(fact, world.plan.validators, state);
                 Ok(())
             }
             Sight::Decided { node, height, .. } if votes(node) => {
                 let core = world.core(*node).filter(|c| c.state().height() == *height);
                 let ready = core.map(|c| c.host().waiting()).unwrap_or_default();
                 let ids: Vec<EntryId> = ready.iter().map(|e| e.id()).collect();
-                for entry in ready.iter().map(|e| e.signed()) {
-                    let named = || (entry.entry.account, keys_of(&entry.entry.body));
-                    self.named.entry(entry.id()).or_insert_with(named);
+                for entry in &ready {
+                    let known = self.known.entry(entry.id());
+                    known.or_insert_with(|| entry.entry().clone());
                 }
                 self.note(*node, *height, &ids);
                 self.confirm(*height, &ids)
@@ -237,7 +253,13 @@ mod tests {
         assert_eq!(check.due(8, 4), [id], "two of four can stop a block");
         assert_eq!(check.due(8, 7), [], "two of seven cannot");
         assert_eq!(check.due(9, 4), [], "they were not asked at 8");
-        check.judge(&[id], 8, &[]);
+        let made = Made {
+            entries: &[],
+            effects: &[],
+            after: &|_| None,
+            quiet: true,
+        };
+        check.judge(&[id], 8, &made);
         assert_eq!(check.confirm(8, &[]), Ok(()), "it can pass no more");
         assert!(check.confirm(8, &[id]).is_err());
         check.note(0, 8, &[]);
@@ -246,32 +268,15 @@ mod tests {
     }
 
     #[test]
-    fn contention_for_a_key_within_the_block_excuses() {
-        use gridbay_protocol::account::{AccountKey, Roles};
-        use gridbay_protocol::entry::Entry;
-        use gridbay_protocol::ids::NetworkId;
-        let key = validator_key(1);
-        let names = |account: u8, of: usize| {
-            let (key_of, roles) = (validator_key(of).public(), Roles::ALL);
-            let entry = Entry {
-                network: NetworkId([1; 32]),
-                account: AccountId([account; 32]),
-                key: key.public(),
-                valid_until: 9,
-                body: EntryBody::SetKeys {
-                    keys: vec![AccountKey { key: key_of, roles }],
-                },
-            };
-            SignedEntry::new(entry, &key)
-        };
+    fn what_was_crowded_a_while_ago_is_not_judged_by_its_account() {
+        let id = |n: usize| EntryId([(n / 256) as u8; 32].map(|high| high ^ (n % 256) as u8));
+        let ids: Vec<EntryId> = (0..=CROWD).map(id).collect();
         let mut check = Inclusion::default();
-        let due = names(1, 2);
-        let named = (due.entry.account, keys_of(&due.entry.body));
-        check.named.insert(due.id(), named);
-        check.judge(&[due.id()], 8, &[names(2, 3)]);
-        assert!(check.confirm(8, &[due.id()]).is_err(), "another key");
-        check.judge(&[due.id()], 9, &[names(2, 2)]);
-        assert_eq!(check.confirm(9, &[due.id()]), Ok(()));
+        check.note(1, 5, &ids[1..]);
+        assert!(check.is_calm(6));
+        check.note(1, 6, &ids);
+        assert!(!check.is_calm(10));
+        assert!(check.is_calm(11));
     }
 
     #[test]

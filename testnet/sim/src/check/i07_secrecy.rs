@@ -1,8 +1,9 @@
 //! I7: no bid value can be read before its round's commitments closed.
 //!
 //! 1. The salts and seals of all honest bidders' attempts are taken from the records they save.
-//! 2. A salt is open once the last block of the round that holds its commitment was decided by the node that says
-//!    it, or by any honest node. Until then nothing that any node says may contain it: without the salt a seal tells nothing.
+//! 2. A salt is open once the last block of the round that holds its commitment was decided by the
+//!    node that says it, or by any honest node, though it died before it could tell of the block.
+//!    Until then nothing that any node says may contain it: without the salt a seal tells nothing.
 //! 3. That nothing else tells it either is for the test `secrecy`, which compares two worlds.
 
 use super::{Check, Fact, Sight};
@@ -35,6 +36,8 @@ pub(crate) struct Secrecy {
     /// The amendments seen.
     amended: BTreeSet<(usize, OrderKey, u32)>,
     height: u64,
+    /// Height of the highest ledger of an honest node: it may have died before it could say so.
+    reached: u64,
 }
 
 impl Secrecy {
@@ -96,6 +99,7 @@ impl Secrecy {
     }
     /// What a node says whose ledger is at `height`, which may be above the last block that was shown.
     fn said(&self, node: usize, height: u64, bytes: &[u8]) -> Result<(), String> {
+        let height = height.max(self.reached);
         let sealed = |s: &&Secret| s.opens.is_none_or(|last| last > height);
         let mut secrets = self.secrets.values().filter(sealed);
         match secrets.find(|s| contains(bytes, &s.salt)) {
@@ -138,6 +142,7 @@ impl Check for Secrecy {
                         let fact = Fact::read(core, *node, height)?;
                         self.committed(&fact, &world.genesis.policy.calendar);
                     }
+                    self.reached = self.reached.max(height);
                 }
                 for effect in *effects {
                     match effect {
@@ -196,6 +201,10 @@ mod tests {
         check.block(&fact(7), &calendar);
         assert!(check.said(0, 7, &bytes).is_err());
         assert_eq!(check.said(0, 8, &bytes), Ok(()), "the node knows the close");
+        check.reached = 8;
+        let relayed = check.said(0, 7, &bytes);
+        assert_eq!(relayed, Ok(()), "an honest node knows the close");
+        check.reached = 0;
         check.block(&fact(8), &calendar);
         assert_eq!(check.said(0, 7, &bytes), Ok(()), "the round has closed");
     }

@@ -70,7 +70,7 @@ impl Exclusive {
                     .then_some(())
                     .ok_or(format!("lease {lease} ends and does not run"))
             }
-            // What follows from it is told as well.
+            // Its consequences are told as well.
             LeaseEvent::Disputed { .. } => Ok(()),
         }
     }

@@ -1,6 +1,6 @@
 //! I16, about delivery: who is paid for a slot, when, and what a complaint changes.
 //!
-//! 1. What sellers earn is held for as many slots as the policy says, and then paid to the last
+//! 1. Earnings of sellers are held for as many slots as the policy says, and then paid to the last
 //!    micro-credit: at every boundary the held purse of a seller gives what it took that many
 //!    boundaries before, less what went back or was paid by complaints.
 //! 2. Held money goes back to a buyer only in a block with that buyer's own complaint of the
@@ -14,7 +14,8 @@
 //! 7. A liar that serves nothing earns, in fair weather without faults, no more of any lease of an
 //!    honest node's agent that has a complaint left than what it cost in [`unheard_slots`]: the
 //!    slots that pass before the agent is sure.
-//! 8. A complaint brings its buyer the slot that it is of and no other, see [`refunds`].
+//! 8. A complaint brings its buyer the slot that it is of and no other, and nothing brings back more than a slot
+//!    cost, see [`refunds`].
 
 mod refunds;
 
@@ -122,7 +123,7 @@ impl Delivery {
                     paid: Vec::new(),
                     agent: has_agent(world, &terms.order),
                 });
-                // What a clearing gives a lease anew was not there when its buyer complained.
+                // Units that a clearing gives a lease anew were not there when its buyer complained.
                 for anew in offers.difference(&lease.offers) {
                     self.disputed.remove(&(terms.lease, *anew));
                 }

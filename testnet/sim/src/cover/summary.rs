@@ -20,6 +20,7 @@ impl fmt::Display for Cover {
             "Deeds of users",
             self.deeds.iter().map(|(k, n)| (*k, *n)),
         )?;
+        table(f, "Lies", self.lies.iter().map(|(k, n)| (*k, *n)))?;
         for (kind, variants) in KINDS {
             let rows = variants.iter().map(|variant| {
                 let count = self.seen.get(&(*kind, *variant)).copied();

@@ -8,7 +8,6 @@
 
 use super::{Lie, Puppet};
 use gridbay_core::effect::Effect;
-use gridbay_host::message::HostMessage;
 use gridbay_protocol::account::{AccountKey, Roles, opened_by};
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::{AccountId, Hash32};
@@ -86,13 +85,8 @@ impl Lie for AccountConspirators {
         } else {
             self.contend(puppet)
         };
-        if entries.is_empty() {
-            return vec![];
-        }
-        self.deeds += 1;
-        let message = HostMessage::Entries(entries);
-        let voters = puppet.voters();
-        voters.iter().map(|to| puppet.send(*to, &message)).collect()
+        self.deeds += u64::from(!entries.is_empty());
+        puppet.tell_voters(entries)
     }
     fn deeds(&self) -> u64 {
         self.deeds

@@ -98,6 +98,15 @@ impl Puppet<'_> {
         let message = HostMessage::Entries(vec![entry.clone()]);
         nodes.iter().map(|to| self.send(*to, &message)).collect()
     }
+    /// Entries, if there are any, to tell all other validators of.
+    pub fn tell_voters(&self, entries: Vec<SignedEntry>) -> Vec<Effect> {
+        if entries.is_empty() {
+            return vec![];
+        }
+        let message = HostMessage::Entries(entries);
+        let voters = self.voters();
+        voters.iter().map(|to| self.send(*to, &message)).collect()
+    }
 }
 
 /// What a node says by an effect.

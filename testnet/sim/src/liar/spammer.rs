@@ -6,7 +6,6 @@
 
 use super::{Lie, Puppet};
 use gridbay_core::effect::Effect;
-use gridbay_host::message::HostMessage;
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
 use gridbay_protocol::ids::Hash32;
 use gridbay_protocol::limits::ENTRY_WINDOW;
@@ -42,13 +41,8 @@ fn transfer(puppet: &mut Puppet<'_>) -> Option<SignedEntry> {
 impl Lie for Spammer {
     fn whim(&mut self, puppet: &mut Puppet<'_>) -> Vec<Effect> {
         let entries: Vec<_> = (0..BURST).filter_map(|_| transfer(puppet)).collect();
-        if entries.is_empty() {
-            return vec![];
-        }
-        self.deeds += 1;
-        let message = HostMessage::Entries(entries);
-        let voters = puppet.voters();
-        voters.iter().map(|to| puppet.send(*to, &message)).collect()
+        self.deeds += u64::from(!entries.is_empty());
+        puppet.tell_voters(entries)
     }
     fn deeds(&self) -> u64 {
         self.deeds

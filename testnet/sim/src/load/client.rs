@@ -267,7 +267,7 @@ impl World {
                 }
             }
             17 => self.plan_by_hand(to, client),
-            18 if self.load.clients.len() > 3 => self.leave_by_hand(to, client),
+            18 if self.load.clients.len() > 2 => self.leave_by_hand(to, client),
             _ => self.offer_by_hand(to, client),
         }
     }

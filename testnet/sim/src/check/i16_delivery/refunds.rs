@@ -4,8 +4,9 @@
 //!    slot brings is what that slot cost.
 //! 2. A lease of one seller, acknowledged, that ends by a complaint of an earlier slot than the running one, gets back the
 //!    unused part of the running one in that block, and nothing when the slot is settled.
-//!
-//! What a slot brings may be more than its buyer paid: units that were not served give back what they earned.
+//! 3. For no slot does an order get back more than it was charged for it, whatever brings it: units
+//!    that stopped, that nobody acknowledged or that were complained of. The charge counts, not what
+//!    a lease's event says was paid: a lease that loses units is told of again and pays nothing.
 
 use gridbay_protocol::ids::{LeaseId, OrderId};
 use gridbay_protocol::lease::LeaseEvent;
@@ -25,12 +26,19 @@ pub(super) struct Refunds {
     ended: BTreeSet<OrderId>,
     /// Orders that get nothing back for the slot that they paid for last.
     settled: BTreeSet<OrderId>,
+    /// The charge of which the next lease's event says the slot.
+    charged: Option<(OrderId, u64)>,
+    /// What an order was charged for a slot and did not get back.
+    left: BTreeMap<(OrderId, u64), u64>,
 }
 
 impl Refunds {
     pub(super) fn lease(&mut self, event: &LeaseEvent) {
         match event {
             LeaseEvent::Started(terms) | LeaseEvent::Renewed(terms) => {
+                let charged = self.charged.take_if(|(order, _)| *order == terms.order);
+                let left = self.left.entry((terms.order, terms.slot)).or_default();
+                *left += charged.map_or(0, |(_, amount)| amount);
                 self.last.insert(terms.order, terms.slot);
                 self.settled.remove(&terms.order);
                 self.ended.remove(&terms.order);
@@ -48,23 +56,39 @@ impl Refunds {
         }
     }
     /// A posting of a block in a slot.
-    pub(super) fn post(&self, posting: &Posting, slot: u64) -> Result<(), String> {
-        let (Reason::Refund, Some(order)) = (posting.reason, posting.order) else {
-            return Ok(());
-        };
-        let is_due = match posting.from {
-            Purse::Retained(_) => self
-                .said
-                .is_some_and(|(of, said)| of == order && said < slot),
-            _ => !self.settled.contains(&order),
-        };
-        match is_due {
-            true => Ok(()),
-            false => Err(format!(
-                "{posting:?} in slot {slot} of a slot that was not complained of; said is {:?}",
-                self.said
-            )),
+    pub(super) fn post(&mut self, posting: &Posting, slot: u64) -> Result<(), String> {
+        match (posting.reason, posting.order) {
+            (Reason::Charge, Some(order)) => {
+                self.charged = Some((order, posting.amount.micros()));
+                Ok(())
+            }
+            (Reason::Refund, Some(order)) => self.refund(posting, order, slot),
+            _ => Ok(()),
         }
+    }
+    fn refund(&mut self, posting: &Posting, order: OrderId, slot: u64) -> Result<(), String> {
+        let said = self.said.filter(|(of, _)| *of == order);
+        let of = match posting.from {
+            Purse::Retained(_) => said.map(|(_, said)| said).filter(|said| *said < slot),
+            // A class holds what an order paid last: in a closing block it may be the next slot's.
+            _ => {
+                let last = self.last.get(&order).copied();
+                last.filter(|last| slot <= *last && !self.settled.contains(&order))
+            }
+        };
+        let Some(of) = of else {
+            return Err(format!(
+                "{posting:?} in slot {slot} of none that it is due for; said is {:?}, paid last {:?}",
+                self.said,
+                self.last.get(&order)
+            ));
+        };
+        let left = self.left.entry((order, of)).or_default();
+        let Some(less) = left.checked_sub(posting.amount.micros()) else {
+            return Err(format!("{posting:?}, and {left} is left of slot {of}"));
+        };
+        *left = less;
+        Ok(())
     }
     /// After a block: the leases as they are, with their sellers' acknowledgements.
     pub(super) fn close<'a>(
@@ -92,7 +116,7 @@ mod tests {
         Credits::from_micros(n).expect("a small amount")
     }
 
-    fn paid(slot: u64, amount: u64) -> LeaseEvent {
+    fn told(slot: u64, amount: u64) -> LeaseEvent {
         LeaseEvent::Renewed(LeaseTerms {
             lease: LEASE,
             order: ORDER,
@@ -125,14 +149,26 @@ mod tests {
         }
     }
 
+    /// An order pays for a slot.
+    fn pay(refunds: &mut Refunds, slot: u64, amount: u64) {
+        let charge = Posting {
+            from: Purse::Escrow(ORDER),
+            to: CLASS,
+            reason: Reason::Charge,
+            ..back(CLASS, amount)
+        };
+        assert_eq!(refunds.post(&charge, slot), Ok(()));
+        refunds.lease(&told(slot, amount));
+    }
+
     const CLASS: Purse = Purse::Class(ClassId([0; 32]));
     const HELD: Purse = Purse::Retained(AccountId([0; 32]));
 
     /// Slots 4 and 5 are paid, 5 runs, and its buyer complains of one.
     fn complained(slot: u64) -> Refunds {
         let mut refunds = Refunds::default();
-        refunds.lease(&paid(4, 100));
-        refunds.lease(&paid(5, 80));
+        pay(&mut refunds, 4, 100);
+        pay(&mut refunds, 5, 80);
         refunds.whole.insert(LEASE);
         refunds.lease(&disputed(slot));
         refunds
@@ -153,7 +189,7 @@ mod tests {
 
     #[test]
     fn a_complaint_that_brings_two_slots_is_reported() {
-        let refunds = complained(5);
+        let mut refunds = complained(5);
         assert!(
             refunds.post(&back(HELD, 100), 5).is_err(),
             "held, of slot 4"
@@ -170,7 +206,35 @@ mod tests {
     fn an_order_that_has_a_lease_again_may_get_its_money_back() {
         let mut refunds = complained(4);
         refunds.close(std::iter::empty());
-        refunds.lease(&paid(5, 20));
+        pay(&mut refunds, 5, 20);
         assert_eq!(refunds.post(&back(CLASS, 20), 5), Ok(()), "not delivered");
+    }
+
+    #[test]
+    fn a_refund_above_the_price_is_reported() {
+        let mut refunds = complained(5);
+        assert_eq!(refunds.post(&back(CLASS, 30), 5), Ok(()), "unused");
+        refunds.close(std::iter::empty());
+        assert!(refunds.post(&back(CLASS, 51), 5).is_err(), "80 in all");
+        let mut refunds = complained(4);
+        assert!(refunds.post(&back(HELD, 101), 5).is_err());
+        assert_eq!(refunds.post(&back(HELD, 60), 5), Ok(()), "one offer");
+        refunds.lease(&disputed(4));
+        assert!(refunds.post(&back(HELD, 41), 5).is_err(), "and another");
+    }
+
+    #[test]
+    fn several_charges_of_a_slot_add_up_and_an_event_alone_is_none() {
+        let mut refunds = Refunds::default();
+        pay(&mut refunds, 5, 80);
+        assert_eq!(refunds.post(&back(CLASS, 30), 5), Ok(()), "outbid");
+        pay(&mut refunds, 5, 20);
+        refunds.lease(&told(5, 20));
+        assert!(refunds.post(&back(CLASS, 71), 5).is_err());
+        assert_eq!(refunds.post(&back(CLASS, 70), 5), Ok(()));
+        pay(&mut refunds, 6, 40);
+        assert_eq!(refunds.post(&back(CLASS, 40), 5), Ok(()), "it comes next");
+        pay(&mut refunds, 6, 40);
+        assert!(refunds.post(&back(CLASS, 1), 7).is_err(), "it is over");
     }
 }
