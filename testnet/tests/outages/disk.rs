@@ -26,6 +26,8 @@ const SMALL: u64 = 320;
 const UNIT: u64 = 64;
 /// A lease's last word holds for a slot and a minute; a busy machine gets as much again.
 const LEASE: Duration = Duration::from_secs(180);
+/// A supervisor looks at the disk every second; so much for a busy machine.
+const NO_ROOM: Duration = Duration::from_secs(30);
 
 /// Runs this test again in a mount namespace. False if there is none to be had.
 fn again_inside() -> bool {
@@ -109,6 +111,17 @@ fn fill(path: &Path) {
     while file.write_all(&small).is_ok() {}
 }
 
+fn limit_files(pid: u32, bytes: &str) {
+    let words = [format!("--pid={pid}"), format!("--fsize={bytes}:")];
+    assert!(
+        Command::new("prlimit")
+            .args(words)
+            .status()
+            .unwrap()
+            .success()
+    );
+}
+
 /// Whether a process has this word in its command line.
 fn runs(word: &str) -> bool {
     let has = |path: &Path| {
@@ -141,6 +154,7 @@ async fn a_full_disk_a_hostile_job_and_a_halted_validator() {
     let pid = status(&network, "v2").await.pid;
 
     hostile_job(&network).await;
+    halted_validator(&network, pid).await;
     all_at_once(&network, &home).await;
     assert_eq!(
         status(&network, "v2").await.pid,
@@ -184,10 +198,8 @@ async fn hostile_job(network: &Network) {
     .await;
 }
 
-/// A job that ignores its end runs while somebody else fills the disk: the node halts, the last time
-/// that the job's supervisor was told ends it, the others go on, and room is all that the node needs
-/// to sell again.
-async fn all_at_once(network: &Network, home: &Path) {
+/// A job that ignores its end, and a word in its command line.
+async fn deaf_job(network: &Network) -> (JobRecord, String) {
     let buyer = network.node("b1").client();
     let mark = format!("{}.77", 100_000 + std::process::id());
     let script = format!("trap '' TERM; while :; do sleep {mark}; done");
@@ -199,23 +211,61 @@ async fn all_at_once(network: &Network, home: &Path) {
         job(buyer, &deaf).await.state == JobState::Running && runs(&mark)
     })
     .await;
+    (deaf, mark)
+}
+
+/// The job is gone in that time, with its node halted all the while.
+async fn gone(network: &Network, mark: &str, within: Duration) {
+    let began = Instant::now();
+    while runs(mark) {
+        assert!(began.elapsed() < within, "the job runs on");
+        assert_eq!(status(network, "v2").await.state, NodeState::Halted);
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+    let after = began.elapsed();
+    println!("the job of the halted node was gone after {after:?}");
+}
+
+/// A job that ignores its end, on a node that halts: the last time that its supervisor was told
+/// ends it.
+async fn halted_validator(network: &Network, pid: u32) {
+    let buyer = network.node("b1").client();
+    let (deaf, mark) = deaf_job(network).await;
+    limit_files(pid, "1");
+    until("the seller to halt", async || {
+        status(network, "v2").await.state == NodeState::Halted
+    })
+    .await;
+    let at = height(network, "v1").await;
+    gone(network, &mark, LEASE).await;
+    until("the chain to go on", async || {
+        height(network, "v1").await >= at + 4
+    })
+    .await;
+    limit_files(pid, "unlimited");
+    let path = format!("/jobs/{}/cancel", deaf.id);
+    let _: JobRecord = buyer.post(&path, &(), None).await.unwrap();
+}
+
+/// A job that ignores its end runs while somebody else fills the disk: the node halts, the job's
+/// supervisor ends it for want of room, the others go on, and room is all that the node needs to
+/// sell again.
+async fn all_at_once(network: &Network, home: &Path) {
+    until("the seller to be well", async || {
+        status(network, "v2").await.state == NodeState::Ready
+    })
+    .await;
+    sell(network, "v2").await;
+    let buyer = network.node("b1").client();
+    let (deaf, mark) = deaf_job(network).await;
     let filler = home.join("filler");
     until("the full disk to halt the seller", async || {
         fill(&filler);
         status(network, "v2").await.state == NodeState::Halted
     })
     .await;
-    let (at, began) = (height(network, "v1").await, Instant::now());
-    while runs(&mark) {
-        assert!(began.elapsed() < LEASE, "the job outlives its lease");
-        fill(&filler);
-        assert_eq!(status(network, "v2").await.state, NodeState::Halted);
-        tokio::time::sleep(Duration::from_millis(200)).await;
-    }
-    println!(
-        "the job of the halted node was gone after {:?}",
-        began.elapsed()
-    );
+    let at = height(network, "v1").await;
+    gone(network, &mark, NO_ROOM).await;
     until("the chain to go on", async || {
         height(network, "v1").await >= at + 4
     })
