@@ -140,8 +140,6 @@ pub async fn run(
     let stop = either(stop, asked_to_stop(owner));
     let ended = serve(server, backend, started.thread, handle, stop).await;
     net.shutdown().await;
-    // Tasks that hold it may end after the process has.
-    machine.executor.leave();
     ended
 }
 
@@ -253,6 +251,13 @@ struct Machine {
     executor: Arc<dyn Executor>,
     selling: Arc<Selling>,
     room: Room,
+}
+
+impl Drop for Machine {
+    /// Tasks that hold the executor may end after the process has, so it does not wait for them.
+    fn drop(&mut self) {
+        self.executor.leave();
+    }
 }
 
 impl Machine {

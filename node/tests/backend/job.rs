@@ -2,7 +2,7 @@
 
 use super::auction::check_proof;
 use super::market::check_prospects;
-use super::world::{credits, request, want, world};
+use super::world::{World, credits, request, want, world};
 use gridbay_node::api::types::{
     AuctionKind, How, InviteRequest, JobId, JobReason, JobRequest, JobState, Want,
 };
@@ -64,25 +64,26 @@ async fn an_order_wins_an_auction_that_strangers_can_check() {
     assert!(record.committed_height < record.opened_height && record.won_height.is_some());
     assert_eq!(record.sellers[0].ranks, [0, 1]);
     assert_eq!(record.sellers[0].name.as_deref(), Some("alpha"));
-    world
-        .until(|| async {
-            let locked = backend.job(id.clone()).await.unwrap().locked;
-            (locked > Credits::ZERO).then(|| assert!(locked <= record.budget, "{locked}"))
-        })
-        .await;
+    until_locked(&world, &id, true).await;
     let cancelled = backend.cancel(id.clone()).await.unwrap();
     assert_eq!(cancelled.reason, Some(JobReason::Cancelled));
     world.job_in(&id, JobState::Cancelled).await;
-    world
-        .until(|| async {
-            let record = backend.job(id.clone()).await.unwrap();
-            (record.locked == Credits::ZERO).then_some(())
-        })
-        .await;
+    until_locked(&world, &id, false).await;
     assert!(backend.jobs(false).await.unwrap().is_empty());
     assert_eq!(backend.jobs(true).await.unwrap().len(), 1);
     let short = JobId::try_from("abababab".to_owned()).unwrap();
     assert_eq!(backend.job(short).await.unwrap().id, id, "by its beginning");
+}
+
+/// Waits until money is locked for a job, or none any more.
+async fn until_locked(world: &World, id: &JobId, locked: bool) {
+    world
+        .until(|| async {
+            let record = world.backend.job(id.clone()).await.unwrap();
+            assert!(record.locked <= record.budget, "{}", record.locked);
+            ((record.locked > Credits::ZERO) == locked).then_some(())
+        })
+        .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

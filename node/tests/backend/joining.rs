@@ -1,12 +1,13 @@
 //! Joining by an invitation that the ledger takes, and by such as it does not.
 
-use crate::world::{credits, secret, world_of};
+use crate::world::{World, credits, secret, world_of};
 use gridbay_core::Core;
 use gridbay_core::input::Command;
 use gridbay_node::api::Backend as _;
 use gridbay_node::api::types::{CloseRequest, NodeState};
 use gridbay_node::doctor::Kind;
 use gridbay_protocol::account::{AccountKey, Roles};
+use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::invitation::{Grant, Invitation, SignedGrant};
 
 #[tokio::test(flavor = "multi_thread")]
@@ -67,12 +68,7 @@ async fn an_invitation_that_the_ledger_does_not_take_is_told_in_words() {
         })
         .await;
     assert_eq!(status.joining, None);
-    let to = inviter;
-    let closed = world.backend.close_account(CloseRequest { to }).await;
-    let closed = closed.unwrap();
-    assert_eq!((closed.to, closed.amount), (inviter, credits("1")));
-    let status = world.backend.node().await.unwrap();
-    assert_eq!((status.state, status.account), (NodeState::Closed, None));
+    close(&world, inviter).await;
     // The account may come back with another invitation.
     join(43, 100_000, 6).await;
     world
@@ -82,4 +78,13 @@ async fn an_invitation_that_the_ledger_does_not_take_is_told_in_words() {
         })
         .await;
     world.body.stop();
+}
+
+/// Closes the node's account, which has one credit, in favour of another.
+async fn close(world: &World, to: AccountId) {
+    let closed = world.backend.close_account(CloseRequest { to }).await;
+    let closed = closed.unwrap();
+    assert_eq!((closed.to, closed.amount), (to, credits("1")));
+    let status = world.backend.node().await.unwrap();
+    assert_eq!((status.state, status.account), (NodeState::Closed, None));
 }
