@@ -58,9 +58,10 @@ impl Default for EntryBudgets {
 }
 
 /// Whether an entry is taken whatever the account has spent: it answers for what the ledger holds
-/// already (a seal, a lease, an order, an unopened bid), at most once for each and signs of life
-/// once a slot for each node that serves a lease, and to be kept from it would cost the account or
-/// others money. It counts, so less is left for others.
+/// already (a seal, a lease, an order, an unopened bid), at most once for each, acknowledgements
+/// again after a slot without a sign of life, and signs of life once a slot for each node that
+/// serves a lease, and to be kept from it would cost the account or others money. It counts, so
+/// less is left for others.
 pub fn is_owed(body: &EntryBody) -> bool {
     matches!(
         body,

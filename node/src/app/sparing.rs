@@ -22,6 +22,9 @@ const ALL: (u64, u64) = (26_000, 900);
 /// The same of all causes of errors, beside: 16 kB in the first minute, 12 kB in each later one.
 const ERRORS: (u64, u64) = (4_000, 200);
 
+/// Bytes of the word that lines were left out.
+const NOTE: usize = 64;
+
 /// How much was written, as the time at which nothing will be owed any more.
 #[derive(Clone, Copy, Debug)]
 struct Bucket(Instant);
@@ -62,6 +65,7 @@ impl<Cause: Eq + Hash> Written<Cause> {
         };
         let of_all = all.unwrap_or(Bucket(now));
         let (own, left_out) = self.causes.entry(cause).or_insert((Bucket(now), 0));
+        let bytes = bytes + if *left_out > 0 { NOTE } else { 0 };
         match (own.with(bytes, CAUSE, now), of_all.with(bytes, rate, now)) {
             (Some(after), Some(of_all)) => {
                 *own = after;
@@ -219,8 +223,12 @@ mod tests {
             let at = start + Duration::from_millis(u64::from(tick));
             // Causes of errors among them.
             for cause in [(tick % 8, false), (100 + tick % 8, true)] {
-                if written.may(cause, 200, at).is_some() {
-                    minutes[tick as usize / 60_000] += 200;
+                for bytes in [60, 200] {
+                    if let Some(left_out) = written.may(cause, bytes, at) {
+                        let note = format!("({left_out} lines like the next were left out)\n");
+                        let note = if left_out > 0 { note.len() } else { 0 };
+                        minutes[tick as usize / 60_000] += bytes + note;
+                    }
                 }
             }
         }

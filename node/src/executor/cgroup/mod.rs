@@ -6,7 +6,7 @@
 //! 1. below a folder that was delegated to the node. It is one if the node's own cgroup in it is
 //!    called `node` (systemd: `Delegate=yes` and `DelegateSubgroup=node`), or, with version 2, if a
 //!    user that is not root may write to the node's own cgroup and is alone in it (`systemd-run
-//!    --user --scope -p Delegate=yes gridbay run`): then the node moves into a `node` below;
+//!    --user --scope -p Delegate=yes gridbay node up`): then the node moves into a `node` below;
 //! 2. if the node is root, below its own cgroup in each hierarchy of version 1, and below the root
 //!    of version 2 if the node is there.
 //!
