@@ -211,6 +211,13 @@ impl Case<'_> {
     fn evicts(&self) -> bool {
         self.policy.buy.evicts() && self.wish.buy.surcharge.micros() > 0
     }
+    /// Whether the buy is a new one that others kept from displacing, though it finds whom to: what it
+    /// costs at the least is looked at before.
+    fn may_not_search(&self) -> bool {
+        let buy = &self.wish.buy;
+        let found = || self.shop.find(buy, true, self.policy);
+        !self.displaces && !self.wish.waits && found().may_be_too_dear(buy)
+    }
     /// Steps 3 and 4 for a buy that ended.
     fn ended(&self, effect: &Effect) -> Result<(), String> {
         let (wish, found) = (self.wish, self.found);
@@ -223,6 +230,7 @@ impl Case<'_> {
         let is_right = match found {
             Found::Unknown => true,
             Found::Short(_) if self.evicts() => true,
+            Found::Short(_) if *end == OrderEnd::TooDear && self.may_not_search() => true,
             // Of what is named it is not looked at how much bids could give if it is too dear anyway.
             Found::Short(_) if wish.buy.parts.iter().any(|part| !part.offers.is_empty()) => true,
             Found::Short(class) if wish.buy.is_group() => *end == OrderEnd::Short(*class),

@@ -198,3 +198,30 @@ fn ends_and_waits_that_are_not_due_are_reported() {
         "10 and 60 are the reference prices"
     );
 }
+
+#[test]
+fn a_new_buy_that_may_not_search_is_too_dear_only_if_it_would_find_somebody() {
+    let (mut shop, policy) = (shop(), Policy::local());
+    let mut judged = |large, waits, end| {
+        asks(&mut shop, 1, 0, 0, large);
+        let mut wish = shop.wishes[&id(1)].clone();
+        wish.waits = waits;
+        (wish.buy.limit, wish.buy.stands_until) = (micros(40), 0);
+        let found = &shop.find(&wish.buy, false, &policy);
+        let case = Case {
+            shop: &shop,
+            wish: &wish,
+            found,
+            displaces: false,
+            policy: &policy,
+        };
+        case.judge(Some(&Effect::Order { order: id(1), end }))
+    };
+    assert_eq!(judged(1, false, OrderEnd::TooDear), Ok(()), "it costs 50");
+    assert_eq!(judged(1, false, OrderEnd::NoUnits), Ok(()));
+    assert!(
+        judged(3, false, OrderEnd::TooDear).is_err(),
+        "there are two"
+    );
+    assert!(judged(1, true, OrderEnd::TooDear).is_err(), "it waited");
+}

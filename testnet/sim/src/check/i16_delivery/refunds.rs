@@ -43,7 +43,10 @@ impl Refunds {
                 self.settled.remove(&terms.order);
                 self.ended.remove(&terms.order);
             }
-            LeaseEvent::Ended { .. } => {}
+            // A lease that its seller failed before in the block is not ended by the complaint.
+            LeaseEvent::Ended { lease, .. } => {
+                self.whole.remove(lease);
+            }
             LeaseEvent::Disputed {
                 lease, order, slot, ..
             } => {
@@ -106,7 +109,7 @@ impl Refunds {
 mod tests {
     use super::*;
     use gridbay_protocol::ids::{AccountId, ClassId, OfferId};
-    use gridbay_protocol::lease::LeaseTerms;
+    use gridbay_protocol::lease::{LeaseEnd, LeaseTerms};
     use gridbay_protocol::units::Credits;
 
     const ORDER: OrderId = OrderId([1; 32]);
@@ -208,6 +211,22 @@ mod tests {
         refunds.close(std::iter::empty());
         pay(&mut refunds, 5, 20);
         assert_eq!(refunds.post(&back(CLASS, 20), 5), Ok(()), "not delivered");
+    }
+
+    #[test]
+    fn a_lease_that_failed_before_the_complaint_gets_the_used_part_back_too() {
+        let mut refunds = Refunds::default();
+        pay(&mut refunds, 4, 100);
+        pay(&mut refunds, 5, 80);
+        refunds.whole.insert(LEASE);
+        refunds.lease(&LeaseEvent::Ended {
+            lease: LEASE,
+            order: ORDER,
+            end: LeaseEnd::Undelivered,
+        });
+        refunds.lease(&disputed(4));
+        refunds.close(std::iter::empty());
+        assert_eq!(refunds.post(&back(CLASS, 80), 5), Ok(()));
     }
 
     #[test]
