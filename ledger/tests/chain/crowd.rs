@@ -71,6 +71,13 @@ fn pair(world: &World, n: usize) -> Bid {
     pair
 }
 
+/// Another member has its part.
+fn opened_by_another(world: &mut World, whole: &Bid) {
+    let orders = world.bids(&[(3, whole.clone())]);
+    let order = world.state.order(&orders[0]);
+    assert!(order.is_some_and(|order| order.bid().is_some()));
+}
+
 #[test]
 fn all_or_none_bids_of_a_class_are_bounded_and_one_member_leaves_others_their_part() {
     let (limit, each) = (
@@ -108,14 +115,7 @@ fn all_or_none_bids_of_a_class_are_bounded_and_one_member_leaves_others_their_pa
     let full = Refusal::AllOrNoneQuota { class, limit };
     assert_eq!(world.refused(opened.clone()), full);
     assert!(full.may_pass_later() && !full.hint().is_empty());
-    // Another member has its part.
-    let others = world.bids(&[(3, whole.clone())]);
-    assert!(
-        world
-            .state
-            .order(&others[0])
-            .is_some_and(|o| o.bid().is_some())
-    );
+    opened_by_another(&mut world, &whole);
     let sealed = commit(&world, late, &whole);
     world.all(vec![sealed.clone()]);
     end_round(&mut world);

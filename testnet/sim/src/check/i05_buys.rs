@@ -48,6 +48,17 @@ fn decision(effect: &Effect, shop: &Shop) -> Option<OrderId> {
     shop.wishes.contains_key(&id).then_some(id)
 }
 
+/// Whether a wish is among the first of each of its classes that wait, or is new.
+fn is_first(wish: &Wish, waited: &mut BTreeMap<ClassId, u32>) -> bool {
+    let mut first = true;
+    for class in wish.buy.classes() {
+        let before = waited.entry(class).or_default();
+        first &= !wish.waits || *before < limits::WAITING_BUYS_DISPLACE;
+        *before += u32::from(wish.waits);
+    }
+    first
+}
+
 /// Steps 2 to 4.
 fn decide(
     mut shop: Shop,
@@ -63,16 +74,10 @@ fn decide(
     let mut coming = next(&shop, 0);
     let mut at = coming.map_or(effects.len(), |(at, _)| at);
     effects[..at].iter().for_each(|effect| shop.apply(effect));
-    let mut waited: BTreeMap<ClassId, u32> = BTreeMap::new();
-    let mut searches = Searches::default();
+    let (mut waited, mut searches) = (BTreeMap::new(), Searches::default());
     for id in turns(&shop, beacon) {
         let wish = shop.wishes[&id].clone();
-        let mut first = true;
-        for class in wish.buy.classes() {
-            let before = waited.entry(class).or_default();
-            first &= !wish.waits || *before < limits::WAITING_BUYS_DISPLACE;
-            *before += u32::from(wish.waits);
-        }
+        let first = is_first(&wish, &mut waited);
         let decided = coming.filter(|(_, decided)| *decided == id);
         let what = decided.map(|(place, _)| &effects[place]);
         let may = match wish.waits {
