@@ -6,6 +6,8 @@ use super::*;
 use std::fs::File;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
+/// A bound on waits that measure nothing.
+const PATIENCE: Duration = Duration::from_secs(20);
 const MIB: usize = 1 << 20;
 
 fn held(root: &Path, bytes: u64, files: u64) -> Held {
@@ -185,9 +187,13 @@ fn a_job_that_never_rests_is_ended() {
     let dir = tempfile::tempdir().unwrap();
     let roots = [dir.path().to_path_buf(), dir.path().to_path_buf()];
     let mut disk = Disk::new(roots, 1 << 20, 0, None);
-    let mut counts = (0..TRIES).map(|_| disk.measure_at_rest().unwrap());
-    assert!(counts.all(|held| held.blind));
-    assert!(disk.measure_at_rest().unwrap().hidden);
+    let (began, mut counts) = (Instant::now(), 1);
+    // On a busy machine a count may fall between two of the child's timers: that one is whole.
+    while !disk.measure_at_rest().unwrap().hidden {
+        assert!(began.elapsed() < PATIENCE, "{counts} counts");
+        counts += 1;
+    }
+    assert!(counts >= TRIES);
 }
 
 #[test]
