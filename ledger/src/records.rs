@@ -87,7 +87,7 @@ tables! {
     beacons: ValidatorId => Hash32,
     /// Offers.
     offers: OfferId => Offer,
-    /// What is taken of what is scarce, by party; without a party what all have beyond the parts that are kept for them.
+    /// Room taken of each kind that is scarce, by party; without a party that of all beyond the parts kept for them.
     scarce: (Scarce, Option<Party>) => u64,
     /// How much of a kind an account has open; without any there is no record.
     holdings: (AccountId, Holding) => u32,

@@ -34,7 +34,7 @@ pub(crate) fn whole(work: &Work<'_>) -> Result<(), Breach> {
         *room.entry((what, None)).or_default() += beyond_part(work, what, count);
     }
     for (place, counted) in tables.scarce.iter() {
-        *room.entry(*place).or_default() -= signed(Some(counted));
+        *room.entry(*place).or_default() -= signed(*counted);
     }
     apart(&room, |n| *n != 0, "what is scarce")?;
     let mut serving: BTreeMap<OfferId, u32> = BTreeMap::new();
@@ -106,19 +106,19 @@ fn moved<K: Ord + Clone, V: Held + Clone + PartialEq>(sum: &mut Counts, table: &
     }
 }
 
-fn signed(count: Option<&u64>) -> i64 {
-    count.map_or(0, |n| i64::try_from(*n).unwrap_or(i64::MAX))
+fn signed(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
 }
 
 /// What a party that has so much has beyond its part.
 fn beyond_part(work: &Work<'_>, what: Scarce, count: i64) -> i64 {
-    (count - signed(Some(&scarce::kept(work, what)))).max(0)
+    (count - signed(scarce::kept(work, what))).max(0)
 }
 
 fn take(work: &Work<'_>, room: &mut Room, record: &impl Takes, sign: i64) {
     for (what, account, count) in record.takes() {
         let place = (what, Some(scarce::party(work, &account)));
-        *room.entry(place).or_default() += sign * signed(Some(&count));
+        *room.entry(place).or_default() += sign * signed(count);
     }
 }
 
@@ -144,14 +144,14 @@ fn shifted<K: Ord + Clone, V: Takes + Clone + PartialEq>(
     }
 }
 
-/// What is counted of each party moved with the records, and with it what is counted of all.
+/// The counts of each party moved with the records, and with them the count of all.
 fn scarcity(work: &Work<'_>) -> Result<(), Breach> {
     let (tables, mut room) = (&work.tables, Room::new());
     shifted(work, &mut room, &tables.offers);
     shifted(work, &mut room, &tables.orders);
     shifted(work, &mut room, &tables.contracts);
     for ((what, party), was, is) in tables.scarce.changed() {
-        let (was, is) = (signed(was), signed(is));
+        let [was, is] = [was, is].map(|count| signed(count.copied().unwrap_or(0)));
         *room.entry((*what, *party)).or_default() -= is - was;
         if party.is_some() {
             let more = beyond_part(work, *what, is) - beyond_part(work, *what, was);

@@ -136,7 +136,7 @@ pub const RARE: &[(&str, &str, &str)] = &[
     (
         "Deed",
         "contract closed",
-        "takes an owner who is a client under contract when the draw falls on his node",
+        "takes an owner who is a client under contract when the draw falls on its node",
     ),
 ];
 

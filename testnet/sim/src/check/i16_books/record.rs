@@ -65,7 +65,7 @@ pub(super) fn is_priced(buy: &BuyRecord) -> Result<(), String> {
     }
 }
 
-/// Step 2 for a buy that evicts: each owner's surcharge is the policy's part of his remainder or, within one sponsor,
+/// Step 2 for a buy that evicts: each owner's surcharge is the policy's part of its remainder or, within one sponsor,
 /// nothing; and all of it is paid behind the record.
 pub(super) fn evicts(buy: &BuyRecord, ppm: u32, behind: &[Effect]) -> Result<(), String> {
     let fair = |surcharge: u64, remainder: u64| {
