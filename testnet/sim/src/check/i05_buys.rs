@@ -223,6 +223,12 @@ impl Case<'_> {
         let found = || self.shop.find(buy, true, self.policy);
         !self.displaces && !self.wish.waits && found().may_be_too_dear(buy)
     }
+    /// Whether the buy is a new one that others kept from displacing, and too few units of this class are there even if
+    /// everybody gives way: that is looked at first, in all its classes.
+    fn is_short_anyway(&self, class: ClassId) -> bool {
+        let found = || self.shop.find(&self.wish.buy, true, self.policy);
+        !self.displaces && !self.wish.waits && matches!(found(), Found::Short(c) if c == class)
+    }
     /// Steps 3 and 4 for a buy that ended.
     fn ended(&self, effect: &Effect) -> Result<(), String> {
         let (wish, found) = (self.wish, self.found);
@@ -238,7 +244,10 @@ impl Case<'_> {
             Found::Short(_) if *end == OrderEnd::TooDear && self.may_not_search() => true,
             // Of what is named it is not looked at how much bids could give if it is too dear anyway.
             Found::Short(_) if wish.buy.parts.iter().any(|part| !part.offers.is_empty()) => true,
-            Found::Short(class) if wish.buy.is_group() => *end == OrderEnd::Short(*class),
+            Found::Short(class) if wish.buy.is_group() => match end {
+                OrderEnd::Short(named) => named == class || self.is_short_anyway(*named),
+                _ => false,
+            },
             Found::Short(_) => *end == OrderEnd::NoUnits,
             Found::All(_) => *end == OrderEnd::TooDear && found.may_be_too_dear(&wish.buy),
         };

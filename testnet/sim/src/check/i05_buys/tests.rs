@@ -225,3 +225,29 @@ fn a_new_buy_that_may_not_search_is_too_dear_only_if_it_would_find_somebody() {
     );
     assert!(judged(1, true, OrderEnd::TooDear).is_err(), "it waited");
 }
+
+#[test]
+fn a_new_group_that_may_not_search_is_short_of_what_nobody_could_give_it() {
+    let (mut shop, policy) = (shop(), Policy::local());
+    // Somebody would give way for the large one; of small ones there are two.
+    let mut judged = |small, waits, class| {
+        asks(&mut shop, 1, 0, small, 1);
+        let mut wish = shop.wishes[&id(1)].clone();
+        wish.buy.parts.sort_by_key(|part| part.class == SMALL);
+        (wish.waits, wish.buy.stands_until) = (waits, 0);
+        let found = &shop.find(&wish.buy, false, &policy);
+        let case = Case {
+            shop: &shop,
+            wish: &wish,
+            found,
+            displaces: false,
+            policy: &policy,
+        };
+        let (order, end) = (id(1), OrderEnd::Short(class));
+        case.judge(Some(&Effect::Order { order, end }))
+    };
+    assert_eq!(judged(3, false, LARGE), Ok(()));
+    assert_eq!(judged(3, false, SMALL), Ok(()));
+    assert!(judged(2, false, SMALL).is_err(), "there are two");
+    assert!(judged(3, true, SMALL).is_err(), "it waited");
+}
