@@ -7,8 +7,8 @@ use crate::network::{Network, Part, cli, find_processes};
 use anyhow::Context as _;
 use futures::future::try_join_all;
 use gridbay_node::api::types::{
-    AuctionProof, AuctionRecord, AuctionSummary, Balance, BlockInfo, Movement, NodeStatus, Signed,
-    SignedHeader,
+    AuctionProof, AuctionRecord, AuctionSummary, Balance, BankReport, BlockInfo, Movement,
+    NodeStatus, Signed, SignedHeader,
 };
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::genesis::Policy;
@@ -32,6 +32,8 @@ pub(crate) struct Evidence {
     pub(crate) accounts: Vec<Account>,
     /// Micro-credits minted by the genesis.
     pub(crate) minted: u64,
+    /// What the bank has: revenue that is nobody else's, such as the part of a refund above what its units cost.
+    pub(crate) bank: Signed,
     /// Auctions, newest first.
     pub(crate) auctions: Vec<Auction>,
     /// What the blocks say of reservations, contracts, and leases begun or renewed, in order.
@@ -132,6 +134,7 @@ pub(super) async fn gather(stage: &mut Stage<'_>, crash: Crash) -> anyhow::Resul
     Ok(Evidence {
         orders: stage.orders.clone(),
         minted: endowments.sum(),
+        bank: bank(network).await?,
         records: records(network, common).await?,
         policy: network.genesis().policy.clone(),
         chains,
@@ -168,6 +171,12 @@ async fn accounts(network: &Network) -> anyhow::Result<Vec<Account>> {
     try_join_all(network.nodes().iter().map(one))
         .await
         .context("statements")
+}
+
+async fn bank(network: &Network) -> anyhow::Result<Signed> {
+    let client = network.node("v1").client();
+    let report: BankReport = client.get("/ledger/bank").await.context("the bank")?;
+    Ok(Signed::from(report.supply.pool))
 }
 
 async fn auctions(network: &Network) -> anyhow::Result<Vec<Auction>> {

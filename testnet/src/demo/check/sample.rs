@@ -52,6 +52,7 @@ pub(crate) fn good() -> Evidence {
         orders,
         accounts: accounts(),
         minted: 2_000,
+        bank: Signed(0),
         auctions: vec![clearing(), buy(), sharing()],
         chains: vec![chain("v1"), chain("v2")],
         crash: Crash {
