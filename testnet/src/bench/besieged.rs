@@ -5,11 +5,11 @@
 //!    is invited, starts, and looks for a seller.
 //! 2. Of each of the network's nodes but the attacker's own are told: memory, the growth of its
 //!    log, how long memory that an attack took is kept.
-//! 3. The pace of blocks is that of the whole attack. What the ledger keeps grows as the same
-//!    trades would make it grow.
+//! 3. The pace of blocks is that of the whole attack. What the ledger keeps is looked at over all attacks and, where
+//!    none was left out by name, over an epoch at the least.
 
 use super::crowd::{mib, pid_of};
-use super::growth::{Growth, Kept, bytes_of};
+use super::growth::{Growth, Kept, bytes_of, epoch};
 use super::hostile::{BUYERS, Times, turn};
 use super::peaks::LookOut;
 use super::spender::{self, Spender};
@@ -189,7 +189,7 @@ pub(super) async fn run(
         attacks.extend(foreign.attacks().await?);
     }
     attacks.retain(|attack| only.is_empty() || only.contains(attack));
-    let before = Kept::of(network)?;
+    let (began, before) = (Instant::now(), Kept::of(network)?);
     let mut pool_entries = 0;
     let mut figures = Figures {
         missing,
@@ -208,7 +208,11 @@ pub(super) async fn run(
         figures.attacks.push(one);
         pool_entries = pool.max(pool_entries);
     }
-    figures.growth = Kept::of(network)?.since(&before, pool_entries);
+    if only.is_empty() {
+        progress.tell("waiting for the end of an epoch");
+        tokio::time::sleep(epoch(network).saturating_sub(began.elapsed())).await;
+    }
+    figures.growth = Kept::of(network)?.since(&before, epoch(network), pool_entries);
     Ok(figures)
 }
 

@@ -1,13 +1,17 @@
 //! What a ledger keeps, and how fast that grows: the pool of entries that wait, the journal, the blocks, the state.
+//!
+//! An account's budget is by the epoch, and it may spend most of it in the first seconds. So growth an hour is judged by an
+//! epoch at the least; of a shorter time it is shown only.
 
 use crate::network::Network;
 use crate::network::plan::Plan;
 use anyhow::Context as _;
+use gridbay_protocol::limits::EPOCH_HEIGHTS;
 use serde::Serialize;
 use std::fmt;
 use std::fs;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Entries in the pool: what honest orders and one member's budget may leave there.
 const BAR_POOL: u64 = 1_024;
@@ -20,6 +24,8 @@ const BAR_STATE_KB: f64 = 20_000.0;
 /// How what the first validator keeps has grown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Growth {
+    /// Time looked at, in epochs.
+    pub(crate) epochs: f64,
     /// Most entries that waited for a block.
     pub(crate) pool_entries: u64,
     /// Journal, kB an hour.
@@ -33,17 +39,16 @@ pub(crate) struct Growth {
 impl Growth {
     /// What is above its bar.
     pub(super) fn problems(&self) -> impl Iterator<Item = String> {
+        let judged = self.epochs >= 1.0;
+        let (pool, bar) = (self.pool_entries as f64, BAR_POOL as f64);
         let grown = [
             ("journal", self.journal_kb, BAR_JOURNAL_KB),
             ("blocks", self.blocks_kb, BAR_BLOCKS_KB),
             ("state", self.state_kb, BAR_STATE_KB),
-            (
-                "entries in the pool",
-                self.pool_entries as f64,
-                BAR_POOL as f64,
-            ),
         ];
-        let above = grown.into_iter().filter(|(_, value, bar)| value > bar);
+        let grown = grown.into_iter().filter(move |_| judged);
+        let above = grown.chain([("entries in the pool", pool, bar)]);
+        let above = above.filter(|(_, value, bar)| value > bar);
         above.map(|(what, value, bar)| format!("{what}: {value:.0}, not above {bar:.0}"))
     }
 }
@@ -54,10 +59,25 @@ impl fmt::Display for Growth {
             f,
             "pool: {} entries at the most (bar {BAR_POOL}); kB an hour: \
              journal {:.0} (bar {BAR_JOURNAL_KB:.0}), blocks {:.0} ({BAR_BLOCKS_KB:.0}), \
-             state {:.0} ({BAR_STATE_KB:.0})",
-            self.pool_entries, self.journal_kb, self.blocks_kb, self.state_kb
+             state {:.0} ({BAR_STATE_KB:.0}), by {:.1} epochs{}",
+            self.pool_entries,
+            self.journal_kb,
+            self.blocks_kb,
+            self.state_kb,
+            self.epochs,
+            if self.epochs < 1.0 {
+                ", too short to judge"
+            } else {
+                ""
+            }
         )
     }
+}
+
+/// How long an epoch of a network is.
+pub(super) fn epoch(network: &Network) -> Duration {
+    let interval = network.genesis().policy.block_interval_ms;
+    Duration::from_millis(EPOCH_HEIGHTS * interval)
 }
 
 /// Bytes that the first validator keeps at a time.
@@ -85,11 +105,13 @@ impl Kept {
             state: newest.map_or(0, |name| bytes_of(&ledger.join(name))),
         })
     }
-    /// What has come since `before`; `pool_entries` are told.
-    pub(super) fn since(&self, before: &Kept, pool_entries: u64) -> Growth {
-        let hours = self.at.duration_since(before.at).as_secs_f64() / 3600.0;
+    /// What has come since `before`, with epochs of this length; `pool_entries` are told.
+    pub(super) fn since(&self, before: &Kept, epoch: Duration, pool_entries: u64) -> Growth {
+        let time = self.at.duration_since(before.at).as_secs_f64();
+        let hours = time / 3600.0;
         let kb = |a: u64, b: u64| a.saturating_sub(b) as f64 / 1e3 / hours;
         Growth {
+            epochs: time / epoch.as_secs_f64(),
             pool_entries,
             journal_kb: kb(self.journal, before.journal),
             blocks_kb: kb(self.blocks, before.blocks),
@@ -111,11 +133,18 @@ mod tests {
     fn every_bar_is_looked_at() {
         assert_eq!(Growth::default().problems().count(), 0);
         let grown = Growth {
+            epochs: 1.0,
             pool_entries: BAR_POOL + 1,
             journal_kb: 2.0 * BAR_JOURNAL_KB,
             blocks_kb: 2.0 * BAR_BLOCKS_KB,
             state_kb: 2.0 * BAR_STATE_KB,
         };
         assert_eq!(grown.problems().count(), 4);
+        let soon = Growth {
+            epochs: 0.9,
+            ..grown
+        };
+        assert_eq!(soon.problems().count(), 1, "the pool");
+        assert!(soon.to_string().contains("too short"));
     }
 }
