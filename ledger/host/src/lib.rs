@@ -10,11 +10,13 @@
 //! - `frame`, `record`, `journal`, `blocks`: what is on disk; `snapshots`, `index`: what is derived from it;
 //! - `rows`: where the index lies, the only place that names redb;
 //! - `trouble`: whether the clock is right;
-//! - `candidates`, `early`, `catchup`, `pacing`, `mempool`, `strangers`, `receipts`, `serving`, `suggested`: bounded memories with their policies.
+//! - `candidates`, `early`, `catchup`, `checks`, `pacing`, `mempool`, `strangers`, `receipts`,
+//!   `serving`, `suggested`: bounded memories with their policies.
 
 mod blocks;
 mod candidates;
 mod catchup;
+mod checks;
 mod consensus;
 pub mod disk;
 mod early;

@@ -60,6 +60,12 @@ pub const TOLD_AGAIN_ENTRIES: usize = POOL_PER_ACCOUNT;
 pub const MISSING_TOLD: usize = POOL_PER_ACCOUNT;
 /// Entries of senders that the ledger does not know, beside the pool: a few blocks' worth of newcomers.
 pub const POOL_STRANGERS: usize = 256;
+/// Checks of entries that a peer, no validator's node, may cause at once without bringing any ready
+/// entry into the pool: twice what an account may have there, all of which a node may send again
+/// that was away.
+pub const IDLE_CHECKS: u64 = 2 * POOL_PER_ACCOUNT as u64;
+/// Such checks that it may cause in a second from then on: 192 strangers cost a sixth of a core.
+pub const IDLE_CHECKS_PER_SECOND: u64 = 16;
 /// Entries that a validator has promised to include and that are in no block yet: two full blocks.
 pub const PROMISES: usize = 2 * BLOCK_ENTRIES;
 /// Bytes of these entries, which move along when the journal is started afresh: they fit one record.

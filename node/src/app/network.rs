@@ -2,7 +2,7 @@
 
 use super::acquaintances;
 use crate::body::ask::{key_of, peer_of};
-use crate::body::{ADVERTS_TOPIC, BodyGone, BodyHandle, Message};
+use crate::body::{ADVERTS_TOPIC, BodyGone, BodyHandle, Message, Sent};
 use crate::config::Config;
 use crate::keys::NodeKeys;
 use crate::overlay::{
@@ -175,34 +175,46 @@ async fn take(event: Event, handle: &BodyHandle, net: &OverlayHandle) -> Result<
                 handle.deliver(Input::PeerDown(key)).await;
             }
         }
-        Event::Message { id, bytes, .. } => {
-            let judged = handle.send(Message::Advert { id, bytes });
-            if judged.is_err() {
-                let _gone = net.report(id, Verdict::Ignore);
-            }
-            judged?;
+        Event::Message { id, via, bytes, .. } => {
+            let via = key_of(&via).map(|key| *key.as_bytes());
+            crowd(Message::Advert { id, via, bytes }, handle, net)?;
         }
         Event::Direct { peer, bytes } => {
             if let Some(from) = key_of(&peer) {
-                handle.send(Message::Input(Input::Host { from, bytes }))?;
+                crowd(Message::Input(Input::Host { from, bytes }), handle, net)?;
             }
         }
-        Event::Request { peer, id, bytes } => {
-            let asked = match key_of(&peer) {
-                Some(from) => handle.send(Message::Asked {
-                    request: id,
+        Event::Request { peer, id, bytes } => match key_of(&peer) {
+            Some(from) => {
+                let request = id;
+                let asked = Message::Asked {
+                    request,
                     from,
                     bytes,
-                }),
-                None => Ok(()),
-            };
-            if asked.is_err() || key_of(&peer).is_none() {
+                };
+                crowd(asked, handle, net)?;
+            }
+            None => {
                 let _gone = net.refuse(id);
             }
-            asked?;
-        }
+        },
     }
     Ok(())
+}
+
+/// Sends a message of a peer. Whatever finds no place, or loses it to this one, is answered now.
+fn crowd(message: Message, handle: &BodyHandle, net: &OverlayHandle) -> Result<(), BodyGone> {
+    let (unheard, gone) = match handle.try_send(message) {
+        Sent::Kept => return Ok(()),
+        Sent::InsteadOf(unheard) | Sent::Refused(unheard) => (unheard, BodyGone::Busy),
+        Sent::Closed(unheard) => (unheard, BodyGone::Stopped),
+    };
+    let _gone = match unheard {
+        Message::Advert { id, .. } => net.report(id, Verdict::Ignore),
+        Message::Asked { request, .. } => net.refuse(request),
+        _ => Ok(()),
+    };
+    Err(gone)
 }
 
 #[cfg(test)]

@@ -10,13 +10,14 @@
 //!
 //! Any other fault ends the thread: going on could make the node sign twice or forget what it acknowledged.
 
+use super::inbox::Receiver;
 use super::trouble::Trouble;
 use super::{Body, BodyError, Message};
 use crate::body::ask::key_of;
 use crate::overlay::Verdict;
 use gridbay_core::Core;
 use gridbay_core::input::{Command, Input};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
@@ -82,7 +83,7 @@ impl Body {
     pub(super) fn halt(
         &mut self,
         mut error: BodyError,
-        messages: &Receiver<Message>,
+        messages: &Receiver,
     ) -> Result<bool, BodyError> {
         let mut trouble = Trouble::disk(&error);
         tracing::error!(what = trouble.what, "the node halts: {}", trouble.hint);
@@ -187,7 +188,7 @@ impl Body {
     }
 
     /// Takes messages without doing what they ask until a time; `false` if the node is to stop.
-    fn idle(&mut self, until: Instant, messages: &Receiver<Message>) -> bool {
+    fn idle(&mut self, until: Instant, messages: &Receiver) -> bool {
         loop {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {

@@ -1,12 +1,12 @@
 //! Talking to the core thread from other threads and tasks.
 
 use crate::body::Message;
+use crate::body::inbox::{Sender, Sent};
 use crate::body::trouble::Trouble;
 use gridbay_core::Core;
 use gridbay_core::adverts::Verdict;
 use gridbay_core::input::{Command, Input};
 use gridbay_core::reply::Reply;
-use std::sync::mpsc::{SyncSender, TrySendError};
 use std::time::Duration;
 use tokio::sync::{oneshot, watch};
 
@@ -27,7 +27,7 @@ pub enum BodyGone {
 /// Talks to the core thread from anywhere.
 #[derive(Clone)]
 pub struct BodyHandle {
-    pub(super) queue: SyncSender<Message>,
+    pub(super) queue: Sender,
     pub(super) height: watch::Receiver<u64>,
     pub(super) troubles: watch::Receiver<Vec<Trouble>>,
 }
@@ -86,10 +86,15 @@ impl BodyHandle {
         let _gone = self.send(Message::Stop);
     }
     pub(crate) fn send(&self, message: Message) -> Result<(), BodyGone> {
-        self.queue.try_send(message).map_err(|error| match error {
-            TrySendError::Full(_) => BodyGone::Busy,
-            TrySendError::Disconnected(_) => BodyGone::Stopped,
-        })
+        match self.try_send(message) {
+            Sent::Kept | Sent::InsteadOf(_) => Ok(()),
+            Sent::Refused(_) => Err(BodyGone::Busy),
+            Sent::Closed(_) => Err(BodyGone::Stopped),
+        }
+    }
+    /// Sends a message and says what became of it.
+    pub(crate) fn try_send(&self, message: Message) -> Sent {
+        self.queue.try_send(message)
     }
     /// Delivers a result that must not be lost, however long the queue is full.
     pub(crate) async fn deliver(&self, input: Input) {
@@ -99,8 +104,8 @@ impl BodyHandle {
     pub(super) async fn pass(&self, mut message: Message) {
         loop {
             match self.queue.try_send(message) {
-                Ok(()) | Err(TrySendError::Disconnected(_)) => return,
-                Err(TrySendError::Full(back)) => message = back,
+                Sent::Kept | Sent::InsteadOf(_) | Sent::Closed(_) => return,
+                Sent::Refused(back) => message = back,
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
         }

@@ -2,11 +2,12 @@
 //!
 //! ```text
 //! overlay events ─┐                      ┌─► overlay sends, answers
-//! API commands  ──┼─► bounded queue ─► core thread: select, apply, perform ─► files
+//! API commands  ──┼─► bounded inbox ─► core thread: select, apply, perform ─► files
 //! task results  ──┘                      └─► tokio tasks (ask, stage, run, fetch)
 //! ```
 //!
-//! 1. *Select*: the core thread waits for the next message or the time the core asked for.
+//! 1. *Select*: the core thread waits for the next message ([`inbox`]) or the time the core asked
+//!    for.
 //! 2. *Apply*: one synchronous [`Core::step`].
 //! 3. *Perform*: the effects, in order. Records are on disk before anything that follows them.
 //!
@@ -21,14 +22,17 @@ mod handle;
 mod hints;
 #[cfg(test)]
 mod idle;
+mod inbox;
 pub mod jobs;
 mod perform;
 pub mod room;
 pub mod trouble;
 
 pub use handle::{BodyGone, BodyHandle};
+pub(crate) use inbox::Sent;
 
 use crate::body::halt::{Patience, Reopen};
+use crate::body::inbox::{Receiver, inbox};
 use crate::body::jobs::Jobs;
 use crate::body::room::Room;
 use crate::body::trouble::Trouble;
@@ -41,18 +45,15 @@ use gridbay_core::adverts::{Heard, Verdict};
 use gridbay_core::input::{Command, CommandToken, Input, Now};
 use gridbay_core::reply::Reply;
 use gridbay_core::{Core, Parts};
-use gridbay_host::Fault;
+use gridbay_host::{Fault, Peer};
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 
-/// Messages waiting for the core thread. Beyond, messages of peers are dropped and counted, commands
-/// are refused.
-const QUEUE: usize = 4_096;
 /// Gossip topic of adverts.
 pub const ADVERTS_TOPIC: &str = "adverts";
 /// Longest wait without a tick.
@@ -98,9 +99,10 @@ pub(crate) enum Message {
         from: gridbay_protocol::keys::PublicKey,
         bytes: Vec<u8>,
     },
-    /// A gossiped advert, judged by its id.
+    /// A gossiped advert, judged by its id, and the neighbour that passed it to us.
     Advert {
         id: MessageId,
+        via: Option<Peer>,
         bytes: Vec<u8>,
     },
     /// An advert that another node answered with.
@@ -190,8 +192,10 @@ pub struct Started {
 /// # Errors
 /// If the operating system has no thread to give.
 pub fn start(parts: Parts, tools: Tools) -> std::io::Result<Started> {
-    let (queue, messages) = sync_channel(QUEUE);
     let core = tools.core(parts);
+    let validators = core.state().validators().members().iter();
+    let validators = validators.map(|validator| *validator.node.as_bytes());
+    let (queue, messages) = inbox(validators.collect());
     let (height, seen) = watch::channel(core.state().height());
     let (troubles, known) = watch::channel(Vec::new());
     let handle = BodyHandle {
@@ -237,7 +241,7 @@ impl Body {
         self.started.elapsed().as_millis() as u64
     }
 
-    fn run(mut self, messages: &Receiver<Message>) -> Result<(), BodyError> {
+    fn run(mut self, messages: &Receiver) -> Result<(), BodyError> {
         let mut done = self.begin().and_then(|()| self.serve(messages));
         loop {
             match done {
@@ -260,7 +264,7 @@ impl Body {
     }
 
     /// Select, apply, perform, until told to stop.
-    fn serve(&mut self, messages: &Receiver<Message>) -> Result<(), BodyError> {
+    fn serve(&mut self, messages: &Receiver) -> Result<(), BodyError> {
         loop {
             match messages.recv_timeout(self.wait()) {
                 Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
@@ -299,7 +303,7 @@ impl Body {
                 self.replies.insert(token, reply);
                 self.step(Input::Command { token, command })
             }
-            Message::Advert { id, bytes } => {
+            Message::Advert { id, bytes, .. } => {
                 let token = self.token();
                 self.gossip.insert(token, id);
                 self.advert(token, Heard::Told, bytes)

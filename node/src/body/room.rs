@@ -243,8 +243,10 @@ fn now_ms() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::super::idle::{Idle, running};
+    use super::super::inbox::{Receiver, inbox};
     use super::*;
     use crate::executor::{Status, Tier};
+    use std::collections::BTreeSet;
 
     const HOUR: u64 = 3_600_000;
 
@@ -274,8 +276,8 @@ mod tests {
         assert_eq!(idle.left(), ["goes-on"], "jobs that go on keep theirs");
     }
 
-    fn body() -> (BodyHandle, std::sync::mpsc::Receiver<Message>) {
-        let (queue, messages) = std::sync::mpsc::sync_channel(8);
+    fn body() -> (BodyHandle, Receiver) {
+        let (queue, messages) = inbox(BTreeSet::new());
         let (_, height) = tokio::sync::watch::channel(0);
         let (_, troubles) = tokio::sync::watch::channel(Vec::new());
         let body = BodyHandle {
@@ -298,7 +300,7 @@ mod tests {
         let short = room.clone().with_floor(1 << 60);
         let keeper = tokio::spawn(keep(short, jobs, body));
         let told = async {
-            while messages.try_recv().is_err() {
+            while messages.try_recv().is_none() {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         };

@@ -7,12 +7,19 @@
 
 use anyhow::Context as _;
 use gridbay_core::agent::AgentRequest;
+use gridbay_host::limits::BATCH_ENTRIES;
+use gridbay_host::message::HostMessage;
 use gridbay_node::body::ADVERTS_TOPIC;
 use gridbay_node::overlay::{
     self, Limits, Multiaddr, OverlayConfig, OverlayHandle, PeerId, TopicConfig, TransportSeed,
     Tuning,
 };
 use gridbay_protocol::codec;
+use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
+use gridbay_protocol::ids::{AccountId, Hash32, NetworkId};
+use gridbay_protocol::keys::SecretKey;
+use gridbay_protocol::limits::ENTRY_WINDOW;
+use gridbay_protocol::units::Credits;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -46,10 +53,23 @@ pub(super) enum Malice {
     Oversized,
     /// Good requests, as many as go: nothing but their rate tells them from an honest peer's.
     Ask,
+    /// Full batches of well-signed entries of an account that nobody opened, below the rate of
+    /// messages: each entry is another one, so each costs the victim a signature.
+    Entries,
 }
 
 /// All of them.
-pub(super) const ALL: [Malice; 4] = [Malice::Flood, Malice::Spam, Malice::Oversized, Malice::Ask];
+pub(super) const ALL: [Malice; 5] = [
+    Malice::Flood,
+    Malice::Spam,
+    Malice::Oversized,
+    Malice::Ask,
+    Malice::Entries,
+];
+/// Batches of entries that an attacker signs beforehand; they are sent in turn.
+const BATCHES: usize = 32;
+/// Of so many shots one is a batch of entries: 500 a second.
+const BATCH_EVERY: u64 = 20;
 
 /// Whom to attack.
 #[derive(Clone, Debug)]
@@ -101,6 +121,10 @@ async fn go_on(
 ) -> anyhow::Result<Ended> {
     let mut ended = Ended::default();
     let mut life = 0u32;
+    let batches = match malice {
+        Malice::Entries => batches(&victim.network, number),
+        _ => Vec::new(),
+    };
     while !*stop.borrow() {
         let mut seed = [number; 32];
         seed[..4].copy_from_slice(&life.to_be_bytes());
@@ -110,7 +134,7 @@ async fn go_on(
         let came = handle.connect(victim.peer, vec![victim.address.clone()]);
         if let Ok(Ok(())) = tokio::time::timeout(CONNECT, came).await {
             ended.identities += 1;
-            ended.shut_out += usize::from(attack(malice, &handle, &victim, &stop).await);
+            ended.shut_out += usize::from(attack(malice, &handle, &victim, &batches, &stop).await);
         }
         handle.shutdown().await;
         deaf.abort();
@@ -124,6 +148,7 @@ async fn attack(
     malice: Malice,
     handle: &OverlayHandle,
     victim: &Victim,
+    batches: &[Vec<u8>],
     stop: &watch::Receiver<bool>,
 ) -> bool {
     let mut turn = 0u64;
@@ -138,7 +163,7 @@ async fn attack(
         }
         for _ in 0..SALVO {
             turn += 1;
-            fire(malice, handle, victim.peer, turn, &places);
+            fire(malice, handle, victim.peer, turn, (&places, batches));
         }
         tokio::time::sleep(PACE).await;
     }
@@ -151,7 +176,7 @@ fn fire(
     handle: &OverlayHandle,
     victim: PeerId,
     turn: u64,
-    places: &Arc<Semaphore>,
+    (places, batches): (&Arc<Semaphore>, &[Vec<u8>]),
 ) {
     let mut bytes = vec![0xff; BYTES];
     bytes[..8].copy_from_slice(&turn.to_be_bytes());
@@ -174,7 +199,40 @@ fn fire(
                 ask(handle, victim, known, Some(place));
             }
         }
+        Malice::Entries => {
+            if turn.is_multiple_of(BATCH_EVERY) {
+                let batch = (turn / BATCH_EVERY) as usize % BATCHES;
+                let _full = handle.send(victim, batches[batch].clone());
+            }
+        }
     }
+}
+
+/// Batches of transfers from an account that nobody opened, each signed by its own key.
+fn batches(network: &[u8; 32], number: u8) -> Vec<Vec<u8>> {
+    let key = SecretKey::from_seed(&[number; 32]);
+    let entry = |n: usize| {
+        let mut memo = Hash32::default();
+        memo.0[..8].copy_from_slice(&(n as u64).to_le_bytes());
+        let body = EntryBody::Transfer {
+            to: AccountId([1; 32]),
+            amount: Credits::MAX,
+            memo,
+        };
+        let entry = Entry {
+            network: NetworkId(*network),
+            account: AccountId([number; 32]),
+            key: key.public(),
+            valid_until: ENTRY_WINDOW / 2,
+            body,
+        };
+        SignedEntry::new(entry, &key)
+    };
+    let batch = |n: usize| {
+        let entries = n * BATCH_ENTRIES..(n + 1) * BATCH_ENTRIES;
+        HostMessage::Entries(entries.map(entry).collect()).encode()
+    };
+    (0..BATCHES).map(batch).collect()
 }
 
 /// A request whose answer nobody wants; it holds its place until then.

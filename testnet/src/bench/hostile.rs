@@ -4,9 +4,11 @@
 //!    ([`spender`](super::spender)), each a process of its own.
 //! 2. The members order in turns of [`Options::trades`] buys each: a turn in *calm*, then one under *attack*, [`ROUNDS`] times. The
 //!    trade's time is from the order's acceptance to its job's first instruction, by the node's own stamps.
-//! 3. Under attack are the first validator and the first member. Each has a flooder, a spammer of gossip, one that sends
-//!    requests above the cap and one that sends good ones without end ([`attackers`]), which come back under a new name as
-//!    often as they are shut out; the validator has [`SOCKETS`] silent sockets besides.
+//! 3. Under attack are the first validator and the first member. Each has an attacker of each kind
+//!    ([`attackers`]): a flooder, a spammer of gossip, one that sends requests above the cap, one
+//!    that sends good ones without end, and one that sends well-signed entries of no use. They come
+//!    back under a new name as often as they are shut out; the validator has [`SOCKETS`] silent
+//!    sockets besides.
 //! 4. Then the third member attacks, and the foreign client in each of its ways where Node.js is installed ([`besieged`]).
 //! 5. *Memory* is what a node has resident, before the first attack and after the last of step 3.
 

@@ -2,9 +2,11 @@
 //!
 //! 1. An entry of our own users enters the pool or is refused at once.
 //! 2. It is sent to all validators; a validator then acknowledges it (see `promises`).
-//! 3. An entry from a validator enters the pool and goes no further: its sender told all. If a block leaves
-//!    it out, it may have been kept from some, and all are told. One from anybody else is passed on by the first validator it reaches, as soon as the ledger admits it: what only
-//!    waits costs its sender nothing and would cost everybody.
+//! 3. An entry from a validator enters the pool and goes no further: its sender told all. If a
+//!    block leaves it out, it may have been kept from some, and all are told. An entry from anybody
+//!    else is passed on by the first validator it reaches, as soon as the ledger admits it: what
+//!    only waits costs its sender nothing and would cost everybody. Nobody but validators has many
+//!    entries checked for nothing (see `checks`).
 //! 4. An entry of ours that stays out of the book is sent again from time to time.
 //! 5. A validator whose height does not move on repeats its first waiting entries with its votes: others who
 //!    never heard of them see no work, and start the height at the heartbeat only.
@@ -57,13 +59,22 @@ impl Host {
                 self.receipt_for(&id, from);
                 continue;
             }
+            let counted = source == Source::Other;
+            if counted && !self.checks.may(&from, self.now.mono_ms) {
+                self.penalise(from, Offence::Entries);
+                return;
+            }
             let formed = WellFormed::check(&self.state.network(), signed);
             let Some(entry) = formed.ok().and_then(|f| f.authenticate().ok()) else {
                 self.penalise(from, Offence::Entry);
                 return;
             };
             let entry = Arc::new(entry);
-            match self.pool.add(&self.state, Arc::clone(&entry), source) {
+            let added = self.pool.add(&self.state, Arc::clone(&entry), source);
+            if counted && !matches!(added, Ok(true)) {
+                self.checks.count(from, self.now.mono_ms);
+            }
+            match added {
                 Ok(ready) => {
                     self.effects.push(HostEffect::EntryAdmitted { entry: id });
                     self.receipt_for(&id, from);

@@ -73,6 +73,9 @@ pub enum Offence {
     /// An entry that is malformed or not authentic.
     #[error("worthless entry")]
     Entry,
+    /// More entries than it may have checked for nothing.
+    #[error("too many entries of no use")]
+    Entries,
 }
 
 /// Proof that a validator contradicted itself.

@@ -34,6 +34,7 @@ pub use sizes::Sizes;
 use crate::blocks::BlockFile;
 use crate::candidates::Candidates;
 use crate::catchup::{Catchup, Peer};
+use crate::checks::Checks;
 use crate::consensus::{Engine, Timer};
 use crate::disk::Disk;
 use crate::early::Early;
@@ -83,6 +84,8 @@ pub struct Host {
     timers: BTreeMap<Timer, u64>,
     early: Early,
     pool: Mempool,
+    /// Checks of entries that peers caused for nothing.
+    checks: Checks,
     evidence: BTreeMap<Crime, Evidence>,
     connected: BTreeSet<Peer>,
     heralds: Heralds,

@@ -11,6 +11,7 @@ use super::{Host, Now};
 use crate::blocks::BlockFile;
 use crate::candidates::Candidates;
 use crate::catchup::Catchup;
+use crate::checks::Checks;
 use crate::disk::Disk;
 use crate::early::Early;
 use crate::fault::Fault;
@@ -147,6 +148,7 @@ impl Host {
             timers: BTreeMap::new(),
             early: Early::default(),
             pool: pool.unwrap_or_default(),
+            checks: Checks::default(),
             evidence: BTreeMap::new(),
             connected: BTreeSet::new(),
             heralds: Heralds::default(),

@@ -4,6 +4,7 @@
 
 mod agreement;
 mod boundaries;
+mod checks;
 mod clock;
 mod crash;
 mod crowding;

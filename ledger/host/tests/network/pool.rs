@@ -18,6 +18,13 @@ use gridbay_protocol::units::{Credits, Price};
 
 pub(crate) const STRANGER: [u8; 32] = [77; 32];
 
+/// One of many identities of a stranger: what one may have checked does not end the others' flood.
+pub(crate) fn stranger(n: u64) -> [u8; 32] {
+    let mut peer = STRANGER;
+    peer[..8].copy_from_slice(&n.to_le_bytes());
+    peer
+}
+
 pub(crate) fn host(world: &World, i: usize) -> &Host {
     world.hosts[i].as_ref().expect("it runs")
 }
@@ -105,10 +112,10 @@ fn junk_valid_for_ever_neither_fills_the_pool_nor_mutes_an_account() {
     let mut world = World::new(4, 0, 51);
     // Nobody else is there, so nothing leaves the pool.
     world.boot(0);
-    let stranger = SecretKey::from_seed(&[240; 32]);
+    let key = SecretKey::from_seed(&[240; 32]);
     let victim = world.account(1);
     let bytes = {
-        let entry = signed(&world, victim, &stranger, u64::MAX, appeal(0));
+        let entry = signed(&world, victim, &key, u64::MAX, appeal(0));
         gridbay_protocol::codec::encode(&entry).len()
     };
     assert!(bytes > 7_000, "{bytes}");
@@ -118,15 +125,15 @@ fn junk_valid_for_ever_neither_fills_the_pool_nor_mutes_an_account() {
         } else {
             AccountId([9; 32])
         };
-        let entry = signed(&world, account, &stranger, u64::MAX, appeal(n));
-        give(&mut world, 0, STRANGER, vec![entry]);
+        let entry = signed(&world, account, &key, u64::MAX, appeal(n));
+        give(&mut world, 0, stranger(n), vec![entry]);
     }
     let ends = [u64::MAX, ENTRY_WINDOW + 4, 100];
     for n in 0..600 {
         for valid_until in ends {
             let to = world.account(2);
-            let entry = signed(&world, victim, &stranger, valid_until, payment(to, 1 + n));
-            give(&mut world, 0, STRANGER, vec![entry]);
+            let entry = signed(&world, victim, &key, valid_until, payment(to, 1 + n));
+            give(&mut world, 0, stranger(n), vec![entry]);
         }
     }
     assert_eq!(host(&world, 0).pool_len(), 0);

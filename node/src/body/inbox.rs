@@ -1,0 +1,378 @@
+//! What waits for the core thread, and in which order it is taken.
+//!
+//! 1. *Own*: commands, questions, results of tasks, connections that come and go. First come, first
+//!    served, before all else: each that asks waits for its answer, so they are few.
+//! 2. *Validators*: messages, requests and adverts of their nodes.
+//! 3. *Others*: the same of anybody else. Whatever they send, of [`SHARE`] messages of peers all but
+//!    one are validators' while any of these wait.
+//! 4. In 2 and 3 peers take turns, a message each. A peer has at most [`PER_PEER`] messages and
+//!    [`PER_PEER_BYTES`] waiting. Where all places are taken, the peer with most waiting loses its
+//!    newest message to one with less.
+//!
+//! So a peer that sends more than the core gets done delays itself, and other strangers by one
+//! message a turn.
+
+use crate::body::Message;
+use gridbay_core::input::Input;
+use gridbay_host::Peer;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::mpsc::RecvTimeoutError;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Messages of the node's own. Beyond, commands are refused.
+const OWN: usize = 4_096;
+/// Messages of all validators, and of all others. Beyond, messages are dropped and counted.
+const PEERS: usize = 4_096;
+/// Bytes of all validators' messages, and of all others'.
+const PEERS_BYTES: usize = 32 << 20;
+/// Messages of one peer.
+const PER_PEER: usize = 256;
+/// Bytes of one peer's messages; a single one may be larger.
+const PER_PEER_BYTES: usize = 8 << 20;
+/// Of so many messages of peers one is for others than validators, if any waits.
+const SHARE: u64 = 8;
+
+/// What became of a message that was sent.
+pub(crate) enum Sent {
+    /// It waits for the core.
+    Kept,
+    /// It waits, and this message of another peer had to leave for it.
+    InsteadOf(Message),
+    /// There is no place for it.
+    Refused(Message),
+    /// Nobody takes messages any more.
+    Closed(Message),
+}
+
+/// One peer's messages, oldest first.
+#[derive(Default)]
+struct Waiting {
+    messages: VecDeque<Message>,
+    bytes: usize,
+}
+
+/// Peers that take turns.
+#[derive(Default)]
+struct Turns {
+    peers: BTreeMap<Peer, Waiting>,
+    /// Those with messages, whose turn is next first.
+    order: VecDeque<Peer>,
+    messages: usize,
+    bytes: usize,
+}
+
+impl Turns {
+    fn push(&mut self, peer: Peer, message: Message) -> Sent {
+        let size = bytes(&message);
+        let (own, own_bytes) = self.waiting(&peer);
+        if own >= PER_PEER || (own > 0 && own_bytes + size > PER_PEER_BYTES) {
+            return Sent::Refused(message);
+        }
+        let full = self.messages >= PEERS || self.bytes + size > PEERS_BYTES;
+        let left = match full && self.messages > 0 {
+            true => match self.largest() {
+                Some(largest) if self.waiting(&largest) > (own + 1, own_bytes + size) => {
+                    self.take_newest(&largest)
+                }
+                _ => return Sent::Refused(message),
+            },
+            false => None,
+        };
+        let waiting = self.peers.entry(peer).or_default();
+        if waiting.messages.is_empty() {
+            self.order.push_back(peer);
+        }
+        waiting.messages.push_back(message);
+        waiting.bytes += size;
+        self.messages += 1;
+        self.bytes += size;
+        left.map_or(Sent::Kept, Sent::InsteadOf)
+    }
+    /// The next message of the peer whose turn it is.
+    fn pop(&mut self) -> Option<Message> {
+        let peer = self.order.pop_front()?;
+        let waiting = self.peers.get_mut(&peer)?;
+        let message = waiting.messages.pop_front()?;
+        self.left(&peer, bytes(&message));
+        if self.peers.contains_key(&peer) {
+            self.order.push_back(peer);
+        }
+        Some(message)
+    }
+    fn waiting(&self, peer: &Peer) -> (usize, usize) {
+        let waiting = self.peers.get(peer);
+        waiting.map_or((0, 0), |waiting| (waiting.messages.len(), waiting.bytes))
+    }
+    fn largest(&self) -> Option<Peer> {
+        let largest = self.peers.keys().max_by_key(|peer| self.waiting(peer));
+        largest.copied()
+    }
+    fn take_newest(&mut self, peer: &Peer) -> Option<Message> {
+        let message = self.peers.get_mut(peer)?.messages.pop_back()?;
+        self.left(peer, bytes(&message));
+        if !self.peers.contains_key(peer) {
+            self.order.retain(|other| other != peer);
+        }
+        Some(message)
+    }
+    /// A message of a peer with so many bytes is no longer there.
+    fn left(&mut self, peer: &Peer, size: usize) {
+        self.messages -= 1;
+        self.bytes -= size;
+        if let Some(waiting) = self.peers.get_mut(peer) {
+            waiting.bytes -= size;
+            if waiting.messages.is_empty() {
+                self.peers.remove(peer);
+            }
+        }
+    }
+}
+
+/// Which peer sent a message, if one did.
+fn sender(message: &Message) -> Option<Peer> {
+    match message {
+        Message::Input(Input::Host { from, .. }) | Message::Asked { from, .. } => {
+            Some(*from.as_bytes())
+        }
+        Message::Advert { via, .. } => *via,
+        _ => None,
+    }
+}
+
+fn bytes(message: &Message) -> usize {
+    match message {
+        Message::Input(Input::Host { bytes, .. })
+        | Message::Asked { bytes, .. }
+        | Message::Advert { bytes, .. } => bytes.len(),
+        _ => 0,
+    }
+}
+
+#[derive(Default)]
+struct Places {
+    own: VecDeque<Message>,
+    validators: Turns,
+    others: Turns,
+    /// Messages of peers that were taken.
+    taken: u64,
+    closed: bool,
+}
+
+impl Places {
+    fn pop(&mut self) -> Option<Message> {
+        if let Some(message) = self.own.pop_front() {
+            return Some(message);
+        }
+        self.taken += 1;
+        match self.taken.is_multiple_of(SHARE) {
+            true => self.others.pop().or_else(|| self.validators.pop()),
+            false => self.validators.pop().or_else(|| self.others.pop()),
+        }
+    }
+}
+
+struct Shared {
+    validators: BTreeSet<Peer>,
+    places: Mutex<Places>,
+    came: Condvar,
+}
+
+impl Shared {
+    /// Between two changes the places are whole, so a thread that panicked has broken nothing.
+    fn places(&self) -> MutexGuard<'_, Places> {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The end that sends.
+#[derive(Clone)]
+pub(crate) struct Sender(Arc<Shared>);
+
+/// The end that takes.
+pub(crate) struct Receiver(Arc<Shared>);
+
+/// An empty inbox; these are the validators' nodes.
+pub(crate) fn inbox(validators: BTreeSet<Peer>) -> (Sender, Receiver) {
+    let shared = Arc::new(Shared {
+        validators,
+        places: Mutex::default(),
+        came: Condvar::new(),
+    });
+    (Sender(Arc::clone(&shared)), Receiver(shared))
+}
+
+impl Sender {
+    /// Keeps a message until the core takes it, if there is a place for it.
+    pub(crate) fn try_send(&self, message: Message) -> Sent {
+        let mut places = self.0.places();
+        if places.closed {
+            return Sent::Closed(message);
+        }
+        let sent = match sender(&message) {
+            Some(peer) if self.0.validators.contains(&peer) => {
+                places.validators.push(peer, message)
+            }
+            Some(peer) => places.others.push(peer, message),
+            None if places.own.len() >= OWN => Sent::Refused(message),
+            None => {
+                places.own.push_back(message);
+                Sent::Kept
+            }
+        };
+        drop(places);
+        self.0.came.notify_one();
+        sent
+    }
+}
+
+impl Receiver {
+    /// The next message, as soon as there is one within a time.
+    pub(crate) fn recv_timeout(&self, time: Duration) -> Result<Message, RecvTimeoutError> {
+        let until = Instant::now() + time;
+        let mut places = self.0.places();
+        loop {
+            if let Some(message) = places.pop() {
+                return Ok(message);
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(RecvTimeoutError::Timeout);
+            }
+            let waited = self.0.came.wait_timeout(places, left);
+            places = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+    /// The next message, if there is one.
+    #[cfg(test)]
+    pub(crate) fn try_recv(&self) -> Option<Message> {
+        self.0.places().pop()
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        let mut places = self.0.places();
+        *places = Places {
+            closed: true,
+            ..Places::default()
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gridbay_protocol::keys::{PublicKey, SecretKey};
+
+    const VALIDATOR: u8 = 1;
+
+    fn key(n: u8) -> PublicKey {
+        SecretKey::from_seed(&[n; 32]).public()
+    }
+
+    fn of(n: u8) -> Message {
+        Message::Input(Input::Host {
+            from: key(n),
+            bytes: vec![n; 10],
+        })
+    }
+
+    fn made() -> (Sender, Receiver) {
+        inbox(BTreeSet::from([*key(VALIDATOR).as_bytes()]))
+    }
+
+    /// Who sent what is taken next; 0 for the node itself.
+    fn taken(receiver: &Receiver) -> Vec<u8> {
+        let next = || receiver.try_recv();
+        let from = |message: Message| match message {
+            Message::Input(Input::Host { bytes, .. }) => bytes[0],
+            _ => 0,
+        };
+        std::iter::from_fn(next).map(from).collect()
+    }
+
+    fn sends(sender: &Sender, n: u8, messages: usize, size: usize) -> usize {
+        let from = key(n);
+        let message = || {
+            let bytes = vec![n; size];
+            Message::Input(Input::Host { from, bytes })
+        };
+        let sent = (0..messages).filter(|_| matches!(sender.try_send(message()), Sent::Kept));
+        sent.count()
+    }
+
+    #[test]
+    fn the_nodes_own_come_first_then_validators_and_others_are_not_forgotten() {
+        let (sender, receiver) = made();
+        sends(&sender, 9, 3, 10);
+        sends(&sender, VALIDATOR, 20, 10);
+        assert!(matches!(sender.try_send(Message::Troubles), Sent::Kept));
+        let order = taken(&receiver);
+        assert_eq!(order[0], 0);
+        let v = VALIDATOR;
+        assert_eq!(order[1..9], [v, v, v, v, v, v, v, 9]);
+        assert_eq!(order.iter().filter(|from| **from == 9).count(), 3);
+        assert_eq!(order.len(), 24);
+    }
+
+    #[test]
+    fn a_peer_that_floods_delays_another_by_a_message() {
+        let (sender, receiver) = made();
+        assert_eq!(sends(&sender, 9, 1_000, 10), PER_PEER);
+        assert_eq!(sends(&sender, 8, 2, 10), 2);
+        assert_eq!(taken(&receiver)[..5], [9, 8, 9, 8, 9]);
+    }
+
+    #[test]
+    fn a_crowd_that_fills_all_places_keeps_no_peer_out() {
+        let (sender, receiver) = made();
+        let crowd = (PEERS / PER_PEER) as u8;
+        for n in 100..100 + crowd {
+            assert_eq!(sends(&sender, n, PER_PEER, 10), PER_PEER);
+        }
+        let sent = sender.try_send(of(9));
+        assert!(matches!(sent, Sent::InsteadOf(_)), "of the crowd's");
+        assert_eq!(sends(&sender, VALIDATOR, 1, 10), 1);
+        let order = taken(&receiver);
+        assert_eq!(order.len(), PEERS + 1);
+        assert_eq!(order[0], VALIDATOR);
+        let at = order.iter().position(|from| *from == 9);
+        assert!(at.is_some_and(|at| at <= usize::from(crowd) + 1), "{at:?}");
+    }
+
+    #[test]
+    fn bytes_are_bounded_for_a_peer_and_for_all() {
+        let (sender, receiver) = made();
+        assert_eq!(sends(&sender, 9, 1, PER_PEER_BYTES + 1), 1, "a large one");
+        assert_eq!(sends(&sender, 9, 1, 1), 0);
+        let most = PEERS_BYTES / PER_PEER_BYTES;
+        for n in 10..20 {
+            sends(&sender, n, 8, PER_PEER_BYTES / 8);
+        }
+        let places = sender.0.places();
+        assert!(places.others.bytes <= PEERS_BYTES);
+        assert!(places.others.messages >= (most - 2) * 8);
+        drop(places);
+        taken(&receiver);
+        let places = sender.0.places();
+        assert_eq!((places.others.bytes, places.others.messages), (0, 0));
+        assert!(places.others.peers.is_empty() && places.others.order.is_empty());
+    }
+
+    #[test]
+    fn who_waits_is_woken_and_a_receiver_that_is_gone_is_noticed() {
+        let (sender, receiver) = made();
+        let waits = std::thread::spawn(move || {
+            let message = receiver.recv_timeout(Duration::from_secs(60));
+            (message.is_ok(), receiver)
+        });
+        sends(&sender, 9, 1, 10);
+        let (came, receiver) = waits.join().expect("it does not panic");
+        assert!(came);
+        let none = receiver.recv_timeout(Duration::from_millis(1));
+        assert!(matches!(none, Err(RecvTimeoutError::Timeout)));
+        drop(receiver);
+        assert!(matches!(sender.try_send(of(9)), Sent::Closed(_)));
+    }
+}
