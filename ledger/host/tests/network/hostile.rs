@@ -1,6 +1,7 @@
 //! Hostile messages: refused and penalised, never a panic, a fault or a standstill.
 
 use crate::genesis::{peer, validator};
+use crate::pool::stranger;
 use crate::world::World;
 use gridbay_host::message::*;
 use gridbay_host::{HostEffect, HostInput, Offence, Peer, PoolRefusal, Received, limits};
@@ -257,9 +258,9 @@ fn entries_of_unknown_accounts_are_not_passed_on_and_take_nobodys_place() {
     let mut world = World::new(4, 0, 5);
     // Nobody else is there, so nothing leaves the pool.
     world.boot(0);
-    let give = |world: &mut World, entries: Vec<SignedEntry>| {
+    let give = |world: &mut World, from: Peer, entries: Vec<SignedEntry>| {
         let input = HostInput::Message {
-            from: STRANGER,
+            from,
             message: Received::Message(HostMessage::Entries(entries)),
         };
         let effects = world.input(0, input);
@@ -271,7 +272,7 @@ fn entries_of_unknown_accounts_are_not_passed_on_and_take_nobodys_place() {
     };
     let pooled = |world: &World| world.hosts[0].as_ref().unwrap().pool_len();
     // Of an account that does not exist, and of one that does under a key that it does not list.
-    let stranger = SecretKey::from_seed(&[240; 32]);
+    let key = SecretKey::from_seed(&[240; 32]);
     let known = world.account(0);
     for n in 0..6_000u32 {
         let entry = Entry {
@@ -281,7 +282,7 @@ fn entries_of_unknown_accounts_are_not_passed_on_and_take_nobodys_place() {
             } else {
                 known
             },
-            key: stranger.public(),
+            key: key.public(),
             valid_until: 100,
             body: EntryBody::Transfer {
                 to: world.account(1),
@@ -290,7 +291,11 @@ fn entries_of_unknown_accounts_are_not_passed_on_and_take_nobodys_place() {
             },
         };
         assert_eq!(
-            give(&mut world, vec![SignedEntry::new(entry, &stranger)]),
+            give(
+                &mut world,
+                stranger(n.into()),
+                vec![SignedEntry::new(entry, &key)]
+            ),
             []
         );
     }
@@ -303,10 +308,10 @@ fn entries_of_unknown_accounts_are_not_passed_on_and_take_nobodys_place() {
         },
         100,
     );
-    assert_eq!(give(&mut world, vec![waits.signed().clone()]), []);
+    assert_eq!(give(&mut world, STRANGER, vec![waits.signed().clone()]), []);
     assert_eq!(pooled(&world), 1);
     let ready = world.transfer(0).signed().clone();
-    assert_eq!(give(&mut world, vec![ready.clone()]), [ready]);
+    assert_eq!(give(&mut world, STRANGER, vec![ready.clone()]), [ready]);
     assert_eq!(pooled(&world), 2);
 }
 
