@@ -12,6 +12,7 @@ use gridbay_protocol::lease::Share;
 use gridbay_protocol::mechanism::reservation::window::WindowPolicy;
 use gridbay_protocol::mechanism::reservation::{Channels, Orders, clear};
 use gridbay_protocol::order::Group;
+use gridbay_protocol::splitmix::splitmix64;
 use gridbay_protocol::units::{Credits, Price};
 use std::time::{Duration, Instant};
 
@@ -81,11 +82,7 @@ struct Dice(u64);
 
 impl Dice {
     fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % n
+        splitmix64(&mut self.0) % n
     }
 }
 

@@ -7,7 +7,8 @@
 //! entry; [`receipt`] is a validator's promise to include it and [`appeal`] what an owner does about a broken one;
 //! [`effect`] is what a block does; [`genesis`] and [`invitation`] are the two ways in;
 //! [`validator`], [`vote`], [`election`] and [`beacon`] are what consensus needs; [`calendar`] counts
-//! heights into rounds and slots; [`limits`] bounds everything; [`fixed`] and [`apportion`] are arithmetic.
+//! heights into rounds and slots; [`limits`] bounds everything; [`fixed`] and [`apportion`] are arithmetic;
+//! [`splitmix`] draws test cases from a seed.
 //!
 //! The crate is pure: no I/O, no clock, no randomness, no threads, and no floats in anything that is
 //! signed, cleared or paid.
@@ -54,6 +55,7 @@ pub mod planted;
 pub mod receipt;
 pub mod seats;
 pub mod sharing;
+pub mod splitmix;
 pub mod stage;
 pub mod units;
 pub mod validator;

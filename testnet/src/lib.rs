@@ -16,7 +16,6 @@ mod model;
 pub mod network;
 mod probe;
 mod say;
-mod table;
 
 pub use say::Progress;
 

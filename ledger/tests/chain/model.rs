@@ -30,21 +30,18 @@ use gridbay_protocol::lease::Share;
 use gridbay_protocol::mechanism::ausubel::Rule;
 use gridbay_protocol::order::Wish;
 use gridbay_protocol::payment::Purse;
+use gridbay_protocol::splitmix::splitmix64;
 use gridbay_protocol::stage::Authentic;
 use gridbay_protocol::units::Price;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// A small generator of numbers: splitmix64.
+/// A small generator of numbers (SplitMix64).
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
     pub(crate) fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % n
+        splitmix64(&mut self.0) % n
     }
     pub(crate) fn pick<T: Copy>(&mut self, items: &[T]) -> Option<T> {
         let n = items.len() as u64;

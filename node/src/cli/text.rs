@@ -4,6 +4,7 @@ use super::error::CliError;
 use super::exit::Exit;
 use crate::ui::clean;
 use std::time::Duration;
+use time::OffsetDateTime;
 
 /// Lines `name  value`, values aligned.
 pub(super) fn fields(lines: &[(&str, String)]) -> String {
@@ -16,30 +17,13 @@ pub(super) fn fields(lines: &[(&str, String)]) -> String {
 
 /// A time in UTC, as in `2026-01-31 23:59:59`.
 pub(super) fn time(ms: u64) -> String {
-    let seconds = ms / 1_000;
-    let (year, month, day) = date(seconds / 86_400);
-    let clock = seconds % 86_400;
-    let (h, m, s) = (clock / 3_600, clock / 60 % 60, clock % 60);
-    format!("{year:04}-{month:02}-{day:02} {h:02}:{m:02}:{s:02}")
-}
-
-/// Year, month and day of a number of days since 1970, in the proleptic Gregorian calendar.
-/// Years are counted from March, so that the leap day comes last.
-fn date(days: u64) -> (u64, u64, u64) {
-    const DAYS_400_YEARS: u64 = 146_097;
-    const MARCH_0000_TO_1970: u64 = 719_468;
-    let days = days + MARCH_0000_TO_1970;
-    let (era, day) = (days / DAYS_400_YEARS, days % DAYS_400_YEARS);
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let (month, next) = if month < 10 {
-        (month + 3, 0)
-    } else {
-        (month - 9, 1)
+    let seconds = i64::try_from(ms / 1_000).unwrap_or(i64::MAX);
+    let Ok(at) = OffsetDateTime::from_unix_timestamp(seconds) else {
+        return "after the year 9999".to_owned();
     };
-    (era * 400 + year + next, month, day)
+    let ((year, month, day), (h, m, s)) = (at.to_calendar_date(), at.to_hms());
+    let month = u8::from(month);
+    format!("{year:04}-{month:02}-{day:02} {h:02}:{m:02}:{s:02}")
 }
 
 /// A length of time, as in `1h05m`, `3m20s`, `2.5s`.
@@ -77,6 +61,9 @@ mod tests {
         assert_eq!(time(951_782_400_000), "2000-02-29 00:00:00");
         assert_eq!(time(1_767_225_600_000), "2026-01-01 00:00:00");
         assert_eq!(time(4_107_542_400_000), "2100-03-01 00:00:00");
+        assert_eq!(time(253_402_300_799_999), "9999-12-31 23:59:59");
+        assert_eq!(time(253_402_300_800_000), "after the year 9999");
+        assert_eq!(time(u64::MAX), "after the year 9999");
     }
 
     #[test]

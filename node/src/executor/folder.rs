@@ -16,7 +16,7 @@
 //! open file. So there is no moment at which a started job is unlocked but for the supervisor's
 //! end, and no process id has to be believed.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -30,7 +30,6 @@ use super::cgroup::Group;
 use super::job::JobSpec;
 use super::outcome::{Exit, Finished, Status, Usage};
 use super::removal;
-use super::sandbox::sys;
 
 /// Largest file of the folder's own that is read back.
 const MAX_FILE: u64 = 1 << 20;
@@ -141,12 +140,12 @@ impl Folder {
     /// The lock, held; `None` if a supervisor holds it.
     pub(super) fn take_lock(&self) -> io::Result<Option<File>> {
         let file = private().open(self.lock())?;
-        Ok(sys::lock_exclusive(&file)?.then_some(file))
+        Ok(is_taken(file.try_lock())?.then_some(file))
     }
 
     /// Whether a supervisor is alive.
     fn is_locked(&self) -> io::Result<bool> {
-        Ok(!sys::lock_shared(&File::open(self.lock())?)?)
+        Ok(!is_taken(File::open(self.lock())?.try_lock_shared())?)
     }
 
     pub(super) fn write_launch(&self, launch: &Launch) -> io::Result<()> {
@@ -258,6 +257,16 @@ fn private() -> OpenOptions {
     options
 }
 
+/// Whether a lock was taken, not held by another open file. It lives as long as any copy of the
+/// open file, in any process.
+fn is_taken(tried: Result<(), TryLockError>) -> io::Result<bool> {
+    match tried {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(e)) => Err(e),
+    }
+}
+
 fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> io::Result<T> {
     let file = File::open(path)?;
     if file.metadata()?.len() > MAX_FILE {
@@ -289,6 +298,18 @@ mod tests {
             read_only: Vec::new(),
             floor: 0,
         }
+    }
+
+    #[test]
+    fn a_lock_outlives_the_file_that_took_it_in_its_copies() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = prepared(dir.path());
+        let first = folder.take_lock().unwrap().unwrap();
+        let copy = first.try_clone().unwrap();
+        drop(first);
+        assert!(folder.is_locked().unwrap());
+        drop(copy);
+        assert!(!folder.is_locked().unwrap());
     }
 
     #[test]

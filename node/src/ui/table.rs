@@ -75,4 +75,11 @@ mod tests {
             )
         );
     }
+    #[test]
+    fn letters_count_not_bytes_and_rows_are_made_to_fit() {
+        let mut table = Table::new(&["A", "B"]);
+        table.row(["éé".to_owned()]);
+        table.row(["x".to_owned(), "y".to_owned(), "lost".to_owned()]);
+        assert_eq!(table.render(), "A   B\néé\nx   y\n");
+    }
 }

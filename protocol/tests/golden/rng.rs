@@ -1,14 +1,12 @@
 //! A seeded generator (SplitMix64): the same numbers on every machine and for ever.
 
+use gridbay_protocol::splitmix::splitmix64;
+
 pub(crate) struct Rng(pub(crate) u64);
 
 impl Rng {
     pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        splitmix64(&mut self.0)
     }
     /// A number below `n`, which is at least 1.
     pub(crate) fn below(&mut self, n: usize) -> usize {

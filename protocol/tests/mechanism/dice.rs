@@ -1,15 +1,13 @@
 //! Chance for tests and benchmarks: the same numbers from the same seed, on every machine.
 
+use gridbay_protocol::splitmix::splitmix64;
+
 /// SplitMix64.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
     /// A number below a bound.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % bound
+        splitmix64(&mut self.0) % bound
     }
 }

@@ -4,6 +4,7 @@
 //! CBOR and keep it well formed, so that damage gets past the parser. Up to four follow one another.
 
 use crate::cbor::{self, Rewrite};
+use gridbay_protocol::splitmix::splitmix64;
 
 /// No mutant grows beyond this.
 const BYTES_MAX: usize = 64 * 1024;
@@ -20,11 +21,7 @@ impl Rng {
     }
     /// Any number.
     pub fn number(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        splitmix64(&mut self.0)
     }
     /// A number below `n`, which is at least 1.
     pub fn below(&mut self, n: usize) -> usize {

@@ -1,6 +1,8 @@
 //! Chance with a seed: the only source of it in the world.
 
-/// A small, well-mixed generator (splitmix64, Steele, Lea and Flood 2014).
+use gridbay_protocol::splitmix::splitmix64;
+
+/// A stream of numbers (SplitMix64).
 #[derive(Clone, Debug)]
 pub struct Rng(u64);
 
@@ -17,11 +19,7 @@ impl Rng {
     }
     /// The next 64 bits.
     pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        splitmix64(&mut self.0)
     }
     /// A number below `n`; 0 if `n` is 0.
     pub fn below(&mut self, n: u64) -> u64 {

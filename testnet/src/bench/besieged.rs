@@ -17,10 +17,10 @@ use crate::foreign::{Foreign, Report, Siege, Target};
 use crate::network::plan::Plan;
 use crate::network::{Network, Node};
 use crate::say::Progress;
-use crate::table::{Align, Table};
 use anyhow::Context as _;
 use gridbay_node::api::types::{FindReport, FindRequest, NodeStatus};
 use gridbay_node::overlay::{self, Multiaddr};
+use gridbay_node::ui::Table;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
@@ -85,19 +85,18 @@ pub(crate) struct Figures {
 impl Figures {
     /// For people.
     pub(crate) fn table(&self) -> String {
-        let right = |name| (name, Align::Right);
         let mut table = Table::new(&[
-            ("attack", Align::Left),
-            right("deeds"),
-            right("shut out"),
-            right("p50 ms"),
-            right("p99 ms"),
-            right("ratio"),
-            right("MiB"),
-            right("back s"),
-            right("log kB/min"),
-            right("newcomer s"),
-            right("pace"),
+            "ATTACK",
+            ">DEEDS",
+            ">SHUT OUT",
+            ">P50 MS",
+            ">P99 MS",
+            ">RATIO",
+            ">MIB",
+            ">BACK S",
+            ">LOG KB/MIN",
+            ">NEWCOMER S",
+            ">PACE",
         ]);
         let seconds = |s: Option<f64>| s.map_or("never".to_owned(), |s| format!("{s:.1}"));
         for a in &self.attacks {

@@ -11,10 +11,10 @@
 use crate::network::plan::{Plan, credits, offer};
 use crate::network::{Network, Node, Process, RunFolder};
 use crate::say::Progress;
-use crate::table::{Align, Table};
 use anyhow::{Context as _, bail};
 use futures::future::join_all;
 use gridbay_node::api::types::{NodeStatus, Offer};
+use gridbay_node::ui::Table;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -68,11 +68,7 @@ pub(crate) struct Figures {
 impl Figures {
     /// For people.
     pub(crate) fn table(&self) -> String {
-        let mut table = Table::new(&[
-            ("figure", Align::Left),
-            ("value", Align::Right),
-            ("bar", Align::Right),
-        ]);
+        let mut table = Table::new(&["FIGURE", ">VALUE", ">BAR"]);
         for (name, value, bar) in [
             ("nodes", self.nodes.to_string(), String::new()),
             (

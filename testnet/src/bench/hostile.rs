@@ -20,11 +20,11 @@ use super::spread::percentile;
 use crate::network::plan::{Plan, credits, offer};
 use crate::network::{Network, Node, RunFolder};
 use crate::say::Progress;
-use crate::table::{Align, Table};
 use anyhow::Context as _;
 use futures::future::{join_all, try_join_all};
 use gridbay_node::api::types::NodeStatus;
 use gridbay_node::overlay::{self, Multiaddr};
+use gridbay_node::ui::Table;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -118,8 +118,7 @@ pub(crate) struct Figures {
 impl Figures {
     /// For people.
     pub(crate) fn table(&self) -> String {
-        let right = |name| (name, Align::Right);
-        let mut table = Table::new(&[("figure", Align::Left), right("value"), right("bar")]);
+        let mut table = Table::new(&["FIGURE", ">VALUE", ">BAR"]);
         let mut row = |name: &str, value: String, bar: &str| {
             table.row([name.to_owned(), value, bar.to_owned()]);
         };

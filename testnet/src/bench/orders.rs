@@ -13,11 +13,11 @@ use crate::market::{self, Ask};
 use crate::network::plan::{Plan, credits, offer};
 use crate::network::{Network, RunFolder};
 use crate::say::Progress;
-use crate::table::{Align, Table};
 use anyhow::bail;
 use futures::future::try_join_all;
 use gridbay_node::api::client::Client;
 use gridbay_node::api::types::{How, JobReason, JobRecord, JobState};
+use gridbay_node::ui::Table;
 use gridbay_protocol::calendar::Calendar;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -65,14 +65,7 @@ pub(crate) struct Figures {
 impl Figures {
     /// For people.
     pub(crate) fn table(&self) -> String {
-        let right = |name| (name, Align::Right);
-        let mut table = Table::new(&[
-            ("order to running", Align::Left),
-            right("n"),
-            right("p50 ms"),
-            right("p95 ms"),
-            right("max ms"),
-        ]);
+        let mut table = Table::new(&["ORDER TO RUNNING", ">N", ">P50 MS", ">P95 MS", ">MAX MS"]);
         for (name, s) in [("sealed", self.sealed), ("buy", self.buy)] {
             let figures = [s.n as u64, s.p50_ms, s.p95_ms, s.max_ms];
             table.row(

@@ -8,11 +8,11 @@ use super::spread::Spread;
 use crate::network::plan::Plan;
 use crate::network::{Network, RunFolder};
 use crate::say::Progress;
-use crate::table::{Align, Table};
 use anyhow::{Context as _, ensure};
 use futures::future::try_join_all;
 use gridbay_node::api::client::Client;
 use gridbay_node::api::types::{Balance, TransferRequest, Transferred};
+use gridbay_node::ui::Table;
 use gridbay_protocol::units::Credits;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -54,15 +54,14 @@ pub(crate) struct Figures {
 impl Figures {
     /// For people.
     pub(crate) fn table(&self) -> String {
-        let right = |name| (name, Align::Right);
         let mut table = Table::new(&[
-            ("request to block", Align::Left),
-            right("n"),
-            right("p50 ms"),
-            right("p95 ms"),
-            right("max ms"),
-            right("a second"),
-            right("heights"),
+            "REQUEST TO BLOCK",
+            ">N",
+            ">P50 MS",
+            ">P95 MS",
+            ">MAX MS",
+            ">A SECOND",
+            ">HEIGHTS",
         ]);
         let Spread {
             n,

@@ -5,9 +5,9 @@ mod meet;
 use super::program;
 use crate::lab::{self, Impairment, Lab, Topology, exec, impair, probe};
 use crate::say::{self, Progress};
-use crate::table::{Align, Table};
 use anyhow::bail;
 use clap::{Args, Subcommand};
+use gridbay_node::ui::Table;
 use meet::MeetArgs;
 use std::ffi::OsString;
 use std::future;
@@ -172,13 +172,7 @@ impl UpArgs {
 impl NameArgs {
     fn status(self) -> anyhow::Result<ExitCode> {
         let lab = Lab::open(&self.name, program()?)?;
-        let mut table = Table::new(&[
-            ("machine", Align::Left),
-            ("part", Align::Left),
-            ("addresses", Align::Left),
-            ("processes", Align::Right),
-            ("cable", Align::Left),
-        ]);
+        let mut table = Table::new(&["MACHINE", "PART", "ADDRESSES", ">PROCESSES", "CABLE"]);
         let mut well = true;
         for machine in lab.machines()? {
             well &= machine.processes.is_some();

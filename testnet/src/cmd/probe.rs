@@ -2,9 +2,9 @@
 
 use crate::probe::{self, Outcome, Row, home_of};
 use crate::say;
-use crate::table::{Align, Table};
 use anyhow::{Context as _, bail};
 use clap::{Args, ValueEnum};
+use gridbay_node::ui::Table;
 use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -103,14 +103,7 @@ fn json(row: &Row) {
 }
 
 fn table(rows: &[Row]) {
-    let mut table = Table::new(&[
-        ("probe", Align::Left),
-        ("tier", Align::Left),
-        ("as", Align::Left),
-        ("sold", Align::Left),
-        ("result", Align::Left),
-        ("detail", Align::Left),
-    ]);
+    let mut table = Table::new(&["PROBE", "TIER", "AS", "SOLD", "RESULT", "DETAIL"]);
     for row in rows {
         let sold = if row.sold { "yes" } else { "no" };
         let detail = match row.result {

@@ -3,10 +3,10 @@
 use super::DEFAULT_RUN;
 use crate::network::{NodeRecord, RunFolder, RunRecord};
 use crate::say;
-use crate::table::{Align, Table};
 use clap::Args;
 use gridbay_node::api::client::Client;
 use gridbay_node::api::types::NodeStatus;
+use gridbay_node::ui::Table;
 use std::process::ExitCode;
 
 /// Shows the nodes of a local network
@@ -29,15 +29,7 @@ impl StatusArgs {
         };
         let record = RunRecord::read(&folder)?;
         let mut table = Table::new(&[
-            ("name", Align::Left),
-            ("role", Align::Left),
-            ("pid", Align::Right),
-            ("state", Align::Left),
-            ("height", Align::Right),
-            ("peers", Align::Right),
-            ("leased", Align::Right),
-            ("offered", Align::Right),
-            ("balance", Align::Right),
+            "NAME", "ROLE", ">PID", "STATE", ">HEIGHT", ">PEERS", ">LEASED", ">OFFERED", ">BALANCE",
         ]);
         let mut all_up = true;
         for node in &record.nodes {

@@ -3,8 +3,8 @@
 use super::{DEFAULT_RUN, plan, program};
 use crate::network::{Network, RunFolder, RunRecord};
 use crate::say::{self, Progress};
-use crate::table::{Align, Table};
 use clap::Args;
+use gridbay_node::ui::Table;
 use std::fs;
 use std::future;
 use std::path::PathBuf;
@@ -72,12 +72,12 @@ impl UpArgs {
 /// One line per node: name, transport key, addresses, socket, folder.
 fn listing(record: &RunRecord) -> String {
     let mut table = Table::new(&[
-        ("name", Align::Left),
-        ("role", Align::Left),
-        ("transport key", Align::Left),
-        ("listens on", Align::Left),
-        ("api socket", Align::Left),
-        ("data", Align::Left),
+        "NAME",
+        "ROLE",
+        "TRANSPORT KEY",
+        "LISTENS ON",
+        "API SOCKET",
+        "DATA",
     ]);
     for node in &record.nodes {
         table.row([

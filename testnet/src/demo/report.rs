@@ -6,9 +6,9 @@ use super::evidence::Evidence;
 use super::order::Order;
 use super::statement::Statement;
 use crate::say;
-use crate::table::{Align, Table};
 use anyhow::Context as _;
 use gridbay_node::api::types::Signed;
+use gridbay_node::ui::Table;
 use serde::Serialize;
 use std::fs;
 use std::path::Path;
@@ -123,17 +123,17 @@ impl Report {
     }
     fn orders_table(&self) -> String {
         let mut table = Table::new(&[
-            ("order", Align::Left),
-            ("buyer", Align::Left),
-            ("class", Align::Left),
-            ("kind", Align::Left),
-            ("nodes", Align::Right),
-            ("bid/h", Align::Right),
-            ("at most", Align::Right),
-            ("price/h", Align::Right),
-            ("paid", Align::Right),
-            ("to running", Align::Right),
-            ("result", Align::Left),
+            "ORDER",
+            "BUYER",
+            "CLASS",
+            "KIND",
+            ">NODES",
+            ">BID/H",
+            ">AT MOST",
+            ">PRICE/H",
+            ">PAID",
+            ">TO RUNNING",
+            "RESULT",
         ]);
         for line in &self.orders {
             let running = line.to_running_ms;
@@ -157,15 +157,14 @@ impl Report {
         table.render()
     }
     fn accounts_table(&self) -> String {
-        let right = |name| (name, Align::Right);
         let mut table = Table::new(&[
-            ("account", Align::Left),
-            right("start"),
-            right("received"),
-            right("paid"),
-            right("earned"),
-            right("refunds"),
-            right("end"),
+            "ACCOUNT",
+            ">START",
+            ">RECEIVED",
+            ">PAID",
+            ">EARNED",
+            ">REFUNDS",
+            ">END",
         ]);
         for s in &self.accounts {
             let figures = [s.start, s.received, s.paid, s.earned, s.refunds, s.end];

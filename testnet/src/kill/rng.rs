@@ -1,4 +1,6 @@
-//! Numbers that a seed decides: splitmix64.
+//! Numbers that a seed decides.
+
+use gridbay_protocol::splitmix::splitmix64;
 
 /// A stream of numbers.
 #[derive(Clone, Debug)]
@@ -10,11 +12,7 @@ impl Rng {
     }
     /// Any number.
     pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        splitmix64(&mut self.0)
     }
     /// A number below `end`, which is above 0.
     pub(crate) fn below(&mut self, end: u64) -> u64 {

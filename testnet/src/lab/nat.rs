@@ -191,15 +191,15 @@ impl fmt::Display for Kind {
 impl Behaviour {
     /// Headings of [`Behaviour::words`].
     pub const PROPERTIES: [&'static str; 9] = [
-        "udp",
-        "mapping",
-        "lets in",
-        "hairpin",
-        "steady",
-        "tcp 443",
-        "other tcp",
-        "unasked",
-        "ipv6",
+        "UDP",
+        "MAPPING",
+        "LETS IN",
+        "HAIRPIN",
+        "STEADY",
+        "TCP 443",
+        "OTHER TCP",
+        "UNASKED",
+        "IPV6",
     ];
     /// One word for each property; `-` where it means nothing.
     pub fn words(&self) -> [&'static str; 9] {

@@ -1,15 +1,13 @@
 //! Chance with a seed.
 
-/// A small, fast, well-mixed generator (splitmix64).
+use gridbay_protocol::splitmix::splitmix64;
+
+/// A stream of numbers (SplitMix64).
 pub(crate) struct Rng(pub u64);
 
 impl Rng {
     pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        splitmix64(&mut self.0)
     }
     pub(crate) fn below(&mut self, n: u64) -> u64 {
         self.next() % n.max(1)

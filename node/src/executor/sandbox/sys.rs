@@ -10,7 +10,6 @@
 )]
 
 use std::ffi::{CStr, CString};
-use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::path::Path;
@@ -74,26 +73,6 @@ pub(crate) fn exit_now(code: i32) -> ! {
     unsafe { libc::_exit(code) }
 }
 
-/// Takes an exclusive lock on `file` that lives as long as any copy of this open file, in any
-/// process. False if another open file holds a lock.
-pub(crate) fn lock_exclusive(file: &File) -> io::Result<bool> {
-    flock(file, libc::LOCK_EX)
-}
-
-/// As [`lock_exclusive`], shared with others that ask the same.
-pub(crate) fn lock_shared(file: &File) -> io::Result<bool> {
-    flock(file, libc::LOCK_SH)
-}
-
-fn flock(file: &File, kind: libc::c_int) -> io::Result<bool> {
-    // SAFETY: the descriptor is open for as long as `file` is borrowed.
-    match check(unsafe { libc::flock(file.as_raw_fd(), kind | libc::LOCK_NB) }) {
-        Ok(_) => Ok(true),
-        Err(e) if e.kind() == io::ErrorKind::WouldBlock => Ok(false),
-        Err(e) => Err(e),
-    }
-}
-
 /// Closes every descriptor above 2 but those in `keep`.
 ///
 /// For a child that goes on with nothing of its parent's but what it was given. The caller must own
@@ -125,7 +104,10 @@ fn close_range(first: libc::c_uint, last: libc::c_uint) -> io::Result<()> {
 
 /// Puts `/dev/null` in the place of standard input, output and error.
 pub(crate) fn silence_stdio() -> io::Result<()> {
-    let null = File::options().read(true).write(true).open("/dev/null")?;
+    let null = std::fs::File::options()
+        .read(true)
+        .write(true)
+        .open("/dev/null")?;
     for target in 0..=2 {
         dup_onto(null.as_fd(), target)?;
     }
@@ -386,21 +368,8 @@ fn c_path(path: &Path) -> io::Result<CString> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::File;
     use std::io::Write;
-
-    #[test]
-    fn a_lock_outlives_the_file_that_took_it_in_its_copies() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("lock");
-        let first = File::create(&path).unwrap();
-        let other = File::open(&path).unwrap();
-        assert!(lock_exclusive(&first).unwrap());
-        let copy = first.try_clone().unwrap();
-        drop(first);
-        assert!(!lock_shared(&other).unwrap());
-        drop(copy);
-        assert!(lock_shared(&other).unwrap());
-    }
 
     #[test]
     fn poll_tells_readable_from_silent() {

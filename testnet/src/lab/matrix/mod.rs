@@ -17,7 +17,7 @@ pub use judge::{Judge, Side};
 use super::nat::{Filtering, Mapping};
 use super::{Kind, Lab, Topology};
 use crate::say::Progress;
-use crate::table::{Align, Table};
+use gridbay_node::ui::Table;
 use std::fmt;
 
 /// How two hosts reach each other; the better, the greater.
@@ -186,12 +186,12 @@ impl Report {
     /// A row for each pair, then the verdict.
     pub fn lines(&self) -> String {
         let mut table = Table::new(&[
-            ("waiting", Align::Left),
-            ("dialing", Align::Left),
-            ("path", Align::Left),
-            ("expected", Align::Left),
-            ("any path ms", Align::Right),
-            ("direct ms", Align::Right),
+            "WAITING",
+            "DIALING",
+            "PATH",
+            "EXPECTED",
+            ">ANY PATH MS",
+            ">DIRECT MS",
         ]);
         let ms = |ms: Option<u64>| ms.map_or("-".to_owned(), |ms| ms.to_string());
         for met in &self.met {

@@ -12,8 +12,8 @@ mod measure;
 
 use super::nat::Behaviour;
 use super::{Kind, Lab};
-use crate::table::{Align, Table};
 use anyhow::{Context as _, anyhow, bail};
+use gridbay_node::ui::Table;
 use measure::Site;
 use std::io;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpListener};
@@ -132,8 +132,8 @@ impl Report {
     }
     /// A row for each host, with the intent beside what differs from it; then the verdict.
     pub fn lines(&self) -> String {
-        let mut columns = vec![("host", Align::Left), ("kind", Align::Left)];
-        columns.extend(Behaviour::PROPERTIES.map(|name| (name, Align::Left)));
+        let mut columns = vec!["HOST", "KIND"];
+        columns.extend(Behaviour::PROPERTIES);
         let mut table = Table::new(&columns);
         for measured in &self.hosts {
             let cells = measured

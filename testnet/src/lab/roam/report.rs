@@ -2,7 +2,7 @@
 
 use super::super::matrix::{Pair, Path, Side};
 use super::{BAR, Move, What};
-use crate::table::{Align, Table};
+use gridbay_node::ui::Table;
 use std::fmt;
 
 /// A move and how it went.
@@ -56,13 +56,13 @@ impl Report {
     /// A row for each move, then the verdict.
     pub fn lines(&self) -> String {
         let mut table = Table::new(&[
-            ("asking", Align::Left),
-            ("answering", Align::Left),
-            ("who moves", Align::Left),
-            ("what changes", Align::Left),
-            ("before", Align::Left),
-            ("after", Align::Left),
-            ("again ms", Align::Right),
+            "ASKING",
+            "ANSWERING",
+            "WHO MOVES",
+            "WHAT CHANGES",
+            "BEFORE",
+            "AFTER",
+            ">AGAIN MS",
         ]);
         for moved in &self.moved {
             let who = match moved.change.who {

@@ -11,6 +11,7 @@ use gridbay_protocol::advert::RoundTrip;
 use gridbay_protocol::class::{Class, ClassKey, Isolation};
 use gridbay_protocol::ids::{AccountId, OfferId};
 use gridbay_protocol::keys::{PublicKey, SecretKey};
+use gridbay_protocol::splitmix::splitmix64;
 use gridbay_protocol::units::{Credits, Price};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -20,11 +21,7 @@ pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
     pub(super) fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % n
+        splitmix64(&mut self.0) % n
     }
     pub(super) fn pick<T: Clone>(&mut self, of: &[T]) -> T {
         of[self.below(of.len() as u64) as usize].clone()
