@@ -15,8 +15,9 @@ use libp2p::{
 use super::codec::FrameCodec;
 use super::discreet::Discreet;
 use super::foreign::OwnTopics;
+use super::gate;
 use super::metered::Metered;
-use super::{gate, observed};
+use super::observed;
 
 /// Gossip restricted to the configured topics.
 pub(crate) type Gossip = gossipsub::Behaviour<OwnTopics, gossipsub::WhitelistSubscriptionFilter>;

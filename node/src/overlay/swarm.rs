@@ -16,6 +16,7 @@ use libp2p::{
 use super::behaviour::Behaviour;
 use super::codec::FrameCodec;
 use super::config::{Limits, OverlayConfig, RelayLimits, Tuning};
+use super::dht::table::ANSWER_BYTES;
 use super::discreet::Discreet;
 use super::error::StartError;
 use super::foreign::Refused;
@@ -23,7 +24,6 @@ use super::gate::{self, Doors};
 use super::gossip::{self, Topic};
 use super::metered::{Above, Metered};
 use super::names::Names;
-use super::table::ANSWER_BYTES;
 use super::transport::{self, Guards};
 use gridbay_core::overlay as numbers;
 use gridbay_protocol::limits::NODE_RECORD_BYTES;

@@ -30,15 +30,15 @@ use libp2p::kad::store::{MemoryStore, RecordStore};
 use libp2p::kad::{self, QueryId, Quorum};
 use libp2p::{Multiaddr, PeerId};
 
-use super::addresses::{PER_PEER, dialable, is_circuit, without_peer};
-use super::handle::Shared;
-use super::identity::key_of_peer_id;
 use super::providing::Providing;
-use super::reach::Reach;
-use super::stats::Count;
 use super::table::told;
-use super::task::Task;
 use super::telling::Telling;
+use crate::overlay::addresses::{PER_PEER, dialable, is_circuit, without_peer};
+use crate::overlay::handle::Shared;
+use crate::overlay::identity::key_of_peer_id;
+use crate::overlay::reach::Reach;
+use crate::overlay::stats::Count;
+use crate::overlay::task::Task;
 
 /// Kind of the providers that relay.
 pub(crate) const RELAYS: &str = "relay";

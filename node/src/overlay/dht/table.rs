@@ -13,8 +13,8 @@ use libp2p::kad::store::MemoryStore;
 use libp2p::swarm::DialError;
 use libp2p::{Multiaddr, PeerId, kad};
 
-use super::addresses::{ip, prefix, without_peer};
-use super::task::Task;
+use crate::overlay::addresses::{ip, prefix, without_peer};
+use crate::overlay::task::Task;
 
 /// Longest message of the DHT that is read, bytes.
 pub(crate) const ANSWER_BYTES: usize = 16 << 10;

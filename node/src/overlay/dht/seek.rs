@@ -6,7 +6,7 @@
 //! 2. When it is admitted, requests that waited go out. When it cannot be reached, or has not been within [`PATIENCE`], they fail
 //!    as not connected.
 //! 3. Whoever asked for the peer alone is told what the last attempt failed for ([`SeekError`]).
-//! 4. [`super::Limits::seeks`] peers are sought at a time and [`super::Limits::requests_per_seek`] requests wait for each.
+//! 4. [`crate::overlay::Limits::seeks`] peers are sought at a time and [`crate::overlay::Limits::requests_per_seek`] requests wait for each.
 
 use std::time::{Duration, Instant};
 
@@ -15,11 +15,11 @@ use libp2p::swarm::dial_opts::PeerCondition;
 use libp2p::{Multiaddr, PeerId};
 use tokio::sync::oneshot;
 
-use super::command::{Reply, Sought};
-use super::error::{DialCause, OverlayError, RequestError, SeekError};
-use super::marks::Mark;
-use super::stats::Count;
-use super::task::Task;
+use crate::overlay::command::{Reply, Sought};
+use crate::overlay::error::{DialCause, OverlayError, RequestError, SeekError};
+use crate::overlay::marks::Mark;
+use crate::overlay::stats::Count;
+use crate::overlay::task::Task;
 
 /// How long a peer is sought: a lookup and a punch.
 const PATIENCE: Duration = Duration::from_secs(20);

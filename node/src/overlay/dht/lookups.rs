@@ -18,12 +18,12 @@ use libp2p::PeerId;
 use libp2p::kad::{self, QueryId, QueryResult};
 use tokio::sync::oneshot;
 
-use super::command::{Found, RecordReply};
-use super::error::{LookupError, OverlayError, SeekError};
-use super::identity::key_of_peer_id;
 use super::records::{RELAYS, addresses_of};
-use super::stats::Count;
-use super::task::Task;
+use crate::overlay::command::{Found, RecordReply};
+use crate::overlay::error::{LookupError, OverlayError, SeekError};
+use crate::overlay::identity::key_of_peer_id;
+use crate::overlay::stats::Count;
+use crate::overlay::task::Task;
 
 /// Providers told of one key at the most.
 const PROVIDERS: usize = 64;
