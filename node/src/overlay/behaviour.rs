@@ -15,9 +15,9 @@ use libp2p::{
 use super::codec::FrameCodec;
 use super::discreet::Discreet;
 use super::foreign::OwnTopics;
-use super::gate;
-use super::metered::Metered;
 use super::observed;
+use super::peers::gate;
+use super::peers::metered::Metered;
 
 /// Gossip restricted to the configured topics.
 pub(crate) type Gossip = gossipsub::Behaviour<OwnTopics, gossipsub::WhitelistSubscriptionFilter>;

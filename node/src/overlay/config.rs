@@ -7,7 +7,7 @@ use gridbay_core::overlay as numbers;
 use libp2p::{Multiaddr, PeerId};
 
 use super::error::StartError;
-use super::rates::Rate;
+use super::peers::rates::Rate;
 
 /// Everything that [`super::start`] needs.
 #[derive(Clone, Debug)]

@@ -30,7 +30,7 @@ use super::error::StartError;
 use super::event::{MESSAGE_ID_LEN, MessageId};
 use super::foreign::{OwnTopics, Refused};
 use super::names::Names;
-use super::rates::Rate;
+use super::peers::rates::Rate;
 
 /// What signature, key, sequence number and topic add to a payload, bytes (generous).
 const ENVELOPE: usize = 512;

@@ -15,7 +15,7 @@ use super::config::Limits;
 use super::error::{LookupError, OverlayError, RequestError, SeekError};
 use super::event::{MessageId, RequestId, Verdict};
 use super::gossip::{self, Topic};
-use super::marks::Mark;
+use super::peers::marks::Mark;
 use super::reach::{Nat, Reach};
 use super::serving::Router;
 use super::stats::{Count, Counters, OverlayStats};

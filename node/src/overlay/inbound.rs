@@ -15,8 +15,8 @@ use super::addresses::{
 use super::behaviour::BehaviourEvent;
 use super::error::SeekError;
 use super::event::Event;
-use super::gate::Refusal;
-use super::peer::{Peer, Said};
+use super::peers::gate::Refusal;
+use super::peers::peer::{Peer, Said};
 use super::stats::Count;
 use super::task::Task;
 

@@ -10,7 +10,7 @@ use super::codec::Frame;
 use super::error::RequestError;
 use super::event::{Event, MessageId, RequestId};
 use super::gossip;
-use super::standing::{MALFORMED, SLOW};
+use super::peers::standing::{MALFORMED, SLOW};
 use super::stats::{Count, add};
 use super::task::{Task, Unjudged, Waiting};
 

@@ -13,8 +13,8 @@ use libp2p::{PeerId, dns, noise, quic, relay, tcp, yamux};
 
 use super::config::{OverlayConfig, Tuning};
 use super::error::StartError;
-use super::meter::Meters;
 use super::names::Names;
+use super::peers::meter::Meters;
 use super::scope::{Gated, Scope};
 
 /// Bytes that a peer may send over QUIC before we have read them, on a stream and in all: as much

@@ -20,7 +20,7 @@ use libp2p::{Multiaddr, PeerId, autonat, kad, relay};
 use super::addresses::{self, ip, is_circuit, is_quic, port, worth_a_try};
 use super::dht::records::RELAYS;
 use super::handle::Whereabouts;
-use super::peer::Peer;
+use super::peers::peer::Peer;
 use super::reach::Reach;
 use super::relays::Candidate;
 use super::stats::Count;

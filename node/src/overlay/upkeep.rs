@@ -12,13 +12,13 @@ use tokio::sync::oneshot;
 
 use super::addresses::{dialable, is_circuit, relay_of};
 use super::command::Found;
-use super::crowding::crowd_of;
 use super::dht::lookups::Lookup;
 use super::event::MessageId;
 use super::gossip;
 use super::handle::{PeerInfo, Queues};
-use super::marks::Mark;
-use super::peer::Peer;
+use super::peers::crowding::crowd_of;
+use super::peers::marks::Mark;
+use super::peers::peer::Peer;
 use super::stats::Count;
 use super::task::{Task, Unjudged};
 

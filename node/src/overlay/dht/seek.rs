@@ -17,7 +17,7 @@ use tokio::sync::oneshot;
 
 use crate::overlay::command::{Reply, Sought};
 use crate::overlay::error::{DialCause, OverlayError, RequestError, SeekError};
-use crate::overlay::marks::Mark;
+use crate::overlay::peers::marks::Mark;
 use crate::overlay::stats::Count;
 use crate::overlay::task::Task;
 

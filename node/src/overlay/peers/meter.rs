@@ -25,10 +25,10 @@ use futures::{AsyncRead, AsyncWrite};
 use libp2p::PeerId;
 use libp2p::core::muxing::{StreamMuxer, StreamMuxerBox, StreamMuxerEvent, SubstreamBox};
 
-use super::config::Quotas;
 use super::mute::{MuteStreams, Place};
-use super::names::Names;
 use super::rates::{Rate, Rates};
+use crate::overlay::config::Quotas;
+use crate::overlay::names::Names;
 
 /// What negotiation begins with, in both directions.
 const HEADER: &[u8] = b"/multistream/1.0.0";

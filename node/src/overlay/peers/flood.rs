@@ -1,6 +1,6 @@
 //! What a peer sends too much of is refused, and a peer that does not stop is banned.
 //!
-//! 1. Each kind of message has a [`Rate`] for each peer ([`super::Quotas`]), far above what an honest peer sends. What is above it is
+//! 1. Each kind of message has a [`Rate`] for each peer ([`crate::overlay::Quotas`]), far above what an honest peer sends. What is above it is
 //!    refused before the node sees it, and counted: gossip is ignored, a request has no answer, a one-way message no receipt.
 //! 2. Whatever a peer has refused within half a second costs it as many points, at most [`HEAVIEST`]. So a flooder is below the
 //!    limit of bans within some two seconds, and one that is above its rate by four messages a second within a minute; a single
@@ -12,7 +12,7 @@
 //!    itself, may part a validator from the others. What is too much is dropped all the same.
 //! 5. Frames of gossip and of the DHT are counted before they are looked into ([`super::metered`]): duplicates, and questions that
 //!    never reach the node, cost time as well.
-//! 6. Messages on topics that are none of ours ([`super::foreign`]) cost as much as frames that mean nothing.
+//! 6. Messages on topics that are none of ours ([`crate::overlay::foreign`]) cost as much as frames that mean nothing.
 //! 7. A peer says seldom who it is. What it says too often is not listened to.
 
 use std::collections::BTreeMap;
@@ -20,11 +20,11 @@ use std::time::Instant;
 
 use libp2p::PeerId;
 
-use super::config::Quotas;
 use super::rates::{Rate, Rates};
 use super::standing::FOREIGN;
-use super::stats::Count;
-use super::task::Task;
+use crate::overlay::config::Quotas;
+use crate::overlay::stats::Count;
+use crate::overlay::task::Task;
 
 /// Points for half a second of flooding at the most: four of them are a ban.
 const HEAVIEST: u32 = 30;
@@ -223,7 +223,7 @@ impl Task {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::overlay::standing::Standing;
+    use crate::overlay::peers::standing::Standing;
     use std::time::Duration;
 
     const RATE: Rate = Rate::new(100, 200);

@@ -30,9 +30,9 @@ use libp2p::swarm::{
 };
 use libp2p::{Multiaddr, PeerId};
 
-use super::addresses::{ip, is_circuit, is_global, is_quic};
-use super::config::{Limits, Tuning};
 use super::rates::{Rate, Rates};
+use crate::overlay::addresses::{ip, is_circuit, is_global, is_quic};
+use crate::overlay::config::{Limits, Tuning};
 
 /// Origins whose arrivals are remembered.
 const ORIGINS: usize = 4096;

@@ -18,8 +18,8 @@ use libp2p::swarm::{
 };
 use libp2p::{Multiaddr, PeerId};
 
-use super::foreign::Refused;
 use super::rates::{Rate, Rates};
+use crate::overlay::foreign::Refused;
 
 /// The behaviour `B`, metered.
 pub(crate) struct Metered<B> {

@@ -8,10 +8,10 @@ use std::net::IpAddr;
 
 use libp2p::{Multiaddr, PeerId};
 
-use super::command::Found;
 use super::gate::origin;
 use super::peer::Peer;
-use super::task::Task;
+use crate::overlay::command::Found;
+use crate::overlay::task::Task;
 
 /// One part in so many of the peers that we want may be of one origin.
 const SHARE: usize = 4;

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use libp2p::PeerId;
 use serde::{Deserialize, Serialize};
 
-use super::error::SeekError;
-use super::task::Task;
+use crate::overlay::error::SeekError;
+use crate::overlay::task::Task;
 
 /// When trusted peers are sought first: by then somebody is connected who can be asked.
 pub(crate) const FIRST: Duration = Duration::from_secs(2);
