@@ -13,11 +13,11 @@ use libp2p::{
 };
 
 use super::codec::FrameCodec;
-use super::discreet::Discreet;
 use super::foreign::OwnTopics;
-use super::observed;
 use super::peers::gate;
 use super::peers::metered::Metered;
+use super::reach::discreet::Discreet;
+use super::reach::observed;
 
 /// Gossip restricted to the configured topics.
 pub(crate) type Gossip = gossipsub::Behaviour<OwnTopics, gossipsub::WhitelistSubscriptionFilter>;

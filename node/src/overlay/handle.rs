@@ -16,8 +16,8 @@ use super::error::{LookupError, OverlayError, RequestError, SeekError};
 use super::event::{MessageId, RequestId, Verdict};
 use super::gossip::{self, Topic};
 use super::peers::marks::Mark;
-use super::reach::{Nat, Reach};
-use super::serving::Router;
+use super::reach::reachability::{Nat, Reach};
+use super::reach::serving::Router;
 use super::stats::{Count, Counters, OverlayStats};
 
 /// A connected peer. Score, round trip and mesh are as of at most half a second ago.

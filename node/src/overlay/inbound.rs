@@ -9,14 +9,14 @@ use libp2p::kad::QueryResult;
 use libp2p::swarm::{ConnectionId, DialError, ListenError, SwarmEvent};
 use libp2p::{Multiaddr, PeerId, StreamProtocol, identify, kad, mdns, ping, relay};
 
-use super::addresses::{
-    believable, dialable, ip, is_circuit, is_direct, is_loopback, is_quic, without_peer,
-};
 use super::behaviour::BehaviourEvent;
 use super::error::SeekError;
 use super::event::Event;
 use super::peers::gate::Refusal;
 use super::peers::peer::{Peer, Said};
+use super::reach::addresses::{
+    believable, dialable, ip, is_circuit, is_direct, is_loopback, is_quic, without_peer,
+};
 use super::stats::Count;
 use super::task::Task;
 

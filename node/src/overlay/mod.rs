@@ -34,14 +34,12 @@
 //!    reason ([`Count`]) and costs score ([`Tuning::ban_score`]).
 //! 8. A node that gets another address, or whose gateway does, makes its connections anew; what is silent is given up (`moved`).
 
-mod addresses;
 mod behaviour;
 mod budget;
 mod codec;
 mod command;
 mod config;
 mod dht;
-mod discreet;
 mod error;
 mod event;
 mod foreign;
@@ -51,25 +49,18 @@ mod identity;
 mod inbound;
 mod inflight;
 mod messages;
-mod moved;
 mod names;
-mod observed;
 mod outbox;
 mod own;
 mod peers;
 mod perform;
 mod reach;
-mod relays;
-mod scope;
-mod serving;
 mod stats;
 mod swarm;
 mod task;
 mod transport;
-mod traverse;
 mod upkeep;
 
-pub use addresses::{ip, is_circuit, is_global, is_quic, port, prefix, split_peer};
 pub use config::{Limits, OverlayConfig, Quotas, RelayLimits, TopicConfig, TransportSeed, Tuning};
 pub use error::{DialCause, LookupError, OverlayError, RequestError, SeekError, StartError};
 pub use event::{Event, MessageId, RequestId, Verdict};
@@ -79,7 +70,8 @@ pub use libp2p::{Multiaddr, PeerId};
 pub use peers::marks::Mark;
 pub use peers::meter::{MeteredProtocol, metered_protocols};
 pub use peers::rates::Rate;
-pub use reach::{Nat, Reach};
-pub use serving::Router;
+pub use reach::addresses::{ip, is_circuit, is_global, is_quic, port, prefix, split_peer};
+pub use reach::reachability::{Nat, Reach};
+pub use reach::serving::Router;
 pub use stats::{Count, OverlayStats, TopicStats};
 pub use task::start;

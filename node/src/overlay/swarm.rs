@@ -17,13 +17,13 @@ use super::behaviour::Behaviour;
 use super::codec::FrameCodec;
 use super::config::{Limits, OverlayConfig, RelayLimits, Tuning};
 use super::dht::table::ANSWER_BYTES;
-use super::discreet::Discreet;
 use super::error::StartError;
 use super::foreign::Refused;
 use super::gossip::{self, Topic};
 use super::names::Names;
 use super::peers::gate::{self, Doors};
 use super::peers::metered::{Above, Metered};
+use super::reach::discreet::Discreet;
 use super::transport::{self, Guards};
 use gridbay_core::overlay as numbers;
 use gridbay_protocol::limits::NODE_RECORD_BYTES;
@@ -104,7 +104,7 @@ fn behaviour(
             .then(upnp::tokio::Behaviour::default)
             .into(),
         lan: lan(far && config.mdns, me),
-        observed: super::observed::Behaviour::default(),
+        observed: super::reach::observed::Behaviour::default(),
         gate: gate::Behaviour::new(Doors::new(limits, tuning)),
         limits: connection_limits::Behaviour::new(connection_limits(limits)),
         blocked: allow_block_list::Behaviour::default(),

@@ -18,7 +18,6 @@ use libp2p::swarm::{ConnectionId, SwarmEvent};
 use libp2p::{Multiaddr, PeerId, StreamProtocol, Swarm};
 use tokio::sync::{mpsc, watch};
 
-use super::addresses;
 use super::behaviour::Behaviour;
 use super::codec::Frame;
 use super::command::{Command, Reply};
@@ -32,7 +31,6 @@ use super::gossip;
 use super::handle::{OverlayHandle, PeerInfo, Shared, Whereabouts};
 use super::identity;
 use super::inflight::InFlight;
-use super::moved::Moves;
 use super::names::Names;
 use super::outbox::Outbox;
 use super::peers::dialer::Dialer;
@@ -40,14 +38,16 @@ use super::peers::flood::Floods;
 use super::peers::marks::{self, Mark};
 use super::peers::peer::Peer;
 use super::peers::standing::Standing;
-use super::reach::Reachability;
-use super::relays::Relays;
-use super::scope;
-use super::serving::{Router, Serving};
+use super::reach::addresses;
+use super::reach::moved::Moves;
+use super::reach::reachability::Reachability;
+use super::reach::relays::Relays;
+use super::reach::scope;
+use super::reach::serving::{Router, Serving};
+use super::reach::traverse::Traversal;
 use super::stats::Counters;
 use super::swarm;
 use super::transport::Guards;
-use super::traverse::Traversal;
 
 /// Commands, and swarm events, handled in one turn.
 const BURST: usize = 64;

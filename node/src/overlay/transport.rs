@@ -15,7 +15,7 @@ use super::config::{OverlayConfig, Tuning};
 use super::error::StartError;
 use super::names::Names;
 use super::peers::meter::Meters;
-use super::scope::{Gated, Scope};
+use super::reach::scope::{Gated, Scope};
 
 /// Bytes that a peer may send over QUIC before we have read them, on a stream and in all: as much
 /// as a path of 100 ms needs for 80 MB/s, and no more, since a hostile peer makes us hold it.

@@ -10,7 +10,6 @@ use libp2p::kad::{self, GetClosestPeersError, GetClosestPeersResult};
 use libp2p::{Multiaddr, PeerId};
 use tokio::sync::oneshot;
 
-use super::addresses::{dialable, is_circuit, relay_of};
 use super::command::Found;
 use super::dht::lookups::Lookup;
 use super::event::MessageId;
@@ -19,6 +18,7 @@ use super::handle::{PeerInfo, Queues};
 use super::peers::crowding::crowd_of;
 use super::peers::marks::Mark;
 use super::peers::peer::Peer;
+use super::reach::addresses::{dialable, is_circuit, relay_of};
 use super::stats::Count;
 use super::task::{Task, Unjudged};
 

@@ -33,10 +33,10 @@ use libp2p::{Multiaddr, PeerId};
 use super::providing::Providing;
 use super::table::told;
 use super::telling::Telling;
-use crate::overlay::addresses::{PER_PEER, dialable, is_circuit, without_peer};
 use crate::overlay::handle::Shared;
 use crate::overlay::identity::key_of_peer_id;
-use crate::overlay::reach::Reach;
+use crate::overlay::reach::addresses::{PER_PEER, dialable, is_circuit, without_peer};
+use crate::overlay::reach::reachability::Reach;
 use crate::overlay::stats::Count;
 use crate::overlay::task::Task;
 

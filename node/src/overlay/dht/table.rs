@@ -13,7 +13,7 @@ use libp2p::kad::store::MemoryStore;
 use libp2p::swarm::DialError;
 use libp2p::{Multiaddr, PeerId, kad};
 
-use crate::overlay::addresses::{ip, prefix, without_peer};
+use crate::overlay::reach::addresses::{ip, prefix, without_peer};
 use crate::overlay::task::Task;
 
 /// Longest message of the DHT that is read, bytes.

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use gridbay_core::overlay::{KNOWN_TRIES, STAYED};
 use libp2p::{Multiaddr, PeerId};
 
-use crate::overlay::addresses::PER_PEER;
+use crate::overlay::reach::addresses::PER_PEER;
 
 #[derive(Debug)]
 struct Entry {

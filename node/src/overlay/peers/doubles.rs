@@ -2,7 +2,7 @@
 //!
 //! 1. Two nodes that dial each other at once end up with two connections, over QUIC and TCP or of one kind. Each costs both ends signs
 //!    of life, and neither ends by itself. In a network that starts all at once, two thirds of the peers have two.
-//! 2. Once all direct connections to a peer are older than [`OVERLAP`](crate::overlay::traverse::OVERLAP), the end with the lower id closes all but one. One end
+//! 2. Once all direct connections to a peer are older than [`OVERLAP`](crate::overlay::reach::traverse::OVERLAP), the end with the lower id closes all but one. One end
 //!    decides, so that never both are closed. QUIC stays rather than TCP, and the older rather than the newer.
 //! 3. Not while anything is under way with the peer, and not where a place at a relay hangs on one of them.
 
@@ -12,7 +12,7 @@ use libp2p::PeerId;
 use libp2p::swarm::ConnectionId;
 
 use super::peer::Peer;
-use crate::overlay::addresses::{is_circuit, is_quic};
+use crate::overlay::reach::addresses::{is_circuit, is_quic};
 use crate::overlay::stats::Count;
 use crate::overlay::task::Task;
 

@@ -31,8 +31,8 @@ use libp2p::swarm::{
 use libp2p::{Multiaddr, PeerId};
 
 use super::rates::{Rate, Rates};
-use crate::overlay::addresses::{ip, is_circuit, is_global, is_quic};
 use crate::overlay::config::{Limits, Tuning};
+use crate::overlay::reach::addresses::{ip, is_circuit, is_global, is_quic};
 
 /// Origins whose arrivals are remembered.
 const ORIGINS: usize = 4096;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use libp2p::Multiaddr;
 use libp2p::swarm::ConnectionId;
 
-use crate::overlay::addresses;
+use crate::overlay::reach::addresses;
 
 /// A connected peer.
 #[derive(Debug)]

@@ -20,9 +20,9 @@ use libp2p::swarm::ConnectionId;
 use libp2p::{Multiaddr, PeerId};
 
 use super::addresses::{ip, is_circuit, is_global, is_quic};
-use super::stats::Count;
-use super::task::Task;
 use super::traverse::OVERLAP;
+use crate::overlay::stats::Count;
+use crate::overlay::task::Task;
 
 /// Former peers sought at a time, twice a second.
 const AT_ONCE: usize = 8;

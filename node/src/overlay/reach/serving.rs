@@ -8,8 +8,8 @@ use std::time::Instant;
 use libp2p::{PeerId, relay, upnp};
 use serde::{Deserialize, Serialize};
 
-use super::stats::Count;
-use super::task::Task;
+use crate::overlay::stats::Count;
+use crate::overlay::task::Task;
 
 /// What the router was asked, and said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -18,13 +18,13 @@ use libp2p::swarm::dial_opts::PeerCondition;
 use libp2p::{Multiaddr, PeerId, autonat, kad, relay};
 
 use super::addresses::{self, ip, is_circuit, is_quic, port, worth_a_try};
-use super::dht::records::RELAYS;
-use super::handle::Whereabouts;
-use super::peers::peer::Peer;
-use super::reach::Reach;
+use super::reachability::Reach;
 use super::relays::Candidate;
-use super::stats::Count;
-use super::task::Task;
+use crate::overlay::dht::records::RELAYS;
+use crate::overlay::handle::Whereabouts;
+use crate::overlay::peers::peer::Peer;
+use crate::overlay::stats::Count;
+use crate::overlay::task::Task;
 
 /// How long circuits to a peer stay open beside a direct connection: for what is under way on them.
 pub(crate) const OVERLAP: Duration = Duration::from_secs(3);

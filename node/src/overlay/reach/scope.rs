@@ -27,8 +27,8 @@ use libp2p::core::transport::{DialOpts, ListenerId, TransportError, TransportEve
 use libp2p::multiaddr::Protocol;
 
 use super::addresses::{Range, ip, is_global, is_loopback, port, range};
-use super::config::OverlayConfig;
-use super::task::told;
+use crate::overlay::config::OverlayConfig;
+use crate::overlay::task::told;
 
 /// Hosts of peers that are remembered, and ends that our owner named.
 const REMEMBERED: usize = 1024;
