@@ -398,7 +398,7 @@ impl Tuning {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::overlay::gossip;
+    use crate::overlay::wire::gossip;
     use libp2p::kad;
 
     /// The model of the overlay counts with these numbers; what libp2p decides must be what they say.

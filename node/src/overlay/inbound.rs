@@ -9,7 +9,6 @@ use libp2p::kad::QueryResult;
 use libp2p::swarm::{ConnectionId, DialError, ListenError, SwarmEvent};
 use libp2p::{Multiaddr, PeerId, StreamProtocol, identify, kad, mdns, ping, relay};
 
-use super::behaviour::BehaviourEvent;
 use super::error::SeekError;
 use super::event::Event;
 use super::peers::gate::Refusal;
@@ -19,6 +18,7 @@ use super::reach::addresses::{
 };
 use super::stats::Count;
 use super::task::Task;
+use super::wire::behaviour::BehaviourEvent;
 
 /// After so long a peer that says the same again is listened to: what followed from it may have been undone.
 const SAID_AGAIN: Duration = Duration::from_secs(60);

@@ -34,32 +34,22 @@
 //!    reason ([`Count`]) and costs score ([`Tuning::ban_score`]).
 //! 8. A node that gets another address, or whose gateway does, makes its connections anew; what is silent is given up (`moved`).
 
-mod behaviour;
-mod budget;
-mod codec;
 mod command;
 mod config;
 mod dht;
 mod error;
 mod event;
-mod foreign;
-mod gossip;
 mod handle;
 mod identity;
 mod inbound;
-mod inflight;
-mod messages;
 mod names;
-mod outbox;
-mod own;
 mod peers;
 mod perform;
 mod reach;
 mod stats;
-mod swarm;
 mod task;
-mod transport;
 mod upkeep;
+mod wire;
 
 pub use config::{Limits, OverlayConfig, Quotas, RelayLimits, TopicConfig, TransportSeed, Tuning};
 pub use error::{DialCause, LookupError, OverlayError, RequestError, SeekError, StartError};

@@ -18,8 +18,6 @@ use libp2p::swarm::{ConnectionId, SwarmEvent};
 use libp2p::{Multiaddr, PeerId, StreamProtocol, Swarm};
 use tokio::sync::{mpsc, watch};
 
-use super::behaviour::Behaviour;
-use super::codec::Frame;
 use super::command::{Command, Reply};
 use super::config::{OverlayConfig, Tuning};
 use super::dht::lookups::Running;
@@ -27,12 +25,9 @@ use super::dht::records::Records;
 use super::dht::seek::Seek;
 use super::error::StartError;
 use super::event::{Event, MessageId, RequestId};
-use super::gossip;
 use super::handle::{OverlayHandle, PeerInfo, Shared, Whereabouts};
 use super::identity;
-use super::inflight::InFlight;
 use super::names::Names;
-use super::outbox::Outbox;
 use super::peers::dialer::Dialer;
 use super::peers::flood::Floods;
 use super::peers::marks::{self, Mark};
@@ -46,8 +41,13 @@ use super::reach::scope;
 use super::reach::serving::{Router, Serving};
 use super::reach::traverse::Traversal;
 use super::stats::Counters;
-use super::swarm;
-use super::transport::Guards;
+use super::wire::behaviour::Behaviour;
+use super::wire::codec::Frame;
+use super::wire::gossip;
+use super::wire::inflight::InFlight;
+use super::wire::outbox::Outbox;
+use super::wire::swarm;
+use super::wire::transport::Guards;
 
 /// Commands, and swarm events, handled in one turn.
 const BURST: usize = 64;

@@ -13,7 +13,6 @@ use tokio::sync::oneshot;
 use super::command::Found;
 use super::dht::lookups::Lookup;
 use super::event::MessageId;
-use super::gossip;
 use super::handle::{PeerInfo, Queues};
 use super::peers::crowding::crowd_of;
 use super::peers::marks::Mark;
@@ -21,6 +20,7 @@ use super::peers::peer::Peer;
 use super::reach::addresses::{dialable, is_circuit, relay_of};
 use super::stats::Count;
 use super::task::{Task, Unjudged};
+use super::wire::gossip;
 
 /// Points that a score must lose to count as a fall; smaller changes are rounding and fading.
 const FALL: f64 = 1.0;

@@ -12,7 +12,7 @@
 //!    itself, may part a validator from the others. What is too much is dropped all the same.
 //! 5. Frames of gossip and of the DHT are counted before they are looked into ([`super::metered`]): duplicates, and questions that
 //!    never reach the node, cost time as well.
-//! 6. Messages on topics that are none of ours ([`crate::overlay::foreign`]) cost as much as frames that mean nothing.
+//! 6. Messages on topics that are none of ours ([`foreign`](crate::overlay::wire::foreign)) cost as much as frames that mean nothing.
 //! 7. A peer says seldom who it is. What it says too often is not listened to.
 
 use std::collections::BTreeMap;

@@ -19,7 +19,7 @@ use libp2p::swarm::{
 use libp2p::{Multiaddr, PeerId};
 
 use super::rates::{Rate, Rates};
-use crate::overlay::foreign::Refused;
+use crate::overlay::wire::foreign::Refused;
 
 /// The behaviour `B`, metered.
 pub(crate) struct Metered<B> {

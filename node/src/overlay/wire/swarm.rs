@@ -15,16 +15,16 @@ use libp2p::{
 
 use super::behaviour::Behaviour;
 use super::codec::FrameCodec;
-use super::config::{Limits, OverlayConfig, RelayLimits, Tuning};
-use super::dht::table::ANSWER_BYTES;
-use super::error::StartError;
 use super::foreign::Refused;
 use super::gossip::{self, Topic};
-use super::names::Names;
-use super::peers::gate::{self, Doors};
-use super::peers::metered::{Above, Metered};
-use super::reach::discreet::Discreet;
 use super::transport::{self, Guards};
+use crate::overlay::config::{Limits, OverlayConfig, RelayLimits, Tuning};
+use crate::overlay::dht::table::ANSWER_BYTES;
+use crate::overlay::error::StartError;
+use crate::overlay::names::Names;
+use crate::overlay::peers::gate::{self, Doors};
+use crate::overlay::peers::metered::{Above, Metered};
+use crate::overlay::reach::discreet::Discreet;
 use gridbay_core::overlay as numbers;
 use gridbay_protocol::limits::NODE_RECORD_BYTES;
 
@@ -104,7 +104,7 @@ fn behaviour(
             .then(upnp::tokio::Behaviour::default)
             .into(),
         lan: lan(far && config.mdns, me),
-        observed: super::reach::observed::Behaviour::default(),
+        observed: crate::overlay::reach::observed::Behaviour::default(),
         gate: gate::Behaviour::new(Doors::new(limits, tuning)),
         limits: connection_limits::Behaviour::new(connection_limits(limits)),
         blocked: allow_block_list::Behaviour::default(),

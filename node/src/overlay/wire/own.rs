@@ -1,13 +1,13 @@
 //! Questions of a node to itself: a buyer whose order is cleared at its own offer asks the seller
 //! as any other. They stay off the wire, and are answered by the node as those of peers are.
 
-use super::command::Reply;
-use super::error::RequestError;
-use super::event::{Event, RequestId};
-use super::task::Task;
+use crate::overlay::command::Reply;
+use crate::overlay::error::RequestError;
+use crate::overlay::event::{Event, RequestId};
+use crate::overlay::task::Task;
 
 impl Task {
-    /// Hands a question to the node itself; one of no bytes ([`super::OverlayHandle::ping`]) is
+    /// Hands a question to the node itself; one of no bytes ([`crate::overlay::OverlayHandle::ping`]) is
     /// answered at once.
     pub(crate) fn ask_self(&mut self, bytes: Vec<u8>, reply: Reply) {
         if bytes.is_empty() {

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use libp2p::PeerId;
 use tokio::sync::mpsc::{self, error::TrySendError};
 
-use super::event::Event;
+use crate::overlay::event::Event;
 
 /// Backlogged `Listening` events; more interfaces than this are not reported.
 const MAX_LISTENING: usize = 64;

@@ -25,12 +25,12 @@ use libp2p::gossipsub::{
 use libp2p::identity::Keypair;
 
 use super::behaviour::Gossip;
-use super::config::{Limits, OverlayConfig, Tuning};
-use super::error::StartError;
-use super::event::{MESSAGE_ID_LEN, MessageId};
 use super::foreign::{OwnTopics, Refused};
-use super::names::Names;
-use super::peers::rates::Rate;
+use crate::overlay::config::{Limits, OverlayConfig, Tuning};
+use crate::overlay::error::StartError;
+use crate::overlay::event::{MESSAGE_ID_LEN, MessageId};
+use crate::overlay::names::Names;
+use crate::overlay::peers::rates::Rate;
 
 /// What signature, key, sequence number and topic add to a payload, bytes (generous).
 const ENVELOPE: usize = 512;
@@ -58,7 +58,7 @@ pub(crate) struct Topic {
 /// Topics in the order of the configuration, with their wire names.
 pub(crate) fn topics(config: &OverlayConfig, names: &Names) -> Vec<Topic> {
     let wire = |name: &str| IdentTopic::new(names.topic(name)).hash();
-    let topic = |t: &super::TopicConfig| Topic {
+    let topic = |t: &crate::overlay::TopicConfig| Topic {
         name: t.name.as_str().into(),
         hash: wire(&t.name),
         max_bytes: t.max_bytes,

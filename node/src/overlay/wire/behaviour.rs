@@ -14,10 +14,10 @@ use libp2p::{
 
 use super::codec::FrameCodec;
 use super::foreign::OwnTopics;
-use super::peers::gate;
-use super::peers::metered::Metered;
-use super::reach::discreet::Discreet;
-use super::reach::observed;
+use crate::overlay::peers::gate;
+use crate::overlay::peers::metered::Metered;
+use crate::overlay::reach::discreet::Discreet;
+use crate::overlay::reach::observed;
 
 /// Gossip restricted to the configured topics.
 pub(crate) type Gossip = gossipsub::Behaviour<OwnTopics, gossipsub::WhitelistSubscriptionFilter>;

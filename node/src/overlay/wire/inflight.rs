@@ -1,7 +1,7 @@
 //! What others have not taken yet: one-way messages that they have not confirmed, and answers that they have not read.
 //!
 //! A message counts until it is confirmed or has failed, which a silent peer can draw out to
-//! [`super::Tuning::request`]. So the bound is per peer: who does not confirm is sent nothing more, and
+//! [`crate::overlay::Tuning::request`]. So the bound is per peer: who does not confirm is sent nothing more, and
 //! nobody else notices. Bytes are also bounded over all peers that are not kept, because anybody can
 //! connect; kept peers (validators) are few, and their messages never wait for those of others.
 
@@ -10,7 +10,7 @@ use std::hash::Hash;
 
 use libp2p::PeerId;
 
-use super::config::Limits;
+use crate::overlay::config::Limits;
 
 /// What one peer has not confirmed.
 #[derive(Clone, Copy, Debug, Default)]

@@ -11,11 +11,11 @@ use libp2p::core::upgrade::Version;
 use libp2p::identity::Keypair;
 use libp2p::{PeerId, dns, noise, quic, relay, tcp, yamux};
 
-use super::config::{OverlayConfig, Tuning};
-use super::error::StartError;
-use super::names::Names;
-use super::peers::meter::Meters;
-use super::reach::scope::{Gated, Scope};
+use crate::overlay::config::{OverlayConfig, Tuning};
+use crate::overlay::error::StartError;
+use crate::overlay::names::Names;
+use crate::overlay::peers::meter::Meters;
+use crate::overlay::reach::scope::{Gated, Scope};
 
 /// Bytes that a peer may send over QUIC before we have read them, on a stream and in all: as much
 /// as a path of 100 ms needs for 80 MB/s, and no more, since a hostile peer makes us hold it.
@@ -113,8 +113,8 @@ mod tests {
     use libp2p::core::{Endpoint, Transport};
     use libp2p::{Multiaddr, PeerId};
 
-    use super::super::config::TransportSeed;
     use super::*;
+    use crate::overlay::config::TransportSeed;
 
     /// Writes down what it is to dial.
     #[derive(Clone, Default)]

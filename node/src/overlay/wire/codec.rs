@@ -3,7 +3,7 @@
 //! One stream carries one request frame and one response frame; the answer to a one-way message is the empty frame. A bad frame
 //! is a value, not an error: libp2p keeps errors of reading a request to itself, and we want to know whose it was.
 //!
-//! A request has [`super::Tuning::frame`] and a second for each 64 KiB to arrive, and its bytes a place among those that are being
+//! A request has [`crate::overlay::Tuning::frame`] and a second for each 64 KiB to arrive, and its bytes a place among those that are being
 //! read ([`super::budget`]). The answer to a request of ours has only its caller's time: whom we ask is our choice.
 
 use std::io;
@@ -15,7 +15,7 @@ use libp2p::StreamProtocol;
 use libp2p::request_response;
 
 use super::budget::Budget;
-use super::config::{Limits, Tuning};
+use crate::overlay::config::{Limits, Tuning};
 
 /// Bytes read at once.
 const BUFFER: usize = 4096;

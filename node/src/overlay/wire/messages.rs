@@ -7,12 +7,12 @@ use libp2p::gossipsub::{self, MessageAcceptance};
 use libp2p::request_response::{self as rr, OutboundFailure};
 
 use super::codec::Frame;
-use super::error::RequestError;
-use super::event::{Event, MessageId, RequestId};
 use super::gossip;
-use super::peers::standing::{MALFORMED, SLOW};
-use super::stats::{Count, add};
-use super::task::{Task, Unjudged, Waiting};
+use crate::overlay::error::RequestError;
+use crate::overlay::event::{Event, MessageId, RequestId};
+use crate::overlay::peers::standing::{MALFORMED, SLOW};
+use crate::overlay::stats::{Count, add};
+use crate::overlay::task::{Task, Unjudged, Waiting};
 
 type Frames = rr::Event<Frame, Frame>;
 
@@ -217,7 +217,7 @@ impl Task {
         }
     }
 
-    /// A request of no bytes is answered at once with none ([`super::OverlayHandle::ping`]). Any other goes to the node if its
+    /// A request of no bytes is answered at once with none ([`crate::overlay::OverlayHandle::ping`]). Any other goes to the node if its
     /// sender has not sent too many, and there is room in total, for this peer, and in the outbox; else its channel is dropped,
     /// which tells the asker.
     fn on_question(&mut self, waiting: Waiting, bytes: Vec<u8>) {
