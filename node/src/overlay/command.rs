@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 
 use super::error::{LookupError, RequestError, SeekError};
 use super::event::{MessageId, RequestId, Verdict};
-use super::marks::Mark;
+use super::peers::marks::Mark;
 
 /// Where the answer to a request goes.
 pub(crate) type Reply = oneshot::Sender<Result<Vec<u8>, RequestError>>;

@@ -7,7 +7,7 @@ use gridbay_core::overlay as numbers;
 use libp2p::{Multiaddr, PeerId};
 
 use super::error::StartError;
-use super::rates::Rate;
+use super::peers::rates::Rate;
 
 /// Everything that [`super::start`] needs.
 #[derive(Clone, Debug)]
@@ -398,7 +398,7 @@ impl Tuning {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::overlay::gossip;
+    use crate::overlay::wire::gossip;
     use libp2p::kad;
 
     /// The model of the overlay counts with these numbers; what libp2p decides must be what they say.

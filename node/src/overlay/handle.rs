@@ -14,11 +14,11 @@ use super::command::{Command, Found};
 use super::config::Limits;
 use super::error::{LookupError, OverlayError, RequestError, SeekError};
 use super::event::{MessageId, RequestId, Verdict};
-use super::gossip::{self, Topic};
-use super::marks::Mark;
-use super::reach::{Nat, Reach};
-use super::serving::Router;
+use super::peers::marks::Mark;
+use super::reach::reachability::{Nat, Reach};
+use super::reach::serving::Router;
 use super::stats::{Count, Counters, OverlayStats};
+use super::wire::gossip::{self, Topic};
 
 /// A connected peer. Score, round trip and mesh are as of at most half a second ago.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,16 +9,16 @@ use libp2p::kad::QueryResult;
 use libp2p::swarm::{ConnectionId, DialError, ListenError, SwarmEvent};
 use libp2p::{Multiaddr, PeerId, StreamProtocol, identify, kad, mdns, ping, relay};
 
-use super::addresses::{
-    believable, dialable, ip, is_circuit, is_direct, is_loopback, is_quic, without_peer,
-};
-use super::behaviour::BehaviourEvent;
 use super::error::SeekError;
 use super::event::Event;
-use super::gate::Refusal;
-use super::peer::{Peer, Said};
+use super::peers::gate::Refusal;
+use super::peers::peer::{Peer, Said};
+use super::reach::addresses::{
+    believable, dialable, ip, is_circuit, is_direct, is_loopback, is_quic, without_peer,
+};
 use super::stats::Count;
 use super::task::Task;
+use super::wire::behaviour::BehaviourEvent;
 
 /// After so long a peer that says the same again is listened to: what followed from it may have been undone.
 const SAID_AGAIN: Duration = Duration::from_secs(60);

@@ -8,14 +8,14 @@ use libp2p::swarm::DialError;
 use libp2p::swarm::dial_opts::{DialOpts, PeerCondition};
 use libp2p::{Multiaddr, PeerId};
 
-use super::addresses::{configured, dialable};
-use super::codec::Frame;
 use super::command::{Command, Reply};
 use super::error::RequestError;
 use super::event::{MessageId, RequestId, Verdict};
-use super::gossip;
+use super::reach::addresses::{configured, dialable};
 use super::stats::{Count, add};
 use super::task::Task;
+use super::wire::codec::Frame;
+use super::wire::gossip;
 
 impl Task {
     pub(crate) fn on_command(&mut self, command: Command) {

@@ -10,17 +10,17 @@ use libp2p::kad::{self, GetClosestPeersError, GetClosestPeersResult};
 use libp2p::{Multiaddr, PeerId};
 use tokio::sync::oneshot;
 
-use super::addresses::{dialable, is_circuit, relay_of};
 use super::command::Found;
-use super::crowding::crowd_of;
+use super::dht::lookups::Lookup;
 use super::event::MessageId;
-use super::gossip;
 use super::handle::{PeerInfo, Queues};
-use super::lookups::Lookup;
-use super::marks::Mark;
-use super::peer::Peer;
+use super::peers::crowding::crowd_of;
+use super::peers::marks::Mark;
+use super::peers::peer::Peer;
+use super::reach::addresses::{dialable, is_circuit, relay_of};
 use super::stats::Count;
 use super::task::{Task, Unjudged};
+use super::wire::gossip;
 
 /// Points that a score must lose to count as a fall; smaller changes are rounding and fading.
 const FALL: f64 = 1.0;

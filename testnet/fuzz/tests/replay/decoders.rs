@@ -44,7 +44,7 @@ const DECODERS: &[(&str, usize, &[&str])] = &[
         3,
         &["header", "certificate", "validator_set"],
     ),
-    ("node/src/overlay/codec.rs", 2, &["frame"]),
+    ("node/src/overlay/wire/codec.rs", 2, &["frame"]),
     ("node/src/store/transfers.rs", 1, &["signed_entry"]),
     ("protocol/src/advert.rs", 1, &["advert", "adverts_heard"]),
     ("protocol/src/block.rs", 1, &["block"]),

@@ -1,0 +1,290 @@
+//! Lookups in the DHT: of peers close to a key, of a node's record, of who provides something.
+//!
+//! 1. At most so many run at a time (`Limits::lookups`); what finds no room is refused.
+//! 2. A lookup ends [`FOUND_PATIENCE`] after it has found a first record or provider. Of the records the one with the highest
+//!    sequence counts.
+//! 3. One for providers ends after [`PROVIDERS_TIME`] in any case.
+//! 4. A lookup for a record counts how far away the first that had it was.
+//! 5. While its table is small Kademlia goes on from our own neighbourhood to that of a random key in each bucket. That is ended: it
+//!    connects every node of a small network with every other, and lookups find as much without it (the model has none).
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use gridbay_core::overlay::{FOUND_PATIENCE, K, PROVIDERS_TIME};
+use gridbay_protocol::keys::PublicKey;
+use gridbay_protocol::node_record::NodeRecord;
+use libp2p::PeerId;
+use libp2p::kad::{self, QueryId, QueryResult};
+use tokio::sync::oneshot;
+
+use super::records::{RELAYS, addresses_of};
+use crate::overlay::command::{Found, RecordReply};
+use crate::overlay::error::{LookupError, OverlayError, SeekError};
+use crate::overlay::identity::key_of_peer_id;
+use crate::overlay::stats::Count;
+use crate::overlay::task::Task;
+
+/// Providers told of one key at the most.
+const PROVIDERS: usize = 64;
+
+/// All running lookups.
+pub(crate) type Running = HashMap<QueryId, Lookup>;
+
+/// A running lookup.
+#[derive(Debug)]
+pub(crate) enum Lookup {
+    /// Peers close to a key; somebody may wait for them.
+    Closest(Option<oneshot::Sender<Found>>),
+    /// The record of a node.
+    Record(Box<Sought>),
+    /// Relays.
+    Relays,
+    /// Those who provide something.
+    Providers(Providers),
+}
+
+/// A record that is looked for: to reach the node, or for somebody who only wants to see it.
+#[derive(Debug)]
+pub(crate) struct Sought {
+    peer: PeerId,
+    /// The best so far.
+    best: Option<NodeRecord>,
+    /// When the first was found.
+    since: Option<Instant>,
+    reply: Option<RecordReply>,
+}
+
+/// Those who provide something, as found since a lookup began.
+#[derive(Debug)]
+pub(crate) struct Providers {
+    began: Instant,
+    /// When the first was found.
+    since: Option<Instant>,
+    found: Vec<PeerId>,
+    reply: oneshot::Sender<Vec<PeerId>>,
+}
+
+impl Task {
+    /// Asks for the record of a node. Returns whether there was room.
+    pub(crate) fn look_up_record(&mut self, peer: PeerId) -> bool {
+        match node_key(&peer) {
+            Some(key) if self.has_room_to_look_up() => {
+                self.begin_record(peer, &key, None);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Asks for the record of a node, for somebody who waits.
+    pub(crate) fn look_up_for_caller(&mut self, peer: PeerId, reply: RecordReply) {
+        let refused = match node_key(&peer) {
+            None => LookupError::NotFound,
+            Some(_) if self.peers.is_empty() => LookupError::Alone,
+            Some(_) if !self.has_room_to_look_up() => OverlayError::Busy.into(),
+            Some(key) => return self.begin_record(peer, &key, Some(reply)),
+        };
+        // The caller may have given up already.
+        let _unheard = reply.send(Err(refused));
+    }
+
+    fn begin_record(&mut self, peer: PeerId, key: &PublicKey, reply: Option<RecordReply>) {
+        let key = self.shared.record_key(key);
+        let target = kad::KBucketKey::new(key.clone());
+        let kad = &mut self.swarm.behaviour_mut().kad;
+        let near = kad.get_closest_local_peers(&target).take(K);
+        let near = near.map(kad::KBucketKey::into_preimage).collect();
+        let id = kad.get_record(key);
+        self.lookups.near.insert(id, near);
+        let sought = Sought {
+            peer,
+            best: None,
+            since: None,
+            reply,
+        };
+        self.begin_lookup(id, Lookup::Record(Box::new(sought)));
+    }
+
+    /// Asks for relays.
+    pub(crate) fn search_relays(&mut self) {
+        if self.has_room_to_look_up() {
+            let key = kad::RecordKey::new(&self.shared.rendezvous(RELAYS, b""));
+            let id = self.swarm.behaviour_mut().kad.get_providers(key);
+            self.begin_lookup(id, Lookup::Relays);
+        }
+    }
+
+    /// Asks for those who provide something. Without room nobody is found.
+    pub(crate) fn look_up_providers(&mut self, key: [u8; 32], reply: oneshot::Sender<Vec<PeerId>>) {
+        if self.has_room_to_look_up() {
+            let id = self
+                .swarm
+                .behaviour_mut()
+                .kad
+                .get_providers(kad::RecordKey::new(&key));
+            let sought = Providers {
+                began: Instant::now(),
+                since: None,
+                found: Vec::new(),
+                reply,
+            };
+            self.begin_lookup(id, Lookup::Providers(sought));
+        }
+    }
+
+    pub(crate) fn has_room_to_look_up(&self) -> bool {
+        self.lookups.running.len() < self.shared.limits.lookups
+    }
+
+    pub(crate) fn begin_lookup(&mut self, id: QueryId, lookup: Lookup) {
+        self.shared.counters.count(Count::Lookups);
+        self.lookups.running.insert(id, lookup);
+    }
+
+    /// Something of a lookup came in; `last` says that nothing more will.
+    pub(crate) fn on_lookup(&mut self, id: QueryId, result: QueryResult, last: bool) {
+        match result {
+            QueryResult::GetClosestPeers(result) => self.on_closest(id, result, last),
+            QueryResult::GetRecord(result) => {
+                let late = matches!(result, Err(kad::GetRecordError::Timeout { .. }));
+                let found = result.ok().and_then(|found| match found {
+                    kad::GetRecordOk::FoundRecord(found) => {
+                        self.count_hops(&id, found.peer);
+                        self.received(&found.record.value)
+                    }
+                    kad::GetRecordOk::FinishedWithNoAdditionalRecord { .. } => None,
+                });
+                self.on_record(id, found);
+                if last {
+                    self.lookups.near.remove(&id);
+                    self.end_record(id, late);
+                }
+            }
+            QueryResult::GetProviders(result) => {
+                let found = match result {
+                    Ok(kad::GetProvidersOk::FoundProviders { providers, .. }) => providers,
+                    _ => Default::default(),
+                };
+                self.on_providers(id, found.into_iter().collect(), last);
+            }
+            QueryResult::Bootstrap(_) if !last => {
+                if let Some(mut query) = self.swarm.behaviour_mut().kad.query_mut(&id) {
+                    query.finish();
+                }
+            }
+            // One that a single newcomer was given.
+            QueryResult::PutRecord(_) if self.records.put != Some(id) => {}
+            QueryResult::PutRecord(Ok(_)) => self.records.telling.taken(),
+            QueryResult::PutRecord(Err(error)) => {
+                tracing::debug!(%error, "our node record was not taken");
+                self.shared.counters.count(Count::RecordsNotTaken);
+                self.records.telling.failed(Instant::now());
+            }
+            _ => {}
+        }
+    }
+
+    /// Step 4: counts how far away the first that had a record was.
+    fn count_hops(&mut self, id: &QueryId, at: Option<PeerId>) {
+        let Some(near) = self.lookups.near.remove(id) else {
+            return;
+        };
+        self.shared.counters.count(match at {
+            None => Count::RecordsFoundHere,
+            Some(peer) if near.contains(&peer) => Count::RecordsFoundNear,
+            Some(_) => Count::RecordsFoundFar,
+        });
+    }
+
+    /// Step 2.
+    fn on_record(&mut self, id: QueryId, found: Option<NodeRecord>) {
+        let Some(Lookup::Record(sought)) = self.lookups.running.get_mut(&id) else {
+            return;
+        };
+        let wanted = key_of_peer_id(&sought.peer);
+        let better = |r: &NodeRecord| {
+            wanted.as_ref() == Some(r.node.as_bytes())
+                && sought.best.as_ref().is_none_or(|b| b.sequence < r.sequence)
+        };
+        let Some(found) = found.filter(better) else {
+            return;
+        };
+        let addresses = addresses_of(&found);
+        sought.best = Some(found);
+        sought.since.get_or_insert_with(Instant::now);
+        if sought.reply.is_none() {
+            let peer = sought.peer;
+            self.on_whereabouts(peer, addresses);
+        }
+    }
+
+    /// Ends the lookups of steps 2 and 3 whose time has come.
+    pub(crate) fn end_ripe(&mut self, now: Instant) {
+        let is_old = |since: Instant, age| now.duration_since(since) >= age;
+        let has_enough = |since: Option<Instant>| since.is_some_and(|s| is_old(s, FOUND_PATIENCE));
+        let ripe = |lookup: &Lookup| match lookup {
+            Lookup::Record(sought) => has_enough(sought.since),
+            Lookup::Providers(sought) => {
+                has_enough(sought.since) || is_old(sought.began, PROVIDERS_TIME)
+            }
+            Lookup::Closest(_) | Lookup::Relays => false,
+        };
+        let running = self.lookups.running.iter();
+        for (id, _) in running.filter(|(_, lookup)| ripe(lookup)) {
+            if let Some(mut query) = self.swarm.behaviour_mut().kad.query_mut(id) {
+                query.finish();
+            }
+        }
+    }
+
+    /// The lookup of a record has ended.
+    fn end_record(&mut self, id: QueryId, late: bool) {
+        let Some(Lookup::Record(sought)) = self.lookups.running.remove(&id) else {
+            return;
+        };
+        match (sought.reply, sought.best) {
+            (Some(reply), best) => {
+                let missing = if late {
+                    LookupError::Late
+                } else {
+                    LookupError::NotFound
+                };
+                // The caller may have given up already.
+                let _unheard = reply.send(best.ok_or(missing));
+            }
+            (None, None) => self.give_up(&sought.peer, SeekError::NoRecord),
+            (None, Some(_)) => {}
+        }
+    }
+
+    fn on_providers(&mut self, id: QueryId, found: Vec<PeerId>, last: bool) {
+        match self.lookups.running.get_mut(&id) {
+            Some(Lookup::Relays) => {
+                let local = self.shared.local;
+                for relay in found.into_iter().filter(|p| *p != local) {
+                    self.seek(relay);
+                }
+            }
+            Some(Lookup::Providers(sought)) => {
+                let all = &mut sought.found;
+                for peer in found {
+                    if !all.contains(&peer) && all.len() < PROVIDERS {
+                        all.push(peer);
+                        sought.since.get_or_insert_with(Instant::now);
+                    }
+                }
+            }
+            _ => return,
+        }
+        if last && let Some(Lookup::Providers(sought)) = self.lookups.running.remove(&id) {
+            // The caller may have given up already.
+            let _unheard = sought.reply.send(sought.found);
+        }
+    }
+}
+
+/// Transport key of a peer, if it has one of ours.
+fn node_key(peer: &PeerId) -> Option<PublicKey> {
+    PublicKey::from_bytes(&key_of_peer_id(peer)?).ok()
+}

@@ -1,0 +1,114 @@
+//! Bytes of frames that are being read, bounded for each connection and over all.
+//!
+//! A frame is read as its bytes come, and whoever sends slowly decides how long they lie here. So before the body of a frame above
+//! [`SMALL`] is read, as many bytes as it announces are put aside: out of what its connection has, and out of what all connections
+//! have together. An honest sender has never more on its way to us than [`crate::overlay::Limits::direct_bytes_per_peer`], or one
+//! message that is larger than that; so a connection has as much, and a large frame may come alone. Votes are small: they pass
+//! whatever large frames there are.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Frames up to so many bytes need no place. With all streams of a connection that is 1 MiB.
+const SMALL: usize = 16 << 10;
+
+/// What one connection may read at a time, and all of them.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    own: Arc<AtomicUsize>,
+    all: Arc<AtomicUsize>,
+    own_most: usize,
+    all_most: usize,
+}
+
+/// Bytes put aside; dropping gives them back.
+#[derive(Debug)]
+pub(crate) struct Place {
+    taken: Vec<(Arc<AtomicUsize>, usize)>,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        for (counter, bytes) in &self.taken {
+            counter.fetch_sub(*bytes, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Budget {
+    /// Bytes for each connection, and for all.
+    pub(crate) fn new(own_most: usize, all_most: usize) -> Self {
+        Self {
+            own: Arc::default(),
+            all: Arc::default(),
+            own_most,
+            all_most,
+        }
+    }
+
+    /// For another connection.
+    pub(crate) fn of_connection(&self) -> Self {
+        Self {
+            own: Arc::default(),
+            ..self.shared()
+        }
+    }
+
+    /// For another stream of the same connection.
+    pub(crate) fn shared(&self) -> Self {
+        Self {
+            own: self.own.clone(),
+            all: self.all.clone(),
+            own_most: self.own_most,
+            all_most: self.all_most,
+        }
+    }
+
+    /// Puts bytes aside, if there is room.
+    pub(crate) fn place(&self, bytes: usize) -> Option<Place> {
+        let mut place = Place { taken: Vec::new() };
+        if bytes <= SMALL {
+            return Some(place);
+        }
+        for (counter, most) in [(&self.own, self.own_most), (&self.all, self.all_most)] {
+            let before = counter.fetch_add(bytes, Ordering::Relaxed);
+            place.taken.push((counter.clone(), bytes));
+            if before > 0 && before.saturating_add(bytes) > most {
+                return None;
+            }
+        }
+        Some(place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: usize = 1 << 20;
+
+    #[test]
+    fn a_connection_has_its_share_and_all_together_theirs() {
+        let budget = Budget::new(4 * MIB, 6 * MIB);
+        let (a, b) = (budget.of_connection(), budget.of_connection());
+        let first = a.place(3 * MIB).unwrap();
+        assert!(a.shared().place(2 * MIB).is_none(), "its own is used up");
+        let second = b.place(3 * MIB).unwrap();
+        assert!(b.place(MIB).is_none(), "that of all is used up");
+        assert!(b.place(SMALL).is_some(), "small ones always pass");
+        drop(first);
+        assert!(b.place(MIB).is_some());
+        drop(second);
+        assert_eq!(budget.all.load(Ordering::Relaxed), 0);
+        assert_eq!(a.own.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn what_is_larger_than_the_share_comes_alone() {
+        let budget = Budget::new(MIB, 2 * MIB).of_connection();
+        let large = budget.place(8 * MIB).unwrap();
+        assert!(budget.place(2 * SMALL).is_none());
+        drop(large);
+        assert!(budget.place(2 * SMALL).is_some());
+    }
+}

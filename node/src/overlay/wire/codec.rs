@@ -1,0 +1,302 @@
+//! Frames ([`gridbay_core::frame`]) of the request and one-way protocols.
+//!
+//! One stream carries one request frame and one response frame; the answer to a one-way message is the empty frame. A bad frame
+//! is a value, not an error: libp2p keeps errors of reading a request to itself, and we want to know whose it was.
+//!
+//! A request has [`crate::overlay::Tuning::frame`] and a second for each 64 KiB to arrive, and its bytes a place among those that are being
+//! read ([`super::budget`]). The answer to a request of ours has only its caller's time: whom we ask is our choice.
+
+use std::io;
+use std::time::Duration;
+
+use futures::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use gridbay_core::frame;
+use libp2p::StreamProtocol;
+use libp2p::request_response;
+
+use super::budget::Budget;
+use crate::overlay::config::{Limits, Tuning};
+
+/// Bytes read at once.
+const BUFFER: usize = 4096;
+
+/// Bytes of a frame for which its sender has a second.
+const SLOWEST: usize = 64 << 10;
+
+/// Caps for one protocol, bytes, and what bounds frames on their way.
+#[derive(Debug)]
+pub(crate) struct FrameCodec {
+    max_request: usize,
+    max_response: usize,
+    patience: Duration,
+    budget: Budget,
+    /// Whether it belongs to a connection, and not to the swarm.
+    bound: bool,
+}
+
+impl FrameCodec {
+    pub(crate) fn new(
+        max_request: usize,
+        max_response: usize,
+        limits: &Limits,
+        tuning: &Tuning,
+    ) -> Self {
+        Self {
+            max_request,
+            max_response,
+            patience: tuning.frame,
+            budget: Budget::new(limits.direct_bytes_per_peer, limits.reading_bytes),
+            bound: false,
+        }
+    }
+}
+
+/// libp2p clones the codec of the swarm once for each connection, and that one for each stream: so each connection has a budget
+/// of its own, which its streams share.
+impl Clone for FrameCodec {
+    fn clone(&self) -> Self {
+        Self {
+            budget: if self.bound {
+                self.budget.shared()
+            } else {
+                self.budget.of_connection()
+            },
+            bound: true,
+            ..*self
+        }
+    }
+}
+
+/// What was read.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Frame {
+    /// A whole frame; the only kind that can be written.
+    Whole(Vec<u8>),
+    /// One was announced that is larger than allowed.
+    TooLarge,
+    /// It ended early.
+    Truncated,
+    /// It did not arrive in time.
+    Slow,
+    /// Too many bytes of other frames are being read.
+    NoRoom,
+}
+
+/// Reads until the frame is whole, or until its length is known where `only_length`. Returns whether the stream ended before.
+async fn read_on<T>(io: &mut T, reader: &mut frame::Reader, only_length: bool) -> io::Result<bool>
+where
+    T: AsyncRead + Unpin + Send,
+{
+    let mut buffer = [0; BUFFER];
+    while reader.wants() > 0 && !(only_length && matches!(reader.announced(), Ok(Some(_)))) {
+        let most = reader.wants().min(BUFFER);
+        let read = io.read(&mut buffer[..most]).await?;
+        if read == 0 {
+            return Ok(true);
+        }
+        reader.take(&buffer[..read]);
+    }
+    Ok(false)
+}
+
+/// What came of it.
+fn read_frame(reader: frame::Reader) -> Frame {
+    match reader.announced() {
+        Err(_) => Frame::TooLarge,
+        Ok(_) => reader.whole().map_or(Frame::Truncated, Frame::Whole),
+    }
+}
+
+async fn write_frame<T>(io: &mut T, frame: &Frame, cap: usize) -> io::Result<()>
+where
+    T: AsyncWrite + Unpin + Send,
+{
+    let Frame::Whole(body) = frame else {
+        return Err(io::ErrorKind::InvalidInput.into());
+    };
+    // One write, so that a vote is one packet.
+    let frame = frame::frame(body, cap).ok_or(io::ErrorKind::InvalidInput)?;
+    io.write_all(&frame).await
+}
+
+impl request_response::Codec for FrameCodec {
+    type Protocol = StreamProtocol;
+    type Request = Frame;
+    type Response = Frame;
+
+    async fn read_request<T>(&mut self, _: &StreamProtocol, io: &mut T) -> io::Result<Frame>
+    where
+        T: AsyncRead + Unpin + Send,
+    {
+        let mut reader = frame::Reader::new(self.max_request);
+        let length = tokio::time::timeout(self.patience, read_on(io, &mut reader, true));
+        match length.await {
+            Err(_) => return Ok(Frame::Slow),
+            Ok(Err(error)) => return Err(error),
+            Ok(Ok(true)) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(Ok(false)) => {}
+        }
+        let wanted = reader.wants();
+        let Some(_place) = self.budget.place(wanted) else {
+            return Ok(Frame::NoRoom);
+        };
+        let seconds = u64::try_from(wanted / SLOWEST).unwrap_or(u64::MAX);
+        let patience = self.patience.saturating_add(Duration::from_secs(seconds));
+        let body = tokio::time::timeout(patience, read_on(io, &mut reader, false));
+        match body.await {
+            Err(_) => Ok(Frame::Slow),
+            Ok(Err(error)) => Err(error),
+            Ok(Ok(_)) => Ok(read_frame(reader)),
+        }
+    }
+
+    async fn read_response<T>(&mut self, _: &StreamProtocol, io: &mut T) -> io::Result<Frame>
+    where
+        T: AsyncRead + Unpin + Send,
+    {
+        let mut reader = frame::Reader::new(self.max_response);
+        if read_on(io, &mut reader, false).await? && reader.announced() == Ok(None) {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(read_frame(reader))
+    }
+
+    async fn write_request<T>(
+        &mut self,
+        _: &StreamProtocol,
+        io: &mut T,
+        frame: Frame,
+    ) -> io::Result<()>
+    where
+        T: AsyncWrite + Unpin + Send,
+    {
+        write_frame(io, &frame, self.max_request).await
+    }
+
+    async fn write_response<T>(
+        &mut self,
+        _: &StreamProtocol,
+        io: &mut T,
+        frame: Frame,
+    ) -> io::Result<()>
+    where
+        T: AsyncWrite + Unpin + Send,
+    {
+        write_frame(io, &frame, self.max_response).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures::io::Cursor;
+    use request_response::Codec;
+    use std::pin::Pin;
+    use std::task::{Context, Poll};
+
+    fn codec(cap: usize) -> FrameCodec {
+        let mut tuning = Tuning::local();
+        tuning.frame = Duration::from_millis(50);
+        FrameCodec::new(cap, cap, &Limits::default(), &tuning)
+    }
+
+    fn protocol() -> StreamProtocol {
+        StreamProtocol::new("/test")
+    }
+
+    /// What a codec makes of a stream with these bytes, as a request and as an answer.
+    async fn read(bytes: &[u8], cap: usize) -> io::Result<Frame> {
+        let mut stream = Cursor::new(bytes.to_vec());
+        let request = codec(cap).read_request(&protocol(), &mut stream).await;
+        let mut stream = Cursor::new(bytes.to_vec());
+        let answer = codec(cap).read_response(&protocol(), &mut stream).await;
+        assert_eq!(request.is_ok(), answer.is_ok());
+        request.inspect(|frame| assert_eq!(answer.ok().as_ref(), Some(frame)))
+    }
+
+    #[tokio::test]
+    async fn frames_round_trip_up_to_the_cap() {
+        for size in [0usize, 1, 4095, 4096, 70_000] {
+            let body: Vec<u8> = (0..size).map(|i| i as u8).collect();
+            let mut wire = Cursor::new(Vec::new());
+            let frame = Frame::Whole(body.clone());
+            codec(size)
+                .write_request(&protocol(), &mut wire, frame)
+                .await
+                .unwrap();
+            let wire = wire.into_inner();
+            assert_eq!(wire.len(), size + frame::PREFIX);
+            assert_eq!(read(&wire, size).await.unwrap(), Frame::Whole(body));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_length_above_the_cap_is_neither_read_nor_written() {
+        let huge = u32::MAX.to_be_bytes();
+        assert_eq!(read(&huge, 1 << 20).await.unwrap(), Frame::TooLarge);
+        assert_eq!(read(&[0, 0, 0, 9, 1], 8).await.unwrap(), Frame::TooLarge);
+        for frame in [Frame::Whole(vec![0; 9]), Frame::Truncated] {
+            let mut wire = Cursor::new(Vec::new());
+            let written = codec(8).write_response(&protocol(), &mut wire, frame).await;
+            assert_eq!(written.unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_short_frame_is_truncated_and_half_a_length_is_an_error() {
+        let short = read(&[0, 0, 0, 5, 1, 2, 3, 4], 100).await;
+        assert_eq!(short.unwrap(), Frame::Truncated);
+        assert!(read(&[0, 0], 100).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn bytes_after_the_frame_are_not_read() {
+        let frame = read(&[0, 0, 0, 1, 42, 99], 8).await;
+        assert_eq!(frame.unwrap(), Frame::Whole(vec![42]));
+    }
+
+    /// A stream on which nothing more comes.
+    struct Silent(Cursor<Vec<u8>>);
+
+    impl AsyncRead for Silent {
+        fn poll_read(
+            mut self: Pin<&mut Self>,
+            context: &mut Context<'_>,
+            buffer: &mut [u8],
+        ) -> Poll<io::Result<usize>> {
+            match Pin::new(&mut self.0).poll_read(context, buffer) {
+                Poll::Ready(Ok(0)) => Poll::Pending,
+                other => other,
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn what_does_not_come_in_time_is_slow() {
+        for begun in [&[][..], &[0, 0], &[0, 0, 0, 3, 1, 2]] {
+            let mut stream = Silent(Cursor::new(begun.to_vec()));
+            let frame = codec(8).read_request(&protocol(), &mut stream).await;
+            assert_eq!(frame.unwrap(), Frame::Slow);
+        }
+    }
+
+    #[tokio::test]
+    async fn large_frames_of_one_connection_share_its_room() {
+        let cap = Limits::default().direct_bytes_per_peer;
+        let swarm = codec(cap);
+        let (connection, other) = (swarm.clone(), swarm.clone());
+        let begun = || Silent(Cursor::new((cap as u32).to_be_bytes().to_vec()));
+        let (one, two) = (protocol(), protocol());
+        let (mut first, mut second) = (begun(), begun());
+        let (mut a, mut b) = (connection.clone(), connection.clone());
+        let reading = a.read_request(&one, &mut first);
+        let mut reading = std::pin::pin!(reading);
+        assert!(futures::poll!(reading.as_mut()).is_pending());
+        let refused = b.read_request(&two, &mut second).await;
+        assert_eq!(refused.unwrap(), Frame::NoRoom);
+        let (mut third, mut c) = (begun(), other.clone());
+        let elsewhere = c.read_request(&two, &mut third);
+        let mut elsewhere = std::pin::pin!(elsewhere);
+        assert!(futures::poll!(elsewhere.as_mut()).is_pending());
+    }
+}
