@@ -193,6 +193,7 @@ impl Task {
             BehaviourEvent::Kad(kad::Event::InboundRequest { request }) => {
                 self.on_dht_request(request);
             }
+            BehaviourEvent::Kad(kad::Event::RoutingUpdated { peer, .. }) => self.trim_entry(&peer),
             _ => {}
         }
     }

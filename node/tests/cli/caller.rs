@@ -1,21 +1,26 @@
 //! Who may call the API at all: the owner's programs, and nothing that a job started.
 
 use crate::api_support::Served;
-use std::path::Path;
+use tokio::join;
 use tokio::process::Command;
 
 /// What supervisors of jobs have as second word.
 const WORD: &str = "__supervise";
 
-/// Runs a shell's script from a file called so, with the path of the node's folder in `NODE`.
-async fn shell(dir: &Path, file: &str, at: &Served) -> (bool, String) {
-    let script = "\"$GRIDBAY\" --data \"$NODE\" node status\n";
-    // Directly, in a session of its own, and as an orphan of its parent's parent.
-    let deep = format!("( {script} )\n");
-    std::fs::write(dir.join(file), deep).unwrap();
+/// Ways from a shell to a command that calls the node: a child, and a grandchild in a session of
+/// its own.
+const WAYS: [&str; 2] = [
+    r#"( "$GRIDBAY" --data "$NODE" node status )"#,
+    r#"setsid -w sh -c '"$GRIDBAY" --data "$NODE" node status; exit $?'"#,
+];
+
+/// Runs a shell's script from a file called so. Whether the command did well, and what it said.
+async fn shell(file: &str, script: &str, at: &Served) -> (bool, String) {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join(file), script).unwrap();
     let done = Command::new("sh")
         .arg(file)
-        .current_dir(dir)
+        .current_dir(dir.path())
         .env("GRIDBAY", env!("CARGO_BIN_EXE_gridbay"))
         .env("NODE", at.config.home.path())
         .output();
@@ -28,12 +33,20 @@ async fn shell(dir: &Path, file: &str, at: &Served) -> (bool, String) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_descends_from_a_supervisor_of_jobs_is_refused() {
+async fn what_descends_from_a_supervisor_of_jobs_is_hung_up_on() {
     let at = Served::start(&[], |_| {}).await;
-    let dir = tempfile::tempdir().unwrap();
-    let (well, said) = shell(dir.path(), "owner", &at).await;
-    assert!(well, "{said}");
-    assert!(said.contains("ready"), "{said}");
-    let (well, said) = shell(dir.path(), WORD, &at).await;
-    assert!(!well, "{said}");
+    for way in WAYS {
+        let (well, said) = shell("owner", way, &at).await;
+        assert!(well && said.contains("ready"), "{way}: {said}");
+        let (refused, owner) = join!(shell(WORD, way, &at), shell("owner", way, &at));
+        let (well, said) = refused;
+        assert!(
+            !well && said.contains("the node broke off"),
+            "{way}: {said}"
+        );
+        assert!(!said.contains("ready"), "{way}: {said}");
+        let (well, said) = owner;
+        assert!(well, "{way}, beside one that is refused: {said}");
+    }
+    at.stop().await;
 }

@@ -4,12 +4,13 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::process::Command;
 
 use gridbay_node::executor::{
     Executor, ExecutorError, Exit, Isolation, Stream, Support, Tier, WeightBy,
 };
 
-use super::bench::{Bench, in_each_tier, with_namespaces};
+use super::bench::{Bench, in_each_tier, is_there, with_namespaces};
 
 #[test]
 fn the_probe_runs_a_job_and_describes_the_tier() {
@@ -172,6 +173,48 @@ fn an_internet_socket_is_refused_or_leads_nowhere() {
             "{said}"
         );
     });
+}
+
+/// Prints for each kind of socket whether the Unix family gives one, and whether the node's socket
+/// at `NODE` can be reached.
+const UNIX_SOCKETS: &str = r#"
+    use Socket;
+    my %kinds = (stream => SOCK_STREAM, datagram => SOCK_DGRAM, seqpacket => SOCK_SEQPACKET);
+    for (sort keys %kinds) {
+        print "$_ ", socket(my $one, PF_UNIX, $kinds{$_}, 0) ? "made" : $!{EPERM} ? "refused" : $!, "\n";
+        print "pair of $_ ", socketpair(my $a, my $b, PF_UNIX, $kinds{$_}, 0) ? "made" : $!{EPERM} ? "refused" : $!, "\n";
+    }
+    socket(my $node, PF_UNIX, SOCK_STREAM, 0);
+    print connect($node, pack_sockaddr_un("NODE")) ? "reached" : "not reached", "\n";
+"#;
+
+/// Whether that tier is sold to strangers or not: its jobs share the network of the node.
+#[test]
+fn the_plain_tier_gives_no_unix_socket_but_a_pair_of_streams() {
+    if !is_there("perl") {
+        return;
+    }
+    let bench = Bench::new(Isolation::Off);
+    assert_eq!(bench.tier(), Tier::Plain);
+    let socket = bench.work("unix").join("node.sock");
+    let _node = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    fs::set_permissions(&socket, fs::Permissions::from_mode(0o777)).unwrap();
+    let script = UNIX_SOCKETS.replace("NODE", socket.to_str().unwrap());
+    let mut spec = bench.shell("unix", "");
+    spec.argv = ["perl", "-e", &script].map(str::to_owned).to_vec();
+    let end = bench.run(&spec);
+    let said = bench.read("unix", Stream::Stderr);
+    assert_eq!(end.exit, Exit::Exited(0), "{said}");
+    let expected = "datagram refused\npair of datagram refused\nseqpacket refused\n\
+        pair of seqpacket refused\nstream refused\npair of stream made\nnot reached\n";
+    assert_eq!(bench.stdout("unix"), expected);
+    // The owner's own program gets all of them.
+    let own = Command::new("perl").args(["-e", &script]).output().unwrap();
+    let own = String::from_utf8(own.stdout).unwrap();
+    assert!(
+        own.ends_with("\nreached\n") && !own.contains("refused"),
+        "{own}"
+    );
 }
 
 #[test]

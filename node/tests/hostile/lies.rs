@@ -45,6 +45,43 @@ pub(crate) struct Question {
     key: Vec<u8>,
 }
 
+impl Question {
+    /// Which peers are near a key.
+    pub(crate) fn find(key: &[u8]) -> Self {
+        let (kind, key) = (FIND_NODE, key.to_vec());
+        Self { kind, key }
+    }
+}
+
+/// The closer peers that an answer names, with their addresses. `None` if it is not understood.
+pub(crate) fn closer(answer: &[u8]) -> Option<Vec<(PeerId, Vec<Multiaddr>)>> {
+    let peers = parts(answer, 8)?;
+    let peer = |peer: Vec<u8>| {
+        let id = PeerId::from_bytes(parts(&peer, 1)?.first()?).ok()?;
+        let addresses = parts(&peer, 2)?.into_iter();
+        let addresses: Result<_, _> = addresses.map(Multiaddr::try_from).collect();
+        Some((id, addresses.ok()?))
+    };
+    peers.into_iter().map(peer).collect()
+}
+
+/// All values of a field of bytes.
+fn parts(mut rest: &[u8], field: u64) -> Option<Vec<Vec<u8>>> {
+    let mut parts = Vec::new();
+    while !rest.is_empty() {
+        let head = take_varint(&mut rest)?;
+        let value = take_varint(&mut rest)?;
+        if head & 7 == 2 {
+            let (body, after) = rest.split_at_checked(value as usize)?;
+            rest = after;
+            if head >> 3 == field {
+                parts.push(body.to_vec());
+            }
+        }
+    }
+    Some(parts)
+}
+
 impl Liar {
     /// The message that answers a question.
     pub(crate) fn answer(&self, question: &Question) -> Vec<u8> {
@@ -141,7 +178,17 @@ where
     Ok(body)
 }
 
-/// The DHT's messages, of which only answers are ever written.
+async fn write_message<T>(io: &mut T, message: &[u8]) -> io::Result<()>
+where
+    T: AsyncWrite + Unpin + Send,
+{
+    let mut framed = Vec::new();
+    varint(&mut framed, message.len() as u64);
+    framed.extend_from_slice(message);
+    io.write_all(&framed).await
+}
+
+/// The DHT's messages.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KadCodec;
 
@@ -168,13 +215,16 @@ impl rr::Codec for KadCodec {
     async fn write_request<T>(
         &mut self,
         _: &StreamProtocol,
-        _: &mut T,
-        _: Question,
+        io: &mut T,
+        question: Question,
     ) -> io::Result<()>
     where
         T: AsyncWrite + Unpin + Send,
     {
-        Err(io::ErrorKind::Unsupported.into())
+        let mut message = Vec::new();
+        number(&mut message, 1, question.kind);
+        bytes(&mut message, 2, &question.key);
+        write_message(io, &message).await
     }
 
     async fn write_response<T>(
@@ -186,19 +236,17 @@ impl rr::Codec for KadCodec {
     where
         T: AsyncWrite + Unpin + Send,
     {
-        let mut message = Vec::new();
-        varint(&mut message, answer.len() as u64);
-        message.extend_from_slice(&answer);
-        io.write_all(&message).await
+        write_message(io, &answer).await
     }
 }
 
 #[test]
 fn what_is_written_is_what_is_read() {
     let friend = PeerId::random();
+    let address: Multiaddr = "/ip4/127.0.0.1/tcp/1".parse().unwrap();
     let liar = Liar {
         lie: Lie::Records,
-        friends: [(friend, "/ip4/127.0.0.1/tcp/1".parse().unwrap())].into(),
+        friends: [(friend, address.clone())].into(),
         record: Arc::from(vec![7; 300]),
     };
     let key = vec![9; 32];
@@ -207,5 +255,6 @@ fn what_is_written_is_what_is_read() {
     let answer = liar.answer(&question);
     assert_eq!(parse(&answer), Some(question));
     assert!(answer.len() > 300 + friend.to_bytes().len());
+    assert_eq!(closer(&answer), Some(vec![(friend, vec![address])]));
     assert_eq!(parse(&[8]), None);
 }

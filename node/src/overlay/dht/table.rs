@@ -20,7 +20,8 @@ use crate::overlay::task::Task;
 pub(crate) const ANSWER_BYTES: usize = 16 << 10;
 /// Addresses of one peer in an answer: two transports over two families, or two relays over two transports.
 pub(crate) const PER_ENTRY: usize = 4;
-/// Bytes of one of them: that of a circuit over IPv6 and QUIC has 66.
+/// Bytes of one of them: that of a circuit over IPv6 and QUIC has 66, as a provider's. In the table,
+/// where only direct ones are, each ends with the peer's id: over IPv6 and QUIC it has 64.
 const ENTRY_ADDRESS_BYTES: usize = 72;
 /// A peer in an answer besides: its id, how it is connected, and the lengths of all parts; the same for each address.
 const ENTRY_BYTES: usize = 64 + PER_ENTRY * 4;
@@ -61,7 +62,24 @@ fn entry(kad: &mut kad::Behaviour<MemoryStore>, peer: &PeerId) -> Option<Vec<Mul
     Some(entry.node.value.iter().cloned().collect())
 }
 
+/// Takes from a peer's entry what an answer has no room for: circuits, and the oldest addresses.
+fn trim(kad: &mut kad::Behaviour<MemoryStore>, peer: &PeerId) {
+    let known = entry(kad, peer).unwrap_or_default();
+    let (fit, long): (Vec<_>, Vec<_>) = known
+        .into_iter()
+        .partition(|address| address.len() <= ENTRY_ADDRESS_BYTES);
+    let old = fit.len().saturating_sub(PER_ENTRY);
+    for address in long.iter().chain(&fit[..old]) {
+        kad.remove_address(peer, address);
+    }
+}
+
 impl Task {
+    /// Kademlia itself adds every address at which this node dialled a peer, circuits too.
+    pub(crate) fn trim_entry(&mut self, peer: &PeerId) {
+        trim(&mut self.swarm.behaviour_mut().kad, peer);
+    }
+
     /// A peer that could not be reached leaves the table: Kademlia itself drops peers from full buckets only, and each dead one
     /// costs every lookup near it the time of a dial. While nobody is connected the fault may be ours, and the table stays; and so it
     /// does where we ourselves had no room for one more connection.
@@ -103,10 +121,10 @@ mod tests {
     use super::*;
     use libp2p::identity::Keypair;
 
-    /// Twelve addresses, others in each push.
+    /// Twelve addresses, others in each push, of the longest that a peer can have in the table.
     fn said(host: usize, push: usize) -> Vec<Multiaddr> {
         let ports = (0..12).map(|n| 1_000 + push * 12 + n);
-        let said = ports.map(|port| format!("/ip4/10.0.0.{host}/udp/{port}/quic-v1"));
+        let said = ports.map(|port| format!("/ip6/2001:db8::{host:x}/udp/{port}/quic-v1"));
         said.map(|address| address.parse().unwrap()).collect()
     }
 
@@ -122,11 +140,33 @@ mod tests {
         }
         for (host, peer) in peers.iter().enumerate() {
             let kept = entry(&mut kad, peer).expect("half the peers fill no bucket");
+            assert!(kept.iter().all(|a| a.len() <= ENTRY_ADDRESS_BYTES));
             let mut kept: Vec<Multiaddr> = kept.iter().map(without_peer).collect();
             kept.sort();
             let mut last = said(host, 25)[..PER_ENTRY].to_vec();
             last.sort();
             assert_eq!(kept, last);
         }
+    }
+
+    #[test]
+    fn addresses_at_which_a_peer_was_dialled_stay_as_few_and_as_short() {
+        let peer_id = || Keypair::generate_ed25519().public().to_peer_id();
+        let (own, peer, relay) = (peer_id(), peer_id(), peer_id());
+        let mut kad = kad::Behaviour::new(own, MemoryStore::new(own));
+        set_entry(&mut kad, &peer, &told(said(1, 0)));
+        for dialled in [
+            "/ip4/192.0.2.1/tcp/1".to_owned(),
+            format!("/ip6/2001:db8::2/udp/1/quic-v1/p2p/{relay}/p2p-circuit"),
+            "/ip4/192.0.2.1/tcp/2".to_owned(),
+        ] {
+            kad.add_address(&peer, dialled.parse().unwrap());
+            trim(&mut kad, &peer);
+        }
+        let kept = entry(&mut kad, &peer).unwrap();
+        let kept: Vec<Multiaddr> = kept.iter().map(without_peer).collect();
+        let dialled = ["/ip4/192.0.2.1/tcp/1", "/ip4/192.0.2.1/tcp/2"];
+        let dialled = dialled.map(|address| address.parse().unwrap());
+        assert_eq!(kept, [&said(1, 0)[2..PER_ENTRY], &dialled].concat());
     }
 }

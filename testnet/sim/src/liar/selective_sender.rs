@@ -2,8 +2,8 @@
 //!
 //! Attacks I6 and I12: validators do not pass on what another validator told them, so the one left
 //! out makes blocks without an entry that all others have promised to insist on. A validator that
-//! votes such a block down sends what it misses along, and an entry that two blocks left out is
-//! told again.
+//! votes such a block down sends what it misses along, and an entry that came from a validator and
+//! that a block left out is told to all once more.
 
 use super::craft::said;
 use super::{Lie, Puppet};
