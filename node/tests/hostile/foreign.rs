@@ -59,7 +59,7 @@ async fn messages_on_foreign_topics_are_not_kept_and_cost_a_ban() {
     let script: Script = Box::new(move |malice, victim, _| {
         turn += 1;
         // A new one each second, since a stream ends the one before.
-        match streams.pop().filter(|_| turn % 500 == 1) {
+        match (turn % 500 == 1).then(|| streams.pop()).flatten() {
             Some(raw) => {
                 malice.frames.send_request(&victim, raw);
                 1

@@ -8,12 +8,13 @@
 //! 3. The pace of blocks is that of the whole attack. What the ledger keeps is looked at over all attacks and, where
 //!    none was left out by name, over an epoch at the least.
 
+use super::choice::Choice;
 use super::crowd::{mib, pid_of};
 use super::growth::{Growth, Kept, bytes_of, epoch};
 use super::hostile::{BUYERS, Times, turn};
 use super::peaks::LookOut;
 use super::spender::{self, Spender};
-use crate::foreign::{Foreign, Report, Siege, Target};
+use crate::foreign::{Report, Siege, Target};
 use crate::network::plan::Plan;
 use crate::network::{Network, Node};
 use crate::say::Progress;
@@ -74,7 +75,7 @@ pub(crate) struct Besieged {
 /// All attacks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Figures {
-    /// Why there are none from outside, if there are none.
+    /// Why attacks from outside that were wanted are not among them.
     pub(crate) missing: Option<String>,
     /// One for each attack.
     pub(crate) attacks: Vec<Besieged>,
@@ -114,17 +115,10 @@ impl Figures {
                 format!("{:.2}", a.pace),
             ]);
         }
-        let missing = self.missing.as_ref();
-        let missing = missing.map(|why| format!("no attacks from outside: {why}\n"));
-        format!(
-            "{}{}{}\n",
-            table.render(),
-            missing.unwrap_or_default(),
-            self.growth,
-        )
+        format!("{}{}\n", table.render(), self.growth)
     }
 
-    /// What is above its bar.
+    /// What is above its bar, and what was not measured.
     pub(crate) fn problems(&self) -> Vec<String> {
         let told = |a: &Besieged| {
             let above = [
@@ -151,8 +145,11 @@ impl Figures {
                 .map(|t| format!("{}: {t}", a.attack))
                 .collect::<Vec<_>>()
         };
+        let missing = self.missing.iter();
+        let missing = missing.map(|why| format!("not judged: attacks from outside ({why})"));
         let growth = self.growth.problems();
-        self.attacks.iter().flat_map(told).chain(growth).collect()
+        let told = self.attacks.iter().flat_map(told);
+        missing.chain(told).chain(growth).collect()
     }
 }
 
@@ -171,32 +168,23 @@ impl Ongoing {
     }
 }
 
-/// Runs every attack in turn; `calm` is what trades took without any.
+/// Runs the chosen attacks in turn; `calm` is what trades took without any.
 pub(super) async fn run(
     network: &mut Network,
     trades: usize,
     calm: Times,
-    only: &[String],
+    choice: Choice,
     progress: &Progress,
 ) -> anyhow::Result<Figures> {
-    let (foreign, missing) = match Foreign::find().await {
-        Ok(foreign) => (Some(foreign), None),
-        Err(missing) => (None, Some(missing)),
-    };
-    let mut attacks = vec![spender::NAME.to_owned()];
-    if let Some(foreign) = &foreign {
-        attacks.extend(foreign.attacks().await?);
-    }
-    attacks.retain(|attack| only.is_empty() || only.contains(attack));
     let (began, before) = (Instant::now(), Kept::of(network)?);
     let mut pool_entries = 0;
     let mut figures = Figures {
-        missing,
+        missing: choice.missing,
         ..Figures::default()
     };
-    for (number, attack) in attacks.iter().enumerate() {
+    for (number, attack) in choice.names.iter().enumerate() {
         let target = target(network, network.node("v1")).await?;
-        let ongoing = match &foreign {
+        let ongoing = match &choice.foreign {
             Some(foreign) if attack != spender::NAME => {
                 Ongoing::Foreign(foreign.attack(attack, &target)?)
             }
@@ -207,7 +195,7 @@ pub(super) async fn run(
         figures.attacks.push(one);
         pool_entries = pool.max(pool_entries);
     }
-    if only.is_empty() {
+    if choice.is_all {
         progress.tell("waiting for the end of an epoch");
         tokio::time::sleep(epoch(network).saturating_sub(began.elapsed())).await;
     }
@@ -391,5 +379,16 @@ mod tests {
             ..one()
         };
         assert_eq!(figures(bad).problems().len(), 8);
+    }
+
+    #[test]
+    fn attacks_that_could_not_be_run_are_not_judged_well() {
+        let figures = Figures {
+            missing: Some("Node.js is not installed".to_owned()),
+            attacks: vec![one()],
+            ..Figures::default()
+        };
+        let told = "not judged: attacks from outside (Node.js is not installed)";
+        assert_eq!(figures.problems(), [told]);
     }
 }

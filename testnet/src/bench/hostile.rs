@@ -9,11 +9,13 @@
 //!    that sends good ones without end, and one that sends well-signed entries of no use. They come
 //!    back under a new name as often as they are shut out; the validator has [`SOCKETS`] silent
 //!    sockets besides.
-//! 4. Then the third member attacks, and the foreign client in each of its ways where Node.js is installed ([`besieged`]).
+//! 4. Then the third member attacks, and the foreign client in each of its ways ([`besieged`]);
+//!    where that client is not installed, the run fails for it.
 //! 5. *Memory* is what a node has resident, before the first attack and after the last of step 3.
 
 use super::attackers::{ALL, Attacker, Ended, Victim, silent_sockets};
 use super::besieged::{self, BAR_MEMORY_MIB, BAR_RATIO};
+use super::choice::Choice;
 use super::crowd::{mib, pid_of};
 use super::orders::{failed, one_after_another, round_ms, to_running_ms};
 use super::spread::percentile;
@@ -162,6 +164,7 @@ impl Figures {
 
 /// Measures on a network of its own.
 pub(crate) async fn run(options: Options, progress: &Progress) -> anyhow::Result<Figures> {
+    let choice = Choice::of(&options.only).await?;
     let name = format!("hostile-{}", std::process::id());
     let folder = RunFolder::create(&name)?;
     let program = options.program.clone();
@@ -174,7 +177,7 @@ pub(crate) async fn run(options: Options, progress: &Progress) -> anyhow::Result
     let before = memory(&network)?;
     let (mut calm, mut attacked) = (Vec::new(), Vec::new());
     let mut ended = Ended::default();
-    let rounds = if options.only.is_empty() { ROUNDS } else { 0 };
+    let rounds = if choice.is_all { ROUNDS } else { 0 };
     for round in 1..=rounds {
         let (times, lost) = turn(&network, options.trades).await?;
         calm.extend(times);
@@ -195,8 +198,7 @@ pub(crate) async fn run(options: Options, progress: &Progress) -> anyhow::Result
         calm = turn(&network, options.trades).await?.0;
     }
     let (calm, attacked) = (Times::of(calm), Times::of(attacked));
-    let (trades, only) = (options.trades, &options.only);
-    let foreign = besieged::run(&mut network, trades, calm, only, progress).await?;
+    let foreign = besieged::run(&mut network, options.trades, calm, choice, progress).await?;
     let figures = Figures {
         calm,
         attacked,

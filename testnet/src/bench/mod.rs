@@ -2,6 +2,7 @@
 
 mod attackers;
 mod besieged;
+mod choice;
 pub(crate) mod crowd;
 mod growth;
 pub(crate) mod hostile;

@@ -63,7 +63,7 @@ pub(super) struct HostileArgs {
     /// Buys of each of the two members in each of six turns
     #[arg(long, default_value_t = 20)]
     trades: usize,
-    /// Only this attack of the foreign client, and no other attack; can be repeated
+    /// Only this attack, of the member (member) or of the foreign client; can be repeated
     #[arg(long, value_name = "ATTACK")]
     only: Vec<String>,
     /// Leave the run's folder, with logs and ledgers, in place

@@ -136,7 +136,9 @@ fn runs(word: &str) -> bool {
 async fn a_full_disk_a_hostile_job_and_a_halted_validator() {
     if std::env::var_os(INSIDE).is_none() {
         if !again_inside() {
-            println!("LEFT OUT: this machine gives nobody a mount namespace");
+            // Past what keeps the output of tests that pass.
+            let told = "NOT CHECKED: a full disk, for this machine gives nobody a mount namespace";
+            let _unheard = writeln!(std::io::stderr().lock(), "{told}");
         }
         return;
     }
