@@ -287,10 +287,6 @@ impl Cover {
         let unknown = unknown.map(|what| format!("Deed::{what}"));
         occurred.chain(unknown).collect()
     }
-    /// Whether a batch with this cover proves what it claims to.
-    pub fn is_complete(&self) -> bool {
-        self.missing().is_empty() && self.unexpected().is_empty()
-    }
 }
 
 fn is_listed(list: &[(&str, &str, &str)], (kind, variant): &(&str, &str)) -> bool {

@@ -30,12 +30,6 @@ impl WindowPolicy {
         fronts: 10,
         orders: Orders::Density,
     };
-    /// Bellagio's: 42 slots, all of them starts, 10 attempts.
-    pub const BELLAGIO: WindowPolicy = WindowPolicy {
-        slots: 42,
-        starts: 42,
-        ..WindowPolicy::MIRAGE
-    };
 
     /// Whether all values are in range.
     pub fn is_valid(&self) -> bool {
@@ -59,7 +53,7 @@ mod tests {
     #[test]
     fn presets_are_legal_and_ranges_are_checked() {
         let good = WindowPolicy::MIRAGE;
-        assert!(good.is_valid() && WindowPolicy::BELLAGIO.is_valid());
+        assert!(good.is_valid());
         for bad in [
             WindowPolicy { slots: 0, ..good },
             WindowPolicy {
