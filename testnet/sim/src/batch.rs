@@ -19,8 +19,6 @@ pub const JUDGED: u64 = 200;
 pub const TWICE: u64 = 50;
 /// Seeds that may not count, of a thousand.
 const VOID_PER_MILLE: u64 = 50;
-/// Signatures and keys that one thread remembers.
-const MEMORY: usize = 1 << 17;
 
 /// What a batch showed.
 #[derive(Debug, Default)]
@@ -75,11 +73,6 @@ impl Batch {
     }
 }
 
-/// Lets the calling thread remember signatures, as every thread that runs worlds should.
-pub fn remember() {
-    gridbay_protocol::memo::remember(MEMORY);
-}
-
 /// Runs a plan, one of so many twice.
 fn run_seed(seed: u64) -> Outcome {
     let plan = Plan::draw(seed);
@@ -100,7 +93,6 @@ pub fn batch(seeds: Range<u64>, jobs: usize, said: impl FnMut(&Outcome) + Send) 
         for _ in 0..jobs.max(1) {
             let (next, whole) = (&next, &whole);
             scope.spawn(move || {
-                remember();
                 loop {
                     let seed = next.fetch_add(1, Ordering::Relaxed);
                     if seed >= seeds.end {

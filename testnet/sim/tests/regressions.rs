@@ -1,15 +1,14 @@
 //! Every fault found before stays mended; equal plans give equal traces; and the story can be told.
 
 use gridbay_sim::plan::Plan;
+use gridbay_sim::regression;
 use gridbay_sim::run::run;
 use gridbay_sim::shrink::shrink;
 use gridbay_sim::trace::Trace;
-use gridbay_sim::{batch, regression};
 use std::path::Path;
 
 #[test]
 fn faults_found_before_stay_mended() {
-    batch::remember();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("regressions");
     for path in regression::files(&folder).expect("the folder is there") {
         let kept = regression::read(&path).expect("a regression");

@@ -166,10 +166,7 @@ impl Hunt {
 /// Runs seeds side by side while a fault, or none, acts in all of them.
 fn worlds(seeds: &[u64], fault: Option<Planted>) -> Vec<Outcome> {
     planted::choose(fault);
-    let world = |seed: u64| {
-        crate::batch::remember();
-        run(&Plan::draw(seed), None, Trace::default())
-    };
+    let world = |seed: u64| run(&Plan::draw(seed), None, Trace::default());
     let outcomes = std::thread::scope(|scope| {
         let start = |seed: &u64| {
             let seed = *seed;

@@ -17,7 +17,6 @@ pub struct Regressions {
 
 impl Regressions {
     pub(super) fn run(&self, out: &mut dyn Write) -> Result<bool, SimError> {
-        crate::batch::remember();
         let (mut passed, mut failed) = (0, 0);
         for path in regression::files(&self.folder)? {
             let regression = regression::read(&path)?;

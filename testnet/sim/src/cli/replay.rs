@@ -30,7 +30,6 @@ impl Replay {
             }
             None => None,
         };
-        crate::batch::remember();
         let outcome = run(&plan, self.until, Trace::new(words));
         for lying in &plan.liars {
             writeln!(out, "node {} lies: {}", lying.node, lying.lie)?;

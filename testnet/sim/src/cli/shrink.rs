@@ -23,7 +23,6 @@ pub struct Shrink {
 
 impl Shrink {
     pub(super) fn run(&self, out: &mut dyn Write) -> Result<bool, SimError> {
-        crate::batch::remember();
         let outcome = run(&self.which.plan()?, None, Trace::default());
         if outcome.broken.is_none() {
             writeln!(out, "{}", line(&outcome))?;

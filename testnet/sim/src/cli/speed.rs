@@ -20,7 +20,6 @@ pub struct Speed {
 
 impl Speed {
     pub(super) fn run(&self, out: &mut dyn Write) -> Result<bool, SimError> {
-        crate::batch::remember();
         let mut well = true;
         writeln!(
             out,

@@ -31,10 +31,13 @@ use gridbay_core::Core;
 use gridbay_core::input::{Command, Input};
 use gridbay_protocol::genesis::Genesis;
 use gridbay_protocol::ids::NetworkId;
+use gridbay_protocol::memo;
 use net::Net;
 use queue::{Event, Queue};
 use std::collections::BTreeMap;
 
+/// Signatures and keys that a world's thread remembers: all nodes check the same ones.
+const MEMORY: usize = 1 << 17;
 /// Events that a world may have, and as many more for each of its seconds: ten times what the busiest worlds have.
 /// Beyond that somebody answers answers.
 const EVENTS: u64 = 100_000;
@@ -74,6 +77,7 @@ pub struct World {
 impl World {
     /// A world at time 0, all nodes up.
     pub fn new(plan: Plan, checks: Vec<Box<dyn Check>>, trace: Trace) -> World {
+        memo::remember(MEMORY);
         let genesis = genesis(&plan);
         let nodes = plan.nodes();
         let lie = |n: usize| plan.lie_of(n).and_then(crate::liar::make);
