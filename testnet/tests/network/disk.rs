@@ -4,8 +4,7 @@
 //! The trouble is a limit on the size of files, put on the running process (`prlimit` of util-linux, no
 //! privilege needed): writes fail as on a full disk, and lifting the limit is the cure.
 
-#![allow(clippy::unwrap_used, reason = "helpers of a test fail like the test")]
-
+use crate::{program, turn};
 use gridbay_node::api::client::Client;
 use gridbay_node::api::types::{
     Balance, BlockInfo, How, JobRecord, JobRequest, JobState, NodeState, NodeStatus,
@@ -15,16 +14,11 @@ use gridbay_node::api::{ApiError, ErrorCode};
 use gridbay_protocol::ids::AccountId;
 use gridbay_testnet::Progress;
 use gridbay_testnet::network::{Network, Plan, RunFolder, cli, plan};
-use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// Bound on each wait; none of them is a measurement.
 const PATIENCE: Duration = Duration::from_secs(40);
-
-fn program() -> PathBuf {
-    PathBuf::from(env!("CARGO_BIN_EXE_gridbay-testnet"))
-}
 
 /// Sets the soft limit on the size of the files of a process.
 fn limit_files(pid: u32, bytes: &str) {
@@ -125,6 +119,7 @@ async fn halts(network: &Network, name: &str, to: AccountId) {
 
 #[tokio::test]
 async fn a_node_with_a_full_disk_says_so_and_goes_on_when_cured() {
+    let _turn = turn().await;
     let dir = tempfile::tempdir().unwrap();
     let folder = RunFolder::create_in(dir.path(), "disk").unwrap();
     let plan = Plan::local("disk", 4, 1);

@@ -1,15 +1,13 @@
 //! `gridbay market find` between real processes: what is known here, what a late joiner has caught up with, and a seller that is
 //! found in the DHT because its advert went by.
 
-#![allow(clippy::unwrap_used, reason = "helpers of a test fail like the test")]
-
+use crate::{program, turn};
 use gridbay_node::api::types::{FindReport, FoundNode, Offer, PeerList};
 use gridbay_testnet::Progress;
 use gridbay_testnet::network::cli::run;
 use gridbay_testnet::network::plan::{Plan, credits, offer};
 use gridbay_testnet::network::{Network, RunFolder, Seat};
 use nix::sys::signal::Signal;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Bound on each wait; none of them is a measurement.
@@ -153,11 +151,11 @@ async fn an_advert_that_went_by_is_sought(network: &Network) {
 
 #[tokio::test]
 async fn sellers_are_found_here_after_joining_late_and_in_the_dht() {
+    let _turn = turn().await;
     let dir = tempfile::tempdir().unwrap();
     let folder = RunFolder::create_in(dir.path(), "find").unwrap();
-    let program = PathBuf::from(env!("CARGO_BIN_EXE_gridbay-testnet"));
     let quiet = Progress::silent();
-    let started = Network::start(program, folder, plan(), PATIENCE, &quiet);
+    let started = Network::start(program(), folder, plan(), PATIENCE, &quiet);
     let mut network = started.await.unwrap();
     what_is_known_is_answered_from_here(&network).await;
     a_late_joiner_catches_up(&mut network).await;

@@ -1,7 +1,6 @@
 //! A contract on real processes: a buyer's node proposes, another one provides, validators' units run the jobs.
 
-#![allow(clippy::unwrap_used, reason = "helpers of a test fail like the test")]
-
+use crate::{program, turn};
 use gridbay_node::api::client::{self, Client};
 use gridbay_node::api::types::{
     Balance, Contract, ContractHow, How, JobRecord, JobRequest, JobState, NodeStatus, Want,
@@ -9,7 +8,6 @@ use gridbay_node::api::types::{
 use gridbay_protocol::job::JobExit;
 use gridbay_testnet::Progress;
 use gridbay_testnet::network::{Network, Plan, RunFolder, plan};
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Bound on each wait; none of them is a measurement.
@@ -72,15 +70,15 @@ async fn balance(client: &Client) -> i64 {
 
 #[tokio::test]
 async fn a_batch_of_jobs_under_contract_runs_and_is_settled() {
+    let _turn = turn().await;
     let dir = tempfile::tempdir().unwrap();
     let folder = RunFolder::create_in(dir.path(), "contract").unwrap();
     let mut plan = Plan::local("contract", 4, 2);
     let provider =
         "provider.policy = \"conservative\"\nprovider.cost = \"30\"\nprovider.most = \"200\"\n";
     plan.more.insert("b1".to_owned(), provider.to_owned());
-    let program = PathBuf::from(env!("CARGO_BIN_EXE_gridbay-testnet"));
     let quiet = Progress::silent();
-    let started = Network::start(program, folder, plan, PATIENCE, &quiet);
+    let started = Network::start(program(), folder, plan, PATIENCE, &quiet);
     let network = started.await.unwrap();
     let provider = network.node("b1").client().clone();
     let buyer = network.node("b2").client().clone();

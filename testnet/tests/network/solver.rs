@@ -3,8 +3,7 @@
 //! Two units are sold ahead. In each of two slots a small dense reservation keeps out a large one of more worth. The rule
 //! puts each one first in turn, which helps in one of the slots; the best is to book both large ones.
 
-#![allow(clippy::unwrap_used, reason = "helpers of a test fail like the test")]
-
+use crate::turn;
 use gridbay_node::api::client::Client;
 use gridbay_node::api::types::{
     Ahead, AuctionProof, AuctionRecord, AuctionSummary, How, JobRecord, JobRequest, NodeStatus,
@@ -20,7 +19,7 @@ use gridbay_testnet::network::{Network, Plan, RunFolder, cli};
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Bound on each wait; none of them is a measurement.
@@ -194,6 +193,7 @@ async fn decision(client: &Client) -> (String, ReservationRecord) {
 
 #[tokio::test]
 async fn a_solver_that_works_again_betters_the_rule_and_the_ledger_says_so() {
+    let _turn = turn().await;
     let dir = tempfile::tempdir().unwrap();
     let folder = RunFolder::create_in(dir.path(), "solver").unwrap();
     let program = dir.path().join("solver.sh");
@@ -202,7 +202,7 @@ async fn a_solver_that_works_again_betters_the_rule_and_the_ledger_says_so() {
         let setting = format!("solver.program = \"{}\"\n", program.display());
         plan.more.insert(name.to_owned(), setting);
     }
-    let binary = PathBuf::from(env!("CARGO_BIN_EXE_gridbay-testnet"));
+    let binary = crate::program();
     let quiet = Progress::silent();
     let started = Network::start(binary, folder, plan, PATIENCE, &quiet);
     let network = started.await.unwrap();

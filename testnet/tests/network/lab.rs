@@ -1,24 +1,18 @@
 //! A laboratory network of real processes: an order end to end, every validator killed in turn under
 //! load, and an end that leaves nothing behind.
 
-#![allow(clippy::unwrap_used, reason = "helpers of a test fail like the test")]
-
+use crate::{program, turn};
 use gridbay_node::api::client::{self, Client};
 use gridbay_node::api::types::{How, JobRecord, JobRequest, JobState, NodeStatus, RankExit, Want};
 use gridbay_protocol::job::JobExit;
 use gridbay_testnet::Progress;
 use gridbay_testnet::network::{Network, Plan, RunFolder, find_processes, plan};
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// Bound on each wait; none of them is a measurement.
 const PATIENCE: Duration = Duration::from_secs(40);
 /// Within which the chain goes on without one of four validators.
 const GOES_ON: Duration = Duration::from_secs(3);
-
-fn program() -> PathBuf {
-    PathBuf::from(env!("CARGO_BIN_EXE_gridbay-testnet"))
-}
 
 fn request(name: &str, nodes: u32, script: &str) -> JobRequest {
     JobRequest {
@@ -126,6 +120,7 @@ async fn killed_validators_cost_nobody_anything(network: &mut Network, buyer: &C
 
 #[tokio::test]
 async fn a_local_network_trades_survives_a_crash_and_leaves_nothing_behind() {
+    let _turn = turn().await;
     let dir = tempfile::tempdir().unwrap();
     let folder = RunFolder::create_in(dir.path(), "lab").unwrap();
     let path = folder.path().to_owned();

@@ -1,6 +1,6 @@
 //! Hostile jobs in the tiers that are sold: nothing that they try succeeds.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+use crate::{TURN, program};
 use gridbay_node::executor::{Config, Executor as _, Isolation, ProcessExecutor};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -17,7 +17,7 @@ fn offered() -> Vec<String> {
     let mut offered = Vec::new();
     for (name, isolation) in [("n", Isolation::Required), ("p", Isolation::Off)] {
         let mut config = Config::new(dir.path().join(name));
-        config.supervisor = env!("CARGO_BIN_EXE_gridbay-testnet").into();
+        config.supervisor = program();
         config.isolation = isolation;
         match ProcessExecutor::new(config).unwrap().probe() {
             Ok(found) => offered.push(found.tier.to_string()),
@@ -34,8 +34,8 @@ fn not_checked(why: &str) {
 
 #[test]
 fn no_probe_succeeds_in_a_tier_that_is_sold() {
-    let program = env!("CARGO_BIN_EXE_gridbay-testnet");
-    let done = Command::new(program)
+    let _turn = TURN.blocking_lock();
+    let done = Command::new(program())
         .args(["probe", "-o", "json"])
         .output()
         .unwrap();

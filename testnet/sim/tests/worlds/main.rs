@@ -1,0 +1,9 @@
+//! Whole worlds, in one program because each further one compiles and links the simulator again.
+
+mod banks;
+mod coverage;
+mod cuts;
+mod liars;
+mod pace;
+mod regressions;
+mod secrecy;

@@ -1,0 +1,28 @@
+//! Real processes: laboratory networks from end to end, and hostile jobs in the sandbox.
+//!
+//! One program, because each further one links the whole laboratory again. The tests wait for real
+//! time, so they take turns.
+
+#![allow(clippy::unwrap_used, reason = "helpers of a test fail like the test")]
+
+mod contract;
+mod disk;
+mod find;
+mod lab;
+mod probe;
+mod solver;
+
+use std::path::PathBuf;
+use tokio::sync::{Mutex, MutexGuard};
+
+static TURN: Mutex<()> = Mutex::const_new(());
+
+/// Waits until no other test of this program runs; a turn ends with its guard.
+async fn turn() -> MutexGuard<'static, ()> {
+    TURN.lock().await
+}
+
+/// The laboratory.
+fn program() -> PathBuf {
+    PathBuf::from(env!("CARGO_BIN_EXE_gridbay-testnet"))
+}
