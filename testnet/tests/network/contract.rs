@@ -70,7 +70,7 @@ async fn balance(client: &Client) -> i64 {
 
 #[tokio::test]
 async fn a_batch_of_jobs_under_contract_runs_and_is_settled() {
-    let _turn = turn();
+    let _turn = turn().await;
     let dir = tempfile::tempdir().unwrap();
     let folder = RunFolder::create_in(dir.path(), "contract").unwrap();
     let mut plan = Plan::local("contract", 4, 2);

@@ -119,7 +119,7 @@ async fn halts(network: &Network, name: &str, to: AccountId) {
 
 #[tokio::test]
 async fn a_node_with_a_full_disk_says_so_and_goes_on_when_cured() {
-    let _turn = turn();
+    let _turn = turn().await;
     let dir = tempfile::tempdir().unwrap();
     let folder = RunFolder::create_in(dir.path(), "disk").unwrap();
     let plan = Plan::local("disk", 4, 1);

@@ -151,7 +151,7 @@ async fn an_advert_that_went_by_is_sought(network: &Network) {
 
 #[tokio::test]
 async fn sellers_are_found_here_after_joining_late_and_in_the_dht() {
-    let _turn = turn();
+    let _turn = turn().await;
     let dir = tempfile::tempdir().unwrap();
     let folder = RunFolder::create_in(dir.path(), "find").unwrap();
     let quiet = Progress::silent();

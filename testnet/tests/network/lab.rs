@@ -120,7 +120,7 @@ async fn killed_validators_cost_nobody_anything(network: &mut Network, buyer: &C
 
 #[tokio::test]
 async fn a_local_network_trades_survives_a_crash_and_leaves_nothing_behind() {
-    let _turn = turn();
+    let _turn = turn().await;
     let dir = tempfile::tempdir().unwrap();
     let folder = RunFolder::create_in(dir.path(), "lab").unwrap();
     let path = folder.path().to_owned();

@@ -13,13 +13,13 @@ mod probe;
 mod solver;
 
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use tokio::sync::{Mutex, MutexGuard};
 
-static TURN: Mutex<()> = Mutex::new(());
+static TURN: Mutex<()> = Mutex::const_new(());
 
 /// Waits until no other test of this program runs; a turn ends with its guard.
-fn turn() -> MutexGuard<'static, ()> {
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+async fn turn() -> MutexGuard<'static, ()> {
+    TURN.lock().await
 }
 
 /// The laboratory.

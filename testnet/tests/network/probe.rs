@@ -1,6 +1,6 @@
 //! Hostile jobs in the tiers that are sold: nothing that they try succeeds.
 
-use crate::{program, turn};
+use crate::{TURN, program};
 use gridbay_node::executor::{Config, Executor as _, Isolation, ProcessExecutor};
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -34,7 +34,7 @@ fn not_checked(why: &str) {
 
 #[test]
 fn no_probe_succeeds_in_a_tier_that_is_sold() {
-    let _turn = turn();
+    let _turn = TURN.blocking_lock();
     let done = Command::new(program())
         .args(["probe", "-o", "json"])
         .output()

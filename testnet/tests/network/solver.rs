@@ -193,7 +193,7 @@ async fn decision(client: &Client) -> (String, ReservationRecord) {
 
 #[tokio::test]
 async fn a_solver_that_works_again_betters_the_rule_and_the_ledger_says_so() {
-    let _turn = turn();
+    let _turn = turn().await;
     let dir = tempfile::tempdir().unwrap();
     let folder = RunFolder::create_in(dir.path(), "solver").unwrap();
     let program = dir.path().join("solver.sh");

@@ -62,6 +62,23 @@ impl Tasks {
             .iter()
             .any(|t| t.done.is_none() && t.lost >= ATTEMPTS_LOST)
     }
+    /// First non-zero exit code by rank: the job's own.
+    pub fn exit_code(&self) -> i32 {
+        let code = |exit: &JobExit| match exit {
+            JobExit::Code(code) => *code,
+            JobExit::Signal(n) => 128 + n,
+            JobExit::TimeLimit => 124,
+            JobExit::Stopped | JobExit::Lost => 125,
+            // EDQUOT.
+            JobExit::DiskLimit => 122,
+        };
+        self.records
+            .iter()
+            .filter_map(|t| t.done.as_ref())
+            .map(code)
+            .find(|c| *c != 0)
+            .unwrap_or(0)
+    }
 
     /// Takes runs off units that are not in `places` (any more). Returns them, to be stopped.
     pub fn unplace(&mut self, places: &[Place]) -> Vec<Run> {
@@ -348,6 +365,21 @@ mod tests {
             assert!(u.is_busy());
         }
         assert!(u.is_hopeless());
+    }
+
+    #[test]
+    fn the_exit_code_is_the_first_that_is_not_zero() {
+        let done = |exit| TaskRecord {
+            done: Some(exit),
+            ..TaskRecord::default()
+        };
+        let t = Tasks::new(vec![
+            done(JobExit::Code(0)),
+            done(JobExit::Signal(9)),
+            done(JobExit::Code(3)),
+        ]);
+        assert!(t.all_done());
+        assert_eq!(t.exit_code(), 137);
     }
 
     #[test]
