@@ -29,15 +29,6 @@ const EPOCH: u64 = 40;
 /// Jobs whose requests are on their way at once.
 const REQUESTS: usize = 32;
 
-/// The contract that an event is about.
-pub(super) fn of(event: &ContractEvent) -> &OrderId {
-    match event {
-        ContractEvent::Signed { contract, .. } | ContractEvent::Lapsed { contract, .. } => contract,
-        ContractEvent::Decided(job) => &job.contract,
-        ContractEvent::Settled(settled) => &settled.contract,
-    }
-}
-
 impl ContractWish {
     /// What to propose now.
     pub fn proposal(&self, order: &NewOrder, state: &State) -> ContractTerms {

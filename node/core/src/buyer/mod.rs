@@ -39,7 +39,6 @@ use gridbay_protocol::effect::Effect as Posted;
 use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::ids::{ClassId, EntryId, OrderId};
 use gridbay_protocol::keys::PublicKey;
-use gridbay_protocol::lease::LeaseEvent;
 use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::order::{Step, order_of as order_id};
 use gridbay_protocol::payment::{Posting, Purse, Reason};
@@ -190,23 +189,8 @@ impl Buyer {
     fn note(&mut self, state: &State, posted: &[Posted]) {
         let (calendar, height) = (state.calendar(), state.height());
         for effect in posted {
-            if let Posted::Lease(event) = effect
-                && let Some(agent) = self.by_id(order_of(event))
-            {
-                agent.note_lease(event, &calendar, height);
-            }
             match effect {
                 Posted::Posting(posting) => self.note_posting(posting),
-                Posted::Order { order, end } => {
-                    if let Some(agent) = self.by_id(order) {
-                        agent.note_end(Some(*end), None);
-                    }
-                }
-                Posted::Lease(LeaseEvent::Ended { order, end, .. }) => {
-                    if let Some(agent) = self.by_id(order) {
-                        agent.note_end(None, Some(*end));
-                    }
-                }
                 Posted::Sharing(sharing) => {
                     for claim in &sharing.claims {
                         if let Some(agent) = self.by_id(&claim.order) {
@@ -214,16 +198,12 @@ impl Buyer {
                         }
                     }
                 }
-                Posted::Contract(event) => {
-                    if let Some(agent) = self.by_id(contract::of(event)) {
-                        agent.note_contract(event, height);
+                _ => {
+                    let agent = effect.order().and_then(|order| self.by_id(&order));
+                    if let Some(agent) = agent {
+                        agent.note(effect, &calendar, height);
                     }
                 }
-                Posted::Lease(_)
-                | Posted::Clearing(_)
-                | Posted::Buy(_)
-                | Posted::Planning(_)
-                | Posted::Reservation(_) => {}
             }
         }
     }
@@ -355,13 +335,6 @@ impl Buyer {
                 None => return,
             }
         }
-    }
-}
-
-fn order_of(event: &LeaseEvent) -> &OrderId {
-    match event {
-        LeaseEvent::Started(terms) | LeaseEvent::Renewed(terms) => &terms.order,
-        LeaseEvent::Ended { order, .. } | LeaseEvent::Disputed { order, .. } => order,
     }
 }
 

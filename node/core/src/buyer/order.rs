@@ -25,7 +25,7 @@ pub use super::signer::Signer;
 use super::tasks::Tasks;
 use gridbay_ledger::{Refusal, State};
 use gridbay_protocol::calendar::Calendar;
-use gridbay_protocol::effect::OrderEnd;
+use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::{ClassId, EntryId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent};
@@ -125,8 +125,22 @@ impl OrderAgent {
     pub fn milestones(&self) -> &Milestones {
         &self.record.milestones
     }
+    /// Takes in what the block of `height` did to it.
+    pub(super) fn note(&mut self, effect: &Effect, calendar: &Calendar, height: u64) {
+        match effect {
+            Effect::Order { end, .. } => self.note_end(Some(*end), None),
+            Effect::Lease(event) => {
+                self.note_lease(event, calendar, height);
+                if let LeaseEvent::Ended { end, .. } = event {
+                    self.note_end(None, Some(*end));
+                }
+            }
+            Effect::Contract(event) => self.note_contract(event, height),
+            _ => {}
+        }
+    }
     /// Takes in what the block of `height` did to its lease.
-    pub fn note_lease(&mut self, event: &LeaseEvent, calendar: &Calendar, height: u64) {
+    fn note_lease(&mut self, event: &LeaseEvent, calendar: &Calendar, height: u64) {
         self.record.milestones.note(event, calendar, height);
         if let LeaseEvent::Ended { end, .. } = event {
             self.record.experience.end(*end, self.tasks.done());
@@ -256,7 +270,7 @@ impl OrderAgent {
     }
 
     /// The ledger told why the order or its lease ended.
-    pub fn note_end(&mut self, order_end: Option<OrderEnd>, lease_end: Option<LeaseEnd>) {
+    fn note_end(&mut self, order_end: Option<OrderEnd>, lease_end: Option<LeaseEnd>) {
         // A buy that is decided in its own block is never seen live.
         self.record.included |= order_end.is_some();
         if let Some(OrderEnd::Short(class)) = order_end {
