@@ -8,6 +8,7 @@ mod contracts;
 mod deadline;
 mod genesis;
 mod played;
+mod records;
 mod reservation;
 mod share;
 mod starts;
