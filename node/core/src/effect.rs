@@ -2,9 +2,9 @@
 
 use crate::adverts::Verdict;
 use crate::agent::{AgentReply, AgentRequest, JobId, Phase, PollJob};
-use crate::buyer::OrderKey;
 use crate::hints::Question;
 use crate::input::{AnswerToken, AskToken, CommandToken, GossipToken};
+use crate::key::OrderKey;
 use crate::reply::Reply;
 use gridbay_protocol::ids::{BlockId, OfferId};
 use gridbay_protocol::job::JobSpec;

@@ -2,7 +2,8 @@
 
 use crate::adverts::{About, Heard};
 use crate::agent::{AgentReply, AgentRequest, JobId, Phase};
-use crate::buyer::{NewOrder, OrderKey};
+use crate::buy::NewOrder;
+use crate::key::OrderKey;
 use gridbay_protocol::account::AccountKey;
 use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::hint::Hint;

@@ -6,15 +6,17 @@
 //!    A seller that is silent for [`SILENT_MS`] has lost them.
 //! 3. A task that lost its unit is stopped; nobody waits for the answer.
 
+use super::Buyer;
 use super::complaint::Try;
-use super::order::Signer;
 use super::record::Finish;
 use super::run::{Progress, Run};
-use super::{Buyer, OrderKey};
 use crate::agent::{AgentReply, AgentRequest, JobId, POLL_JOBS, PollJob, SignedStart, Start};
 use crate::agent::{JobReport, Phase, StartRefusal};
+use crate::buy::End;
 use crate::effect::Effect;
 use crate::input::AskToken;
+use crate::key::OrderKey;
+use crate::signer::Signer;
 use gridbay_ledger::State;
 use gridbay_protocol::job::JobExit;
 use gridbay_protocol::keys::PublicKey;
@@ -101,7 +103,7 @@ impl Buyer {
             offer: run.offer,
             tasks: agent.order().tasks,
             spec: agent.order().spec.clone(),
-            salt: agent.salt_of(run.job.task),
+            salt: agent.order().task_salt(run.job.task),
             key: signer.key.public(),
         };
         let signed = SignedStart::new(&state.network(), start, signer.key);
@@ -341,7 +343,7 @@ impl Buyer {
         if let Some(agent) = self.orders.get_mut(&key) {
             agent.touch();
             if agent.tasks.is_hopeless() {
-                agent.set_finish(Finish::Ended("lost".to_string()));
+                agent.set_finish(Finish::Ended(End::Lost));
             }
         }
     }

@@ -4,33 +4,31 @@
 //! tick (what is to be started, what is to be asked again?). [`order`] follows one order on the ledger,
 //! [`tasks`] plans its tasks, `ask` talks to the sellers, [`record`] is what survives a restart.
 
-pub mod amend;
+mod amend;
+mod amending;
 pub mod appeal;
 mod ask;
-mod body;
 pub mod complaint;
-mod contract;
-pub mod deadline;
+mod experience;
+mod jobs;
+mod news;
 pub mod order;
+mod pace;
 mod places;
 pub mod record;
-mod reserve;
 mod run;
 mod seen;
-pub mod share;
-mod signer;
 pub mod tasks;
-pub mod worth;
+mod worth;
 
-pub use record::{
-    ContractWish, Finish, Milestones, NewOrder, Record, ReserveTerms, TaskRecord, Terms,
-};
-
-pub use worth::Worth;
+pub use record::{Finish, Milestones, Record, TaskRecord};
 
 use crate::agent::{AgentRequest, JobId};
+use crate::buy::NewOrder;
 use crate::effect::Effect;
 use crate::input::{AskToken, Fetch};
+use crate::key::OrderKey;
+use crate::signer::Signer;
 use ask::Question;
 use gridbay_host::Host;
 use gridbay_ledger::{Refusal, State};
@@ -44,39 +42,11 @@ use gridbay_protocol::order::{Step, order_of as order_id};
 use gridbay_protocol::payment::{Posting, Purse, Reason};
 use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::Credits;
-use order::{OrderAgent, Signer};
-use serde::{Deserialize, Serialize};
+use order::OrderAgent;
 use std::collections::BTreeMap;
-use std::fmt;
-use std::str::FromStr;
 
 /// Orders that one node keeps at the most; the oldest settled ones go first.
 pub const ORDERS: usize = 10_000;
-
-/// Local name of an order, known before the ledger has one: 8 bytes, 16 hex digits in text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct OrderKey(pub u64);
-
-impl fmt::Display for OrderKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:016x}", self.0)
-    }
-}
-
-/// Text that is no local name of an order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not the id of an order: want 16 hex digits")]
-pub struct NotAnOrderKey;
-
-impl FromStr for OrderKey {
-    type Err = NotAnOrderKey;
-    fn from_str(text: &str) -> Result<OrderKey, NotAnOrderKey> {
-        let hex = text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit());
-        let value = u64::from_str_radix(text, 16).ok().filter(|_| hex);
-        value.map(OrderKey).ok_or(NotAnOrderKey)
-    }
-}
 
 /// The agent.
 #[derive(Debug)]
@@ -121,7 +91,7 @@ impl Buyer {
     ) -> Option<Vec<u32>> {
         let orders = self.orders.values();
         let seen = orders.map(|agent| (agent.order(), agent.experience()));
-        share::learnt(seen, class, program, utility, types)
+        experience::learnt(seen, class, program, utility, types)
     }
 
     /// Takes a new order. The record is saved before anything is sent.
@@ -352,20 +322,5 @@ fn save(key: OrderKey, agent: &mut OrderAgent) -> Effect {
     Effect::SaveOrder {
         order: key,
         record: codec::encode(&agent.record()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn order_keys_have_one_text_form() {
-        let key = OrderKey(0xab);
-        assert_eq!(key.to_string(), "00000000000000ab");
-        assert_eq!(key.to_string().parse(), Ok(key));
-        for bad in ["", "ab", "+0000000000000ab", "000000000000000g"] {
-            assert_eq!(bad.parse::<OrderKey>(), Err(NotAnOrderKey), "{bad:?}");
-        }
     }
 }

@@ -1,9 +1,23 @@
-//! One run of a task at a seller, as its buyer sees it.
+//! One run of a task at a seller, as its buyer sees it, and the place for it.
 
-use super::places::Place;
 use crate::agent::{JobId, Phase};
-use gridbay_protocol::ids::OfferId;
+use gridbay_protocol::ids::{LeaseId, OfferId};
 use gridbay_protocol::keys::PublicKey;
+
+/// Units of an offer in a lease, and the node that delivers them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The lease.
+    pub lease: LeaseId,
+    /// The only task that may run there; `None` for any.
+    pub task: Option<u32>,
+    /// The offer.
+    pub offer: OfferId,
+    /// Its node.
+    pub node: PublicKey,
+    /// Units.
+    pub units: u32,
+}
 
 /// A run in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,8 +6,7 @@
 //! 2. tasks that wait are put on free units in the order of their index, so that an order with fewer
 //!    units than tasks runs the lowest indices first and the others as units become free.
 
-pub use super::places::Place;
-pub use super::run::{Progress, Run};
+pub use super::run::{Place, Progress, Run};
 
 use super::record::TaskRecord;
 use crate::agent::{JobId, JobReport, Phase, PollJob};

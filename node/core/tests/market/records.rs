@@ -1,8 +1,11 @@
 //! Records of orders on disk: a node reads what an earlier version of it has written.
 
-use gridbay_core::buyer::{
-    ContractWish, Finish, NewOrder, OrderKey, Record, ReserveTerms, TaskRecord, Terms, Worth,
+use gridbay_core::buy::{
+    BidTerms, BuyTerms, ContractWish, DeadlineWish, End, NewOrder, ReserveTerms, ShareTerms, Terms,
+    Worth,
 };
+use gridbay_core::buyer::{Finish, Record, TaskRecord};
+use gridbay_core::key::OrderKey;
 use gridbay_protocol::codec;
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, OfferId};
 use gridbay_protocol::job::{JobExit, JobSpec};
@@ -56,12 +59,12 @@ fn sealed() -> Record {
         units: 2,
         price: Price(300),
     }];
-    let mut record = record(Terms::Sealed {
+    let mut record = record(Terms::Sealed(BidTerms {
         steps: steps.clone(),
         min: 1,
         budget: credits(9_000),
         patience: 240,
-    });
+    }));
     record.wish = Some(Wish::Bid(Bid {
         class: CLASS,
         steps,
@@ -75,7 +78,7 @@ fn sealed() -> Record {
         worth: credits(8_000),
         length: 3,
     });
-    record.finish = Some(Finish::Ended("too_dear".into()));
+    record.finish = Some(Finish::Ended(End::TooDear));
     record
 }
 
@@ -107,25 +110,25 @@ fn reserved() -> Record {
 }
 
 fn bought() -> Record {
-    let mut record = record(Terms::Buy {
+    let mut record = record(Terms::Buy(BuyTerms {
         parts: vec![BuyPart::anywhere(CLASS, 2)],
         limit: credits(800),
         patience: 120,
         surcharge: credits(50),
-    });
+    }));
     record.finish = Some(Finish::Refused("funds".into()));
     record
 }
 
 fn claimed() -> Record {
-    let mut record = record(Terms::Share {
+    let mut record = record(Terms::Share(ShareTerms {
         offer: OFFER,
         rate: credits(400),
         utility: Utility::Log,
         weights: vec![3, 1],
         budget: credits(2_400),
         patience: 90,
-    });
+    }));
     record.tasks[1] = TaskRecord {
         attempt: 2,
         done: Some(JobExit::Code(3)),
@@ -137,7 +140,7 @@ fn claimed() -> Record {
 }
 
 fn promised() -> Record {
-    let mut record = record(Terms::Deadline {
+    let mut record = record(Terms::Deadline(DeadlineWish {
         offer: OFFER,
         unit_slots: 12,
         soft: 8,
@@ -145,8 +148,8 @@ fn promised() -> Record {
         pmax: credits(6_000),
         pmin: credits(1_000),
         shape: Shape::Convex,
-    });
-    record.finish = Some(Finish::Ended("missed".into()));
+    }));
+    record.finish = Some(Finish::Ended(End::Missed));
     record
 }
 
@@ -179,7 +182,7 @@ fn contracted() -> Record {
         beta16: 16,
         stands_until: 1_100,
     });
-    record.finish = Some(Finish::Ended("not_signed".into()));
+    record.finish = Some(Finish::Ended(End::NotSigned));
     record
 }
 
