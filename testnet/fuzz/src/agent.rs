@@ -5,8 +5,8 @@ use crate::ledgers::{self, Ledger};
 use crate::{Target, Verdict, decoder, strict};
 use gridbay_core::adverts::{self, Adverts, Heard};
 use gridbay_core::agent::{
-    AgentReply, AgentRequest, JobId, JobReport, POLL_JOBS, Phase, PollJob, REPLY_BYTES,
-    REQUEST_BYTES, SignedStart, Start, StartRefusal,
+    AgentReply, AgentRequest, JobReport, POLL_JOBS, Phase, PollJob, REPLY_BYTES, REQUEST_BYTES,
+    RunId, SignedStart, Start, StartRefusal,
 };
 use gridbay_core::buy::{BidTerms, BuyTerms, NewOrder, ReserveTerms, Terms};
 use gridbay_core::buyer::record::{RECORD_BYTES, Record};
@@ -69,7 +69,7 @@ pub(crate) const ADVERTS: Target = decoder(
     || vec![ADVERT.clone()],
 );
 
-const JOB_ID: JobId = JobId {
+const JOB_ID: RunId = RunId {
     lease: LeaseId([0x1e; 32]),
     task: 3,
     attempt: 1,

@@ -10,7 +10,7 @@ use super::Buyer;
 use super::complaint::Try;
 use super::record::Finish;
 use super::run::{Progress, Run};
-use crate::agent::{AgentReply, AgentRequest, JobId, POLL_JOBS, PollJob, SignedStart, Start};
+use crate::agent::{AgentReply, AgentRequest, POLL_JOBS, PollJob, RunId, SignedStart, Start};
 use crate::agent::{JobReport, Phase, StartRefusal};
 use crate::buy::End;
 use crate::effect::Effect;
@@ -37,7 +37,7 @@ const SILENT_MS: u64 = 60_000;
 
 #[derive(Clone, Debug)]
 pub(super) enum Question {
-    Start(JobId),
+    Start(RunId),
     Poll(Vec<PollJob>),
     Stop,
 }
@@ -162,7 +162,7 @@ impl Buyer {
     }
 
     /// What a seller's answer says about the units of a run.
-    fn note_try(&mut self, key: OrderKey, job: &JobId, tried: Option<Try>, at: (u64, u64)) {
+    fn note_try(&mut self, key: OrderKey, job: &RunId, tried: Option<Try>, at: (u64, u64)) {
         let Some(agent) = self.orders.get_mut(&key) else {
             return;
         };
@@ -200,7 +200,7 @@ impl Buyer {
         }
     }
 
-    fn start_answered(&mut self, key: OrderKey, job: &JobId, reply: Option<AgentReply>, now: u64) {
+    fn start_answered(&mut self, key: OrderKey, job: &RunId, reply: Option<AgentReply>, now: u64) {
         let Some(agent) = self.orders.get_mut(&key) else {
             return;
         };
@@ -268,7 +268,7 @@ impl Buyer {
         }
     }
 
-    fn node_of(&self, key: OrderKey, job: &JobId) -> Option<PublicKey> {
+    fn node_of(&self, key: OrderKey, job: &RunId) -> Option<PublicKey> {
         self.orders
             .get(&key)?
             .tasks

@@ -23,7 +23,7 @@ mod worth;
 
 pub use record::{Finish, Milestones, Record, TaskRecord};
 
-use crate::agent::{AgentRequest, JobId};
+use crate::agent::{AgentRequest, RunId};
 use crate::buy::NewOrder;
 use crate::effect::Effect;
 use crate::input::{AskToken, Fetch};
@@ -235,7 +235,7 @@ impl Buyer {
     pub fn fetched(
         &mut self,
         key: OrderKey,
-        job: &JobId,
+        job: &RunId,
         fetch: Fetch,
         now_ms: u64,
         effects: &mut Vec<Effect>,
@@ -265,7 +265,7 @@ impl Buyer {
         self.save_changed(effects);
     }
 
-    fn task_complete(&mut self, key: OrderKey, job: &JobId) {
+    fn task_complete(&mut self, key: OrderKey, job: &RunId) {
         let Some(agent) = self.orders.get_mut(&key) else {
             return;
         };

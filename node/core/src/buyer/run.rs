@@ -1,6 +1,6 @@
 //! One run of a task at a seller, as its buyer sees it, and the place for it.
 
-use crate::agent::{JobId, Phase};
+use crate::agent::{Phase, RunId};
 use gridbay_protocol::ids::{LeaseId, OfferId};
 use gridbay_protocol::keys::PublicKey;
 
@@ -23,7 +23,7 @@ pub struct Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// Its id at the seller.
-    pub job: JobId,
+    pub job: RunId,
     /// The offer whose unit it uses.
     pub offer: OfferId,
     /// The seller's node.
@@ -52,7 +52,7 @@ pub struct Run {
 
 impl Run {
     /// One that nobody was asked for yet.
-    pub(super) fn new(job: JobId, place: &Place) -> Run {
+    pub(super) fn new(job: RunId, place: &Place) -> Run {
         Run {
             job,
             offer: place.offer,
