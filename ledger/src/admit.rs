@@ -107,31 +107,13 @@ impl State {
 
 /// Which key answers for an entry to its account, and the role that it needs.
 fn signer(entry: &Entry) -> (&PublicKey, Roles) {
-    let role = match &entry.body {
+    let key = match &entry.body {
         // The entry's own key is the token's; the inviter's signed the grant.
         EntryBody::OpenAccount {
             grant: Some(signed),
             ..
-        } => return (&signed.grant.key, Roles::SPEND),
-        EntryBody::SetKeys { .. }
-        | EntryBody::OpenAccount { grant: None, .. }
-        | EntryBody::Transfer { .. }
-        | EntryBody::CloseAccount { .. } => Roles::SPEND,
-        EntryBody::RegisterBeacon { .. }
-        | EntryBody::SetOffer(_)
-        | EntryBody::WithdrawOffer { .. }
-        | EntryBody::Deliver { .. }
-        | EntryBody::Fail { .. }
-        | EntryBody::Heartbeat { .. } => Roles::OPERATE,
-        EntryBody::Cancel { .. }
-        | EntryBody::Commit(_)
-        | EntryBody::Open(_)
-        | EntryBody::Buy(_)
-        | EntryBody::Appeal(_)
-        | EntryBody::Deadline(_)
-        | EntryBody::Contract(_)
-        | EntryBody::Share(_)
-        | EntryBody::Complain { .. } => Roles::TRADE,
+        } => &signed.grant.key,
+        _ => &entry.key,
     };
-    (&entry.key, role)
+    (key, entry.body.kind().role)
 }

@@ -41,7 +41,7 @@ fn precedence(body: &EntryBody) -> u8 {
 pub(crate) fn own_place(work: &Work<'_>, entry: &Authentic) -> OwnPlace {
     let body = &entry.entry().body;
     let rank = work.rank(entry.id().as_bytes());
-    (precedence(body), body.kind(), rank)
+    (precedence(body), body.kind().number, rank)
 }
 
 /// A turn of a house in a block, or of an account in its house: how many came before it, and the

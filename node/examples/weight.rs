@@ -5,7 +5,7 @@
 #![allow(clippy::print_stdout, reason = "it reports to its reader")]
 
 use gridbay_node::executor::{
-    Config, Executor as _, Finished, Isolation, JobId, JobSpec, ProcessExecutor, supervisor,
+    Config, Executor as _, Finished, Isolation, JobName, JobSpec, ProcessExecutor, supervisor,
 };
 use std::fs;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ type Error = Box<dyn std::error::Error>;
 
 /// Busy on the first processor until its time is over. It ends by itself, so that all its time is counted.
 fn busy(name: &str, weight: u32, seconds: u64) -> Result<JobSpec, Error> {
-    let job = JobId::new(name)?;
+    let job = JobName::new(name)?;
     let script =
         format!("timeout {seconds} taskset -c 0 sh -c 'while :; do :; done'; test $? = 124");
     let mut spec = JobSpec::new(job, ["sh", "-c", &script]);

@@ -5,10 +5,10 @@ use crate::booking::ReservationRecord;
 use crate::clearing::{BuyRecord, ClearingRecord};
 use crate::codec;
 use crate::hash::{Domain, hash};
-use crate::ids::{ClassId, OrderId};
+use crate::ids::{AccountId, ClassId, OrderId};
 use crate::lease::LeaseEvent;
 use crate::order::ContractEvent;
-use crate::payment::Posting;
+use crate::payment::{Posting, Purse};
 use crate::planning::Planning;
 use crate::sharing::Sharing;
 use serde::{Deserialize, Serialize};
@@ -82,9 +82,140 @@ pub enum Effect {
     },
 }
 
+/// What an auction was and came to: the record by which anybody can compute it again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Auction<'e> {
+    /// A clearing.
+    Clearing(&'e ClearingRecord),
+    /// A buy that was served.
+    Buy(&'e BuyRecord),
+    /// A sharing of a pool.
+    Sharing(&'e Sharing),
+    /// A decision on reservations.
+    Reservation(&'e ReservationRecord),
+}
+
+/// Whom an effect concerns.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Concerned {
+    /// Accounts that it names.
+    pub accounts: Vec<AccountId>,
+    /// Orders and contracts whose owners it concerns as well.
+    pub orders: Vec<OrderId>,
+}
+
 impl Effect {
     /// Leaf of the effects log.
     pub fn leaf(&self) -> [u8; 32] {
         hash(Domain::Effect, &[&codec::encode(self)])
+    }
+    /// The auction that it records; `None` if it records none.
+    pub fn auction(&self) -> Option<Auction<'_>> {
+        match self {
+            Effect::Clearing(record) => Some(Auction::Clearing(record)),
+            Effect::Buy(record) => Some(Auction::Buy(record)),
+            Effect::Sharing(record) => Some(Auction::Sharing(record)),
+            Effect::Reservation(record) => Some(Auction::Reservation(record)),
+            Effect::Posting(_)
+            | Effect::Planning(_)
+            | Effect::Contract(_)
+            | Effect::Lease(_)
+            | Effect::Order { .. } => None,
+        }
+    }
+    /// The order or contract that it is about; `None` if it is about several, or none.
+    pub fn order(&self) -> Option<OrderId> {
+        match self {
+            Effect::Posting(posting) => posting.order,
+            Effect::Buy(record) => Some(record.order),
+            Effect::Contract(event) => Some(*event.contract()),
+            Effect::Lease(event) => Some(*event.order()),
+            Effect::Order { order, .. } => Some(*order),
+            Effect::Clearing(_)
+            | Effect::Planning(_)
+            | Effect::Reservation(_)
+            | Effect::Sharing(_) => None,
+        }
+    }
+    /// Whom it concerns: it belongs to the history of their accounts.
+    pub fn concerns(&self) -> Concerned {
+        let (mut accounts, mut orders) = (Vec::new(), Vec::new());
+        match self {
+            Effect::Posting(posting) => {
+                for purse in [posting.from, posting.to] {
+                    match purse {
+                        Purse::Account(account) | Purse::Retained(account) => {
+                            accounts.push(account);
+                        }
+                        Purse::Escrow(order) => orders.push(order),
+                        Purse::Bond(_) | Purse::Class(_) | Purse::Bank => {}
+                    }
+                }
+                orders.extend(posting.order);
+            }
+            Effect::Planning(record) => orders.extend(record.orders()),
+            Effect::Contract(event) => match event.parties() {
+                Some(parties) => accounts.extend(parties),
+                None => orders.push(*event.contract()),
+            },
+            Effect::Lease(LeaseEvent::Started(terms) | LeaseEvent::Renewed(terms)) => {
+                accounts.push(terms.account);
+            }
+            _ => match self.auction() {
+                Some(auction) => orders = auction.winners(),
+                None => orders.extend(self.order()),
+            },
+        }
+        Concerned { accounts, orders }
+    }
+}
+
+impl Auction<'_> {
+    /// Its id; of a buy, that of its order.
+    pub fn id(&self) -> [u8; 32] {
+        match self {
+            Auction::Clearing(record) => record.id.0,
+            Auction::Buy(record) => record.order.0,
+            Auction::Sharing(record) => record.id().0,
+            Auction::Reservation(record) => record.id().0,
+        }
+    }
+    /// Height of the block that holds it.
+    pub fn height(&self) -> u64 {
+        match self {
+            Auction::Clearing(record) => record.height,
+            Auction::Buy(record) => record.height,
+            Auction::Sharing(record) => record.height,
+            Auction::Reservation(record) => record.height,
+        }
+    }
+    /// The classes of which it sold units.
+    pub fn classes(&self) -> Vec<ClassId> {
+        match self {
+            Auction::Clearing(record) => vec![record.class],
+            Auction::Buy(record) => record.classes().collect(),
+            Auction::Sharing(record) => vec![record.class],
+            Auction::Reservation(record) => vec![record.class],
+        }
+    }
+    /// The orders that got something.
+    pub fn winners(&self) -> Vec<OrderId> {
+        match self {
+            Auction::Clearing(record) => record.awards.iter().map(|a| a.order).collect(),
+            Auction::Buy(record) => vec![record.order],
+            Auction::Sharing(record) => record.awards.iter().map(|a| a.order).collect(),
+            Auction::Reservation(record) => record.booked.iter().map(|b| b.order).collect(),
+        }
+    }
+}
+
+impl From<Auction<'_>> for Effect {
+    fn from(auction: Auction<'_>) -> Effect {
+        match auction {
+            Auction::Clearing(record) => Effect::Clearing(record.clone()),
+            Auction::Buy(record) => Effect::Buy(record.clone()),
+            Auction::Sharing(record) => Effect::Sharing(record.clone()),
+            Auction::Reservation(record) => Effect::Reservation(record.clone()),
+        }
     }
 }

@@ -3,13 +3,15 @@
 //! An entry's id is the hash of its canonical bytes without the signature. It is the idempotency key:
 //! the ledger takes each id once and remembers it until `valid_until`.
 
-use crate::account::AccountKey;
+use crate::account::{AccountKey, Roles, keys_are_valid};
 use crate::appeal::Appeal;
 use crate::codec;
 use crate::hash::{Domain, hash};
 use crate::ids::{AccountId, EntryId, Hash32, LeaseId, NetworkId, OfferId, OrderId};
 use crate::invitation::SignedGrant;
 use crate::keys::{PublicKey, SecretKey, Signature};
+use crate::limits;
+use crate::malformed::Malformed;
 use crate::offer::OfferTerms;
 use crate::order::{Buy, Claim, Commit, ContractEntry, Deadline, Open};
 use crate::units::Credits;
@@ -35,12 +37,12 @@ pub struct Entry {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum EntryBody {
-    /// Replaces the keys of the account. Role: spend.
+    /// Replaces the keys of the account.
     SetKeys {
         /// All keys from now on.
         keys: Vec<AccountKey>,
     },
-    /// Opens an account. By invitation (signed by the token key) or directly by a member (spend).
+    /// Opens an account. By invitation (signed by the token key) or directly by a member.
     OpenAccount {
         /// The invitation's grant; `None` for a direct opening.
         grant: Option<Box<SignedGrant>>,
@@ -49,12 +51,12 @@ pub enum EntryBody {
         /// Moved to the new account by a direct opening; zero with a grant, which names its own.
         endowment: Credits,
     },
-    /// Registers a new beacon chain of the account's validator. Role: operate.
+    /// Registers a new beacon chain of the account's validator.
     RegisterBeacon {
         /// Tip of the chain.
         tip: Hash32,
     },
-    /// Moves money. Role: spend.
+    /// Moves money.
     Transfer {
         /// To whom.
         to: AccountId,
@@ -63,50 +65,48 @@ pub enum EntryBody {
         /// Hash of what the sender keeps elsewhere, such as a note; zeros for none.
         memo: Hash32,
     },
-    /// Sets an offer, in force from the next round. Role: operate.
+    /// Sets an offer, in force from the next round.
     SetOffer(OfferTerms),
     /// Withdraws an offer: no new leases from the next round, those that run end at the boundary.
-    /// Role: operate.
     WithdrawOffer {
         /// Label of the offer.
         label: u32,
     },
-    /// A seller's acknowledgement that its units of a lease are ready. Role: operate.
+    /// A seller's acknowledgement that its units of a lease are ready.
     Deliver {
         /// The lease.
         lease: LeaseId,
     },
-    /// A seller's statement that it cannot deliver its units of a lease. Role: operate.
+    /// A seller's statement that it cannot deliver its units of a lease.
     Fail {
         /// The lease.
         lease: LeaseId,
     },
     /// Ends an order: a standing one at once, a running one after its slot, which is paid out.
-    /// Role: trade.
     Cancel {
         /// The order.
         order: OrderId,
     },
-    /// A sealed bid. Role: trade.
+    /// A sealed bid.
     Commit(Commit),
-    /// Opens a sealed bid. Role: trade.
+    /// Opens a sealed bid.
     Open(Open),
-    /// Buy-it-now. Role: trade.
+    /// Buy-it-now.
     Buy(Buy),
-    /// Asks for the deposit of a bid whose opening was acknowledged and left out. Role: trade.
+    /// Asks for the deposit of a bid whose opening was acknowledged and left out.
     Appeal(Box<Appeal>),
-    /// A job to be done by a deadline, for a seller that plans. Role: trade.
+    /// A job to be done by a deadline, for a seller that plans.
     Deadline(Deadline),
-    /// A word of a party to a contract. Role: trade.
+    /// A word of a party to a contract.
     Contract(ContractEntry),
-    /// A claim on a pool. Role: trade.
+    /// A claim on a pool.
     Share(Claim),
-    /// A seller's sign of life for the slot of the block, for all leases at one of its nodes. Role: operate.
+    /// A seller's sign of life for the slot of the block, for all leases at one of its nodes.
     Heartbeat {
         /// Label of an offer at that node.
         label: u32,
     },
-    /// A buyer's word that a seller did not serve a lease in a slot. Role: trade.
+    /// A buyer's word that a seller did not serve a lease in a slot.
     Complain {
         /// The lease, running or over.
         lease: LeaseId,
@@ -115,62 +115,99 @@ pub enum EntryBody {
         /// The slot: the running one, or one whose earnings are held.
         slot: u64,
     },
-    /// Closes the account, which has nothing open. Role: spend.
+    /// Closes the account, which has nothing open.
     CloseAccount {
         /// Who gets what it has.
         to: AccountId,
     },
 }
 
-impl EntryBody {
+/// What is known of an entry by its kind alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind {
     /// Position in the order in which a block executes an account's entries, also the number of
     /// the kind in metrics.
-    pub fn kind(&self) -> u8 {
-        match self {
-            EntryBody::SetKeys { .. } => 0,
-            EntryBody::OpenAccount { .. } => 1,
-            EntryBody::RegisterBeacon { .. } => 2,
-            EntryBody::Transfer { .. } => 3,
-            EntryBody::SetOffer(_) => 4,
-            EntryBody::WithdrawOffer { .. } => 5,
-            EntryBody::Deliver { .. } => 6,
-            EntryBody::Fail { .. } => 7,
-            EntryBody::Cancel { .. } => 8,
-            EntryBody::Commit(_) => 9,
-            EntryBody::Open(_) => 10,
-            EntryBody::Buy(_) => 11,
-            EntryBody::Appeal(_) => 12,
-            EntryBody::Deadline(_) => 13,
-            EntryBody::Contract(_) => 14,
-            EntryBody::Share(_) => 15,
-            EntryBody::Heartbeat { .. } => 16,
-            EntryBody::Complain { .. } => 17,
-            EntryBody::CloseAccount { .. } => 18,
-        }
-    }
+    pub number: u8,
     /// Name of the kind, as in logs and history.
-    pub fn name(&self) -> &'static str {
-        match self {
-            EntryBody::SetKeys { .. } => "set_keys",
-            EntryBody::OpenAccount { .. } => "open_account",
-            EntryBody::RegisterBeacon { .. } => "register_beacon",
-            EntryBody::Transfer { .. } => "transfer",
-            EntryBody::SetOffer(_) => "set_offer",
-            EntryBody::WithdrawOffer { .. } => "withdraw_offer",
-            EntryBody::Deliver { .. } => "deliver",
-            EntryBody::Fail { .. } => "fail",
-            EntryBody::Cancel { .. } => "cancel",
-            EntryBody::Commit(_) => "commit",
-            EntryBody::Open(_) => "open",
-            EntryBody::Buy(_) => "buy",
-            EntryBody::Appeal(_) => "appeal",
-            EntryBody::Deadline(_) => "deadline",
-            EntryBody::Contract(entry) => entry.name(),
-            EntryBody::Share(_) => "share",
-            EntryBody::Heartbeat { .. } => "heartbeat",
-            EntryBody::Complain { .. } => "complain",
-            EntryBody::CloseAccount { .. } => "close_account",
-        }
+    pub name: &'static str,
+    /// The role that its key needs.
+    pub role: Roles,
+}
+
+impl EntryBody {
+    /// What its kind says of it.
+    pub fn kind(&self) -> Kind {
+        const SPEND: Roles = Roles::SPEND;
+        const OPERATE: Roles = Roles::OPERATE;
+        const TRADE: Roles = Roles::TRADE;
+        let (number, name, role) = match self {
+            EntryBody::SetKeys { .. } => (0, "set_keys", SPEND),
+            EntryBody::OpenAccount { .. } => (1, "open_account", SPEND),
+            EntryBody::RegisterBeacon { .. } => (2, "register_beacon", OPERATE),
+            EntryBody::Transfer { .. } => (3, "transfer", SPEND),
+            EntryBody::SetOffer(_) => (4, "set_offer", OPERATE),
+            EntryBody::WithdrawOffer { .. } => (5, "withdraw_offer", OPERATE),
+            EntryBody::Deliver { .. } => (6, "deliver", OPERATE),
+            EntryBody::Fail { .. } => (7, "fail", OPERATE),
+            EntryBody::Cancel { .. } => (8, "cancel", TRADE),
+            EntryBody::Commit(_) => (9, "commit", TRADE),
+            EntryBody::Open(_) => (10, "open", TRADE),
+            EntryBody::Buy(_) => (11, "buy", TRADE),
+            EntryBody::Appeal(_) => (12, "appeal", TRADE),
+            EntryBody::Deadline(_) => (13, "deadline", TRADE),
+            EntryBody::Contract(entry) => (14, entry.name(), TRADE),
+            EntryBody::Share(_) => (15, "share", TRADE),
+            EntryBody::Heartbeat { .. } => (16, "heartbeat", OPERATE),
+            EntryBody::Complain { .. } => (17, "complain", TRADE),
+            EntryBody::CloseAccount { .. } => (18, "close_account", SPEND),
+        };
+        Kind { number, name, role }
+    }
+}
+
+impl Entry {
+    /// Checks that all values are in range, whatever the ledger holds.
+    ///
+    /// # Errors
+    /// The first flaw of an order or a contract; else that a value is out of range.
+    pub fn check(&self) -> Result<(), Malformed> {
+        let kind = self.body.kind().name;
+        let order = |flaw| Malformed::Order { kind, flaw };
+        let in_range = match &self.body {
+            EntryBody::Open(open) => return open.wish.check().map_err(order),
+            EntryBody::Buy(buy) => return buy.check().map_err(order),
+            EntryBody::Deadline(job) => return job.check().map_err(order),
+            EntryBody::Share(claim) => return claim.check().map_err(order),
+            EntryBody::Contract(entry) => return Ok(entry.check()?),
+            EntryBody::SetKeys { keys } => keys_are_valid(keys),
+            EntryBody::OpenAccount {
+                grant,
+                keys,
+                endowment,
+            } => {
+                let grant_fits = grant.as_ref().is_none_or(|g| {
+                    g.grant.token == self.key
+                        && g.grant.inviter == self.account
+                        && *endowment == Credits::ZERO
+                });
+                grant_fits && keys_are_valid(keys)
+            }
+            EntryBody::Transfer { amount, to, .. } => {
+                *amount > Credits::ZERO && *to != self.account
+            }
+            EntryBody::CloseAccount { to } => *to != self.account,
+            EntryBody::SetOffer(terms) => terms.is_valid(),
+            EntryBody::Commit(commit) => commit.bracket <= limits::BRACKET,
+            EntryBody::Appeal(appeal) => appeal.is_valid(),
+            EntryBody::RegisterBeacon { .. }
+            | EntryBody::WithdrawOffer { .. }
+            | EntryBody::Deliver { .. }
+            | EntryBody::Fail { .. }
+            | EntryBody::Cancel { .. }
+            | EntryBody::Heartbeat { .. }
+            | EntryBody::Complain { .. } => true,
+        };
+        in_range.then_some(()).ok_or(Malformed::Range(kind))
     }
 }
 

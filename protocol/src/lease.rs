@@ -86,6 +86,16 @@ pub enum LeaseEvent {
     },
 }
 
+impl LeaseEvent {
+    /// The order of the lease.
+    pub fn order(&self) -> &OrderId {
+        match self {
+            LeaseEvent::Started(terms) | LeaseEvent::Renewed(terms) => &terms.order,
+            LeaseEvent::Ended { order, .. } | LeaseEvent::Disputed { order, .. } => order,
+        }
+    }
+}
+
 /// Terms of a lease for one slot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

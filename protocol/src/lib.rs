@@ -44,6 +44,7 @@ pub mod job;
 pub mod keys;
 pub mod lease;
 pub mod limits;
+mod malformed;
 pub mod mechanism;
 pub mod memo;
 pub mod node_record;

@@ -9,57 +9,17 @@
 //! Each type can only be made by the check before it, so no step is skipped. The last two stages
 //! belong to the ledger, which alone knows keys and funds. Cheap checks come before signatures.
 
-use crate::account::keys_are_valid;
-use crate::codec::{self, CodecError};
+use crate::codec;
 use crate::entry::{Entry, EntryBody, SignedEntry, entry_id};
 use crate::hash::Domain;
 use crate::ids::{EntryId, NetworkId};
 use crate::keys::KeyError;
 use crate::limits;
-use crate::order::{ContractFault, Flaw};
+pub use crate::malformed::Malformed;
 use crate::planted::{self, Planted};
-use crate::units::Credits;
 
 /// What the signature adds to an entry's canonical bytes: a map of two, both names, 64 bytes.
 const SIGNATURE_BYTES: usize = 83;
-
-/// Why bytes are no well-formed entry.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Malformed {
-    /// Not the canonical bytes of a signed entry.
-    #[error("malformed entry")]
-    Bytes(#[from] CodecError),
-    /// For another network.
-    #[error("an entry for network {0}")]
-    Network(NetworkId),
-    /// A value out of range; names the kind of entry.
-    #[error("a {0} entry with values out of range")]
-    Range(&'static str),
-    /// An order that makes no sense.
-    #[error("a {kind} entry: {flaw}")]
-    Order {
-        /// Kind of the entry.
-        kind: &'static str,
-        /// Why.
-        flaw: Flaw,
-    },
-    /// A proposal of a contract that nobody could fulfil or compute.
-    #[error("the terms of a contract")]
-    Contract(#[from] ContractFault),
-}
-
-impl Malformed {
-    /// The reason in a word.
-    pub fn word(&self) -> &'static str {
-        match self {
-            Malformed::Bytes(_) => "bytes",
-            Malformed::Network(_) => "network",
-            Malformed::Range(_) => "range",
-            Malformed::Order { flaw, .. } => flaw.word(),
-            Malformed::Contract(fault) => fault.word(),
-        }
-    }
-}
 
 /// A signed entry with legal values, its signature not yet checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,10 +39,10 @@ impl WellFormed {
         if signed.entry.network != *network {
             return Err(Malformed::Network(signed.entry.network));
         }
-        check_range(&signed.entry)?;
+        signed.entry.check()?;
         let canonical = codec::encode(&signed.entry);
         if canonical.len() > limits::ENTRY_BYTES {
-            return Err(Malformed::Range(signed.entry.body.name()));
+            return Err(Malformed::Range(signed.entry.body.kind().name));
         }
         Ok(WellFormed {
             id: entry_id(&canonical),
@@ -146,47 +106,5 @@ impl Authentic {
     /// The entry.
     pub fn entry(&self) -> &Entry {
         &self.0.signed.entry
-    }
-}
-
-fn check_range(entry: &Entry) -> Result<(), Malformed> {
-    let kind = entry.body.name();
-    let order = |flaw| Malformed::Order { kind, flaw };
-    let in_range = match &entry.body {
-        EntryBody::Open(open) => return open.wish.check().map_err(order),
-        EntryBody::Buy(buy) => return buy.check().map_err(order),
-        EntryBody::Deadline(job) => return job.check().map_err(order),
-        EntryBody::Share(claim) => return claim.check().map_err(order),
-        EntryBody::Contract(entry) => return Ok(entry.check()?),
-        EntryBody::SetKeys { keys } => keys_are_valid(keys),
-        EntryBody::OpenAccount {
-            grant,
-            keys,
-            endowment,
-        } => {
-            let grant_fits = grant.as_ref().is_none_or(|g| {
-                g.grant.token == entry.key
-                    && g.grant.inviter == entry.account
-                    && *endowment == Credits::ZERO
-            });
-            grant_fits && keys_are_valid(keys)
-        }
-        EntryBody::Transfer { amount, to, .. } => *amount > Credits::ZERO && *to != entry.account,
-        EntryBody::CloseAccount { to } => *to != entry.account,
-        EntryBody::SetOffer(terms) => terms.is_valid(),
-        EntryBody::Commit(commit) => commit.bracket <= limits::BRACKET,
-        EntryBody::Appeal(appeal) => appeal.is_valid(),
-        EntryBody::RegisterBeacon { .. }
-        | EntryBody::WithdrawOffer { .. }
-        | EntryBody::Deliver { .. }
-        | EntryBody::Fail { .. }
-        | EntryBody::Cancel { .. }
-        | EntryBody::Heartbeat { .. }
-        | EntryBody::Complain { .. } => true,
-    };
-    if in_range {
-        Ok(())
-    } else {
-        Err(Malformed::Range(kind))
     }
 }

@@ -16,9 +16,6 @@ use gridbay_ledger::CheckedBlock;
 use gridbay_protocol::codec;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{AccountId, BlockId, EntryId, OrderId};
-use gridbay_protocol::lease::LeaseEvent;
-use gridbay_protocol::order::{ContractEvent, JobRecord};
-use gridbay_protocol::payment::Purse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -50,21 +47,6 @@ fn key(kind: u8, parts: &[&[u8]]) -> Vec<u8> {
         key.extend_from_slice(part);
     }
     key
-}
-
-/// Id of a clearing, a sharing or a decision on reservations, or of the order of a buy.
-fn auction_id(effect: &Effect) -> Option<[u8; 32]> {
-    match effect {
-        Effect::Clearing(record) => Some(record.id.0),
-        Effect::Buy(record) => Some(record.order.0),
-        Effect::Sharing(record) => Some(record.id().0),
-        Effect::Reservation(record) => Some(record.id().0),
-        Effect::Posting(_)
-        | Effect::Planning(_)
-        | Effect::Contract(_)
-        | Effect::Lease(_)
-        | Effect::Order { .. } => None,
-    }
 }
 
 /// Height and position from their 12 bytes.
@@ -152,9 +134,9 @@ impl Index {
             for account in self.concerned(effect, &owners) {
                 rows.push((key(b'a', &[account.as_bytes(), &at, &place]), Vec::new()));
             }
-            if let Some(id) = auction_id(effect) {
+            if let Some(auction) = effect.auction() {
                 rows.push((key(b'c', &[&at, &place]), Vec::new()));
-                rows.push((key(b'i', &[&id]), [&at[..], &place[..]].concat()));
+                rows.push((key(b'i', &[&auction.id()]), [&at[..], &place[..]].concat()));
             }
             rows.push((key(b'f', &[&at, &place]), codec::encode(effect)));
         }
@@ -184,50 +166,9 @@ impl Index {
                 Some(AccountId(bytes.try_into().ok()?))
             })
         };
-        let mut accounts = BTreeSet::new();
-        match effect {
-            Effect::Posting(posting) => {
-                for purse in [&posting.from, &posting.to] {
-                    accounts.extend(match purse {
-                        Purse::Account(account) | Purse::Retained(account) => Some(*account),
-                        Purse::Escrow(order) => owner(order),
-                        Purse::Bond(_) | Purse::Class(_) | Purse::Bank => None,
-                    });
-                }
-                accounts.extend(posting.order.as_ref().and_then(owner));
-            }
-            Effect::Clearing(record) => {
-                accounts.extend(record.awards.iter().filter_map(|a| owner(&a.order)));
-            }
-            Effect::Buy(record) => accounts.extend(owner(&record.order)),
-            Effect::Planning(record) => {
-                accounts.extend(record.orders().iter().filter_map(owner));
-            }
-            Effect::Contract(ContractEvent::Signed {
-                client, provider, ..
-            }) => accounts.extend([*client, *provider]),
-            Effect::Contract(ContractEvent::Settled(settled)) => {
-                accounts.extend([settled.client, settled.provider]);
-            }
-            Effect::Contract(ContractEvent::Decided(JobRecord { contract, .. }))
-            | Effect::Contract(ContractEvent::Lapsed { contract, .. }) => {
-                accounts.extend(owner(contract));
-            }
-            Effect::Reservation(record) => {
-                accounts.extend(record.booked.iter().filter_map(|b| owner(&b.order)));
-            }
-            Effect::Sharing(record) => {
-                accounts.extend(record.awards.iter().filter_map(|a| owner(&a.order)));
-            }
-            Effect::Lease(LeaseEvent::Started(terms) | LeaseEvent::Renewed(terms)) => {
-                accounts.insert(terms.account);
-            }
-            Effect::Lease(LeaseEvent::Ended { order, .. } | LeaseEvent::Disputed { order, .. })
-            | Effect::Order { order, .. } => {
-                accounts.extend(owner(order));
-            }
-        }
-        accounts
+        let concerned = effect.concerns();
+        let owners = concerned.orders.iter().filter_map(owner);
+        concerned.accounts.iter().copied().chain(owners).collect()
     }
     /// Height of a block.
     pub(crate) fn block(&self, id: &BlockId) -> Option<u64> {

@@ -42,7 +42,7 @@ const _: () = assert!(ADVERTS_PAGE * gridbay_protocol::limits::ADVERT_BYTES + 64
 /// One run of one task on one unit of a lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct JobId {
+pub struct RunId {
     /// The lease.
     pub lease: LeaseId,
     /// The task's index, also its rank.
@@ -52,7 +52,7 @@ pub struct JobId {
 }
 
 /// A name that is safe for a folder: half of the lease's hex digits, task, attempt.
-impl fmt::Display for JobId {
+impl fmt::Display for RunId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -69,7 +69,7 @@ impl fmt::Display for JobId {
 #[serde(deny_unknown_fields)]
 pub struct Start {
     /// The run.
-    pub job: JobId,
+    pub job: RunId,
     /// The offer whose unit it uses.
     pub offer: OfferId,
     /// Tasks of the whole order: `GRIDBAY_SIZE`.
@@ -114,7 +114,7 @@ impl SignedStart {
 #[serde(deny_unknown_fields)]
 pub struct PollJob {
     /// The run.
-    pub job: JobId,
+    pub job: RunId,
     /// Bytes of standard output already held.
     pub stdout_from: u64,
     /// Bytes of standard error already held.
@@ -130,7 +130,7 @@ pub enum AgentRequest {
     /// Start a job.
     Start(Box<SignedStart>),
     /// Stop a job.
-    Stop(JobId),
+    Stop(RunId),
     /// How are these jobs? At most [`POLL_JOBS`].
     Poll(Vec<PollJob>),
     /// A chunk of an input file from an offset. The hash is the permission: only those who were
@@ -144,7 +144,7 @@ pub enum AgentRequest {
     /// A chunk of an output file of an ended job from an offset.
     Output {
         /// The run.
-        job: JobId,
+        job: RunId,
         /// Path below its work directory; one of the spec's outputs.
         path: String,
         /// Offset in bytes.
@@ -189,7 +189,7 @@ pub enum Phase {
 #[serde(deny_unknown_fields)]
 pub struct JobReport {
     /// The run.
-    pub job: JobId,
+    pub job: RunId,
     /// Where it stands.
     pub phase: Phase,
     /// Standard output from the offset asked for, at most [`STREAM_BYTES`].

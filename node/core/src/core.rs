@@ -17,9 +17,7 @@
 
 use crate::adverts::Adverts;
 use crate::agent::{ADVERTS_PAGE, AgentReply, AgentRequest, POLL_JOBS};
-use crate::buyer::order::Signer;
 use crate::buyer::{Buyer, Record};
-use crate::command;
 use crate::effect::Effect;
 use crate::hints::Seeker;
 use crate::input::{AnswerToken, AskToken, Input, Now};
@@ -29,6 +27,8 @@ use crate::renewal::Renewal;
 use crate::seller::{JobMemo, Seller};
 use crate::sent::Sent;
 use crate::shelf::Shelf;
+use crate::signer::{ENTRY_HEIGHTS, Signer};
+use crate::wallet;
 use crate::withheld::Withheld;
 use gridbay_host::{Fault, Host, HostEffect, HostInput, PoolRefusal, Received};
 use gridbay_ledger::State;
@@ -39,9 +39,6 @@ use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::keys::{PublicKey, SecretKey};
 use gridbay_protocol::offer::OfferTerms;
 use std::sync::Arc;
-
-/// Heights for which an entry of the owner or the agents may wait for its inclusion.
-pub const ENTRY_HEIGHTS: u64 = 40;
 
 /// What a core is made of.
 pub struct Parts {
@@ -318,7 +315,8 @@ impl Core {
         effects: &mut Vec<Effect>,
     ) -> Result<(), Fault> {
         let seeker = self.seeker.as_mut();
-        effects.extend(seeker.and_then(|s| s.after_block(self.host.state(), &self.node)));
+        let question = seeker.and_then(|s| s.after_block(self.host.state(), &self.node));
+        effects.extend(question.map(Effect::SeekHints));
         let mut submits = self.find_account();
         let Some(account) = self.account else {
             return self.submit(now, submits, effects);
@@ -368,7 +366,7 @@ impl Core {
         effects: &mut Vec<Effect>,
     ) -> Result<(), Fault> {
         for entry in entries {
-            match command::authentic(self.host.state(), entry) {
+            match wallet::authentic(self.host.state(), entry) {
                 Ok(entry) => self.feed(now, HostInput::Submit(Arc::new(entry)), effects)?,
                 Err(refused) => tracing::warn!(reason = refused.reason, "an own entry is refused"),
             }

@@ -1,10 +1,10 @@
 //! Everything a node asks of its body, in order.
 
 use crate::adverts::Verdict;
-use crate::agent::{AgentReply, AgentRequest, JobId, Phase, PollJob};
-use crate::buyer::OrderKey;
+use crate::agent::{AgentReply, AgentRequest, Phase, PollJob, RunId};
 use crate::hints::Question;
 use crate::input::{AnswerToken, AskToken, CommandToken, GossipToken};
+use crate::key::OrderKey;
 use crate::reply::Reply;
 use gridbay_protocol::ids::{BlockId, OfferId};
 use gridbay_protocol::job::JobSpec;
@@ -72,7 +72,7 @@ pub enum Effect {
         /// Of the question.
         token: AnswerToken,
         /// The run.
-        job: JobId,
+        job: RunId,
         /// Path below its work directory, checked.
         path: String,
         /// Offset.
@@ -81,7 +81,7 @@ pub enum Effect {
     /// Make the work directory of a job and fetch its inputs from the buyer's node.
     Stage {
         /// The run.
-        job: JobId,
+        job: RunId,
         /// The buyer's node.
         from: PublicKey,
         /// The job.
@@ -92,16 +92,16 @@ pub enum Effect {
     /// Start a staged job.
     StartJob {
         /// The run.
-        job: JobId,
+        job: RunId,
         /// The offer whose unit it uses.
         offer: OfferId,
         /// The job, its environment completed.
         spec: JobSpec,
     },
     /// Stop a job: TERM, the owner's grace, KILL of the whole tree.
-    StopJob(JobId),
+    StopJob(RunId),
     /// Forget a job and its files.
-    RemoveJob(JobId),
+    RemoveJob(RunId),
     /// Keep a buyer's order durably.
     SaveOrder {
         /// The order.
@@ -134,7 +134,7 @@ pub enum Effect {
         /// The order.
         order: OrderKey,
         /// The run.
-        job: JobId,
+        job: RunId,
         /// The seller's node.
         from: PublicKey,
         /// Paths.
@@ -145,7 +145,7 @@ pub enum Effect {
         /// The order.
         order: OrderKey,
         /// The run.
-        job: JobId,
+        job: RunId,
     },
     /// Keep durably which offers are held back: canonical bytes, see [`crate::withheld::Withheld`].
     SaveWithheld(Vec<u8>),

@@ -1,13 +1,12 @@
 //! Better allocations of reservations, looked for outside of the core.
 //!
 //! 1. After a block, the decisions of the boundary ahead are previewed as things stand. If they are others than those last
-//!    asked about, the body is asked for better allocations than the rule finds ([`Effect::SeekHints`]).
+//!    asked about, the body is asked for better allocations than the rule finds ([`crate::effect::Effect::SeekHints`]).
 //! 2. What it finds comes back as [`crate::input::Input::Hinted`] and goes to the host, which checks it when a block of this
 //!    node's decides.
 //!
 //! Only a validator asks, as only it proposes.
 
-use crate::effect::Effect;
 use gridbay_ledger::State;
 use gridbay_protocol::booking::ReservationRecord;
 use gridbay_protocol::keys::PublicKey;
@@ -32,7 +31,7 @@ pub(crate) struct Seeker {
 
 impl Seeker {
     /// The question after a block, if there is a new one.
-    pub(crate) fn after_block(&mut self, state: &State, node: &PublicKey) -> Option<Effect> {
+    pub(crate) fn after_block(&mut self, state: &State, node: &PublicKey) -> Option<Question> {
         let mut members = state.validators().members().iter();
         members.find(|member| member.node == *node)?;
         let coming = state.reservations_to_come();
@@ -42,10 +41,10 @@ impl Seeker {
         self.asked = coming.clone();
         let boundary = coming.first()?.height;
         let heights = boundary.saturating_sub(state.height());
-        Some(Effect::SeekHints(Question {
+        Some(Question {
             decisions: coming,
             window: state.policy().reservation,
             within_ms: heights.saturating_mul(state.policy().block_interval_ms),
-        }))
+        })
     }
 }

@@ -1,8 +1,9 @@
 //! Everything that can happen to a node.
 
 use crate::adverts::{About, Heard};
-use crate::agent::{AgentReply, AgentRequest, JobId, Phase};
-use crate::buyer::{NewOrder, OrderKey};
+use crate::agent::{AgentReply, AgentRequest, Phase, RunId};
+use crate::buy::NewOrder;
+use crate::key::OrderKey;
 use gridbay_protocol::account::AccountKey;
 use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::hint::Hint;
@@ -99,14 +100,14 @@ pub enum Input {
     /// The inputs of a job are in place, or could not be fetched.
     Staged {
         /// The run.
-        job: JobId,
+        job: RunId,
         /// Whether all is there.
         ok: bool,
     },
     /// A local job changed its phase.
     JobPhase {
         /// The run.
-        job: JobId,
+        job: RunId,
         /// The new phase.
         phase: Phase,
     },
@@ -115,7 +116,7 @@ pub enum Input {
         /// The order.
         order: OrderKey,
         /// The run.
-        job: JobId,
+        job: RunId,
         /// What became of it.
         fetch: Fetch,
     },

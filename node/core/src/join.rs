@@ -1,7 +1,7 @@
 //! Joining: opens this node's account with an invitation, again and again until the ledger has it.
 
-use crate::command;
 use crate::core::Core;
+use crate::wallet;
 use gridbay_ledger::{Refusal, State};
 use gridbay_protocol::account::AccountKey;
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
@@ -61,7 +61,7 @@ impl Core {
     pub fn join_refusal(&self) -> Option<Refusal> {
         let joining = self.joining.as_ref().filter(|_| self.account.is_none())?;
         let state = self.host.state();
-        let entry = command::authentic(state, joining.entry(state)).ok()?;
+        let entry = wallet::authentic(state, joining.entry(state)).ok()?;
         state.admit(&Arc::new(entry)).err()
     }
     /// Whether this node's account was closed since the node started, and no other one is open.

@@ -1,7 +1,7 @@
 //! One gridbay node without its body: host, buyer, seller and provider agents as one `Input -> Effect` machine.
 //!
 //! [`core::Core`] is the machine, [`input`] and [`effect`] its two sides. [`buyer`], [`seller`] and [`provider`] are
-//! the agents, [`agent`] what they say to one another. Network, timers, files and jobs are effects, answered
+//! the agents, [`agent`] what they say to one another, [`buy`] the ways of buying. Network, timers, files and jobs are effects, answered
 //! by inputs; whoever drives the machine (the node's body, the simulator) performs them in order.
 //!
 //! Beside the machine: [`frame`] is how messages of nodes lie on a stream; [`cases`] clears markets told in JSON, for people and for
@@ -9,15 +9,16 @@
 
 pub mod adverts;
 pub mod agent;
+pub mod buy;
 pub mod buyer;
 pub mod cases;
-mod command;
 pub mod core;
 pub mod effect;
 pub mod frame;
 pub mod hints;
 pub mod input;
 mod join;
+pub mod key;
 pub mod learn;
 pub mod overlay;
 mod owner;
@@ -28,6 +29,9 @@ pub mod reply;
 pub mod seller;
 mod sent;
 pub mod shelf;
+mod signer;
+mod wallet;
 pub mod withheld;
 
-pub use crate::core::{Core, ENTRY_HEIGHTS, Parts};
+pub use crate::core::{Core, Parts};
+pub use signer::ENTRY_HEIGHTS;

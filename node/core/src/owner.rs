@@ -1,15 +1,18 @@
-//! What the owner commands: entries in his own name, orders to the agents.
+//! What the owner commands: entries of the node's account, orders to the agents.
 
-use crate::buyer::order::Signer;
-use crate::buyer::{OrderKey, Terms};
-use crate::command;
+use crate::buy::{Desk, NewOrder};
 use crate::core::Core;
 use crate::effect::Effect;
 use crate::input::{Command, CommandToken, Now};
 use crate::join::Joining;
-use crate::reply::Reply;
+use crate::key::OrderKey;
+use crate::reply::{Refused, Reply};
+use crate::signer::Signer;
+use crate::wallet;
 use gridbay_host::{Fault, HostInput};
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
+use gridbay_protocol::order::Step;
+use gridbay_protocol::units::Credits;
 
 impl Core {
     /// Answers a command of the owner.
@@ -22,7 +25,7 @@ impl Core {
     ) -> Result<(), Fault> {
         let reply = match self.trouble() {
             // What a wrong clock would judge is not acknowledged.
-            Some(trouble) => Reply::Refused(command::in_trouble(&trouble)),
+            Some(trouble) => Reply::Refused(Refused::in_trouble(&trouble)),
             None => self.obey(now, command, effects)?,
         };
         effects.push(Effect::Reply { token, reply });
@@ -36,14 +39,14 @@ impl Core {
         effects: &mut Vec<Effect>,
     ) -> Result<Reply, Fault> {
         if matches!(command, Command::SetOffer(_)) && self.withheld.is_short() {
-            return Ok(Reply::Refused(command::no_room()));
+            return Ok(Reply::Refused(Refused::no_room()));
         }
         if let Command::WithdrawOffer(label) = command
             && self.withdraw_withheld(label, effects)
         {
             return Ok(Reply::Done);
         }
-        match command::body_of(self, &command) {
+        match body_of(self, &command) {
             Err(refused) => Ok(Reply::Refused(refused)),
             Ok(Some(body)) => self.submit_own(now, body, effects),
             Ok(None) => self.command_of_agents(now, command, effects),
@@ -69,7 +72,7 @@ impl Core {
         effects: &mut Vec<Effect>,
     ) -> Result<Reply, Fault> {
         let Some(account) = self.account else {
-            return Ok(Reply::Refused(command::no_account()));
+            return Ok(Reply::Refused(Refused::no_account()));
         };
         let state = self.host.state();
         let signer = Signer {
@@ -77,7 +80,7 @@ impl Core {
             key: &self.key,
         };
         let Some(entry) = self.sent.sign(state, &signer, &body) else {
-            return Ok(Reply::Refused(command::too_many()));
+            return Ok(Reply::Refused(Refused::too_many()));
         };
         let valid_until = entry.entry.valid_until;
         let reply = self.send_own(now, entry, effects)?;
@@ -94,7 +97,7 @@ impl Core {
         entry: SignedEntry,
         effects: &mut Vec<Effect>,
     ) -> Result<Reply, Fault> {
-        match command::would_pass(self.host.state(), entry) {
+        match wallet::would_pass(self.host.state(), entry) {
             Err(refused) => Ok(Reply::Refused(refused)),
             Ok(entry) => {
                 let id = entry.id();
@@ -113,7 +116,7 @@ impl Core {
         match command {
             Command::Order(order) => {
                 let Some(account) = self.account else {
-                    return Ok(Reply::Refused(command::no_account()));
+                    return Ok(Reply::Refused(Refused::no_account()));
                 };
                 let key: OrderKey = order.key;
                 let signer = Signer {
@@ -127,7 +130,7 @@ impl Core {
             }
             Command::Cancel(key) => {
                 if !self.buyer.cancel(&key) {
-                    return Ok(Reply::Refused(command::no_order(&key)));
+                    return Ok(Reply::Refused(Refused::no_order(&key)));
                 }
                 self.after_block(now, &[], effects)?;
                 Ok(Reply::Done)
@@ -137,13 +140,10 @@ impl Core {
                 steps,
                 budget,
             } => {
-                let kept = self.buyer.order(&order).map(|o| o.order().terms.clone());
-                let budget = match (budget, kept) {
-                    (Some(budget), _) | (None, Some(Terms::Sealed { budget, .. })) => budget,
-                    _ => return Ok(Reply::Refused(command::no_order(&order))),
-                };
-                if !self.buyer.amend(&order, steps, budget) {
-                    return Ok(Reply::Refused(command::no_order(&order)));
+                let kept = self.buyer.order(&order).and_then(|o| o.order().terms.bid());
+                let budget = budget.or(kept.map(|terms| terms.budget));
+                if !budget.is_some_and(|budget| self.buyer.amend(&order, steps, budget)) {
+                    return Ok(Reply::Refused(Refused::no_order(&order)));
                 }
                 self.after_block(now, &[], effects)?;
                 Ok(Reply::Done)
@@ -165,4 +165,78 @@ impl Core {
             | Command::Contract(_) => Ok(Reply::Done),
         }
     }
+}
+
+/// The entry a command becomes; `None` for commands to the agents. Orders are checked here.
+fn body_of(core: &Core, command: &Command) -> Result<Option<EntryBody>, Refused> {
+    Ok(match command {
+        Command::SetOffer(terms) => Some(EntryBody::SetOffer(terms.clone())),
+        Command::WithdrawOffer(label) => Some(EntryBody::WithdrawOffer { label: *label }),
+        Command::Transfer { to, amount, memo } => Some(EntryBody::Transfer {
+            to: *to,
+            amount: *amount,
+            memo: *memo,
+        }),
+        Command::CloseAccount(to) if core.account() == Some(*to) => {
+            return Err(Refused::invalid(
+                "range",
+                "an account cannot be closed in favour of itself",
+                "name another account: what this one has goes there",
+            ));
+        }
+        Command::CloseAccount(to) => Some(EntryBody::CloseAccount { to: *to }),
+        Command::Contract(entry) => Some(EntryBody::Contract(entry.clone())),
+        Command::Order(order) => {
+            check_order(core, order)?;
+            None
+        }
+        Command::Amend {
+            order,
+            steps,
+            budget,
+        } => {
+            check_amendment(core, order, steps, *budget)?;
+            None
+        }
+        Command::Send(_) | Command::Cancel(_) | Command::Join { .. } | Command::Drain => None,
+    })
+}
+
+/// An order must make sense, and be funded for its first slot, before anything is kept or sent.
+fn check_order(core: &Core, order: &NewOrder) -> Result<(), Refused> {
+    let state = core.state();
+    let account = core.account().ok_or_else(Refused::no_account)?;
+    if !state.classes().iter().any(|c| c.key.id() == order.class) {
+        return Err(Refused::no_class(order.class));
+    }
+    if !order.spec.is_valid() {
+        return Err(Refused::invalid(
+            "job",
+            "the job is out of range",
+            "shorten arguments or inputs",
+        ));
+    }
+    let signer = &Signer {
+        account,
+        key: &core.key,
+    };
+    let needed = order.check(&Desk { state, signer })?;
+    wallet::check_funds(state, &account, needed)
+}
+
+/// The order must be an own bid that is not over; see [`NewOrder::check_amendment`].
+fn check_amendment(
+    core: &Core,
+    key: &OrderKey,
+    steps: &[Step],
+    budget: Option<Credits>,
+) -> Result<(), Refused> {
+    let state = core.state();
+    let account = core.account().ok_or_else(Refused::no_account)?;
+    let agent = core.buyer().order(key);
+    let agent = agent.filter(|agent| !agent.is_over());
+    let agent = agent.ok_or_else(|| Refused::no_order(key))?;
+    let id = agent.id.unwrap_or_default();
+    let needed = agent.order().check_amendment(&id, steps, budget, state)?;
+    wallet::check_funds(state, &account, needed)
 }

@@ -1,6 +1,6 @@
 //! Registers the next beacon chain of this node's validator before the running one ends.
 
-use crate::core::ENTRY_HEIGHTS;
+use crate::signer::ENTRY_HEIGHTS;
 use gridbay_host::Host;
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::ids::AccountId;

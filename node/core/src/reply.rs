@@ -1,7 +1,10 @@
 //! Replies to local commands.
 
-use crate::buyer::OrderKey;
-use gridbay_protocol::ids::{AccountId, EntryId};
+use crate::key::OrderKey;
+use gridbay_host::Trouble;
+use gridbay_ledger::Refusal;
+use gridbay_protocol::ids::{AccountId, ClassId, EntryId};
+use gridbay_protocol::order::Flaw;
 
 /// What a command led to at once. What follows is seen in the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,4 +50,88 @@ pub enum RefusedKind {
     NotReady,
     /// The ledger's rules forbid it.
     Forbidden,
+}
+
+impl Refused {
+    /// Values that make no sense.
+    pub(crate) fn invalid(word: &'static str, reason: &str, hint: &str) -> Refused {
+        Refused {
+            kind: RefusedKind::Invalid,
+            word,
+            reason: reason.to_string(),
+            hint: hint.to_string(),
+        }
+    }
+    /// An order that makes no sense whatever the ledger holds.
+    pub(crate) fn flawed(flaw: Flaw) -> Refused {
+        let hint = "check nodes, price and time";
+        Refused::invalid(flaw.word(), &flaw.to_string(), hint)
+    }
+    /// What the ledger would refuse.
+    pub(crate) fn by_ledger(refusal: &Refusal) -> Refused {
+        let kind = match refusal {
+            Refusal::Funds { .. } => RefusedKind::Unfunded,
+            Refusal::NoAccount(_) => RefusedKind::NotFound,
+            _ => RefusedKind::Forbidden,
+        };
+        Refused {
+            kind,
+            word: refusal.word(),
+            reason: refusal.to_string(),
+            hint: refusal.hint().to_string(),
+        }
+    }
+    pub(crate) fn no_class(class: ClassId) -> Refused {
+        Refused {
+            kind: RefusedKind::NotFound,
+            word: Refusal::NoClass(class).word(),
+            reason: format!("no class {class}"),
+            hint: "`gridbay market prices` lists the classes".to_string(),
+        }
+    }
+    pub(crate) fn no_order(key: &OrderKey) -> Refused {
+        Refused {
+            kind: RefusedKind::NotFound,
+            word: "no_order",
+            reason: format!("no order {key} that could be cancelled"),
+            hint: "`gridbay job list` shows the orders".to_string(),
+        }
+    }
+    pub(crate) fn no_account() -> Refused {
+        Refused::not_ready(
+            "no_account",
+            "this node has no account on the ledger yet",
+            "wait for `gridbay node status` to show one, or join with an invitation",
+        )
+    }
+    pub(crate) fn in_trouble(trouble: &Trouble) -> Refused {
+        Refused::not_ready(
+            "trouble",
+            &trouble.to_string(),
+            "set the clock right; the node goes on by itself at the next block",
+        )
+    }
+    /// For offers.
+    pub(crate) fn no_room() -> Refused {
+        Refused::not_ready(
+            "trouble",
+            "the disk is nearly full, so this node holds its offers back",
+            "free some space: `gridbay doctor` tells how much there is",
+        )
+    }
+    pub(crate) fn too_many() -> Refused {
+        Refused::not_ready(
+            "busy",
+            "too many entries of this account wait for their inclusion",
+            "try again after the next blocks",
+        )
+    }
+    fn not_ready(word: &'static str, reason: &str, hint: &str) -> Refused {
+        Refused {
+            kind: RefusedKind::NotReady,
+            word,
+            reason: reason.to_string(),
+            hint: hint.to_string(),
+        }
+    }
 }

@@ -13,7 +13,7 @@
 
 mod start;
 
-use crate::agent::{JobId, Phase, PollJob};
+use crate::agent::{Phase, PollJob, RunId};
 use crate::effect::Effect;
 use crate::input::AnswerToken;
 use gridbay_ledger::{Lease, State};
@@ -44,7 +44,7 @@ pub const BUYER_JOBS: usize = JOBS / 8;
 #[serde(deny_unknown_fields)]
 pub struct JobMemo {
     /// The run.
-    pub job: JobId,
+    pub job: RunId,
     /// The offer whose unit it uses.
     pub offer: OfferId,
     /// The buyer's node: who may ask for its output.
@@ -95,7 +95,7 @@ impl Job {
 pub struct Seller {
     account: Option<AccountId>,
     node: PublicKey,
-    jobs: BTreeMap<JobId, Job>,
+    jobs: BTreeMap<RunId, Job>,
     /// Leases whose acknowledgement has been sent, with the height it was sent at.
     acknowledged: BTreeMap<LeaseId, u64>,
     draining: bool,
@@ -143,7 +143,7 @@ impl Seller {
         self.jobs.values().filter(|j| j.uses_a_unit()).count()
     }
     /// Runs that are under way.
-    pub fn live_jobs(&self) -> Vec<JobId> {
+    pub fn live_jobs(&self) -> Vec<RunId> {
         self.jobs
             .iter()
             .filter(|(_, j)| j.uses_a_unit())
@@ -280,7 +280,7 @@ impl Seller {
         }
     }
 
-    fn stop(&mut self, id: &JobId, effects: &mut Vec<Effect>) {
+    fn stop(&mut self, id: &RunId, effects: &mut Vec<Effect>) {
         if let Some(job) = self.jobs.get_mut(id)
             && !job.stopping
         {
@@ -291,7 +291,7 @@ impl Seller {
 
     /// Milliseconds for which a run may go on from now, by the pace of the network's policy: to the end of the slot
     /// that its lease is paid for. `None` if it has no unit any more.
-    pub fn time_left(&self, state: &State, id: &JobId) -> Option<u64> {
+    pub fn time_left(&self, state: &State, id: &RunId) -> Option<u64> {
         let lease = state.lease(&id.lease)?;
         let last = state.calendar().last_of_slot(lease.slot);
         let heights = last.saturating_sub(state.height());
@@ -299,7 +299,7 @@ impl Seller {
     }
 
     /// The inputs of a run are in place, or cannot be had.
-    pub fn staged(&mut self, id: &JobId, ok: bool, effects: &mut Vec<Effect>) {
+    pub fn staged(&mut self, id: &RunId, ok: bool, effects: &mut Vec<Effect>) {
         let Some(job) = self.jobs.get_mut(id) else {
             return;
         };
@@ -322,7 +322,7 @@ impl Seller {
     }
 
     /// A local job changed its phase. A stop that came before there was anything to stop is sent again.
-    pub fn phase(&mut self, id: &JobId, phase: Phase, effects: &mut Vec<Effect>) {
+    pub fn phase(&mut self, id: &RunId, phase: Phase, effects: &mut Vec<Effect>) {
         let Some(job) = self.jobs.get_mut(id) else {
             return;
         };
@@ -351,14 +351,14 @@ impl Seller {
     }
 
     /// Whether `from` may read `path` of a run's output.
-    pub fn may_read(&self, from: &PublicKey, job: &JobId, path: &str) -> bool {
+    pub fn may_read(&self, from: &PublicKey, job: &RunId, path: &str) -> bool {
         self.jobs
             .get(job)
             .is_some_and(|j| j.memo.buyer == *from && j.memo.spec.outputs.iter().any(|p| p == path))
     }
 
     /// The buyer has no more use for a run.
-    pub fn buyer_stops(&mut self, from: &PublicKey, id: &JobId, effects: &mut Vec<Effect>) {
+    pub fn buyer_stops(&mut self, from: &PublicKey, id: &RunId, effects: &mut Vec<Effect>) {
         if self
             .jobs
             .get(id)

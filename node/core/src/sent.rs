@@ -1,8 +1,7 @@
 //! Entries that the owner sent lately. Two equal entries have one id and take effect once, so an owner who
 //! asks for the same twice needs two that differ: the later one is valid a height longer.
 
-use crate::buyer::order::Signer;
-use crate::core::ENTRY_HEIGHTS;
+use crate::signer::{ENTRY_HEIGHTS, Signer};
 use gridbay_ledger::State;
 use gridbay_protocol::codec;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};

@@ -5,8 +5,8 @@
 //! 3. An entry that has not shown up is sent again. What is remembered goes when the offer stands and no entry about it can
 //!    be on its way.
 
-use crate::core::ENTRY_HEIGHTS;
 use crate::effect::Effect;
+use crate::signer::ENTRY_HEIGHTS;
 use gridbay_ledger::{Offer, Pending, State};
 use gridbay_protocol::codec::{self, CodecError};
 use gridbay_protocol::entry::EntryBody;

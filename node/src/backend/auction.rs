@@ -125,24 +125,16 @@ impl NodeBackend {
         let (position, decided, set, effects, classes) = looked.await??.ok_or_else(missing)?;
         let effects =
             decode(&effects).ok_or_else(|| internal("reading effects", "damaged index"))?;
-        let effect = effects
-            .get(position as usize)
-            .cloned()
-            .ok_or_else(missing)?;
-        let (of, record): (Vec<ClassId>, _) = match effect {
-            Effect::Clearing(record) => (vec![record.class], AuctionRecord::Clearing(record)),
-            Effect::Buy(record) => (record.classes().collect(), AuctionRecord::Buy(record)),
-            Effect::Sharing(record) => (vec![record.class], AuctionRecord::Sharing(record)),
-            Effect::Reservation(record) => (vec![record.class], AuctionRecord::Reservation(record)),
-            _ => return Err(missing()),
-        };
+        let effect = effects.get(position as usize);
+        let auction = effect.and_then(Effect::auction).ok_or_else(missing)?;
+        let of = auction.classes();
         let names: Vec<String> = of.iter().map(|id| name_in(&classes, id)).collect();
         let proof = prove(&effects, u64::from(position))
             .ok_or_else(|| internal("proving an effect", "position out of range"))?;
         Ok(AuctionProof {
             id,
             class: names.join(BETWEEN),
-            record,
+            record: AuctionRecord::from(auction),
             header: Hex(codec::encode(&decided.block.header)),
             certificate: Hex(codec::encode(&decided.certificate)),
             validators: Hex(codec::encode(&set)),

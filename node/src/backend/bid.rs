@@ -7,9 +7,10 @@ use super::{Answer, NodeBackend};
 use crate::api::ApiError;
 use crate::api::types::{AmendRequest, JobId, StandingBid};
 use gridbay_core::Core;
+use gridbay_core::buy::{BidTerms, Terms};
 use gridbay_core::buyer::order::OrderAgent;
-use gridbay_core::buyer::{OrderKey, Terms};
 use gridbay_core::input::Command;
+use gridbay_core::key::OrderKey;
 use gridbay_protocol::order::Step;
 use gridbay_protocol::units::Price;
 
@@ -67,7 +68,7 @@ fn amendment(
 
 /// A bid with the time it was accepted; `None` for other orders and those that are over.
 fn line(core: &Core, key: &OrderKey, agent: &OrderAgent) -> Option<(u64, StandingBid)> {
-    let Terms::Sealed { min, .. } = &agent.order().terms else {
+    let Terms::Sealed(BidTerms { min, .. }) = &agent.order().terms else {
         return None;
     };
     if agent.finish().is_some() {

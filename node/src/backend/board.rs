@@ -6,7 +6,7 @@
 use crate::api::types::{AuctionKind, AuctionSummary};
 use gridbay_protocol::booking::ReservationRecord;
 use gridbay_protocol::clearing::{BuyRecord, ClearingKind, ClearingRecord};
-use gridbay_protocol::effect::Effect;
+use gridbay_protocol::effect::{Auction, Effect};
 use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::ids::ClassId;
 use gridbay_protocol::lease::Share;
@@ -104,19 +104,14 @@ pub(super) fn summary(
     policy: &Policy,
     name: impl Fn(&ClassId) -> String,
 ) -> Option<(Vec<ClassId>, AuctionSummary)> {
-    match effect {
-        Effect::Clearing(record) => Some((vec![record.class], of_clearing(record, policy, name))),
-        Effect::Buy(record) => Some((record.classes().collect(), of_buy(record, policy, name))),
-        Effect::Sharing(record) => Some((vec![record.class], of_sharing(record, policy, name))),
-        Effect::Reservation(record) => {
-            Some((vec![record.class], of_reservation(record, policy, name)))
-        }
-        Effect::Posting(_)
-        | Effect::Planning(_)
-        | Effect::Contract(_)
-        | Effect::Lease(_)
-        | Effect::Order { .. } => None,
-    }
+    let auction = effect.auction()?;
+    let summary = match auction {
+        Auction::Clearing(record) => of_clearing(record, policy, name),
+        Auction::Buy(record) => of_buy(record, policy, name),
+        Auction::Sharing(record) => of_sharing(record, policy, name),
+        Auction::Reservation(record) => of_reservation(record, policy, name),
+    };
+    Some((auction.classes(), summary))
 }
 
 fn of_reservation(

@@ -11,7 +11,7 @@ use super::{Answer, NodeBackend};
 use crate::api::ApiError;
 use crate::api::types::{Contract, ContractHow, ContractRole, ContractWord, How, Want};
 use gridbay_core::Core;
-use gridbay_core::buyer::{ContractWish, Terms};
+use gridbay_core::buy::{ContractWish, Terms};
 use gridbay_core::input::Command;
 use gridbay_ledger::State;
 use gridbay_protocol::genesis::Policy;

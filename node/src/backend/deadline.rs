@@ -13,7 +13,7 @@ use super::plan::Plan;
 use super::price::limit_hourly;
 use crate::api::ApiError;
 use crate::api::types::{DeadlineQuote, How, Want};
-use gridbay_core::buyer::Terms;
+use gridbay_core::buy::{DeadlineWish, Terms};
 use gridbay_ledger::{Offer, Refusal, State};
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::ids::{AccountId, Hash32, OfferId};
@@ -60,7 +60,7 @@ pub(super) fn plan(
     };
     let each = Price(order.pmax.micros() / order.unit_slots.max(1));
     Ok(Plan {
-        terms: Terms::Deadline {
+        terms: Terms::Deadline(DeadlineWish {
             offer: order.offer,
             unit_slots: order.unit_slots,
             soft: order.soft,
@@ -68,7 +68,7 @@ pub(super) fn plan(
             pmax: order.pmax,
             pmin: order.pmin,
             shape: order.shape,
-        },
+        }),
         slots: order.hard,
         max_price: limit_hourly(each, slot_ms),
         most: order.pmax,

@@ -11,8 +11,9 @@ use super::{Answer, NodeBackend, share, wall_ms};
 use crate::api::ApiError;
 use crate::api::types::{How, JobId, JobRecord, JobRequest, JobWorth, Quote, Want};
 use crate::keys::random;
-use gridbay_core::buyer::{NewOrder, OrderKey, Terms, Worth};
+use gridbay_core::buy::{BidTerms, NewOrder, Terms, Worth};
 use gridbay_core::input::Command;
+use gridbay_core::key::OrderKey;
 use gridbay_protocol::job::{InputFile, JobSpec};
 use gridbay_protocol::limits;
 use gridbay_protocol::order::Step;
@@ -136,7 +137,7 @@ fn new_order(
 ) -> Answer<NewOrder> {
     let worth = worth(request.worth, &request.want, market)?;
     let mut plan = plan;
-    if let (Some(worth), Terms::Sealed { steps, .. }) = (worth, &mut plan.terms) {
+    if let (Some(worth), Terms::Sealed(BidTerms { steps, .. })) = (worth, &mut plan.terms) {
         let units = request.want.nodes;
         let price = worth.bid(worth.length, units);
         *steps = vec![Step { units, price }];

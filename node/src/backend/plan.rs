@@ -18,7 +18,7 @@ use super::market::Market;
 use super::price::limit_hourly;
 use crate::api::ApiError;
 use crate::api::types::{DeadlineQuote, How, Quote, Want};
-use gridbay_core::buyer::Terms;
+use gridbay_core::buy::{BidTerms, Terms};
 use gridbay_protocol::limits;
 use gridbay_protocol::order::Step;
 use gridbay_protocol::units::{Credits, MS_PER_HOUR, Price};
@@ -124,7 +124,7 @@ fn bid(
             .checked_mul(u64::from(slots))
     });
     Ok(Plan {
-        terms: Terms::Sealed {
+        terms: Terms::Sealed(BidTerms {
             steps: vec![Step {
                 units: want.nodes,
                 price,
@@ -132,7 +132,7 @@ fn bid(
             min: if divisible { 1 } else { want.nodes },
             budget,
             patience: patience(market),
-        },
+        }),
         slots,
         max_price: want
             .max_price
@@ -200,6 +200,7 @@ mod tests {
     use super::super::market::tests::market;
     use super::*;
     use crate::api::ErrorCode;
+    use gridbay_core::buy::BuyTerms;
     use gridbay_protocol::ids::{ClassId, Hash32};
     use gridbay_protocol::order::{Bid, Buy};
 
@@ -222,12 +223,12 @@ mod tests {
         assert_eq!(plan.most.micros(), 5_555 * 2 * 4);
         assert_eq!(plan.max_price.to_string(), "10");
         assert_eq!(plan.needed_now.micros(), 2 * 5_555);
-        let Terms::Sealed {
+        let Terms::Sealed(BidTerms {
             steps,
             min,
             budget,
             patience,
-        } = plan.terms
+        }) = plan.terms
         else {
             panic!("a bid")
         };
@@ -256,9 +257,9 @@ mod tests {
                     let (class, work) = (ClassId([1; 32]), Hash32([2; 32]));
                     let slots = plan.slots;
                     let legal = match plan.terms {
-                        Terms::Sealed {
+                        Terms::Sealed(BidTerms {
                             steps, min, budget, ..
-                        } => {
+                        }) => {
                             let stands_until = 100;
                             let bid = Bid {
                                 class,
@@ -273,13 +274,13 @@ mod tests {
                                 && bid.units() == nodes
                                 && bid.value(nodes) <= budget
                         }
-                        Terms::Deadline { .. } => panic!("not asked for"),
-                        Terms::Buy {
+                        Terms::Deadline(_) => panic!("not asked for"),
+                        Terms::Buy(BuyTerms {
                             parts,
                             limit,
                             patience,
                             surcharge,
-                        } => {
+                        }) => {
                             let buy = Buy {
                                 parts,
                                 slots,
@@ -290,7 +291,7 @@ mod tests {
                             };
                             buy.check().is_ok() && limit.micros() == 70 * u64::from(nodes)
                         }
-                        Terms::Contract(_) | Terms::Reserve(_) | Terms::Share { .. } => {
+                        Terms::Contract(_) | Terms::Reserve(_) | Terms::Share(_) => {
                             panic!("planned elsewhere")
                         }
                     };
@@ -339,7 +340,7 @@ mod tests {
         let price = |market: &Market, last: Option<u64>| {
             let last = last.map(|p| Price(p).hourly(2_000));
             match plan(&free, market, last).unwrap().terms {
-                Terms::Sealed { steps, .. } => steps[0].price.0,
+                Terms::Sealed(BidTerms { steps, .. }) => steps[0].price.0,
                 _ => panic!("a bid"),
             }
         };
@@ -366,9 +367,9 @@ mod tests {
             ..want(2, 18)
         };
         let limit = |wish: &Want| match plan(wish, &market, None).unwrap().terms {
-            Terms::Buy {
+            Terms::Buy(BuyTerms {
                 limit, patience, ..
-            } => (limit.micros(), patience),
+            }) => (limit.micros(), patience),
             _ => panic!("a buy"),
         };
         assert_eq!(limit(&wish(0, None)), (140, 0));

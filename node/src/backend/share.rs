@@ -2,7 +2,7 @@
 //!
 //! 1. Without a pool named, those of the class that sell and have room are compared (the first [`POOLS`] of them), and the
 //!    one that would give most units is taken.
-//! 2. Without weights, past runs of the same program tell (`gridbay_core::buyer::share`); if they do not, all resources
+//! 2. Without weights, past runs of the same program tell (`gridbay_core::buyer`); if they do not, all resources
 //!    weigh the same.
 //! 3. What it would give is the ledger's own rule, run on the claims that stand now and this one, over all draws.
 
@@ -14,7 +14,7 @@ use super::price::limit_hourly;
 use crate::api::types::{Claim, ResourceShare, ShareOutlook, Want};
 use crate::api::{ApiError, ErrorCode};
 use gridbay_core::Core;
-use gridbay_core::buyer::Terms;
+use gridbay_core::buy::{ShareTerms, Terms};
 use gridbay_ledger::State;
 use gridbay_protocol::class::{Class, ClassKey, Resource};
 use gridbay_protocol::ids::{AccountId, OfferId, OrderId};
@@ -167,14 +167,14 @@ pub(super) fn plan(want: &Want, claim: &Claim, market: &Market, slots: u32) -> A
     let likely = pool.outlook.as_ref();
     let likely = likely.and_then(|o| o.pay.checked_mul(u64::from(slots)));
     Ok(Plan {
-        terms: Terms::Share {
+        terms: Terms::Share(ShareTerms {
             offer: pool.sharing.offer,
             rate,
             utility: claim.utility,
             weights: pool.weights.clone(),
             budget,
             patience: patience(market),
-        },
+        }),
         slots,
         max_price: claim.rate,
         most,

@@ -22,8 +22,10 @@ use checks::checks;
 use deadline::Promise;
 use gridbay_core::Core;
 use gridbay_core::agent::Phase;
+use gridbay_core::buy::{BidTerms, BuyTerms, DeadlineWish, NewOrder, ShareTerms, Terms};
+use gridbay_core::buyer::Finish;
 use gridbay_core::buyer::order::{OrderAgent, Seen};
-use gridbay_core::buyer::{Finish, NewOrder, OrderKey, Terms};
+use gridbay_core::key::OrderKey;
 use gridbay_ledger::State;
 use gridbay_protocol::ids::{ClassId, OrderId};
 use gridbay_protocol::mechanism::ausubel::Rule;
@@ -166,9 +168,9 @@ struct Asks {
 
 fn asks(order: &NewOrder, market: &Market, parts: &[Part]) -> Asks {
     match &order.terms {
-        Terms::Sealed {
+        Terms::Sealed(BidTerms {
             steps, min, budget, ..
-        } => Asks {
+        }) => Asks {
             is_buy: false,
             fewest: *min,
             limit: steps.iter().map(|s| s.price).max().unwrap_or_default(),
@@ -187,11 +189,11 @@ fn asks(order: &NewOrder, market: &Market, parts: &[Part]) -> Asks {
                 price: Some(market.reference),
             }
         }
-        Terms::Buy {
+        Terms::Buy(BuyTerms {
             parts: wanted,
             limit,
             ..
-        } => {
+        }) => {
             let units: u32 = wanted.iter().map(|part| part.units).sum();
             let asked = match parts {
                 [] => market.asked(units),
@@ -215,16 +217,21 @@ fn asks(order: &NewOrder, market: &Market, parts: &[Part]) -> Asks {
                 price: asked.map(per_unit),
             }
         }
-        Terms::Deadline {
+        Terms::Deadline(DeadlineWish {
             unit_slots, pmax, ..
-        } => at_once(Price(pmax.micros() / (*unit_slots).max(1)), *pmax),
+        }) => at_once(Price(pmax.micros() / (*unit_slots).max(1)), *pmax),
         // All of it is locked once it is proposed; what the provider pays for units is its own affair.
         Terms::Contract(wish) => {
             let limit = Price(wish.job.value.micros() / u64::from(order.slots).max(1));
-            at_once(limit, wish.terms_for(order).lock().unwrap_or(Credits::MAX))
+            at_once(
+                limit,
+                wish.terms(order.class, order.tasks)
+                    .lock()
+                    .unwrap_or(Credits::MAX),
+            )
         }
         // A claim states no price: what the reserve asks of its rate is in the quote.
-        Terms::Share { rate, budget, .. } => Asks {
+        Terms::Share(ShareTerms { rate, budget, .. }) => Asks {
             is_buy: false,
             fewest: 1,
             limit: Price(rate.micros()),
@@ -329,7 +336,7 @@ fn ranks(agent: &OrderAgent) -> (u32, usize, usize) {
 
 /// The nodes of each class of a buy of several.
 fn parts(state: &State, order: &NewOrder) -> Vec<Part> {
-    let Terms::Buy { parts, .. } = &order.terms else {
+    let Terms::Buy(BuyTerms { parts, .. }) = &order.terms else {
         return Vec::new();
     };
     let held = held(state);

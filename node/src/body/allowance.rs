@@ -11,7 +11,7 @@
 //!
 //! Any job may hold [`DISK_MIB`](gridbay_protocol::class::DISK_MIB). Accelerators are counted by units.
 
-use gridbay_core::agent::JobId;
+use gridbay_core::agent::RunId;
 use gridbay_ledger::State;
 use gridbay_protocol::class::{ClassKey, Isolation, Resource};
 use gridbay_protocol::ids::OfferId;
@@ -47,7 +47,7 @@ pub struct Allowance {
 
 impl Allowance {
     /// That of a run on a unit of an offer, by the ledger; `None` if the ledger does not know the offer.
-    pub(super) fn of(state: &State, job: &JobId, offer: &OfferId) -> Option<Allowance> {
+    pub(super) fn of(state: &State, job: &RunId, offer: &OfferId) -> Option<Allowance> {
         let terms = &state.offer(offer)?.terms;
         let class = &state.class(&terms.class)?.key;
         let order = state.lease(&job.lease).and_then(|l| state.order(&l.order));

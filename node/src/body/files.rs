@@ -6,7 +6,7 @@
 
 use super::ask::Asker;
 use super::room::Room;
-use gridbay_core::agent::{AgentReply, AgentRequest, CHUNK_BYTES, JobId};
+use gridbay_core::agent::{AgentReply, AgentRequest, CHUNK_BYTES, RunId};
 use gridbay_core::input::Fetch;
 use gridbay_protocol::job::{ContentHasher, InputFile, path_is_inside};
 use gridbay_protocol::keys::PublicKey;
@@ -153,7 +153,7 @@ async fn pull_all(
 pub async fn pull_outputs(
     asker: &Asker,
     from: &PublicKey,
-    job: JobId,
+    job: RunId,
     paths: &[String],
     folder: &Path,
     most: u64,

@@ -2,7 +2,7 @@
 
 use super::jobs::Jobs;
 use crate::executor::{
-    Capabilities, Executor, ExecutorError, Exit, Finished, JobId, JobSpec, Selling, Started,
+    Capabilities, Executor, ExecutorError, Exit, Finished, JobName, JobSpec, Selling, Started,
     Status, Stream, Support, Tier, Usage, WeightBy,
 };
 use futures::future::BoxFuture;
@@ -15,14 +15,14 @@ use std::time::Duration;
 #[derive(Clone, Default)]
 pub(super) struct Idle {
     /// Jobs with a folder.
-    pub(super) jobs: Arc<Mutex<BTreeMap<JobId, Status>>>,
+    pub(super) jobs: Arc<Mutex<BTreeMap<JobName, Status>>>,
     /// Jobs that were started.
-    pub(super) started: Arc<Mutex<Vec<JobId>>>,
+    pub(super) started: Arc<Mutex<Vec<JobName>>>,
 }
 
 /// A name.
-pub(super) fn id(name: &str) -> JobId {
-    JobId::new(name).unwrap()
+pub(super) fn id(name: &str) -> JobName {
+    JobName::new(name).unwrap()
 }
 
 /// A job that began at a time.
@@ -98,11 +98,11 @@ impl Executor for Idle {
         Err(ExecutorError::NotPrepared(id("probe")))
     }
 
-    fn prepare(&self, job: &JobId) -> Result<PathBuf, ExecutorError> {
+    fn prepare(&self, job: &JobName) -> Result<PathBuf, ExecutorError> {
         Ok(self.work(job))
     }
 
-    fn work(&self, job: &JobId) -> PathBuf {
+    fn work(&self, job: &JobName) -> PathBuf {
         PathBuf::from(job.as_str())
     }
 
@@ -111,36 +111,36 @@ impl Executor for Idle {
         Ok(())
     }
 
-    fn status(&self, job: &JobId) -> Result<Status, ExecutorError> {
+    fn status(&self, job: &JobName) -> Result<Status, ExecutorError> {
         let jobs = self.jobs.lock().unwrap();
         let found = jobs.get(job).cloned();
         found.ok_or_else(|| ExecutorError::NotPrepared(job.clone()))
     }
 
-    fn output(&self, _: &JobId, _: Stream, _: u64) -> Result<Vec<u8>, ExecutorError> {
+    fn output(&self, _: &JobName, _: Stream, _: u64) -> Result<Vec<u8>, ExecutorError> {
         Ok(Vec::new())
     }
 
-    fn stop(&self, _: &JobId, _: Duration) -> Result<(), ExecutorError> {
+    fn stop(&self, _: &JobName, _: Duration) -> Result<(), ExecutorError> {
         Ok(())
     }
 
-    fn renew(&self, _: &JobId, _: Duration) -> Result<(), ExecutorError> {
+    fn renew(&self, _: &JobName, _: Duration) -> Result<(), ExecutorError> {
         Ok(())
     }
 
-    fn wait<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Finished, ExecutorError>> {
+    fn wait<'a>(&'a self, job: &'a JobName) -> BoxFuture<'a, Result<Finished, ExecutorError>> {
         Box::pin(std::future::ready(Err(ExecutorError::NotStarted(
             job.clone(),
         ))))
     }
 
-    fn recover(&self) -> Result<Vec<(JobId, Status)>, ExecutorError> {
+    fn recover(&self) -> Result<Vec<(JobName, Status)>, ExecutorError> {
         let jobs = self.jobs.lock().unwrap();
         Ok(jobs.iter().map(|(j, s)| (j.clone(), s.clone())).collect())
     }
 
-    fn cleanup(&self, job: &JobId) -> Result<(), ExecutorError> {
+    fn cleanup(&self, job: &JobName) -> Result<(), ExecutorError> {
         self.jobs.lock().unwrap().remove(job);
         Ok(())
     }

@@ -8,7 +8,7 @@ use crate::store::content::read_chunk;
 use crate::store::orders::private_folder;
 use crate::store::replace_file;
 use gridbay_core::agent::{
-    AgentReply, CHUNK_BYTES, JobId, JobReport, Phase, PollJob, STREAM_BYTES,
+    AgentReply, CHUNK_BYTES, JobReport, Phase, PollJob, RunId, STREAM_BYTES,
 };
 use gridbay_core::seller::JobMemo;
 use gridbay_protocol::class::DISK_MIB;
@@ -27,7 +27,7 @@ pub struct Jobs {
     selling: Arc<Selling>,
     memos: PathBuf,
     /// Jobs that this seller asked to end. However such a job ends, it was not by itself.
-    stopped: Arc<Mutex<BTreeSet<JobId>>>,
+    stopped: Arc<Mutex<BTreeSet<RunId>>>,
 }
 
 impl Jobs {
@@ -71,7 +71,7 @@ impl Jobs {
     }
 
     /// Keeps a memo and makes the job's work directory.
-    pub fn prepare(&self, job: &JobId, memo: &[u8]) -> io::Result<PathBuf> {
+    pub fn prepare(&self, job: &RunId, memo: &[u8]) -> io::Result<PathBuf> {
         replace_file(&self.memo(job), memo)?;
         self.executor.prepare(&local(job)).map_err(io::Error::other)
     }
@@ -79,7 +79,7 @@ impl Jobs {
     /// Starts a prepared job within its allowance, for `lease` unless that is renewed. Blocks for some milliseconds.
     pub fn start(
         &self,
-        job: &JobId,
+        job: &RunId,
         spec: &JobSpec,
         allowance: Option<Allowance>,
         lease: Option<Duration>,
@@ -95,7 +95,7 @@ impl Jobs {
     }
 
     /// Waits for a job's end.
-    pub async fn wait(&self, job: &JobId) -> Phase {
+    pub async fn wait(&self, job: &RunId) -> Phase {
         match self.executor.wait(&local(job)).await {
             Ok(finished) => self.ended(job, &finished),
             Err(error) => {
@@ -106,7 +106,7 @@ impl Jobs {
     }
 
     /// How a job stands.
-    pub fn phase(&self, job: &JobId) -> Phase {
+    pub fn phase(&self, job: &RunId) -> Phase {
         match self.executor.status(&local(job)) {
             Ok(Status::Prepared | Status::Starting) => Phase::Staging,
             Ok(Status::Running(started)) => Phase::Running {
@@ -118,7 +118,7 @@ impl Jobs {
     }
 
     /// How a job ended. One that was told to stop was stopped, whatever code it chose to leave with.
-    fn ended(&self, job: &JobId, finished: &Finished) -> Phase {
+    fn ended(&self, job: &RunId, finished: &Finished) -> Phase {
         let phase = ended(finished);
         match phase {
             Phase::Ended {
@@ -138,12 +138,12 @@ impl Jobs {
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeSet<JobId>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeSet<RunId>> {
         self.stopped.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Tells how long a job may run from now on.
-    pub fn renew(&self, job: &JobId, left: Duration) {
+    pub fn renew(&self, job: &RunId, left: Duration) {
         if let Err(error) = self.executor.renew(&local(job), left) {
             tracing::debug!(%job, %error, "a job that cannot be renewed");
         }
@@ -172,18 +172,18 @@ impl Jobs {
     }
 
     /// Frees the folder of a job that could not be staged. What the seller remembers of it stays.
-    pub fn unprepare(&self, job: &JobId) {
+    pub fn unprepare(&self, job: &RunId) {
         self.clean(&local(job));
     }
 
-    fn clean(&self, job: &crate::executor::JobId) -> bool {
+    fn clean(&self, job: &crate::executor::JobName) -> bool {
         let cleaned = self.executor.cleanup(job);
         let cleaned = cleaned.inspect_err(|error| tracing::warn!(%job, %error, "a folder stays"));
         cleaned.is_ok()
     }
 
     /// Stops a job.
-    pub fn stop(&self, job: &JobId, grace: Duration) {
+    pub fn stop(&self, job: &RunId, grace: Duration) {
         if !matches!(self.phase(job), Phase::Ended { .. }) {
             self.lock().insert(*job);
         }
@@ -193,7 +193,7 @@ impl Jobs {
     }
 
     /// Forgets a job and its files.
-    pub fn remove(&self, job: &JobId) {
+    pub fn remove(&self, job: &RunId) {
         self.clean(&local(job));
         self.lock().remove(job);
         let _gone = std::fs::remove_file(self.memo(job));
@@ -226,7 +226,7 @@ impl Jobs {
     }
 
     /// A chunk of an output file of an ended job.
-    pub fn output_chunk(&self, job: &JobId, path: &str, from: u64) -> AgentReply {
+    pub fn output_chunk(&self, job: &RunId, path: &str, from: u64) -> AgentReply {
         let ended = matches!(self.phase(job), Phase::Ended { .. });
         let work = self.executor.work(&local(job));
         let read = || read_chunk(&work, Path::new(path), from, CHUNK_BYTES).ok();
@@ -237,13 +237,13 @@ impl Jobs {
         }
     }
 
-    fn memo(&self, job: &JobId) -> PathBuf {
+    fn memo(&self, job: &RunId) -> PathBuf {
         self.memos.join(job.to_string())
     }
 }
 
-fn local(job: &JobId) -> crate::executor::JobId {
-    crate::executor::JobId::new(&job.to_string()).expect("job ids are safe folder names")
+fn local(job: &RunId) -> crate::executor::JobName {
+    crate::executor::JobName::new(&job.to_string()).expect("job ids are safe folder names")
 }
 
 /// What a buyer is told of a run: what is on disk, unless the seller knows better.
@@ -355,7 +355,7 @@ mod tests {
             outputs: Vec::new(),
             wall_seconds: 1,
         };
-        let job = JobId {
+        let job = RunId {
             lease: LeaseId([7; 32]),
             task: 0,
             attempt: 0,

@@ -6,10 +6,10 @@ use super::{ADVERTS_TOPIC, Body, BodyError, files};
 use crate::overlay::{self, PeerId, RequestId};
 use crate::store::withheld;
 use gridbay_core::adverts::Verdict;
-use gridbay_core::agent::{AgentReply, AgentRequest, CHUNK_BYTES, JobId, Phase, PollJob};
-use gridbay_core::buyer::OrderKey;
+use gridbay_core::agent::{AgentReply, AgentRequest, CHUNK_BYTES, Phase, PollJob, RunId};
 use gridbay_core::effect::Effect;
 use gridbay_core::input::{CommandToken, Fetch, Input};
+use gridbay_core::key::OrderKey;
 use gridbay_core::reply::Reply;
 use gridbay_protocol::codec;
 use gridbay_protocol::ids::OfferId;
@@ -242,7 +242,7 @@ impl Body {
         });
     }
 
-    fn read_output(&mut self, token: u64, job: JobId, path: String, from: u64) {
+    fn read_output(&mut self, token: u64, job: RunId, path: String, from: u64) {
         let Some(request) = self.requests.remove(&token) else {
             return;
         };
@@ -253,7 +253,7 @@ impl Body {
         });
     }
 
-    fn stage(&mut self, job: JobId, from: PublicKey, spec: JobSpec, memo: Vec<u8>) {
+    fn stage(&mut self, job: RunId, from: PublicKey, spec: JobSpec, memo: Vec<u8>) {
         let asker = Asker::new(self.tools.overlay.clone());
         let (jobs, handle) = (self.tools.jobs.clone(), self.handle.clone());
         let room = self.tools.room.clone();
@@ -282,7 +282,7 @@ impl Body {
         });
     }
 
-    fn start_job(&mut self, job: JobId, offer: &OfferId, spec: JobSpec) {
+    fn start_job(&mut self, job: RunId, offer: &OfferId, spec: JobSpec) {
         let allowance = Allowance::of(self.core().state(), &job, offer);
         let lease = self.lease_of(&job);
         let (jobs, handle) = (self.tools.jobs.clone(), self.handle.clone());
@@ -305,7 +305,7 @@ impl Body {
     }
 
     /// For how long a job may run unless this node says so again.
-    fn lease_of(&self, job: &JobId) -> Option<Duration> {
+    fn lease_of(&self, job: &RunId) -> Option<Duration> {
         let core = self.core();
         let left = core.seller().time_left(core.state(), job);
         Some(Duration::from_millis(left.unwrap_or_default()) + LEASE_GRACE)
@@ -316,7 +316,7 @@ impl Body {
     fn renew_jobs(&self) {
         let core = self.core();
         let live = core.seller().live_jobs();
-        let left = |job: &JobId| core.seller().time_left(core.state(), job);
+        let left = |job: &RunId| core.seller().time_left(core.state(), job);
         let told: Vec<_> = live
             .iter()
             .filter_map(|job| Some((*job, left(job)?)))
@@ -339,7 +339,7 @@ impl Body {
         }
     }
 
-    fn stop_job(&self, job: JobId) {
+    fn stop_job(&self, job: RunId) {
         let jobs = self.tools.jobs.clone();
         let grace = self.tools.grace;
         self.tools
@@ -347,12 +347,12 @@ impl Body {
             .spawn_blocking(move || jobs.stop(&job, grace));
     }
 
-    fn remove_job(&self, job: JobId) {
+    fn remove_job(&self, job: RunId) {
         let jobs = self.tools.jobs.clone();
         self.tools.runtime.spawn_blocking(move || jobs.remove(&job));
     }
 
-    fn fetch_outputs(&mut self, order: OrderKey, job: JobId, from: PublicKey, paths: Vec<String>) {
+    fn fetch_outputs(&mut self, order: OrderKey, job: RunId, from: PublicKey, paths: Vec<String>) {
         let asker = Asker::new(self.tools.overlay.clone());
         let folder = self
             .tools
@@ -382,7 +382,7 @@ impl Body {
 impl Body {
     /// Bytes of output files that a seller may send for a task: no more than its unit's disk can hold, and than each
     /// task of its order may have.
-    fn output_bytes(&self, job: &JobId) -> u64 {
+    fn output_bytes(&self, job: &RunId) -> u64 {
         let state = self.core().state();
         let lease = state.lease(&job.lease);
         let class = lease.and_then(|l| state.class(&l.class));
@@ -395,7 +395,7 @@ impl Body {
 }
 
 /// Tells the core of a job's first instruction and of its end.
-async fn follow(jobs: super::Jobs, handle: super::BodyHandle, job: JobId) {
+async fn follow(jobs: super::Jobs, handle: super::BodyHandle, job: RunId) {
     let mut phase = jobs.phase(&job);
     while phase == Phase::Staging {
         tokio::time::sleep(STARTING).await;

@@ -25,6 +25,7 @@ use gridbay_protocol::block::Header;
 use gridbay_protocol::codec::{self, CodecError};
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::genesis::Genesis;
+use gridbay_protocol::ids::to_hex;
 use gridbay_protocol::validator::ValidatorSet;
 use gridbay_protocol::vote::{Certificate, CertificateError};
 use outcome::OutcomeError;
@@ -94,17 +95,12 @@ pub fn verify_auction(
     let header = header(proof)?;
     let certificate: Certificate = codec::decode(&proof.certificate.0, SIGNED_BYTES)
         .map_err(|e| AuctionError::Bytes("certificate", e))?;
-    let (id, height) = match &proof.record {
-        AuctionRecord::Clearing(record) => (record.id.to_hex(), record.height),
-        AuctionRecord::Buy(record) => (record.order.to_hex(), record.height),
-        AuctionRecord::Sharing(record) => (record.id().to_hex(), record.height),
-        AuctionRecord::Reservation(record) => (record.id().to_hex(), record.height),
-    };
+    let auction = proof.record.auction();
     let wrong = [
         ("network", header.network != network),
         ("validators", header.validators != set.hash()),
-        ("height", header.height != height),
-        ("id", id != proof.id),
+        ("height", header.height != auction.height()),
+        ("id", to_hex(&auction.id()) != proof.id),
         ("certificate height", certificate.height != header.height),
         ("certificate block", certificate.block != header.id()),
     ];
@@ -130,12 +126,7 @@ fn header(proof: &AuctionProof) -> Result<Header, AuctionError> {
 
 /// Step 2: the record's leaf leads to the header's effects root.
 fn check_inclusion(proof: &AuctionProof, header: &Header) -> Result<(), AuctionError> {
-    let effect = match proof.record.clone() {
-        AuctionRecord::Clearing(record) => Effect::Clearing(record),
-        AuctionRecord::Buy(record) => Effect::Buy(record),
-        AuctionRecord::Sharing(record) => Effect::Sharing(record),
-        AuctionRecord::Reservation(record) => Effect::Reservation(record),
-    };
+    let effect = Effect::from(proof.record.auction());
     let EffectProof { index, size, proof } =
         codec::decode(&proof.proof.0, SIGNED_BYTES).map_err(|e| AuctionError::Bytes("proof", e))?;
     light::effect(header, &effect, index, size, &proof).map_err(|source| AuctionError::NotInBlock {

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::job::{JobId, SpecError};
+use super::job::{JobName, SpecError};
 
 /// An executor's refusal.
 #[derive(Debug, thiserror::Error)]
@@ -13,16 +13,16 @@ pub enum ExecutorError {
     Spec(#[from] SpecError),
     /// No folder of that name, or one that `prepare` did not finish.
     #[error("job {0} is not prepared")]
-    NotPrepared(JobId),
+    NotPrepared(JobName),
     /// `start` was called before for this job.
     #[error("job {0} was already started")]
-    AlreadyStarted(JobId),
+    AlreadyStarted(JobName),
     /// `wait` on a job that nobody started.
     #[error("job {0} was not started")]
-    NotStarted(JobId),
+    NotStarted(JobName),
     /// `cleanup` on a job that still runs.
     #[error("job {0} is still running")]
-    StillRunning(JobId),
+    StillRunning(JobName),
     /// The required isolation does not work on this machine.
     #[error("no sandbox of the required isolation works here: {reason}")]
     NoSandbox {
@@ -33,7 +33,7 @@ pub enum ExecutorError {
     #[error("job {job}: cannot {action}")]
     Folder {
         /// The job.
-        job: JobId,
+        job: JobName,
         /// What was attempted.
         action: &'static str,
         /// The system's error.

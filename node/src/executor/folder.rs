@@ -277,7 +277,7 @@ fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> io::Result<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::job::JobId;
+    use super::super::job::JobName;
     use super::*;
     use std::os::unix::fs::PermissionsExt;
     use std::thread;
@@ -290,7 +290,7 @@ mod tests {
     }
 
     fn launch() -> Launch {
-        let spec = JobSpec::new(JobId::new("job").unwrap(), ["true"]);
+        let spec = JobSpec::new(JobName::new("job").unwrap(), ["true"]);
         Launch {
             spec,
             tier: Tier::Plain,

@@ -21,9 +21,9 @@ pub const MAX_WALL: Duration = Duration::from_secs(30 * 24 * 3600);
 /// Why a specification was refused. Fields name the part, never its content.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
-    /// The id is empty, too long, begins with a dot or holds a character outside `A-Za-z0-9._-`.
+    /// The name is empty, too long, begins with a dot or holds a character outside `A-Za-z0-9._-`.
     #[error("a job id is 1 to 64 characters of A-Z a-z 0-9 . _ - and does not begin with a dot")]
-    JobId,
+    JobName,
     /// No program was named, or its name is empty.
     #[error("the command is empty")]
     EmptyCommand,
@@ -44,50 +44,50 @@ pub enum SpecError {
 /// A job's name on this node: also the name of its folder, so it is restricted to safe characters.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct JobId(String);
+pub struct JobName(String);
 
-impl JobId {
+impl JobName {
     /// Accepts 1 to 64 characters of `A-Za-z0-9._-` that do not begin with a dot.
     pub fn new(text: &str) -> Result<Self, SpecError> {
         if text.starts_with('.') {
-            Err(SpecError::JobId)
+            Err(SpecError::JobName)
         } else {
             Self::hidden(text)
         }
     }
 
-    /// As [`JobId::new`], but a leading dot is allowed: the executor's own probes use such names,
+    /// As [`JobName::new`], but a leading dot is allowed: the executor's own probes use such names,
     /// and `recover` passes over them.
     pub(super) fn hidden(text: &str) -> Result<Self, SpecError> {
         let safe = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
         let only_dots = text.chars().all(|c| c == '.');
         if only_dots || text.len() > MAX_JOB_ID || !text.chars().all(safe) {
-            return Err(SpecError::JobId);
+            return Err(SpecError::JobName);
         }
         Ok(Self(text.to_owned()))
     }
 
-    /// The id as text.
+    /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-impl fmt::Display for JobId {
+impl fmt::Display for JobName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl TryFrom<String> for JobId {
+impl TryFrom<String> for JobName {
     type Error = SpecError;
     fn try_from(text: String) -> Result<Self, SpecError> {
         Self::hidden(&text)
     }
 }
 
-impl From<JobId> for String {
-    fn from(id: JobId) -> Self {
+impl From<JobName> for String {
+    fn from(id: JobName) -> Self {
         id.0
     }
 }
@@ -202,7 +202,7 @@ impl Limits {
 #[serde(deny_unknown_fields)]
 pub struct JobSpec {
     /// Name, unique on this node until `cleanup`.
-    pub job: JobId,
+    pub job: JobName,
     /// Program and arguments. A program with a slash is found relative to the work directory,
     /// one without is looked up in `PATH`.
     pub argv: Vec<String>,
@@ -220,7 +220,7 @@ pub struct JobSpec {
 
 impl JobSpec {
     /// A job with an empty environment and the default limits.
-    pub fn new<A: Into<String>>(job: JobId, argv: impl IntoIterator<Item = A>) -> Self {
+    pub fn new<A: Into<String>>(job: JobName, argv: impl IntoIterator<Item = A>) -> Self {
         Self {
             job,
             argv: argv.into_iter().map(Into::into).collect(),
@@ -262,13 +262,13 @@ mod tests {
     use super::*;
 
     fn spec() -> JobSpec {
-        JobSpec::new(JobId::new("a").unwrap(), ["/bin/true"])
+        JobSpec::new(JobName::new("a").unwrap(), ["/bin/true"])
     }
 
     #[test]
     fn ids_are_safe_file_names() {
         for good in ["a", "lease-7.job_2", &"x".repeat(MAX_JOB_ID)] {
-            assert!(JobId::new(good).is_ok(), "{good}");
+            assert!(JobName::new(good).is_ok(), "{good}");
         }
         for bad in [
             "",
@@ -281,10 +281,10 @@ mod tests {
             "ä",
             &"x".repeat(MAX_JOB_ID + 1),
         ] {
-            assert_eq!(JobId::new(bad), Err(SpecError::JobId), "{bad}");
+            assert_eq!(JobName::new(bad), Err(SpecError::JobName), "{bad}");
         }
-        assert!(JobId::hidden(".probe-1").is_ok());
-        assert!(JobId::hidden("..").is_err());
+        assert!(JobName::hidden(".probe-1").is_ok());
+        assert!(JobName::hidden("..").is_err());
     }
 
     #[test]

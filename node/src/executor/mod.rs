@@ -31,7 +31,7 @@ use futures::future::BoxFuture;
 pub use capability::{Capabilities, Support, Tier, WeightBy};
 pub use error::ExecutorError;
 pub use job::{
-    JobId, JobSpec, Limits, MAX_ARGUMENT_BYTES, MAX_JOB_ID, MAX_VARIABLES, MAX_WALL, Network,
+    JobName, JobSpec, Limits, MAX_ARGUMENT_BYTES, MAX_JOB_ID, MAX_VARIABLES, MAX_WALL, Network,
     SpecError,
 };
 pub use outcome::{Exit, Finished, KillReason, Started, Status, Usage};
@@ -60,39 +60,39 @@ pub trait Executor: Send + Sync {
 
     /// Makes the job's folder and returns its work directory, absolute, for the caller to stage
     /// inputs into. Repeating it before `start` is harmless.
-    fn prepare(&self, job: &JobId) -> Result<PathBuf, ExecutorError>;
+    fn prepare(&self, job: &JobName) -> Result<PathBuf, ExecutorError>;
 
     /// The job's work directory, whether it exists or not. What lies in it is the job's: names in it
     /// may be links to anywhere.
-    fn work(&self, job: &JobId) -> PathBuf;
+    fn work(&self, job: &JobName) -> PathBuf;
 
     /// Starts a prepared job, once: a second call is refused with `AlreadyStarted`, also after a
     /// restart of the node. Blocks until the supervisor runs, some 5 ms; the first call may probe.
     fn start(&self, spec: &JobSpec) -> Result<(), ExecutorError>;
 
     /// How the job stands.
-    fn status(&self, job: &JobId) -> Result<Status, ExecutorError>;
+    fn status(&self, job: &JobName) -> Result<Status, ExecutorError>;
 
     /// Output from byte `from` on, at most 256 KiB at a time; empty if there is no more yet. A
     /// stream is complete once the job is finished.
-    fn output(&self, job: &JobId, stream: Stream, from: u64) -> Result<Vec<u8>, ExecutorError>;
+    fn output(&self, job: &JobName, stream: Stream, from: u64) -> Result<Vec<u8>, ExecutorError>;
 
     /// Asks for the job's end and returns: SIGTERM to all its processes now, SIGKILL after `grace`
     /// (at most a day). No error if it is over already.
-    fn stop(&self, job: &JobId, grace: Duration) -> Result<(), ExecutorError>;
+    fn stop(&self, job: &JobName, grace: Duration) -> Result<(), ExecutorError>;
 
     /// Tells how long the job may run from now on, whatever was told before. At that time it ends by itself: SIGTERM,
     /// a few seconds, SIGKILL, also without the node. No error if it is over already.
-    fn renew(&self, job: &JobId, left: Duration) -> Result<(), ExecutorError>;
+    fn renew(&self, job: &JobName, left: Duration) -> Result<(), ExecutorError>;
 
     /// Waits for the job's end, whoever started it. Needs a tokio runtime with I/O and time.
-    fn wait<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Finished, ExecutorError>>;
+    fn wait<'a>(&'a self, job: &'a JobName) -> BoxFuture<'a, Result<Finished, ExecutorError>>;
 
     /// All jobs that have a folder, by name: after a restart, what is to be waited for or cleaned.
-    fn recover(&self) -> Result<Vec<(JobId, Status)>, ExecutorError>;
+    fn recover(&self) -> Result<Vec<(JobName, Status)>, ExecutorError>;
 
     /// Removes the job's folder and all in it. Refused while the job runs; no error if it is gone.
-    fn cleanup(&self, job: &JobId) -> Result<(), ExecutorError>;
+    fn cleanup(&self, job: &JobName) -> Result<(), ExecutorError>;
 
     /// Gives back to the machine what no running job needs, as the node ends.
     fn leave(&self) {}

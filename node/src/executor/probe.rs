@@ -11,7 +11,7 @@ use super::Executor;
 use super::capability::{Capabilities, Support, Tier, WeightBy};
 use super::cgroup::Groups;
 use super::error::ExecutorError;
-use super::job::{JobId, JobSpec};
+use super::job::{JobName, JobSpec};
 use super::outcome::{Exit, KillReason, Started, Status};
 use super::process::{Isolation, ProcessExecutor};
 use super::sandbox::{self, sys};
@@ -53,7 +53,7 @@ fn try_tier(
 ) -> Result<Result<(Started, u64), String>, ExecutorError> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    let job = JobId::hidden(&format!(".probe-{}-{number}", std::process::id()))?;
+    let job = JobName::hidden(&format!(".probe-{}-{number}", std::process::id()))?;
     executor.prepare(&job)?;
     let mut spec = JobSpec::new(job.clone(), ["/bin/true"]);
     spec.limits.wall = Duration::from_secs(10);
@@ -81,7 +81,7 @@ fn try_tier(
 
 fn end_of(
     executor: &ProcessExecutor,
-    job: &JobId,
+    job: &JobName,
 ) -> Result<(Option<Started>, Exit), ExecutorError> {
     let begin = Instant::now();
     loop {

@@ -18,7 +18,7 @@ use super::capability::{Capabilities, Tier};
 use super::cgroup::{Group, Groups};
 use super::error::ExecutorError as Error;
 use super::folder::{Control, Folder, Launch};
-use super::job::{JobId, JobSpec, MAX_WALL};
+use super::job::{JobName, JobSpec, MAX_WALL};
 use super::outcome::{Finished, Status};
 use super::{Executor, Stream, probe, supervisor};
 
@@ -97,11 +97,11 @@ impl ProcessExecutor {
         })
     }
 
-    fn folder(&self, job: &JobId) -> Folder {
+    fn folder(&self, job: &JobName) -> Folder {
         Folder::new(self.config.jobs.join(job.as_str()))
     }
 
-    fn prepared(&self, job: &JobId) -> Result<Folder, Error> {
+    fn prepared(&self, job: &JobName) -> Result<Folder, Error> {
         let folder = self.folder(job);
         if folder.is_prepared() {
             Ok(folder)
@@ -199,7 +199,7 @@ impl ProcessExecutor {
     }
 
     /// Waits for a job's end without polling: `alive` comes to its end when the supervisor does.
-    async fn finished(&self, job: &JobId) -> Result<Finished, Error> {
+    async fn finished(&self, job: &JobName) -> Result<Finished, Error> {
         let failed = |source| Error::Folder {
             job: job.clone(),
             action: "wait for the end",
@@ -224,11 +224,11 @@ impl ProcessExecutor {
         }
     }
 
-    fn names(&self) -> io::Result<Vec<JobId>> {
+    fn names(&self) -> io::Result<Vec<JobName>> {
         let mut names = Vec::new();
         for entry in fs::read_dir(&self.config.jobs)? {
             let name = entry?.file_name();
-            names.extend(name.to_str().and_then(|name| JobId::hidden(name).ok()));
+            names.extend(name.to_str().and_then(|name| JobName::hidden(name).ok()));
         }
         names.sort();
         Ok(names)
@@ -254,11 +254,11 @@ impl Executor for ProcessExecutor {
         })
     }
 
-    fn work(&self, job: &JobId) -> PathBuf {
+    fn work(&self, job: &JobName) -> PathBuf {
         self.folder(job).work()
     }
 
-    fn prepare(&self, job: &JobId) -> Result<PathBuf, Error> {
+    fn prepare(&self, job: &JobName) -> Result<PathBuf, Error> {
         let folder = self.folder(job);
         match folder.create() {
             Ok(()) => Ok(folder.work()),
@@ -277,7 +277,7 @@ impl Executor for ProcessExecutor {
         self.start_in(spec, self.tier()?)
     }
 
-    fn status(&self, job: &JobId) -> Result<Status, Error> {
+    fn status(&self, job: &JobName) -> Result<Status, Error> {
         let folder = self.prepared(job)?;
         let failed = |source| Error::Folder {
             job: job.clone(),
@@ -287,7 +287,7 @@ impl Executor for ProcessExecutor {
         folder.status().map_err(failed)
     }
 
-    fn output(&self, job: &JobId, stream: Stream, from: u64) -> Result<Vec<u8>, Error> {
+    fn output(&self, job: &JobName, stream: Stream, from: u64) -> Result<Vec<u8>, Error> {
         let folder = self.prepared(job)?;
         let path = match stream {
             Stream::Stdout => folder.stdout(),
@@ -315,7 +315,7 @@ impl Executor for ProcessExecutor {
         })
     }
 
-    fn stop(&self, job: &JobId, grace: Duration) -> Result<(), Error> {
+    fn stop(&self, job: &JobName, grace: Duration) -> Result<(), Error> {
         let folder = self.prepared(job)?;
         if !folder.is_launched() {
             return Err(Error::NotStarted(job.clone()));
@@ -332,7 +332,7 @@ impl Executor for ProcessExecutor {
         }
     }
 
-    fn renew(&self, job: &JobId, left: Duration) -> Result<(), Error> {
+    fn renew(&self, job: &JobName, left: Duration) -> Result<(), Error> {
         let folder = self.prepared(job)?;
         let left_ms = u64::try_from(left.min(MAX_WALL).as_millis()).unwrap_or(0);
         match folder.send(&Control::Lease { left_ms }) {
@@ -346,11 +346,11 @@ impl Executor for ProcessExecutor {
         }
     }
 
-    fn wait<'a>(&'a self, job: &'a JobId) -> BoxFuture<'a, Result<Finished, Error>> {
+    fn wait<'a>(&'a self, job: &'a JobName) -> BoxFuture<'a, Result<Finished, Error>> {
         Box::pin(self.finished(job))
     }
 
-    fn recover(&self) -> Result<Vec<(JobId, Status)>, Error> {
+    fn recover(&self) -> Result<Vec<(JobName, Status)>, Error> {
         self.sweep();
         let mut found = Vec::new();
         for job in self.names().map_err(Error::Jobs)? {
@@ -370,7 +370,7 @@ impl Executor for ProcessExecutor {
         Ok(found)
     }
 
-    fn cleanup(&self, job: &JobId) -> Result<(), Error> {
+    fn cleanup(&self, job: &JobName) -> Result<(), Error> {
         let folder = self.folder(job);
         if !folder.path().exists() {
             return Ok(());

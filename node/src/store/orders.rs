@@ -8,7 +8,8 @@
 //! orders/<key>/<task>/files/…  output files
 //! ```
 
-use gridbay_core::buyer::{OrderKey, Record};
+use gridbay_core::buyer::Record;
+use gridbay_core::key::OrderKey;
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, OpenOptionsExt as _};

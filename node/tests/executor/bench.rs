@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use gridbay_node::executor::{
-    Config, Executor, Finished, Isolation, JobId, JobSpec, ProcessExecutor, Started, Status,
+    Config, Executor, Finished, Isolation, JobName, JobSpec, ProcessExecutor, Started, Status,
     Stream, Tier,
 };
 
@@ -22,8 +22,8 @@ pub(crate) struct Bench {
     pub(crate) isolation: Isolation,
 }
 
-pub(crate) fn id(name: &str) -> JobId {
-    JobId::new(name).unwrap()
+pub(crate) fn id(name: &str) -> JobName {
+    JobName::new(name).unwrap()
 }
 
 pub(crate) fn executor(jobs: &Path, isolation: Isolation) -> ProcessExecutor {
@@ -85,7 +85,7 @@ impl Bench {
 
     /// What is known of a started job that goes on. The job may show before its supervisor has
     /// written this down.
-    pub(crate) fn started(&self, job: &JobId) -> Started {
+    pub(crate) fn started(&self, job: &JobName) -> Started {
         found(&format!("{job:?} is said to run"), || {
             match self.executor.status(job).unwrap() {
                 Status::Running(started) => Some(started),
@@ -94,7 +94,7 @@ impl Bench {
         })
     }
 
-    pub(crate) fn wait(&self, job: &JobId) -> Finished {
+    pub(crate) fn wait(&self, job: &JobName) -> Finished {
         wait(&self.executor, job)
     }
 
@@ -126,7 +126,7 @@ impl Bench {
     }
 }
 
-pub(crate) fn wait(executor: &ProcessExecutor, job: &JobId) -> Finished {
+pub(crate) fn wait(executor: &ProcessExecutor, job: &JobName) -> Finished {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

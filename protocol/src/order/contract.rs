@@ -363,6 +363,29 @@ pub enum ContractEvent {
     },
 }
 
+impl ContractEvent {
+    /// The contract.
+    pub fn contract(&self) -> &OrderId {
+        match self {
+            ContractEvent::Signed { contract, .. } | ContractEvent::Lapsed { contract, .. } => {
+                contract
+            }
+            ContractEvent::Decided(job) => &job.contract,
+            ContractEvent::Settled(settled) => &settled.contract,
+        }
+    }
+    /// Client and provider, where it names them.
+    pub fn parties(&self) -> Option<[AccountId; 2]> {
+        match self {
+            ContractEvent::Signed {
+                client, provider, ..
+            } => Some([*client, *provider]),
+            ContractEvent::Settled(settled) => Some([settled.client, settled.provider]),
+            ContractEvent::Decided(_) | ContractEvent::Lapsed { .. } => None,
+        }
+    }
+}
+
 /// How a job of a contract ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

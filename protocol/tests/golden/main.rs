@@ -88,14 +88,17 @@ fn entries() {
     let mut fixture = Fixture::open("signed_entry");
     let samples = entry::all();
     for (name, signed) in &samples {
-        assert!(name.starts_with(signed.entry.body.name()), "{name}");
+        assert!(name.starts_with(signed.entry.body.kind().name), "{name}");
         fixture.sample(name, signed, |s| probe_entry(s, signed));
         fixture.pin(&format!("{name}.id"), signed.id().as_bytes());
         let received = WellFormed::receive(&NETWORK, &codec::encode(signed));
         assert_eq!(received.map(|w| w.id()), Ok(signed.id()), "{name}");
     }
     fixture.close();
-    let kinds: BTreeSet<u8> = samples.iter().map(|(_, s)| s.entry.body.kind()).collect();
+    let kinds: BTreeSet<u8> = samples
+        .iter()
+        .map(|(_, s)| s.entry.body.kind().number)
+        .collect();
     assert_eq!(kinds, (0..=18).collect(), "a sample of every kind");
 }
 

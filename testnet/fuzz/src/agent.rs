@@ -5,11 +5,12 @@ use crate::ledgers::{self, Ledger};
 use crate::{Target, Verdict, decoder, strict};
 use gridbay_core::adverts::{self, Adverts, Heard};
 use gridbay_core::agent::{
-    AgentReply, AgentRequest, JobId, JobReport, POLL_JOBS, Phase, PollJob, REPLY_BYTES,
-    REQUEST_BYTES, SignedStart, Start, StartRefusal,
+    AgentReply, AgentRequest, JobReport, POLL_JOBS, Phase, PollJob, REPLY_BYTES, REQUEST_BYTES,
+    RunId, SignedStart, Start, StartRefusal,
 };
-use gridbay_core::buyer::OrderKey;
-use gridbay_core::buyer::record::{NewOrder, RECORD_BYTES, Record, ReserveTerms, Terms};
+use gridbay_core::buy::{BidTerms, BuyTerms, NewOrder, ReserveTerms, Terms};
+use gridbay_core::buyer::record::{RECORD_BYTES, Record};
+use gridbay_core::key::OrderKey;
 use gridbay_core::seller::JobMemo;
 use gridbay_core::withheld::{BYTES as WITHHELD_BYTES, Withheld};
 use gridbay_protocol::codec;
@@ -68,7 +69,7 @@ pub(crate) const ADVERTS: Target = decoder(
     || vec![ADVERT.clone()],
 );
 
-const JOB_ID: JobId = JobId {
+const JOB_ID: RunId = RunId {
     lease: LeaseId([0x1e; 32]),
     task: 3,
     attempt: 1,
@@ -157,13 +158,13 @@ fn records() -> Vec<Record> {
         units,
         price: Price(price),
     };
-    let sealed = Terms::Sealed {
+    let sealed = Terms::Sealed(BidTerms {
         steps: vec![step(4, 70_000), step(12, 300)],
         min: 2,
         budget: limit,
         patience: 2_400,
-    };
-    let buy = Terms::Buy {
+    });
+    let buy = Terms::Buy(BuyTerms {
         parts: vec![BuyPart {
             class: ClassId([0xc1; 32]),
             units: 3,
@@ -172,7 +173,7 @@ fn records() -> Vec<Record> {
         limit,
         patience: 0,
         surcharge: Credits::ZERO,
-    };
+    });
     let record = |terms| {
         Record::new(NewOrder {
             worth: None,
@@ -234,7 +235,7 @@ fn order_record(bytes: &[u8]) -> Verdict {
     let read = Record::decode(bytes);
     strict::only::<Record>(bytes, RECORD_BYTES, |record| {
         assert_eq!(read.as_ref(), Ok(record));
-        assert_ne!(record.work_salt(), record.seal_salt());
+        assert_ne!(record.order.work_salt(), record.seal_salt());
     })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::golden::{self, Family};
 use crate::{Target, Verdict, decoder};
-use gridbay_core::buyer::OrderKey;
+use gridbay_core::key::OrderKey;
 use gridbay_protocol::class::{Class, ClassKey, name_is_valid};
 use gridbay_protocol::genesis::Genesis;
 use gridbay_protocol::ids::{AccountId, ClassId};

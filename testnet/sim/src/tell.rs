@@ -36,7 +36,7 @@ pub fn message(bytes: &[u8]) -> String {
         Ok(HostMessage::SyncResponse(items)) => format!("{} decided blocks", items.len()),
         Ok(HostMessage::Entries(entries)) => {
             let kind = |e: &gridbay_protocol::entry::SignedEntry| {
-                format!("{}:{}", e.id(), e.entry.body.kind())
+                format!("{}:{}", e.id(), e.entry.body.kind().number)
             };
             format!(
                 "entries {}",

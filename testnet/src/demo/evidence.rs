@@ -251,12 +251,7 @@ async fn chains(network: &Network) -> anyhow::Result<Vec<Chain>> {
 
 /// `auction verify` for auctions that sold something, by a buyer's node that takes nobody's word.
 async fn verify_auctions(network: &Network, auctions: &[Auction]) -> Verified {
-    let sold = |auction: &&Auction| match &auction.record {
-        AuctionRecord::Clearing(record) => !record.sold.is_empty(),
-        AuctionRecord::Buy(_) => true,
-        AuctionRecord::Sharing(record) => !record.awards.is_empty(),
-        AuctionRecord::Reservation(record) => !record.booked.is_empty(),
-    };
+    let sold = |auction: &&Auction| !auction.record.auction().winners().is_empty();
     let sales: Vec<&Auction> = auctions.iter().filter(sold).collect();
     let checked = &sales[..sales.len().min(VERIFIED)];
     let mut words = vec!["auction".to_owned(), "verify".to_owned()];

@@ -4,7 +4,7 @@ use super::row::Outcome;
 use super::table::{Probe, STAND_STILL, env};
 use anyhow::{Context as _, bail};
 use gridbay_node::executor::{
-    Config, Executor, ExecutorError, Exit, Isolation, JobId, JobSpec, Limits, ProcessExecutor,
+    Config, Executor, ExecutorError, Exit, Isolation, JobName, JobSpec, Limits, ProcessExecutor,
     Status, Stream,
 };
 use std::collections::BTreeMap;
@@ -40,7 +40,7 @@ pub(crate) struct Stage {
     program: PathBuf,
     told: BTreeMap<String, String>,
     node: Child,
-    neighbour: JobId,
+    neighbour: JobName,
     _listeners: Listeners,
 }
 
@@ -87,7 +87,7 @@ impl Stage {
         let mut node = Command::new(&program);
         node.stdin(Stdio::piped());
         let node = node.args([super::WORD, STAND_STILL, &mark]).spawn()?;
-        let neighbour = JobId::new("neighbour")?;
+        let neighbour = JobName::new("neighbour")?;
         let theirs = executor.prepare(&neighbour)?.join("theirs");
         fs::write(&theirs, "theirs")?;
         let host = nix::unistd::gethostname()?;
@@ -119,7 +119,7 @@ impl Stage {
         Ok(Ok(stage))
     }
 
-    fn spec(&self, job: &JobId, word: &str) -> JobSpec {
+    fn spec(&self, job: &JobName, word: &str) -> JobSpec {
         let program = self.program.display().to_string();
         let words = [program, super::WORD.to_owned(), word.to_owned()];
         let mut spec = JobSpec::new(job.clone(), words);
@@ -171,7 +171,7 @@ impl Stage {
 
     /// Runs a probe as a job.
     pub(crate) fn attempt(&self, probe: &Probe) -> anyhow::Result<(Outcome, String)> {
-        let job = JobId::new(probe.name)?;
+        let job = JobName::new(probe.name)?;
         let mut spec = self.spec(&job, probe.name);
         if let Some(limits) = probe.limits {
             limits(&mut spec.limits);
@@ -204,7 +204,7 @@ impl Stage {
         Ok((outcome, detail))
     }
 
-    fn end_of(&self, job: &JobId) -> anyhow::Result<Exit> {
+    fn end_of(&self, job: &JobName) -> anyhow::Result<Exit> {
         let begin = Instant::now();
         loop {
             if let Status::Finished(end) = self.executor.status(job)? {
@@ -217,7 +217,7 @@ impl Stage {
         }
     }
 
-    fn end(&self, job: &JobId) -> anyhow::Result<()> {
+    fn end(&self, job: &JobName) -> anyhow::Result<()> {
         self.executor.stop(job, Duration::ZERO)?;
         self.end_of(job)?;
         Ok(self.executor.cleanup(job)?)

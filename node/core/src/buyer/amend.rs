@@ -10,81 +10,23 @@
 //! | gone, and the order has its bid | is done: from now on these are the order's terms |
 //! | gone, and the order has not | tries again while the order lives |
 
+use super::amending::{Amending, SentAmendment};
 use super::appeal::Opening;
-use super::body;
-use super::order::{ATTEMPTS, OrderAgent, RESEND_HEIGHTS, SEND_HEIGHTS, Signer};
-use super::record::{Record, Terms};
+use super::order::{ATTEMPTS, OrderAgent};
+use super::pace::LastAsked;
 use super::seen::Seen;
+use crate::buy::{SEND_HEIGHTS, commit};
+use crate::signer::Signer;
 use gridbay_ledger::{Order, State};
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
-use gridbay_protocol::hash::{Domain, hash};
 use gridbay_protocol::ids::EntryId;
-use gridbay_protocol::order::{Amendment, Bid, Commit, Open, Step, Wish, order_of};
+use gridbay_protocol::order::{Amendment, Bid, Open, Step, Wish, order_of};
 use gridbay_protocol::units::Credits;
-use serde::{Deserialize, Serialize};
-
-/// What an order's bid is to say, until the ledger has it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Amending {
-    /// Marginal values.
-    pub steps: Vec<Step>,
-    /// Most to pay over the whole order.
-    pub budget: Credits,
-    /// Commitments of it that came to nothing.
-    pub failed: u32,
-    /// The commitment under way, perhaps of an earlier wish.
-    pub sent: Option<SentAmendment>,
-}
-
-/// A sealed amendment under way.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SentAmendment {
-    /// Counts the amendments that the order has sent, from 1: each has a salt of its own.
-    pub number: u32,
-    /// What was sealed.
-    pub amendment: Amendment,
-    /// The entry that commits it.
-    pub commit: EntryId,
-    /// Its last height.
-    pub valid_until: u64,
-    /// Whether it was seen in the ledger.
-    pub included: bool,
-    /// Its opening, once it was sent.
-    pub opening: Option<Opening>,
-}
-
-/// Heights at which something was last asked of the ledger.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Asked {
-    sent: u64,
-    opened: u64,
-    appealed: u64,
-}
-
-impl Asked {
-    fn again(last: &mut u64, height: u64) -> bool {
-        let due = *last == 0 || height >= *last + RESEND_HEIGHTS;
-        if due {
-            *last = height;
-        }
-        due
-    }
-}
-
-impl Record {
-    /// Salt of the seal of an amendment.
-    pub fn amend_salt(&self, number: u32) -> [u8; 32] {
-        let number = number.to_be_bytes();
-        hash(Domain::Agent, &[&self.order.entropy, b"amend", &number])
-    }
-}
 
 impl OrderAgent {
     /// From the next clearing on that can be reached, the order's bid is to say this. False if it is no bid, or over.
     pub fn amend(&mut self, steps: Vec<Step>, budget: Credits) -> bool {
-        let is_bid = matches!(self.record.order.terms, Terms::Sealed { .. });
+        let is_bid = self.record.order.terms.bid().is_some();
         if !is_bid || self.is_over() {
             return false;
         }
@@ -159,9 +101,8 @@ impl OrderAgent {
         let Some(old) = live.bid() else {
             return Vec::new();
         };
-        let patience = match &self.record.order.terms {
-            Terms::Sealed { patience, .. } => *patience,
-            _ => return self.drop_amendment(),
+        let Some(patience) = self.record.order.terms.bid().map(|terms| terms.patience) else {
+            return self.drop_amendment();
         };
         let height = state.height();
         let bid = Bid {
@@ -191,9 +132,9 @@ impl OrderAgent {
         if let Some(amending) = &mut self.record.amending {
             amending.sent = Some(sent);
         }
-        self.asked = Asked {
+        self.asked = LastAsked {
             sent: height,
-            ..Asked::default()
+            ..LastAsked::default()
         };
         self.dirty = true;
         vec![entry]
@@ -203,12 +144,8 @@ impl OrderAgent {
     fn commitment(&self, sent: &SentAmendment, state: &State, signer: &Signer<'_>) -> SignedEntry {
         let wish = Wish::from(sent.amendment.clone());
         let salt = self.record.amend_salt(sent.number);
-        let commit = Commit {
-            class: wish.class(),
-            seal: wish.seal(&state.network(), &signer.account, &salt),
-            bracket: body::bracket(wish.units()),
-        };
-        signer.sign(state, EntryBody::Commit(commit), sent.valid_until)
+        let body = commit(&wish, state, &signer.account, &salt);
+        signer.sign(state, body, sent.valid_until)
     }
 
     fn resend_amendment(&mut self, state: &State, signer: &Signer<'_>) -> Vec<SignedEntry> {
@@ -220,7 +157,7 @@ impl OrderAgent {
             return self.amendment_gone(state);
         }
         let entry = self.commitment(sent, state, signer);
-        match Asked::again(&mut self.asked.sent, height) {
+        match LastAsked::again(&mut self.asked.sent, height) {
             true => vec![entry],
             false => Vec::new(),
         }
@@ -246,7 +183,7 @@ impl OrderAgent {
         let Some(sent) = self.sent().filter(|_| in_time).cloned() else {
             return Vec::new();
         };
-        if !Asked::again(&mut self.asked.opened, height) {
+        if !LastAsked::again(&mut self.asked.opened, height) {
             return Vec::new();
         }
         let open = EntryBody::Open(self.amendment_opening(&sent));
@@ -273,7 +210,7 @@ impl OrderAgent {
         let Some(appeal) = appeal else {
             return Vec::new();
         };
-        if !Asked::again(&mut self.asked.appealed, state.height()) {
+        if !LastAsked::again(&mut self.asked.appealed, state.height()) {
             return Vec::new();
         }
         let until = state.unopened(&id).map_or(0, |order| order.until);
@@ -293,8 +230,8 @@ impl OrderAgent {
         let took = live.is_some_and(|live| {
             live.bid == bid || live.next.as_ref().is_some_and(|next| next.bid == bid)
         });
-        if let (true, Terms::Sealed { steps, budget, .. }) = (took, &mut self.record.order.terms) {
-            (*steps, *budget) = (bid.steps.clone(), bid.budget);
+        if let (true, Some(terms)) = (took, self.record.order.terms.bid_mut()) {
+            (terms.steps, terms.budget) = (bid.steps.clone(), bid.budget);
         }
         let wanted = (&amending.steps, amending.budget) == (&bid.steps, bid.budget);
         amending.failed += u32::from(!took);

@@ -6,15 +6,17 @@
 //!    A seller that is silent for [`SILENT_MS`] has lost them.
 //! 3. A task that lost its unit is stopped; nobody waits for the answer.
 
+use super::Buyer;
 use super::complaint::Try;
-use super::order::Signer;
 use super::record::Finish;
 use super::run::{Progress, Run};
-use super::{Buyer, OrderKey};
-use crate::agent::{AgentReply, AgentRequest, JobId, POLL_JOBS, PollJob, SignedStart, Start};
+use crate::agent::{AgentReply, AgentRequest, POLL_JOBS, PollJob, RunId, SignedStart, Start};
 use crate::agent::{JobReport, Phase, StartRefusal};
+use crate::buy::End;
 use crate::effect::Effect;
 use crate::input::AskToken;
+use crate::key::OrderKey;
+use crate::signer::Signer;
 use gridbay_ledger::State;
 use gridbay_protocol::job::JobExit;
 use gridbay_protocol::keys::PublicKey;
@@ -35,7 +37,7 @@ const SILENT_MS: u64 = 60_000;
 
 #[derive(Clone, Debug)]
 pub(super) enum Question {
-    Start(JobId),
+    Start(RunId),
     Poll(Vec<PollJob>),
     Stop,
 }
@@ -101,7 +103,7 @@ impl Buyer {
             offer: run.offer,
             tasks: agent.order().tasks,
             spec: agent.order().spec.clone(),
-            salt: agent.salt_of(run.job.task),
+            salt: agent.order().task_salt(run.job.task),
             key: signer.key.public(),
         };
         let signed = SignedStart::new(&state.network(), start, signer.key);
@@ -160,7 +162,7 @@ impl Buyer {
     }
 
     /// What a seller's answer says about the units of a run.
-    fn note_try(&mut self, key: OrderKey, job: &JobId, tried: Option<Try>, at: (u64, u64)) {
+    fn note_try(&mut self, key: OrderKey, job: &RunId, tried: Option<Try>, at: (u64, u64)) {
         let Some(agent) = self.orders.get_mut(&key) else {
             return;
         };
@@ -198,7 +200,7 @@ impl Buyer {
         }
     }
 
-    fn start_answered(&mut self, key: OrderKey, job: &JobId, reply: Option<AgentReply>, now: u64) {
+    fn start_answered(&mut self, key: OrderKey, job: &RunId, reply: Option<AgentReply>, now: u64) {
         let Some(agent) = self.orders.get_mut(&key) else {
             return;
         };
@@ -266,7 +268,7 @@ impl Buyer {
         }
     }
 
-    fn node_of(&self, key: OrderKey, job: &JobId) -> Option<PublicKey> {
+    fn node_of(&self, key: OrderKey, job: &RunId) -> Option<PublicKey> {
         self.orders
             .get(&key)?
             .tasks
@@ -341,7 +343,7 @@ impl Buyer {
         if let Some(agent) = self.orders.get_mut(&key) {
             agent.touch();
             if agent.tasks.is_hopeless() {
-                agent.set_finish(Finish::Ended("lost".to_string()));
+                agent.set_finish(Finish::Ended(End::Lost));
             }
         }
     }

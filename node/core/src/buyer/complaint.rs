@@ -12,8 +12,10 @@
 //!
 //! A run that its seller says was lost is no evidence: its inputs may not have been there.
 
-use super::order::{OrderAgent, RESEND_HEIGHTS, Signer};
+use super::order::OrderAgent;
+use super::pace::RESEND_HEIGHTS;
 use crate::agent::StartRefusal;
+use crate::signer::Signer;
 use gridbay_ledger::State;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::{LeaseId, OfferId};

@@ -4,33 +4,31 @@
 //! tick (what is to be started, what is to be asked again?). [`order`] follows one order on the ledger,
 //! [`tasks`] plans its tasks, `ask` talks to the sellers, [`record`] is what survives a restart.
 
-pub mod amend;
+mod amend;
+mod amending;
 pub mod appeal;
 mod ask;
-mod body;
 pub mod complaint;
-mod contract;
-pub mod deadline;
+mod experience;
+mod jobs;
+mod news;
 pub mod order;
+mod pace;
 mod places;
 pub mod record;
-mod reserve;
 mod run;
 mod seen;
-pub mod share;
-mod signer;
 pub mod tasks;
-pub mod worth;
+mod worth;
 
-pub use record::{
-    ContractWish, Finish, Milestones, NewOrder, Record, ReserveTerms, TaskRecord, Terms,
-};
+pub use record::{Finish, Milestones, Record, TaskRecord};
 
-pub use worth::Worth;
-
-use crate::agent::{AgentRequest, JobId};
+use crate::agent::{AgentRequest, RunId};
+use crate::buy::NewOrder;
 use crate::effect::Effect;
 use crate::input::{AskToken, Fetch};
+use crate::key::OrderKey;
+use crate::signer::Signer;
 use ask::Question;
 use gridbay_host::Host;
 use gridbay_ledger::{Refusal, State};
@@ -39,45 +37,16 @@ use gridbay_protocol::effect::Effect as Posted;
 use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::ids::{ClassId, EntryId, OrderId};
 use gridbay_protocol::keys::PublicKey;
-use gridbay_protocol::lease::LeaseEvent;
 use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::order::{Step, order_of as order_id};
 use gridbay_protocol::payment::{Posting, Purse, Reason};
 use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::Credits;
-use order::{OrderAgent, Signer};
-use serde::{Deserialize, Serialize};
+use order::OrderAgent;
 use std::collections::BTreeMap;
-use std::fmt;
-use std::str::FromStr;
 
 /// Orders that one node keeps at the most; the oldest settled ones go first.
 pub const ORDERS: usize = 10_000;
-
-/// Local name of an order, known before the ledger has one: 8 bytes, 16 hex digits in text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct OrderKey(pub u64);
-
-impl fmt::Display for OrderKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:016x}", self.0)
-    }
-}
-
-/// Text that is no local name of an order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not the id of an order: want 16 hex digits")]
-pub struct NotAnOrderKey;
-
-impl FromStr for OrderKey {
-    type Err = NotAnOrderKey;
-    fn from_str(text: &str) -> Result<OrderKey, NotAnOrderKey> {
-        let hex = text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit());
-        let value = u64::from_str_radix(text, 16).ok().filter(|_| hex);
-        value.map(OrderKey).ok_or(NotAnOrderKey)
-    }
-}
 
 /// The agent.
 #[derive(Debug)]
@@ -122,7 +91,7 @@ impl Buyer {
     ) -> Option<Vec<u32>> {
         let orders = self.orders.values();
         let seen = orders.map(|agent| (agent.order(), agent.experience()));
-        share::learnt(seen, class, program, utility, types)
+        experience::learnt(seen, class, program, utility, types)
     }
 
     /// Takes a new order. The record is saved before anything is sent.
@@ -190,23 +159,8 @@ impl Buyer {
     fn note(&mut self, state: &State, posted: &[Posted]) {
         let (calendar, height) = (state.calendar(), state.height());
         for effect in posted {
-            if let Posted::Lease(event) = effect
-                && let Some(agent) = self.by_id(order_of(event))
-            {
-                agent.note_lease(event, &calendar, height);
-            }
             match effect {
                 Posted::Posting(posting) => self.note_posting(posting),
-                Posted::Order { order, end } => {
-                    if let Some(agent) = self.by_id(order) {
-                        agent.note_end(Some(*end), None);
-                    }
-                }
-                Posted::Lease(LeaseEvent::Ended { order, end, .. }) => {
-                    if let Some(agent) = self.by_id(order) {
-                        agent.note_end(None, Some(*end));
-                    }
-                }
                 Posted::Sharing(sharing) => {
                     for claim in &sharing.claims {
                         if let Some(agent) = self.by_id(&claim.order) {
@@ -214,16 +168,12 @@ impl Buyer {
                         }
                     }
                 }
-                Posted::Contract(event) => {
-                    if let Some(agent) = self.by_id(contract::of(event)) {
-                        agent.note_contract(event, height);
+                _ => {
+                    let agent = effect.order().and_then(|order| self.by_id(&order));
+                    if let Some(agent) = agent {
+                        agent.note(effect, &calendar, height);
                     }
                 }
-                Posted::Lease(_)
-                | Posted::Clearing(_)
-                | Posted::Buy(_)
-                | Posted::Planning(_)
-                | Posted::Reservation(_) => {}
             }
         }
     }
@@ -285,7 +235,7 @@ impl Buyer {
     pub fn fetched(
         &mut self,
         key: OrderKey,
-        job: &JobId,
+        job: &RunId,
         fetch: Fetch,
         now_ms: u64,
         effects: &mut Vec<Effect>,
@@ -315,7 +265,7 @@ impl Buyer {
         self.save_changed(effects);
     }
 
-    fn task_complete(&mut self, key: OrderKey, job: &JobId) {
+    fn task_complete(&mut self, key: OrderKey, job: &RunId) {
         let Some(agent) = self.orders.get_mut(&key) else {
             return;
         };
@@ -358,13 +308,6 @@ impl Buyer {
     }
 }
 
-fn order_of(event: &LeaseEvent) -> &OrderId {
-    match event {
-        LeaseEvent::Started(terms) | LeaseEvent::Renewed(terms) => &terms.order,
-        LeaseEvent::Ended { order, .. } | LeaseEvent::Disputed { order, .. } => order,
-    }
-}
-
 /// What taking a new order leads to, in this order.
 #[derive(Debug)]
 pub struct AddedOrder {
@@ -379,20 +322,5 @@ fn save(key: OrderKey, agent: &mut OrderAgent) -> Effect {
     Effect::SaveOrder {
         order: key,
         record: codec::encode(&agent.record()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn order_keys_have_one_text_form() {
-        let key = OrderKey(0xab);
-        assert_eq!(key.to_string(), "00000000000000ab");
-        assert_eq!(key.to_string().parse(), Ok(key));
-        for bad in ["", "ab", "+0000000000000ab", "000000000000000g"] {
-            assert_eq!(bad.parse::<OrderKey>(), Err(NotAnOrderKey), "{bad:?}");
-        }
     }
 }

@@ -12,33 +12,26 @@
 //! | running | starts tasks on its units |
 //! | standing, booked or running, but over for us | cancels |
 //! | gone | finishes |
-//! | a contract | see `contract` |
+//! | a contract | see `jobs` |
 
-use super::amend::Asked;
 use super::appeal::Opening;
-use super::body;
 use super::complaint::Unserved;
-use super::record::{Finish, Milestones, Record, Terms};
-pub use super::seen::{Seen, lease_end_word, order_end_word};
-use super::share::Experience;
-pub use super::signer::Signer;
+use super::experience::Experience;
+use super::pace::{LastAsked, RESEND_HEIGHTS};
+use super::record::{Finish, Milestones, Record};
+pub use super::seen::Seen;
 use super::tasks::Tasks;
-use gridbay_ledger::{Refusal, State};
-use gridbay_protocol::calendar::Calendar;
-use gridbay_protocol::effect::OrderEnd;
+use crate::buy::{Asked, End, NewOrder, SEND_HEIGHTS, commit};
+use crate::signer::Signer;
+use gridbay_ledger::State;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::{ClassId, EntryId, Hash32, LeaseId, OfferId, OrderId};
-use gridbay_protocol::lease::{LeaseEnd, LeaseEvent};
 use gridbay_protocol::order::{Open, Wish, entry_of, order_of};
 use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::receipt::SignedReceipt;
-use gridbay_protocol::sharing::Sharing;
+use gridbay_protocol::units::Credits;
 use std::collections::BTreeMap;
 
-/// Heights within which a commitment or buy must be included, or a new attempt is made.
-pub(super) const SEND_HEIGHTS: u64 = 40;
-/// Heights after which an entry that has not shown up is sent again.
-pub(super) const RESEND_HEIGHTS: u64 = 4;
 /// Commitments that may fail to be included or opened before the order is given up.
 pub(super) const ATTEMPTS: u32 = 5;
 
@@ -55,14 +48,14 @@ pub struct OrderAgent {
     pub seen: Seen,
     /// Whether the ledger was looked at since the record was read.
     looked: bool,
-    /// Why the ledger ended it or its last lease, in a word.
-    pub last_end: Option<String>,
+    /// Why the ledger ended it or its last lease.
+    pub last_end: Option<End>,
     /// Why the ledger did not take its entry when it was last sent, in a word, and whether it may do so later.
-    refusal: Option<(&'static str, bool)>,
+    pub(super) refusal: Option<(&'static str, bool)>,
     sent_at: u64,
     cancelled_at: u64,
     appealed_at: u64,
-    pub(super) asked: Asked,
+    pub(super) asked: LastAsked,
     pub(super) dirty: bool,
     /// Works of the jobs of a contract, once they are needed.
     pub(super) works: BTreeMap<Hash32, u32>,
@@ -92,7 +85,7 @@ impl OrderAgent {
             sent_at: 0,
             cancelled_at: 0,
             appealed_at: 0,
-            asked: Asked::default(),
+            asked: LastAsked::default(),
             dirty: false,
             works: BTreeMap::new(),
             unserved: BTreeMap::new(),
@@ -105,12 +98,8 @@ impl OrderAgent {
             ..self.record.clone()
         }
     }
-    /// Salt of the work hash.
-    pub fn work_salt(&self) -> [u8; 32] {
-        self.record.work_salt()
-    }
     /// What the user asked for.
-    pub fn order(&self) -> &super::NewOrder {
+    pub fn order(&self) -> &NewOrder {
         &self.record.order
     }
     /// Set once the buyer's side is over.
@@ -125,44 +114,13 @@ impl OrderAgent {
     pub fn milestones(&self) -> &Milestones {
         &self.record.milestones
     }
-    /// Takes in what the block of `height` did to its lease.
-    pub fn note_lease(&mut self, event: &LeaseEvent, calendar: &Calendar, height: u64) {
-        self.record.milestones.note(event, calendar, height);
-        if let LeaseEvent::Ended { end, .. } = event {
-            self.record.experience.end(*end, self.tasks.done());
-        }
-        self.dirty = true;
-    }
     /// What it has seen of its pool.
     pub fn experience(&self) -> &Experience {
         &self.record.experience
     }
-    /// Takes in what its claim got for the next slot.
-    pub fn note_sharing(&mut self, sharing: &Sharing) {
-        if let Some(id) = self.id {
-            let done = self.tasks.done();
-            self.record.experience.begin(&id, sharing, done);
-            self.dirty = true;
-        }
-    }
-    /// Its tasks ran out.
-    pub fn note_last_task(&mut self) {
-        self.record.experience.discard();
-    }
     /// Charged less refunded.
-    pub fn paid(&self) -> gridbay_protocol::units::Credits {
+    pub fn paid(&self) -> Credits {
         self.record.paid
-    }
-    /// Adds to (or takes from) what was paid.
-    pub fn count_payment(&mut self, amount: gridbay_protocol::units::Credits, refund: bool) {
-        let paid = self.record.paid;
-        let sum = if refund {
-            Some(paid.saturating_sub(amount))
-        } else {
-            paid.checked_add(amount)
-        };
-        self.record.paid = sum.unwrap_or(paid);
-        self.dirty = true;
     }
     /// Whether nothing of it can happen any more on either side. A node that was killed when its job had
     /// just ended may still pay for a lease: its order is not settled before the ledger was asked.
@@ -233,18 +191,10 @@ impl OrderAgent {
     }
 
     /// Whether nothing of it is to run any more.
-    pub(super) fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.record.finish.is_some() || self.record.cancelling
     }
 
-    /// The ledger did not take the entry of this attempt. That it is too late, or is in the ledger already, says nothing
-    /// about the order.
-    pub fn note_refusal(&mut self, refusal: &Refusal) {
-        if matches!(refusal, Refusal::Expired { .. } | Refusal::Used(_)) {
-            return;
-        }
-        self.refusal = Some((refusal.word(), refusal.may_pass_later()));
-    }
     /// Why the ledger did not take its entry when it was last sent, in a word.
     pub fn refusal(&self) -> Option<&'static str> {
         self.refusal.map(|(word, _)| word)
@@ -255,23 +205,6 @@ impl OrderAgent {
         self.record.short
     }
 
-    /// The ledger told why the order or its lease ended.
-    pub fn note_end(&mut self, order_end: Option<OrderEnd>, lease_end: Option<LeaseEnd>) {
-        // A buy that is decided in its own block is never seen live.
-        self.record.included |= order_end.is_some();
-        if let Some(OrderEnd::Short(class)) = order_end {
-            self.record.short = Some(class);
-            self.dirty = true;
-        }
-        let word = match (order_end, lease_end) {
-            (Some(OrderEnd::Served), _) => return,
-            (Some(end), _) => order_end_word(end),
-            (None, Some(end)) => lease_end_word(end),
-            (None, None) => return,
-        };
-        self.last_end = Some(word.to_string());
-    }
-
     fn current_id(&mut self, state: &State, signer: &Signer<'_>) -> Option<OrderId> {
         if self.id.is_none() && self.record.attempt > 0 {
             self.id = Some(order_of(&self.entry(state, signer).id()));
@@ -280,17 +213,18 @@ impl OrderAgent {
     }
 
     fn gone(&mut self, state: &State, signer: &Signer<'_>) -> Vec<SignedEntry> {
-        let not_opened = [OrderEnd::NotOpened, OrderEnd::Waived, OrderEnd::Excused]
-            .iter()
-            .any(|end| self.last_end.as_deref() == Some(order_end_word(*end)));
+        let not_opened = matches!(
+            self.last_end,
+            Some(End::NotOpened | End::Waived | End::Excused)
+        );
         if self.record.cancelling {
             self.set_finish(Finish::Cancelled);
         } else if not_opened && self.record.attempt < ATTEMPTS {
             self.new_attempt(state, signer);
             return self.send(state, signer);
         } else {
-            let word = self.last_end.clone().unwrap_or_else(|| "ended".to_string());
-            self.set_finish(Finish::Ended(word));
+            let end = self.last_end.clone().unwrap_or(End::Ended);
+            self.set_finish(Finish::Ended(end));
         }
         Vec::new()
     }
@@ -322,10 +256,10 @@ impl OrderAgent {
         if let Some((word, false)) = self.refusal {
             return Some(word);
         }
-        let unbookable = self.record.order.unbookable(state);
+        let never = self.record.order.hopeless(state);
         let spent = self.record.attempt >= ATTEMPTS;
         let spent = spent.then(|| self.refusal().unwrap_or("not_included"));
-        unbookable.map(|why| why.word()).or(spent)
+        never.or(spent)
     }
 
     fn new_attempt(&mut self, state: &State, signer: &Signer<'_>) {
@@ -335,15 +269,12 @@ impl OrderAgent {
         self.record.opening = None;
         let last = self.record.order.last_commitment(&state.calendar());
         self.record.valid_until = last.min(height + SEND_HEIGHTS);
-        let work = self.record.order.spec.work(&self.record.work_salt());
-        self.record.wish = self.record.order.wish(height, work);
-        self.record.proposal = match &self.record.order.terms {
-            Terms::Contract(wish) => Some(wish.proposal(&self.record.order, state)),
-            Terms::Buy { .. }
-            | Terms::Sealed { .. }
-            | Terms::Share { .. }
-            | Terms::Deadline { .. }
-            | Terms::Reserve(_) => None,
+        let (order, until) = (&self.record.order, self.record.valid_until);
+        let asked = order.asked(&order.attempt(&state.calendar(), height, until));
+        (self.record.wish, self.record.proposal) = match asked {
+            Asked::Sealed(wish) => (Some(wish), None),
+            Asked::Proposed(terms) => (None, Some(terms)),
+            Asked::Open(_) => (None, None),
         };
         self.last_end = None;
         self.refusal = None;
@@ -354,7 +285,9 @@ impl OrderAgent {
 
     /// The entry of this attempt: the same bytes whenever it is asked for.
     fn entry(&self, state: &State, signer: &Signer<'_>) -> SignedEntry {
-        let body = body::of(&self.record, &state.network(), &signer.account);
+        let salt = self.record.seal_salt();
+        let seal = |wish: &Wish| commit(wish, state, &signer.account, &salt);
+        let body = self.record.asked(&state.calendar()).body(seal);
         signer.sign(state, body, self.record.valid_until)
     }
 

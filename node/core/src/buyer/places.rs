@@ -1,25 +1,11 @@
 //! Where the tasks of an order may run: the units of its leases.
 
-use super::order::{OrderAgent, Seen};
+use super::order::OrderAgent;
+use super::run::Place;
+use super::seen::Seen;
 use gridbay_ledger::State;
-use gridbay_protocol::ids::{LeaseId, OfferId};
-use gridbay_protocol::keys::PublicKey;
+use gridbay_protocol::ids::LeaseId;
 use gridbay_protocol::lease::Share;
-
-/// Units of an offer in a lease, and the node that delivers them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The lease.
-    pub lease: LeaseId,
-    /// The only task that may run there; `None` for any.
-    pub task: Option<u32>,
-    /// The offer.
-    pub offer: OfferId,
-    /// Its node.
-    pub node: PublicKey,
-    /// Units.
-    pub units: u32,
-}
 
 impl OrderAgent {
     /// Units of what it runs on; none if it does not run or is over.

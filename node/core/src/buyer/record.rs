@@ -4,152 +4,23 @@
 //! that a restart resumes exactly where the network is. Kept here are the secrets (salts), the job's
 //! text and how far its tasks have come.
 
-use super::OrderKey;
-use super::amend::Amending;
+use super::amending::Amending;
 use super::appeal::Opening;
-use super::share::Experience;
-use super::worth::Worth;
+use super::experience::Experience;
+use crate::buy::{Asked, End, NewOrder, SEND_HEIGHTS};
 use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::codec::{self, CodecError};
 use gridbay_protocol::hash::{Domain, hash};
-use gridbay_protocol::ids::{AccountId, ClassId, LeaseId, OfferId};
-use gridbay_protocol::job::{JobExit, JobSpec};
+use gridbay_protocol::ids::{ClassId, LeaseId, OfferId};
+use gridbay_protocol::job::JobExit;
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent};
-use gridbay_protocol::mechanism::deadline::Shape;
-use gridbay_protocol::mechanism::reservation::Channels;
-use gridbay_protocol::mechanism::share::Utility;
-use gridbay_protocol::order::{BuyPart, ContractTerms, Group, JobTerms, Step, Wish};
+use gridbay_protocol::order::{ContractTerms, Wish};
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
 /// Bytes of a record at the most.
 pub const RECORD_BYTES: usize = 1024 * 1024;
-
-/// How units are bought.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Terms {
-    /// A sealed bid.
-    Sealed {
-        /// Marginal values.
-        steps: Vec<Step>,
-        /// Fewest units of use.
-        min: u32,
-        /// Most to pay over the whole order.
-        budget: Credits,
-        /// Heights to stand without running before giving up.
-        patience: u64,
-    },
-    /// A sealed reservation.
-    Reserve(ReserveTerms),
-    /// Buy-it-now.
-    Buy {
-        /// Units by class, ascending; one of the classes is the order's.
-        parts: Vec<BuyPart>,
-        /// Most to pay per slot for all units.
-        limit: Credits,
-        /// Heights to wait for units if there are not enough; 0 for not at all.
-        patience: u64,
-        /// Most to pay on top, once, to those who are evicted for it.
-        surcharge: Credits,
-    },
-    /// A claim on a pool.
-    Share {
-        /// The pool.
-        offer: OfferId,
-        /// Most to pay per slot.
-        rate: Credits,
-        /// What the job makes of its shares.
-        utility: Utility,
-        /// Worth of each resource of the class.
-        weights: Vec<u32>,
-        /// Most to pay over the whole order.
-        budget: Credits,
-        /// Heights to stand without running before giving up.
-        patience: u64,
-    },
-    /// Work by a deadline, planned by one seller.
-    Deadline {
-        /// The seller's offer.
-        offer: OfferId,
-        /// Work to do, units times slots.
-        unit_slots: u64,
-        /// Slots after acceptance through which `pmax` is paid.
-        soft: u32,
-        /// Slots after acceptance by which it must be done.
-        hard: u32,
-        /// Price until the soft deadline.
-        pmax: Credits,
-        /// Price at the hard deadline.
-        pmin: Credits,
-        /// How the price falls in between.
-        shape: Shape,
-    },
-    /// A contract under which every task is a job of one unit.
-    Contract(ContractWish),
-}
-
-/// What a contract shall say; class and number of jobs are the order's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ContractWish {
-    /// Who is to run the jobs.
-    pub provider: AccountId,
-    /// Each of them; of one unit.
-    pub job: JobTerms,
-    /// Alpha, parts per million.
-    pub alpha_ppm: u32,
-    /// Beta, sixteenths.
-    pub beta16: u32,
-    /// Slots after the running one in which jobs may be requested.
-    pub window: u32,
-    /// Heights for the provider to sign.
-    pub patience: u64,
-}
-
-/// What is reserved.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ReserveTerms {
-    /// What is wanted together.
-    pub groups: Vec<Group>,
-    /// First slot it may start in.
-    pub earliest: u64,
-    /// Last slot it may start in.
-    pub latest: u64,
-    /// What all of it is worth, and what it pays if it wins.
-    pub value: Credits,
-    /// Channels of which it needs one.
-    pub channels: Option<Channels>,
-}
-
-/// A new order as the user gave it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct NewOrder {
-    /// Its local id, from fresh randomness.
-    pub key: OrderKey,
-    /// Fresh randomness: all salts are derived from it.
-    #[serde(with = "gridbay_protocol::ids::byte_array")]
-    pub entropy: [u8; 32],
-    /// Name for people.
-    pub name: String,
-    /// When the API accepted it, milliseconds since 1970.
-    pub accepted_ms: u64,
-    /// Class; of a buy of several, the one that the user named first.
-    pub class: ClassId,
-    /// Terms.
-    pub terms: Terms,
-    /// Slots to run at the most.
-    pub slots: u32,
-    /// Number of tasks: units asked for.
-    pub tasks: u32,
-    /// The job.
-    pub spec: JobSpec,
-    /// What it is worth when it is done, if it bids by that.
-    pub worth: Option<Worth>,
-}
 
 /// How far one task is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -244,9 +115,23 @@ impl Record {
     pub fn decode(bytes: &[u8]) -> Result<Record, CodecError> {
         codec::decode(bytes, RECORD_BYTES)
     }
-    /// Salt of the work hash.
-    pub fn work_salt(&self) -> [u8; 32] {
-        hash(Domain::Agent, &[&self.order.entropy, b"work"])
+    /// What this attempt asks of the ledger: the same whenever it is asked for.
+    pub(crate) fn asked(&self, calendar: &Calendar) -> Asked {
+        match (&self.wish, &self.proposal) {
+            (Some(wish), _) => Asked::Sealed(wish.clone()),
+            (None, Some(terms)) => Asked::Proposed(terms.clone()),
+            // What is asked in the open follows from the last height alone.
+            (None, None) => {
+                let made = self.valid_until.saturating_sub(SEND_HEIGHTS);
+                let attempt = self.order.attempt(calendar, made, self.valid_until);
+                self.order.asked(&attempt)
+            }
+        }
+    }
+    /// Salt of the seal of an amendment.
+    pub fn amend_salt(&self, number: u32) -> [u8; 32] {
+        let number = number.to_be_bytes();
+        hash(Domain::Agent, &[&self.order.entropy, b"amend", &number])
     }
     /// Salt of this attempt's seal.
     pub fn seal_salt(&self) -> [u8; 32] {
@@ -265,8 +150,8 @@ pub enum Finish {
     Done,
     /// The user cancelled it.
     Cancelled,
-    /// The ledger ended it; the word is the reason.
-    Ended(String),
+    /// It ended on the ledger, or this node gave it up.
+    Ended(End),
     /// The ledger refused it; the word is the reason.
     Refused(String),
 }

@@ -1,15 +1,29 @@
-//! One run of a task at a seller, as its buyer sees it.
+//! One run of a task at a seller, as its buyer sees it, and the place for it.
 
-use super::places::Place;
-use crate::agent::{JobId, Phase};
-use gridbay_protocol::ids::OfferId;
+use crate::agent::{Phase, RunId};
+use gridbay_protocol::ids::{LeaseId, OfferId};
 use gridbay_protocol::keys::PublicKey;
+
+/// Units of an offer in a lease, and the node that delivers them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The lease.
+    pub lease: LeaseId,
+    /// The only task that may run there; `None` for any.
+    pub task: Option<u32>,
+    /// The offer.
+    pub offer: OfferId,
+    /// Its node.
+    pub node: PublicKey,
+    /// Units.
+    pub units: u32,
+}
 
 /// A run in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// Its id at the seller.
-    pub job: JobId,
+    pub job: RunId,
     /// The offer whose unit it uses.
     pub offer: OfferId,
     /// The seller's node.
@@ -38,7 +52,7 @@ pub struct Run {
 
 impl Run {
     /// One that nobody was asked for yet.
-    pub(super) fn new(job: JobId, place: &Place) -> Run {
+    pub(super) fn new(job: RunId, place: &Place) -> Run {
         Run {
             job,
             offer: place.offer,

@@ -1,9 +1,7 @@
-//! Where the ledger has an order, and why it ended it, in a word.
+//! Where the ledger has an order.
 
 use gridbay_ledger::State;
-use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::ids::{LeaseId, OrderId};
-use gridbay_protocol::lease::LeaseEnd;
 
 /// Where the ledger has an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,43 +43,5 @@ impl Seen {
                 None => Seen::Standing,
             },
         }
-    }
-}
-
-/// The end of an order in a word, as shown to users.
-pub fn order_end_word(end: OrderEnd) -> &'static str {
-    match end {
-        OrderEnd::NotOpened => "not_opened",
-        OrderEnd::Unfunded => "unfunded",
-        OrderEnd::Cancelled => "cancelled",
-        OrderEnd::TimedOut => "timed_out",
-        OrderEnd::Served => "served",
-        // Of which class, the record keeps.
-        OrderEnd::NoUnits | OrderEnd::Short(_) => "no_units",
-        OrderEnd::TooDear => "too_dear",
-        OrderEnd::Evicted => "evicted",
-        OrderEnd::Waived => "waived",
-        OrderEnd::Excused => "excused",
-        OrderEnd::NoGain => "no_gain",
-        OrderEnd::NoRoom => "no_room",
-        OrderEnd::Unstaked => "unstaked",
-        OrderEnd::Amended => "amended",
-        OrderEnd::Lapsed => "lapsed",
-        OrderEnd::Missed => "missed",
-    }
-}
-
-/// The end of a lease in a word, as shown to users.
-pub fn lease_end_word(end: LeaseEnd) -> &'static str {
-    match end {
-        LeaseEnd::Exit => "exit",
-        LeaseEnd::Expired => "time_used_up",
-        LeaseEnd::Outbid => "outbid",
-        LeaseEnd::Preempted => "preempted",
-        LeaseEnd::Unfunded => "unfunded",
-        LeaseEnd::Undelivered => "undelivered",
-        LeaseEnd::Paused => "paused",
-        LeaseEnd::Unserved => "unserved",
-        LeaseEnd::Disputed => "disputed",
     }
 }

@@ -6,11 +6,10 @@
 //! 2. tasks that wait are put on free units in the order of their index, so that an order with fewer
 //!    units than tasks runs the lowest indices first and the others as units become free.
 
-pub use super::places::Place;
-pub use super::run::{Progress, Run};
+pub use super::run::{Place, Progress, Run};
 
 use super::record::TaskRecord;
-use crate::agent::{JobId, JobReport, Phase, PollJob};
+use crate::agent::{JobReport, Phase, PollJob, RunId};
 use crate::input::Fetch;
 use gridbay_protocol::ids::{LeaseId, OfferId};
 use gridbay_protocol::job::JobExit;
@@ -134,7 +133,7 @@ impl Tasks {
 
     fn start(&mut self, task: u32, place: &Place) -> Run {
         let record = &mut self.records[task as usize];
-        let job = JobId {
+        let job = RunId {
             lease: place.lease,
             task,
             attempt: record.attempt,
@@ -158,13 +157,13 @@ impl Tasks {
     }
 
     /// Whether the output files of a run are to be fetched now.
-    pub fn may_fetch(&self, job: &JobId, now_ms: u64) -> bool {
+    pub fn may_fetch(&self, job: &RunId, now_ms: u64) -> bool {
         let run = self.runs.get(&job.task).filter(|r| r.job == *job);
         run.is_some_and(|r| !r.fetching && r.fetch_from_ms <= now_ms)
     }
 
     /// Output files were not to be had: they are asked for again, later each time. Returns whether the run is lost instead.
-    pub fn not_fetched(&mut self, job: &JobId, fetch: Fetch, now_ms: u64) -> bool {
+    pub fn not_fetched(&mut self, job: &RunId, fetch: Fetch, now_ms: u64) -> bool {
         let run = self.runs.get_mut(&job.task).filter(|r| r.job == *job);
         let Some(run) = run else {
             return false;
@@ -245,7 +244,7 @@ impl Tasks {
     }
 
     /// A run ended and everything of it is here.
-    pub fn complete(&mut self, job: &JobId) {
+    pub fn complete(&mut self, job: &RunId) {
         let Some(run) = self.runs.get(&job.task).filter(|r| r.job == *job) else {
             return;
         };

@@ -3,7 +3,7 @@
 //! Input: `m` units, a `reserve`, and bidders with falling unit prices and the least number of units they take.
 //! Result: winners by id as `[id, units, pay]`, welfare and revenue under each rule, and under `paper` its price.
 
-use super::{CaseError, Money};
+use super::form::{CaseError, Money, read};
 use gridbay_protocol::mechanism::Mechanism;
 use gridbay_protocol::mechanism::ausubel::{Ausubel, Bidder, Error, Input, Rule, clear};
 use serde::Deserialize;
@@ -53,7 +53,7 @@ fn spell(input: &Input<u64>) -> Result<Value, &'static str> {
 
 /// The result of an input.
 pub(super) fn solve(input: Value) -> Result<Value, CaseError> {
-    let market: Market = super::read(NAME, input)?;
+    let market: Market = read(NAME, input)?;
     let bidder = |bid: Bid| Bidder {
         id: bid.id,
         time: bid.time,

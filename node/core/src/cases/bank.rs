@@ -2,7 +2,7 @@
 //!
 //! Input: `ops`, each an object with its name under `op`. Result: what each operation came to, and the books after it.
 
-use super::{CaseError, Money};
+use super::form::{CaseError, Money, read};
 use gridbay_ledger::bank::{Bank, BankError, Revenue, Winner};
 use gridbay_protocol::bank::Redistribution;
 use serde::Deserialize;
@@ -130,7 +130,7 @@ fn books(bank: &Bank) -> Value {
 
 /// The result of an input.
 pub(super) fn solve(input: Value) -> Result<Value, CaseError> {
-    let input: Input = super::read(NAME, input)?;
+    let input: Input = read(NAME, input)?;
     let mut bank = Bank::default();
     let (mut results, mut trace) = (Vec::new(), Vec::new());
     let mut balances = 0;

@@ -3,7 +3,7 @@
 //! The input's `kind` says which part: `admit_contract`, `bias`, `payout`, `utility`, `first_price`, `schedule` or
 //! `admit_job`. Times are ticks, alpha parts per million, beta sixteenths, loads thousandths of a CPU.
 
-use super::{CaseError, Money};
+use super::form::{CaseError, Money, micros, read};
 use gridbay_protocol::mechanism::Mechanism;
 use gridbay_protocol::mechanism::contract::{
     self, Aggregate, Answer, Batch, Contract, Contracts, CostPolicy, Job, Machine, Period, Policy,
@@ -113,7 +113,7 @@ impl<'de> Deserialize<'de> for Signed {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         let text = String::deserialize(d)?;
         let digits = text.strip_prefix('-').unwrap_or(&text);
-        let amount: u64 = super::money::parse::<D::Error>(digits)?;
+        let amount: u64 = micros::<D::Error>(digits)?;
         let amount = i64::try_from(amount).map_err(de::Error::custom)?;
         Ok(Signed(if digits.len() < text.len() {
             -amount
@@ -235,7 +235,7 @@ pub(super) fn solve(input: Value) -> Result<Value, CaseError> {
         cost: cost.0,
         free,
     };
-    Ok(match super::read(NAME, input)? {
+    Ok(match read(NAME, input)? {
         Case::AdmitContract {
             policy,
             cost_policy,

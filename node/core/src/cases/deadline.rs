@@ -4,7 +4,7 @@
 //! gain is needed. Result: the `plan` with its order, and completions and allocations by id; the order by hard
 //! deadline as `edf`; of a new job whether it is accepted, and the revenues without and with it. No plan is `null`.
 
-use super::{CaseError, Money};
+use super::form::{CaseError, Money, read};
 use gridbay_protocol::mechanism::Mechanism;
 use gridbay_protocol::mechanism::deadline::{Deadline, Input, Job, Plan, Shape, clear};
 use serde::Deserialize;
@@ -82,7 +82,7 @@ fn spell(capacity: u64, plan: &Plan<u64>) -> Value {
 
 /// The result of an input.
 pub(super) fn solve(input: Value) -> Result<Value, CaseError> {
-    let market: Market = super::read(NAME, input)?;
+    let market: Market = read(NAME, input)?;
     let input = Input {
         // What is less than nothing can do no more than nothing.
         capacity: u64::try_from(market.capacity).unwrap_or(0),

@@ -4,7 +4,7 @@
 //! windows `s` to `t`, length `d` and quantities of classes. Result of a window: the attempt that won, its total, and
 //! winners by id as `[id, start, nodes per class, channel, pay]`; of `rounds` one such result per round.
 
-use super::{CaseError, Money};
+use super::form::{CaseError, Money, read};
 use gridbay_protocol::mechanism::Mechanism;
 use gridbay_protocol::mechanism::reservation::{
     Award, Bid, Channels, Error, Input, Orders, Outcome, Policy, Reservation, Want, clear, rounds,
@@ -80,7 +80,7 @@ fn count(number: i64) -> u32 {
 
 /// The result of an input.
 pub(super) fn solve(input: Value) -> Result<Value, CaseError> {
-    match super::read(NAME, input)? {
+    match read(NAME, input)? {
         Market::Clear {
             slots,
             starts,

@@ -5,7 +5,7 @@
 //! shares `s`. Kind `estimate`: observations `[shares, utility]`. Result: the weights `w`, `null` if they are not
 //! determined, and the tolerance `rel_tol` within which another machine may differ.
 
-use super::{CaseError, Money};
+use super::form::{CaseError, Money, read};
 use crate::learn::{Observation, least_squares};
 use gridbay_protocol::mechanism::Mechanism;
 use gridbay_protocol::mechanism::share::{Input, Job, Share, Terms, Utility, clear};
@@ -96,7 +96,7 @@ fn estimate(obs: Vec<(Vec<f64>, f64)>) -> Result<Value, CaseError> {
 
 /// The result of an input.
 pub(super) fn solve(input: Value) -> Result<Value, CaseError> {
-    match super::read(NAME, input)? {
+    match read(NAME, input)? {
         Question::Auction {
             m,
             a16,

@@ -10,7 +10,7 @@
 //! 5. A contract that gives way is not served any more; its penalties are owed.
 
 use super::Provider;
-use crate::buyer::order::Signer;
+use crate::signer::Signer;
 use gridbay_ledger::{Contract, State};
 use gridbay_protocol::ids::{AccountId, ClassId, OrderId};
 use gridbay_protocol::mechanism::contract::limits::SPAN_MAX;

@@ -14,7 +14,7 @@
 mod admission;
 mod renting;
 
-use crate::buyer::order::Signer;
+use crate::signer::Signer;
 use gridbay_ledger::State;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::hash::{Domain, hash};

@@ -12,7 +12,7 @@
 
 use super::admission::spendable;
 use super::{JobKey, Provider, marker};
-use crate::buyer::order::Signer;
+use crate::signer::Signer;
 use gridbay_ledger::{Contract, ContractJob, State};
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, OfferId, OrderId};

@@ -8,7 +8,7 @@
 //! here, so that the buyer pays no more for it and its order can win units elsewhere.
 
 use super::{BUYER_JOBS, JOBS, Job, JobMemo, Seller};
-use crate::agent::{JobId, Phase, SignedStart, StartRefusal};
+use crate::agent::{Phase, RunId, SignedStart, StartRefusal};
 use crate::effect::Effect;
 use gridbay_ledger::State;
 use gridbay_protocol::account::Roles;
@@ -41,7 +41,7 @@ impl Seller {
         }
         self.stop_earlier_attempts(&start.job, effects);
         let units = self.units_here(state, &start.job.lease, &start.offer);
-        let same_unit = |(id, job): &(&JobId, &Job)| {
+        let same_unit = |(id, job): &(&RunId, &Job)| {
             id.lease == start.job.lease && job.memo.offer == start.offer && job.uses_a_unit()
         };
         let busy = self.jobs.iter().filter(same_unit).count();
@@ -91,7 +91,7 @@ impl Seller {
         } else {
             return true;
         };
-        let theirs = |(_, j): &(&JobId, &Job)| !j.uses_a_unit() && Some(j.memo.buyer) == whose;
+        let theirs = |(_, j): &(&RunId, &Job)| !j.uses_a_unit() && Some(j.memo.buyer) == whose;
         let of_them = self.jobs.iter().filter(theirs);
         let Some(first) = of_them.min_by_key(|(_, j)| j.ended_ms()).map(|(id, _)| *id) else {
             return false;
@@ -103,10 +103,10 @@ impl Seller {
 
     /// A buyer that starts a task anew has given its earlier runs up: those under way are stopped, those
     /// that ended are forgotten, so that one unit cannot fill this node with runs.
-    fn stop_earlier_attempts(&mut self, job: &JobId, effects: &mut Vec<Effect>) {
+    fn stop_earlier_attempts(&mut self, job: &RunId, effects: &mut Vec<Effect>) {
         let earlier =
-            |id: &&JobId| (id.lease, id.task) == (job.lease, job.task) && id.attempt < job.attempt;
-        let stale: Vec<JobId> = self.jobs.keys().filter(earlier).copied().collect();
+            |id: &&RunId| (id.lease, id.task) == (job.lease, job.task) && id.attempt < job.attempt;
+        let stale: Vec<RunId> = self.jobs.keys().filter(earlier).copied().collect();
         for id in stale {
             if self.jobs.get(&id).is_some_and(Job::uses_a_unit) {
                 self.stop(&id, effects);
@@ -167,7 +167,7 @@ fn channel(state: &State, lease: &LeaseId) -> Option<u32> {
 }
 
 /// Adds the variables by which a task knows its place.
-fn with_environment(mut spec: JobSpec, job: JobId, tasks: u32, channel: Option<u32>) -> JobSpec {
+fn with_environment(mut spec: JobSpec, job: RunId, tasks: u32, channel: Option<u32>) -> JobSpec {
     let own = [
         ("GRIDBAY_LEASE", Some(job.lease.to_hex())),
         ("GRIDBAY_RANK", Some(job.task.to_string())),

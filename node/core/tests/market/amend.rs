@@ -2,9 +2,11 @@
 
 use crate::world::World;
 use crate::{equal_states, finish, market, order, sealed};
+use gridbay_core::buy::{BidTerms, BuyTerms, Terms};
+use gridbay_core::buyer::Finish;
 use gridbay_core::buyer::order::{OrderAgent, Seen};
-use gridbay_core::buyer::{Finish, OrderKey, Terms};
 use gridbay_core::input::Command;
+use gridbay_core::key::OrderKey;
 use gridbay_core::reply::Reply;
 use gridbay_protocol::order::{BuyPart, Step};
 use gridbay_protocol::units::{Credits, Price};
@@ -73,7 +75,7 @@ fn a_bid_that_is_raised_in_time_is_not_displaced() {
         (0, lease)
     );
     assert!(done.amending().is_none(), "nothing is under way");
-    let Terms::Sealed { steps, .. } = &done.order().terms else {
+    let Terms::Sealed(BidTerms { steps, .. }) = &done.order().terms else {
         panic!("a bid")
     };
     assert_eq!(
@@ -110,12 +112,12 @@ fn a_bid_that_was_displaced_comes_back_at_a_higher_price_also_after_a_crash() {
 #[test]
 fn what_the_ledger_would_refuse_is_refused_at_once() {
     let mut world = running();
-    let buy = Terms::Buy {
+    let buy = Terms::Buy(BuyTerms {
         parts: vec![BuyPart::anywhere(world.class(), 1)],
         limit: crate::credits(1),
         patience: 0,
         surcharge: Credits::ZERO,
-    };
+    });
     let mut want = order(&world, 9, buy, 1, 5);
     want.slots = 3;
     world.order(4, want);

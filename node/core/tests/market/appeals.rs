@@ -2,7 +2,8 @@
 
 use crate::genesis::credits;
 use crate::{finish, market, order, sealed};
-use gridbay_core::buyer::{Finish, OrderKey};
+use gridbay_core::buyer::Finish;
+use gridbay_core::key::OrderKey;
 use gridbay_host::message::{HostMessage, SignedProposal};
 use gridbay_ledger::{Draft, State};
 use gridbay_protocol::entry::{EntryBody, SignedEntry};

@@ -3,9 +3,11 @@
 use crate::genesis::credits;
 use crate::world::World;
 use crate::{equal_states, finish, has, market, order};
+use gridbay_core::buy::{ContractWish, End, Terms};
+use gridbay_core::buyer::Finish;
 use gridbay_core::buyer::order::OrderAgent;
-use gridbay_core::buyer::{ContractWish, Finish, OrderKey, Terms};
 use gridbay_core::input::Command;
+use gridbay_core::key::OrderKey;
 use gridbay_core::provider::{ProviderPolicy, ProviderTerms};
 use gridbay_core::reply::Reply;
 use gridbay_protocol::ids::AccountId;
@@ -184,7 +186,7 @@ fn a_contract_that_nobody_signs_ends() {
     assert!(world.run_until(60_000, |w| finish(w, CLIENT, KEY.0).is_some()));
     assert_eq!(
         finish(&world, CLIENT, KEY.0),
-        Some(Finish::Ended("not_signed".into()))
+        Some(Finish::Ended(End::NotSigned))
     );
     assert_eq!(free(&world, CLIENT), credits(100).micros() as i64);
 }

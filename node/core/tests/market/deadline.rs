@@ -3,8 +3,10 @@
 use crate::genesis::{credits, node_key};
 use crate::world::World;
 use crate::{equal_states, finish, order};
-use gridbay_core::buyer::{Finish, OrderKey, Terms};
+use gridbay_core::buy::{DeadlineWish, End, Terms};
+use gridbay_core::buyer::Finish;
 use gridbay_core::input::{Command, Input};
+use gridbay_core::key::OrderKey;
 use gridbay_core::reply::Reply;
 use gridbay_protocol::mechanism::deadline::Shape;
 use gridbay_protocol::offer::{DeadlineTerms, OfferTerms, Primary, Reclaim, offer_id};
@@ -36,7 +38,7 @@ fn market() -> World {
 
 fn terms(world: &World, unit_slots: u64, soft: u32, hard: u32) -> Terms {
     let seller = world.nodes[0].core.account().expect("it trades");
-    Terms::Deadline {
+    Terms::Deadline(DeadlineWish {
         offer: offer_id(&seller, 0),
         unit_slots,
         soft,
@@ -44,7 +46,7 @@ fn terms(world: &World, unit_slots: u64, soft: u32, hard: u32) -> Terms {
         pmax: credits(2),
         pmin: credits(1),
         shape: Shape::Linear,
-    }
+    })
 }
 
 #[test]
@@ -91,7 +93,7 @@ fn an_urgent_job_pauses_a_patient_one_which_goes_on() {
     world.order(5, urgent);
     let paused = |w: &World| {
         let order = w.nodes[4].core.buyer().order(&OrderKey(1));
-        order.is_some_and(|o| o.last_end.as_deref() == Some("paused"))
+        order.is_some_and(|o| o.last_end == Some(End::Paused))
     };
     assert!(world.run_until(10_000, paused), "the patient one is paused");
     let done = |w: &World, n, key| finish(w, n, key) == Some(Finish::Done);

@@ -8,6 +8,7 @@ mod contracts;
 mod deadline;
 mod genesis;
 mod played;
+mod records;
 mod reservation;
 mod share;
 mod starts;
@@ -18,8 +19,10 @@ mod world;
 mod worth;
 
 use genesis::{credits, node_key};
-use gridbay_core::buyer::{Finish, NewOrder, OrderKey, Terms};
+use gridbay_core::buy::{BidTerms, BuyTerms, End, NewOrder, Terms};
+use gridbay_core::buyer::Finish;
 use gridbay_core::input::Command;
+use gridbay_core::key::OrderKey;
 use gridbay_core::reply::Reply;
 use gridbay_protocol::job::JobSpec;
 use gridbay_protocol::offer::{OfferTerms, Primary, Reclaim};
@@ -70,12 +73,12 @@ fn sealed(units: u32, price: u64) -> Terms {
         units,
         price: Price(price),
     }];
-    Terms::Sealed {
+    Terms::Sealed(BidTerms {
         steps,
         min: units,
         budget: credits(50),
         patience: 1_000,
-    }
+    })
 }
 
 fn finish(world: &World, n: usize, key: u64) -> Option<Finish> {
@@ -222,19 +225,19 @@ fn a_buy_preempts_the_lowest_bid_which_resumes_later() {
             .is_some_and(|o| !o.tasks.runs.is_empty())
     };
     assert!(world.run_until(10_000, |w| runs(w, 4, 1)), "the bid runs");
-    let terms = Terms::Buy {
+    let terms = Terms::Buy(BuyTerms {
         parts: vec![BuyPart::anywhere(world.class(), 4)],
         limit: credits(1),
         patience: 0,
         surcharge: Default::default(),
-    };
+    });
     let mut now = order(&world, 2, terms, 4, 2);
     now.slots = 2;
     world.order(5, now);
     assert!(world.run_until(4_000, |w| runs(w, 5, 2)), "the buy runs");
     let preempted = |w: &World| {
         let order = w.nodes[4].core.buyer().order(&OrderKey(1)).unwrap();
-        order.last_end.as_deref() == Some("preempted")
+        order.last_end == Some(End::Preempted)
     };
     assert!(world.run_until(1_000, preempted), "the bid was preempted");
     assert!(world.run_until(60_000, |w| finish(w, 5, 2) == Some(Finish::Done)));
@@ -300,7 +303,7 @@ fn a_buyer_killed_at_its_jobs_end_does_not_pay_on() {
 #[test]
 fn an_order_that_cannot_be_paid_is_refused_before_it_is_sent() {
     let mut world = market();
-    let terms = Terms::Sealed {
+    let terms = Terms::Sealed(BidTerms {
         steps: vec![Step {
             units: 4,
             price: Price(40_000_000),
@@ -308,7 +311,7 @@ fn an_order_that_cannot_be_paid_is_refused_before_it_is_sent() {
         min: 4,
         budget: credits(1_000),
         patience: 100,
-    };
+    });
     let dear = order(&world, 3, terms, 4, 1);
     world.order(4, dear);
     assert!(world.run_until(1_000, |w| !w.nodes[4].replies.is_empty()));

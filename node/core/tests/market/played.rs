@@ -1,7 +1,7 @@
 //! Jobs as a world plays them: `sleep N` is their only program.
 
 use crate::world::{EPOCH_MS, Event, World};
-use gridbay_core::agent::{AgentReply, JobId, JobReport, Phase, PollJob};
+use gridbay_core::agent::{AgentReply, JobReport, Phase, PollJob, RunId};
 use gridbay_core::effect::Effect;
 use gridbay_core::input::Input;
 use gridbay_protocol::job::{JobExit, JobSpec};
@@ -63,7 +63,7 @@ impl World {
             .collect()
     }
 
-    pub(crate) fn end_job(&mut self, n: usize, job: JobId, exit: JobExit) {
+    pub(crate) fn end_job(&mut self, n: usize, job: RunId, exit: JobExit) {
         let ended_ms = EPOCH_MS + self.now;
         let Some(played) = self.nodes[n].jobs.get_mut(&job) else {
             return;

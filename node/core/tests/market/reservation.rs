@@ -3,9 +3,11 @@
 use crate::genesis::{credits, node_key};
 use crate::world::World;
 use crate::{equal_states, finish, order};
+use gridbay_core::buy::{NewOrder, ReserveTerms, Terms};
+use gridbay_core::buyer::Finish;
 use gridbay_core::buyer::order::Seen;
-use gridbay_core::buyer::{Finish, NewOrder, OrderKey, ReserveTerms, Terms};
 use gridbay_core::input::{Command, Input};
+use gridbay_core::key::OrderKey;
 use gridbay_core::reply::Reply;
 use gridbay_protocol::mechanism::reservation::Channels;
 use gridbay_protocol::offer::{OfferTerms, Primary, Reclaim};

@@ -3,9 +3,11 @@
 use crate::genesis::{credits, node_key};
 use crate::world::World;
 use crate::{finish, order};
+use gridbay_core::buy::{ShareTerms, Terms};
+use gridbay_core::buyer::Finish;
 use gridbay_core::buyer::order::OrderAgent;
-use gridbay_core::buyer::{Finish, OrderKey, Terms};
 use gridbay_core::input::{Command, Input};
+use gridbay_core::key::OrderKey;
 use gridbay_core::reply::Reply;
 use gridbay_protocol::ids::OfferId;
 use gridbay_protocol::mechanism::share::Utility;
@@ -42,14 +44,14 @@ fn pool() -> (World, OfferId) {
 }
 
 fn claim(offer: OfferId, rate: u64) -> Terms {
-    Terms::Share {
+    Terms::Share(ShareTerms {
         offer,
         rate: Credits::from_micros(rate).expect("small"),
         utility: Utility::Linear,
         weights: vec![1, 1, 1],
         budget: credits(50),
         patience: 1_000,
-    }
+    })
 }
 
 fn agent(world: &World, n: usize, key: u64) -> &OrderAgent {

@@ -4,7 +4,7 @@
 use crate::genesis::credits;
 use crate::world::World;
 use crate::{order, sealed};
-use gridbay_core::buyer::{NewOrder, Terms};
+use gridbay_core::buy::{BidTerms, BuyTerms, NewOrder, Terms};
 use gridbay_core::input::Command;
 use gridbay_core::reply::{OWN_WORDS, Reply};
 use gridbay_ledger::{CONTRACT_WORDS, REFUSAL_WORDS, RESERVATION_WORDS, Refusal, SEAT_WORDS};
@@ -17,16 +17,16 @@ fn bid(steps: &[(u32, u64)], min: u32) -> Terms {
         units,
         price: Price(price),
     };
-    Terms::Sealed {
+    Terms::Sealed(BidTerms {
         steps: steps.iter().map(step).collect(),
         min,
         budget: credits(1),
         patience: 1_000,
-    }
+    })
 }
 
 fn buy(class: ClassId, units: u32, offers: &[u8]) -> Terms {
-    Terms::Buy {
+    Terms::Buy(BuyTerms {
         parts: vec![BuyPart {
             class,
             units,
@@ -35,7 +35,7 @@ fn buy(class: ClassId, units: u32, offers: &[u8]) -> Terms {
         limit: credits(1),
         patience: 0,
         surcharge: Default::default(),
-    }
+    })
 }
 
 #[test]
@@ -48,11 +48,13 @@ fn bad_orders_are_refused_by_the_wallet_in_the_ledgers_words() {
     strange.class = ClassId([9; 32]);
     let mut endless = order(&world, 1, buy(class, 1, &[]), 1, 1);
     endless.slots = 0;
-    let parts = |parts| Terms::Buy {
-        parts,
-        limit: credits(1),
-        patience: 0,
-        surcharge: Default::default(),
+    let parts = |parts| {
+        Terms::Buy(BuyTerms {
+            parts,
+            limit: credits(1),
+            patience: 0,
+            surcharge: Default::default(),
+        })
     };
     let no_part = parts(vec![]);
     let elsewhere = parts(vec![BuyPart::anywhere(ClassId([9; 32]), 1)]);

@@ -3,10 +3,12 @@
 use crate::genesis::{account_key, chain, genesis, key, node_key};
 use crate::played::Played;
 use gridbay_core::adverts::Heard;
-use gridbay_core::agent::{AgentReply, AgentRequest, JobId, Phase, PollJob, SignedStart};
-use gridbay_core::buyer::{NewOrder, OrderKey, Record};
+use gridbay_core::agent::{AgentReply, AgentRequest, Phase, PollJob, RunId, SignedStart};
+use gridbay_core::buy::NewOrder;
+use gridbay_core::buyer::Record;
 use gridbay_core::effect::Effect;
 use gridbay_core::input::{Command, Input, Now};
+use gridbay_core::key::OrderKey;
 use gridbay_core::provider::ProviderTerms;
 use gridbay_core::reply::Reply;
 use gridbay_core::seller::JobMemo;
@@ -29,8 +31,8 @@ pub(crate) struct Node {
     pub(crate) records: BTreeMap<OrderKey, Vec<u8>>,
     pub(crate) output: BTreeMap<(OrderKey, u32), Vec<u8>>,
     pub(crate) replies: Vec<Reply>,
-    pub(crate) memos: BTreeMap<JobId, Vec<u8>>,
-    pub(crate) jobs: BTreeMap<JobId, Played>,
+    pub(crate) memos: BTreeMap<RunId, Vec<u8>>,
+    pub(crate) jobs: BTreeMap<RunId, Played>,
     withheld: Vec<u8>,
     life: u64,
     up: bool,
@@ -38,7 +40,7 @@ pub(crate) struct Node {
 
 pub(crate) enum Event {
     Input(usize, u64, Box<Input>),
-    JobEnds(usize, JobId),
+    JobEnds(usize, RunId),
 }
 
 pub(crate) struct World {
@@ -102,8 +104,8 @@ impl World {
         n: usize,
         life: u64,
         records: BTreeMap<OrderKey, Vec<u8>>,
-        memos: BTreeMap<JobId, Vec<u8>>,
-        jobs: BTreeMap<JobId, Played>,
+        memos: BTreeMap<RunId, Vec<u8>>,
+        jobs: BTreeMap<RunId, Played>,
     ) -> Node {
         let validates = n < self.validators;
         let config = HostConfig {
@@ -113,7 +115,7 @@ impl World {
             index: None,
         };
         let host = Host::open(config, Box::new(self.disks[n].clone())).expect("opens");
-        let found = |(id, memo): (&JobId, &Vec<u8>)| {
+        let found = |(id, memo): (&RunId, &Vec<u8>)| {
             let phase = jobs.get(id).map_or(Phase::Unknown, |j| j.phase);
             (JobMemo::decode(memo).expect("own memo"), phase)
         };

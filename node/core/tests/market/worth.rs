@@ -2,8 +2,10 @@
 
 use crate::world::World;
 use crate::{credits, finish, market, order, sealed};
+use gridbay_core::buy::{BidTerms, End, NewOrder, Terms, Worth};
+use gridbay_core::buyer::Finish;
 use gridbay_core::buyer::order::Seen;
-use gridbay_core::buyer::{Finish, NewOrder, OrderKey, Terms, Worth};
+use gridbay_core::key::OrderKey;
 use gridbay_protocol::order::Step;
 use gridbay_protocol::units::{Credits, Price};
 
@@ -17,12 +19,12 @@ fn job(world: &World, worth: u64) -> NewOrder {
         units: 4,
         price: worth.bid(5, 4),
     }];
-    let terms = Terms::Sealed {
+    let terms = Terms::Sealed(BidTerms {
         steps,
         min: 4,
         budget: credits(50),
         patience: 1_000,
-    };
+    });
     NewOrder {
         worth: Some(worth),
         ..order(world, 7, terms, 4, 9)
@@ -82,7 +84,7 @@ fn a_job_that_is_worth_less_than_the_reserves_gives_up() {
     let want = job(&world, 5 * 260 - 1);
     world.order(4, want);
     assert!(world.run_until(30_000, |w| finish(w, 4, 7).is_some()));
-    let gave_up = Finish::Ended("too_dear".to_string());
+    let gave_up = Finish::Ended(End::TooDear);
     assert_eq!(finish(&world, 4, 7), Some(gave_up));
     world.run(10_000);
     let account = world.nodes[4].core.account().unwrap();

@@ -3,6 +3,7 @@
 use super::{Hex, How, amount, optional_amount};
 use gridbay_protocol::booking::ReservationRecord;
 use gridbay_protocol::clearing::{BuyRecord, ClearingRecord};
+use gridbay_protocol::effect::Auction;
 use gridbay_protocol::ids::{AccountId, ClassId, OfferId};
 use gridbay_protocol::offer::Primary;
 use gridbay_protocol::sharing::Sharing;
@@ -300,6 +301,29 @@ pub enum AuctionRecord {
     Sharing(Sharing),
     /// A decision on reservations.
     Reservation(ReservationRecord),
+}
+
+impl From<Auction<'_>> for AuctionRecord {
+    fn from(auction: Auction<'_>) -> AuctionRecord {
+        match auction {
+            Auction::Clearing(record) => AuctionRecord::Clearing(record.clone()),
+            Auction::Buy(record) => AuctionRecord::Buy(record.clone()),
+            Auction::Sharing(record) => AuctionRecord::Sharing(record.clone()),
+            Auction::Reservation(record) => AuctionRecord::Reservation(record.clone()),
+        }
+    }
+}
+
+impl AuctionRecord {
+    /// The auction as the ledger knows it.
+    pub fn auction(&self) -> Auction<'_> {
+        match self {
+            AuctionRecord::Clearing(record) => Auction::Clearing(record),
+            AuctionRecord::Buy(record) => Auction::Buy(record),
+            AuctionRecord::Sharing(record) => Auction::Sharing(record),
+            AuctionRecord::Reservation(record) => Auction::Reservation(record),
+        }
+    }
 }
 
 /// `GET /auctions/{id}`: the record and what a stranger needs to check it.

@@ -3,7 +3,7 @@
 //! | the order is | its tasks | state |
 //! |---|---|---|
 //! | over | all done | done, or failed if one did not end with 0 |
-//! | over | not all done | cancelled, failed or expired, by the word of its end |
+//! | over | not all done | cancelled, failed or expired, by its end |
 //! | nowhere yet | | queued |
 //! | sealed, unopened, or standing and never leased | | bidding |
 //! | standing after a lease | | requeued |
@@ -15,8 +15,9 @@
 
 use crate::api::types::{JobReason, JobState};
 use gridbay_core::agent::Phase;
+use gridbay_core::buy::End;
+use gridbay_core::buyer::Finish;
 use gridbay_core::buyer::order::{OrderAgent, Seen};
-use gridbay_core::buyer::{Finish, Terms};
 use gridbay_ledger::State;
 use gridbay_protocol::job::JobExit;
 
@@ -30,7 +31,7 @@ pub(in crate::backend) struct Situation {
     /// Whether the user has cancelled it.
     pub(in crate::backend) cancelling: bool,
     /// Why the ledger ended the order or its last lease.
-    pub(in crate::backend) last_end: Option<String>,
+    pub(in crate::backend) last_end: Option<End>,
     /// Leases lost so far.
     pub(in crate::backend) lost: u32,
     /// Whether its bid took part in a clearing.
@@ -47,13 +48,6 @@ pub(in crate::backend) struct Situation {
 pub(in crate::backend) fn situation(state: &State, agent: &OrderAgent) -> Situation {
     let on_ledger = agent.id.and_then(|id| state.order(&id));
     let order = agent.order();
-    let class = order.class;
-    let needed = match &order.terms {
-        Terms::Sealed { min, .. } => vec![(class, *min)],
-        Terms::Buy { parts, .. } => parts.iter().map(|part| (part.class, part.units)).collect(),
-        Terms::Deadline { .. } | Terms::Contract(_) | Terms::Share { .. } => vec![(class, 1)],
-        Terms::Reserve(reserve) => vec![(class, reserve.groups.iter().map(|g| g.units).sum())],
-    };
     Situation {
         finish: agent.finish().cloned(),
         seen: agent.seen,
@@ -65,7 +59,8 @@ pub(in crate::backend) fn situation(state: &State, agent: &OrderAgent) -> Situat
             let reservation = order.reservation().and_then(|r| r.rank);
             bid.or(reservation).is_some()
         }),
-        too_few: needed
+        too_few: order
+            .needs()
             .iter()
             .any(|(class, units)| state.supply(class).0 < *units),
         exits: agent.tasks.records.iter().filter_map(|t| t.done).collect(),
@@ -83,14 +78,14 @@ impl Situation {
             },
             Some(Finish::Cancelled) => (JobState::Cancelled, Some(JobReason::Cancelled)),
             Some(Finish::Refused(_)) => (JobState::Failed, Some(JobReason::Refused)),
-            Some(Finish::Ended(word)) => ended(word),
+            Some(Finish::Ended(end)) => ended(end),
             None => self.under_way(),
         }
     }
 
     fn under_way(&self) -> (JobState, Option<JobReason>) {
         let cancelled = self.cancelling.then_some(JobReason::Cancelled);
-        let last = self.last_end.as_deref().and_then(reason);
+        let last = self.last_end.as_ref().and_then(reason);
         match self.seen {
             Seen::Absent => (JobState::Queued, cancelled.or(last)),
             Seen::Sealed(_) => (JobState::Bidding, cancelled.or(Some(JobReason::Sealed))),
@@ -144,39 +139,39 @@ fn failure(exit: &JobExit) -> Option<JobReason> {
 }
 
 /// State and reason of an order that ended without all tasks done.
-fn ended(word: &str) -> (JobState, Option<JobReason>) {
-    let state = match word {
-        "lost" => JobState::Failed,
-        "cancelled" | "exit" => JobState::Cancelled,
+fn ended(end: &End) -> (JobState, Option<JobReason>) {
+    let state = match end {
+        End::Lost => JobState::Failed,
+        End::Cancelled | End::Exit => JobState::Cancelled,
         _ => JobState::Expired,
     };
-    (state, reason(word))
+    (state, reason(end))
 }
 
-/// The reason that an agent's word for an end stands for.
-fn reason(word: &str) -> Option<JobReason> {
-    Some(match word {
-        "not_opened" | "waived" | "excused" => JobReason::NotOpened,
-        "unfunded" => JobReason::Unfunded,
-        "cancelled" | "exit" => JobReason::Cancelled,
-        "timed_out" => JobReason::TimedOut,
-        "no_units" => JobReason::NoUnits,
-        "too_dear" => JobReason::TooDear,
-        "time_used_up" => JobReason::LeaseEnded,
-        "outbid" => JobReason::Outbid,
-        "preempted" | "evicted" => JobReason::Preempted,
-        "undelivered" => JobReason::Undelivered,
-        "unserved" => JobReason::Unserved,
-        "disputed" => JobReason::Disputed,
-        "lost" => JobReason::Lost,
-        "no_gain" => JobReason::NoGain,
-        "no_room" => JobReason::NoRoom,
-        "unstaked" => JobReason::Unstaked,
-        "paused" => JobReason::Paused,
-        "missed" => JobReason::Missed,
-        "not_signed" => JobReason::NotSigned,
-        "settled" => JobReason::Settled,
-        _ => return None,
+/// The reason that an end is, if users have a word for it.
+fn reason(end: &End) -> Option<JobReason> {
+    Some(match end {
+        End::NotOpened | End::Waived | End::Excused => JobReason::NotOpened,
+        End::Unfunded => JobReason::Unfunded,
+        End::Cancelled | End::Exit => JobReason::Cancelled,
+        End::TimedOut => JobReason::TimedOut,
+        End::NoUnits => JobReason::NoUnits,
+        End::TooDear => JobReason::TooDear,
+        End::TimeUsedUp => JobReason::LeaseEnded,
+        End::Outbid => JobReason::Outbid,
+        End::Preempted | End::Evicted => JobReason::Preempted,
+        End::Undelivered => JobReason::Undelivered,
+        End::Unserved => JobReason::Unserved,
+        End::Disputed => JobReason::Disputed,
+        End::Lost => JobReason::Lost,
+        End::NoGain => JobReason::NoGain,
+        End::NoRoom => JobReason::NoRoom,
+        End::Unstaked => JobReason::Unstaked,
+        End::Paused => JobReason::Paused,
+        End::Missed => JobReason::Missed,
+        End::NotSigned => JobReason::NotSigned,
+        End::Settled => JobReason::Settled,
+        End::Served | End::Amended | End::Lapsed | End::Ended | End::Other(_) => return None,
     })
 }
 

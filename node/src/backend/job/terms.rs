@@ -6,7 +6,9 @@ use super::super::plan::reserve::bid_per_node;
 use super::super::price::{limit_hourly, seconds};
 use super::super::share::hourly;
 use crate::api::types::{Ahead, Also, Claim, How, NodeGroup, Start};
-use gridbay_core::buyer::{NewOrder, ReserveTerms, Terms};
+use gridbay_core::buy::{
+    BidTerms, BuyTerms, DeadlineWish, NewOrder, ReserveTerms, ShareTerms, Terms,
+};
 use gridbay_ledger::State;
 use gridbay_protocol::class::ClassKey;
 use gridbay_protocol::genesis::Policy;
@@ -20,7 +22,7 @@ use std::collections::BTreeMap;
 pub(super) fn terms(state: &State, order: &NewOrder) -> (Credits, Credits, How) {
     let class = state.class(&order.class).map(|class| &class.key);
     let (price, budget, mut how) = of(order, class, state.policy());
-    if let (How::Buy { also, .. }, Terms::Buy { parts, .. }) = (&mut how, &order.terms) {
+    if let (How::Buy { also, .. }, Terms::Buy(BuyTerms { parts, .. })) = (&mut how, &order.terms) {
         let others = parts.iter().filter(|part| part.class != order.class);
         also.extend(others.map(|part| Also {
             class: class_name(state, &part.class),
@@ -33,9 +35,9 @@ pub(super) fn terms(state: &State, order: &NewOrder) -> (Credits, Credits, How) 
 fn of(order: &NewOrder, class: Option<&ClassKey>, policy: &Policy) -> (Credits, Credits, How) {
     let (slots, slot_ms) = (order.slots, policy.slot_ms());
     match &order.terms {
-        Terms::Sealed {
+        Terms::Sealed(BidTerms {
             steps, min, budget, ..
-        } => {
+        }) => {
             let (price, how) = bid(steps, *min);
             (limit_hourly(price, slot_ms), *budget, how)
         }
@@ -44,31 +46,31 @@ fn of(order: &NewOrder, class: Option<&ClassKey>, policy: &Policy) -> (Credits, 
             let price = limit_hourly(bid_per_node(reserve.value, units, slots), slot_ms);
             (price, reserve.value, How::Reservation(ahead(reserve)))
         }
-        Terms::Buy {
+        Terms::Buy(BuyTerms {
             parts,
             limit,
             patience,
             surcharge,
-        } => {
+        }) => {
             let units: u64 = parts.iter().map(|part| u64::from(part.units)).sum();
             let price = Price(limit.micros() / units.max(1));
             let how = buy(*patience, *surcharge, policy);
             let most = most(*limit, slots, *surcharge);
             (limit_hourly(price, slot_ms), most, how)
         }
-        Terms::Share {
+        Terms::Share(ShareTerms {
             offer,
             rate,
             utility,
             weights,
             budget,
             ..
-        } => {
+        }) => {
             let rate = hourly(*rate, slot_ms);
             let weights = by_resource(class, weights);
             (rate, *budget, claim(*offer, rate, *utility, weights))
         }
-        Terms::Deadline {
+        Terms::Deadline(DeadlineWish {
             offer,
             unit_slots,
             soft,
@@ -76,7 +78,7 @@ fn of(order: &NewOrder, class: Option<&ClassKey>, policy: &Policy) -> (Credits, 
             pmax,
             pmin,
             shape,
-        } => {
+        }) => {
             let price = limit_hourly(Price(pmax.micros() / (*unit_slots).max(1)), slot_ms);
             let how = How::Deadline {
                 soft_seconds: seconds(*soft, slot_ms),
@@ -91,7 +93,10 @@ fn of(order: &NewOrder, class: Option<&ClassKey>, policy: &Policy) -> (Credits, 
         }
         Terms::Contract(wish) => {
             let price = Price(wish.job.value.micros() / u64::from(slots).max(1));
-            let most = wish.terms_for(order).lock().unwrap_or(Credits::MAX);
+            let most = wish
+                .terms(order.class, order.tasks)
+                .lock()
+                .unwrap_or(Credits::MAX);
             let how = contract::how(wish, slot_ms);
             (limit_hourly(price, slot_ms), most, how)
         }
@@ -154,7 +159,7 @@ fn by_resource(class: Option<&ClassKey>, weights: &[u32]) -> BTreeMap<String, u3
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gridbay_core::buyer::OrderKey;
+    use gridbay_core::key::OrderKey;
     use gridbay_protocol::ids::ClassId;
     use gridbay_protocol::job::JobSpec;
     use gridbay_protocol::order::BuyPart;
@@ -186,24 +191,26 @@ mod tests {
     fn terms_are_shown_per_node_hour() {
         let ten: Credits = "10".parse().unwrap();
         let budget: Credits = "3".parse().unwrap();
-        let sealed = |min| Terms::Sealed {
-            steps: vec![Step {
-                units: 4,
-                price: Price(5_555),
-            }],
-            min,
-            budget,
-            patience: 9,
+        let sealed = |min| {
+            Terms::Sealed(BidTerms {
+                steps: vec![Step {
+                    units: 4,
+                    price: Price(5_555),
+                }],
+                min,
+                budget,
+                patience: 9,
+            })
         };
         assert_eq!(shown(sealed(4)), (ten, budget, How::BID));
         assert!(shown(sealed(1)).2.is_divisible());
         let limit = Credits::from_micros(4 * 5_555).unwrap();
-        let buy = Terms::Buy {
+        let buy = Terms::Buy(BuyTerms {
             parts: vec![BuyPart::anywhere(ClassId([1; 32]), 4)],
             limit,
             patience: 0,
             surcharge: Credits::ZERO,
-        };
+        });
         let most = limit.checked_mul(3).unwrap();
         assert_eq!(shown(buy), (ten, most, How::BUY));
     }

@@ -6,7 +6,7 @@ use super::{Answer, Market, Plan, limit_hourly, too_much, usage};
 use crate::api::types::{Also, How, Want};
 use crate::api::{ApiError, ErrorCode};
 use crate::backend::market::{class_named, held};
-use gridbay_core::buyer::Terms;
+use gridbay_core::buy::{BuyTerms, Terms};
 use gridbay_ledger::State;
 use gridbay_protocol::limits;
 use gridbay_protocol::order::BuyPart;
@@ -101,12 +101,12 @@ pub(in crate::backend) fn buy(
     });
     let per_node = limit.micros() / u64::from(nodes.max(1));
     Ok(Plan {
-        terms: Terms::Buy {
+        terms: Terms::Buy(BuyTerms {
             parts: by_class(&parts),
             limit,
             patience: heights_of(*wait_seconds, market.policy.block_interval_ms),
             surcharge,
-        },
+        }),
         slots,
         max_price: want
             .max_price
@@ -234,7 +234,7 @@ mod tests {
         let want = group(3, None, 0);
         assert_eq!(want.all_nodes(), 5);
         let plan = planned(&want).unwrap();
-        let Terms::Buy { parts, limit, .. } = plan.terms else {
+        let Terms::Buy(BuyTerms { parts, limit, .. }) = plan.terms else {
             panic!("a buy");
         };
         let part = BuyPart::anywhere;

@@ -11,7 +11,7 @@ use super::super::market::Market;
 use super::super::price::limit_hourly;
 use super::{Plan, too_much};
 use crate::api::types::{Ahead, Start, Want};
-use gridbay_core::buyer::{ReserveTerms, Terms};
+use gridbay_core::buy::{ReserveTerms, Terms};
 use gridbay_protocol::appeal::last_opening;
 use gridbay_protocol::limits;
 use gridbay_protocol::order::Group;

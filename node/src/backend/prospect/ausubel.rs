@@ -9,7 +9,7 @@ use super::super::price::limit_hourly;
 use super::super::{Answer, NodeBackend};
 use super::want;
 use crate::api::types::{How, Prospect, Wish};
-use gridbay_core::buyer::Terms;
+use gridbay_core::buy::{BidTerms, Terms};
 use gridbay_protocol::units::{Credits, Price};
 
 /// Percent of the clearings that a suggested price would have won.
@@ -32,7 +32,7 @@ impl NodeBackend {
             Price(per_slot / u64::from(nodes).max(1))
         });
         let planned = match &plan.terms {
-            Terms::Sealed { steps, .. } => steps.iter().map(|s| s.price).max(),
+            Terms::Sealed(BidTerms { steps, .. }) => steps.iter().map(|s| s.price).max(),
             _ => None,
         };
         let suggested = tried.price_for(SUGGESTED).or(planned).unwrap_or_default();

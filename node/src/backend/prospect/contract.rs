@@ -17,7 +17,7 @@ use super::want;
 use crate::api::types::{ContractHow, How, Prospect, Want, Wish};
 use crate::api::{ApiError, ErrorCode};
 use gridbay_core::Core;
-use gridbay_core::buyer::Terms;
+use gridbay_core::buy::Terms;
 use gridbay_ledger::State;
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::order::ContractTerms;

@@ -4,8 +4,8 @@ use super::Facts;
 use super::checks::check;
 use crate::api::types::WhyCheck;
 use gridbay_core::Core;
+use gridbay_core::buy::{DeadlineWish, NewOrder, Terms};
 use gridbay_core::buyer::order::OrderAgent;
-use gridbay_core::buyer::{NewOrder, Terms};
 use gridbay_ledger::State;
 use gridbay_protocol::units::Price;
 
@@ -25,12 +25,12 @@ pub(super) struct Promise {
 
 /// The facts; `None` for other orders.
 pub(super) fn promise(core: &Core, agent: &OrderAgent) -> Option<Promise> {
-    let Terms::Deadline {
+    let Terms::Deadline(DeadlineWish {
         unit_slots,
         soft,
         hard,
         ..
-    } = agent.order().terms
+    }) = agent.order().terms
     else {
         return None;
     };
@@ -51,7 +51,7 @@ pub(super) fn promise(core: &Core, agent: &OrderAgent) -> Option<Promise> {
 /// The reserve of the offer that it names.
 pub(super) fn reserve(state: &State, order: &NewOrder) -> Option<Price> {
     match order.terms {
-        Terms::Deadline { offer, .. } => state.offer(&offer).map(|o| o.terms.reserve),
+        Terms::Deadline(DeadlineWish { offer, .. }) => state.offer(&offer).map(|o| o.terms.reserve),
         _ => None,
     }
 }

@@ -37,7 +37,7 @@ use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 
 use super::capability::WeightBy;
-use super::job::{JobId, Limits};
+use super::job::{JobName, Limits};
 
 /// What a node's own cgroup is called in a folder that it owns.
 const OWN: &str = "node";
@@ -135,7 +135,7 @@ impl Groups {
     }
 
     /// Makes the groups of a job.
-    pub(super) fn add(&self, job: &JobId, limits: &Limits) -> io::Result<Group> {
+    pub(super) fn add(&self, job: &JobName, limits: &Limits) -> io::Result<Group> {
         let mut folders: Vec<PathBuf> = Vec::new();
         for hierarchy in &self.hierarchies {
             // Another node of this folder may have taken it away as it ended.

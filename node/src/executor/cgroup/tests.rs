@@ -73,7 +73,7 @@ fn version_two_is_switched_on_below_a_delegated_folder() {
             weight,
             ..limits.clone()
         };
-        let group = groups.add(&JobId::new(name).unwrap(), &limits).unwrap();
+        let group = groups.add(&JobName::new(name).unwrap(), &limits).unwrap();
         assert!(group.memory && group.processes && group.processors);
         let read = |file: &str| read(&format!("jobs/{name}/{file}"));
         assert_eq!(read("cpu.weight"), written);
@@ -143,7 +143,7 @@ fn version_one_serves_where_two_has_no_processors() {
         weight: 3_000,
         ..Limits::default()
     };
-    let group = groups.add(&JobId::new("a").unwrap(), &limits).unwrap();
+    let group = groups.add(&JobName::new("a").unwrap(), &limits).unwrap();
     assert!(!group.memory && group.processors);
     assert_eq!(
         fs::read_to_string(above.join("jobs/a/cpu.shares")).unwrap(),

@@ -12,7 +12,7 @@ use nix::unistd::Pid;
 
 /// The groups of a job that `prepare` knows, and that ended if `over`.
 fn job(executor: &ProcessExecutor, name: &str, over: bool) -> Option<Group> {
-    let job = JobId::new(name).unwrap();
+    let job = JobName::new(name).unwrap();
     executor.prepare(&job).unwrap();
     let group = executor
         .groups
@@ -65,7 +65,7 @@ fn an_executor_that_leaves_keeps_the_groups_of_jobs_that_go_on() {
     process.kill().unwrap();
     process.wait().unwrap();
     for name in ["over", "busy", "waits"] {
-        executor.cleanup(&JobId::new(name).unwrap()).unwrap();
+        executor.cleanup(&JobName::new(name).unwrap()).unwrap();
     }
     let above: Vec<PathBuf> = over
         .folders()

@@ -23,7 +23,7 @@ fn receive(signed: &SignedEntry) -> Result<WellFormed, Malformed> {
 #[test]
 fn each_rule_of_each_kind_refuses() {
     for (case, body) in refused() {
-        let name = body.name();
+        let name = body.kind().name;
         let by = if matches!(body, EntryBody::OpenAccount { grant: Some(_), .. }) {
             TOKEN
         } else {

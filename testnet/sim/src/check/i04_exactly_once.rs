@@ -2,13 +2,13 @@
 //!
 //! 1. No entry id is in two places of the chain, and none after its last height.
 //! 2. No commitment is opened twice; no order ends twice, and nothing is locked for it afterwards; no
-//!    clearing and no buy is on record twice.
+//!    auction is on record twice.
 
 use super::{Check, Fact, Sight};
 use crate::world::World;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
-use gridbay_protocol::ids::{ClearingId, EntryId, OrderId};
+use gridbay_protocol::ids::{EntryId, OrderId};
 use gridbay_protocol::payment::Purse;
 use std::collections::BTreeSet;
 
@@ -18,8 +18,7 @@ pub(crate) struct ExactlyOnce {
     entries: BTreeSet<EntryId>,
     opened: BTreeSet<EntryId>,
     ended: BTreeSet<OrderId>,
-    bought: BTreeSet<OrderId>,
-    clearings: BTreeSet<ClearingId>,
+    auctions: BTreeSet<[u8; 32]>,
 }
 
 impl ExactlyOnce {
@@ -44,14 +43,13 @@ impl ExactlyOnce {
     fn effect(&mut self, effect: &Effect) -> Result<(), String> {
         let once = match effect {
             Effect::Order { order, .. } => self.ended.insert(*order),
-            Effect::Buy(buy) => self.bought.insert(buy.order),
-            Effect::Clearing(record) => self.clearings.insert(record.id),
-            Effect::Sharing(record) => self.clearings.insert(record.id()),
             Effect::Posting(posting) => match posting.to {
                 Purse::Escrow(order) => !self.ended.contains(&order),
                 _ => true,
             },
-            _ => true,
+            _ => effect
+                .auction()
+                .is_none_or(|a| self.auctions.insert(a.id())),
         };
         once.then_some(())
             .ok_or(format!("a second time: {effect:?}"))

@@ -8,8 +8,9 @@
 
 use super::{Check, Fact, Sight};
 use crate::world::World;
-use gridbay_core::buyer::{OrderKey, Record};
+use gridbay_core::buyer::Record;
 use gridbay_core::effect::Effect;
+use gridbay_core::key::OrderKey;
 use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::ids::{AccountId, Hash32, NetworkId};

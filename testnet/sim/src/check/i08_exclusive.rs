@@ -11,7 +11,7 @@
 use super::{Check, Fact, Sight};
 use crate::found::node_key;
 use crate::world::World;
-use gridbay_core::agent::{JobId, Phase};
+use gridbay_core::agent::{Phase, RunId};
 use gridbay_core::effect::Effect as Asked;
 use gridbay_ledger::State;
 use gridbay_protocol::effect::Effect;
@@ -165,7 +165,7 @@ impl Exclusive {
 }
 
 /// Step 5, when a node starts a job.
-fn starts(world: &World, node: usize, job: &JobId) -> Result<(), String> {
+fn starts(world: &World, node: usize, job: &RunId) -> Result<(), String> {
     let Some(state) = world.core(node).map(gridbay_core::Core::state) else {
         return Ok(());
     };

@@ -54,7 +54,7 @@ impl Budgets {
             return Ok(());
         }
         let (n, size) = spent;
-        let name = signed.entry.body.name();
+        let name = signed.entry.body.kind().name;
         Err(format!(
             "a {name} of account {account}: {n} entries of {entries}, {size} bytes of {bytes} in epoch {}",
             self.epoch

@@ -110,7 +110,8 @@ impl Check for Recovery {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gridbay_core::buyer::{NewOrder, OrderKey, Terms};
+    use gridbay_core::buy::{BuyTerms, NewOrder, Terms};
+    use gridbay_core::key::OrderKey;
     use gridbay_protocol::ids::ClassId;
     use gridbay_protocol::job::{JobExit, JobSpec};
     use gridbay_protocol::order::BuyPart;
@@ -138,12 +139,12 @@ mod tests {
             name: String::new(),
             accepted_ms: 0,
             class: ClassId([1; 32]),
-            terms: Terms::Buy {
+            terms: Terms::Buy(BuyTerms {
                 parts: vec![BuyPart::anywhere(ClassId([1; 32]), 1)],
                 limit: Credits::MAX,
                 patience: 0,
                 surcharge: Credits::ZERO,
-            },
+            }),
             slots: 1,
             tasks: 1,
             spec: JobSpec {

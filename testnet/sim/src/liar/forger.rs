@@ -6,7 +6,7 @@
 //! covers domain, network and canonical bytes, and is checked before anything depends on it.
 
 use super::{Lie, Puppet};
-use gridbay_core::agent::{AgentRequest, JobId, SignedStart, Start};
+use gridbay_core::agent::{AgentRequest, RunId, SignedStart, Start};
 use gridbay_core::effect::Effect;
 use gridbay_core::input::{AskToken, Input};
 use gridbay_host::message::{
@@ -204,7 +204,7 @@ fn request(puppet: &mut Puppet<'_>) -> Option<AgentRequest> {
         .collect();
     let (lease, shares) = puppet.rng.pick(&leases)?.clone();
     let (task, attempt) = (0, puppet.rng.below(3) as u32);
-    let job = JobId {
+    let job = RunId {
         lease,
         task,
         attempt,

@@ -2,7 +2,7 @@
 
 use super::buyer::micros;
 use crate::world::World;
-use gridbay_core::buyer::Terms;
+use gridbay_core::buy::{BidTerms, Terms};
 use gridbay_core::input::Command;
 use gridbay_protocol::order::Step;
 use gridbay_protocol::units::Price;
@@ -16,7 +16,8 @@ impl World {
             return;
         };
         let agent = self.core(node).and_then(|core| core.buyer().order(&order));
-        let Some(Terms::Sealed { steps, .. }) = agent.map(|agent| agent.order().terms.clone())
+        let Some(Terms::Sealed(BidTerms { steps, .. })) =
+            agent.map(|agent| agent.order().terms.clone())
         else {
             return;
         };

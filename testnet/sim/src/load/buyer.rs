@@ -2,8 +2,9 @@
 
 use crate::found::credits;
 use crate::world::World;
-use gridbay_core::buyer::{NewOrder, OrderKey, Terms};
+use gridbay_core::buy::{BidTerms, BuyTerms, NewOrder, Terms};
 use gridbay_core::input::Command;
+use gridbay_core::key::OrderKey;
 use gridbay_protocol::ids::ClassId;
 use gridbay_protocol::job::JobSpec;
 use gridbay_protocol::limits;
@@ -52,12 +53,12 @@ impl World {
         };
         let patience = rng.range(5, 60);
         let slots = rng.range(1, 8) as u32;
-        let terms = Terms::Sealed {
+        let terms = Terms::Sealed(BidTerms {
             steps,
             min,
             budget,
             patience,
-        };
+        });
         self.order(node, "bid", class, tasks, slots, terms);
     }
     /// Units now, at times of several classes: some limits are too low, some offers are named that do not sell that way.
@@ -97,12 +98,12 @@ impl World {
         };
         let offers_more = self.plan.surcharge_ppm > 0 && rng.chance(300_000);
         let surcharge = micros(u64::from(offers_more) * 1_000);
-        let terms = Terms::Buy {
+        let terms = Terms::Buy(BuyTerms {
             parts,
             limit,
             patience,
             surcharge,
-        };
+        });
         self.order(node, "buy", class, tasks, slots, terms);
     }
     /// Takes an order of anybody's back, mostly a late one.
@@ -119,7 +120,7 @@ impl World {
         let node = self.load.rng.index(self.plan.nodes() - self.plan.guests);
         let class = self.classes()[1];
         for _ in 0..=limits::ORDERS_PER_ACCOUNT_CLASS {
-            let terms = Terms::Sealed {
+            let terms = Terms::Sealed(BidTerms {
                 steps: vec![Step {
                     units: 1,
                     price: Price(0),
@@ -127,7 +128,7 @@ impl World {
                 min: 1,
                 budget: credits(1),
                 patience: 100_000,
-            };
+            });
             self.order(node, "patient bid", class, 1, 1, terms);
         }
     }

@@ -8,7 +8,7 @@
 use super::buyer::micros;
 use super::desk::{Desk, Key};
 use crate::world::World;
-use gridbay_core::buyer::{ContractWish, Terms};
+use gridbay_core::buy::{ContractWish, Terms};
 use gridbay_core::input::Command;
 use gridbay_ledger::Contract;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};

@@ -5,7 +5,7 @@ use super::desk::{Desk, Key};
 use super::seller::HOARD;
 use crate::found::node_key;
 use crate::world::World;
-use gridbay_core::buyer::Terms;
+use gridbay_core::buy::{DeadlineWish, Terms};
 use gridbay_core::input::Command;
 use gridbay_ledger::Offer;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
@@ -73,7 +73,7 @@ impl World {
         let least = of.reserve.0 * unit_slots;
         let pmin = least + rng.range(0, 200);
         let pmax = pmin.max(1) + rng.range(0, 2_000);
-        let terms = Terms::Deadline {
+        let terms = Terms::Deadline(DeadlineWish {
             offer,
             unit_slots,
             soft,
@@ -81,7 +81,7 @@ impl World {
             pmax: micros(pmax),
             pmin: micros(pmin),
             shape: SHAPES[rng.index(3)],
-        };
+        });
         self.order(node, "job by deadline", of.class, tasks, hard, terms);
     }
     /// One of what the ledger takes no job for.

@@ -3,7 +3,7 @@
 
 use super::buyer::micros;
 use crate::world::World;
-use gridbay_core::buyer::{ReserveTerms, Terms};
+use gridbay_core::buy::{ReserveTerms, Terms};
 use gridbay_protocol::mechanism::reservation::Channels;
 use gridbay_protocol::order::Group;
 

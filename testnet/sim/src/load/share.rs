@@ -4,7 +4,7 @@ use super::buyer::micros;
 use super::desk::Desk;
 use crate::found::{credits, node_key};
 use crate::world::World;
-use gridbay_core::buyer::Terms;
+use gridbay_core::buy::{ShareTerms, Terms};
 use gridbay_core::input::Command;
 use gridbay_ledger::State;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
@@ -66,14 +66,14 @@ impl World {
         };
         let weights = (0..types.unwrap_or(0)).map(|n| u32::from(n == 0) + rng.below(4) as u32);
         let weights = weights.collect();
-        let terms = Terms::Share {
+        let terms = Terms::Share(ShareTerms {
             offer,
             rate,
             utility: [Utility::Linear, Utility::Log][usize::from(rng.chance(400_000))],
             weights,
             budget,
             patience: rng.range(5, 60),
-        };
+        });
         let tasks = rng.range(1, MOST_TASKS) as u32;
         let slots = rng.range(1, 8) as u32;
         self.order(node, "claim", class, tasks, slots, terms);

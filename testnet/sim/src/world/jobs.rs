@@ -6,7 +6,7 @@ use super::World;
 use super::machine::Played;
 use super::queue::Event;
 use crate::clock::EPOCH_MS;
-use gridbay_core::agent::{AgentReply, JobId, JobReport, Phase, PollJob};
+use gridbay_core::agent::{AgentReply, JobReport, Phase, PollJob, RunId};
 use gridbay_core::effect::Effect;
 use gridbay_core::input::Input;
 use gridbay_protocol::job::{JobExit, JobSpec};
@@ -52,7 +52,7 @@ impl World {
             _ => {}
         }
     }
-    fn start_job(&mut self, n: usize, job: JobId, spec: JobSpec) {
+    fn start_job(&mut self, n: usize, job: RunId, spec: JobSpec) {
         let started_ms = EPOCH_MS + self.now;
         let phase = Phase::Running { started_ms };
         let seconds: u64 = spec.argv.get(1).and_then(|s| s.parse().ok()).unwrap_or(1);
@@ -64,10 +64,10 @@ impl World {
         let at = self.now + seconds * 1_000;
         self.queue.push(at, Event::JobEnds { node: n, job });
     }
-    pub(super) fn job_ends(&mut self, n: usize, job: JobId) {
+    pub(super) fn job_ends(&mut self, n: usize, job: RunId) {
         self.end_job(n, job, JobExit::Code(0));
     }
-    fn end_job(&mut self, n: usize, job: JobId, exit: JobExit) {
+    fn end_job(&mut self, n: usize, job: RunId, exit: JobExit) {
         let ended_ms = EPOCH_MS + self.now;
         let Some(played) = self.machines[n].shelf.jobs.get_mut(&job) else {
             return;
@@ -93,7 +93,7 @@ impl World {
         jobs.iter().map(report).collect()
     }
     /// The one output file of every job is its name.
-    pub(super) fn read_output(&self, n: usize, job: &JobId, path: &str, from: u64) -> AgentReply {
+    pub(super) fn read_output(&self, n: usize, job: &RunId, path: &str, from: u64) -> AgentReply {
         let played = self.machines[n].shelf.jobs.get(job);
         if !played.is_some_and(|p| p.spec.outputs.iter().any(|o| o == path)) {
             return AgentReply::NotFound;

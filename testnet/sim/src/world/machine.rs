@@ -3,8 +3,9 @@
 use crate::clock::Clock;
 use crate::found::{account_key, chain, node_key, provider, validator_key};
 use crate::liar::Lie;
-use gridbay_core::agent::{JobId, Phase};
-use gridbay_core::buyer::{OrderKey, Record};
+use gridbay_core::agent::{Phase, RunId};
+use gridbay_core::buyer::Record;
+use gridbay_core::key::OrderKey;
 use gridbay_core::reply::Reply;
 use gridbay_core::seller::JobMemo;
 use gridbay_core::{Core, Parts};
@@ -26,8 +27,8 @@ pub(crate) struct Played {
 pub(crate) struct Shelf {
     pub(crate) records: BTreeMap<OrderKey, Vec<u8>>,
     pub(crate) output: BTreeMap<(OrderKey, u32), Vec<u8>>,
-    pub(crate) memos: BTreeMap<JobId, Vec<u8>>,
-    pub(crate) jobs: BTreeMap<JobId, Played>,
+    pub(crate) memos: BTreeMap<RunId, Vec<u8>>,
+    pub(crate) jobs: BTreeMap<RunId, Played>,
 }
 
 /// A machine.
@@ -89,7 +90,7 @@ impl Machine {
             index: None,
         };
         let host = Host::open(config, Box::new(self.disk.clone()))?;
-        let found = |(id, memo): (&JobId, &Vec<u8>)| {
+        let found = |(id, memo): (&RunId, &Vec<u8>)| {
             let phase = self.shelf.jobs.get(id).map_or(Phase::Unknown, |j| j.phase);
             (JobMemo::decode(memo).expect("own memo"), phase)
         };

@@ -5,10 +5,10 @@ use super::queue::Event;
 use crate::check::{Fact, Sight};
 use crate::found::node_key;
 use gridbay_core::adverts::Heard;
-use gridbay_core::agent::{AgentReply, AgentRequest, JobId};
-use gridbay_core::buyer::OrderKey;
+use gridbay_core::agent::{AgentReply, AgentRequest, RunId};
 use gridbay_core::effect::Effect;
 use gridbay_core::input::{Fetch, Input};
+use gridbay_core::key::OrderKey;
 use gridbay_protocol::ids::BlockId;
 use gridbay_protocol::keys::PublicKey;
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ enum Waits {
     /// A core's own question.
     Core(u64),
     /// The body, for an output file of a run.
-    File { order: OrderKey, job: JobId },
+    File { order: OrderKey, job: RunId },
 }
 
 #[derive(Clone, Debug)]

@@ -1,6 +1,6 @@
 //! What will happen, by time; events of one time in the order they were made.
 
-use gridbay_core::agent::JobId;
+use gridbay_core::agent::RunId;
 use gridbay_core::input::Input;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -17,7 +17,7 @@ pub(crate) enum Event {
     /// A node wanted to be woken now.
     Wake { node: usize, life: u64 },
     /// A played job comes to its end by itself.
-    JobEnds { node: usize, job: JobId },
+    JobEnds { node: usize, job: RunId },
     /// An item of the plan's faults is due.
     Fault(usize),
     /// Nobody answered a question in time.

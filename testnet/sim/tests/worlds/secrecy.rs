@@ -1,9 +1,10 @@
 //! I7 between two worlds that differ in the price of one bid only: until the commitments of its round have closed,
 //! whoever sees every message's time, sender, receiver, kind and length sees the same in both.
 
-use gridbay_core::buyer::{NewOrder, OrderKey, Terms};
+use gridbay_core::buy::{BidTerms, NewOrder, Terms};
 use gridbay_core::effect::Effect;
 use gridbay_core::input::Command;
+use gridbay_core::key::OrderKey;
 use gridbay_protocol::job::JobSpec;
 use gridbay_protocol::order::Step;
 use gridbay_protocol::units::{Credits, Price};
@@ -91,12 +92,12 @@ fn order(world: &World, price: u64) -> Command {
         name: "secret".into(),
         accepted_ms: 0,
         class: world.genesis.classes[0].key.id(),
-        terms: Terms::Sealed {
+        terms: Terms::Sealed(BidTerms {
             steps,
             min: 1,
             budget: Credits::from_micros(20_000_000).expect("an amount"),
             patience: 40,
-        },
+        }),
         slots: 3,
         tasks: 2,
         spec,

@@ -1,7 +1,6 @@
 //! The state and the reason of each situation.
 
 use super::*;
-use gridbay_core::buyer::order::{lease_end_word, order_end_word};
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::ids::LeaseId;
 use gridbay_protocol::lease::LeaseEnd;
@@ -70,7 +69,7 @@ fn states_on_the_way() {
             Situation {
                 seen: Seen::Standing,
                 lost: 1,
-                last_end: Some("preempted".into()),
+                last_end: Some(End::Preempted),
                 ..fresh()
             },
             JobState::Requeued,
@@ -182,7 +181,7 @@ fn final_states() {
         exits: exits.to_vec(),
         ..over(Finish::Done)
     };
-    let ended = |word: &str| over(Finish::Ended(word.into()));
+    let ended = |end| over(Finish::Ended(end));
     let table = [
         (done(&[JobExit::Code(0); 2]), JobState::Done, None),
         (
@@ -210,25 +209,26 @@ fn final_states() {
             JobState::Cancelled,
             Some(JobReason::Cancelled),
         ),
-        (ended("lost"), JobState::Failed, Some(JobReason::Lost)),
+        (ended(End::Lost), JobState::Failed, Some(JobReason::Lost)),
         (
-            ended("time_used_up"),
+            ended(End::TimeUsedUp),
             JobState::Expired,
             Some(JobReason::LeaseEnded),
         ),
         (
-            ended("timed_out"),
+            ended(End::TimedOut),
             JobState::Expired,
             Some(JobReason::TimedOut),
         ),
-        (ended("ended"), JobState::Expired, None),
+        (ended(End::Ended), JobState::Expired, None),
+        (ended(End::Other("x".into())), JobState::Expired, None),
         (
-            ended("not_signed"),
+            ended(End::NotSigned),
             JobState::Expired,
             Some(JobReason::NotSigned),
         ),
         (
-            ended("settled"),
+            ended(End::Settled),
             JobState::Expired,
             Some(JobReason::Settled),
         ),
@@ -243,7 +243,7 @@ fn final_states() {
 }
 
 #[test]
-fn every_word_of_the_ledger_has_a_reason() {
+fn every_end_on_the_ledger_has_a_reason() {
     for end in [
         OrderEnd::NotOpened,
         OrderEnd::Unfunded,
@@ -260,7 +260,7 @@ fn every_word_of_the_ledger_has_a_reason() {
         OrderEnd::Unstaked,
         OrderEnd::Missed,
     ] {
-        assert!(reason(order_end_word(end)).is_some(), "{end:?}");
+        assert!(reason(&End::from(end)).is_some(), "{end:?}");
     }
     for end in [
         LeaseEnd::Exit,
@@ -273,6 +273,6 @@ fn every_word_of_the_ledger_has_a_reason() {
         LeaseEnd::Unserved,
         LeaseEnd::Disputed,
     ] {
-        assert!(reason(lease_end_word(end)).is_some(), "{end:?}");
+        assert!(reason(&End::from(end)).is_some(), "{end:?}");
     }
 }

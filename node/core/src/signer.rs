@@ -1,11 +1,14 @@
-//! Who signs a buyer's entries.
+//! What signs the entries of the node's account.
 
 use gridbay_ledger::State;
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::keys::SecretKey;
 
-/// Who signs.
+/// Heights for which an entry of the owner or the agents may wait for its inclusion.
+pub const ENTRY_HEIGHTS: u64 = 40;
+
+/// An account with its key.
 pub struct Signer<'a> {
     /// The account.
     pub account: AccountId,

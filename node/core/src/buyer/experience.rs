@@ -1,19 +1,19 @@
-//! Claims on pools: the entry, and what is learnt from the slots they ran.
+//! What an order learns of the pool that it claims a share of.
 //!
-//! At every slot boundary the ledger's sharing says what a claim may use in the next slot. When that slot is over, the
-//! shares it held and the tasks that ended in it are kept, for the last [`RUNS_MAX`] slots of an order. From the orders of
-//! one class and program `learnt` finds the weights that explain their progress best; they are advice to the next
-//! order of that kind, and never leave this node but as its weights.
+//! At every slot boundary the ledger's sharing says what a claim may use in the next slot. When that slot is
+//! over, the shares it held and the tasks that ended in it are kept, for the last [`RUNS_MAX`] slots of an
+//! order. From the orders of one class and program `learnt` finds the weights that explain their progress
+//! best; they are advice to the next order of that kind, and never leave this node but as its weights.
 //!
-//! Slots that say nothing are left out: without a unit, cut short by the seller, or in which the tasks ran out.
+//! Slots that say nothing are left out: without a unit, cut short by the seller, or in which the tasks ran
+//! out.
 
-use super::record::{NewOrder, Record, Terms};
+use crate::buy::NewOrder;
 use crate::learn::{Learner, RUNS_MAX};
 use gridbay_protocol::ids::{ClassId, OrderId};
 use gridbay_protocol::lease::LeaseEnd;
 use gridbay_protocol::mechanism::share::dispatch::PARTS;
 use gridbay_protocol::mechanism::share::{TYPES_MAX, Utility};
-use gridbay_protocol::order::Claim;
 use gridbay_protocol::sharing::Sharing;
 use serde::{Deserialize, Serialize};
 
@@ -101,32 +101,6 @@ pub(super) fn learnt<'a>(
     }
     let weights = learner.weights()?;
     weights.first().is_some_and(|w| *w > 0).then_some(weights)
-}
-
-/// The claim of this attempt: the same whenever it is asked for.
-pub(crate) fn claim(record: &Record) -> Option<Claim> {
-    let Terms::Share {
-        offer,
-        rate,
-        utility,
-        weights,
-        budget,
-        patience,
-    } = &record.order.terms
-    else {
-        return None;
-    };
-    Some(Claim {
-        offer: *offer,
-        rate: *rate,
-        utility: *utility,
-        weights: weights.clone(),
-        tasks: record.order.tasks,
-        slots: record.order.slots,
-        budget: *budget,
-        stands_until: record.valid_until.saturating_add(*patience),
-        work: record.order.spec.work(&record.work_salt()),
-    })
 }
 
 #[cfg(test)]

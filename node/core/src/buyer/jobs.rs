@@ -1,4 +1,4 @@
-//! An order of many jobs under one contract.
+//! What the agent says of the jobs of an order under a contract.
 //!
 //! Every task is a job of one unit. While the contract stands, after every block:
 //!
@@ -12,16 +12,17 @@
 //! [`EPOCH`] heights: within an epoch they are the same entries, and after it the earlier ones can come no more. So nothing
 //! has to be remembered of them.
 
-use super::order::{OrderAgent, Signer};
-use super::places::Place;
+use super::order::OrderAgent;
 use super::places::places_of;
-use super::record::{ContractWish, Finish, NewOrder, Terms};
+use super::record::Finish;
+use super::run::Place;
+use crate::buy::End;
+use crate::signer::Signer;
 use gridbay_ledger::{Contract, State};
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
-use gridbay_protocol::hash::{Domain, hash};
 use gridbay_protocol::ids::{Hash32, OrderId};
 use gridbay_protocol::job::JobExit;
-use gridbay_protocol::order::{ContractEntry, ContractEvent, ContractTerms};
+use gridbay_protocol::order::{ContractEntry, ContractEvent};
 use std::collections::BTreeMap;
 
 /// Heights for which equal words are the same entry.
@@ -29,59 +30,7 @@ const EPOCH: u64 = 40;
 /// Jobs whose requests are on their way at once.
 const REQUESTS: usize = 32;
 
-/// The contract that an event is about.
-pub(super) fn of(event: &ContractEvent) -> &OrderId {
-    match event {
-        ContractEvent::Signed { contract, .. } | ContractEvent::Lapsed { contract, .. } => contract,
-        ContractEvent::Decided(job) => &job.contract,
-        ContractEvent::Settled(settled) => &settled.contract,
-    }
-}
-
-impl ContractWish {
-    /// What to propose now.
-    pub fn proposal(&self, order: &NewOrder, state: &State) -> ContractTerms {
-        let height = state.height();
-        let first = state.calendar().slot(height + 1);
-        ContractTerms {
-            first,
-            last: first.saturating_add(self.window.into()),
-            stands_until: height.saturating_add(self.patience),
-            ..self.terms_for(order)
-        }
-    }
-    /// What it says apart from the time of the proposal, which is 0.
-    pub fn terms_for(&self, order: &NewOrder) -> ContractTerms {
-        ContractTerms {
-            provider: self.provider,
-            class: order.class,
-            first: 0,
-            last: self.window.into(),
-            jobs: order.tasks,
-            job: self.job,
-            alpha_ppm: self.alpha_ppm,
-            beta16: self.beta16,
-            stands_until: self.patience,
-        }
-    }
-}
-
 impl OrderAgent {
-    /// Salt of the work hash of a task's job.
-    pub fn salt_of(&self, task: u32) -> [u8; 32] {
-        match self.record.order.terms {
-            Terms::Contract(_) => {
-                let salt = self.work_salt();
-                hash(Domain::Agent, &[&salt, &task.to_be_bytes()])
-            }
-            Terms::Buy { .. }
-            | Terms::Sealed { .. }
-            | Terms::Deadline { .. }
-            | Terms::Share { .. }
-            | Terms::Reserve(_) => self.work_salt(),
-        }
-    }
-
     /// Takes in what happened to its contract.
     pub(super) fn note_contract(&mut self, event: &ContractEvent, height: u64) {
         let end = match event {
@@ -93,12 +42,12 @@ impl OrderAgent {
             ContractEvent::Decided(_) => return,
             ContractEvent::Settled(_) => {
                 self.give_up();
-                "settled"
+                End::Settled
             }
-            ContractEvent::Lapsed { .. } => "not_signed",
+            ContractEvent::Lapsed { .. } => End::NotSigned,
         };
         self.record.included = true;
-        self.last_end = Some(end.to_string());
+        self.last_end = Some(end);
     }
 
     /// The tasks whose jobs the ledger has, and these jobs.
@@ -151,7 +100,7 @@ impl OrderAgent {
     fn know_works(&mut self) {
         if self.works.is_empty() {
             let order = &self.record.order;
-            let work = |task| (order.spec.work(&self.salt_of(task)), task);
+            let work = |task| (order.spec.work(&order.task_salt(task)), task);
             self.works = (0..order.tasks).map(work).collect();
         }
     }

@@ -1,0 +1,74 @@
+//! What an order takes in of what the ledger did to it.
+
+use super::order::OrderAgent;
+use crate::buy::End;
+use gridbay_ledger::Refusal;
+use gridbay_protocol::calendar::Calendar;
+use gridbay_protocol::effect::{Effect, OrderEnd};
+use gridbay_protocol::lease::LeaseEvent;
+use gridbay_protocol::sharing::Sharing;
+use gridbay_protocol::units::Credits;
+
+impl OrderAgent {
+    /// Takes in what the block of `height` did to it.
+    pub(super) fn note(&mut self, effect: &Effect, calendar: &Calendar, height: u64) {
+        match effect {
+            Effect::Order { end, .. } => self.note_end(*end),
+            Effect::Lease(event) => self.note_lease(event, calendar, height),
+            Effect::Contract(event) => self.note_contract(event, height),
+            _ => {}
+        }
+    }
+    /// Takes in what the block of `height` did to its lease.
+    fn note_lease(&mut self, event: &LeaseEvent, calendar: &Calendar, height: u64) {
+        self.record.milestones.note(event, calendar, height);
+        if let LeaseEvent::Ended { end, .. } = event {
+            self.record.experience.end(*end, self.tasks.done());
+            self.last_end = Some(End::from(*end));
+        }
+        self.dirty = true;
+    }
+    /// Takes in what its claim got for the next slot.
+    pub fn note_sharing(&mut self, sharing: &Sharing) {
+        if let Some(id) = self.id {
+            let done = self.tasks.done();
+            self.record.experience.begin(&id, sharing, done);
+            self.dirty = true;
+        }
+    }
+    /// Its tasks ran out.
+    pub fn note_last_task(&mut self) {
+        self.record.experience.discard();
+    }
+    /// Adds to (or takes from) what was paid.
+    pub fn count_payment(&mut self, amount: Credits, refund: bool) {
+        let paid = self.record.paid;
+        let sum = if refund {
+            Some(paid.saturating_sub(amount))
+        } else {
+            paid.checked_add(amount)
+        };
+        self.record.paid = sum.unwrap_or(paid);
+        self.dirty = true;
+    }
+    /// The ledger did not take the entry of this attempt. That it is too late, or is in the ledger already, says nothing
+    /// about the order.
+    pub fn note_refusal(&mut self, refusal: &Refusal) {
+        if matches!(refusal, Refusal::Expired { .. } | Refusal::Used(_)) {
+            return;
+        }
+        self.refusal = Some((refusal.word(), refusal.may_pass_later()));
+    }
+    /// The ledger told why the order ended.
+    fn note_end(&mut self, end: OrderEnd) {
+        // A buy that is decided in its own block is never seen live.
+        self.record.included = true;
+        if let OrderEnd::Short(class) = end {
+            self.record.short = Some(class);
+            self.dirty = true;
+        }
+        if end != OrderEnd::Served {
+            self.last_end = Some(End::from(end));
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! How often an entry that does not show up is sent again.
+
+/// Heights after which an entry that has not shown up is sent again.
+pub(super) const RESEND_HEIGHTS: u64 = 4;
+
+/// Heights at which something was last asked of the ledger.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LastAsked {
+    pub(super) sent: u64,
+    pub(super) opened: u64,
+    pub(super) appealed: u64,
+}
+
+impl LastAsked {
+    /// Whether it is time to ask again; notes that it is done.
+    pub(super) fn again(last: &mut u64, height: u64) -> bool {
+        let due = *last == 0 || height >= *last + RESEND_HEIGHTS;
+        if due {
+            *last = height;
+        }
+        due
+    }
+}

@@ -1,0 +1,43 @@
+//! What can be wrong with the bytes or the values of an entry, whatever the ledger holds.
+
+use crate::codec::CodecError;
+use crate::ids::NetworkId;
+use crate::order::{ContractFault, Flaw};
+
+/// Why bytes are no well-formed entry.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Malformed {
+    /// Not the canonical bytes of a signed entry.
+    #[error("malformed entry")]
+    Bytes(#[from] CodecError),
+    /// For another network.
+    #[error("an entry for network {0}")]
+    Network(NetworkId),
+    /// A value out of range; names the kind of entry.
+    #[error("a {0} entry with values out of range")]
+    Range(&'static str),
+    /// An order that makes no sense.
+    #[error("a {kind} entry: {flaw}")]
+    Order {
+        /// Kind of the entry.
+        kind: &'static str,
+        /// Why.
+        flaw: Flaw,
+    },
+    /// A proposal of a contract that nobody could fulfil or compute.
+    #[error("the terms of a contract")]
+    Contract(#[from] ContractFault),
+}
+
+impl Malformed {
+    /// The reason in a word.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Malformed::Bytes(_) => "bytes",
+            Malformed::Network(_) => "network",
+            Malformed::Range(_) => "range",
+            Malformed::Order { flaw, .. } => flaw.word(),
+            Malformed::Contract(fault) => fault.word(),
+        }
+    }
+}
