@@ -22,7 +22,8 @@ pub struct OverlayConfig {
     pub bootstrap: Vec<(PeerId, Multiaddr)>,
     /// Peers that were good in an earlier run, tried while more are wanted.
     pub known: Vec<(PeerId, Multiaddr)>,
-    /// Addresses at which others reach this node, as its owner says (a forwarded port, a founder's address).
+    /// Addresses at which others reach this node, as its owner says (a forwarded port, a founder's
+    /// address).
     pub external: Vec<Multiaddr>,
     /// How much to relay for others once this node is public; `None` for nothing.
     pub relay: Option<RelayLimits>,
@@ -43,7 +44,8 @@ pub struct OverlayConfig {
 }
 
 impl OverlayConfig {
-    /// A node that starts from nobody, takes part in no topic, relays nothing and asks neither LAN nor router.
+    /// A node that starts from nobody, takes part in no topic, relays nothing and asks neither LAN
+    /// nor router.
     pub fn new(
         seed: TransportSeed,
         network: [u8; 32],
@@ -66,6 +68,12 @@ impl OverlayConfig {
             limits: Limits::default(),
             tuning,
         }
+    }
+
+    /// Addresses of others, and of this node, that its owner named.
+    pub(crate) fn told(&self) -> Vec<Multiaddr> {
+        let bootstrap = self.bootstrap.iter().map(|(_, address)| address);
+        bootstrap.chain(&self.external).cloned().collect()
     }
 
     /// Checks what the types cannot.
@@ -150,8 +158,8 @@ pub struct TopicConfig {
 }
 
 impl TopicConfig {
-    /// A topic with its cap in bytes. A neighbour may pass on 200 messages a second, 2,000 at once: a thousand nodes that all
-    /// speak up once in ten seconds make half of that.
+    /// A topic with its cap in bytes. A neighbour may pass on 200 messages a second, 2,000 at once:
+    /// a thousand nodes that all speak up once in ten seconds make half of that.
     pub fn new(name: impl Into<String>, max_bytes: usize) -> Self {
         Self {
             name: name.into(),
@@ -161,23 +169,28 @@ impl TopicConfig {
     }
 }
 
-/// What one peer may send; see `flood`. Each is several times what an honest peer sends at its busiest.
+/// What one peer may send; see `flood`. Each is several times what an honest peer sends at its
+/// busiest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quotas {
-    /// Requests. A buyer's files are asked for in pieces of half a MiB, one after another: 1,000 a second are 500 MB/s.
+    /// Requests. A buyer's files are asked for in pieces of half a MiB, one after another: 1,000 a
+    /// second are 500 MB/s.
     pub requests: Rate,
-    /// One-way messages. Consensus sends a peer about ten per height, heights take 100 ms and more; a peer that brings another up
-    /// to date sends at most 200 a second.
+    /// One-way messages. Consensus sends a peer about ten per height, heights take 100 ms and more;
+    /// a peer that brings another up to date sends at most 200 a second.
     pub direct: Rate,
     /// Their bytes. Blocks are sent to a peer that catches up at no more than 20 MiB a second.
     pub direct_bytes: Rate,
-    /// Frames of gossip, whatever is in them: each new message comes from up to 14 neighbours, and each has a frame of its own.
+    /// Frames of gossip, whatever is in them: each new message comes from up to 14 neighbours, and
+    /// each has a frame of its own.
     pub gossip_frames: Rate,
-    /// Frames of the DHT: questions, and answers to ours. A lookup asks one peer once or twice. They are only counted.
+    /// Frames of the DHT: questions, and answers to ours. A lookup asks one peer once or twice.
+    /// They are only counted.
     pub dht: Rate,
     /// Bytes of gossip, whatever is in them.
     pub gossip_bytes: Rate,
-    /// How often it may say who it is and where: once for each connection, every five minutes, and when it begins or ends to serve.
+    /// How often it may say who it is and where: once for each connection, every five minutes, and
+    /// when it begins or ends to serve.
     pub greetings: Rate,
 }
 
@@ -195,8 +208,8 @@ impl Default for Quotas {
     }
 }
 
-/// Bounds. Large frames being read cost at most `reading_bytes` for each of the two protocols, small ones (up to 16 KiB) at most
-/// `connections x streams` of them.
+/// Bounds. Large frames being read cost at most `reading_bytes` for each of the two protocols,
+/// small ones (up to 16 KiB) at most `connections x streams` of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Largest request, bytes.
@@ -205,13 +218,14 @@ pub struct Limits {
     pub max_response: usize,
     /// Largest one-way message, bytes.
     pub max_direct: usize,
-    /// Established connections with strangers, that is with all that are not kept. Three quarters of them may have been made by
-    /// them; see `gate`.
+    /// Established connections with strangers, that is with all that are not kept. Three quarters
+    /// of them may have been made by them; see `gate`.
     pub connections: u32,
     /// Established connections with kept peers. Nobody else can take these.
     pub kept_connections: u32,
-    /// Inbound connections with strangers of one network (24 bits of IPv4, 48 of IPv6, one host where addresses are private),
-    /// where [`Tuning::ip_colocation`] says that peers do not all share an address.
+    /// Inbound connections with strangers of one network (24 bits of IPv4, 48 of IPv6, one host
+    /// where addresses are private), where [`Tuning::ip_colocation`] says that peers do not all
+    /// share an address.
     pub connections_per_origin: u32,
     /// Connections that one such network may begin.
     pub arrivals: Rate,
@@ -219,8 +233,8 @@ pub struct Limits {
     pub connections_per_peer: u32,
     /// Connections that we are making.
     pub pending_connections: u32,
-    /// Connections that others are making. Each costs a socket and some KiB until its handshake times out. Of them a network may
-    /// have a quarter.
+    /// Connections that others are making. Each costs a socket and some KiB until its handshake
+    /// times out. Of them a network may have a quarter.
     pub pending_inbound: u32,
     /// Streams of one protocol open at a time on one connection.
     pub streams: usize,
@@ -259,13 +273,16 @@ pub struct Limits {
     pub seeks: usize,
     /// Requests that wait for one such peer.
     pub requests_per_seek: usize,
-    /// Records of others that we keep for the DHT, each at most 4 KiB; and keys under which we keep providers.
+    /// Records of others that we keep for the DHT, each at most 4 KiB; and keys under which we keep
+    /// providers.
     pub records: usize,
-    /// Bytes of frames above 16 KiB that are being read, over all connections, by each of the two protocols.
+    /// Bytes of frames above 16 KiB that are being read, over all connections, by each of the two
+    /// protocols.
     pub reading_bytes: usize,
     /// What one peer may send in a time.
     pub quotas: Quotas,
-    /// Share of the machine's memory, in percent, above which this process takes no more connections.
+    /// Share of the machine's memory, in percent, above which this process takes no more
+    /// connections.
     pub memory_percent: u8,
 }
 
@@ -332,8 +349,9 @@ pub struct Tuning {
     /// the peer comes back and dials us; then it is noticed at once. (QUIC's own reset does not
     /// help: the stack answers it only for connection ids of its present run.)
     pub idle: Duration,
-    /// How often a connection is pinged, and how long the answer may take; where peers are far, a connection on which none is
-    /// answered for both together is closed, since its path is gone: NATs forget, addresses change.
+    /// How often a connection is pinged, and how long the answer may take; where peers are far, a
+    /// connection on which none is answered for both together is closed, since its path is gone:
+    /// NATs forget, addresses change.
     pub ping: Duration,
     /// A connection younger than this is not closed to make room.
     pub grace: Duration,
@@ -341,7 +359,8 @@ pub struct Tuning {
     pub reach: Duration,
     /// How long a connection may take to identify itself as one of our network.
     pub admission: Duration,
-    /// How long the bytes of a frame may take once its stream stands, beyond a second for each 64 KiB of it.
+    /// How long the bytes of a frame may take once its stream stands, beyond a second for each 64
+    /// KiB of it.
     pub frame: Duration,
     /// Longest wait for an answer, whatever the caller of `request` asked for.
     pub request: Duration,
@@ -392,46 +411,5 @@ impl Tuning {
             ban_time: Duration::from_secs(600),
             ..Self::local()
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::overlay::wire::gossip;
-    use libp2p::kad;
-
-    /// The model of the overlay counts with these numbers; what libp2p decides must be what they say.
-    #[test]
-    fn the_shared_numbers_are_those_that_the_node_runs_by() {
-        let (limits, far) = (Limits::default(), Tuning::wide_area());
-        assert_eq!(kad::K_VALUE.get(), numbers::K);
-        assert_eq!(gossip::MESH, numbers::MESH);
-        assert_eq!(far.handshake * 2, numbers::DIAL_TIMEOUT);
-        assert_eq!(limits.connections as usize, numbers::CONNECTIONS);
-        assert_eq!(
-            [far.redial_first, far.redial_max, far.idle, far.ping],
-            [
-                numbers::REDIAL_FIRST,
-                numbers::REDIAL_MAX,
-                numbers::IDLE,
-                numbers::PING
-            ]
-        );
-        assert_eq!(
-            [
-                limits.wanted_peers,
-                limits.known_peers,
-                limits.lookups,
-                limits.records
-            ],
-            [
-                numbers::WANTED_PEERS,
-                numbers::KNOWN_PEERS,
-                numbers::LOOKUPS,
-                numbers::RECORDS
-            ]
-        );
-        assert!(limits.wanted_peers < numbers::roomy(numbers::CONNECTIONS));
     }
 }

@@ -11,114 +11,13 @@ use libp2p::{Multiaddr, PeerId};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::command::{Command, Found};
-use super::config::Limits;
 use super::error::{LookupError, OverlayError, RequestError, SeekError};
 use super::event::{MessageId, RequestId, Verdict};
 use super::peers::marks::Mark;
-use super::reach::reachability::{Nat, Reach};
-use super::reach::serving::Router;
-use super::stats::{Count, Counters, OverlayStats};
-use super::wire::gossip::{self, Topic};
-
-/// A connected peer. Score, round trip and mesh are as of at most half a second ago.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PeerInfo {
-    /// Who.
-    pub peer: PeerId,
-    /// The remote address of its oldest direct connection, or of its oldest circuit.
-    pub address: Multiaddr,
-    /// The relay in between, if it is reached by circuits only.
-    pub via: Option<PeerId>,
-    /// Whether it relays for others.
-    pub relays: bool,
-    /// Number of connections, at least 1.
-    pub connections: usize,
-    /// Last measured round trip.
-    pub rtt: Option<Duration>,
-    /// 0 is neutral, negative is bad; see [`super::Tuning::ban_score`].
-    pub score: f64,
-    /// Whether it is redialled for ever.
-    pub kept: bool,
-    /// Whether the owner trusts it.
-    pub trusted: bool,
-    /// Whether it takes part in at least one of our topics, so that publications reach it.
-    pub subscribed: bool,
-    /// Whether it is in our mesh for at least one topic, so that we pass others' messages on to it.
-    pub in_mesh: bool,
-}
-
-/// How this node is reached. As of at most half a second ago.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Whereabouts {
-    /// Whether others can dial it.
-    pub reach: Reach,
-    /// What lies between it and the others.
-    pub nat: Nat,
-    /// Direct addresses at which others reached it, or as its owner says.
-    pub external: Vec<Multiaddr>,
-    /// Relays at which it has a place.
-    pub relays: Vec<PeerId>,
-    /// Of the addresses that the owner declared, those at which an AutoNAT server could not reach it.
-    pub refuted: Vec<Multiaddr>,
-    /// What the router does for it.
-    pub router: Router,
-    /// Nodes that have a place here.
-    pub places_given: usize,
-    /// Circuits through here.
-    pub circuits: usize,
-    /// Peers banned now.
-    pub banned: usize,
-    /// How full its queues are.
-    pub queues: Queues,
-}
-
-/// How many of each kind there are now; what bounds it stands in [`Limits`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Queues {
-    /// Events that the node has not taken yet.
-    pub events: usize,
-    /// Gossip messages that it has not judged yet.
-    pub unjudged: usize,
-    /// Requests of others that it has not answered yet.
-    pub unanswered: usize,
-    /// Own requests without an answer yet.
-    pub asked: usize,
-    /// One-way messages not confirmed yet.
-    pub unconfirmed: usize,
-    /// Connections with strangers.
-    pub strangers: usize,
-    /// Lookups in the DHT.
-    pub lookups: usize,
-    /// Peers sought.
-    pub seeks: usize,
-}
-
-impl Queues {
-    /// Each with the name that it has in metrics.
-    pub fn named(&self) -> [(&'static str, usize); 8] {
-        [
-            ("events", self.events),
-            ("unjudged", self.unjudged),
-            ("unanswered", self.unanswered),
-            ("asked", self.asked),
-            ("unconfirmed", self.unconfirmed),
-            ("strangers", self.strangers),
-            ("lookups", self.lookups),
-            ("seeks", self.seeks),
-        ]
-    }
-}
-
-/// Parts that never change, shared by all clones.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) local: PeerId,
-    pub(crate) network: [u8; 32],
-    pub(crate) topics: Vec<Topic>,
-    pub(crate) limits: Limits,
-    pub(crate) longest_request: Duration,
-    pub(crate) counters: Counters,
-}
+use super::shared::Shared;
+use super::stats::{Count, OverlayStats};
+use super::view::{PeerInfo, Whereabouts};
+use super::wire::gossip;
 
 /// A handle to a running overlay. When the last clone is dropped, the overlay ends.
 #[derive(Clone, Debug)]
@@ -191,8 +90,9 @@ impl OverlayHandle {
         self.submit(Command::Send { peers, bytes })
     }
 
-    /// Asks a peer and waits for its answer, at most `timeout` (and at most [`super::Tuning::request`]). One that is
-    /// not connected is sought first, which may take seconds. Needs a tokio runtime with a timer.
+    /// Asks a peer and waits for its answer, at most `timeout` (and at most
+    /// [`super::Tuning::request`]). One that is not connected is sought first, which may take
+    /// seconds. Needs a tokio runtime with a timer.
     pub async fn request(
         &self,
         peer: PeerId,
@@ -202,7 +102,7 @@ impl OverlayHandle {
         within(bytes.len(), self.shared.limits.max_request)?;
         let (reply, answer) = oneshot::channel();
         self.submit(Command::Request { peer, bytes, reply })?;
-        let timeout = timeout.min(self.shared.longest_request);
+        let timeout = timeout.min(self.shared.tuning.request);
         match tokio::time::timeout(timeout, answer).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(_)) => Err(OverlayError::Closed.into()),
@@ -239,15 +139,16 @@ impl OverlayHandle {
         self.submit(Command::Dial { peer, addresses })
     }
 
-    /// The peers closest to a key that the DHT knows, up to 20; empty when the node is alone or busy.
+    /// The peers closest to a key that the DHT knows, up to 20; empty when the node is alone or
+    /// busy.
     pub async fn find(&self, key: [u8; 32]) -> Result<Found, OverlayError> {
         let (reply, found) = oneshot::channel();
         self.submit(Command::Find { key, reply })?;
         Ok(found.await.unwrap_or_default())
     }
 
-    /// Connects to a peer, wherever it is: at the addresses given, at known ones, then where its record in the DHT says. Takes
-    /// up to 20 s.
+    /// Connects to a peer, wherever it is: at the addresses given, at known ones, then where its
+    /// record in the DHT says. Takes up to 20 s.
     pub async fn connect(&self, peer: PeerId, addresses: Vec<Multiaddr>) -> Result<(), SeekError> {
         let (reply, sought) = oneshot::channel();
         self.submit(Command::Connect {
@@ -258,8 +159,8 @@ impl OverlayHandle {
         sought.await.unwrap_or(Err(OverlayError::Closed.into()))
     }
 
-    /// One round trip to a peer, measured. It answers by itself, however busy its node is. One that is not connected is
-    /// sought first, which counts.
+    /// One round trip to a peer, measured. It answers by itself, however busy its node is. One that
+    /// is not connected is sought first, which counts.
     pub async fn ping(&self, peer: PeerId, timeout: Duration) -> Result<Duration, RequestError> {
         let begin = Instant::now();
         self.request(peer, Vec::new(), timeout).await?;
@@ -278,7 +179,8 @@ impl OverlayHandle {
         self.submit(Command::Mark { peer, mark })
     }
 
-    /// Says in the DHT that this node provides something: `kind` is what sort of thing, `name` which.
+    /// Says in the DHT that this node provides something: `kind` is what sort of thing, `name`
+    /// which.
     pub fn provide(&self, kind: &str, name: &[u8]) -> Result<(), OverlayError> {
         let key = self.shared.rendezvous(kind, name);
         self.submit(Command::Provide { key })
@@ -310,8 +212,9 @@ impl OverlayHandle {
     }
 
     /// Ends the overlay: listeners and connections are closed, in order where peers go along.
-    /// Returns when the task has ended and its ports are free, after one second at the latest; then a
-    /// QUIC port may be held for another three by the transport, which [`super::start`] waits out.
+    /// Returns when the task has ended and its ports are free, after one second at the latest; then
+    /// a QUIC port may be held for another three by the transport, which [`super::start`] waits
+    /// out.
     pub async fn shutdown(&self) {
         self.stop.send_replace(true);
         // An error means that the task is gone, which is what we wait for.

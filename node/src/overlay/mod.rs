@@ -6,12 +6,23 @@
 //! 1. [`start`] builds the swarm, opens every listener, waits until each has an address, and only
 //!    then begins to dial: a dial made earlier would leave from a random port, and the address that
 //!    others observe would be useless for hole punching.
-//! 2. One task owns the swarm. It takes commands from a bounded queue and never waits for anybody:
-//!    a queue that is full costs the sender of a message, not the overlay.
+//! 2. One task owns the swarm (`task`). It takes commands from a bounded queue and never waits for
+//!    anybody: a queue that is full costs the sender of a message, not the overlay.
 //! 3. A connection counts as a peer when it has proved to speak for our network: protocol names
 //!    carry the network id, so a stranger can neither ask nor gossip, and identify ends it.
 //! 4. Bootstrap peers and kept peers (validators) are redialled for ever with a short back-off;
 //!    peers found through Kademlia are tried a few times while connections are wanted.
+//!
+//! What the overlay remembers lies in four rooms, each a folder whose struct owns its state. A room
+//! hears events and commands from the task, and says by its orders what it wants of the swarm or of
+//! another room; the task carries them out.
+//!
+//! | room | owns |
+//! |---|---|
+//! | `peers` | connections, the dial book, scores and bans, the owner's marks |
+//! | `dht` | lookups, records of nodes and providers, peers that are sought |
+//! | `reach` | our own addresses, places at relays and given to others, what moves |
+//! | `wire` | messages that are not taken, judged, answered or confirmed yet |
 //!
 //! Three ways to move bytes:
 //!
@@ -22,17 +33,21 @@
 //! | [`OverlayHandle::request`] | one connected peer, one answer | one round trip | `max_request`, `max_response` |
 //!
 //! Consensus among up to 50 validators uses `send` to each of them: it needs no mesh, is not
-//! deduplicated, and a message lost with its connection is repeated by the engine. `publish` with the
-//! same bytes twice is sent once.
+//! deduplicated, and a message lost with its connection is repeated by the engine. `publish` with
+//! the same bytes twice is sent once.
 //!
-//! 5. A node that cannot be dialled keeps places at two relays, found through the DHT, and is reached through them; hole punching
-//!    or a plain dial back makes the path direct where the NATs let it ([`reach`](Reach), `relays`, `traverse`).
-//! 6. Every node keeps a signed record of its addresses in the DHT. A peer that is asked for and not connected is looked up
-//!    there (`records`, `lookups`, `seek`).
-//! 7. Whoever connects is hostile until shown otherwise: who gets a slot is decided at the `gate`, how much of each kind one peer may
-//!    send by `flood`, `meter` and `metered`, where it may make us dial by `scope`, what it is told of us by `discreet`, how long and how large a frame may be by `codec` and `budget`. What is refused is counted with its
-//!    reason ([`Count`]) and costs score ([`Tuning::ban_score`]).
-//! 8. A node that gets another address, or whose gateway does, makes its connections anew; what is silent is given up (`moved`).
+//! 5. A node that cannot be dialled keeps places at two relays, found through the DHT, and is
+//!    reached through them; hole punching or a plain dial back makes the path direct where the NATs
+//!    let it (`reach/{reachability,relays,traverse}`).
+//! 6. Every node keeps a signed record of its addresses in the DHT. A peer that is asked for and
+//!    not connected is looked up there (`dht/{records,lookups,seeking}`).
+//! 7. Whoever connects is hostile until shown otherwise. `peers/gate` decides who gets a slot;
+//!    `peers/{flood,meter,metered}` bound how much of each kind one peer may send, `reach/scope`
+//!    where it may make us dial, `reach/discreet` what it is told of us, and `wire/{codec,budget}`
+//!    how long and how large a frame may be. What is refused is counted with its reason ([`Count`])
+//!    and costs score ([`Tuning::ban_score`]).
+//! 8. A node that gets another address, or whose gateway does, makes its connections anew; what is
+//!    silent is given up (`reach/moved`).
 
 mod command;
 mod config;
@@ -41,20 +56,19 @@ mod error;
 mod event;
 mod handle;
 mod identity;
-mod inbound;
 mod names;
 mod peers;
-mod perform;
 mod reach;
+mod shared;
 mod stats;
 mod task;
-mod upkeep;
+mod view;
 mod wire;
 
 pub use config::{Limits, OverlayConfig, Quotas, RelayLimits, TopicConfig, TransportSeed, Tuning};
 pub use error::{DialCause, LookupError, OverlayError, RequestError, SeekError, StartError};
 pub use event::{Event, MessageId, RequestId, Verdict};
-pub use handle::{OverlayHandle, PeerInfo, Queues, Whereabouts};
+pub use handle::OverlayHandle;
 pub use identity::{key_of_peer_id, peer_id_of_key};
 pub use libp2p::{Multiaddr, PeerId};
 pub use peers::marks::Mark;
@@ -65,3 +79,4 @@ pub use reach::reachability::{Nat, Reach};
 pub use reach::serving::Router;
 pub use stats::{Count, OverlayStats, TopicStats};
 pub use task::start;
+pub use view::{PeerInfo, Queues, Whereabouts};

@@ -82,11 +82,13 @@ counts! {
     ClosedForRoom = "closed_for_room",
     /// Own node records that no peer took.
     RecordsNotTaken = "records_not_taken",
-    /// Connections that failed while being made, inbound, for another reason than those that follow.
+    /// Connections that failed while being made, inbound, for another reason than those that
+    /// follow.
     InboundFailed = "inbound_failed",
     /// Inbound connections refused because too many were being made.
     InboundPending = "inbound_pending",
-    /// Inbound connections refused because their network has its share of slots, or comes too often.
+    /// Inbound connections refused because their network has its share of slots, or comes too
+    /// often.
     InboundCrowded = "inbound_crowded",
     /// Inbound connections refused because strangers have all their slots.
     InboundFull = "inbound_full",
@@ -170,7 +172,8 @@ counts! {
     GossipForeign = "gossip_foreign",
     /// What peers said of themselves more often than they may.
     GreetingsLimited = "greetings_limited",
-    /// Streams cut off because their peer opened too many of their protocol, or sent too much on them.
+    /// Streams cut off because their peer opened too many of their protocol, or sent too much on
+    /// them.
     StreamsLimited = "streams_limited",
     /// Addresses not dialled because only others named them, and they are not of the Internet.
     DialsRefused = "dials_refused",

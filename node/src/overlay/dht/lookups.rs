@@ -1,76 +1,41 @@
 //! Lookups in the DHT: of peers close to a key, of a node's record, of who provides something.
 //!
 //! 1. At most so many run at a time (`Limits::lookups`); what finds no room is refused.
-//! 2. A lookup ends [`FOUND_PATIENCE`] after it has found a first record or provider. Of the records the one with the highest
-//!    sequence counts.
+//! 2. A lookup ends [`FOUND_PATIENCE`] after it has found a first record or provider. Of the
+//!    records the one with the highest sequence counts.
 //! 3. One for providers ends after [`PROVIDERS_TIME`] in any case.
 //! 4. A lookup for a record counts how far away the first that had it was.
-//! 5. While its table is small Kademlia goes on from our own neighbourhood to that of a random key in each bucket. That is ended: it
-//!    connects every node of a small network with every other, and lookups find as much without it (the model has none).
+//! 5. While its table is small Kademlia goes on from our own neighbourhood to that of a random key
+//!    in each bucket. That is ended: it connects every node of a small network with every other,
+//!    and lookups find as much without it (the model has none).
 
-use std::collections::HashMap;
 use std::time::Instant;
 
 use gridbay_core::overlay::{FOUND_PATIENCE, K, PROVIDERS_TIME};
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::node_record::NodeRecord;
 use libp2p::PeerId;
-use libp2p::kad::{self, QueryId, QueryResult};
+use libp2p::kad::{self, ProgressStep, QueryId, QueryResult, QueryStats};
 use tokio::sync::oneshot;
 
-use super::records::{RELAYS, addresses_of};
-use crate::overlay::command::{Found, RecordReply};
+use super::lookup::{Lookup, Providers, Sought};
+use super::records::addresses_of;
+use super::{Dht, Kad, RELAYS};
+use crate::overlay::command::RecordReply;
 use crate::overlay::error::{LookupError, OverlayError, SeekError};
 use crate::overlay::identity::key_of_peer_id;
+use crate::overlay::peers::Peers;
 use crate::overlay::stats::Count;
-use crate::overlay::task::Task;
 
 /// Providers told of one key at the most.
 const PROVIDERS: usize = 64;
 
-/// All running lookups.
-pub(crate) type Running = HashMap<QueryId, Lookup>;
-
-/// A running lookup.
-#[derive(Debug)]
-pub(crate) enum Lookup {
-    /// Peers close to a key; somebody may wait for them.
-    Closest(Option<oneshot::Sender<Found>>),
-    /// The record of a node.
-    Record(Box<Sought>),
-    /// Relays.
-    Relays,
-    /// Those who provide something.
-    Providers(Providers),
-}
-
-/// A record that is looked for: to reach the node, or for somebody who only wants to see it.
-#[derive(Debug)]
-pub(crate) struct Sought {
-    peer: PeerId,
-    /// The best so far.
-    best: Option<NodeRecord>,
-    /// When the first was found.
-    since: Option<Instant>,
-    reply: Option<RecordReply>,
-}
-
-/// Those who provide something, as found since a lookup began.
-#[derive(Debug)]
-pub(crate) struct Providers {
-    began: Instant,
-    /// When the first was found.
-    since: Option<Instant>,
-    found: Vec<PeerId>,
-    reply: oneshot::Sender<Vec<PeerId>>,
-}
-
-impl Task {
+impl Dht {
     /// Asks for the record of a node. Returns whether there was room.
-    pub(crate) fn look_up_record(&mut self, peer: PeerId) -> bool {
+    pub(super) fn look_up_record(&mut self, kad: &mut Kad, peer: PeerId) -> bool {
         match node_key(&peer) {
             Some(key) if self.has_room_to_look_up() => {
-                self.begin_record(peer, &key, None);
+                self.begin_record(kad, peer, &key, None);
                 true
             }
             _ => false,
@@ -78,25 +43,36 @@ impl Task {
     }
 
     /// Asks for the record of a node, for somebody who waits.
-    pub(crate) fn look_up_for_caller(&mut self, peer: PeerId, reply: RecordReply) {
+    pub(crate) fn look_up_for_caller(
+        &mut self,
+        kad: &mut Kad,
+        peers: &Peers,
+        peer: PeerId,
+        reply: RecordReply,
+    ) {
         let refused = match node_key(&peer) {
             None => LookupError::NotFound,
-            Some(_) if self.peers.is_empty() => LookupError::Alone,
+            Some(_) if peers.is_empty() => LookupError::Alone,
             Some(_) if !self.has_room_to_look_up() => OverlayError::Busy.into(),
-            Some(key) => return self.begin_record(peer, &key, Some(reply)),
+            Some(key) => return self.begin_record(kad, peer, &key, Some(reply)),
         };
         // The caller may have given up already.
         let _unheard = reply.send(Err(refused));
     }
 
-    fn begin_record(&mut self, peer: PeerId, key: &PublicKey, reply: Option<RecordReply>) {
+    fn begin_record(
+        &mut self,
+        kad: &mut Kad,
+        peer: PeerId,
+        key: &PublicKey,
+        reply: Option<RecordReply>,
+    ) {
         let key = self.shared.record_key(key);
         let target = kad::KBucketKey::new(key.clone());
-        let kad = &mut self.swarm.behaviour_mut().kad;
         let near = kad.get_closest_local_peers(&target).take(K);
         let near = near.map(kad::KBucketKey::into_preimage).collect();
         let id = kad.get_record(key);
-        self.lookups.near.insert(id, near);
+        self.near.insert(id, near);
         let sought = Sought {
             peer,
             best: None,
@@ -107,22 +83,23 @@ impl Task {
     }
 
     /// Asks for relays.
-    pub(crate) fn search_relays(&mut self) {
+    pub(crate) fn search_relays(&mut self, kad: &mut Kad) {
         if self.has_room_to_look_up() {
             let key = kad::RecordKey::new(&self.shared.rendezvous(RELAYS, b""));
-            let id = self.swarm.behaviour_mut().kad.get_providers(key);
+            let id = kad.get_providers(key);
             self.begin_lookup(id, Lookup::Relays);
         }
     }
 
-    /// Asks for those who provide something. Without room nobody is found.
-    pub(crate) fn look_up_providers(&mut self, key: [u8; 32], reply: oneshot::Sender<Vec<PeerId>>) {
+    /// Asks for those that provide something. Without room nobody is found.
+    pub(crate) fn look_up_providers(
+        &mut self,
+        kad: &mut Kad,
+        key: [u8; 32],
+        reply: oneshot::Sender<Vec<PeerId>>,
+    ) {
         if self.has_room_to_look_up() {
-            let id = self
-                .swarm
-                .behaviour_mut()
-                .kad
-                .get_providers(kad::RecordKey::new(&key));
+            let id = kad.get_providers(kad::RecordKey::new(&key));
             let sought = Providers {
                 began: Instant::now(),
                 since: None,
@@ -133,17 +110,25 @@ impl Task {
         }
     }
 
-    pub(crate) fn has_room_to_look_up(&self) -> bool {
-        self.lookups.running.len() < self.shared.limits.lookups
+    pub(super) fn has_room_to_look_up(&self) -> bool {
+        self.running.len() < self.shared.limits.lookups
     }
 
-    pub(crate) fn begin_lookup(&mut self, id: QueryId, lookup: Lookup) {
+    pub(super) fn begin_lookup(&mut self, id: QueryId, lookup: Lookup) {
         self.shared.counters.count(Count::Lookups);
-        self.lookups.running.insert(id, lookup);
+        self.running.insert(id, lookup);
     }
 
-    /// Something of a lookup came in; `last` says that nothing more will.
-    pub(crate) fn on_lookup(&mut self, id: QueryId, result: QueryResult, last: bool) {
+    /// Something of a lookup came in.
+    pub(crate) fn on_progress(
+        &mut self,
+        kad: &mut Kad,
+        peers: &Peers,
+        (id, step): (QueryId, &ProgressStep),
+        result: QueryResult,
+        stats: &QueryStats,
+    ) {
+        let last = step.last;
         match result {
             QueryResult::GetClosestPeers(result) => self.on_closest(id, result, last),
             QueryResult::GetRecord(result) => {
@@ -155,9 +140,12 @@ impl Task {
                     }
                     kad::GetRecordOk::FinishedWithNoAdditionalRecord { .. } => None,
                 });
-                self.on_record(id, found);
+                self.on_record(peers, id, found);
                 if last {
-                    self.lookups.near.remove(&id);
+                    let (counters, asked) = (&self.shared.counters, stats.num_requests());
+                    counters.count(Count::RecordLookupsEnded);
+                    counters.count_n(Count::RecordLookupRequests, asked as usize);
+                    self.near.remove(&id);
                     self.end_record(id, late);
                 }
             }
@@ -166,28 +154,22 @@ impl Task {
                     Ok(kad::GetProvidersOk::FoundProviders { providers, .. }) => providers,
                     _ => Default::default(),
                 };
-                self.on_providers(id, found.into_iter().collect(), last);
+                self.on_providers(kad, peers, id, found.into_iter().collect(), last);
             }
+            // Step 5.
             QueryResult::Bootstrap(_) if !last => {
-                if let Some(mut query) = self.swarm.behaviour_mut().kad.query_mut(&id) {
+                if let Some(mut query) = kad.query_mut(&id) {
                     query.finish();
                 }
             }
-            // One that a single newcomer was given.
-            QueryResult::PutRecord(_) if self.records.put != Some(id) => {}
-            QueryResult::PutRecord(Ok(_)) => self.records.telling.taken(),
-            QueryResult::PutRecord(Err(error)) => {
-                tracing::debug!(%error, "our node record was not taken");
-                self.shared.counters.count(Count::RecordsNotTaken);
-                self.records.telling.failed(Instant::now());
-            }
+            QueryResult::PutRecord(result) => self.on_put(id, result),
             _ => {}
         }
     }
 
     /// Step 4: counts how far away the first that had a record was.
     fn count_hops(&mut self, id: &QueryId, at: Option<PeerId>) {
-        let Some(near) = self.lookups.near.remove(id) else {
+        let Some(near) = self.near.remove(id) else {
             return;
         };
         self.shared.counters.count(match at {
@@ -198,8 +180,8 @@ impl Task {
     }
 
     /// Step 2.
-    fn on_record(&mut self, id: QueryId, found: Option<NodeRecord>) {
-        let Some(Lookup::Record(sought)) = self.lookups.running.get_mut(&id) else {
+    fn on_record(&mut self, peers: &Peers, id: QueryId, found: Option<NodeRecord>) {
+        let Some(Lookup::Record(sought)) = self.running.get_mut(&id) else {
             return;
         };
         let wanted = key_of_peer_id(&sought.peer);
@@ -215,12 +197,12 @@ impl Task {
         sought.since.get_or_insert_with(Instant::now);
         if sought.reply.is_none() {
             let peer = sought.peer;
-            self.on_whereabouts(peer, addresses);
+            self.on_whereabouts(peers, peer, addresses);
         }
     }
 
     /// Ends the lookups of steps 2 and 3 whose time has come.
-    pub(crate) fn end_ripe(&mut self, now: Instant) {
+    pub(crate) fn end_ripe(&self, kad: &mut Kad, now: Instant) {
         let is_old = |since: Instant, age| now.duration_since(since) >= age;
         let has_enough = |since: Option<Instant>| since.is_some_and(|s| is_old(s, FOUND_PATIENCE));
         let ripe = |lookup: &Lookup| match lookup {
@@ -230,9 +212,9 @@ impl Task {
             }
             Lookup::Closest(_) | Lookup::Relays => false,
         };
-        let running = self.lookups.running.iter();
+        let running = self.running.iter();
         for (id, _) in running.filter(|(_, lookup)| ripe(lookup)) {
-            if let Some(mut query) = self.swarm.behaviour_mut().kad.query_mut(id) {
+            if let Some(mut query) = kad.query_mut(id) {
                 query.finish();
             }
         }
@@ -240,7 +222,7 @@ impl Task {
 
     /// The lookup of a record has ended.
     fn end_record(&mut self, id: QueryId, late: bool) {
-        let Some(Lookup::Record(sought)) = self.lookups.running.remove(&id) else {
+        let Some(Lookup::Record(sought)) = self.running.remove(&id) else {
             return;
         };
         match (sought.reply, sought.best) {
@@ -258,12 +240,19 @@ impl Task {
         }
     }
 
-    fn on_providers(&mut self, id: QueryId, found: Vec<PeerId>, last: bool) {
-        match self.lookups.running.get_mut(&id) {
+    fn on_providers(
+        &mut self,
+        kad: &mut Kad,
+        peers: &Peers,
+        id: QueryId,
+        found: Vec<PeerId>,
+        last: bool,
+    ) {
+        match self.running.get_mut(&id) {
             Some(Lookup::Relays) => {
                 let local = self.shared.local;
                 for relay in found.into_iter().filter(|p| *p != local) {
-                    self.seek(relay);
+                    self.seek(kad, peers, relay);
                 }
             }
             Some(Lookup::Providers(sought)) => {
@@ -277,7 +266,7 @@ impl Task {
             }
             _ => return,
         }
-        if last && let Some(Lookup::Providers(sought)) = self.lookups.running.remove(&id) {
+        if last && let Some(Lookup::Providers(sought)) = self.running.remove(&id) {
             // The caller may have given up already.
             let _unheard = sought.reply.send(sought.found);
         }

@@ -1,8 +1,9 @@
 //! When we say what we provide. Pure: the time comes in.
 //!
-//! Whoever provides something says so to those closest to the key that he can find then: few if the network, or he in it, is young,
-//! and nobody if his lookup met silent peers alone. So it is said again after [`FIRST`], and after pauses that grow fourfold up to
-//! [`AGAIN`]; for ever, since who heard it forgets it, or leaves.
+//! A provider announces itself to the peers closest to the key that it can find: few if the
+//! network, or the provider in it, is young, and none if its lookup met silent peers alone. So it
+//! is said again after [`FIRST`], and after pauses that grow fourfold up to [`AGAIN`]; for ever,
+//! since those that heard it forget it, or leave.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -14,30 +15,30 @@ const AGAIN: Duration = Duration::from_secs(600);
 
 /// What is to be said, by key.
 #[derive(Debug, Default)]
-pub(crate) struct Providing {
+pub(super) struct Providing {
     /// When, and the pause after that.
     due: BTreeMap<[u8; 32], (Instant, Duration)>,
 }
 
 impl Providing {
     /// It is to be said from now on.
-    pub(crate) fn begin(&mut self, key: [u8; 32], now: Instant) {
+    pub(super) fn begin(&mut self, key: [u8; 32], now: Instant) {
         self.due.entry(key).or_insert((now, FIRST));
     }
 
     /// It is no longer so.
-    pub(crate) fn end(&mut self, key: &[u8; 32]) {
+    pub(super) fn end(&mut self, key: &[u8; 32]) {
         self.due.remove(key);
     }
 
     /// What is to be said now, a key at a time: each costs a lookup. The one that waits longest.
-    pub(crate) fn due(&self, now: Instant) -> Option<[u8; 32]> {
+    pub(super) fn due(&self, now: Instant) -> Option<[u8; 32]> {
         let due = self.due.iter().filter(|(_, (at, _))| *at <= now);
         due.min_by_key(|(_, (at, _))| *at).map(|(key, _)| *key)
     }
 
     /// It was said.
-    pub(crate) fn said(&mut self, key: &[u8; 32], now: Instant) {
+    pub(super) fn said(&mut self, key: &[u8; 32], now: Instant) {
         if let Some((at, pause)) = self.due.get_mut(key) {
             *at = now + *pause;
             *pause = (*pause * 4).min(AGAIN);

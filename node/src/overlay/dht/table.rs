@@ -1,29 +1,33 @@
-//! Who may enter the routing table of the DHT, and with how many addresses.
+//! Which peers enter the routing table of the DHT, and with how many addresses.
 //!
-//! An answer of the DHT names up to [`K`] peers near a key, and as many that provide something, with all their addresses, and no node
-//! reads one above [`ANSWER_BYTES`]. So a peer has at most [`PER_ENTRY`] addresses there of at most [`ENTRY_ADDRESS_BYTES`], those that
-//! it said last: were they added up, a peer that says others each time would make every answer too long to be read.
+//! An answer of the DHT names up to [`K`] peers near a key, and as many that provide something,
+//! with all their addresses, and no node reads one above [`ANSWER_BYTES`]. So a peer has at most
+//! [`PER_ENTRY`] addresses there of at most [`ENTRY_ADDRESS_BYTES`], those that it said last: were
+//! they added up, a peer that says others each time would make every answer too long to be read.
 //!
-//! Whoever controls one network can make any number of identities in it. So of peers on different machines at most
-//! [`PER_PREFIX`] of one network prefix enter one bucket; on one machine, where all share an address, everybody may.
+//! Whoever controls one network can make any number of identities in it. So of peers on different
+//! machines at most [`PER_PREFIX`] of one network prefix enter one bucket; on one machine, where
+//! all share an address, everybody may.
 
 use gridbay_core::overlay::{K, PER_PREFIX};
 use gridbay_protocol::limits::NODE_RECORD_BYTES;
-use libp2p::kad::store::MemoryStore;
 use libp2p::swarm::DialError;
-use libp2p::{Multiaddr, PeerId, kad};
+use libp2p::{Multiaddr, PeerId};
 
+use super::{Dht, Kad};
+use crate::overlay::peers::Peers;
 use crate::overlay::reach::addresses::{ip, prefix, without_peer};
-use crate::overlay::task::Task;
 
 /// Longest message of the DHT that is read, bytes.
 pub(crate) const ANSWER_BYTES: usize = 16 << 10;
-/// Addresses of one peer in an answer: two transports over two families, or two relays over two transports.
+/// Addresses of one peer in an answer: two transports over two families, or two relays over two
+/// transports.
 pub(crate) const PER_ENTRY: usize = 4;
 /// Bytes of one of them: that of a circuit over IPv6 and QUIC has 66, as a provider's. In the table,
 /// where only direct ones are, each ends with the peer's id: over IPv6 and QUIC it has 64.
 const ENTRY_ADDRESS_BYTES: usize = 72;
-/// A peer in an answer besides: its id, how it is connected, and the lengths of all parts; the same for each address.
+/// A peer in an answer besides: its id, how it is connected, and the lengths of all parts; the same
+/// for each address.
 const ENTRY_BYTES: usize = 64 + PER_ENTRY * 4;
 const ENTRY_MOST: usize = ENTRY_BYTES + PER_ENTRY * ENTRY_ADDRESS_BYTES;
 // Peers near a key with the providers of it, or with a record.
@@ -31,14 +35,14 @@ const _: () = assert!(2 * K * ENTRY_MOST < ANSWER_BYTES);
 const _: () = assert!(K * ENTRY_MOST + NODE_RECORD_BYTES + 256 < ANSWER_BYTES);
 
 /// Those of a peer's addresses that are told of it, best first.
-pub(crate) fn told(mut addresses: Vec<Multiaddr>) -> Vec<Multiaddr> {
+pub(super) fn told(mut addresses: Vec<Multiaddr>) -> Vec<Multiaddr> {
     addresses.retain(|address| without_peer(address).len() <= ENTRY_ADDRESS_BYTES);
     addresses.truncate(PER_ENTRY);
     addresses
 }
 
 /// Makes `now` all the addresses that the routing table has of a peer.
-fn set_entry(kad: &mut kad::Behaviour<MemoryStore>, peer: &PeerId, now: &[Multiaddr]) {
+fn set_entry(kad: &mut Kad, peer: &PeerId, now: &[Multiaddr]) {
     let known = entry(kad, peer);
     if known.is_none() {
         // One that waits for a place in a full bucket would keep what it said before.
@@ -55,7 +59,7 @@ fn set_entry(kad: &mut kad::Behaviour<MemoryStore>, peer: &PeerId, now: &[Multia
 }
 
 /// The addresses that the routing table has of a peer.
-fn entry(kad: &mut kad::Behaviour<MemoryStore>, peer: &PeerId) -> Option<Vec<Multiaddr>> {
+fn entry(kad: &mut Kad, peer: &PeerId) -> Option<Vec<Multiaddr>> {
     let bucket = kad.kbucket(*peer)?;
     let mut entries = bucket.iter();
     let entry = entries.find(|entry| entry.node.key.preimage() == peer)?;
@@ -63,7 +67,7 @@ fn entry(kad: &mut kad::Behaviour<MemoryStore>, peer: &PeerId) -> Option<Vec<Mul
 }
 
 /// Takes from a peer's entry what an answer has no room for: circuits, and the oldest addresses.
-fn trim(kad: &mut kad::Behaviour<MemoryStore>, peer: &PeerId) {
+fn trim(kad: &mut Kad, peer: &PeerId) {
     let known = entry(kad, peer).unwrap_or_default();
     let (fit, long): (Vec<_>, Vec<_>) = known
         .into_iter()
@@ -74,38 +78,40 @@ fn trim(kad: &mut kad::Behaviour<MemoryStore>, peer: &PeerId) {
     }
 }
 
-impl Task {
+impl Dht {
     /// Kademlia itself adds every address at which this node dialled a peer, circuits too.
-    pub(crate) fn trim_entry(&mut self, peer: &PeerId) {
-        trim(&mut self.swarm.behaviour_mut().kad, peer);
+    pub(crate) fn trim_entry(&self, kad: &mut Kad, peer: &PeerId) {
+        trim(kad, peer);
     }
 
-    /// A peer that could not be reached leaves the table: Kademlia itself drops peers from full buckets only, and each dead one
-    /// costs every lookup near it the time of a dial. While nobody is connected the fault may be ours, and the table stays; and so it
-    /// does where we ourselves had no room for one more connection.
-    pub(crate) fn leave_table(&mut self, peer: &PeerId, why: &DialError) {
+    /// A peer that could not be reached leaves the table: Kademlia itself drops peers from full
+    /// buckets only, and each dead one costs every lookup near it the time of a dial. While nobody
+    /// is connected the fault may be ours, and the table stays; and so it does where we ourselves
+    /// had no room for one more connection.
+    pub(crate) fn leave_table(&self, kad: &mut Kad, peers: &Peers, peer: &PeerId, why: &DialError) {
         let ours = matches!(why, DialError::Denied { .. } | DialError::Aborted);
-        if !ours && !self.peers.is_empty() && !self.peers.contains_key(peer) {
-            self.swarm.behaviour_mut().kad.remove_peer(peer);
+        if !ours && !peers.is_empty() && !peers.is_connected(peer) {
+            kad.remove_peer(peer);
         }
     }
 
-    /// A peer enters its bucket with the addresses that it has now. Others that it had are forgotten.
-    pub(crate) fn enter_table(&mut self, peer: &PeerId, addresses: &[Multiaddr]) {
+    /// A peer enters its bucket with the addresses that it has now. Others that it had are
+    /// forgotten.
+    pub(crate) fn enter_table(&self, kad: &mut Kad, peer: &PeerId, addresses: &[Multiaddr]) {
         let mut now = told(addresses.to_vec());
-        now.retain(|address| self.has_place_in_table(peer, address));
+        now.retain(|address| self.has_place_in_table(kad, peer, address));
         if now.is_empty() {
             return;
         }
-        set_entry(&mut self.swarm.behaviour_mut().kad, peer, &now);
+        set_entry(kad, peer, &now);
     }
 
     /// Whether a peer may enter its bucket with this address.
-    fn has_place_in_table(&mut self, peer: &PeerId, address: &Multiaddr) -> bool {
-        let Some(own) = ip(address).filter(|_| self.tuning.ip_colocation) else {
+    fn has_place_in_table(&self, kad: &mut Kad, peer: &PeerId, address: &Multiaddr) -> bool {
+        let Some(own) = ip(address).filter(|_| self.shared.tuning.ip_colocation) else {
             return true;
         };
-        let Some(bucket) = self.swarm.behaviour_mut().kad.kbucket(*peer) else {
+        let Some(bucket) = kad.kbucket(*peer) else {
             return false;
         };
         let others = bucket
@@ -120,6 +126,7 @@ impl Task {
 mod tests {
     use super::*;
     use libp2p::identity::Keypair;
+    use libp2p::kad::{self, store::MemoryStore};
 
     /// Twelve addresses, others in each push, of the longest that a peer can have in the table.
     fn said(host: usize, push: usize) -> Vec<Multiaddr> {

@@ -1,9 +1,11 @@
 //! When our own record is put into the DHT. Pure: the time comes in.
 //!
-//! 1. At once when our addresses have changed, though never twice within [`RECORD_SETTLE`]: they change in groups.
+//! 1. At once when our addresses have changed, though never twice within [`RECORD_SETTLE`]: they
+//!    change in groups.
 //! 2. [`RECORD_AGAIN`] after the last time, since who keeps it may have left and it runs out.
-//! 3. When nobody took it: after a pause that doubles from [`RECORD_SETTLE`] to [`RECORD_RETRY_MAX`] until somebody does. Whoever
-//!    is admitted meanwhile may take it, and is asked without that pause.
+//! 3. When nobody took it: after a pause that doubles from [`RECORD_SETTLE`] to
+//!    [`RECORD_RETRY_MAX`] until somebody does. Whoever is admitted meanwhile may take it, and is
+//!    asked without that pause.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +13,7 @@ use gridbay_core::overlay::{RECORD_AGAIN, RECORD_RETRY_MAX, RECORD_SETTLE, longe
 
 /// What was told, and how it went.
 #[derive(Debug, Default)]
-pub(crate) struct Telling {
+pub(super) struct Telling {
     addresses: Vec<String>,
     at: Option<Instant>,
     pause: Option<Duration>,
@@ -20,7 +22,7 @@ pub(crate) struct Telling {
 
 impl Telling {
     /// Whether a record with these addresses is to be put now.
-    pub(crate) fn is_due(&self, addresses: &[String], now: Instant) -> bool {
+    pub(super) fn is_due(&self, addresses: &[String], now: Instant) -> bool {
         let Some(at) = self.at else {
             return true;
         };
@@ -30,26 +32,26 @@ impl Telling {
     }
 
     /// A put began.
-    pub(crate) fn began(&mut self, addresses: Vec<String>, now: Instant) {
+    pub(super) fn began(&mut self, addresses: Vec<String>, now: Instant) {
         self.addresses = addresses;
         self.at = Some(now);
         self.retry = None;
     }
 
     /// Somebody took it.
-    pub(crate) fn taken(&mut self) {
+    pub(super) fn taken(&mut self) {
         (self.pause, self.retry) = (None, None);
     }
 
     /// Nobody took it.
-    pub(crate) fn failed(&mut self, now: Instant) {
+    pub(super) fn failed(&mut self, now: Instant) {
         let pause = longer(self.pause, RECORD_SETTLE, RECORD_RETRY_MAX);
         self.pause = Some(pause);
         self.retry = Some(now + pause);
     }
 
     /// There is somebody new.
-    pub(crate) fn hurry(&mut self, now: Instant) {
+    pub(super) fn hurry(&mut self, now: Instant) {
         if let Some(retry) = &mut self.retry {
             *retry = now.min(*retry);
         }

@@ -1,36 +1,37 @@
 //! Variety among the peers that we choose, and how crowded their networks are.
 //!
-//! A known peer is not dialled while its origin already has [`SHARE`] of the peers that we want. Of one lookup at most
-//! [`PER_LOOKUP`] peers of an origin are learnt. Both only where peers do not all share an address.
+//! A known peer is not dialled while its origin already has [`SHARE`] of the peers that we want. Of
+//! one lookup at most [`PER_LOOKUP`] peers of an origin are learnt. Both only where peers do not
+//! all share an address.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use libp2p::{Multiaddr, PeerId};
 
+use super::Peers;
 use super::gate::origin;
 use super::peer::Peer;
 use crate::overlay::command::Found;
-use crate::overlay::task::Task;
 
 /// One part in so many of the peers that we want may be of one origin.
 const SHARE: usize = 4;
 /// Peers of one origin learnt from one lookup, which finds up to 20.
 const PER_LOOKUP: usize = 5;
 
-impl Task {
+impl Peers {
     /// Connected peers by origin.
-    pub(crate) fn crowds(&self) -> BTreeMap<IpAddr, usize> {
+    pub(super) fn crowds(&self) -> BTreeMap<IpAddr, usize> {
         let mut crowds = BTreeMap::new();
-        for of in self.peers.values().filter_map(first_origin) {
+        for of in self.connected.values().filter_map(first_origin) {
             *crowds.entry(of).or_default() += 1;
         }
         crowds
     }
 
     /// Whether enough peers of where these addresses are have been chosen already.
-    pub(crate) fn is_crowded(&self, addresses: &[Multiaddr]) -> bool {
-        if !self.tuning.ip_colocation {
+    pub(super) fn is_crowded(&self, addresses: &[Multiaddr]) -> bool {
+        if !self.shared.tuning.ip_colocation {
             return false;
         }
         let most = (self.shared.limits.wanted_peers / SHARE).max(1);
@@ -41,8 +42,8 @@ impl Task {
     }
 
     /// Those found by a lookup that are learnt.
-    pub(crate) fn varied<'a>(&self, found: &'a Found) -> Vec<&'a (PeerId, Vec<Multiaddr>)> {
-        if !self.tuning.ip_colocation {
+    pub(super) fn varied<'a>(&self, found: &'a Found) -> Vec<&'a (PeerId, Vec<Multiaddr>)> {
+        if !self.shared.tuning.ip_colocation {
             return found.iter().collect();
         }
         let mut seen: BTreeMap<IpAddr, usize> = BTreeMap::new();
@@ -63,7 +64,7 @@ fn first_origin(peer: &Peer) -> Option<IpAddr> {
 }
 
 /// Peers of this one's origin, itself among them; 0 if that is unknown.
-pub(crate) fn crowd_of(crowds: &BTreeMap<IpAddr, usize>, peer: &Peer) -> usize {
+pub(super) fn crowd_of(crowds: &BTreeMap<IpAddr, usize>, peer: &Peer) -> usize {
     let of = first_origin(peer);
     of.and_then(|of| crowds.get(&of).copied()).unwrap_or(0)
 }

@@ -1,14 +1,16 @@
-//! Whom to dial, and when. Pure: the time comes in, addresses to dial come out.
+//! Which peers to dial, and when. Pure: the time comes in, addresses to dial come out.
 //!
 //! 1. A *kept* peer (bootstrap, validator) is due whenever it is not connected: at once, then after
-//!    pauses that double from `first` to `max`. A lost connection that stood for [`STAYED`] starts again at `first`, so a
-//!    restarted node on the same machine is back within a second; one that a full peer soon closed does not, or all of a large
-//!    network would call at its founders every other second.
+//!    pauses that double from `first` to `max`. A lost connection that stood for [`STAYED`] starts
+//!    again at `first`, so a restarted node on the same machine is back within a second; one that a
+//!    full peer soon closed does not, or all of a large network would call at its founders every
+//!    other second.
 //! 2. A *known* peer (from Kademlia or identify) is due while fewer peers are connected than are
-//!    wanted. Those with the fewest failures come first, and equals in an order that each node draws for itself: were it the same
-//!    for all, a few peers would be in everybody's neighbourhood and the others in nobody's. It is forgotten after [`KNOWN_TRIES`]
-//!    failures in a row, but not while no peer at all is connected: then it may be we who are cut off, and whom we knew is the way
-//!    back.
+//!    wanted. Those with the fewest failures come first, and equals in an order that each node
+//!    draws for itself: were it the same for all, a few peers would be in everybody's neighbourhood
+//!    and the others in nobody's. It is forgotten after [`KNOWN_TRIES`] failures in a row, but not
+//!    while no peer at all is connected: then it may be we who are cut off, and those that we knew
+//!    are the way back.
 //! 3. While an attempt runs, or the peer is connected, nothing is due for it.
 //! 4. A peer of another network is retried only at the longest pause.
 

@@ -1,20 +1,22 @@
 //! Two connections to one peer, where one suffices.
 //!
-//! 1. Two nodes that dial each other at once end up with two connections, over QUIC and TCP or of one kind. Each costs both ends signs
-//!    of life, and neither ends by itself. In a network that starts all at once, two thirds of the peers have two.
-//! 2. Once all direct connections to a peer are older than [`OVERLAP`](crate::overlay::reach::traverse::OVERLAP), the end with the lower id closes all but one. One end
-//!    decides, so that never both are closed. QUIC stays rather than TCP, and the older rather than the newer.
-//! 3. Not while anything is under way with the peer, and not where a place at a relay hangs on one of them.
-
-use std::time::Instant;
+//! 1. Two nodes that dial each other at once end up with two connections, over QUIC and TCP or of
+//!    one kind. Each costs both ends signs of life, and neither ends by itself. In a network that
+//!    starts all at once, two thirds of the peers have two.
+//! 2. Once all direct connections to a peer are older than
+//!    [`OVERLAP`](crate::overlay::reach::moves::OVERLAP), the end with the lower id closes all but
+//!    one. One end decides, so that never both are closed. QUIC stays rather than TCP, and the
+//!    older rather than the newer.
+//! 3. Not while anything is under way with the peer, and not where a place at a relay hangs on one
+//!    of them.
 
 use libp2p::PeerId;
 use libp2p::swarm::ConnectionId;
 
 use super::peer::Peer;
+use super::{Order, Peers};
 use crate::overlay::reach::addresses::{is_circuit, is_quic};
 use crate::overlay::stats::Count;
-use crate::overlay::task::Task;
 
 /// Step 2: all but the best of a peer's direct connections, given as whether they are QUIC.
 fn spare(direct: impl Iterator<Item = (ConnectionId, bool)>) -> Vec<ConnectionId> {
@@ -23,31 +25,34 @@ fn spare(direct: impl Iterator<Item = (ConnectionId, bool)>) -> Vec<ConnectionId
     direct.into_iter().skip(1).map(|(_, id)| id).collect()
 }
 
-impl Task {
-    /// Closes what is spare.
-    pub(crate) fn end_doubles(&mut self, now: Instant) {
+impl Peers {
+    /// Closes what is spare. The other rooms know which connections are old enough, and with which
+    /// peers something is under way.
+    pub(crate) fn end_doubles(
+        &mut self,
+        is_old: impl Fn(&ConnectionId) -> bool,
+        is_in_use: impl Fn(&PeerId) -> bool,
+    ) {
         let ours = |(id, peer): &(&PeerId, &Peer)| {
-            peer.connections.len() > 1 && self.shared.local < **id && !self.is_in_use(id, peer)
+            peer.connections.len() > 1 && self.shared.local < **id && !is_in_use(id)
         };
-        let spare: Vec<ConnectionId> = self
-            .peers
-            .iter()
-            .filter(ours)
-            .flat_map(|(_, peer)| self.spare_of(peer, now))
+        let doubles = self.connected.iter().filter(ours);
+        let spare: Vec<ConnectionId> = doubles
+            .flat_map(|(_, peer)| spare_of(peer, &is_old))
             .collect();
         for connection in spare {
             self.shared.counters.count(Count::DoublesClosed);
-            self.swarm.close_connection(connection);
+            self.orders.push(Order::Close(connection));
         }
     }
+}
 
-    fn spare_of(&self, peer: &Peer, now: Instant) -> Vec<ConnectionId> {
-        let direct = || peer.connections.iter().filter(|(_, a)| !is_circuit(a));
-        if !direct().all(|(id, _)| self.moves.is_old(id, now)) {
-            return Vec::new();
-        }
-        spare(direct().map(|(id, address)| (*id, is_quic(address))))
+fn spare_of(peer: &Peer, is_old: impl Fn(&ConnectionId) -> bool) -> Vec<ConnectionId> {
+    let direct = || peer.connections.iter().filter(|(_, a)| !is_circuit(a));
+    if !direct().all(|(id, _)| is_old(id)) {
+        return Vec::new();
     }
+    spare(direct().map(|(id, address)| (*id, is_quic(address))))
 }
 
 #[cfg(test)]

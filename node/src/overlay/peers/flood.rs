@@ -1,18 +1,22 @@
 //! What a peer sends too much of is refused, and a peer that does not stop is banned.
 //!
-//! 1. Each kind of message has a [`Rate`] for each peer ([`crate::overlay::Quotas`]), far above what an honest peer sends. What is above it is
-//!    refused before the node sees it, and counted: gossip is ignored, a request has no answer, a one-way message no receipt.
-//! 2. Whatever a peer has refused within half a second costs it as many points, at most [`HEAVIEST`]. So a flooder is below the
-//!    limit of bans within some two seconds, and one that is above its rate by four messages a second within a minute; a single
-//!    overrun fades.
-//! 3. Of gossip a peer is blamed for what it signed itself. What it passes on others wrote, in good faith of the peer: above the
-//!    topic's rate it is ignored, and blamed only where not even frames of gossip may come so often. Who passes on no more than its
-//!    core accepts (`gridbay_core::adverts`) stays below both.
-//! 4. A peer that we keep is not blamed for messages of gossip at all: nothing that others write, and nothing that gossip does of
-//!    itself, may part a validator from the others. What is too much is dropped all the same.
-//! 5. Frames of gossip and of the DHT are counted before they are looked into ([`super::metered`]): duplicates, and questions that
-//!    never reach the node, cost time as well.
-//! 6. Messages on topics that are none of ours ([`foreign`](crate::overlay::wire::foreign)) cost as much as frames that mean nothing.
+//! 1. Each kind of message has a [`Rate`] for each peer ([`crate::overlay::Quotas`]), far above
+//!    what an honest peer sends. What is above it is refused before the node sees it, and counted:
+//!    gossip is ignored, a request has no answer, a one-way message no receipt.
+//! 2. Whatever a peer has refused within half a second costs it as many points, at most
+//!    [`HEAVIEST`]. So a flooder is below the limit of bans within some two seconds, and one that
+//!    is above its rate by four messages a second within a minute; a single overrun fades.
+//! 3. Of gossip a peer is blamed for what it signed itself. What it passes on others wrote, in good
+//!    faith of the peer: above the topic's rate it is ignored, and blamed only where not even
+//!    frames of gossip may come so often. Who passes on no more than its core accepts
+//!    (`gridbay_core::adverts`) stays below both.
+//! 4. A peer that we keep is not blamed for messages of gossip at all: nothing that others write,
+//!    and nothing that gossip does of itself, may part a validator from the others. What is too
+//!    much is dropped all the same.
+//! 5. Frames of gossip and of the DHT are counted before they are looked into ([`super::metered`]):
+//!    duplicates, and questions that never reach the node, cost time as well.
+//! 6. Messages on topics that are none of ours ([`foreign`](crate::overlay::wire::foreign)) cost as
+//!    much as frames that mean nothing.
 //! 7. A peer says seldom who it is. What it says too often is not listened to.
 
 use std::collections::BTreeMap;
@@ -21,21 +25,18 @@ use std::time::Instant;
 use libp2p::PeerId;
 
 use super::rates::{Rate, Rates};
-use super::standing::FOREIGN;
-use crate::overlay::config::Quotas;
-use crate::overlay::stats::Count;
-use crate::overlay::task::Task;
 
 /// Points for half a second of flooding at the most: four of them are a ban.
 const HEAVIEST: u32 = 30;
-/// Broken frames that nobody is blamed for: a connection that ends may break all frames on it, of which there are up to 128.
-const BROKEN: Rate = Rate::new(5, 256);
+/// Broken frames that nobody is blamed for: a connection that ends may break all frames on it, of
+/// which there are up to 128.
+pub(super) const BROKEN: Rate = Rate::new(5, 256);
 /// Buckets for each peer: kinds of messages, and topics.
 const KINDS: usize = 10;
 
 /// Of what a peer sends too much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Kind {
+pub(super) enum Kind {
     /// Messages of the topic with this index that others wrote.
     PassedOn(usize),
     /// Such messages of whatever topic.
@@ -54,26 +55,31 @@ pub(crate) enum Kind {
     Greetings,
 }
 
-/// Who sent how much.
+/// How much each peer sent.
 #[derive(Debug)]
-pub(crate) struct Floods {
+pub(super) struct Floods {
     rates: Rates<(PeerId, Kind)>,
-    quotas: Quotas,
     refused: BTreeMap<PeerId, u32>,
 }
 
 impl Floods {
     /// For so many connections.
-    pub(crate) fn new(quotas: Quotas, connections: usize) -> Self {
+    pub(super) fn new(connections: usize) -> Self {
         Self {
             rates: Rates::new(connections * KINDS),
-            quotas,
             refused: BTreeMap::new(),
         }
     }
 
     /// Whether a peer may send this now; else it is noted.
-    fn may(&mut self, peer: PeerId, kind: Kind, tokens: u32, rate: Rate, now: Instant) -> bool {
+    pub(super) fn may(
+        &mut self,
+        peer: PeerId,
+        kind: Kind,
+        tokens: u32,
+        rate: Rate,
+        now: Instant,
+    ) -> bool {
         let may = self.rates.take((peer, kind), tokens, rate, now);
         if !may {
             self.note(peer, 1);
@@ -81,9 +87,9 @@ impl Floods {
         may
     }
 
-    /// Whether a message of gossip passes: who wrote it, who passed it to us, and whether we keep that peer; the rates of the topic and
-    /// of frames.
-    fn may_gossip(
+    /// Whether a message of gossip passes: who wrote it, who passed it to us, and whether we keep
+    /// that peer; the rates of the topic and of frames.
+    pub(super) fn may_gossip(
         &mut self,
         (from, via, kept): (PeerId, PeerId, bool),
         topic: usize,
@@ -105,118 +111,18 @@ impl Floods {
     }
 
     /// So much of a peer was refused.
-    pub(crate) fn note(&mut self, peer: PeerId, refused: u32) {
+    pub(super) fn note(&mut self, peer: PeerId, refused: u32) {
         let sum = self.refused.entry(peer).or_default();
         *sum = sum.saturating_add(refused);
     }
 
-    /// Step 2: the peers that were refused something since the last time, with the points that it costs.
-    pub(crate) fn take_points(&mut self, now: Instant) -> Vec<(PeerId, f64)> {
+    /// Step 2: the peers that were refused something since the last time, with the points that it
+    /// costs.
+    pub(super) fn take_points(&mut self, now: Instant) -> Vec<(PeerId, f64)> {
         self.rates.forget_full(now);
         let refused = std::mem::take(&mut self.refused);
         let points = |refused: u32| f64::from(refused.min(HEAVIEST));
         refused.into_iter().map(|(p, n)| (p, points(n))).collect()
-    }
-}
-
-impl Task {
-    /// Whether a message of gossip passes, by who wrote it and the peer that passed it to us.
-    pub(crate) fn may_gossip(&mut self, from: PeerId, via: PeerId, topic: usize) -> bool {
-        let (rate, now) = (self.shared.topics[topic].rate, Instant::now());
-        let frames = self.floods.quotas.gossip_frames;
-        let kept = self.dialer.is_kept(&via);
-        let may = self
-            .floods
-            .may_gossip((from, via, kept), topic, (rate, frames), now);
-        if !may {
-            self.shared.counters.count(Count::GossipLimited);
-        }
-        may
-    }
-
-    /// Whether a request passes.
-    pub(crate) fn may_request(&mut self, peer: PeerId) -> bool {
-        let rate = self.floods.quotas.requests;
-        self.counted(peer, Kind::Requests, 1, rate, Count::RequestsLimited)
-    }
-
-    /// Whether a one-way message passes.
-    pub(crate) fn may_send(&mut self, peer: PeerId, bytes: usize) -> bool {
-        let Quotas {
-            direct,
-            direct_bytes,
-            ..
-        } = self.floods.quotas;
-        let size = u32::try_from(bytes).unwrap_or(u32::MAX);
-        let limited = Count::DirectLimited;
-        self.counted(peer, Kind::Direct, 1, direct, limited)
-            && self.counted(peer, Kind::DirectBytes, size, direct_bytes, limited)
-    }
-
-    /// Whether a peer may say who it is once more.
-    pub(crate) fn may_greet(&mut self, peer: PeerId) -> bool {
-        let rate = self.floods.quotas.greetings;
-        self.counted(peer, Kind::Greetings, 1, rate, Count::GreetingsLimited)
-    }
-
-    /// A frame that ended early or found no room. Nobody is to blame for one; for many, its sender.
-    pub(crate) fn on_broken_frame(&mut self, peer: PeerId) {
-        self.floods
-            .may(peer, Kind::Broken, 1, BROKEN, Instant::now());
-    }
-
-    fn counted(&mut self, peer: PeerId, kind: Kind, n: u32, rate: Rate, refused: Count) -> bool {
-        let may = self.floods.may(peer, kind, n, rate, Instant::now());
-        if !may {
-            self.shared.counters.count(refused);
-        }
-        may
-    }
-
-    /// Steps 2 to 4, each half second.
-    pub(crate) fn judge_floods(&mut self, now: Instant) {
-        for (peer, n) in self.swarm.behaviour_mut().gossip.take_excess(now) {
-            let counters = &self.shared.counters;
-            counters.count_n(Count::GossipFramesLimited, n as usize);
-            if !self.dialer.is_kept(&peer) {
-                self.floods.note(peer, n);
-            }
-        }
-        for (peer, n) in self.swarm.behaviour_mut().kad.take_excess(now) {
-            self.shared.counters.count_n(Count::DhtLimited, n as usize);
-            if !self.dialer.is_kept(&peer) {
-                self.floods.note(peer, n);
-            }
-        }
-        for (peer, cut) in self.guards.meters.take_excess(now) {
-            let relay = self.relays.all_relays().any(|relay| relay == peer);
-            let blamed = if relay {
-                cut.own
-            } else {
-                cut.own.saturating_add(cut.by_order)
-            };
-            let all = cut.own.saturating_add(cut.by_order);
-            self.shared
-                .counters
-                .count_n(Count::StreamsLimited, all as usize);
-            // Validators under load have many streams at once: cut off is enough.
-            if blamed > 0 && !self.dialer.is_kept(&peer) {
-                self.floods.note(peer, blamed);
-            }
-        }
-        let refused = self.guards.scope.take_refused();
-        self.shared.counters.count_n(Count::DialsRefused, refused);
-        for (peer, n) in self.swarm.behaviour_mut().gossip.take_blamed() {
-            let counters = &self.shared.counters;
-            counters.count_n(Count::GossipForeign, n as usize);
-            if !self.dialer.is_kept(&peer) {
-                self.penalise(peer, FOREIGN * f64::from(n));
-            }
-        }
-        for (peer, points) in self.floods.take_points(now) {
-            self.shared.counters.count(Count::FloodPenalties);
-            self.penalise(peer, points);
-        }
     }
 }
 
@@ -229,9 +135,10 @@ mod tests {
     const RATE: Rate = Rate::new(100, 200);
     const TICK: Duration = Duration::from_millis(500);
 
-    /// Half seconds until a peer that sends so much each half second is to be banned, of the first minute and a half.
+    /// Half seconds until a peer that sends so much each half second is to be banned, of the first
+    /// minute and a half.
     fn ticks_to_ban(per_tick: u32) -> Option<u32> {
-        let (mut floods, mut standing) = (Floods::new(Quotas::default(), 8), Standing::new(8));
+        let (mut floods, mut standing) = (Floods::new(8), Standing::new(8));
         let (peer, start) = (PeerId::random(), Instant::now());
         for tick in 0..180 {
             let begin = start + TICK * tick;
@@ -262,7 +169,7 @@ mod tests {
 
     #[test]
     fn one_overrun_is_forgiven_and_kinds_do_not_share_a_bucket() {
-        let mut floods = Floods::new(Quotas::default(), 8);
+        let mut floods = Floods::new(8);
         let (peer, now) = (PeerId::random(), Instant::now());
         let refused = (0..220).filter(|_| !floods.may(peer, Kind::Direct, 1, RATE, now));
         assert_eq!(refused.count(), 20);
@@ -274,7 +181,7 @@ mod tests {
 
     /// How many of a thousand messages at once pass, and how many the peer is blamed for.
     fn gossiped(own: bool, kept: bool, n: u32) -> (usize, f64) {
-        let mut floods = Floods::new(Quotas::default(), 8);
+        let mut floods = Floods::new(8);
         let (via, other, now) = (PeerId::random(), PeerId::random(), Instant::now());
         let from = if own { via } else { other };
         let frames = Rate::new(1_000, 1_000);

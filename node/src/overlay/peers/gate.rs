@@ -1,19 +1,22 @@
 //! Who may connect, so that always somebody else still can.
 //!
-//! 1. *Kept* peers (bootstrap, validators, those that the owner trusts) have slots of their own: [`Doors::kept`] connections that
-//!    nobody else can take, and nothing of what follows holds for them. Everybody else is a *stranger*.
-//! 2. Strangers have [`Doors::strangers`] connections, of which at most [`Doors::inbound`] were made by them: the rest is left to
-//!    those that we choose to dial, against being surrounded.
-//! 3. One *origin* has at most [`Doors::origin`] of the inbound ones, [`Doors::origin_pending`] of those being made, and may begin
-//!    [`Doors::arrivals`]. An origin is a network of 24 bits of IPv4 or 48 of IPv6, since so much has one owner; where addresses are
-//!    private it is one host. Connections through relays have no origin of their own and count for strangers only.
+//! 1. *Kept* peers (bootstrap, validators, those that the owner trusts) have slots of their own:
+//!    [`Doors::kept`] connections that nobody else can take, and nothing of what follows holds for
+//!    them. Everybody else is a *stranger*.
+//! 2. Strangers have [`Doors::strangers`] connections, of which at most [`Doors::inbound`] were
+//!    made by them: the rest is left to those that we choose to dial, against being surrounded.
+//! 3. One *origin* has at most [`Doors::origin`] of the inbound ones, [`Doors::origin_pending`] of
+//!    those being made, and may begin [`Doors::arrivals`]. An origin is a network of 24 bits of
+//!    IPv4 or 48 of IPv6, since so much has one owner; where addresses are private it is one host.
+//!    Connections through relays have no origin of their own and count for strangers only.
 //! 4. Connections being made have [`Doors::pending`] slots in all. One that says nothing is cut off
 //!    by the timeouts of the transports.
 //! 5. The first packet of QUIC may name any address as its source. So callers over QUIC count apart
-//!    from those over TCP in steps 3 and 4 until they have shown who they are, and take at most half
-//!    of the slots: forged packets keep nobody out who falls back to TCP.
+//!    from those over TCP in steps 3 and 4 until they have shown who they are, and take at most
+//!    half of the slots: forged packets keep nobody out who falls back to TCP.
 //!
-//! The rules are plain data ([`Doors`], [`Gate`]); [`Behaviour`] puts them between the swarm and whoever comes.
+//! The rules are plain data ([`Doors`], [`Gate`]); [`Behaviour`] puts them between the swarm and
+//! whoever comes.
 
 use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;

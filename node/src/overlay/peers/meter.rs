@@ -2,8 +2,8 @@
 //!
 //! 1. Whatever a peer wants, it opens a stream and names a protocol. So there is one place where
 //!    all of it is counted: under the protocols, around the multiplexer of each connection.
-//!    [`Meters`] has a row for each protocol that we answer to; the agreed one is seen in our
-//!    own answer, since a peer may propose first what we do not speak.
+//!    [`Meters`] has a row for each protocol that we answer to; the agreed one is seen in our own
+//!    answer, since a peer may propose first what we do not speak.
 //! 2. A peer may open so many streams of a protocol. One above that is cut off before the
 //!    protocol's own code sees it.
 //! 3. Where one stream carries message after message that nobody else counts, its bytes are counted
@@ -11,8 +11,8 @@
 //! 4. *Junk* is what comes to nothing: a proposal that we refuse, and a stream that ends before
 //!    anything was agreed on.
 //! 5. Of streams that have named no protocol yet a peer has a few at a time ([`super::mute`]).
-//! 6. [`Meters::take_excess`] tells what was cut off, by peer; it costs score (`flood`). What a relay
-//!    opens on others' orders is told apart: strangers could have it blamed.
+//! 6. [`Meters::take_excess`] tells what was cut off, by peer; it costs score (`flood`). What a
+//!    relay opens on others' orders is told apart: strangers could have it blamed.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -152,7 +152,7 @@ impl Meters {
         self.counted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Who had how much cut off since the last time.
+    /// What each peer had cut off since the last time.
     pub(crate) fn take_excess(&self, now: Instant) -> BTreeMap<PeerId, Excess> {
         let mut counted = self.counted();
         counted.rates.forget_full(now);

@@ -1,9 +1,11 @@
 //! A behaviour that counts what it hears of each peer.
 //!
-//! Gossip and the DHT deal with most of what comes in by themselves: duplicates, greetings, questions. None of that reaches the
-//! node, and all of it costs time of the one task. So what a connection hands up is counted for its peer, whatever it is. What is
-//! above the rate is told by [`Metered::take_excess`]. Of gossip it is dropped as well, before the behaviour looks into it; of the DHT it
-//! is not, since answers to our own questions are among it, and a question that nobody answers holds its stream for ever.
+//! Gossip and the DHT deal with most of what comes in by themselves: duplicates, greetings,
+//! questions. None of that reaches the node, and all of it costs time of the one task. So what a
+//! connection hands up is counted for its peer, whatever it is. What is above the rate is told by
+//! [`Metered::take_excess`]. Of gossip it is dropped as well, before the behaviour looks into it;
+//! of the DHT it is not, since answers to our own questions are among it, and a question that
+//! nobody answers holds its stream for ever.
 
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
@@ -60,12 +62,12 @@ impl<B> Metered<B> {
         Self { refused, ..self }
     }
 
-    /// Of whom the behaviour refused something since the last time, and how much.
+    /// The peers of which the behaviour refused something since the last time, and how much.
     pub(crate) fn take_blamed(&mut self) -> BTreeMap<PeerId, u32> {
         std::mem::take(&mut self.blamed)
     }
 
-    /// Who was above the rate since the last time, and by how many events.
+    /// The peers above the rate since the last time, and by how many events.
     pub(crate) fn take_excess(&mut self, now: Instant) -> BTreeMap<PeerId, u32> {
         self.rates.forget_full(now);
         std::mem::take(&mut self.excess)

@@ -1,4 +1,4 @@
-//! A connected peer, as the task knows it.
+//! A connected peer, as its room knows it.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -11,37 +11,57 @@ use crate::overlay::reach::addresses;
 /// A connected peer.
 #[derive(Debug)]
 pub(crate) struct Peer {
-    pub(crate) connections: BTreeMap<ConnectionId, Multiaddr>,
+    pub(super) connections: BTreeMap<ConnectionId, Multiaddr>,
     /// Since when one of them is direct.
-    pub(crate) direct_since: Option<Instant>,
+    pub(super) direct_since: Option<Instant>,
     /// Whether we have dialled what it told us over a circuit.
-    pub(crate) tried_direct: bool,
+    pub(super) tried_direct: bool,
     /// Whether it relays for others.
-    pub(crate) relays: bool,
+    pub(super) relays: bool,
     /// It has spoken one of our protocols or identified itself as of our network.
-    pub(crate) admitted: bool,
-    pub(crate) since: Instant,
+    pub(super) admitted: bool,
+    pub(super) since: Instant,
     /// What it calls itself; differs between two runs of the same node.
-    pub(crate) agent: Option<String>,
+    pub(super) agent: Option<String>,
     /// What it said of itself last.
-    pub(crate) said: Option<Said>,
-    pub(crate) rtt: Option<Duration>,
-    pub(crate) score: f64,
-    /// Its requests that wait for our answer.
-    pub(crate) waiting: usize,
+    pub(super) said: Option<Said>,
+    pub(super) rtt: Option<Duration>,
+    pub(super) score: f64,
 }
 
 /// What a peer said of itself, when, and on which connection.
 #[derive(Debug)]
 pub(crate) struct Said {
-    pub(crate) at: Instant,
-    pub(crate) connection: ConnectionId,
-    pub(crate) digest: [u8; 32],
+    pub(super) at: Instant,
+    pub(super) connection: ConnectionId,
+    pub(super) digest: [u8; 32],
 }
 
 impl Peer {
+    /// A peer with no connection yet.
+    pub(super) fn new(now: Instant) -> Self {
+        Self {
+            connections: BTreeMap::new(),
+            direct_since: None,
+            tried_direct: false,
+            relays: false,
+            admitted: false,
+            since: now,
+            agent: None,
+            said: None,
+            rtt: None,
+            score: 0.0,
+        }
+    }
+
+    /// No direct connection counts any more.
+    pub(super) fn forget_direct(&mut self) {
+        self.direct_since = None;
+        self.tried_direct = false;
+    }
+
     /// Where it is, by its connections that lead through no relay.
-    pub(crate) fn direct(&self) -> impl Iterator<Item = &Multiaddr> {
+    pub(super) fn direct(&self) -> impl Iterator<Item = &Multiaddr> {
         let all = self.connections.values();
         all.filter(|address| !addresses::is_circuit(address))
     }

@@ -1,10 +1,12 @@
 //! Token buckets: how much of one kind somebody may send. Pure: the time comes in.
 //!
-//! 1. A bucket holds [`Rate::burst`] tokens and gains [`Rate::per_second`] each second. What costs more tokens than it holds is
-//!    refused and costs nothing. From a full bucket anything is taken, even what is larger than the bucket.
-//! 2. Of each bucket only the time is kept at which it will be full again (a virtual scheduling GCRA). A bucket that is full says
-//!    nothing, so it is forgotten.
-//! 3. The number of buckets is bounded. Where all are in use, the one that is full first makes room: it has been used least.
+//! 1. A bucket holds [`Rate::burst`] tokens and gains [`Rate::per_second`] each second. What costs
+//!    more tokens than it holds is refused and costs nothing. From a full bucket anything is taken,
+//!    even what is larger than the bucket.
+//! 2. Of each bucket only the time is kept at which it will be full again (a virtual scheduling
+//!    GCRA). A bucket that is full says nothing, so it is forgotten.
+//! 3. The number of buckets is bounded. Where all are in use, the one that is full first makes
+//!    room: it has been used least.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

@@ -1,7 +1,7 @@
 //! Penalties that the overlay itself gives, and bans. Pure: the time comes in.
 //!
 //! Penalties add up per peer, fade by [`FADE`] each half second, and are handed to gossip's score
-//! one to one. Whether the sum of both is too low is decided in `upkeep`. Both maps are bounded:
+//! one to one. Whether the sum of both is too low is decided in `judge`. Both maps are bounded:
 //! when full, the smallest penalty or the ban that ends first makes room.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,8 @@ use libp2p::PeerId;
 
 /// Points for a frame that is malformed or above its cap.
 pub(crate) const MALFORMED: f64 = 30.0;
-/// Points for a frame that did not arrive in time. Where a path dies several come late at once, and that is nobody's fault.
+/// Points for a frame that did not arrive in time. Where a path dies several come late at once, and
+/// that is nobody's fault.
 pub(crate) const SLOW: f64 = 5.0;
 /// Points for a message of gossip on a topic that is none of ours: nobody sends one in good faith.
 pub(crate) const FOREIGN: f64 = MALFORMED;

@@ -1,12 +1,13 @@
 //! What addresses are, and which claimed ones we believe.
 //!
-//! 1. An address is *direct* (host, then TCP or QUIC) or a *circuit* (a direct address of a relay, its peer id, then
-//!    `p2p-circuit`). Names of hosts are taken from our own configuration only: whoever else could name one would have
-//!    us ask name servers for it.
-//! 2. A peer may say anything about where it listens, and whoever believes it can be made to dial strangers. So an address
-//!    enters the routing table only when its IP is the one from which the peer talks to us; the port alone is taken on
-//!    trust. Records that a peer signed, and what it says over a circuit, are dialled a bounded number of times and believed
-//!    when it answers there.
+//! 1. An address is *direct* (host, then TCP or QUIC) or a *circuit* (a direct address of a relay,
+//!    its peer id, then `p2p-circuit`). Names of hosts are taken from our own configuration only:
+//!    whoever else could name one would have us ask name servers for it.
+//! 2. A peer may say anything about where it listens, and whoever believes it can be made to dial
+//!    strangers. So an address enters the routing table only when its IP is the one from which the
+//!    peer talks to us; the port alone is taken on trust. Records that a peer signed, and what it
+//!    says over a circuit, are dialled a bounded number of times and believed when it answers
+//!    there.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -37,8 +38,8 @@ pub(crate) fn configured(addresses: &[Multiaddr]) -> Vec<Multiaddr> {
     filtered(addresses, |a| is_direct(a, true) || is_dialable_circuit(a))
 }
 
-/// What a peer claims over a circuit and we may try: direct addresses that everybody can reach, and those in a network that we
-/// are in too.
+/// What a peer claims over a circuit and we may try: direct addresses that everybody can reach, and
+/// those in a network that we are in too.
 pub(crate) fn worth_a_try(claimed: &[Multiaddr], own: &[Multiaddr]) -> Vec<Multiaddr> {
     let neighbour = |ip: IpAddr| {
         own.iter()
@@ -61,8 +62,8 @@ fn filtered(addresses: &[Multiaddr], good: impl Fn(&Multiaddr) -> bool) -> Vec<M
     kept
 }
 
-/// Whether an address names one host and a transport we speak: IP (or, if allowed, a name), then TCP or QUIC v1, a real port,
-/// and at most a peer id after it.
+/// Whether an address names one host and a transport we speak: IP (or, if allowed, a name), then
+/// TCP or QUIC v1, a real port, and at most a peer id after it.
 pub(crate) fn is_direct(address: &Multiaddr, names: bool) -> bool {
     let mut parts = address.iter();
     let mut head = parts.by_ref();
@@ -73,7 +74,8 @@ pub(crate) fn is_direct(address: &Multiaddr, names: bool) -> bool {
         )
 }
 
-/// A direct address of a relay, its peer id, `p2p-circuit`, and at most the peer id of who is reached.
+/// A direct address of a relay, its peer id, `p2p-circuit`, and at most the peer id of who is
+/// reached.
 fn is_dialable_circuit(address: &Multiaddr) -> bool {
     let mut parts = address.iter();
     let mut head = parts.by_ref();
@@ -215,8 +217,8 @@ pub(crate) fn range(ip: IpAddr) -> Range {
     }
 }
 
-/// Whether an IP can be reached from anywhere, as far as its range tells: not loopback, link-local, private (RFC 1918, RFC 4193)
-/// or shared by a carrier (RFC 6598).
+/// Whether an IP can be reached from anywhere, as far as its range tells: not loopback, link-local,
+/// private (RFC 1918, RFC 4193) or shared by a carrier (RFC 6598).
 pub fn is_global(ip: IpAddr) -> bool {
     range(ip) == Range::Global
 }
@@ -226,8 +228,9 @@ fn names_hardware(ip: IpAddr) -> bool {
     matches!(ip, IpAddr::V6(ip) if matches!(ip.octets(), [.., 0xff, 0xfe, _, _, _]))
 }
 
-/// The block that a site of private addresses usually is. 10/8 is routed whole within an institution; of 172.16/12 machines take
-/// 16 bits for each network of their own (containers), and 192.168/16 has no more anyway. A carrier's range is one.
+/// The block that a site of private addresses usually is. 10/8 is routed whole within an
+/// institution; of 172.16/12 machines take 16 bits for each network of their own (containers), and
+/// 192.168/16 has no more anyway. A carrier's range is one.
 fn site(ip: IpAddr) -> [u8; 2] {
     match ip.to_canonical() {
         IpAddr::V4(ip) => match ip.octets() {
@@ -238,8 +241,9 @@ fn site(ip: IpAddr) -> [u8; 2] {
     }
 }
 
-/// Whether a peer that we see at `seen` could use an address of ours: one of the Internet that does not name the hardware, or one in
-/// the range and [`site`] in which the peer is itself. Who comes through a relay is nowhere.
+/// Whether a peer that we see at `seen` could use an address of ours: one of the Internet that does
+/// not name the hardware, or one in the range and [`site`] in which the peer is itself. Who comes
+/// through a relay is nowhere.
 pub(crate) fn is_of_use(own: &Multiaddr, seen: &Multiaddr) -> bool {
     let Some(host) = ip(own) else {
         return true;

@@ -23,7 +23,7 @@ use super::addresses::{is_circuit, is_of_use};
 
 type Order = THandlerInEvent<identify::Behaviour>;
 
-/// Identify, told what to tell to whom.
+/// Identify, restricted to what each peer could use.
 pub(crate) struct Discreet {
     inner: identify::Behaviour,
     listen: ListenAddresses,

@@ -1,16 +1,20 @@
 //! Who can reach this node. Pure: the time comes in.
 //!
-//! 1. A node that listens on loopback alone is *local*: all its peers are on its machine, and nothing below matters.
-//! 2. A node is *public* while at least one direct address of it is certain: declared by its owner, mapped by UPnP, or dialled
-//!    by an AutoNAT server without a NAT between. In a federation that lives in private ranges altogether (every address that
-//!    we started from is private) private addresses count; else they do not, since a neighbour on the LAN confirms them too.
-//!    An address that a NAT gave us is told to others when an AutoNAT server reached it, but is not certain: a NAT that lets
-//!    in whoever we have spoken to lets in that server, and nobody else.
-//! 3. A node without a certain one is *private* once `patience` has passed; before that, nobody knows.
-//! 4. Peers that we dialled over QUIC tell from where they see us. The same port for two hosts: a NAT with one mapping for
-//!    all (punching works); different ports: one mapping for each (it does not, with others of the kind); our own address: none.
-//! 5. A confirmed address whose IP no peer sees any more, while two or more see another one of the same family, is *stale*: the
-//!    network has changed, and AutoNAT never takes an address back.
+//! 1. A node that listens on loopback alone is *local*: all its peers are on its machine, and
+//!    nothing below matters.
+//! 2. A node is *public* while at least one direct address of it is certain: declared by its owner,
+//!    mapped by UPnP, or dialled by an AutoNAT server without a NAT between. In a federation that
+//!    lives in private ranges altogether (every address that we started from is private) private
+//!    addresses count; else they do not, since a neighbour on the LAN confirms them too. An address
+//!    that a NAT gave us is told to others when an AutoNAT server reached it, but is not certain: a
+//!    NAT that lets in whoever we have spoken to lets in that server, and nobody else.
+//! 3. A node without a certain one is *private* once `patience` has passed; before that, nobody
+//!    knows.
+//! 4. Peers that we dialled over QUIC tell from where they see us. The same port for two hosts: a
+//!    NAT with one mapping for all (punching works); different ports: one mapping for each (it does
+//!    not, with others of the kind); our own address: none.
+//! 5. A confirmed address whose IP no peer sees any more, while two or more see another one of the
+//!    same family, is *stale*: the network has changed, and AutoNAT never takes an address back.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -91,7 +95,8 @@ impl Reachability {
         self.declared.push(address);
     }
 
-    /// Somebody could not reach us there. Returns whether our owner says that others do: then it stays.
+    /// Somebody could not reach us there. Returns whether our owner says that others do: then it
+    /// stays.
     pub(crate) fn refute(&mut self, address: &Multiaddr) -> bool {
         let declared = self.declared.contains(address);
         if declared && !self.refuted.contains(address) {

@@ -1,11 +1,12 @@
 //! Which relays a node keeps a place at. Pure: the time comes in, reservations to ask for come out.
 //!
-//! 1. Candidates are connected peers that offer to relay. While we hold fewer than [`WANTED`] places, the best
-//!    candidate without one is asked: first those in another network (prefix) than the relays that we have, then by
-//!    round trip.
-//! 2. A place counts when the listener on it has an address. One that has none after [`PATIENCE`], that is refused, or whose
-//!    connection ends, is given up, and its relay rests: for [`REST`] at first, twice as long each time up to
-//!    [`REST_MAX`], until a place there has stood for that long.
+//! 1. Candidates are connected peers that offer to relay. While we hold fewer than [`WANTED`]
+//!    places, the best candidate without one is asked: first those in another network (prefix) than
+//!    the relays that we have, then by round trip.
+//! 2. A place counts when the listener on it has an address. One that has none after [`PATIENCE`],
+//!    that is refused, or whose connection ends, is given up, and its relay rests: for [`REST`] at
+//!    first, twice as long each time up to [`REST_MAX`], until a place there has stood for that
+//!    long.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
@@ -51,7 +52,7 @@ pub(crate) struct Relays {
 }
 
 impl Relays {
-    /// Step 1: whom to ask now, if anybody.
+    /// Step 1: the relay to ask now, if any.
     pub(crate) fn next(&self, candidates: &[Candidate], now: Instant) -> Option<Candidate> {
         if self.places.len() >= WANTED {
             return None;
@@ -128,7 +129,7 @@ impl Relays {
             .collect()
     }
 
-    /// All places, for who gives them up.
+    /// All places, for those that give them up.
     pub(crate) fn all(&self) -> Vec<ListenerId> {
         self.places.keys().copied().collect()
     }

@@ -28,7 +28,6 @@ use libp2p::multiaddr::Protocol;
 
 use super::addresses::{Range, ip, is_global, is_loopback, port, range};
 use crate::overlay::config::OverlayConfig;
-use crate::overlay::task::told;
 
 /// Hosts of peers that are remembered, and ends that our owner named.
 const REMEMBERED: usize = 1024;
@@ -74,7 +73,7 @@ pub(crate) struct Scope(Arc<Mutex<Known>>);
 
 impl Scope {
     pub(crate) fn new(config: &OverlayConfig) -> Self {
-        let told = told(config);
+        let told = config.told();
         let private = is_private(&told);
         let scope = Self(Arc::new(Mutex::new(Known {
             loopback: config.listen.iter().all(is_loopback)

@@ -3,13 +3,11 @@
 //! Places and circuits are counted as the relay behaviour tells; it does not tell bytes.
 
 use std::collections::BTreeSet;
-use std::time::Instant;
 
-use libp2p::{PeerId, relay, upnp};
+use libp2p::{PeerId, relay};
 use serde::{Deserialize, Serialize};
 
-use crate::overlay::stats::Count;
-use crate::overlay::task::Task;
+use crate::overlay::stats::{Count, Counters};
 
 /// What the router was asked, and said.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,21 +28,35 @@ pub enum Router {
     Stopped,
 }
 
-/// Who has a place here now, and how many circuits there are.
+/// Nodes with a place here now, and the circuits through here.
 #[derive(Debug, Default)]
-pub(crate) struct Serving {
+pub(super) struct Serving {
     /// Nodes with a place.
-    pub(crate) places: BTreeSet<PeerId>,
-    /// Who began each of the circuits.
-    pub(crate) circuits: Vec<PeerId>,
+    places: BTreeSet<PeerId>,
+    /// The peer that began each of the circuits.
+    circuits: Vec<PeerId>,
 }
 
-impl Task {
-    pub(crate) fn on_relaying(&mut self, event: relay::Event) {
-        let counters = &self.shared.counters;
+impl Serving {
+    /// How many have a place.
+    pub(super) fn places(&self) -> usize {
+        self.places.len()
+    }
+
+    /// How many circuits there are.
+    pub(super) fn circuits(&self) -> usize {
+        self.circuits.len()
+    }
+
+    /// Whether a peer has a place or began a circuit.
+    pub(super) fn has(&self, peer: &PeerId) -> bool {
+        self.places.contains(peer) || self.circuits.contains(peer)
+    }
+
+    pub(super) fn on_event(&mut self, event: &relay::Event, counters: &Counters) {
         match event {
             relay::Event::ReservationReqAccepted { src_peer_id, .. }
-                if self.serving.places.insert(src_peer_id) =>
+                if self.places.insert(*src_peer_id) =>
             {
                 counters.count(Count::RelayPlaces);
             }
@@ -53,36 +65,19 @@ impl Task {
             }
             relay::Event::ReservationClosed { src_peer_id }
             | relay::Event::ReservationTimedOut { src_peer_id } => {
-                self.serving.places.remove(&src_peer_id);
+                self.places.remove(src_peer_id);
             }
             relay::Event::CircuitReqAccepted { src_peer_id, .. } => {
-                self.serving.circuits.push(src_peer_id);
+                self.circuits.push(*src_peer_id);
                 counters.count(Count::RelayCircuits);
             }
             relay::Event::CircuitReqDenied { .. } => counters.count(Count::RelayCircuitsDenied),
             relay::Event::CircuitClosed { src_peer_id, .. } => {
-                let circuits = &mut self.serving.circuits;
-                if let Some(at) = circuits.iter().position(|p| *p == src_peer_id) {
-                    circuits.swap_remove(at);
+                if let Some(at) = self.circuits.iter().position(|p| p == src_peer_id) {
+                    self.circuits.swap_remove(at);
                 }
             }
             _ => {}
         }
-    }
-
-    pub(crate) fn on_router(&mut self, event: upnp::Event) {
-        self.router = match event {
-            upnp::Event::NewExternalAddr { external_addr, .. } => {
-                self.reach.confirm(external_addr, true);
-                self.traverse(Instant::now());
-                Router::Forwards
-            }
-            upnp::Event::ExpiredExternalAddr { external_addr, .. } => {
-                self.reach.expire(&external_addr);
-                Router::Stopped
-            }
-            upnp::Event::GatewayNotFound => Router::None,
-            upnp::Event::NonRoutableGateway => Router::Inner,
-        };
     }
 }

@@ -1,10 +1,12 @@
 //! Frames ([`gridbay_core::frame`]) of the request and one-way protocols.
 //!
-//! One stream carries one request frame and one response frame; the answer to a one-way message is the empty frame. A bad frame
-//! is a value, not an error: libp2p keeps errors of reading a request to itself, and we want to know whose it was.
+//! One stream carries one request frame and one response frame; the answer to a one-way message is
+//! the empty frame. A bad frame is a value, not an error: libp2p keeps errors of reading a request
+//! to itself, and we want to know whose it was.
 //!
-//! A request has [`crate::overlay::Tuning::frame`] and a second for each 64 KiB to arrive, and its bytes a place among those that are being
-//! read ([`super::budget`]). The answer to a request of ours has only its caller's time: whom we ask is our choice.
+//! A request has [`crate::overlay::Tuning::frame`] and a second for each 64 KiB to arrive, and its
+//! bytes a place among those that are being read ([`super::budget`]). The answer to a request of
+//! ours has only its caller's time: whom we ask is our choice.
 
 use std::io;
 use std::time::Duration;
@@ -51,8 +53,8 @@ impl FrameCodec {
     }
 }
 
-/// libp2p clones the codec of the swarm once for each connection, and that one for each stream: so each connection has a budget
-/// of its own, which its streams share.
+/// libp2p clones the codec of the swarm once for each connection, and that one for each stream: so
+/// each connection has a budget of its own, which its streams share.
 impl Clone for FrameCodec {
     fn clone(&self) -> Self {
         Self {
@@ -82,7 +84,8 @@ pub(crate) enum Frame {
     NoRoom,
 }
 
-/// Reads until the frame is whole, or until its length is known where `only_length`. Returns whether the stream ended before.
+/// Reads until the frame is whole, or until its length is known where `only_length`. Returns
+/// whether the stream ended before.
 async fn read_on<T>(io: &mut T, reader: &mut frame::Reader, only_length: bool) -> io::Result<bool>
 where
     T: AsyncRead + Unpin + Send,

@@ -4,8 +4,8 @@
 //! topic, and forgets it after [`HISTORY`](super::gossip::HISTORY) heartbeats without telling
 //! anybody. So a message of a foreign topic is refused where gossip turns bytes into messages,
 //! which it does first of all. There the neighbour is not known: refusals are counted, and
-//! [`Metered`](crate::overlay::peers::metered::Metered) blames them on the neighbour whose frame gossip is dealing
-//! with.
+//! [`Metered`](crate::overlay::peers::metered::Metered) blames them on the neighbour whose frame
+//! gossip is dealing with.
 //!
 //! Nobody sends such messages in good faith: a node publishes and passes on to those that are
 //! subscribed.

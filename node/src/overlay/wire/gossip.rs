@@ -1,16 +1,17 @@
 //! Gossip: topics, message ids, and the score that neighbours have.
 //!
-//! 1. Messages are signed and carry a sequence number; unsigned or badly signed ones are refused
-//!    by the codec. A message is passed on only after the node accepted it.
+//! 1. Messages are signed and carry a sequence number; unsigned or badly signed ones are refused by
+//!    the codec. A message is passed on only after the node accepted it.
 //! 2. The id is a hash of topic and payload: two nodes that publish the same bytes publish one
 //!    message, and an id cannot be forged for other bytes.
-//! 3. The score punishes what can be proved: invalid messages (squared), broken promises,
-//!    and what the overlay itself saw (malformed frames). It does not punish silence: on small
-//!    networks and rare topics silence is the normal state.
-//! 4. How much one neighbour may write and pass on is bounded per topic (`flood`). What is on no topic of ours is refused before
-//!    anything of it is kept (`foreign`).
-//! 5. Nothing is said of a message before it was judged. IDONTWANT would be: a frame to every neighbour for each long message that
-//!    comes in, so that a stranger's flood would make us flood the others, who would ban us.
+//! 3. The score punishes what can be proved: invalid messages (squared), broken promises, and what
+//!    the overlay itself saw (malformed frames). It does not punish silence: on small networks and
+//!    rare topics silence is the normal state.
+//! 4. How much one neighbour may write and pass on is bounded per topic (`flood`). What is on no
+//!    topic of ours is refused before anything of it is kept (`foreign`).
+//! 5. Nothing is said of a message before it was judged. IDONTWANT would be: a frame to every
+//!    neighbour for each long message that comes in, so that a stranger's flood would make us flood
+//!    the others, who would ban us.
 //! 6. Own messages go to every connected subscriber (`flood_publish`), so a network of up to about
 //!    fifty nodes has one hop; the mesh only matters for forwarding.
 
@@ -34,8 +35,9 @@ use crate::overlay::peers::rates::Rate;
 
 /// What signature, key, sequence number and topic add to a payload, bytes (generous).
 const ENVELOPE: usize = 512;
-/// libp2p (0.50) compares this limit with all that it has read of a stream: a frame, and up to 8 KiB of what follows. Without room for
-/// that, a large message ends the stream when another one comes right after it.
+/// libp2p (0.50) compares this limit with all that it has read of a stream: a frame, and up to 8
+/// KiB of what follows. Without room for that, a large message ends the stream when another one
+/// comes right after it.
 const READ_AHEAD: usize = 16 << 10;
 /// Heartbeats for which an unjudged message is kept, and with it the chance to accept it.
 pub(crate) const HISTORY: u32 = 12;
@@ -169,7 +171,8 @@ fn score(topics: &[Topic], limits: &Limits, tuning: &Tuning) -> PeerScoreParams 
         // The overlay's own penalties enter one to one.
         app_specific_weight: 1.0,
         ip_colocation_factor_weight: if tuning.ip_colocation { -5.0 } else { 0.0 },
-        // As many as the gate lets in of one network: an institution may have its nodes behind one address.
+        // As many as the gate lets in of one network: an institution may have its nodes behind one
+        // address.
         ip_colocation_factor_threshold: f64::from(limits.connections_per_origin),
         // Forgotten within the ban, or a returning peer would be banned for its old score.
         retain_score: tuning.ban_time / 2,

@@ -1,9 +1,11 @@
-//! What others have not taken yet: one-way messages that they have not confirmed, and answers that they have not read.
+//! What others have not taken yet: one-way messages that they have not confirmed, and answers that
+//! they have not read.
 //!
 //! A message counts until it is confirmed or has failed, which a silent peer can draw out to
-//! [`crate::overlay::Tuning::request`]. So the bound is per peer: who does not confirm is sent nothing more, and
-//! nobody else notices. Bytes are also bounded over all peers that are not kept, because anybody can
-//! connect; kept peers (validators) are few, and their messages never wait for those of others.
+//! [`crate::overlay::Tuning::request`]. So the bound is per peer: who does not confirm is sent
+//! nothing more, and nobody else notices. Bytes are also bounded over all peers that are not kept,
+//! because anybody can connect; kept peers (validators) are few, and their messages never wait for
+//! those of others.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;

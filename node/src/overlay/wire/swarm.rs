@@ -34,7 +34,8 @@ const IDLE_CONNECTION: Duration = Duration::from_secs(600);
 /// Life of what providers say in the DHT.
 const PROVIDERS_LIVE: Duration = Duration::from_secs(3600);
 
-/// Builds the swarm; nothing listens or dials yet. Where the node is `local` all that traverses NATs is left out.
+/// Builds the swarm; nothing listens or dials yet. Where the node is `local` all that traverses
+/// NATs is left out.
 pub(crate) fn build(
     config: &OverlayConfig,
     keys: &Keypair,
@@ -48,7 +49,8 @@ pub(crate) fn build(
     let behaviour = behaviour(config, keys, names, topics, agent()?, local, relayed)?;
     let settings = libp2p::swarm::Config::with_tokio_executor()
         .with_idle_connection_timeout(IDLE_CONNECTION)
-        // Saves a round trip, but who writes and drops a stream without waiting for an answer is often not heard.
+        // Saves a round trip, but who writes and drops a stream without waiting for an answer is
+        // often not heard.
         .with_substream_upgrade_protocol_override(Version::V1Lazy)
         .with_smart_dial()
         .with_max_negotiating_inbound_streams(2 * config.limits.streams);
@@ -83,7 +85,7 @@ fn behaviour(
     let refused = Refused::default();
     let identify = identify::Config::new(names.identify(), keys.public())
         .with_agent_version(agent)
-        // `discreet` decides what of ours is of use to whom.
+        // `discreet` decides what of ours is of use to each peer.
         .with_hide_listen_addrs(true)
         // What others claim about themselves must pass `addresses` before we dial it.
         .with_cache_size(0);
@@ -150,7 +152,8 @@ fn lan(wanted: bool, me: libp2p::PeerId) -> Toggle<mdns::tokio::Behaviour> {
     }
 }
 
-/// Relays for others once `traverse` says so. Left to itself it would as soon as it has a place at a relay.
+/// Relays for others once `traverse` says so. Left to itself it would as soon as it has a place at
+/// a relay.
 fn relaying(me: libp2p::PeerId, limits: &RelayLimits) -> relay::Behaviour {
     let config = relay::Config {
         max_reservations: limits.places,
@@ -188,7 +191,8 @@ fn frames(
     )
 }
 
-/// Kademlia: we decide who enters the table (`inbound`) and what is kept for others (`records`).
+/// Kademlia: we decide which peers enter the table (`table`) and what is kept for others
+/// (`records`).
 fn kademlia(keys: &Keypair, names: &Names, limits: &Limits) -> kad::Behaviour<MemoryStore> {
     let local = keys.public().to_peer_id();
     let store = MemoryStore::with_config(
@@ -219,4 +223,44 @@ fn kademlia(keys: &Keypair, names: &Names, limits: &Limits) -> kad::Behaviour<Me
     // Never left to itself: it would take a circuit for a public address; `traverse` decides.
     kad.set_mode(Some(kad::Mode::Client));
     kad
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The model of the overlay counts with these numbers; what libp2p decides must be what they
+    /// say.
+    #[test]
+    fn the_shared_numbers_are_those_that_the_node_runs_by() {
+        let (limits, far) = (Limits::default(), Tuning::wide_area());
+        assert_eq!(kad::K_VALUE.get(), numbers::K);
+        assert_eq!(gossip::MESH, numbers::MESH);
+        assert_eq!(far.handshake * 2, numbers::DIAL_TIMEOUT);
+        assert_eq!(limits.connections as usize, numbers::CONNECTIONS);
+        assert_eq!(
+            [far.redial_first, far.redial_max, far.idle, far.ping],
+            [
+                numbers::REDIAL_FIRST,
+                numbers::REDIAL_MAX,
+                numbers::IDLE,
+                numbers::PING
+            ]
+        );
+        assert_eq!(
+            [
+                limits.wanted_peers,
+                limits.known_peers,
+                limits.lookups,
+                limits.records
+            ],
+            [
+                numbers::WANTED_PEERS,
+                numbers::KNOWN_PEERS,
+                numbers::LOOKUPS,
+                numbers::RECORDS
+            ]
+        );
+        assert!(limits.wanted_peers < numbers::roomy(numbers::CONNECTIONS));
+    }
 }
