@@ -33,9 +33,11 @@ pub enum OrderEnd {
     Short(ClassId),
     /// A buy dearer than its limit or the balance.
     TooDear,
-    /// A buy whose units another one took for a surcharge; it got back what it had not used, and the surcharge.
+    /// A buy whose units another one took for a surcharge; it got back what it had not used, and
+    /// the surcharge.
     Evicted,
-    /// Never opened, but all blocks in which it could have been were of one auctioneer; the deposit was returned.
+    /// Never opened, but all blocks in which it could have been were of one auctioneer; the deposit
+    /// was returned.
     Waived,
     /// Never opened, though acknowledged in time: the owner appealed and got the deposit back.
     Excused,

@@ -1,7 +1,7 @@
 //! Entries: what accounts ask of the ledger, signed.
 //!
-//! An entry's id is the hash of its canonical bytes without the signature. It is the idempotency key:
-//! the ledger takes each id once and remembers it until `valid_until`.
+//! An entry's id is the hash of its canonical bytes without the signature. It is the idempotency
+//! key: the ledger takes each id once and remembers it until `valid_until`.
 
 use crate::account::{AccountKey, Roles, keys_are_valid};
 use crate::appeal::Appeal;

@@ -9,9 +9,11 @@
 //!   Stop(job)                  ─────────►  TERM, grace, KILL
 //! ```
 //!
-//! Any node may also ask another for adverts: for its own, or for a page of those that it knows ([`Adverts`](AgentRequest::Adverts)).
+//! Any node may also ask another for adverts: for its own, or for a page of those that it knows
+//! ([`Adverts`](AgentRequest::Adverts)).
 //!
-//! Every request is answered on its own; all are idempotent, so either side may crash and ask again.
+//! Every request is answered on its own; all are idempotent, so either side may crash and ask
+//! again.
 
 use gridbay_protocol::advert::SignedAdvert;
 use gridbay_protocol::codec;
@@ -30,7 +32,8 @@ pub const REPLY_BYTES: usize = 2 * 1024 * 1024;
 pub const CHUNK_BYTES: usize = 512 * 1024;
 /// Bytes of one output stream in one report at the most.
 pub const STREAM_BYTES: usize = 32 * 1024;
-/// Adverts in one answer at the most; with [`ADVERT_BYTES`](gridbay_protocol::limits::ADVERT_BYTES) each they fit [`REPLY_BYTES`].
+/// Adverts in one answer at the most; with [`ADVERT_BYTES`](gridbay_protocol::limits::ADVERT_BYTES)
+/// each they fit [`REPLY_BYTES`].
 pub const ADVERTS_PAGE: usize = 64;
 /// Jobs in one poll at the most; with [`STREAM_BYTES`] a full answer fits [`REPLY_BYTES`].
 pub const POLL_JOBS: usize = 16;
@@ -226,7 +229,8 @@ pub enum StartRefusal {
     /// Values out of range.
     #[error("the job is out of range")]
     Invalid,
-    /// Its disk takes nothing now. It gives the lease up, so that the order can win units elsewhere.
+    /// Its disk takes nothing now. It gives the lease up, so that the order can win units
+    /// elsewhere.
     #[error("the seller's disk is nearly full")]
     NoRoom,
 }

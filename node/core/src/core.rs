@@ -1,13 +1,13 @@
 //! The machine: the ledger's host and the two agents behind one door.
 //!
-//! [`Core::step`] takes one [`Input`] and returns [`Effect`]s. It never waits, reads no clock and draws no
-//! randomness, so a simulator can run it as well as a real node can.
+//! [`Core::step`] takes one [`Input`] and returns [`Effect`]s. It never waits, reads no clock and
+//! draws no randomness, so a simulator can run it as well as a real node can.
 //!
 //! After every decided block, in this order:
 //!
 //! 1. the node looks for its account, if it has none yet;
-//! 2. the seller's agent acknowledges leases, gives a sign of life once a slot, and stops what lost its unit; on a disk
-//!    that is short of room offers are held back;
+//! 2. the seller's agent acknowledges leases, gives a sign of life once a slot, and stops what lost
+//!    its unit; on a disk that is short of room offers are held back;
 //! 3. the buyer's agent moves its orders and their tasks; changed records are saved;
 //! 4. the provider's agent, if there is one, signs contracts and rents units for their jobs;
 //! 5. a changed advert is gossiped;
@@ -100,11 +100,13 @@ impl Core {
             seeker: None,
         }
     }
-    /// From now on asks for better allocations of reservations than the rule finds, if this node validates.
+    /// From now on asks for better allocations of reservations than the rule finds, if this node
+    /// validates.
     pub fn seek_hints(&mut self) {
         self.seeker.get_or_insert_default();
     }
-    /// Begins with the offers that an earlier run held back, on a disk that is short of room or not.
+    /// Begins with the offers that an earlier run held back, on a disk that is short of room or
+    /// not.
     pub fn withhold(&mut self, offers: Vec<OfferTerms>, short: bool) {
         self.withheld = Withheld::new(offers, short);
         self.seller.set_short(short);
@@ -160,8 +162,8 @@ impl Core {
     /// Takes one input.
     ///
     /// # Errors
-    /// A [`Fault`] is this node's own failure (its disk, a broken invariant): it must stop. Nothing that
-    /// a peer or a user sends leads to one.
+    /// A [`Fault`] is this node's own failure (its disk, a broken invariant): it must stop. Nothing
+    /// that a peer or a user sends leads to one.
     pub fn step(&mut self, now: Now, input: Input) -> Result<Vec<Effect>, Fault> {
         let mut effects = Vec::new();
         match input {

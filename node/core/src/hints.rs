@@ -1,9 +1,10 @@
 //! Better allocations of reservations, looked for outside of the core.
 //!
-//! 1. After a block, the decisions of the boundary ahead are previewed as things stand. If they are others than those last
-//!    asked about, the body is asked for better allocations than the rule finds ([`crate::effect::Effect::SeekHints`]).
-//! 2. What it finds comes back as [`crate::input::Input::Hinted`] and goes to the host, which checks it when a block of this
-//!    node's decides.
+//! 1. After a block, the decisions of the boundary ahead are previewed as things stand. If they are
+//!    others than those last asked about, the body is asked for better allocations than the rule
+//!    finds ([`crate::effect::Effect::SeekHints`]).
+//! 2. What it finds comes back as [`crate::input::Input::Hinted`] and goes to the host, which
+//!    checks it when a block of this node's decides.
 //!
 //! Only a validator asks, as only it proposes.
 

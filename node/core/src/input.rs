@@ -163,8 +163,8 @@ pub enum Command {
     },
     /// Say something about a contract.
     Contract(ContractEntry),
-    /// Send an entry of this node's account that the caller has signed and keeps: for the first time, or
-    /// again.
+    /// Send an entry of this node's account that the caller has signed and keeps: for the first
+    /// time, or again.
     Send(Box<SignedEntry>),
     /// Open an account with an invitation.
     Join {

@@ -29,8 +29,8 @@ impl Joining {
             valid_until: 0,
         }
     }
-    /// The opening entry, if none is on its way. A token opens one account however often it is tried:
-    /// of two attempts the ledger takes one.
+    /// The opening entry, if none is on its way. A token opens one account however often it is
+    /// tried: of two attempts the ledger takes one.
     pub(crate) fn entry_due(&mut self, state: &State) -> Option<SignedEntry> {
         if state.height() < self.valid_until {
             return None;
@@ -56,8 +56,9 @@ impl Joining {
 }
 
 impl Core {
-    /// Why the ledger does not open this node's account with its invitation, by the state that it has; `None` if nothing is
-    /// against it, or the account is open. Means nothing while the node is behind.
+    /// Why the ledger does not open this node's account with its invitation, by the state that it
+    /// has; `None` if nothing is against it, or the account is open. Means nothing while the node
+    /// is behind.
     pub fn join_refusal(&self) -> Option<Refusal> {
         let joining = self.joining.as_ref().filter(|_| self.account.is_none())?;
         let state = self.host.state();
@@ -69,7 +70,8 @@ impl Core {
         self.closed
     }
 
-    /// Looks for the account of this node's key; until it is there, joins if invited. It may have been closed.
+    /// Looks for the account of this node's key; until it is there, joins if invited. It may have
+    /// been closed.
     pub(crate) fn find_account(&mut self) -> Vec<SignedEntry> {
         let (state, before) = (self.host.state(), self.account);
         self.account = before.filter(|id| state.account(id).is_some());

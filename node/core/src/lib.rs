@@ -1,11 +1,14 @@
-//! One gridbay node without its body: host, buyer, seller and provider agents as one `Input -> Effect` machine.
+//! One gridbay node without its body: host, buyer, seller and provider agents as one `Input ->
+//! Effect` machine.
 //!
-//! [`core::Core`] is the machine, [`input`] and [`effect`] its two sides. [`buyer`], [`seller`] and [`provider`] are
-//! the agents, [`agent`] what they say to one another, [`buy`] the ways of buying. Network, timers, files and jobs are effects, answered
-//! by inputs; whoever drives the machine (the node's body, the simulator) performs them in order.
+//! [`core::Core`] is the machine, [`input`] and [`effect`] its two sides. [`buyer`], [`seller`] and
+//! [`provider`] are the agents, [`agent`] what they say to one another, [`buy`] the ways of buying.
+//! Network, timers, files and jobs are effects, answered by inputs; whoever drives the machine (the
+//! node's body, the simulator) performs them in order.
 //!
-//! Beside the machine: [`frame`] is how messages of nodes lie on a stream; [`cases`] clears markets told in JSON, for people and for
-//! vectors; [`learn`] estimates what resources are worth to a job from its past runs.
+//! Beside the machine: [`frame`] is how messages of nodes lie on a stream; [`cases`] clears markets
+//! told in JSON, for people and for vectors; [`learn`] estimates what resources are worth to a job
+//! from its past runs.
 
 pub mod adverts;
 pub mod agent;

@@ -1,5 +1,5 @@
-//! Entries that the owner sent lately. Two equal entries have one id and take effect once, so an owner who
-//! asks for the same twice needs two that differ: the later one is valid a height longer.
+//! Entries that the owner sent lately. Two equal entries have one id and take effect once, so an
+//! owner who asks for the same twice needs two that differ: the later one is valid a height longer.
 
 use crate::signer::{ENTRY_HEIGHTS, Signer};
 use gridbay_ledger::State;
@@ -7,10 +7,12 @@ use gridbay_protocol::codec;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use std::collections::BTreeMap;
 
-/// Different requests remembered at the most, and equal ones that may wait: as many as validators keep of one account.
+/// Different requests remembered at the most, and equal ones that may wait: as many as validators
+/// keep of one account.
 const ENTRIES: usize = gridbay_host::limits::POOL_PER_ACCOUNT;
 
-/// The last height of the latest entry that may still be included, by what it asks for (canonical bytes).
+/// The last height of the latest entry that may still be included, by what it asks for (canonical
+/// bytes).
 #[derive(Debug, Default)]
 pub(crate) struct Sent(BTreeMap<Vec<u8>, u64>);
 

@@ -1,9 +1,11 @@
 //! Offers held back while the disk is short of room: what cannot be served is not sold.
 //!
-//! 1. While the disk is short, each standing offer of this node is withdrawn, and its terms are remembered across restarts.
-//! 2. Once there is room, each is set again with those terms, unless the owner has set or withdrawn it meanwhile.
-//! 3. An entry that has not shown up is sent again. What is remembered goes when the offer stands and no entry about it can
-//!    be on its way.
+//! 1. While the disk is short, each standing offer of this node is withdrawn, and its terms are
+//!    remembered across restarts.
+//! 2. Once there is room, each is set again with those terms, unless the owner has set or withdrawn
+//!    it meanwhile.
+//! 3. An entry that has not shown up is sent again. What is remembered goes when the offer stands
+//!    and no entry about it can be on its way.
 
 use crate::effect::Effect;
 use crate::signer::ENTRY_HEIGHTS;

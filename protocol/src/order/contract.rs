@@ -2,9 +2,10 @@
 //!
 //! 1. A client proposes [`ContractTerms`] and locks the most that they can cost him.
 //! 2. The provider signs and stakes every penalty.
-//! 3. The client requests job after job, within the window. Time is counted in slots from the one of the request.
-//! 4. The provider says which of its orders serves a job. A job is done when that order has run all its slots, or when
-//!    the client says so; it has failed when it is timed out.
+//! 3. The client requests job after job, within the window. Time is counted in slots from the one
+//!    of the request.
+//! 4. The provider says which of its orders serves a job. A job is done when that order has run all
+//!    its slots, or when the client says so; it has failed when it is timed out.
 //! 5. When no job can come any more and all are decided, the contract is settled.
 //!
 //! The numbers mean what they mean in [`crate::mechanism::contract`], with a slot for a tick.
@@ -28,7 +29,8 @@ pub struct JobTerms {
     pub value: Credits,
     /// Slots after the request's in which the value stays whole.
     pub hold: u32,
-    /// Slots in which the value then falls to nothing, and goes on falling at that pace; at least 1.
+    /// Slots in which the value then falls to nothing, and goes on falling at that pace; at least
+    /// 1.
     pub decay: u32,
     /// The most that the provider owes for it, up to [`MONEY_MAX`].
     pub penalty: Credits,
@@ -76,7 +78,8 @@ pub enum ContractEntry {
         /// Salted hash of what is to run.
         work: Hash32,
     },
-    /// The client will request no more jobs. Before the provider has signed, this takes the proposal back.
+    /// The client will request no more jobs. Before the provider has signed, this takes the
+    /// proposal back.
     Close {
         /// The contract.
         contract: OrderId,
@@ -282,8 +285,8 @@ impl ContractTerms {
     pub fn bond(&self) -> Option<Credits> {
         self.job.penalty.checked_mul(u64::from(self.jobs))
     }
-    /// What the client pays for `completed` of `requested` jobs that were worth `earned` one by one: never above
-    /// [`Self::lock`].
+    /// What the client pays for `completed` of `requested` jobs that were worth `earned` one by
+    /// one: never above [`Self::lock`].
     pub fn pays(&self, earned: Credits, completed: u32, requested: u32) -> Credits {
         let pays = settle(
             earned.micros().into(),
@@ -311,8 +314,8 @@ impl JobTerms {
             bias: 0,
         }
     }
-    /// What it pays, or owes, when it is done `after` slots after that of the request: at most one of the two is above
-    /// zero.
+    /// What it pays, or owes, when it is done `after` slots after that of the request: at most one
+    /// of the two is above zero.
     pub fn utility(&self, after: u64) -> (Credits, Credits) {
         let utility = self.at((), 0).utility(after);
         let part = |micros: i128| u128::try_from(micros).ok().and_then(Credits::from_wide);
@@ -325,8 +328,8 @@ impl JobTerms {
     pub fn timed_out(&self, after: u64) -> bool {
         self.at((), 0).timed_out(after)
     }
-    /// Slots after the request's in which the job may end: it is timed out in the slot after them. For a job worth
-    /// something, and at least `hold`.
+    /// Slots after the request's in which the job may end: it is timed out in the slot after them.
+    /// For a job worth something, and at least `hold`.
     pub fn patience(&self) -> u64 {
         let value = u128::from(self.value.micros()).max(1);
         let lost = (value + u128::from(self.penalty.micros())) * u128::from(self.decay.max(1));
@@ -408,7 +411,8 @@ pub struct JobRecord {
     pub owes: Credits,
 }
 
-/// How a contract was settled: `pays = floor(earned * f(completed / requested))`, and all that is owed.
+/// How a contract was settled: `pays = floor(earned * f(completed / requested))`, and all that is
+/// owed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settlement {

@@ -44,12 +44,12 @@ impl BidTerms {
         }
         Ok(bid)
     }
-    /// What must be free to put these terms in place of those that an order has: the deposit, or what
-    /// the escrow will lack.
+    /// What must be free to put these terms in place of those that an order has: the deposit, or
+    /// what the escrow will lack.
     ///
     /// # Errors
-    /// Prices make no sense or are not for as many units, or the budget does not cover what was paid, a
-    /// slot at the old bid if it runs, and one at the new.
+    /// Prices make no sense or are not for as many units, or the budget does not cover what was
+    /// paid, a slot at the old bid if it runs, and one at the new.
     pub(super) fn check_amendment(
         &self,
         at: &Attempt,

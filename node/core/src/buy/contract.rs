@@ -1,5 +1,5 @@
-//! Orders of many jobs under one contract: the proposal. What the agent says while the contract stands
-//! is in `buyer::jobs`.
+//! Orders of many jobs under one contract: the proposal. What the agent says while the contract
+//! stands is in `buyer::jobs`.
 
 use super::way::{Asked, Attempt, Buys, Desk};
 use crate::reply::Refused;

@@ -1,5 +1,6 @@
-//! Jobs by deadlines: a bag of tasks on a number of units that the seller's plan changes from slot to
-//! slot. The agent cancels the order when all tasks ended, which tells the ledger that it is done.
+//! Jobs by deadlines: a bag of tasks on a number of units that the seller's plan changes from slot
+//! to slot. The agent cancels the order when all tasks ended, which tells the ledger that it is
+//! done.
 
 use super::way::{Asked, Attempt, Buys, Desk};
 use crate::reply::Refused;

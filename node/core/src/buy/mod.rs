@@ -1,6 +1,7 @@
 //! Ways of buying, one file each: what the user says, and what the ledger is asked for it.
 //!
-//! [`Terms`] is what the record on disk keeps; `Buys` is all that the rest of the node asks of a way.
+//! [`Terms`] is what the record on disk keeps; `Buys` is all that the rest of the node asks of a
+//! way.
 
 mod ausubel;
 #[allow(

@@ -1,5 +1,5 @@
-//! Sealed reservations. One that is committed and cannot be opened any more would lose its deposit, so
-//! an attempt ends early enough.
+//! Sealed reservations. One that is committed and cannot be opened any more would lose its deposit,
+//! so an attempt ends early enough.
 
 use super::way::{Asked, Attempt, Buys, Desk};
 use crate::reply::Refused;
@@ -41,8 +41,8 @@ impl ReserveTerms {
             work: at.work,
         }
     }
-    /// Why a reservation that is committed in the next block could not be opened in the last block for
-    /// it; `None` if it can.
+    /// Why a reservation that is committed in the next block could not be opened in the last block
+    /// for it; `None` if it can.
     fn unbookable(&self, at: &Attempt, state: &State) -> Option<Unbookable> {
         let calendar = state.calendar();
         let round = calendar.round(state.height().saturating_add(1));

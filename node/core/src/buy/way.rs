@@ -63,8 +63,8 @@ pub(crate) struct Desk<'a> {
 
 /// A way of buying.
 pub(crate) trait Buys {
-    /// What an attempt asks of the ledger: the one place where it is built, whether to be priced, kept
-    /// or sent. The same attempt always asks the same.
+    /// What an attempt asks of the ledger: the one place where it is built, whether to be priced,
+    /// kept or sent. The same attempt always asks the same.
     fn asked(&self, at: &Attempt) -> Asked;
     /// What must be free of the account when the order is sent.
     ///

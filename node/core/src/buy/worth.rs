@@ -1,10 +1,10 @@
 //! What to bid for a job that is worth something only when it is done.
 //!
-//! The job needs its nodes for so many slots on end; if it loses them it starts anew. What was paid is
-//! gone either way, so it does not count: ahead lie the costs of the slots left, and the whole worth. At
-//! a steady price going on pays if and only if price times slots left is at most the worth. So the bid
-//! for a slot is the worth divided by the slots left, rounded down to what each node may cost. It rises
-//! with every slot done, and falls back when the job has to start anew.
+//! The job needs its nodes for so many slots on end; if it loses them it starts anew. What was paid
+//! is gone either way, so it does not count: ahead lie the costs of the slots left, and the whole
+//! worth. At a steady price going on pays if and only if price times slots left is at most the
+//! worth. So the bid for a slot is the worth divided by the slots left, rounded down to what each
+//! node may cost. It rises with every slot done, and falls back when the job has to start anew.
 
 use gridbay_protocol::units::{Credits, Price};
 use serde::{Deserialize, Serialize};
@@ -20,13 +20,14 @@ pub struct Worth {
 }
 
 impl Worth {
-    /// Slots left after `done` of them; 1 at least, for a job that takes longer than it was said to.
+    /// Slots left after `done` of them; 1 at least, for a job that takes longer than it was said
+    /// to.
     pub fn left(&self, done: u64) -> u32 {
         let done = u32::try_from(done).unwrap_or(u32::MAX);
         self.length.saturating_sub(done).max(1)
     }
-    /// The bid for each of `units` nodes and a slot, with so many slots left: the highest steady price at which going
-    /// on costs no more than the worth.
+    /// The bid for each of `units` nodes and a slot, with so many slots left: the highest steady
+    /// price at which going on costs no more than the worth.
     pub fn bid(&self, left: u32, units: u32) -> Price {
         let all = u64::from(left.max(1)) * u64::from(units.max(1));
         Price((self.worth.micros() / all).min(Price::MAX.0))
@@ -49,7 +50,8 @@ mod tests {
         }
     }
 
-    /// The most that can be made of the job from now on, by stopping after any number of slots at prices that are known.
+    /// The most that can be made of the job from now on, by stopping after any number of slots at
+    /// prices that are known.
     fn best(worth: u64, prices: &[u64]) -> i128 {
         let made = |slots: usize| {
             let cost: i128 = prices[..slots].iter().map(|p| i128::from(*p)).sum();

@@ -1,4 +1,5 @@
-//! Amending a bid that stands or runs: another sealed commitment beside the order's, of the same agent.
+//! Amending a bid that stands or runs: another sealed commitment beside the order's, of the same
+//! agent.
 //!
 //! | the ledger says of the amendment | the agent |
 //! |---|---|
@@ -24,7 +25,8 @@ use gridbay_protocol::order::{Amendment, Bid, Open, Step, Wish, order_of};
 use gridbay_protocol::units::Credits;
 
 impl OrderAgent {
-    /// From the next clearing on that can be reached, the order's bid is to say this. False if it is no bid, or over.
+    /// From the next clearing on that can be reached, the order's bid is to say this. False if it
+    /// is no bid, or over.
     pub fn amend(&mut self, steps: Vec<Step>, budget: Credits) -> bool {
         let is_bid = self.record.order.terms.bid().is_some();
         if !is_bid || self.is_over() {

@@ -1,9 +1,11 @@
-//! The deposit of a bid that was sent to be opened and was not: kept receipts, and the appeal made of them.
+//! The deposit of a bid that was sent to be opened and was not: kept receipts, and the appeal made
+//! of them.
 //!
 //! 1. When the opening is sent, its id and its last height are kept on disk with the order.
 //! 2. While the bid can be opened, the receipts that the host has collected for it are kept beside.
-//! 3. If the ledger has the bid as unopened, those in time go into an appeal, the most powerful signers first, as
-//!    many as it takes. Without enough of them there is none, and the deposit is lost.
+//! 3. If the ledger has the bid as unopened, those in time go into an appeal, the most powerful
+//!    signers first, as many as it takes. Without enough of them there is none, and the deposit is
+//!    lost.
 
 use gridbay_ledger::State;
 use gridbay_protocol::appeal::{Appeal, latest_tip};

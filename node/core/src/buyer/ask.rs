@@ -2,8 +2,8 @@
 //!
 //! 1. A placed task is started: asked again after [`RETRY_MS`], twice as long after each refusal or
 //!    silence, and given up as lost after [`REFUSALS`] of them.
-//! 2. Accepted tasks are polled, all of one order at one node together; at once again while output flows.
-//!    A seller that is silent for [`SILENT_MS`] has lost them.
+//! 2. Accepted tasks are polled, all of one order at one node together; at once again while output
+//!    flows. A seller that is silent for [`SILENT_MS`] has lost them.
 //! 3. A task that lost its unit is stopped; nobody waits for the answer.
 
 use super::Buyer;
@@ -32,7 +32,8 @@ const RETRY_MS: u64 = 100;
 const RETRY_MOST_MS: u64 = 5_000;
 /// Refusals and silences after which a start is given up: about half a minute.
 const REFUSALS: u32 = 12;
-/// Milliseconds of silence after which a run counts as lost. Long enough for a node to be restarted.
+/// Milliseconds of silence after which a run counts as lost. Long enough for a node to be
+/// restarted.
 const SILENT_MS: u64 = 60_000;
 
 #[derive(Clone, Debug)]
@@ -145,7 +146,8 @@ impl Buyer {
                 let at = (state.height(), now_ms);
                 let tried = match &reply {
                     Some(AgentReply::Refused(why)) => Some(Try::refused(*why)),
-                    // It may still forget the run: only what is known of it later says that it is served.
+                    // It may still forget the run: only what is known of it later says that it is
+                    // served.
                     Some(AgentReply::Ok) => None,
                     _ => Some(Try::Silent),
                 };

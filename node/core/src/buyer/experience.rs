@@ -1,12 +1,13 @@
 //! What an order learns of the pool that it claims a share of.
 //!
-//! At every slot boundary the ledger's sharing says what a claim may use in the next slot. When that slot is
-//! over, the shares it held and the tasks that ended in it are kept, for the last [`RUNS_MAX`] slots of an
-//! order. From the orders of one class and program `learnt` finds the weights that explain their progress
-//! best; they are advice to the next order of that kind, and never leave this node but as its weights.
+//! At every slot boundary the ledger's sharing says what a claim may use in the next slot. When
+//! that slot is over, the shares it held and the tasks that ended in it are kept, for the last
+//! [`RUNS_MAX`] slots of an order. From the orders of one class and program `learnt` finds the
+//! weights that explain their progress best; they are advice to the next order of that kind, and
+//! never leave this node but as its weights.
 //!
-//! Slots that say nothing are left out: without a unit, cut short by the seller, or in which the tasks ran
-//! out.
+//! Slots that say nothing are left out: without a unit, cut short by the seller, or in which the
+//! tasks ran out.
 
 use crate::buy::NewOrder;
 use crate::learn::{Learner, RUNS_MAX};
@@ -80,8 +81,8 @@ impl Experience {
     }
 }
 
-/// The weights that past slots of orders of this class and program suggest; `None` if they do not determine them, or
-/// give processors none.
+/// The weights that past slots of orders of this class and program suggest; `None` if they do not
+/// determine them, or give processors none.
 pub(super) fn learnt<'a>(
     orders: impl Iterator<Item = (&'a NewOrder, &'a Experience)>,
     class: &ClassId,

@@ -2,15 +2,17 @@
 //!
 //! Every task is a job of one unit. While the contract stands, after every block:
 //!
-//! 1. tasks whose job the ledger has are noted, by the hash of their work, which each has of its own;
-//! 2. tasks whose job the ledger has decided, though they did not end, are given up: timed out, or out of slots;
+//! 1. tasks whose job the ledger has are noted, by the hash of their work, which each has of its
+//!    own;
+//! 2. tasks whose job the ledger has decided, though they did not end, are given up: timed out, or
+//!    out of slots;
 //! 3. jobs are requested, some at a time, in the window of the contract;
 //! 4. of a task that ended the job is said to be complete;
 //! 5. when the order is over for us the contract is closed.
 //!
-//! Entries of 3 to 5 are signed again in every block until they show, but valid until the next multiple of
-//! [`EPOCH`] heights: within an epoch they are the same entries, and after it the earlier ones can come no more. So nothing
-//! has to be remembered of them.
+//! Entries of 3 to 5 are signed again in every block until they show, but valid until the next
+//! multiple of [`EPOCH`] heights: within an epoch they are the same entries, and after it the
+//! earlier ones can come no more. So nothing has to be remembered of them.
 
 use super::order::OrderAgent;
 use super::places::places_of;

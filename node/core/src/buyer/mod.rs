@@ -1,8 +1,9 @@
 //! The buyer's agent: takes orders through the market and their jobs through the sellers' nodes.
 //!
-//! It reacts to three things: a block (where do the orders stand now?), an answer of a seller, and the
-//! tick (what is to be started, what is to be asked again?). [`order`] follows one order on the ledger,
-//! [`tasks`] plans its tasks, `ask` talks to the sellers, [`record`] is what survives a restart.
+//! It reacts to three things: a block (where do the orders stand now?), an answer of a seller, and
+//! the tick (what is to be started, what is to be asked again?). [`order`] follows one order on the
+//! ledger, [`tasks`] plans its tasks, `ask` talks to the sellers, [`record`] is what survives a
+//! restart.
 
 mod amend;
 mod amending;
@@ -81,7 +82,8 @@ impl Buyer {
         self.orders.get(key)
     }
 
-    /// Weights of the resources that past slots of orders of this class and program suggest to the next.
+    /// Weights of the resources that past slots of orders of this class and program suggest to the
+    /// next.
     pub fn learnt(
         &self,
         class: &ClassId,
@@ -121,8 +123,8 @@ impl Buyer {
         agent.is_some_and(|agent| agent.amend(steps, budget))
     }
 
-    /// Takes in what a block did and looks at the state after it. What is to be asked of sellers waits for
-    /// the [`Buyer::tick`] that follows.
+    /// Takes in what a block did and looks at the state after it. What is to be asked of sellers
+    /// waits for the [`Buyer::tick`] that follows.
     pub fn after_block(
         &mut self,
         host: &Host,
@@ -193,7 +195,8 @@ impl Buyer {
         }
     }
 
-    /// The ledger does not take an entry. If it made an order of ours, the order knows why from now on.
+    /// The ledger does not take an entry. If it made an order of ours, the order knows why from now
+    /// on.
     pub fn refused(&mut self, entry: &EntryId, refusal: &Refusal) {
         if let Some(agent) = self.by_id(&order_id(entry)) {
             agent.note_refusal(refusal);

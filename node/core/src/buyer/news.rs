@@ -51,8 +51,8 @@ impl OrderAgent {
         self.record.paid = sum.unwrap_or(paid);
         self.dirty = true;
     }
-    /// The ledger did not take the entry of this attempt. That it is too late, or is in the ledger already, says nothing
-    /// about the order.
+    /// The ledger did not take the entry of this attempt. That it is too late, or is in the ledger
+    /// already, says nothing about the order.
     pub fn note_refusal(&mut self, refusal: &Refusal) {
         if matches!(refusal, Refusal::Expired { .. } | Refusal::Used(_)) {
             return;

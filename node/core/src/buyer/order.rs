@@ -50,7 +50,8 @@ pub struct OrderAgent {
     looked: bool,
     /// Why the ledger ended it or its last lease.
     pub last_end: Option<End>,
-    /// Why the ledger did not take its entry when it was last sent, in a word, and whether it may do so later.
+    /// Why the ledger did not take its entry when it was last sent, in a word, and whether it may
+    /// do so later.
     pub(super) refusal: Option<(&'static str, bool)>,
     sent_at: u64,
     cancelled_at: u64,
@@ -122,8 +123,9 @@ impl OrderAgent {
     pub fn paid(&self) -> Credits {
         self.record.paid
     }
-    /// Whether nothing of it can happen any more on either side. A node that was killed when its job had
-    /// just ended may still pay for a lease: its order is not settled before the ledger was asked.
+    /// Whether nothing of it can happen any more on either side. A node that was killed when its
+    /// job had just ended may still pay for a lease: its order is not settled before the ledger was
+    /// asked.
     pub fn is_settled(&self) -> bool {
         let quiet = self.seen == Seen::Absent && self.record.amending.is_none();
         let quiet = quiet && !self.may_complain();

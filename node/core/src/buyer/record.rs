@@ -1,8 +1,8 @@
 //! A buyer's order as it is kept on disk: what cannot be told from the ledger.
 //!
 //! Where the order stands (committed, standing, running) is always read from the ledger's state, so
-//! that a restart resumes exactly where the network is. Kept here are the secrets (salts), the job's
-//! text and how far its tasks have come.
+//! that a restart resumes exactly where the network is. Kept here are the secrets (salts), the
+//! job's text and how far its tasks have come.
 
 use super::amending::Amending;
 use super::appeal::Opening;

@@ -3,8 +3,8 @@
 //! Planning, after every block and every report:
 //!
 //! 1. a task on a unit that left the lease is taken off it and will start anew elsewhere;
-//! 2. tasks that wait are put on free units in the order of their index, so that an order with fewer
-//!    units than tasks runs the lowest indices first and the others as units become free.
+//! 2. tasks that wait are put on free units in the order of their index, so that an order with
+//!    fewer units than tasks runs the lowest indices first and the others as units become free.
 
 pub use super::run::{Place, Progress, Run};
 
@@ -20,7 +20,8 @@ use std::collections::BTreeMap;
 /// Runs of one task that may be lost (not stopped by the market) before the order is given up.
 pub const ATTEMPTS_LOST: u32 = 5;
 
-/// Times that a seller may not give the output files of a run before it counts as lost: in about a minute, in which a node may restart.
+/// Times that a seller may not give the output files of a run before it counts as lost: in about a
+/// minute, in which a node may restart.
 const FETCHES: u32 = 8;
 
 /// Milliseconds a task rests after its first loss; twice as long after each further one.
@@ -162,7 +163,8 @@ impl Tasks {
         run.is_some_and(|r| !r.fetching && r.fetch_from_ms <= now_ms)
     }
 
-    /// Output files were not to be had: they are asked for again, later each time. Returns whether the run is lost instead.
+    /// Output files were not to be had: they are asked for again, later each time. Returns whether
+    /// the run is lost instead.
     pub fn not_fetched(&mut self, job: &RunId, fetch: Fetch, now_ms: u64) -> bool {
         let run = self.runs.get_mut(&job.task).filter(|r| r.job == *job);
         let Some(run) = run else {

@@ -1,11 +1,11 @@
 //! Keeps a bid at what the slots left are worth ([`Worth`](crate::buy::Worth)).
 //!
-//! 1. Left are the slots that the job still needs: all of them while it stands, one less for each slot
-//!    that its lease has run when the next one begins.
+//! 1. Left are the slots that the job still needs: all of them while it stands, one less for each
+//!    slot that its lease has run when the next one begins.
 //! 2. An amendment tells the ledger as soon as the bid has risen by `STEP_PERCENT`, or fallen.
-//! 3. A winner pays at most its bid, so a price that would make the rest cost more than the worth outbids
-//!    the job, and it stands until it is cheaper or its patience ends. If the reserves alone are above the
-//!    bid it gives up.
+//! 3. A winner pays at most its bid, so a price that would make the rest cost more than the worth
+//!    outbids the job, and it stands until it is cheaper or its patience ends. If the reserves
+//!    alone are above the bid it gives up.
 
 use super::order::OrderAgent;
 use super::record::Finish;
@@ -15,11 +15,12 @@ use gridbay_ledger::State;
 use gridbay_protocol::order::Step;
 use gridbay_protocol::units::{Credits, Price};
 
-/// Percent by which the bid for the slots left must exceed the last one to be worth an amendment and its
-/// deposit.
+/// Percent by which the bid for the slots left must exceed the last one to be worth an amendment
+/// and its deposit.
 const STEP_PERCENT: u64 = 5;
 
-/// The least that so many units of the class cost for a slot by their reserves; `None` if fewer are offered now.
+/// The least that so many units of the class cost for a slot by their reserves; `None` if fewer are
+/// offered now.
 fn least(state: &State, agent: &OrderAgent) -> Option<Credits> {
     let order = agent.order();
     let offers = state.offers().filter(|(_, offer)| offer.active);
@@ -38,8 +39,8 @@ fn least(state: &State, agent: &OrderAgent) -> Option<Credits> {
 }
 
 impl OrderAgent {
-    /// Slots that the job still needs behind the running one, which are those that it bids for; `None` if it does not say
-    /// what it is worth.
+    /// Slots that the job still needs behind the running one, which are those that it bids for;
+    /// `None` if it does not say what it is worth.
     pub fn slots_left(&self, state: &State) -> Option<u32> {
         let worth = self.order().worth?;
         let done = match self.seen {
@@ -54,7 +55,8 @@ impl OrderAgent {
         Some(worth.left(done))
     }
 
-    /// Whether the budget covers what was paid, a slot at the bid as it is, and one at the new price.
+    /// Whether the budget covers what was paid, a slot at the bid as it is, and one at the new
+    /// price.
     fn covers(&self, state: &State, price: Price, units: u32, budget: Credits) -> bool {
         let live = self.id.and_then(|id| state.order(&id)?.bid());
         let Some((live, slot)) = live.zip(price.times(u64::from(units))) else {

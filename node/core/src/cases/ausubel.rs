@@ -1,7 +1,8 @@
 //! Cases of the Ausubel auction: one market under all three rules.
 //!
-//! Input: `m` units, a `reserve`, and bidders with falling unit prices and the least number of units they take.
-//! Result: winners by id as `[id, units, pay]`, welfare and revenue under each rule, and under `paper` its price.
+//! Input: `m` units, a `reserve`, and bidders with falling unit prices and the least number of
+//! units they take. Result: winners by id as `[id, units, pay]`, welfare and revenue under each
+//! rule, and under `paper` its price.
 
 use super::form::{CaseError, Money, read};
 use gridbay_protocol::mechanism::Mechanism;

@@ -1,6 +1,7 @@
 //! Cases of the bank: a list of operations on books that are empty at first.
 //!
-//! Input: `ops`, each an object with its name under `op`. Result: what each operation came to, and the books after it.
+//! Input: `ops`, each an object with its name under `op`. Result: what each operation came to, and
+//! the books after it.
 
 use super::form::{CaseError, Money, read};
 use gridbay_ledger::bank::{Bank, BankError, Revenue, Winner};

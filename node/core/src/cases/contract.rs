@@ -1,7 +1,8 @@
 //! Cases of contracts: admission, payment and scheduling of batches of jobs.
 //!
-//! The input's `kind` says which part: `admit_contract`, `bias`, `payout`, `utility`, `first_price`, `schedule` or
-//! `admit_job`. Times are ticks, alpha parts per million, beta sixteenths, loads thousandths of a CPU.
+//! The input's `kind` says which part: `admit_contract`, `bias`, `payout`, `utility`,
+//! `first_price`, `schedule` or `admit_job`. Times are ticks, alpha parts per million, beta
+//! sixteenths, loads thousandths of a CPU.
 
 use super::form::{CaseError, Money, micros, read};
 use gridbay_protocol::mechanism::Mechanism;

@@ -1,8 +1,9 @@
 //! Cases of deadline planning: the jobs of one seller and, perhaps, a new one.
 //!
-//! Input: `K` units per interval, `jobs`, a `new` job if one asks to be accepted, and `min_gain_ppm` if more than any
-//! gain is needed. Result: the `plan` with its order, and completions and allocations by id; the order by hard
-//! deadline as `edf`; of a new job whether it is accepted, and the revenues without and with it. No plan is `null`.
+//! Input: `K` units per interval, `jobs`, a `new` job if one asks to be accepted, and
+//! `min_gain_ppm` if more than any gain is needed. Result: the `plan` with its order, and
+//! completions and allocations by id; the order by hard deadline as `edf`; of a new job whether it
+//! is accepted, and the revenues without and with it. No plan is `null`.
 
 use super::form::{CaseError, Money, read};
 use gridbay_protocol::mechanism::Mechanism;

@@ -1,8 +1,9 @@
 //! Cases: single markets told in JSON, cleared offline by the mechanisms that the ledger uses.
 //!
-//! A file names its mechanism under `mechanism` and lists `cases`, each with a `name`, an `input` and, if it is to
-//! be checked, what to `expect`. Amounts of money are decimal strings; ids, times and quantities are numbers
-//! below 2^53. One file of this module per mechanism knows the shape of its inputs and results.
+//! A file names its mechanism under `mechanism` and lists `cases`, each with a `name`, an `input`
+//! and, if it is to be checked, what to `expect`. Amounts of money are decimal strings; ids, times
+//! and quantities are numbers below 2^53. One file of this module per mechanism knows the shape of
+//! its inputs and results.
 
 mod ausubel;
 mod bank;
@@ -91,8 +92,9 @@ pub fn solve(mechanism: &str, input: Value) -> Option<Result<Value, CaseError>> 
     Some((solver.solve)(input))
 }
 
-/// Whether a result is the expected one. Where that names a relative tolerance, its numbers may differ by so much of
-/// the largest of them: only estimates, which are no part of any ledger, are in floating point.
+/// Whether a result is the expected one. Where that names a relative tolerance, its numbers may
+/// differ by so much of the largest of them: only estimates, which are no part of any ledger, are
+/// in floating point.
 #[must_use]
 pub fn matches(result: &Value, expect: &Value) -> bool {
     let Some(tolerance) = expect.get("rel_tol").and_then(Value::as_f64) else {

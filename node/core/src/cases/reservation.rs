@@ -1,8 +1,9 @@
 //! Cases of the repeated combinatorial auction: one window (`clear`), or one per slot (`rounds`).
 //!
-//! Input: `T` slots for sale, starts at the first `S` of them, `nodes`, `k` attempts, what is busy, and bids with
-//! windows `s` to `t`, length `d` and quantities of classes. Result of a window: the attempt that won, its total, and
-//! winners by id as `[id, start, nodes per class, channel, pay]`; of `rounds` one such result per round.
+//! Input: `T` slots for sale, starts at the first `S` of them, `nodes`, `k` attempts, what is busy,
+//! and bids with windows `s` to `t`, length `d` and quantities of classes. Result of a window: the
+//! attempt that won, its total, and winners by id as `[id, start, nodes per class, channel, pay]`;
+//! of `rounds` one such result per round.
 
 use super::form::{CaseError, Money, read};
 use gridbay_protocol::mechanism::Mechanism;

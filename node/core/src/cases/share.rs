@@ -1,9 +1,10 @@
 //! Cases of proportional shares.
 //!
-//! Kind `auction`: `m` types, the exponent in sixteenths `a16`, `eps`, `max_rounds`, `inner`, and jobs, whose places in
-//! the list are their ids. Result: the rounds, whether they converged, the split `b` of each budget and the Q32
-//! shares `s`. Kind `estimate`: observations `[shares, utility]`. Result: the weights `w`, `null` if they are not
-//! determined, and the tolerance `rel_tol` within which another machine may differ.
+//! Kind `auction`: `m` types, the exponent in sixteenths `a16`, `eps`, `max_rounds`, `inner`, and
+//! jobs, whose places in the list are their ids. Result: the rounds, whether they converged, the
+//! split `b` of each budget and the Q32 shares `s`. Kind `estimate`: observations `[shares,
+//! utility]`. Result: the weights `w`, `null` if they are not determined, and the tolerance
+//! `rel_tol` within which another machine may differ.
 
 use super::form::{CaseError, Money, read};
 use crate::learn::{Observation, least_squares};
