@@ -7,18 +7,16 @@
 //! 5. invariants, then the roots.
 
 use crate::admit::Admitted;
-use crate::audit::Breach;
 use crate::bank::figures;
-use crate::block_refusal::BlockRefusal;
 use crate::checked::CheckedBlock;
 use crate::records::RecordChanges;
+use crate::refusal::{BlockRefusal, Breach};
 use crate::reservation::Hints;
-use crate::roots;
 use crate::state::{CHAIN, Chain, State};
 use crate::tree::TreeDelta;
 use crate::turn::Turns;
 use crate::work::Work;
-use crate::{audit, beacons, close, entry, log, unopened};
+use crate::{audit, beacons, close, entry, log, roots, unopened};
 use gridbay_protocol::beacon;
 use gridbay_protocol::block::Header;
 use gridbay_protocol::calendar;

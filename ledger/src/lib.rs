@@ -20,7 +20,6 @@ mod amend;
 mod audit;
 pub mod bank;
 mod beacons;
-mod block_refusal;
 mod book;
 mod buy;
 mod catalogue;
@@ -72,11 +71,9 @@ mod work;
 
 pub use account::Account;
 pub use admit::{Admitted, Eligible};
-pub use audit::Breach;
 pub use beacons::Successor;
-pub use block_refusal::BlockRefusal;
 pub use checked::CheckedBlock;
-pub use contract::{Contract, ContractJob, ContractRefusal, Progress, Serving};
+pub use contract::{Contract, ContractJob, Progress, Serving};
 pub use deadline::Quote;
 pub use entry_budget::Spent;
 pub use execute::Delta;
@@ -86,9 +83,10 @@ pub use order::{BidOrder, BuyOrder, DeadlineOrder, Order, ShareOrder, Stage, Tak
 pub use pot::{Part, Pot, PotOffer, Stake, Stopped};
 pub use propose::{Draft, Proposed};
 pub use refusal::{
-    CONTRACT_WORDS, REFUSAL_WORDS, RESERVATION_WORDS, Refusal, SEAT_WORDS, SeatRefusal,
+    BlockRefusal, Breach, CONTRACT_WORDS, ContractRefusal, REFUSAL_WORDS, RESERVATION_WORDS,
+    Refusal, SEAT_WORDS, SeatRefusal, Unbookable,
 };
-pub use reservation::{Booking, ReservationOrder, Unbookable};
+pub use reservation::{Booking, ReservationOrder};
 pub use retention::{Complaints, Retained};
 pub use roots::{record_key, record_value};
 pub use seats::{Closed, Seats};

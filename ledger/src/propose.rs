@@ -1,11 +1,10 @@
 //! Making a block: every entry that may take effect as far as there is room (see `choice`), in
 //! order, every hint that is taken, and the roots that follow.
 
-use crate::audit::Breach;
 use crate::checked::{self, CheckedBlock};
 use crate::choice;
 use crate::execute::{self, Delta};
-use crate::refusal::Refusal;
+use crate::refusal::{Breach, Refusal};
 use crate::reservation::Hints;
 use crate::state::State;
 use gridbay_protocol::block::{BLOCK_EVIDENCE, Block, Header};

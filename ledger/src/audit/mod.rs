@@ -12,6 +12,7 @@ mod counts;
 mod touched;
 mod whole;
 
+use crate::refusal::Breach;
 use crate::state::State;
 use crate::work::Work;
 use gridbay_protocol::planted;
@@ -19,16 +20,6 @@ use gridbay_protocol::planted;
 #[cfg(test)]
 pub(crate) use counts::whole as counts;
 pub(crate) use whole::check as whole;
-
-/// A broken invariant, in words.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Breach(pub(crate) String);
-
-/// A breach unless something holds.
-fn hold(holds: bool, what: impl FnOnce() -> String) -> Result<(), Breach> {
-    if holds { Ok(()) } else { Err(Breach(what())) }
-}
 
 /// Checks what a block did to a sound state.
 ///

@@ -1,9 +1,10 @@
 //! What a block touched, against the same records before it.
 
+use super::counts;
 use super::whole::{contract, freezes, job, line, units};
-use super::{Breach, counts, hold};
 use crate::lease::Lease;
 use crate::order::Order;
+use crate::refusal::{Breach, hold};
 use crate::reservation::Booking;
 use crate::work::Work;
 use gridbay_protocol::ids::{AccountId, ClassId, OfferId, OrderId};

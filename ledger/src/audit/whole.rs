@@ -1,8 +1,9 @@
 //! Everything, and the rules for single records that the check of what was touched shares.
 
-use super::{Breach, counts, hold};
+use super::counts;
 use crate::bank::savings;
 use crate::contract::Contract;
+use crate::refusal::{Breach, hold};
 use crate::reservation::busy;
 use crate::work::Work;
 use crate::{market, purse};

@@ -29,12 +29,10 @@
 
 mod decide;
 mod record;
-mod refusal;
 mod tally;
 
 pub(crate) use decide::{complete, count, decide_due, settle_if_over};
 pub use record::{Contract, ContractJob, Progress, Serving};
-pub use refusal::ContractRefusal;
 pub(crate) use tally::{Tally, binds, has_room, may_sign, note};
 
 use crate::order::Order;

@@ -1,6 +1,7 @@
 //! How many contracts and promised jobs an account has, and whether there is room for more.
 
-use super::{Contract, ContractRefusal};
+use super::Contract;
+use crate::refusal::ContractRefusal;
 use crate::scarce::{self, Scarce};
 use crate::work::Work;
 use gridbay_protocol::ids::AccountId;

@@ -1,8 +1,8 @@
 //! `propose`, `sign`, `request`, `close`, `serve`, `complete`: what parties to a contract say. See `crate::contract`.
 
-use crate::contract::{self, Contract, ContractJob, ContractRefusal, Progress, Serving};
+use crate::contract::{self, Contract, ContractJob, Progress, Serving};
 use crate::purse;
-use crate::refusal::Refusal;
+use crate::refusal::{ContractRefusal, Refusal};
 use crate::work::Work;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{AccountId, EntryId, Hash32, OrderId};

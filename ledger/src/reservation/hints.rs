@@ -4,7 +4,7 @@
 //! of turn, or for a class that decides nothing, is superfluous. Who executes a block refuses it unless all its hints were
 //! taken; who makes a block includes those that were.
 
-use crate::block_refusal::BlockRefusal;
+use crate::refusal::BlockRefusal;
 use gridbay_protocol::booking::{Key, Node, ReservationRecord};
 use gridbay_protocol::hint::{Hint, HintRefusal};
 use gridbay_protocol::ids::ClassId;

@@ -17,7 +17,6 @@ mod order;
 mod preview;
 mod stay;
 
-pub use admissible::Unbookable;
 pub(crate) use admissible::{check, check_terms, reservable};
 pub(crate) use hints::Hints;
 pub use order::{Booking, ReservationOrder};

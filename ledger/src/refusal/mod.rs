@@ -1,17 +1,25 @@
-//! Why the ledger refuses an entry; why it refuses a block, see `block_refusal`.
+//! Why the ledger refuses an entry; why it refuses a block, see
+//! [`block`].
 
+mod block;
+mod breach;
+mod contract;
 mod hint;
 mod later;
+mod reservation;
 mod seat;
 #[cfg(test)]
 mod tests;
 mod word;
 
+pub use block::BlockRefusal;
+pub use breach::Breach;
+pub(crate) use breach::hold;
+pub use contract::ContractRefusal;
+pub use reservation::Unbookable;
 pub use seat::SeatRefusal;
 pub use word::{CONTRACT_WORDS, REFUSAL_WORDS, RESERVATION_WORDS, SEAT_WORDS};
 
-use crate::contract::ContractRefusal;
-use crate::reservation::Unbookable;
 use gridbay_protocol::ids::{AccountId, ClassId, EntryId, LeaseId, OfferId, OrderId, ValidatorId};
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::payment::Purse;

@@ -1,7 +1,6 @@
 //! Why the ledger refuses a block.
 
-use crate::audit::Breach;
-use crate::refusal::Refusal;
+use super::{Breach, Refusal};
 use gridbay_protocol::hint::HintRefusal;
 use gridbay_protocol::ids::{BlockId, ClassId, EntryId, ValidatorId};
 use gridbay_protocol::keys::KeyError;
