@@ -14,8 +14,8 @@
 //!    effect and with its deposit back.
 
 use crate::book;
-use crate::order::{BidOrder, NextBid};
 use crate::purse::{self, post};
+use crate::record::{BidOrder, NextBid};
 use crate::refusal::Refusal;
 use crate::work::Work;
 use gridbay_protocol::effect::OrderEnd;

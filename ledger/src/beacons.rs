@@ -8,23 +8,13 @@
 //!    before the turn which of two chains goes on.
 //! 4. A validator whose chain is used up proposes nothing until the next one counts; it votes on.
 
+use crate::record::Successor;
 use crate::work::Work;
 use gridbay_protocol::calendar;
 use gridbay_protocol::ids::{Hash32, ValidatorId};
-use serde::{Deserialize, Serialize};
 
 /// Epochs from the one in which a tip is registered to the first in which it counts.
 const DELAY_EPOCHS: u64 = 2;
-
-/// A registered tip that does not count yet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Successor {
-    /// The tip.
-    pub tip: Hash32,
-    /// First epoch in which it counts.
-    pub epoch: u64,
-}
 
 /// Registers the next tip of a validator that has none waiting.
 pub(crate) fn register(work: &mut Work<'_>, validator: ValidatorId, tip: Hash32) {

@@ -1,13 +1,10 @@
 //! The book of live orders: entering, ending, and the money locked for them.
 
-use crate::contract;
-use crate::holdings;
-use crate::order::{BidOrder, Order, Stage};
 use crate::purse::{self, post};
+use crate::record::{BidOrder, Order, ReservationOrder, Scarce, Stage};
 use crate::refusal::Refusal;
-use crate::reservation::ReservationOrder;
-use crate::scarce::{self, Scarce};
 use crate::work::Work;
+use crate::{holdings, scarce};
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::{AccountId, ClassId, OfferId, OrderId};
 use gridbay_protocol::limits;
@@ -165,7 +162,7 @@ pub(crate) fn open(work: &mut Work<'_>, id: &OrderId, wish: Wish) {
 pub(crate) fn leave(work: &mut Work<'_>, id: &OrderId) -> Order {
     let order = work.tables.orders.remove(id);
     let order = order.expect("an order that ends is in the book");
-    contract::note_order_left(work, id, &order);
+    note_order_left(work, id, &order);
     work.tables.sealed.remove(&(order.account, *id));
     holdings::leave(work, &order);
     if let Some(job) = order.deadline() {
@@ -184,6 +181,16 @@ pub(crate) fn leave(work: &mut Work<'_>, id: &OrderId) -> Order {
         }
     }
     order
+}
+
+/// An order left the book: the job that it served waits for another one.
+fn note_order_left(work: &mut Work<'_>, id: &OrderId, order: &Order) {
+    if let Some(serving) = &order.serves
+        && let Some(job) = work.tables.contract_jobs.get_mut(&serving.key())
+        && job.order == Some(*id)
+    {
+        job.order = None;
+    }
 }
 
 /// Ends an order without a lease: what is left of its escrow is released.

@@ -18,11 +18,10 @@ mod steps;
 mod stock;
 mod sums;
 
-use crate::firm::{self, Sale};
-use crate::order::Stage;
-use crate::purse;
+use crate::record::{Sale, Stage};
 use crate::tenancy::{self, Grant};
 use crate::work::Work;
+use crate::{firm, purse};
 use deal::{Deal, Missing, Victim};
 use gridbay_protocol::clearing::BuyRecord;
 use gridbay_protocol::effect::{Effect, OrderEnd};
@@ -113,7 +112,7 @@ fn serve(
         parts: record
             .map(|(deal, (price, _))| deal.record(*price))
             .collect(),
-        price: firm::sum(&per_slot),
+        price: Sale::sum(&per_slot),
         slots: buy.slots,
     }));
     for evicted in deals.iter().flat_map(|deal| &deal.evicted) {
@@ -131,7 +130,7 @@ fn serve(
         order: *id,
         slot,
         shares: shares(deals),
-        paid: firm::sum(&first),
+        paid: Sale::sum(&first),
         pot: Hash32(lease_id(id, work.height()).0),
         whole_slot: left == whole,
         firm_through: Some(work.calendar().slot(work.height()) + u64::from(buy.slots)),

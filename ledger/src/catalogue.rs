@@ -12,7 +12,7 @@
 //! `retention`), is withdrawn at once: what stood on it must not be sold to it again.
 //! It is for sale again when its seller sets it again, or has set it in a change that still waits.
 
-use crate::offer::{Offer, Pending};
+use crate::record::{Offer, Pending};
 use crate::reservation::busy;
 use crate::work::Work;
 use crate::{deadline, holdings, market, scarce};

@@ -14,13 +14,11 @@
 //! 5. Bids that run and lost end as outbid and stand again; then winners are placed, charged and get their leases, in
 //!    order of their orders. One pot holds it all until the slot is settled.
 
-use crate::bank::Way;
-use crate::book;
-use crate::market;
-use crate::pot::{self, Pot, PotOffer, Stake};
-use crate::slot::seller;
+use crate::market::{self, seller};
+use crate::record::{Pot, PotOffer, Stake, Way};
 use crate::tenancy::{self, Grant};
 use crate::work::Work;
+use crate::{book, pot};
 use gridbay_protocol::auction::AuctionPolicy;
 use gridbay_protocol::clearing::{
     Award, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Sold, clearing_id,

@@ -21,11 +21,12 @@
 //! 9. buys without a lease are decided, those that waited first (see `buy::queue`);
 //! 10. changes of offers take effect (see `catalogue`).
 
-use crate::lease::Lease;
-use crate::order::Stage;
+use crate::record::{Lease, Stage};
 use crate::work::Work;
-use crate::{amend, bank, book, buy, catalogue, clear, contract, deadline, heartbeat};
-use crate::{reservation, retention, share, slot, tenancy, unopened};
+use crate::{
+    amend, bank, book, buy, catalogue, clear, contract, deadline, heartbeat, reservation,
+    retention, sell, share, slot, unopened,
+};
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::ids::{OfferId, OrderId};
 use gridbay_protocol::lease::LeaseEnd;
@@ -90,7 +91,7 @@ fn end_overdue(work: &mut Work<'_>) {
     };
     let overdue: Vec<_> = overdue.map(|(id, lease)| (*id, missed(lease))).collect();
     for (id, offers) in &overdue {
-        tenancy::fail(work, id, offers, LeaseEnd::Undelivered);
+        sell::lost(work, id, offers, LeaseEnd::Undelivered);
         for offer in offers {
             catalogue::suspend(work, offer);
         }

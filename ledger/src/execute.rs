@@ -9,10 +9,11 @@
 use crate::admit::Admitted;
 use crate::bank::figures;
 use crate::checked::CheckedBlock;
-use crate::records::RecordChanges;
+use crate::delta::Delta;
+use crate::record::{CHAIN, Chain, RecordChanges};
 use crate::refusal::{BlockRefusal, Breach};
 use crate::reservation::Hints;
-use crate::state::{CHAIN, Chain, State};
+use crate::state::State;
 use crate::tree::TreeDelta;
 use crate::turn::Turns;
 use crate::work::Work;
@@ -24,36 +25,6 @@ use gridbay_protocol::effect::Effect;
 use gridbay_protocol::hint::Hint;
 use gridbay_protocol::ids::{BlockId, Hash32, ValidatorId};
 use gridbay_protocol::planted::{self, Planted};
-
-/// What a block does to the state it was executed on.
-#[derive(Clone, Debug)]
-pub struct Delta {
-    pub(crate) parent: BlockId,
-    pub(crate) block: BlockId,
-    pub(crate) chain: Chain,
-    pub(crate) changes: RecordChanges,
-    pub(crate) tree: TreeDelta,
-    effects: Vec<Effect>,
-}
-
-impl Delta {
-    /// Everything the block does, in order.
-    pub fn effects(&self) -> &[Effect] {
-        &self.effects
-    }
-    /// Height of the block.
-    pub fn height(&self) -> u64 {
-        self.chain.height
-    }
-    /// The block.
-    pub fn block_id(&self) -> BlockId {
-        self.block
-    }
-    /// Root of the state after the block.
-    pub fn state_root(&self) -> Hash32 {
-        Hash32(self.tree.root())
-    }
-}
 
 /// A finished execution, before the block has its id.
 pub(crate) struct Outcome {

@@ -1,27 +1,13 @@
 //! Firm leases: held whatever others bid, slot by slot, each slot with a pot of its own.
 
-use crate::bank::Way;
-use crate::market;
-use crate::order::{Order, Stage};
-use crate::pot::{self, Pot, PotOffer};
-use crate::slot::seller;
+use crate::market::{self, seller};
+use crate::pot;
+use crate::record::{Order, Pot, PotOffer, Sale, Stage, Way};
 use crate::tenancy::{self, Grant};
 use crate::work::Work;
-use gridbay_protocol::clearing::ClearingOffer;
 use gridbay_protocol::ids::{LeaseId, OfferId};
 use gridbay_protocol::mechanism::level;
 use gridbay_protocol::units::Credits;
-use serde::{Deserialize, Serialize};
-
-/// Units of one class that share what is paid for them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Sale {
-    /// What is paid for them: per slot as an order keeps it.
-    pub price: Credits,
-    /// The units, each with the least that it earns of a full slot; ascending by offer.
-    pub taken: Vec<ClearingOffer>,
-}
 
 /// What a running order pays for its next slot, class by class; `None` if nothing was agreed beforehand.
 fn agreed(order: &Order) -> Option<Vec<Sale>> {
@@ -58,7 +44,7 @@ pub(crate) fn renew(work: &mut Work<'_>, id: &LeaseId) {
     let grant = Grant {
         order: lease.order,
         slot: lease.slot + 1,
-        paid: sum(&sales),
+        paid: Sale::sum(&sales),
         pot: lease.pot,
         shares: lease.shares,
         whole_slot: true,
@@ -66,12 +52,6 @@ pub(crate) fn renew(work: &mut Work<'_>, id: &LeaseId) {
     };
     let heights = work.calendar().slot_heights();
     hold(work, grant, heights, &sales);
-}
-
-/// What is paid for all sales of an order.
-pub(crate) fn sum(sales: &[Sale]) -> Credits {
-    let sum = Credits::sum(sales.iter().map(|sale| sale.price));
-    sum.expect("an order's price is within its limit")
 }
 
 /// Charges a firm lease for some heights of a slot and fills its pot. The units of a sale share its price, which is for

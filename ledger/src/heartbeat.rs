@@ -15,9 +15,9 @@
 //! Units that left their lease inside the slot are not asked about: they were acknowledged when
 //! they ran.
 
-use crate::lease::{self, Lease};
-use crate::retention;
+use crate::record::Lease;
 use crate::work::Work;
+use crate::{lease, retention};
 use gridbay_protocol::ids::{AccountId, LeaseId, OfferId};
 use gridbay_protocol::keys::PublicKey;
 

@@ -14,7 +14,6 @@
 
 #![deny(clippy::float_arithmetic)]
 
-mod account;
 mod admit;
 mod amend;
 mod audit;
@@ -29,6 +28,7 @@ mod clear;
 mod close;
 mod contract;
 mod deadline;
+mod delta;
 mod entry;
 mod entry_budget;
 mod execute;
@@ -39,15 +39,13 @@ mod lease;
 pub mod light;
 pub mod log;
 mod market;
-mod offer;
 mod omission;
-mod order;
 mod owner;
 mod pot;
 mod propose;
 mod purse;
 pub mod read;
-mod records;
+mod record;
 mod refusal;
 mod reservation;
 mod retention;
@@ -57,6 +55,7 @@ mod roots;
 mod sample;
 mod scarce;
 mod seats;
+mod sell;
 mod share;
 mod share_out;
 mod slot;
@@ -69,26 +68,20 @@ mod turn;
 mod unopened;
 mod work;
 
-pub use account::Account;
 pub use admit::{Admitted, Eligible};
-pub use beacons::Successor;
 pub use checked::CheckedBlock;
-pub use contract::{Contract, ContractJob, Progress, Serving};
 pub use deadline::Quote;
-pub use entry_budget::Spent;
-pub use execute::Delta;
-pub use lease::Lease;
-pub use offer::{Offer, Pending};
-pub use order::{BidOrder, BuyOrder, DeadlineOrder, Order, ShareOrder, Stage, Taken, Unopened};
-pub use pot::{Part, Pot, PotOffer, Stake, Stopped};
+pub use delta::Delta;
 pub use propose::{Draft, Proposed};
+pub use record::{
+    Account, BidOrder, Booking, BuyOrder, CHAIN, Chain, Closed, Complaints, Contract, ContractJob,
+    DeadlineOrder, Lease, Offer, Order, Part, Pending, Pot, PotOffer, Progress, ReservationOrder,
+    Retained, Seats, Serving, ShareOrder, Spent, Stage, Stake, Stopped, Successor, Taken, Unopened,
+};
 pub use refusal::{
     BlockRefusal, Breach, CONTRACT_WORDS, ContractRefusal, REFUSAL_WORDS, RESERVATION_WORDS,
     Refusal, SEAT_WORDS, SeatRefusal, Unbookable,
 };
-pub use reservation::{Booking, ReservationOrder};
-pub use retention::{Complaints, Retained};
 pub use roots::{record_key, record_value};
-pub use seats::{Closed, Seats};
 pub use snapshot::SnapshotError;
-pub use state::{CHAIN, Chain, State};
+pub use state::State;

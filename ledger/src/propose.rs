@@ -2,11 +2,11 @@
 //! order, every hint that is taken, and the roots that follow.
 
 use crate::checked::{self, CheckedBlock};
-use crate::choice;
-use crate::execute::{self, Delta};
+use crate::delta::Delta;
 use crate::refusal::{Breach, Refusal};
 use crate::reservation::Hints;
 use crate::state::State;
+use crate::{choice, execute};
 use gridbay_protocol::block::{BLOCK_EVIDENCE, Block, Header};
 use gridbay_protocol::evidence::Evidence;
 use gridbay_protocol::genesis::{FORMAT, RULES};

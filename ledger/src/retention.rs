@@ -30,55 +30,22 @@
 //! With a window of 0 nothing is held and nobody complains.
 
 use crate::bank::earn;
-use crate::catalogue;
-use crate::deadline;
-use crate::holdings;
-use crate::lease::{self, Lease};
-use crate::pot::{Pot, PotOffer, Stake};
 use crate::purse::post;
+use crate::record::{Complaints, Lease, Pot, PotOffer, Retained, Stake};
 use crate::refusal::Refusal;
 use crate::slot::Served;
-use crate::tenancy;
 use crate::work::Work;
+use crate::{catalogue, deadline, holdings, lease, sell, tenancy};
 use gridbay_protocol::calendar;
 use gridbay_protocol::effect::Effect;
-use gridbay_protocol::ids::{AccountId, Hash32, LeaseId, OfferId, OrderId};
+use gridbay_protocol::ids::{AccountId, Hash32, LeaseId, OfferId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent};
 use gridbay_protocol::limits::{
     COMPLAINTS_PER_ACCOUNT, COMPLAINTS_PER_SPONSOR, COMPLAINTS_TO_WITHDRAW,
 };
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::units::Credits;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-/// What a slot of a lease earned at an offer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Retained {
-    /// The order of the lease.
-    pub order: OrderId,
-    /// The buyer, who may complain.
-    pub buyer: AccountId,
-    /// Who is paid if nobody does.
-    pub seller: AccountId,
-    /// How much, above zero.
-    pub amount: Credits,
-    /// How much of it the buyer gets back if it complains: no more than it paid.
-    pub back: Credits,
-}
-
-/// Complaints of an account, and of those that it answers for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Complaints {
-    /// The epoch.
-    pub epoch: u64,
-    /// How many of its own in it.
-    pub own: u32,
-    /// How many of all accounts of which it is the sponsor, itself among them.
-    pub house: u32,
-}
 
 /// A buyer's complaint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -288,7 +255,7 @@ fn leave(work: &mut Work<'_>, said: &Complaint, running: &Lease) {
     if let Some(order) = work.tables.orders.get_mut(&running.order) {
         order.exiting |= order.is_taken();
     }
-    tenancy::fail(work, &said.lease, &[said.offer], LeaseEnd::Disputed);
+    sell::lost(work, &said.lease, &[said.offer], LeaseEnd::Disputed);
 }
 
 /// Units of the lease that stopped in the running slot are paid when the slot is settled.

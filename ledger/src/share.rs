@@ -10,13 +10,11 @@
 //! A pool that sells no more (withdrawn, suspended, or sold otherwise) serves nobody: its claims stand until they time out,
 //! or the seller sets it again. What is left of a pool is in the clearing of its class that follows.
 
-use crate::book;
-use crate::firm::{self, Sale};
-use crate::market;
-use crate::order::Stage;
+use crate::record::{Sale, Stage};
 use crate::state::State;
 use crate::tenancy::{self, Grant};
 use crate::work::Work;
+use crate::{book, firm, market};
 use gridbay_protocol::clearing::ClearingOffer;
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::{AccountId, Hash32, LeaseId, OfferId, OrderId};

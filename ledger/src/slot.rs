@@ -31,18 +31,11 @@
 //! that tail times `s_k - s_(k-1)`.
 
 use crate::bank::{earn, figures};
-use crate::book;
-use crate::contract;
-use crate::deadline;
-use crate::firm;
-use crate::market;
-use crate::order::Stage;
-use crate::pot::{self, Pot, PotOffer, Stopped};
 use crate::purse::{self, post};
-use crate::retention;
+use crate::record::{Pot, PotOffer, Stage, Stopped};
 use crate::share_out::{Payout, above_floors};
-use crate::tenancy;
 use crate::work::Work;
+use crate::{book, contract, firm, market, pot, retention, tenancy};
 use gridbay_protocol::ids::{AccountId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::LeaseEnd;
 use gridbay_protocol::payment::{Purse, Reason};
@@ -254,7 +247,7 @@ fn count_and_end(work: &mut Work<'_>, id: &LeaseId) {
     let order = work.tables.orders.get_mut(&order);
     let order = order.expect("a lease's order is live");
     if let Some(job) = order.deadline_mut() {
-        return deadline::count(job, units, counts);
+        return job.count(units, counts);
     }
     let mut used_up = firm_through.is_some_and(|last| slot >= last);
     if let Some(bid) = order.bid_mut() {
@@ -273,12 +266,6 @@ fn count_and_end(work: &mut Work<'_>, id: &LeaseId) {
     } else if order.exiting {
         tenancy::end(work, id, LeaseEnd::Exit);
     }
-}
-
-/// Who earns for an offer's units.
-pub(crate) fn seller(work: &Work<'_>, offer: &OfferId) -> AccountId {
-    let offer = work.tables.offers.get(offer);
-    offer.expect("units in leases have their offer").seller
 }
 
 /// Step 5.

@@ -1,18 +1,13 @@
 //! Leases in the making and in their end.
 //!
 //! - [`grant`] starts a lease, or renews the one that the order has, for units that are paid for.
-//! - [`fail`] takes units whose sellers do not deliver: all of the lease, unless it is a reservation.
 //! - [`stop`] takes units from a running lease inside a slot: the unused part of what they cost goes back.
 //! - [`end`] closes a lease, and its order unless that stands again.
 
-use crate::book;
-use crate::deadline;
-use crate::lease::{self, Lease};
-use crate::order::{Order, Stage};
-use crate::pot::{Part, Pot, Stake, Stopped};
 use crate::purse::post;
-use crate::reservation;
+use crate::record::{Lease, Order, Part, Pot, Stage, Stake, Stopped};
 use crate::work::Work;
+use crate::{book, lease};
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::{Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, Share, lease_id};
@@ -215,17 +210,6 @@ pub(crate) fn stop(work: &mut Work<'_>, id: &LeaseId, losses: &BTreeMap<OfferId,
     cost
 }
 
-/// The sellers of some offers fail a lease, or its buyer says so. A reservation goes on with what is left; others end.
-pub(crate) fn fail(work: &mut Work<'_>, id: &LeaseId, offers: &[OfferId], why: LeaseEnd) {
-    let lease = work.tables.leases.get(id).expect("the lease runs");
-    let order = work.tables.orders.get(&lease.order);
-    if order.is_some_and(|o| o.reservation().is_some()) {
-        reservation::lose(work, id, offers, why);
-    } else {
-        interrupt(work, id, why);
-    }
-}
-
 /// Takes all units from a running lease and ends it.
 pub(crate) fn interrupt(work: &mut Work<'_>, id: &LeaseId, why: LeaseEnd) {
     let lease = work.tables.leases.get(id).expect("the lease runs");
@@ -250,7 +234,7 @@ pub(crate) fn end(work: &mut Work<'_>, id: &LeaseId, why: LeaseEnd) {
     order.lease = None;
     let failed = matches!(why, LeaseEnd::Undelivered | LeaseEnd::Disputed);
     if let (true, Some(job)) = (failed, order.deadline_mut()) {
-        deadline::count(job, 0, false);
+        job.count(0, false);
     }
     if let Stage::Share(share) = &mut order.stage {
         share.portion = None;

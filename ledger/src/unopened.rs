@@ -10,11 +10,10 @@
 //! 3. Otherwise the deposit waits for an appeal (`entry::appeal`), for one round or [`APPEAL_HEIGHTS`] if that is
 //!    longer, and is then forfeited to the bank.
 
-use crate::book;
-use crate::holdings;
-use crate::order::{Stage, Unopened};
 use crate::purse::{self, post};
+use crate::record::{Stage, Unopened};
 use crate::work::Work;
+use crate::{book, holdings};
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::{AccountId, OrderId, ValidatorId};
 use gridbay_protocol::limits::{APPEAL_HEIGHTS, OPENING_AUCTIONEERS};

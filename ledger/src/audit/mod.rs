@@ -59,13 +59,13 @@ impl State {
 mod tests {
     use super::*;
     use crate::admit::Admitted;
-    use crate::bank::Way;
     use crate::entry::{self, steps};
     use crate::execute;
-    use crate::lease::Lease;
-    use crate::offer::Offer;
-    use crate::pot::Pot;
-    use crate::retention::Retained;
+    use crate::record::Lease;
+    use crate::record::Offer;
+    use crate::record::Pot;
+    use crate::record::Retained;
+    use crate::record::Way;
     use crate::sample::{account, class, state};
     use crate::table::steps as count;
     use gridbay_protocol::ids::{Hash32, LeaseId, OfferId, OrderId};
@@ -181,7 +181,7 @@ mod tests {
         (
             "an account that has nothing of what it is said to have",
             |state, work| {
-                let place = (account(state, 0), crate::holdings::Holding::Earnings);
+                let place = (account(state, 0), crate::record::Holding::Earnings);
                 work.tables.holdings.insert(place, 1);
             },
         ),
@@ -193,9 +193,9 @@ mod tests {
             work.tables.serving.insert(OfferId([2; 32]), 1);
         }),
         ("savings that lie nowhere", |state, work| {
-            let savings = crate::bank::Savings {
+            let savings = crate::record::Savings {
                 frozen: 3,
-                ..crate::bank::Savings::default()
+                ..crate::record::Savings::default()
             };
             work.tables.savings.insert(account(state, 0), savings);
         }),

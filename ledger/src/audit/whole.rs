@@ -2,7 +2,7 @@
 
 use super::counts;
 use crate::bank::savings;
-use crate::contract::Contract;
+use crate::record::Contract;
 use crate::refusal::{Breach, hold};
 use crate::reservation::busy;
 use crate::work::Work;

@@ -7,53 +7,17 @@
 //!
 //! Nothing is decided by these figures.
 
-use super::index::{Index, PAID, Sales, UNITS};
+use super::index::{PAID, Sales, UNITS};
 use super::supply::{self, Supply, Turnover, is_payment};
 use crate::purse;
+use crate::record::{Epoch, Prices, Way};
 use crate::work::Work;
 use gridbay_protocol::calendar;
 use gridbay_protocol::ids::ClassId;
 use gridbay_protocol::limits::EPOCHS_PUBLISHED;
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::units::Credits;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-/// A way of sale: units sold in one are worth something else than in another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Way {
-    /// To bids in a clearing, preemptible.
-    Bid,
-    /// Bought firm.
-    Buy,
-    /// Planned by a seller for jobs with deadlines.
-    Deadline,
-    /// Reserved ahead.
-    Reservation,
-    /// Shared with others by the slot.
-    Share,
-}
-
-/// An epoch's money.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Epoch {
-    /// Micro-credits of payments in it, at most 2^64 - 1.
-    pub volume: u64,
-    /// The supply at its end; `None` while it runs.
-    pub supply: Option<Supply>,
-}
-
-/// A class's prices.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Prices {
-    /// The index, as of the end of the last epoch.
-    pub index: Index<Way>,
-    /// What was settled in the running epoch; units are counted by the height.
-    pub period: BTreeMap<Way, Sales>,
-}
 
 /// Counts a posting.
 pub(crate) fn posted(work: &mut Work<'_>, reason: Reason, amount: Credits) {

@@ -28,13 +28,11 @@ pub mod supply;
 mod tax;
 pub(crate) mod turn;
 
+pub use crate::record::{Epoch, Prices, Savings, Sweep, Way};
 pub use books::{Account, Bank, BankError, Bid};
 pub use clear::{Revenue, Winner, by_owners, profits};
 pub(crate) use earn::earn;
-pub use figures::{Epoch, Prices, Way};
-pub use savings::Savings;
 pub use tax::{Levy, Tax, even_out, levy, tax};
-pub use turn::Sweep;
 
 /// What the rules need to know of an account. All money of a ledger together is below 2^63 micro-credits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -14,25 +14,13 @@
 use super::turn;
 use super::{Holding, Levy, levy};
 use crate::purse::{self, post};
+use crate::record::Savings;
 use crate::work::Work;
 use gridbay_protocol::bank::SavingsTax;
 use gridbay_protocol::ids::{AccountId, OrderId};
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::Credits;
-use serde::{Deserialize, Serialize};
-
-/// What the bank knows of an account; one without any of it has no record.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Savings {
-    /// Micro-credits in the escrows of its orders, and staked on others' orders.
-    pub frozen: u64,
-    /// Micro-credits of tax that were due and could not be taken.
-    pub arrears: u64,
-    /// Taxed by the tax that runs, before its turn came.
-    pub levied: bool,
-}
 
 /// The tax, if there is one.
 pub(super) fn tax(work: &Work<'_>) -> Option<SavingsTax> {

@@ -14,25 +14,16 @@
 //! Members alone have baselines and shares, so only they can get anything, and all others need not be looked at for it.
 
 use super::{Gifts, Holding, even_out, profits, savings};
-use crate::account::Account;
 use crate::purse::{self, post};
+use crate::record::{Account, Sweep};
 use crate::work::Work;
 use gridbay_protocol::bank::{Redistribution, SavingsTax};
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::limits::LEVIES_PER_BLOCK;
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::units::Credits;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Bound;
-
-/// A tax that runs, by the height at which it began.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Sweep {
-    /// The last account that had its turn.
-    pub through: Option<AccountId>,
-}
 
 /// A boundary: see the module.
 pub(crate) fn turn(work: &mut Work<'_>) {

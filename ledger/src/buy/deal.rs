@@ -13,7 +13,7 @@
 
 use super::evict::{self, Evicted};
 use super::stock::{Lots, Stocks};
-use crate::order::BuyOrder;
+use crate::record::BuyOrder;
 use crate::tenancy;
 use crate::work::Work;
 use gridbay_protocol::clearing::{self, BidId, BoughtPart, ClearingOffer};

@@ -9,10 +9,10 @@
 //!    nothing within one sponsor. If that is more than the surcharge offered nobody is evicted.
 
 use super::stock::Lots;
-use crate::lease::Lease;
-use crate::tenancy;
+use crate::purse;
+use crate::record::Lease;
+use crate::tenancy::{self, Cost};
 use crate::work::Work;
-use crate::{purse, tenancy::Cost};
 use gridbay_protocol::clearing::Eviction;
 use gridbay_protocol::ids::{AccountId, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::LeaseEnd;

@@ -14,7 +14,7 @@
 use super::decide;
 use super::stock::Stocks;
 use crate::book;
-use crate::order::{BuyOrder, Stage};
+use crate::record::{BuyOrder, Stage};
 use crate::work::Work;
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::ids::{ClassId, OrderId};

@@ -2,16 +2,12 @@
 //! of them make anybody search for whom to displace.
 
 use super::queue;
-use crate::bank::Way;
-use crate::lease::{self, Lease};
-use crate::offer::Offer;
-use crate::order::{BidOrder, BuyOrder, Order, Stage};
-use crate::pot::{self, Part, Pot, Stake};
+use crate::record::{BidOrder, BuyOrder, Lease, Offer, Order, Part, Pot, Stage, Stake, Way};
 use crate::sample::{account, class, state};
 use crate::state::State;
 use crate::table::steps;
 use crate::work::Work;
-use crate::{book, catalogue};
+use crate::{book, catalogue, lease, pot};
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::{ClassId, Hash32, LeaseId, OrderId};
 use gridbay_protocol::keys::SecretKey;

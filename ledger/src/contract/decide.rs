@@ -1,8 +1,7 @@
 //! Deciding jobs, and settling contracts.
 
-use super::{ContractJob, Progress};
-use crate::lease::Lease;
 use crate::purse::post;
+use crate::record::{ContractJob, Lease, Progress};
 use crate::work::Work;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{AccountId, LeaseId, OrderId};

@@ -28,15 +28,13 @@
 //! not matter: a job that is timed out is never done.
 
 mod decide;
-mod record;
 mod tally;
 
 pub(crate) use decide::{complete, count, decide_due, settle_if_over};
-pub use record::{Contract, ContractJob, Progress, Serving};
-pub(crate) use tally::{Tally, binds, has_room, may_sign, note};
+pub(crate) use tally::{binds, has_room, may_sign, note};
 
-use crate::order::Order;
 use crate::purse::{self, post};
+use crate::record::Contract;
 use crate::work::Work;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::OrderId;
@@ -93,15 +91,5 @@ pub(crate) fn time_out(work: &mut Work<'_>) {
     let late: Vec<OrderId> = all.filter(|(_, c)| over(c)).map(|(id, _)| *id).collect();
     for id in &late {
         lapse(work, id, false);
-    }
-}
-
-/// An order left the book: the job that it served waits for another one.
-pub(crate) fn note_order_left(work: &mut Work<'_>, id: &OrderId, order: &Order) {
-    if let Some(serving) = &order.serves
-        && let Some(job) = work.tables.contract_jobs.get_mut(&serving.key())
-        && job.order == Some(*id)
-    {
-        job.order = None;
     }
 }

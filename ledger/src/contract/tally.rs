@@ -1,23 +1,12 @@
 //! How many contracts and promised jobs an account has, and whether there is room for more.
 
-use super::Contract;
+use crate::record::{Contract, Scarce, Tally};
 use crate::refusal::ContractRefusal;
-use crate::scarce::{self, Scarce};
+use crate::scarce;
 use crate::work::Work;
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::limits;
 use gridbay_protocol::order::ContractTerms;
-use serde::{Deserialize, Serialize};
-
-/// Of one account.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Tally {
-    /// Live contracts as client, signed or not.
-    pub(crate) contracts: u32,
-    /// Jobs of contracts signed as provider.
-    pub(crate) jobs: u32,
-}
 
 fn tally(work: &Work<'_>, whose: AccountId) -> Tally {
     let tally = work.tables.tallies.get(&whose);

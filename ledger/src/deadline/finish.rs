@@ -9,10 +9,10 @@
 //! Otherwise the stake goes back. What is left of the escrow is the buyer's.
 
 use super::{job_of, record};
-use crate::bank::{Way, earn, figures};
-use crate::order::{DeadlineOrder, Taken};
+use crate::bank::{earn, figures};
+use crate::market::seller;
 use crate::purse::post;
-use crate::slot::seller;
+use crate::record::{DeadlineOrder, Taken, Way};
 use crate::work::Work;
 use crate::{book, tenancy};
 use gridbay_protocol::effect::OrderEnd;

@@ -21,9 +21,8 @@ mod request;
 pub use quote::Quote;
 pub(crate) use request::least_price;
 
-use crate::firm::{self, Sale};
-use crate::offer::Offer;
-use crate::order::{DeadlineOrder, Order, Taken};
+use crate::firm;
+use crate::record::{DeadlineOrder, Offer, Order, Sale, Taken};
 use crate::tenancy::{self, Grant};
 use crate::work::Work;
 use gridbay_protocol::clearing::ClearingOffer;
@@ -49,16 +48,6 @@ pub(crate) fn turn(work: &mut Work<'_>) {
     }
 }
 
-/// Adds the work of a slot to a job, or notes that its seller failed.
-pub(crate) fn count(job: &mut DeadlineOrder, units: u32, served: bool) {
-    let whole = job.deadline.unit_slots;
-    if let Some(taken) = &mut job.taken {
-        let units = if served { u64::from(units) } else { 0 };
-        taken.done = taken.done.saturating_add(units).min(whole);
-        taken.failed |= !served;
-    }
-}
-
 /// Jobs, taken or asking, of an offer, ascending.
 pub(crate) fn of_offer(work: &Work<'_>, offer: &OfferId) -> impl Iterator<Item = OrderId> {
     let (first, last) = (OrderId([0; 32]), OrderId([255; 32]));
@@ -75,10 +64,10 @@ pub(crate) fn binds(work: &Work<'_>, offer: &OfferId) -> bool {
 /// Whether a change that waits would break what taken jobs were promised.
 pub(crate) fn is_leaving(offer: &Offer) -> bool {
     match &offer.pending {
-        Some(crate::offer::Pending::Set(terms)) => {
+        Some(crate::record::Pending::Set(terms)) => {
             terms.units < offer.terms.units || !matches!(terms.mechanism, Primary::Deadline(_))
         }
-        Some(crate::offer::Pending::Withdraw) => true,
+        Some(crate::record::Pending::Withdraw) => true,
         None => false,
     }
 }

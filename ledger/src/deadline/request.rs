@@ -10,9 +10,8 @@
 
 use super::{fresh, job_of, open_terms};
 use crate::book;
-use crate::offer::Offer;
-use crate::order::Taken;
 use crate::purse::{self, post};
+use crate::record::{Offer, Taken};
 use crate::work::Work;
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::ids::OrderId;

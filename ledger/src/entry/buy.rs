@@ -1,11 +1,10 @@
 //! `buy`: units now or as soon as there are any, firm for a prepaid time. Locks the limit for all slots and one more, for
 //! the rest of the running one, and the surcharge; `crate::buy` decides, in this block or after the round's clearing.
 
-use crate::book;
-use crate::order::{BuyOrder, Order, Stage};
-use crate::purse;
+use crate::record::{BuyOrder, Order, Stage};
 use crate::refusal::Refusal;
 use crate::work::Work;
+use crate::{book, purse};
 use gridbay_protocol::ids::{AccountId, EntryId};
 use gridbay_protocol::limits;
 use gridbay_protocol::order::{Buy, order_of};

@@ -7,12 +7,11 @@
 //! and an amended order until it has competed with its new bid. While a sealed bid of the account waits to be opened,
 //! nothing of its class is cancelled: it may be an amendment, which lapses with its order.
 
-use crate::book;
-use crate::order::{Order, Stage};
+use crate::record::{Order, Stage};
 use crate::refusal::Refusal;
-use crate::reservation;
 use crate::state::State;
 use crate::work::Work;
+use crate::{book, reservation};
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::ids::{AccountId, OrderId};
 use gridbay_protocol::planted::{self, Planted};

@@ -1,10 +1,9 @@
 //! `commit`: a sealed bid. The deposit is the size bracket at the class's reference price, for one slot.
 
-use crate::book;
-use crate::order::{Order, Stage};
-use crate::purse;
+use crate::record::{Order, Stage};
 use crate::refusal::Refusal;
 use crate::work::Work;
+use crate::{book, purse};
 use gridbay_protocol::ids::{AccountId, EntryId};
 use gridbay_protocol::order::{Commit, order_of};
 use gridbay_protocol::payment::{Purse, Reason};

@@ -1,9 +1,9 @@
 //! `propose`, `sign`, `request`, `close`, `serve`, `complete`: what parties to a contract say. See `crate::contract`.
 
-use crate::contract::{self, Contract, ContractJob, Progress, Serving};
-use crate::purse;
+use crate::record::{Contract, ContractJob, Progress, Serving};
 use crate::refusal::{ContractRefusal, Refusal};
 use crate::work::Work;
+use crate::{contract, purse};
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{AccountId, EntryId, Hash32, OrderId};
 use gridbay_protocol::limits;

@@ -7,11 +7,10 @@
 //! 4. The account can pay the highest price.
 
 use crate::deadline::{is_leaving, least_price, of_offer};
-use crate::order::{DeadlineOrder, Order, Stage};
+use crate::record::{DeadlineOrder, Order, Scarce, Stage};
 use crate::refusal::Refusal;
-use crate::scarce::{self, Scarce};
 use crate::work::Work;
-use crate::{book, purse};
+use crate::{book, purse, scarce};
 use gridbay_protocol::ids::{AccountId, EntryId, OrderId};
 use gridbay_protocol::limits;
 use gridbay_protocol::offer::Primary;

@@ -4,7 +4,7 @@
 use super::deliver::offers_of;
 use crate::lease;
 use crate::refusal::Refusal;
-use crate::tenancy;
+use crate::sell;
 use crate::work::Work;
 use gridbay_protocol::ids::{AccountId, LeaseId};
 use gridbay_protocol::lease::LeaseEnd;
@@ -27,5 +27,5 @@ pub(super) fn apply(work: &mut Work<'_>, seller: &AccountId, id: &LeaseId) {
     lease::change(work, id, |lease| {
         lease.delivered.retain(|offer| !own.contains(offer));
     });
-    tenancy::fail(work, id, &own, LeaseEnd::Undelivered);
+    sell::lost(work, id, &own, LeaseEnd::Undelivered);
 }

@@ -7,13 +7,10 @@
 //!    For an amendment, see `amend`.
 //! 4. The account covers what the deposit lacks of one slot at the bid, or of a reservation's whole value.
 
-use crate::amend;
-use crate::book;
-use crate::order::Stage;
-use crate::purse;
+use crate::record::Stage;
 use crate::refusal::Refusal;
-use crate::reservation;
 use crate::work::Work;
+use crate::{amend, book, purse, reservation};
 use gridbay_protocol::ids::{AccountId, OrderId};
 use gridbay_protocol::order::{Bid, Open, Wish, order_of};
 use gridbay_protocol::payment::{Purse, Reason};

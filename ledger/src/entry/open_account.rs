@@ -10,13 +10,10 @@
 //! The new account has no credit line. A token is remembered, by inviter, until the end of the epoch in which its
 //! grant expires.
 
-use crate::account::Account;
-use crate::entry_budget::Spent;
-use crate::owner;
-use crate::purse;
+use crate::record::{Account, Closed, Spent};
 use crate::refusal::Refusal;
-use crate::seats::{self, Closed};
 use crate::work::Work;
+use crate::{owner, purse, seats};
 use gridbay_protocol::account::{AccountKey, opened_by};
 use gridbay_protocol::entry::Entry;
 use gridbay_protocol::ids::EntryId;

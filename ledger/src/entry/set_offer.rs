@@ -1,12 +1,10 @@
 //! `set_offer`: new terms, in force after the clearing of the round that includes them (see `catalogue`).
 //! An account has so many offers, and a class so much room (see `scarce`).
 
-use crate::holdings::{self, Holding};
-use crate::offer::{Offer, Pending};
+use crate::record::{Holding, Offer, Pending, Scarce, Takes};
 use crate::refusal::Refusal;
-use crate::scarce::{self, Scarce, Takes};
 use crate::work::Work;
-use crate::{catalogue, reservation};
+use crate::{catalogue, holdings, reservation, scarce};
 use gridbay_protocol::ids::{AccountId, OfferId};
 use gridbay_protocol::limits;
 use gridbay_protocol::offer::{OfferTerms, Primary, offer_id};

@@ -4,11 +4,10 @@
 //! 2. The account has no other claim on the pool; pool, class and account have room.
 //! 3. It stands for a time within the limits; the budget covers one slot at the rate, and so does the account.
 
-use crate::book;
-use crate::order::{Order, ShareOrder, Stage};
-use crate::purse;
+use crate::record::{Order, ShareOrder, Stage};
 use crate::refusal::Refusal;
 use crate::work::Work;
+use crate::{book, purse};
 use gridbay_protocol::ids::{AccountId, EntryId};
 use gridbay_protocol::order::{Claim, order_of};
 use gridbay_protocol::payment::{Purse, Reason};

@@ -1,22 +1,17 @@
 //! Admission looks at no more records as the state grows: a pool is gone through after every block,
 //! and costs nothing to fill.
 
-use crate::account::Account;
 use crate::admit::Admitted;
-use crate::bank::Way;
-use crate::entry_budget::Spent;
-use crate::lease::{self, Lease};
-use crate::offer::Offer;
-use crate::order::{Order, Stage, Unopened};
-use crate::pot::{self, Part, Pot, Stake};
+use crate::record::{
+    Account, Closed, Holding, Lease, Offer, Order, Part, Pot, Retained, Spent, Stage, Stake,
+    Unopened, Way,
+};
 use crate::refusal::Refusal;
-use crate::retention::Retained;
 use crate::sample::{account, class, state};
-use crate::seats::Closed;
 use crate::state::State;
 use crate::table::steps;
 use crate::work::Work;
-use crate::{book, catalogue, holdings, unopened};
+use crate::{book, catalogue, holdings, lease, pot, unopened};
 use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId, OfferId, OrderId};
@@ -356,7 +351,7 @@ fn what_is_counted_of_a_crowd_is_what_there_is() {
     let work = Work::begin(&state, 2_000, &[1; 32]);
     assert_eq!(crate::audit::counts(&work), Ok(()));
     assert_eq!(
-        holdings::count(&work, &AccountId(id(3)), holdings::Holding::Offer),
+        holdings::count(&work, &AccountId(id(3)), Holding::Offer),
         EACH
     );
 }

@@ -1,7 +1,7 @@
 //! `withdraw_offer`: no sale any more, from when `catalogue` says.
 
 use crate::catalogue;
-use crate::offer::Pending;
+use crate::record::Pending;
 use crate::refusal::Refusal;
 use crate::work::Work;
 use gridbay_protocol::ids::AccountId;

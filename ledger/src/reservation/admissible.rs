@@ -5,7 +5,7 @@
 //! 3. It is worth the posted price for every node-slot.
 //! 4. The offers it names exist, are of its class and sell under reservation.
 
-use crate::offer::{Offer, Pending};
+use crate::record::Offer;
 use crate::refusal::Unbookable;
 use crate::state::State;
 use crate::work::Work;
@@ -81,18 +81,6 @@ pub(crate) fn check_terms(class: &Class, terms: &OfferTerms) -> Result<(), Unboo
         });
     }
     Ok(())
-}
-
-/// Units of an offer that may come to be sold under reservation.
-pub(crate) fn reservable(offer: &Offer) -> u32 {
-    let pending = match &offer.pending {
-        Some(Pending::Set(terms)) => terms.mechanism == Primary::Reservation,
-        Some(Pending::Withdraw) | None => false,
-    };
-    match pending || offer.terms.mechanism == Primary::Reservation {
-        true => offer.most_units(),
-        false => 0,
-    }
 }
 
 impl State {

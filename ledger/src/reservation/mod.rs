@@ -13,19 +13,16 @@
 mod admissible;
 pub(crate) mod busy;
 mod hints;
-mod order;
 mod preview;
 mod stay;
 
-pub(crate) use admissible::{check, check_terms, reservable};
+pub(crate) use admissible::{check, check_terms};
 pub(crate) use hints::Hints;
-pub use order::{Booking, ReservationOrder};
 pub(crate) use stay::{give_up, lose};
 
-use crate::book;
-use crate::market;
-use crate::offer::{Offer, Pending};
+use crate::record::{Booking, Offer, Pending};
 use crate::work::Work;
+use crate::{book, market};
 use gridbay_protocol::booking::{ReservationBid, ReservationRecord};
 use gridbay_protocol::class::Class;
 use gridbay_protocol::clearing::ClearingOffer;

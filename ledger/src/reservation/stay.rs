@@ -8,10 +8,11 @@
 //! - [`give_up`]: a booking that has not begun is cancelled. The sellers of its units get the price of its first slot, or
 //!   keeping others out would cost nothing. Where revenue is shared by all, the bank gets it in the sellers' place.
 
-use super::{Booking, next_slot};
-use crate::firm::{self, Sale};
+use super::next_slot;
+use crate::firm;
+use crate::market::seller;
 use crate::purse::post;
-use crate::slot::seller;
+use crate::record::{Booking, Sale};
 use crate::tenancy::{self, Grant};
 use crate::work::Work;
 use gridbay_protocol::clearing::ClearingOffer;

@@ -53,6 +53,17 @@ impl Offer {
             Some(Pending::Withdraw) | None => self.supply().max(self.bound),
         }
     }
+    /// Units that may come to be sold under reservation.
+    pub(crate) fn reservable(&self) -> u32 {
+        let pending = match &self.pending {
+            Some(Pending::Set(terms)) => terms.mechanism == Primary::Reservation,
+            Some(Pending::Withdraw) | None => false,
+        };
+        match pending || self.terms.mechanism == Primary::Reservation {
+            true => self.most_units(),
+            false => 0,
+        }
+    }
     /// Whether the pending change is to the disadvantage of those who hold units.
     pub(crate) fn worsens(&self) -> bool {
         match &self.pending {

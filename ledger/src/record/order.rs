@@ -1,12 +1,8 @@
 //! Orders as the ledger keeps them, from their entry until they end.
 
-use crate::contract::Serving;
-use crate::firm::{self, Sale};
-use crate::reservation::ReservationOrder;
+use super::{BidOrder, BuyOrder, DeadlineOrder, ReservationOrder, Serving, ShareOrder};
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId};
 use gridbay_protocol::lease::LeaseEnd;
-use gridbay_protocol::order::{Bid, Buy, Claim, Deadline};
-use gridbay_protocol::sharing::Portion;
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
@@ -54,133 +50,6 @@ pub enum Stage {
     Reservation(Box<ReservationOrder>),
     /// A claim on a pool that stands, or runs if it has a lease.
     Share(Box<ShareOrder>),
-}
-
-/// A bid that was not opened. It is in the book no more; its deposit waits for an appeal.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Unopened {
-    /// Whose it was.
-    pub account: AccountId,
-    /// The class.
-    pub class: ClassId,
-    /// Round of the commitment.
-    pub round: u64,
-    /// The seal.
-    pub seal: Hash32,
-    /// It asked for at most `2^bracket` units.
-    pub bracket: u8,
-    /// As in [`Stage::Sealed`], over all blocks in which it could have been opened.
-    pub reach: Option<Credits>,
-    /// Last height of an appeal.
-    pub until: u64,
-}
-
-/// An opened bid.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BidOrder {
-    /// The bid.
-    pub bid: Bid,
-    /// Drawn from the beacon at the first clearing.
-    pub rank: Option<Hash32>,
-    /// Paid so far, less refunds.
-    pub paid: Credits,
-    /// Full slots used.
-    pub slots_used: u32,
-    /// What takes the bid's place before the next clearing that the order takes part in.
-    pub next: Option<NextBid>,
-}
-
-/// What an amendment says, until it takes effect.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct NextBid {
-    /// Round of the amendment's commitment.
-    pub round: u64,
-    /// The bid.
-    pub bid: Bid,
-}
-
-impl BidOrder {
-    /// One slot at the bid: what its escrow must hold before it competes.
-    pub fn slot_at_bid(&self) -> Credits {
-        self.bid.slot()
-    }
-    /// What may still be paid.
-    pub fn budget_left(&self) -> Credits {
-        self.bid.budget.saturating_sub(self.paid)
-    }
-}
-
-/// A buy.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BuyOrder {
-    /// What was asked.
-    pub buy: Buy,
-    /// Whether it was decided on and waits for units since.
-    pub waits: bool,
-    /// Of a buy of several classes that waits: which of them had too few units when it was last decided on; `None` if all
-    /// together were too dear.
-    pub short: Option<ClassId>,
-    /// Units taken once it is served, class by class, each with its buy price of that moment, and the price of all of them
-    /// per slot.
-    pub sales: Vec<Sale>,
-}
-
-impl BuyOrder {
-    /// A buy that is still to be decided.
-    pub(crate) fn new(buy: Buy) -> BuyOrder {
-        BuyOrder {
-            buy,
-            waits: false,
-            short: None,
-            sales: Vec::new(),
-        }
-    }
-    /// Price per slot once it is served.
-    pub fn price(&self) -> Credits {
-        firm::sum(&self.sales)
-    }
-}
-
-/// A job by a deadline.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct DeadlineOrder {
-    /// What was asked.
-    pub deadline: Deadline,
-    /// What became of it since its seller took it; `None` before.
-    pub taken: Option<Taken>,
-}
-
-/// How far a taken job has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Taken {
-    /// The slot at whose end it was taken: its age counts the slots after.
-    pub since: u64,
-    /// Work done, units times slots, at most the work declared.
-    pub done: u64,
-    /// Whether its seller failed to serve it in some slot.
-    pub failed: bool,
-    /// What the seller has staked.
-    pub bond: Credits,
-}
-
-/// A claim on a pool.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ShareOrder {
-    /// What was asked.
-    pub claim: Claim,
-    /// What it may use in the running slot; `None` without a lease.
-    pub portion: Option<Portion>,
-    /// Paid so far, less refunds.
-    pub paid: Credits,
-    /// Full slots used.
-    pub slots_used: u32,
 }
 
 impl Order {

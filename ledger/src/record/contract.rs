@@ -101,3 +101,13 @@ impl Serving {
         (self.contract, self.job)
     }
 }
+
+/// How many contracts and promised jobs an account has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Tally {
+    /// Live contracts as client, signed or not.
+    pub(crate) contracts: u32,
+    /// Jobs of contracts signed as provider.
+    pub(crate) jobs: u32,
+}

@@ -1,17 +1,55 @@
-//! The records of the state, table by table. Every table is part of the state root; adding one is a line here.
+//! The records of the state: a file for each noun with data and pure questions of it, and all tables
+//! of them here. Every table is part of the state root; adding one is a line here.
 
-use crate::account::Account;
-use crate::bank::{Epoch, Prices, Savings, Sweep};
-use crate::beacons::Successor;
-use crate::contract::{Contract, ContractJob, Tally};
-use crate::holdings::Holding;
-use crate::lease::Lease;
-use crate::offer::Offer;
-use crate::order::{Order, Unopened};
-use crate::pot::Pot;
-use crate::retention::{Complaints, Retained};
+mod account;
+mod ausubel;
+mod bank;
+mod beacon;
+mod buy;
+mod chain;
+mod contract;
+mod deadline;
+mod holding;
+mod lease;
+mod offer;
+mod order;
+mod pot;
+mod reservation;
+mod retained;
+mod sale;
+mod scarce;
+mod seats;
+mod share;
+mod spent;
+mod unopened;
+mod way;
+
+pub use account::Account;
+pub use ausubel::BidOrder;
+pub(crate) use ausubel::NextBid;
+pub use bank::{Epoch, Prices, Savings, Sweep};
+pub use beacon::Successor;
+pub use buy::BuyOrder;
+pub use chain::{CHAIN, Chain};
+pub(crate) use contract::Tally;
+pub use contract::{Contract, ContractJob, Progress, Serving};
+pub use deadline::{DeadlineOrder, Taken};
+pub(crate) use holding::{Held, Holding};
+pub use lease::Lease;
+pub use offer::{Offer, Pending};
+pub use order::{Order, Stage};
+pub use pot::{Part, Pot, PotOffer, Stake, Stopped};
+pub use reservation::{Booking, ReservationOrder};
+pub use retained::{Complaints, Retained};
+pub(crate) use sale::Sale;
+pub(crate) use scarce::{Party, Scarce, Takes};
+pub use seats::{Closed, Seats};
+pub use share::ShareOrder;
+pub use spent::Spent;
+pub use unopened::Unopened;
+pub use way::Way;
+
 use crate::roots;
-use crate::scarce::{Party, Scarce};
 use crate::table::{self, Changes, Table};
 use crate::tree::Hash;
 use gridbay_protocol::ids::{

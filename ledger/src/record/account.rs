@@ -1,7 +1,6 @@
 //! Accounts as the ledger keeps them. What an account owns lies in its purse.
 
-use crate::entry_budget::Spent;
-use crate::seats::{Closed, Seats};
+use crate::record::{Closed, Seats, Spent};
 use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::keys::PublicKey;
