@@ -14,7 +14,7 @@
 //!    effect and with its deposit back.
 
 use crate::book;
-use crate::purse::{self, post};
+use crate::money::{funds, post, purse};
 use crate::record::{BidOrder, NextBid};
 use crate::refusal::Refusal;
 use crate::work::Work;
@@ -44,7 +44,7 @@ pub(crate) fn check(
     }
     let deposit = purse::held(work, &Purse::Escrow(*own));
     let missing = missing(work, amendment).saturating_sub(deposit);
-    purse::require(work, Purse::Account(*account), missing)
+    funds::require(work, Purse::Account(*account), missing)
 }
 
 /// The bid to amend; `None` if its order has ended or is about to.

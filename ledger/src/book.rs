@@ -1,6 +1,6 @@
 //! The book of live orders: entering, ending, and the money locked for them.
 
-use crate::purse::{self, post};
+use crate::money::{post, purse};
 use crate::record::{BidOrder, Order, ReservationOrder, Scarce, Stage};
 use crate::refusal::Refusal;
 use crate::work::Work;

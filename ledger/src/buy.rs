@@ -18,10 +18,11 @@ mod steps;
 mod stock;
 mod sums;
 
+use crate::firm;
+use crate::money::post;
 use crate::record::{Sale, Stage};
 use crate::tenancy::{self, Grant};
 use crate::work::Work;
-use crate::{firm, purse};
 use deal::{Deal, Missing, Victim};
 use gridbay_protocol::clearing::BuyRecord;
 use gridbay_protocol::effect::{Effect, OrderEnd};
@@ -163,18 +164,17 @@ fn release_surcharge(work: &mut Work<'_>, id: &OrderId, buy: &Buy, deals: &[Deal
     let to = Purse::Account(account.expect("a buy that is served is live"));
     let rest = buy.surcharge.saturating_sub(due);
     let from = Purse::Escrow(*id);
-    purse::post(work, from, to, rest, Reason::Release, Some(*id))
-        .expect("the surcharge was locked");
+    post(work, from, to, rest, Reason::Release, Some(*id)).expect("the surcharge was locked");
 }
 
 fn preempt(work: &mut Work<'_>, buy: &OrderId, victim: &Victim) {
     tenancy::stop(work, &victim.lease, &victim.losses);
     let (from, to) = (Purse::Escrow(*buy), Purse::Account(victim.account));
     let amount = victim.compensation;
-    purse::post(work, from, to, amount, Reason::Compensation, Some(*buy))
+    post(work, from, to, amount, Reason::Compensation, Some(*buy))
         .expect("compensations are within the limit that was locked");
     if planted::is(Planted::CompensationTwice) {
-        let _ = purse::post(work, from, to, amount, Reason::Compensation, Some(*buy));
+        let _ = post(work, from, to, amount, Reason::Compensation, Some(*buy));
     }
     let lease = work.tables.leases.get(&victim.lease);
     let lease = lease.expect("a victim runs");

@@ -8,7 +8,7 @@
 //! 3. [`State::commit`]: after the decision.
 //!
 //! A proposer makes its block with [`State::propose`], which leaves out what is inadmissible. Money moves in
-//! one function (`purse::post`), entries are checked in `entry`, one file per kind, and what happens when
+//! one function (`money::post`), entries are checked in `entry`, one file per kind, and what happens when
 //! a round or a slot closes is in `close`, `slot`, `deadline`, `reservation`, `clear` and `buy`. [`light`] is for
 //! strangers who have the validators' keys and nothing else.
 
@@ -39,11 +39,11 @@ mod lease;
 pub mod light;
 pub mod log;
 mod market;
+mod money;
 mod omission;
 mod owner;
 mod pot;
 mod propose;
-mod purse;
 pub mod read;
 mod record;
 mod refusal;
@@ -57,7 +57,6 @@ mod scarce;
 mod seats;
 mod sell;
 mod share;
-mod share_out;
 mod slot;
 mod snapshot;
 mod state;

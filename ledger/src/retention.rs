@@ -30,7 +30,7 @@
 //! With a window of 0 nothing is held and nobody complains.
 
 use crate::bank::earn;
-use crate::purse::post;
+use crate::money::post;
 use crate::record::{Complaints, Lease, Pot, PotOffer, Retained, Stake};
 use crate::refusal::Refusal;
 use crate::slot::Served;

@@ -31,9 +31,8 @@
 //! that tail times `s_k - s_(k-1)`.
 
 use crate::bank::{earn, figures};
-use crate::purse::{self, post};
+use crate::money::{Payout, above_floors, post, purse};
 use crate::record::{Pot, PotOffer, Stage, Stopped};
-use crate::share_out::{Payout, above_floors};
 use crate::work::Work;
 use crate::{book, contract, firm, market, pot, retention, tenancy};
 use gridbay_protocol::ids::{AccountId, Hash32, LeaseId, OfferId, OrderId};

@@ -4,7 +4,7 @@
 //! - [`stop`] takes units from a running lease inside a slot: the unused part of what they cost goes back.
 //! - [`end`] closes a lease, and its order unless that stands again.
 
-use crate::purse::post;
+use crate::money::post;
 use crate::record::{Lease, Order, Part, Pot, Stage, Stake, Stopped};
 use crate::work::Work;
 use crate::{book, lease};

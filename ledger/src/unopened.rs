@@ -10,7 +10,7 @@
 //! 3. Otherwise the deposit waits for an appeal (`entry::appeal`), for one round or [`APPEAL_HEIGHTS`] if that is
 //!    longer, and is then forfeited to the bank.
 
-use crate::purse::{self, post};
+use crate::money::{funds, post, purse};
 use crate::record::{Stage, Unopened};
 use crate::work::Work;
 use crate::{book, holdings};
@@ -38,7 +38,7 @@ pub(crate) fn note_auctioneer(work: &mut Work<'_>, proposer: ValidatorId) {
 /// Notes, after the entries of a block, how far every account reaches that has a bid to open.
 pub(crate) fn note_reach(work: &mut Work<'_>) {
     for (id, account) in to_open(work, None) {
-        let free = purse::available(work, &Purse::Account(account));
+        let free = funds::available(work, &Purse::Account(account));
         let order = work.tables.orders.get(&id);
         let Some(Stage::Sealed { reach, .. }) = order.map(|o| &o.stage) else {
             continue;

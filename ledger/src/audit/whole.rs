@@ -2,11 +2,12 @@
 
 use super::counts;
 use crate::bank::savings;
+use crate::market;
+use crate::money::purse;
 use crate::record::Contract;
 use crate::refusal::{Breach, hold};
 use crate::reservation::busy;
 use crate::work::Work;
-use crate::{market, purse};
 use gridbay_protocol::ids::{AccountId, ClassId, OfferId, OrderId};
 use gridbay_protocol::payment::Purse;
 use gridbay_protocol::units::Credits;

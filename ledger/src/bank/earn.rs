@@ -1,6 +1,6 @@
 //! What sellers earn.
 
-use crate::purse::post;
+use crate::money::post;
 use crate::work::Work;
 use gridbay_protocol::ids::{AccountId, OrderId};
 use gridbay_protocol::payment::{Purse, Reason};

@@ -9,7 +9,7 @@
 
 use super::index::{PAID, Sales, UNITS};
 use super::supply::{self, Supply, Turnover, is_payment};
-use crate::purse;
+use crate::money::purse;
 use crate::record::{Epoch, Prices, Way};
 use crate::work::Work;
 use gridbay_protocol::calendar;

@@ -11,39 +11,15 @@
 //!    nothing is gained by handing money from who is late in the list to who was early in it. Until then what is going to
 //!    be taken is not available.
 
-use super::turn;
-use super::{Holding, Levy, levy};
-use crate::purse::{self, post};
+use super::due::{due, holding, of, tax};
+use super::{Levy, levy};
+use crate::money::post;
 use crate::record::Savings;
 use crate::work::Work;
 use gridbay_protocol::bank::SavingsTax;
 use gridbay_protocol::ids::{AccountId, OrderId};
 use gridbay_protocol::payment::{Purse, Reason};
-use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::Credits;
-
-/// The tax, if there is one.
-pub(super) fn tax(work: &Work<'_>) -> Option<SavingsTax> {
-    work.constitution.policy.bank.tax
-}
-
-/// An account as the rules see it.
-pub(super) fn holding(work: &Work<'_>, id: &AccountId) -> Holding {
-    let savings = of(work, id);
-    let standing = work.constitution.standing(id);
-    Holding {
-        available: purse::balance(work, &Purse::Account(*id)),
-        frozen: savings.frozen * u64::from(!planted::is(Planted::FrozenUntaxed)),
-        base: standing.base.micros(),
-        shares: standing.shares,
-        arrears: savings.arrears,
-    }
-}
-
-/// Micro-credits that the tax which runs will take of an account before anything else does.
-pub(crate) fn pending(work: &Work<'_>, id: &AccountId) -> u64 {
-    due(work, id).map_or(0, |levy| levy.taken)
-}
 
 /// Before money moves between two purses: taxes the accounts that own them, if they are still to be taxed.
 pub(crate) fn before(work: &mut Work<'_>, from: &Purse, to: &Purse) {
@@ -115,13 +91,6 @@ pub(crate) fn staker(work: &Work<'_>, order: &OrderId) -> Option<AccountId> {
     Some(offer.seller)
 }
 
-/// What an account owes to the tax that runs; `None` if it paid, or none runs.
-fn due(work: &Work<'_>, id: &AccountId) -> Option<Levy> {
-    let tax = tax(work)?;
-    let awaits = turn::awaits(work, id) && !of(work, id).levied;
-    awaits.then(|| levy(&holding(work, id), tax.ppm))
-}
-
 /// The turn of an account has come: taxes it, unless it was before.
 pub(super) fn reach(work: &mut Work<'_>, id: &AccountId, tax: &SavingsTax) {
     if of(work, id).levied {
@@ -153,10 +122,6 @@ fn pay(work: &mut Work<'_>, id: &AccountId, micros: u64, reason: Reason) {
     let amount = Credits::from_micros(micros).expect("a part of a balance is an amount");
     post(work, Purse::Account(*id), Purse::Bank, amount, reason, None)
         .expect("no more is taken than is free");
-}
-
-fn of(work: &Work<'_>, id: &AccountId) -> Savings {
-    work.tables.savings.get(id).copied().unwrap_or_default()
 }
 
 fn change(work: &mut Work<'_>, id: &AccountId, change: impl FnOnce(&mut Savings)) {

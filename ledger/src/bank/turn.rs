@@ -13,8 +13,9 @@
 //!
 //! Members alone have baselines and shares, so only they can get anything, and all others need not be looked at for it.
 
-use super::{Gifts, Holding, even_out, profits, savings};
-use crate::purse::{self, post};
+use super::sweep::running;
+use super::{Gifts, Holding, due, even_out, profits, savings};
+use crate::money::{post, purse};
 use crate::record::{Account, Sweep};
 use crate::work::Work;
 use gridbay_protocol::bank::{Redistribution, SavingsTax};
@@ -44,7 +45,7 @@ pub(crate) fn turn(work: &mut Work<'_>) {
 
 /// The next accounts of the tax that runs, if one does.
 pub(crate) fn go_on(work: &mut Work<'_>) {
-    let (Some((began, sweep)), Some(tax)) = (running(work), savings::tax(work)) else {
+    let (Some((began, sweep)), Some(tax)) = (running(work), due::tax(work)) else {
         return;
     };
     let from = sweep.through.map_or(Bound::Unbounded, Bound::Excluded);
@@ -83,9 +84,7 @@ fn end(work: &mut Work<'_>, began: u64, tax: &SavingsTax) {
 /// What all members have.
 fn holdings(work: &Work<'_>) -> BTreeMap<AccountId, Holding> {
     let members = work.constitution.members.keys();
-    members
-        .map(|id| (*id, savings::holding(work, id)))
-        .collect()
+    members.map(|id| (*id, due::holding(work, id))).collect()
 }
 
 /// What lies in the accounts that members answer for, frozen or not, by member.
@@ -130,16 +129,4 @@ fn give(
         let to = Purse::Account(*id);
         post(work, Purse::Bank, to, amount, reason, None).expect("the pool covers what it gives");
     }
-}
-
-/// The tax that runs, with the height at which it began.
-fn running(work: &Work<'_>) -> Option<(u64, Sweep)> {
-    let (began, sweep) = work.tables.sweeps.iter().next()?;
-    Some((*began, *sweep))
-}
-
-/// Whether an account still has its turn before it in the tax that runs.
-pub(super) fn awaits(work: &Work<'_>, id: &AccountId) -> bool {
-    let running = running(work);
-    running.is_some_and(|(_, sweep)| sweep.through.is_none_or(|through| *id > through))
 }

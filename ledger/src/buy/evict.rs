@@ -9,7 +9,7 @@
 //!    nothing within one sponsor. If that is more than the surcharge offered nobody is evicted.
 
 use super::stock::Lots;
-use crate::purse;
+use crate::money::post;
 use crate::record::Lease;
 use crate::tenancy::{self, Cost};
 use crate::work::Work;
@@ -91,7 +91,7 @@ pub(super) fn evict(work: &mut Work<'_>, buy: &OrderId, evicted: &Evicted) {
     tenancy::stop(work, lease, &evicted.losses);
     let (from, to) = (Purse::Escrow(*buy), Purse::Account(evicted.account));
     let amount = evicted.terms.surcharge;
-    purse::post(work, from, to, amount, Reason::Compensation, Some(*buy))
+    post(work, from, to, amount, Reason::Compensation, Some(*buy))
         .expect("surcharges are within what was locked for them");
     tenancy::end(work, lease, LeaseEnd::Preempted);
 }

@@ -1,6 +1,6 @@
 //! Deciding jobs, and settling contracts.
 
-use crate::purse::post;
+use crate::money::post;
 use crate::record::{ContractJob, Lease, Progress};
 use crate::work::Work;
 use gridbay_protocol::effect::Effect;

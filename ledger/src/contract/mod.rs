@@ -33,7 +33,7 @@ mod tally;
 pub(crate) use decide::{complete, count, decide_due, settle_if_over};
 pub(crate) use tally::{binds, has_room, may_sign, note};
 
-use crate::purse::{self, post};
+use crate::money::{post, purse};
 use crate::record::Contract;
 use crate::work::Work;
 use gridbay_protocol::effect::Effect;

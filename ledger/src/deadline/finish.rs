@@ -11,7 +11,7 @@
 use super::{job_of, record};
 use crate::bank::{earn, figures};
 use crate::market::seller;
-use crate::purse::post;
+use crate::money::post;
 use crate::record::{DeadlineOrder, Taken, Way};
 use crate::work::Work;
 use crate::{book, tenancy};

@@ -10,7 +10,7 @@
 
 use super::{fresh, job_of, open_terms};
 use crate::book;
-use crate::purse::{self, post};
+use crate::money::{funds, post};
 use crate::record::{Offer, Taken};
 use crate::work::Work;
 use gridbay_protocol::effect::OrderEnd;
@@ -121,7 +121,7 @@ fn stake(
 
 /// Whether the seller could stake it.
 pub(super) fn can_stake(work: &Work<'_>, offer: &Offer, bond: Credits) -> Result<(), OrderEnd> {
-    purse::require(work, Purse::Account(offer.seller), bond).map_err(|_| OrderEnd::Unstaked)
+    funds::require(work, Purse::Account(offer.seller), bond).map_err(|_| OrderEnd::Unstaked)
 }
 
 fn take(work: &mut Work<'_>, id: &OrderId, since: u64, bond: Credits) {

@@ -10,10 +10,11 @@
 //!
 //! Cheap checks come first; signatures last.
 
+use crate::money::purse;
 use crate::record::Unopened;
 use crate::refusal::Refusal;
+use crate::unopened;
 use crate::work::Work;
-use crate::{purse, unopened};
 use gridbay_protocol::appeal::{Appeal, last_opening, latest_tip};
 use gridbay_protocol::ids::{AccountId, OrderId};
 use gridbay_protocol::order::{Amendment, Wish, order_of};

@@ -1,10 +1,11 @@
 //! `buy`: units now or as soon as there are any, firm for a prepaid time. Locks the limit for all slots and one more, for
 //! the rest of the running one, and the surcharge; `crate::buy` decides, in this block or after the round's clearing.
 
+use crate::book;
+use crate::money::{funds, post};
 use crate::record::{BuyOrder, Order, Stage};
 use crate::refusal::Refusal;
 use crate::work::Work;
-use crate::{book, purse};
 use gridbay_protocol::ids::{AccountId, EntryId};
 use gridbay_protocol::limits;
 use gridbay_protocol::order::{Buy, order_of};
@@ -34,7 +35,7 @@ pub(super) fn check(work: &Work<'_>, account: &AccountId, buy: &Buy) -> Result<(
         book::has_room(work, &class, account)?;
     }
     let lock = buy.lock().ok_or(Refusal::Overflow)?;
-    purse::require(work, Purse::Account(*account), lock)
+    funds::require(work, Purse::Account(*account), lock)
 }
 
 pub(super) fn apply(work: &mut Work<'_>, id: &EntryId, account: &AccountId, buy: &Buy) {
@@ -45,6 +46,6 @@ pub(super) fn apply(work: &mut Work<'_>, id: &EntryId, account: &AccountId, buy:
     book::enter(work, order, record);
     let lock = buy.lock().expect("the lock was checked");
     let (from, to) = (Purse::Account(*account), Purse::Escrow(order));
-    purse::post(work, from, to, lock, Reason::Lock, Some(order)).expect("the lock was checked");
+    post(work, from, to, lock, Reason::Lock, Some(order)).expect("the lock was checked");
     work.bought.push(order);
 }

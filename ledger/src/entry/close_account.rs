@@ -12,13 +12,10 @@
 //! twice. Entries that it signed are remembered until they expire, and its invitations are void:
 //! nobody signs for it any more.
 
-use crate::contract;
-use crate::holdings;
-use crate::owner;
-use crate::purse;
+use crate::money::{post, purse};
 use crate::refusal::Refusal;
-use crate::seats;
 use crate::work::Work;
+use crate::{contract, holdings, owner, seats};
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::payment::{Purse, Reason};
 
@@ -57,7 +54,7 @@ fn open(work: &Work<'_>, account: &AccountId) -> Option<&'static str> {
 pub(super) fn apply(work: &mut Work<'_>, account: &AccountId, to: &AccountId) {
     let (from, to) = (Purse::Account(*account), Purse::Account(*to));
     let rest = purse::held(work, &from);
-    purse::post(work, from, to, rest, Reason::Transfer, None).expect("a purse bears what it holds");
+    post(work, from, to, rest, Reason::Transfer, None).expect("a purse bears what it holds");
     let closed = work.tables.accounts.remove(account);
     let closed = closed.expect("an eligible entry's account exists");
     owner::update(work, account, &closed.keys);

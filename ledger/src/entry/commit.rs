@@ -1,9 +1,10 @@
 //! `commit`: a sealed bid. The deposit is the size bracket at the class's reference price, for one slot.
 
+use crate::book;
+use crate::money::{funds, post};
 use crate::record::{Order, Stage};
 use crate::refusal::Refusal;
 use crate::work::Work;
-use crate::{book, purse};
 use gridbay_protocol::ids::{AccountId, EntryId};
 use gridbay_protocol::order::{Commit, order_of};
 use gridbay_protocol::payment::{Purse, Reason};
@@ -20,7 +21,7 @@ pub(super) fn check(work: &Work<'_>, account: &AccountId, commit: &Commit) -> Re
     if let Some(order) = sealed {
         return Err(Refusal::SealedAlready(order));
     }
-    purse::require(work, Purse::Account(*account), deposit)
+    funds::require(work, Purse::Account(*account), deposit)
 }
 
 pub(super) fn apply(work: &mut Work<'_>, id: &EntryId, account: &AccountId, commit: &Commit) {
@@ -34,8 +35,7 @@ pub(super) fn apply(work: &mut Work<'_>, id: &EntryId, account: &AccountId, comm
     let record = Order::new(*account, commit.class, work.round(), stage);
     book::enter(work, order, record);
     let (from, to) = (Purse::Account(*account), Purse::Escrow(order));
-    purse::post(work, from, to, deposit, Reason::Deposit, Some(order))
-        .expect("the deposit was checked");
+    post(work, from, to, deposit, Reason::Deposit, Some(order)).expect("the deposit was checked");
 }
 
 fn deposit(work: &Work<'_>, commit: &Commit) -> Result<Credits, Refusal> {

@@ -1,9 +1,10 @@
 //! `propose`, `sign`, `request`, `close`, `serve`, `complete`: what parties to a contract say. See `crate::contract`.
 
+use crate::contract;
+use crate::money::{funds, post};
 use crate::record::{Contract, ContractJob, Progress, Serving};
 use crate::refusal::{ContractRefusal, Refusal};
 use crate::work::Work;
-use crate::{contract, purse};
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{AccountId, EntryId, Hash32, OrderId};
 use gridbay_protocol::limits;
@@ -89,7 +90,7 @@ fn check_proposal(
     }
     contract::has_room(work, client)?;
     let lock = terms.lock().ok_or(Refusal::Overflow)?;
-    purse::require(work, Purse::Account(*client), lock)
+    funds::require(work, Purse::Account(*client), lock)
 }
 
 fn propose(work: &mut Work<'_>, id: OrderId, client: &AccountId, terms: &ContractTerms) {
@@ -101,7 +102,7 @@ fn propose(work: &mut Work<'_>, id: OrderId, client: &AccountId, terms: &Contrac
     contract::enter(work, id, contract);
     let lock = terms.lock().expect("the lock was checked");
     let (from, to) = (Purse::Account(*client), Purse::Escrow(id));
-    purse::post(work, from, to, lock, Reason::Lock, Some(id)).expect("the lock was checked");
+    post(work, from, to, lock, Reason::Lock, Some(id)).expect("the lock was checked");
 }
 
 fn check_signature(work: &Work<'_>, account: &AccountId, id: &OrderId) -> Result<(), Refusal> {
@@ -119,7 +120,7 @@ fn check_signature(work: &Work<'_>, account: &AccountId, id: &OrderId) -> Result
     }
     contract::may_sign(work, terms)?;
     let bond = terms.bond().ok_or(Refusal::Overflow)?;
-    purse::require(work, Purse::Account(*account), bond)
+    funds::require(work, Purse::Account(*account), bond)
 }
 
 fn sign(work: &mut Work<'_>, id: &OrderId) {
@@ -134,7 +135,7 @@ fn sign(work: &mut Work<'_>, id: &OrderId) {
     work.tables.due.insert((terms.last, *id, None), ());
     let bond = terms.bond().expect("the bond was checked");
     let (from, to) = (Purse::Account(terms.provider), Purse::Bond(*id));
-    purse::post(work, from, to, bond, Reason::Bond, Some(*id)).expect("the bond was checked");
+    post(work, from, to, bond, Reason::Bond, Some(*id)).expect("the bond was checked");
     work.emit(Effect::Contract(ContractEvent::Signed {
         contract: *id,
         client,

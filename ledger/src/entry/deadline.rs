@@ -7,10 +7,11 @@
 //! 4. The account can pay the highest price.
 
 use crate::deadline::{is_leaving, least_price, of_offer};
+use crate::money::{funds, post};
 use crate::record::{DeadlineOrder, Order, Scarce, Stage};
 use crate::refusal::Refusal;
 use crate::work::Work;
-use crate::{book, purse, scarce};
+use crate::{book, scarce};
 use gridbay_protocol::ids::{AccountId, EntryId, OrderId};
 use gridbay_protocol::limits;
 use gridbay_protocol::offer::Primary;
@@ -47,7 +48,7 @@ pub(crate) fn check(
     }
     book::has_room(work, &class, account)?;
     has_room(work, account, deadline)?;
-    purse::require(work, Purse::Account(*account), deadline.pmax)
+    funds::require(work, Purse::Account(*account), deadline.pmax)
 }
 
 fn has_room(work: &Work<'_>, account: &AccountId, deadline: &Deadline) -> Result<(), Refusal> {
@@ -82,5 +83,5 @@ pub(super) fn apply(work: &mut Work<'_>, id: &EntryId, account: &AccountId, dead
     book::enter(work, order, record);
     let (from, to) = (Purse::Account(*account), Purse::Escrow(order));
     let amount = deadline.pmax;
-    purse::post(work, from, to, amount, Reason::Lock, Some(order)).expect("the lock was checked");
+    post(work, from, to, amount, Reason::Lock, Some(order)).expect("the lock was checked");
 }

@@ -7,10 +7,11 @@
 //!    For an amendment, see `amend`.
 //! 4. The account covers what the deposit lacks of one slot at the bid, or of a reservation's whole value.
 
+use crate::money::{funds, post, purse};
 use crate::record::Stage;
 use crate::refusal::Refusal;
 use crate::work::Work;
-use crate::{amend, book, purse, reservation};
+use crate::{amend, book, reservation};
 use gridbay_protocol::ids::{AccountId, OrderId};
 use gridbay_protocol::order::{Bid, Open, Wish, order_of};
 use gridbay_protocol::payment::{Purse, Reason};
@@ -52,7 +53,7 @@ pub(super) fn check(work: &Work<'_>, account: &AccountId, open: &Open) -> Result
     let missing = wish
         .lock()
         .saturating_sub(purse::held(work, &Purse::Escrow(id)));
-    purse::require(work, Purse::Account(*account), missing)
+    funds::require(work, Purse::Account(*account), missing)
 }
 
 fn check_bid(work: &Work<'_>, account: &AccountId, bid: &Bid) -> Result<(), Refusal> {
@@ -97,8 +98,7 @@ fn lock(work: &mut Work<'_>, account: &AccountId, id: &OrderId, lock: Credits) {
     let deposit = purse::held(work, &escrow);
     let missing = lock.saturating_sub(deposit);
     let excess = deposit.saturating_sub(lock);
-    purse::post(work, account, escrow, missing, Reason::Lock, Some(*id))
-        .expect("the lock was checked");
-    purse::post(work, escrow, account, excess, Reason::Release, Some(*id))
+    post(work, account, escrow, missing, Reason::Lock, Some(*id)).expect("the lock was checked");
+    post(work, escrow, account, excess, Reason::Release, Some(*id))
         .expect("a purse bears what it holds");
 }

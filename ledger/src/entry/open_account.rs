@@ -10,10 +10,11 @@
 //! The new account has no credit line. A token is remembered, by inviter, until the end of the epoch in which its
 //! grant expires.
 
+use crate::money::{funds, post};
 use crate::record::{Account, Closed, Spent};
 use crate::refusal::Refusal;
 use crate::work::Work;
-use crate::{owner, purse, seats};
+use crate::{owner, seats};
 use gridbay_protocol::account::{AccountKey, opened_by};
 use gridbay_protocol::entry::Entry;
 use gridbay_protocol::ids::EntryId;
@@ -40,7 +41,7 @@ pub(super) fn check(
     seats::check(work, &entry.account)?;
     owner::check(work, None, keys)?;
     let endowment = grant.map_or(endowment, |g| g.grant.endowment);
-    purse::require(work, Purse::Account(entry.account), endowment)
+    funds::require(work, Purse::Account(entry.account), endowment)
 }
 
 fn check_grant(work: &Work<'_>, grant: &Grant) -> Result<(), Refusal> {
@@ -90,6 +91,5 @@ pub(super) fn apply(
     }
     let endowment = grant.map_or(endowment, |g| g.grant.endowment);
     let (from, to) = (Purse::Account(entry.account), Purse::Account(new));
-    purse::post(work, from, to, endowment, Reason::Endowment, None)
-        .expect("the endowment was checked");
+    post(work, from, to, endowment, Reason::Endowment, None).expect("the endowment was checked");
 }

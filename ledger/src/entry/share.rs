@@ -4,10 +4,11 @@
 //! 2. The account has no other claim on the pool; pool, class and account have room.
 //! 3. It stands for a time within the limits; the budget covers one slot at the rate, and so does the account.
 
+use crate::book;
+use crate::money::{funds, post};
 use crate::record::{Order, ShareOrder, Stage};
 use crate::refusal::Refusal;
 use crate::work::Work;
-use crate::{book, purse};
 use gridbay_protocol::ids::{AccountId, EntryId};
 use gridbay_protocol::order::{Claim, order_of};
 use gridbay_protocol::payment::{Purse, Reason};
@@ -33,7 +34,7 @@ pub(super) fn check(work: &Work<'_>, account: &AccountId, claim: &Claim) -> Resu
             slot: claim.rate,
         });
     }
-    purse::require(work, Purse::Account(*account), claim.rate)
+    funds::require(work, Purse::Account(*account), claim.rate)
 }
 
 pub(super) fn apply(work: &mut Work<'_>, id: &EntryId, account: &AccountId, claim: &Claim) {
@@ -49,6 +50,5 @@ pub(super) fn apply(work: &mut Work<'_>, id: &EntryId, account: &AccountId, clai
     let record = Order::new(*account, class, work.round(), stage);
     book::enter(work, order, record);
     let (from, to) = (Purse::Account(*account), Purse::Escrow(order));
-    purse::post(work, from, to, claim.rate, Reason::Lock, Some(order))
-        .expect("the lock was checked");
+    post(work, from, to, claim.rate, Reason::Lock, Some(order)).expect("the lock was checked");
 }

@@ -1,6 +1,6 @@
 //! `transfer`: money from an account to another one that exists.
 
-use crate::purse;
+use crate::money::{funds, post};
 use crate::refusal::Refusal;
 use crate::work::Work;
 use gridbay_protocol::ids::AccountId;
@@ -16,10 +16,10 @@ pub(super) fn check(
     if !work.tables.accounts.contains(to) {
         return Err(Refusal::NoAccount(*to));
     }
-    purse::require(work, Purse::Account(*from), amount)
+    funds::require(work, Purse::Account(*from), amount)
 }
 
 pub(super) fn apply(work: &mut Work<'_>, from: &AccountId, to: &AccountId, amount: Credits) {
     let (from, to) = (Purse::Account(*from), Purse::Account(*to));
-    purse::post(work, from, to, amount, Reason::Transfer, None).expect("the amount was checked");
+    post(work, from, to, amount, Reason::Transfer, None).expect("the amount was checked");
 }

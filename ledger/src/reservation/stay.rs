@@ -11,7 +11,7 @@
 use super::next_slot;
 use crate::firm;
 use crate::market::seller;
-use crate::purse::post;
+use crate::money::post;
 use crate::record::{Booking, Sale};
 use crate::tenancy::{self, Grant};
 use crate::work::Work;

@@ -1,0 +1,9 @@
+//! Money: what purses hold, what of it can be spent, and how it moves.
+
+pub(crate) mod funds;
+mod post;
+pub(crate) mod purse;
+mod share_out;
+
+pub(crate) use post::post;
+pub(crate) use share_out::{Payout, above_floors};
