@@ -14,9 +14,10 @@
 //!    effect and with its deposit back.
 
 use crate::book;
-use crate::money::{funds, post, purse};
+use crate::money::{funds, purse};
 use crate::record::{BidOrder, NextBid};
 use crate::refusal::Refusal;
+use crate::view::Book;
 use crate::work::Work;
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::ids::{AccountId, OrderId};
@@ -70,26 +71,32 @@ fn missing(work: &Work<'_>, amendment: &Amendment) -> Credits {
 }
 
 /// Steps 3 and 5.
-pub(crate) fn open(work: &mut Work<'_>, account: &AccountId, own: &OrderId, amendment: &Amendment) {
-    if !matches!(target(work, account, &amendment.order), Ok(Some(_))) {
-        return book::end(work, own, OrderEnd::Lapsed);
+pub(crate) fn open(
+    at: &mut Book<'_, '_>,
+    account: &AccountId,
+    own: &OrderId,
+    amendment: &Amendment,
+) {
+    if !matches!(target(at, account, &amendment.order), Ok(Some(_))) {
+        return book::end(at, own, OrderEnd::Lapsed);
     }
-    let (id, round) = (amendment.order, round(work, own));
+    let (id, round) = (amendment.order, round(at, own));
     let (deposit, escrow) = (Purse::Escrow(*own), Purse::Escrow(id));
-    let missing = missing(work, amendment);
-    let moved = missing.min(purse::held(work, &deposit));
+    let missing = missing(at, amendment);
+    let moved = missing.min(purse::held(at, &deposit));
     let rest = missing.saturating_sub(moved);
     let account = Purse::Account(*account);
     for (from, amount) in [(deposit, moved), (account, rest)] {
-        post(work, from, escrow, amount, Reason::Lock, Some(id)).expect("the lock was checked");
+        at.post(from, escrow, amount, Reason::Lock, Some(id))
+            .expect("the lock was checked");
     }
-    let order = work.tables.orders.get_mut(&id);
+    let order = at.orders().get_mut(&id);
     let bid = order.and_then(|o| o.bid_mut());
     bid.expect("the order was checked").next = Some(NextBid {
         round,
         bid: amendment.bid.clone(),
     });
-    book::end(work, own, OrderEnd::Amended);
+    book::end(at, own, OrderEnd::Amended);
 }
 
 fn round(work: &Work<'_>, id: &OrderId) -> u64 {
@@ -98,21 +105,21 @@ fn round(work: &Work<'_>, id: &OrderId) -> u64 {
 }
 
 /// Step 4, at the close of a round.
-pub(crate) fn take_effect(work: &mut Work<'_>) {
-    let boundary = work.closes_slot();
-    let orders = work.tables.orders.iter();
+pub(crate) fn take_effect(at: &mut Book<'_, '_>) {
+    let boundary = at.closes_slot();
+    let orders = at.tables.orders.iter();
     let amended = orders.filter(|(_, order)| {
         let competes = boundary || order.lease.is_none();
         competes && order.bid().is_some_and(|bid| bid.next.is_some())
     });
     let amended: Vec<OrderId> = amended.map(|(id, _)| *id).collect();
     for id in &amended {
-        replace(work, id);
+        replace(at, id);
     }
 }
 
-fn replace(work: &mut Work<'_>, id: &OrderId) {
-    let order = work.tables.orders.get_mut(id);
+fn replace(at: &mut Book<'_, '_>, id: &OrderId) {
+    let order = at.orders().get_mut(id);
     let order = order.expect("the order was listed");
     let account = order.account;
     let bid = order.bid_mut().expect("only bids are amended");
@@ -123,7 +130,7 @@ fn replace(work: &mut Work<'_>, id: &OrderId) {
     let slot = bid.slot_at_bid();
     order.round = next.round;
     let (escrow, account) = (Purse::Escrow(*id), Purse::Account(account));
-    let excess = purse::held(work, &escrow).saturating_sub(slot);
-    post(work, escrow, account, excess, Reason::Release, Some(*id))
+    let excess = purse::held(at, &escrow).saturating_sub(slot);
+    at.post(escrow, account, excess, Reason::Release, Some(*id))
         .expect("a purse bears what it holds");
 }

@@ -19,9 +19,9 @@ mod stock;
 mod sums;
 
 use crate::firm;
-use crate::money::post;
 use crate::record::{Sale, Stage};
 use crate::tenancy::{self, Grant};
+use crate::view::{Floor, Money};
 use crate::work::Work;
 use deal::{Deal, Missing, Victim};
 use gridbay_protocol::clearing::BuyRecord;
@@ -35,13 +35,13 @@ use gridbay_protocol::units::Credits;
 use stock::Stocks;
 
 /// Serves a buy, or lets it wait, or ends it. Unless it `displaces` it takes free units only.
-fn decide(work: &mut Work<'_>, stocks: &mut Stocks, id: &OrderId, displaces: bool) {
-    let order = work.tables.orders.get(id);
+fn decide(at: &mut Floor<'_, '_>, stocks: &mut Stocks, id: &OrderId, displaces: bool) {
+    let order = at.tables.orders.get(id);
     let Some((account, order)) = order.and_then(|o| Some((o.account, o.buy()?.clone()))) else {
         return;
     };
     let buy = &order.buy;
-    let deals = match deal::deals(work, stocks, &account, &order, displaces) {
+    let deals = match deal::deals(at, stocks, &account, &order, displaces) {
         Ok(deals) => deals,
         Err(missing) => {
             let end = match missing {
@@ -49,13 +49,13 @@ fn decide(work: &mut Work<'_>, stocks: &mut Stocks, id: &OrderId, displaces: boo
                 Missing::Units(class) if buy.is_group() => OrderEnd::Short(class),
                 Missing::Units(_) => OrderEnd::NoUnits,
             };
-            return queue::wait_or_end(work, id, buy, end);
+            return queue::wait_or_end(&mut at.book(), id, buy, end);
         }
     };
-    let Some(prices) = prices(work, buy, &deals) else {
-        return queue::wait_or_end(work, id, buy, OrderEnd::TooDear);
+    let Some(prices) = prices(at, buy, &deals) else {
+        return queue::wait_or_end(&mut at.book(), id, buy, OrderEnd::TooDear);
     };
-    serve(work, id, buy, &deals, &prices);
+    serve(at, id, buy, &deals, &prices);
     for deal in &deals {
         match deal.sold() {
             (class, Some(taken)) => stocks.sold(class, taken),
@@ -90,14 +90,14 @@ fn prices(work: &Work<'_>, buy: &Buy, deals: &[Deal]) -> Option<Vec<(Credits, Cr
 
 /// Steps 3 to 5 for a buy that can pay.
 fn serve(
-    work: &mut Work<'_>,
+    at: &mut Floor<'_, '_>,
     id: &OrderId,
     buy: &Buy,
     deals: &[Deal],
     prices: &[(Credits, Credits)],
 ) {
-    let (slot, left) = time_left(work);
-    let whole = work.calendar().slot_heights();
+    let (slot, left) = time_left(at);
+    let whole = at.calendar().slot_heights();
     let sales = |price: fn(&(Credits, Credits)) -> Credits| -> Vec<Sale> {
         let sale = |(deal, prices): (&Deal, _)| Sale {
             price: price(prices),
@@ -107,9 +107,9 @@ fn serve(
     };
     let (per_slot, first) = (sales(|p| p.0), sales(|p| p.1));
     let record = deals.iter().zip(prices);
-    work.emit(Effect::Buy(BuyRecord {
+    at.emit(Effect::Buy(BuyRecord {
         order: *id,
-        height: work.height(),
+        height: at.height(),
         parts: record
             .map(|(deal, (price, _))| deal.record(*price))
             .collect(),
@@ -117,14 +117,14 @@ fn serve(
         slots: buy.slots,
     }));
     for evicted in deals.iter().flat_map(|deal| &deal.evicted) {
-        evict::evict(work, id, evicted);
+        evict::evict(at, id, evicted);
     }
-    release_surcharge(work, id, buy, deals);
+    release_surcharge(&mut at.money(), id, buy, deals);
     for victim in deals.iter().flat_map(|deal| &deal.victims) {
-        preempt(work, id, victim);
+        preempt(at, id, victim);
     }
-    queue::leave(work, id);
-    if let Some(Stage::Buy(order)) = work.tables.orders.get_mut(id).map(|o| &mut o.stage) {
+    queue::leave(&mut at.book(), id);
+    if let Some(Stage::Buy(order)) = at.orders().get_mut(id).map(|o| &mut o.stage) {
         order.sales = per_slot;
     }
     let grant = Grant {
@@ -132,11 +132,11 @@ fn serve(
         slot,
         shares: shares(deals),
         paid: Sale::sum(&first),
-        pot: Hash32(lease_id(id, work.height()).0),
+        pot: Hash32(lease_id(id, at.height()).0),
         whole_slot: left == whole,
-        firm_through: Some(work.calendar().slot(work.height()) + u64::from(buy.slots)),
+        firm_through: Some(at.calendar().slot(at.height()) + u64::from(buy.slots)),
     };
-    firm::hold(work, grant, left, &first);
+    firm::hold(at, grant, left, &first);
 }
 
 /// The units of all parts, ascending by offer.
@@ -153,35 +153,36 @@ fn shares(deals: &[Deal]) -> Vec<Share> {
 }
 
 /// Step 4.
-fn release_surcharge(work: &mut Work<'_>, id: &OrderId, buy: &Buy, deals: &[Deal]) {
+fn release_surcharge(at: &mut Money<'_, '_>, id: &OrderId, buy: &Buy, deals: &[Deal]) {
     let due = deals
         .iter()
         .map(Deal::surcharge)
         .collect::<Option<Vec<_>>>();
     let due = due.and_then(Credits::sum);
     let due = due.expect("surcharges are within what was locked for them");
-    let account = work.tables.orders.get(id).map(|o| o.account);
+    let account = at.tables.orders.get(id).map(|o| o.account);
     let to = Purse::Account(account.expect("a buy that is served is live"));
     let rest = buy.surcharge.saturating_sub(due);
     let from = Purse::Escrow(*id);
-    post(work, from, to, rest, Reason::Release, Some(*id)).expect("the surcharge was locked");
+    at.post(from, to, rest, Reason::Release, Some(*id))
+        .expect("the surcharge was locked");
 }
 
-fn preempt(work: &mut Work<'_>, buy: &OrderId, victim: &Victim) {
-    tenancy::stop(work, &victim.lease, &victim.losses);
+fn preempt(at: &mut Floor<'_, '_>, buy: &OrderId, victim: &Victim) {
+    tenancy::stop(at, &victim.lease, &victim.losses);
     let (from, to) = (Purse::Escrow(*buy), Purse::Account(victim.account));
     let amount = victim.compensation;
-    post(work, from, to, amount, Reason::Compensation, Some(*buy))
+    at.post(from, to, amount, Reason::Compensation, Some(*buy))
         .expect("compensations are within the limit that was locked");
     if planted::is(Planted::CompensationTwice) {
-        let _ = post(work, from, to, amount, Reason::Compensation, Some(*buy));
+        let _ = at.post(from, to, amount, Reason::Compensation, Some(*buy));
     }
-    let lease = work.tables.leases.get(&victim.lease);
+    let lease = at.tables.leases.get(&victim.lease);
     let lease = lease.expect("a victim runs");
     if lease.shares.is_empty() {
-        tenancy::end(work, &victim.lease, LeaseEnd::Preempted);
+        tenancy::end(at, &victim.lease, LeaseEnd::Preempted);
     } else {
         let terms = lease.terms(victim.lease);
-        work.emit(Effect::Lease(LeaseEvent::Renewed(terms)));
+        at.emit(Effect::Lease(LeaseEvent::Renewed(terms)));
     }
 }

@@ -17,6 +17,7 @@
 use crate::market::{self, seller};
 use crate::record::{Pot, PotOffer, Stake, Way};
 use crate::tenancy::{self, Grant};
+use crate::view::{Book, Floor};
 use crate::work::Work;
 use crate::{book, pot};
 use gridbay_protocol::auction::AuctionPolicy;
@@ -45,23 +46,26 @@ struct Sale {
 }
 
 /// Clears one class at the close of a round.
-pub(crate) fn clear(work: &mut Work<'_>, class: &ClassId) {
-    let sale = sale(work, class);
-    let bids = bids(work, &sale);
+pub(crate) fn clear(at: &mut Floor<'_, '_>, class: &ClassId) {
+    let sale = sale(at, class);
+    let bids = bids(&mut at.book(), &sale);
     if bids.is_empty() {
         return;
     }
     if sale.offers.is_empty() {
-        evict(work, &bids, &[]);
+        evict(at, &bids, &[]);
         return;
     }
-    let bids: Vec<ClearingBid> = bids.iter().map(|id| enter(work, &sale, id)).collect();
-    let record = compute(work, &sale, bids);
-    work.emit(Effect::Clearing(record.clone()));
+    let bids: Vec<ClearingBid> = bids
+        .iter()
+        .map(|id| enter(&mut at.book(), &sale, id))
+        .collect();
+    let record = compute(at, &sale, bids);
+    at.emit(Effect::Clearing(record.clone()));
     let orders: Vec<OrderId> = record.bids.iter().map(|b| b.order).collect();
-    let placed = place(work, &record);
-    evict(work, &orders, &record.awards);
-    award(work, &record, placed);
+    let placed = place(at, &record);
+    evict(at, &orders, &record.awards);
+    award(at, &record, placed);
 }
 
 fn sale(work: &Work<'_>, class: &ClassId) -> Sale {
@@ -114,10 +118,10 @@ fn sale(work: &Work<'_>, class: &ClassId) -> Sale {
 }
 
 /// The orders that compete, ascending; step 1.
-fn bids(work: &mut Work<'_>, sale: &Sale) -> Vec<OrderId> {
+fn bids(at: &mut Book<'_, '_>, sale: &Sale) -> Vec<OrderId> {
     let mut bids = Vec::new();
-    for id in book::of_class(work, &sale.class) {
-        let order = work.tables.orders.get(&id);
+    for id in book::of_class(at, &sale.class) {
+        let order = at.tables.orders.get(&id);
         let Some(order) = order.filter(|o| o.bid().is_some()) else {
             continue;
         };
@@ -125,23 +129,23 @@ fn bids(work: &mut Work<'_>, sale: &Sale) -> Vec<OrderId> {
             if sale.kind == ClearingKind::Boundary {
                 bids.push(id);
             }
-        } else if book::fund(work, &id) {
+        } else if book::fund(&mut at.money(), &id) {
             bids.push(id);
         } else {
-            book::end(work, &id, OrderEnd::Unfunded);
+            book::end(at, &id, OrderEnd::Unfunded);
         }
     }
     bids
 }
 
 /// A bid as it enters the clearing; steps 2 and 3.
-fn enter(work: &mut Work<'_>, sale: &Sale, id: &OrderId) -> ClearingBid {
-    let drawn = Hash32(work.rank(id.as_bytes()));
-    let account = work.tables.orders.get(id).map(|o| o.account);
+fn enter(at: &mut Book<'_, '_>, sale: &Sale, id: &OrderId) -> ClearingBid {
+    let drawn = Hash32(at.rank(id.as_bytes()));
+    let account = at.tables.orders.get(id).map(|o| o.account);
     let account = account.expect("a competing bid is live");
-    let sponsor = work.sponsor(&account);
-    let whole = work.calendar().slot_heights();
-    let order = work.tables.orders.get_mut(id);
+    let sponsor = at.sponsor(&account);
+    let whole = at.calendar().slot_heights();
+    let order = at.orders().get_mut(id);
     let order = order.expect("a competing bid is live");
     let round = order.round;
     let bid = order.bid_mut().expect("only bids compete");
@@ -242,17 +246,21 @@ fn place(work: &Work<'_>, record: &ClearingRecord) -> BTreeMap<OrderId, Vec<Shar
 }
 
 /// Ends the leases of bids that won nothing.
-fn evict(work: &mut Work<'_>, bids: &[OrderId], awards: &[Award]) {
+fn evict(at: &mut Floor<'_, '_>, bids: &[OrderId], awards: &[Award]) {
     for order in bids {
-        let lease = work.tables.orders.get(order).and_then(|o| o.lease);
+        let lease = at.tables.orders.get(order).and_then(|o| o.lease);
         let won = awards.binary_search_by_key(order, |a| a.order).is_ok();
         if let (Some(lease), false) = (lease, won) {
-            tenancy::end(work, &lease, LeaseEnd::Outbid);
+            tenancy::end(at, &lease, LeaseEnd::Outbid);
         }
     }
 }
 
-fn award(work: &mut Work<'_>, record: &ClearingRecord, mut placed: BTreeMap<OrderId, Vec<Share>>) {
+fn award(
+    at: &mut Floor<'_, '_>,
+    record: &ClearingRecord,
+    mut placed: BTreeMap<OrderId, Vec<Share>>,
+) {
     if record.awards.is_empty() {
         return;
     }
@@ -271,7 +279,7 @@ fn award(work: &mut Work<'_>, record: &ClearingRecord, mut placed: BTreeMap<Orde
                 whole_slot: record.kind == ClearingKind::Boundary,
                 firm_through: None,
             };
-            tenancy::grant(work, grant)
+            tenancy::grant(at, grant)
         })
         .collect();
     let reserve = |offer: &OfferId| {
@@ -281,7 +289,7 @@ fn award(work: &mut Work<'_>, record: &ClearingRecord, mut placed: BTreeMap<Orde
     let sold = record.sold.iter().map(|s| PotOffer {
         offer: s.offer,
         class: record.class,
-        seller: seller(work, &s.offer),
+        seller: seller(at, &s.offer),
         units: s.units,
         reserve: reserve(&s.offer),
         earns: s.earns,
@@ -296,5 +304,5 @@ fn award(work: &mut Work<'_>, record: &ClearingRecord, mut placed: BTreeMap<Orde
         sold: sold.collect(),
         stakes,
     };
-    pot::enter(work, key, pot);
+    pot::enter(at, key, pot);
 }

@@ -34,40 +34,43 @@ use gridbay_protocol::planted::{self, Planted};
 
 /// See the module.
 pub(crate) fn after_entries(work: &mut Work<'_>) {
-    bank::turn::go_on(work);
-    unopened::forfeit(work);
+    bank::turn::go_on(&mut work.bank());
+    unopened::forfeit(&mut work.seals());
     end_overdue(work);
     if work.closes_round() {
         close_round(work);
     } else {
-        unopened::note_reach(work);
-        buy::queue::jump(work);
+        unopened::note_reach(&mut work.book());
+        let bought = std::mem::take(&mut work.bought);
+        buy::queue::jump(&mut work.floor(), &bought);
     }
-    contract::decide_due(work);
+    contract::decide_due(&mut work.pacts());
 }
 
 fn close_round(work: &mut Work<'_>) {
-    unopened::close(work);
-    amend::take_effect(work);
+    unopened::close(&mut work.seals());
+    amend::take_effect(&mut work.book());
     if work.closes_slot() {
-        heartbeat::turn(work);
-        retention::release(work);
-        slot::settle_all(work);
-        bank::turn::turn(work);
-        slot::turn(work);
+        heartbeat::turn(&mut work.floor());
+        retention::release(&mut work.till());
+        slot::settle_all(&mut work.till());
+        bank::turn::turn(&mut work.bank());
+        slot::turn(&mut work.till());
     }
     time_out(work);
-    contract::time_out(work);
+    contract::time_out(&mut work.pacts());
     if work.closes_slot() {
-        deadline::turn(work);
-        reservation::turn(work);
-        share::divide(work);
+        deadline::turn(&mut work.floor());
+        let mut hints = std::mem::take(&mut work.hints);
+        reservation::turn(&mut work.floor(), &mut hints);
+        work.hints = hints;
+        share::divide(&mut work.floor());
     }
     for class in &work.constitution.classes {
-        clear::clear(work, &class.key.id());
+        clear::clear(&mut work.floor(), &class.key.id());
     }
-    buy::queue::close(work);
-    catalogue::update(work);
+    buy::queue::close(&mut work.floor());
+    catalogue::update(&mut work.shelf());
 }
 
 /// Ids of the live orders at a stage that have no lease, ascending.
@@ -91,9 +94,9 @@ fn end_overdue(work: &mut Work<'_>) {
     };
     let overdue: Vec<_> = overdue.map(|(id, lease)| (*id, missed(lease))).collect();
     for (id, offers) in &overdue {
-        sell::lost(work, id, offers, LeaseEnd::Undelivered);
+        sell::lost(&mut work.floor(), id, offers, LeaseEnd::Undelivered);
         for offer in offers {
-            catalogue::suspend(work, offer);
+            catalogue::suspend(&mut work.shelf(), offer);
         }
     }
 }
@@ -108,6 +111,6 @@ fn time_out(work: &mut Work<'_>) {
         Stage::Sealed { .. } | Stage::Buy(_) | Stage::Deadline(_) => false,
     });
     for id in &late {
-        book::end(work, id, OrderEnd::TimedOut);
+        book::end(&mut work.book(), id, OrderEnd::TimedOut);
     }
 }

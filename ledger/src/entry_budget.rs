@@ -7,6 +7,7 @@
 use crate::record::Spent;
 use crate::refusal::Refusal;
 use crate::state::{Constitution, State};
+use crate::view::Register;
 use crate::work::Work;
 use gridbay_protocol::calendar;
 use gridbay_protocol::entry::EntryBody;
@@ -66,10 +67,10 @@ pub(crate) fn check(work: &Work<'_>, entry: &Authentic) -> Result<(), Refusal> {
 }
 
 /// Counts an entry that takes effect.
-pub(crate) fn count(work: &mut Work<'_>, entry: &Authentic) {
-    let epoch = calendar::epoch(work.height());
-    let budget = work.constitution.entry_budget(&entry.entry().account);
-    if let Some(record) = work.tables.accounts.get_mut(&entry.entry().account) {
+pub(crate) fn count(at: &mut Register<'_, '_>, entry: &Authentic) {
+    let epoch = calendar::epoch(at.height());
+    let budget = at.constitution.entry_budget(&entry.entry().account);
+    if let Some(record) = at.accounts().get_mut(&entry.entry().account) {
         record.spent = counted(record.spent.in_epoch(epoch), entry, &budget);
     }
 }

@@ -110,15 +110,15 @@ pub(crate) fn begin<'a>(
 ) -> Work<'a> {
     let mut work = Work::begin(state, time_ms, reveal);
     work.tables.beacons.insert(proposer, Hash32(*reveal));
-    unopened::note_auctioneer(&mut work, proposer);
+    unopened::note_auctioneer(&mut work.seals(), proposer);
     work
 }
 
 /// What follows the entries, and the roots.
 pub(crate) fn finish(state: &State, mut work: Work<'_>) -> Outcome {
     close::after_entries(&mut work);
-    figures::close(&mut work);
-    beacons::turn(&mut work);
+    figures::close(&mut work.bank());
+    beacons::turn(&mut work.beacons());
     forget(&mut work);
     let sound = audit::check(state, &work);
     let changes = work.tables.into_changes();

@@ -4,6 +4,7 @@ use crate::market::{self, seller};
 use crate::pot;
 use crate::record::{Order, Pot, PotOffer, Sale, Stage, Way};
 use crate::tenancy::{self, Grant};
+use crate::view::Floor;
 use crate::work::Work;
 use gridbay_protocol::ids::{LeaseId, OfferId};
 use gridbay_protocol::mechanism::level;
@@ -33,11 +34,11 @@ fn way(order: &Order) -> Way {
 }
 
 /// Goes on with a firm lease in the next slot.
-pub(crate) fn renew(work: &mut Work<'_>, id: &LeaseId) {
-    let Some(lease) = work.tables.leases.get(id).filter(|l| l.is_firm()).cloned() else {
+pub(crate) fn renew(at: &mut Floor<'_, '_>, id: &LeaseId) {
+    let Some(lease) = at.tables.leases.get(id).filter(|l| l.is_firm()).cloned() else {
         return;
     };
-    let order = work.tables.orders.get(&lease.order);
+    let order = at.tables.orders.get(&lease.order);
     let Some(sales) = order.and_then(agreed) else {
         return;
     };
@@ -50,23 +51,23 @@ pub(crate) fn renew(work: &mut Work<'_>, id: &LeaseId) {
         whole_slot: true,
         firm_through: lease.firm_through,
     };
-    let heights = work.calendar().slot_heights();
-    hold(work, grant, heights, &sales);
+    let heights = at.calendar().slot_heights();
+    hold(at, grant, heights, &sales);
 }
 
 /// Charges a firm lease for some heights of a slot and fills its pot. The units of a sale share its price, which is for
 /// these heights; each earns at least what it was taken at, for these heights, rounded down.
-pub(crate) fn hold(work: &mut Work<'_>, grant: Grant, heights: u64, sales: &[Sale]) {
+pub(crate) fn hold(at: &mut Floor<'_, '_>, grant: Grant, heights: u64, sales: &[Sale]) {
     let (slot, pot, paid) = (grant.slot, grant.pot, grant.paid);
     let mut sold = Vec::new();
     for sale in sales {
-        sold.extend(earnings(work, sale, heights));
+        sold.extend(earnings(at, sale, heights));
     }
     sold.sort_unstable_by_key(|sold| sold.offer);
-    let order = work.tables.orders.get(&grant.order);
+    let order = at.tables.orders.get(&grant.order);
     let order = order.expect("units go to a live order");
     let (class, way) = (order.class, way(order));
-    let stake = tenancy::grant(work, grant);
+    let stake = tenancy::grant(at, grant);
     let record = Pot {
         class,
         way,
@@ -76,7 +77,7 @@ pub(crate) fn hold(work: &mut Work<'_>, grant: Grant, heights: u64, sales: &[Sal
         stakes: vec![stake],
         sold,
     };
-    pot::enter(work, pot, record);
+    pot::enter(at, pot, record);
 }
 
 fn earnings(work: &Work<'_>, sale: &Sale, heights: u64) -> Vec<PotOffer> {

@@ -5,6 +5,7 @@
 //! change in between.
 
 use crate::record::{Held, Holding};
+use crate::view::Counts;
 use crate::work::Work;
 use gridbay_protocol::ids::AccountId;
 
@@ -21,21 +22,21 @@ pub(crate) fn any(work: &Work<'_>, account: &AccountId) -> Option<Holding> {
 }
 
 /// A record that is new.
-pub(crate) fn enter(work: &mut Work<'_>, record: &impl Held) {
+pub(crate) fn enter(at: &mut Counts<'_, '_>, record: &impl Held) {
     for place in record.holders() {
-        let before = count(work, &place.0, place.1);
-        work.tables.holdings.insert(place, before.saturating_add(1));
+        let before = count(at, &place.0, place.1);
+        at.holdings().insert(place, before.saturating_add(1));
     }
 }
 
 /// A record that is gone.
-pub(crate) fn leave(work: &mut Work<'_>, record: &impl Held) {
+pub(crate) fn leave(at: &mut Counts<'_, '_>, record: &impl Held) {
     for place in record.holders() {
-        let left = count(work, &place.0, place.1).saturating_sub(1);
+        let left = count(at, &place.0, place.1).saturating_sub(1);
         if left == 0 {
-            work.tables.holdings.remove(&place);
+            at.holdings().remove(&place);
         } else {
-            work.tables.holdings.insert(place, left);
+            at.holdings().insert(place, left);
         }
     }
 }

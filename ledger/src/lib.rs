@@ -65,6 +65,7 @@ mod tenancy;
 pub mod tree;
 mod turn;
 mod unopened;
+mod view;
 mod work;
 
 pub use admit::{Admitted, Eligible};

@@ -2,18 +2,18 @@
 
 use crate::holdings;
 use crate::record::Pot;
-use crate::work::Work;
+use crate::view::Floor;
 use gridbay_protocol::ids::Hash32;
 
 /// Fills a pot.
-pub(crate) fn enter(work: &mut Work<'_>, id: Hash32, pot: Pot) {
-    holdings::enter(work, &pot);
-    work.tables.pots.insert(id, pot);
+pub(crate) fn enter(at: &mut Floor<'_, '_>, id: Hash32, pot: Pot) {
+    holdings::enter(&mut at.counts(), &pot);
+    at.pots().insert(id, pot);
 }
 
 /// Takes a pot away that is settled now.
-pub(crate) fn take(work: &mut Work<'_>, id: &Hash32) -> Option<Pot> {
-    let pot = work.tables.pots.remove(id)?;
-    holdings::leave(work, &pot);
+pub(crate) fn take(at: &mut Floor<'_, '_>, id: &Hash32) -> Option<Pot> {
+    let pot = at.pots().remove(id)?;
+    holdings::leave(&mut at.counts(), &pot);
     Some(pot)
 }

@@ -7,6 +7,7 @@
 //! room, whatever others have; the other half is for the first.
 
 use crate::record::{Party, Scarce, Takes};
+use crate::view::Counts;
 use crate::work::Work;
 use gridbay_protocol::ids::AccountId;
 
@@ -32,36 +33,36 @@ fn get(work: &Work<'_>, what: Scarce, whose: Option<Party>) -> u64 {
     found.copied().unwrap_or(0)
 }
 
-fn set(work: &mut Work<'_>, what: Scarce, whose: Option<Party>, count: u64) {
+fn set(at: &mut Counts<'_, '_>, what: Scarce, whose: Option<Party>, count: u64) {
     if count == 0 {
-        work.tables.scarce.remove(&(what, whose));
+        at.scarce().remove(&(what, whose));
     } else {
-        work.tables.scarce.insert((what, whose), count);
+        at.scarce().insert((what, whose), count);
     }
 }
 
 /// Counts a record that is new, changed or gone.
-pub(crate) fn note<T: Takes>(work: &mut Work<'_>, was: Option<&T>, is: Option<&T>) {
+pub(crate) fn note<T: Takes>(at: &mut Counts<'_, '_>, was: Option<&T>, is: Option<&T>) {
     let less = was.map(Takes::takes).unwrap_or_default();
     let more = is.map(Takes::takes).unwrap_or_default();
     for (what, account, count) in less {
-        change(work, what, &account, |before| before.saturating_sub(count));
+        change(at, what, &account, |before| before.saturating_sub(count));
     }
     for (what, account, count) in more {
-        change(work, what, &account, |before| before.saturating_add(count));
+        change(at, what, &account, |before| before.saturating_add(count));
     }
 }
 
-fn change(work: &mut Work<'_>, what: Scarce, account: &AccountId, change: impl Fn(u64) -> u64) {
-    let (party, kept) = (party(work, account), kept(work, what));
-    let before = get(work, what, Some(party));
+fn change(at: &mut Counts<'_, '_>, what: Scarce, account: &AccountId, change: impl Fn(u64) -> u64) {
+    let (party, kept) = (party(at, account), kept(at, what));
+    let before = get(at, what, Some(party));
     let after = change(before);
     if before == after {
         return;
     }
-    let all = get(work, what, None).saturating_sub(before.saturating_sub(kept));
-    set(work, what, Some(party), after);
-    set(work, what, None, all + after.saturating_sub(kept));
+    let all = get(at, what, None).saturating_sub(before.saturating_sub(kept));
+    set(at, what, Some(party), after);
+    set(at, what, None, all + after.saturating_sub(kept));
 }
 
 /// Whether there is room for so much more of an account, which gives `back` in return.

@@ -12,6 +12,7 @@
 
 use crate::record::{Account, Closed};
 use crate::refusal::{Refusal, SeatRefusal};
+use crate::view::Register;
 use crate::work::Work;
 use gridbay_protocol::calendar;
 use gridbay_protocol::ids::AccountId;
@@ -56,14 +57,14 @@ pub(crate) fn check(work: &Work<'_>, inviter: &AccountId) -> Result<(), Refusal>
 }
 
 /// Counts an account that is opened; returns its depth.
-pub(crate) fn take(work: &mut Work<'_>, inviter: &AccountId) -> u8 {
-    let epoch = calendar::epoch(work.height());
-    let Some(record) = work.tables.accounts.get_mut(inviter) else {
+pub(crate) fn take(at: &mut Register<'_, '_>, inviter: &AccountId) -> u8 {
+    let epoch = calendar::epoch(at.height());
+    let Some(record) = at.accounts().get_mut(inviter) else {
         return 1;
     };
     record.invited = record.invited.saturating_add(1);
     let (sponsor, depth) = (record.sponsor, record.depth.saturating_add(1));
-    if let Some(answers) = work.tables.accounts.get_mut(&sponsor) {
+    if let Some(answers) = at.accounts().get_mut(&sponsor) {
         let seats = answers.seats_mut(depth);
         seats.opened = seats.opened_in(epoch).saturating_add(1);
         seats.epoch = epoch;
@@ -73,14 +74,14 @@ pub(crate) fn take(work: &mut Work<'_>, inviter: &AccountId) -> u8 {
 }
 
 /// Gives the seat of an account back that is closed.
-pub(crate) fn give_back(work: &mut Work<'_>, closed: &Account) {
-    let epoch = calendar::epoch(work.height());
-    if let Some(inviter) = work.tables.accounts.get_mut(&closed.inviter) {
+pub(crate) fn give_back(at: &mut Register<'_, '_>, closed: &Account) {
+    let epoch = calendar::epoch(at.height());
+    if let Some(inviter) = at.accounts().get_mut(&closed.inviter) {
         inviter.invited = inviter.invited.saturating_sub(1);
         let accounts = inviter.closed.in_epoch(epoch).saturating_add(1);
         inviter.closed = Closed { epoch, accounts };
     }
-    if let Some(answers) = work.tables.accounts.get_mut(&closed.sponsor) {
+    if let Some(answers) = at.accounts().get_mut(&closed.sponsor) {
         let seats = answers.seats_mut(closed.depth);
         seats.open = seats.open.saturating_sub(1);
     }

@@ -13,6 +13,7 @@
 use crate::record::{Sale, Stage};
 use crate::state::State;
 use crate::tenancy::{self, Grant};
+use crate::view::Floor;
 use crate::work::Work;
 use crate::{book, firm, market};
 use gridbay_protocol::clearing::ClearingOffer;
@@ -24,18 +25,18 @@ use gridbay_protocol::units::Price;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// See the module.
-pub(crate) fn divide(work: &mut Work<'_>) {
+pub(crate) fn divide(at: &mut Floor<'_, '_>) {
     let mut pools: BTreeMap<OfferId, Vec<OrderId>> = BTreeMap::new();
-    for ((offer, _), order) in work.tables.pools.iter() {
+    for ((offer, _), order) in at.tables.pools.iter() {
         pools.entry(*offer).or_default().push(*order);
     }
     // What becomes of the leases of one pool is nothing to the others.
-    let held = market::held(work);
+    let held = market::held(at);
     for (offer, mut claims) in pools {
         claims.sort_unstable();
         let all = held.get(&offer).map_or(0, |held| held.firm);
-        let own = claims.iter().map(|id| units(work, id)).sum();
-        share(work, &offer, &claims, all.saturating_sub(own));
+        let own = claims.iter().map(|id| units(at, id)).sum();
+        share(at, &offer, &claims, all.saturating_sub(own));
     }
 }
 
@@ -62,31 +63,31 @@ fn units(work: &Work<'_>, claim: &OrderId) -> u32 {
 }
 
 /// Shares one pool, of which others hold so many units firmly.
-fn share(work: &mut Work<'_>, pool: &OfferId, claims: &[OrderId], taken: u32) {
-    let sells = work
+fn share(at: &mut Floor<'_, '_>, pool: &OfferId, claims: &[OrderId], taken: u32) {
+    let sells = at
         .tables
         .offers
         .get(pool)
         .is_some_and(|o| o.pool().is_some());
     let funded = match sells {
-        true => claims.iter().copied().filter(|id| fund(work, id)).collect(),
+        true => claims.iter().copied().filter(|id| fund(at, id)).collect(),
         false => Vec::new(),
     };
-    let sharing = sharing(work, pool, &funded, taken);
+    let sharing = sharing(at, pool, &funded, taken);
     let sharing = sharing.filter(|s| s.units > 0 && !s.claims.is_empty());
     let awards = sharing.map_or(Vec::new(), |mut sharing| {
         sharing.awards = sharing.divide();
-        work.emit(Effect::Sharing(sharing.clone()));
+        at.emit(Effect::Sharing(sharing.clone()));
         sharing.awards
     });
     let served: BTreeSet<OrderId> = awards.iter().map(|a| a.order).collect();
     for order in claims.iter().filter(|id| !served.contains(id)) {
-        if let Some(lease) = running(work, order) {
-            tenancy::end(work, &lease, LeaseEnd::Unserved);
+        if let Some(lease) = running(at, order) {
+            tenancy::end(at, &lease, LeaseEnd::Unserved);
         }
     }
     for award in &awards {
-        serve(work, pool, award);
+        serve(at, pool, award);
     }
 }
 
@@ -95,12 +96,12 @@ fn running(work: &Work<'_>, order: &OrderId) -> Option<LeaseId> {
 }
 
 /// Step 1.
-fn fund(work: &mut Work<'_>, order: &OrderId) -> bool {
-    let funded = book::fund(work, order);
-    match running(work, order) {
+fn fund(at: &mut Floor<'_, '_>, order: &OrderId) -> bool {
+    let funded = book::fund(&mut at.money(), order);
+    match running(at, order) {
         _ if funded => {}
-        Some(lease) => tenancy::end(work, &lease, LeaseEnd::Unfunded),
-        None => book::end(work, order, OrderEnd::Unfunded),
+        Some(lease) => tenancy::end(at, &lease, LeaseEnd::Unfunded),
+        None => book::end(&mut at.book(), order, OrderEnd::Unfunded),
     }
     funded
 }
@@ -143,13 +144,13 @@ fn sponsor(work: &Work<'_>, account: &AccountId) -> AccountId {
     record.map_or(*account, |a| a.sponsor)
 }
 
-fn serve(work: &mut Work<'_>, pool: &OfferId, award: &SharingAward) {
-    let (order, height) = (award.order, work.height());
-    if let Some(Stage::Share(share)) = work.tables.orders.get_mut(&order).map(|o| &mut o.stage) {
+fn serve(at: &mut Floor<'_, '_>, pool: &OfferId, award: &SharingAward) {
+    let (order, height) = (award.order, at.height());
+    if let Some(Stage::Share(share)) = at.orders().get_mut(&order).map(|o| &mut o.stage) {
         share.portion = Some(award.portion.clone());
     }
-    let lease = running(work, &order).unwrap_or_else(|| lease_id(&order, height));
-    let slot = work.calendar().slot(height) + 1;
+    let lease = running(at, &order).unwrap_or_else(|| lease_id(&order, height));
+    let slot = at.calendar().slot(height) + 1;
     let units = award.portion.units;
     let grant = Grant {
         order,
@@ -170,6 +171,6 @@ fn serve(work: &mut Work<'_>, pool: &OfferId, award: &SharingAward) {
         reserve: Price(0),
     }];
     let price = award.pay;
-    let heights = work.calendar().slot_heights();
-    firm::hold(work, grant, heights, &[Sale { price, taken }]);
+    let heights = at.calendar().slot_heights();
+    firm::hold(at, grant, heights, &[Sale { price, taken }]);
 }

@@ -10,8 +10,9 @@
 //! 3. Otherwise the deposit waits for an appeal (`entry::appeal`), for one round or [`APPEAL_HEIGHTS`] if that is
 //!    longer, and is then forfeited to the bank.
 
-use crate::money::{funds, post, purse};
+use crate::money::{funds, purse};
 use crate::record::{Stage, Unopened};
+use crate::view::{Book, Seals};
 use crate::work::Work;
 use crate::{book, holdings};
 use gridbay_protocol::effect::{Effect, OrderEnd};
@@ -22,42 +23,42 @@ use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::Credits;
 
 /// Notes who makes this block, if bids can be opened in it.
-pub(crate) fn note_auctioneer(work: &mut Work<'_>, proposer: ValidatorId) {
-    if work.closes_round() {
+pub(crate) fn note_auctioneer(at: &mut Seals<'_, '_>, proposer: ValidatorId) {
+    if at.closes_round() {
         return;
     }
-    let round = work.round();
-    let known = work.tables.auctioneers.get(&round);
+    let round = at.round();
+    let known = at.tables.auctioneers.get(&round);
     let mut known = known.cloned().unwrap_or_default();
     if known.len() < OPENING_AUCTIONEERS && !known.contains(&proposer) {
         known.push(proposer);
-        work.tables.auctioneers.insert(round, known);
+        at.auctioneers().insert(round, known);
     }
 }
 
 /// Notes, after the entries of a block, how far every account reaches that has a bid to open.
-pub(crate) fn note_reach(work: &mut Work<'_>) {
-    for (id, account) in to_open(work, None) {
-        let free = funds::available(work, &Purse::Account(account));
-        let order = work.tables.orders.get(&id);
+pub(crate) fn note_reach(at: &mut Book<'_, '_>) {
+    for (id, account) in to_open(at, None) {
+        let free = funds::available(at, &Purse::Account(account));
+        let order = at.tables.orders.get(&id);
         let Some(Stage::Sealed { reach, .. }) = order.map(|o| &o.stage) else {
             continue;
         };
         if reach.is_some_and(|reach| reach > free) {
-            set_reach(work, &id, |reach| *reach = Some(free));
+            set_reach(at, &id, |reach| *reach = Some(free));
         }
     }
 }
 
 /// The account replaced its keys: if that made its openings inadmissible, it was its own doing.
-pub(crate) fn note_keys(work: &mut Work<'_>, account: &AccountId) {
-    for (id, _) in to_open(work, Some(account)) {
-        set_reach(work, &id, |reach| *reach = None);
+pub(crate) fn note_keys(at: &mut Book<'_, '_>, account: &AccountId) {
+    for (id, _) in to_open(at, Some(account)) {
+        set_reach(at, &id, |reach| *reach = None);
     }
 }
 
-fn set_reach(work: &mut Work<'_>, id: &OrderId, set: impl FnOnce(&mut Option<Credits>)) {
-    let order = work.tables.orders.get_mut(id);
+fn set_reach(at: &mut Book<'_, '_>, id: &OrderId, set: impl FnOnce(&mut Option<Credits>)) {
+    let order = at.orders().get_mut(id);
     if let Some(Stage::Sealed { reach, .. }) = order.map(|o| &mut o.stage) {
         set(reach);
     }
@@ -81,18 +82,19 @@ fn to_open(work: &Work<'_>, whose: Option<&AccountId>) -> Vec<(OrderId, AccountI
 }
 
 /// Ends the window at the close of its round.
-pub(crate) fn close(work: &mut Work<'_>) {
-    let seen = work.tables.auctioneers.remove(&work.round());
+pub(crate) fn close(at: &mut Seals<'_, '_>) {
+    let round = at.round();
+    let seen = at.auctioneers().remove(&round);
     let seen = seen.map_or(0, |seen| seen.len());
-    let blocks = work.calendar().round_heights as usize - 1;
-    let validators = work.constitution.validators.members().len();
+    let blocks = at.calendar().round_heights as usize - 1;
+    let validators = at.constitution.validators.members().len();
     let wanted = OPENING_AUCTIONEERS.min(validators).min(blocks);
-    let until = work.height().saturating_add(appeal_heights(work));
-    for (id, _) in to_open(work, None) {
+    let until = at.height().saturating_add(appeal_heights(at));
+    for (id, _) in to_open(at, None) {
         if seen < wanted && !planted::is(Planted::WaiverOff) {
-            book::end(work, &id, OrderEnd::Waived);
+            book::end(&mut at.book(), &id, OrderEnd::Waived);
         } else {
-            await_appeal(work, id, until);
+            await_appeal(at, id, until);
         }
     }
 }
@@ -101,8 +103,8 @@ fn appeal_heights(work: &Work<'_>) -> u64 {
     APPEAL_HEIGHTS.max(u64::from(work.calendar().round_heights))
 }
 
-fn await_appeal(work: &mut Work<'_>, id: OrderId, until: u64) {
-    let order = book::leave(work, &id);
+fn await_appeal(at: &mut Seals<'_, '_>, id: OrderId, until: u64) {
+    let order = book::leave(&mut at.book(), &id);
     if let Stage::Sealed {
         seal,
         bracket,
@@ -118,38 +120,38 @@ fn await_appeal(work: &mut Work<'_>, id: OrderId, until: u64) {
             reach,
             until,
         };
-        holdings::enter(work, &unopened);
-        work.tables.unopened.insert(id, unopened);
+        holdings::enter(&mut at.counts(), &unopened);
+        at.unopened().insert(id, unopened);
     }
 }
 
 /// Forfeits the deposits for which no appeal can come any more.
-pub(crate) fn forfeit(work: &mut Work<'_>) {
-    let height = work.height();
-    let unopened = work.tables.unopened.iter();
+pub(crate) fn forfeit(at: &mut Seals<'_, '_>) {
+    let height = at.height();
+    let unopened = at.tables.unopened.iter();
     let over = unopened.filter(|(_, order)| order.until <= height);
     let over: Vec<OrderId> = over.map(|(id, _)| *id).collect();
     for id in over {
-        end(work, &id, Purse::Bank, Reason::Forfeit, OrderEnd::NotOpened);
+        end(at, &id, Purse::Bank, Reason::Forfeit, OrderEnd::NotOpened);
     }
 }
 
 /// Returns a deposit to its owner, who appealed.
-pub(crate) fn excuse(work: &mut Work<'_>, id: &OrderId) {
-    let account = work.tables.unopened.get(id).map(|order| order.account);
+pub(crate) fn excuse(at: &mut Seals<'_, '_>, id: &OrderId) {
+    let account = at.tables.unopened.get(id).map(|order| order.account);
     let account = account.expect("the appeal was checked");
     let owner = Purse::Account(account);
-    end(work, id, owner, Reason::Release, OrderEnd::Excused);
+    end(at, id, owner, Reason::Release, OrderEnd::Excused);
 }
 
-fn end(work: &mut Work<'_>, id: &OrderId, to: Purse, reason: Reason, end: OrderEnd) {
-    let order = work.tables.unopened.get(id).cloned();
+fn end(at: &mut Seals<'_, '_>, id: &OrderId, to: Purse, reason: Reason, end: OrderEnd) {
+    let order = at.tables.unopened.get(id).cloned();
     let escrow = Purse::Escrow(*id);
-    let deposit = purse::held(work, &escrow);
-    post(work, escrow, to, deposit, reason, Some(*id)).expect("a purse bears what it holds");
+    let deposit = purse::held(at, &escrow);
+    at.post(escrow, to, deposit, reason, Some(*id))
+        .expect("a purse bears what it holds");
     if let (true, Some(order)) = (planted::is(Planted::ForfeitTwice), order) {
-        let _ = post(
-            work,
+        let _ = at.post(
             Purse::Account(order.account),
             to,
             deposit,
@@ -157,8 +159,8 @@ fn end(work: &mut Work<'_>, id: &OrderId, to: Purse, reason: Reason, end: OrderE
             Some(*id),
         );
     }
-    if let Some(unopened) = work.tables.unopened.remove(id) {
-        holdings::leave(work, &unopened);
+    if let Some(unopened) = at.unopened().remove(id) {
+        holdings::leave(&mut at.counts(), &unopened);
     }
-    work.emit(Effect::Order { order: *id, end });
+    at.emit(Effect::Order { order: *id, end });
 }

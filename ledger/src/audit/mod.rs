@@ -176,7 +176,7 @@ mod tests {
         }),
         ("units that nobody offers", |state, work| {
             let offer = offer(state, 0);
-            crate::scarce::note(work, None, Some(&offer));
+            crate::scarce::note(&mut work.counts(), None, Some(&offer));
         }),
         (
             "an account that has nothing of what it is said to have",

@@ -11,6 +11,7 @@ use super::index::{PAID, Sales, UNITS};
 use super::supply::{self, Supply, Turnover, is_payment};
 use crate::money::purse;
 use crate::record::{Epoch, Prices, Way};
+use crate::view::{Bank, Earned, Money};
 use crate::work::Work;
 use gridbay_protocol::calendar;
 use gridbay_protocol::ids::ClassId;
@@ -20,43 +21,43 @@ use gridbay_protocol::units::Credits;
 use std::collections::BTreeMap;
 
 /// Counts a posting.
-pub(crate) fn posted(work: &mut Work<'_>, reason: Reason, amount: Credits) {
+pub(crate) fn posted(at: &mut Money<'_, '_>, reason: Reason, amount: Credits) {
     if is_payment(reason) {
-        work.volume = work.volume.saturating_add(amount.micros());
+        at.add_volume(amount.micros());
     }
 }
 
 /// Counts what units of a class earned, units times heights delivered.
-pub(crate) fn sold(work: &mut Work<'_>, class: ClassId, way: Way, paid: Credits, extent: u64) {
+pub(crate) fn sold(at: &mut Earned<'_, '_>, class: ClassId, way: Way, paid: Credits, extent: u64) {
     if paid == Credits::ZERO || extent == 0 {
         return;
     }
-    let mut prices = work.tables.prices.get(&class).cloned().unwrap_or_default();
+    let mut prices = at.tables.prices.get(&class).cloned().unwrap_or_default();
     let nothing = Sales { paid: 0, units: 0 };
     let sales = prices.period.entry(way).or_insert(nothing);
     sales.paid = sales.paid.saturating_add(paid.micros()).min(PAID - 1);
     sales.units = sales.units.saturating_add(extent).min(UNITS - 1);
-    work.tables.prices.insert(class, prices);
+    at.prices().insert(class, prices);
 }
 
 /// After all postings of a block.
-pub(crate) fn close(work: &mut Work<'_>) {
-    let height = work.height();
+pub(crate) fn close(at: &mut Bank<'_, '_>) {
+    let height = at.height();
     let epoch = calendar::epoch(height);
     let ends = calendar::epoch(height.saturating_add(1)) != epoch;
-    if work.volume == 0 && !ends {
+    if at.volume == 0 && !ends {
         return;
     }
-    let mut record = work.tables.epochs.get(&epoch).copied().unwrap_or_default();
-    record.volume = record.volume.saturating_add(work.volume);
+    let mut record = at.tables.epochs.get(&epoch).copied().unwrap_or_default();
+    record.volume = record.volume.saturating_add(at.volume);
     if ends {
-        record.supply = supply_of(work);
-        link(work);
+        record.supply = supply_of(at);
+        link(&mut at.earned());
     }
-    work.tables.epochs.insert(epoch, record);
+    at.epochs().insert(epoch, record);
     let gone = epoch.checked_sub(EPOCHS_PUBLISHED as u64);
     if let (true, Some(gone)) = (ends, gone) {
-        work.tables.epochs.remove(&gone);
+        at.epochs().remove(&gone);
     }
 }
 
@@ -67,8 +68,8 @@ fn supply_of(work: &Work<'_>) -> Option<Supply> {
     supply::supply(balances.map(|(_, balance)| *balance), pool)
 }
 
-fn link(work: &mut Work<'_>) {
-    let prices = work.tables.prices.iter();
+fn link(at: &mut Earned<'_, '_>) {
+    let prices = at.tables.prices.iter();
     let sold = prices.filter(|(_, prices)| !prices.period.is_empty());
     let sold: Vec<(ClassId, Prices)> = sold.map(|(id, prices)| (*id, prices.clone())).collect();
     for (class, prices) in sold {
@@ -76,7 +77,7 @@ fn link(work: &mut Work<'_>) {
         let index = prices.index.after(&prices.period);
         let index = index.expect("a class's sales are in range");
         let period = BTreeMap::new();
-        work.tables.prices.insert(class, Prices { index, period });
+        at.prices().insert(class, Prices { index, period });
     }
 }
 

@@ -13,8 +13,8 @@
 
 use super::due::{due, holding, of, tax};
 use super::{Levy, levy};
-use crate::money::post;
 use crate::record::Savings;
+use crate::view::Money;
 use crate::work::Work;
 use gridbay_protocol::bank::SavingsTax;
 use gridbay_protocol::ids::{AccountId, OrderId};
@@ -22,35 +22,35 @@ use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::units::Credits;
 
 /// Before money moves between two purses: taxes the accounts that own them, if they are still to be taxed.
-pub(crate) fn before(work: &mut Work<'_>, from: &Purse, to: &Purse) {
-    if tax(work).is_none() {
+pub(crate) fn before(at: &mut Money<'_, '_>, from: &Purse, to: &Purse) {
+    if tax(at).is_none() {
         return;
     }
-    for id in [owner(work, from, to), owner(work, to, from)] {
-        let Some((id, due)) = id.and_then(|id| Some((id, due(work, &id)?))) else {
+    for id in [owner(at, from, to), owner(at, to, from)] {
+        let Some((id, due)) = id.and_then(|id| Some((id, due(at, &id)?))) else {
             continue;
         };
-        change(work, &id, |savings| savings.levied = true);
-        take(work, &id, due);
+        change(at, &id, |savings| savings.levied = true);
+        take(at, &id, due);
     }
 }
 
 /// After money moved: keeps count of what is frozen, and collects arrears of what came in.
-pub(crate) fn after(work: &mut Work<'_>, from: &Purse, to: &Purse, amount: Credits) {
-    if tax(work).is_none() {
+pub(crate) fn after(at: &mut Money<'_, '_>, from: &Purse, to: &Purse, amount: Credits) {
+    if tax(at).is_none() {
         return;
     }
-    if let (Purse::Escrow(_) | Purse::Bond(_), Some(id)) = (from, owner(work, from, to)) {
-        change(work, &id, |savings| {
+    if let (Purse::Escrow(_) | Purse::Bond(_), Some(id)) = (from, owner(at, from, to)) {
+        change(at, &id, |savings| {
             let left = savings.frozen.checked_sub(amount.micros());
             savings.frozen = left.expect("what leaves an escrow was frozen");
         });
     }
-    if let (Purse::Escrow(_) | Purse::Bond(_), Some(id)) = (to, owner(work, to, from)) {
-        change(work, &id, |savings| savings.frozen += amount.micros());
+    if let (Purse::Escrow(_) | Purse::Bond(_), Some(id)) = (to, owner(at, to, from)) {
+        change(at, &id, |savings| savings.frozen += amount.micros());
     }
     if let Purse::Account(id) = to {
-        collect(work, id);
+        collect(at, id);
     }
 }
 
@@ -92,44 +92,44 @@ pub(crate) fn staker(work: &Work<'_>, order: &OrderId) -> Option<AccountId> {
 }
 
 /// The turn of an account has come: taxes it, unless it was before.
-pub(super) fn reach(work: &mut Work<'_>, id: &AccountId, tax: &SavingsTax) {
-    if of(work, id).levied {
-        change(work, id, |savings| savings.levied = false);
+pub(super) fn reach(at: &mut Money<'_, '_>, id: &AccountId, tax: &SavingsTax) {
+    if of(at, id).levied {
+        change(at, id, |savings| savings.levied = false);
         return;
     }
-    let due = levy(&holding(work, id), tax.ppm);
-    take(work, id, due);
+    let due = levy(&holding(at, id), tax.ppm);
+    take(at, id, due);
 }
 
-fn take(work: &mut Work<'_>, id: &AccountId, due: Levy) {
-    if of(work, id).arrears != due.owed {
-        change(work, id, |savings| savings.arrears = due.owed);
+fn take(at: &mut Money<'_, '_>, id: &AccountId, due: Levy) {
+    if of(at, id).arrears != due.owed {
+        change(at, id, |savings| savings.arrears = due.owed);
     }
-    pay(work, id, due.taken, Reason::Tax);
+    pay(at, id, due.taken, Reason::Tax);
 }
 
-fn collect(work: &mut Work<'_>, id: &AccountId) {
-    if of(work, id).arrears == 0 {
+fn collect(at: &mut Money<'_, '_>, id: &AccountId) {
+    if of(at, id).arrears == 0 {
         return;
     }
-    let due = levy(&holding(work, id), 0);
+    let due = levy(&holding(at, id), 0);
     // What is not taken stays owed, also beyond the present excess: money under way may come back. The next tax forgives it.
-    change(work, id, |savings| savings.arrears -= due.taken);
-    pay(work, id, due.taken, Reason::Arrears);
+    change(at, id, |savings| savings.arrears -= due.taken);
+    pay(at, id, due.taken, Reason::Arrears);
 }
 
-fn pay(work: &mut Work<'_>, id: &AccountId, micros: u64, reason: Reason) {
+fn pay(at: &mut Money<'_, '_>, id: &AccountId, micros: u64, reason: Reason) {
     let amount = Credits::from_micros(micros).expect("a part of a balance is an amount");
-    post(work, Purse::Account(*id), Purse::Bank, amount, reason, None)
+    at.post(Purse::Account(*id), Purse::Bank, amount, reason, None)
         .expect("no more is taken than is free");
 }
 
-fn change(work: &mut Work<'_>, id: &AccountId, change: impl FnOnce(&mut Savings)) {
-    let mut savings = of(work, id);
+fn change(at: &mut Money<'_, '_>, id: &AccountId, change: impl FnOnce(&mut Savings)) {
+    let mut savings = of(at, id);
     change(&mut savings);
     if savings == Savings::default() {
-        work.tables.savings.remove(id);
+        at.savings().remove(id);
     } else {
-        work.tables.savings.insert(*id, savings);
+        at.savings().insert(*id, savings);
     }
 }

@@ -15,8 +15,9 @@
 
 use super::sweep::running;
 use super::{Gifts, Holding, due, even_out, profits, savings};
-use crate::money::{post, purse};
+use crate::money::purse;
 use crate::record::{Account, Sweep};
+use crate::view::{Bank, Money};
 use crate::work::Work;
 use gridbay_protocol::bank::{Redistribution, SavingsTax};
 use gridbay_protocol::ids::AccountId;
@@ -27,56 +28,56 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 
 /// A boundary: see the module.
-pub(crate) fn turn(work: &mut Work<'_>) {
-    let bank = work.constitution.policy.bank;
-    let (height, slot) = (work.height(), work.calendar().slot_heights());
-    if running(work).is_some() {
+pub(crate) fn turn(at: &mut Bank<'_, '_>) {
+    let bank = at.constitution.policy.bank;
+    let (height, slot) = (at.height(), at.calendar().slot_heights());
+    if running(at).is_some() {
         return;
     }
     if bank.shares_at(height, slot) {
-        let members = holdings(work);
-        give(work, Reason::Profit, &members, profits);
+        let members = holdings(at);
+        give(&mut at.money(), Reason::Profit, &members, profits);
     }
     if bank.tax_at(height, slot).is_some() {
-        work.tables.sweeps.insert(height, Sweep { through: None });
-        go_on(work);
+        at.sweeps().insert(height, Sweep { through: None });
+        go_on(at);
     }
 }
 
 /// The next accounts of the tax that runs, if one does.
-pub(crate) fn go_on(work: &mut Work<'_>) {
-    let (Some((began, sweep)), Some(tax)) = (running(work), due::tax(work)) else {
+pub(crate) fn go_on(at: &mut Bank<'_, '_>) {
+    let (Some((began, sweep)), Some(tax)) = (running(at), due::tax(at)) else {
         return;
     };
     let from = sweep.through.map_or(Bound::Unbounded, Bound::Excluded);
-    let left = work.tables.accounts.range((from, Bound::Unbounded));
+    let left = at.tables.accounts.range((from, Bound::Unbounded));
     let batch: Vec<AccountId> = left.take(LEVIES_PER_BLOCK).map(|(id, _)| *id).collect();
     if let Some(last) = batch.last() {
         // Before the levies: their own postings must not ask for them.
         let through = Some(*last);
-        work.tables.sweeps.insert(began, Sweep { through });
+        at.sweeps().insert(began, Sweep { through });
     }
     for id in &batch {
-        savings::reach(work, id, &tax);
+        savings::reach(&mut at.money(), id, &tax);
     }
     if batch.len() < LEVIES_PER_BLOCK {
-        end(work, began, &tax);
+        end(at, began, &tax);
     }
 }
 
-fn end(work: &mut Work<'_>, began: u64, tax: &SavingsTax) {
-    work.tables.sweeps.remove(&began);
-    let holdings = holdings(work);
+fn end(at: &mut Bank<'_, '_>, began: u64, tax: &SavingsTax) {
+    at.sweeps().remove(&began);
+    let holdings = holdings(at);
     match tax.mode {
-        Redistribution::All => give(work, Reason::Relief, &holdings, profits),
+        Redistribution::All => give(&mut at.money(), Reason::Relief, &holdings, profits),
         Redistribution::Deficit => {
             let mut holdings = holdings;
-            for (id, parked) in parked(work) {
+            for (id, parked) in parked(at) {
                 if let Some(holding) = holdings.get_mut(&id) {
                     holding.frozen += parked;
                 }
             }
-            give(work, Reason::Relief, &holdings, even_out);
+            give(&mut at.money(), Reason::Relief, &holdings, even_out);
         }
     }
 }
@@ -116,17 +117,18 @@ fn parked(work: &Work<'_>) -> BTreeMap<AccountId, u64> {
 
 /// Gives out the pool to members by a rule.
 fn give(
-    work: &mut Work<'_>,
+    at: &mut Money<'_, '_>,
     reason: Reason,
     members: &BTreeMap<AccountId, Holding>,
     rule: fn(u64, &[Holding]) -> Gifts,
 ) {
-    let pool = purse::held(work, &Purse::Bank);
+    let pool = purse::held(at, &Purse::Bank);
     let holdings: Vec<Holding> = members.values().copied().collect();
     let gifts = rule(pool.micros(), &holdings);
     for (id, micros) in members.keys().zip(gifts.given) {
         let amount = Credits::from_micros(micros).expect("a part of the pool is an amount");
         let to = Purse::Account(*id);
-        post(work, Purse::Bank, to, amount, reason, None).expect("the pool covers what it gives");
+        at.post(Purse::Bank, to, amount, reason, None)
+            .expect("the pool covers what it gives");
     }
 }

@@ -9,9 +9,9 @@
 //!    nothing within one sponsor. If that is more than the surcharge offered nobody is evicted.
 
 use super::stock::Lots;
-use crate::money::post;
 use crate::record::Lease;
 use crate::tenancy::{self, Cost};
+use crate::view::Floor;
 use crate::work::Work;
 use gridbay_protocol::clearing::Eviction;
 use gridbay_protocol::ids::{AccountId, LeaseId, OfferId, OrderId};
@@ -86,12 +86,12 @@ fn evicted(work: &Work<'_>, buyer: &AccountId, id: &LeaseId, lease: &Lease) -> O
 }
 
 /// Evicts a buy for another one: refund, surcharge, and what lay locked for its further slots.
-pub(super) fn evict(work: &mut Work<'_>, buy: &OrderId, evicted: &Evicted) {
+pub(super) fn evict(at: &mut Floor<'_, '_>, buy: &OrderId, evicted: &Evicted) {
     let lease = &evicted.terms.lease;
-    tenancy::stop(work, lease, &evicted.losses);
+    tenancy::stop(at, lease, &evicted.losses);
     let (from, to) = (Purse::Escrow(*buy), Purse::Account(evicted.account));
     let amount = evicted.terms.surcharge;
-    post(work, from, to, amount, Reason::Compensation, Some(*buy))
+    at.post(from, to, amount, Reason::Compensation, Some(*buy))
         .expect("surcharges are within what was locked for them");
-    tenancy::end(work, lease, LeaseEnd::Preempted);
+    tenancy::end(at, lease, LeaseEnd::Preempted);
 }

@@ -15,6 +15,7 @@ use super::decide;
 use super::stock::Stocks;
 use crate::book;
 use crate::record::{BuyOrder, Stage};
+use crate::view::{Book, Floor};
 use crate::work::Work;
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::ids::{ClassId, OrderId};
@@ -25,18 +26,18 @@ use gridbay_protocol::units::Credits;
 use std::collections::BTreeMap;
 
 /// Step 2: decides all buys that have no lease, at the close of a round.
-pub(crate) fn close(work: &mut Work<'_>) {
-    let all = work.tables.orders.iter();
+pub(crate) fn close(at: &mut Floor<'_, '_>) {
+    let all = at.tables.orders.iter();
     let undecided = all.filter(|(_, o)| o.lease.is_none() && o.buy().is_some());
     let mut undecided: Vec<(u64, OrderId)> = undecided.map(|(id, o)| (o.round, *id)).collect();
-    undecided.sort_by_cached_key(|(round, id)| (*round, work.rank(id.as_bytes())));
+    undecided.sort_by_cached_key(|(round, id)| (*round, at.rank(id.as_bytes())));
     if planted::is(Planted::QueueByIds) {
         undecided.sort_unstable_by_key(|(_, id)| *id);
     }
     let mut stocks = Stocks::default();
     let mut waited: BTreeMap<ClassId, u32> = BTreeMap::new();
     for (_, id) in &undecided {
-        let order = work.tables.orders.get(id);
+        let order = at.tables.orders.get(id);
         let Some((classes, waits)) = order.and_then(|o| Some((o.classes(), o.buy()?.waits))) else {
             continue;
         };
@@ -46,16 +47,16 @@ pub(crate) fn close(work: &mut Work<'_>) {
             first &= *before < limits::WAITING_BUYS_DISPLACE;
             *before += u32::from(waits);
         }
-        decide(work, &mut stocks, id, first || !waits);
+        decide(at, &mut stocks, id, first || !waits);
     }
 }
 
-/// Step 4: decides the new buys of a block that closes no round, if nobody need wait for others.
-pub(crate) fn jump(work: &mut Work<'_>) {
+/// Step 4: decides the new buys (`bought`) of a block that closes no round, if nobody need wait for others.
+pub(crate) fn jump(at: &mut Floor<'_, '_>, bought: &[OrderId]) {
     let (mut stocks, mut bids_open) = (Stocks::default(), BTreeMap::new());
-    for id in std::mem::take(&mut work.bought) {
-        if may_jump(work, &id, &mut bids_open) {
-            decide(work, &mut stocks, &id, true);
+    for id in bought {
+        if may_jump(at, id, &mut bids_open) {
+            decide(at, &mut stocks, id, true);
         }
     }
 }
@@ -73,18 +74,18 @@ fn may_jump(work: &Work<'_>, id: &OrderId, bids_open: &mut BTreeMap<ClassId, boo
 }
 
 /// Step 1.
-pub(super) fn wait_or_end(work: &mut Work<'_>, id: &OrderId, buy: &Buy, end: OrderEnd) {
-    let calendar = work.calendar();
-    let next = calendar.last_of_round(calendar.round(work.height() + 1));
-    let full = |class: &ClassId| book::waiting_buys(work, class) >= limits::WAITING_BUYS;
+pub(super) fn wait_or_end(at: &mut Book<'_, '_>, id: &OrderId, buy: &Buy, end: OrderEnd) {
+    let calendar = at.calendar();
+    let next = calendar.last_of_round(calendar.round(at.height() + 1));
+    let full = |class: &ClassId| book::waiting_buys(at, class) >= limits::WAITING_BUYS;
     let is_full = buy.classes().any(|class| full(&class));
-    let earnest = reference(work, buy).is_some_and(|reference| buy.limit >= reference);
-    let waits = order_of(work, id).is_some_and(|order| order.waits);
+    let earnest = reference(at, buy).is_some_and(|reference| buy.limit >= reference);
+    let waits = order_of(at, id).is_some_and(|order| order.waits);
     if buy.stands_until < next || !earnest || (is_full && !waits) {
-        return book::end(work, id, end);
+        return book::end(at, id, end);
     }
-    set(work, id, true);
-    if let Some(order) = order_of(work, id) {
+    set(at, id, true);
+    if let Some(order) = order_of(at, id) {
         order.short = match end {
             OrderEnd::Short(class) => Some(class),
             _ => None,
@@ -100,27 +101,27 @@ fn reference(work: &Work<'_>, buy: &Buy) -> Option<Credits> {
 }
 
 /// A buy that is served waits no longer.
-pub(super) fn leave(work: &mut Work<'_>, id: &OrderId) {
-    set(work, id, false);
-    if let Some(order) = order_of(work, id) {
+pub(super) fn leave(at: &mut Book<'_, '_>, id: &OrderId) {
+    set(at, id, false);
+    if let Some(order) = order_of(at, id) {
         order.short = None;
     }
 }
 
-fn set(work: &mut Work<'_>, id: &OrderId, waits: bool) {
-    let Some(order) = order_of(work, id) else {
+fn set(at: &mut Book<'_, '_>, id: &OrderId, waits: bool) {
+    let Some(order) = order_of(at, id) else {
         return;
     };
     if std::mem::replace(&mut order.waits, waits) != waits {
         let classes: Vec<ClassId> = order.buy.classes().collect();
         for class in classes {
-            book::count_waiting(work, &class, waits);
+            book::count_waiting(at, &class, waits);
         }
     }
 }
 
-fn order_of<'w>(work: &'w mut Work<'_>, id: &OrderId) -> Option<&'w mut BuyOrder> {
-    match work.tables.orders.get_mut(id).map(|o| &mut o.stage) {
+fn order_of<'w>(at: &'w mut Book<'_, '_>, id: &OrderId) -> Option<&'w mut BuyOrder> {
+    match at.orders().get_mut(id).map(|o| &mut o.stage) {
         Some(Stage::Buy(order)) => Some(order),
         _ => None,
     }

@@ -55,7 +55,7 @@ fn sells(state: &State, work: &mut Work<'_>, label: u32, units: u32, price: u64)
         disputed_by: vec![],
         disputed_in: 0,
     };
-    catalogue::put(work, offer_id(&seller, label), Some(offer));
+    catalogue::put(&mut work.shelf(), offer_id(&seller, label), Some(offer));
 }
 
 /// What it bids for both, some of them all or none.
@@ -95,7 +95,7 @@ fn runs(state: &State, work: &mut Work<'_>, n: u32) {
         lease: Some(lease),
         ..Order::new(owner, class, 0, stage)
     };
-    book::enter(work, order, record);
+    book::enter(&mut work.book(), order, record);
     let shares = vec![Share {
         offer: sold,
         units: 2,
@@ -114,7 +114,7 @@ fn runs(state: &State, work: &mut Work<'_>, n: u32) {
         delivered: vec![sold],
         deliver_by: 9,
     };
-    lease::put(work, lease, Some(held));
+    lease::put(&mut work.floor(), lease, Some(held));
     let parts = vec![Part {
         offer: sold,
         units: 2,
@@ -137,7 +137,7 @@ fn runs(state: &State, work: &mut Work<'_>, n: u32) {
         stakes: vec![stake],
         sold: vec![],
     };
-    pot::enter(work, pot, record);
+    pot::enter(&mut work.floor(), pot, record);
 }
 
 /// A class whose units bids hold, but for a few that are dear.
@@ -187,7 +187,7 @@ fn decide(state: &State, kind: Kind, decides: fn(&mut Work<'_>)) -> (u64, Vec<Or
         let stage = Stage::Buy(Box::new(BuyOrder::new(buy)));
         let order = OrderId(id(5, n));
         let record = Order::new(account(state, 1), class(state), 0, stage);
-        book::enter(&mut work, order, record);
+        book::enter(&mut work.book(), order, record);
         work.bought.push(order);
     }
     let (steps, ()) = steps::of(|| decides(&mut work));
@@ -198,13 +198,22 @@ fn decide(state: &State, kind: Kind, decides: fn(&mut Work<'_>)) -> (u64, Vec<Or
     (steps, ends.collect())
 }
 
+fn jump(work: &mut Work<'_>) {
+    let bought = std::mem::take(&mut work.bought);
+    queue::jump(&mut work.floor(), &bought);
+}
+
+fn close(work: &mut Work<'_>) {
+    queue::close(&mut work.floor());
+}
+
 #[test]
 fn buys_that_cannot_be_served_do_not_each_search_the_class() {
     let state = crowded();
     let records = u64::from(3 * HELD + BUYS);
     for (name, decides) in [
-        ("at once", queue::jump as fn(&mut Work<'_>)),
-        ("at the close", queue::close),
+        ("at once", jump as fn(&mut Work<'_>)),
+        ("at the close", close),
     ] {
         for kind in KINDS {
             let (steps, ends) = decide(&state, kind, decides);
@@ -220,11 +229,11 @@ fn buys_that_cannot_be_served_do_not_each_search_the_class() {
 fn few_new_buys_of_a_block_search_for_whom_to_displace() {
     let state = crowded();
     // Nothing tells beforehand that 50 each is not enough: the cheapest bid gives both units or none.
-    let (_, ends) = decide(&state, KINDS[3], queue::jump);
+    let (_, ends) = decide(&state, KINDS[3], jump);
     let searched = ends.iter().filter(|end| **end == OrderEnd::TooDear);
     let searched = searched.count() as u32;
     assert_eq!(searched, gridbay_protocol::limits::NEW_BUYS_DISPLACE);
     // What cannot pay the least takes nobody's place.
-    let (_, ends) = decide(&state, KINDS[1], queue::jump);
+    let (_, ends) = decide(&state, KINDS[1], jump);
     assert!(ends.iter().all(|end| *end == OrderEnd::TooDear));
 }

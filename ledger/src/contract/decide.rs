@@ -1,7 +1,7 @@
 //! Deciding jobs, and settling contracts.
 
-use crate::money::post;
 use crate::record::{ContractJob, Lease, Progress};
+use crate::view::Pacts;
 use crate::work::Work;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{AccountId, LeaseId, OrderId};
@@ -11,33 +11,33 @@ use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::planted::{self, Planted};
 
 /// At a boundary, for a lease that ran the whole slot and is acknowledged: counts the slot for the job that it serves.
-pub(crate) fn count(work: &mut Work<'_>, id: &LeaseId) {
-    let lease = work.tables.leases.get(id);
-    let order = lease.and_then(|l| Some((l, work.tables.orders.get(&l.order)?)));
+pub(crate) fn count(at: &mut Pacts<'_, '_>, id: &LeaseId) {
+    let lease = at.tables.leases.get(id);
+    let order = lease.and_then(|l| Some((l, at.tables.orders.get(&l.order)?)));
     let Some((lease, serving)) = order.and_then(|(l, o)| Some((l, o.serves?))) else {
         return;
     };
     let key = serving.key();
-    let job = work.tables.contract_jobs.get(&key);
-    let contract = work.tables.contracts.get(&serving.contract);
+    let job = at.tables.contract_jobs.get(&key);
+    let contract = at.tables.contracts.get(&serving.contract);
     let (Some(job), Some(contract)) = (job, contract) else {
         return;
     };
-    let (calendar, terms) = (work.calendar(), &contract.terms);
+    let (calendar, terms) = (at.calendar(), &contract.terms);
     let before = calendar.last_of_slot(lease.slot) - calendar.slot_heights();
     let after = lease.slot.saturating_sub(job.arrival);
     let counts = serving.since <= before
         && lease.units() >= terms.job.units
         && !terms.job.timed_out(after)
-        && is_by_others(work, lease, &terms.provider);
+        && is_by_others(at, lease, &terms.provider);
     if !counts {
         return;
     }
     let done = job.served + 1 >= terms.job.slots;
     if done {
-        decide(work, &key, after, true);
-        settle_if_over(work, &key.0);
-    } else if let Some(job) = work.tables.contract_jobs.get_mut(&key) {
+        decide(at, &key, after, true);
+        settle_if_over(at, &key.0);
+    } else if let Some(job) = at.contract_jobs().get_mut(&key) {
         job.served += 1;
     }
 }
@@ -55,12 +55,12 @@ fn is_by_others(work: &Work<'_>, lease: &Lease, provider: &AccountId) -> bool {
 }
 
 /// The client says that an open job is done.
-pub(crate) fn complete(work: &mut Work<'_>, contract: &OrderId, job: &OrderId) {
+pub(crate) fn complete(at: &mut Pacts<'_, '_>, contract: &OrderId, job: &OrderId) {
     let key = (*contract, *job);
-    let arrival = work.tables.contract_jobs.get(&key).map(|j| j.arrival);
-    let after = slot(work).saturating_sub(arrival.unwrap_or(0));
-    decide(work, &key, after, true);
-    settle_if_over(work, contract);
+    let arrival = at.tables.contract_jobs.get(&key).map(|j| j.arrival);
+    let after = slot(at).saturating_sub(arrival.unwrap_or(0));
+    decide(at, &key, after, true);
+    settle_if_over(at, contract);
 }
 
 fn slot(work: &Work<'_>) -> u64 {
@@ -68,16 +68,14 @@ fn slot(work: &Work<'_>) -> u64 {
 }
 
 /// Decides an open job, `after` slots after that of its request.
-fn decide(work: &mut Work<'_>, key: &(OrderId, OrderId), after: u64, done: bool) {
-    let Some(job) = work.tables.contract_jobs.remove(key) else {
+fn decide(at: &mut Pacts<'_, '_>, key: &(OrderId, OrderId), after: u64, done: bool) {
+    let Some(job) = at.contract_jobs().remove(key) else {
         return;
     };
-    let Some((terms, mut progress)) = signed(work, &key.0) else {
+    let Some((terms, mut progress)) = signed(at, &key.0) else {
         return;
     };
-    work.tables
-        .due
-        .remove(&(due(&terms, &job), key.0, Some(key.1)));
+    at.due().remove(&(due(&terms, &job), key.0, Some(key.1)));
     let (pays, owes) = match done {
         true => terms.job.utility(after),
         false if planted::is(Planted::PenaltyForgiven) => Default::default(),
@@ -88,8 +86,8 @@ fn decide(work: &mut Work<'_>, key: &(OrderId, OrderId), after: u64, done: bool)
     let within = "no job pays more than its value or owes more than its penalty, and all together were locked";
     progress.earned = progress.earned.checked_add(pays).expect(within);
     progress.owed = progress.owed.checked_add(owes).expect(within);
-    set(work, &key.0, progress);
-    work.emit(Effect::Contract(ContractEvent::Decided(JobRecord {
+    set(at, &key.0, progress);
+    at.emit(Effect::Contract(ContractEvent::Decided(JobRecord {
         contract: key.0,
         job: key.1,
         number: job.number,
@@ -111,42 +109,42 @@ fn signed(work: &Work<'_>, id: &OrderId) -> Option<(ContractTerms, Progress)> {
     Some((contract.terms.clone(), contract.progress?))
 }
 
-fn set(work: &mut Work<'_>, id: &OrderId, progress: Progress) {
-    if let Some(contract) = work.tables.contracts.get_mut(id) {
+fn set(at: &mut Pacts<'_, '_>, id: &OrderId, progress: Progress) {
+    if let Some(contract) = at.contracts().get_mut(id) {
         contract.progress = Some(progress);
     }
 }
 
 /// After each block: jobs whose time is over fail, windows that are over close, and what is over is settled.
-pub(crate) fn decide_due(work: &mut Work<'_>) {
-    let next = work.calendar().slot(work.height() + 1);
+pub(crate) fn decide_due(at: &mut Pacts<'_, '_>) {
+    let next = at.calendar().slot(at.height() + 1);
     let first = (next, OrderId([0; 32]), None);
-    let over = work.tables.due.range(..first).map(|(key, ())| *key);
+    let over = at.tables.due.range(..first).map(|(key, ())| *key);
     let over: Vec<_> = over.take(CONTRACT_JOBS_PER_BLOCK).collect();
     for key in over {
-        work.tables.due.remove(&key);
+        at.due().remove(&key);
         let (slot, contract, job) = key;
         match job {
             Some(job) => {
                 let key = (contract, job);
-                let arrival = work.tables.contract_jobs.get(&key).map(|j| j.arrival);
+                let arrival = at.tables.contract_jobs.get(&key).map(|j| j.arrival);
                 let after = (slot + 1).saturating_sub(arrival.unwrap_or(0));
-                decide(work, &key, after, false);
+                decide(at, &key, after, false);
             }
             None => {
-                if let Some((_, progress)) = signed(work, &contract) {
+                if let Some((_, progress)) = signed(at, &contract) {
                     let closed = true;
-                    set(work, &contract, Progress { closed, ..progress });
+                    set(at, &contract, Progress { closed, ..progress });
                 }
             }
         }
-        settle_if_over(work, &contract);
+        settle_if_over(at, &contract);
     }
 }
 
 /// Settles a contract of which all jobs are decided and no more can come.
-pub(crate) fn settle_if_over(work: &mut Work<'_>, id: &OrderId) {
-    let Some((terms, progress)) = signed(work, id) else {
+pub(crate) fn settle_if_over(at: &mut Pacts<'_, '_>, id: &OrderId) {
+    let Some((terms, progress)) = signed(at, id) else {
         return;
     };
     let all = progress.closed || progress.requested == terms.jobs;
@@ -154,7 +152,7 @@ pub(crate) fn settle_if_over(work: &mut Work<'_>, id: &OrderId) {
     if !all || (progress.open() > 0 && !early) {
         return;
     }
-    let contract = work.tables.contracts.get(id);
+    let contract = at.tables.contracts.get(id);
     let client = contract.expect("it was just read").client;
     let (earned, owed) = (progress.earned, progress.owed);
     let pays = match planted::is(Planted::AggregateIgnored) {
@@ -163,12 +161,13 @@ pub(crate) fn settle_if_over(work: &mut Work<'_>, id: &OrderId) {
     };
     let (escrow, bond) = (Purse::Escrow(*id), Purse::Bond(*id));
     let provider = Purse::Account(terms.provider);
-    post(work, escrow, provider, pays, Reason::Earning, Some(*id))
+    at.post(escrow, provider, pays, Reason::Earning, Some(*id))
         .expect("the most that a contract can cost was locked");
     let to = Purse::Account(client);
-    post(work, bond, to, owed, Reason::Damages, Some(*id)).expect("all penalties were staked");
-    super::leave(work, id);
-    work.emit(Effect::Contract(ContractEvent::Settled(Settlement {
+    at.post(bond, to, owed, Reason::Damages, Some(*id))
+        .expect("all penalties were staked");
+    super::leave(at, id);
+    at.emit(Effect::Contract(ContractEvent::Settled(Settlement {
         contract: *id,
         client,
         provider: terms.provider,

@@ -33,9 +33,9 @@ mod tally;
 pub(crate) use decide::{complete, count, decide_due, settle_if_over};
 pub(crate) use tally::{binds, has_room, may_sign, note};
 
-use crate::money::{post, purse};
+use crate::money::purse;
 use crate::record::Contract;
-use crate::work::Work;
+use crate::view::Pacts;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::OrderId;
 #[cfg(doc)]
@@ -44,52 +44,52 @@ use gridbay_protocol::order::ContractEvent;
 use gridbay_protocol::payment::{Purse, Reason};
 
 /// Enters a proposal.
-pub(crate) fn enter(work: &mut Work<'_>, id: OrderId, contract: Contract) {
-    tally::note(work, None, Some(&contract));
+pub(crate) fn enter(at: &mut Pacts<'_, '_>, id: OrderId, contract: Contract) {
+    tally::note(at, None, Some(&contract));
     for party in [contract.client, contract.terms.provider] {
-        work.tables.parties.insert((party, id), ());
+        at.parties().insert((party, id), ());
     }
-    work.tables.contracts.insert(id, contract);
+    at.contracts().insert(id, contract);
 }
 
 /// Takes a contract out of the book; what it still holds goes back to who put it in.
-fn leave(work: &mut Work<'_>, id: &OrderId) {
-    let contract = work.tables.contracts.remove(id);
+fn leave(at: &mut Pacts<'_, '_>, id: &OrderId) {
+    let contract = at.contracts().remove(id);
     let contract = contract.expect("a contract that ends is live");
-    tally::note(work, Some(&contract), None);
+    tally::note(at, Some(&contract), None);
     let (client, provider) = (contract.client, contract.terms.provider);
     for party in [client, provider] {
-        work.tables.parties.remove(&(party, *id));
+        at.parties().remove(&(party, *id));
     }
-    work.tables.due.remove(&(contract.terms.last, *id, None));
+    at.due().remove(&(contract.terms.last, *id, None));
     for (from, to) in [(Purse::Escrow(*id), client), (Purse::Bond(*id), provider)] {
-        let (rest, to) = (purse::held(work, &from), Purse::Account(to));
-        post(work, from, to, rest, Reason::Release, Some(*id))
+        let (rest, to) = (purse::held(at, &from), Purse::Account(to));
+        at.post(from, to, rest, Reason::Release, Some(*id))
             .expect("a purse bears what it holds");
     }
 }
 
 /// Ends a proposal that was not signed.
-pub(crate) fn lapse(work: &mut Work<'_>, id: &OrderId, withdrawn: bool) {
-    leave(work, id);
+pub(crate) fn lapse(at: &mut Pacts<'_, '_>, id: &OrderId, withdrawn: bool) {
+    leave(at, id);
     let contract = *id;
-    work.emit(Effect::Contract(ContractEvent::Lapsed {
+    at.emit(Effect::Contract(ContractEvent::Lapsed {
         contract,
         withdrawn,
     }));
 }
 
 /// At the close of a round: proposals lapse that can be signed no more.
-pub(crate) fn time_out(work: &mut Work<'_>) {
-    let height = work.height();
-    let next = work.calendar().slot(height + 1);
+pub(crate) fn time_out(at: &mut Pacts<'_, '_>) {
+    let height = at.height();
+    let next = at.calendar().slot(height + 1);
     let over = |contract: &Contract| {
         contract.progress.is_none()
             && (contract.terms.stands_until <= height || contract.terms.last < next)
     };
-    let all = work.tables.contracts.iter();
+    let all = at.tables.contracts.iter();
     let late: Vec<OrderId> = all.filter(|(_, c)| over(c)).map(|(id, _)| *id).collect();
     for id in &late {
-        lapse(work, id, false);
+        lapse(at, id, false);
     }
 }

@@ -3,6 +3,7 @@
 use crate::record::{Contract, Scarce, Tally};
 use crate::refusal::ContractRefusal;
 use crate::scarce;
+use crate::view::Pacts;
 use crate::work::Work;
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::limits;
@@ -13,13 +14,13 @@ fn tally(work: &Work<'_>, whose: AccountId) -> Tally {
     tally.copied().unwrap_or_default()
 }
 
-fn change(work: &mut Work<'_>, whose: AccountId, change: impl Fn(&mut Tally)) {
-    let mut tally = tally(work, whose);
+fn change(at: &mut Pacts<'_, '_>, whose: AccountId, change: impl Fn(&mut Tally)) {
+    let mut tally = tally(at, whose);
     change(&mut tally);
     if tally == Tally::default() {
-        work.tables.tallies.remove(&whose);
+        at.tallies().remove(&whose);
     } else {
-        work.tables.tallies.insert(whose, tally);
+        at.tallies().insert(whose, tally);
     }
 }
 
@@ -59,8 +60,8 @@ pub(crate) fn may_sign(work: &Work<'_>, terms: &ContractTerms) -> Result<(), Con
 }
 
 /// Counts a contract that is new, signed or gone.
-pub(crate) fn note(work: &mut Work<'_>, was: Option<&Contract>, is: Option<&Contract>) {
-    scarce::note(work, was, is);
+pub(crate) fn note(at: &mut Pacts<'_, '_>, was: Option<&Contract>, is: Option<&Contract>) {
+    scarce::note(&mut at.counts(), was, is);
     for (contract, enters) in [(was, false), (is, true)] {
         let Some(contract) = contract else {
             continue;
@@ -70,10 +71,10 @@ pub(crate) fn note(work: &mut Work<'_>, was: Option<&Contract>, is: Option<&Cont
             false => sum - by,
         };
         let jobs = contract.progress.map_or(0, |_| contract.terms.jobs);
-        change(work, contract.client, |tally| {
+        change(at, contract.client, |tally| {
             tally.contracts = count(tally.contracts, 1)
         });
-        change(work, contract.terms.provider, |tally| {
+        change(at, contract.terms.provider, |tally| {
             tally.jobs = count(tally.jobs, jobs)
         });
     }

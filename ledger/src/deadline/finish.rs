@@ -11,9 +11,8 @@
 use super::{job_of, record};
 use crate::bank::{earn, figures};
 use crate::market::seller;
-use crate::money::post;
 use crate::record::{DeadlineOrder, Taken, Way};
-use crate::work::Work;
+use crate::view::Floor;
 use crate::{book, tenancy};
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::ids::OrderId;
@@ -24,8 +23,8 @@ use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::Credits;
 
 /// Ends a taken job that is done or cancelled; lists it among the jobs to plan otherwise.
-pub(super) fn finish(work: &mut Work<'_>, id: &OrderId, slot: u64, planning: &mut Planning) {
-    let order = work.tables.orders.get(id);
+pub(super) fn finish(at: &mut Floor<'_, '_>, id: &OrderId, slot: u64, planning: &mut Planning) {
+    let order = at.tables.orders.get(id);
     let exiting = order.is_some_and(|o| o.exiting);
     let Some((job, taken)) = job_of(order).and_then(|job| Some((job, job.taken.as_ref()?))) else {
         return;
@@ -43,12 +42,12 @@ pub(super) fn finish(work: &mut Work<'_>, id: &OrderId, slot: u64, planning: &mu
         pay: price(job, taken, now.left, now.elapsed),
         bond: taken.bond,
     };
-    close(work, &finished, planning);
+    close(at, &finished, planning);
 }
 
 /// Ends a job that cannot be done in time any more.
-pub(super) fn miss(work: &mut Work<'_>, id: &OrderId, slot: u64, planning: &mut Planning) {
-    let order = work.tables.orders.get(id);
+pub(super) fn miss(at: &mut Floor<'_, '_>, id: &OrderId, slot: u64, planning: &mut Planning) {
+    let order = at.tables.orders.get(id);
     let Some((job, taken)) = job_of(order).and_then(|job| Some((job, job.taken.as_ref()?))) else {
         return;
     };
@@ -59,7 +58,7 @@ pub(super) fn miss(work: &mut Work<'_>, id: &OrderId, slot: u64, planning: &mut 
         pay: Credits::ZERO,
         bond: taken.bond,
     };
-    close(work, &finished, planning);
+    close(at, &finished, planning);
 }
 
 /// Rules 1 to 3.
@@ -75,23 +74,29 @@ fn price(job: &DeadlineOrder, taken: &Taken, left: u64, age: u32) -> Credits {
 }
 
 /// Moves the money, ends lease and order.
-fn close(work: &mut Work<'_>, finished: &Finished, planning: &mut Planning) {
+fn close(at: &mut Floor<'_, '_>, finished: &Finished, planning: &mut Planning) {
     let id = finished.order;
-    let order = work.tables.orders.get(&id);
+    let order = at.tables.orders.get(&id);
     let order = order.expect("a job that ends is in the book");
     let (buyer, lease) = (order.account, order.lease);
-    let seller = seller(work, &planning.offer);
+    let seller = seller(at, &planning.offer);
     let (class, done) = (order.class, order.deadline().and_then(|job| job.taken));
-    let extent = done.map_or(0, |taken| taken.done) * work.calendar().slot_heights();
-    figures::sold(work, class, Way::Deadline, finished.pay, extent);
-    earn(work, Purse::Escrow(id), seller, finished.pay, Some(id));
+    let extent = done.map_or(0, |taken| taken.done) * at.calendar().slot_heights();
+    figures::sold(&mut at.earned(), class, Way::Deadline, finished.pay, extent);
+    earn(
+        &mut at.money(),
+        Purse::Escrow(id),
+        seller,
+        finished.pay,
+        Some(id),
+    );
     let (to, reason) = match finished.end {
         OrderEnd::Missed if !planted::is(Planted::MissedStakeKept) => {
             (Purse::Account(buyer), Reason::Damages)
         }
         _ => (Purse::Account(seller), Reason::Release),
     };
-    post(work, Purse::Bond(id), to, finished.bond, reason, Some(id))
+    at.post(Purse::Bond(id), to, finished.bond, reason, Some(id))
         .expect("the bond holds what was staked");
     if let Some(lease) = lease {
         let why = match finished.end {
@@ -99,8 +104,8 @@ fn close(work: &mut Work<'_>, finished: &Finished, planning: &mut Planning) {
             OrderEnd::Cancelled => LeaseEnd::Exit,
             _ => LeaseEnd::Undelivered,
         };
-        tenancy::end(work, &lease, why);
+        tenancy::end(at, &lease, why);
     }
-    book::end(work, &id, finished.end);
+    book::end(&mut at.book(), &id, finished.end);
     planning.finished.push(*finished);
 }

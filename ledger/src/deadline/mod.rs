@@ -24,6 +24,7 @@ pub(crate) use request::least_price;
 use crate::firm;
 use crate::record::{DeadlineOrder, Offer, Order, Sale, Taken};
 use crate::tenancy::{self, Grant};
+use crate::view::Floor;
 use crate::work::Work;
 use gridbay_protocol::clearing::ClearingOffer;
 use gridbay_protocol::effect::Effect;
@@ -36,15 +37,15 @@ use gridbay_protocol::units::{Credits, Price};
 use std::collections::BTreeMap;
 
 /// Plans every offer that has jobs, taken or asking.
-pub(crate) fn turn(work: &mut Work<'_>) {
+pub(crate) fn turn(at: &mut Floor<'_, '_>) {
     let mut jobs: BTreeMap<OfferId, Vec<OrderId>> = BTreeMap::new();
-    for ((offer, order), ()) in work.tables.jobs.iter() {
+    for ((offer, order), ()) in at.tables.jobs.iter() {
         jobs.entry(*offer).or_default().push(*order);
     }
-    let elsewhere = firm_elsewhere(work);
+    let elsewhere = firm_elsewhere(at);
     for (offer, orders) in jobs {
         let taken = elsewhere.get(&offer).copied().unwrap_or(0);
-        plan(work, &offer, &orders, taken);
+        plan(at, &offer, &orders, taken);
     }
 }
 
@@ -116,9 +117,9 @@ fn fresh(order: &OrderId, job: &DeadlineOrder, left: u64, elapsed: u32) -> Plann
 }
 
 /// Steps 2 to 5 for one offer; `taken` units of it are not the plan's.
-fn plan(work: &mut Work<'_>, id: &OfferId, orders: &[OrderId], taken: u32) {
-    let offer = work.tables.offers.get(id).cloned();
-    let class = orders.first().and_then(|o| work.tables.orders.get(o));
+fn plan(at: &mut Floor<'_, '_>, id: &OfferId, orders: &[OrderId], taken: u32) {
+    let offer = at.tables.offers.get(id).cloned();
+    let class = orders.first().and_then(|o| at.tables.orders.get(o));
     let Some(class) = class.map(|order| order.class) else {
         return;
     };
@@ -127,11 +128,11 @@ fn plan(work: &mut Work<'_>, id: &OfferId, orders: &[OrderId], taken: u32) {
         _ => None,
     });
     let units = offer.as_ref().map_or(0, |o| o.terms.units);
-    let slot = work.calendar().slot(work.height());
+    let slot = at.calendar().slot(at.height());
     let mut planning = Planning {
         offer: *id,
         class,
-        height: work.height(),
+        height: at.height(),
         slot: slot + 1,
         capacity: units.saturating_sub(taken),
         suspended: !offer.as_ref().is_some_and(|o| o.active),
@@ -142,21 +143,27 @@ fn plan(work: &mut Work<'_>, id: &OfferId, orders: &[OrderId], taken: u32) {
         plan: Vec::new(),
     };
     for order in orders {
-        finish::finish(work, order, slot, &mut planning);
+        finish::finish(at, order, slot, &mut planning);
     }
     let mut jobs = planning.jobs.clone();
     for missed in hopeless::hopeless(&jobs, planning.capacity.into()) {
-        finish::miss(work, &missed, slot, &mut planning);
+        finish::miss(at, &missed, slot, &mut planning);
         jobs.retain(|job| job.order != missed);
     }
     planning.finished.sort_unstable_by_key(|f| f.order);
-    request::answer(work, offer.as_ref(), orders, &mut planning, &mut jobs);
+    request::answer(
+        &mut at.book(),
+        offer.as_ref(),
+        orders,
+        &mut planning,
+        &mut jobs,
+    );
     if !planning.suspended {
         let plan = compute(planning.capacity.into(), &jobs);
         planning.plan = places(&plan, &planning);
     }
-    work.emit(Effect::Planning(planning.clone()));
-    lease(work, &planning, &jobs);
+    at.emit(Effect::Planning(planning.clone()));
+    lease(at, &planning, &jobs);
 }
 
 /// The plan of the taken jobs.
@@ -186,7 +193,7 @@ fn places(plan: &Plan<OrderId>, planning: &Planning) -> Vec<Place> {
 }
 
 /// Step 5: leases end that get nothing, then the others go on or begin.
-fn lease(work: &mut Work<'_>, planning: &Planning, jobs: &[PlannedJob]) {
+fn lease(at: &mut Floor<'_, '_>, planning: &Planning, jobs: &[PlannedJob]) {
     let running = |work: &Work<'_>, order: &OrderId| {
         let order = work.tables.orders.get(order);
         order.and_then(|o| o.lease)
@@ -194,13 +201,13 @@ fn lease(work: &mut Work<'_>, planning: &Planning, jobs: &[PlannedJob]) {
     let given: BTreeMap<OrderId, u32> = planning.plan.iter().map(|p| (p.order, p.units)).collect();
     let units = |order: &OrderId| given.get(order).copied().unwrap_or(0);
     for job in jobs.iter().filter(|job| units(&job.order) == 0) {
-        if let Some(lease) = running(work, &job.order) {
-            tenancy::end(work, &lease, LeaseEnd::Paused);
+        if let Some(lease) = running(at, &job.order) {
+            tenancy::end(at, &lease, LeaseEnd::Paused);
         }
     }
     for place in planning.plan.iter().filter(|place| place.units > 0) {
-        let id = running(work, &place.order);
-        let id = id.unwrap_or_else(|| lease_id(&place.order, work.height()));
+        let id = running(at, &place.order);
+        let id = id.unwrap_or_else(|| lease_id(&place.order, at.height()));
         let share = Share {
             offer: planning.offer,
             units: place.units,
@@ -219,12 +226,12 @@ fn lease(work: &mut Work<'_>, planning: &Planning, jobs: &[PlannedJob]) {
             whole_slot: true,
             firm_through: Some(planning.slot),
         };
-        let heights = work.calendar().slot_heights();
+        let heights = at.calendar().slot_heights();
         let sale = Sale {
             price: Credits::ZERO,
             taken: vec![free],
         };
-        firm::hold(work, grant, heights, &[sale]);
+        firm::hold(at, grant, heights, &[sale]);
     }
 }
 

@@ -10,8 +10,9 @@
 
 use super::{fresh, job_of, open_terms};
 use crate::book;
-use crate::money::{funds, post};
+use crate::money::funds;
 use crate::record::{Offer, Taken};
+use crate::view::{Book, Money};
 use crate::work::Work;
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::ids::OrderId;
@@ -24,20 +25,20 @@ use gridbay_protocol::units::Credits;
 
 /// Answers all that wait; those that are taken join `jobs`.
 pub(super) fn answer(
-    work: &mut Work<'_>,
+    at: &mut Book<'_, '_>,
     offer: Option<&Offer>,
     orders: &[OrderId],
     planning: &mut Planning,
     jobs: &mut Vec<PlannedJob>,
 ) {
     let asks = |id: &&OrderId| {
-        let order = work.tables.orders.get(id);
+        let order = at.tables.orders.get(id);
         order.is_some_and(|o| o.deadline().is_some() && !o.is_taken())
     };
     let mut waiting: Vec<OrderId> = orders.iter().filter(asks).copied().collect();
-    waiting.sort_by_cached_key(|id| work.rank(id.as_bytes()));
+    waiting.sort_by_cached_key(|id| at.rank(id.as_bytes()));
     for id in waiting {
-        let Some(job) = job_of(work.tables.orders.get(&id)) else {
+        let Some(job) = job_of(at.tables.orders.get(&id)) else {
             continue;
         };
         let job = fresh(&id, job, job.deadline.unit_slots, 0);
@@ -47,7 +48,10 @@ pub(super) fn answer(
                 let bond = bond(&job, terms.bond_ppm);
                 let capacity = planning.capacity.into();
                 let plan = judge(&offer.terms, capacity, planning.min_gain_ppm, jobs, &job);
-                (bond, plan.and_then(|_| stake(work, offer, &id, bond)))
+                (
+                    bond,
+                    plan.and_then(|_| stake(&mut at.money(), offer, &id, bond)),
+                )
             }
         };
         planning.requests.push(Request {
@@ -56,9 +60,9 @@ pub(super) fn answer(
             refused: answer.err(),
         });
         match answer {
-            Err(end) => book::end(work, &id, end),
+            Err(end) => book::end(at, &id, end),
             Ok(()) => {
-                take(work, &id, planning.slot - 1, bond);
+                take(at, &id, planning.slot - 1, bond);
                 jobs.push(job);
             }
         }
@@ -102,21 +106,14 @@ pub(crate) fn least_price(terms: &OfferTerms, unit_slots: u64) -> Credits {
 }
 
 fn stake(
-    work: &mut Work<'_>,
+    at: &mut Money<'_, '_>,
     offer: &Offer,
     order: &OrderId,
     bond: Credits,
 ) -> Result<(), OrderEnd> {
     let from = Purse::Account(offer.seller);
-    post(
-        work,
-        from,
-        Purse::Bond(*order),
-        bond,
-        Reason::Bond,
-        Some(*order),
-    )
-    .map_err(|_| OrderEnd::Unstaked)
+    at.post(from, Purse::Bond(*order), bond, Reason::Bond, Some(*order))
+        .map_err(|_| OrderEnd::Unstaked)
 }
 
 /// Whether the seller could stake it.
@@ -124,8 +121,8 @@ pub(super) fn can_stake(work: &Work<'_>, offer: &Offer, bond: Credits) -> Result
     funds::require(work, Purse::Account(offer.seller), bond).map_err(|_| OrderEnd::Unstaked)
 }
 
-fn take(work: &mut Work<'_>, id: &OrderId, since: u64, bond: Credits) {
-    let order = work.tables.orders.get_mut(id);
+fn take(at: &mut Book<'_, '_>, id: &OrderId, since: u64, bond: Credits) {
+    let order = at.orders().get_mut(id);
     if let Some(job) = order.and_then(|o| o.deadline_mut()) {
         job.taken = Some(Taken {
             since,

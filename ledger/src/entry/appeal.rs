@@ -14,6 +14,7 @@ use crate::money::purse;
 use crate::record::Unopened;
 use crate::refusal::Refusal;
 use crate::unopened;
+use crate::view::Seals;
 use crate::work::Work;
 use gridbay_protocol::appeal::{Appeal, last_opening, latest_tip};
 use gridbay_protocol::ids::{AccountId, OrderId};
@@ -32,8 +33,8 @@ pub(super) fn check(work: &Work<'_>, account: &AccountId, appeal: &Appeal) -> Re
     check_receipts(work, account, &id, order, appeal)
 }
 
-pub(super) fn apply(work: &mut Work<'_>, appeal: &Appeal) {
-    unopened::excuse(work, &order_of(&appeal.open.commit));
+pub(super) fn apply(at: &mut Seals<'_, '_>, appeal: &Appeal) {
+    unopened::excuse(at, &order_of(&appeal.open.commit));
 }
 
 fn check_opening(

@@ -2,11 +2,12 @@
 //! the rest of the running one, and the surcharge; `crate::buy` decides, in this block or after the round's clearing.
 
 use crate::book;
-use crate::money::{funds, post};
+use crate::money::funds;
 use crate::record::{BuyOrder, Order, Stage};
 use crate::refusal::Refusal;
+use crate::view::Book;
 use crate::work::Work;
-use gridbay_protocol::ids::{AccountId, EntryId};
+use gridbay_protocol::ids::{AccountId, EntryId, OrderId};
 use gridbay_protocol::limits;
 use gridbay_protocol::order::{Buy, order_of};
 use gridbay_protocol::payment::{Purse, Reason};
@@ -38,14 +39,21 @@ pub(super) fn check(work: &Work<'_>, account: &AccountId, buy: &Buy) -> Result<(
     funds::require(work, Purse::Account(*account), lock)
 }
 
-pub(super) fn apply(work: &mut Work<'_>, id: &EntryId, account: &AccountId, buy: &Buy) {
+/// Enters the buy; which is its order.
+pub(super) fn apply(
+    at: &mut Book<'_, '_>,
+    id: &EntryId,
+    account: &AccountId,
+    buy: &Buy,
+) -> OrderId {
     let order = order_of(id);
     let home = buy.classes().next().expect("a checked buy has parts");
     let stage = Stage::Buy(Box::new(BuyOrder::new(buy.clone())));
-    let record = Order::new(*account, home, work.round(), stage);
-    book::enter(work, order, record);
+    let record = Order::new(*account, home, at.round(), stage);
+    book::enter(at, order, record);
     let lock = buy.lock().expect("the lock was checked");
     let (from, to) = (Purse::Account(*account), Purse::Escrow(order));
-    post(work, from, to, lock, Reason::Lock, Some(order)).expect("the lock was checked");
-    work.bought.push(order);
+    at.post(from, to, lock, Reason::Lock, Some(order))
+        .expect("the lock was checked");
+    order
 }

@@ -10,6 +10,7 @@
 use crate::record::{Order, Stage};
 use crate::refusal::Refusal;
 use crate::state::State;
+use crate::view::Book;
 use crate::work::Work;
 use crate::{book, reservation};
 use gridbay_protocol::effect::OrderEnd;
@@ -77,12 +78,12 @@ fn to_open(work: &Work<'_>, order: &Order) -> Option<OrderId> {
     })
 }
 
-pub(super) fn apply(work: &mut Work<'_>, id: &OrderId) {
-    let order = work.tables.orders.get_mut(id);
+pub(super) fn apply(at: &mut Book<'_, '_>, id: &OrderId) {
+    let order = at.orders().get_mut(id);
     let order = order.expect("the order was checked");
     if order.lease.is_none() && !order.is_taken() {
-        reservation::give_up(work, id);
-        book::end(work, id, OrderEnd::Cancelled);
+        reservation::give_up(&mut at.money(), id);
+        book::end(at, id, OrderEnd::Cancelled);
     } else {
         order.exiting = !planted::is(Planted::ExitForgotten);
     }

@@ -1,9 +1,10 @@
 //! `commit`: a sealed bid. The deposit is the size bracket at the class's reference price, for one slot.
 
 use crate::book;
-use crate::money::{funds, post};
+use crate::money::funds;
 use crate::record::{Order, Stage};
 use crate::refusal::Refusal;
+use crate::view::Book;
 use crate::work::Work;
 use gridbay_protocol::ids::{AccountId, EntryId};
 use gridbay_protocol::order::{Commit, order_of};
@@ -24,18 +25,19 @@ pub(super) fn check(work: &Work<'_>, account: &AccountId, commit: &Commit) -> Re
     funds::require(work, Purse::Account(*account), deposit)
 }
 
-pub(super) fn apply(work: &mut Work<'_>, id: &EntryId, account: &AccountId, commit: &Commit) {
+pub(super) fn apply(at: &mut Book<'_, '_>, id: &EntryId, account: &AccountId, commit: &Commit) {
     let order = order_of(id);
-    let deposit = deposit(work, commit).expect("the class was checked");
+    let deposit = deposit(at, commit).expect("the class was checked");
     let stage = Stage::Sealed {
         seal: commit.seal,
         bracket: commit.bracket,
         reach: Some(Credits::MAX),
     };
-    let record = Order::new(*account, commit.class, work.round(), stage);
-    book::enter(work, order, record);
+    let record = Order::new(*account, commit.class, at.round(), stage);
+    book::enter(at, order, record);
     let (from, to) = (Purse::Account(*account), Purse::Escrow(order));
-    post(work, from, to, deposit, Reason::Deposit, Some(order)).expect("the deposit was checked");
+    at.post(from, to, deposit, Reason::Deposit, Some(order))
+        .expect("the deposit was checked");
 }
 
 fn deposit(work: &Work<'_>, commit: &Commit) -> Result<Credits, Refusal> {

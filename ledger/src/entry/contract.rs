@@ -1,9 +1,10 @@
 //! `propose`, `sign`, `request`, `close`, `serve`, `complete`: what parties to a contract say. See `crate::contract`.
 
 use crate::contract;
-use crate::money::{funds, post};
+use crate::money::funds;
 use crate::record::{Contract, ContractJob, Progress, Serving};
 use crate::refusal::{ContractRefusal, Refusal};
+use crate::view::Pacts;
 use crate::work::Work;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{AccountId, EntryId, Hash32, OrderId};
@@ -40,21 +41,26 @@ pub(super) fn check(
     }
 }
 
-pub(super) fn apply(work: &mut Work<'_>, id: &EntryId, account: &AccountId, entry: &ContractEntry) {
+pub(super) fn apply(
+    at: &mut Pacts<'_, '_>,
+    id: &EntryId,
+    account: &AccountId,
+    entry: &ContractEntry,
+) {
     match entry {
-        ContractEntry::Propose(terms) => propose(work, order_of(id), account, terms),
-        ContractEntry::Sign { contract } => sign(work, contract),
+        ContractEntry::Propose(terms) => propose(at, order_of(id), account, terms),
+        ContractEntry::Sign { contract } => sign(at, contract),
         ContractEntry::Request {
             contract,
             work: hash,
-        } => request(work, contract, order_of(id), *hash),
-        ContractEntry::Close { contract } => close(work, contract),
+        } => request(at, contract, order_of(id), *hash),
+        ContractEntry::Close { contract } => close(at, contract),
         ContractEntry::Serve {
             contract,
             job,
             order,
-        } => serve(work, contract, job, order),
-        ContractEntry::Complete { contract, job } => contract::complete(work, contract, job),
+        } => serve(at, contract, job, order),
+        ContractEntry::Complete { contract, job } => contract::complete(at, contract, job),
     }
 }
 
@@ -93,16 +99,17 @@ fn check_proposal(
     funds::require(work, Purse::Account(*client), lock)
 }
 
-fn propose(work: &mut Work<'_>, id: OrderId, client: &AccountId, terms: &ContractTerms) {
+fn propose(at: &mut Pacts<'_, '_>, id: OrderId, client: &AccountId, terms: &ContractTerms) {
     let contract = Contract {
         client: *client,
         terms: terms.clone(),
         progress: None,
     };
-    contract::enter(work, id, contract);
+    contract::enter(at, id, contract);
     let lock = terms.lock().expect("the lock was checked");
     let (from, to) = (Purse::Account(*client), Purse::Escrow(id));
-    post(work, from, to, lock, Reason::Lock, Some(id)).expect("the lock was checked");
+    at.post(from, to, lock, Reason::Lock, Some(id))
+        .expect("the lock was checked");
 }
 
 fn check_signature(work: &Work<'_>, account: &AccountId, id: &OrderId) -> Result<(), Refusal> {
@@ -123,20 +130,21 @@ fn check_signature(work: &Work<'_>, account: &AccountId, id: &OrderId) -> Result
     funds::require(work, Purse::Account(*account), bond)
 }
 
-fn sign(work: &mut Work<'_>, id: &OrderId) {
-    let height = work.height();
-    let contract = work.tables.contracts.get_mut(id);
+fn sign(at: &mut Pacts<'_, '_>, id: &OrderId) {
+    let height = at.height();
+    let contract = at.contracts().get_mut(id);
     let contract = contract.expect("the contract was checked");
     let proposed = contract.clone();
     contract.progress = Some(Progress::signed_at(height));
     let signed = contract.clone();
-    contract::note(work, Some(&proposed), Some(&signed));
+    contract::note(at, Some(&proposed), Some(&signed));
     let (client, terms) = (signed.client, signed.terms);
-    work.tables.due.insert((terms.last, *id, None), ());
+    at.due().insert((terms.last, *id, None), ());
     let bond = terms.bond().expect("the bond was checked");
     let (from, to) = (Purse::Account(terms.provider), Purse::Bond(*id));
-    post(work, from, to, bond, Reason::Bond, Some(*id)).expect("the bond was checked");
-    work.emit(Effect::Contract(ContractEvent::Signed {
+    at.post(from, to, bond, Reason::Bond, Some(*id))
+        .expect("the bond was checked");
+    at.emit(Effect::Contract(ContractEvent::Signed {
         contract: *id,
         client,
         provider: terms.provider,
@@ -174,9 +182,9 @@ fn check_request(work: &Work<'_>, account: &AccountId, id: &OrderId) -> Result<(
     Ok(())
 }
 
-fn request(work: &mut Work<'_>, id: &OrderId, job: OrderId, hash: Hash32) {
-    let arrival = slot(work);
-    let contract = work.tables.contracts.get_mut(id);
+fn request(at: &mut Pacts<'_, '_>, id: &OrderId, job: OrderId, hash: Hash32) {
+    let arrival = slot(at);
+    let contract = at.contracts().get_mut(id);
     let contract = contract.expect("the contract was checked");
     let due = arrival.saturating_add(contract.terms.job.patience());
     let progress = contract.progress.as_mut().expect("it was checked");
@@ -189,18 +197,18 @@ fn request(work: &mut Work<'_>, id: &OrderId, job: OrderId, hash: Hash32) {
         served: 0,
         order: None,
     };
-    work.tables.contract_jobs.insert((*id, job), record);
-    work.tables.due.insert((due, *id, Some(job)), ());
+    at.contract_jobs().insert((*id, job), record);
+    at.due().insert((due, *id, Some(job)), ());
 }
 
-fn close(work: &mut Work<'_>, id: &OrderId) {
-    let contract = work.tables.contracts.get_mut(id);
+fn close(at: &mut Pacts<'_, '_>, id: &OrderId) {
+    let contract = at.contracts().get_mut(id);
     let contract = contract.expect("the contract was checked");
     match &mut contract.progress {
-        None => contract::lapse(work, id, true),
+        None => contract::lapse(at, id, true),
         Some(progress) => {
             progress.closed = true;
-            contract::settle_if_over(work, id);
+            contract::settle_if_over(at, id);
         }
     }
 }
@@ -236,16 +244,15 @@ fn check_service(
     Ok(())
 }
 
-fn serve(work: &mut Work<'_>, contract: &OrderId, job: &OrderId, order: &OrderId) {
+fn serve(at: &mut Pacts<'_, '_>, contract: &OrderId, job: &OrderId, order: &OrderId) {
     let serving = Serving {
         contract: *contract,
         job: *job,
-        since: work.height(),
+        since: at.height(),
     };
-    let record = work.tables.contract_jobs.get_mut(&serving.key());
+    let record = at.contract_jobs().get_mut(&serving.key());
     record.expect("the job was checked").order = Some(*order);
-    let record = work.tables.orders.get_mut(order);
-    record.expect("the order was checked").serves = Some(serving);
+    at.set_serving(order, serving);
 }
 
 fn contract<'w>(work: &'w Work<'_>, id: &OrderId) -> Result<&'w Contract, ContractRefusal> {

@@ -7,9 +7,10 @@
 //! 4. The account can pay the highest price.
 
 use crate::deadline::{is_leaving, least_price, of_offer};
-use crate::money::{funds, post};
+use crate::money::funds;
 use crate::record::{DeadlineOrder, Order, Scarce, Stage};
 use crate::refusal::Refusal;
+use crate::view::Book;
 use crate::work::Work;
 use crate::{book, scarce};
 use gridbay_protocol::ids::{AccountId, EntryId, OrderId};
@@ -73,15 +74,16 @@ fn has_room(work: &Work<'_>, account: &AccountId, deadline: &Deadline) -> Result
     Ok(())
 }
 
-pub(super) fn apply(work: &mut Work<'_>, id: &EntryId, account: &AccountId, deadline: &Deadline) {
+pub(super) fn apply(at: &mut Book<'_, '_>, id: &EntryId, account: &AccountId, deadline: &Deadline) {
     let order = order_of(id);
     let stage = Stage::Deadline(Box::new(DeadlineOrder {
         deadline: deadline.clone(),
         taken: None,
     }));
-    let record = Order::new(*account, deadline.class, work.round(), stage);
-    book::enter(work, order, record);
+    let record = Order::new(*account, deadline.class, at.round(), stage);
+    book::enter(at, order, record);
     let (from, to) = (Purse::Account(*account), Purse::Escrow(order));
     let amount = deadline.pmax;
-    post(work, from, to, amount, Reason::Lock, Some(order)).expect("the lock was checked");
+    at.post(from, to, amount, Reason::Lock, Some(order))
+        .expect("the lock was checked");
 }

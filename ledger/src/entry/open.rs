@@ -7,9 +7,10 @@
 //!    For an amendment, see `amend`.
 //! 4. The account covers what the deposit lacks of one slot at the bid, or of a reservation's whole value.
 
-use crate::money::{funds, post, purse};
+use crate::money::{funds, purse};
 use crate::record::Stage;
 use crate::refusal::Refusal;
+use crate::view::{Book, Money};
 use crate::work::Work;
 use crate::{amend, book, reservation};
 use gridbay_protocol::ids::{AccountId, OrderId};
@@ -83,22 +84,23 @@ fn check_time(work: &Work<'_>, order: &OrderId, committed: u64) -> Result<(), Re
     })
 }
 
-pub(super) fn apply(work: &mut Work<'_>, account: &AccountId, open: &Open) {
+pub(super) fn apply(at: &mut Book<'_, '_>, account: &AccountId, open: &Open) {
     let id = order_of(&open.commit);
     if let Wish::Amendment(amendment) = &open.wish {
-        return amend::open(work, account, &id, amendment);
+        return amend::open(at, account, &id, amendment);
     }
-    lock(work, account, &id, open.wish.lock());
-    book::open(work, &id, open.wish.clone());
+    lock(&mut at.money(), account, &id, open.wish.lock());
+    book::open(at, &id, open.wish.clone());
 }
 
 /// Brings the escrow from the deposit to what the open wish locks.
-fn lock(work: &mut Work<'_>, account: &AccountId, id: &OrderId, lock: Credits) {
+fn lock(at: &mut Money<'_, '_>, account: &AccountId, id: &OrderId, lock: Credits) {
     let (account, escrow) = (Purse::Account(*account), Purse::Escrow(*id));
-    let deposit = purse::held(work, &escrow);
+    let deposit = purse::held(at, &escrow);
     let missing = lock.saturating_sub(deposit);
     let excess = deposit.saturating_sub(lock);
-    post(work, account, escrow, missing, Reason::Lock, Some(*id)).expect("the lock was checked");
-    post(work, escrow, account, excess, Reason::Release, Some(*id))
+    at.post(account, escrow, missing, Reason::Lock, Some(*id))
+        .expect("the lock was checked");
+    at.post(escrow, account, excess, Reason::Release, Some(*id))
         .expect("a purse bears what it holds");
 }

@@ -10,9 +10,10 @@
 //! The new account has no credit line. A token is remembered, by inviter, until the end of the epoch in which its
 //! grant expires.
 
-use crate::money::{funds, post};
+use crate::money::funds;
 use crate::record::{Account, Closed, Spent};
 use crate::refusal::Refusal;
+use crate::view::Register;
 use crate::work::Work;
 use crate::{owner, seats};
 use gridbay_protocol::account::{AccountKey, opened_by};
@@ -60,15 +61,15 @@ fn check_grant(work: &Work<'_>, grant: &Grant) -> Result<(), Refusal> {
 }
 
 pub(super) fn apply(
-    work: &mut Work<'_>,
+    at: &mut Register<'_, '_>,
     id: &EntryId,
     entry: &Entry,
     grant: Option<&SignedGrant>,
     keys: &[AccountKey],
     endowment: Credits,
 ) {
-    let sponsor = work.sponsor(&entry.account);
-    let depth = seats::take(work, &entry.account);
+    let sponsor = at.sponsor(&entry.account);
+    let depth = seats::take(at, &entry.account);
     let new = opened_by(id);
     let account = Account {
         keys: keys.to_vec(),
@@ -81,15 +82,16 @@ pub(super) fn apply(
         seats: Vec::new(),
         spent: Spent::default(),
     };
-    work.tables.accounts.insert(new, account);
-    owner::update(work, &new, &[]);
+    at.accounts().insert(new, account);
+    owner::update(at, &new, &[]);
     if let Some(SignedGrant { grant, .. }) = grant
         && !planted::is(Planted::TokenReusable)
     {
         let token = (grant.inviter, grant.token);
-        work.tables.tokens.insert(token, grant.valid_until);
+        at.tokens().insert(token, grant.valid_until);
     }
     let endowment = grant.map_or(endowment, |g| g.grant.endowment);
     let (from, to) = (Purse::Account(entry.account), Purse::Account(new));
-    post(work, from, to, endowment, Reason::Endowment, None).expect("the endowment was checked");
+    at.post(from, to, endowment, Reason::Endowment, None)
+        .expect("the endowment was checked");
 }

@@ -3,6 +3,7 @@
 
 use crate::record::{Holding, Offer, Pending, Scarce, Takes};
 use crate::refusal::Refusal;
+use crate::view::Shelf;
 use crate::work::Work;
 use crate::{catalogue, holdings, reservation, scarce};
 use gridbay_protocol::ids::{AccountId, OfferId};
@@ -68,7 +69,7 @@ fn has_room(
     Ok(())
 }
 
-pub(super) fn apply(work: &mut Work<'_>, seller: &AccountId, terms: &OfferTerms) {
+pub(super) fn apply(at: &mut Shelf<'_, '_>, seller: &AccountId, terms: &OfferTerms) {
     let id = offer_id(seller, terms.label);
     let fresh = || Offer {
         seller: *seller,
@@ -79,7 +80,7 @@ pub(super) fn apply(work: &mut Work<'_>, seller: &AccountId, terms: &OfferTerms)
         disputed_by: Vec::new(),
         disputed_in: 0,
     };
-    let mut offer = work.tables.offers.get(&id).cloned().unwrap_or_else(fresh);
+    let mut offer = at.tables.offers.get(&id).cloned().unwrap_or_else(fresh);
     offer.pending = Some(Pending::Set(Box::new(terms.clone())));
-    catalogue::put(work, id, Some(offer));
+    catalogue::put(at, id, Some(offer));
 }

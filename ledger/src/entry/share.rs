@@ -5,9 +5,10 @@
 //! 3. It stands for a time within the limits; the budget covers one slot at the rate, and so does the account.
 
 use crate::book;
-use crate::money::{funds, post};
+use crate::money::funds;
 use crate::record::{Order, ShareOrder, Stage};
 use crate::refusal::Refusal;
+use crate::view::Book;
 use crate::work::Work;
 use gridbay_protocol::ids::{AccountId, EntryId};
 use gridbay_protocol::order::{Claim, order_of};
@@ -37,9 +38,9 @@ pub(super) fn check(work: &Work<'_>, account: &AccountId, claim: &Claim) -> Resu
     funds::require(work, Purse::Account(*account), claim.rate)
 }
 
-pub(super) fn apply(work: &mut Work<'_>, id: &EntryId, account: &AccountId, claim: &Claim) {
+pub(super) fn apply(at: &mut Book<'_, '_>, id: &EntryId, account: &AccountId, claim: &Claim) {
     let order = order_of(id);
-    let offer = work.tables.offers.get(&claim.offer);
+    let offer = at.tables.offers.get(&claim.offer);
     let class = offer.expect("the pool was checked").terms.class;
     let stage = Stage::Share(Box::new(ShareOrder {
         claim: claim.clone(),
@@ -47,8 +48,9 @@ pub(super) fn apply(work: &mut Work<'_>, id: &EntryId, account: &AccountId, clai
         paid: Credits::ZERO,
         slots_used: 0,
     }));
-    let record = Order::new(*account, class, work.round(), stage);
-    book::enter(work, order, record);
+    let record = Order::new(*account, class, at.round(), stage);
+    book::enter(at, order, record);
     let (from, to) = (Purse::Account(*account), Purse::Escrow(order));
-    post(work, from, to, claim.rate, Reason::Lock, Some(order)).expect("the lock was checked");
+    at.post(from, to, claim.rate, Reason::Lock, Some(order))
+        .expect("the lock was checked");
 }

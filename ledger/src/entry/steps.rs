@@ -129,7 +129,7 @@ fn fill(work: &mut Work<'_>, n: u32) {
     let (owner, sold) = whose(n);
     let class = work.constitution.classes[0].key.id();
     let order = OrderId(id(n));
-    catalogue::put(work, sold, Some(offer(class, owner, n % EACH)));
+    catalogue::put(&mut work.shelf(), sold, Some(offer(class, owner, n % EACH)));
     let sealed = Stage::Sealed {
         seal: Hash32(id(n)),
         bracket: 0,
@@ -137,7 +137,7 @@ fn fill(work: &mut Work<'_>, n: u32) {
     };
     // Eight orders each.
     if n % EACH < 8 {
-        book::enter(work, order, Order::new(owner, class, 0, sealed));
+        book::enter(&mut work.book(), order, Order::new(owner, class, 0, sealed));
     }
     let waits = Unopened {
         account: owner,
@@ -148,7 +148,7 @@ fn fill(work: &mut Work<'_>, n: u32) {
         reach: None,
         until: 90,
     };
-    holdings::enter(work, &waits);
+    holdings::enter(&mut work.counts(), &waits);
     work.tables.unopened.insert(OrderId(id(n + MANY)), waits);
     run(work, n, owner, sold);
 }
@@ -163,7 +163,7 @@ fn hold(work: &mut Work<'_>, n: u32) {
         amount: Credits::MAX,
         back: Credits::MAX,
     };
-    holdings::enter(work, &held);
+    holdings::enter(&mut work.counts(), &held);
     work.tables.retained.insert((sold, LeaseId(id(n)), 0), held);
 }
 
@@ -189,7 +189,7 @@ fn run(work: &mut Work<'_>, n: u32, owner: AccountId, sold: OfferId) {
         delivered: vec![sold],
         deliver_by: 9,
     };
-    lease::put(work, lease, Some(runs));
+    lease::put(&mut work.floor(), lease, Some(runs));
     let part = Part {
         offer: sold,
         units: 1,
@@ -212,7 +212,7 @@ fn run(work: &mut Work<'_>, n: u32, owner: AccountId, sold: OfferId) {
         stakes: vec![stake],
         sold: vec![],
     };
-    pot::enter(work, pot, record);
+    pot::enter(&mut work.floor(), pot, record);
 }
 
 fn sign(state: &State, account: AccountId, seed: u8, body: EntryBody) -> Arc<Authentic> {
@@ -341,7 +341,7 @@ fn new_keys_look_at_ones_own_sealed_bids_only() {
     let state = crowded(MANY);
     let mut work = Work::begin(&state, 2_000, &[1; 32]);
     let own = AccountId(id(0));
-    let (steps, ()) = steps::of(|| unopened::note_keys(&mut work, &own));
+    let (steps, ()) = steps::of(|| unopened::note_keys(&mut work.book(), &own));
     assert!(steps <= BOUND, "{steps} records");
 }
 

@@ -5,5 +5,4 @@ mod post;
 pub(crate) mod purse;
 mod share_out;
 
-pub(crate) use post::post;
 pub(crate) use share_out::{Payout, above_floors};

@@ -21,6 +21,7 @@ pub(crate) use hints::Hints;
 pub(crate) use stay::{give_up, lose};
 
 use crate::record::{Booking, Offer, Pending};
+use crate::view::{Book, Floor};
 use crate::work::Work;
 use crate::{book, market};
 use gridbay_protocol::booking::{ReservationBid, ReservationRecord};
@@ -36,11 +37,11 @@ use gridbay_protocol::units::Credits;
 use std::cmp::{Ordering, Reverse};
 
 /// See the module.
-pub(crate) fn turn(work: &mut Work<'_>) {
-    for class in &work.constitution.classes {
-        decide(work, class);
+pub(crate) fn turn(at: &mut Floor<'_, '_>, hints: &mut Hints) {
+    for class in &at.constitution.classes {
+        decide(at, hints, class);
     }
-    stay::begin(work);
+    stay::begin(at);
 }
 
 /// First slot for sale at this boundary.
@@ -49,14 +50,14 @@ fn next_slot(work: &Work<'_>) -> u64 {
 }
 
 /// Steps 1 to 4.
-fn decide(work: &mut Work<'_>, class: &Class) {
-    let Some(mut record) = asked(work, class) else {
+fn decide(at: &mut Floor<'_, '_>, hints: &mut Hints, class: &Class) {
+    let Some(mut record) = asked(&mut at.book(), class) else {
         return;
     };
-    let input = record.input(&work.constitution.policy.reservation);
+    let input = record.input(&at.constitution.policy.reservation);
     let found = reservation::clear(&input);
     let found = found.expect("the book holds reservations and units within the limits");
-    let outcome = match work.hints.take(&record, &input, &found) {
+    let outcome = match hints.take(&record, &input, &found) {
         Some(better) => {
             let worth = Credits::from_wide(found.total);
             record.beaten = Some(worth.expect("bids are locked, and all money is an amount"));
@@ -65,9 +66,9 @@ fn decide(work: &mut Work<'_>, class: &Class) {
         None => found,
     };
     record.booked = record.winners(&outcome);
-    work.emit(Effect::Reservation(record.clone()));
+    at.emit(Effect::Reservation(record.clone()));
     for won in record.booked {
-        let order = work.tables.orders.get_mut(&won.order);
+        let order = at.orders().get_mut(&won.order);
         let order = order.and_then(|o| o.reservation_mut());
         let order = order.expect("winners stand");
         let (price, first) = order.wish.per_slot();
@@ -88,22 +89,22 @@ fn decide(work: &mut Work<'_>, class: &Class) {
 }
 
 /// What a class decides on at this boundary, before anybody has won; nothing if nobody asks or nothing is for sale.
-fn asked(work: &mut Work<'_>, class: &Class) -> Option<ReservationRecord> {
+fn asked(at: &mut Book<'_, '_>, class: &Class) -> Option<ReservationRecord> {
     let id = class.key.id();
-    let bids = standing(work, &id);
-    let units = for_sale(work, &id);
+    let bids = standing(at, &id);
+    let units = for_sale(at, &id);
     if bids.is_empty() || units.is_empty() {
         return None;
     }
-    let next = next_slot(work);
-    let slots = work.constitution.policy.reservation.slots;
+    let next = next_slot(at);
+    let slots = at.constitution.policy.reservation.slots;
     Some(ReservationRecord {
         class: id,
-        height: work.height(),
+        height: at.height(),
         slot: next,
         posted: class.reference_price,
-        busy: busy::units(work, next, slots, &units),
-        channels: busy::channels(work, &id, next),
+        busy: busy::units(at, next, slots, &units),
+        channels: busy::channels(at, &id, next),
         units,
         bids,
         booked: vec![],
@@ -112,10 +113,10 @@ fn asked(work: &mut Work<'_>, class: &Class) -> Option<ReservationRecord> {
 }
 
 /// The reservations that compete, by order; step 1.
-fn standing(work: &mut Work<'_>, class: &ClassId) -> Vec<ReservationBid> {
+fn standing(at: &mut Book<'_, '_>, class: &ClassId) -> Vec<ReservationBid> {
     let mut bids: Vec<ReservationBid> = Vec::new();
-    for id in book::of_class(work, class) {
-        if let Some(bid) = enter(work, &id) {
+    for id in book::of_class(at, class) {
+        if let Some(bid) = enter(at, &id) {
             bids.push(bid);
         }
     }
@@ -127,12 +128,12 @@ fn standing(work: &mut Work<'_>, class: &ClassId) -> Vec<ReservationBid> {
     bids
 }
 
-fn enter(work: &mut Work<'_>, id: &OrderId) -> Option<ReservationBid> {
-    let drawn = Hash32(work.rank(id.as_bytes()));
-    let order = work.tables.orders.get(id)?;
+fn enter(at: &mut Book<'_, '_>, id: &OrderId) -> Option<ReservationBid> {
+    let drawn = Hash32(at.rank(id.as_bytes()));
+    let order = at.tables.orders.get(id)?;
     let round = order.round;
     order.reservation().filter(|r| r.booking.is_none())?;
-    let order = work.tables.orders.get_mut(id)?.reservation_mut()?;
+    let order = at.orders().get_mut(id)?.reservation_mut()?;
     let rank = *order.rank.get_or_insert(drawn);
     Some(ReservationBid::new(*id, round, rank, &order.wish))
 }

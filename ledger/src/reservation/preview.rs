@@ -18,7 +18,7 @@ impl State {
         work.chain.beacon = Hash32::default();
         let classes = work.constitution.classes.iter();
         classes
-            .filter_map(|class| asked(&mut work, class))
+            .filter_map(|class| asked(&mut work.book(), class))
             .collect()
     }
 }

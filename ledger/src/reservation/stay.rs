@@ -11,10 +11,9 @@
 use super::next_slot;
 use crate::firm;
 use crate::market::seller;
-use crate::money::post;
 use crate::record::{Booking, Sale};
 use crate::tenancy::{self, Grant};
-use crate::work::Work;
+use crate::view::{Floor, Money};
 use gridbay_protocol::clearing::ClearingOffer;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{Hash32, LeaseId, OfferId, OrderId};
@@ -25,16 +24,16 @@ use gridbay_protocol::units::Credits;
 use std::collections::BTreeMap;
 
 /// Starts the leases of the next slot.
-pub(super) fn begin(work: &mut Work<'_>) {
-    let next = next_slot(work);
+pub(super) fn begin(at: &mut Floor<'_, '_>) {
+    let next = next_slot(at);
     let due = |booking: &Booking| booking.start == next;
-    let orders = work.tables.orders.iter();
+    let orders = at.tables.orders.iter();
     let due: Vec<(OrderId, Booking)> = orders
         .filter(|(_, order)| order.lease.is_none())
         .filter_map(|(id, order)| Some((*id, order.reservation()?.booking.clone()?)))
         .filter(|(_, booking)| due(booking))
         .collect();
-    let heights = work.calendar().slot_heights();
+    let heights = at.calendar().slot_heights();
     for (id, booking) in due {
         let sale = Sale {
             price: booking.first_slot(),
@@ -45,22 +44,22 @@ pub(super) fn begin(work: &mut Work<'_>) {
             slot: next,
             shares: booking.shares(),
             paid: sale.price,
-            pot: Hash32(lease_id(&id, work.height()).0),
+            pot: Hash32(lease_id(&id, at.height()).0),
             whole_slot: true,
             firm_through: Some(booking.last),
         };
-        firm::hold(work, grant, heights, &[sale]);
+        firm::hold(at, grant, heights, &[sale]);
     }
 }
 
 /// Takes the units of some offers from a running reservation.
-pub(crate) fn lose(work: &mut Work<'_>, id: &LeaseId, offers: &[OfferId], why: LeaseEnd) {
-    let lease = work.tables.leases.get(id).expect("the lease runs");
+pub(crate) fn lose(at: &mut Floor<'_, '_>, id: &LeaseId, offers: &[OfferId], why: LeaseEnd) {
+    let lease = at.tables.leases.get(id).expect("the lease runs");
     let (order, account, slot) = (lease.order, lease.account, lease.slot);
     let lost = lease.shares.iter().filter(|s| offers.contains(&s.offer));
     let losses: BTreeMap<OfferId, u32> = lost.map(|s| (s.offer, s.units)).collect();
-    tenancy::stop(work, id, &losses);
-    let record = work.tables.orders.get_mut(&order);
+    tenancy::stop(at, id, &losses);
+    let record = at.orders().get_mut(&order);
     let booking = record.and_then(|o| o.reservation_mut()?.booking.as_mut());
     let booking = booking.expect("a running reservation is booked");
     let (units, gone) = (booking.units(), losses.values().sum::<u32>());
@@ -72,20 +71,20 @@ pub(crate) fn lose(work: &mut Work<'_>, id: &LeaseId, offers: &[OfferId], why: L
     let back = less.checked_mul(to_come);
     let back = back.expect("a part of the value is an amount");
     let (from, to) = (Purse::Escrow(order), Purse::Account(account));
-    post(work, from, to, back, Reason::Release, Some(order))
+    at.post(from, to, back, Reason::Release, Some(order))
         .expect("the escrow holds the price of the slots to come");
-    let lease = work.tables.leases.get(id).expect("the lease runs");
+    let lease = at.tables.leases.get(id).expect("the lease runs");
     if lease.shares.is_empty() {
-        tenancy::end(work, id, why);
+        tenancy::end(at, id, why);
     } else {
         let terms = lease.terms(*id);
-        work.emit(Effect::Lease(LeaseEvent::Renewed(terms)));
+        at.emit(Effect::Lease(LeaseEvent::Renewed(terms)));
     }
 }
 
 /// Pays the sellers of a booking whose order ends before it begins, or the bank; nothing if it is not booked.
-pub(crate) fn give_up(work: &mut Work<'_>, id: &OrderId) {
-    let order = work.tables.orders.get(id);
+pub(crate) fn give_up(at: &mut Money<'_, '_>, id: &OrderId) {
+    let order = at.tables.orders.get(id);
     let Some(booking) = order.and_then(|o| o.reservation()?.booking.clone()) else {
         return;
     };
@@ -97,15 +96,15 @@ pub(crate) fn give_up(work: &mut Work<'_>, id: &OrderId) {
     let sold: Vec<level::Sold<OfferId>> = booking.taken.iter().map(sold).collect();
     let earned = level::earnings(&sold, u128::from(booking.first_slot().micros()));
     let earned = earned.expect("a slot of a booking pays the posted price of its units");
-    let pooled = work.constitution.policy.bank.pools_revenue();
+    let pooled = at.constitution.policy.bank.pools_revenue();
     for (sold, earned) in sold.iter().zip(earned) {
         let to = match pooled {
             true => Purse::Bank,
-            false => Purse::Account(seller(work, &sold.offer)),
+            false => Purse::Account(seller(at, &sold.offer)),
         };
         let amount = Credits::from_wide(earned).expect("a part of a payment is an amount");
         let from = Purse::Escrow(*id);
-        post(work, from, to, amount, Reason::Cancellation, Some(*id))
+        at.post(from, to, amount, Reason::Cancellation, Some(*id))
             .expect("the escrow holds the value of a booking");
     }
 }
