@@ -1,7 +1,7 @@
 //! The book of live orders: entering, ending, and the money locked for them.
 
 use crate::money::purse;
-use crate::record::{BidOrder, Order, ReservationOrder, Scarce, Stage};
+use crate::record::{BidOrder, List, Live, Order, ReservationOrder, Scarce, Stage};
 use crate::refusal::Refusal;
 use crate::view::{Book, Money};
 use crate::work::Work;
@@ -119,12 +119,10 @@ pub(crate) fn of_class(work: &Work<'_>, class: &ClassId) -> Vec<OrderId> {
 
 /// Enters a new order, in the book of each of its classes.
 pub(crate) fn enter(at: &mut Book<'_, '_>, id: OrderId, order: Order) {
-    if let Some(job) = order.deadline() {
-        at.jobs().insert((job.deadline.offer, id), ());
-    }
-    if let Some(share) = order.share() {
-        let place = (share.claim.offer, order.account);
-        at.pools().insert(place, id);
+    match order.stage.live().and_then(Live::listed_at) {
+        Some(List::Jobs(offer)) => at.jobs().insert((offer, id), ()),
+        Some(List::Pool(offer)) => at.pools().insert((offer, order.account), id),
+        None => {}
     }
     for class in order.classes() {
         at.listed().insert((class, order.account, id), ());
@@ -168,12 +166,10 @@ pub(crate) fn leave(at: &mut Book<'_, '_>, id: &OrderId) -> Order {
     }
     at.sealed().remove(&(order.account, *id));
     holdings::leave(&mut at.counts(), &order);
-    if let Some(job) = order.deadline() {
-        at.jobs().remove(&(job.deadline.offer, *id));
-    }
-    if let Some(share) = order.share() {
-        let place = (share.claim.offer, order.account);
-        at.pools().remove(&place);
+    match order.stage.live().and_then(Live::listed_at) {
+        Some(List::Jobs(offer)) => drop(at.jobs().remove(&(offer, *id))),
+        Some(List::Pool(offer)) => drop(at.pools().remove(&(offer, order.account))),
+        None => {}
     }
     scarce::note(&mut at.counts(), Some(&order), None);
     let waited = order.buy().is_some_and(|buy| buy.waits);
@@ -231,13 +227,11 @@ pub(crate) fn bids_are_open(work: &Work<'_>, class: &ClassId) -> bool {
     };
     of_class(work, class).iter().any(|id| {
         let order = work.tables.orders.get(id);
-        order.is_some_and(|o| match &o.stage {
-            Stage::Sealed { .. } => o.round == before,
-            Stage::Bid(bid) => {
-                let amended = bid.next.as_ref().is_some_and(|next| next.round == before);
-                o.round == before || amended
-            }
-            Stage::Buy(_) | Stage::Deadline(_) | Stage::Reservation(_) | Stage::Share(_) => false,
+        order.is_some_and(|order| {
+            let bid = order.bid();
+            let next = bid.and_then(|bid| bid.next.as_ref());
+            let opens = order.is_sealed() || bid.is_some();
+            (opens && order.round == before) || next.is_some_and(|next| next.round == before)
         })
     })
 }

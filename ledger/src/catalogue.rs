@@ -13,9 +13,10 @@
 //! It is for sale again when its seller sets it again, or has set it in a change that still waits.
 
 use crate::record::{Offer, Pending};
-use crate::reservation::busy;
+use crate::sell::deadline;
+use crate::sell::reservation::busy;
 use crate::view::Shelf;
-use crate::{deadline, holdings, market, scarce};
+use crate::{holdings, market, scarce};
 use gridbay_protocol::ids::OfferId;
 use gridbay_protocol::planted::{self, Planted};
 

@@ -2,7 +2,7 @@
 
 use crate::market::{self, seller};
 use crate::pot;
-use crate::record::{Order, Pot, PotOffer, Sale, Stage, Way};
+use crate::record::{Pot, PotOffer, Sale, Way};
 use crate::tenancy::{self, Grant};
 use crate::view::Floor;
 use crate::work::Work;
@@ -10,36 +10,13 @@ use gridbay_protocol::ids::{LeaseId, OfferId};
 use gridbay_protocol::mechanism::level;
 use gridbay_protocol::units::Credits;
 
-/// What a running order pays for its next slot, class by class; `None` if nothing was agreed beforehand.
-fn agreed(order: &Order) -> Option<Vec<Sale>> {
-    match &order.stage {
-        Stage::Buy(buy) => Some(buy.sales.clone()),
-        Stage::Reservation(reservation) => {
-            let booking = reservation.booking.as_ref()?;
-            let (price, taken) = (booking.price, booking.taken.clone());
-            Some(vec![Sale { price, taken }])
-        }
-        Stage::Sealed { .. } | Stage::Bid(_) | Stage::Deadline(_) | Stage::Share(_) => None,
-    }
-}
-
-/// How its units are sold.
-fn way(order: &Order) -> Way {
-    match &order.stage {
-        Stage::Deadline(_) => Way::Deadline,
-        Stage::Reservation(_) => Way::Reservation,
-        Stage::Share(_) => Way::Share,
-        Stage::Sealed { .. } | Stage::Bid(_) | Stage::Buy(_) => Way::Buy,
-    }
-}
-
 /// Goes on with a firm lease in the next slot.
 pub(crate) fn renew(at: &mut Floor<'_, '_>, id: &LeaseId) {
     let Some(lease) = at.tables.leases.get(id).filter(|l| l.is_firm()).cloned() else {
         return;
     };
     let order = at.tables.orders.get(&lease.order);
-    let Some(sales) = order.and_then(agreed) else {
+    let Some(sales) = order.and_then(|o| o.stage.live()?.agreed()) else {
         return;
     };
     let grant = Grant {
@@ -66,7 +43,9 @@ pub(crate) fn hold(at: &mut Floor<'_, '_>, grant: Grant, heights: u64, sales: &[
     sold.sort_unstable_by_key(|sold| sold.offer);
     let order = at.tables.orders.get(&grant.order);
     let order = order.expect("units go to a live order");
-    let (class, way) = (order.class, way(order));
+    let live = order.stage.live().expect("what is sealed gets no units");
+    let (class, way) = (order.class, live.way());
+    debug_assert!(way != Way::Bid, "bids hold units at others' pleasure");
     let stake = tenancy::grant(at, grant);
     let record = Pot {
         class,

@@ -3,31 +3,30 @@
 //! [`State`] is everything that the blocks so far have made true. A block passes through it in
 //! three steps that never wait and never fail half-way:
 //!
-//! 1. [`CheckedBlock::check`]: what can be judged without the state (bytes, signatures, roots of lists);
+//! 1. [`CheckedBlock::check`]: what can be judged without the state (bytes, signatures, roots of
+//!    lists);
 //! 2. [`State::execute`]: what the block does, as a [`Delta`], or why it is refused;
 //! 3. [`State::commit`]: after the decision.
 //!
-//! A proposer makes its block with [`State::propose`], which leaves out what is inadmissible. Money moves in
-//! one function (`money::post`), entries are checked in `entry`, one file per kind, and what happens when
-//! a round or a slot closes is in `close`, `slot`, `deadline`, `reservation`, `clear` and `buy`. [`light`] is for
-//! strangers who have the validators' keys and nothing else.
+//! A proposer makes its block with [`State::propose`], which leaves out what is inadmissible.
+//! [`light`] is for strangers who have the validators' keys and nothing else.
+//!
+//! Inside, four rooms. `record` has the state's data and imports no rule; `money` moves money, in
+//! one function; `entry` checks and applies entries, one file a kind; `sell` has the ways of
+//! selling units, a folder each. `execute` and `close` say in which order all of it happens. Rules are
+//! handed a `view` of the tables that they may change.
 
 #![deny(clippy::float_arithmetic)]
 
 mod admit;
-mod amend;
 mod audit;
 pub mod bank;
 mod beacons;
 mod book;
-mod buy;
 mod catalogue;
 mod checked;
 mod choice;
-mod clear;
 mod close;
-mod contract;
-mod deadline;
 mod delta;
 mod entry;
 mod entry_budget;
@@ -47,7 +46,6 @@ mod propose;
 pub mod read;
 mod record;
 mod refusal;
-mod reservation;
 mod retention;
 mod room;
 mod roots;
@@ -56,7 +54,6 @@ mod sample;
 mod scarce;
 mod seats;
 mod sell;
-mod share;
 mod slot;
 mod snapshot;
 mod state;
@@ -64,13 +61,11 @@ pub mod table;
 mod tenancy;
 pub mod tree;
 mod turn;
-mod unopened;
 mod view;
 mod work;
 
 pub use admit::{Admitted, Eligible};
 pub use checked::CheckedBlock;
-pub use deadline::Quote;
 pub use delta::Delta;
 pub use propose::{Draft, Proposed};
 pub use record::{
@@ -83,5 +78,6 @@ pub use refusal::{
     Refusal, SEAT_WORDS, SeatRefusal, Unbookable,
 };
 pub use roots::{record_key, record_value};
+pub use sell::Quote;
 pub use snapshot::SnapshotError;
 pub use state::State;

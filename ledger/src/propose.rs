@@ -4,7 +4,7 @@
 use crate::checked::{self, CheckedBlock};
 use crate::delta::Delta;
 use crate::refusal::{Breach, Refusal};
-use crate::reservation::Hints;
+use crate::sell::reservation::Hints;
 use crate::state::State;
 use crate::{choice, execute};
 use gridbay_protocol::block::{BLOCK_EVIDENCE, Block, Header};

@@ -32,10 +32,11 @@
 use crate::bank::earn;
 use crate::record::{Complaints, Lease, Pot, PotOffer, Retained, Stake};
 use crate::refusal::Refusal;
+use crate::sell::{self, deadline};
 use crate::slot::Served;
 use crate::view::Till;
 use crate::work::Work;
-use crate::{catalogue, deadline, holdings, lease, sell, tenancy};
+use crate::{catalogue, holdings, lease, tenancy};
 use gridbay_protocol::calendar;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{AccountId, Hash32, LeaseId, OfferId};

@@ -32,10 +32,11 @@
 
 use crate::bank::{earn, figures};
 use crate::money::{Payout, above_floors, purse};
-use crate::record::{Pot, PotOffer, Stage, Stopped};
+use crate::record::{Pot, PotOffer, Ran, Stopped};
+use crate::sell::contract;
 use crate::view::{Book, Floor, Till};
 use crate::work::Work;
-use crate::{book, contract, firm, market, pot, retention, tenancy};
+use crate::{book, firm, market, pot, retention, tenancy};
 use gridbay_protocol::ids::{AccountId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::LeaseEnd;
 use gridbay_protocol::payment::{Purse, Reason};
@@ -239,18 +240,15 @@ fn count_and_end(at: &mut Till<'_, '_>, id: &LeaseId) {
     }
     let order = at.orders().get_mut(&order);
     let order = order.expect("a lease's order is live");
-    if let Some(job) = order.deadline_mut() {
-        return job.count(units, counts);
-    }
-    let mut used_up = firm_through.is_some_and(|last| slot >= last);
-    if let Some(bid) = order.bid_mut() {
-        bid.slots_used += u32::from(counts);
-        used_up |= bid.slots_used >= bid.bid.slots;
-    }
-    if let Stage::Share(share) = &mut order.stage {
-        share.slots_used += u32::from(counts);
-        used_up = share.slots_used >= share.claim.slots;
-    }
+    let ran = Ran {
+        units,
+        counts,
+        firm_over: firm_through.is_some_and(|last| slot >= last),
+    };
+    let live = order.stage.live_mut();
+    let Some(mut used_up) = live.and_then(|live| live.count(&ran)) else {
+        return;
+    };
     used_up &= !planted::is(Planted::LeaseNotEnded);
     if used_up && !delivered {
         tenancy::end(&mut at.floor(), id, LeaseEnd::Undelivered);

@@ -4,7 +4,7 @@
 //! - [`stop`] takes units from a running lease inside a slot: the unused part of what they cost goes back.
 //! - [`end`] closes a lease, and its order unless that stands again.
 
-use crate::record::{Lease, Order, Part, Pot, Stage, Stake, Stopped};
+use crate::record::{Lease, Order, Part, Pot, Stake, Stopped};
 use crate::view::{Book, Floor};
 use crate::work::Work;
 use crate::{book, lease};
@@ -224,12 +224,8 @@ pub(crate) fn end(at: &mut Floor<'_, '_>, id: &LeaseId, why: LeaseEnd) {
     let order = at.orders().get_mut(&lease.order);
     let order = order.expect("a lease's order is live");
     order.lease = None;
-    let failed = matches!(why, LeaseEnd::Undelivered | LeaseEnd::Disputed);
-    if let (true, Some(job)) = (failed, order.deadline_mut()) {
-        job.count(0, false);
-    }
-    if let Stage::Share(share) = &mut order.stage {
-        share.portion = None;
+    if let Some(live) = order.stage.live_mut() {
+        live.lease_ended(why);
     }
     if order.stands_again(why) {
         return;

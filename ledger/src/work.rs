@@ -1,8 +1,8 @@
 //! The working set of one candidate block: the state seen through changes, and the effects so far.
 
 use crate::record::{Chain, Tables};
-use crate::reservation::Hints;
 use crate::room::Holder;
+use crate::sell::reservation::Hints;
 use crate::state::{Constitution, State};
 use gridbay_protocol::beacon;
 use gridbay_protocol::calendar::{self, Calendar};

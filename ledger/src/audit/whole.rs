@@ -6,7 +6,7 @@ use crate::market;
 use crate::money::purse;
 use crate::record::Contract;
 use crate::refusal::{Breach, hold};
-use crate::reservation::busy;
+use crate::sell::reservation::busy;
 use crate::work::Work;
 use gridbay_protocol::ids::{AccountId, ClassId, OfferId, OrderId};
 use gridbay_protocol::payment::Purse;

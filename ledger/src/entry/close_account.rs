@@ -14,9 +14,10 @@
 
 use crate::money::purse;
 use crate::refusal::Refusal;
+use crate::sell::contract;
 use crate::view::Register;
 use crate::work::Work;
-use crate::{contract, holdings, owner, seats};
+use crate::{holdings, owner, seats};
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::payment::{Purse, Reason};
 

@@ -3,9 +3,10 @@
 
 use crate::record::{Holding, Offer, Pending, Scarce, Takes};
 use crate::refusal::Refusal;
+use crate::sell::reservation;
 use crate::view::Shelf;
 use crate::work::Work;
-use crate::{catalogue, holdings, reservation, scarce};
+use crate::{catalogue, holdings, scarce};
 use gridbay_protocol::ids::{AccountId, OfferId};
 use gridbay_protocol::limits;
 use gridbay_protocol::offer::{OfferTerms, Primary, offer_id};

@@ -8,10 +8,11 @@ use crate::record::{
 };
 use crate::refusal::Refusal;
 use crate::sample::{account, class, state};
+use crate::sell::sealed::unopened;
 use crate::state::State;
 use crate::table::steps;
 use crate::work::Work;
-use crate::{book, catalogue, holdings, lease, pot, unopened};
+use crate::{book, catalogue, holdings, lease, pot};
 use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId, OfferId, OrderId};

@@ -1,7 +1,8 @@
 //! Buys as the ledger keeps them.
 
-use super::Sale;
-use gridbay_protocol::ids::ClassId;
+use super::live::Live;
+use super::{Sale, Way};
+use gridbay_protocol::ids::{ClassId, Hash32};
 use gridbay_protocol::order::Buy;
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
@@ -35,5 +36,23 @@ impl BuyOrder {
     /// Price per slot once it is served.
     pub fn price(&self) -> Credits {
         Sale::sum(&self.sales)
+    }
+}
+
+impl Live for BuyOrder {
+    fn way(&self) -> Way {
+        Way::Buy
+    }
+    fn work(&self) -> Hash32 {
+        self.buy.work
+    }
+    fn tasks(&self) -> u32 {
+        self.buy.units()
+    }
+    fn classes(&self) -> Option<Vec<ClassId>> {
+        Some(self.buy.classes().collect())
+    }
+    fn agreed(&self) -> Option<Vec<Sale>> {
+        Some(self.sales.clone())
     }
 }

@@ -1,5 +1,6 @@
 //! Orders as the ledger keeps them, from their entry until they end.
 
+use super::live::Live;
 use super::{BidOrder, BuyOrder, DeadlineOrder, ReservationOrder, Serving, ShareOrder};
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId};
 use gridbay_protocol::lease::LeaseEnd;
@@ -52,6 +53,31 @@ pub enum Stage {
     Share(Box<ShareOrder>),
 }
 
+impl Stage {
+    /// What it answers as its way of sale sees it; `None` while it is sealed.
+    pub(crate) fn live(&self) -> Option<&dyn Live> {
+        match self {
+            Stage::Sealed { .. } => None,
+            Stage::Bid(bid) => Some(&**bid),
+            Stage::Buy(buy) => Some(&**buy),
+            Stage::Deadline(job) => Some(&**job),
+            Stage::Reservation(reservation) => Some(&**reservation),
+            Stage::Share(share) => Some(&**share),
+        }
+    }
+    /// The same, to be changed.
+    pub(crate) fn live_mut(&mut self) -> Option<&mut dyn Live> {
+        match self {
+            Stage::Sealed { .. } => None,
+            Stage::Bid(bid) => Some(&mut **bid),
+            Stage::Buy(buy) => Some(&mut **buy),
+            Stage::Deadline(job) => Some(&mut **job),
+            Stage::Reservation(reservation) => Some(&mut **reservation),
+            Stage::Share(share) => Some(&mut **share),
+        }
+    }
+}
+
 impl Order {
     /// A new order, without a lease.
     pub(crate) fn new(account: AccountId, class: ClassId, round: u64, stage: Stage) -> Order {
@@ -67,10 +93,8 @@ impl Order {
     }
     /// The classes whose units it asks for, ascending: one, unless it is a buy of several.
     pub fn classes(&self) -> Vec<ClassId> {
-        match &self.stage {
-            Stage::Buy(buy) => buy.buy.classes().collect(),
-            _ => vec![self.class],
-        }
+        let several = self.stage.live().and_then(Live::classes);
+        several.unwrap_or_else(|| vec![self.class])
     }
     /// Whether what it asks for is still secret.
     pub fn is_sealed(&self) -> bool {
@@ -135,53 +159,23 @@ impl Order {
     }
     /// What its escrow must hold before it competes for a slot, and what may still be paid.
     pub(crate) fn next_slot(&self) -> Option<(Credits, Credits)> {
-        match &self.stage {
-            Stage::Bid(bid) => Some((bid.slot_at_bid(), bid.budget_left())),
-            Stage::Share(share) => {
-                let left = share.claim.budget.saturating_sub(share.paid);
-                Some((share.claim.rate, left))
-            }
-            Stage::Sealed { .. } | Stage::Buy(_) | Stage::Deadline(_) | Stage::Reservation(_) => {
-                None
-            }
-        }
+        self.stage.live()?.next_slot()
     }
     /// What it has paid so far, if that counts for a budget.
     pub(crate) fn paid_mut(&mut self) -> Option<&mut Credits> {
-        match &mut self.stage {
-            Stage::Bid(bid) => Some(&mut bid.paid),
-            Stage::Share(share) => Some(&mut share.paid),
-            Stage::Sealed { .. } | Stage::Buy(_) | Stage::Deadline(_) | Stage::Reservation(_) => {
-                None
-            }
-        }
+        self.stage.live_mut()?.paid_mut()
     }
     /// The work hash that it names; `None` while it is sealed.
     pub fn work(&self) -> Option<Hash32> {
-        match &self.stage {
-            Stage::Sealed { .. } => None,
-            Stage::Bid(bid) => Some(bid.bid.work),
-            Stage::Buy(buy) => Some(buy.buy.work),
-            Stage::Deadline(job) => Some(job.deadline.work),
-            Stage::Reservation(reservation) => Some(reservation.wish.work),
-            Stage::Share(share) => Some(share.claim.work),
-        }
+        self.stage.live().map(Live::work)
     }
     /// The most tasks that its job may have; 0 while it is sealed.
     pub fn tasks(&self) -> u32 {
-        match &self.stage {
-            Stage::Sealed { .. } => 0,
-            Stage::Bid(bid) => bid.bid.units(),
-            Stage::Buy(buy) => buy.buy.units(),
-            Stage::Deadline(job) => job.deadline.tasks,
-            Stage::Reservation(reservation) => reservation.wish.units(),
-            Stage::Share(share) => share.claim.tasks,
-        }
+        self.stage.live().map_or(0, Live::tasks)
     }
-    /// Whether it waits for another lease after one that ended for that reason. A taken job always does: its end is
-    /// for the plan to say.
+    /// Whether it waits for another lease after one that ended for that reason.
     pub(crate) fn stands_again(&self, after: LeaseEnd) -> bool {
-        let stands = matches!(self.stage, Stage::Bid(_) | Stage::Share(_));
-        self.is_taken() || (stands && !self.exiting && after.order_stands())
+        let live = self.stage.live();
+        live.is_some_and(|live| live.stands_again(after, self.exiting))
     }
 }

@@ -1,5 +1,7 @@
 //! Reservations as the ledger keeps them once they are opened.
 
+use super::live::{Live, Opening};
+use super::{Sale, Way};
 use gridbay_protocol::clearing::ClearingOffer;
 use gridbay_protocol::ids::Hash32;
 use gridbay_protocol::lease::Share;
@@ -71,5 +73,28 @@ impl ReservationOrder {
     /// Whether it can begin in a later slot than this one.
     pub(crate) fn may_begin_after(&self, slot: u64) -> bool {
         self.booking.is_some() || self.wish.latest > slot
+    }
+}
+
+impl Live for ReservationOrder {
+    fn way(&self) -> Way {
+        Way::Reservation
+    }
+    fn work(&self) -> Hash32 {
+        self.wish.work
+    }
+    fn tasks(&self) -> u32 {
+        self.wish.units()
+    }
+    fn agreed(&self) -> Option<Vec<Sale>> {
+        let booking = self.booking.as_ref()?;
+        let (price, taken) = (booking.price, booking.taken.clone());
+        Some(vec![Sale { price, taken }])
+    }
+    fn is_undecided(&self, opening: &Opening) -> bool {
+        self.booking.is_none() && opening.this_slot
+    }
+    fn timed_out(&self, _height: u64, slot: u64) -> bool {
+        !self.may_begin_after(slot)
     }
 }

@@ -1,5 +1,6 @@
 //! What there is room for so much of, and how much of it a record takes.
 
+use super::live::Live;
 use super::{Contract, Offer, Order};
 use gridbay_protocol::ids::{AccountId, ClassId};
 use gridbay_protocol::limits;
@@ -68,15 +69,13 @@ impl Takes for Offer {
 impl Takes for Order {
     fn takes(&self) -> Vec<Taken> {
         let mut taken = Vec::new();
+        let crowd = self.stage.live().map(Live::crowd).unwrap_or_default();
         for class in self.classes() {
-            let job = u64::from(self.deadline().is_some());
-            let claim = u64::from(self.share().is_some());
-            let load = self.bid().map_or(0, |opened| opened.bid.lumpiness());
             taken.extend([
                 (Scarce::Orders(class), self.account, 1),
-                (Scarce::AllOrNone(class), self.account, load),
-                (Scarce::Jobs(class), self.account, job),
-                (Scarce::Claims(class), self.account, claim),
+                (Scarce::AllOrNone(class), self.account, crowd.all_or_none),
+                (Scarce::Jobs(class), self.account, crowd.jobs),
+                (Scarce::Claims(class), self.account, crowd.claims),
             ]);
         }
         taken

@@ -10,6 +10,7 @@
 //! | `cycles` | no more files of a package import one another than its limit says |
 //! | `length` | no file above 800 lines, no function above 70 |
 //! | `habits` | no `unwrap` outside tests, no skipped test, no unfinished code, a doc on every crate |
+//! | `rights` | rules of the ledger are handed no more tables than they may change |
 //! | `words` | no loose ends, machine paths or private registries in any text |
 //! | `pages` | one title per page, links and anchors resolve, every page is in the book |
 //! | `claims` | named files, dependencies and commands in the documents are the real ones |
@@ -23,6 +24,7 @@ mod length;
 mod markdown;
 mod packages;
 mod pages;
+mod rights;
 mod tokens;
 mod words;
 
@@ -73,6 +75,12 @@ fn import_cycles_stay_small() {
         println!("note: {note}");
     }
     expect_none("import cycles", cycles::above(cycles::LIMITS, &sources));
+}
+
+#[test]
+fn rules_of_the_ledger_have_no_more_rights_than_they_need() {
+    let sources = rust(&repository());
+    expect_none("rights", rights::held(rights::MAY, &sources));
 }
 
 #[test]

@@ -13,6 +13,7 @@
 //!
 //! While an offer is suspended nothing of it is planned, and time goes on.
 
+pub(crate) mod entry;
 mod finish;
 mod hopeless;
 mod quote;
@@ -23,6 +24,7 @@ pub(crate) use request::least_price;
 
 use crate::firm;
 use crate::record::{DeadlineOrder, Offer, Order, Sale, Taken};
+use crate::sell::hooks::Sells;
 use crate::tenancy::{self, Grant};
 use crate::view::Floor;
 use crate::work::Work;
@@ -36,8 +38,17 @@ use gridbay_protocol::planning::{Place, PlannedJob, Planning};
 use gridbay_protocol::units::{Credits, Price};
 use std::collections::BTreeMap;
 
+/// Jobs by deadlines.
+pub(crate) struct Deadlines;
+
+impl Sells for Deadlines {
+    fn at_slot(work: &mut Work<'_>) {
+        turn(&mut work.floor());
+    }
+}
+
 /// Plans every offer that has jobs, taken or asking.
-pub(crate) fn turn(at: &mut Floor<'_, '_>) {
+fn turn(at: &mut Floor<'_, '_>) {
     let mut jobs: BTreeMap<OfferId, Vec<OrderId>> = BTreeMap::new();
     for ((offer, order), ()) in at.tables.jobs.iter() {
         jobs.entry(*offer).or_default().push(*order);

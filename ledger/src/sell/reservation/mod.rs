@@ -18,26 +18,43 @@ mod stay;
 
 pub(crate) use admissible::{check, check_terms};
 pub(crate) use hints::Hints;
-pub(crate) use stay::{give_up, lose};
 
 use crate::record::{Booking, Offer, Pending};
-use crate::view::{Book, Floor};
+use crate::sell::hooks::Sells;
+use crate::view::{Book, Floor, Money};
 use crate::work::Work;
 use crate::{book, market};
 use gridbay_protocol::booking::{ReservationBid, ReservationRecord};
 use gridbay_protocol::class::Class;
 use gridbay_protocol::clearing::ClearingOffer;
 use gridbay_protocol::effect::Effect;
-use gridbay_protocol::ids::{ClassId, Hash32, OrderId};
-use gridbay_protocol::lease::Share;
+use gridbay_protocol::ids::{ClassId, Hash32, LeaseId, OfferId, OrderId};
+use gridbay_protocol::lease::{LeaseEnd, Share};
 use gridbay_protocol::limits::RESERVATIONS_DECIDED;
 use gridbay_protocol::mechanism::reservation;
 use gridbay_protocol::offer::Primary;
 use gridbay_protocol::units::Credits;
 use std::cmp::{Ordering, Reverse};
 
+/// Reservations.
+pub(crate) struct Reservations;
+
+impl Sells for Reservations {
+    fn at_slot(work: &mut Work<'_>) {
+        let mut hints = std::mem::take(&mut work.hints);
+        turn(&mut work.floor(), &mut hints);
+        work.hints = hints;
+    }
+    fn lost(at: &mut Floor<'_, '_>, lease: &LeaseId, offers: &[OfferId], why: LeaseEnd) {
+        stay::lose(at, lease, offers, why);
+    }
+    fn given_up(at: &mut Money<'_, '_>, order: &OrderId) {
+        stay::give_up(at, order);
+    }
+}
+
 /// See the module.
-pub(crate) fn turn(at: &mut Floor<'_, '_>, hints: &mut Hints) {
+fn turn(at: &mut Floor<'_, '_>, hints: &mut Hints) {
     for class in &at.constitution.classes {
         decide(at, hints, class);
     }

@@ -11,8 +11,9 @@
 //!    part alone, so that what was displaced in one class is not earned in another.
 
 mod deal;
+pub(crate) mod entry;
 mod evict;
-pub(crate) mod queue;
+mod queue;
 #[cfg(test)]
 mod steps;
 mod stock;
@@ -20,6 +21,7 @@ mod sums;
 
 use crate::firm;
 use crate::record::{Sale, Stage};
+use crate::sell::hooks::Sells;
 use crate::tenancy::{self, Grant};
 use crate::view::{Floor, Money};
 use crate::work::Work;
@@ -33,6 +35,18 @@ use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::Credits;
 use stock::Stocks;
+
+/// Buys.
+pub(crate) struct Buys;
+
+impl Sells for Buys {
+    fn at_block(work: &mut Work<'_>, bought: &[OrderId]) {
+        queue::jump(&mut work.floor(), bought);
+    }
+    fn at_round(work: &mut Work<'_>) {
+        queue::close(&mut work.floor());
+    }
+}
 
 /// Serves a buy, or lets it wait, or ends it. Unless it `displaces` it takes free units only.
 fn decide(at: &mut Floor<'_, '_>, stocks: &mut Stocks, id: &OrderId, displaces: bool) {

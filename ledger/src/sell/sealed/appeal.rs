@@ -13,7 +13,7 @@
 use crate::money::purse;
 use crate::record::Unopened;
 use crate::refusal::Refusal;
-use crate::unopened;
+use crate::sell::sealed::unopened;
 use crate::view::Seals;
 use crate::work::Work;
 use gridbay_protocol::appeal::{Appeal, last_opening, latest_tip};
@@ -24,7 +24,7 @@ use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::receipt;
 use gridbay_protocol::units::Credits;
 
-pub(super) fn check(work: &Work<'_>, account: &AccountId, appeal: &Appeal) -> Result<(), Refusal> {
+pub(crate) fn check(work: &Work<'_>, account: &AccountId, appeal: &Appeal) -> Result<(), Refusal> {
     let id = order_of(&appeal.open.commit);
     let order = work.tables.unopened.get(&id);
     let order = order.filter(|o| o.account == *account);
@@ -33,7 +33,7 @@ pub(super) fn check(work: &Work<'_>, account: &AccountId, appeal: &Appeal) -> Re
     check_receipts(work, account, &id, order, appeal)
 }
 
-pub(super) fn apply(at: &mut Seals<'_, '_>, appeal: &Appeal) {
+pub(crate) fn enter(at: &mut Seals<'_, '_>, appeal: &Appeal) {
     unopened::excuse(at, &order_of(&appeal.open.commit));
 }
 

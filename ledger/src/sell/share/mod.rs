@@ -10,7 +10,10 @@
 //! A pool that sells no more (withdrawn, suspended, or sold otherwise) serves nobody: its claims stand until they time out,
 //! or the seller sets it again. What is left of a pool is in the clearing of its class that follows.
 
+pub(crate) mod entry;
+
 use crate::record::{Sale, Stage};
+use crate::sell::hooks::Sells;
 use crate::state::State;
 use crate::tenancy::{self, Grant};
 use crate::view::Floor;
@@ -24,8 +27,17 @@ use gridbay_protocol::sharing::{Sharing, SharingAward, SharingClaim};
 use gridbay_protocol::units::Price;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Claims on pools.
+pub(crate) struct Shares;
+
+impl Sells for Shares {
+    fn at_slot(work: &mut Work<'_>) {
+        divide(&mut work.floor());
+    }
+}
+
 /// See the module.
-pub(crate) fn divide(at: &mut Floor<'_, '_>) {
+fn divide(at: &mut Floor<'_, '_>) {
     let mut pools: BTreeMap<OfferId, Vec<OrderId>> = BTreeMap::new();
     for ((offer, _), order) in at.tables.pools.iter() {
         pools.entry(*offer).or_default().push(*order);

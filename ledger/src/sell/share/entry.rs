@@ -1,4 +1,4 @@
-//! `share`: a claim on a pool, open from the start. `crate::share` answers it at every slot boundary.
+//! `share`: a claim on a pool, open from the start. `crate::sell::share` answers it at every slot boundary.
 //!
 //! 1. The offer is a pool that sells, and the claim weighs each resource of its class.
 //! 2. The account has no other claim on the pool; pool, class and account have room.
@@ -15,7 +15,7 @@ use gridbay_protocol::order::{Claim, order_of};
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::units::Credits;
 
-pub(super) fn check(work: &Work<'_>, account: &AccountId, claim: &Claim) -> Result<(), Refusal> {
+pub(crate) fn check(work: &Work<'_>, account: &AccountId, claim: &Claim) -> Result<(), Refusal> {
     let offer = work.tables.offers.get(&claim.offer);
     let offer = offer.filter(|o| o.pool().is_some());
     let class = offer.ok_or(Refusal::NoPool(claim.offer))?.terms.class;
@@ -38,7 +38,7 @@ pub(super) fn check(work: &Work<'_>, account: &AccountId, claim: &Claim) -> Resu
     funds::require(work, Purse::Account(*account), claim.rate)
 }
 
-pub(super) fn apply(at: &mut Book<'_, '_>, id: &EntryId, account: &AccountId, claim: &Claim) {
+pub(crate) fn enter(at: &mut Book<'_, '_>, id: &EntryId, account: &AccountId, claim: &Claim) {
     let order = order_of(id);
     let offer = at.tables.offers.get(&claim.offer);
     let class = offer.expect("the pool was checked").terms.class;

@@ -1,9 +1,9 @@
 //! Whether a seller would take a job now: the same questions, asked of the state as it would be at the next boundary if
 //! the running slot is served as planned and nobody else asks.
 
+use super::entry;
 use super::request::{bond, can_stake, judge};
 use super::{firm_elsewhere, job_of, of_offer, open_terms, record};
-use crate::entry;
 use crate::refusal::Refusal;
 use crate::state::State;
 use crate::work::Work;
@@ -31,7 +31,7 @@ impl State {
     /// What the entry's check would say.
     pub fn check_deadline(&self, account: &AccountId, deadline: &Deadline) -> Result<(), Refusal> {
         let work = Work::begin(self, self.time_ms().saturating_add(1), &[0; 32]);
-        entry::check_deadline(&work, account, deadline)
+        entry::check(&work, account, deadline)
     }
     /// Asks the seller's plan.
     ///

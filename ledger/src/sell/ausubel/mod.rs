@@ -14,8 +14,11 @@
 //! 5. Bids that run and lost end as outbid and stand again; then winners are placed, charged and get their leases, in
 //!    order of their orders. One pot holds it all until the slot is settled.
 
+pub(crate) mod amend;
+
 use crate::market::{self, seller};
 use crate::record::{Pot, PotOffer, Stake, Way};
+use crate::sell::hooks::Sells;
 use crate::tenancy::{self, Grant};
 use crate::view::{Book, Floor};
 use crate::work::Work;
@@ -34,6 +37,17 @@ use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::{Credits, Price};
 use std::collections::BTreeMap;
 
+/// The auction.
+pub(crate) struct Ausubel;
+
+impl Sells for Ausubel {
+    fn at_round(work: &mut Work<'_>) {
+        for class in &work.constitution.classes {
+            clear(&mut work.floor(), &class.key.id());
+        }
+    }
+}
+
 /// What is sold: units by offer, and how much of which slot.
 struct Sale {
     class: ClassId,
@@ -46,7 +60,7 @@ struct Sale {
 }
 
 /// Clears one class at the close of a round.
-pub(crate) fn clear(at: &mut Floor<'_, '_>, class: &ClassId) {
+fn clear(at: &mut Floor<'_, '_>, class: &ClassId) {
     let sale = sale(at, class);
     let bids = bids(&mut at.book(), &sale);
     if bids.is_empty() {

@@ -28,6 +28,7 @@
 //! not matter: a job that is timed out is never done.
 
 mod decide;
+pub(crate) mod entry;
 mod tally;
 
 pub(crate) use decide::{complete, count, decide_due, settle_if_over};

@@ -53,7 +53,7 @@ pub(super) fn begin(at: &mut Floor<'_, '_>) {
 }
 
 /// Takes the units of some offers from a running reservation.
-pub(crate) fn lose(at: &mut Floor<'_, '_>, id: &LeaseId, offers: &[OfferId], why: LeaseEnd) {
+pub(super) fn lose(at: &mut Floor<'_, '_>, id: &LeaseId, offers: &[OfferId], why: LeaseEnd) {
     let lease = at.tables.leases.get(id).expect("the lease runs");
     let (order, account, slot) = (lease.order, lease.account, lease.slot);
     let lost = lease.shares.iter().filter(|s| offers.contains(&s.offer));
@@ -83,7 +83,7 @@ pub(crate) fn lose(at: &mut Floor<'_, '_>, id: &LeaseId, offers: &[OfferId], why
 }
 
 /// Pays the sellers of a booking whose order ends before it begins, or the bank; nothing if it is not booked.
-pub(crate) fn give_up(at: &mut Money<'_, '_>, id: &OrderId) {
+pub(super) fn give_up(at: &mut Money<'_, '_>, id: &OrderId) {
     let order = at.tables.orders.get(id);
     let Some(booking) = order.and_then(|o| o.reservation()?.booking.clone()) else {
         return;

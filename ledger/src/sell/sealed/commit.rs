@@ -11,7 +11,7 @@ use gridbay_protocol::order::{Commit, order_of};
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::units::Credits;
 
-pub(super) fn check(work: &Work<'_>, account: &AccountId, commit: &Commit) -> Result<(), Refusal> {
+pub(crate) fn check(work: &Work<'_>, account: &AccountId, commit: &Commit) -> Result<(), Refusal> {
     let deposit = deposit(work, commit)?;
     book::has_room(work, &commit.class, account)?;
     let round = work.round();
@@ -25,7 +25,7 @@ pub(super) fn check(work: &Work<'_>, account: &AccountId, commit: &Commit) -> Re
     funds::require(work, Purse::Account(*account), deposit)
 }
 
-pub(super) fn apply(at: &mut Book<'_, '_>, id: &EntryId, account: &AccountId, commit: &Commit) {
+pub(crate) fn enter(at: &mut Book<'_, '_>, id: &EntryId, account: &AccountId, commit: &Commit) {
     let order = order_of(id);
     let deposit = deposit(at, commit).expect("the class was checked");
     let stage = Stage::Sealed {

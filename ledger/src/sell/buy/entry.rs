@@ -1,5 +1,5 @@
 //! `buy`: units now or as soon as there are any, firm for a prepaid time. Locks the limit for all slots and one more, for
-//! the rest of the running one, and the surcharge; `crate::buy` decides, in this block or after the round's clearing.
+//! the rest of the running one, and the surcharge; `crate::sell::buy` decides, in this block or after the round's clearing.
 
 use crate::book;
 use crate::money::funds;
@@ -13,7 +13,7 @@ use gridbay_protocol::order::{Buy, order_of};
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::units::Credits;
 
-pub(super) fn check(work: &Work<'_>, account: &AccountId, buy: &Buy) -> Result<(), Refusal> {
+pub(crate) fn check(work: &Work<'_>, account: &AccountId, buy: &Buy) -> Result<(), Refusal> {
     if let Some(class) = buy.classes().find(|class| work.class(class).is_none()) {
         return Err(Refusal::NoClass(class));
     }
@@ -40,7 +40,7 @@ pub(super) fn check(work: &Work<'_>, account: &AccountId, buy: &Buy) -> Result<(
 }
 
 /// Enters the buy; which is its order.
-pub(super) fn apply(
+pub(crate) fn enter(
     at: &mut Book<'_, '_>,
     id: &EntryId,
     account: &AccountId,

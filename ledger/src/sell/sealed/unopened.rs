@@ -7,7 +7,7 @@
 //! 2. At the close of round r+1 an unopened bid leaves the book. If all blocks of the window were of fewer
 //!    auctioneers, one of them may have kept the opening out: the bid ends as waived, with its deposit back. A network
 //!    with fewer validators, or fewer blocks in its windows, asks for no more auctioneers than it can have.
-//! 3. Otherwise the deposit waits for an appeal (`entry::appeal`), for one round or [`APPEAL_HEIGHTS`] if that is
+//! 3. Otherwise the deposit waits for an appeal (see `super::appeal`), for one round or [`APPEAL_HEIGHTS`] if that is
 //!    longer, and is then forfeited to the bank.
 
 use crate::money::{funds, purse};

@@ -1,9 +1,9 @@
-//! `propose`, `sign`, `request`, `close`, `serve`, `complete`: what parties to a contract say. See `crate::contract`.
+//! `propose`, `sign`, `request`, `close`, `serve`, `complete`: what parties to a contract say. See `crate::sell::contract`.
 
-use crate::contract;
 use crate::money::funds;
 use crate::record::{Contract, ContractJob, Progress, Serving};
 use crate::refusal::{ContractRefusal, Refusal};
+use crate::sell::contract;
 use crate::view::Pacts;
 use crate::work::Work;
 use gridbay_protocol::effect::Effect;
@@ -12,7 +12,7 @@ use gridbay_protocol::limits;
 use gridbay_protocol::order::{ContractEntry, ContractEvent, ContractTerms, order_of};
 use gridbay_protocol::payment::{Purse, Reason};
 
-pub(super) fn check(
+pub(crate) fn check(
     work: &Work<'_>,
     account: &AccountId,
     entry: &ContractEntry,
@@ -41,7 +41,7 @@ pub(super) fn check(
     }
 }
 
-pub(super) fn apply(
+pub(crate) fn enter(
     at: &mut Pacts<'_, '_>,
     id: &EntryId,
     account: &AccountId,

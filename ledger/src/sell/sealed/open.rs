@@ -3,23 +3,25 @@
 //! 1. Only in the round after the commitment's, in all its blocks but the last.
 //! 2. Seal, class and size bracket match.
 //! 3. A bid stands for a legal time, the class has room for it, and its budget covers one slot at the bid. A reservation
-//!    can be booked (see `reservation`).
-//!    For an amendment, see `amend`.
+//!    can be booked (see `sell::reservation`).
+//!    For an amendment, see `sell::ausubel::amend`.
 //! 4. The account covers what the deposit lacks of one slot at the bid, or of a reservation's whole value.
 
+use crate::book;
 use crate::money::{funds, purse};
 use crate::record::Stage;
 use crate::refusal::Refusal;
+use crate::sell::ausubel::amend;
+use crate::sell::reservation;
 use crate::view::{Book, Money};
 use crate::work::Work;
-use crate::{amend, book, reservation};
 use gridbay_protocol::ids::{AccountId, OrderId};
 use gridbay_protocol::order::{Bid, Open, Wish, order_of};
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::Credits;
 
-pub(super) fn check(work: &Work<'_>, account: &AccountId, open: &Open) -> Result<(), Refusal> {
+pub(crate) fn check(work: &Work<'_>, account: &AccountId, open: &Open) -> Result<(), Refusal> {
     let id = order_of(&open.commit);
     let order = work.tables.orders.get(&id);
     let order = order.filter(|o| o.account == *account);
@@ -84,7 +86,7 @@ fn check_time(work: &Work<'_>, order: &OrderId, committed: u64) -> Result<(), Re
     })
 }
 
-pub(super) fn apply(at: &mut Book<'_, '_>, account: &AccountId, open: &Open) {
+pub(crate) fn enter(at: &mut Book<'_, '_>, account: &AccountId, open: &Open) {
     let id = order_of(&open.commit);
     if let Wish::Amendment(amendment) = &open.wish {
         return amend::open(at, account, &id, amendment);

@@ -1,15 +1,15 @@
 //! `deadline`: a job for a seller that plans. Locks its highest price; decided at the next slot boundary (see
-//! `crate::deadline`).
+//! `crate::sell::deadline`).
 //!
 //! 1. The offer is of the class, planned, for sale, and not about to be reduced or withdrawn.
 //! 2. All its units could do the work by the hard deadline, and even then the price covers the reserve.
 //! 3. Account, class and offer have room for the job.
 //! 4. The account can pay the highest price.
 
-use crate::deadline::{is_leaving, least_price, of_offer};
 use crate::money::funds;
 use crate::record::{DeadlineOrder, Order, Scarce, Stage};
 use crate::refusal::Refusal;
+use crate::sell::deadline::{is_leaving, least_price, of_offer};
 use crate::view::Book;
 use crate::work::Work;
 use crate::{book, scarce};
@@ -74,7 +74,7 @@ fn has_room(work: &Work<'_>, account: &AccountId, deadline: &Deadline) -> Result
     Ok(())
 }
 
-pub(super) fn apply(at: &mut Book<'_, '_>, id: &EntryId, account: &AccountId, deadline: &Deadline) {
+pub(crate) fn enter(at: &mut Book<'_, '_>, id: &EntryId, account: &AccountId, deadline: &Deadline) {
     let order = order_of(id);
     let stage = Stage::Deadline(Box::new(DeadlineOrder {
         deadline: deadline.clone(),
