@@ -8,45 +8,33 @@
 //!    before the turn which of two chains goes on.
 //! 4. A validator whose chain is used up proposes nothing until the next one counts; it votes on.
 
-use crate::work::Work;
+use crate::record::Successor;
+use crate::view::Beacons;
 use gridbay_protocol::calendar;
 use gridbay_protocol::ids::{Hash32, ValidatorId};
-use serde::{Deserialize, Serialize};
 
 /// Epochs from the one in which a tip is registered to the first in which it counts.
 const DELAY_EPOCHS: u64 = 2;
 
-/// A registered tip that does not count yet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Successor {
-    /// The tip.
-    pub tip: Hash32,
-    /// First epoch in which it counts.
-    pub epoch: u64,
-}
-
 /// Registers the next tip of a validator that has none waiting.
-pub(crate) fn register(work: &mut Work<'_>, validator: ValidatorId, tip: Hash32) {
-    let epoch = calendar::epoch(work.height()).saturating_add(DELAY_EPOCHS);
-    work.tables
-        .successors
-        .insert(validator, Successor { tip, epoch });
+pub(crate) fn register(at: &mut Beacons<'_, '_>, validator: ValidatorId, tip: Hash32) {
+    let epoch = calendar::epoch(at.height()).saturating_add(DELAY_EPOCHS);
+    at.successors().insert(validator, Successor { tip, epoch });
 }
 
 /// In the last block of an epoch: the tips of the next epoch count from the next block on.
-pub(crate) fn turn(work: &mut Work<'_>) {
-    let next = calendar::epoch(work.height() + 1);
-    if next == calendar::epoch(work.height()) {
+pub(crate) fn turn(at: &mut Beacons<'_, '_>) {
+    let next = calendar::epoch(at.height() + 1);
+    if next == calendar::epoch(at.height()) {
         return;
     }
-    let all = work.tables.successors.iter();
+    let all = at.tables.successors.iter();
     let due: Vec<_> = all
         .filter(|(_, successor)| successor.epoch <= next)
         .map(|(id, successor)| (*id, successor.tip))
         .collect();
     for (validator, tip) in due {
-        work.tables.successors.remove(&validator);
-        work.tables.beacons.insert(validator, tip);
+        at.successors().remove(&validator);
+        at.beacons().insert(validator, tip);
     }
 }

@@ -1,13 +1,11 @@
 //! The book of live orders: entering, ending, and the money locked for them.
 
-use crate::contract;
-use crate::holdings;
-use crate::order::{BidOrder, Order, Stage};
-use crate::purse::{self, post};
+use crate::money::purse;
+use crate::record::{BidOrder, List, Live, Order, ReservationOrder, Scarce, Stage};
 use crate::refusal::Refusal;
-use crate::reservation::ReservationOrder;
-use crate::scarce::{self, Scarce};
+use crate::view::{Book, Money};
 use crate::work::Work;
+use crate::{holdings, scarce};
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::{AccountId, ClassId, OfferId, OrderId};
 use gridbay_protocol::limits;
@@ -81,15 +79,15 @@ pub(crate) fn waiting_buys(work: &Work<'_>, class: &ClassId) -> u64 {
 }
 
 /// Counts a live buy that begins to wait, or waits no longer.
-pub(crate) fn count_waiting(work: &mut Work<'_>, class: &ClassId, waits: bool) {
-    let before = waiting_buys(work, class);
+pub(crate) fn count_waiting(at: &mut Book<'_, '_>, class: &ClassId, waits: bool) {
+    let before = waiting_buys(at, class);
     let after = match waits {
         true => before + 1,
         false => before.saturating_sub(1),
     };
     match after {
-        0 => drop(work.tables.waiting.remove(class)),
-        _ => work.tables.waiting.insert(*class, after),
+        0 => drop(at.waiting().remove(class)),
+        _ => at.waiting().insert(*class, after),
     }
 }
 
@@ -120,27 +118,25 @@ pub(crate) fn of_class(work: &Work<'_>, class: &ClassId) -> Vec<OrderId> {
 }
 
 /// Enters a new order, in the book of each of its classes.
-pub(crate) fn enter(work: &mut Work<'_>, id: OrderId, order: Order) {
-    if let Some(job) = order.deadline() {
-        work.tables.jobs.insert((job.deadline.offer, id), ());
-    }
-    if let Some(share) = order.share() {
-        let place = (share.claim.offer, order.account);
-        work.tables.pools.insert(place, id);
+pub(crate) fn enter(at: &mut Book<'_, '_>, id: OrderId, order: Order) {
+    match order.stage.live().and_then(Live::listed_at) {
+        Some(List::Jobs(offer)) => at.jobs().insert((offer, id), ()),
+        Some(List::Pool(offer)) => at.pools().insert((offer, order.account), id),
+        None => {}
     }
     for class in order.classes() {
-        work.tables.book.insert((class, order.account, id), ());
+        at.listed().insert((class, order.account, id), ());
     }
     if order.is_sealed() {
-        work.tables.sealed.insert((order.account, id), ());
+        at.sealed().insert((order.account, id), ());
     }
-    holdings::enter(work, &order);
-    scarce::note(work, None, Some(&order));
-    work.tables.orders.insert(id, order);
+    holdings::enter(&mut at.counts(), &order);
+    scarce::note(&mut at.counts(), None, Some(&order));
+    at.orders().insert(id, order);
 }
 
 /// Turns a sealed order into a standing one. An amendment has none of its own.
-pub(crate) fn open(work: &mut Work<'_>, id: &OrderId, wish: Wish) {
+pub(crate) fn open(at: &mut Book<'_, '_>, id: &OrderId, wish: Wish) {
     let stage = match wish {
         Wish::Bid(bid) => Stage::Bid(Box::new(BidOrder {
             bid,
@@ -152,58 +148,59 @@ pub(crate) fn open(work: &mut Work<'_>, id: &OrderId, wish: Wish) {
         Wish::Reservation(wish) => Stage::Reservation(Box::new(ReservationOrder::new(wish))),
         Wish::Amendment(_) => return,
     };
-    let order = work.tables.orders.get_mut(id);
+    let order = at.orders().get_mut(id);
     let order = order.expect("the order was checked");
     let sealed = order.clone();
     order.stage = stage;
     let opened = order.clone();
-    scarce::note(work, Some(&sealed), Some(&opened));
-    work.tables.sealed.remove(&(opened.account, *id));
+    scarce::note(&mut at.counts(), Some(&sealed), Some(&opened));
+    at.sealed().remove(&(opened.account, *id));
 }
 
 /// Takes an order without a lease out of the book. Its escrow stays.
-pub(crate) fn leave(work: &mut Work<'_>, id: &OrderId) -> Order {
-    let order = work.tables.orders.remove(id);
+pub(crate) fn leave(at: &mut Book<'_, '_>, id: &OrderId) -> Order {
+    let order = at.orders().remove(id);
     let order = order.expect("an order that ends is in the book");
-    contract::note_order_left(work, id, &order);
-    work.tables.sealed.remove(&(order.account, *id));
-    holdings::leave(work, &order);
-    if let Some(job) = order.deadline() {
-        work.tables.jobs.remove(&(job.deadline.offer, *id));
+    if let Some(serving) = &order.serves {
+        at.unserved(serving, id);
     }
-    if let Some(share) = order.share() {
-        let place = (share.claim.offer, order.account);
-        work.tables.pools.remove(&place);
+    at.sealed().remove(&(order.account, *id));
+    holdings::leave(&mut at.counts(), &order);
+    match order.stage.live().and_then(Live::listed_at) {
+        Some(List::Jobs(offer)) => drop(at.jobs().remove(&(offer, *id))),
+        Some(List::Pool(offer)) => drop(at.pools().remove(&(offer, order.account))),
+        None => {}
     }
-    scarce::note(work, Some(&order), None);
+    scarce::note(&mut at.counts(), Some(&order), None);
     let waited = order.buy().is_some_and(|buy| buy.waits);
     for class in order.classes() {
-        work.tables.book.remove(&(class, order.account, *id));
+        at.listed().remove(&(class, order.account, *id));
         if waited {
-            count_waiting(work, &class, false);
+            count_waiting(at, &class, false);
         }
     }
     order
 }
 
 /// Ends an order without a lease: what is left of its escrow is released.
-pub(crate) fn end(work: &mut Work<'_>, id: &OrderId, end: OrderEnd) {
-    let order = leave(work, id);
+pub(crate) fn end(at: &mut Book<'_, '_>, id: &OrderId, end: OrderEnd) {
+    let order = leave(at, id);
     let escrow = Purse::Escrow(*id);
     let rest = match planted::is(Planted::DepositKept) {
         true => Credits::ZERO,
-        false => purse::held(work, &escrow),
+        false => purse::held(at, &escrow),
     };
     let to = Purse::Account(order.account);
-    post(work, escrow, to, rest, Reason::Release, Some(*id)).expect("a purse bears what it holds");
-    work.emit(Effect::Order { order: *id, end });
+    at.post(escrow, to, rest, Reason::Release, Some(*id))
+        .expect("a purse bears what it holds");
+    at.emit(Effect::Order { order: *id, end });
 }
 
 /// Fills the escrow of an opened bid up to one slot at the bid, that of a claim up to one at its rate. False, and nothing
 /// moves, if the budget left or the
 /// account cannot bear it.
-pub(crate) fn fund(work: &mut Work<'_>, id: &OrderId) -> bool {
-    let Some(order) = work.tables.orders.get(id) else {
+pub(crate) fn fund(at: &mut Money<'_, '_>, id: &OrderId) -> bool {
+    let Some(order) = at.tables.orders.get(id) else {
         return false;
     };
     let Some((need, left)) = order.next_slot() else {
@@ -216,10 +213,11 @@ pub(crate) fn fund(work: &mut Work<'_>, id: &OrderId) -> bool {
     let escrow = Purse::Escrow(*id);
     let missing = match planted::is(Planted::TopUpForgotten) {
         true => Credits::ZERO,
-        false => need.saturating_sub(purse::held(work, &escrow)),
+        false => need.saturating_sub(purse::held(at, &escrow)),
     };
     let from = Purse::Account(account);
-    post(work, from, escrow, missing, Reason::Lock, Some(*id)).is_ok()
+    at.post(from, escrow, missing, Reason::Lock, Some(*id))
+        .is_ok()
 }
 
 /// Whether a bid of this class can still be opened in this round, or was.
@@ -229,13 +227,11 @@ pub(crate) fn bids_are_open(work: &Work<'_>, class: &ClassId) -> bool {
     };
     of_class(work, class).iter().any(|id| {
         let order = work.tables.orders.get(id);
-        order.is_some_and(|o| match &o.stage {
-            Stage::Sealed { .. } => o.round == before,
-            Stage::Bid(bid) => {
-                let amended = bid.next.as_ref().is_some_and(|next| next.round == before);
-                o.round == before || amended
-            }
-            Stage::Buy(_) | Stage::Deadline(_) | Stage::Reservation(_) | Stage::Share(_) => false,
+        order.is_some_and(|order| {
+            let bid = order.bid();
+            let next = bid.and_then(|bid| bid.next.as_ref());
+            let opens = order.is_sealed() || bid.is_some();
+            (opens && order.round == before) || next.is_some_and(|next| next.round == before)
         })
     })
 }

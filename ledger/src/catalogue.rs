@@ -12,50 +12,51 @@
 //! `retention`), is withdrawn at once: what stood on it must not be sold to it again.
 //! It is for sale again when its seller sets it again, or has set it in a change that still waits.
 
-use crate::offer::{Offer, Pending};
-use crate::reservation::busy;
-use crate::work::Work;
-use crate::{deadline, holdings, market, scarce};
+use crate::record::{Offer, Pending};
+use crate::sell::deadline;
+use crate::sell::reservation::busy;
+use crate::view::Shelf;
+use crate::{holdings, market, scarce};
 use gridbay_protocol::ids::OfferId;
 use gridbay_protocol::planted::{self, Planted};
 
 /// Withdraws an offer whose seller did not deliver. A change that waits stays.
-pub(crate) fn suspend(work: &mut Work<'_>, id: &OfferId) {
-    if let Some(mut offer) = work.tables.offers.get(id).cloned() {
+pub(crate) fn suspend(at: &mut Shelf<'_, '_>, id: &OfferId) {
+    if let Some(mut offer) = at.tables.offers.get(id).cloned() {
         offer.active = false;
-        put(work, *id, Some(offer));
+        put(at, *id, Some(offer));
     }
 }
 
 /// Sets or removes an offer, and counts it (see [`scarce`] and [`holdings`]).
-pub(crate) fn put(work: &mut Work<'_>, id: OfferId, offer: Option<Offer>) {
-    let was = work.tables.offers.get(&id).cloned();
-    scarce::note(work, was.as_ref(), offer.as_ref());
+pub(crate) fn put(at: &mut Shelf<'_, '_>, id: OfferId, offer: Option<Offer>) {
+    let was = at.tables.offers.get(&id).cloned();
+    scarce::note(&mut at.counts(), was.as_ref(), offer.as_ref());
     match (&was, &offer) {
-        (None, Some(new)) => holdings::enter(work, new),
-        (Some(gone), None) => holdings::leave(work, gone),
+        (None, Some(new)) => holdings::enter(&mut at.counts(), new),
+        (Some(gone), None) => holdings::leave(&mut at.counts(), gone),
         (Some(_), Some(_)) | (None, None) => {}
     }
     match offer {
-        Some(offer) => work.tables.offers.insert(id, offer),
-        None => drop(work.tables.offers.remove(&id)),
+        Some(offer) => at.offers().insert(id, offer),
+        None => drop(at.offers().remove(&id)),
     }
 }
 
 /// Applies what is due at the close of a round.
-pub(crate) fn update(work: &mut Work<'_>) {
-    let held = market::held(work);
-    let boundary = work.closes_slot();
-    let peaks = busy::peaks(work, work.calendar().slot(work.height() + 1));
-    let booked = busy::booked(work);
-    let ids: Vec<OfferId> = work.tables.offers.iter().map(|(id, _)| *id).collect();
+pub(crate) fn update(at: &mut Shelf<'_, '_>) {
+    let held = market::held(at);
+    let boundary = at.closes_slot();
+    let peaks = busy::peaks(at, at.calendar().slot(at.height() + 1));
+    let booked = busy::booked(at);
+    let ids: Vec<OfferId> = at.tables.offers.iter().map(|(id, _)| *id).collect();
     for id in ids {
-        let Some(offer) = work.tables.offers.get(&id) else {
+        let Some(offer) = at.tables.offers.get(&id) else {
             continue;
         };
         let mut offer = offer.clone();
         let held = held.get(&id).copied().unwrap_or_default();
-        let binds = deadline::binds(work, &id);
+        let binds = deadline::binds(at, &id);
         let waits = (offer.worsens() && held.preemptible > 0 && !boundary)
             || (deadline::is_leaving(&offer) && binds)
             || (offer.changes_mechanism() && booked.contains(&id));
@@ -75,9 +76,9 @@ pub(crate) fn update(work: &mut Work<'_>) {
         let peak = peaks.get(&id).copied().unwrap_or_default();
         offer.bound = offer.supply().max(held.all()).max(promised).max(peak);
         if !offer.active && offer.bound == 0 && offer.pending.is_none() {
-            put(work, id, None);
-        } else if work.tables.offers.get(&id) != Some(&offer) {
-            put(work, id, Some(offer));
+            put(at, id, None);
+        } else if at.tables.offers.get(&id) != Some(&offer) {
+            put(at, id, Some(offer));
         }
     }
 }

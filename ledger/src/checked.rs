@@ -5,8 +5,8 @@
 //! 3. every entry is well-formed and its signatures are right;
 //! 4. the header's roots over entries, evidence and hints, and its hash of the parent's certificate, are those of the body.
 
-use crate::block_refusal::BlockRefusal;
 use crate::log;
+use crate::refusal::BlockRefusal;
 use gridbay_protocol::block::{BLOCK_EVIDENCE, Block, Header};
 use gridbay_protocol::codec;
 use gridbay_protocol::entry::SignedEntry;

@@ -1,31 +1,39 @@
 //! What follows the entries of a block.
 //!
-//! In every block: a tax that runs goes on (see `bank::turn`), unopened bids for which no appeal came forfeit their deposits,
-//! leases end whose sellers are overdue, whose offers are withdrawn (see `catalogue`), and buys of this block of one class
-//! are decided at once if no bid of it can be opened in this round and no other buy waits. Last of all, what contracts wait for falls due (see
-//! `contract`).
+//! In every block:
 //!
-//! In the last block of a round, instead of the latter:
+//! - a tax that runs goes on (see `bank::turn`);
+//! - unopened bids for which no appeal came forfeit their deposits;
+//! - leases end whose sellers are overdue, and the offers of these are withdrawn (see `catalogue`);
+//! - last of all, what contracts wait for falls due (see `sell::contract`).
 //!
-//! 1. sealed bids of the round before, still not opened, leave the book (see `unopened`); amendments take effect of bids that
-//!    are about to compete (see `amend`);
-//! 2. at a slot boundary units of sellers that gave no sign of life are no longer acknowledged (see `heartbeat`), what
-//!    nobody can dispute any more is paid (see `retention`), and the pots are settled (see `slot`);
-//! 3. at a slot boundary the bank has its turn (see `bank::turn`), and the next slot begins for leases that go on;
-//! 4. bids and claims that stood too long end, reservations whose last start has passed, and proposals of contracts that
-//!    can be signed no more;
-//! 5. at a slot boundary sellers plan their jobs (see `deadline`);
-//! 6. at a slot boundary reservations are decided on and begin (see `reservation`);
-//! 7. at a slot boundary the pools are shared (see `share`);
-//! 8. every class is cleared (see `clear`);
-//! 9. buys without a lease are decided, those that waited first (see `buy::queue`);
-//! 10. changes of offers take effect (see `catalogue`).
+//! In a block that closes no round, every mechanism has a turn before the last of these: buys of
+//! one class are decided at once if no bid of it can be opened in this round and no other buy
+//! waits.
+//!
+//! In the last block of a round, in its place:
+//!
+//! 1. sealed bids of the round before, still not opened, leave the book (see `sell::sealed`);
+//!    amendments take effect of bids that are about to compete (see `sell::ausubel::amend`);
+//! 2. at a slot boundary units of sellers that gave no sign of life are no longer acknowledged (see
+//!    `heartbeat`), what nobody can dispute any more is paid (see `retention`), and the pots are
+//!    settled (see `slot`);
+//! 3. at a slot boundary the bank has its turn (see `bank::turn`), and the next slot begins for
+//!    leases that go on;
+//! 4. bids and claims that stood too long end, reservations whose last start has passed, and
+//!    proposals of contracts that can be signed no more;
+//! 5. at a slot boundary every mechanism has its turn (see `sell::ROOMS`): sellers plan their jobs
+//!    by deadlines, reservations are decided on and begin, the pools are shared;
+//! 6. every mechanism has its turn for the round: every class is cleared, then buys without a lease
+//!    are decided, those that waited first;
+//! 7. changes of offers take effect (see `catalogue`).
 
-use crate::lease::Lease;
-use crate::order::Stage;
+use crate::record::Lease;
+use crate::sell::ausubel::amend;
+use crate::sell::sealed::unopened;
+use crate::sell::{self, contract};
 use crate::work::Work;
-use crate::{amend, bank, book, buy, catalogue, clear, contract, deadline, heartbeat};
-use crate::{reservation, retention, share, slot, tenancy, unopened};
+use crate::{bank, book, catalogue, heartbeat, retention, slot};
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::ids::{OfferId, OrderId};
 use gridbay_protocol::lease::LeaseEnd;
@@ -33,48 +41,42 @@ use gridbay_protocol::planted::{self, Planted};
 
 /// See the module.
 pub(crate) fn after_entries(work: &mut Work<'_>) {
-    bank::turn::go_on(work);
-    unopened::forfeit(work);
+    bank::turn::go_on(&mut work.bank());
+    unopened::forfeit(&mut work.seals());
     end_overdue(work);
     if work.closes_round() {
         close_round(work);
     } else {
-        unopened::note_reach(work);
-        buy::queue::jump(work);
+        unopened::note_reach(&mut work.book());
+        let bought = std::mem::take(&mut work.bought);
+        for room in sell::ROOMS {
+            (room.at_block)(work, &bought);
+        }
     }
-    contract::decide_due(work);
+    contract::decide_due(&mut work.pacts());
 }
 
 fn close_round(work: &mut Work<'_>) {
-    unopened::close(work);
-    amend::take_effect(work);
+    unopened::close(&mut work.seals());
+    amend::take_effect(&mut work.book());
     if work.closes_slot() {
-        heartbeat::turn(work);
-        retention::release(work);
-        slot::settle_all(work);
-        bank::turn::turn(work);
-        slot::turn(work);
+        heartbeat::turn(&mut work.floor());
+        retention::release(&mut work.till());
+        slot::settle_all(&mut work.till());
+        bank::turn::turn(&mut work.bank());
+        slot::turn(&mut work.till());
     }
     time_out(work);
-    contract::time_out(work);
+    contract::time_out(&mut work.pacts());
     if work.closes_slot() {
-        deadline::turn(work);
-        reservation::turn(work);
-        share::divide(work);
+        for room in sell::ROOMS {
+            (room.at_slot)(work);
+        }
     }
-    for class in &work.constitution.classes {
-        clear::clear(work, &class.key.id());
+    for room in sell::ROOMS {
+        (room.at_round)(work);
     }
-    buy::queue::close(work);
-    catalogue::update(work);
-}
-
-/// Ids of the live orders at a stage that have no lease, ascending.
-fn waiting(work: &Work<'_>, at: impl Fn(&Stage) -> bool) -> Vec<OrderId> {
-    let all = work.tables.orders.iter();
-    all.filter(|(_, order)| order.lease.is_none() && at(&order.stage))
-        .map(|(id, _)| *id)
-        .collect()
+    catalogue::update(&mut work.shelf());
 }
 
 fn end_overdue(work: &mut Work<'_>) {
@@ -90,9 +92,9 @@ fn end_overdue(work: &mut Work<'_>) {
     };
     let overdue: Vec<_> = overdue.map(|(id, lease)| (*id, missed(lease))).collect();
     for (id, offers) in &overdue {
-        tenancy::fail(work, id, offers, LeaseEnd::Undelivered);
+        sell::lost(&mut work.floor(), id, offers, LeaseEnd::Undelivered);
         for offer in offers {
-            catalogue::suspend(work, offer);
+            catalogue::suspend(&mut work.shelf(), offer);
         }
     }
 }
@@ -100,13 +102,14 @@ fn end_overdue(work: &mut Work<'_>) {
 fn time_out(work: &mut Work<'_>) {
     let height = work.height();
     let slot = work.calendar().slot(height);
-    let late = waiting(work, |stage| match stage {
-        Stage::Bid(bid) => bid.bid.stands_until < height,
-        Stage::Reservation(reservation) => !reservation.may_begin_after(slot),
-        Stage::Share(share) => share.claim.stands_until < height,
-        Stage::Sealed { .. } | Stage::Buy(_) | Stage::Deadline(_) => false,
+    let orders = work.tables.orders.iter();
+    let waiting = orders.filter(|(_, order)| order.lease.is_none());
+    let late = waiting.filter(|(_, order)| {
+        let live = order.stage.live();
+        live.is_some_and(|live| live.timed_out(height, slot))
     });
+    let late: Vec<OrderId> = late.map(|(id, _)| *id).collect();
     for id in &late {
-        book::end(work, id, OrderEnd::TimedOut);
+        book::end(&mut work.book(), id, OrderEnd::TimedOut);
     }
 }

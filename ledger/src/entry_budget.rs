@@ -4,8 +4,10 @@
 //! The count lies in the account's record with the epoch it is of: a later epoch reads it as
 //! nothing, so that nothing has to be cleared when an epoch ends.
 
+use crate::record::Spent;
 use crate::refusal::Refusal;
 use crate::state::{Constitution, State};
+use crate::view::Register;
 use crate::work::Work;
 use gridbay_protocol::calendar;
 use gridbay_protocol::entry::EntryBody;
@@ -13,51 +15,17 @@ use gridbay_protocol::entry_budget::{EntryBudget, KEY_RESERVE, is_owed};
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::limits::EPOCH_HEIGHTS;
 use gridbay_protocol::stage::Authentic;
-use serde::{Deserialize, Serialize};
 
-/// What an account has put into the ledger in an epoch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Spent {
-    /// The epoch.
-    pub epoch: u64,
-    /// Entries.
-    pub entries: u32,
-    /// Bytes of them, without signatures.
-    pub bytes: u64,
-    /// Entries beyond its budget that replaced keys; they count here alone.
-    pub keys: u32,
-}
-
-impl Spent {
-    /// What counts in an epoch: nothing if it is another's.
-    pub(crate) fn in_epoch(self, epoch: u64) -> Spent {
-        let nothing = Spent {
-            epoch,
-            ..Spent::default()
-        };
-        if self.epoch == epoch { self } else { nothing }
-    }
-    fn with(self, bytes: usize) -> Spent {
-        Spent {
-            entries: self.entries.saturating_add(1),
-            bytes: self.bytes.saturating_add(bytes as u64),
-            ..self
-        }
-    }
-    /// With an entry that takes effect: new keys count against the budget as long as they fit it.
-    fn counted(self, entry: &Authentic, budget: &EntryBudget) -> Spent {
-        let more = self.with(entry.bytes());
-        match replaces_keys(entry) && !more.fits(budget) {
-            true => Spent {
-                keys: self.keys.saturating_add(1),
-                ..self
-            },
-            false => more,
-        }
-    }
-    fn fits(&self, budget: &EntryBudget) -> bool {
-        self.entries <= budget.entries && self.bytes <= budget.bytes
+/// What an account has spent with an entry that takes effect: new keys count against the budget as
+/// long as they fit it.
+fn counted(spent: Spent, entry: &Authentic, budget: &EntryBudget) -> Spent {
+    let more = spent.with(entry.bytes());
+    match replaces_keys(entry) && !more.fits(budget) {
+        true => Spent {
+            keys: spent.keys.saturating_add(1),
+            ..spent
+        },
+        false => more,
     }
 }
 
@@ -99,11 +67,11 @@ pub(crate) fn check(work: &Work<'_>, entry: &Authentic) -> Result<(), Refusal> {
 }
 
 /// Counts an entry that takes effect.
-pub(crate) fn count(work: &mut Work<'_>, entry: &Authentic) {
-    let epoch = calendar::epoch(work.height());
-    let budget = work.constitution.entry_budget(&entry.entry().account);
-    if let Some(record) = work.tables.accounts.get_mut(&entry.entry().account) {
-        record.spent = record.spent.in_epoch(epoch).counted(entry, &budget);
+pub(crate) fn count(at: &mut Register<'_, '_>, entry: &Authentic) {
+    let epoch = calendar::epoch(at.height());
+    let budget = at.constitution.entry_budget(&entry.entry().account);
+    if let Some(record) = at.accounts().get_mut(&entry.entry().account) {
+        record.spent = counted(record.spent.in_epoch(epoch), entry, &budget);
     }
 }
 

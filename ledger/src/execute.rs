@@ -7,18 +7,18 @@
 //! 5. invariants, then the roots.
 
 use crate::admit::Admitted;
-use crate::audit::Breach;
 use crate::bank::figures;
-use crate::block_refusal::BlockRefusal;
 use crate::checked::CheckedBlock;
-use crate::records::RecordChanges;
-use crate::reservation::Hints;
-use crate::roots;
-use crate::state::{CHAIN, Chain, State};
+use crate::delta::Delta;
+use crate::record::{CHAIN, Chain, RecordChanges};
+use crate::refusal::{BlockRefusal, Breach};
+use crate::sell::reservation::Hints;
+use crate::sell::sealed::unopened;
+use crate::state::State;
 use crate::tree::TreeDelta;
 use crate::turn::Turns;
 use crate::work::Work;
-use crate::{audit, beacons, close, entry, log, unopened};
+use crate::{audit, beacons, close, entry, log, roots};
 use gridbay_protocol::beacon;
 use gridbay_protocol::block::Header;
 use gridbay_protocol::calendar;
@@ -26,36 +26,6 @@ use gridbay_protocol::effect::Effect;
 use gridbay_protocol::hint::Hint;
 use gridbay_protocol::ids::{BlockId, Hash32, ValidatorId};
 use gridbay_protocol::planted::{self, Planted};
-
-/// What a block does to the state it was executed on.
-#[derive(Clone, Debug)]
-pub struct Delta {
-    pub(crate) parent: BlockId,
-    pub(crate) block: BlockId,
-    pub(crate) chain: Chain,
-    pub(crate) changes: RecordChanges,
-    pub(crate) tree: TreeDelta,
-    effects: Vec<Effect>,
-}
-
-impl Delta {
-    /// Everything the block does, in order.
-    pub fn effects(&self) -> &[Effect] {
-        &self.effects
-    }
-    /// Height of the block.
-    pub fn height(&self) -> u64 {
-        self.chain.height
-    }
-    /// The block.
-    pub fn block_id(&self) -> BlockId {
-        self.block
-    }
-    /// Root of the state after the block.
-    pub fn state_root(&self) -> Hash32 {
-        Hash32(self.tree.root())
-    }
-}
 
 /// A finished execution, before the block has its id.
 pub(crate) struct Outcome {
@@ -141,15 +111,15 @@ pub(crate) fn begin<'a>(
 ) -> Work<'a> {
     let mut work = Work::begin(state, time_ms, reveal);
     work.tables.beacons.insert(proposer, Hash32(*reveal));
-    unopened::note_auctioneer(&mut work, proposer);
+    unopened::note_auctioneer(&mut work.seals(), proposer);
     work
 }
 
 /// What follows the entries, and the roots.
 pub(crate) fn finish(state: &State, mut work: Work<'_>) -> Outcome {
     close::after_entries(&mut work);
-    figures::close(&mut work);
-    beacons::turn(&mut work);
+    figures::close(&mut work.bank());
+    beacons::turn(&mut work.beacons());
     forget(&mut work);
     let sound = audit::check(state, &work);
     let changes = work.tables.into_changes();

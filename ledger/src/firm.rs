@@ -1,92 +1,52 @@
 //! Firm leases: held whatever others bid, slot by slot, each slot with a pot of its own.
 
-use crate::bank::Way;
-use crate::market;
-use crate::order::{Order, Stage};
-use crate::pot::{self, Pot, PotOffer};
-use crate::slot::seller;
+use crate::market::{self, seller};
+use crate::pot;
+use crate::record::{Pot, PotOffer, Sale, Way};
 use crate::tenancy::{self, Grant};
+use crate::view::Floor;
 use crate::work::Work;
-use gridbay_protocol::clearing::ClearingOffer;
 use gridbay_protocol::ids::{LeaseId, OfferId};
 use gridbay_protocol::mechanism::level;
 use gridbay_protocol::units::Credits;
-use serde::{Deserialize, Serialize};
-
-/// Units of one class that share what is paid for them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Sale {
-    /// What is paid for them: per slot as an order keeps it.
-    pub price: Credits,
-    /// The units, each with the least that it earns of a full slot; ascending by offer.
-    pub taken: Vec<ClearingOffer>,
-}
-
-/// What a running order pays for its next slot, class by class; `None` if nothing was agreed beforehand.
-fn agreed(order: &Order) -> Option<Vec<Sale>> {
-    match &order.stage {
-        Stage::Buy(buy) => Some(buy.sales.clone()),
-        Stage::Reservation(reservation) => {
-            let booking = reservation.booking.as_ref()?;
-            let (price, taken) = (booking.price, booking.taken.clone());
-            Some(vec![Sale { price, taken }])
-        }
-        Stage::Sealed { .. } | Stage::Bid(_) | Stage::Deadline(_) | Stage::Share(_) => None,
-    }
-}
-
-/// How its units are sold.
-fn way(order: &Order) -> Way {
-    match &order.stage {
-        Stage::Deadline(_) => Way::Deadline,
-        Stage::Reservation(_) => Way::Reservation,
-        Stage::Share(_) => Way::Share,
-        Stage::Sealed { .. } | Stage::Bid(_) | Stage::Buy(_) => Way::Buy,
-    }
-}
 
 /// Goes on with a firm lease in the next slot.
-pub(crate) fn renew(work: &mut Work<'_>, id: &LeaseId) {
-    let Some(lease) = work.tables.leases.get(id).filter(|l| l.is_firm()).cloned() else {
+pub(crate) fn renew(at: &mut Floor<'_, '_>, id: &LeaseId) {
+    let Some(lease) = at.tables.leases.get(id).filter(|l| l.is_firm()).cloned() else {
         return;
     };
-    let order = work.tables.orders.get(&lease.order);
-    let Some(sales) = order.and_then(agreed) else {
+    let order = at.tables.orders.get(&lease.order);
+    let Some(sales) = order.and_then(|o| o.stage.live()?.agreed()) else {
         return;
     };
     let grant = Grant {
         order: lease.order,
         slot: lease.slot + 1,
-        paid: sum(&sales),
+        paid: Sale::sum(&sales),
         pot: lease.pot,
         shares: lease.shares,
         whole_slot: true,
         firm_through: lease.firm_through,
     };
-    let heights = work.calendar().slot_heights();
-    hold(work, grant, heights, &sales);
-}
-
-/// What is paid for all sales of an order.
-pub(crate) fn sum(sales: &[Sale]) -> Credits {
-    let sum = Credits::sum(sales.iter().map(|sale| sale.price));
-    sum.expect("an order's price is within its limit")
+    let heights = at.calendar().slot_heights();
+    hold(at, grant, heights, &sales);
 }
 
 /// Charges a firm lease for some heights of a slot and fills its pot. The units of a sale share its price, which is for
 /// these heights; each earns at least what it was taken at, for these heights, rounded down.
-pub(crate) fn hold(work: &mut Work<'_>, grant: Grant, heights: u64, sales: &[Sale]) {
+pub(crate) fn hold(at: &mut Floor<'_, '_>, grant: Grant, heights: u64, sales: &[Sale]) {
     let (slot, pot, paid) = (grant.slot, grant.pot, grant.paid);
     let mut sold = Vec::new();
     for sale in sales {
-        sold.extend(earnings(work, sale, heights));
+        sold.extend(earnings(at, sale, heights));
     }
     sold.sort_unstable_by_key(|sold| sold.offer);
-    let order = work.tables.orders.get(&grant.order);
+    let order = at.tables.orders.get(&grant.order);
     let order = order.expect("units go to a live order");
-    let (class, way) = (order.class, way(order));
-    let stake = tenancy::grant(work, grant);
+    let live = order.stage.live().expect("what is sealed gets no units");
+    let (class, way) = (order.class, live.way());
+    debug_assert!(way != Way::Bid, "bids hold units at others' pleasure");
+    let stake = tenancy::grant(at, grant);
     let record = Pot {
         class,
         way,
@@ -96,7 +56,7 @@ pub(crate) fn hold(work: &mut Work<'_>, grant: Grant, heights: u64, sales: &[Sal
         stakes: vec![stake],
         sold,
     };
-    pot::enter(work, pot, record);
+    pot::enter(at, pot, record);
 }
 
 fn earnings(work: &Work<'_>, sale: &Sale, heights: u64) -> Vec<PotOffer> {

@@ -15,9 +15,10 @@
 //! Units that left their lease inside the slot are not asked about: they were acknowledged when
 //! they ran.
 
-use crate::lease::{self, Lease};
-use crate::retention;
+use crate::record::Lease;
+use crate::view::Floor;
 use crate::work::Work;
+use crate::{lease, retention};
 use gridbay_protocol::ids::{AccountId, LeaseId, OfferId};
 use gridbay_protocol::keys::PublicKey;
 
@@ -28,9 +29,9 @@ fn who(work: &Work<'_>, offer: &OfferId) -> Option<(AccountId, PublicKey)> {
 }
 
 /// Notes a sign of life of an offer's node.
-pub(crate) fn beat(work: &mut Work<'_>, offer: &OfferId) {
-    if let Some(who) = who(work, offer) {
-        work.tables.heartbeats.insert(who, ());
+pub(crate) fn beat(at: &mut Floor<'_, '_>, offer: &OfferId) {
+    if let Some(who) = who(at, offer) {
+        at.heartbeats().insert(who, ());
     }
 }
 
@@ -40,32 +41,27 @@ pub(crate) fn is_alive(work: &Work<'_>, offer: &OfferId) -> bool {
 }
 
 /// At a slot boundary: step 2. The next slot begins without signs of life.
-pub(crate) fn turn(work: &mut Work<'_>) {
-    if retention::window(work) > 0 {
+pub(crate) fn turn(at: &mut Floor<'_, '_>) {
+    if retention::window(at) > 0 {
         let silent = |lease: &Lease| -> Vec<OfferId> {
             let delivered = lease.delivered.iter();
-            delivered.filter(|o| !is_alive(work, o)).copied().collect()
+            delivered.filter(|o| !is_alive(at, o)).copied().collect()
         };
-        let leases = work.tables.leases.iter();
+        let leases = at.tables.leases.iter();
         let silent: Vec<(LeaseId, Vec<OfferId>)> = leases
             .map(|(id, lease)| (*id, silent(lease)))
             .filter(|(_, offers)| !offers.is_empty())
             .collect();
-        let again = work.height() + work.constitution.policy.delivery_heights;
+        let again = at.height() + at.constitution.policy.delivery_heights;
         for (id, offers) in silent {
-            lease::change(work, &id, |lease| {
+            lease::change(at, &id, |lease| {
                 lease.delivered.retain(|offer| !offers.contains(offer));
                 lease.deliver_by = again;
             });
         }
     }
-    let beaten: Vec<_> = work
-        .tables
-        .heartbeats
-        .iter()
-        .map(|(who, ())| *who)
-        .collect();
+    let beaten: Vec<_> = at.tables.heartbeats.iter().map(|(who, ())| *who).collect();
     for who in beaten {
-        work.tables.heartbeats.remove(&who);
+        at.heartbeats().remove(&who);
     }
 }

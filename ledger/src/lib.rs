@@ -3,33 +3,31 @@
 //! [`State`] is everything that the blocks so far have made true. A block passes through it in
 //! three steps that never wait and never fail half-way:
 //!
-//! 1. [`CheckedBlock::check`]: what can be judged without the state (bytes, signatures, roots of lists);
+//! 1. [`CheckedBlock::check`]: what can be judged without the state (bytes, signatures, roots of
+//!    lists);
 //! 2. [`State::execute`]: what the block does, as a [`Delta`], or why it is refused;
 //! 3. [`State::commit`]: after the decision.
 //!
-//! A proposer makes its block with [`State::propose`], which leaves out what is inadmissible. Money moves in
-//! one function (`purse::post`), entries are checked in `entry`, one file per kind, and what happens when
-//! a round or a slot closes is in `close`, `slot`, `deadline`, `reservation`, `clear` and `buy`. [`light`] is for
-//! strangers who have the validators' keys and nothing else.
+//! A proposer makes its block with [`State::propose`], which leaves out what is inadmissible.
+//! [`light`] is for strangers who have the validators' keys and nothing else.
+//!
+//! Inside, four rooms. `record` has the state's data and imports no rule; `money` moves money, in
+//! one function; `entry` checks and applies entries, one file a kind; `sell` has the ways of
+//! selling units, a folder each. `execute` and `close` say in which order all of it happens. Rules are
+//! handed a `view` of the tables that they may change.
 
 #![deny(clippy::float_arithmetic)]
 
-mod account;
 mod admit;
-mod amend;
 mod audit;
 pub mod bank;
 mod beacons;
-mod block_refusal;
 mod book;
-mod buy;
 mod catalogue;
 mod checked;
 mod choice;
-mod clear;
 mod close;
-mod contract;
-mod deadline;
+mod delta;
 mod entry;
 mod entry_budget;
 mod execute;
@@ -40,17 +38,14 @@ mod lease;
 pub mod light;
 pub mod log;
 mod market;
-mod offer;
+mod money;
 mod omission;
-mod order;
 mod owner;
 mod pot;
 mod propose;
-mod purse;
 pub mod read;
-mod records;
+mod record;
 mod refusal;
-mod reservation;
 mod retention;
 mod room;
 mod roots;
@@ -58,8 +53,7 @@ mod roots;
 mod sample;
 mod scarce;
 mod seats;
-mod share;
-mod share_out;
+mod sell;
 mod slot;
 mod snapshot;
 mod state;
@@ -67,30 +61,23 @@ pub mod table;
 mod tenancy;
 pub mod tree;
 mod turn;
-mod unopened;
+mod view;
 mod work;
 
-pub use account::Account;
 pub use admit::{Admitted, Eligible};
-pub use audit::Breach;
-pub use beacons::Successor;
-pub use block_refusal::BlockRefusal;
 pub use checked::CheckedBlock;
-pub use contract::{Contract, ContractJob, ContractRefusal, Progress, Serving};
-pub use deadline::Quote;
-pub use entry_budget::Spent;
-pub use execute::Delta;
-pub use lease::Lease;
-pub use offer::{Offer, Pending};
-pub use order::{BidOrder, BuyOrder, DeadlineOrder, Order, ShareOrder, Stage, Taken, Unopened};
-pub use pot::{Part, Pot, PotOffer, Stake, Stopped};
+pub use delta::Delta;
 pub use propose::{Draft, Proposed};
-pub use refusal::{
-    CONTRACT_WORDS, REFUSAL_WORDS, RESERVATION_WORDS, Refusal, SEAT_WORDS, SeatRefusal,
+pub use record::{
+    Account, BidOrder, Booking, BuyOrder, CHAIN, Chain, Closed, Complaints, Contract, ContractJob,
+    DeadlineOrder, Lease, Offer, Order, Part, Pending, Pot, PotOffer, Progress, ReservationOrder,
+    Retained, Seats, Serving, ShareOrder, Spent, Stage, Stake, Stopped, Successor, Taken, Unopened,
 };
-pub use reservation::{Booking, ReservationOrder, Unbookable};
-pub use retention::{Complaints, Retained};
+pub use refusal::{
+    BlockRefusal, Breach, CONTRACT_WORDS, ContractRefusal, REFUSAL_WORDS, RESERVATION_WORDS,
+    Refusal, SEAT_WORDS, SeatRefusal, Unbookable,
+};
 pub use roots::{record_key, record_value};
-pub use seats::{Closed, Seats};
+pub use sell::Quote;
 pub use snapshot::SnapshotError;
-pub use state::{CHAIN, Chain, State};
+pub use state::State;

@@ -1,9 +1,8 @@
 //! What is held of whom: the units of offers seen from the leases that run.
 
-use crate::lease::Lease;
-use crate::offer::Offer;
+use crate::record::{Lease, Offer};
 use crate::work::Work;
-use gridbay_protocol::ids::{ClassId, LeaseId, OfferId};
+use gridbay_protocol::ids::{AccountId, ClassId, LeaseId, OfferId};
 use std::collections::BTreeMap;
 
 /// Units of an offer in leases.
@@ -52,6 +51,12 @@ pub(crate) fn offers<'w>(work: &'w Work<'_>, class: &ClassId) -> Vec<(OfferId, &
 pub(crate) fn class(work: &Work<'_>, offer: &OfferId) -> ClassId {
     let offer = work.tables.offers.get(offer);
     offer.expect("units in leases have their offer").terms.class
+}
+
+/// Who earns for an offer's units.
+pub(crate) fn seller(work: &Work<'_>, offer: &OfferId) -> AccountId {
+    let offer = work.tables.offers.get(offer);
+    offer.expect("units in leases have their offer").seller
 }
 
 /// Ids of all running leases, ascending.

@@ -2,6 +2,7 @@
 //! finds the right one: nobody can put a stranger's key into an account of theirs once the stranger's account is open.
 
 use crate::refusal::Refusal;
+use crate::view::Register;
 use crate::work::Work;
 use gridbay_protocol::account::AccountKey;
 use gridbay_protocol::ids::AccountId;
@@ -23,12 +24,13 @@ pub(crate) fn check(
 }
 
 /// Gives an account the keys of its record instead of `before`.
-pub(crate) fn update(work: &mut Work<'_>, account: &AccountId, before: &[AccountKey]) {
+pub(crate) fn update(at: &mut Register<'_, '_>, account: &AccountId, before: &[AccountKey]) {
     for old in before {
-        work.tables.keys.remove(&old.key);
+        at.keys().remove(&old.key);
     }
-    let record = work.tables.accounts.get(account);
-    for new in record.map_or(&[][..], |a| a.keys.as_slice()) {
-        work.tables.keys.insert(new.key, *account);
+    let record = at.tables.accounts.get(account);
+    let keys = record.map_or_else(Vec::new, |a| a.keys.clone());
+    for new in keys {
+        at.keys().insert(new.key, *account);
     }
 }

@@ -1,112 +1,19 @@
-//! Pots: what was paid for a slot, by whom, for which units, until it is settled at the boundary.
-//!
-//! There is one pot per clearing, and one per firm lease and slot. Together the pots of a class hold what its
-//! class purse holds.
+//! Pots are filled and taken away, and counted for those who have a part in them.
 
-use crate::bank::Way;
 use crate::holdings;
-use crate::work::Work;
-use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId, OfferId, OrderId};
-use gridbay_protocol::units::Credits;
-use serde::{Deserialize, Serialize};
-
-/// A pot.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Pot {
-    /// The class whose purse holds it: of a lease on units of several, the first.
-    pub class: ClassId,
-    /// How the units were sold.
-    pub way: Way,
-    /// The slot.
-    pub slot: u64,
-    /// Heights sold, at least 1.
-    pub heights: u64,
-    /// What is in it: paid less refunded.
-    pub left: Credits,
-    /// Who paid.
-    pub stakes: Vec<Stake>,
-    /// What the units sold earn if they are delivered, ascending by offer.
-    pub sold: Vec<PotOffer>,
-}
-
-/// What one lease paid.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Stake {
-    /// The lease.
-    pub lease: LeaseId,
-    /// Its order.
-    pub order: OrderId,
-    /// The buyer.
-    pub account: AccountId,
-    /// What the units that still run cost for all heights sold; covers their reserves.
-    pub running: Credits,
-    /// What it paid, less what it got back of it.
-    pub left: Credits,
-    /// The units paid for.
-    pub parts: Vec<Part>,
-}
-
-/// Units of one offer in one lease.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Part {
-    /// The offer.
-    pub offer: OfferId,
-    /// Units.
-    pub units: u32,
-    /// How it ended before the slot did; `None` while it runs.
-    pub stopped: Option<Stopped>,
-}
-
-/// The early end of a part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Stopped {
-    /// Heights served of those sold.
-    pub served: u64,
-    /// Whether its seller had acknowledged the lease.
-    pub delivered: bool,
-    /// Whether its buyer has said all about it, so that nothing of it is held.
-    pub undisputed: bool,
-}
-
-/// What an offer sold into a pot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PotOffer {
-    /// The offer.
-    pub offer: OfferId,
-    /// The class of its units.
-    pub class: ClassId,
-    /// Its seller.
-    pub seller: AccountId,
-    /// Units sold.
-    pub units: u32,
-    /// Least earning of each for the heights sold.
-    pub reserve: u64,
-    /// What they earn together for the heights sold.
-    pub earns: Credits,
-}
-
-impl Pot {
-    /// Least earning of a unit of an offer for the heights sold; nothing if none was sold.
-    pub fn reserve(&self, offer: &OfferId) -> u64 {
-        let sold = self.sold.iter().find(|s| s.offer == *offer);
-        sold.map_or(0, |s| s.reserve)
-    }
-}
+use crate::record::Pot;
+use crate::view::Floor;
+use gridbay_protocol::ids::Hash32;
 
 /// Fills a pot.
-pub(crate) fn enter(work: &mut Work<'_>, id: Hash32, pot: Pot) {
-    holdings::enter(work, &pot);
-    work.tables.pots.insert(id, pot);
+pub(crate) fn enter(at: &mut Floor<'_, '_>, id: Hash32, pot: Pot) {
+    holdings::enter(&mut at.counts(), &pot);
+    at.pots().insert(id, pot);
 }
 
 /// Takes a pot away that is settled now.
-pub(crate) fn take(work: &mut Work<'_>, id: &Hash32) -> Option<Pot> {
-    let pot = work.tables.pots.remove(id)?;
-    holdings::leave(work, &pot);
+pub(crate) fn take(at: &mut Floor<'_, '_>, id: &Hash32) -> Option<Pot> {
+    let pot = at.pots().remove(id)?;
+    holdings::leave(&mut at.counts(), &pot);
     Some(pot)
 }

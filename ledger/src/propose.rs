@@ -1,13 +1,12 @@
 //! Making a block: every entry that may take effect as far as there is room (see `choice`), in
 //! order, every hint that is taken, and the roots that follow.
 
-use crate::audit::Breach;
 use crate::checked::{self, CheckedBlock};
-use crate::choice;
-use crate::execute::{self, Delta};
-use crate::refusal::Refusal;
-use crate::reservation::Hints;
+use crate::delta::Delta;
+use crate::refusal::{Breach, Refusal};
+use crate::sell::reservation::Hints;
 use crate::state::State;
+use crate::{choice, execute};
 use gridbay_protocol::block::{BLOCK_EVIDENCE, Block, Header};
 use gridbay_protocol::evidence::Evidence;
 use gridbay_protocol::genesis::{FORMAT, RULES};

@@ -1,16 +1,13 @@
 //! Queries for API and agents; nothing here changes the state. Ids that do not exist read as nothing.
 
-use crate::account::Account;
+use crate::bank::figures;
 use crate::bank::supply::{self, Supply};
-use crate::bank::{Epoch, Prices, Sweep, figures};
-use crate::contract::{Contract, ContractJob};
-use crate::lease::Lease;
 use crate::market::{self, Held};
-use crate::offer::Offer;
-use crate::order::{Order, Unopened};
-use crate::pot::Pot;
-use crate::retention::Retained;
-use crate::state::{Chain, State};
+use crate::record::{
+    Account, Chain, Contract, ContractJob, Epoch, Lease, Offer, Order, Pot, Prices, Retained,
+    Sweep, Unopened,
+};
+use crate::state::State;
 use gridbay_protocol::bank::Standing;
 use gridbay_protocol::class::Class;
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId, OfferId, OrderId};

@@ -30,55 +30,23 @@
 //! With a window of 0 nothing is held and nobody complains.
 
 use crate::bank::earn;
-use crate::catalogue;
-use crate::deadline;
-use crate::holdings;
-use crate::lease::{self, Lease};
-use crate::pot::{Pot, PotOffer, Stake};
-use crate::purse::post;
+use crate::record::{Complaints, Lease, Pot, PotOffer, Retained, Stake};
 use crate::refusal::Refusal;
+use crate::sell::{self, deadline};
 use crate::slot::Served;
-use crate::tenancy;
+use crate::view::Till;
 use crate::work::Work;
+use crate::{catalogue, holdings, lease, tenancy};
 use gridbay_protocol::calendar;
 use gridbay_protocol::effect::Effect;
-use gridbay_protocol::ids::{AccountId, Hash32, LeaseId, OfferId, OrderId};
+use gridbay_protocol::ids::{AccountId, Hash32, LeaseId, OfferId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent};
 use gridbay_protocol::limits::{
     COMPLAINTS_PER_ACCOUNT, COMPLAINTS_PER_SPONSOR, COMPLAINTS_TO_WITHDRAW,
 };
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::units::Credits;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-/// What a slot of a lease earned at an offer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Retained {
-    /// The order of the lease.
-    pub order: OrderId,
-    /// The buyer, who may complain.
-    pub buyer: AccountId,
-    /// Who is paid if nobody does.
-    pub seller: AccountId,
-    /// How much, above zero.
-    pub amount: Credits,
-    /// How much of it the buyer gets back if it complains: no more than it paid.
-    pub back: Credits,
-}
-
-/// Complaints of an account, and of those that it answers for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Complaints {
-    /// The epoch.
-    pub epoch: u64,
-    /// How many of its own in it.
-    pub own: u32,
-    /// How many of all accounts of which it is the sponsor, itself among them.
-    pub house: u32,
-}
 
 /// A buyer's complaint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,13 +63,13 @@ pub(crate) fn window(work: &Work<'_>) -> u64 {
 
 /// Step 1 for an offer of a pot that is settled. Returns what is paid at once.
 pub(crate) fn hold(
-    work: &mut Work<'_>,
+    at: &mut Till<'_, '_>,
     pot: &Pot,
     offer: &PotOffer,
     earned: Credits,
     served: &[Served],
 ) -> Credits {
-    if window(work) == 0 {
+    if window(at) == 0 {
         return earned;
     }
     let delivered = || served.iter().filter(|s| s.delivered);
@@ -117,7 +85,7 @@ pub(crate) fn hold(
             .checked_add(amount)
             .expect("parts are no more than the whole");
         let key = (offer.offer, part.lease, pot.slot);
-        let before = work.tables.retained.get(&key);
+        let before = at.tables.retained.get(&key);
         let before = before.map_or_else(Default::default, |r| (r.amount, r.back));
         let plus = |sum: Credits, part| sum.checked_add(part).expect("all money is an amount");
         let retained = Retained {
@@ -128,24 +96,25 @@ pub(crate) fn hold(
             back: plus(before.1, amount.min(part.cost())),
         };
         if before.0 == Credits::ZERO {
-            holdings::enter(work, &retained);
+            holdings::enter(&mut at.counts(), &retained);
         }
-        work.tables.retained.insert(key, retained);
+        at.retained().insert(key, retained);
     }
     let (from, to) = (Purse::Class(pot.class), Purse::Retained(offer.seller));
-    post(work, from, to, held, Reason::Retained, None).expect("the class holds what its pots hold");
+    at.post(from, to, held, Reason::Retained, None)
+        .expect("the class holds what its pots hold");
     earned.saturating_sub(held)
 }
 
 /// Step 2, at a boundary, before the slot that ends is settled.
-pub(crate) fn release(work: &mut Work<'_>) {
-    let (window, slot) = (window(work), work.calendar().slot(work.height()));
+pub(crate) fn release(at: &mut Till<'_, '_>) {
+    let (window, slot) = (window(at), at.calendar().slot(at.height()));
     let due = |at: u64| at.saturating_add(window) <= slot;
-    let keys = work.tables.retained.iter().map(|(key, _)| *key);
+    let keys = at.tables.retained.iter().map(|(key, _)| *key);
     let due: Vec<(OfferId, LeaseId, u64)> = keys.filter(|(_, _, at)| due(*at)).collect();
     let mut sums: BTreeMap<AccountId, Credits> = BTreeMap::new();
     for key in &due {
-        if let Some(retained) = take(work, key) {
+        if let Some(retained) = take(at, key) {
             let sum = sums.entry(retained.seller).or_default();
             *sum = sum
                 .checked_add(retained.amount)
@@ -153,14 +122,14 @@ pub(crate) fn release(work: &mut Work<'_>) {
         }
     }
     for (seller, sum) in sums {
-        earn(work, Purse::Retained(seller), seller, sum, None);
+        earn(&mut at.money(), Purse::Retained(seller), seller, sum, None);
     }
 }
 
 /// Takes a record away whose money moves now.
-fn take(work: &mut Work<'_>, key: &(OfferId, LeaseId, u64)) -> Option<Retained> {
-    let retained = work.tables.retained.remove(key)?;
-    holdings::leave(work, &retained);
+fn take(at: &mut Till<'_, '_>, key: &(OfferId, LeaseId, u64)) -> Option<Retained> {
+    let retained = at.retained().remove(key)?;
+    holdings::leave(&mut at.counts(), &retained);
     Some(retained)
 }
 
@@ -204,57 +173,57 @@ fn count(work: &Work<'_>, account: &AccountId) -> Complaints {
 }
 
 /// Counts one more complaint of an account, for itself and for its sponsor.
-fn add(work: &mut Work<'_>, buyer: &AccountId, sponsor: &AccountId) {
-    let mut own = count(work, buyer);
+fn add(at: &mut Till<'_, '_>, buyer: &AccountId, sponsor: &AccountId) {
+    let mut own = count(at, buyer);
     own.own += 1;
-    work.tables.complaints.insert(*buyer, own);
-    let mut house = count(work, sponsor);
+    at.complaints().insert(*buyer, own);
+    let mut house = count(at, sponsor);
     house.house += 1;
-    work.tables.complaints.insert(*sponsor, house);
+    at.complaints().insert(*sponsor, house);
 }
 
 /// Steps 3 to 6.
-pub(crate) fn complain(work: &mut Work<'_>, buyer: &AccountId, said: &Complaint) {
+pub(crate) fn complain(at: &mut Till<'_, '_>, buyer: &AccountId, said: &Complaint) {
     let Complaint { lease, offer, slot } = *said;
-    let sponsor = work.sponsor(buyer);
-    add(work, buyer, &sponsor);
-    let running = running(work, &lease, &offer).cloned();
+    let sponsor = at.sponsor(buyer);
+    add(at, buyer, &sponsor);
+    let running = running(at, &lease, &offer).cloned();
     let order = match &running {
         Some(running) => running.order,
         None => {
-            work.tables
+            at.tables
                 .retained
                 .get(&(offer, lease, slot))
                 .expect("the complaint was checked")
                 .order
         }
     };
-    let withdrawn = mark(work, &offer, sponsor);
-    work.emit(Effect::Lease(LeaseEvent::Disputed {
+    let withdrawn = mark(at, &offer, sponsor);
+    at.emit(Effect::Lease(LeaseEvent::Disputed {
         lease,
         order,
         offer,
         slot,
         withdrawn,
     }));
-    settle(work, said);
+    settle(at, said);
     if let Some(running) = running {
-        leave(work, said, &running);
+        leave(at, said, &running);
     }
-    close(work, said);
+    close(at, said);
 }
 
 /// Held earnings of a lease at an offer: those of the slot complained of go back, the others are
 /// paid.
-fn settle(work: &mut Work<'_>, said: &Complaint) {
+fn settle(at: &mut Till<'_, '_>, said: &Complaint) {
     let (first, last) = (
         (said.offer, said.lease, 0),
         (said.offer, said.lease, u64::MAX),
     );
-    let held = work.tables.retained.range(first..=last);
+    let held = at.tables.retained.range(first..=last);
     let held: Vec<_> = held.map(|(key, _)| *key).collect();
     for key in held {
-        let Some(retained) = take(work, &key) else {
+        let Some(retained) = take(at, &key) else {
             continue;
         };
         let Retained {
@@ -267,41 +236,46 @@ fn settle(work: &mut Work<'_>, said: &Complaint) {
         let from = Purse::Retained(seller);
         if key.2 == said.slot {
             let (to, rest) = (Purse::Account(buyer), amount.saturating_sub(back));
-            post(work, from, to, back, Reason::Refund, Some(order))
+            at.post(from, to, back, Reason::Refund, Some(order))
                 .expect("what is held lies ready");
-            post(work, from, Purse::Bank, rest, Reason::Revenue, None)
+            at.post(from, Purse::Bank, rest, Reason::Revenue, None)
                 .expect("what is held lies ready");
-            tenancy::paid(work, &order, |sum| sum.saturating_sub(back));
+            tenancy::paid(&mut at.book(), &order, |sum| sum.saturating_sub(back));
         } else {
-            earn(work, from, seller, amount, None);
+            earn(&mut at.money(), from, seller, amount, None);
         }
     }
 }
 
 /// Units that run leave their lease.
-fn leave(work: &mut Work<'_>, said: &Complaint, running: &Lease) {
-    lease::change(work, &said.lease, |lease| {
+fn leave(at: &mut Till<'_, '_>, said: &Complaint, running: &Lease) {
+    lease::change(&mut at.floor(), &said.lease, |lease| {
         if lease.slot == said.slot {
             lease.delivered.retain(|offer| *offer != said.offer);
         }
     });
-    if let Some(order) = work.tables.orders.get_mut(&running.order) {
+    if let Some(order) = at.orders().get_mut(&running.order) {
         order.exiting |= order.is_taken();
     }
-    tenancy::fail(work, &said.lease, &[said.offer], LeaseEnd::Disputed);
+    sell::lost(
+        &mut at.floor(),
+        &said.lease,
+        &[said.offer],
+        LeaseEnd::Disputed,
+    );
 }
 
 /// Units of the lease that stopped in the running slot are paid when the slot is settled.
-fn close(work: &mut Work<'_>, said: &Complaint) {
+fn close(at: &mut Till<'_, '_>, said: &Complaint) {
     let of = |stake: &Stake| {
         let mut stopped = stake.parts.iter().filter(|part| part.stopped.is_some());
         stake.lease == said.lease && stopped.any(|part| part.offer == said.offer)
     };
-    let pots = work.tables.pots.iter();
+    let pots = at.tables.pots.iter();
     let pots = pots.filter(|(_, pot)| pot.stakes.iter().any(of));
     let pots: Vec<Hash32> = pots.map(|(id, _)| *id).collect();
     for id in pots {
-        let stakes = work.tables.pots.get_mut(&id).into_iter();
+        let stakes = at.pots().get_mut(&id).into_iter();
         let stakes = stakes.flat_map(|pot| &mut pot.stakes);
         let parts = stakes
             .filter(|stake| stake.lease == said.lease)
@@ -315,10 +289,10 @@ fn close(work: &mut Work<'_>, said: &Complaint) {
 }
 
 /// Step 6. Whether the offer is withdrawn.
-fn mark(work: &mut Work<'_>, id: &OfferId, sponsor: AccountId) -> bool {
-    let epoch = calendar::epoch(work.height());
-    let binds = deadline::binds(work, id);
-    let Some(offer) = work.tables.offers.get_mut(id) else {
+fn mark(at: &mut Till<'_, '_>, id: &OfferId, sponsor: AccountId) -> bool {
+    let epoch = calendar::epoch(at.height());
+    let binds = deadline::binds(at, id);
+    let Some(offer) = at.offers().get_mut(id) else {
         return false;
     };
     if offer.disputed_in != epoch {
@@ -332,7 +306,7 @@ fn mark(work: &mut Work<'_>, id: &OfferId, sponsor: AccountId) -> bool {
     let withdrawn = enough && offer.active && !binds;
     if withdrawn {
         offer.disputed_by.clear();
-        catalogue::suspend(work, id);
+        catalogue::suspend(&mut at.shelf(), id);
     }
     withdrawn
 }

@@ -6,105 +6,10 @@
 //! its own account, and one for the accounts that it answers for. A party below its part finds
 //! room, whatever others have; the other half is for the first.
 
-use crate::contract::Contract;
-use crate::offer::Offer;
-use crate::order::Order;
-use crate::reservation;
+use crate::record::{Party, Scarce, Takes};
+use crate::view::Counts;
 use crate::work::Work;
-use gridbay_protocol::ids::{AccountId, ClassId};
-use gridbay_protocol::limits;
-use serde::{Deserialize, Serialize};
-
-/// What there is room for so much of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Scarce {
-    /// Units in a class's offers, of each as many as [`Offer::most_units`].
-    Units(ClassId),
-    /// Of these, units that may come to be sold under reservation.
-    Reservable(ClassId),
-    /// Live orders of a class.
-    Orders(ClassId),
-    /// The lumpiness of a class's opened bids.
-    AllOrNone(ClassId),
-    /// Live jobs by deadlines of a class.
-    Jobs(ClassId),
-    /// Live claims on pools of a class.
-    Claims(ClassId),
-    /// Live contracts, counted for their clients.
-    Contracts,
-    /// Jobs of signed contracts, counted for their providers.
-    ContractJobs,
-}
-
-impl Scarce {
-    /// All the room.
-    pub(crate) fn limit(self) -> u64 {
-        match self {
-            Scarce::Units(_) => limits::CLASS_UNITS.into(),
-            Scarce::Reservable(_) => limits::RESERVABLE_UNITS.into(),
-            Scarce::Orders(_) => limits::ORDERS_PER_CLASS as u64,
-            Scarce::AllOrNone(_) => limits::ALL_OR_NONE_PER_CLASS as u64,
-            Scarce::Jobs(_) => limits::JOBS_PER_CLASS as u64,
-            Scarce::Claims(_) => limits::CLAIMS_PER_CLASS as u64,
-            Scarce::Contracts => limits::CONTRACTS.into(),
-            Scarce::ContractJobs => limits::CONTRACT_JOBS_SIGNED.into(),
-        }
-    }
-}
-
-/// One of those that share the room: a founding member's own account, or all others that it answers for.
-pub(crate) type Party = (AccountId, bool);
-
-/// So much of something, and the account that has it.
-pub(crate) type Taken = (Scarce, AccountId, u64);
-
-/// A record that takes room.
-pub(crate) trait Takes {
-    fn takes(&self) -> Vec<Taken>;
-}
-
-impl Takes for Offer {
-    fn takes(&self) -> Vec<Taken> {
-        let (class, seller) = (self.terms.class, self.seller);
-        let reservable = reservation::reservable(self);
-        vec![
-            (Scarce::Units(class), seller, self.most_units().into()),
-            (Scarce::Reservable(class), seller, reservable.into()),
-        ]
-    }
-}
-
-impl Takes for Order {
-    fn takes(&self) -> Vec<Taken> {
-        let mut taken = Vec::new();
-        for class in self.classes() {
-            let job = u64::from(self.deadline().is_some());
-            let claim = u64::from(self.share().is_some());
-            let load = self.bid().map_or(0, |opened| opened.bid.lumpiness());
-            taken.extend([
-                (Scarce::Orders(class), self.account, 1),
-                (Scarce::AllOrNone(class), self.account, load),
-                (Scarce::Jobs(class), self.account, job),
-                (Scarce::Claims(class), self.account, claim),
-            ]);
-        }
-        taken
-    }
-}
-
-impl Takes for Contract {
-    fn takes(&self) -> Vec<Taken> {
-        let jobs = match self.progress {
-            Some(_) => self.terms.jobs.into(),
-            None => 0,
-        };
-        vec![
-            (Scarce::Contracts, self.client, 1),
-            (Scarce::ContractJobs, self.terms.provider, jobs),
-        ]
-    }
-}
+use gridbay_protocol::ids::AccountId;
 
 /// Accounts that share the room.
 fn parties(work: &Work<'_>) -> u64 {
@@ -128,36 +33,36 @@ fn get(work: &Work<'_>, what: Scarce, whose: Option<Party>) -> u64 {
     found.copied().unwrap_or(0)
 }
 
-fn set(work: &mut Work<'_>, what: Scarce, whose: Option<Party>, count: u64) {
+fn set(at: &mut Counts<'_, '_>, what: Scarce, whose: Option<Party>, count: u64) {
     if count == 0 {
-        work.tables.scarce.remove(&(what, whose));
+        at.scarce().remove(&(what, whose));
     } else {
-        work.tables.scarce.insert((what, whose), count);
+        at.scarce().insert((what, whose), count);
     }
 }
 
 /// Counts a record that is new, changed or gone.
-pub(crate) fn note<T: Takes>(work: &mut Work<'_>, was: Option<&T>, is: Option<&T>) {
+pub(crate) fn note<T: Takes>(at: &mut Counts<'_, '_>, was: Option<&T>, is: Option<&T>) {
     let less = was.map(Takes::takes).unwrap_or_default();
     let more = is.map(Takes::takes).unwrap_or_default();
     for (what, account, count) in less {
-        change(work, what, &account, |before| before.saturating_sub(count));
+        change(at, what, &account, |before| before.saturating_sub(count));
     }
     for (what, account, count) in more {
-        change(work, what, &account, |before| before.saturating_add(count));
+        change(at, what, &account, |before| before.saturating_add(count));
     }
 }
 
-fn change(work: &mut Work<'_>, what: Scarce, account: &AccountId, change: impl Fn(u64) -> u64) {
-    let (party, kept) = (party(work, account), kept(work, what));
-    let before = get(work, what, Some(party));
+fn change(at: &mut Counts<'_, '_>, what: Scarce, account: &AccountId, change: impl Fn(u64) -> u64) {
+    let (party, kept) = (party(at, account), kept(at, what));
+    let before = get(at, what, Some(party));
     let after = change(before);
     if before == after {
         return;
     }
-    let all = get(work, what, None).saturating_sub(before.saturating_sub(kept));
-    set(work, what, Some(party), after);
-    set(work, what, None, all + after.saturating_sub(kept));
+    let all = get(at, what, None).saturating_sub(before.saturating_sub(kept));
+    set(at, what, Some(party), after);
+    set(at, what, None, all + after.saturating_sub(kept));
 }
 
 /// Whether there is room for so much more of an account, which gives `back` in return.

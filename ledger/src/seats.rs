@@ -10,67 +10,13 @@
 //!    when the epoch ends. Each account has a budget of entries for each epoch, and closing one and
 //!    opening the next must not be a way to more.
 
-use crate::account::Account;
+use crate::record::{Account, Closed};
 use crate::refusal::{Refusal, SeatRefusal};
+use crate::view::Register;
 use crate::work::Work;
 use gridbay_protocol::calendar;
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::limits::EPOCH_HEIGHTS;
-use serde::{Deserialize, Serialize};
-
-/// The accounts of one depth under a member.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Seats {
-    /// Open now.
-    pub open: u32,
-    /// The epoch in which the last one was opened.
-    pub epoch: u64,
-    /// Opened in that epoch.
-    pub opened: u32,
-}
-
-/// Accounts that an inviter's guests closed in an epoch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Closed {
-    /// The epoch.
-    pub epoch: u64,
-    /// How many in it.
-    pub accounts: u32,
-}
-
-impl Closed {
-    fn in_epoch(&self, epoch: u64) -> u32 {
-        if self.epoch == epoch {
-            self.accounts
-        } else {
-            0
-        }
-    }
-}
-
-impl Seats {
-    fn opened_in(&self, epoch: u64) -> u32 {
-        if self.epoch == epoch { self.opened } else { 0 }
-    }
-}
-
-impl Account {
-    /// The accounts of a depth that it answers for; 1 are those that it invited.
-    pub fn seats(&self, depth: u8) -> Seats {
-        let at = usize::from(depth).checked_sub(1);
-        let seats = at.and_then(|at| self.seats.get(at));
-        seats.copied().unwrap_or_default()
-    }
-    fn seats_mut(&mut self, depth: u8) -> &mut Seats {
-        let at = usize::from(depth).saturating_sub(1);
-        if self.seats.len() <= at {
-            self.seats.resize(at + 1, Seats::default());
-        }
-        &mut self.seats[at]
-    }
-}
 
 /// Whether an account may open another one.
 pub(crate) fn check(work: &Work<'_>, inviter: &AccountId) -> Result<(), Refusal> {
@@ -111,14 +57,14 @@ pub(crate) fn check(work: &Work<'_>, inviter: &AccountId) -> Result<(), Refusal>
 }
 
 /// Counts an account that is opened; returns its depth.
-pub(crate) fn take(work: &mut Work<'_>, inviter: &AccountId) -> u8 {
-    let epoch = calendar::epoch(work.height());
-    let Some(record) = work.tables.accounts.get_mut(inviter) else {
+pub(crate) fn take(at: &mut Register<'_, '_>, inviter: &AccountId) -> u8 {
+    let epoch = calendar::epoch(at.height());
+    let Some(record) = at.accounts().get_mut(inviter) else {
         return 1;
     };
     record.invited = record.invited.saturating_add(1);
     let (sponsor, depth) = (record.sponsor, record.depth.saturating_add(1));
-    if let Some(answers) = work.tables.accounts.get_mut(&sponsor) {
+    if let Some(answers) = at.accounts().get_mut(&sponsor) {
         let seats = answers.seats_mut(depth);
         seats.opened = seats.opened_in(epoch).saturating_add(1);
         seats.epoch = epoch;
@@ -128,14 +74,14 @@ pub(crate) fn take(work: &mut Work<'_>, inviter: &AccountId) -> u8 {
 }
 
 /// Gives the seat of an account back that is closed.
-pub(crate) fn give_back(work: &mut Work<'_>, closed: &Account) {
-    let epoch = calendar::epoch(work.height());
-    if let Some(inviter) = work.tables.accounts.get_mut(&closed.inviter) {
+pub(crate) fn give_back(at: &mut Register<'_, '_>, closed: &Account) {
+    let epoch = calendar::epoch(at.height());
+    if let Some(inviter) = at.accounts().get_mut(&closed.inviter) {
         inviter.invited = inviter.invited.saturating_sub(1);
         let accounts = inviter.closed.in_epoch(epoch).saturating_add(1);
         inviter.closed = Closed { epoch, accounts };
     }
-    if let Some(answers) = work.tables.accounts.get_mut(&closed.sponsor) {
+    if let Some(answers) = at.accounts().get_mut(&closed.sponsor) {
         let seats = answers.seats_mut(closed.depth);
         seats.open = seats.open.saturating_sub(1);
     }

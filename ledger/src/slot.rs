@@ -31,18 +31,12 @@
 //! that tail times `s_k - s_(k-1)`.
 
 use crate::bank::{earn, figures};
-use crate::book;
-use crate::contract;
-use crate::deadline;
-use crate::firm;
-use crate::market;
-use crate::order::Stage;
-use crate::pot::{self, Pot, PotOffer, Stopped};
-use crate::purse::{self, post};
-use crate::retention;
-use crate::share_out::{Payout, above_floors};
-use crate::tenancy;
+use crate::money::{Payout, above_floors, purse};
+use crate::record::{Pot, PotOffer, Ran, Stopped};
+use crate::sell::contract;
+use crate::view::{Book, Floor, Till};
 use crate::work::Work;
+use crate::{book, firm, market, pot, retention, tenancy};
 use gridbay_protocol::ids::{AccountId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::LeaseEnd;
 use gridbay_protocol::payment::{Purse, Reason};
@@ -51,29 +45,29 @@ use gridbay_protocol::units::Credits;
 use std::collections::BTreeMap;
 
 /// Step 1.
-pub(crate) fn settle_all(work: &mut Work<'_>) {
-    let pots: Vec<Hash32> = work.tables.pots.iter().map(|(id, _)| *id).collect();
+pub(crate) fn settle_all(at: &mut Till<'_, '_>) {
+    let pots: Vec<Hash32> = at.tables.pots.iter().map(|(id, _)| *id).collect();
     for id in &pots {
-        if let Some(pot) = pot::take(work, id) {
-            settle(work, &pot);
+        if let Some(pot) = pot::take(&mut at.floor(), id) {
+            settle(at, &pot);
         }
     }
-    for class in &work.constitution.classes {
-        let left = purse::held(work, &Purse::Class(class.key.id()));
+    for class in &at.constitution.classes {
+        let left = purse::held(at, &Purse::Class(class.key.id()));
         assert_eq!(left, Credits::ZERO, "settled pots leave nothing");
     }
 }
 
 /// Steps 2 to 5.
-pub(crate) fn turn(work: &mut Work<'_>) {
-    for id in market::leases(work) {
-        count_and_end(work, &id);
+pub(crate) fn turn(at: &mut Till<'_, '_>) {
+    for id in market::leases(at) {
+        count_and_end(at, &id);
     }
-    for id in market::leases(work) {
-        firm::renew(work, &id);
+    for id in market::leases(at) {
+        firm::renew(&mut at.floor(), &id);
     }
-    for id in market::leases(work) {
-        fund(work, &id);
+    for id in market::leases(at) {
+        fund(&mut at.floor(), &id);
     }
 }
 
@@ -163,8 +157,8 @@ fn extent(served: &[Served]) -> u64 {
     served.iter().map(Served::extent).sum()
 }
 
-fn settle(work: &mut Work<'_>, pot: &Pot) {
-    let mut served = served(work, pot);
+fn settle(at: &mut Till<'_, '_>, pot: &Pot) {
+    let mut served = served(at, pot);
     let of = |offer: &PotOffer| served.get(&offer.offer).map_or(&[][..], Vec::as_slice);
     let floors: Vec<u64> = pot.sold.iter().map(|o| floor(pot, o, of(o))).collect();
     let weights = pot.sold.iter().map(|o| weight(pot, o, extent(of(o))));
@@ -173,18 +167,11 @@ fn settle(work: &mut Work<'_>, pot: &Pot) {
     value(&mut served, &pot.sold, &shares);
     for (offer, share) in pot.sold.iter().zip(shares) {
         let served = served.get(&offer.offer).map_or(&[][..], Vec::as_slice);
-        pay_out(work, pot, offer, amount(share), served);
+        pay_out(at, pot, offer, amount(share), served);
     }
     let class = Purse::Class(pot.class);
-    post(
-        work,
-        class,
-        Purse::Bank,
-        amount(unearned),
-        Reason::Revenue,
-        None,
-    )
-    .expect("the class holds what its pots hold");
+    at.post(class, Purse::Bank, amount(unearned), Reason::Revenue, None)
+        .expect("the class holds what its pots hold");
 }
 
 fn amount(micros: u64) -> Credits {
@@ -208,39 +195,39 @@ fn weight(pot: &Pot, offer: &PotOffer, extent: u64) -> u64 {
 
 /// Pays an offer's money to its seller, or to the bank where revenue is shared by all, except what undelivered units would
 /// have earned and what is held for a while (see `retention`).
-fn pay_out(work: &mut Work<'_>, pot: &Pot, offer: &PotOffer, money: Credits, served: &[Served]) {
+fn pay_out(at: &mut Till<'_, '_>, pot: &Pot, offer: &PotOffer, money: Credits, served: &[Served]) {
     let class = Purse::Class(pot.class);
     let mut left = money;
     let pays = planted::is(Planted::PayUndelivered);
     let failed = |s: &&Served| !s.delivered && s.extent() > 0 && !pays;
     for part in served.iter().filter(failed) {
         left = left.saturating_sub(part.worth);
-        refund(work, class, part);
+        refund(&mut at.book(), class, part);
     }
     let delivered = served.iter().filter(|s| s.delivered);
     let delivered = delivered.map(Served::extent).sum();
-    figures::sold(work, offer.class, pot.way, left, delivered);
-    let left = retention::hold(work, pot, offer, left, served);
-    earn(work, class, offer.seller, left, None);
+    figures::sold(&mut at.earned(), offer.class, pot.way, left, delivered);
+    let left = retention::hold(at, pot, offer, left, served);
+    earn(&mut at.money(), class, offer.seller, left, None);
 }
 
 /// What units would have earned that were not served.
-fn refund(work: &mut Work<'_>, class: Purse, part: &Served) {
+fn refund(at: &mut Book<'_, '_>, class: Purse, part: &Served) {
     let back = part.worth.min(part.cost());
     let (to, rest) = (
         Purse::Account(part.account),
         part.worth.saturating_sub(back),
     );
-    post(work, class, to, back, Reason::Refund, Some(part.order))
+    at.post(class, to, back, Reason::Refund, Some(part.order))
         .expect("the class holds what its pots hold");
-    post(work, class, Purse::Bank, rest, Reason::Revenue, None)
+    at.post(class, Purse::Bank, rest, Reason::Revenue, None)
         .expect("the class holds what its pots hold");
-    tenancy::paid(work, &part.order, |sum| sum.saturating_sub(back));
+    tenancy::paid(at, &part.order, |sum| sum.saturating_sub(back));
 }
 
 /// Steps 2 and 3.
-fn count_and_end(work: &mut Work<'_>, id: &LeaseId) {
-    let Some(lease) = work.tables.leases.get_mut(id) else {
+fn count_and_end(at: &mut Till<'_, '_>, id: &LeaseId) {
+    let Some(lease) = at.leases().get_mut(id) else {
         return;
     };
     let delivered = lease.is_delivered();
@@ -249,45 +236,36 @@ fn count_and_end(work: &mut Work<'_>, id: &LeaseId) {
     let units = lease.units();
     let (slot, firm_through, order) = (lease.slot, lease.firm_through, lease.order);
     if counts {
-        contract::count(work, id);
+        contract::count(&mut at.pacts(), id);
     }
-    let order = work.tables.orders.get_mut(&order);
+    let order = at.orders().get_mut(&order);
     let order = order.expect("a lease's order is live");
-    if let Some(job) = order.deadline_mut() {
-        return deadline::count(job, units, counts);
-    }
-    let mut used_up = firm_through.is_some_and(|last| slot >= last);
-    if let Some(bid) = order.bid_mut() {
-        bid.slots_used += u32::from(counts);
-        used_up |= bid.slots_used >= bid.bid.slots;
-    }
-    if let Stage::Share(share) = &mut order.stage {
-        share.slots_used += u32::from(counts);
-        used_up = share.slots_used >= share.claim.slots;
-    }
+    let ran = Ran {
+        units,
+        counts,
+        firm_over: firm_through.is_some_and(|last| slot >= last),
+    };
+    let live = order.stage.live_mut();
+    let Some(mut used_up) = live.and_then(|live| live.count(&ran)) else {
+        return;
+    };
     used_up &= !planted::is(Planted::LeaseNotEnded);
     if used_up && !delivered {
-        tenancy::end(work, id, LeaseEnd::Undelivered);
+        tenancy::end(&mut at.floor(), id, LeaseEnd::Undelivered);
     } else if used_up {
-        tenancy::end(work, id, LeaseEnd::Expired);
+        tenancy::end(&mut at.floor(), id, LeaseEnd::Expired);
     } else if order.exiting {
-        tenancy::end(work, id, LeaseEnd::Exit);
+        tenancy::end(&mut at.floor(), id, LeaseEnd::Exit);
     }
-}
-
-/// Who earns for an offer's units.
-pub(crate) fn seller(work: &Work<'_>, offer: &OfferId) -> AccountId {
-    let offer = work.tables.offers.get(offer);
-    offer.expect("units in leases have their offer").seller
 }
 
 /// Step 5.
-fn fund(work: &mut Work<'_>, id: &LeaseId) {
-    let Some(lease) = work.tables.leases.get(id).filter(|l| !l.is_firm()) else {
+fn fund(at: &mut Floor<'_, '_>, id: &LeaseId) {
+    let Some(lease) = at.tables.leases.get(id).filter(|l| !l.is_firm()) else {
         return;
     };
     let order = lease.order;
-    if !book::fund(work, &order) {
-        tenancy::end(work, id, LeaseEnd::Unfunded);
+    if !book::fund(&mut at.money(), &order) {
+        tenancy::end(at, id, LeaseEnd::Unfunded);
     }
 }

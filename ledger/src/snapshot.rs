@@ -4,9 +4,9 @@
 //! final, and [`State::tip`] with its id, before using it.
 
 use crate::log::Frontier;
-use crate::records::Records;
+use crate::record::{CHAIN, Chain, Records};
 use crate::roots;
-use crate::state::{CHAIN, Chain, State};
+use crate::state::State;
 use crate::tree::Tree;
 use gridbay_protocol::codec::{self, CodecError};
 use gridbay_protocol::genesis::{Genesis, GenesisError};

@@ -1,13 +1,9 @@
 //! The committed state: all records, their tree, and where the chain stands.
 
-use crate::account::Account;
-use crate::beacons::Successor;
-use crate::entry_budget::Spent;
-use crate::execute::Delta;
+use crate::delta::Delta;
 use crate::log::Frontier;
-use crate::records::Records;
+use crate::record::{Account, CHAIN, Chain, Closed, Records, Spent, Successor};
 use crate::roots;
-use crate::seats::Closed;
 use crate::tree::{Proof, Tree};
 use gridbay_protocol::bank::Standing;
 use gridbay_protocol::calendar::Calendar;
@@ -17,28 +13,8 @@ use gridbay_protocol::ids::{AccountId, BlockId, ClassId, Hash32, NetworkId, Vali
 use gridbay_protocol::payment::Purse;
 use gridbay_protocol::units::Credits;
 use gridbay_protocol::validator::ValidatorSet;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// Where the chain stands after a block; one record of the state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Chain {
-    /// Height of the last block; 0 for the genesis.
-    pub height: u64,
-    /// Its time.
-    pub time_ms: u64,
-    /// The beacon after it.
-    pub beacon: Hash32,
-    /// Seed of the election of the next height.
-    pub seed: Hash32,
-    /// Money ever minted.
-    pub minted: Credits,
-}
-
-/// Name of the [`Chain`] record in the state tree.
-pub const CHAIN: &str = "chain";
 
 /// What never changes.
 #[derive(Debug)]

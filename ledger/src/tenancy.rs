@@ -1,18 +1,13 @@
 //! Leases in the making and in their end.
 //!
 //! - [`grant`] starts a lease, or renews the one that the order has, for units that are paid for.
-//! - [`fail`] takes units whose sellers do not deliver: all of the lease, unless it is a reservation.
 //! - [`stop`] takes units from a running lease inside a slot: the unused part of what they cost goes back.
 //! - [`end`] closes a lease, and its order unless that stands again.
 
-use crate::book;
-use crate::deadline;
-use crate::lease::{self, Lease};
-use crate::order::{Order, Stage};
-use crate::pot::{Part, Pot, Stake, Stopped};
-use crate::purse::post;
-use crate::reservation;
+use crate::record::{Lease, Order, Part, Pot, Stake, Stopped};
+use crate::view::{Book, Floor};
 use crate::work::Work;
+use crate::{book, lease};
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::{Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, Share, lease_id};
@@ -33,26 +28,19 @@ pub(crate) struct Grant {
 }
 
 /// Charges the order's escrow and starts or renews its lease. Returns the stake for the pot.
-pub(crate) fn grant(work: &mut Work<'_>, grant: Grant) -> Stake {
-    let height = work.height();
-    let order = work.tables.orders.get(&grant.order);
+pub(crate) fn grant(at: &mut Floor<'_, '_>, grant: Grant) -> Stake {
+    let height = at.height();
+    let order = at.tables.orders.get(&grant.order);
     let order = order.expect("units go to a live order").clone();
     let (escrow, class) = (Purse::Escrow(grant.order), Purse::Class(order.class));
-    let charged = post(
-        work,
-        escrow,
-        class,
-        grant.paid,
-        Reason::Charge,
-        Some(grant.order),
-    );
+    let charged = at.post(escrow, class, grant.paid, Reason::Charge, Some(grant.order));
     charged.expect("the escrow holds what an order can cost");
     let running = order.lease;
     let id = running.unwrap_or_else(|| lease_id(&grant.order, height));
-    let before = running.and_then(|id| work.tables.leases.get(&id).cloned());
-    let lease = lease(work, &order, &grant, before.as_ref());
+    let before = running.and_then(|id| at.tables.leases.get(&id).cloned());
+    let lease = lease(at, &order, &grant, before.as_ref());
     let terms = lease.terms(id);
-    work.emit(Effect::Lease(match running {
+    at.emit(Effect::Lease(match running {
         Some(_) => LeaseEvent::Renewed(terms),
         None => LeaseEvent::Started(terms),
     }));
@@ -69,12 +57,12 @@ pub(crate) fn grant(work: &mut Work<'_>, grant: Grant) -> Stake {
         left: grant.paid,
         parts: lease.shares.iter().map(part).collect(),
     };
-    lease::put(work, id, Some(lease));
-    paid(work, &grant.order, |sum| {
+    lease::put(at, id, Some(lease));
+    paid(&mut at.book(), &grant.order, |sum| {
         sum.checked_add(grant.paid)
             .expect("an order pays within its budget")
     });
-    if let Some(order) = work.tables.orders.get_mut(&grant.order) {
+    if let Some(order) = at.orders().get_mut(&grant.order) {
         order.lease = Some(id);
     }
     stake
@@ -106,8 +94,12 @@ fn lease(work: &Work<'_>, order: &Order, grant: &Grant, before: Option<&Lease>) 
 }
 
 /// Changes what an order with a budget has paid so far.
-pub(crate) fn paid(work: &mut Work<'_>, order: &OrderId, change: impl FnOnce(Credits) -> Credits) {
-    let order = work.tables.orders.get_mut(order);
+pub(crate) fn paid(
+    at: &mut Book<'_, '_>,
+    order: &OrderId,
+    change: impl FnOnce(Credits) -> Credits,
+) {
+    let order = at.orders().get_mut(order);
     if let Some(paid) = order.and_then(|o| o.paid_mut()) {
         *paid = change(*paid);
     }
@@ -165,11 +157,11 @@ fn heights_left(work: &Work<'_>, lease: &Lease) -> u64 {
 }
 
 /// Takes units (by offer) from a running lease and refunds the unused part of what they cost.
-pub(crate) fn stop(work: &mut Work<'_>, id: &LeaseId, losses: &BTreeMap<OfferId, u32>) -> Cost {
-    let cost = cost(work, id, losses);
-    let lease = work.tables.leases.get(id).expect("the lease runs").clone();
-    let left = heights_left(work, &lease);
-    let pot = work.tables.pots.get_mut(&lease.pot);
+pub(crate) fn stop(at: &mut Floor<'_, '_>, id: &LeaseId, losses: &BTreeMap<OfferId, u32>) -> Cost {
+    let cost = cost(at, id, losses);
+    let lease = at.tables.leases.get(id).expect("the lease runs").clone();
+    let left = heights_left(at, &lease);
+    let pot = at.pots().get_mut(&lease.pot);
     let pot = pot.expect("a running lease has its pot");
     let stopped = |offer: &OfferId| Stopped {
         served: pot.heights - left,
@@ -195,17 +187,12 @@ pub(crate) fn stop(work: &mut Work<'_>, id: &LeaseId, losses: &BTreeMap<OfferId,
     stake.left = stake.left.saturating_sub(cost.unused);
     pot.left = pot.left.saturating_sub(cost.unused);
     let (from, to) = (Purse::Class(lease.class), Purse::Account(lease.account));
-    post(
-        work,
-        from,
-        to,
-        cost.unused,
-        Reason::Refund,
-        Some(lease.order),
-    )
-    .expect("the class holds what its pots hold");
-    paid(work, &lease.order, |sum| sum.saturating_sub(cost.unused));
-    lease::change(work, id, |lease| {
+    at.post(from, to, cost.unused, Reason::Refund, Some(lease.order))
+        .expect("the class holds what its pots hold");
+    paid(&mut at.book(), &lease.order, |sum| {
+        sum.saturating_sub(cost.unused)
+    });
+    lease::change(at, id, |lease| {
         lease.paid = lease.paid.saturating_sub(cost.unused);
         for share in &mut lease.shares {
             share.units -= losses.get(&share.offer).copied().unwrap_or(0);
@@ -215,45 +202,30 @@ pub(crate) fn stop(work: &mut Work<'_>, id: &LeaseId, losses: &BTreeMap<OfferId,
     cost
 }
 
-/// The sellers of some offers fail a lease, or its buyer says so. A reservation goes on with what is left; others end.
-pub(crate) fn fail(work: &mut Work<'_>, id: &LeaseId, offers: &[OfferId], why: LeaseEnd) {
-    let lease = work.tables.leases.get(id).expect("the lease runs");
-    let order = work.tables.orders.get(&lease.order);
-    if order.is_some_and(|o| o.reservation().is_some()) {
-        reservation::lose(work, id, offers, why);
-    } else {
-        interrupt(work, id, why);
-    }
-}
-
 /// Takes all units from a running lease and ends it.
-pub(crate) fn interrupt(work: &mut Work<'_>, id: &LeaseId, why: LeaseEnd) {
-    let lease = work.tables.leases.get(id).expect("the lease runs");
+pub(crate) fn interrupt(at: &mut Floor<'_, '_>, id: &LeaseId, why: LeaseEnd) {
+    let lease = at.tables.leases.get(id).expect("the lease runs");
     let losses = lease.shares.iter().map(|s| (s.offer, s.units)).collect();
-    stop(work, id, &losses);
-    end(work, id, why);
+    stop(at, id, &losses);
+    end(at, id, why);
 }
 
 /// Ends a lease. Its order stands again if the reason says so, it is a bid or a claim, and it was not cancelled; or if it
 /// is a job that was taken. A buy of which
 /// no full slot was delivered ends as one without units.
-pub(crate) fn end(work: &mut Work<'_>, id: &LeaseId, why: LeaseEnd) {
-    let lease = work.tables.leases.get(id).expect("the lease runs").clone();
-    lease::put(work, *id, None);
-    work.emit(Effect::Lease(LeaseEvent::Ended {
+pub(crate) fn end(at: &mut Floor<'_, '_>, id: &LeaseId, why: LeaseEnd) {
+    let lease = at.tables.leases.get(id).expect("the lease runs").clone();
+    lease::put(at, *id, None);
+    at.emit(Effect::Lease(LeaseEvent::Ended {
         lease: *id,
         order: lease.order,
         end: why,
     }));
-    let order = work.tables.orders.get_mut(&lease.order);
+    let order = at.orders().get_mut(&lease.order);
     let order = order.expect("a lease's order is live");
     order.lease = None;
-    let failed = matches!(why, LeaseEnd::Undelivered | LeaseEnd::Disputed);
-    if let (true, Some(job)) = (failed, order.deadline_mut()) {
-        deadline::count(job, 0, false);
-    }
-    if let Stage::Share(share) = &mut order.stage {
-        share.portion = None;
+    if let Some(live) = order.stage.live_mut() {
+        live.lease_ended(why);
     }
     if order.stands_again(why) {
         return;
@@ -266,5 +238,5 @@ pub(crate) fn end(work: &mut Work<'_>, id: &LeaseId, why: LeaseEnd) {
         LeaseEnd::Undelivered | LeaseEnd::Disputed if lease.slots_run == 0 => OrderEnd::NoUnits,
         _ => OrderEnd::Served,
     };
-    book::end(work, &lease.order, why);
+    book::end(&mut at.book(), &lease.order, why);
 }

@@ -1,9 +1,9 @@
 //! The working set of one candidate block: the state seen through changes, and the effects so far.
 
-use crate::records::Tables;
-use crate::reservation::Hints;
+use crate::record::{Chain, Tables};
 use crate::room::Holder;
-use crate::state::{Chain, Constitution, State};
+use crate::sell::reservation::Hints;
+use crate::state::{Constitution, State};
 use gridbay_protocol::beacon;
 use gridbay_protocol::calendar::{self, Calendar};
 use gridbay_protocol::class::Class;

@@ -1,9 +1,8 @@
 //! What is counted of the records, against a recount: of everything, and of what a block touched.
 
-use super::{Breach, hold};
-use crate::holdings::{Held, Holding};
-use crate::lease::Lease;
-use crate::scarce::{self, Party, Scarce, Takes};
+use crate::record::{Held, Holding, Lease, Party, Scarce, Takes};
+use crate::refusal::{Breach, hold};
+use crate::scarce;
 use crate::table::Table;
 use crate::work::Work;
 use gridbay_protocol::ids::{AccountId, OfferId};

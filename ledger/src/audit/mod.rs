@@ -12,6 +12,7 @@ mod counts;
 mod touched;
 mod whole;
 
+use crate::refusal::Breach;
 use crate::state::State;
 use crate::work::Work;
 use gridbay_protocol::planted;
@@ -19,16 +20,6 @@ use gridbay_protocol::planted;
 #[cfg(test)]
 pub(crate) use counts::whole as counts;
 pub(crate) use whole::check as whole;
-
-/// A broken invariant, in words.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Breach(pub(crate) String);
-
-/// A breach unless something holds.
-fn hold(holds: bool, what: impl FnOnce() -> String) -> Result<(), Breach> {
-    if holds { Ok(()) } else { Err(Breach(what())) }
-}
 
 /// Checks what a block did to a sound state.
 ///
@@ -68,13 +59,13 @@ impl State {
 mod tests {
     use super::*;
     use crate::admit::Admitted;
-    use crate::bank::Way;
     use crate::entry::{self, steps};
     use crate::execute;
-    use crate::lease::Lease;
-    use crate::offer::Offer;
-    use crate::pot::Pot;
-    use crate::retention::Retained;
+    use crate::record::Lease;
+    use crate::record::Offer;
+    use crate::record::Pot;
+    use crate::record::Retained;
+    use crate::record::Way;
     use crate::sample::{account, class, state};
     use crate::table::steps as count;
     use gridbay_protocol::ids::{Hash32, LeaseId, OfferId, OrderId};
@@ -185,12 +176,12 @@ mod tests {
         }),
         ("units that nobody offers", |state, work| {
             let offer = offer(state, 0);
-            crate::scarce::note(work, None, Some(&offer));
+            crate::scarce::note(&mut work.counts(), None, Some(&offer));
         }),
         (
             "an account that has nothing of what it is said to have",
             |state, work| {
-                let place = (account(state, 0), crate::holdings::Holding::Earnings);
+                let place = (account(state, 0), crate::record::Holding::Earnings);
                 work.tables.holdings.insert(place, 1);
             },
         ),
@@ -202,9 +193,9 @@ mod tests {
             work.tables.serving.insert(OfferId([2; 32]), 1);
         }),
         ("savings that lie nowhere", |state, work| {
-            let savings = crate::bank::Savings {
+            let savings = crate::record::Savings {
                 frozen: 3,
-                ..crate::bank::Savings::default()
+                ..crate::record::Savings::default()
             };
             work.tables.savings.insert(account(state, 0), savings);
         }),

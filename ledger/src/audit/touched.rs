@@ -1,10 +1,9 @@
 //! What a block touched, against the same records before it.
 
+use super::counts;
 use super::whole::{contract, freezes, job, line, units};
-use super::{Breach, counts, hold};
-use crate::lease::Lease;
-use crate::order::Order;
-use crate::reservation::Booking;
+use crate::record::{Booking, Lease, Order};
+use crate::refusal::{Breach, hold};
 use crate::work::Work;
 use gridbay_protocol::ids::{AccountId, ClassId, OfferId, OrderId};
 use gridbay_protocol::payment::Purse;
@@ -161,7 +160,7 @@ fn frozen(before: &Work<'_>, work: &Work<'_>, ids: &BTreeSet<OrderId>) -> Result
         }
     }
     for (account, was, is) in work.tables.savings.changed() {
-        let counted = |savings: Option<&crate::bank::Savings>| savings.map_or(0, |s| s.frozen);
+        let counted = |savings: Option<&crate::record::Savings>| savings.map_or(0, |s| s.frozen);
         *moved.entry(*account).or_default() += i128::from(counted(was)) - i128::from(counted(is));
     }
     let apart = moved.iter().find(|(_, difference)| **difference != 0);

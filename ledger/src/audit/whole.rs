@@ -1,11 +1,13 @@
 //! Everything, and the rules for single records that the check of what was touched shares.
 
-use super::{Breach, counts, hold};
+use super::counts;
 use crate::bank::savings;
-use crate::contract::Contract;
-use crate::reservation::busy;
+use crate::market;
+use crate::money::purse;
+use crate::record::Contract;
+use crate::refusal::{Breach, hold};
+use crate::sell::reservation::busy;
 use crate::work::Work;
-use crate::{market, purse};
 use gridbay_protocol::ids::{AccountId, ClassId, OfferId, OrderId};
 use gridbay_protocol::payment::Purse;
 use gridbay_protocol::units::Credits;

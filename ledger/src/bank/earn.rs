@@ -1,7 +1,6 @@
 //! What sellers earn.
 
-use crate::purse::post;
-use crate::work::Work;
+use crate::view::Money;
 use gridbay_protocol::ids::{AccountId, OrderId};
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::planted::{self, Planted};
@@ -12,16 +11,17 @@ use gridbay_protocol::units::Credits;
 /// # Panics
 /// If `from` does not hold it: whoever calls has seen to that.
 pub(crate) fn earn(
-    work: &mut Work<'_>,
+    at: &mut Money<'_, '_>,
     from: Purse,
     seller: AccountId,
     amount: Credits,
     order: Option<OrderId>,
 ) {
-    let pools = work.constitution.policy.bank.pools_revenue();
+    let pools = at.constitution.policy.bank.pools_revenue();
     let (to, reason) = match pools && !planted::is(Planted::RevenueKept) {
         true => (Purse::Bank, Reason::Revenue),
         false => (Purse::Account(seller), Reason::Earning),
     };
-    post(work, from, to, amount, reason, order).expect("what was earned lies ready");
+    at.post(from, to, amount, reason, order)
+        .expect("what was earned lies ready");
 }

@@ -7,92 +7,57 @@
 //!
 //! Nothing is decided by these figures.
 
-use super::index::{Index, PAID, Sales, UNITS};
+use super::index::{PAID, Sales, UNITS};
 use super::supply::{self, Supply, Turnover, is_payment};
-use crate::purse;
+use crate::money::purse;
+use crate::record::{Epoch, Prices, Way};
+use crate::view::{Bank, Earned, Money};
 use crate::work::Work;
 use gridbay_protocol::calendar;
 use gridbay_protocol::ids::ClassId;
 use gridbay_protocol::limits::EPOCHS_PUBLISHED;
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::units::Credits;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A way of sale: units sold in one are worth something else than in another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Way {
-    /// To bids in a clearing, preemptible.
-    Bid,
-    /// Bought firm.
-    Buy,
-    /// Planned by a seller for jobs with deadlines.
-    Deadline,
-    /// Reserved ahead.
-    Reservation,
-    /// Shared with others by the slot.
-    Share,
-}
-
-/// An epoch's money.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Epoch {
-    /// Micro-credits of payments in it, at most 2^64 - 1.
-    pub volume: u64,
-    /// The supply at its end; `None` while it runs.
-    pub supply: Option<Supply>,
-}
-
-/// A class's prices.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Prices {
-    /// The index, as of the end of the last epoch.
-    pub index: Index<Way>,
-    /// What was settled in the running epoch; units are counted by the height.
-    pub period: BTreeMap<Way, Sales>,
-}
-
 /// Counts a posting.
-pub(crate) fn posted(work: &mut Work<'_>, reason: Reason, amount: Credits) {
+pub(crate) fn posted(at: &mut Money<'_, '_>, reason: Reason, amount: Credits) {
     if is_payment(reason) {
-        work.volume = work.volume.saturating_add(amount.micros());
+        at.add_volume(amount.micros());
     }
 }
 
 /// Counts what units of a class earned, units times heights delivered.
-pub(crate) fn sold(work: &mut Work<'_>, class: ClassId, way: Way, paid: Credits, extent: u64) {
+pub(crate) fn sold(at: &mut Earned<'_, '_>, class: ClassId, way: Way, paid: Credits, extent: u64) {
     if paid == Credits::ZERO || extent == 0 {
         return;
     }
-    let mut prices = work.tables.prices.get(&class).cloned().unwrap_or_default();
+    let mut prices = at.tables.prices.get(&class).cloned().unwrap_or_default();
     let nothing = Sales { paid: 0, units: 0 };
     let sales = prices.period.entry(way).or_insert(nothing);
     sales.paid = sales.paid.saturating_add(paid.micros()).min(PAID - 1);
     sales.units = sales.units.saturating_add(extent).min(UNITS - 1);
-    work.tables.prices.insert(class, prices);
+    at.prices().insert(class, prices);
 }
 
 /// After all postings of a block.
-pub(crate) fn close(work: &mut Work<'_>) {
-    let height = work.height();
+pub(crate) fn close(at: &mut Bank<'_, '_>) {
+    let height = at.height();
     let epoch = calendar::epoch(height);
     let ends = calendar::epoch(height.saturating_add(1)) != epoch;
-    if work.volume == 0 && !ends {
+    if at.volume == 0 && !ends {
         return;
     }
-    let mut record = work.tables.epochs.get(&epoch).copied().unwrap_or_default();
-    record.volume = record.volume.saturating_add(work.volume);
+    let mut record = at.tables.epochs.get(&epoch).copied().unwrap_or_default();
+    record.volume = record.volume.saturating_add(at.volume);
     if ends {
-        record.supply = supply_of(work);
-        link(work);
+        record.supply = supply_of(at);
+        link(&mut at.earned());
     }
-    work.tables.epochs.insert(epoch, record);
+    at.epochs().insert(epoch, record);
     let gone = epoch.checked_sub(EPOCHS_PUBLISHED as u64);
     if let (true, Some(gone)) = (ends, gone) {
-        work.tables.epochs.remove(&gone);
+        at.epochs().remove(&gone);
     }
 }
 
@@ -103,8 +68,8 @@ fn supply_of(work: &Work<'_>) -> Option<Supply> {
     supply::supply(balances.map(|(_, balance)| *balance), pool)
 }
 
-fn link(work: &mut Work<'_>) {
-    let prices = work.tables.prices.iter();
+fn link(at: &mut Earned<'_, '_>) {
+    let prices = at.tables.prices.iter();
     let sold = prices.filter(|(_, prices)| !prices.period.is_empty());
     let sold: Vec<(ClassId, Prices)> = sold.map(|(id, prices)| (*id, prices.clone())).collect();
     for (class, prices) in sold {
@@ -112,7 +77,7 @@ fn link(work: &mut Work<'_>) {
         let index = prices.index.after(&prices.period);
         let index = index.expect("a class's sales are in range");
         let period = BTreeMap::new();
-        work.tables.prices.insert(class, Prices { index, period });
+        at.prices().insert(class, Prices { index, period });
     }
 }
 

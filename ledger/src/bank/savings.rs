@@ -11,82 +11,46 @@
 //!    nothing is gained by handing money from who is late in the list to who was early in it. Until then what is going to
 //!    be taken is not available.
 
-use super::turn;
-use super::{Holding, Levy, levy};
-use crate::purse::{self, post};
+use super::due::{due, holding, of, tax};
+use super::{Levy, levy};
+use crate::record::Savings;
+use crate::view::Money;
 use crate::work::Work;
 use gridbay_protocol::bank::SavingsTax;
 use gridbay_protocol::ids::{AccountId, OrderId};
 use gridbay_protocol::payment::{Purse, Reason};
-use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::Credits;
-use serde::{Deserialize, Serialize};
-
-/// What the bank knows of an account; one without any of it has no record.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Savings {
-    /// Micro-credits in the escrows of its orders, and staked on others' orders.
-    pub frozen: u64,
-    /// Micro-credits of tax that were due and could not be taken.
-    pub arrears: u64,
-    /// Taxed by the tax that runs, before its turn came.
-    pub levied: bool,
-}
-
-/// The tax, if there is one.
-pub(super) fn tax(work: &Work<'_>) -> Option<SavingsTax> {
-    work.constitution.policy.bank.tax
-}
-
-/// An account as the rules see it.
-pub(super) fn holding(work: &Work<'_>, id: &AccountId) -> Holding {
-    let savings = of(work, id);
-    let standing = work.constitution.standing(id);
-    Holding {
-        available: purse::balance(work, &Purse::Account(*id)),
-        frozen: savings.frozen * u64::from(!planted::is(Planted::FrozenUntaxed)),
-        base: standing.base.micros(),
-        shares: standing.shares,
-        arrears: savings.arrears,
-    }
-}
-
-/// Micro-credits that the tax which runs will take of an account before anything else does.
-pub(crate) fn pending(work: &Work<'_>, id: &AccountId) -> u64 {
-    due(work, id).map_or(0, |levy| levy.taken)
-}
 
 /// Before money moves between two purses: taxes the accounts that own them, if they are still to be taxed.
-pub(crate) fn before(work: &mut Work<'_>, from: &Purse, to: &Purse) {
-    if tax(work).is_none() {
+pub(crate) fn before(at: &mut Money<'_, '_>, from: &Purse, to: &Purse) {
+    if tax(at).is_none() {
         return;
     }
-    for id in [owner(work, from, to), owner(work, to, from)] {
-        let Some((id, due)) = id.and_then(|id| Some((id, due(work, &id)?))) else {
+    for id in [owner(at, from, to), owner(at, to, from)] {
+        let Some((id, due)) = id.and_then(|id| Some((id, due(at, &id)?))) else {
             continue;
         };
-        change(work, &id, |savings| savings.levied = true);
-        take(work, &id, due);
+        change(at, &id, |savings| savings.levied = true);
+        take(at, &id, due);
     }
 }
 
 /// After money moved: keeps count of what is frozen, and collects arrears of what came in.
-pub(crate) fn after(work: &mut Work<'_>, from: &Purse, to: &Purse, amount: Credits) {
-    if tax(work).is_none() {
+pub(crate) fn after(at: &mut Money<'_, '_>, from: &Purse, to: &Purse, amount: Credits) {
+    if tax(at).is_none() {
         return;
     }
-    if let (Purse::Escrow(_) | Purse::Bond(_), Some(id)) = (from, owner(work, from, to)) {
-        change(work, &id, |savings| {
+    if let (Purse::Escrow(_) | Purse::Bond(_), Some(id)) = (from, owner(at, from, to)) {
+        change(at, &id, |savings| {
             let left = savings.frozen.checked_sub(amount.micros());
             savings.frozen = left.expect("what leaves an escrow was frozen");
         });
     }
-    if let (Purse::Escrow(_) | Purse::Bond(_), Some(id)) = (to, owner(work, to, from)) {
-        change(work, &id, |savings| savings.frozen += amount.micros());
+    if let (Purse::Escrow(_) | Purse::Bond(_), Some(id)) = (to, owner(at, to, from)) {
+        change(at, &id, |savings| savings.frozen += amount.micros());
     }
     if let Purse::Account(id) = to {
-        collect(work, id);
+        collect(at, id);
     }
 }
 
@@ -127,56 +91,45 @@ pub(crate) fn staker(work: &Work<'_>, order: &OrderId) -> Option<AccountId> {
     Some(offer.seller)
 }
 
-/// What an account owes to the tax that runs; `None` if it paid, or none runs.
-fn due(work: &Work<'_>, id: &AccountId) -> Option<Levy> {
-    let tax = tax(work)?;
-    let awaits = turn::awaits(work, id) && !of(work, id).levied;
-    awaits.then(|| levy(&holding(work, id), tax.ppm))
-}
-
 /// The turn of an account has come: taxes it, unless it was before.
-pub(super) fn reach(work: &mut Work<'_>, id: &AccountId, tax: &SavingsTax) {
-    if of(work, id).levied {
-        change(work, id, |savings| savings.levied = false);
+pub(super) fn reach(at: &mut Money<'_, '_>, id: &AccountId, tax: &SavingsTax) {
+    if of(at, id).levied {
+        change(at, id, |savings| savings.levied = false);
         return;
     }
-    let due = levy(&holding(work, id), tax.ppm);
-    take(work, id, due);
+    let due = levy(&holding(at, id), tax.ppm);
+    take(at, id, due);
 }
 
-fn take(work: &mut Work<'_>, id: &AccountId, due: Levy) {
-    if of(work, id).arrears != due.owed {
-        change(work, id, |savings| savings.arrears = due.owed);
+fn take(at: &mut Money<'_, '_>, id: &AccountId, due: Levy) {
+    if of(at, id).arrears != due.owed {
+        change(at, id, |savings| savings.arrears = due.owed);
     }
-    pay(work, id, due.taken, Reason::Tax);
+    pay(at, id, due.taken, Reason::Tax);
 }
 
-fn collect(work: &mut Work<'_>, id: &AccountId) {
-    if of(work, id).arrears == 0 {
+fn collect(at: &mut Money<'_, '_>, id: &AccountId) {
+    if of(at, id).arrears == 0 {
         return;
     }
-    let due = levy(&holding(work, id), 0);
+    let due = levy(&holding(at, id), 0);
     // What is not taken stays owed, also beyond the present excess: money under way may come back. The next tax forgives it.
-    change(work, id, |savings| savings.arrears -= due.taken);
-    pay(work, id, due.taken, Reason::Arrears);
+    change(at, id, |savings| savings.arrears -= due.taken);
+    pay(at, id, due.taken, Reason::Arrears);
 }
 
-fn pay(work: &mut Work<'_>, id: &AccountId, micros: u64, reason: Reason) {
+fn pay(at: &mut Money<'_, '_>, id: &AccountId, micros: u64, reason: Reason) {
     let amount = Credits::from_micros(micros).expect("a part of a balance is an amount");
-    post(work, Purse::Account(*id), Purse::Bank, amount, reason, None)
+    at.post(Purse::Account(*id), Purse::Bank, amount, reason, None)
         .expect("no more is taken than is free");
 }
 
-fn of(work: &Work<'_>, id: &AccountId) -> Savings {
-    work.tables.savings.get(id).copied().unwrap_or_default()
-}
-
-fn change(work: &mut Work<'_>, id: &AccountId, change: impl FnOnce(&mut Savings)) {
-    let mut savings = of(work, id);
+fn change(at: &mut Money<'_, '_>, id: &AccountId, change: impl FnOnce(&mut Savings)) {
+    let mut savings = of(at, id);
     change(&mut savings);
     if savings == Savings::default() {
-        work.tables.savings.remove(id);
+        at.savings().remove(id);
     } else {
-        work.tables.savings.insert(*id, savings);
+        at.savings().insert(*id, savings);
     }
 }

@@ -13,78 +13,71 @@
 //!
 //! Members alone have baselines and shares, so only they can get anything, and all others need not be looked at for it.
 
-use super::{Gifts, Holding, even_out, profits, savings};
-use crate::account::Account;
-use crate::purse::{self, post};
+use super::sweep::running;
+use super::{Gifts, Holding, due, even_out, profits, savings};
+use crate::money::purse;
+use crate::record::{Account, Sweep};
+use crate::view::{Bank, Money};
 use crate::work::Work;
 use gridbay_protocol::bank::{Redistribution, SavingsTax};
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::limits::LEVIES_PER_BLOCK;
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::units::Credits;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-/// A tax that runs, by the height at which it began.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Sweep {
-    /// The last account that had its turn.
-    pub through: Option<AccountId>,
-}
-
 /// A boundary: see the module.
-pub(crate) fn turn(work: &mut Work<'_>) {
-    let bank = work.constitution.policy.bank;
-    let (height, slot) = (work.height(), work.calendar().slot_heights());
-    if running(work).is_some() {
+pub(crate) fn turn(at: &mut Bank<'_, '_>) {
+    let bank = at.constitution.policy.bank;
+    let (height, slot) = (at.height(), at.calendar().slot_heights());
+    if running(at).is_some() {
         return;
     }
     if bank.shares_at(height, slot) {
-        let members = holdings(work);
-        give(work, Reason::Profit, &members, profits);
+        let members = holdings(at);
+        give(&mut at.money(), Reason::Profit, &members, profits);
     }
     if bank.tax_at(height, slot).is_some() {
-        work.tables.sweeps.insert(height, Sweep { through: None });
-        go_on(work);
+        at.sweeps().insert(height, Sweep { through: None });
+        go_on(at);
     }
 }
 
 /// The next accounts of the tax that runs, if one does.
-pub(crate) fn go_on(work: &mut Work<'_>) {
-    let (Some((began, sweep)), Some(tax)) = (running(work), savings::tax(work)) else {
+pub(crate) fn go_on(at: &mut Bank<'_, '_>) {
+    let (Some((began, sweep)), Some(tax)) = (running(at), due::tax(at)) else {
         return;
     };
     let from = sweep.through.map_or(Bound::Unbounded, Bound::Excluded);
-    let left = work.tables.accounts.range((from, Bound::Unbounded));
+    let left = at.tables.accounts.range((from, Bound::Unbounded));
     let batch: Vec<AccountId> = left.take(LEVIES_PER_BLOCK).map(|(id, _)| *id).collect();
     if let Some(last) = batch.last() {
         // Before the levies: their own postings must not ask for them.
         let through = Some(*last);
-        work.tables.sweeps.insert(began, Sweep { through });
+        at.sweeps().insert(began, Sweep { through });
     }
     for id in &batch {
-        savings::reach(work, id, &tax);
+        savings::reach(&mut at.money(), id, &tax);
     }
     if batch.len() < LEVIES_PER_BLOCK {
-        end(work, began, &tax);
+        end(at, began, &tax);
     }
 }
 
-fn end(work: &mut Work<'_>, began: u64, tax: &SavingsTax) {
-    work.tables.sweeps.remove(&began);
-    let holdings = holdings(work);
+fn end(at: &mut Bank<'_, '_>, began: u64, tax: &SavingsTax) {
+    at.sweeps().remove(&began);
+    let holdings = holdings(at);
     match tax.mode {
-        Redistribution::All => give(work, Reason::Relief, &holdings, profits),
+        Redistribution::All => give(&mut at.money(), Reason::Relief, &holdings, profits),
         Redistribution::Deficit => {
             let mut holdings = holdings;
-            for (id, parked) in parked(work) {
+            for (id, parked) in parked(at) {
                 if let Some(holding) = holdings.get_mut(&id) {
                     holding.frozen += parked;
                 }
             }
-            give(work, Reason::Relief, &holdings, even_out);
+            give(&mut at.money(), Reason::Relief, &holdings, even_out);
         }
     }
 }
@@ -92,9 +85,7 @@ fn end(work: &mut Work<'_>, began: u64, tax: &SavingsTax) {
 /// What all members have.
 fn holdings(work: &Work<'_>) -> BTreeMap<AccountId, Holding> {
     let members = work.constitution.members.keys();
-    members
-        .map(|id| (*id, savings::holding(work, id)))
-        .collect()
+    members.map(|id| (*id, due::holding(work, id))).collect()
 }
 
 /// What lies in the accounts that members answer for, frozen or not, by member.
@@ -126,29 +117,18 @@ fn parked(work: &Work<'_>) -> BTreeMap<AccountId, u64> {
 
 /// Gives out the pool to members by a rule.
 fn give(
-    work: &mut Work<'_>,
+    at: &mut Money<'_, '_>,
     reason: Reason,
     members: &BTreeMap<AccountId, Holding>,
     rule: fn(u64, &[Holding]) -> Gifts,
 ) {
-    let pool = purse::held(work, &Purse::Bank);
+    let pool = purse::held(at, &Purse::Bank);
     let holdings: Vec<Holding> = members.values().copied().collect();
     let gifts = rule(pool.micros(), &holdings);
     for (id, micros) in members.keys().zip(gifts.given) {
         let amount = Credits::from_micros(micros).expect("a part of the pool is an amount");
         let to = Purse::Account(*id);
-        post(work, Purse::Bank, to, amount, reason, None).expect("the pool covers what it gives");
+        at.post(Purse::Bank, to, amount, reason, None)
+            .expect("the pool covers what it gives");
     }
-}
-
-/// The tax that runs, with the height at which it began.
-fn running(work: &Work<'_>) -> Option<(u64, Sweep)> {
-    let (began, sweep) = work.tables.sweeps.iter().next()?;
-    Some((*began, *sweep))
-}
-
-/// Whether an account still has its turn before it in the tax that runs.
-pub(super) fn awaits(work: &Work<'_>, id: &AccountId) -> bool {
-    let running = running(work);
-    running.is_some_and(|(_, sweep)| sweep.through.is_none_or(|through| *id > through))
 }

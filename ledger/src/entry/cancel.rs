@@ -8,10 +8,11 @@
 //! nothing of its class is cancelled: it may be an amendment, which lapses with its order.
 
 use crate::book;
-use crate::order::{Order, Stage};
+use crate::record::{Opening, Order};
 use crate::refusal::Refusal;
-use crate::reservation;
+use crate::sell;
 use crate::state::State;
+use crate::view::Book;
 use crate::work::Work;
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::ids::{AccountId, OrderId};
@@ -57,16 +58,15 @@ impl State {
 /// Whether an order was opened, or amended, and has not been decided on since.
 fn is_final(work: &Work<'_>, order: &Order) -> bool {
     let calendar = work.calendar();
-    match &order.stage {
-        Stage::Bid(bid) => {
-            bid.next.is_some() || (order.lease.is_none() && order.round + 1 == work.round())
-        }
-        Stage::Reservation(wish) => {
-            let opened = calendar.slot(calendar.last_of_round(order.round + 1));
-            wish.booking.is_none() && opened == calendar.slot(work.height())
-        }
-        Stage::Sealed { .. } | Stage::Buy(_) | Stage::Deadline(_) | Stage::Share(_) => false,
-    }
+    let opened = order.round + 1;
+    let slot = calendar.slot(calendar.last_of_round(opened));
+    let opening = Opening {
+        runs: order.lease.is_some(),
+        this_round: opened == work.round(),
+        this_slot: slot == calendar.slot(work.height()),
+    };
+    let live = order.stage.live();
+    live.is_some_and(|live| live.is_undecided(&opening))
 }
 
 /// A sealed bid of the same account and class as a bid that can be opened now.
@@ -78,12 +78,12 @@ fn to_open(work: &Work<'_>, order: &Order) -> Option<OrderId> {
     })
 }
 
-pub(super) fn apply(work: &mut Work<'_>, id: &OrderId) {
-    let order = work.tables.orders.get_mut(id);
+pub(super) fn apply(at: &mut Book<'_, '_>, id: &OrderId) {
+    let order = at.orders().get_mut(id);
     let order = order.expect("the order was checked");
     if order.lease.is_none() && !order.is_taken() {
-        reservation::give_up(work, id);
-        book::end(work, id, OrderEnd::Cancelled);
+        sell::given_up(&mut at.money(), id);
+        book::end(at, id, OrderEnd::Cancelled);
     } else {
         order.exiting = !planted::is(Planted::ExitForgotten);
     }

@@ -12,13 +12,12 @@
 //! twice. Entries that it signed are remembered until they expire, and its invitations are void:
 //! nobody signs for it any more.
 
-use crate::contract;
-use crate::holdings;
-use crate::owner;
-use crate::purse;
+use crate::money::purse;
 use crate::refusal::Refusal;
-use crate::seats;
+use crate::sell::contract;
+use crate::view::Register;
 use crate::work::Work;
+use crate::{holdings, owner, seats};
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::payment::{Purse, Reason};
 
@@ -54,13 +53,14 @@ fn open(work: &Work<'_>, account: &AccountId) -> Option<&'static str> {
     None
 }
 
-pub(super) fn apply(work: &mut Work<'_>, account: &AccountId, to: &AccountId) {
+pub(super) fn apply(at: &mut Register<'_, '_>, account: &AccountId, to: &AccountId) {
     let (from, to) = (Purse::Account(*account), Purse::Account(*to));
-    let rest = purse::held(work, &from);
-    purse::post(work, from, to, rest, Reason::Transfer, None).expect("a purse bears what it holds");
-    let closed = work.tables.accounts.remove(account);
+    let rest = purse::held(at, &from);
+    at.post(from, to, rest, Reason::Transfer, None)
+        .expect("a purse bears what it holds");
+    let closed = at.accounts().remove(account);
     let closed = closed.expect("an eligible entry's account exists");
-    owner::update(work, account, &closed.keys);
-    work.tables.savings.remove(account);
-    seats::give_back(work, &closed);
+    owner::update(at, account, &closed.keys);
+    at.savings().remove(account);
+    seats::give_back(at, &closed);
 }

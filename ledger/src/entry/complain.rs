@@ -2,6 +2,7 @@
 
 use crate::refusal::Refusal;
 use crate::retention::{self, Complaint};
+use crate::view::Till;
 use crate::work::Work;
 use gridbay_protocol::ids::{AccountId, LeaseId, OfferId};
 
@@ -24,11 +25,11 @@ pub(super) fn check(
 }
 
 pub(super) fn apply(
-    work: &mut Work<'_>,
+    at: &mut Till<'_, '_>,
     buyer: &AccountId,
     lease: &LeaseId,
     offer: &OfferId,
     slot: u64,
 ) {
-    retention::complain(work, buyer, &said(lease, offer, slot));
+    retention::complain(at, buyer, &said(lease, offer, slot));
 }

@@ -1,10 +1,10 @@
 //! `deliver`: a seller's acknowledgement that its units of a lease are ready; again only after a
 //! slot without a sign of life (see `heartbeat`). It is a sign of life itself.
 
-use crate::heartbeat;
-use crate::lease;
 use crate::refusal::Refusal;
+use crate::view::Floor;
 use crate::work::Work;
+use crate::{heartbeat, lease};
 use gridbay_protocol::ids::{AccountId, LeaseId, OfferId};
 
 pub(super) fn check(work: &Work<'_>, seller: &AccountId, id: &LeaseId) -> Result<(), Refusal> {
@@ -23,12 +23,12 @@ pub(super) fn check(work: &Work<'_>, seller: &AccountId, id: &LeaseId) -> Result
     }
 }
 
-pub(super) fn apply(work: &mut Work<'_>, seller: &AccountId, id: &LeaseId) {
-    let own = offers_of(work, seller, id);
+pub(super) fn apply(at: &mut Floor<'_, '_>, seller: &AccountId, id: &LeaseId) {
+    let own = offers_of(at, seller, id);
     for offer in &own {
-        heartbeat::beat(work, offer);
+        heartbeat::beat(at, offer);
     }
-    lease::change(work, id, |lease| {
+    lease::change(at, id, |lease| {
         lease.delivered.extend(own);
         lease.delivered.sort_unstable();
         lease.delivered.dedup();

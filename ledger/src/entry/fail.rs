@@ -2,10 +2,10 @@
 //! units), its unused part goes back, and the seller's units earn nothing for the part that was used.
 
 use super::deliver::offers_of;
-use crate::lease;
 use crate::refusal::Refusal;
-use crate::tenancy;
+use crate::view::Floor;
 use crate::work::Work;
+use crate::{lease, sell};
 use gridbay_protocol::ids::{AccountId, LeaseId};
 use gridbay_protocol::lease::LeaseEnd;
 
@@ -22,10 +22,10 @@ pub(super) fn check(work: &Work<'_>, seller: &AccountId, id: &LeaseId) -> Result
     Ok(())
 }
 
-pub(super) fn apply(work: &mut Work<'_>, seller: &AccountId, id: &LeaseId) {
-    let own = offers_of(work, seller, id);
-    lease::change(work, id, |lease| {
+pub(super) fn apply(at: &mut Floor<'_, '_>, seller: &AccountId, id: &LeaseId) {
+    let own = offers_of(at, seller, id);
+    lease::change(at, id, |lease| {
         lease.delivered.retain(|offer| !own.contains(offer));
     });
-    tenancy::fail(work, id, &own, LeaseEnd::Undelivered);
+    sell::lost(at, id, &own, LeaseEnd::Undelivered);
 }

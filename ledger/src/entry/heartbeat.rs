@@ -1,10 +1,10 @@
 //! `heartbeat`: a seller's node is there in the slot of the block, and serves a lease from the
 //! offer that it names (see [`heartbeat`]).
 
-use crate::heartbeat;
-use crate::lease;
 use crate::refusal::Refusal;
+use crate::view::Floor;
 use crate::work::Work;
+use crate::{heartbeat, lease};
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::offer::offer_id;
 
@@ -25,6 +25,6 @@ pub(super) fn check(work: &Work<'_>, seller: &AccountId, label: u32) -> Result<(
     Ok(())
 }
 
-pub(super) fn apply(work: &mut Work<'_>, seller: &AccountId, label: u32) {
-    heartbeat::beat(work, &offer_id(seller, label));
+pub(super) fn apply(at: &mut Floor<'_, '_>, seller: &AccountId, label: u32) {
+    heartbeat::beat(at, &offer_id(seller, label));
 }

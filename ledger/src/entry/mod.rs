@@ -1,33 +1,27 @@
-//! Entries, one file per kind, each with two functions: `check` decides on funds and rules and changes nothing;
-//! `apply` follows at once on the same working set and cannot fail.
+//! Entries. Every kind has a `check` that decides on funds and rules and changes nothing, and an
+//! `apply` that follows at once on the same working set and cannot fail. Kinds that sell nothing
+//! have a file here; those of the ways of selling lie in `sell`, where `apply` is called `enter`.
 
-mod appeal;
-mod buy;
 mod cancel;
 mod close_account;
-mod commit;
 mod complain;
-mod contract;
-mod deadline;
 mod deliver;
 mod fail;
 mod heartbeat;
-mod open;
 mod open_account;
 mod register_beacon;
 mod set_keys;
 mod set_offer;
-mod share;
 #[cfg(test)]
 pub(crate) mod steps;
 mod transfer;
 mod withdraw_offer;
 
-pub(crate) use deadline::check as check_deadline;
-
 use crate::admit::Admitted;
 use crate::entry_budget;
 use crate::refusal::Refusal;
+use crate::sell::sealed::{appeal, commit, open, unopened};
+use crate::sell::{buy, contract, deadline, share};
 use crate::work::Work;
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::planted::{self, Planted};
@@ -53,11 +47,11 @@ pub(crate) fn check(work: &Work<'_>, entry: &Authentic) -> Result<(), Refusal> {
         EntryBody::Cancel { order } => cancel::check(work, account, order),
         EntryBody::Commit(commit) => commit::check(work, account, commit),
         EntryBody::Open(open) => open::check(work, account, open),
-        EntryBody::Buy(buy) => buy::check(work, account, buy),
+        EntryBody::Buy(buy) => buy::entry::check(work, account, buy),
         EntryBody::Appeal(appeal) => appeal::check(work, account, appeal),
-        EntryBody::Deadline(job) => deadline::check(work, account, job),
-        EntryBody::Contract(entry) => contract::check(work, account, entry),
-        EntryBody::Share(claim) => share::check(work, account, claim),
+        EntryBody::Deadline(job) => deadline::entry::check(work, account, job),
+        EntryBody::Contract(entry) => contract::entry::check(work, account, entry),
+        EntryBody::Share(claim) => share::entry::check(work, account, claim),
         EntryBody::Heartbeat { label } => heartbeat::check(work, account, *label),
         EntryBody::Complain { lease, offer, slot } => {
             complain::check(work, account, lease, offer, *slot)
@@ -73,32 +67,53 @@ pub(crate) fn apply(work: &mut Work<'_>, admitted: &Admitted) {
     if !planted::is(Planted::ForgetUsedEntries) {
         work.tables.seen.insert((entry.valid_until, id), ());
     }
-    entry_budget::count(work, admitted.entry());
+    entry_budget::count(&mut work.register(), admitted.entry());
     match &entry.body {
-        EntryBody::SetKeys { keys } => set_keys::apply(work, account, keys),
+        EntryBody::SetKeys { keys } => {
+            set_keys::apply(&mut work.register(), account, keys);
+            unopened::note_keys(&mut work.book(), account);
+        }
         EntryBody::OpenAccount {
             grant,
             keys,
             endowment,
-        } => open_account::apply(work, &id, entry, grant.as_deref(), keys, *endowment),
-        EntryBody::RegisterBeacon { tip } => register_beacon::apply(work, account, *tip),
-        EntryBody::Transfer { to, amount, .. } => transfer::apply(work, account, to, *amount),
-        EntryBody::SetOffer(terms) => set_offer::apply(work, account, terms),
-        EntryBody::WithdrawOffer { label } => withdraw_offer::apply(work, account, *label),
-        EntryBody::Deliver { lease } => deliver::apply(work, account, lease),
-        EntryBody::Fail { lease } => fail::apply(work, account, lease),
-        EntryBody::Cancel { order } => cancel::apply(work, order),
-        EntryBody::Commit(commit) => commit::apply(work, &id, account, commit),
-        EntryBody::Open(open) => open::apply(work, account, open),
-        EntryBody::Buy(buy) => buy::apply(work, &id, account, buy),
-        EntryBody::Appeal(appeal) => appeal::apply(work, appeal),
-        EntryBody::Deadline(job) => deadline::apply(work, &id, account, job),
-        EntryBody::Contract(entry) => contract::apply(work, &id, account, entry),
-        EntryBody::Share(claim) => share::apply(work, &id, account, claim),
-        EntryBody::Heartbeat { label } => heartbeat::apply(work, account, *label),
-        EntryBody::Complain { lease, offer, slot } => {
-            complain::apply(work, account, lease, offer, *slot);
+        } => open_account::apply(
+            &mut work.register(),
+            &id,
+            entry,
+            grant.as_deref(),
+            keys,
+            *endowment,
+        ),
+        EntryBody::RegisterBeacon { tip } => {
+            register_beacon::apply(&mut work.beacons(), account, *tip)
         }
-        EntryBody::CloseAccount { to } => close_account::apply(work, account, to),
+        EntryBody::Transfer { to, amount, .. } => {
+            transfer::apply(&mut work.money(), account, to, *amount)
+        }
+        EntryBody::SetOffer(terms) => set_offer::apply(&mut work.shelf(), account, terms),
+        EntryBody::WithdrawOffer { label } => {
+            withdraw_offer::apply(&mut work.shelf(), account, *label)
+        }
+        EntryBody::Deliver { lease } => deliver::apply(&mut work.floor(), account, lease),
+        EntryBody::Fail { lease } => fail::apply(&mut work.floor(), account, lease),
+        EntryBody::Cancel { order } => cancel::apply(&mut work.book(), order),
+        EntryBody::Commit(commit) => commit::enter(&mut work.book(), &id, account, commit),
+        EntryBody::Open(open) => open::enter(&mut work.book(), account, open),
+        EntryBody::Buy(buy) => {
+            let order = buy::entry::enter(&mut work.book(), &id, account, buy);
+            work.bought.push(order);
+        }
+        EntryBody::Appeal(appeal) => appeal::enter(&mut work.seals(), appeal),
+        EntryBody::Deadline(job) => deadline::entry::enter(&mut work.book(), &id, account, job),
+        EntryBody::Contract(entry) => {
+            contract::entry::enter(&mut work.pacts(), &id, account, entry)
+        }
+        EntryBody::Share(claim) => share::entry::enter(&mut work.book(), &id, account, claim),
+        EntryBody::Heartbeat { label } => heartbeat::apply(&mut work.floor(), account, *label),
+        EntryBody::Complain { lease, offer, slot } => {
+            complain::apply(&mut work.till(), account, lease, offer, *slot);
+        }
+        EntryBody::CloseAccount { to } => close_account::apply(&mut work.register(), account, to),
     }
 }

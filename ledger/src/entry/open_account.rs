@@ -10,13 +10,12 @@
 //! The new account has no credit line. A token is remembered, by inviter, until the end of the epoch in which its
 //! grant expires.
 
-use crate::account::Account;
-use crate::entry_budget::Spent;
-use crate::owner;
-use crate::purse;
+use crate::money::funds;
+use crate::record::{Account, Closed, Spent};
 use crate::refusal::Refusal;
-use crate::seats::{self, Closed};
+use crate::view::Register;
 use crate::work::Work;
+use crate::{owner, seats};
 use gridbay_protocol::account::{AccountKey, opened_by};
 use gridbay_protocol::entry::Entry;
 use gridbay_protocol::ids::EntryId;
@@ -43,7 +42,7 @@ pub(super) fn check(
     seats::check(work, &entry.account)?;
     owner::check(work, None, keys)?;
     let endowment = grant.map_or(endowment, |g| g.grant.endowment);
-    purse::require(work, Purse::Account(entry.account), endowment)
+    funds::require(work, Purse::Account(entry.account), endowment)
 }
 
 fn check_grant(work: &Work<'_>, grant: &Grant) -> Result<(), Refusal> {
@@ -62,15 +61,15 @@ fn check_grant(work: &Work<'_>, grant: &Grant) -> Result<(), Refusal> {
 }
 
 pub(super) fn apply(
-    work: &mut Work<'_>,
+    at: &mut Register<'_, '_>,
     id: &EntryId,
     entry: &Entry,
     grant: Option<&SignedGrant>,
     keys: &[AccountKey],
     endowment: Credits,
 ) {
-    let sponsor = work.sponsor(&entry.account);
-    let depth = seats::take(work, &entry.account);
+    let sponsor = at.sponsor(&entry.account);
+    let depth = seats::take(at, &entry.account);
     let new = opened_by(id);
     let account = Account {
         keys: keys.to_vec(),
@@ -83,16 +82,16 @@ pub(super) fn apply(
         seats: Vec::new(),
         spent: Spent::default(),
     };
-    work.tables.accounts.insert(new, account);
-    owner::update(work, &new, &[]);
+    at.accounts().insert(new, account);
+    owner::update(at, &new, &[]);
     if let Some(SignedGrant { grant, .. }) = grant
         && !planted::is(Planted::TokenReusable)
     {
         let token = (grant.inviter, grant.token);
-        work.tables.tokens.insert(token, grant.valid_until);
+        at.tokens().insert(token, grant.valid_until);
     }
     let endowment = grant.map_or(endowment, |g| g.grant.endowment);
     let (from, to) = (Purse::Account(entry.account), Purse::Account(new));
-    purse::post(work, from, to, endowment, Reason::Endowment, None)
+    at.post(from, to, endowment, Reason::Endowment, None)
         .expect("the endowment was checked");
 }

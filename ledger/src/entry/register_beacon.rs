@@ -2,6 +2,7 @@
 
 use crate::beacons;
 use crate::refusal::Refusal;
+use crate::view::Beacons;
 use crate::work::Work;
 use gridbay_protocol::ids::{AccountId, Hash32, ValidatorId};
 
@@ -16,9 +17,9 @@ pub(super) fn check(work: &Work<'_>, account: &AccountId) -> Result<(), Refusal>
     }
 }
 
-pub(super) fn apply(work: &mut Work<'_>, account: &AccountId, tip: Hash32) {
-    let id = validator(work, account).expect("the account's validator was checked");
-    beacons::register(work, id, tip);
+pub(super) fn apply(at: &mut Beacons<'_, '_>, account: &AccountId, tip: Hash32) {
+    let id = validator(at, account).expect("the account's validator was checked");
+    beacons::register(at, id, tip);
 }
 
 fn validator(work: &Work<'_>, account: &AccountId) -> Option<ValidatorId> {

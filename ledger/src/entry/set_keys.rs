@@ -3,7 +3,7 @@
 
 use crate::owner;
 use crate::refusal::Refusal;
-use crate::unopened;
+use crate::view::Register;
 use crate::work::Work;
 use gridbay_protocol::account::AccountKey;
 use gridbay_protocol::ids::AccountId;
@@ -16,10 +16,9 @@ pub(super) fn check(
     owner::check(work, Some(account), keys)
 }
 
-pub(super) fn apply(work: &mut Work<'_>, account: &AccountId, keys: &[AccountKey]) {
-    let record = work.tables.accounts.get_mut(account);
+pub(super) fn apply(at: &mut Register<'_, '_>, account: &AccountId, keys: &[AccountKey]) {
+    let record = at.accounts().get_mut(account);
     let record = record.expect("an eligible entry's account exists");
     let before = std::mem::replace(&mut record.keys, keys.to_vec());
-    owner::update(work, account, &before);
-    unopened::note_keys(work, account);
+    owner::update(at, account, &before);
 }

@@ -1,12 +1,12 @@
 //! `set_offer`: new terms, in force after the clearing of the round that includes them (see `catalogue`).
 //! An account has so many offers, and a class so much room (see `scarce`).
 
-use crate::holdings::{self, Holding};
-use crate::offer::{Offer, Pending};
+use crate::record::{Holding, Offer, Pending, Scarce, Takes};
 use crate::refusal::Refusal;
-use crate::scarce::{self, Scarce, Takes};
+use crate::sell::reservation;
+use crate::view::Shelf;
 use crate::work::Work;
-use crate::{catalogue, reservation};
+use crate::{catalogue, holdings, scarce};
 use gridbay_protocol::ids::{AccountId, OfferId};
 use gridbay_protocol::limits;
 use gridbay_protocol::offer::{OfferTerms, Primary, offer_id};
@@ -70,7 +70,7 @@ fn has_room(
     Ok(())
 }
 
-pub(super) fn apply(work: &mut Work<'_>, seller: &AccountId, terms: &OfferTerms) {
+pub(super) fn apply(at: &mut Shelf<'_, '_>, seller: &AccountId, terms: &OfferTerms) {
     let id = offer_id(seller, terms.label);
     let fresh = || Offer {
         seller: *seller,
@@ -81,7 +81,7 @@ pub(super) fn apply(work: &mut Work<'_>, seller: &AccountId, terms: &OfferTerms)
         disputed_by: Vec::new(),
         disputed_in: 0,
     };
-    let mut offer = work.tables.offers.get(&id).cloned().unwrap_or_else(fresh);
+    let mut offer = at.tables.offers.get(&id).cloned().unwrap_or_else(fresh);
     offer.pending = Some(Pending::Set(Box::new(terms.clone())));
-    catalogue::put(work, id, Some(offer));
+    catalogue::put(at, id, Some(offer));
 }

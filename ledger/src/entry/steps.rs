@@ -1,22 +1,18 @@
 //! Admission looks at no more records as the state grows: a pool is gone through after every block,
 //! and costs nothing to fill.
 
-use crate::account::Account;
 use crate::admit::Admitted;
-use crate::bank::Way;
-use crate::entry_budget::Spent;
-use crate::lease::{self, Lease};
-use crate::offer::Offer;
-use crate::order::{Order, Stage, Unopened};
-use crate::pot::{self, Part, Pot, Stake};
+use crate::record::{
+    Account, Closed, Holding, Lease, Offer, Order, Part, Pot, Retained, Spent, Stage, Stake,
+    Unopened, Way,
+};
 use crate::refusal::Refusal;
-use crate::retention::Retained;
 use crate::sample::{account, class, state};
-use crate::seats::Closed;
+use crate::sell::sealed::unopened;
 use crate::state::State;
 use crate::table::steps;
 use crate::work::Work;
-use crate::{book, catalogue, holdings, unopened};
+use crate::{book, catalogue, holdings, lease, pot};
 use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId, OfferId, OrderId};
@@ -134,7 +130,7 @@ fn fill(work: &mut Work<'_>, n: u32) {
     let (owner, sold) = whose(n);
     let class = work.constitution.classes[0].key.id();
     let order = OrderId(id(n));
-    catalogue::put(work, sold, Some(offer(class, owner, n % EACH)));
+    catalogue::put(&mut work.shelf(), sold, Some(offer(class, owner, n % EACH)));
     let sealed = Stage::Sealed {
         seal: Hash32(id(n)),
         bracket: 0,
@@ -142,7 +138,7 @@ fn fill(work: &mut Work<'_>, n: u32) {
     };
     // Eight orders each.
     if n % EACH < 8 {
-        book::enter(work, order, Order::new(owner, class, 0, sealed));
+        book::enter(&mut work.book(), order, Order::new(owner, class, 0, sealed));
     }
     let waits = Unopened {
         account: owner,
@@ -153,7 +149,7 @@ fn fill(work: &mut Work<'_>, n: u32) {
         reach: None,
         until: 90,
     };
-    holdings::enter(work, &waits);
+    holdings::enter(&mut work.counts(), &waits);
     work.tables.unopened.insert(OrderId(id(n + MANY)), waits);
     run(work, n, owner, sold);
 }
@@ -168,7 +164,7 @@ fn hold(work: &mut Work<'_>, n: u32) {
         amount: Credits::MAX,
         back: Credits::MAX,
     };
-    holdings::enter(work, &held);
+    holdings::enter(&mut work.counts(), &held);
     work.tables.retained.insert((sold, LeaseId(id(n)), 0), held);
 }
 
@@ -194,7 +190,7 @@ fn run(work: &mut Work<'_>, n: u32, owner: AccountId, sold: OfferId) {
         delivered: vec![sold],
         deliver_by: 9,
     };
-    lease::put(work, lease, Some(runs));
+    lease::put(&mut work.floor(), lease, Some(runs));
     let part = Part {
         offer: sold,
         units: 1,
@@ -217,7 +213,7 @@ fn run(work: &mut Work<'_>, n: u32, owner: AccountId, sold: OfferId) {
         stakes: vec![stake],
         sold: vec![],
     };
-    pot::enter(work, pot, record);
+    pot::enter(&mut work.floor(), pot, record);
 }
 
 fn sign(state: &State, account: AccountId, seed: u8, body: EntryBody) -> Arc<Authentic> {
@@ -346,7 +342,7 @@ fn new_keys_look_at_ones_own_sealed_bids_only() {
     let state = crowded(MANY);
     let mut work = Work::begin(&state, 2_000, &[1; 32]);
     let own = AccountId(id(0));
-    let (steps, ()) = steps::of(|| unopened::note_keys(&mut work, &own));
+    let (steps, ()) = steps::of(|| unopened::note_keys(&mut work.book(), &own));
     assert!(steps <= BOUND, "{steps} records");
 }
 
@@ -356,7 +352,7 @@ fn what_is_counted_of_a_crowd_is_what_there_is() {
     let work = Work::begin(&state, 2_000, &[1; 32]);
     assert_eq!(crate::audit::counts(&work), Ok(()));
     assert_eq!(
-        holdings::count(&work, &AccountId(id(3)), holdings::Holding::Offer),
+        holdings::count(&work, &AccountId(id(3)), Holding::Offer),
         EACH
     );
 }

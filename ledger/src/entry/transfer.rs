@@ -1,7 +1,8 @@
 //! `transfer`: money from an account to another one that exists.
 
-use crate::purse;
+use crate::money::funds;
 use crate::refusal::Refusal;
+use crate::view::Money;
 use crate::work::Work;
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::payment::{Purse, Reason};
@@ -16,10 +17,11 @@ pub(super) fn check(
     if !work.tables.accounts.contains(to) {
         return Err(Refusal::NoAccount(*to));
     }
-    purse::require(work, Purse::Account(*from), amount)
+    funds::require(work, Purse::Account(*from), amount)
 }
 
-pub(super) fn apply(work: &mut Work<'_>, from: &AccountId, to: &AccountId, amount: Credits) {
+pub(super) fn apply(at: &mut Money<'_, '_>, from: &AccountId, to: &AccountId, amount: Credits) {
     let (from, to) = (Purse::Account(*from), Purse::Account(*to));
-    purse::post(work, from, to, amount, Reason::Transfer, None).expect("the amount was checked");
+    at.post(from, to, amount, Reason::Transfer, None)
+        .expect("the amount was checked");
 }

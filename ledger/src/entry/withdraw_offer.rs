@@ -1,8 +1,9 @@
 //! `withdraw_offer`: no sale any more, from when `catalogue` says.
 
 use crate::catalogue;
-use crate::offer::Pending;
+use crate::record::Pending;
 use crate::refusal::Refusal;
+use crate::view::Shelf;
 use crate::work::Work;
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::offer::offer_id;
@@ -22,10 +23,10 @@ pub(super) fn check(work: &Work<'_>, seller: &AccountId, label: u32) -> Result<(
     }
 }
 
-pub(super) fn apply(work: &mut Work<'_>, seller: &AccountId, label: u32) {
+pub(super) fn apply(at: &mut Shelf<'_, '_>, seller: &AccountId, label: u32) {
     let id = offer_id(seller, label);
-    let offer = work.tables.offers.get(&id).cloned();
+    let offer = at.tables.offers.get(&id).cloned();
     let mut offer = offer.expect("the offer was checked");
     offer.pending = Some(Pending::Withdraw);
-    catalogue::put(work, id, Some(offer));
+    catalogue::put(at, id, Some(offer));
 }

@@ -1,8 +1,6 @@
 //! Refusals in a word.
 
-use super::{Refusal, SeatRefusal};
-use crate::contract::ContractRefusal;
-use crate::reservation::Unbookable;
+use super::{ContractRefusal, Refusal, SeatRefusal, Unbookable};
 
 macro_rules! words {
     ($type:ident, $all:ident: $($refusal:pat => $word:literal,)+ $(; $nested:pat => $inner:expr)*) => {

@@ -7,13 +7,16 @@
 //! | module | rule |
 //! |---|---|
 //! | `edges` | packages depend on one another, and on outsiders, only as `docs/ARCHITECTURE.md` says |
+//! | `cycles` | no more files of a package import one another than its limit says |
 //! | `length` | no file above 800 lines, no function above 70 |
 //! | `habits` | no `unwrap` outside tests, no skipped test, no unfinished code, a doc on every crate |
+//! | `rights` | rules of the ledger are handed no more tables than they may change |
 //! | `words` | no loose ends, machine paths or private registries in any text |
 //! | `pages` | one title per page, links and anchors resolve, every page is in the book |
 //! | `claims` | named files, dependencies and commands in the documents are the real ones |
 
 mod claims;
+mod cycles;
 mod edges;
 mod files;
 mod habits;
@@ -21,6 +24,7 @@ mod length;
 mod markdown;
 mod packages;
 mod pages;
+mod rights;
 mod tokens;
 mod words;
 
@@ -62,6 +66,21 @@ fn pure_packages_link_nothing_that_does_io() {
         let linked = packages::linked_by(package);
         expect_none("linked crates", edges::linked(package, &linked, forbidden));
     }
+}
+
+#[test]
+fn import_cycles_stay_small() {
+    let sources = rust(&repository());
+    for note in cycles::slack(cycles::LIMITS, &sources) {
+        println!("note: {note}");
+    }
+    expect_none("import cycles", cycles::above(cycles::LIMITS, &sources));
+}
+
+#[test]
+fn rules_of_the_ledger_have_no_more_rights_than_they_need() {
+    let sources = rust(&repository());
+    expect_none("rights", rights::held(rights::MAY, &sources));
 }
 
 #[test]

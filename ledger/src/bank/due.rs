@@ -1,0 +1,46 @@
+//! What an account owes to a tax: questions of its savings, which change nothing.
+
+use super::sweep;
+use super::{Holding, Levy, levy};
+use crate::money::purse;
+use crate::record::Savings;
+use crate::work::Work;
+use gridbay_protocol::bank::SavingsTax;
+use gridbay_protocol::ids::AccountId;
+use gridbay_protocol::payment::Purse;
+use gridbay_protocol::planted::{self, Planted};
+
+/// The tax, if there is one.
+pub(super) fn tax(work: &Work<'_>) -> Option<SavingsTax> {
+    work.constitution.policy.bank.tax
+}
+
+/// An account as the rules see it.
+pub(super) fn holding(work: &Work<'_>, id: &AccountId) -> Holding {
+    let savings = of(work, id);
+    let standing = work.constitution.standing(id);
+    Holding {
+        available: purse::balance(work, &Purse::Account(*id)),
+        frozen: savings.frozen * u64::from(!planted::is(Planted::FrozenUntaxed)),
+        base: standing.base.micros(),
+        shares: standing.shares,
+        arrears: savings.arrears,
+    }
+}
+
+/// What the bank knows of an account.
+pub(super) fn of(work: &Work<'_>, id: &AccountId) -> Savings {
+    work.tables.savings.get(id).copied().unwrap_or_default()
+}
+
+/// Micro-credits that the tax which runs will take of an account before anything else does.
+pub(crate) fn pending(work: &Work<'_>, id: &AccountId) -> u64 {
+    due(work, id).map_or(0, |levy| levy.taken)
+}
+
+/// What an account owes to the tax that runs; `None` if it paid, or none runs.
+pub(super) fn due(work: &Work<'_>, id: &AccountId) -> Option<Levy> {
+    let tax = tax(work)?;
+    let awaits = sweep::awaits(work, id) && !of(work, id).levied;
+    awaits.then(|| levy(&holding(work, id), tax.ppm))
+}

@@ -1,0 +1,106 @@
+//! Why the ledger refuses a block.
+
+use super::{Breach, Refusal};
+use gridbay_protocol::hint::HintRefusal;
+use gridbay_protocol::ids::{BlockId, ClassId, EntryId, ValidatorId};
+use gridbay_protocol::keys::KeyError;
+use gridbay_protocol::stage::Malformed;
+use gridbay_protocol::vote::CertificateError;
+
+/// Why a block is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BlockRefusal {
+    /// Written for other formats, rules or another network.
+    #[error("block of height {height} is for another format, other rules or another network")]
+    Foreign {
+        /// Height claimed.
+        height: u64,
+    },
+    /// More entries, evidence, hints or bytes than a block may have.
+    #[error("block {0} is too large")]
+    TooLarge(BlockId),
+    /// An entry that is not well-formed.
+    #[error("entry {index}")]
+    Malformed {
+        /// Position in the body.
+        index: usize,
+        /// Why.
+        #[source]
+        source: Malformed,
+    },
+    /// An entry whose signature is wrong.
+    #[error("entry {id}")]
+    Signature {
+        /// The entry.
+        id: EntryId,
+        /// Why.
+        #[source]
+        source: KeyError,
+    },
+    /// A hash in the header is not that of the body or the state.
+    #[error("the header's {0} is wrong")]
+    Root(&'static str),
+    /// Not the next height.
+    #[error("height {found}, expected {expected}")]
+    Height {
+        /// The next height.
+        expected: u64,
+        /// Height found.
+        found: u64,
+    },
+    /// Not a child of the tip.
+    #[error("parent {found} is not the tip {expected}")]
+    Parent {
+        /// The tip.
+        expected: BlockId,
+        /// Parent found.
+        found: BlockId,
+    },
+    /// Not later than its parent.
+    #[error("time {found} is not after the parent's {parent}")]
+    Time {
+        /// The parent's time.
+        parent: u64,
+        /// Time found.
+        found: u64,
+    },
+    /// Not by a validator.
+    #[error("{0} is no validator of this height")]
+    Proposer(ValidatorId),
+    /// The reveal does not hash to the proposer's tip.
+    #[error("{0} reveals what it did not commit to")]
+    Reveal(ValidatorId),
+    /// The certificate is not one of the parent.
+    #[error("the certificate is not one of the parent")]
+    NotOfParent,
+    /// The certificate proves nothing.
+    #[error("the parent's certificate")]
+    Certificate(#[from] CertificateError),
+    /// Evidence that convicts nobody, or repeated.
+    #[error("evidence {0} convicts nobody")]
+    Evidence(usize),
+    /// Entries out of order, or repeated.
+    #[error("entry {0} is out of order")]
+    Order(EntryId),
+    /// The rules made something of it that must never be: a mistake in this program, not in the block.
+    #[error("the rules break an invariant")]
+    Unsound(#[from] Breach),
+    /// An entry that cannot take effect.
+    #[error("entry {id}")]
+    Entry {
+        /// The entry.
+        id: EntryId,
+        /// Why.
+        #[source]
+        refusal: Refusal,
+    },
+    /// A hint that is not taken.
+    #[error("hint for class {class}")]
+    Hint {
+        /// The class.
+        class: ClassId,
+        /// Why.
+        #[source]
+        refusal: HintRefusal,
+    },
+}
