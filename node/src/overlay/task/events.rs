@@ -100,10 +100,8 @@ impl Task {
                 connection_id,
                 info,
             }) => self.peers.on_identified(peer_id, connection_id, info),
-            BehaviourEvent::Ping(event) => {
-                if self.peers.on_ping(&event) {
-                    self.reach.on_ping(event.connection);
-                }
+            BehaviourEvent::Ping(event) if self.peers.on_ping(&event) => {
+                self.reach.on_ping(event.connection);
             }
             BehaviourEvent::Probe(event) => self.reach.on_probe(&self.peers, &event),
             BehaviourEvent::Upnp(event) => self.reach.on_router(event),
