@@ -53,6 +53,7 @@ const TABLE: &[Row] = &[
         built_on: Some("gridbay-node"),
         may_name: &[
             "gridbay-core",
+            "gridbay-host",
             "gridbay-ledger",
             "gridbay-protocol",
             "gridbay-sim",

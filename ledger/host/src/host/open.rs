@@ -18,7 +18,7 @@ use crate::fault::Fault;
 use crate::guard::Guard;
 use crate::heralds::Heralds;
 use crate::index::Index;
-use crate::journal::Journal;
+use crate::journal::{Journal, Recovered};
 use crate::message::DecidedBlock;
 use crate::pacing::Pace;
 use crate::receipts::Receipts;
@@ -95,6 +95,16 @@ fn catch_up(
     Ok(certificate)
 }
 
+/// Holds a guard to what the journal says was signed. A journal ahead of the block file still
+/// binds: blocks were lost, signatures were not.
+fn bind(mut guard: Guard, recovered: &Recovered) -> Guard {
+    guard.advance(recovered.height);
+    for statement in &recovered.statements {
+        guard.recall(statement);
+    }
+    guard
+}
+
 impl Host {
     /// Opens the host on a disk and brings its state to the last block in the block file.
     ///
@@ -115,14 +125,8 @@ impl Host {
         let tip_certificate = catch_up(&mut state, &mut index, &blocks, &*disk)?;
         let (journal, mut recovered) = Journal::open(&mut *disk)?;
         let (network, next) = (state.network(), state.height() + 1);
-        let mut guard = config.key.map(|key| Guard::new(network, key, next));
-        if let Some(guard) = &mut guard {
-            // A journal ahead of the block file still binds: blocks were lost, signatures were not.
-            guard.advance(recovered.height);
-            for statement in &recovered.statements {
-                guard.recall(statement);
-            }
-        }
+        let key = config.key.map(|key| Guard::new(network, key, next));
+        let guard = key.map(|guard| bind(guard, &recovered));
         let promises = std::mem::take(&mut recovered.promises);
         let pool = guard.as_ref();
         let pool = pool.map(|guard| restore(&state, &index, guard, promises));
