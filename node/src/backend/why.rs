@@ -189,34 +189,7 @@ fn asks(order: &NewOrder, market: &Market, parts: &[Part]) -> Asks {
                 price: Some(market.reference),
             }
         }
-        Terms::Buy(BuyTerms {
-            parts: wanted,
-            limit,
-            ..
-        }) => {
-            let units: u32 = wanted.iter().map(|part| part.units).sum();
-            let asked = match parts {
-                [] => market.asked(units),
-                parts => {
-                    let asked = parts
-                        .iter()
-                        .map(|part| part.asked)
-                        .collect::<Option<Vec<_>>>();
-                    asked.and_then(Credits::sum)
-                }
-            };
-            let most = limit.checked_mul(u64::from(order.slots) + 1);
-            let most = most.unwrap_or(Credits::MAX);
-            let per_unit = |sum: Credits| Price(sum.micros() / u64::from(units).max(1));
-            Asks {
-                is_buy: true,
-                fewest: units,
-                limit: per_unit(*limit),
-                needed: most,
-                budget: most,
-                price: asked.map(per_unit),
-            }
-        }
+        Terms::Buy(terms) => asks_of_buy(terms, order.slots, market, parts),
         Terms::Deadline(DeadlineWish {
             unit_slots, pmax, ..
         }) => at_once(Price(pmax.micros() / (*unit_slots).max(1)), *pmax),
@@ -239,6 +212,30 @@ fn asks(order: &NewOrder, market: &Market, parts: &[Part]) -> Asks {
             budget: *budget,
             price: None,
         },
+    }
+}
+
+/// A buy of one class or several is limited by what it may cost a slot.
+fn asks_of_buy(terms: &BuyTerms, slots: u32, market: &Market, parts: &[Part]) -> Asks {
+    let units: u32 = terms.parts.iter().map(|part| part.units).sum();
+    let asked = match parts {
+        [] => market.asked(units),
+        parts => {
+            let asked = parts.iter().map(|part| part.asked);
+            let asked = asked.collect::<Option<Vec<_>>>();
+            asked.and_then(Credits::sum)
+        }
+    };
+    let most = terms.limit.checked_mul(u64::from(slots) + 1);
+    let most = most.unwrap_or(Credits::MAX);
+    let per_unit = |sum: Credits| Price(sum.micros() / u64::from(units).max(1));
+    Asks {
+        is_buy: true,
+        fewest: units,
+        limit: per_unit(terms.limit),
+        needed: most,
+        budget: most,
+        price: asked.map(per_unit),
     }
 }
 
