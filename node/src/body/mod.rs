@@ -6,7 +6,7 @@
 //! task results  ──┘                      └─► tokio tasks (ask, stage, run, fetch)
 //! ```
 //!
-//! 1. *Select*: the core thread waits for the next message ([`inbox`]) or the time the core asked
+//! 1. *Select*: the core thread waits for the next message (`inbox`) or the time the core asked
 //!    for.
 //! 2. *Apply*: one synchronous [`Core::step`].
 //! 3. *Perform*: the effects, in order. Records are on disk before anything that follows them.
