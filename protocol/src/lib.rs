@@ -24,6 +24,7 @@ pub mod bank;
 pub mod beacon;
 pub mod block;
 pub mod booking;
+pub mod buckets;
 pub mod buying;
 pub mod calendar;
 pub mod class;

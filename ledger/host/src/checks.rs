@@ -7,47 +7,37 @@
 //!
 //! 1. A bucket holds [`limits::IDLE_CHECKS`] checks and regains [`limits::IDLE_CHECKS_PER_SECOND`].
 //! 2. While a bucket is empty, entries of its peer are not looked at, and the peer is penalised.
-//! 3. Of each bucket only the time is kept at which it is full again. Where there are too many, the
-//!    one that is full first makes room.
+//! 3. There are [`limits::PEERS`] buckets at the most.
 
 use crate::catchup::Peer;
 use crate::limits;
-use std::collections::BTreeMap;
+use gridbay_protocol::buckets::Buckets;
+use std::time::Duration;
 
-/// Microseconds in which a bucket regains one check.
-const REGAIN_US: u64 = 1_000_000 / limits::IDLE_CHECKS_PER_SECOND;
+/// Time in which a bucket regains one check.
+const REGAIN: Duration = Duration::from_micros(1_000_000 / limits::IDLE_CHECKS_PER_SECOND);
+/// Time in which an empty bucket fills.
+const WHOLE: Duration = Duration::from_micros(REGAIN.as_micros() as u64 * limits::IDLE_CHECKS);
 
-/// The buckets.
-#[derive(Debug, Default)]
-pub(crate) struct Checks {
-    /// When each is full again, in microseconds.
-    full: BTreeMap<Peer, u64>,
+/// The buckets. Times are those since the node's start.
+#[derive(Debug)]
+pub(crate) struct Checks(Buckets<Peer, Duration>);
+
+impl Default for Checks {
+    fn default() -> Checks {
+        Checks(Buckets::new(limits::PEERS))
+    }
 }
 
 impl Checks {
     /// Whether an entry of a peer may be checked at a time, in milliseconds.
     pub(crate) fn may(&self, peer: &Peer, now_ms: u64) -> bool {
-        let full = self.full.get(peer).copied().unwrap_or_default();
-        let owed = full.saturating_sub(now_ms.saturating_mul(1_000));
-        owed < limits::IDLE_CHECKS * REGAIN_US
+        let now = Duration::from_millis(now_ms);
+        self.0.holds(peer, REGAIN, WHOLE, now)
     }
     /// Counts a check that was of no use.
     pub(crate) fn count(&mut self, peer: Peer, now_ms: u64) {
-        let now = now_ms.saturating_mul(1_000);
-        if !self.full.contains_key(&peer) && self.full.len() >= limits::PEERS {
-            self.make_room(now);
-        }
-        let full = self.full.entry(peer).or_default();
-        *full = (*full).max(now) + REGAIN_US;
-    }
-    fn make_room(&mut self, now: u64) {
-        self.full.retain(|_, full| *full > now);
-        let first = self.full.iter().min_by_key(|(_, full)| **full);
-        if let Some(peer) = first.map(|(peer, _)| *peer)
-            && self.full.len() >= limits::PEERS
-        {
-            self.full.remove(&peer);
-        }
+        self.0.take(peer, REGAIN, Duration::from_millis(now_ms));
     }
 }
 
@@ -93,7 +83,7 @@ mod tests {
         for n in 1..3 * limits::PEERS as u64 {
             checks.count(peer(n), 0);
         }
-        assert_eq!(checks.full.len(), limits::PEERS);
+        assert_eq!(checks.0.len(), limits::PEERS);
         assert!(!checks.may(&peer(0), 0));
     }
 }

@@ -125,8 +125,8 @@ impl Host {
         let tip_certificate = catch_up(&mut state, &mut index, &blocks, &*disk)?;
         let (journal, mut recovered) = Journal::open(&mut *disk)?;
         let (network, next) = (state.network(), state.height() + 1);
-        let key = config.key.map(|key| Guard::new(network, key, next));
-        let guard = key.map(|guard| bind(guard, &recovered));
+        let guard = config.key.map(|key| Guard::new(network, key, next));
+        let guard = guard.map(|guard| bind(guard, &recovered));
         let promises = std::mem::take(&mut recovered.promises);
         let pool = guard.as_ref();
         let pool = pool.map(|guard| restore(&state, &index, guard, promises));

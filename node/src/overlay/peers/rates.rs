@@ -1,14 +1,10 @@
-//! Token buckets: how much of one kind somebody may send. Pure: the time comes in.
+//! How much of one kind somebody may send, by token buckets ([`Buckets`]).
 //!
-//! 1. A bucket holds [`Rate::burst`] tokens and gains [`Rate::per_second`] each second. What costs
-//!    more tokens than it holds is refused and costs nothing. From a full bucket anything is taken,
-//!    even what is larger than the bucket.
-//! 2. Of each bucket only the time is kept at which it will be full again (a virtual scheduling
-//!    GCRA). A bucket that is full says nothing, so it is forgotten.
-//! 3. The number of buckets is bounded. Where all are in use, the one that is full first makes
-//!    room: it has been used least.
+//! A bucket holds [`Rate::burst`] tokens and gains [`Rate::per_second`] each second. What costs more
+//! tokens than it holds is refused and costs nothing. From a full bucket anything is taken, even
+//! what is larger than the bucket.
 
-use std::collections::BTreeMap;
+use gridbay_protocol::buckets::Buckets;
 use std::time::{Duration, Instant};
 
 /// How much may come: tokens are messages, or bytes.
@@ -35,54 +31,32 @@ impl Rate {
 
 /// The buckets.
 #[derive(Debug)]
-pub(crate) struct Rates<Key> {
-    /// When each is full again.
-    full: BTreeMap<Key, Instant>,
-    most: usize,
-}
+pub(crate) struct Rates<Key>(Buckets<Key, Instant>);
 
 impl<Key: Ord + Clone> Rates<Key> {
     /// At most so many buckets.
     pub(crate) fn new(most: usize) -> Self {
-        Self {
-            full: BTreeMap::new(),
-            most: most.max(1),
-        }
+        Self(Buckets::new(most))
     }
 
     /// Takes tokens out of a bucket. Returns whether it held them.
     pub(crate) fn take(&mut self, key: Key, tokens: u32, rate: Rate, now: Instant) -> bool {
-        let known = self.full.get(&key).copied();
-        let owed = known.map_or(Duration::ZERO, |at| at.saturating_duration_since(now));
-        let after = owed + rate.time(tokens);
-        if !owed.is_zero() && after > rate.time(rate.burst.max(1)) {
-            return false;
+        let (cost, whole) = (rate.time(tokens), rate.time(rate.burst.max(1)));
+        let held = self.0.holds(&key, cost, whole, now);
+        if held {
+            self.0.take(key, cost, now);
         }
-        if known.is_none() && self.full.len() >= self.most {
-            self.make_room(now);
-        }
-        self.full.insert(key, now + after);
-        true
-    }
-
-    fn make_room(&mut self, now: Instant) {
-        self.full.retain(|_, at| *at > now);
-        if self.full.len() >= self.most {
-            let first = self.full.iter().min_by_key(|(_, at)| **at);
-            if let Some(first) = first.map(|(key, _)| key.clone()) {
-                self.full.remove(&first);
-            }
-        }
+        held
     }
 
     /// Forgets the buckets that are full.
     pub(crate) fn forget_full(&mut self, now: Instant) {
-        self.full.retain(|_, at| *at > now);
+        self.0.forget_full(now);
     }
 
     #[cfg(test)]
     fn len(&self) -> usize {
-        self.full.len()
+        self.0.len()
     }
 }
 
