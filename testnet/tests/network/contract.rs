@@ -1,6 +1,6 @@
 //! A contract on real processes: a buyer's node proposes, another one provides, validators' units run the jobs.
 
-use crate::{program, turn};
+use crate::{PATIENCE, program, turn, until};
 use gridbay_node::api::client::{self, Client};
 use gridbay_node::api::types::{
     Balance, Contract, ContractHow, How, JobRecord, JobRequest, JobState, NodeStatus, Want,
@@ -8,10 +8,7 @@ use gridbay_node::api::types::{
 use gridbay_protocol::job::JobExit;
 use gridbay_testnet::Progress;
 use gridbay_testnet::network::{Network, Plan, RunFolder, plan};
-use std::time::{Duration, Instant};
 
-/// Bound on each wait; none of them is a measurement.
-const PATIENCE: Duration = Duration::from_secs(60);
 const JOBS: u32 = 5;
 
 /// Five jobs at a credit each; a tenth is owed for one that fails.
@@ -42,17 +39,6 @@ fn request(provider: String) -> JobRequest {
         env: vec![],
         inputs: vec![],
         outputs: vec![],
-    }
-}
-
-async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
-    let end = Instant::now() + PATIENCE;
-    loop {
-        if let Some(found) = look().await {
-            return found;
-        }
-        assert!(Instant::now() < end, "{what} took too long");
-        tokio::time::sleep(Duration::from_millis(100)).await;
     }
 }
 

@@ -13,6 +13,7 @@ mod probe;
 mod solver;
 
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, MutexGuard};
 
 static TURN: Mutex<()> = Mutex::const_new(());
@@ -25,4 +26,19 @@ async fn turn() -> MutexGuard<'static, ()> {
 /// The laboratory.
 fn program() -> PathBuf {
     PathBuf::from(env!("CARGO_BIN_EXE_gridbay-testnet"))
+}
+
+/// How long a network of these tests may take for one step.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Looks until there is what is looked for.
+async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
+    let end = Instant::now() + PATIENCE;
+    loop {
+        if let Some(found) = look().await {
+            return found;
+        }
+        assert!(Instant::now() < end, "{what} took too long");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
 }

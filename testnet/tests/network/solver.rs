@@ -3,7 +3,7 @@
 //! Two units are sold ahead. In each of two slots a small dense reservation keeps out a large one of more worth. The rule
 //! puts each one first in turn, which helps in one of the slots; the best is to book both large ones.
 
-use crate::turn;
+use crate::{PATIENCE, turn, until};
 use gridbay_node::api::client::Client;
 use gridbay_node::api::types::{
     Ahead, AuctionProof, AuctionRecord, AuctionSummary, How, JobRecord, JobRequest, NodeStatus,
@@ -20,10 +20,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
-/// Bound on each wait; none of them is a measurement.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// Of four validators any may decide, so all have the solver.
 const VALIDATORS: [&str; 4] = ["v1", "v2", "v3", "v4"];
 const BUYERS: [&str; 4] = ["b1", "b2", "b3", "b4"];
@@ -60,17 +57,6 @@ END {
     print "# Rows 0"
 }' "$5" > solution.txt
 "##;
-
-async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
-    let end = Instant::now() + PATIENCE;
-    loop {
-        if let Some(found) = look().await {
-            return found;
-        }
-        assert!(Instant::now() < end, "{what} took too long");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-}
 
 /// The solvers that are missed.
 async fn missed(network: &Network) -> BTreeSet<&'static str> {
