@@ -177,11 +177,11 @@ async fn take(event: Event, handle: &BodyHandle, net: &OverlayHandle) -> Result<
         }
         Event::Message { id, via, bytes, .. } => {
             let via = key_of(&via).map(|key| *key.as_bytes());
-            crowd(Message::Advert { id, via, bytes }, handle, net)?;
+            hand_on(Message::Advert { id, via, bytes }, handle, net)?;
         }
         Event::Direct { peer, bytes } => {
             if let Some(from) = key_of(&peer) {
-                crowd(Message::Input(Input::Host { from, bytes }), handle, net)?;
+                hand_on(Message::Input(Input::Host { from, bytes }), handle, net)?;
             }
         }
         Event::Request { peer, id, bytes } => match key_of(&peer) {
@@ -192,7 +192,7 @@ async fn take(event: Event, handle: &BodyHandle, net: &OverlayHandle) -> Result<
                     from,
                     bytes,
                 };
-                crowd(asked, handle, net)?;
+                hand_on(asked, handle, net)?;
             }
             None => {
                 let _gone = net.refuse(id);
@@ -202,18 +202,21 @@ async fn take(event: Event, handle: &BodyHandle, net: &OverlayHandle) -> Result<
     Ok(())
 }
 
-/// Sends a message of a peer. Whatever finds no place, or loses it to this one, is answered now.
-fn crowd(message: Message, handle: &BodyHandle, net: &OverlayHandle) -> Result<(), BodyGone> {
+/// Hands a message of a peer to the core. What is dropped, it or others for it, is answered now.
+fn hand_on(message: Message, handle: &BodyHandle, net: &OverlayHandle) -> Result<(), BodyGone> {
     let (unheard, gone) = match handle.try_send(message) {
         Sent::Kept => return Ok(()),
-        Sent::InsteadOf(unheard) | Sent::Refused(unheard) => (unheard, BodyGone::Busy),
-        Sent::Closed(unheard) => (unheard, BodyGone::Stopped),
+        Sent::Dropped(unheard) => (unheard, BodyGone::Busy),
+        Sent::Refused(unheard) => (vec![unheard], BodyGone::Busy),
+        Sent::Closed(unheard) => (vec![unheard], BodyGone::Stopped),
     };
-    let _gone = match unheard {
-        Message::Advert { id, .. } => net.report(id, Verdict::Ignore),
-        Message::Asked { request, .. } => net.refuse(request),
-        _ => Ok(()),
-    };
+    for message in unheard {
+        let _gone = match message {
+            Message::Advert { id, .. } => net.report(id, Verdict::Ignore),
+            Message::Asked { request, .. } => net.refuse(request),
+            _ => Ok(()),
+        };
+    }
     Err(gone)
 }
 

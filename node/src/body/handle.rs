@@ -87,8 +87,8 @@ impl BodyHandle {
     }
     pub(crate) fn send(&self, message: Message) -> Result<(), BodyGone> {
         match self.try_send(message) {
-            Sent::Kept | Sent::InsteadOf(_) => Ok(()),
-            Sent::Refused(_) => Err(BodyGone::Busy),
+            Sent::Kept => Ok(()),
+            Sent::Dropped(_) | Sent::Refused(_) => Err(BodyGone::Busy),
             Sent::Closed(_) => Err(BodyGone::Stopped),
         }
     }
@@ -104,7 +104,7 @@ impl BodyHandle {
     pub(super) async fn pass(&self, mut message: Message) {
         loop {
             match self.queue.try_send(message) {
-                Sent::Kept | Sent::InsteadOf(_) | Sent::Closed(_) => return,
+                Sent::Kept | Sent::Dropped(_) | Sent::Closed(_) => return,
                 Sent::Refused(back) => message = back,
             }
             tokio::time::sleep(Duration::from_millis(5)).await;

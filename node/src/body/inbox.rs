@@ -5,9 +5,9 @@
 //! 2. *Validators*: messages, requests and adverts of their nodes.
 //! 3. *Others*: the same of anybody else. Whatever they send, of [`SHARE`] messages of peers all but
 //!    one are validators' while any of these wait.
-//! 4. In 2 and 3 peers take turns, a message each. A peer has at most [`PER_PEER`] messages and
-//!    [`PER_PEER_BYTES`] waiting. Where all places are taken, the peer with most waiting loses its
-//!    newest message to one with less.
+//! 4. In 2 and 3 peers take turns, a message each. A peer has at most [`PER_PEER`] messages of
+//!    [`PER_PEER_WEIGHT`] waiting. Where there is no room, the peer with most waiting loses its
+//!    newest messages to one with less.
 //!
 //! So a peer that sends more than the core gets done delays itself, and other strangers by one
 //! message a turn.
@@ -24,12 +24,12 @@ use std::time::{Duration, Instant};
 const OWN: usize = 4_096;
 /// Messages of all validators, and of all others. Beyond, messages are dropped and counted.
 const PEERS: usize = 4_096;
-/// Bytes of all validators' messages, and of all others'.
-const PEERS_BYTES: usize = 32 << 20;
+/// Bytes of all validators' messages, and of all others', each message with its [`weight`].
+const PEERS_WEIGHT: usize = 32 << 20;
 /// Messages of one peer.
 const PER_PEER: usize = 256;
 /// Bytes of one peer's messages; a single one may be larger.
-const PER_PEER_BYTES: usize = 8 << 20;
+const PER_PEER_WEIGHT: usize = 8 << 20;
 /// Of so many messages of peers one is for others than validators, if any waits.
 const SHARE: u64 = 8;
 
@@ -37,9 +37,9 @@ const SHARE: u64 = 8;
 pub(crate) enum Sent {
     /// It waits for the core.
     Kept,
-    /// It waits, and this message of another peer had to leave for it.
-    InsteadOf(Message),
-    /// There is no place for it.
+    /// These messages of peers are dropped: it, or those of others that had to leave for it.
+    Dropped(Vec<Message>),
+    /// There is no place for another one of the node's own.
     Refused(Message),
     /// Nobody takes messages any more.
     Closed(Message),
@@ -49,7 +49,7 @@ pub(crate) enum Sent {
 #[derive(Default)]
 struct Waiting {
     messages: VecDeque<Message>,
-    bytes: usize,
+    weight: usize,
 }
 
 /// Peers that take turns.
@@ -58,74 +58,62 @@ struct Turns {
     peers: BTreeMap<Peer, Waiting>,
     /// Those with messages, whose turn is next first.
     order: VecDeque<Peer>,
-    messages: usize,
-    bytes: usize,
+    weight: usize,
 }
 
 impl Turns {
-    fn push(&mut self, peer: Peer, message: Message) -> Sent {
-        let size = bytes(&message);
-        let (own, own_bytes) = self.waiting(&peer);
-        if own >= PER_PEER || (own > 0 && own_bytes + size > PER_PEER_BYTES) {
-            return Sent::Refused(message);
+    /// Keeps a message if it may; returns what is dropped.
+    fn push(&mut self, peer: Peer, message: Message) -> Vec<Message> {
+        let weight = weight(&message);
+        let own = self.peers.get(&peer);
+        let (count, held) = own.map_or((0, 0), |own| (own.messages.len(), own.weight));
+        if count >= PER_PEER || (held > 0 && held + weight > PER_PEER_WEIGHT) {
+            return vec![message];
         }
-        let full = self.messages >= PEERS || self.bytes + size > PEERS_BYTES;
-        let left = match full && self.messages > 0 {
-            true => match self.largest() {
-                Some(largest) if self.waiting(&largest) > (own + 1, own_bytes + size) => {
-                    self.take_newest(&largest)
-                }
-                _ => return Sent::Refused(message),
-            },
-            false => None,
-        };
+        let mut dropped = Vec::new();
+        while self.weight > 0 && self.weight + weight > PEERS_WEIGHT {
+            let most = self.peers.iter().max_by_key(|(_, waiting)| waiting.weight);
+            let more = most.filter(|(_, waiting)| waiting.weight > held + weight);
+            let Some(peer) = more.map(|(peer, _)| *peer) else {
+                dropped.push(message);
+                return dropped;
+            };
+            dropped.extend(self.take(&peer, VecDeque::pop_back));
+        }
         let waiting = self.peers.entry(peer).or_default();
         if waiting.messages.is_empty() {
             self.order.push_back(peer);
         }
         waiting.messages.push_back(message);
-        waiting.bytes += size;
-        self.messages += 1;
-        self.bytes += size;
-        left.map_or(Sent::Kept, Sent::InsteadOf)
+        waiting.weight += weight;
+        self.weight += weight;
+        dropped
     }
     /// The next message of the peer whose turn it is.
     fn pop(&mut self) -> Option<Message> {
-        let peer = self.order.pop_front()?;
-        let waiting = self.peers.get_mut(&peer)?;
-        let message = waiting.messages.pop_front()?;
-        self.left(&peer, bytes(&message));
+        let peer = *self.order.front()?;
+        let message = self.take(&peer, VecDeque::pop_front);
         if self.peers.contains_key(&peer) {
-            self.order.push_back(peer);
+            self.order.rotate_left(1);
         }
-        Some(message)
+        message
     }
-    fn waiting(&self, peer: &Peer) -> (usize, usize) {
-        let waiting = self.peers.get(peer);
-        waiting.map_or((0, 0), |waiting| (waiting.messages.len(), waiting.bytes))
-    }
-    fn largest(&self) -> Option<Peer> {
-        let largest = self.peers.keys().max_by_key(|peer| self.waiting(peer));
-        largest.copied()
-    }
-    fn take_newest(&mut self, peer: &Peer) -> Option<Message> {
-        let message = self.peers.get_mut(peer)?.messages.pop_back()?;
-        self.left(peer, bytes(&message));
-        if !self.peers.contains_key(peer) {
+    /// Takes a message of a peer, which has no turn any more if it was the last.
+    fn take(
+        &mut self,
+        peer: &Peer,
+        end: impl FnOnce(&mut VecDeque<Message>) -> Option<Message>,
+    ) -> Option<Message> {
+        let waiting = self.peers.get_mut(peer)?;
+        let message = end(&mut waiting.messages)?;
+        let weight = weight(&message);
+        waiting.weight -= weight;
+        self.weight -= weight;
+        if waiting.messages.is_empty() {
+            self.peers.remove(peer);
             self.order.retain(|other| other != peer);
         }
         Some(message)
-    }
-    /// A message of a peer with so many bytes is no longer there.
-    fn left(&mut self, peer: &Peer, size: usize) {
-        self.messages -= 1;
-        self.bytes -= size;
-        if let Some(waiting) = self.peers.get_mut(peer) {
-            waiting.bytes -= size;
-            if waiting.messages.is_empty() {
-                self.peers.remove(peer);
-            }
-        }
     }
 }
 
@@ -140,13 +128,15 @@ fn sender(message: &Message) -> Option<Peer> {
     }
 }
 
-fn bytes(message: &Message) -> usize {
-    match message {
+/// What a message takes of the room: its bytes, or the part that is its number's.
+fn weight(message: &Message) -> usize {
+    let bytes = match message {
         Message::Input(Input::Host { bytes, .. })
         | Message::Asked { bytes, .. }
         | Message::Advert { bytes, .. } => bytes.len(),
         _ => 0,
-    }
+    };
+    bytes.max(PEERS_WEIGHT / PEERS)
 }
 
 #[derive(Default)]
@@ -209,20 +199,23 @@ impl Sender {
         if places.closed {
             return Sent::Closed(message);
         }
-        let sent = match sender(&message) {
+        let dropped = match sender(&message) {
             Some(peer) if self.0.validators.contains(&peer) => {
                 places.validators.push(peer, message)
             }
             Some(peer) => places.others.push(peer, message),
-            None if places.own.len() >= OWN => Sent::Refused(message),
+            None if places.own.len() >= OWN => return Sent::Refused(message),
             None => {
                 places.own.push_back(message);
-                Sent::Kept
+                Vec::new()
             }
         };
         drop(places);
         self.0.came.notify_one();
-        sent
+        match dropped.is_empty() {
+            true => Sent::Kept,
+            false => Sent::Dropped(dropped),
+        }
     }
 }
 
@@ -282,7 +275,7 @@ mod tests {
         inbox(BTreeSet::from([*key(VALIDATOR).as_bytes()]))
     }
 
-    /// Who sent what is taken next; 0 for the node itself.
+    /// The senders of what is taken, in order; 0 for the node itself.
     fn taken(receiver: &Receiver) -> Vec<u8> {
         let next = || receiver.try_recv();
         let from = |message: Message| match message {
@@ -300,6 +293,22 @@ mod tests {
         };
         let sent = (0..messages).filter(|_| matches!(sender.try_send(message()), Sent::Kept));
         sent.count()
+    }
+
+    fn is_of(message: &Message, n: u8) -> bool {
+        matches!(message, Message::Input(Input::Host { from, .. }) if *from == key(n))
+    }
+
+    /// Messages of others than validators that wait, and their bytes.
+    fn held(sender: &Sender) -> (usize, usize) {
+        let places = sender.0.places();
+        let waiting = places.others.peers.values();
+        let messages = waiting.flat_map(|waiting| &waiting.messages);
+        let bytes = messages.map(|message| match message {
+            Message::Input(Input::Host { bytes, .. }) => bytes.len(),
+            _ => 0,
+        });
+        bytes.fold((0, 0), |(n, sum), bytes| (n + 1, sum + bytes))
     }
 
     #[test]
@@ -332,7 +341,8 @@ mod tests {
             assert_eq!(sends(&sender, n, PER_PEER, 10), PER_PEER);
         }
         let sent = sender.try_send(of(9));
-        assert!(matches!(sent, Sent::InsteadOf(_)), "of the crowd's");
+        let one = |dropped: &[Message]| matches!(dropped, [of_crowd] if !is_of(of_crowd, 9));
+        assert!(matches!(sent, Sent::Dropped(dropped) if one(&dropped)));
         assert_eq!(sends(&sender, VALIDATOR, 1, 10), 1);
         let order = taken(&receiver);
         assert_eq!(order.len(), PEERS + 1);
@@ -344,20 +354,34 @@ mod tests {
     #[test]
     fn bytes_are_bounded_for_a_peer_and_for_all() {
         let (sender, receiver) = made();
-        assert_eq!(sends(&sender, 9, 1, PER_PEER_BYTES + 1), 1, "a large one");
+        assert_eq!(sends(&sender, 9, 1, PER_PEER_WEIGHT + 1), 1, "a large one");
         assert_eq!(sends(&sender, 9, 1, 1), 0);
-        let most = PEERS_BYTES / PER_PEER_BYTES;
+        let most = PEERS_WEIGHT / PER_PEER_WEIGHT;
         for n in 10..20 {
-            sends(&sender, n, 8, PER_PEER_BYTES / 8);
+            sends(&sender, n, 8, PER_PEER_WEIGHT / 8);
         }
-        let places = sender.0.places();
-        assert!(places.others.bytes <= PEERS_BYTES);
-        assert!(places.others.messages >= (most - 2) * 8);
-        drop(places);
+        let (messages, bytes) = held(&sender);
+        assert!(bytes <= PEERS_WEIGHT);
+        assert!(messages >= (most - 2) * 8);
         taken(&receiver);
+        assert_eq!(held(&sender), (0, 0));
         let places = sender.0.places();
-        assert_eq!((places.others.bytes, places.others.messages), (0, 0));
+        assert_eq!(places.others.weight, 0);
         assert!(places.others.peers.is_empty() && places.others.order.is_empty());
+    }
+
+    #[test]
+    fn large_messages_do_not_take_the_places_of_small_ones() {
+        let (sender, _receiver) = made();
+        for n in 100..100 + (PEERS / PER_PEER) as u8 {
+            assert_eq!(sends(&sender, n, PER_PEER, 10), PER_PEER);
+        }
+        for n in 10..40 {
+            sends(&sender, n, 1, PER_PEER_WEIGHT / 8);
+        }
+        let (messages, bytes) = held(&sender);
+        assert!(bytes <= PEERS_WEIGHT, "{bytes} bytes");
+        assert!(messages > 30, "{messages} messages");
     }
 
     #[test]
