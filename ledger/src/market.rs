@@ -53,7 +53,7 @@ pub(crate) fn class(work: &Work<'_>, offer: &OfferId) -> ClassId {
     offer.expect("units in leases have their offer").terms.class
 }
 
-/// Who earns for an offer's units.
+/// The account that earns for an offer's units.
 pub(crate) fn seller(work: &Work<'_>, offer: &OfferId) -> AccountId {
     let offer = work.tables.offers.get(offer);
     offer.expect("units in leases have their offer").seller

@@ -97,7 +97,7 @@ pub enum Auction<'e> {
     Reservation(&'e ReservationRecord),
 }
 
-/// Whom an effect concerns.
+/// Accounts and orders that an effect concerns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Concerned {
     /// Accounts that it names.
@@ -139,7 +139,7 @@ impl Effect {
             | Effect::Sharing(_) => None,
         }
     }
-    /// Whom it concerns: it belongs to the history of their accounts.
+    /// Accounts and orders that it concerns: it belongs to the history of their accounts.
     pub fn concerns(&self) -> Concerned {
         let (mut accounts, mut orders) = (Vec::new(), Vec::new());
         match self {

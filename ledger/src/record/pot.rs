@@ -20,9 +20,9 @@ pub struct Pot {
     pub slot: u64,
     /// Heights sold, at least 1.
     pub heights: u64,
-    /// What is in it: paid less refunded.
+    /// Credits in it: paid less refunded.
     pub left: Credits,
-    /// Who paid.
+    /// Each lease's part of it.
     pub stakes: Vec<Stake>,
     /// What the units sold earn if they are delivered, ascending by offer.
     pub sold: Vec<PotOffer>,

@@ -12,7 +12,7 @@ pub struct Retained {
     pub order: OrderId,
     /// The buyer, who may complain.
     pub buyer: AccountId,
-    /// Who is paid if nobody does.
+    /// The account that is paid if nobody complains.
     pub seller: AccountId,
     /// How much, above zero.
     pub amount: Credits,

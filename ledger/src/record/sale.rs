@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sale {
-    /// What is paid for them: per slot as an order keeps it.
+    /// Credits paid for them: per slot, as an order keeps it.
     pub price: Credits,
     /// The units, each with the least that it earns of a full slot; ascending by offer.
     pub taken: Vec<ClearingOffer>,
 }
 
 impl Sale {
-    /// What is paid for all sales of an order.
+    /// Credits paid for all sales of an order.
     pub(crate) fn sum(sales: &[Sale]) -> Credits {
         let sum = Credits::sum(sales.iter().map(|sale| sale.price));
         sum.expect("an order's price is within its limit")

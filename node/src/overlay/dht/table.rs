@@ -5,7 +5,7 @@
 //! [`PER_ENTRY`] addresses there of at most [`ENTRY_ADDRESS_BYTES`], those that it said last: were
 //! they added up, a peer that says others each time would make every answer too long to be read.
 //!
-//! Whoever controls one network can make any number of identities in it. So of peers on different
+//! An owner of one network can make any number of identities in it. So of peers on different
 //! machines at most [`PER_PREFIX`] of one network prefix enter one bucket; on one machine, where
 //! all share an address, everybody may.
 
