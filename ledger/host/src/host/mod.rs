@@ -56,10 +56,10 @@ use crate::trouble::ClockWatch;
 use gridbay_ledger::State;
 use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::evidence::Evidence;
-use gridbay_protocol::hint::Hint;
 use gridbay_protocol::ids::{EntryId, ValidatorId};
 use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::receipt::SignedReceipt;
+use gridbay_protocol::record::reservation::hint::Hint;
 use gridbay_protocol::vote::{Certificate, VoteKind};
 use std::collections::{BTreeMap, BTreeSet};
 

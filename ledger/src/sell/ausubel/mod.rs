@@ -23,17 +23,17 @@ use crate::tenancy::{self, Grant};
 use crate::view::{Book, Floor};
 use crate::work::Work;
 use crate::{book, pot};
-use gridbay_protocol::auction::AuctionPolicy;
-use gridbay_protocol::clearing::{
-    Award, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Sold, clearing_id,
-};
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::{ClassId, Hash32, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, Share};
+use gridbay_protocol::mechanism::ausubel::sellers;
 use gridbay_protocol::mechanism::placement::{self, Site, Winner};
-use gridbay_protocol::mechanism::pool;
 use gridbay_protocol::order::Step;
 use gridbay_protocol::planted::{self, Planted};
+use gridbay_protocol::policy::ausubel::AuctionPolicy;
+use gridbay_protocol::record::ausubel::{
+    Award, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Sold, clearing_id,
+};
 use gridbay_protocol::units::{Credits, Price};
 use std::collections::BTreeMap;
 
@@ -202,7 +202,7 @@ fn compute(work: &Work<'_>, sale: &Sale, bids: Vec<ClearingBid>) -> ClearingReco
         let bids = input.bids.iter_mut();
         bids.for_each(|b| b.id.0 = Hash32::default());
     }
-    let outcome = pool::clear(&input);
+    let outcome = sellers::clear(&input);
     let outcome = outcome.expect("the book holds legal bids and offers within the limits");
     let credits = |wide| Credits::from_wide(wide).expect("a class's money for a slot is an amount");
     let awards = outcome.awards.into_iter().map(|a| Award {

@@ -14,12 +14,12 @@ use crate::market::seller;
 use crate::record::{Booking, Sale};
 use crate::tenancy::{self, Grant};
 use crate::view::{Floor, Money};
-use gridbay_protocol::clearing::ClearingOffer;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, lease_id};
 use gridbay_protocol::mechanism::level;
 use gridbay_protocol::payment::{Purse, Reason};
+use gridbay_protocol::record::ausubel::ClearingOffer;
 use gridbay_protocol::units::Credits;
 use std::collections::BTreeMap;
 

@@ -15,13 +15,13 @@ mod record;
 use super::{Check, Fact, Sight};
 use crate::world::World;
 use gridbay_protocol::calendar::Calendar;
-use gridbay_protocol::clearing::ClearingRecord;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::{AccountId, ClassId, LeaseId, OfferId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, LeaseTerms};
 use gridbay_protocol::offer::offer_id;
 use gridbay_protocol::payment::{Posting, Purse, Reason};
+use gridbay_protocol::record::ausubel::ClearingRecord;
 use record::{adds_up, charges, evicts, is_priced, shares};
 use std::collections::BTreeMap;
 
