@@ -57,7 +57,7 @@ impl State {
     /// room. Never fails; a draft with a wrong time, reveal or certificate makes a block that
     /// everybody refuses.
     pub fn propose(&self, draft: Draft) -> Proposed {
-        // Not a copy of the draft: that holds the whole pool.
+        // Not a copy of the draft: that holds the whole mempool.
         let bare = Draft {
             proposer: draft.proposer,
             time_ms: draft.time_ms,

@@ -185,7 +185,7 @@ pub enum HostMessage {
     SyncRequest(SyncRequest),
     /// Decided blocks of consecutive heights, ascending.
     SyncResponse(Vec<DecidedBlock>),
-    /// Entries for the pool.
+    /// Entries for the mempool.
     Entries(Vec<SignedEntry>),
     /// Receipts of entries that the receiver sent.
     Receipts(Vec<SignedReceipt>),
