@@ -62,8 +62,8 @@ fn holdings(count: usize, share: impl Fn(usize) -> u64) -> Vec<Holding> {
 /// Prints a case and says whether it is within three times the bar.
 fn report(case: &str, accounts: &[Holding], mode: Redistribution) -> bool {
     let time = median(|| tax(0, black_box(accounts), 50_000, mode));
-    let pool = accounts.len() as u64 * 10_000_000;
-    let baseline = median(|| profits(pool, black_box(accounts)));
+    let treasury = accounts.len() as u64 * 10_000_000;
+    let baseline = median(|| profits(treasury, black_box(accounts)));
     let ratio = time.as_secs_f64() / baseline.as_secs_f64();
     let millis = |time: Duration| time.as_secs_f64() * 1e3;
     println!(

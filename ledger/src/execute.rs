@@ -23,9 +23,9 @@ use gridbay_protocol::beacon;
 use gridbay_protocol::block::Header;
 use gridbay_protocol::calendar;
 use gridbay_protocol::effect::Effect;
-use gridbay_protocol::hint::Hint;
 use gridbay_protocol::ids::{BlockId, Hash32, ValidatorId};
 use gridbay_protocol::planted::{self, Planted};
+use gridbay_protocol::record::reservation::hint::Hint;
 
 /// A finished execution, before the block has its id.
 pub(crate) struct Outcome {

@@ -10,8 +10,8 @@ use crate::{choice, execute};
 use gridbay_protocol::block::{BLOCK_EVIDENCE, Block, Header};
 use gridbay_protocol::evidence::Evidence;
 use gridbay_protocol::genesis::{FORMAT, RULES};
-use gridbay_protocol::hint::{self, Hint};
 use gridbay_protocol::ids::{EntryId, Hash32, ValidatorId};
+use gridbay_protocol::record::reservation::hint::{self, Hint};
 use gridbay_protocol::stage::Authentic;
 use gridbay_protocol::vote::Certificate;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ impl State {
     /// room. Never fails; a draft with a wrong time, reveal or certificate makes a block that
     /// everybody refuses.
     pub fn propose(&self, draft: Draft) -> Proposed {
-        // Not a copy of the draft: that holds the whole pool.
+        // Not a copy of the draft: that holds the whole mempool.
         let bare = Draft {
             proposer: draft.proposer,
             time_ms: draft.time_ms,

@@ -78,7 +78,7 @@ impl Occupancy {
 pub struct Totals {
     /// Money ever minted.
     pub minted: Credits,
-    /// In the bank's pool.
+    /// In the treasury.
     pub bank: Credits,
     /// In escrows.
     pub escrow: Credits,
@@ -341,8 +341,8 @@ impl State {
     pub fn supply_of_money(&self) -> Option<Supply> {
         let balances = self.records.purses.iter();
         let balances = balances.filter(|(purse, _)| **purse != Purse::Bank);
-        let pool = u64::try_from(self.purse(&Purse::Bank)).ok()?;
-        supply::supply(balances.map(|(_, balance)| *balance), pool)
+        let treasury = u64::try_from(self.purse(&Purse::Bank)).ok()?;
+        supply::supply(balances.map(|(_, balance)| *balance), treasury)
     }
     /// Payments and supply of the last epochs, ascending; the running one has no supply, and no record before its first
     /// payment.

@@ -117,7 +117,7 @@ pub(crate) struct Cost {
 /// `floor(cost * heights left / heights sold)` is unused.
 ///
 /// So what the units that run cost covers their reserves at any time: it did when the lease was granted (see
-/// `mechanism::pool`, and `firm::hold`), and no loss breaks it. See `slot` for what follows.
+/// `mechanism::ausubel::sellers`, and `firm::hold`), and no loss breaks it. See `slot` for what follows.
 pub(crate) fn cost(work: &Work<'_>, id: &LeaseId, losses: &BTreeMap<OfferId, u32>) -> Cost {
     let lease = work.tables.leases.get(id).expect("the lease runs");
     let pot = work.tables.pots.get(&lease.pot);

@@ -6,12 +6,12 @@
 #![allow(clippy::print_stdout, reason = "it reports to its reader")]
 
 use gridbay_node::solver::Solver;
-use gridbay_protocol::booking::{ReservationBid, ReservationRecord};
 use gridbay_protocol::ids::{ClassId, Hash32, OfferId, OrderId};
 use gridbay_protocol::lease::Share;
 use gridbay_protocol::mechanism::reservation::window::WindowPolicy;
 use gridbay_protocol::mechanism::reservation::{Channels, Orders, clear};
 use gridbay_protocol::order::Group;
+use gridbay_protocol::record::reservation::{ReservationBid, ReservationRecord};
 use gridbay_protocol::splitmix::splitmix64;
 use gridbay_protocol::units::{Credits, Price};
 use std::time::{Duration, Instant};

@@ -8,13 +8,13 @@
 use gridbay_core::hints::Question;
 use gridbay_node::body::trouble::Kind;
 use gridbay_node::solver::{Better, RunError, Solver, SolverError};
-use gridbay_protocol::booking::{BusyUnit, ReservationBid, ReservationRecord};
 use gridbay_protocol::ids::{ClassId, Hash32, OfferId, OrderId};
 use gridbay_protocol::lease::Share;
 use gridbay_protocol::mechanism::reservation;
 use gridbay_protocol::mechanism::reservation::Channels;
 use gridbay_protocol::mechanism::reservation::window::WindowPolicy;
 use gridbay_protocol::order::Group;
+use gridbay_protocol::record::reservation::{BusyUnit, ReservationBid, ReservationRecord};
 use gridbay_protocol::units::{Credits, Price};
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

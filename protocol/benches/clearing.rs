@@ -14,8 +14,8 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use gridbay_protocol::limits;
+use gridbay_protocol::mechanism::ausubel::sellers::{self, Offer};
 use gridbay_protocol::mechanism::ausubel::{Bidder, Input, Rule, clear};
-use gridbay_protocol::mechanism::pool::{self, Offer};
 
 impl Dice {
     /// Bidders in no order: divisible with `count` prices each, or all-or-none with one price for
@@ -182,13 +182,13 @@ fn mixed() {
             reserve: dice.below(5_000_000),
         })
         .collect();
-    let pool = pool::Input {
+    let pool = sellers::Input {
         rule: Rule::Exact,
         switch_cost: 1_000,
         offers,
         bids: input.bidders,
     };
-    let time = median(|| &pool, pool::clear);
+    let time = median(|| &pool, sellers::clear);
     report(
         "c the same bids, 64 sellers of 64 units, exact",
         time,

@@ -19,7 +19,7 @@ use gridbay_protocol::ids::{AccountId, ClassId, Hash32, OfferId, OrderId};
 use gridbay_protocol::limits;
 use gridbay_protocol::mechanism::share::{Input, Job, Outcome, Terms, Utility, clear};
 use gridbay_protocol::offer::PoolTerms;
-use gridbay_protocol::sharing::{Sharing, SharingClaim};
+use gridbay_protocol::record::share::{Sharing, SharingClaim};
 use gridbay_protocol::units::{Credits, Price};
 
 /// Auctions drawn for each case.

@@ -60,7 +60,7 @@ pub struct BankPolicy {
 pub enum Revenue {
     /// The owners of the units sold.
     Owners,
-    /// All members by their shares, out of the bank's pool.
+    /// All members by their shares, out of the treasury.
     Shares {
         /// Heights from one sharing to the next, 1 to [`PERIOD`].
         every: u64,
@@ -213,16 +213,16 @@ impl BankPolicy {
         self.baseline > Credits::ZERO || self.shares > 0
     }
 
-    /// Whether what is paid goes to the pool, which is shared out, instead of to the owners of the units.
+    /// Whether what is paid goes to the treasury, which is shared out, instead of to the owners of the units.
     #[must_use]
-    pub fn pools_revenue(&self) -> bool {
+    pub fn shares_revenue(&self) -> bool {
         match self.revenue {
             Revenue::Owners => false,
             Revenue::Shares { .. } => true,
         }
     }
 
-    /// Whether the pool is shared out at the boundary of a slot of so many heights.
+    /// Whether the treasury is shared out at the boundary of a slot of so many heights.
     #[must_use]
     pub fn shares_at(&self, boundary: u64, slot_heights: u64) -> bool {
         match self.revenue {

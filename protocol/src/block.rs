@@ -4,9 +4,9 @@ use crate::codec::{self, CodecError};
 use crate::entry::SignedEntry;
 use crate::evidence::Evidence;
 use crate::hash::{Domain, hash};
-use crate::hint::{self, Hint};
 use crate::ids::{BlockId, Hash32, NetworkId, ValidatorId};
 use crate::limits;
+use crate::record::reservation::hint::{self, Hint};
 use crate::vote::Certificate;
 use serde::{Deserialize, Serialize};
 

@@ -1,16 +1,17 @@
 //! Effects: everything a block does, in order. Their root is in the header, so a single effect
 //! (a payment, a clearing, a refusal) can be proved to a stranger.
 
-use crate::booking::ReservationRecord;
-use crate::clearing::{BuyRecord, ClearingRecord};
 use crate::codec;
 use crate::hash::{Domain, hash};
 use crate::ids::{AccountId, ClassId, OrderId};
 use crate::lease::LeaseEvent;
-use crate::order::ContractEvent;
 use crate::payment::{Posting, Purse};
-use crate::planning::Planning;
-use crate::sharing::Sharing;
+use crate::record::ausubel::ClearingRecord;
+use crate::record::buy::BuyRecord;
+use crate::record::contract::ContractEvent;
+use crate::record::deadline::Planning;
+use crate::record::reservation::ReservationRecord;
+use crate::record::share::Sharing;
 use serde::{Deserialize, Serialize};
 
 /// Why an order ended, or was refused, without (further) units.

@@ -1,9 +1,7 @@
 //! Genesis: the constitution of a network. Its hash is the network's id.
 
 use crate::account::{AccountKey, keys_are_valid};
-use crate::auction::AuctionPolicy;
 use crate::bank::{BankPolicy, Standing};
-use crate::buying::BuyPolicy;
 use crate::calendar::Calendar;
 use crate::class::{Class, name_is_valid};
 use crate::codec::{self, CodecError};
@@ -13,6 +11,8 @@ use crate::ids::{AccountId, Hash32, NetworkId};
 use crate::keys::PublicKey;
 use crate::limits;
 use crate::mechanism::reservation::window::WindowPolicy;
+use crate::policy::ausubel::AuctionPolicy;
+use crate::policy::buy::BuyPolicy;
 use crate::seats::InvitationPolicy;
 use crate::units::Credits;
 use crate::validator::{Validator, ValidatorSet, validator_id};

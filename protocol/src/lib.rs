@@ -1,7 +1,9 @@
 //! What every gridbay node must agree on: types, codec, signatures, election and market mechanisms.
 //!
 //! A trade passes through seven nouns, one module each:
-//! [`advert`] → [`order`] → [`clearing`] → [`block`] → [`lease`] → [`job`] → [`payment`].
+//! [`advert`] → [`order`] → clearing → [`block`] → [`lease`] → [`job`] → [`payment`].
+//! Clearings have three modules, with one file a mechanism in each: [`mechanism`] is the rule,
+//! [`policy`] what a federation decides about it, [`record`] what it made public.
 //!
 //! Around them: [`entry`] is what accounts sign and [`stage`] how received bytes become a checked
 //! entry; [`receipt`] is a validator's promise to include it and [`appeal`] what an owner does about a broken one;
@@ -19,16 +21,12 @@ pub mod account;
 pub mod advert;
 pub mod appeal;
 pub mod apportion;
-pub mod auction;
 pub mod bank;
 pub mod beacon;
 pub mod block;
-pub mod booking;
 pub mod buckets;
-pub mod buying;
 pub mod calendar;
 pub mod class;
-pub mod clearing;
 pub mod codec;
 pub mod effect;
 pub mod election;
@@ -38,7 +36,6 @@ pub mod evidence;
 pub mod fixed;
 pub mod genesis;
 pub mod hash;
-pub mod hint;
 pub mod ids;
 pub mod invitation;
 pub mod job;
@@ -52,11 +49,11 @@ pub mod node_record;
 pub mod offer;
 pub mod order;
 pub mod payment;
-pub mod planning;
 pub mod planted;
+pub mod policy;
 pub mod receipt;
+pub mod record;
 pub mod seats;
-pub mod sharing;
 pub mod splitmix;
 pub mod stage;
 pub mod units;

@@ -19,7 +19,7 @@ pub enum Purse {
     Class(ClassId),
     /// What a seller has staked on an order.
     Bond(OrderId),
-    /// The bank's pool.
+    /// The treasury.
     Bank,
     /// What a seller has earned and buyers may still dispute.
     Retained(AccountId),
@@ -57,13 +57,13 @@ pub enum Reason {
     Cancellation,
     /// What a slot earned that goes to the bank: all of it under revenue by shares, else what no seller has earned.
     Revenue,
-    /// A member's part of the bank's pool.
+    /// A member's part of the treasury.
     Profit,
     /// The tax on savings.
     Tax,
     /// Tax that was due on frozen money and is taken as money reaches the account.
     Arrears,
-    /// From the bank's pool to a member below its baseline.
+    /// From the treasury to a member below its baseline.
     Relief,
     /// What a slot earned, held while its buyer may complain.
     Retained,

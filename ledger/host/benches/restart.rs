@@ -161,7 +161,7 @@ fn build(host: &mut Host, genesis: &Genesis, count: usize) -> u64 {
         for entry in batch {
             wake = step(host, ms, HostInput::Submit(entry));
         }
-        while host.pool_len() > 0 {
+        while host.mempool_len() > 0 {
             ms = wake.max(ms + 1);
             wake = step(host, ms, HostInput::Tick);
         }

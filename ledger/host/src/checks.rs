@@ -1,7 +1,7 @@
 //! Checks of signatures that peers cause for nothing.
 //!
 //! Checking an entry costs this node some fifty microseconds, and signing one costs its author
-//! nothing if the ledger never takes it. So every check that brings no ready entry into the pool
+//! nothing if the ledger never takes it. So every check that brings no ready entry into the mempool
 //! is counted against the peer that sent the entry, in a bucket of its own. A validator's node is
 //! not counted: it passes on what others wrote.
 //!

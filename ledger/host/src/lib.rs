@@ -1,4 +1,4 @@
-//! The ledger host: consensus, journal, block file, pool and catch-up, driven by effects.
+//! The ledger host: consensus, journal, block file, mempool and catch-up, driven by effects.
 //!
 //! A [`Host`] is one synchronous machine: [`Host::step`] takes an input and the time and returns effects.
 //! It owns its files through a [`disk::Disk`] and nothing else of the world: no network, no clock, no
@@ -47,5 +47,5 @@ pub use host::{
     Equivocation, Host, HostConfig, HostEffect, HostInput, Now, Offence, Received, Sizes,
 };
 pub use index::HistoryItem;
-pub use mempool::PoolRefusal;
+pub use mempool::MempoolRefusal;
 pub use trouble::Trouble;

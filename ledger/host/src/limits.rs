@@ -37,33 +37,33 @@ pub const PROPOSALS_PER_ROUND: usize = 2;
 pub const ROUNDS_AHEAD: u32 = 10;
 /// Peers whose tips are remembered.
 pub const PEERS: usize = 1_024;
-/// Entries in the pool.
-pub const POOL_ENTRIES: usize = 20_000;
-/// Bytes of the entries in the pool.
-pub const POOL_BYTES: usize = 32 * 1024 * 1024;
-/// Entries of one account in the pool.
-pub const POOL_PER_ACCOUNT: usize = 512;
-/// Entries in the pool that open accounts by one and the same invitation: one of them can take
+/// Entries in the mempool.
+pub const MEMPOOL_ENTRIES: usize = 20_000;
+/// Bytes of the entries in the mempool.
+pub const MEMPOOL_BYTES: usize = 32 * 1024 * 1024;
+/// Entries of one account in the mempool.
+pub const MEMPOOL_PER_ACCOUNT: usize = 512;
+/// Entries in the mempool that open accounts by one and the same invitation: one of them can take
 /// effect.
-pub const POOL_PER_TOKEN: usize = 4;
+pub const MEMPOOL_PER_TOKEN: usize = 4;
 /// Heights by which the last height of an entry may lie beyond the ledger's window: a peer's book
 /// may be ahead of ours.
-pub const POOL_AHEAD: u64 = 8;
-/// Entries of one account in the pool that are not ready: what a user sends ahead of a block.
-pub const POOL_WAITING_PER_ACCOUNT: usize = 32;
+pub const MEMPOOL_AHEAD: u64 = 8;
+/// Entries of one account in the mempool that are not ready: what a user sends ahead of a block.
+pub const MEMPOOL_WAITING_PER_ACCOUNT: usize = 32;
 /// Entries that only a validator sent, and that a validator sends to all after a block left them
 /// out, at each height. All validators do it, of use only where one of them kept an entry from
 /// others: as many as one account can have. What is not told yet is not insisted on.
-pub const TOLD_AGAIN_ENTRIES: usize = POOL_PER_ACCOUNT;
+pub const TOLD_AGAIN_ENTRIES: usize = MEMPOOL_PER_ACCOUNT;
 /// Missing entries that a validator sends along with its votes against blocks without them, at each
 /// height: as many as one account can have.
-pub const MISSING_TOLD: usize = POOL_PER_ACCOUNT;
-/// Entries of senders that the ledger does not know, beside the pool: a few blocks' worth of newcomers.
-pub const POOL_STRANGERS: usize = 256;
+pub const MISSING_TOLD: usize = MEMPOOL_PER_ACCOUNT;
+/// Entries of senders that the ledger does not know, beside the mempool: a few blocks' worth of newcomers.
+pub const MEMPOOL_STRANGERS: usize = 256;
 /// Checks of entries that a peer, no validator's node, may cause at once without bringing any ready
-/// entry into the pool: twice what an account may have there, all of which a node may send again
+/// entry into the mempool: twice what an account may have there, all of which a node may send again
 /// that was away.
-pub const IDLE_CHECKS: u64 = 2 * POOL_PER_ACCOUNT as u64;
+pub const IDLE_CHECKS: u64 = 2 * MEMPOOL_PER_ACCOUNT as u64;
 /// Such checks that it may cause in a second from then on: 192 strangers cost a sixth of a core.
 pub const IDLE_CHECKS_PER_SECOND: u64 = 16;
 /// Entries that a validator has promised to include and that are in no block yet: two full blocks.

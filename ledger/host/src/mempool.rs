@@ -1,4 +1,4 @@
-//! The pool of entries that wait for a block.
+//! The mempool of entries that wait for a block.
 //!
 //! 1. An entry enters if the ledger admits it at the next height. It also enters if it may pass later: from a
 //!    peer, whose book may be ahead of ours, for any reason; from our own users only for reasons of
@@ -11,7 +11,7 @@
 //!    receipt. Promises have bounds of their own; beyond them an entry waits as any other, without one.
 //!
 //! Bounds: entries, bytes, entries of one account, those by one invitation of it, those of it that
-//! are not ready, and a quarter of the pool for all not ready. When the pool or the quarter is full,
+//! are not ready, and a quarter of the mempool for all not ready. When the mempool or the quarter is full,
 //! the member whose accounts have most in it yields to one with less ([`Crowd`]); what is promised
 //! never leaves. Entries of unknown senders count against none of these; they wait in
 //! [`Strangers`].
@@ -39,13 +39,13 @@ use promised::{Promised, Promises};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Why an entry does not enter the pool.
+/// Why an entry does not enter the mempool.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PoolRefusal {
-    /// It is in the pool.
+pub enum MempoolRefusal {
+    /// It is in the mempool.
     #[error("entry {0} waits for its block already")]
     Known(EntryId),
-    /// The pool, or the account's share of it, is full.
+    /// The mempool, or the account's share of it, is full.
     #[error("too many entries wait; account {account} may send it again later")]
     Full {
         /// Whose entry it is.
@@ -70,7 +70,7 @@ pub(crate) enum Source {
     Other,
 }
 
-/// What became of the pool after a block.
+/// What became of the mempool after a block.
 #[derive(Debug, Default)]
 pub(crate) struct Settled {
     /// Entries that can never pass any more, with the reasons.
@@ -124,14 +124,14 @@ fn outlives(refusal: &Refusal, entry: &Authentic) -> bool {
     }
 }
 
-/// What a share has in the pool.
+/// What a share has in the mempool.
 #[derive(Clone, Copy, Debug, Default)]
 struct Taken {
     all: usize,
     waiting: usize,
 }
 
-/// The pool.
+/// The mempool.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Mempool {
     entries: BTreeMap<EntryId, Pooled>,
@@ -148,12 +148,12 @@ pub(crate) struct Mempool {
     strangers: Strangers,
 }
 
-/// What an entry takes of the pool: its bytes, or the part that is its number's.
+/// What an entry takes of the mempool: its bytes, or the part that is its number's.
 fn weight(bytes: usize) -> usize {
-    bytes.max(limits::POOL_BYTES / limits::POOL_ENTRIES)
+    bytes.max(limits::MEMPOOL_BYTES / limits::MEMPOOL_ENTRIES)
 }
 
-/// Whose share of the pool an entry takes: its account's; or, if it opens an account by invitation,
+/// Whose share of the mempool an entry takes: its account's; or, if it opens an account by invitation,
 /// that of the invitation's token. Whoever holds an invitation can sign as many such entries as it
 /// likes, and the inviter is not to suffer by it.
 type Share = (AccountId, Option<PublicKey>);
@@ -177,8 +177,8 @@ fn house(state: &State, entry: &Authentic) -> AccountId {
 /// Entries that a share may have.
 fn most((_, token): &Share) -> usize {
     match token {
-        Some(_) => limits::POOL_PER_TOKEN,
-        None => limits::POOL_PER_ACCOUNT,
+        Some(_) => limits::MEMPOOL_PER_TOKEN,
+        None => limits::MEMPOOL_PER_ACCOUNT,
     }
 }
 
@@ -186,7 +186,7 @@ fn most((_, token): &Share) -> usize {
 /// ahead than any book that is a few blocks ahead of ours would admit.
 fn too_far(state: &State, entry: &Authentic) -> Option<Refusal> {
     let (valid_until, height) = (entry.entry().valid_until, state.height().saturating_add(1));
-    let latest = height.saturating_add(ENTRY_WINDOW + limits::POOL_AHEAD);
+    let latest = height.saturating_add(ENTRY_WINDOW + limits::MEMPOOL_AHEAD);
     (valid_until >= latest).then_some(Refusal::Window {
         valid_until,
         height,
@@ -200,12 +200,12 @@ impl Mempool {
         state: &State,
         entry: Arc<Authentic>,
         source: Source,
-    ) -> Result<bool, PoolRefusal> {
+    ) -> Result<bool, MempoolRefusal> {
         if self.contains(&entry.id()) {
-            return Err(PoolRefusal::Known(entry.id()));
+            return Err(MempoolRefusal::Known(entry.id()));
         }
         if let Some(refusal) = too_far(state, &entry) {
-            return Err(PoolRefusal::Ledger(Box::new(refusal)));
+            return Err(MempoolRefusal::Ledger(Box::new(refusal)));
         }
         let own = source == Source::Own;
         let ready = match state.admit(&entry) {
@@ -221,7 +221,7 @@ impl Mempool {
             {
                 false
             }
-            Err(refusal) => return Err(PoolRefusal::Ledger(Box::new(refusal))),
+            Err(refusal) => return Err(MempoolRefusal::Ledger(Box::new(refusal))),
         };
         let house = house(state, &entry);
         self.insert(state.height(), house, entry, source, ready)?;
@@ -235,15 +235,15 @@ impl Mempool {
         entry: Arc<Authentic>,
         source: Source,
         ready: bool,
-    ) -> Result<(), PoolRefusal> {
+    ) -> Result<(), MempoolRefusal> {
         let (id, account) = (entry.id(), entry.entry().account);
         let bytes = entry.signed_bytes();
         let share = share(&entry);
         let taken = self.shares.get(&share).copied().unwrap_or_default();
         let full = taken.all >= most(&share)
-            || (!ready && taken.waiting >= limits::POOL_WAITING_PER_ACCOUNT);
+            || (!ready && taken.waiting >= limits::MEMPOOL_WAITING_PER_ACCOUNT);
         if !planted::is(Planted::PoolUnbounded) && (full || !self.make_room(&house, bytes, ready)) {
-            return Err(PoolRefusal::Full { account });
+            return Err(MempoolRefusal::Full { account });
         }
         let taken = self.shares.entry(share).or_default();
         taken.all += 1;
@@ -275,7 +275,8 @@ impl Mempool {
         if !ready && !self.make_room_to_wait(house) {
             return false;
         }
-        while self.entries.len() >= limits::POOL_ENTRIES || self.bytes + bytes > limits::POOL_BYTES
+        while self.entries.len() >= limits::MEMPOOL_ENTRIES
+            || self.bytes + bytes > limits::MEMPOOL_BYTES
         {
             let Some(id) = self.crowd.yields_to(house, weight(bytes)) else {
                 return false;
@@ -291,10 +292,10 @@ impl Mempool {
         self.remove(id);
     }
     /// What has left for others since this was asked last.
-    pub(crate) fn take_evicted(&mut self) -> Vec<(EntryId, PoolRefusal)> {
+    pub(crate) fn take_evicted(&mut self) -> Vec<(EntryId, MempoolRefusal)> {
         let evicted = std::mem::take(&mut self.evicted).into_iter();
         evicted
-            .map(|(id, account)| (id, PoolRefusal::Full { account }))
+            .map(|(id, account)| (id, MempoolRefusal::Full { account }))
             .collect()
     }
     fn remove(&mut self, id: &EntryId) {
@@ -414,7 +415,7 @@ impl Mempool {
         let entry = pooled.or_else(|| self.strangers.get(id))?;
         (entry.signed().signature == *signature).then(|| Arc::clone(entry))
     }
-    /// Whether an id is in the pool or among the strangers.
+    /// Whether an id is in the mempool or among the strangers.
     pub(crate) fn contains(&self, id: &EntryId) -> bool {
         self.entries.contains_key(id) || self.strangers.get(id).is_some()
     }
@@ -422,7 +423,7 @@ impl Mempool {
     pub(crate) fn has_ready(&self) -> bool {
         self.waiting.len() < self.entries.len()
     }
-    /// Entries in the pool, without strangers.
+    /// Entries in the mempool, without strangers.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }

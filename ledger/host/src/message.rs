@@ -8,11 +8,11 @@ use gridbay_protocol::block::{BLOCK_EVIDENCE, Block};
 use gridbay_protocol::codec::{self, CodecError};
 use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::hash::Domain;
-use gridbay_protocol::hint;
 use gridbay_protocol::ids::{BlockId, NetworkId, ValidatorId};
 use gridbay_protocol::keys::{KeyError, PublicKey, SecretKey, Signature};
 use gridbay_protocol::limits::{BLOCK_ENTRIES, VALIDATORS};
 use gridbay_protocol::receipt::SignedReceipt;
+use gridbay_protocol::record::reservation::hint;
 use gridbay_protocol::vote::{Certificate, CertificateSignature, Proposal, Vote, VoteKind};
 use serde::{Deserialize, Serialize};
 
@@ -185,7 +185,7 @@ pub enum HostMessage {
     SyncRequest(SyncRequest),
     /// Decided blocks of consecutive heights, ascending.
     SyncResponse(Vec<DecidedBlock>),
-    /// Entries for the pool.
+    /// Entries for the mempool.
     Entries(Vec<SignedEntry>),
     /// Receipts of entries that the receiver sent.
     Receipts(Vec<SignedReceipt>),

@@ -26,7 +26,7 @@ pub(crate) struct Strangers {
 impl Strangers {
     /// Takes an entry in; the oldest leaves if there is no room.
     pub(crate) fn add(&mut self, entry: Arc<Authentic>, source: Source) {
-        if self.entries.len() >= limits::POOL_STRANGERS {
+        if self.entries.len() >= limits::MEMPOOL_STRANGERS {
             self.entries.pop_front();
         }
         self.entries.push_back((entry, source));

@@ -1,8 +1,8 @@
 //! Hints that this node's own solver found, kept until the block that they are for.
 
 use gridbay_ledger::State;
-use gridbay_protocol::hint::Hint;
 use gridbay_protocol::ids::ClassId;
+use gridbay_protocol::record::reservation::hint::Hint;
 use std::collections::BTreeMap;
 
 /// The newest hint of each class. They are checked when a block is made, against what there is to decide then.

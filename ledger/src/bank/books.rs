@@ -1,10 +1,10 @@
-//! Small books of a bank in memory: accounts, the bids they froze money for, and the pool.
+//! Small books of a bank in memory: accounts, the bids they froze money for, and the treasury.
 //!
 //! 1. `open` mints the base of a new account. Nothing else mints.
 //! 2. `bid` moves money from available to frozen, `cancel` moves it back.
 //! 3. `clear` and `tax` are told in their own files.
 //!
-//! Available and frozen money of all accounts and the pool are together what was minted. An operation that fails changes
+//! Available and frozen money of all accounts and the treasury are together what was minted. An operation that fails changes
 //! nothing.
 
 use super::Holding;
@@ -80,7 +80,7 @@ pub enum BankError {
 pub struct Bank {
     pub(super) accounts: BTreeMap<u64, Account>,
     pub(super) bids: BTreeMap<u64, Bid>,
-    pub(super) pool: u64,
+    pub(super) treasury: u64,
     minted: u64,
 }
 
@@ -98,10 +98,10 @@ impl Bank {
     pub fn bids(&self) -> impl ExactSizeIterator<Item = (u64, &Bid)> {
         self.bids.iter().map(|(id, bid)| (*id, bid))
     }
-    /// Micro-credits in the pool.
+    /// Micro-credits in the treasury.
     #[must_use]
-    pub fn pool(&self) -> u64 {
-        self.pool
+    pub fn treasury(&self) -> u64 {
+        self.treasury
     }
     /// Micro-credits minted so far.
     #[must_use]

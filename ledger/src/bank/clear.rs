@@ -2,10 +2,10 @@
 //!
 //! 1. Each winner's bid is unfrozen; the price goes, what the bid had above it returns to the bidder.
 //! 2. Revenue goes one of two ways. [`Revenue::Owners`] (revised Bellagio): each price to the owners of the units it
-//!    bought, by their weights; into the pool if these are zero. [`Revenue::Shares`] (Mirage, whose nodes belong to
-//!    nobody in particular): every price into the pool.
+//!    bought, by their weights; into the treasury if these are zero. [`Revenue::Shares`] (Mirage, whose nodes belong to
+//!    nobody in particular): every price into the treasury.
 //! 3. All other bids are released, unless the losers' bids are to stay.
-//! 4. With `Revenue::Shares` only, the *whole* pool is shared out by the shares of all accounts.
+//! 4. With `Revenue::Shares` only, the *whole* treasury is shared out by the shares of all accounts.
 //!
 //! Prices, refunds and releases are sums, so the order in which winners are listed is of no effect. A part of what a winner
 //! pays comes back to it by step 4, in proportion to its shares: where few accounts hold most shares, prices
@@ -31,18 +31,18 @@ pub enum Revenue<'a> {
     /// All accounts, by their shares.
     Shares,
     /// The owners of what each bid bought, as (account, weight): for each bid at most one list, of different accounts.
-    /// A bid without a list pays into the pool.
+    /// A bid without a list pays into the treasury.
     Owners(&'a BTreeMap<u64, Vec<(u64, u64)>>),
 }
 
-/// Profit sharing: the whole pool by shares. It stays where it is if nobody has any.
+/// Profit sharing: the whole treasury by shares. It stays where it is if nobody has any.
 #[must_use]
-pub fn profits(pool: u64, holdings: &[Holding]) -> Gifts {
+pub fn profits(treasury: u64, holdings: &[Holding]) -> Gifts {
     let shares: Vec<u64> = holdings.iter().map(|holding| holding.shares).collect();
-    Gifts::of(pool, by_largest_remainder(pool, &shares))
+    Gifts::of(treasury, by_largest_remainder(treasury, &shares))
 }
 
-/// A price among the owners of what it bought, by their weights. It is for the pool if these are all zero.
+/// A price among the owners of what it bought, by their weights. It is for the treasury if these are all zero.
 #[must_use]
 pub fn by_owners(price: u64, weights: &[u64]) -> Gifts {
     Gifts::of(price, by_largest_remainder(price, weights))
@@ -73,9 +73,9 @@ impl Bank {
             losers.values().for_each(|bid| self.release(bid, 0));
         }
         if matches!(revenue, Revenue::Shares) {
-            let gifts = profits(self.pool, &self.holdings());
+            let gifts = profits(self.treasury, &self.holdings());
             self.credit(&gifts.given);
-            self.pool = gifts.pool;
+            self.treasury = gifts.treasury;
         }
         Ok(())
     }
@@ -115,7 +115,7 @@ impl Bank {
             self.release(&bid, winner.price);
         }
         let Some(owners) = owners else {
-            self.pool += winner.price;
+            self.treasury += winner.price;
             return;
         };
         let weights: Vec<u64> = owners.values().copied().collect();
@@ -125,7 +125,7 @@ impl Bank {
                 account.available += amount;
             }
         }
-        self.pool += gifts.pool;
+        self.treasury += gifts.treasury;
     }
 
     /// Unfreezes a bid; all but `price` returns.

@@ -17,8 +17,8 @@ pub(crate) fn earn(
     amount: Credits,
     order: Option<OrderId>,
 ) {
-    let pools = at.constitution.policy.bank.pools_revenue();
-    let (to, reason) = match pools && !planted::is(Planted::RevenueKept) {
+    let shared = at.constitution.policy.bank.shares_revenue();
+    let (to, reason) = match shared && !planted::is(Planted::RevenueKept) {
         true => (Purse::Bank, Reason::Revenue),
         false => (Purse::Account(seller), Reason::Earning),
     };

@@ -64,8 +64,8 @@ pub(crate) fn close(at: &mut Bank<'_, '_>) {
 fn supply_of(work: &Work<'_>) -> Option<Supply> {
     let balances = work.tables.purses.iter();
     let balances = balances.filter(|(purse, _)| **purse != Purse::Bank);
-    let pool = purse::held(work, &Purse::Bank).micros();
-    supply::supply(balances.map(|(_, balance)| *balance), pool)
+    let treasury = purse::held(work, &Purse::Bank).micros();
+    supply::supply(balances.map(|(_, balance)| *balance), treasury)
 }
 
 fn link(at: &mut Earned<'_, '_>) {

@@ -39,19 +39,19 @@ fn clamp(amount: i128) -> u64 {
     u64::try_from(amount.max(0)).unwrap_or(u64::MAX)
 }
 
-/// What goes from the pool to the accounts, and what is left of it.
+/// What goes from the treasury to the accounts, and what is left of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gifts {
     /// Micro-credits for each account, in the order of the holdings.
     pub given: Vec<u64>,
     /// Micro-credits that stay.
-    pub pool: u64,
+    pub treasury: u64,
 }
 
 impl Gifts {
-    /// `given` out of a pool that covers it.
-    pub(super) fn of(pool: u64, given: Vec<u64>) -> Gifts {
-        let pool = pool - given.iter().sum::<u64>();
-        Gifts { given, pool }
+    /// `given` out of a treasury that covers it.
+    pub(super) fn of(treasury: u64, given: Vec<u64>) -> Gifts {
+        let treasury = treasury - given.iter().sum::<u64>();
+        Gifts { given, treasury }
     }
 }

@@ -1,11 +1,11 @@
 //! How much money there is, and how fast it turns over.
 //!
-//! **Supply.** Every purse but the bank's pool holds a balance, negative where an account draws on its credit line. With
+//! **Supply.** Every purse but the treasury holds a balance, negative where an account draws on its credit line. With
 //! mutual credit, money comes into being when somebody pays on credit, so
 //!
 //! 1. `circulating` is the sum of the positive balances, frozen money and money under way included;
 //! 2. `drawn` is the sum of the negative ones, without the sign;
-//! 3. `minted = circulating - drawn + pool`, which never changes but by a vote.
+//! 3. `minted = circulating - drawn + treasury`, which never changes but by a vote.
 //!
 //! **Velocity** over a window of equal periods (slots, or epochs) is the volume of payments in the window over the
 //! mean of what circulated: `sum(volume) * periods * 10^6 / sum(circulating)`, rounded down, in millionths. A million
@@ -21,18 +21,18 @@ use serde::{Deserialize, Serialize};
 pub struct Supply {
     /// What all purses together hold, less the credit drawn.
     pub minted: u64,
-    /// What can change hands: everything but the pool and the debts.
+    /// What can change hands: everything but the treasury and the debts.
     pub circulating: u64,
     /// Credit drawn.
     pub drawn: u64,
-    /// What lies in the bank's pool.
-    pub pool: u64,
+    /// What lies in the treasury.
+    pub treasury: u64,
 }
 
-/// The supply by the balances of all purses but the pool, and the pool. `None` if these are no books: more debt than
+/// The supply by the balances of all purses but the treasury, and the treasury. `None` if these are no books: more debt than
 /// money, or sums beyond 64 bits.
 #[must_use]
-pub fn supply(balances: impl IntoIterator<Item = i64>, pool: u64) -> Option<Supply> {
+pub fn supply(balances: impl IntoIterator<Item = i64>, treasury: u64) -> Option<Supply> {
     let (mut circulating, mut drawn) = (0u64, 0u64);
     for balance in balances {
         let side = if balance < 0 {
@@ -43,10 +43,10 @@ pub fn supply(balances: impl IntoIterator<Item = i64>, pool: u64) -> Option<Supp
         *side = side.checked_add(balance.unsigned_abs())?;
     }
     Some(Supply {
-        minted: circulating.checked_add(pool)?.checked_sub(drawn)?,
+        minted: circulating.checked_add(treasury)?.checked_sub(drawn)?,
         circulating,
         drawn,
-        pool,
+        treasury,
     })
 }
 
@@ -87,7 +87,7 @@ mod tests {
             minted: 540,
             circulating: 800,
             drawn: 300,
-            pool: 40,
+            treasury: 40,
         };
         assert_eq!(books, expect);
         // A payment on credit: 250 more circulate and are drawn, and nothing is minted.

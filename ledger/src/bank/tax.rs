@@ -4,16 +4,16 @@
 //!
 //! 1. `excess` is what it has, frozen or not, above its base. Frozen money counts, or bids meant to lose would hide it.
 //! 2. `due = floor((excess - arrears) * ppm / 10^6) + arrears`, with arrears no more than the excess.
-//! 3. `min(due, available)` goes to the pool; the rest of `due` is owed.
+//! 3. `min(due, available)` goes to the treasury; the rest of `due` is owed.
 //!
 //! A levy with a rate of zero collects arrears only. A ledger that taxes at known heights calls it when money thaws: else
 //! an account that freezes all it has before each of these heights never pays. The published cases have no arrears.
 //!
 //! Giving, by [`Redistribution`]:
 //!
-//! - `All` (the dissertation, literally): the pool by shares over all accounts ([`super::profits`]).
-//! - `Deficit` ([`even_out`]): the pool by shares over the accounts below their base, each up to its base; what some do
-//!   not need is shared out again; what nobody needs, or nobody with shares, stays in the pool.
+//! - `All` (the dissertation, literally): the treasury by shares over all accounts ([`super::profits`]).
+//! - `Deficit` ([`even_out`]): the treasury by shares over the accounts below their base, each up to its base; what some do
+//!   not need is shared out again; what nobody needs, or nobody with shares, stays in the treasury.
 //!
 //! Only `Deficit` keeps the dissertation's promise that an exhausted account has half its base again within a few
 //! days and all in a week. At 5 % every four hours, 20 equal accounts: alone at zero it has half after 14 levies
@@ -46,8 +46,8 @@ pub struct Tax {
     pub levies: Vec<Levy>,
     /// Micro-credits that each account gets.
     pub given: Vec<u64>,
-    /// Micro-credits left in the pool.
-    pub pool: u64,
+    /// Micro-credits left in the treasury.
+    pub treasury: u64,
 }
 
 /// The tax of one account at `ppm` millionths of its excess. Rates above a million count as a million.
@@ -66,46 +66,46 @@ pub fn levy(holding: &Holding, ppm: u32) -> Levy {
     }
 }
 
-/// The pool to the accounts below their base, by shares, to none more than its gap.
+/// The treasury to the accounts below their base, by shares, to none more than its gap.
 ///
-/// Every pass either empties the pool or fills an account. With `f` the fraction of the remaining weight that a pass fills,
-/// the pool shrinks at least by the factor `f` and the weight by `1 - f`, together by 4 or more; so 2^63
+/// Every pass either empties the treasury or fills an account. With `f` the fraction of the remaining weight that a pass fills,
+/// the treasury shrinks at least by the factor `f` and the weight by `1 - f`, together by 4 or more; so 2^63
 /// micro-credits and 2^80 shares in all are done within 72 passes, however many accounts there are.
 #[must_use]
-pub fn even_out(mut pool: u64, holdings: &[Holding]) -> Gifts {
+pub fn even_out(mut treasury: u64, holdings: &[Holding]) -> Gifts {
     let mut given = vec![0; holdings.len()];
     let mut gaps: Vec<u64> = holdings.iter().map(Holding::gap).collect();
-    while pool > 0 {
+    while treasury > 0 {
         let weight = |(holding, gap): (&Holding, &u64)| if *gap > 0 { holding.shares } else { 0 };
         let weights: Vec<u64> = holdings.iter().zip(&gaps).map(weight).collect();
-        let cuts = by_largest_remainder(pool, &weights);
-        let before = pool;
+        let cuts = by_largest_remainder(treasury, &weights);
+        let before = treasury;
         for ((gap, given), cut) in gaps.iter_mut().zip(&mut given).zip(cuts) {
             let amount = cut.min(*gap);
             *gap -= amount;
             *given += amount;
-            pool -= amount;
+            treasury -= amount;
         }
-        if pool == before {
+        if treasury == before {
             break;
         }
     }
-    Gifts { given, pool }
+    Gifts { given, treasury }
 }
 
-/// Takes `ppm` millionths of all savings into the pool and shares the pool out.
+/// Takes `ppm` millionths of all savings into the treasury and shares the treasury out.
 ///
 /// # Panics
-/// The holdings and the pool are together more than all money can be, a fault of the caller's books.
+/// The holdings and the treasury are together more than all money can be, a fault of the caller's books.
 #[must_use]
-pub fn tax(pool: u64, holdings: &[Holding], ppm: u32, mode: Redistribution) -> Tax {
+pub fn tax(treasury: u64, holdings: &[Holding], ppm: u32, mode: Redistribution) -> Tax {
     let levies: Vec<Levy> = holdings.iter().map(|holding| levy(holding, ppm)).collect();
     let filled = levies
         .iter()
-        .try_fold(pool, |sum, l| sum.checked_add(l.taken));
-    let pool = filled.expect("all money together is an amount");
+        .try_fold(treasury, |sum, l| sum.checked_add(l.taken));
+    let treasury = filled.expect("all money together is an amount");
     let gifts = match mode {
-        Redistribution::All => profits(pool, holdings),
+        Redistribution::All => profits(treasury, holdings),
         Redistribution::Deficit => {
             let after = |(holding, levy): (&Holding, &Levy)| Holding {
                 // Only what is available is taken, so it fits.
@@ -113,13 +113,13 @@ pub fn tax(pool: u64, holdings: &[Holding], ppm: u32, mode: Redistribution) -> T
                 ..*holding
             };
             let after: Vec<Holding> = holdings.iter().zip(&levies).map(after).collect();
-            even_out(pool, &after)
+            even_out(treasury, &after)
         }
     };
     Tax {
         levies,
         given: gifts.given,
-        pool: gifts.pool,
+        treasury: gifts.treasury,
     }
 }
 
@@ -132,12 +132,12 @@ impl Bank {
         if ppm > WHOLE_PPM {
             return Err(BankError::Rate(ppm));
         }
-        let tax = tax(self.pool, &self.holdings(), ppm, mode);
+        let tax = tax(self.treasury, &self.holdings(), ppm, mode);
         for (account, levy) in self.accounts.values_mut().zip(&tax.levies) {
             account.available -= levy.taken;
         }
         self.credit(&tax.given);
-        self.pool = tax.pool;
+        self.treasury = tax.treasury;
         Ok(())
     }
 }
@@ -189,12 +189,15 @@ mod tests {
         let mut accounts = [90, 50, 0].map(|available| holding(available, 0, 100, 0));
         accounts[2].shares = 2;
         let gifts = even_out(100, &accounts);
-        assert_eq!((&gifts.given[..], gifts.pool), (&[10, 30, 60][..], 0));
+        assert_eq!((&gifts.given[..], gifts.treasury), (&[10, 30, 60][..], 0));
         let gifts = even_out(1_000, &accounts);
-        assert_eq!((&gifts.given[..], gifts.pool), (&[10, 50, 100][..], 840));
+        assert_eq!(
+            (&gifts.given[..], gifts.treasury),
+            (&[10, 50, 100][..], 840)
+        );
         // Nobody in need has shares.
         accounts.iter_mut().for_each(|a| a.shares = 0);
-        assert_eq!(even_out(7, &accounts).pool, 7);
+        assert_eq!(even_out(7, &accounts).treasury, 7);
         // Debt is part of the gap.
         let debtor = holding(-30, 0, 100, 0);
         assert_eq!(even_out(1_000, &[debtor]).given, [130]);

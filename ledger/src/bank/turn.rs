@@ -1,10 +1,10 @@
 //! The bank's turn: at a slot boundary, when all pots are settled and no money is under way.
 //!
-//! 1. If a sharing is due (see `BankPolicy`), the whole pool goes to the members by their shares.
+//! 1. If a sharing is due (see `BankPolicy`), the whole treasury goes to the members by their shares.
 //! 2. If a tax is due, it begins. It takes the accounts ascending by id, [`LEVIES_PER_BLOCK`] in this block and in each
 //!    of the next, until all have had their turn. Whatever happens meanwhile, everybody pays on what he had when it
 //!    began (see `savings`).
-//! 3. With the last account the tax ends, and the pool is given out: to the members below their baseline, or to all.
+//! 3. With the last account the tax ends, and the treasury is given out: to the members below their baseline, or to all.
 //!    Below is who lacks of its baseline also with the money in the accounts it answers for: else a member that parks all
 //!    its money in one of these would be helped up to its baseline at every tax.
 //!
@@ -115,20 +115,20 @@ fn parked(work: &Work<'_>) -> BTreeMap<AccountId, u64> {
     sums
 }
 
-/// Gives out the pool to members by a rule.
+/// Gives out the treasury to members by a rule.
 fn give(
     at: &mut Money<'_, '_>,
     reason: Reason,
     members: &BTreeMap<AccountId, Holding>,
     rule: fn(u64, &[Holding]) -> Gifts,
 ) {
-    let pool = purse::held(at, &Purse::Bank);
+    let treasury = purse::held(at, &Purse::Bank);
     let holdings: Vec<Holding> = members.values().copied().collect();
-    let gifts = rule(pool.micros(), &holdings);
+    let gifts = rule(treasury.micros(), &holdings);
     for (id, micros) in members.keys().zip(gifts.given) {
-        let amount = Credits::from_micros(micros).expect("a part of the pool is an amount");
+        let amount = Credits::from_micros(micros).expect("a part of the treasury is an amount");
         let to = Purse::Account(*id);
         at.post(Purse::Bank, to, amount, reason, None)
-            .expect("the pool covers what it gives");
+            .expect("the treasury covers what it gives");
     }
 }

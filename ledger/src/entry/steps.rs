@@ -1,4 +1,4 @@
-//! Admission looks at no more records as the state grows: a pool is gone through after every block,
+//! Admission looks at no more records as the state grows: a mempool is gone through after every block,
 //! and costs nothing to fill.
 
 use crate::admit::Admitted;

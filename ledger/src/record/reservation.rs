@@ -2,10 +2,10 @@
 
 use super::live::{Live, Opening};
 use super::{Sale, Way};
-use gridbay_protocol::clearing::ClearingOffer;
 use gridbay_protocol::ids::Hash32;
 use gridbay_protocol::lease::Share;
 use gridbay_protocol::order::Reservation;
+use gridbay_protocol::record::ausubel::ClearingOffer;
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 

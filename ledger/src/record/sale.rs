@@ -1,6 +1,6 @@
 //! Units that were sold together, and their price.
 
-use gridbay_protocol::clearing::ClearingOffer;
+use gridbay_protocol::record::ausubel::ClearingOffer;
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 

@@ -5,7 +5,7 @@ use super::live::{Crowd, List, Live, Ran};
 use gridbay_protocol::ids::Hash32;
 use gridbay_protocol::lease::LeaseEnd;
 use gridbay_protocol::order::Claim;
-use gridbay_protocol::sharing::Portion;
+use gridbay_protocol::record::share::Portion;
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 

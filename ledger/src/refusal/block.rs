@@ -1,9 +1,9 @@
 //! Why the ledger refuses a block.
 
 use super::{Breach, Refusal};
-use gridbay_protocol::hint::HintRefusal;
 use gridbay_protocol::ids::{BlockId, ClassId, EntryId, ValidatorId};
 use gridbay_protocol::keys::KeyError;
+use gridbay_protocol::record::reservation::hint::HintRefusal;
 use gridbay_protocol::stage::Malformed;
 use gridbay_protocol::vote::CertificateError;
 

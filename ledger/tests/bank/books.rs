@@ -81,7 +81,7 @@ fn is_ambiguous(op: &Op) -> bool {
 }
 
 fn assert_same(bank: &Bank, model: &Model) {
-    assert_eq!(i128::from(bank.pool()), model.pool);
+    assert_eq!(i128::from(bank.treasury()), model.treasury);
     assert_eq!(i128::from(bank.minted()), model.minted);
     assert_eq!(bank.accounts().len(), model.accounts.len());
     for ((id, account), (other, expect)) in bank.accounts().zip(&model.accounts) {
@@ -112,7 +112,7 @@ fn assert_sound(bank: &Bank) {
         u128::from(a.available) + u128::from(a.frozen)
     };
     let sum: u128 = bank.accounts().map(held).sum();
-    assert_eq!(sum + u128::from(bank.pool()), u128::from(bank.minted()));
+    assert_eq!(sum + u128::from(bank.treasury()), u128::from(bank.minted()));
     for (id, account) in bank.accounts() {
         let bids = bank.bids().filter(|(_, bid)| bid.account == id);
         let frozen: u128 = bids.map(|(_, bid)| u128::from(bid.amount)).sum();

@@ -34,7 +34,7 @@ pub(crate) struct Account {
 pub(crate) struct Model {
     pub(crate) accounts: BTreeMap<u64, Account>,
     pub(crate) bids: BTreeMap<u64, (u64, i128)>,
-    pub(crate) pool: i128,
+    pub(crate) treasury: i128,
     pub(crate) minted: i128,
 }
 
@@ -122,7 +122,7 @@ impl Model {
                 self.accounts.get_mut(owner)?.available += part;
                 left -= part;
             }
-            self.pool += left;
+            self.treasury += left;
         }
         if !clear.keep_losers {
             let losers: Vec<u64> = self.bids.keys().copied().collect();
@@ -139,7 +139,7 @@ impl Model {
             let excess = (account.available + account.frozen - account.base).max(0);
             let tax = (excess * i128::from(ppm) / 1_000_000).min(account.available);
             account.available -= tax;
-            self.pool += tax;
+            self.treasury += tax;
         }
         if !deficit {
             self.share(|_| true, |_| i128::MAX);
@@ -149,17 +149,17 @@ impl Model {
         while self.share(|a| gap(a) > 0, gap) {}
     }
 
-    /// Shares the pool out once; whether anything moved.
+    /// Shares the treasury out once; whether anything moved.
     fn share(&mut self, who: impl Fn(&Account) -> bool, most: impl Fn(&Account) -> i128) -> bool {
         let weight = |a: &Account| if who(a) { a.shares } else { 0 };
         let weights: Vec<i128> = self.accounts.values().map(weight).collect();
-        let before = self.pool;
+        let before = self.treasury;
         let cuts = apportion(before, &weights);
         for (account, cut) in self.accounts.values_mut().zip(cuts) {
             let amount = cut.min(most(account)).max(0);
             account.available += amount;
-            self.pool -= amount;
+            self.treasury -= amount;
         }
-        self.pool != before
+        self.treasury != before
     }
 }

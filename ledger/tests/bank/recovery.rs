@@ -21,20 +21,20 @@ fn levies(mode: Redistribution, exhausted: usize, percent: u64) -> usize {
             ..Holding::default()
         })
         .collect();
-    let mut pool = 20 * BASE - accounts.iter().map(|a| a.available as u64).sum::<u64>();
+    let mut treasury = 20 * BASE - accounts.iter().map(|a| a.available as u64).sum::<u64>();
     let goal = (BASE / 100 * percent) as i64;
     for count in 0..10_000 {
         if accounts[0].available >= goal {
             return count;
         }
-        let moved = tax(pool, &accounts, 50_000, mode);
+        let moved = tax(treasury, &accounts, 50_000, mode);
         for (account, (levy, given)) in accounts
             .iter_mut()
             .zip(moved.levies.iter().zip(&moved.given))
         {
             account.available += *given as i64 - levy.taken as i64;
         }
-        pool = moved.pool;
+        treasury = moved.treasury;
     }
     panic!("never recovers");
 }

@@ -6,7 +6,7 @@ use gridbay_protocol::bank::Redistribution;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Up to twelve accounts whose money fits together with a pool.
+/// Up to twelve accounts whose money fits together with a treasury.
 fn holdings() -> impl Strategy<Value = Vec<Holding>> {
     let scale = prop_oneof![Just(100i64), Just(1 << 30), Just(1 << 58)];
     scale.prop_flat_map(|most| {
@@ -43,14 +43,14 @@ proptest! {
     #[test]
     fn a_tax_conserves_and_keeps_its_promises(
         holdings in holdings(),
-        pool in prop_oneof![Just(0), 0..1_000u64, 0..1u64 << 60],
+        treasury in prop_oneof![Just(0), 0..1_000u64, 0..1u64 << 60],
         ppm in prop_oneof![Just(0), Just(50_000), 0..=1_000_000u32],
         mode in mode(),
     ) {
-        let moved = tax(pool, &holdings, ppm, mode);
+        let moved = tax(treasury, &holdings, ppm, mode);
         let taken: u128 = moved.levies.iter().map(|l| u128::from(l.taken)).sum();
         let given: u128 = moved.given.iter().map(|g| u128::from(*g)).sum();
-        prop_assert_eq!(u128::from(pool) + taken, u128::from(moved.pool) + given);
+        prop_assert_eq!(u128::from(treasury) + taken, u128::from(moved.treasury) + given);
         for ((holding, levy), given) in holdings.iter().zip(&moved.levies).zip(&moved.given) {
             let base = i128::from(holding.base);
             let left = total(holding) - i128::from(levy.taken);
@@ -61,7 +61,7 @@ proptest! {
                 prop_assert!(*given == 0 || after <= base, "lifted above the base");
             }
         }
-        if mode == Redistribution::Deficit && moved.pool > 0 {
+        if mode == Redistribution::Deficit && moved.treasury > 0 {
             let wants = holdings.iter().zip(&moved.given).any(|(h, g)| h.shares > 0 && *g < h.gap());
             prop_assert!(!wants, "money is left while an account with shares lacks some");
         }
@@ -87,16 +87,16 @@ proptest! {
     }
 
     #[test]
-    fn shares_are_largest_remainders(holdings in holdings(), pool in any::<u64>()) {
+    fn shares_are_largest_remainders(holdings in holdings(), treasury in any::<u64>()) {
         let shares: Vec<u64> = holdings.iter().map(|h| h.shares >> 4).collect();
         let weights: Vec<i128> = shares.iter().map(|s| i128::from(*s)).collect();
-        let owners = by_owners(pool >> 1, &shares);
-        let expect = apportion(i128::from(pool >> 1), &weights);
+        let owners = by_owners(treasury >> 1, &shares);
+        let expect = apportion(i128::from(treasury >> 1), &weights);
         prop_assert_eq!(owners.given.iter().map(|g| i128::from(*g)).collect::<Vec<_>>(), expect);
-        let all = profits(pool, &holdings);
+        let all = profits(treasury, &holdings);
         let given: u128 = all.given.iter().map(|g| u128::from(*g)).sum();
-        prop_assert_eq!(given + u128::from(all.pool), u128::from(pool));
-        prop_assert!(all.pool == 0 || holdings.iter().all(|h| h.shares == 0));
+        prop_assert_eq!(given + u128::from(all.treasury), u128::from(treasury));
+        prop_assert!(all.treasury == 0 || holdings.iter().all(|h| h.shares == 0));
     }
 }
 
@@ -111,13 +111,13 @@ fn the_slowest_evening_out_ends() {
     let holdings: Vec<Holding> = (0..64).map(holding).collect();
     let gifts = even_out(u64::MAX, &holdings);
     assert_eq!(gifts.given[..63], [1; 63]);
-    assert_eq!((gifts.given[63], gifts.pool), (u64::MAX - 63, 0));
+    assert_eq!((gifts.given[63], gifts.treasury), (u64::MAX - 63, 0));
 }
 
 #[test]
 fn nobody_is_not_a_fault() {
-    assert_eq!(even_out(5, &[]).pool, 5);
-    assert_eq!(profits(5, &[]).pool, 5);
-    assert_eq!(tax(5, &[], 50_000, Redistribution::All).pool, 5);
-    assert_eq!(by_owners(5, &[]).pool, 5);
+    assert_eq!(even_out(5, &[]).treasury, 5);
+    assert_eq!(profits(5, &[]).treasury, 5);
+    assert_eq!(tax(5, &[], 50_000, Redistribution::All).treasury, 5);
+    assert_eq!(by_owners(5, &[]).treasury, 5);
 }

@@ -95,7 +95,7 @@ fn balances(world: &World) -> [i128; 4] {
     [1, 2, 3, 4].map(|n| world.account(n))
 }
 
-fn pool(world: &World) -> i128 {
+fn treasury(world: &World) -> i128 {
     world.balance(Purse::Bank)
 }
 
@@ -154,7 +154,7 @@ fn mirage_by_hand() {
         (sum(&world, Reason::Tax), sum(&world, Reason::Relief)),
         (5, 5)
     );
-    assert_eq!(pool(&world), 0);
+    assert_eq!(treasury(&world), 0);
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn a_pool_that_nobody_needs_waits() {
     // The opened account pays from the first micro-credit. Its sponsor has given 100 away but answers for 75 of them: it
     // lacks 25.
     assert_eq!(world.balance(opened(&gift.id())), 75);
-    assert_eq!((world.account(1), pool(&world)), (925, 0));
+    assert_eq!((world.account(1), treasury(&world)), (925, 0));
     let gift = opening(&world, 4, 21, 400);
     world.all(vec![gift]);
     let lavish = world.member(4);
@@ -256,7 +256,7 @@ fn arrears_wait_for_the_thaw() {
     assert_eq!(world.account(2), 1_300);
     assert_eq!(sum(&world, Reason::Arrears), 100);
     assert_eq!(
-        (world.state.arrears(&rich), pool(&world)),
+        (world.state.arrears(&rich), treasury(&world)),
         (Credits::ZERO, 100)
     );
     // A quarter of 300 more, and all of it for the one in need.

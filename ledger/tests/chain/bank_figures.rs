@@ -40,7 +40,7 @@ fn an_epoch_is_published_when_it_ends() {
         minted: 5_000,
         circulating: 5_000,
         drawn: 0,
-        pool: 0,
+        treasury: 0,
     };
     let epoch = *world.state.epochs().next().unwrap().1;
     assert_eq!((epoch.volume, epoch.supply), (30, Some(supply)));

@@ -7,8 +7,9 @@ use gridbay_ledger::{ContractRefusal, Refusal, State};
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32};
 use gridbay_protocol::limits;
-use gridbay_protocol::order::{ContractEntry, ContractEvent, ContractTerms};
+use gridbay_protocol::order::{ContractEntry, ContractTerms};
 use gridbay_protocol::payment::Reason;
+use gridbay_protocol::record::contract::ContractEvent;
 
 #[test]
 fn proposals_that_nobody_signs() {

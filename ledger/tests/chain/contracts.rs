@@ -9,10 +9,9 @@ use gridbay_ledger::ContractRefusal;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::ids::{Hash32, LeaseId, OrderId};
-use gridbay_protocol::order::{
-    ContractEntry, ContractEvent, ContractTerms, JobRecord, JobTerms, Settlement,
-};
+use gridbay_protocol::order::{ContractEntry, ContractTerms, JobTerms};
 use gridbay_protocol::payment::{Purse, Reason};
+use gridbay_protocol::record::contract::{ContractEvent, JobRecord, Settlement};
 use gridbay_protocol::stage::Authentic;
 use std::sync::Arc;
 

@@ -13,7 +13,7 @@ use gridbay_protocol::mechanism::deadline::{self, Input, Shape};
 use gridbay_protocol::offer::{DeadlineTerms, OfferTerms, Primary, Reclaim};
 use gridbay_protocol::order::Deadline;
 use gridbay_protocol::payment::Reason;
-use gridbay_protocol::planning::{PlannedJob, Planning};
+use gridbay_protocol::record::deadline::{PlannedJob, Planning};
 
 /// Terms of member 1's planned offer of that many units, with a stake of a quarter.
 pub(crate) fn planned(world: &World, label: u32, units: u32, min_gain_ppm: u32) -> OfferTerms {

@@ -9,7 +9,7 @@ use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::ids::{Hash32, LeaseId, OrderId};
 use gridbay_protocol::mechanism::deadline::Shape;
-use gridbay_protocol::planning::{PlannedJob, Planning};
+use gridbay_protocol::record::deadline::{PlannedJob, Planning};
 use std::collections::BTreeMap;
 
 /// The most that jobs can pay one after the other, by trying every order; `None` if each makes somebody late.

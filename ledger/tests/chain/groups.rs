@@ -4,9 +4,7 @@
 use crate::trade::{START, bid, lease_ends, money, order, order_ends};
 use crate::world::{World, class_key, credits, genesis, policy};
 use gridbay_ledger::Refusal;
-use gridbay_protocol::buying::BuyPolicy;
 use gridbay_protocol::class::{Class, ClassKey};
-use gridbay_protocol::clearing::BuyRecord;
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::genesis::{Genesis, Policy};
@@ -14,6 +12,8 @@ use gridbay_protocol::ids::{ClassId, OrderId};
 use gridbay_protocol::lease::LeaseEnd;
 use gridbay_protocol::order::{Buy, BuyPart};
 use gridbay_protocol::payment::Reason::{Charge, Compensation, Lock, Refund, Release};
+use gridbay_protocol::policy::buy::BuyPolicy;
+use gridbay_protocol::record::buy::BuyRecord;
 use gridbay_protocol::units::Price;
 
 fn large_key() -> ClassKey {

@@ -13,10 +13,10 @@ use gridbay_protocol::block::Block;
 use gridbay_protocol::codec;
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::hash::{Domain, hash};
-use gridbay_protocol::hint::{Hint, HintRefusal, Placed, UnitRun};
 use gridbay_protocol::ids::{ClassId, Hash32, OrderId};
 use gridbay_protocol::limits;
 use gridbay_protocol::mechanism::reservation::hint::Refusal;
+use gridbay_protocol::record::reservation::hint::{Hint, HintRefusal, Placed, UnitRun};
 
 /// Small and large of slot 3, small and large of slot 4; the next height, 16, decides.
 fn before_the_boundary() -> (World, [OrderId; 4]) {

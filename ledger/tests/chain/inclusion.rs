@@ -1,4 +1,4 @@
-//! Inclusion as a property over random pools: a block that an honest proposer makes of what it
+//! Inclusion as a property over random mempools: a block that an honest proposer makes of what it
 //! knows misses nothing that any judge knows who was told no more; and a censor's block is seen
 //! through, full or not.
 
@@ -18,7 +18,7 @@ use gridbay_protocol::stage::Authentic;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-pub(crate) type Pool = Vec<Arc<Authentic>>;
+pub(crate) type Mempool = Vec<Arc<Authentic>>;
 
 /// A world with eight accounts besides the members', 5 to 12, and few seats for more.
 fn crowd(openings: u32) -> World {
@@ -99,21 +99,21 @@ fn contender(world: &mut World, dice: &mut Dice) -> Arc<Authentic> {
 }
 
 /// What of it a host holds as ready.
-pub(crate) fn ready(state: &State, pool: Pool) -> Pool {
+pub(crate) fn ready(state: &State, mempool: Mempool) -> Mempool {
     let mut seen = BTreeSet::new();
     let ready = |e: &Arc<Authentic>| seen.insert(e.id()) && state.admit(e).is_ok();
-    pool.into_iter().filter(ready).collect()
+    mempool.into_iter().filter(ready).collect()
 }
 
-/// The block that a proposer makes of a pool, as a judge has it before it. It costs one look at
+/// The block that a proposer makes of a mempool, as a judge has it before it. It costs one look at
 /// each entry, or two if not all fit.
-pub(crate) fn proposed(world: &World, pool: &Pool) -> CheckedBlock {
-    let made = world.state.propose(world.draft(pool.clone()));
-    let bytes: usize = pool.iter().map(|e| e.signed_bytes()).sum();
-    if pool.len() < BLOCK_ENTRIES && bytes + SIGNED_ENTRY_BYTES < BLOCK_ENTRIES_BYTES {
-        assert_eq!(made.looks, pool.len());
+pub(crate) fn proposed(world: &World, mempool: &Mempool) -> CheckedBlock {
+    let made = world.state.propose(world.draft(mempool.clone()));
+    let bytes: usize = mempool.iter().map(|e| e.signed_bytes()).sum();
+    if mempool.len() < BLOCK_ENTRIES && bytes + SIGNED_ENTRY_BYTES < BLOCK_ENTRIES_BYTES {
+        assert_eq!(made.looks, mempool.len());
     }
-    assert!(made.looks <= 2 * pool.len(), "{} looks", made.looks);
+    assert!(made.looks <= 2 * mempool.len(), "{} looks", made.looks);
     let block = made.block;
     let bytes = block.block().encode();
     let body = gridbay_protocol::block::Block::decode(&bytes).unwrap();
@@ -127,19 +127,27 @@ fn ids(block: &CheckedBlock) -> BTreeSet<EntryId> {
 }
 
 /// An honest proposer misses nothing; one that leaves out an entry that it took is seen.
-fn honest_passes_and_censor_does_not(world: &World, pool: &Pool, dice: &mut Dice) -> CheckedBlock {
-    let block = proposed(world, pool);
-    assert_eq!(world.twin.missing(&block, pool), []);
+fn honest_passes_and_censor_does_not(
+    world: &World,
+    mempool: &Mempool,
+    dice: &mut Dice,
+) -> CheckedBlock {
+    let block = proposed(world, mempool);
+    assert_eq!(world.twin.missing(&block, mempool), []);
     let some = |e: &&Arc<Authentic>| e.id().0[0].is_multiple_of(2);
-    let subset: Pool = pool.iter().filter(some).cloned().collect();
+    let subset: Mempool = mempool.iter().filter(some).cloned().collect();
     assert_eq!(world.twin.missing(&block, &subset), []);
     let taken: Vec<EntryId> = ids(&block).into_iter().collect();
     if taken.len() + 100 < BLOCK_ENTRIES
         && let Some(hated) = dice.pick(&taken)
     {
-        let rest: Pool = pool.iter().filter(|e| e.id() != hated).cloned().collect();
+        let rest: Mempool = mempool
+            .iter()
+            .filter(|e| e.id() != hated)
+            .cloned()
+            .collect();
         let censored = proposed(world, &rest);
-        assert!(world.twin.missing(&censored, pool).contains(&hated));
+        assert!(world.twin.missing(&censored, mempool).contains(&hated));
     }
     block
 }
@@ -151,12 +159,12 @@ fn an_honest_block_passes_every_judge_whatever_contends_in_the_pool() {
         let mut world = crowd(dice.below(3) as u32);
         for _ in 0..3 {
             let entries = dice.below(120);
-            let pool: Pool = (0..entries)
+            let mempool: Mempool = (0..entries)
                 .map(|_| contender(&mut world, &mut dice))
                 .collect();
-            let pool = ready(&world.state, pool);
-            honest_passes_and_censor_does_not(&world, &pool, &mut dice);
-            world.block(pool);
+            let mempool = ready(&world.state, mempool);
+            honest_passes_and_censor_does_not(&world, &mempool, &mut dice);
+            world.block(mempool);
         }
     }
 }
@@ -171,16 +179,16 @@ fn a_block_with_the_last_seats_at_an_offer_passes() {
             .map(|sponsor| world.tenant(sponsor, 50_000))
             .collect();
         world.until(world.state.height() + 2 + seed % 6);
-        let mut pool = Pool::new();
+        let mut mempool = Mempool::new();
         for n in tenants.into_iter().chain(2..=4) {
             for work in 1..=3 {
                 let job = deadline::job(&world, work, (4, 8), (2_000 + dice.below(900), 500));
-                pool.push(world.by(n, EntryBody::Deadline(job)));
+                mempool.push(world.by(n, EntryBody::Deadline(job)));
             }
         }
-        let pool = ready(&world.state, pool);
-        let block = honest_passes_and_censor_does_not(&world, &pool, &mut dice);
-        assert!(block.entries().len() < pool.len(), "seats are short");
+        let mempool = ready(&world.state, mempool);
+        let block = honest_passes_and_censor_does_not(&world, &mempool, &mut dice);
+        assert!(block.entries().len() < mempool.len(), "seats are short");
     }
 }
 
@@ -189,27 +197,27 @@ fn more_than_a_block_holds_is_shared_out_and_passes() {
     for seed in 0..6 {
         let mut dice = Dice(seed);
         let mut world = crowd(4);
-        let mut pool = Pool::new();
+        let mut mempool = Mempool::new();
         for n in 1..=12u8 {
             let many = [3, 40, 300, 500][dice.below(4) as usize];
             for _ in 0..many {
                 let to = world.member(1 + n % 12);
-                pool.push(pay(&mut world, n, to, 1));
+                mempool.push(pay(&mut world, n, to, 1));
             }
         }
-        while pool.len() < BLOCK_ENTRIES + 300 {
-            pool.push(contender(&mut world, &mut dice));
+        while mempool.len() < BLOCK_ENTRIES + 300 {
+            mempool.push(contender(&mut world, &mut dice));
         }
-        let pool = ready(&world.state, pool);
-        let block = proposed(&world, &pool);
-        assert_eq!(world.twin.missing(&block, &pool), [], "seed {seed}");
+        let mempool = ready(&world.state, mempool);
+        let block = proposed(&world, &mempool);
+        assert_eq!(world.twin.missing(&block, &mempool), [], "seed {seed}");
     }
 }
 
 /// Four pairs send all they have to each other, 500 times each; members wait behind them.
-fn conspiracy() -> (World, Pool, Pool) {
+fn conspiracy() -> (World, Mempool, Mempool) {
     let mut world = crowd(0);
-    let (mut old, mut honest) = (Pool::new(), Pool::new());
+    let (mut old, mut honest) = (Mempool::new(), Mempool::new());
     for n in (5..=12).cycle().take(8 * 300) {
         let partner = if n % 2 == 0 { n - 1 } else { n + 1 };
         old.push(whole_balance(&mut world, n, partner));
@@ -224,12 +232,12 @@ fn conspiracy() -> (World, Pool, Pool) {
 #[test]
 fn accounts_whose_entries_exclude_one_another_keep_nobody_out() {
     let (world, old, honest) = conspiracy();
-    let pool = ready(&world.state, [old, honest.clone()].concat());
-    assert!(pool.len() > BLOCK_ENTRIES);
-    let block = proposed(&world, &pool);
+    let mempool = ready(&world.state, [old, honest.clone()].concat());
+    assert!(mempool.len() > BLOCK_ENTRIES);
+    let block = proposed(&world, &mempool);
     let taken = ids(&block);
     assert!(honest.iter().all(|e| taken.contains(&e.id())));
-    assert_eq!(world.twin.missing(&block, &pool), []);
+    assert_eq!(world.twin.missing(&block, &mempool), []);
 }
 
 #[test]
@@ -242,21 +250,21 @@ fn an_account_that_opens_nothing_because_a_key_is_taken_before_it_is_not_missed(
         endowment: credits(1),
     };
     let opens = world.by(2, opens);
-    let pool = ready(&world.state, vec![takes.clone(), opens.clone()]);
-    assert_eq!(pool.len(), 2, "each alone is admitted");
-    let block = proposed(&world, &pool);
+    let mempool = ready(&world.state, vec![takes.clone(), opens.clone()]);
+    assert_eq!(mempool.len(), 2, "each alone is admitted");
+    let block = proposed(&world, &mempool);
     assert_eq!(ids(&block), BTreeSet::from([takes.id()]));
-    assert_eq!(world.twin.missing(&block, &pool), []);
+    assert_eq!(world.twin.missing(&block, &mempool), []);
     // Without the other entry it would be.
-    let empty = proposed(&world, &Pool::new());
-    assert_eq!(world.twin.missing(&empty, &pool).len(), 2);
-    world.block(pool);
+    let empty = proposed(&world, &Mempool::new());
+    assert_eq!(world.twin.missing(&empty, &mempool).len(), 2);
+    world.block(mempool);
 }
 
 #[test]
 fn a_censor_that_fills_the_block_itself_is_seen_through() {
     let mut world = crowd(0);
-    let mut own = Pool::new();
+    let mut own = Mempool::new();
     for n in (5..=9).cycle().take(BLOCK_ENTRIES) {
         let to = world.member(1);
         own.push(pay(&mut world, n, to, 1));

@@ -7,11 +7,11 @@ use crate::trade::{
 };
 use crate::world::{World, credits};
 use gridbay_ledger::Refusal;
-use gridbay_protocol::clearing::ClearingKind;
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::lease::LeaseEnd;
 use gridbay_protocol::payment::Reason;
+use gridbay_protocol::record::ausubel::ClearingKind;
 use gridbay_protocol::units::Credits;
 
 #[test]

@@ -2,9 +2,9 @@
 //! sold, and paid = earned (I5, I16). What a decision on reservations must show: everybody gets what he asked for, at
 //! his price, and nothing is given twice.
 
-use gridbay_protocol::booking::ReservationRecord;
-use gridbay_protocol::clearing::ClearingRecord;
 use gridbay_protocol::ids::{OfferId, OrderId};
+use gridbay_protocol::record::ausubel::ClearingRecord;
+use gridbay_protocol::record::reservation::ReservationRecord;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(crate) fn check_record(record: &ClearingRecord) {

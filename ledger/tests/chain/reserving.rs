@@ -4,14 +4,14 @@ use crate::model::Dice;
 use crate::trade::terms;
 use crate::world::{World, credits};
 use gridbay_ledger::Booking;
-use gridbay_protocol::booking::ReservationRecord;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::entry::EntryBody;
-use gridbay_protocol::hint::Hint;
 use gridbay_protocol::ids::{Hash32, OfferId, OrderId};
 use gridbay_protocol::mechanism::reservation::{self, Channels};
 use gridbay_protocol::offer::Primary;
 use gridbay_protocol::order::{Group, Reservation};
+use gridbay_protocol::record::reservation::ReservationRecord;
+use gridbay_protocol::record::reservation::hint::Hint;
 use gridbay_protocol::stage::Authentic;
 use std::sync::Arc;
 

@@ -3,8 +3,6 @@
 
 use crate::trade::{START, bid, clearings, lease_ends, money, order_ends};
 use crate::world::{World, credits, policy};
-use gridbay_protocol::auction::AuctionPolicy;
-use gridbay_protocol::clearing::{ClearingKind, ClearingRecord};
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::genesis::Policy;
@@ -12,6 +10,8 @@ use gridbay_protocol::ids::{OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, Share};
 use gridbay_protocol::mechanism::ausubel::Rule;
 use gridbay_protocol::payment::Reason;
+use gridbay_protocol::policy::ausubel::AuctionPolicy;
+use gridbay_protocol::record::ausubel::{ClearingKind, ClearingRecord};
 use gridbay_protocol::units::Price;
 
 fn cleared_by(rule: Rule, switch_cost: u64) -> World {

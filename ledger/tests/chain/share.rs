@@ -15,7 +15,7 @@ use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::offer::{PoolTerms, Primary};
 use gridbay_protocol::order::Claim;
 use gridbay_protocol::payment::Reason;
-use gridbay_protocol::sharing::Sharing;
+use gridbay_protocol::record::share::Sharing;
 use gridbay_protocol::stage::Authentic;
 use std::sync::Arc;
 

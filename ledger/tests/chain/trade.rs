@@ -1,7 +1,6 @@
 //! Trading in scenarios: offers, sealed bids, buys, and what came of them.
 
 use crate::world::{World, credits, key};
-use gridbay_protocol::clearing::ClearingRecord;
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::ids::{EntryId, Hash32, LeaseId, OfferId, OrderId};
@@ -9,6 +8,7 @@ use gridbay_protocol::lease::{LeaseEnd, LeaseEvent};
 use gridbay_protocol::offer::{OfferTerms, Primary, Reclaim, offer_id};
 use gridbay_protocol::order::{Bid, Buy, BuyPart, Commit, Open, Step, Wish};
 use gridbay_protocol::payment::{Purse, Reason};
+use gridbay_protocol::record::ausubel::ClearingRecord;
 use gridbay_protocol::stage::Authentic;
 use gridbay_protocol::units::Price;
 use std::sync::Arc;

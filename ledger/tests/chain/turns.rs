@@ -1,7 +1,7 @@
-//! Houses take turns in a block, and in a house its accounts: what that makes of pools that are larger than a block, above all
+//! Houses take turns in a block, and in a house its accounts: what that makes of mempools that are larger than a block, above all
 //! of those in which entries of many accounts shut out one another's.
 
-use crate::inclusion::{Pool, list, pay, proposed, ready, whole_balance};
+use crate::inclusion::{Mempool, list, pay, proposed, ready, whole_balance};
 use crate::model::Dice;
 use crate::seats::invited;
 use crate::trade::bid;
@@ -30,14 +30,14 @@ fn users(count: u8) -> (World, Vec<u8>) {
     (world, users)
 }
 
-/// Nothing is missing in an honest block, whatever part of the pool a judge knows.
-fn honest(world: &World, pool: &Pool, what: &str) -> Vec<Arc<Authentic>> {
-    let block = proposed(world, pool);
-    let missing = world.twin.missing(&block, pool).len();
+/// Nothing is missing in an honest block, whatever part of the mempool a judge knows.
+fn honest(world: &World, mempool: &Mempool, what: &str) -> Vec<Arc<Authentic>> {
+    let block = proposed(world, mempool);
+    let missing = world.twin.missing(&block, mempool).len();
     assert_eq!(missing, 0, "{what}: {} taken", block.entries().len());
     for part in 0..3 {
         let known = |e: &&Arc<Authentic>| e.id().0[0] % 3 == part;
-        let known: Pool = pool.iter().filter(known).cloned().collect();
+        let known: Mempool = mempool.iter().filter(known).cloned().collect();
         assert_eq!(world.twin.missing(&block, &known), [], "{what}");
     }
     block.entries().to_vec()
@@ -58,9 +58,9 @@ fn contended(link: u8) -> u8 {
 
 /// Accounts of which each has more ready than its part of a block. In each of the first `links` the
 /// oldest entry opens an account with a key, and the youngest takes the next one's key.
-fn chain_of(links: u8, accounts: u8, each: usize) -> (World, Pool) {
+fn chain_of(links: u8, accounts: u8, each: usize) -> (World, Mempool) {
     let (mut world, users) = users(accounts);
-    let (mut first, mut bulk, mut last) = (Pool::new(), Pool::new(), Pool::new());
+    let (mut first, mut bulk, mut last) = (Mempool::new(), Mempool::new(), Mempool::new());
     for (link, n) in (0..links).zip(users.iter().copied()) {
         let account = world.member(n);
         first.push(invited(&world, account, n, contended(link)));
@@ -75,17 +75,17 @@ fn chain_of(links: u8, accounts: u8, each: usize) -> (World, Pool) {
     }
     let keys = list(2, contended(0));
     first.push(world.by(2, EntryBody::SetKeys { keys }));
-    let pool = ready(&world.state, [first, bulk, last].concat());
-    assert_eq!(pool.len(), 1 + 2 * links as usize + users.len() * each);
-    (world, pool)
+    let mempool = ready(&world.state, [first, bulk, last].concat());
+    assert_eq!(mempool.len(), 1 + 2 * links as usize + users.len() * each);
+    (world, mempool)
 }
 
 #[test]
 fn a_chain_of_accounts_whose_entries_shut_out_one_anothers_makes_no_block_miss_anything() {
     for (links, accounts, each) in [(1, 30, 70), (12, 30, 70), (24, 30, 70), (40, 44, 50)] {
-        let (world, pool) = chain_of(links, accounts, each);
-        assert!(pool.len() > BLOCK_ENTRIES);
-        honest(&world, &pool, &format!("{links} links"));
+        let (world, mempool) = chain_of(links, accounts, each);
+        assert!(mempool.len() > BLOCK_ENTRIES);
+        honest(&world, &mempool, &format!("{links} links"));
     }
 }
 
@@ -109,8 +109,8 @@ fn no_honest_block_misses_anything_whatever_is_shut_out_among_more_than_it_holds
     for seed in 0..8 {
         let mut dice = Dice(seed);
         let (mut world, users) = users(20 + dice.below(20) as u8);
-        let mut pool = Pool::new();
-        while pool.len() < BLOCK_ENTRIES + 400 {
+        let mut mempool = Mempool::new();
+        while mempool.len() < BLOCK_ENTRIES + 400 {
             let n = users[dice.below(users.len() as u64) as usize];
             let other = users[dice.below(users.len() as u64) as usize];
             let account = world.member(n);
@@ -131,12 +131,12 @@ fn no_honest_block_misses_anything_whatever_is_shut_out_among_more_than_it_holds
                     pay(&mut world, n, to, 1 + dice.below(3_000))
                 }
             };
-            pool.push(entry);
+            mempool.push(entry);
         }
-        let pool = ready(&world.state, pool);
-        assert!(pool.len() > BLOCK_ENTRIES);
-        honest(&world, &pool, &format!("seed {seed}"));
-        world.block(pool);
+        let mempool = ready(&world.state, mempool);
+        assert!(mempool.len() > BLOCK_ENTRIES);
+        honest(&world, &mempool, &format!("seed {seed}"));
+        world.block(mempool);
         assert!(!world.left_out.is_empty());
     }
 }
@@ -144,17 +144,17 @@ fn no_honest_block_misses_anything_whatever_is_shut_out_among_more_than_it_holds
 #[test]
 fn a_block_that_its_bytes_fill_is_shared_out_evenly_and_misses_nothing() {
     let (mut world, users) = users(130);
-    let mut pool = Pool::new();
+    let mut mempool = Mempool::new();
     for _ in 0..ORDERS_PER_ACCOUNT_CLASS + 3 {
         for n in &users {
-            pool.push(large_buy(&mut world, *n));
+            mempool.push(large_buy(&mut world, *n));
         }
     }
     let to = world.member(3);
     let small = pay(&mut world, 2, to, 7);
-    pool.push(small.clone());
-    let pool = ready(&world.state, pool);
-    let taken = honest(&world, &pool, "large buys");
+    mempool.push(small.clone());
+    let mempool = ready(&world.state, mempool);
+    let taken = honest(&world, &mempool, "large buys");
     let bytes: usize = taken.iter().map(|e| e.signed_bytes()).sum();
     assert!(taken.len() < BLOCK_ENTRIES && bytes + SIGNED_ENTRY_BYTES > BLOCK_ENTRIES_BYTES);
     assert!(bytes <= BLOCK_ENTRIES_BYTES);
@@ -164,10 +164,10 @@ fn a_block_that_its_bytes_fill_is_shared_out_evenly_and_misses_nothing() {
     let (least, most) = (shares.values().min(), shares.values().max());
     assert!(most.unwrap() - least.unwrap() <= 1, "{shares:?}");
     // An account that the quota of its orders stops leaves its room to others.
-    world.block(pool.clone());
-    let pool = ready(&world.state, pool);
-    honest(&world, &pool, "the rest of the buys");
-    world.block(pool);
+    world.block(mempool.clone());
+    let mempool = ready(&world.state, mempool);
+    honest(&world, &mempool, "the rest of the buys");
+    world.block(mempool);
     let quota = |(_, refusal): &(EntryId, Refusal)| matches!(refusal, Refusal::OrderQuota { .. });
     assert!(world.left_out.iter().any(quota));
 }
@@ -175,21 +175,21 @@ fn a_block_that_its_bytes_fill_is_shared_out_evenly_and_misses_nothing() {
 #[test]
 fn of_more_than_a_block_holds_the_oldest_entries_of_each_account_come_first() {
     let (mut world, users) = users(32);
-    let mut pool = Pool::new();
+    let mut mempool = Mempool::new();
     for _ in 0..90 {
         for n in &users {
             let to = world.member(1);
-            pool.push(pay(&mut world, *n, to, 1));
+            mempool.push(pay(&mut world, *n, to, 1));
         }
     }
-    let taken: Vec<EntryId> = honest(&world, &pool, "no refusals")
+    let taken: Vec<EntryId> = honest(&world, &mempool, "no refusals")
         .iter()
         .map(|e| e.id())
         .collect();
     assert_eq!(taken.len(), BLOCK_ENTRIES);
     // They came round by round, so the oldest of all are just those that have a share.
     assert!(
-        pool[..BLOCK_ENTRIES]
+        mempool[..BLOCK_ENTRIES]
             .iter()
             .all(|e| taken.contains(&e.id()))
     );
@@ -198,18 +198,18 @@ fn of_more_than_a_block_holds_the_oldest_entries_of_each_account_come_first() {
 #[test]
 fn houses_take_turns_and_each_account_has_its_own_entries_by_kind() {
     let mut world = World::new();
-    let mut pool = Pool::new();
+    let mut mempool = Mempool::new();
     for n in 1..=4 {
         for _ in 0..3 {
             let to = world.member(1 + n % 4);
-            pool.push(pay(&mut world, n, to, 1));
+            mempool.push(pay(&mut world, n, to, 1));
         }
         let keys = list(n, 40 + n);
-        pool.push(world.by(n, EntryBody::SetKeys { keys }));
+        mempool.push(world.by(n, EntryBody::SetKeys { keys }));
     }
-    let block = proposed(&world, &pool);
+    let block = proposed(&world, &mempool);
     let accounts: Vec<AccountId> = block.entries().iter().map(|e| e.entry().account).collect();
-    assert_eq!(accounts.len(), pool.len());
+    assert_eq!(accounts.len(), mempool.len());
     for turn in accounts.chunks(4) {
         assert_eq!(turn, &accounts[..4], "the same order in each turn");
     }
@@ -222,7 +222,7 @@ fn houses_take_turns_and_each_account_has_its_own_entries_by_kind() {
             let ids: Vec<_> = b.entries.iter().map(|e| e.id().0).collect();
             b.header.entries_root = Hash32(gridbay_ledger::log::merkle_root(&ids));
         };
-        let refusal = world.tampered(pool.clone(), swapped);
+        let refusal = world.tampered(mempool.clone(), swapped);
         assert!(
             matches!(refusal, Err(BlockRefusal::Order(_))),
             "{refusal:?}"
@@ -233,7 +233,7 @@ fn houses_take_turns_and_each_account_has_its_own_entries_by_kind() {
 #[test]
 fn an_entry_of_the_last_kind_has_its_turn_among_the_first() {
     let (mut world, users) = users(31);
-    let mut own = Pool::new();
+    let mut own = Mempool::new();
     for n in users[..30].iter().cycle().take(BLOCK_ENTRIES + 30) {
         let to = world.member(1);
         own.push(pay(&mut world, *n, to, 1));
@@ -259,19 +259,19 @@ fn a_member_gains_no_part_of_a_block_by_opening_accounts() {
     });
     let crowd: Vec<u8> = (0..150).map(|_| world.tenant(1, 5_000)).collect();
     let lone = world.tenant(2, 20_000);
-    let mut pool = Pool::new();
+    let mut mempool = Mempool::new();
     for n in crowd.iter().cycle().take(BLOCK_ENTRIES * 2) {
         let to = world.member(1);
-        pool.push(pay(&mut world, *n, to, 1));
+        mempool.push(pay(&mut world, *n, to, 1));
     }
     for _ in 0..64 {
         let to = world.member(2);
-        pool.push(pay(&mut world, lone, to, 1));
+        mempool.push(pay(&mut world, lone, to, 1));
     }
-    let pool = ready(&world.state, pool);
+    let mempool = ready(&world.state, mempool);
     let taken = honest(
         &world,
-        &pool,
+        &mempool,
         "a house of 150 accounts and one of a single one",
     );
     assert_eq!(taken.len(), BLOCK_ENTRIES);
@@ -280,10 +280,10 @@ fn a_member_gains_no_part_of_a_block_by_opening_accounts() {
     let (least, most) = (shares.values().min(), shares.values().max());
     assert!(most.unwrap() - least.unwrap() <= 1, "{shares:?}");
     // A proposer of the same house that leaves the other's entries out is seen through.
-    let own: Pool = pool[..pool.len() - 64].to_vec();
+    let own: Mempool = mempool[..mempool.len() - 64].to_vec();
     let full = proposed(&world, &own);
     assert_eq!(full.entries().len(), BLOCK_ENTRIES);
-    assert_eq!(world.twin.missing(&full, &pool).len(), 64);
+    assert_eq!(world.twin.missing(&full, &mempool).len(), 64);
 }
 
 #[test]
@@ -302,16 +302,16 @@ fn nobody_crowds_an_opening_of_its_own_out() {
     world.all(vec![commit.clone()]);
     end_round(&mut world);
     let opening = world.open(1, &commit, &wish);
-    let mut pool = vec![opening.clone()];
+    let mut mempool = vec![opening.clone()];
     for n in [1].iter().chain(&users) {
         for _ in 0..100 {
             let to = world.member(2);
-            pool.push(pay(&mut world, *n, to, 1));
+            mempool.push(pay(&mut world, *n, to, 1));
         }
     }
-    let pool = ready(&world.state, pool);
-    assert!(pool.iter().any(|e| e.id() == opening.id()));
-    let taken = honest(&world, &pool, "an opening");
+    let mempool = ready(&world.state, mempool);
+    assert!(mempool.iter().any(|e| e.id() == opening.id()));
+    let taken = honest(&world, &mempool, "an opening");
     assert_eq!(taken.len(), BLOCK_ENTRIES);
     assert!(taken.iter().any(|e| e.id() == opening.id()));
 }

@@ -4,8 +4,6 @@
 use crate::trade::{START, lease_ends, money, order, order_ends};
 use crate::world::{World, credits, policy};
 use gridbay_ledger::Refusal;
-use gridbay_protocol::buying::BuyPolicy;
-use gridbay_protocol::clearing::Eviction;
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::genesis::Policy;
@@ -14,6 +12,8 @@ use gridbay_protocol::lease::LeaseEnd;
 use gridbay_protocol::limits;
 use gridbay_protocol::order::Buy;
 use gridbay_protocol::payment::Reason::{Charge, Compensation, Lock, Refund, Release};
+use gridbay_protocol::policy::buy::BuyPolicy;
+use gridbay_protocol::record::buy::Eviction;
 
 /// Member 3 holds both units of member 1 from height 10 on, at 30 each, for the rest of slot 1 and so many more.
 fn all_bought(policy: Policy, slots: u32) -> (World, OrderId) {

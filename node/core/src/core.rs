@@ -30,7 +30,7 @@ use crate::shelf::Shelf;
 use crate::signer::{ENTRY_HEIGHTS, Signer};
 use crate::wallet;
 use crate::withheld::Withheld;
-use gridbay_host::{Fault, Host, HostEffect, HostInput, PoolRefusal, Received};
+use gridbay_host::{Fault, Host, HostEffect, HostInput, MempoolRefusal, Received};
 use gridbay_ledger::State;
 use gridbay_protocol::advert::Advert;
 use gridbay_protocol::effect::Effect as Posted;
@@ -295,7 +295,7 @@ impl Core {
                 | HostEffect::Acknowledged { .. }
                 | HostEffect::Receipted { .. } => {}
                 HostEffect::EntryRefused { entry, refusal } => {
-                    if let PoolRefusal::Ledger(refusal) = &refusal {
+                    if let MempoolRefusal::Ledger(refusal) = &refusal {
                         self.buyer.refused(&entry, refusal);
                     }
                     tracing::debug!(%entry, %refusal, "an entry does not wait any more");

@@ -9,9 +9,9 @@
 //! Only a validator asks, as only it proposes.
 
 use gridbay_ledger::State;
-use gridbay_protocol::booking::ReservationRecord;
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::mechanism::reservation::window::WindowPolicy;
+use gridbay_protocol::record::reservation::ReservationRecord;
 
 /// Decisions for which better allocations are looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,12 +6,12 @@ use crate::buy::NewOrder;
 use crate::key::OrderKey;
 use gridbay_protocol::account::AccountKey;
 use gridbay_protocol::entry::SignedEntry;
-use gridbay_protocol::hint::Hint;
 use gridbay_protocol::ids::{AccountId, Hash32};
 use gridbay_protocol::invitation::Invitation;
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::offer::OfferTerms;
 use gridbay_protocol::order::{ContractEntry, Step};
+use gridbay_protocol::record::reservation::hint::Hint;
 use gridbay_protocol::units::Credits;
 
 /// The caller's clocks at a step.

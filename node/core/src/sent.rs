@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// Different requests remembered at the most, and equal ones that may wait: as many as validators
 /// keep of one account.
-const ENTRIES: usize = gridbay_host::limits::POOL_PER_ACCOUNT;
+const ENTRIES: usize = gridbay_host::limits::MEMPOOL_PER_ACCOUNT;
 
 /// The last height of the latest entry that may still be included, by what it asks for (canonical
 /// bytes).

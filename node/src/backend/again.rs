@@ -1,13 +1,13 @@
 //! Clearing again: what would have come of other bids in clearings that the ledger has a record of.
 
-pub(super) use gridbay_protocol::clearing::BidId;
-use gridbay_protocol::clearing::ClearingRecord;
 use gridbay_protocol::ids::OfferId;
-use gridbay_protocol::mechanism::pool;
+use gridbay_protocol::mechanism::ausubel::sellers;
+pub(super) use gridbay_protocol::record::ausubel::BidId;
+use gridbay_protocol::record::ausubel::ClearingRecord;
 use gridbay_protocol::units::Price;
 
 /// A clearing's input.
-pub(super) type Input = pool::Input<OfferId, BidId>;
+pub(super) type Input = sellers::Input<OfferId, BidId>;
 
 /// The least price above `from` at which the bid with this index, for `units` units at one price, wins any; `None` if none
 /// does. Doubles until it wins, then halves the gap: who wins at a price wins at every higher one.
@@ -17,7 +17,7 @@ pub(super) fn least_winning(mut input: Input, at: usize, units: u32, from: u64) 
         if let Some(bid) = input.bids.get_mut(at) {
             bid.prices = vec![price; units as usize];
         }
-        let outcome = pool::clear(&input);
+        let outcome = sellers::clear(&input);
         outcome.is_ok_and(|o| o.awards.iter().any(|a| a.id == id))
     };
     let (mut loses, mut high) = (from, from.max(1));

@@ -57,7 +57,7 @@ fn supply(supply: Supply) -> MoneySupply {
         minted: amount(supply.minted),
         circulating: amount(supply.circulating),
         drawn: amount(supply.drawn),
-        pool: amount(supply.pool),
+        pool: amount(supply.treasury),
     }
 }
 

@@ -4,13 +4,14 @@
 //! the host's index: at the start with what is there, then after every block with what is new.
 
 use crate::api::types::{AuctionKind, AuctionSummary};
-use gridbay_protocol::booking::ReservationRecord;
-use gridbay_protocol::clearing::{BuyRecord, ClearingKind, ClearingRecord};
 use gridbay_protocol::effect::{Auction, Effect};
 use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::ids::ClassId;
 use gridbay_protocol::lease::Share;
-use gridbay_protocol::sharing::Sharing;
+use gridbay_protocol::record::ausubel::{ClearingKind, ClearingRecord};
+use gridbay_protocol::record::buy::BuyRecord;
+use gridbay_protocol::record::reservation::ReservationRecord;
+use gridbay_protocol::record::share::Sharing;
 use gridbay_protocol::units::Credits;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -235,10 +236,11 @@ fn unit_ms(units: u32, heights: u64, policy: &Policy) -> u128 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gridbay_protocol::auction::AuctionPolicy;
-    use gridbay_protocol::booking::{Booked, ReservationBid};
-    use gridbay_protocol::clearing::{Award, BoughtPart, ClearingOffer, Sold, clearing_id};
     use gridbay_protocol::ids::{Hash32, OfferId, OrderId};
+    use gridbay_protocol::policy::ausubel::AuctionPolicy;
+    use gridbay_protocol::record::ausubel::{Award, ClearingOffer, Sold, clearing_id};
+    use gridbay_protocol::record::buy::BoughtPart;
+    use gridbay_protocol::record::reservation::{Booked, ReservationBid};
     use gridbay_protocol::units::Price;
 
     const SMALL: ClassId = ClassId([1; 32]);

@@ -99,7 +99,7 @@ fn facts(core: &Core, node: PublicKey) -> Facts {
         block_ms: state.time_ms(),
         round: state.calendar().round(next),
         slot: state.calendar().slot(next),
-        pool: core.host().pool_len(),
+        pool: core.host().mempool_len(),
         totals: state.totals(),
         hosted: core.seller().running(),
         orders_open: core

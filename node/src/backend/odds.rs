@@ -2,10 +2,10 @@
 
 use super::again::{self, BidId};
 use super::{Answer, NodeBackend};
-use gridbay_protocol::clearing::ClearingRecord;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{ClassId, Hash32, OrderId};
 use gridbay_protocol::mechanism::ausubel::Bidder;
+use gridbay_protocol::record::ausubel::ClearingRecord;
 use gridbay_protocol::units::Price;
 use std::ops::ControlFlow;
 
@@ -119,11 +119,13 @@ impl NodeBackend {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gridbay_protocol::auction::AuctionPolicy;
-    use gridbay_protocol::clearing::{ClearingBid, ClearingKind, ClearingOffer, clearing_id};
     use gridbay_protocol::ids::{AccountId, OfferId};
     use gridbay_protocol::mechanism::ausubel::Rule;
     use gridbay_protocol::order::Step;
+    use gridbay_protocol::policy::ausubel::AuctionPolicy;
+    use gridbay_protocol::record::ausubel::{
+        ClearingBid, ClearingKind, ClearingOffer, clearing_id,
+    };
 
     /// Four units at a reserve of 5, of which others want `taken` at `price`.
     fn record(height: u64, taken: u32, price: u64) -> ClearingRecord {

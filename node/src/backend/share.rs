@@ -20,7 +20,7 @@ use gridbay_protocol::class::{Class, ClassKey, Resource};
 use gridbay_protocol::ids::{AccountId, OfferId, OrderId};
 use gridbay_protocol::limits;
 use gridbay_protocol::mechanism::share::BUDGET_END;
-use gridbay_protocol::sharing::{Outlook, Portion, Sharing, SharingClaim};
+use gridbay_protocol::record::share::{Outlook, Portion, Sharing, SharingClaim};
 use gridbay_protocol::units::{Credits, Price};
 use std::collections::BTreeMap;
 

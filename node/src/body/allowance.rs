@@ -16,7 +16,7 @@ use gridbay_ledger::State;
 use gridbay_protocol::class::{ClassKey, Isolation, Resource};
 use gridbay_protocol::ids::OfferId;
 use gridbay_protocol::offer::Primary;
-use gridbay_protocol::sharing::Portion;
+use gridbay_protocol::record::share::Portion;
 
 /// Nice levels, above the node's own, of a pool's task that weighs one slice: leaves room for heavier ones.
 const UNIT_LEVEL: u8 = 4;

@@ -22,11 +22,11 @@ pub use run::RunError;
 
 use crate::body::trouble::Trouble;
 use gridbay_core::hints::Question;
-use gridbay_protocol::booking::ReservationRecord;
-use gridbay_protocol::hint::{Hint, HintRefusal};
 use gridbay_protocol::mechanism::reservation;
 use gridbay_protocol::mechanism::reservation::hint::Refusal;
 use gridbay_protocol::mechanism::reservation::window::WindowPolicy;
+use gridbay_protocol::record::reservation::ReservationRecord;
+use gridbay_protocol::record::reservation::hint::{Hint, HintRefusal};
 use model::Model;
 use std::path::PathBuf;
 use std::sync::PoisonError;

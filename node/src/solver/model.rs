@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::ops::Range;
 
-pub(super) use gridbay_protocol::booking::{Key, Node};
+pub(super) use gridbay_protocol::record::reservation::{Key, Node};
 
 /// The input of the mechanism.
 pub(super) type Decision = Input<Key, Node>;

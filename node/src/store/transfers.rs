@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Keys remembered.
 pub const KEPT: usize = 4_096;
 /// Transfers that may wait for their inclusion: as many as validators keep of one account.
-pub const WAITING: usize = gridbay_host::limits::POOL_PER_ACCOUNT;
+pub const WAITING: usize = gridbay_host::limits::MEMPOOL_PER_ACCOUNT;
 
 /// Why a transfer was not kept, and so not sent.
 #[derive(Debug, thiserror::Error)]

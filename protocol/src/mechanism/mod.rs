@@ -23,7 +23,6 @@ mod dice;
 pub mod level;
 mod meter;
 pub mod placement;
-pub mod pool;
 pub mod reservation;
 pub mod share;
 

@@ -1,8 +1,7 @@
 //! Orders, one file per kind: sealed bids and reservations (committed in one round, opened in the next), buy-it-now,
 //! work by a deadline, contracts, claims on pools.
 
-mod amendment;
-mod bid;
+mod ausubel;
 mod buy;
 mod contract;
 mod deadline;
@@ -11,12 +10,9 @@ mod reservation;
 mod sealed;
 mod share;
 
-pub use amendment::Amendment;
-pub use bid::{Bid, Step, unit_prices};
+pub use ausubel::{Amendment, Bid, Step, unit_prices};
 pub use buy::{Buy, BuyPart};
-pub use contract::{
-    ContractEntry, ContractEvent, ContractFault, ContractTerms, JobRecord, JobTerms, Settlement,
-};
+pub use contract::{ContractEntry, ContractFault, ContractTerms, JobTerms};
 pub use deadline::Deadline;
 pub use flaw::Flaw;
 pub use reservation::{Group, Reservation};

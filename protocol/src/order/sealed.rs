@@ -1,7 +1,6 @@
 //! Seals: a commitment in one round, its opening in the next.
 
-use super::amendment::Amendment;
-use super::bid::Bid;
+use super::ausubel::{Amendment, Bid};
 use super::flaw::Flaw;
 use super::reservation::Reservation;
 use crate::codec;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::support::{Dice, Result, brute_force, in_tie_order, plain_programme, total};
+use gridbay_protocol::mechanism::ausubel::sellers;
 use gridbay_protocol::mechanism::ausubel::{Bidder, Input, Rule, clear};
-use gridbay_protocol::mechanism::pool;
 
 type Oracle = fn(usize, i128, &[(usize, Vec<u64>)]) -> Result;
 
@@ -162,15 +162,15 @@ fn a_pool_equals_brute_force_and_pays_out_what_the_rule_raises() {
     let mut raises = 0;
     for _ in 0..6_000 {
         let market = market(&mut dice, 5, 3, 60, 2);
-        let offers: Vec<pool::Offer<u64>> = (0..3)
-            .map(|id| pool::Offer {
+        let offers: Vec<sellers::Offer<u64>> = (0..3)
+            .map(|id| sellers::Offer {
                 id,
                 units: dice.below(4) as u32,
                 held: 0,
                 reserve: dice.below(10),
             })
             .collect();
-        let outcome = pool::clear(&pool::Input {
+        let outcome = sellers::clear(&sellers::Input {
             rule: Rule::Exact,
             switch_cost: 0,
             offers: offers.clone(),

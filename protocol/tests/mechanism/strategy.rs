@@ -2,8 +2,8 @@
 //! several accounts, nothing if they have one sponsor, and something if nobody knows that they belong together.
 
 use crate::support::Dice;
+use gridbay_protocol::mechanism::ausubel::sellers::{self, Input, Offer};
 use gridbay_protocol::mechanism::ausubel::{Bidder, Rule};
-use gridbay_protocol::mechanism::pool::{self, Input, Offer};
 
 /// Rivals and sellers of somebody who thinks about what to bid.
 struct Scene {
@@ -47,7 +47,7 @@ impl Scene {
     /// What the bidder is left with if it bids so: the real value of its units less what it pays.
     fn utility(&self, own: &[Bidder<u64>]) -> i128 {
         let bids = self.rivals.iter().chain(own).cloned().collect();
-        let outcome = pool::clear(&Input {
+        let outcome = sellers::clear(&Input {
             rule: Rule::Exact,
             switch_cost: 0,
             offers: self.offers.clone(),

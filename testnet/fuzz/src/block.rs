@@ -33,7 +33,9 @@ fn block(bytes: &[u8]) -> Verdict {
     };
     assert!(block.entries.len() <= limits::BLOCK_ENTRIES);
     assert!(block.evidence.len() <= BLOCK_EVIDENCE);
-    assert!(gridbay_protocol::hint::fit(&block.hints));
+    assert!(gridbay_protocol::record::reservation::hint::fit(
+        &block.hints
+    ));
     assert_eq!(block.id(), block.header.id());
     if let Ok(checked) = CheckedBlock::check(&NETWORK, block, |_, _| None) {
         assert_eq!(codec::encode(checked.block()), bytes);

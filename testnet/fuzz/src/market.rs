@@ -3,7 +3,6 @@
 use crate::golden::{self, Family, NETWORK};
 use crate::{Target, Verdict, decoder, strict};
 use gridbay_protocol::advert::SignedAdvert;
-use gridbay_protocol::clearing::ClearingRecord;
 use gridbay_protocol::codec;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
@@ -11,6 +10,7 @@ use gridbay_protocol::job::{self, JobSpec};
 use gridbay_protocol::limits;
 use gridbay_protocol::offer::OfferTerms;
 use gridbay_protocol::order::{Bid, Buy, Wish};
+use gridbay_protocol::record::ausubel::ClearingRecord;
 use gridbay_protocol::units::{Credits, Price};
 use std::sync::LazyLock;
 

@@ -18,7 +18,7 @@ use gridbay_protocol::block::Block;
 use gridbay_protocol::effect::Effect as Posted;
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::lease::LeaseEvent;
-use gridbay_protocol::order::ContractEvent;
+use gridbay_protocol::record::contract::ContractEvent;
 use std::collections::BTreeMap;
 
 /// Variants that no world reaches: the type, the variant, the reason.

@@ -10,8 +10,8 @@ use gridbay_node::api::types::{
     Offer, OfferRequest, Start, TransferRequest, Transferred, Want,
 };
 use gridbay_node::body::trouble::Kind;
-use gridbay_protocol::booking::ReservationRecord;
 use gridbay_protocol::offer::Primary;
+use gridbay_protocol::record::reservation::ReservationRecord;
 use gridbay_protocol::units::Credits;
 use gridbay_testnet::Progress;
 use gridbay_testnet::network::plan::{credits, offer};

@@ -58,7 +58,7 @@ impl Host {
         if !self.candidates.make_room(&id, bytes, round) {
             return Ok(());
         }
-        let known = |id: &_, signature: &_| self.pool.known(id, signature);
+        let known = |id: &_, signature: &_| self.mempool.known(id, signature);
         let block = match CheckedBlock::check(&self.state.network(), block, known) {
             Ok(block) => Arc::new(block),
             Err(error) => {
@@ -138,7 +138,7 @@ impl Host {
         let missing = match judged {
             true => self
                 .state
-                .missing(block, &self.pool.due(self.state.height())),
+                .missing(block, &self.mempool.due(self.state.height())),
             false => Vec::new(),
         };
         if made_by_its_proposer && in_time && missing.is_empty() {
@@ -156,7 +156,7 @@ impl Host {
             if self.missing_told.len() >= limits::MISSING_TOLD {
                 return;
             }
-            if let Some(entry) = self.pool.get(id)
+            if let Some(entry) = self.mempool.get(id)
                 && self.missing_told.insert(*id)
             {
                 self.relay.push(entry.signed().clone());

@@ -1,9 +1,9 @@
-//! Applying a decided block: append, commit, index, settle the pool, tell.
+//! Applying a decided block: append, commit, index, settle the mempool, tell.
 
 use super::{Host, HostEffect};
 use crate::candidates::Candidates;
 use crate::fault::Fault;
-use crate::mempool::PoolRefusal;
+use crate::mempool::MempoolRefusal;
 use crate::message::DecidedBlock;
 use gridbay_ledger::{CheckedBlock, Delta};
 use gridbay_protocol::effect::Effect;
@@ -40,7 +40,7 @@ impl Host {
         });
         self.tip_certificate = Some(certificate);
         self.compare_clock(block.header().time_ms);
-        let settled = self.pool.settle(&self.state, block.entries());
+        let settled = self.mempool.settle(&self.state, block.entries());
         for (entry, source) in settled.ready {
             self.announce(&entry, source);
         }
@@ -48,11 +48,11 @@ impl Host {
         self.receipts.forget(height);
         self.hints.applied(&self.state);
         for (entry, refusal) in settled.dropped {
-            let refusal = PoolRefusal::Ledger(Box::new(refusal));
+            let refusal = MempoolRefusal::Ledger(Box::new(refusal));
             self.effects
                 .push(HostEffect::EntryRefused { entry, refusal });
         }
-        let overdue = self.pool.overdue(height);
+        let overdue = self.mempool.overdue(height);
         self.relay.extend(overdue);
         // Told at the end of the step, once for many blocks.
         self.status_at = self.now.mono_ms;

@@ -1,8 +1,8 @@
-//! Entries on their way into the pool, and from validator to validator.
+//! Entries on their way into the mempool, and from validator to validator.
 //!
-//! 1. An entry of our own users enters the pool or is refused at once.
+//! 1. An entry of our own users enters the mempool or is refused at once.
 //! 2. It is sent to all validators; a validator then acknowledges it (see `promises`).
-//! 3. An entry from a validator enters the pool and goes no further: its sender told all. If a
+//! 3. An entry from a validator enters the mempool and goes no further: its sender told all. If a
 //!    block leaves it out, it may have been kept from some, and all are told. An entry from anybody
 //!    else is passed on by the first validator it reaches, as soon as the ledger admits it: what
 //!    only waits costs its sender nothing and would cost everybody. Nobody but validators has many
@@ -14,7 +14,7 @@
 use super::{Host, HostEffect, Offence};
 use crate::catchup::Peer;
 use crate::limits;
-use crate::mempool::{PoolRefusal, Source};
+use crate::mempool::{MempoolRefusal, Source};
 use crate::message::HostMessage;
 use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::stage::{Authentic, WellFormed};
@@ -28,7 +28,10 @@ impl Host {
     }
     pub(super) fn submit(&mut self, entry: Arc<Authentic>) {
         let id = entry.id();
-        match self.pool.add(&self.state, Arc::clone(&entry), Source::Own) {
+        match self
+            .mempool
+            .add(&self.state, Arc::clone(&entry), Source::Own)
+        {
             Ok(_) => {
                 self.receipts.watch(id, entry.entry().valid_until);
                 self.relay.push(entry.signed().clone());
@@ -36,7 +39,7 @@ impl Host {
                 self.promise(&id);
             }
             Err(refusal) => {
-                let known = matches!(refusal, PoolRefusal::Known(_));
+                let known = matches!(refusal, MempoolRefusal::Known(_));
                 // Ours from before a restart: who acknowledged it then answers again.
                 if known && self.receipts.watch(id, entry.entry().valid_until) {
                     self.relay.push(entry.signed().clone());
@@ -55,7 +58,7 @@ impl Host {
         };
         for signed in entries {
             let id = signed.id();
-            if self.pool.contains(&id) {
+            if self.mempool.contains(&id) {
                 self.receipt_for(&id, from);
                 continue;
             }
@@ -70,7 +73,7 @@ impl Host {
                 return;
             };
             let entry = Arc::new(entry);
-            let added = self.pool.add(&self.state, Arc::clone(&entry), source);
+            let added = self.mempool.add(&self.state, Arc::clone(&entry), source);
             if counted && !matches!(added, Ok(true)) {
                 self.checks.count(from, self.now.mono_ms);
             }
@@ -82,7 +85,7 @@ impl Host {
                         self.announce(&entry, source);
                     }
                 }
-                Err(PoolRefusal::Known(_)) => {}
+                Err(MempoolRefusal::Known(_)) => {}
                 Err(refusal) => tracing::debug!(entry = %id, %refusal, "entry of a peer refused"),
             }
         }
@@ -97,7 +100,7 @@ impl Host {
     }
     /// Tells all validators again of the first entries that wait.
     pub(super) fn remind(&mut self) {
-        let waiting = self.pool.ready().into_iter().take(limits::BATCH_ENTRIES);
+        let waiting = self.mempool.ready().into_iter().take(limits::BATCH_ENTRIES);
         self.relay
             .extend(waiting.map(|entry| entry.signed().clone()));
     }

@@ -29,7 +29,7 @@ impl Host {
         if self.resumes(next) {
             return Some(0);
         }
-        let work = self.pool.has_ready() || self.state.work_is_due();
+        let work = self.mempool.has_ready() || self.state.work_is_due();
         self.pace.due(work)
     }
     /// Whether we took part in this height before a restart.
@@ -41,7 +41,7 @@ impl Host {
         let height = self.state.height() + 1;
         // The journal of a height may only be superseded once its block is safe.
         self.blocks.sync(&mut *self.disk)?;
-        let open = || self.pool.open_promises();
+        let open = || self.mempool.open_promises();
         self.journal.begin(&mut *self.disk, height, open)?;
         self.pace.start(self.now.mono_ms);
         let resumed = if self.resumes(height) {
@@ -273,7 +273,7 @@ impl Host {
                 true => Vec::new(),
                 false => self.evidence.values().cloned().collect(),
             },
-            entries: self.pool.ready(),
+            entries: self.mempool.ready(),
             hints: self.hints.draft(&self.state),
         });
         if let Some(breach) = &proposed.breach {

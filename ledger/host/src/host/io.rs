@@ -1,7 +1,7 @@
 //! What goes into a host and what comes out of it.
 
 use crate::catchup::Peer;
-use crate::mempool::PoolRefusal;
+use crate::mempool::MempoolRefusal;
 use crate::message::{HostMessage, SignedProposal};
 use crate::trouble::Trouble;
 use gridbay_ledger::CheckedBlock;
@@ -120,7 +120,7 @@ pub enum HostEffect {
         /// The entry.
         entry: EntryId,
         /// Why.
-        refusal: PoolRefusal,
+        refusal: MempoolRefusal,
     },
     /// This validator knows that the entry was relayed to all others, or relays it once a block omits it, and will
     /// not vote for later blocks that omit it, also after a crash. Whoever sent the entry gets its receipt.

@@ -44,7 +44,7 @@ use crate::heralds::Heralds;
 use crate::index::Index;
 use crate::journal::{Journal, Recovered};
 use crate::limits;
-use crate::mempool::{Mempool, PoolRefusal};
+use crate::mempool::{Mempool, MempoolRefusal};
 use crate::message::{HostMessage, Status};
 use crate::pacing::Pace;
 use crate::receipts::Receipts;
@@ -56,10 +56,10 @@ use crate::trouble::ClockWatch;
 use gridbay_ledger::State;
 use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::evidence::Evidence;
-use gridbay_protocol::hint::Hint;
 use gridbay_protocol::ids::{EntryId, ValidatorId};
 use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::receipt::SignedReceipt;
+use gridbay_protocol::record::reservation::hint::Hint;
 use gridbay_protocol::vote::{Certificate, VoteKind};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -83,7 +83,7 @@ pub struct Host {
     candidates: Candidates,
     timers: BTreeMap<Timer, u64>,
     early: Early,
-    pool: Mempool,
+    mempool: Mempool,
     /// Checks of entries that peers caused for nothing.
     checks: Checks,
     evidence: BTreeMap<Crime, Evidence>,
@@ -120,7 +120,7 @@ impl std::fmt::Debug for Host {
         f.debug_struct("Host")
             .field("tip", &self.state.height())
             .field("engine", &self.engine)
-            .field("pool", &self.pool.len())
+            .field("mempool", &self.mempool.len())
             .finish_non_exhaustive()
     }
 }
@@ -144,7 +144,7 @@ impl Host {
             self.stopped = true;
             return Err(fault);
         }
-        let evicted = self.pool.take_evicted().into_iter();
+        let evicted = self.mempool.take_evicted().into_iter();
         self.effects
             .extend(evicted.map(|(entry, refusal)| HostEffect::EntryRefused { entry, refusal }));
         self.flush_relay();
@@ -166,7 +166,7 @@ impl Host {
                 match self.clock.trouble() {
                     Some(trouble) => self.effects.push(HostEffect::EntryRefused {
                         entry: entry.id(),
-                        refusal: PoolRefusal::Trouble(trouble),
+                        refusal: MempoolRefusal::Trouble(trouble),
                     }),
                     None => self.submit(entry),
                 }
@@ -216,7 +216,7 @@ impl Host {
     fn make_safe(&mut self) -> Result<(), Fault> {
         self.blocks.sync(&mut *self.disk)?;
         if self.journal.is_long() && self.engine.is_some() {
-            let open = self.pool.open_promises();
+            let open = self.mempool.open_promises();
             let keeps = |id: &_| self.candidates.get(id).is_some();
             self.journal.cut(&mut *self.disk, open, keeps)?;
         }

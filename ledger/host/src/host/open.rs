@@ -128,8 +128,8 @@ impl Host {
         let guard = config.key.map(|key| Guard::new(network, key, next));
         let guard = guard.map(|guard| bind(guard, &recovered));
         let promises = std::mem::take(&mut recovered.promises);
-        let pool = guard.as_ref();
-        let pool = pool.map(|guard| restore(&state, &index, guard, promises));
+        let mempool = guard.as_ref();
+        let mempool = mempool.map(|guard| restore(&state, &index, guard, promises));
         let mut reveals = config.chain.map(Reveals::new);
         let validator = guard.as_ref().map(Guard::validator);
         let tip = validator.and_then(|id| state.beacon_tip(&id));
@@ -151,7 +151,7 @@ impl Host {
             candidates: Candidates::default(),
             timers: BTreeMap::new(),
             early: Early::default(),
-            pool: pool.unwrap_or_default(),
+            mempool: mempool.unwrap_or_default(),
             checks: Checks::default(),
             evidence: BTreeMap::new(),
             connected: BTreeSet::new(),

@@ -7,7 +7,7 @@
 //!    one per height, so that entries cost no sync of their own;
 //! 3. after that sync reports the entries as acknowledged and sends each receipt to whom it got the entry from;
 //! 4. answers with the receipt again whenever a peer sends an acknowledged entry again;
-//! 5. after a restart takes the promises that the journal holds back into its pool, unless blocks have met them,
+//! 5. after a restart takes the promises that the journal holds back into its mempool, unless blocks have met them,
 //!    and judges blocks by them as before.
 //!
 //! The owner's node keeps the receipts of its own entries ([`crate::receipts`]).
@@ -30,14 +30,14 @@ use gridbay_protocol::receipt::SignedReceipt;
 use gridbay_protocol::stage::WellFormed;
 use std::sync::Arc;
 
-/// The pool after a restart: what was acknowledged and is in no block yet.
+/// The mempool after a restart: what was acknowledged and is in no block yet.
 pub(super) fn restore(
     state: &State,
     index: &Index,
     guard: &Guard,
     promises: Vec<Promise>,
 ) -> Mempool {
-    let mut pool = Mempool::default();
+    let mut mempool = Mempool::default();
     for Promise { entry, height } in promises {
         let id = entry.id();
         if entry.entry.valid_until <= state.height() || index.entry(&id).is_some() {
@@ -45,10 +45,10 @@ pub(super) fn restore(
         }
         let formed = WellFormed::check(&state.network(), entry);
         if let Some(entry) = formed.ok().and_then(|f| f.authenticate().ok()) {
-            pool.restore(state, Arc::new(entry), guard.sign_receipt(id, height));
+            mempool.restore(state, Arc::new(entry), guard.sign_receipt(id, height));
         }
     }
-    pool
+    mempool
 }
 
 impl Host {
@@ -56,17 +56,17 @@ impl Host {
     fn may_promise(&self) -> bool {
         self.votes() && self.clock.trouble().is_none()
     }
-    /// Promises an entry of the pool, if this node votes and the entry is ready.
+    /// Promises an entry of the mempool, if this node votes and the entry is ready.
     pub(super) fn promise(&mut self, id: &EntryId) {
         if self.may_promise() {
-            self.pool.promise(id);
+            self.mempool.promise(id);
         }
     }
     /// Promises what found no room before.
     pub(super) fn promise_more(&mut self) {
         if self.may_promise() {
-            for id in self.pool.unpromised() {
-                self.pool.promise(&id);
+            for id in self.mempool.unpromised() {
+                self.mempool.promise(&id);
             }
         }
     }
@@ -76,7 +76,7 @@ impl Host {
             return Ok(Vec::new());
         };
         let mut receipts = Vec::new();
-        for promise in self.pool.owed() {
+        for promise in self.mempool.owed() {
             receipts.push(guard.sign_receipt(promise.entry.id(), promise.height));
             if !planted::is(Planted::PromiseNotJournalled) {
                 self.journal.promise(&mut *self.disk, promise)?;
@@ -89,15 +89,15 @@ impl Host {
         for receipt in receipts {
             let entry = receipt.receipt.entry;
             self.effects.push(HostEffect::Acknowledged { entry });
-            for peer in self.pool.give(receipt) {
+            for peer in self.mempool.give(receipt) {
                 self.given.push((peer, receipt));
             }
             self.keep(receipt);
         }
     }
-    /// A peer sent an entry that is in the pool.
+    /// A peer sent an entry that is in the mempool.
     pub(super) fn receipt_for(&mut self, id: &EntryId, peer: Peer) {
-        if let Some(receipt) = self.pool.sent_by(id, peer) {
+        if let Some(receipt) = self.mempool.sent_by(id, peer) {
             self.given.push((peer, receipt));
         }
     }
@@ -134,7 +134,7 @@ impl Host {
     }
     /// Keeps our own receipt of an entry that turns out to be ours.
     pub(super) fn keep_own(&mut self, id: &EntryId) {
-        if let Some(receipt) = self.pool.receipt(id) {
+        if let Some(receipt) = self.mempool.receipt(id) {
             self.keep(receipt);
         }
     }

@@ -83,8 +83,8 @@ impl Host {
         self.clock.trouble()
     }
     /// Entries that wait for a block.
-    pub fn pool_len(&self) -> usize {
-        self.pool.len()
+    pub fn mempool_len(&self) -> usize {
+        self.mempool.len()
     }
     /// Round of the running height; `None` while none is running here.
     pub fn round(&self) -> Option<u32> {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 /// Numbers of things that a host keeps on behalf of others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
-    /// Entries in the pool.
-    pub pool: usize,
+    /// Entries in the mempool.
+    pub mempool: usize,
     /// Messages for heights that have not started.
     pub early: usize,
     /// Bodies held for the running height.
@@ -32,7 +32,7 @@ impl Host {
     pub fn sizes(&self) -> Sizes {
         let (bodies, body_bytes) = self.candidates.bodies();
         Sizes {
-            pool: self.pool.len(),
+            mempool: self.mempool.len(),
             early: self.early.len(),
             bodies,
             body_bytes,
@@ -45,6 +45,6 @@ impl Host {
     }
     /// Entries among which this node would choose for a block made now.
     pub fn waiting(&self) -> Vec<Arc<Authentic>> {
-        self.pool.ready()
+        self.mempool.ready()
     }
 }

@@ -83,7 +83,7 @@ impl Host {
             self.penalise(from, Offence::Certificate);
             return Ok(false);
         }
-        let known = |id: &_, signature: &_| self.pool.known(id, signature);
+        let known = |id: &_, signature: &_| self.mempool.known(id, signature);
         let Ok(checked) = CheckedBlock::check(&network, block, known) else {
             self.penalise(from, Offence::Body);
             return Ok(false);

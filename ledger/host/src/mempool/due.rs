@@ -13,9 +13,9 @@ use std::sync::Arc;
 impl Mempool {
     /// Ready entries that were acknowledged [`INCLUSION_HEIGHTS`] before the next block, and of which
     /// this node told all validators a block ago, while they were ready as they are now: what waited
-    /// in between may have left others' pools. Not those of a share that is full here: others may
+    /// in between may have left others' mempools. Not those of a share that is full here: others may
     /// hold as many again of the same account, and no room for these. And not those of a house that
-    /// crowds this pool, unless they are promised: from other pools they may have had to leave.
+    /// crowds this mempool, unless they are promised: from other mempools they may have had to leave.
     pub(crate) fn due(&self, tip: u64) -> Vec<Arc<Authentic>> {
         let old = |p: &&Pooled| {
             p.since
@@ -36,11 +36,11 @@ impl Mempool {
         let due = due.filter(|p| p.promised != Promised::No || !self.is_crowded_by(&p.house));
         due.map(|p| Arc::clone(&p.entry)).collect()
     }
-    /// Whether the pool is three quarters full, and a house has at least half of what the one with
-    /// most has: then its entries may find no room in others' pools.
+    /// Whether the mempool is three quarters full, and a house has at least half of what the one with
+    /// most has: then its entries may find no room in others' mempools.
     pub(super) fn is_crowded_by(&self, house: &AccountId) -> bool {
-        let crowded = 4 * self.entries.len() >= 3 * limits::POOL_ENTRIES
-            || 4 * self.bytes >= 3 * limits::POOL_BYTES;
+        let crowded = 4 * self.entries.len() >= 3 * limits::MEMPOOL_ENTRIES
+            || 4 * self.bytes >= 3 * limits::MEMPOOL_BYTES;
         crowded && self.crowd.is_large(house)
     }
     /// Entries that blocks left out, to be sent to all validators: those of our own users after two

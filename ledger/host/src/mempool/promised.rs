@@ -1,4 +1,4 @@
-//! The promises of the pool: which entries are acknowledged, and how far that is.
+//! The promises of the mempool: which entries are acknowledged, and how far that is.
 //!
 //! All promises together have their bounds, and those of one house a quarter of them: however many
 //! entries a member's accounts send, others' are acknowledged. Within a house an account has a few,

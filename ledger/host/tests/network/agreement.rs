@@ -27,14 +27,14 @@ fn a_hundred_heights_in_peace() {
     let (first, last) = (world.decided_at[&1], world.decided_at[&101]);
     let mean = (last - first) / 100;
     assert!((245..=275).contains(&mean), "mean {mean} ms");
-    // All transfers took effect and every pool is empty.
+    // All transfers took effect and every mempool is empty.
     let host = world.hosts[0].as_ref().unwrap();
     let entries: usize = (1..=120)
         .map(|h| host.block(h).unwrap().unwrap().block.entries.len())
         .sum();
     assert_eq!(entries, 200);
     assert_eq!(world.acknowledged.len(), 200);
-    assert!(world.hosts.iter().flatten().all(|h| h.pool_len() == 0));
+    assert!(world.hosts.iter().flatten().all(|h| h.mempool_len() == 0));
     assert!(world.penalties.is_empty(), "{:?}", world.penalties);
     for height in 1..=120 {
         let certificate = host.certificate(height).unwrap().unwrap();

@@ -1,7 +1,7 @@
 //! What peers may have checked for nothing.
 
 use crate::genesis::peer;
-use crate::pool::{STRANGER, host, payment, signed};
+use crate::mempool::{STRANGER, host, payment, signed};
 use crate::world::World;
 use gridbay_host::message::HostMessage;
 use gridbay_host::{HostEffect, HostInput, Offence, Received, limits};
@@ -66,11 +66,14 @@ fn entries_that_wait_for_their_block_cost_their_sender_nothing() {
     let mut world = World::new(4, 0, 64);
     world.boot(0);
     for i in 0..4 {
-        for _ in 0..limits::POOL_PER_ACCOUNT {
+        for _ in 0..limits::MEMPOOL_PER_ACCOUNT {
             let entry = world.transfer(i).signed().clone();
             assert_eq!(sends(&mut world, STRANGER, vec![entry]), []);
         }
     }
-    assert_eq!(host(&world, 0).pool_len(), 4 * limits::POOL_PER_ACCOUNT);
+    assert_eq!(
+        host(&world, 0).mempool_len(),
+        4 * limits::MEMPOOL_PER_ACCOUNT
+    );
     assert_eq!(batches(&mut world, STRANGER, 0, limits::IDLE_CHECKS), []);
 }

@@ -1,7 +1,7 @@
 //! Wrong clocks: the node says so and takes no entries, the others go on, and it heals by itself.
 
 use crate::world::{EPOCH_MS, World};
-use gridbay_host::{HostEffect, HostInput, PoolRefusal, Trouble};
+use gridbay_host::{HostEffect, HostInput, MempoolRefusal, Trouble};
 use gridbay_protocol::limits::CLOCK_AHEAD_MS;
 
 const YEAR_MS: i64 = 365 * 86_400_000;
@@ -28,7 +28,7 @@ fn pass(world: &mut World, blocks: u64) {
 fn refused(effects: &[HostEffect]) -> Option<Trouble> {
     effects.iter().find_map(|effect| match effect {
         HostEffect::EntryRefused {
-            refusal: PoolRefusal::Trouble(trouble),
+            refusal: MempoolRefusal::Trouble(trouble),
             ..
         } => Some(*trouble),
         _ => None,

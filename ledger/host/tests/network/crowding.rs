@@ -1,6 +1,6 @@
-//! The pool against one member that fills it with the entries of many accounts.
+//! The mempool against one member that fills it with the entries of many accounts.
 
-use crate::pool::{STRANGER, give, host, payment, signed};
+use crate::mempool::{STRANGER, give, host, payment, signed};
 use crate::world::World;
 use gridbay_host::{HostInput, limits};
 use gridbay_protocol::account::{AccountKey, Roles, opened_by};
@@ -72,14 +72,14 @@ fn transfers(
 fn one_members_accounts_fill_every_pool_and_keep_nobody_out() {
     let (mut world, house) = with_house(2, 61, 40);
     // Whole balances: few of them are in any block, and those in none cost no budget.
-    let all = (limits::POOL_PER_ACCOUNT, ENDOWMENT, 1_000);
+    let all = (limits::MEMPOOL_PER_ACCOUNT, ENDOWMENT, 1_000);
     let flood = transfers(&world, &house, all);
     for batch in flood.chunks(limits::BATCH_ENTRIES) {
         for i in 0..2 {
             give(&mut world, i, STRANGER, batch.to_vec());
         }
     }
-    assert_eq!(host(&world, 1).pool_len(), limits::POOL_ENTRIES);
+    assert_eq!(host(&world, 1).mempool_len(), limits::MEMPOOL_ENTRIES);
     let first = world.tip(0);
     for _ in 0..3 {
         let entry = world.transfer(1);
@@ -95,7 +95,7 @@ fn one_members_accounts_fill_every_pool_and_keep_nobody_out() {
         );
     }
     assert!(
-        host(&world, 0).pool_len() > limits::POOL_ENTRIES / 4,
+        host(&world, 0).mempool_len() > limits::MEMPOOL_ENTRIES / 4,
         "the flood goes on"
     );
     let rounds: Vec<_> = world.rounds.range(first..).collect();
@@ -111,8 +111,8 @@ fn what_waits_for_money_that_never_comes_keeps_nobody_waiting_out() {
         give(&mut world, 0, STRANGER, batch.to_vec());
     }
     assert_eq!(
-        host(&world, 0).pool_len(),
-        house.len() * limits::POOL_WAITING_PER_ACCOUNT
+        host(&world, 0).mempool_len(),
+        house.len() * limits::MEMPOOL_WAITING_PER_ACCOUNT
     );
     // One that waits for money, which comes with the next block.
     let poor = SecretKey::from_seed(&[78; 32]);
@@ -154,11 +154,11 @@ fn what_no_budget_is_left_for_waits_only_if_it_outlives_the_epoch() {
         let entry = world.transfer(0);
         world.input(0, HostInput::Submit(entry));
     }
-    assert!(world.run(60_000, |w| host(w, 0).pool_len() == 0 && w.tip(0) > 1));
+    assert!(world.run(60_000, |w| host(w, 0).mempool_len() == 0 && w.tip(0) > 1));
     let to = world.account(1);
     for (micros, ends) in [(1, EPOCH_HEIGHTS), (2, EPOCH_HEIGHTS + 1)] {
         let entry = world.sign(0, payment(to, micros), ends).signed().clone();
         give(&mut world, 0, STRANGER, vec![entry]);
     }
-    assert_eq!(host(&world, 0).pool_len(), 1);
+    assert_eq!(host(&world, 0).mempool_len(), 1);
 }

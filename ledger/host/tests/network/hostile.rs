@@ -1,10 +1,10 @@
 //! Hostile messages: refused and penalised, never a panic, a fault or a standstill.
 
 use crate::genesis::{peer, validator};
-use crate::pool::stranger;
+use crate::mempool::stranger;
 use crate::world::World;
 use gridbay_host::message::*;
-use gridbay_host::{HostEffect, HostInput, Offence, Peer, PoolRefusal, Received, limits};
+use gridbay_host::{HostEffect, HostInput, MempoolRefusal, Offence, Peer, Received, limits};
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
 use gridbay_protocol::ids::{AccountId, BlockId, Hash32, OrderId, ValidatorId};
 use gridbay_protocol::keys::{SecretKey, Signature};
@@ -198,22 +198,22 @@ fn forged_entries_are_penalised_and_never_pooled() {
     let entry = world.transfer(0);
     let mut signed = entry.signed().clone();
     signed.signature.0[5] ^= 1;
-    let pooled = world.hosts[0].as_ref().unwrap().pool_len();
+    let pooled = world.hosts[0].as_ref().unwrap().mempool_len();
     let message = HostMessage::Entries(vec![signed]);
     assert_eq!(
         offences(&mut world, Received::Message(message)),
         [Offence::Entry]
     );
-    assert_eq!(world.hosts[0].as_ref().unwrap().pool_len(), pooled);
+    assert_eq!(world.hosts[0].as_ref().unwrap().mempool_len(), pooled);
     goes_on(world);
 }
 
 #[test]
 fn a_pool_is_bounded_per_account_and_refuses_what_it_holds() {
     let mut world = World::new(4, 0, 4);
-    // Nobody else is there, so nothing leaves the pool.
+    // Nobody else is there, so nothing leaves the mempool.
     world.boot(0);
-    let refusals = |effects: &[HostEffect]| -> Vec<PoolRefusal> {
+    let refusals = |effects: &[HostEffect]| -> Vec<MempoolRefusal> {
         let refusal = |effect: &HostEffect| match effect {
             HostEffect::EntryRefused { refusal, .. } => Some(refusal.clone()),
             _ => None,
@@ -225,9 +225,9 @@ fn a_pool_is_bounded_per_account_and_refuses_what_it_holds() {
     assert!(refusals(&world.input(0, again.clone())).is_empty());
     assert_eq!(
         refusals(&world.input(0, again)),
-        [PoolRefusal::Known(first.id())]
+        [MempoolRefusal::Known(first.id())]
     );
-    for _ in 1..limits::POOL_PER_ACCOUNT {
+    for _ in 1..limits::MEMPOOL_PER_ACCOUNT {
         let entry = world.transfer(0);
         assert!(refusals(&world.input(0, HostInput::Submit(entry))).is_empty());
     }
@@ -235,12 +235,12 @@ fn a_pool_is_bounded_per_account_and_refuses_what_it_holds() {
     let account = world.account(0);
     assert_eq!(
         refusals(&world.input(0, HostInput::Submit(one_more))),
-        [PoolRefusal::Full { account }]
+        [MempoolRefusal::Full { account }]
     );
     let of_another = world.transfer(1);
     assert!(refusals(&world.input(0, HostInput::Submit(of_another))).is_empty());
     let host = world.hosts[0].as_ref().unwrap();
-    assert_eq!(host.pool_len(), limits::POOL_PER_ACCOUNT + 1);
+    assert_eq!(host.mempool_len(), limits::MEMPOOL_PER_ACCOUNT + 1);
     // As soon as the others come, all of it goes into the book, in blocks of at most the limit.
     (1..4).for_each(|i| world.boot(i));
     let tip = 3;
@@ -249,14 +249,14 @@ fn a_pool_is_bounded_per_account_and_refuses_what_it_holds() {
     let entries: usize = (1..=tip)
         .map(|h| host.block(h).unwrap().unwrap().block.entries.len())
         .sum();
-    assert_eq!(entries, limits::POOL_PER_ACCOUNT + 1);
-    assert_eq!(world.hosts[0].as_ref().unwrap().pool_len(), 0);
+    assert_eq!(entries, limits::MEMPOOL_PER_ACCOUNT + 1);
+    assert_eq!(world.hosts[0].as_ref().unwrap().mempool_len(), 0);
 }
 
 #[test]
 fn entries_of_unknown_accounts_are_not_passed_on_and_take_nobodys_place() {
     let mut world = World::new(4, 0, 5);
-    // Nobody else is there, so nothing leaves the pool.
+    // Nobody else is there, so nothing leaves the mempool.
     world.boot(0);
     let give = |world: &mut World, from: Peer, entries: Vec<SignedEntry>| {
         let input = HostInput::Message {
@@ -270,7 +270,7 @@ fn entries_of_unknown_accounts_are_not_passed_on_and_take_nobodys_place() {
         };
         effects.into_iter().flat_map(passed_on).collect::<Vec<_>>()
     };
-    let pooled = |world: &World| world.hosts[0].as_ref().unwrap().pool_len();
+    let pooled = |world: &World| world.hosts[0].as_ref().unwrap().mempool_len();
     // Of an account that does not exist, and of one that does under a key that it does not list.
     let key = SecretKey::from_seed(&[240; 32]);
     let known = world.account(0);

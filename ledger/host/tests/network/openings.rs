@@ -5,7 +5,7 @@
 use crate::genesis::{consensus_key, validator};
 use crate::inclusion::censor;
 use crate::world::World;
-use gridbay_host::{HostInput, PoolRefusal};
+use gridbay_host::{HostInput, MempoolRefusal};
 use gridbay_ledger::Refusal;
 use gridbay_protocol::appeal::{Appeal, latest_tip};
 use gridbay_protocol::calendar::Calendar;
@@ -146,7 +146,7 @@ fn who_never_opens_loses_the_deposit_and_cannot_appeal() {
         world.input(VICTIM, HostInput::Submit(Arc::clone(entry)));
     }
     let refusal = |world: &World, entry: &Authentic| match &world.refused[&entry.id()] {
-        PoolRefusal::Ledger(refusal) => (**refusal).clone(),
+        MempoolRefusal::Ledger(refusal) => (**refusal).clone(),
         other => panic!("{other:?}"),
     };
     assert!(matches!(
@@ -231,7 +231,7 @@ fn receipts_save_the_deposit_if_all_proposers_keep_the_opening_out() {
     let replayed = appeal(&mut world, &second_opening, receipts);
     world.input(VICTIM, HostInput::Submit(replayed.clone()));
     let other = ReceiptError::Entry(first_opening.id());
-    let expected = PoolRefusal::Ledger(Box::new(Refusal::Receipts(other)));
+    let expected = MempoolRefusal::Ledger(Box::new(Refusal::Receipts(other)));
     assert_eq!(world.refused[&replayed.id()], expected);
     reach(&mut world, 6 * ROUND);
     assert_eq!(ends(&world, &order_of(&first)), Some(OrderEnd::Excused));

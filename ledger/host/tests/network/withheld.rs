@@ -4,7 +4,7 @@
 use crate::crowding::{ENDOWMENT, with_house};
 use crate::genesis::{peer, validator};
 use crate::inclusion::censor;
-use crate::pool::{STRANGER, give, host, payment, signed};
+use crate::mempool::{STRANGER, give, host, payment, signed};
 use crate::world::World;
 use gridbay_host::HostInput;
 use gridbay_host::message::HostMessage;
@@ -119,7 +119,7 @@ fn is_third_next(world: &World) -> bool {
 #[test]
 fn what_waited_and_left_one_pool_costs_an_honest_proposer_no_round() {
     let (mut world, house) = with_house(4, 57, 24);
-    // Number 3 has no room for them: what waits has only a part of a pool.
+    // Number 3 has no room for them: what waits has only a part of a mempool.
     let accounts: Vec<_> = house.iter().map(|(account, _)| *account).collect();
     world.lost = Some(Box::new(move |_, _, to, message| match message {
         HostMessage::Entries(sent) => {

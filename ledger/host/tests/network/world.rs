@@ -8,8 +8,8 @@ use crate::rng::Rng;
 use gridbay_host::disk::MemDisk;
 use gridbay_host::message::{HostMessage, SignedProposal};
 use gridbay_host::{
-    Equivocation, Fault, Host, HostConfig, HostEffect, HostInput, Now, Offence, Peer, PoolRefusal,
-    Received, Trouble,
+    Equivocation, Fault, Host, HostConfig, HostEffect, HostInput, MempoolRefusal, Now, Offence,
+    Peer, Received, Trouble,
 };
 use gridbay_ledger::State;
 use gridbay_protocol::block::Block;
@@ -80,7 +80,7 @@ pub(crate) struct World {
     pub(crate) promised: BTreeSet<(usize, EntryId)>,
     /// Entries whose owner's host has receipts of more than two thirds.
     pub(crate) receipted: BTreeSet<EntryId>,
-    pub(crate) refused: BTreeMap<EntryId, PoolRefusal>,
+    pub(crate) refused: BTreeMap<EntryId, MempoolRefusal>,
     votes: BTreeMap<(ValidatorId, u64, u32, VoteKind), Option<BlockId>>,
     proposals: BTreeMap<(ValidatorId, u64, u32), Proposal>,
     /// Faults of hosts, which are down since then; without a list a fault is a failed test.

@@ -7,7 +7,7 @@
 //!
 //! 1. A standing bid fills its escrow up to one slot at the bid, or ends.
 //! 2. A bid that competes for the first time draws its rank; ties go to the earlier round, then the smaller rank.
-//! 3. Values for a part of a slot are rounded down, reserves up. The pool mechanism clears under the policy's rule, with
+//! 3. Values for a part of a slot are rounded down, reserves up. The auction of many sellers clears under the policy's rule, with
 //!    the sponsors of the accounts; at a boundary units that running bids hold go before others by the policy's switch cost.
 //! 4. The record is an effect, also if nobody wins. Nothing happens without bids or without units, except that bids
 //!    that run lose their units if there are none to sell.
@@ -23,17 +23,17 @@ use crate::tenancy::{self, Grant};
 use crate::view::{Book, Floor};
 use crate::work::Work;
 use crate::{book, pot};
-use gridbay_protocol::auction::AuctionPolicy;
-use gridbay_protocol::clearing::{
-    Award, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Sold, clearing_id,
-};
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::{ClassId, Hash32, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, Share};
+use gridbay_protocol::mechanism::ausubel::sellers;
 use gridbay_protocol::mechanism::placement::{self, Site, Winner};
-use gridbay_protocol::mechanism::pool;
 use gridbay_protocol::order::Step;
 use gridbay_protocol::planted::{self, Planted};
+use gridbay_protocol::policy::ausubel::AuctionPolicy;
+use gridbay_protocol::record::ausubel::{
+    Award, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Sold, clearing_id,
+};
 use gridbay_protocol::units::{Credits, Price};
 use std::collections::BTreeMap;
 
@@ -202,7 +202,7 @@ fn compute(work: &Work<'_>, sale: &Sale, bids: Vec<ClearingBid>) -> ClearingReco
         let bids = input.bids.iter_mut();
         bids.for_each(|b| b.id.0 = Hash32::default());
     }
-    let outcome = pool::clear(&input);
+    let outcome = sellers::clear(&input);
     let outcome = outcome.expect("the book holds legal bids and offers within the limits");
     let credits = |wide| Credits::from_wide(wide).expect("a class's money for a slot is an amount");
     let awards = outcome.awards.into_iter().map(|a| Award {

@@ -16,11 +16,12 @@ use super::stock::{Lots, Stocks};
 use crate::record::BuyOrder;
 use crate::tenancy;
 use crate::work::Work;
-use gridbay_protocol::clearing::{self, BidId, BoughtPart, ClearingOffer};
 use gridbay_protocol::ids::{AccountId, ClassId, LeaseId, OfferId, OrderId};
 use gridbay_protocol::mechanism::ausubel::{self, Bidder};
 use gridbay_protocol::order::{Buy, BuyPart, unit_prices};
 use gridbay_protocol::planted::{self, Planted};
+use gridbay_protocol::record::ausubel::{BidId, ClearingOffer};
+use gridbay_protocol::record::buy::{BoughtPart, asked};
 use gridbay_protocol::units::{Credits, Price};
 use std::collections::BTreeMap;
 
@@ -52,7 +53,7 @@ impl Deal {
     }
     /// Price per slot: the larger of what is asked and what is displaced; `None` if that is no amount.
     pub(super) fn price(&self) -> Option<Credits> {
-        Some(clearing::asked(&self.taken)?.max(self.displaced_value))
+        Some(asked(&self.taken)?.max(self.displaced_value))
     }
     /// As the record of the buy shows it, at this price.
     pub(super) fn record(&self, price: Credits) -> BoughtPart {

@@ -13,11 +13,11 @@ use crate::record::Lease;
 use crate::tenancy::{self, Cost};
 use crate::view::Floor;
 use crate::work::Work;
-use gridbay_protocol::clearing::Eviction;
 use gridbay_protocol::ids::{AccountId, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::LeaseEnd;
 use gridbay_protocol::order::BuyPart;
 use gridbay_protocol::payment::{Purse, Reason};
+use gridbay_protocol::record::buy::Eviction;
 use gridbay_protocol::units::Credits;
 use std::collections::BTreeMap;
 

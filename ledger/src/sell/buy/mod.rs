@@ -26,13 +26,13 @@ use crate::tenancy::{self, Grant};
 use crate::view::{Floor, Money};
 use crate::work::Work;
 use deal::{Deal, Missing, Victim};
-use gridbay_protocol::clearing::BuyRecord;
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::{Hash32, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, Share, lease_id};
 use gridbay_protocol::order::Buy;
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::planted::{self, Planted};
+use gridbay_protocol::record::buy::BuyRecord;
 use gridbay_protocol::units::Credits;
 use stock::Stocks;
 

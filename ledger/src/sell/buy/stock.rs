@@ -11,10 +11,10 @@
 use super::deal::Shelf;
 use crate::market;
 use crate::work::Work;
-use gridbay_protocol::clearing::ClearingOffer;
 use gridbay_protocol::ids::{ClassId, OfferId};
 use gridbay_protocol::limits;
 use gridbay_protocol::order::{BuyPart, unit_prices};
+use gridbay_protocol::record::ausubel::ClearingOffer;
 use gridbay_protocol::units::Price;
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -6,9 +6,10 @@ use crate::work::Work;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{AccountId, LeaseId, OrderId};
 use gridbay_protocol::limits::CONTRACT_JOBS_PER_BLOCK;
-use gridbay_protocol::order::{ContractEvent, ContractTerms, JobRecord, Settlement};
+use gridbay_protocol::order::ContractTerms;
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::planted::{self, Planted};
+use gridbay_protocol::record::contract::{ContractEvent, JobRecord, Settlement};
 
 /// At a boundary, for a lease that ran the whole slot and is acknowledged: counts the slot for the job that it serves.
 pub(crate) fn count(at: &mut Pacts<'_, '_>, id: &LeaseId) {

@@ -9,8 +9,9 @@ use crate::work::Work;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{AccountId, EntryId, Hash32, OrderId};
 use gridbay_protocol::limits;
-use gridbay_protocol::order::{ContractEntry, ContractEvent, ContractTerms, order_of};
+use gridbay_protocol::order::{ContractEntry, ContractTerms, order_of};
 use gridbay_protocol::payment::{Purse, Reason};
+use gridbay_protocol::record::contract::ContractEvent;
 
 pub(crate) fn check(
     work: &Work<'_>,

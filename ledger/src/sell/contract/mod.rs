@@ -41,8 +41,8 @@ use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::OrderId;
 #[cfg(doc)]
 use gridbay_protocol::limits;
-use gridbay_protocol::order::ContractEvent;
 use gridbay_protocol::payment::{Purse, Reason};
+use gridbay_protocol::record::contract::ContractEvent;
 
 /// Enters a proposal.
 pub(crate) fn enter(at: &mut Pacts<'_, '_>, id: OrderId, contract: Contract) {

@@ -18,8 +18,8 @@ use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::ids::OrderId;
 use gridbay_protocol::lease::LeaseEnd;
 use gridbay_protocol::payment::{Purse, Reason};
-use gridbay_protocol::planning::{Finished, Planning};
 use gridbay_protocol::planted::{self, Planted};
+use gridbay_protocol::record::deadline::{Finished, Planning};
 use gridbay_protocol::units::Credits;
 
 /// Ends a taken job that is done or cancelled; lists it among the jobs to plan otherwise.

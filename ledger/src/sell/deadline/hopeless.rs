@@ -4,7 +4,7 @@
 //! the most work left so far is given up, ties to the smaller id. No choice gives up fewer (Moore and Hodgson).
 
 use gridbay_protocol::ids::OrderId;
-use gridbay_protocol::planning::PlannedJob;
+use gridbay_protocol::record::deadline::PlannedJob;
 
 /// The jobs to give up, in the order in which they are; `capacity` units work in every slot from now on.
 pub(super) fn hopeless(jobs: &[PlannedJob], capacity: u64) -> Vec<OrderId> {

@@ -28,13 +28,13 @@ use crate::sell::hooks::Sells;
 use crate::tenancy::{self, Grant};
 use crate::view::Floor;
 use crate::work::Work;
-use gridbay_protocol::clearing::ClearingOffer;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{Hash32, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, Share, lease_id};
 use gridbay_protocol::mechanism::deadline::{self, Input, Plan};
 use gridbay_protocol::offer::{DeadlineTerms, Primary};
-use gridbay_protocol::planning::{Place, PlannedJob, Planning};
+use gridbay_protocol::record::ausubel::ClearingOffer;
+use gridbay_protocol::record::deadline::{Place, PlannedJob, Planning};
 use gridbay_protocol::units::{Credits, Price};
 use std::collections::BTreeMap;
 

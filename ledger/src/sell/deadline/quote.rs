@@ -10,7 +10,7 @@ use crate::work::Work;
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::ids::{AccountId, OrderId};
 use gridbay_protocol::order::Deadline;
-use gridbay_protocol::planning::PlannedJob;
+use gridbay_protocol::record::deadline::PlannedJob;
 use gridbay_protocol::units::Credits;
 
 /// What a seller's plan would make of a job.

@@ -19,8 +19,8 @@ use gridbay_protocol::ids::OrderId;
 use gridbay_protocol::mechanism::deadline::{self, Input, Plan, WHOLE_PPM};
 use gridbay_protocol::offer::OfferTerms;
 use gridbay_protocol::payment::{Purse, Reason};
-use gridbay_protocol::planning::{PlannedJob, Planning, Request};
 use gridbay_protocol::planted::{self, Planted};
+use gridbay_protocol::record::deadline::{PlannedJob, Planning, Request};
 use gridbay_protocol::units::Credits;
 
 /// Answers all that wait; those that are taken join `jobs`.

@@ -5,10 +5,10 @@
 //! more units than there are in the fullest slot, whatever was booked and given up before.
 
 use crate::work::Work;
-use gridbay_protocol::booking::{BusyChannel, BusyUnit};
 use gridbay_protocol::ids::{ClassId, OfferId, OrderId};
 use gridbay_protocol::lease::Share;
 use gridbay_protocol::planted::{self, Planted};
+use gridbay_protocol::record::reservation::{BusyChannel, BusyUnit};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Units of one offer for a run of slots, in order of allocation.

@@ -5,10 +5,10 @@
 //! taken; who makes a block includes those that were.
 
 use crate::refusal::BlockRefusal;
-use gridbay_protocol::booking::{Key, Node, ReservationRecord};
-use gridbay_protocol::hint::{Hint, HintRefusal};
 use gridbay_protocol::ids::ClassId;
 use gridbay_protocol::mechanism::reservation::{Input, Outcome};
+use gridbay_protocol::record::reservation::hint::{Hint, HintRefusal};
+use gridbay_protocol::record::reservation::{Key, Node, ReservationRecord};
 use std::collections::VecDeque;
 
 /// See the module.

@@ -24,15 +24,15 @@ use crate::sell::hooks::Sells;
 use crate::view::{Book, Floor, Money};
 use crate::work::Work;
 use crate::{book, market};
-use gridbay_protocol::booking::{ReservationBid, ReservationRecord};
 use gridbay_protocol::class::Class;
-use gridbay_protocol::clearing::ClearingOffer;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{ClassId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, Share};
 use gridbay_protocol::limits::RESERVATIONS_DECIDED;
 use gridbay_protocol::mechanism::reservation;
 use gridbay_protocol::offer::Primary;
+use gridbay_protocol::record::ausubel::ClearingOffer;
+use gridbay_protocol::record::reservation::{ReservationBid, ReservationRecord};
 use gridbay_protocol::units::Credits;
 use std::cmp::{Ordering, Reverse};
 

@@ -3,8 +3,8 @@
 use super::asked;
 use crate::state::State;
 use crate::work::Work;
-use gridbay_protocol::booking::ReservationRecord;
 use gridbay_protocol::ids::Hash32;
+use gridbay_protocol::record::reservation::ReservationRecord;
 
 impl State {
     /// The decisions on reservations at the boundary of the next height's slot, as things stand, by class and without

@@ -14,12 +14,12 @@ use crate::market::seller;
 use crate::record::{Booking, Sale};
 use crate::tenancy::{self, Grant};
 use crate::view::{Floor, Money};
-use gridbay_protocol::clearing::ClearingOffer;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, lease_id};
 use gridbay_protocol::mechanism::level;
 use gridbay_protocol::payment::{Purse, Reason};
+use gridbay_protocol::record::ausubel::ClearingOffer;
 use gridbay_protocol::units::Credits;
 use std::collections::BTreeMap;
 
@@ -96,9 +96,9 @@ pub(super) fn give_up(at: &mut Money<'_, '_>, id: &OrderId) {
     let sold: Vec<level::Sold<OfferId>> = booking.taken.iter().map(sold).collect();
     let earned = level::earnings(&sold, u128::from(booking.first_slot().micros()));
     let earned = earned.expect("a slot of a booking pays the posted price of its units");
-    let pooled = at.constitution.policy.bank.pools_revenue();
+    let shared = at.constitution.policy.bank.shares_revenue();
     for (sold, earned) in sold.iter().zip(earned) {
-        let to = match pooled {
+        let to = match shared {
             true => Purse::Bank,
             false => Purse::Account(seller(at, &sold.offer)),
         };

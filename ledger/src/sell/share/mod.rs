@@ -1,7 +1,7 @@
 //! Sharing the pools at a slot boundary, each by itself, in order of their offers.
 //!
 //! 1. Every claim on a pool that sells fills its escrow up to one slot at its rate, or ends.
-//! 2. The units for sale are the pool's, less those that other firm leases hold. The record (`protocol::sharing`) is an
+//! 2. The units for sale are the pool's, less those that other firm leases hold. The record (`protocol::record::share`) is an
 //!    effect, also if nobody gets a unit.
 //! 3. Claims that run and got no unit end their lease as unserved and stand again; the others hold their units for the
 //!    whole next slot, firmly. What a claim pays lies in a pot of its own, so that what a seller does not deliver goes
@@ -19,11 +19,11 @@ use crate::tenancy::{self, Grant};
 use crate::view::Floor;
 use crate::work::Work;
 use crate::{book, firm, market};
-use gridbay_protocol::clearing::ClearingOffer;
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::{AccountId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, Share, lease_id};
-use gridbay_protocol::sharing::{Sharing, SharingAward, SharingClaim};
+use gridbay_protocol::record::ausubel::ClearingOffer;
+use gridbay_protocol::record::share::{Sharing, SharingAward, SharingClaim};
 use gridbay_protocol::units::Price;
 use std::collections::{BTreeMap, BTreeSet};
 

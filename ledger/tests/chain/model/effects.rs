@@ -33,9 +33,9 @@ fn kind(world: &World, memory: &mut Memory, effect: &Effect) -> &'static str {
     match effect {
         Effect::Posting(p) => {
             assert!(p.amount > credits(0) && p.from != p.to);
-            let pooled = world.state.policy().bank.pools_revenue();
+            let shared = world.state.policy().bank.shares_revenue();
             let units = p.reason == Reason::Earning && matches!(p.from, Purse::Class(_));
-            assert!(!(pooled && units), "units earn for all");
+            assert!(!(shared && units), "units earn for all");
             posted(p.reason)
         }
         Effect::Clearing(record) => {

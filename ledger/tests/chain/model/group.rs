@@ -4,9 +4,9 @@ use crate::groups::large;
 use crate::model::Dice;
 use crate::trade::terms;
 use crate::world::World;
-use gridbay_protocol::clearing::BuyRecord;
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::order::BuyPart;
+use gridbay_protocol::record::buy::BuyRecord;
 use gridbay_protocol::units::Credits;
 
 /// A few units of the second class, for bids and buys.

@@ -6,7 +6,7 @@ use crate::world::{World, credits};
 use gridbay_protocol::ids::{Hash32, OfferId};
 use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::order::Claim;
-use gridbay_protocol::sharing::Sharing;
+use gridbay_protocol::record::share::Sharing;
 
 /// A claim on one of the pools there are, mostly one that the ledger takes.
 pub(crate) fn random_claim(world: &mut World, dice: &mut Dice) -> Claim {

@@ -15,7 +15,7 @@ use gridbay_protocol::ids::{ClassId, OrderId};
 use gridbay_protocol::lease::LeaseEnd;
 use gridbay_protocol::mechanism::share::dispatch::PARTS;
 use gridbay_protocol::mechanism::share::{TYPES_MAX, Utility};
-use gridbay_protocol::sharing::Sharing;
+use gridbay_protocol::record::share::Sharing;
 use serde::{Deserialize, Serialize};
 
 /// What a claim held in a slot, and what came of it.
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
     use gridbay_protocol::ids::{Hash32, OfferId};
     use gridbay_protocol::offer::PoolTerms;
-    use gridbay_protocol::sharing::{Portion, SharingAward};
+    use gridbay_protocol::record::share::{Portion, SharingAward};
     use gridbay_protocol::units::{Credits, Price};
 
     const ORDER: OrderId = OrderId([1; 32]);

@@ -24,7 +24,8 @@ use gridbay_ledger::{Contract, State};
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::{Hash32, OrderId};
 use gridbay_protocol::job::JobExit;
-use gridbay_protocol::order::{ContractEntry, ContractEvent};
+use gridbay_protocol::order::ContractEntry;
+use gridbay_protocol::record::contract::ContractEvent;
 use std::collections::BTreeMap;
 
 /// Heights for which equal words are the same entry.

@@ -6,7 +6,7 @@ use gridbay_ledger::Refusal;
 use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::lease::LeaseEvent;
-use gridbay_protocol::sharing::Sharing;
+use gridbay_protocol::record::share::Sharing;
 use gridbay_protocol::units::Credits;
 
 impl OrderAgent {

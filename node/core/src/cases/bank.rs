@@ -123,7 +123,7 @@ fn books(bank: &Bank) -> Value {
         json!([id, available.to_string(), frozen.to_string()])
     };
     json!({
-        "pool": bank.pool().to_string(),
+        "pool": bank.treasury().to_string(),
         "minted": bank.minted().to_string(),
         "accounts": bank.accounts().map(account).collect::<Vec<Value>>(),
     })

@@ -54,7 +54,7 @@ pub struct MoneySupply {
     /// Credit drawn.
     #[serde(with = "amount")]
     pub drawn: Credits,
-    /// In the bank's pool.
+    /// In the treasury.
     #[serde(with = "amount")]
     pub pool: Credits,
 }

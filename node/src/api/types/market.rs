@@ -1,12 +1,13 @@
 //! The market: offers, quotes, prices, auctions.
 
 use super::{Hex, How, amount, optional_amount};
-use gridbay_protocol::booking::ReservationRecord;
-use gridbay_protocol::clearing::{BuyRecord, ClearingRecord};
 use gridbay_protocol::effect::Auction;
 use gridbay_protocol::ids::{AccountId, ClassId, OfferId};
 use gridbay_protocol::offer::Primary;
-use gridbay_protocol::sharing::Sharing;
+use gridbay_protocol::record::ausubel::ClearingRecord;
+use gridbay_protocol::record::buy::BuyRecord;
+use gridbay_protocol::record::reservation::ReservationRecord;
+use gridbay_protocol::record::share::Sharing;
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 

@@ -6,10 +6,10 @@
 //!    was: winning never depends otherwise on one's own price than that more wins where less did.
 
 use crate::backend::again;
-use gridbay_protocol::clearing::{ClearingBid, ClearingRecord};
 use gridbay_protocol::ids::OrderId;
 use gridbay_protocol::mechanism::ausubel::Rule;
 use gridbay_protocol::order::unit_prices;
+use gridbay_protocol::record::ausubel::{ClearingBid, ClearingRecord};
 use gridbay_protocol::units::Price;
 
 /// What is known of a bid's last defeat.
@@ -68,10 +68,10 @@ fn mean(bid: &ClearingBid, units: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gridbay_protocol::auction::AuctionPolicy;
-    use gridbay_protocol::clearing::{Award, ClearingKind, ClearingOffer};
     use gridbay_protocol::ids::{AccountId, ClassId, ClearingId, Hash32, OfferId};
     use gridbay_protocol::order::Step;
+    use gridbay_protocol::policy::ausubel::AuctionPolicy;
+    use gridbay_protocol::record::ausubel::{Award, ClearingKind, ClearingOffer};
     use gridbay_protocol::units::Credits;
 
     /// Eight units at a reserve of 5; bids as (units, least, price), named 1, 2, ...; half a slot of 8 heights is sold.

@@ -7,12 +7,12 @@
 //!    units of an offer are free in a slot, or not.
 
 use super::outcome::OutcomeError;
-use gridbay_protocol::booking::{Booked, ReservationBid, ReservationRecord};
 use gridbay_protocol::ids::OfferId;
 use gridbay_protocol::limits;
 use gridbay_protocol::mechanism::reservation;
 use gridbay_protocol::mechanism::reservation::window::WindowPolicy;
 use gridbay_protocol::order::Group;
+use gridbay_protocol::record::reservation::{Booked, ReservationBid, ReservationRecord};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Checks a decision against the federation's policy.

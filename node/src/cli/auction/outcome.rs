@@ -8,14 +8,13 @@
 //!    the federation's policy, or nothing within one sponsor.
 //! 4. Of a sharing: claims are in order, and the pool's rule gives the same awards.
 
-use gridbay_protocol::auction::AuctionPolicy;
-use gridbay_protocol::buying::BuyPolicy;
-use gridbay_protocol::clearing::{
-    Award, BuyRecord, ClearingBid, ClearingRecord, Eviction, Sold, clearing_id,
-};
 use gridbay_protocol::ids::{LeaseId, OfferId, OrderId};
-use gridbay_protocol::mechanism::pool;
-use gridbay_protocol::sharing::Sharing;
+use gridbay_protocol::mechanism::ausubel::sellers;
+use gridbay_protocol::policy::ausubel::AuctionPolicy;
+use gridbay_protocol::policy::buy::BuyPolicy;
+use gridbay_protocol::record::ausubel::{Award, ClearingBid, ClearingRecord, Sold, clearing_id};
+use gridbay_protocol::record::buy::{BuyRecord, Eviction};
+use gridbay_protocol::record::share::Sharing;
 use gridbay_protocol::units::Credits;
 
 /// What is wrong with an outcome.
@@ -151,10 +150,10 @@ pub(super) fn clearing(record: &ClearingRecord, policy: AuctionPolicy) -> Result
 /// Runs the mechanism over the record's input and compares.
 fn recompute(record: &ClearingRecord) -> Result<(), OutcomeError> {
     let supply: u64 = record.offers.iter().map(|o| u64::from(o.units)).sum();
-    if supply > u64::from(pool::UNITS_MAX) {
+    if supply > u64::from(sellers::UNITS_MAX) {
         return Err(OutcomeError::Input);
     }
-    let outcome = pool::clear(&record.input()).map_err(|_| OutcomeError::Input)?;
+    let outcome = sellers::clear(&record.input()).map_err(|_| OutcomeError::Input)?;
     let credits = |wide| Credits::from_wide(wide).ok_or(OutcomeError::Range);
     let mut awards = Vec::new();
     for award in outcome.awards {

@@ -3,9 +3,10 @@
 use crate::api::types::{AuctionProof, AuctionRecord};
 use crate::cli::text::{self, or_dash};
 use crate::ui::Table;
-use gridbay_protocol::booking::ReservationRecord;
-use gridbay_protocol::clearing::{BuyRecord, ClearingRecord};
-use gridbay_protocol::sharing::Sharing;
+use gridbay_protocol::record::ausubel::ClearingRecord;
+use gridbay_protocol::record::buy::BuyRecord;
+use gridbay_protocol::record::reservation::ReservationRecord;
+use gridbay_protocol::record::share::Sharing;
 use gridbay_protocol::units::Price;
 
 pub(super) fn table(proof: &AuctionProof) -> String {

@@ -25,6 +25,7 @@ mod maxplus;
 mod paper;
 pub(crate) mod prepare;
 mod ranking;
+pub mod sellers;
 mod specimen;
 pub mod sponsor;
 mod work;

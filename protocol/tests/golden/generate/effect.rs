@@ -1,20 +1,22 @@
 //! Effects: what a block did.
 
 use super::Generator;
-use gridbay_protocol::auction::AuctionPolicy;
-use gridbay_protocol::booking::{Booked, BusyChannel, BusyUnit, ReservationBid, ReservationRecord};
-use gridbay_protocol::clearing::{
-    Award, BoughtPart, BuyRecord, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord,
-    Eviction, Sold,
-};
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::*;
 use gridbay_protocol::lease::{LeaseEvent, LeaseTerms, Share};
 use gridbay_protocol::mechanism::ausubel::Rule;
 use gridbay_protocol::offer::PoolTerms;
 use gridbay_protocol::payment::{Posting, Purse};
-use gridbay_protocol::planning::{Finished, Place, PlannedJob, Planning, Request};
-use gridbay_protocol::sharing::{Portion, Sharing, SharingAward, SharingClaim};
+use gridbay_protocol::policy::ausubel::AuctionPolicy;
+use gridbay_protocol::record::ausubel::{
+    Award, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Sold,
+};
+use gridbay_protocol::record::buy::{BoughtPart, BuyRecord, Eviction};
+use gridbay_protocol::record::deadline::{Finished, Place, PlannedJob, Planning, Request};
+use gridbay_protocol::record::reservation::{
+    Booked, BusyChannel, BusyUnit, ReservationBid, ReservationRecord,
+};
+use gridbay_protocol::record::share::{Portion, Sharing, SharingAward, SharingClaim};
 
 impl Generator {
     pub(super) fn clearing_offer(&mut self) -> ClearingOffer {

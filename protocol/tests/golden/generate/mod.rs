@@ -10,12 +10,12 @@ use gridbay_protocol::appeal::Appeal;
 use gridbay_protocol::block::{Block, Header};
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
 use gridbay_protocol::evidence::Evidence;
-use gridbay_protocol::hint::{Hint, Placed, UnitRun};
 use gridbay_protocol::ids::*;
 use gridbay_protocol::invitation::{Grant, SignedGrant};
 use gridbay_protocol::keys::{PublicKey, Signature};
 use gridbay_protocol::offer::{DeadlineTerms, OfferTerms, PoolTerms, Primary, Reclaim};
 use gridbay_protocol::order::Commit;
+use gridbay_protocol::record::reservation::hint::{Hint, Placed, UnitRun};
 use gridbay_protocol::units::{Credits, Price};
 use gridbay_protocol::vote::{Certificate, CertificateSignature, Vote, VoteKind};
 

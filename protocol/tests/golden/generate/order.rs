@@ -6,10 +6,11 @@ use gridbay_protocol::mechanism::deadline::Shape;
 use gridbay_protocol::mechanism::reservation::Channels;
 use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::order::{
-    Amendment, Bid, Buy, BuyPart, Claim, ContractEntry, ContractEvent, ContractTerms, Deadline,
-    Group, JobRecord, JobTerms, Open, Reservation, Settlement, Step, Wish,
+    Amendment, Bid, Buy, BuyPart, Claim, ContractEntry, ContractTerms, Deadline, Group, JobTerms,
+    Open, Reservation, Step, Wish,
 };
 use gridbay_protocol::receipt::{Receipt, SignedReceipt};
+use gridbay_protocol::record::contract::{ContractEvent, JobRecord, Settlement};
 
 impl Generator {
     pub(super) fn step(&mut self) -> Step {

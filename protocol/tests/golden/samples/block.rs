@@ -6,9 +6,9 @@ use gridbay_protocol::codec;
 use gridbay_protocol::evidence::Evidence;
 use gridbay_protocol::genesis::{FORMAT, RULES};
 use gridbay_protocol::hash::Domain;
-use gridbay_protocol::hint::{Hint, Placed, UnitRun};
 use gridbay_protocol::ids::{AccountId, BlockId, ClassId, Hash32, OfferId, OrderId, ValidatorId};
 use gridbay_protocol::keys::{SecretKey, Signature};
+use gridbay_protocol::record::reservation::hint::{Hint, Placed, UnitRun};
 use gridbay_protocol::validator::{Validator, ValidatorSet, validator_id};
 use gridbay_protocol::vote::{Certificate, CertificateSignature, Proposal, Vote, VoteKind};
 

@@ -5,7 +5,7 @@ use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::ids::{ClassId, Hash32, OfferId, OrderId};
 use gridbay_protocol::mechanism::deadline::Shape;
 use gridbay_protocol::order::Deadline;
-use gridbay_protocol::planning::{Finished, Place, PlannedJob, Planning, Request};
+use gridbay_protocol::record::deadline::{Finished, Place, PlannedJob, Planning, Request};
 
 /// The order of one job.
 pub(crate) fn order(shape: Shape) -> Deadline {

@@ -1,20 +1,22 @@
 //! Effects: every variant, every purse, every reason, every end.
 
 use super::{deadline, entry, micros};
-use gridbay_protocol::auction::AuctionPolicy;
-use gridbay_protocol::booking::{Booked, BusyChannel, BusyUnit, ReservationBid, ReservationRecord};
-use gridbay_protocol::clearing::{
-    Award, BoughtPart, BuyRecord, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord,
-    Eviction, Sold, clearing_id,
-};
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, LeaseTerms, Share};
 use gridbay_protocol::mechanism::ausubel::Rule;
 use gridbay_protocol::mechanism::share::Utility;
-use gridbay_protocol::order::{ContractEvent, JobRecord, Settlement};
 use gridbay_protocol::payment::{Posting, Purse, Reason};
-use gridbay_protocol::sharing::{Sharing, SharingClaim};
+use gridbay_protocol::policy::ausubel::AuctionPolicy;
+use gridbay_protocol::record::ausubel::{
+    Award, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Sold, clearing_id,
+};
+use gridbay_protocol::record::buy::{BoughtPart, BuyRecord, Eviction};
+use gridbay_protocol::record::contract::{ContractEvent, JobRecord, Settlement};
+use gridbay_protocol::record::reservation::{
+    Booked, BusyChannel, BusyUnit, ReservationBid, ReservationRecord,
+};
+use gridbay_protocol::record::share::{Sharing, SharingClaim};
 use gridbay_protocol::units::{Credits, Price};
 
 const CLASS: ClassId = ClassId([0xc1; 32]);

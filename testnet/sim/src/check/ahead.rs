@@ -2,12 +2,12 @@
 //! price, and no unit or channel is given twice. Units are counted slot by slot, without the mechanism. Who won is what the
 //! mechanism finds, or what a hint says that is worth more; nothing else is believed of a hint.
 
-use gridbay_protocol::booking::{Booked, ReservationBid, ReservationRecord};
 use gridbay_protocol::ids::{OfferId, OrderId};
 use gridbay_protocol::lease::Share;
 use gridbay_protocol::mechanism::reservation;
 use gridbay_protocol::mechanism::reservation::window::WindowPolicy;
 use gridbay_protocol::order::Group;
+use gridbay_protocol::record::reservation::{Booked, ReservationBid, ReservationRecord};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is left in the window.
@@ -138,8 +138,8 @@ fn fits(record: &ReservationRecord, bid: &ReservationBid, won: &Booked) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gridbay_protocol::booking::BusyUnit;
     use gridbay_protocol::ids::{ClassId, Hash32};
+    use gridbay_protocol::record::reservation::BusyUnit;
     use gridbay_protocol::units::{Credits, Price};
 
     const POLICY: WindowPolicy = WindowPolicy::MIRAGE;

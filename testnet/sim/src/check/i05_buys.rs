@@ -20,12 +20,12 @@ mod shop;
 use super::{Check, Fact, Sight};
 use crate::world::World;
 use gridbay_protocol::beacon;
-use gridbay_protocol::clearing::BuyRecord;
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::ids::{ClassId, OrderId};
 use gridbay_protocol::limits;
 use gridbay_protocol::order::Buy;
+use gridbay_protocol::record::buy::BuyRecord;
 use shop::{Found, Shop, Wish};
 use std::collections::BTreeMap;
 

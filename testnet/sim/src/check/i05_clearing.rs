@@ -14,9 +14,9 @@ mod market;
 
 use super::{Check, Fact, Sight, ahead, naive, pools};
 use crate::world::World;
-use gridbay_protocol::clearing::ClearingRecord;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::genesis::Policy;
+use gridbay_protocol::record::ausubel::ClearingRecord;
 use market::Market;
 use std::collections::BTreeSet;
 

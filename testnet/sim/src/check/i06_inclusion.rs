@@ -28,7 +28,7 @@ use gridbay_protocol::receipt::SignedReceipt;
 use gridbay_protocol::validator::validator_id;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Entries that are ready at one validator, half of what one account may have in its pool or of
+/// Entries that are ready at one validator, half of what one account may have in its mempool or of
 /// what it tells others again at a height: as long as there are no more, none is passed over.
 const CROWD: usize = 256;
 

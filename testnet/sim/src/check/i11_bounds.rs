@@ -22,7 +22,11 @@ pub(crate) struct Bounds {
 /// The first size beyond its bound.
 fn beyond(sizes: &Sizes, adverts: usize) -> Option<(&'static str, usize, usize)> {
     let all = [
-        ("entries in the pool", sizes.pool, limits::POOL_ENTRIES),
+        (
+            "entries in the mempool",
+            sizes.mempool,
+            limits::MEMPOOL_ENTRIES,
+        ),
         ("early messages", sizes.early, limits::EARLY_MESSAGES),
         ("bodies", sizes.bodies, limits::BODIES),
         ("bytes of bodies", sizes.body_bytes, limits::BODIES_BYTES),

@@ -15,13 +15,13 @@ mod record;
 use super::{Check, Fact, Sight};
 use crate::world::World;
 use gridbay_protocol::calendar::Calendar;
-use gridbay_protocol::clearing::ClearingRecord;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::{AccountId, ClassId, LeaseId, OfferId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, LeaseTerms};
 use gridbay_protocol::offer::offer_id;
 use gridbay_protocol::payment::{Posting, Purse, Reason};
+use gridbay_protocol::record::ausubel::ClearingRecord;
 use record::{adds_up, charges, evicts, is_priced, shares};
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ struct Slot {
     promised: BTreeMap<AccountId, i128>,
     earned: BTreeMap<AccountId, i128>,
     /// What went to the bank.
-    pooled: i128,
+    to_treasury: i128,
     /// Whether something happened that the records could not foresee.
     disturbed: bool,
 }
@@ -48,7 +48,7 @@ pub(crate) struct Books {
     /// Leases that run, as they were told of last.
     leases: BTreeMap<LeaseId, LeaseTerms>,
     /// Whether revenue is shared by all.
-    pools: bool,
+    shared: bool,
     /// What evicted buys get on top of their remainder.
     surcharge_ppm: u32,
 }
@@ -76,7 +76,7 @@ impl Books {
         if let Purse::Class(class) = posting.to {
             self.slot(&class, next).held += amount;
         }
-        let pools = self.pools;
+        let shared = self.shared;
         if let Purse::Class(class) = posting.from {
             let slot = self.slot(&class, next);
             slot.held -= amount;
@@ -84,9 +84,9 @@ impl Books {
                 (Reason::Earning, Purse::Account(seller)) => {
                     *slot.earned.entry(seller).or_default() += amount;
                 }
-                (Reason::Revenue, Purse::Bank) => slot.pooled += amount,
+                (Reason::Revenue, Purse::Bank) => slot.to_treasury += amount,
                 // Held for a while on its way to who earned it; `i16_delivery` looks after that.
-                (Reason::Retained, Purse::Retained(_)) if pools => slot.pooled += amount,
+                (Reason::Retained, Purse::Retained(_)) if shared => slot.to_treasury += amount,
                 (Reason::Retained, Purse::Retained(seller)) => {
                     *slot.earned.entry(seller).or_default() += amount;
                 }
@@ -165,17 +165,19 @@ impl Books {
             }
             let promised = slot.promised.into_iter().filter(|(_, n)| *n > 0);
             let promised: BTreeMap<AccountId, i128> = promised.collect();
-            let right = match self.pools {
-                true => slot.earned.is_empty() && slot.pooled == promised.values().sum::<i128>(),
+            let right = match self.shared {
+                true => {
+                    slot.earned.is_empty() && slot.to_treasury == promised.values().sum::<i128>()
+                }
                 false => slot.earned == promised,
             };
-            if self.pools && !slot.earned.is_empty() {
+            if self.shared && !slot.earned.is_empty() {
                 return Err(format!(
                     "sellers of class {class} earned {sum}, which is for all"
                 ));
             }
             // What no seller has earned goes to the bank: units were interrupted, and nothing was left to refund.
-            let disturbed = slot.disturbed || (!self.pools && slot.pooled > 0);
+            let disturbed = slot.disturbed || (!self.shared && slot.to_treasury > 0);
             if !disturbed && !right {
                 return Err(format!(
                     "sellers of class {class} were promised {promised:?}, earned {sum} as {:?}",
@@ -204,7 +206,7 @@ impl Check for Books {
         match sight {
             Sight::Block(fact) => {
                 let policy = &world.genesis.policy;
-                self.pools = policy.bank.pools_revenue();
+                self.shared = policy.bank.shares_revenue();
                 self.surcharge_ppm = policy.buy.surcharge_ppm;
                 self.block(fact, &policy.calendar)
             }

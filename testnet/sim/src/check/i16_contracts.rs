@@ -16,10 +16,9 @@ use gridbay_protocol::effect::Effect;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::{AccountId, OrderId};
 use gridbay_protocol::lease::LeaseEvent;
-use gridbay_protocol::order::{
-    ContractEntry, ContractEvent, ContractTerms, JobRecord, JobTerms, Settlement, order_of,
-};
+use gridbay_protocol::order::{ContractEntry, ContractTerms, JobTerms, order_of};
 use gridbay_protocol::payment::{Posting, Purse, Reason};
+use gridbay_protocol::record::contract::{ContractEvent, JobRecord, Settlement};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One with 32 bits behind the point.

@@ -12,9 +12,9 @@ use crate::world::World;
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::OrderId;
 use gridbay_protocol::mechanism::deadline::Shape;
-use gridbay_protocol::order::ContractEvent;
 use gridbay_protocol::payment::{Purse, Reason};
-use gridbay_protocol::planning::{PlannedJob, Planning};
+use gridbay_protocol::record::contract::ContractEvent;
+use gridbay_protocol::record::deadline::{PlannedJob, Planning};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Jobs up to which every order is tried.
@@ -202,7 +202,7 @@ mod tests {
     use super::*;
     use gridbay_protocol::ids::{ClassId, OfferId};
     use gridbay_protocol::payment::Posting;
-    use gridbay_protocol::planning::{Finished, Place, Request};
+    use gridbay_protocol::record::deadline::{Finished, Place, Request};
     use gridbay_protocol::units::Credits;
 
     fn micros(n: u64) -> Credits {

@@ -111,7 +111,7 @@ impl Check for LongRun {
             // noted before.
             Sight::Step { node, .. } if votes(*node) => {
                 let works = |core: &gridbay_core::Core| {
-                    core.state().work_is_due() || core.host().pool_len() > 0
+                    core.state().work_is_due() || core.host().mempool_len() > 0
                 };
                 if world.core(*node).is_some_and(works) {
                     self.worked = world.now;

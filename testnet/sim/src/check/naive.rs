@@ -15,9 +15,9 @@
 mod floor;
 mod paper;
 
-use gridbay_protocol::clearing::{Award, ClearingBid, ClearingRecord, Sold};
 use gridbay_protocol::ids::{AccountId, OfferId};
 use gridbay_protocol::mechanism::ausubel::Rule;
+use gridbay_protocol::record::ausubel::{Award, ClearingBid, ClearingRecord, Sold};
 use gridbay_protocol::units::Credits;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -243,12 +243,12 @@ fn sell(units: &[Unit], awards: &[Award]) -> Vec<Sold> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use gridbay_protocol::auction::AuctionPolicy;
-    use gridbay_protocol::clearing::{ClearingKind, ClearingOffer, clearing_id};
     use gridbay_protocol::ids::{ClassId, Hash32, OrderId};
     use gridbay_protocol::lease::Share;
-    use gridbay_protocol::mechanism::pool;
+    use gridbay_protocol::mechanism::ausubel::sellers;
     use gridbay_protocol::order::Step;
+    use gridbay_protocol::policy::ausubel::AuctionPolicy;
+    use gridbay_protocol::record::ausubel::{ClearingKind, ClearingOffer, clearing_id};
     use gridbay_protocol::units::Price;
 
     pub(crate) fn offer(n: u8, units: u32, reserve: u64) -> ClearingOffer {
@@ -414,7 +414,7 @@ pub(super) mod tests {
             record.policy.switch_cost = Price(rng.range(0, 5));
             for rule in Rule::ALL {
                 record.policy.rule = rule;
-                let outcome = pool::clear(&record.input()).unwrap();
+                let outcome = sellers::clear(&record.input()).unwrap();
                 let (awards, sold) = super::clear(&record);
                 let mut won: Vec<_> = outcome
                     .awards

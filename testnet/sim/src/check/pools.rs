@@ -9,7 +9,7 @@ use gridbay_protocol::ids::{OfferId, OrderId};
 use gridbay_protocol::lease::LeaseEvent;
 use gridbay_protocol::offer::PoolTerms;
 use gridbay_protocol::order::Claim;
-use gridbay_protocol::sharing::{Sharing, SharingClaim};
+use gridbay_protocol::record::share::{Sharing, SharingClaim};
 use gridbay_protocol::units::Price;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -3,13 +3,14 @@
 use gridbay_core::effect::Effect;
 use gridbay_core::input::{Command, Input};
 use gridbay_ledger::Refusal;
-use gridbay_protocol::clearing::ClearingKind;
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent};
 use gridbay_protocol::mechanism::ausubel::Rule;
-use gridbay_protocol::order::{ContractEntry, ContractEvent};
+use gridbay_protocol::order::ContractEntry;
 use gridbay_protocol::payment::Reason;
+use gridbay_protocol::record::ausubel::ClearingKind;
+use gridbay_protocol::record::contract::ContractEvent;
 
 /// A name for each variant, and the list of those that a batch must see: all but those after the semicolon, which no world
 /// leads to.

@@ -4,10 +4,10 @@
 use super::World;
 use gridbay_core::hints::Question;
 use gridbay_core::input::Input;
-use gridbay_protocol::booking::ReservationRecord;
-use gridbay_protocol::hint::Hint;
 use gridbay_protocol::mechanism::reservation;
 use gridbay_protocol::mechanism::reservation::window::WindowPolicy;
+use gridbay_protocol::record::reservation::ReservationRecord;
+use gridbay_protocol::record::reservation::hint::Hint;
 
 /// Parts that are tried.
 const TRIES: usize = 6;

@@ -5,7 +5,8 @@
 use super::Verdict;
 use crate::demo::evidence::{Auction, Evidence};
 use gridbay_node::api::types::AuctionRecord;
-use gridbay_protocol::clearing::{BuyRecord, ClearingBid, ClearingRecord};
+use gridbay_protocol::record::ausubel::{ClearingBid, ClearingRecord};
+use gridbay_protocol::record::buy::BuyRecord;
 
 pub(super) fn judge(evidence: &Evidence) -> Verdict {
     let (mut clearings, mut buys, mut paid) = (0, 0, 0);

@@ -9,7 +9,7 @@ use crate::demo::evidence::{Account, Evidence};
 use crate::demo::scene::CONTRACT;
 use gridbay_node::api::types::{ContractHow, How, Movement};
 use gridbay_protocol::effect::Effect;
-use gridbay_protocol::order::{ContractEvent, JobRecord, Settlement};
+use gridbay_protocol::record::contract::{ContractEvent, JobRecord, Settlement};
 
 pub(super) fn judge(evidence: &Evidence) -> Verdict {
     let mut named = evidence.orders.iter().filter(|o| o.wish.name == CONTRACT);

@@ -10,12 +10,12 @@ use super::Verdict;
 use crate::demo::evidence::Evidence;
 use crate::demo::order::Order;
 use crate::demo::scene::{AHEAD, MOVED, RIVAL};
-use gridbay_protocol::booking::{Booked, ReservationBid, ReservationRecord};
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEvent, Share};
 use gridbay_protocol::mechanism::reservation::Orders;
 use gridbay_protocol::mechanism::reservation::window::WindowPolicy;
+use gridbay_protocol::record::reservation::{Booked, ReservationBid, ReservationRecord};
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) fn judge(evidence: &Evidence) -> Verdict {

@@ -11,10 +11,6 @@ use gridbay_node::api::types::{
     AuctionRecord, How, JobId, JobReason, JobRecord, JobState, Movement, RankExit, Signed, Why,
     WhyCheck,
 };
-use gridbay_protocol::auction::AuctionPolicy;
-use gridbay_protocol::clearing::{
-    Award, BoughtPart, BuyRecord, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Sold,
-};
 use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::ids::{
     AccountId, BlockId, ClassId, ClearingId, Hash32, LeaseId, OfferId, OrderId,
@@ -25,7 +21,12 @@ use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::offer::PoolTerms;
 use gridbay_protocol::order::Step;
 use gridbay_protocol::payment::Reason;
-use gridbay_protocol::sharing::{Sharing, SharingClaim};
+use gridbay_protocol::policy::ausubel::AuctionPolicy;
+use gridbay_protocol::record::ausubel::{
+    Award, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Sold,
+};
+use gridbay_protocol::record::buy::{BoughtPart, BuyRecord};
+use gridbay_protocol::record::share::{Sharing, SharingClaim};
 use gridbay_protocol::units::{Credits, Price};
 use std::time::Duration;
 

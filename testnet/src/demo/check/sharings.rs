@@ -6,7 +6,7 @@ use crate::demo::evidence::Evidence;
 use crate::demo::scene::CLAIMS;
 use gridbay_node::api::types::AuctionRecord;
 use gridbay_protocol::ids::OrderId;
-use gridbay_protocol::sharing::Sharing;
+use gridbay_protocol::record::share::Sharing;
 
 pub(super) fn judge(evidence: &Evidence) -> Verdict {
     let records = evidence.auctions.iter().filter_map(|a| match &a.record {

@@ -2,10 +2,6 @@
 
 use super::super::naive;
 use gridbay_ledger::State;
-use gridbay_protocol::auction::AuctionPolicy;
-use gridbay_protocol::clearing::{
-    BoughtPart, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord,
-};
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::genesis::Policy;
@@ -14,6 +10,9 @@ use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, Share};
 use gridbay_protocol::limits;
 use gridbay_protocol::offer::{Primary, Reclaim};
 use gridbay_protocol::order::{Buy, BuyPart, Step, order_of};
+use gridbay_protocol::policy::ausubel::AuctionPolicy;
+use gridbay_protocol::record::ausubel::{ClearingBid, ClearingKind, ClearingOffer, ClearingRecord};
+use gridbay_protocol::record::buy::BoughtPart;
 use gridbay_protocol::units::Price;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,9 +1,10 @@
 use super::shop::{Bid, Held, Stall, Wish};
 use super::*;
-use gridbay_protocol::clearing::{BoughtPart, ClearingOffer};
 use gridbay_protocol::ids::{Hash32, LeaseId, OfferId};
 use gridbay_protocol::lease::Share;
 use gridbay_protocol::order::{Buy, BuyPart, Step};
+use gridbay_protocol::record::ausubel::ClearingOffer;
+use gridbay_protocol::record::buy::BoughtPart;
 use gridbay_protocol::units::{Credits, Price};
 
 const SMALL: ClassId = ClassId([1; 32]);

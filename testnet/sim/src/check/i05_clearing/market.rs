@@ -2,16 +2,16 @@
 
 use super::{Fact, pools};
 use gridbay_ledger::State;
-use gridbay_protocol::auction::AuctionPolicy;
-use gridbay_protocol::booking::{ReservationBid, ReservationRecord};
-use gridbay_protocol::clearing::{ClearingBid, ClearingKind, ClearingOffer, ClearingRecord};
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, Share};
 use gridbay_protocol::limits::RESERVATIONS_DECIDED;
 use gridbay_protocol::order::{Reservation, Step};
-use gridbay_protocol::sharing::Sharing;
+use gridbay_protocol::policy::ausubel::AuctionPolicy;
+use gridbay_protocol::record::ausubel::{ClearingBid, ClearingKind, ClearingOffer, ClearingRecord};
+use gridbay_protocol::record::reservation::{ReservationBid, ReservationRecord};
+use gridbay_protocol::record::share::Sharing;
 use gridbay_protocol::units::Price;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,10 +1,11 @@
 //! One record at a time: what it says adds up, and what it says is charged.
 
-use gridbay_protocol::clearing::{BuyRecord, ClearingRecord};
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{ClassId, OrderId};
 use gridbay_protocol::payment::{Purse, Reason};
-use gridbay_protocol::sharing::{Sharing, SharingAward};
+use gridbay_protocol::record::ausubel::ClearingRecord;
+use gridbay_protocol::record::buy::BuyRecord;
+use gridbay_protocol::record::share::{Sharing, SharingAward};
 use gridbay_protocol::units::Credits;
 
 /// Step 1.
@@ -147,9 +148,9 @@ mod tests {
     use super::super::tests::{CLASS, charge, micros, record};
     use super::*;
     use crate::check::naive::tests::offer;
-    use gridbay_protocol::clearing::{BoughtPart, Eviction};
     use gridbay_protocol::ids::{AccountId, LeaseId};
     use gridbay_protocol::payment::Posting;
+    use gridbay_protocol::record::buy::{BoughtPart, Eviction};
 
     #[test]
     fn records_that_do_not_add_up_are_reported() {

@@ -7,8 +7,8 @@ use gridbay_node::api::types::{ContractHow, How, RankExit, Signed};
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::job::JobExit;
-use gridbay_protocol::order::{ContractEvent, JobRecord, Settlement};
 use gridbay_protocol::payment::Reason;
+use gridbay_protocol::record::contract::{ContractEvent, JobRecord, Settlement};
 
 /// The contract, and an order of the provider's.
 const ORDER: u8 = 14;

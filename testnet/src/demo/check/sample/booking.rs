@@ -4,13 +4,15 @@ use super::{Evidence, done, id, micros, movement};
 use crate::demo::evidence::Record;
 use crate::demo::scene::{AHEAD, MOVED, RIVAL};
 use gridbay_node::api::types::{JobReason, JobState};
-use gridbay_protocol::booking::{Booked, BusyChannel, BusyUnit, ReservationBid, ReservationRecord};
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId, OfferId};
 use gridbay_protocol::lease::{LeaseEvent, LeaseTerms, Share};
 use gridbay_protocol::mechanism::reservation::Channels;
 use gridbay_protocol::order::Group;
 use gridbay_protocol::payment::Reason;
+use gridbay_protocol::record::reservation::{
+    Booked, BusyChannel, BusyUnit, ReservationBid, ReservationRecord,
+};
 use gridbay_protocol::units::Price;
 
 const NODES: Share = Share {

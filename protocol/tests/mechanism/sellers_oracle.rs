@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::support::{Dice, Result, brute_force, in_tie_order, plain_programme};
+use gridbay_protocol::mechanism::ausubel::sellers::{self, Input, Offer, Outcome};
 use gridbay_protocol::mechanism::ausubel::{Bidder, Rule};
-use gridbay_protocol::mechanism::pool::{self, Input, Offer, Outcome};
 
 type Market = Input<u64, u64>;
 
@@ -39,7 +39,7 @@ fn market(dice: &mut Dice, lumpy: u64) -> Market {
 }
 
 fn clear(market: &Market) -> Outcome<u64, u64> {
-    pool::clear(market).unwrap()
+    sellers::clear(market).unwrap()
 }
 
 type Oracle = fn(usize, i128, &[(usize, Vec<u64>)]) -> Result;
@@ -301,7 +301,7 @@ fn bad_input_is_refused() {
         sponsor: None,
     };
     let clear = |offers, bids| {
-        pool::clear(&Input {
+        sellers::clear(&Input {
             rule: Rule::Exact,
             switch_cost: 0,
             offers,
@@ -310,14 +310,14 @@ fn bad_input_is_refused() {
         .unwrap_err()
     };
     let twice = clear(vec![offer(1u64, 1), offer(1, 2)], vec![]);
-    assert_eq!(twice, pool::Error::DuplicateOffer(1));
+    assert_eq!(twice, sellers::Error::DuplicateOffer(1));
     let many = clear(vec![offer(1, u32::MAX), offer(2, u32::MAX)], vec![]);
     assert_eq!(
         many,
-        pool::Error::TooManyUnits {
+        sellers::Error::TooManyUnits {
             units: 2 * u64::from(u32::MAX)
         }
     );
     let rising = clear(vec![offer(1, 1)], vec![bid(vec![1, 2])]);
-    assert!(matches!(rising, pool::Error::Bid(_)));
+    assert!(matches!(rising, sellers::Error::Bid(_)));
 }

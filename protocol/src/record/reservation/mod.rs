@@ -6,6 +6,8 @@
 //! **Nodes.** Units of one offer are alike, so what is taken is told as runs: unit 0 of the offer from slot 5 to 8,
 //! unit 1 from 6 to 6. A run says how much is taken in which slots, not which machine serves whom.
 
+pub mod hint;
+
 use crate::hash::{Domain, hash};
 use crate::ids::{ClassId, ClearingId, Hash32, OfferId, OrderId};
 use crate::lease::Share;

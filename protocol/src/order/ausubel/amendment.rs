@@ -1,8 +1,8 @@
 //! Amendments: another price for a bid that stands or runs, sealed like a bid.
 
-use super::bid::Bid;
-use super::flaw::Flaw;
+use super::Bid;
 use crate::ids::OrderId;
+use crate::order::flaw::Flaw;
 use serde::{Deserialize, Serialize};
 
 /// What a sealed amendment says once it is opened. Its bid takes the place of the order's from the next clearing on in which the

@@ -3,13 +3,13 @@
 //! A record holds the whole input of the mechanism, so anybody can recompute it; the block's
 //! effects root binds it.
 
-use crate::auction::AuctionPolicy;
 use crate::hash::{Domain, hash};
-use crate::ids::{AccountId, ClassId, ClearingId, Hash32, LeaseId, OfferId, OrderId};
+use crate::ids::{AccountId, ClassId, ClearingId, Hash32, OfferId, OrderId};
 use crate::lease::Share;
+use crate::mechanism::ausubel::sellers;
 use crate::mechanism::ausubel::{Bidder, sponsor};
-use crate::mechanism::pool;
 use crate::order::{Step, unit_prices};
+use crate::policy::ausubel::AuctionPolicy;
 use crate::units::{Credits, Price};
 use serde::{Deserialize, Serialize};
 
@@ -107,110 +107,24 @@ pub struct ClearingRecord {
     pub sold: Vec<Sold>,
 }
 
-/// One buy-it-now that was served.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BuyRecord {
-    /// The order.
-    pub order: OrderId,
-    /// Height of the block that holds it.
-    pub height: u64,
-    /// What was taken for it, ascending by class.
-    pub parts: Vec<BoughtPart>,
-    /// Price per slot: the sum over the parts.
-    pub price: Credits,
-    /// Full slots bought.
-    pub slots: u32,
-}
-
-/// What a buy took of one class.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BoughtPart {
-    /// The class.
-    pub class: ClassId,
-    /// Units taken by offer, with the buy price of each.
-    pub taken: Vec<ClearingOffer>,
-    /// Leases that lost units to it.
-    pub displaced: Vec<LeaseId>,
-    /// Value per slot of the bids displaced.
-    pub displaced_value: Credits,
-    /// Buys that were evicted, ascending by lease.
-    pub evicted: Vec<Eviction>,
-    /// Price per slot: the larger of that value and the sum of the buy prices.
-    pub price: Credits,
-}
-
-/// A buy that another one evicted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Eviction {
-    /// Its lease.
-    pub lease: LeaseId,
-    /// What it had prepaid and not used: all of it was returned.
-    pub remainder: Credits,
-    /// What it was paid on top; nothing within one sponsor.
-    pub surcharge: Credits,
-}
-
 /// Id of a bid in the auction: its rank, then its order, which break ties of bids of one round.
 pub type BidId = (Hash32, OrderId);
 
-impl BoughtPart {
-    /// Units taken.
-    pub fn units(&self) -> u32 {
-        self.taken.iter().map(|t| t.units).sum()
-    }
-    /// What its sellers ask per slot; `None` if that is no amount.
-    pub fn asked(&self) -> Option<Credits> {
-        asked(&self.taken)
-    }
-}
-
-/// What the sellers of some units ask per slot for all of them; `None` if that is no amount.
-pub fn asked(taken: &[ClearingOffer]) -> Option<Credits> {
-    let asked = taken.iter().map(|t| t.reserve.times(u64::from(t.units)));
-    asked.collect::<Option<Vec<_>>>().and_then(Credits::sum)
-}
-
-impl BuyRecord {
-    /// Units taken of all classes.
-    pub fn units(&self) -> u32 {
-        self.parts.iter().map(BoughtPart::units).sum()
-    }
-    /// Its classes, ascending.
-    pub fn classes(&self) -> impl Iterator<Item = ClassId> + use<'_> {
-        self.parts.iter().map(|part| part.class)
-    }
-    /// Leases that lost units to it.
-    pub fn displaced(&self) -> impl Iterator<Item = LeaseId> + use<'_> {
-        self.parts
-            .iter()
-            .flat_map(|part| part.displaced.iter().copied())
-    }
-    /// Buys that were evicted for it.
-    pub fn evicted(&self) -> impl Iterator<Item = Eviction> + use<'_> {
-        self.parts
-            .iter()
-            .flat_map(|part| part.evicted.iter().copied())
-    }
-}
-
 impl ClearingRecord {
     /// What the auction is computed from. The units offered must be within a clearing's limit.
-    pub fn input(&self) -> pool::Input<OfferId, BidId> {
+    pub fn input(&self) -> sellers::Input<OfferId, BidId> {
         let supply = self.offers.iter().map(|o| o.units).sum();
         let held = |offer: &OfferId| {
             let at = self.held.binary_search_by_key(offer, |share| share.offer);
             at.map_or(0, |at| self.held[at].units)
         };
-        let offers = self.offers.iter().map(|o| pool::Offer {
+        let offers = self.offers.iter().map(|o| sellers::Offer {
             id: o.offer,
             units: o.units,
             held: held(&o.offer),
             reserve: o.reserve.0,
         });
-        pool::Input {
+        sellers::Input {
             rule: self.policy.rule,
             switch_cost: self.policy.switch_cost.0,
             offers: offers.collect(),

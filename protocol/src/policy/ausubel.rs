@@ -1,7 +1,7 @@
 //! What a federation decides about its auction; part of the genesis, and of the record of every clearing.
 
-use crate::clearing::ClearingKind;
 use crate::mechanism::ausubel::Rule;
+use crate::record::ausubel::ClearingKind;
 use crate::units::Price;
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,9 @@
 //! Bids in the auction of a class: marginal values, sealed until they are opened.
 
+mod amendment;
+
+pub use amendment::Amendment;
+
 use super::flaw::Flaw;
 use super::sealed::Wish;
 use crate::ids::{AccountId, ClassId, Hash32, NetworkId};

@@ -11,12 +11,12 @@
 //!
 //! Units are numbered as in the record's busy units, so a hint names which of them it takes.
 
-use crate::booking::{Key, Node, ReservationRecord};
 use crate::codec;
 use crate::ids::{ClassId, Hash32, OfferId, OrderId};
 use crate::limits;
 use crate::mechanism::reservation::hint;
 use crate::mechanism::reservation::{Input, Outcome, Placement};
+use crate::record::reservation::{Key, Node, ReservationRecord};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 

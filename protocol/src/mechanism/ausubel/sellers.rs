@@ -25,8 +25,9 @@ use crate::planted::{self, Planted};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-use super::ausubel::{self, Award, Bidder, Rule, prepare, solve};
-use super::level::{self, Sold};
+use super::{Award, Bidder, Rule, prepare, solve};
+use crate::mechanism::ausubel;
+use crate::mechanism::level::{self, Sold};
 
 /// Most units of one class in one clearing. Tables take 8 or 16 bytes for each unit and each
 /// all-or-none bid, so this bounds memory together with the number of such bids.

@@ -1,9 +1,9 @@
-//! The pool against strangers: what they sign takes nobody's place, whatever it says.
+//! The mempool against strangers: what they sign takes nobody's place, whatever it says.
 
 use crate::genesis::account_key;
 use crate::world::World;
 use gridbay_host::message::HostMessage;
-use gridbay_host::{Host, HostEffect, HostInput, PoolRefusal, Received, limits};
+use gridbay_host::{Host, HostEffect, HostInput, MempoolRefusal, Received, limits};
 use gridbay_ledger::Refusal;
 use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::appeal::Appeal;
@@ -96,7 +96,7 @@ fn appeal(n: u64) -> EntryBody {
 }
 
 fn takes(world: &mut World, i: usize) {
-    for _ in 0..limits::POOL_PER_ACCOUNT {
+    for _ in 0..limits::MEMPOOL_PER_ACCOUNT {
         let entry = world.transfer(i);
         let id = entry.id();
         let effects = world.input(0, HostInput::Submit(entry));
@@ -110,7 +110,7 @@ fn takes(world: &mut World, i: usize) {
 #[test]
 fn junk_valid_for_ever_neither_fills_the_pool_nor_mutes_an_account() {
     let mut world = World::new(4, 0, 51);
-    // Nobody else is there, so nothing leaves the pool.
+    // Nobody else is there, so nothing leaves the mempool.
     world.boot(0);
     let key = SecretKey::from_seed(&[240; 32]);
     let victim = world.account(1);
@@ -136,13 +136,13 @@ fn junk_valid_for_ever_neither_fills_the_pool_nor_mutes_an_account() {
             give(&mut world, 0, stranger(n), vec![entry]);
         }
     }
-    assert_eq!(host(&world, 0).pool_len(), 0);
+    assert_eq!(host(&world, 0).mempool_len(), 0);
     takes(&mut world, 1);
     takes(&mut world, 0);
     // A restart brings nothing of it back.
     world.crash(0);
     world.boot(0);
-    assert!(host(&world, 0).pool_len() <= 2 * limits::POOL_PER_ACCOUNT);
+    assert!(host(&world, 0).mempool_len() <= 2 * limits::MEMPOOL_PER_ACCOUNT);
     for entry in host(&world, 0).waiting() {
         let account = entry.entry().account;
         assert!(account == victim || account == world.account(0));
@@ -190,14 +190,14 @@ fn invitations_mute_their_inviter_neither_forged_nor_right() {
             give(&mut world, 0, STRANGER, vec![forged]);
         }
     }
-    assert_eq!(host(&world, 0).pool_len(), 0);
+    assert_eq!(host(&world, 0).mempool_len(), 0);
     // The holder of an invitation can sign any number of openings; one can take effect.
     let inviter = account_key(1);
     for n in 0..=255 {
         let right = opening(&world, &inviter, &token, (100, 100), n);
         give(&mut world, 0, STRANGER, vec![right]);
     }
-    assert_eq!(host(&world, 0).pool_len(), limits::POOL_PER_TOKEN);
+    assert_eq!(host(&world, 0).mempool_len(), limits::MEMPOOL_PER_TOKEN);
     takes(&mut world, 1);
 }
 
@@ -205,22 +205,22 @@ fn invitations_mute_their_inviter_neither_forged_nor_right() {
 fn what_is_valid_too_long_is_refused_also_from_its_owner() {
     let mut world = World::new(4, 0, 53);
     world.boot(0);
-    let far = ENTRY_WINDOW + limits::POOL_AHEAD + 1;
+    let far = ENTRY_WINDOW + limits::MEMPOOL_AHEAD + 1;
     let to = world.account(2);
     let refused = world.sign(1, payment(to, 1), far);
     let effects = world.input(0, HostInput::Submit(refused.clone()));
     let window = effects.iter().any(|effect| match effect {
         HostEffect::EntryRefused {
-            refusal: PoolRefusal::Ledger(refusal),
+            refusal: MempoolRefusal::Ledger(refusal),
             ..
         } => matches!(**refusal, Refusal::Window { .. }),
         _ => false,
     });
     assert!(window, "{effects:?}");
     give(&mut world, 0, STRANGER, vec![refused.signed().clone()]);
-    assert_eq!(host(&world, 0).pool_len(), 0);
+    assert_eq!(host(&world, 0).mempool_len(), 0);
     // A book a few blocks ahead admits it: it waits.
     let waits = world.sign(1, payment(to, 2), far - 1).signed().clone();
     give(&mut world, 0, STRANGER, vec![waits]);
-    assert_eq!(host(&world, 0).pool_len(), 1);
+    assert_eq!(host(&world, 0).mempool_len(), 1);
 }
