@@ -53,7 +53,6 @@ pub mod offer;
 pub mod order;
 pub mod payment;
 pub mod planning;
-pub mod planted;
 pub mod receipt;
 pub mod seats;
 pub mod sharing;

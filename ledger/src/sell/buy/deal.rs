@@ -20,7 +20,6 @@ use gridbay_protocol::clearing::{self, BidId, BoughtPart, ClearingOffer};
 use gridbay_protocol::ids::{AccountId, ClassId, LeaseId, OfferId, OrderId};
 use gridbay_protocol::mechanism::ausubel::{self, Bidder};
 use gridbay_protocol::order::{Buy, BuyPart, unit_prices};
-use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::{Credits, Price};
 use std::collections::BTreeMap;
 
@@ -116,7 +115,6 @@ pub(super) fn deals(
                 surcharge = surcharge.saturating_sub(due);
                 deals.push(deal);
             }
-            None if skips(buy) => {}
             None => return Err(Missing::Units(part.class)),
         }
     }
@@ -124,10 +122,6 @@ pub(super) fn deals(
         (true, Some(part)) => Err(Missing::Units(part.class)),
         _ => Ok(deals),
     }
-}
-
-fn skips(buy: &Buy) -> bool {
-    planted::is(Planted::GroupInPart) && buy.is_group()
 }
 
 /// Looks at what the parts cost at least, before anything is searched for.
@@ -156,7 +150,6 @@ fn choices<'b>(
                 least = least.saturating_add(cost);
                 choices.push(Choice { part, short });
             }
-            None if skips(buy) => {}
             None => return Err(Missing::Units(part.class)),
         }
     }
