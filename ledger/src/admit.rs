@@ -17,7 +17,6 @@ use gridbay_protocol::account::Roles;
 use gridbay_protocol::entry::{Entry, EntryBody};
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::limits;
-use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::stage::Authentic;
 use std::sync::Arc;
 
@@ -35,10 +34,8 @@ pub struct Admitted {
 impl Eligible {
     pub(crate) fn check(work: &Work<'_>, authentic: &Arc<Authentic>) -> Result<Eligible, Refusal> {
         let entry = authentic.entry();
-        let (valid_until, mut height) = (entry.valid_until, work.height());
-        if planted::is(Planted::AcceptExpired) {
-            height = height.min(valid_until);
-        }
+        let valid_until = entry.valid_until;
+        let height = work.height();
         if valid_until < height {
             return Err(Refusal::Expired {
                 valid_until,
@@ -53,7 +50,7 @@ impl Eligible {
         let keys = keys.ok_or(Refusal::NoAccount(account))?;
         let (key, role) = signer(entry);
         let may = keys.roles(key).is_some_and(|r| r.contains(role));
-        if !may && !planted::is(Planted::RoleUnchecked) {
+        if !may {
             return Err(Refusal::Role {
                 account,
                 key: Box::new(*key),

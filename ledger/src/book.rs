@@ -11,7 +11,6 @@ use gridbay_protocol::ids::{AccountId, ClassId, OfferId, OrderId};
 use gridbay_protocol::limits;
 use gridbay_protocol::order::{Bid, Wish};
 use gridbay_protocol::payment::{Purse, Reason};
-use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::Credits;
 
 /// Whether account and class have room for another order.
@@ -110,10 +109,6 @@ pub(crate) fn of_class(work: &Work<'_>, class: &ClassId) -> Vec<OrderId> {
     let range = work.tables.book.range(first..=last);
     let mut orders: Vec<OrderId> = range.map(|((_, _, order), ())| *order).collect();
     orders.sort_unstable();
-    if planted::is(Planted::UnsortedIteration) {
-        let by = (orders.as_ptr().addr() >> 4) % orders.len().max(1);
-        orders.rotate_left(by);
-    }
     orders
 }
 
@@ -186,10 +181,7 @@ pub(crate) fn leave(at: &mut Book<'_, '_>, id: &OrderId) -> Order {
 pub(crate) fn end(at: &mut Book<'_, '_>, id: &OrderId, end: OrderEnd) {
     let order = leave(at, id);
     let escrow = Purse::Escrow(*id);
-    let rest = match planted::is(Planted::DepositKept) {
-        true => Credits::ZERO,
-        false => purse::held(at, &escrow),
-    };
+    let rest = purse::held(at, &escrow);
     let to = Purse::Account(order.account);
     at.post(escrow, to, rest, Reason::Release, Some(*id))
         .expect("a purse bears what it holds");
@@ -207,14 +199,11 @@ pub(crate) fn fund(at: &mut Money<'_, '_>, id: &OrderId) -> bool {
         return false;
     };
     let account = order.account;
-    if need > left && !planted::is(Planted::BudgetOverrun) {
+    if need > left {
         return false;
     }
     let escrow = Purse::Escrow(*id);
-    let missing = match planted::is(Planted::TopUpForgotten) {
-        true => Credits::ZERO,
-        false => need.saturating_sub(purse::held(at, &escrow)),
-    };
+    let missing = need.saturating_sub(purse::held(at, &escrow));
     let from = Purse::Account(account);
     at.post(from, escrow, missing, Reason::Lock, Some(*id))
         .is_ok()

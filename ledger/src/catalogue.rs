@@ -18,7 +18,6 @@ use crate::sell::reservation::busy;
 use crate::view::Shelf;
 use crate::{holdings, market, scarce};
 use gridbay_protocol::ids::OfferId;
-use gridbay_protocol::planted::{self, Planted};
 
 /// Withdraws an offer whose seller did not deliver. A change that waits stays.
 pub(crate) fn suspend(at: &mut Shelf<'_, '_>, id: &OfferId) {
@@ -67,7 +66,7 @@ pub(crate) fn update(at: &mut Shelf<'_, '_>) {
                     offer.active = true;
                 }
                 Some(Pending::Withdraw) => {
-                    offer.active = planted::is(Planted::WithdrawnOfferSells);
+                    offer.active = false;
                 }
                 None => {}
             }

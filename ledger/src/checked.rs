@@ -16,7 +16,6 @@ use gridbay_protocol::hash::{Domain, hash};
 use gridbay_protocol::ids::{BlockId, EntryId, Hash32, NetworkId};
 use gridbay_protocol::keys::Signature;
 use gridbay_protocol::limits;
-use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::record::reservation::hint::{self, Hint};
 use gridbay_protocol::stage::{Authentic, WellFormed};
 use gridbay_protocol::vote::Certificate;
@@ -59,8 +58,7 @@ impl CheckedBlock {
         for (index, signed) in block.entries.iter().enumerate() {
             entries.push(authentic(network, index, signed, &mut known)?);
         }
-        let unchecked = planted::is(Planted::EntriesRootUnchecked);
-        if header.entries_root != entries_root(&entries) && !unchecked {
+        if header.entries_root != entries_root(&entries) {
             return Err(BlockRefusal::Root("entries_root"));
         }
         if header.evidence_root != evidence_root(&block.evidence) {

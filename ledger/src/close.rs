@@ -37,7 +37,6 @@ use crate::{bank, book, catalogue, heartbeat, retention, slot};
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::ids::{OfferId, OrderId};
 use gridbay_protocol::lease::LeaseEnd;
-use gridbay_protocol::planted::{self, Planted};
 
 /// See the module.
 pub(crate) fn after_entries(work: &mut Work<'_>) {
@@ -80,9 +79,6 @@ fn close_round(work: &mut Work<'_>) {
 }
 
 fn end_overdue(work: &mut Work<'_>) {
-    if planted::is(Planted::OverdueSpared) {
-        return;
-    }
     let height = work.height();
     let leases = work.tables.leases.iter();
     let overdue = leases.filter(|(_, l)| height >= l.deliver_by && !l.is_delivered());

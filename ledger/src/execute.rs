@@ -24,7 +24,6 @@ use gridbay_protocol::block::Header;
 use gridbay_protocol::calendar;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{BlockId, Hash32, ValidatorId};
-use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::record::reservation::hint::Hint;
 
 /// A finished execution, before the block has its id.
@@ -74,9 +73,7 @@ impl State {
         let mut work = begin(self, header.proposer, header.time_ms, reveal);
         work.hints = Hints::of(&block.block().hints);
         let disorder = Turns::of(&work, block.entries()).disorder;
-        if let Some(index) = disorder
-            && !planted::is(Planted::EntryOrderUnchecked)
-        {
+        if let Some(index) = disorder {
             return Err(BlockRefusal::Order(block.entries()[index].id()));
         }
         for entry in block.entries() {
@@ -90,12 +87,10 @@ impl State {
         let outcome = finish(self, work);
         outcome.sound.clone()?;
         outcome.hints.all_taken()?;
-        let unchecked = planted::is(Planted::EffectsRootUnchecked);
-        if header.effects_root != outcome.effects_root() && !unchecked {
+        if header.effects_root != outcome.effects_root() {
             return Err(BlockRefusal::Root("effects_root"));
         }
-        let unchecked = planted::is(Planted::StateRootUnchecked);
-        if header.state_root != outcome.state_root() && !unchecked {
+        if header.state_root != outcome.state_root() {
             return Err(BlockRefusal::Root("state_root"));
         }
         Ok(outcome.into_delta(self.tip(), block.id()))
@@ -178,7 +173,7 @@ fn check_header(state: &State, block: &CheckedBlock) -> Result<(), BlockRefusal>
             found: header.parent,
         });
     }
-    if header.time_ms <= state.time_ms() && !planted::is(Planted::TimeNotAfterParent) {
+    if header.time_ms <= state.time_ms() {
         return Err(BlockRefusal::Time {
             parent: state.time_ms(),
             found: header.time_ms,
@@ -189,7 +184,7 @@ fn check_header(state: &State, block: &CheckedBlock) -> Result<(), BlockRefusal>
         return Err(BlockRefusal::Proposer(proposer));
     }
     let reveals = state.beacon_tip(&proposer) == Some(beacon::step(&header.beacon_reveal.0));
-    if !reveals && !planted::is(Planted::RevealUnchecked) {
+    if !reveals {
         return Err(BlockRefusal::Reveal(proposer));
     }
     check_certificate(state, block)?;
@@ -202,8 +197,7 @@ fn check_certificate(state: &State, block: &CheckedBlock) -> Result<(), BlockRef
         None if state.height() == 0 => Ok(()),
         Some(certificate)
             if state.height() > 0
-                && ((certificate.height, certificate.block) == (state.height(), state.tip())
-                    || planted::is(Planted::StaleParentCertificate)) =>
+                && (certificate.height, certificate.block) == (state.height(), state.tip()) =>
         {
             certificate.verify(&state.network(), state.parent_validators())?;
             Ok(())

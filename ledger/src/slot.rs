@@ -40,7 +40,6 @@ use crate::{book, firm, market, pot, retention, tenancy};
 use gridbay_protocol::ids::{AccountId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::LeaseEnd;
 use gridbay_protocol::payment::{Purse, Reason};
-use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::Credits;
 use std::collections::BTreeMap;
 
@@ -198,8 +197,7 @@ fn weight(pot: &Pot, offer: &PotOffer, extent: u64) -> u64 {
 fn pay_out(at: &mut Till<'_, '_>, pot: &Pot, offer: &PotOffer, money: Credits, served: &[Served]) {
     let class = Purse::Class(pot.class);
     let mut left = money;
-    let pays = planted::is(Planted::PayUndelivered);
-    let failed = |s: &&Served| !s.delivered && s.extent() > 0 && !pays;
+    let failed = |s: &&Served| !s.delivered && s.extent() > 0;
     for part in served.iter().filter(failed) {
         left = left.saturating_sub(part.worth);
         refund(&mut at.book(), class, part);
@@ -246,10 +244,9 @@ fn count_and_end(at: &mut Till<'_, '_>, id: &LeaseId) {
         firm_over: firm_through.is_some_and(|last| slot >= last),
     };
     let live = order.stage.live_mut();
-    let Some(mut used_up) = live.and_then(|live| live.count(&ran)) else {
+    let Some(used_up) = live.and_then(|live| live.count(&ran)) else {
         return;
     };
-    used_up &= !planted::is(Planted::LeaseNotEnded);
     if used_up && !delivered {
         tenancy::end(&mut at.floor(), id, LeaseEnd::Undelivered);
     } else if used_up {

@@ -12,7 +12,6 @@ use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::{Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, Share, lease_id};
 use gridbay_protocol::payment::{Purse, Reason};
-use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::Credits;
 use std::collections::BTreeMap;
 
@@ -130,7 +129,7 @@ pub(crate) fn cost(work: &Work<'_>, id: &LeaseId, losses: &BTreeMap<OfferId, u32
         .share_floor(u64::from(units), u64::from(lease.units()));
     let shared = shared.expect("a part of an amount is an amount");
     let cost = shared.min(stake.running.saturating_sub(owed(pot, stake, losses)));
-    let left = heights_left(work, lease) * u64::from(!planted::is(Planted::ForgetRefund));
+    let left = heights_left(work, lease);
     let unused = cost.share_floor(left, pot.heights);
     Cost {
         cost,

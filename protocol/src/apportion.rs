@@ -1,7 +1,5 @@
 //! Sharing an amount by weights, to the last micro-credit: largest remainders.
 
-use crate::planted::{self, Planted};
-
 /// Shares of `total` in proportion to `weights`: each `floor(total * w / W)`, then one more for the largest
 /// remainders, ties to the smaller index, until the sum is `total`. All zeros if the weights are: the caller keeps
 /// the amount then.
@@ -17,9 +15,6 @@ pub fn by_largest_remainder(total: u64, weights: &[u64]) -> Vec<u64> {
     let mut missing = total - shares.iter().sum::<u64>();
     let mut by_rest: Vec<usize> = (0..weights.len()).collect();
     by_rest.sort_by_key(|&i| (std::cmp::Reverse(wide(&weights[i]) % sum), i));
-    if planted::is(Planted::SettlementOffByOne) {
-        by_rest.reverse();
-    }
     for index in by_rest {
         if missing == 0 {
             break;

@@ -7,7 +7,6 @@
 //! A proposer can only reveal or forgo its turn: one bit of influence per turn.
 
 use crate::hash::{Domain, hash};
-use crate::planted::{self, Planted};
 
 /// The step of a chain: hash of a preimage.
 pub fn step(preimage: &[u8; 32]) -> [u8; 32] {
@@ -16,11 +15,6 @@ pub fn step(preimage: &[u8; 32]) -> [u8; 32] {
 
 /// The next beacon.
 pub fn mix(beacon: &[u8; 32], reveal: &[u8; 32]) -> [u8; 32] {
-    let reveal = if planted::is(Planted::MixWithoutReveal) {
-        beacon
-    } else {
-        reveal
-    };
     hash(Domain::Beacon, &[beacon, reveal])
 }
 

@@ -10,7 +10,6 @@
 //! Step 3 is what makes hashes and signatures over received bytes safe, because the parser on its own
 //! accepts many encodings of one value. No other module may name the CBOR library.
 
-use crate::planted::{self, Planted};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -51,7 +50,7 @@ pub fn decode<T: Serialize + DeserializeOwned>(bytes: &[u8], max: usize) -> Resu
         });
     }
     let value: T = serde_cbor::from_slice(bytes).map_err(|_| CodecError::Malformed)?;
-    if encode(&value) != bytes && !planted::is(Planted::LaxCodec) {
+    if encode(&value) != bytes {
         return Err(CodecError::NotCanonical);
     }
     Ok(value)

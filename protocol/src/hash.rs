@@ -6,7 +6,6 @@
 //! the same kind on another network.
 
 use crate::ids::NetworkId;
-use crate::planted::{self, Planted};
 
 /// What a hash or a signature is about. The version is part of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,9 +183,7 @@ pub fn signing_bytes(domain: Domain, network: &NetworkId, body: &[u8]) -> Vec<u8
     let mut out = Vec::with_capacity(text.len() + 1 + 32 + body.len());
     out.extend_from_slice(text);
     out.push(0);
-    if !planted::is(Planted::NetworkNotSigned) {
-        out.extend_from_slice(network.as_bytes());
-    }
+    out.extend_from_slice(network.as_bytes());
     out.extend_from_slice(body);
     out
 }

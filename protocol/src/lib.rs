@@ -49,7 +49,6 @@ pub mod node_record;
 pub mod offer;
 pub mod order;
 pub mod payment;
-pub mod planted;
 pub mod policy;
 pub mod receipt;
 pub mod record;

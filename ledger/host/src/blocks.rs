@@ -11,7 +11,6 @@ use crate::limits;
 use crate::message::DecidedBlock;
 use crate::record::RecordFile;
 use gridbay_protocol::codec;
-use gridbay_protocol::planted::{self, Planted};
 
 /// Name of the file.
 pub(crate) const FILE: &str = "blocks";
@@ -63,9 +62,6 @@ impl BlockFile {
     }
     /// Makes all blocks safe.
     pub(crate) fn sync(&mut self, disk: &mut dyn Disk) -> Result<(), Fault> {
-        if planted::is(Planted::BlockFileUnsynced) {
-            return Ok(());
-        }
         self.file.sync(disk)
     }
     /// The block of a height with its certificate; `None` beyond the tip.

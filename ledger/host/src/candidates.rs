@@ -18,7 +18,6 @@ use crate::limits;
 use crate::message::SignedProposal;
 use gridbay_ledger::{CheckedBlock, Delta};
 use gridbay_protocol::ids::BlockId;
-use gridbay_protocol::planted::{self, Planted};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -150,9 +149,7 @@ impl Candidates {
     }
     /// Takes over from the journal which blocks stay; returns the round it was in.
     pub(crate) fn recall(&mut self, found: &Recovered) -> u32 {
-        if !planted::is(Planted::OwnProposalForgotten) {
-            self.own = found.own.iter().copied().collect();
-        }
+        self.own = found.own.iter().copied().collect();
         self.locked = found
             .statements
             .iter()

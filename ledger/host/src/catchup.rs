@@ -9,7 +9,6 @@
 //!    tip and keeps silent would hold up all who follow, again and again.
 
 use crate::limits;
-use gridbay_protocol::planted::{self, Planted};
 use std::collections::BTreeMap;
 
 /// Transport key of a peer.
@@ -108,9 +107,6 @@ impl Catchup {
             return Some(asked.at.saturating_add(limits::SYNC_RETRY_MS));
         }
         let (_, tip) = self.best(own)?;
-        if planted::is(Planted::NoCatchUpOneBehind) && voting && tip == own + 1 {
-            return None;
-        }
         let patience = if voting && tip == own + 1 {
             limits::ONE_BEHIND_MS
         } else {

@@ -15,7 +15,6 @@ use crate::fault::Fault;
 use crate::message::{SignedProposal, SignedVote};
 use gridbay_protocol::ids::{BlockId, EntryId, NetworkId, ValidatorId};
 use gridbay_protocol::keys::{PublicKey, SecretKey};
-use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::receipt::{Receipt, SignedReceipt};
 use gridbay_protocol::validator::validator_id;
 use gridbay_protocol::vote::{Proposal, Vote, VoteKind};
@@ -128,14 +127,11 @@ impl Guard {
             Statement::Vote(signed) => of_vote(&signed.vote),
         };
         self.advance(height);
-        if height == self.height && !planted::is(Planted::GuardForgets) {
+        if height == self.height {
             self.said.insert(place, said);
         }
     }
     fn permit(&mut self, statement: (u64, (u32, Step), Said)) -> Result<(), Fault> {
-        if planted::is(Planted::GuardOff) {
-            return Ok(());
-        }
         let (height, place, said) = statement;
         let conflict = Fault::WouldEquivocate {
             height,

@@ -32,7 +32,6 @@ use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::ids::{AccountId, EntryId};
 use gridbay_protocol::keys::{PublicKey, Signature};
 use gridbay_protocol::limits::ENTRY_WINDOW;
-use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::receipt::SignedReceipt;
 use gridbay_protocol::stage::Authentic;
 use promised::{Promised, Promises};
@@ -242,7 +241,7 @@ impl Mempool {
         let taken = self.shares.get(&share).copied().unwrap_or_default();
         let full = taken.all >= most(&share)
             || (!ready && taken.waiting >= limits::MEMPOOL_WAITING_PER_ACCOUNT);
-        if !planted::is(Planted::PoolUnbounded) && (full || !self.make_room(&house, bytes, ready)) {
+        if full || !self.make_room(&house, bytes, ready) {
             return Err(MempoolRefusal::Full { account });
         }
         let taken = self.shares.entry(share).or_default();
@@ -349,11 +348,6 @@ impl Mempool {
     pub(crate) fn settle(&mut self, state: &State, taken: &[Arc<Authentic>]) -> Settled {
         for entry in taken {
             self.remove(&entry.id());
-        }
-        if planted::is(Planted::PoolDropsAcknowledged) {
-            self.open_promises()
-                .iter()
-                .for_each(|p| self.remove(&p.entry.id()));
         }
         let mut settled = Settled::default();
         let (mut ready, mut waiting) = (Vec::new(), Vec::new());

@@ -15,7 +15,6 @@ use crate::disk::Disk;
 use crate::fault::Fault;
 use crate::frame::{HEAD, MAGIC, Reader, frame};
 use crate::limits;
-use gridbay_protocol::planted::{self, Planted};
 
 /// Bytes read at a time while searching behind a bad record.
 const WINDOW: usize = 1 << 20;
@@ -122,9 +121,7 @@ impl RecordFile {
             }
             let bytes = end - good;
             tracing::warn!(file = name, offset = good, bytes, "cut off a torn end");
-            if !planted::is(Planted::TornTailKept) {
-                disk.truncate(name, good)?;
-            }
+            disk.truncate(name, good)?;
         }
         write_again(disk, name, floor..good)?;
         if end > 0 {

@@ -9,7 +9,6 @@
 
 use crate::catchup::Peer;
 use crate::limits;
-use gridbay_protocol::planted::{self, Planted};
 use std::collections::{BTreeMap, VecDeque};
 
 /// A request that waits.
@@ -70,9 +69,6 @@ impl Serving {
     }
     /// A peer was sent an answer of so many bytes.
     pub(crate) fn answered(&mut self, peer: Peer, stranger: bool, bytes: u64, now: u64) {
-        if planted::is(Planted::ServingUnbounded) {
-            return;
-        }
         self.rests.retain(|_, until| *until > now);
         let rest = (bytes / limits::SERVE_PEER_BYTES_PER_MS).max(limits::SERVE_REST_MS);
         self.rests.insert(peer, now.saturating_add(rest));

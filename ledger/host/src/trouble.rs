@@ -15,7 +15,6 @@
 
 use crate::limits;
 use gridbay_protocol::limits::CLOCK_AHEAD_MS;
-use gridbay_protocol::planted::{self, Planted};
 
 /// Why this node takes no new entries for the time being.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -55,9 +54,6 @@ impl ClockWatch {
     }
     /// Takes note of a live block of time `block_ms` at `wall_ms`; the news, if it begins or ends a trouble.
     pub(crate) fn observe(&mut self, block_ms: u64, wall_ms: u64) -> Option<Option<Trouble>> {
-        if planted::is(Planted::ClockTroubleIgnored) {
-            return None;
-        }
         let ahead_ms = wall_ms.saturating_sub(block_ms);
         let behind_ms = block_ms.saturating_sub(wall_ms);
         let seen = if behind_ms > CLOCK_AHEAD_MS {

@@ -5,8 +5,8 @@
 //!    clearing reads all leases and orders as well.
 //! 2. A block with a breach is refused like any other bad block, so that validators go on without
 //!    it; one that was decided by others all the same stops the node that finds it.
-//! 3. Builds with debug assertions, and those with planted faults, check everything ([`whole`])
-//!    beside it, and the simulator does so after every block.
+//! 3. Builds with debug assertions check everything ([`whole`]) beside it, and the simulator does
+//!    so after every block.
 
 mod counts;
 mod touched;
@@ -15,29 +15,22 @@ mod whole;
 use crate::refusal::Breach;
 use crate::state::State;
 use crate::work::Work;
-use gridbay_protocol::planted;
 
 #[cfg(test)]
 pub(crate) use counts::whole as counts;
 pub(crate) use whole::check as whole;
 
 /// Checks what a block did to a sound state.
-///
-/// # Panics
-/// In a build with planted faults, which is there to find them.
 pub(crate) fn check(state: &State, work: &Work<'_>) -> Result<(), Breach> {
     let before = Work::begin(state, state.time_ms(), &[0; 32]);
     let found = touched::check(&before, work);
-    if cfg!(debug_assertions) || planted::COMPILED {
+    if cfg!(debug_assertions) {
         let all = whole(work);
         assert_eq!(
             all.is_ok(),
             found.is_ok(),
             "{all:?} of everything, {found:?} of what was touched"
         );
-    }
-    if let (true, Err(breach)) = (planted::COMPILED, &found) {
-        panic!("{breach}");
     }
     found
 }
@@ -232,7 +225,7 @@ mod tests {
             assert!(touched <= steps::BOUND, "{name}: {touched} records");
             let (all, _) = count::of(|| whole(&work));
             assert!(all > u64::from(steps::MANY), "{name}: all are {all}");
-            let beside = cfg!(debug_assertions) || planted::COMPILED;
+            let beside = cfg!(debug_assertions);
             let (checked, _) = count::of(|| check(&state, &work));
             assert_eq!(checked, touched + all * u64::from(beside), "{name}");
             looked.push(name);
@@ -244,10 +237,6 @@ mod tests {
 
     #[test]
     fn a_breach_refuses_the_block_and_stops_nobody() {
-        if planted::COMPILED {
-            // Such a build stops at once.
-            return;
-        }
         let state = state();
         let mut work = Work::begin(&state, 2_000, &[1; 32]);
         FAULTS[0].1(&state, &mut work);

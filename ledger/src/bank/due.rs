@@ -8,7 +8,6 @@ use crate::work::Work;
 use gridbay_protocol::bank::SavingsTax;
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::payment::Purse;
-use gridbay_protocol::planted::{self, Planted};
 
 /// The tax, if there is one.
 pub(super) fn tax(work: &Work<'_>) -> Option<SavingsTax> {
@@ -21,7 +20,7 @@ pub(super) fn holding(work: &Work<'_>, id: &AccountId) -> Holding {
     let standing = work.constitution.standing(id);
     Holding {
         available: purse::balance(work, &Purse::Account(*id)),
-        frozen: savings.frozen * u64::from(!planted::is(Planted::FrozenUntaxed)),
+        frozen: savings.frozen,
         base: standing.base.micros(),
         shares: standing.shares,
         arrears: savings.arrears,

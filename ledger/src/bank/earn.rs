@@ -3,7 +3,6 @@
 use crate::view::Money;
 use gridbay_protocol::ids::{AccountId, OrderId};
 use gridbay_protocol::payment::{Purse, Reason};
-use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::Credits;
 
 /// Pays what was earned to its seller, or to the bank where revenue is shared by all.
@@ -18,7 +17,7 @@ pub(crate) fn earn(
     order: Option<OrderId>,
 ) {
     let shared = at.constitution.policy.bank.shares_revenue();
-    let (to, reason) = match shared && !planted::is(Planted::RevenueKept) {
+    let (to, reason) = match shared {
         true => (Purse::Bank, Reason::Revenue),
         false => (Purse::Account(seller), Reason::Earning),
     };

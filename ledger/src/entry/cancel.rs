@@ -16,7 +16,6 @@ use crate::view::Book;
 use crate::work::Work;
 use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::ids::{AccountId, OrderId};
-use gridbay_protocol::planted::{self, Planted};
 
 pub(super) fn check(work: &Work<'_>, account: &AccountId, id: &OrderId) -> Result<(), Refusal> {
     let order = work.tables.orders.get(id);
@@ -85,6 +84,6 @@ pub(super) fn apply(at: &mut Book<'_, '_>, id: &OrderId) {
         sell::given_up(&mut at.money(), id);
         book::end(at, id, OrderEnd::Cancelled);
     } else {
-        order.exiting = !planted::is(Planted::ExitForgotten);
+        order.exiting = true;
     }
 }

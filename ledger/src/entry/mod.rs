@@ -24,7 +24,6 @@ use crate::sell::sealed::{appeal, commit, open, unopened};
 use crate::sell::{buy, contract, deadline, share};
 use crate::work::Work;
 use gridbay_protocol::entry::EntryBody;
-use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::stage::Authentic;
 
 /// Whether an eligible entry may take effect now.
@@ -64,9 +63,7 @@ pub(crate) fn check(work: &Work<'_>, entry: &Authentic) -> Result<(), Refusal> {
 pub(crate) fn apply(work: &mut Work<'_>, admitted: &Admitted) {
     let (id, entry) = (admitted.entry().id(), admitted.entry().entry());
     let account = &entry.account;
-    if !planted::is(Planted::ForgetUsedEntries) {
-        work.tables.seen.insert((entry.valid_until, id), ());
-    }
+    work.tables.seen.insert((entry.valid_until, id), ());
     entry_budget::count(&mut work.register(), admitted.entry());
     match &entry.body {
         EntryBody::SetKeys { keys } => {

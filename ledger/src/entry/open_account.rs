@@ -22,7 +22,6 @@ use gridbay_protocol::ids::EntryId;
 use gridbay_protocol::invitation::{Grant, SignedGrant};
 use gridbay_protocol::limits;
 use gridbay_protocol::payment::{Purse, Reason};
-use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::Credits;
 
 pub(super) fn check(
@@ -84,9 +83,7 @@ pub(super) fn apply(
     };
     at.accounts().insert(new, account);
     owner::update(at, &new, &[]);
-    if let Some(SignedGrant { grant, .. }) = grant
-        && !planted::is(Planted::TokenReusable)
-    {
+    if let Some(SignedGrant { grant, .. }) = grant {
         let token = (grant.inviter, grant.token);
         at.tokens().insert(token, grant.valid_until);
     }

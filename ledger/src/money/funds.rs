@@ -5,14 +5,12 @@ use crate::bank::due;
 use crate::refusal::Refusal;
 use crate::work::Work;
 use gridbay_protocol::payment::Purse;
-use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::Credits;
 
 /// Whether `from` can bear a debit of `amount`.
 pub(crate) fn require(work: &Work<'_>, from: Purse, amount: Credits) -> Result<(), Refusal> {
     let available = available(work, &from);
-    let is_account = matches!(from, Purse::Account(_));
-    if amount <= available || (is_account && planted::is(Planted::FundsUnchecked)) {
+    if amount <= available {
         return Ok(());
     }
     Err(Refusal::Funds {

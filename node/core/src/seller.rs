@@ -23,7 +23,6 @@ use gridbay_protocol::ids::{AccountId, LeaseId, OfferId};
 use gridbay_protocol::job::{JOB_BYTES, JobExit, JobSpec};
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::lease::Share;
-use gridbay_protocol::planted::{self, Planted};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -251,7 +250,7 @@ impl Seller {
             let taken = used.entry(key).or_default();
             *taken += 1;
             let over = *taken > self.units_here(state, &key.0, &key.1);
-            if over && !planted::is(Planted::JobOutlivesLease) {
+            if over {
                 stop.push(*id);
             }
         }

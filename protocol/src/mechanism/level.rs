@@ -8,8 +8,6 @@
 //!    out in offer order, one micro-credit per such unit, until it is spent. So a unit at the
 //!    level earns p or p + 1, every other one exactly its floor.
 
-use crate::planted::{self, Planted};
-
 /// Units of one offer that are to be paid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sold<O> {
@@ -47,7 +45,6 @@ pub fn earnings<O: Ord>(sold: &[Sold<O>], total: u128) -> Option<Vec<u128>> {
         earned[index] = at(entry, level);
         if u128::from(entry.floor) <= level {
             let extra = rest.min(u128::from(entry.units));
-            let extra = extra * u128::from(!planted::is(Planted::LostRemainder));
             earned[index] += extra;
             rest -= extra;
         }

@@ -84,8 +84,8 @@ fn run_seed(seed: u64) -> Outcome {
     outcome
 }
 
-/// Runs seeds on `jobs` threads and tells `said` of each as it ends.
-pub fn batch(seeds: Range<u64>, jobs: usize, said: impl FnMut(&Outcome) + Send) -> Batch {
+/// Runs seeds on `jobs` threads and tells `said` of each as it ends, which says whether to go on.
+pub fn batch(seeds: Range<u64>, jobs: usize, said: impl FnMut(&Outcome) -> bool + Send) -> Batch {
     let began = Instant::now();
     let next = AtomicU64::new(seeds.start);
     let whole = Mutex::new((Batch::default(), said));
@@ -100,7 +100,9 @@ pub fn batch(seeds: Range<u64>, jobs: usize, said: impl FnMut(&Outcome) + Send) 
                     }
                     let outcome = run_seed(seed);
                     let mut whole = whole.lock().unwrap_or_else(|e| e.into_inner());
-                    (whole.1)(&outcome);
+                    if !(whole.1)(&outcome) {
+                        next.store(seeds.end, Ordering::Relaxed);
+                    }
                     whole.0.add(outcome);
                 }
             });

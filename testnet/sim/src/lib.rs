@@ -10,6 +10,7 @@ pub mod clock;
 pub mod cover;
 pub mod fault;
 pub mod found;
+pub mod hunt;
 pub mod liar;
 mod load;
 pub mod overlay;

@@ -23,7 +23,6 @@ use gridbay_protocol::block::Block;
 use gridbay_protocol::election;
 use gridbay_protocol::ids::{BlockId, EntryId, ValidatorId};
 use gridbay_protocol::limits::CLOCK_AHEAD_MS;
-use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::validator::ValidatorSet;
 use gridbay_protocol::vote::Proposal;
 use std::sync::Arc;
@@ -123,18 +122,15 @@ impl Host {
         let set = self.state.validators();
         let ranking = election::ranking(&self.state.election_seed(), header.height, set);
         let made_by_its_proposer = match proposal.valid_round {
-            _ if planted::is(Planted::ProposerUnchecked) => true,
             None => header.proposer == proposal.validator,
             Some(valid_round) => {
                 let turns = (valid_round as usize).saturating_add(1);
                 ranking.iter().take(turns).any(|id| *id == header.proposer)
             }
         };
-        let in_time = planted::is(Planted::TimeAheadAccepted)
-            || header.time_ms <= self.now.wall_ms.saturating_add(CLOCK_AHEAD_MS);
+        let in_time = header.time_ms <= self.now.wall_ms.saturating_add(CLOCK_AHEAD_MS);
         let judged = proposal.valid_round.is_none()
-            && (proposal.round as usize) < turns_with_an_honest_one(set, &ranking)
-            && !planted::is(Planted::OmissionForgiven);
+            && (proposal.round as usize) < turns_with_an_honest_one(set, &ranking);
         let missing = match judged {
             true => self
                 .state

@@ -12,7 +12,6 @@ use crate::message::{HostMessage, Offered, SignedProposal};
 use gridbay_ledger::{CheckedBlock, Draft};
 use gridbay_protocol::evidence::Evidence;
 use gridbay_protocol::ids::BlockId;
-use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::vote::Certificate;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -167,8 +166,6 @@ impl Host {
                         queue.push_back(Stimulus::Propose { round, block });
                     }
                 }
-                Action::Arm(timer) if timer.round > 0 && planted::is(Planted::TimersNotRearmed) => {
-                }
                 Action::Arm(timer) => {
                     let wait = self.pace.timeout_ms(timer);
                     let at = self.now.mono_ms.saturating_add(wait);
@@ -269,10 +266,7 @@ impl Host {
             time_ms: self.now.wall_ms.max(self.state.time_ms() + 1),
             reveal,
             last_commit: self.tip_certificate.clone(),
-            evidence: match planted::is(Planted::EvidenceNeverProposed) {
-                true => Vec::new(),
-                false => self.evidence.values().cloned().collect(),
-            },
+            evidence: self.evidence.values().cloned().collect(),
             entries: self.mempool.ready(),
             hints: self.hints.draft(&self.state),
         });

@@ -8,7 +8,6 @@ use crate::fault::Fault;
 use crate::limits;
 use crate::message::{HostMessage, Offered, SignedProposal, SignedVote, Status};
 use gridbay_protocol::election;
-use gridbay_protocol::planted::{self, Planted};
 use std::cmp::Ordering;
 
 /// The height that a consensus message is about.
@@ -150,7 +149,6 @@ impl Host {
     fn is_signed(&self, signed: &SignedProposal) -> bool {
         let member = self.state.validators().get(&signed.proposal.validator);
         member.is_some_and(|m| signed.verify(&self.state.network(), &m.key).is_ok())
-            || planted::is(Planted::SkipProposalSignature)
     }
     /// Whether a proposal for the next height is signed by the validator elected for its round.
     fn is_elected(&self, signed: &SignedProposal) -> bool {
@@ -171,9 +169,6 @@ impl Host {
         if novelty == Novelty::Excess {
             return Ok(());
         }
-        if novelty == Novelty::Known && planted::is(Planted::RelayerBlamed) {
-            self.blame(Offence::Unasked);
-        }
         if novelty == Novelty::New {
             if !self.is_elected(&signed) {
                 self.blame(Offence::Signature);
@@ -184,9 +179,7 @@ impl Host {
             }
             self.candidates.follow(signed);
             // Relayed to all, so that a proposer who tells different peers different things is seen.
-            if !planted::is(Planted::ProposalsNotRelayed) {
-                self.broadcast(HostMessage::Proposal(Offered { signed, body: None }));
-            }
+            self.broadcast(HostMessage::Proposal(Offered { signed, body: None }));
         }
         self.candidates.want(proposal.block, from, self.now.mono_ms);
         if let Some(body) = body {

@@ -57,7 +57,6 @@ use gridbay_ledger::State;
 use gridbay_protocol::entry::SignedEntry;
 use gridbay_protocol::evidence::Evidence;
 use gridbay_protocol::ids::{EntryId, ValidatorId};
-use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::receipt::SignedReceipt;
 use gridbay_protocol::record::reservation::hint::Hint;
 use gridbay_protocol::vote::{Certificate, VoteKind};
@@ -222,9 +221,7 @@ impl Host {
         }
         if std::mem::take(&mut self.signed) {
             let receipts = self.write_promises()?;
-            if !planted::is(Planted::PublishBeforeFlush) {
-                self.journal.sync(&mut *self.disk)?;
-            }
+            self.journal.sync(&mut *self.disk)?;
             self.give_receipts(receipts);
         }
         if self.snapshots.is_due(&self.blocks) {

@@ -25,7 +25,6 @@ use crate::mempool::Mempool;
 use crate::message::HostMessage;
 use gridbay_ledger::State;
 use gridbay_protocol::ids::EntryId;
-use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::receipt::SignedReceipt;
 use gridbay_protocol::stage::WellFormed;
 use std::sync::Arc;
@@ -78,9 +77,7 @@ impl Host {
         let mut receipts = Vec::new();
         for promise in self.mempool.owed() {
             receipts.push(guard.sign_receipt(promise.entry.id(), promise.height));
-            if !planted::is(Planted::PromiseNotJournalled) {
-                self.journal.promise(&mut *self.disk, promise)?;
-            }
+            self.journal.promise(&mut *self.disk, promise)?;
         }
         Ok(receipts)
     }
@@ -120,7 +117,7 @@ impl Host {
             }
             let network = self.state.network();
             let right = signed.verify(&network, self.state.validators()).is_ok();
-            if !right && !planted::is(Planted::SkipReceiptSignature) {
+            if !right {
                 return self.penalise(from, Offence::Signature);
             }
             self.keep(signed);

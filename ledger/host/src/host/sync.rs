@@ -9,7 +9,6 @@ use crate::fault::Fault;
 use crate::limits;
 use crate::message::{DecidedBlock, HostMessage, Status, SyncRequest};
 use gridbay_ledger::CheckedBlock;
-use gridbay_protocol::planted::{self, Planted};
 use std::sync::Arc;
 
 impl Host {
@@ -79,7 +78,7 @@ impl Host {
             && certificate
                 .verify(&network, self.state.validators())
                 .is_ok();
-        if !proves && !planted::is(Planted::SyncUnverified) {
+        if !proves {
             self.penalise(from, Offence::Certificate);
             return Ok(false);
         }

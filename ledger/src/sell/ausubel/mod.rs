@@ -29,7 +29,6 @@ use gridbay_protocol::lease::{LeaseEnd, Share};
 use gridbay_protocol::mechanism::ausubel::sellers;
 use gridbay_protocol::mechanism::placement::{self, Site, Winner};
 use gridbay_protocol::order::Step;
-use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::policy::ausubel::AuctionPolicy;
 use gridbay_protocol::record::ausubel::{
     Award, ClearingBid, ClearingKind, ClearingOffer, ClearingRecord, Sold, clearing_id,
@@ -98,7 +97,6 @@ fn sale(work: &Work<'_>, class: &ClassId) -> Sale {
         let held = held.get(&id).copied().unwrap_or_default();
         let taken = match kind {
             ClearingKind::Boundary => held.firm,
-            ClearingKind::Free if planted::is(Planted::LeaseUnitTwice) => held.firm,
             ClearingKind::Free => held.all(),
         };
         let units = offer.supply().saturating_sub(taken);
@@ -197,11 +195,7 @@ fn compute(work: &Work<'_>, sale: &Sale, bids: Vec<ClearingBid>) -> ClearingReco
         awards: Vec::new(),
         sold: Vec::new(),
     };
-    let mut input = record.input();
-    if planted::is(Planted::TiesByOrderId) {
-        let bids = input.bids.iter_mut();
-        bids.for_each(|b| b.id.0 = Hash32::default());
-    }
+    let input = record.input();
     let outcome = sellers::clear(&input);
     let outcome = outcome.expect("the book holds legal bids and offers within the limits");
     let credits = |wide| Credits::from_wide(wide).expect("a class's money for a slot is an amount");

@@ -19,7 +19,6 @@ use crate::work::Work;
 use gridbay_protocol::ids::{AccountId, ClassId, LeaseId, OfferId, OrderId};
 use gridbay_protocol::mechanism::ausubel::{self, Bidder};
 use gridbay_protocol::order::{Buy, BuyPart, unit_prices};
-use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::record::ausubel::{BidId, ClearingOffer};
 use gridbay_protocol::record::buy::{BoughtPart, asked};
 use gridbay_protocol::units::{Credits, Price};
@@ -117,7 +116,6 @@ pub(super) fn deals(
                 surcharge = surcharge.saturating_sub(due);
                 deals.push(deal);
             }
-            None if skips(buy) => {}
             None => return Err(Missing::Units(part.class)),
         }
     }
@@ -125,10 +123,6 @@ pub(super) fn deals(
         (true, Some(part)) => Err(Missing::Units(part.class)),
         _ => Ok(deals),
     }
-}
-
-fn skips(buy: &Buy) -> bool {
-    planted::is(Planted::GroupInPart) && buy.is_group()
 }
 
 /// Looks at what the parts cost at least, before anything is searched for.
@@ -157,7 +151,6 @@ fn choices<'b>(
                 least = least.saturating_add(cost);
                 choices.push(Choice { part, short });
             }
-            None if skips(buy) => {}
             None => return Err(Missing::Units(part.class)),
         }
     }

@@ -31,7 +31,6 @@ use gridbay_protocol::ids::{Hash32, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, Share, lease_id};
 use gridbay_protocol::order::Buy;
 use gridbay_protocol::payment::{Purse, Reason};
-use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::record::buy::BuyRecord;
 use gridbay_protocol::units::Credits;
 use stock::Stocks;
@@ -188,9 +187,6 @@ fn preempt(at: &mut Floor<'_, '_>, buy: &OrderId, victim: &Victim) {
     let amount = victim.compensation;
     at.post(from, to, amount, Reason::Compensation, Some(*buy))
         .expect("compensations are within the limit that was locked");
-    if planted::is(Planted::CompensationTwice) {
-        let _ = at.post(from, to, amount, Reason::Compensation, Some(*buy));
-    }
     let lease = at.tables.leases.get(&victim.lease);
     let lease = lease.expect("a victim runs");
     if lease.shares.is_empty() {

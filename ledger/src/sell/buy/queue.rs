@@ -21,7 +21,6 @@ use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::ids::{ClassId, OrderId};
 use gridbay_protocol::limits;
 use gridbay_protocol::order::{Buy, BuyPart};
-use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::Credits;
 use std::collections::BTreeMap;
 
@@ -31,9 +30,6 @@ pub(crate) fn close(at: &mut Floor<'_, '_>) {
     let undecided = all.filter(|(_, o)| o.lease.is_none() && o.buy().is_some());
     let mut undecided: Vec<(u64, OrderId)> = undecided.map(|(id, o)| (o.round, *id)).collect();
     undecided.sort_by_cached_key(|(round, id)| (*round, at.rank(id.as_bytes())));
-    if planted::is(Planted::QueueByIds) {
-        undecided.sort_unstable_by_key(|(_, id)| *id);
-    }
     let mut stocks = Stocks::default();
     let mut waited: BTreeMap<ClassId, u32> = BTreeMap::new();
     for (_, id) in &undecided {

@@ -8,7 +8,6 @@ use gridbay_protocol::ids::{AccountId, LeaseId, OrderId};
 use gridbay_protocol::limits::CONTRACT_JOBS_PER_BLOCK;
 use gridbay_protocol::order::ContractTerms;
 use gridbay_protocol::payment::{Purse, Reason};
-use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::record::contract::{ContractEvent, JobRecord, Settlement};
 
 /// At a boundary, for a lease that ran the whole slot and is acknowledged: counts the slot for the job that it serves.
@@ -51,7 +50,7 @@ fn is_by_others(work: &Work<'_>, lease: &Lease, provider: &AccountId) -> bool {
         sponsor(&offer.seller)
     };
     let own = sponsor(provider);
-    let by_others = |share| seller(share) != own || planted::is(Planted::OwnUnitsCount);
+    let by_others = |share| seller(share) != own;
     lease.shares.iter().all(by_others)
 }
 
@@ -79,7 +78,6 @@ fn decide(at: &mut Pacts<'_, '_>, key: &(OrderId, OrderId), after: u64, done: bo
     at.due().remove(&(due(&terms, &job), key.0, Some(key.1)));
     let (pays, owes) = match done {
         true => terms.job.utility(after),
-        false if planted::is(Planted::PenaltyForgiven) => Default::default(),
         false => (Default::default(), terms.job.penalty),
     };
     progress.completed += u32::from(done);
@@ -149,17 +147,13 @@ pub(crate) fn settle_if_over(at: &mut Pacts<'_, '_>, id: &OrderId) {
         return;
     };
     let all = progress.closed || progress.requested == terms.jobs;
-    let early = planted::is(Planted::SettledEarly);
-    if !all || (progress.open() > 0 && !early) {
+    if !all || progress.open() > 0 {
         return;
     }
     let contract = at.tables.contracts.get(id);
     let client = contract.expect("it was just read").client;
     let (earned, owed) = (progress.earned, progress.owed);
-    let pays = match planted::is(Planted::AggregateIgnored) {
-        true => earned,
-        false => terms.pays(earned, progress.completed, progress.requested),
-    };
+    let pays = terms.pays(earned, progress.completed, progress.requested);
     let (escrow, bond) = (Purse::Escrow(*id), Purse::Bond(*id));
     let provider = Purse::Account(terms.provider);
     at.post(escrow, provider, pays, Reason::Earning, Some(*id))

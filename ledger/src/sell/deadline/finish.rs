@@ -18,7 +18,6 @@ use gridbay_protocol::effect::OrderEnd;
 use gridbay_protocol::ids::OrderId;
 use gridbay_protocol::lease::LeaseEnd;
 use gridbay_protocol::payment::{Purse, Reason};
-use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::record::deadline::{Finished, Planning};
 use gridbay_protocol::units::Credits;
 
@@ -63,7 +62,6 @@ pub(super) fn miss(at: &mut Floor<'_, '_>, id: &OrderId, slot: u64, planning: &m
 
 /// Rules 1 to 3.
 fn price(job: &DeadlineOrder, taken: &Taken, left: u64, age: u32) -> Credits {
-    let age = age * u32::from(!planted::is(Planted::LatePaysFull));
     let price = job.deadline.price(age);
     let price = price.expect("a job that cannot be done in time has ended before");
     if left == 0 || !taken.failed {
@@ -91,9 +89,7 @@ fn close(at: &mut Floor<'_, '_>, finished: &Finished, planning: &mut Planning) {
         Some(id),
     );
     let (to, reason) = match finished.end {
-        OrderEnd::Missed if !planted::is(Planted::MissedStakeKept) => {
-            (Purse::Account(buyer), Reason::Damages)
-        }
+        OrderEnd::Missed => (Purse::Account(buyer), Reason::Damages),
         _ => (Purse::Account(seller), Reason::Release),
     };
     at.post(Purse::Bond(id), to, finished.bond, reason, Some(id))

@@ -19,7 +19,6 @@ use gridbay_protocol::ids::OrderId;
 use gridbay_protocol::mechanism::deadline::{self, Input, Plan, WHOLE_PPM};
 use gridbay_protocol::offer::OfferTerms;
 use gridbay_protocol::payment::{Purse, Reason};
-use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::record::deadline::{PlannedJob, Planning, Request};
 use gridbay_protocol::units::Credits;
 
@@ -90,7 +89,7 @@ pub(super) fn judge(
         capacity,
         jobs: jobs.iter().map(PlannedJob::job).collect(),
         new: Some(new.job()),
-        min_gain_ppm: min_gain_ppm * u32::from(!planted::is(Planted::GainIgnored)),
+        min_gain_ppm,
     });
     let outcome = outcome.expect("the ledger's limits are within the mechanism's");
     match outcome.admission {

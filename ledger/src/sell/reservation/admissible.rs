@@ -14,7 +14,6 @@ use gridbay_protocol::ids::OfferId;
 use gridbay_protocol::mechanism::reservation::window::WindowPolicy;
 use gridbay_protocol::offer::{OfferTerms, Primary};
 use gridbay_protocol::order::Reservation;
-use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::{Credits, Price};
 
 /// What a reservation is judged by.
@@ -43,7 +42,7 @@ impl<'r, F: Fn(&OfferId) -> Option<&'r Offer>> Rules<'r, F> {
             });
         }
         let least = wish.least(self.posted).unwrap_or(Credits::MAX);
-        if wish.value < least && !planted::is(Planted::PostedPriceUnchecked) {
+        if wish.value < least {
             return Err(Unbookable::BelowPosted {
                 value: wish.value,
                 least,

@@ -7,7 +7,6 @@
 use crate::work::Work;
 use gridbay_protocol::ids::{ClassId, OfferId, OrderId};
 use gridbay_protocol::lease::Share;
-use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::record::reservation::{BusyChannel, BusyUnit};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -162,9 +161,7 @@ pub(crate) fn channels(work: &Work<'_>, class: &ClassId, next: u64) -> Vec<BusyC
             last: booking.last,
         })
     });
-    let mut taken: Vec<BusyChannel> = taken
-        .filter(|run| run.last >= next && !planted::is(Planted::ChannelTwice))
-        .collect();
+    let mut taken: Vec<BusyChannel> = taken.filter(|run| run.last >= next).collect();
     taken.sort_unstable();
     taken
 }

@@ -20,7 +20,6 @@ use gridbay_protocol::appeal::{Appeal, last_opening, latest_tip};
 use gridbay_protocol::ids::{AccountId, OrderId};
 use gridbay_protocol::order::{Amendment, Wish, order_of};
 use gridbay_protocol::payment::Purse;
-use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::receipt;
 use gridbay_protocol::units::Credits;
 
@@ -110,7 +109,7 @@ fn check_receipts(
     let power = receipt::power(&appeal.receipts, &opening, network, set)?;
     let total = set.total_power();
     let enough = u128::from(power) * 3 > u128::from(total);
-    if !enough && !planted::is(Planted::AppealWithoutReceipts) {
+    if !enough {
         return Err(Refusal::ReceiptPower {
             order: *id,
             power,

@@ -18,7 +18,6 @@ use crate::work::Work;
 use gridbay_protocol::ids::{AccountId, OrderId};
 use gridbay_protocol::order::{Bid, Open, Wish, order_of};
 use gridbay_protocol::payment::{Purse, Reason};
-use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::Credits;
 
 pub(crate) fn check(work: &Work<'_>, account: &AccountId, open: &Open) -> Result<(), Refusal> {
@@ -33,8 +32,7 @@ pub(crate) fn check(work: &Work<'_>, account: &AccountId, open: &Open) -> Result
     let wish = &open.wish;
     let matches = wish.class() == order.class
         && u64::from(wish.units()) <= 1 << *bracket
-        && (planted::is(Planted::SealUnchecked)
-            || wish.seal(&work.constitution.network, account, &open.salt) == *seal);
+        && wish.seal(&work.constitution.network, account, &open.salt) == *seal;
     if !matches {
         return Err(Refusal::Seal(id));
     }
@@ -73,8 +71,8 @@ fn check_bid(work: &Work<'_>, account: &AccountId, bid: &Bid) -> Result<(), Refu
 
 fn check_time(work: &Work<'_>, order: &OrderId, committed: u64) -> Result<(), Refusal> {
     let calendar = work.calendar();
-    let first = calendar.last_of_round(committed) + u64::from(!planted::is(Planted::OpenEarly));
-    let last = calendar.last_of_round(committed + 1) - u64::from(!planted::is(Planted::OpenLate));
+    let first = calendar.last_of_round(committed) + 1;
+    let last = calendar.last_of_round(committed + 1) - 1;
     if (first..=last).contains(&work.height()) {
         return Ok(());
     }

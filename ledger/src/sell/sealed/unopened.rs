@@ -19,7 +19,6 @@ use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::{AccountId, OrderId, ValidatorId};
 use gridbay_protocol::limits::{APPEAL_HEIGHTS, OPENING_AUCTIONEERS};
 use gridbay_protocol::payment::{Purse, Reason};
-use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::Credits;
 
 /// Notes who makes this block, if bids can be opened in it.
@@ -91,7 +90,7 @@ pub(crate) fn close(at: &mut Seals<'_, '_>) {
     let wanted = OPENING_AUCTIONEERS.min(validators).min(blocks);
     let until = at.height().saturating_add(appeal_heights(at));
     for (id, _) in to_open(at, None) {
-        if seen < wanted && !planted::is(Planted::WaiverOff) {
+        if seen < wanted {
             book::end(&mut at.book(), &id, OrderEnd::Waived);
         } else {
             await_appeal(at, id, until);
@@ -145,20 +144,10 @@ pub(crate) fn excuse(at: &mut Seals<'_, '_>, id: &OrderId) {
 }
 
 fn end(at: &mut Seals<'_, '_>, id: &OrderId, to: Purse, reason: Reason, end: OrderEnd) {
-    let order = at.tables.unopened.get(id).cloned();
     let escrow = Purse::Escrow(*id);
     let deposit = purse::held(at, &escrow);
     at.post(escrow, to, deposit, reason, Some(*id))
         .expect("a purse bears what it holds");
-    if let (true, Some(order)) = (planted::is(Planted::ForfeitTwice), order) {
-        let _ = at.post(
-            Purse::Account(order.account),
-            to,
-            deposit,
-            reason,
-            Some(*id),
-        );
-    }
     if let Some(unopened) = at.unopened().remove(id) {
         holdings::leave(&mut at.counts(), &unopened);
     }

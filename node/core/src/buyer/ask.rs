@@ -20,7 +20,6 @@ use crate::signer::Signer;
 use gridbay_ledger::State;
 use gridbay_protocol::job::JobExit;
 use gridbay_protocol::keys::PublicKey;
-use gridbay_protocol::planted::{self, Planted};
 
 /// Milliseconds between polls of a seller that runs tasks of an order.
 const POLL_MS: u64 = 100;
@@ -300,7 +299,6 @@ impl Buyer {
         ] {
             if !bytes.is_empty() {
                 let (task, bytes) = (report.job.task, bytes.clone());
-                let from = from + u64::from(planted::is(Planted::OutputWrongOffset));
                 effects.push(Effect::AppendOutput {
                     order: key,
                     task,

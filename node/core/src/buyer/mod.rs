@@ -41,7 +41,6 @@ use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::order::{Step, order_of as order_id};
 use gridbay_protocol::payment::{Posting, Purse, Reason};
-use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::units::Credits;
 use order::OrderAgent;
 use std::collections::BTreeMap;
@@ -283,7 +282,7 @@ impl Buyer {
     /// Saves the records that changed.
     pub fn save_changed(&mut self, effects: &mut Vec<Effect>) {
         for (key, agent) in &mut self.orders {
-            if agent.take_dirty() && !planted::is(Planted::OrderNotSaved) {
+            if agent.take_dirty() {
                 effects.push(Effect::SaveOrder {
                     order: *key,
                     record: codec::encode(&agent.record()),

@@ -27,7 +27,6 @@ use gridbay_ledger::State;
 use gridbay_protocol::entry::{EntryBody, SignedEntry};
 use gridbay_protocol::ids::{ClassId, EntryId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::order::{Open, Wish, entry_of, order_of};
-use gridbay_protocol::planted::{self, Planted};
 use gridbay_protocol::receipt::SignedReceipt;
 use gridbay_protocol::units::Credits;
 use std::collections::BTreeMap;
@@ -68,9 +67,6 @@ impl OrderAgent {
     /// The agent of a new order or of one read back from disk.
     pub fn new(mut record: Record) -> OrderAgent {
         let mut tasks = std::mem::take(&mut record.tasks);
-        if record.attempt > 0 && planted::is(Planted::OrderTwice) {
-            record.attempt += 1;
-        }
         for task in &mut tasks {
             // The last run may still be alive at its seller: ask for the same one again.
             task.attempt = task.attempt.saturating_sub(1);
@@ -295,8 +291,7 @@ impl OrderAgent {
 
     fn open(&mut self, state: &State, signer: &Signer<'_>, round: u64) -> Vec<SignedEntry> {
         let (height, calendar) = (state.height(), state.policy().calendar);
-        let closed =
-            height >= calendar.last_of_round(round) || planted::is(Planted::OpenWithCommitment);
+        let closed = height >= calendar.last_of_round(round);
         let deadline = calendar.last_of_round(round + 1) - 1;
         let (Some(id), Some(wish)) = (self.id, self.record.wish.clone()) else {
             return Vec::new();

@@ -16,7 +16,6 @@ use gridbay_protocol::codec;
 use gridbay_protocol::ids::{LeaseId, OfferId};
 use gridbay_protocol::job::JobSpec;
 use gridbay_protocol::keys::PublicKey;
-use gridbay_protocol::planted::{self, Planted};
 use std::collections::BTreeMap;
 
 impl Seller {
@@ -45,7 +44,7 @@ impl Seller {
             id.lease == start.job.lease && job.memo.offer == start.offer && job.uses_a_unit()
         };
         let busy = self.jobs.iter().filter(same_unit).count();
-        let full = busy >= units as usize && !planted::is(Planted::TwoJobsPerUnit);
+        let full = busy >= units as usize;
         if full || !self.make_room(&from, effects) {
             return Err(StartRefusal::NoUnit);
         }
@@ -129,7 +128,7 @@ impl Seller {
             return Err(StartRefusal::Invalid);
         }
         let ordered = start.spec.work(&start.salt) == user.work;
-        if !ordered && !planted::is(Planted::OtherWorkRuns) {
+        if !ordered {
             return Err(StartRefusal::OtherWork);
         }
         let may_trade = state.account(&user.account).is_some_and(|a| {
@@ -137,7 +136,7 @@ impl Seller {
                 .is_some_and(|r| r.contains(Roles::TRADE))
         });
         let theirs = may_trade && signed.verify(&state.network()).is_ok();
-        if !theirs && !planted::is(Planted::StartUnsigned) {
+        if !theirs {
             return Err(StartRefusal::NotBuyer);
         }
         if inputs_of(&start.spec) > disk_of(state, &start.offer) {

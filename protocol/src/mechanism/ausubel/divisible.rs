@@ -11,7 +11,6 @@ use super::Share;
 use super::prepare::{Lot, Prepared};
 use super::ranking::Ranking;
 use crate::mechanism::meter;
-use crate::planted::{self, Planted};
 
 /// Average units of a bid from which on bisection is faster than a copy of all prices.
 const LONG_BID: usize = 1_024;
@@ -116,10 +115,7 @@ fn charge(prepared: &Prepared<'_>, mut border: Border, losers: &Ranking) -> Vec<
         border.ties -= lucky;
         let units = sure + lucky;
         let pay = match lot.bidder {
-            Some(_) if units > 0 => {
-                losers.sum_without(units, lot.prices[units..].iter().copied())
-                    + u128::from(planted::is(Planted::PriceOffByOne))
-            }
+            Some(_) if units > 0 => losers.sum_without(units, lot.prices[units..].iter().copied()),
             _ => 0,
         };
         Share {

@@ -9,7 +9,6 @@
 //! 5. Sort by (time, id).
 
 use crate::mechanism::meter;
-use crate::planted::{self, Planted};
 use std::fmt::Debug;
 
 use super::{Bidder, Error};
@@ -129,11 +128,7 @@ fn by_time_and_id<K: Ord>(bidders: &[Bidder<K>]) -> impl Iterator<Item = u32> {
 
 /// Steps 2 to 4 for one bidder.
 fn lot<K>(index: u32, bidder: &Bidder<K>, supply: u32, reserve: u64) -> Option<Lot<'_>> {
-    let head = if planted::is(Planted::BrokenAllOrNone) {
-        1
-    } else {
-        bidder.min.max(1)
-    };
+    let head = bidder.min.max(1);
     let cut = bidder.prices.len().min(supply as usize);
     if head as usize > cut {
         return None;

@@ -21,7 +21,6 @@
 //! the u-th lowest ask: the same bound. There, units left idle by backtracking have neither a buyer
 //! nor a winning phantom; they count as unsold, so again the lowest asks are the ones sold.
 
-use crate::planted::{self, Planted};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
@@ -112,14 +111,14 @@ where
     B: Ord + Clone + Debug + 'static,
 {
     let lots = by_ask(input)?;
-    let ask = |lot: &Lot<'_, O>| lot.ask * u64::from(!planted::is(Planted::ReserveIgnored));
+    let ask = |lot: &Lot<'_, O>| lot.ask;
     let phantoms: Vec<u64> = lots
         .iter()
         .rev()
         .flat_map(|lot| std::iter::repeat_n(ask(lot), lot.units as usize))
         .collect();
     // `by_ask` keeps the units within UNITS_MAX.
-    let supply = phantoms.len() as u32 + u32::from(planted::is(Planted::Oversell));
+    let supply = phantoms.len() as u32;
     let mut prepared = prepare::prepare(&input.bids, supply, 0).map_err(Error::Bid)?;
     prepared.push_sellers(&phantoms);
     let (shares, price) = solve(&prepared, input.rule);

@@ -24,7 +24,6 @@ use super::exact::{Item, Mixed};
 use super::maxplus::{Sum, best_split, spread};
 use crate::apportion;
 use crate::mechanism::meter;
-use crate::planted::{self, Planted};
 use std::collections::BTreeMap;
 
 /// The winners of one sponsor, at least two, as lots in (time, id) order.
@@ -39,7 +38,7 @@ struct Group {
 /// Raises the payments of sponsors whose winners pay less than for their joint removal.
 pub(super) fn charge<N: Sum>(market: &Mixed<'_, N>, shares: &mut [Share]) {
     let groups = groups(market, shares);
-    if groups.is_empty() || planted::is(Planted::SponsorUncharged) {
+    if groups.is_empty() {
         return;
     }
     for (group, without) in groups.iter().zip(without(market, &groups)) {
@@ -87,8 +86,7 @@ fn raise<N: Sum>(market: &Mixed<'_, N>, group: &Group, without: N, shares: &mut 
     }
     let own = N::of(value - least);
     let joint = least + without.plus(own).minus(market.best).get();
-    let short = u128::from(planted::is(Planted::SponsorShort));
-    let excess = joint.saturating_sub(paid + short);
+    let excess = joint.saturating_sub(paid);
     let extra = apportion::wide(excess, &headroom);
     for (&lot, extra) in group.lots.iter().zip(extra) {
         shares[lot].pay += extra;

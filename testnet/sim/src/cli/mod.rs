@@ -1,7 +1,6 @@
 //! The command line of the simulator: `gridbay-testnet sim ...`, also alone as `gridbay-sim ...`.
 
 mod bias;
-#[cfg(feature = "planted")]
 mod hunt;
 pub mod model;
 mod regressions;
@@ -10,6 +9,7 @@ mod run;
 mod shrink;
 mod speed;
 
+use crate::hunt::FaultError;
 use crate::plan::Plan;
 use crate::regression::{self, RegressionError};
 use crate::run::Outcome;
@@ -35,7 +35,6 @@ pub enum Sim {
     /// Model the overlay of many nodes: lookups, connections, traffic
     Model(model::Model),
     /// Look for the planted faults
-    #[cfg(feature = "planted")]
     Hunt(hunt::Hunt),
 }
 
@@ -51,6 +50,12 @@ pub enum SimError {
     /// Real nodes were asked for where there are none.
     #[error("only gridbay-testnet has real nodes to check the model against")]
     NoNodes,
+    /// A fault cannot be planted.
+    #[error(transparent)]
+    Fault(#[from] FaultError),
+    /// The sources with a fault cannot be built or run.
+    #[error("cannot build or run the patched sources")]
+    Patched(#[source] io::Error),
     /// A file cannot be made.
     #[error("cannot make {0}")]
     Make(PathBuf, #[source] io::Error),
@@ -71,7 +76,6 @@ impl Sim {
             Sim::Bias(command) => command.run(out),
             Sim::Model(command) if command.check => Err(SimError::NoNodes),
             Sim::Model(command) => command.run(out),
-            #[cfg(feature = "planted")]
             Sim::Hunt(command) => command.run(out),
         }
     }

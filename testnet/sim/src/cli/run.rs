@@ -17,6 +17,9 @@ pub struct Run {
     /// A line for every seed, not only for those that fail
     #[arg(long, short)]
     verbose: bool,
+    /// Stop at the first seed that fails
+    #[arg(long)]
+    first: bool,
 }
 
 impl Run {
@@ -28,6 +31,7 @@ impl Run {
             if (self.verbose || outcome.broken.is_some()) && wrote.is_ok() {
                 wrote = writeln!(out, "{}", line(outcome)).and_then(|()| out.flush());
             }
+            !self.first || outcome.broken.is_none()
         });
         wrote?;
         report(&batch, out)?;
