@@ -1,0 +1,67 @@
+//! A world behind a real server.
+
+use super::world::{Settings, World, world_with};
+use axum::Router;
+use gridbay_node::api::{Server, client::Client};
+use gridbay_node::config::{Config, Home, Sources};
+use gridbay_node::router;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+/// A served world with a folder of its own.
+pub(crate) struct Served {
+    pub(crate) dir: tempfile::TempDir,
+    pub(crate) world: World,
+    pub(crate) config: Config,
+    pub(crate) tcp: Option<SocketAddr>,
+    stop: oneshot::Sender<()>,
+    task: JoinHandle<io::Result<()>>,
+}
+
+impl Served {
+    /// A node with such flags.
+    pub(crate) async fn start(flags: &[&str]) -> Served {
+        Served::with(flags, Settings::default(), Router::new()).await
+    }
+    /// A node with such flags and settings, whose answers at some addresses are played.
+    pub(crate) async fn with(flags: &[&str], settings: Settings, played: Router) -> Served {
+        let dir = tempfile::tempdir().unwrap();
+        let sources = Sources {
+            flags: flags.iter().map(|f| (*f).to_owned()).collect(),
+            ..Sources::default()
+        };
+        let config = Config::load(Home::new(dir.path()), &sources).unwrap();
+        let world = world_with(Settings {
+            limits: config.limits,
+            ..settings
+        })
+        .await;
+        let server = Server::bind(&config).await.unwrap();
+        let tcp = server.tcp_address();
+        let (stop, stopped) = oneshot::channel();
+        let routes = played.fallback_service(router(Arc::clone(&world.backend)));
+        let task = tokio::spawn(server.serve(routes, async move {
+            let _ = stopped.await;
+        }));
+        Served {
+            dir,
+            world,
+            config,
+            tcp,
+            stop,
+            task,
+        }
+    }
+    pub(crate) fn client(&self) -> Client {
+        Client::new(&self.config.api.socket)
+    }
+    pub(crate) async fn stop(self) -> tempfile::TempDir {
+        self.stop.send(()).unwrap();
+        self.task.await.unwrap().unwrap();
+        self.world.body.stop();
+        self.dir
+    }
+}
