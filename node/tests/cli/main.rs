@@ -325,7 +325,7 @@ async fn peers_are_shown_and_pinged_and_marked() {
     assert_eq!(blocked, "ada is blocked\n");
     let freed = gridbay(data, &["peer", "unblock", "ada"]).await.out;
     assert_eq!(freed, "ada is neither blocked nor trusted\n");
-    let found = gridbay(data, &["peer", "find", "ada"]).await;
+    let found = gridbay(data, &["peer", "find", played::PEER]).await;
     assert_eq!((found.code, found.err.lines().count()), (3, 3));
     at.stop().await;
 }

@@ -2,8 +2,9 @@
 //! over those of a real node, so that what the program makes of them can be checked word by word.
 
 use crate::world::credits;
+use axum::body::Bytes;
 use axum::extract::Path as Place;
-use axum::extract::{Query, State};
+use axum::extract::{FromRequest, Query, Request, State};
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use axum::routing::{get, post};
@@ -15,7 +16,9 @@ use gridbay_protocol::ids::{AccountId, EntryId, NetworkId};
 use gridbay_protocol::job::JobExit;
 use gridbay_protocol::keys::SecretKey;
 use gridbay_protocol::units::Credits;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::convert::Infallible;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -104,7 +107,18 @@ impl Jobs {
     }
 }
 
-async fn quote(State(jobs): State<Arc<Jobs>>, Json(want): Json<Want>) -> Json<Quote> {
+/// A body, whatever kind its sender calls it.
+struct Sent<T>(T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Sent<T> {
+    type Rejection = Infallible;
+    async fn from_request(request: Request, at: &S) -> Result<Self, Infallible> {
+        let bytes = Bytes::from_request(request, at).await.unwrap();
+        Ok(Sent(serde_json::from_slice(&bytes).unwrap()))
+    }
+}
+
+async fn quote(State(jobs): State<Arc<Jobs>>, Sent(want): Sent<Want>) -> Json<Quote> {
     let max_price = want.max_price.unwrap_or(credits("10"));
     let most = max_price.checked_mul(want.nodes.into()).unwrap();
     Json(Quote {
@@ -128,7 +142,7 @@ async fn quote(State(jobs): State<Arc<Jobs>>, Json(want): Json<Want>) -> Json<Qu
 
 async fn submit(
     State(jobs): State<Arc<Jobs>>,
-    Json(request): Json<JobRequest>,
+    Sent(request): Sent<JobRequest>,
 ) -> (StatusCode, Json<JobRecord>) {
     let mut sent = jobs.sent.lock().unwrap();
     let record = jobs.record(JobId::from_bytes([sent.len() as u8; 8]), &request);
@@ -138,7 +152,9 @@ async fn submit(
 
 async fn list(State(jobs): State<Arc<Jobs>>, Query(which): Query<Which>) -> Json<Vec<JobRecord>> {
     let sent = jobs.sent.lock().unwrap();
-    let shown = sent.iter().filter(|_| which.all.is_some());
+    let all = which.all.is_some_and(|text| text != "false");
+    // They have all ended.
+    let shown = sent.iter().filter(|_| all);
     Json(shown.map(|(record, _)| record.clone()).collect())
 }
 
@@ -220,7 +236,7 @@ pub(crate) fn doctor(findings: &[Finding]) -> Router {
 
 /// An invitation with this text.
 pub(crate) fn invitation(token: String) -> Router {
-    let invite = async |Json(asked): Json<InviteRequest>| {
+    let invite = async |Sent(asked): Sent<InviteRequest>| {
         Json(Invite {
             token,
             inviter: AccountId([4; 32]),
@@ -233,7 +249,7 @@ pub(crate) fn invitation(token: String) -> Router {
 
 /// An account that closes.
 pub(crate) fn closing() -> Router {
-    let close = async |Json(asked): Json<CloseRequest>| {
+    let close = async |Sent(asked): Sent<CloseRequest>| {
         Json(ClosedAccount {
             entry: EntryId([9; 32]),
             height: 7,
@@ -246,7 +262,8 @@ pub(crate) fn closing() -> Router {
 
 /// A relay.
 const RELAY: &str = "12D3KooWEyoppNCUx8Yx66oV9fJnriXwCcXwDDUA2kj6vnc6iDEp";
-const PEER: &str = "12D3KooWHdiAxVd8uMQR1hGWXccidmfCwLqcMpGwR6QcTP6QRMuD";
+/// A peer.
+pub(crate) const PEER: &str = "12D3KooWHdiAxVd8uMQR1hGWXccidmfCwLqcMpGwR6QcTP6QRMuD";
 
 /// A node in a home, and its one peer, which is reached directly from the second ping on.
 pub(crate) fn peers() -> Router {
@@ -305,7 +322,7 @@ async fn ping(State(pings): State<Arc<AtomicU32>>) -> Json<Pinged> {
     })
 }
 
-async fn mark(Json(asked): Json<MarkRequest>) -> Json<Marked> {
+async fn mark(Sent(asked): Sent<MarkRequest>) -> Json<Marked> {
     Json(Marked {
         peer: asked.who,
         mark: asked.set.then_some(asked.mark),
