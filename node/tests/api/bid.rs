@@ -1,6 +1,7 @@
 //! Bids: what to bid, which stand, and other prices for them.
 
-use super::world::{World, credits, request, want, world};
+use super::asking::{request, want, world};
+use super::world::{World, credits};
 use gridbay_node::api::ErrorCode;
 use gridbay_node::api::types::{
     AmendRequest, BidWish, How, JobId, JobRequest, JobState, StandingBid, Want,

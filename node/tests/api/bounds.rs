@@ -145,7 +145,7 @@ async fn bodies_that_stop_are_broken_off() {
 async fn who_stops_reading_is_hung_up_on() {
     let at = Served::start(&["api.connections=1"]).await;
     let (id, order) = job(&at).await;
-    let folder = at.world.orders.files(&order, 0);
+    let folder = at.world.orders().files(&order, 0);
     fs::create_dir_all(&folder).unwrap();
     // More than sockets keep for a reader.
     let bytes = 16 << 20;

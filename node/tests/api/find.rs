@@ -1,6 +1,7 @@
 //! Sellers by a query over adverts.
 
-use crate::world::{TRANSPORT, credits, world};
+use crate::asking::world;
+use crate::world::{TRANSPORT, credits};
 use gridbay_node::api::ErrorCode;
 use gridbay_node::api::types::FindRequest;
 use gridbay_protocol::keys::SecretKey;

@@ -52,12 +52,12 @@ async fn a_class_that_promises_more_than_the_executor_has_shown_is_not_sold() {
             Some(Kind::JobsUnisolated),
         ),
     ] {
-        let world = world_with(Settings {
+        let settings = Settings {
             isolation,
             selling,
             ..Settings::default()
-        })
-        .await;
+        };
+        let world = world_with(tempfile::tempdir().unwrap(), settings).await;
         match offer(&world).await {
             Ok(()) => assert!(sold, "{isolation:?}"),
             Err((code, message)) => {

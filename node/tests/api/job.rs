@@ -1,8 +1,9 @@
 //! Jobs: one that wins an auction, from its quote to its end, and ones that cannot be served.
 
+use super::asking::{request, want, world};
 use super::auction::check_proof;
 use super::market::check_prospects;
-use super::world::{World, credits, request, want, world};
+use super::world::{World, credits};
 use gridbay_node::api::ErrorCode;
 use gridbay_node::api::types::{
     AuctionKind, How, InviteRequest, JobId, JobReason, JobRequest, JobState, Want,

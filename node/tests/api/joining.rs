@@ -1,6 +1,7 @@
 //! Joining by an invitation that the ledger takes, and by such as it does not.
 
-use crate::world::{World, credits, secret, world_of};
+use crate::asking::world_of;
+use crate::world::{World, credits, secret};
 use gridbay_core::Core;
 use gridbay_core::input::Command;
 use gridbay_node::api::types::{CloseRequest, NodeState};

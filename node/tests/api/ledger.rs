@@ -1,7 +1,8 @@
 //! Money: transfers, balances, statements, blocks and their light verification.
 
+use super::asking::world;
 use super::served::Served;
-use super::world::{credits, world};
+use super::world::credits;
 use futures::stream::{self, StreamExt as _};
 use gridbay_ledger::light;
 use gridbay_node::api::ErrorCode;

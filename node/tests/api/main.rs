@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod asking;
 mod auction;
 mod bid;
 mod bounds;

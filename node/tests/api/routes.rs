@@ -1,7 +1,8 @@
 //! The API over real sockets: shapes, refusals, bounds, repeated requests.
 
+use super::asking::request;
 use super::served::Served;
-use super::world::{Settings, credits, request};
+use super::world::{Settings, credits};
 use axum::Router;
 use gridbay_core::key::OrderKey;
 use gridbay_node::api::client::body;
@@ -322,7 +323,7 @@ async fn logs_come_in_pieces_with_their_offsets() {
     let (id, order) = job(&at).await;
     // More than two pieces; what came back from a seller is played.
     let said: Vec<u8> = (0..600_000u32).map(|n| n as u8).collect();
-    let orders = &at.world.orders;
+    let orders = at.world.orders();
     orders.append(&order, 0, false, 0, &said).unwrap();
     let (mut all, mut from, mut pieces) = (Vec::new(), 0u64, 0);
     let cancel = format!("/jobs/{id}/cancel");
@@ -349,7 +350,7 @@ async fn logs_come_in_pieces_with_their_offsets() {
 async fn files_are_streamed_and_links_are_not_followed() {
     let at = Served::start(&[]).await;
     let (id, order) = job(&at).await;
-    let folder = at.world.orders.files(&order, 0);
+    let folder = at.world.orders().files(&order, 0);
     fs::create_dir_all(folder.join("out")).unwrap();
     let bytes: Vec<u8> = (0..300_000u32).map(|n| n as u8).collect();
     fs::write(folder.join("out/a b"), &bytes).unwrap();

@@ -8,16 +8,14 @@ use gridbay_node::router;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use tokio::sync::oneshot;
+use tempfile::TempDir;
 use tokio::task::JoinHandle;
 
-/// A served world with a folder of its own.
+/// A served world.
 pub(crate) struct Served {
-    pub(crate) dir: tempfile::TempDir,
     pub(crate) world: World,
     pub(crate) config: Config,
     pub(crate) tcp: Option<SocketAddr>,
-    stop: oneshot::Sender<()>,
     task: JoinHandle<io::Result<()>>,
 }
 
@@ -34,34 +32,33 @@ impl Served {
             ..Sources::default()
         };
         let config = Config::load(Home::new(dir.path()), &sources).unwrap();
-        let world = world_with(Settings {
+        let settings = Settings {
             limits: config.limits,
             ..settings
-        })
-        .await;
+        };
+        let world = world_with(dir, settings).await;
         let server = Server::bind(&config).await.unwrap();
         let tcp = server.tcp_address();
-        let (stop, stopped) = oneshot::channel();
+        let mut stop = world.stop.clone();
         let routes = played.fallback_service(router(Arc::clone(&world.backend)));
         let task = tokio::spawn(server.serve(routes, async move {
-            let _ = stopped.await;
+            let _asked = stop.wait_for(|asked| *asked).await;
         }));
         Served {
-            dir,
             world,
             config,
             tcp,
-            stop,
             task,
         }
     }
     pub(crate) fn client(&self) -> Client {
         Client::new(&self.config.api.socket)
     }
-    pub(crate) async fn stop(self) -> tempfile::TempDir {
-        self.stop.send(()).unwrap();
+    /// Stops it as its owner does; what it leaves.
+    pub(crate) async fn stop(self) -> TempDir {
+        self.world.backend.stop();
         self.task.await.unwrap().unwrap();
         self.world.body.stop();
-        self.dir
+        self.world.dir
     }
 }

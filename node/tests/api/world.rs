@@ -1,9 +1,8 @@
-//! The network of one validator that the tests look at, and what they ask of it.
+//! The network of one validator that tests look at: a real node, but for other nodes.
 
 use gridbay_core::Parts;
 use gridbay_host::disk::MemDisk;
 use gridbay_host::{Host, HostConfig};
-use gridbay_node::api::types::{How, JobId, JobRequest, JobState, OfferRequest, Want};
 use gridbay_node::backend::{BackendParts, NodeBackend};
 use gridbay_node::body::jobs::Jobs;
 use gridbay_node::body::room::Room;
@@ -23,15 +22,13 @@ use gridbay_protocol::class::{Class, ClassKey, Isolation};
 use gridbay_protocol::genesis::{FORMAT, Genesis, Member, MemberValidator, Policy, RULES};
 use gridbay_protocol::ids::Hash32;
 use gridbay_protocol::keys::SecretKey;
-use gridbay_protocol::offer::Primary;
 use gridbay_protocol::units::{Credits, Price};
-use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tempfile::TempDir;
 use tokio::sync::{mpsc, watch};
 
 pub(crate) const TRANSPORT: [u8; 32] = [2; 32];
-const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) fn secret(n: u8) -> SecretKey {
     SecretKey::from_seed(&[n; 32])
@@ -127,14 +124,13 @@ fn genesis(isolation: Isolation, credit_line: Credits) -> Genesis {
 
 pub(crate) struct World {
     pub(crate) backend: Arc<NodeBackend>,
-    /// Where the node keeps what came back from its jobs.
-    pub(crate) orders: OrderStore,
     pub(crate) genesis: Genesis,
     pub(crate) body: BodyHandle,
     pub(crate) stop: watch::Receiver<bool>,
     /// Nobody else is there, so nothing arrives.
     _events: mpsc::Receiver<overlay::Event>,
-    _dir: tempfile::TempDir,
+    /// Where it keeps everything.
+    pub(crate) dir: TempDir,
 }
 
 async fn lonely_overlay(
@@ -153,19 +149,6 @@ async fn lonely_overlay(
     .unwrap()
 }
 
-pub(crate) async fn world() -> World {
-    world_with(Settings::default()).await
-}
-
-/// A node whose own account has this key.
-pub(crate) async fn world_of(account: u8) -> World {
-    world_with(Settings {
-        account,
-        ..Settings::default()
-    })
-    .await
-}
-
 fn host(genesis: &Genesis) -> Host {
     let config = HostConfig {
         genesis: genesis.clone(),
@@ -176,8 +159,8 @@ fn host(genesis: &Genesis) -> Host {
     Host::open(config, Box::new(MemDisk::new())).unwrap()
 }
 
-/// A node with such settings.
-pub(crate) async fn world_with(settings: Settings) -> World {
+/// A node with such settings, in a fresh folder.
+pub(crate) async fn world_with(dir: TempDir, settings: Settings) -> World {
     let Settings {
         account,
         isolation,
@@ -185,7 +168,6 @@ pub(crate) async fn world_with(settings: Settings) -> World {
         credit_line,
         limits,
     } = settings;
-    let dir = tempfile::tempdir().unwrap();
     let genesis = genesis(isolation, credit_line);
     let (overlay, events) = lonely_overlay(&genesis).await;
     let orders = OrderStore::open(dir.path().join("orders"), limits.output).unwrap();
@@ -221,7 +203,7 @@ pub(crate) async fn world_with(settings: Settings) -> World {
         body: body.clone(),
         overlay,
         contents,
-        orders: orders.clone(),
+        orders,
         transfers: TransferStore::open(dir.path().join("transfers")).unwrap(),
         marks: MarkBook::open(dir.path().join("marks")).unwrap(),
         listen: vec![],
@@ -239,12 +221,11 @@ pub(crate) async fn world_with(settings: Settings) -> World {
     }));
     World {
         backend,
-        orders,
         genesis,
         body,
         stop: stopped,
         _events: events,
-        _dir: dir,
+        dir,
     }
 }
 
@@ -269,69 +250,5 @@ pub(crate) fn isolating() -> Capabilities {
         open_files: all,
         output: all,
         spawn_us: 1,
-    }
-}
-
-impl World {
-    /// Looks after every block until `found` finds something.
-    pub(crate) async fn until<T, F: Future<Output = Option<T>>>(&self, found: impl Fn() -> F) -> T {
-        let mut height = self.body.height();
-        let waited = tokio::time::timeout(PATIENCE, async {
-            loop {
-                if let Some(found) = found().await {
-                    return found;
-                }
-                height.changed().await.unwrap();
-            }
-        });
-        waited.await.expect("it happens in time")
-    }
-    pub(crate) async fn offer(&self) {
-        let request = OfferRequest {
-            label: None,
-            class: "small".into(),
-            units: 4,
-            reserve: credits("1"),
-            buy: Some(credits("2")),
-            notice_seconds: None,
-            mechanism: Primary::Ausubel,
-        };
-        let offer = self.backend.set_offer(request).await.unwrap();
-        assert_eq!((offer.label, offer.units, offer.own), (1, 4, true));
-        assert_eq!(offer.reserve, credits("1"));
-        self.until(|| async {
-            let prices = self.backend.prices().await.unwrap();
-            (prices[0].units_offered == 4).then_some(())
-        })
-        .await;
-    }
-    pub(crate) async fn job_in(&self, id: &JobId, state: JobState) {
-        self.until(|| async {
-            let record = self.backend.job(id.clone()).await.unwrap();
-            (record.state == state).then_some(())
-        })
-        .await;
-    }
-}
-
-pub(crate) fn want(nodes: u32) -> Want {
-    Want {
-        class: None,
-        nodes,
-        max_price: Some(credits("10")),
-        seconds: 3_600,
-        budget: None,
-        how: How::BID,
-    }
-}
-pub(crate) fn request(nodes: u32) -> JobRequest {
-    JobRequest {
-        worth: None,
-        name: None,
-        want: want(nodes),
-        argv: vec!["/bin/true".into()],
-        env: vec![],
-        inputs: vec![],
-        outputs: vec![],
     }
 }

@@ -135,7 +135,7 @@ async fn an_invitation_travels_as_file_as_disk_and_as_code() {
     let (_, genesis, _) = found(dir.path()).await;
     let text = invitation(&genesis).to_text();
     let at = playing(played::invitation(text.clone())).await;
-    let data = at.dir.path();
+    let data = at.world.dir.path();
     let words = ["invite", "--file", "token", "--image", "disk", "--qr"];
     let ran = gridbay(data, &words).await;
     assert_eq!(ran.code, 0, "{}", ran.err);

@@ -7,7 +7,6 @@ mod join;
 mod played;
 #[path = "../api/served.rs"]
 mod served;
-#[allow(dead_code, reason = "the tests of the API use the rest")]
 #[path = "../api/world.rs"]
 mod world;
 
@@ -79,7 +78,7 @@ async fn playing_jobs(jobs: Jobs) -> (Served, Arc<Jobs>) {
 async fn run_streams_fetches_and_ends_with_zero() {
     let (at, jobs) = playing_jobs(Jobs::default()).await;
     assert!(at.tcp.is_none(), "TCP is off unless asked for");
-    let data = at.dir.path();
+    let data = at.world.dir.path();
     fs::write(data.join("prog"), "#!/bin/sh\n").unwrap();
     fs::set_permissions(data.join("prog"), fs::Permissions::from_mode(0o755)).unwrap();
     let words = [
@@ -133,7 +132,7 @@ async fn run_speaks_of_locked_money_only_where_there_is_some() {
         ..Jobs::default()
     })
     .await;
-    let ran = gridbay(at.dir.path(), &["run", "true"]).await;
+    let ran = gridbay(at.world.dir.path(), &["run", "true"]).await;
     assert!(
         ran.err.contains("done, paid 0.25 credits, waited"),
         "{}",
@@ -156,7 +155,7 @@ async fn run_ends_with_the_jobs_own_code() {
             ..Jobs::default()
         })
         .await;
-        let ran = gridbay(at.dir.path(), &["run", "true"]).await;
+        let ran = gridbay(at.world.dir.path(), &["run", "true"]).await;
         assert_eq!(ran.code, code, "{exit:?}");
         assert!(ran.err.contains("failed (exit_code)"), "{}", ran.err);
         at.stop().await;
@@ -170,7 +169,7 @@ async fn what_cannot_be_paid_or_met_is_not_sent() {
         ..Jobs::default()
     })
     .await;
-    let ran = gridbay(at.dir.path(), &["run", "-n", "2", "true"]).await;
+    let ran = gridbay(at.world.dir.path(), &["run", "-n", "2", "true"]).await;
     assert_eq!(ran.code, 6);
     let said: Vec<_> = ran.err.lines().skip(1).collect();
     assert_eq!(
@@ -182,7 +181,7 @@ async fn what_cannot_be_paid_or_met_is_not_sent() {
         ]
     );
     let words = ["run", "-n", "9", "--max-price", "0.1", "true"];
-    let ran = gridbay(at.dir.path(), &words).await;
+    let ran = gridbay(at.world.dir.path(), &words).await;
     assert_eq!(ran.code, 4, "{}", ran.err);
     assert!(jobs.sent.lock().unwrap().is_empty());
     at.stop().await;
@@ -191,7 +190,7 @@ async fn what_cannot_be_paid_or_met_is_not_sent() {
 #[tokio::test]
 async fn detached_jobs_are_found_again() {
     let (at, _) = playing_jobs(Jobs::default()).await;
-    let data = at.dir.path();
+    let data = at.world.dir.path();
     let ran = gridbay(data, &["run", "--detach", "true"]).await;
     let id = ran.out.trim().to_owned();
     assert_eq!((ran.code, id.len()), (0, 16));
@@ -212,7 +211,7 @@ async fn detached_jobs_are_found_again() {
 #[tokio::test]
 async fn failures_have_three_lines_and_a_code() {
     let at = Served::start(&[]).await;
-    let data = at.dir.path();
+    let data = at.world.dir.path();
     for (words, code, lines) in [
         (&["job", "describe", "0123456789abcdef"][..], 3, 3),
         (&["invite", "--endowment", "900"], 6, 3),
@@ -239,7 +238,7 @@ async fn failures_have_three_lines_and_a_code() {
 #[tokio::test]
 async fn answers_in_both_forms() {
     let at = playing(played::status().merge(played::closing())).await;
-    let data = at.dir.path();
+    let data = at.world.dir.path();
     let status = gridbay(data, &["node", "status"]).await;
     assert!(
         status.out.contains("balance     -1.5 free, 2 held\n"),
@@ -302,7 +301,7 @@ async fn answers_in_both_forms() {
 #[tokio::test]
 async fn peers_are_shown_and_pinged_and_marked() {
     let at = playing(played::peers()).await;
-    let data = at.dir.path();
+    let data = at.world.dir.path();
     let list = gridbay(data, &["peer", "list"]).await.out;
     for part in [
         "reach     private: through relays, or after a punch\n",
@@ -345,14 +344,14 @@ async fn the_doctors_code_tells_whether_something_is_wrong() {
         (vec![finding(Kind::SymmetricNat), finding(Kind::NoPeers)], 1),
     ] {
         let at = playing(played::doctor(&found)).await;
-        fs::write(at.dir.path().join("genesis.cbor"), "there").unwrap();
-        let ran = gridbay(at.dir.path(), &["doctor"]).await;
+        fs::write(at.world.dir.path().join("genesis.cbor"), "there").unwrap();
+        let ran = gridbay(at.world.dir.path(), &["doctor"]).await;
         assert_eq!(ran.code, code, "{}{}", ran.out, ran.err);
         assert_eq!(
             ran.out.matches("    why: why\n    try: mend\n").count(),
             found.len()
         );
-        let json = gridbay(at.dir.path(), &["doctor", "-o", "json"]).await;
+        let json = gridbay(at.world.dir.path(), &["doctor", "-o", "json"]).await;
         let list: Vec<Finding> = serde_json::from_str(&json.out).unwrap();
         assert_eq!((list.len(), json.code), (found.len(), code));
         at.stop().await;
