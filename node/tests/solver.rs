@@ -6,8 +6,8 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
 use gridbay_core::hints::Question;
-use gridbay_node::body::trouble::Kind;
 use gridbay_node::solver::{Better, RunError, Solver, SolverError};
+use gridbay_node::trouble::Kind;
 use gridbay_protocol::ids::{ClassId, Hash32, OfferId, OrderId};
 use gridbay_protocol::lease::Share;
 use gridbay_protocol::mechanism::reservation;

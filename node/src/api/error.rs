@@ -104,6 +104,9 @@ pub struct ApiError {
     pub details: Value,
 }
 
+/// A result that a request waits for.
+pub(crate) type Answer<T> = Result<T, ApiError>;
+
 impl ApiError {
     /// A failure with a cause and a remedy.
     pub fn new(code: ErrorCode, message: impl Into<String>, hint: impl Into<String>) -> ApiError {

@@ -2,13 +2,25 @@
 
 use super::intake::whole;
 use super::{ApiError, ErrorCode, words};
+use axum::Json;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+/// A JSON answer or a failure.
+pub(crate) type Reply<T> = Result<Json<T>, ApiError>;
+
+/// Lines of a list at the most.
+const LIST: usize = 1_000;
+
+/// How many lines a request gets: what it asks for, 20 if it does not say, [`LIST`] at the most.
+pub(crate) fn lines(limit: Option<usize>) -> usize {
+    limit.unwrap_or(20).min(LIST)
+}
+
 /// A JSON body.
-pub(super) struct Body<T>(pub(super) T);
+pub(crate) struct Body<T>(pub(crate) T);
 
 impl<T: DeserializeOwned + Serialize, S: Send + Sync> FromRequest<S> for Body<T> {
     type Rejection = ApiError;
@@ -40,7 +52,7 @@ fn not_taken(why: &str) -> ApiError {
 }
 
 /// Query parameters.
-pub(super) struct Params<T>(pub(super) T);
+pub(crate) struct Params<T>(pub(crate) T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Params<T> {
     type Rejection = ApiError;
@@ -55,7 +67,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Params<T> {
 }
 
 /// The named pieces of an address.
-pub(super) struct Place<T>(pub(super) T);
+pub(crate) struct Place<T>(pub(crate) T);
 
 impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Place<T> {
     type Rejection = ApiError;
@@ -70,7 +82,7 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Place<T
 }
 
 /// Parses a piece of a path or query.
-pub(super) fn parse<T: std::str::FromStr>(text: &str, what: &str) -> Result<T, ApiError> {
+pub(crate) fn parse<T: std::str::FromStr>(text: &str, what: &str) -> Result<T, ApiError> {
     text.parse().map_err(|_| {
         ApiError::new(
             ErrorCode::Usage,

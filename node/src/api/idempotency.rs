@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Name of the header.
-pub(super) const HEADER: &str = "idempotency-key";
+pub(crate) const HEADER: &str = "idempotency-key";
 /// Keys remembered.
 const KEPT: usize = 1_024;
 
@@ -45,7 +45,7 @@ struct Known {
 
 /// The keys seen.
 #[derive(Clone, Default)]
-pub(super) struct Keys(Arc<Mutex<Known>>);
+pub(crate) struct Keys(Arc<Mutex<Known>>);
 
 impl Keys {
     fn lock(&self) -> MutexGuard<'_, Known> {
@@ -118,7 +118,7 @@ impl Drop for Taken {
 }
 
 /// The middleware.
-pub(super) async fn once(
+pub(crate) async fn once(
     State(keys): State<Keys>,
     request: Request,
     next: Next,

@@ -8,7 +8,6 @@
 
 use super::held::hold;
 use super::limits::{BODY_BYTES, BODY_PACE, BODY_TIME, PIECE_TIME, TURN_TIME};
-use super::routes::{CONTENT, HEALTH};
 use super::{ApiError, ErrorCode};
 use axum::body::{Body, Bytes, HttpBody as _, to_bytes};
 use axum::extract::{Request, State};
@@ -23,6 +22,11 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout, timeout_at};
+
+/// Whether the process answers.
+pub(crate) const HEALTH: &str = "/healthz";
+/// Uploads, which have a bound of their own.
+pub(crate) const CONTENT: &str = "/api/v1/content";
 
 /// How many requests of a listener are worked on.
 #[derive(Clone)]
@@ -79,7 +83,7 @@ pub(super) async fn pass(
 }
 
 /// Bytes that a body announces.
-pub(super) fn announced(headers: &HeaderMap) -> Option<u64> {
+pub(crate) fn announced(headers: &HeaderMap) -> Option<u64> {
     let length = headers.get(header::CONTENT_LENGTH)?;
     length.to_str().ok()?.parse().ok()
 }

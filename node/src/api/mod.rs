@@ -2,31 +2,29 @@
 //!
 //! 1. [`server`] listens. The socket has mode 0600 and serves its owner only; TCP wants the token
 //!    from a 0600 file and a loopback `Host`, so that no web page can speak to it.
-//! 2. Routes (under `/api/v1`, and `/healthz`, `/metrics`) parse, bound and answer; what a node does
-//!    lies behind [`Backend`].
-//! 3. [`types`] are the JSON shapes, [`ApiError`] is the one shape of a failure.
+//! 2. It serves the routes it is given ([`crate::routes`]); each noun of the node has its own, with
+//!    the handlers that parse, bound and answer.
+//! 3. [`types`] gathers the JSON shapes of all nouns, [`ApiError`] is the one shape of a failure.
 //! 4. A `POST` may carry `Idempotency-Key`; repeating it repeats the answer, not the deed.
 //! 5. Connections, requests at work and the time for each of their parts are bounded (`serve`, `slots`, `intake`); the
 //!    numbers stand in `limits`.
 //! 6. [`client`] is the other end, used by the command line and the laboratory.
 
 mod auth;
-mod backend;
 pub mod client;
 mod error;
-mod extract;
+pub(crate) mod extract;
 mod held;
-mod idempotency;
-mod intake;
+pub(crate) mod idempotency;
+pub(crate) mod intake;
 mod limits;
 mod peer;
-mod routes;
 mod serve;
 pub mod server;
 mod slots;
 pub mod types;
 mod words;
 
-pub use backend::{Backend, ContentStream};
+pub(crate) use error::Answer;
 pub use error::{ApiError, ErrorCode};
 pub use server::{BindError, Server};

@@ -4,12 +4,10 @@
 //!    the TCP address, before the node says that it is ready.
 //! 2. [`Server::serve`] answers until told to stop, then finishes what it began and removes the socket.
 
-use super::Backend;
 use super::auth::{self, Gate};
 use super::intake::{self, Turns};
 use super::limits::SPARE;
 use super::peer::Peer;
-use super::routes;
 use super::serve::serve;
 use super::slots::Slots;
 use crate::config::Config;
@@ -24,7 +22,6 @@ use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixStream as StdUnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::watch;
 
@@ -61,7 +58,6 @@ pub struct Server {
     tcp: Option<(TcpListener, SocketAddr, Gate)>,
     socket: SocketFile,
     connections: usize,
-    content_bytes: u64,
 }
 
 /// Removes the socket when the server ends.
@@ -94,20 +90,21 @@ impl Server {
             tcp,
             socket,
             connections: config.api.connections,
-            content_bytes: config.limits.content,
         })
     }
     /// The TCP address with its real port.
     pub fn tcp_address(&self) -> Option<SocketAddr> {
         self.tcp.as_ref().map(|(_, address, _)| *address)
     }
-    /// Serves until `stop` is ready.
-    pub async fn serve<B: Backend>(
+    /// Serves `routes` until `stop` is ready.
+    ///
+    /// # Errors
+    /// None so far: what goes wrong with a connection ends that connection.
+    pub async fn serve(
         self,
-        backend: Arc<B>,
+        routes: Router,
         stop: impl Future<Output = ()> + Send + 'static,
     ) -> io::Result<()> {
-        let routes = routes::router(backend, self.content_bytes);
         let (stopped, watch) = watch::channel(());
         let stopping = async move {
             stop.await;

@@ -190,7 +190,7 @@ async fn serve(
 ) -> anyhow::Result<()> {
     let mut ended = tokio::task::spawn_blocking(move || thread.join());
     let (quit, quitting) = tokio::sync::oneshot::channel::<()>();
-    let serving = tokio::spawn(server.serve(backend, async {
+    let serving = tokio::spawn(server.serve(crate::router(backend), async {
         let _told = quitting.await;
     }));
     let by_itself = tokio::select! {

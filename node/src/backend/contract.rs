@@ -121,7 +121,8 @@ pub(super) fn how(wish: &ContractWish, slot_ms: u64) -> How {
 }
 
 impl NodeBackend {
-    pub(super) async fn contract_list(&self) -> Answer<Vec<Contract>> {
+    /// All contracts on the ledger.
+    pub async fn contracts(&self) -> Answer<Vec<Contract>> {
         self.query(|core| {
             let all = core.state().contracts().map(|(id, _)| *id);
             all.filter_map(|id| view(core, &id)).collect()
@@ -129,11 +130,9 @@ impl NodeBackend {
         .await
     }
 
-    pub(super) async fn say_of_contract(
-        &self,
-        contract: OrderId,
-        word: ContractWord,
-    ) -> Answer<Contract> {
+    /// Says something about a contract; answers once it is on the ledger.
+    pub async fn say(&self, contract: OrderId, word: ContractWord) -> Answer<Contract> {
+        self.acknowledges()?;
         let looked = self.query(move |core| {
             core.account().ok_or_else(no_account)?;
             view(core, &contract).ok_or_else(|| {

@@ -6,7 +6,7 @@ use gridbay_core::reply::{Refused, RefusedKind};
 use gridbay_protocol::ids::AccountId;
 
 /// The core thread does not take messages.
-pub(super) fn gone(error: BodyGone) -> ApiError {
+pub(crate) fn gone(error: BodyGone) -> ApiError {
     let hint = match error {
         BodyGone::Busy => "try again",
         BodyGone::Stopped => "start the node again: `gridbay node up`",
@@ -22,7 +22,7 @@ pub(super) fn gone(error: BodyGone) -> ApiError {
 }
 
 /// The core thread did not answer in time.
-pub(super) fn late() -> ApiError {
+pub(crate) fn late() -> ApiError {
     ApiError::new(
         ErrorCode::Timeout,
         "the node does not answer in time",
@@ -31,7 +31,7 @@ pub(super) fn late() -> ApiError {
 }
 
 /// A command was refused; the reason in a word is among the details.
-pub(super) fn refused(why: Refused) -> ApiError {
+pub(crate) fn refused(why: Refused) -> ApiError {
     let code = match why.kind {
         RefusedKind::Invalid => ErrorCode::Usage,
         RefusedKind::NotFound => ErrorCode::NotFound,
@@ -43,17 +43,17 @@ pub(super) fn refused(why: Refused) -> ApiError {
 }
 
 /// A request out of range.
-pub(super) fn usage(message: impl Into<String>, hint: impl Into<String>) -> ApiError {
+pub(crate) fn usage(message: impl Into<String>, hint: impl Into<String>) -> ApiError {
     ApiError::new(ErrorCode::Usage, message, hint)
 }
 
 /// No such thing.
-pub(super) fn not_found(message: impl Into<String>, hint: impl Into<String>) -> ApiError {
+pub(crate) fn not_found(message: impl Into<String>, hint: impl Into<String>) -> ApiError {
     ApiError::new(ErrorCode::NotFound, message, hint)
 }
 
 /// This node's own fault; what was going on is in the log.
-pub(super) fn internal(what: &str, error: impl std::fmt::Display) -> ApiError {
+pub(crate) fn internal(what: &str, error: impl std::fmt::Display) -> ApiError {
     tracing::error!(%error, "{what}");
     ApiError::new(
         ErrorCode::Internal,
@@ -63,17 +63,17 @@ pub(super) fn internal(what: &str, error: impl std::fmt::Display) -> ApiError {
 }
 
 /// This node's disk failed, so nothing was done.
-pub(super) fn disk(what: &str, error: &std::io::Error) -> ApiError {
+pub(crate) fn disk(what: &str, error: &std::io::Error) -> ApiError {
     tracing::error!(%error, "{what}");
     ApiError::new(
         ErrorCode::Halted,
         format!("{what}: {error}"),
-        crate::body::trouble::DISK_HINT,
+        crate::trouble::DISK_HINT,
     )
 }
 
 /// The node cannot act before it has an account.
-pub(super) fn no_account() -> ApiError {
+pub(crate) fn no_account() -> ApiError {
     ApiError::new(
         ErrorCode::Refused,
         "this node has no account on the ledger yet",
@@ -82,7 +82,7 @@ pub(super) fn no_account() -> ApiError {
 }
 
 /// An account that the ledger does not know.
-pub(super) fn unknown_account(account: &AccountId) -> ApiError {
+pub(crate) fn unknown_account(account: &AccountId) -> ApiError {
     not_found(
         format!("no account {}", account.to_hex()),
         "check the account's id",

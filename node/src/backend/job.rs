@@ -40,7 +40,8 @@ struct Draft {
 }
 
 impl NodeBackend {
-    pub(super) async fn job_record(&self, id: JobId) -> Answer<JobRecord> {
+    /// One job.
+    pub async fn job(&self, id: JobId) -> Answer<JobRecord> {
         let draft = self.query(move |core| {
             let (key, agent) = find(core, &id)?;
             Ok::<_, crate::api::ApiError>(draft(core, key, agent))
@@ -51,7 +52,8 @@ impl NodeBackend {
             .ok_or_else(|| not_found("no such job", "try again"))
     }
 
-    pub(super) async fn job_list(&self, all: bool) -> Answer<Vec<JobRecord>> {
+    /// Own jobs, newest first; those that ended only if `all`.
+    pub async fn jobs(&self, all: bool) -> Answer<Vec<JobRecord>> {
         let keys = self.query(move |core| {
             let orders = core.buyer().orders();
             let wanted = orders.filter(|(_, agent)| all || agent.finish().is_none());
@@ -76,7 +78,8 @@ impl NodeBackend {
         Ok(records)
     }
 
-    pub(super) async fn output_file(&self, id: JobId, rank: u32, path: String) -> Answer<PathBuf> {
+    /// Where a file that a rank brought back lies. `path` stays inside the job's folder.
+    pub async fn file(&self, id: JobId, rank: u32, path: String) -> Answer<PathBuf> {
         let key = self
             .query(move |core| find(core, &id).map(|(key, _)| key))
             .await??;
@@ -113,7 +116,7 @@ impl NodeBackend {
 }
 
 /// The order that a job's id means: its own digits, the beginning of them, or of its order's id.
-pub(super) fn find<'c>(core: &'c Core, id: &JobId) -> Answer<(OrderKey, &'c OrderAgent)> {
+pub(crate) fn find<'c>(core: &'c Core, id: &JobId) -> Answer<(OrderKey, &'c OrderAgent)> {
     let text = id.as_str();
     if let Ok(key) = text.parse::<OrderKey>()
         && let Some(agent) = core.buyer().order(&key)
@@ -145,7 +148,7 @@ pub(super) fn find<'c>(core: &'c Core, id: &JobId) -> Answer<(OrderKey, &'c Orde
 }
 
 /// A job without its files.
-pub(super) fn record(core: &Core, key: &OrderKey, agent: &OrderAgent) -> JobRecord {
+pub(crate) fn record(core: &Core, key: &OrderKey, agent: &OrderAgent) -> JobRecord {
     draft(core, *key, agent).record
 }
 

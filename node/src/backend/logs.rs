@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 const PIECE: usize = 1024 * 1024;
 
 impl NodeBackend {
-    pub(super) async fn log_chunk(
+    /// At most `max` bytes of a rank's stream from an offset.
+    pub async fn logs(
         &self,
         id: JobId,
         rank: u32,

@@ -1,83 +1,57 @@
-//! The node behind the API: [`NodeBackend`] answers what [`crate::api::Backend`] asks.
+//! The running node as handlers see it: [`NodeBackend`]. Each noun adds its own methods to it.
 //!
-//! One file per noun. Each answer is made in the same way:
+//! Each answer is made in the same way:
 //!
 //! 1. a short look at the core, between two of its steps, copies the few facts that are needed;
 //! 2. everything that takes time (disk, hashing, JSON shapes) happens outside the core thread;
-//! 3. what changes something is a command; if the answer depends on the ledger, it waits for the block.
+//! 3. what changes something is a command; if the answer depends on the ledger, it waits for the
+//!    block.
 //!
 //! Amounts and prices are converted here: the ledger counts micro-credits per unit and slot, the API
 //! credits per node-hour.
 
 mod again;
-mod auction;
-mod bank;
-mod bid;
-mod board;
-mod content;
 mod contract;
 mod deadline;
-mod doctor;
-mod failure;
-mod find;
-mod invite;
-mod job;
-mod ledger;
+pub(crate) mod failure;
+pub(crate) mod job;
 mod logs;
-mod market;
-mod metrics;
-mod node;
-mod odds;
-mod offer;
+pub(crate) mod odds;
 mod order;
-mod peer;
 mod plan;
-mod price;
 mod prospect;
-mod share;
+pub(crate) mod share;
 mod suggest;
-mod transfer;
 mod why;
 
-use crate::api::types::{
-    AmendRequest, AuctionProof, AuctionSummary, Balance, BankReport, BidAdvice, BidWish, BlockInfo,
-    ClassPrice, CloseRequest, ClosedAccount, Contract, ContractWord, FindReport, FindRequest,
-    FoundRecord, Invite, InviteRequest, JobId, JobRecord, JobRequest, LogChunk, MarkRequest,
-    Marked, Movement, NodeStatus, Offer, OfferRequest, PeerLine, PeerList, PeerRequest, Pinged,
-    Prospect, Quote, SignedHeader, Staged, StandingBid, Stream, TransferRequest, Transferred, Want,
-    Why, Wish,
-};
-use crate::api::{ApiError, Backend, ContentStream};
+use crate::api::Answer;
+use crate::auction::board::Board;
 use crate::body::BodyHandle;
 use crate::body::room::Room;
 use crate::config::NodeLimits;
+use crate::content::uploads::Uploads;
 use crate::discovery::Discovery;
-use crate::doctor::Finding;
 use crate::executor::Selling;
+use crate::ledger::handle as ledger;
+use crate::market::{class as market, price};
 use crate::overlay::{Multiaddr, OverlayHandle};
 use crate::store::content::ContentStore;
 use crate::store::marks::MarkBook;
 use crate::store::orders::OrderStore;
 use crate::store::transfers::TransferStore;
-use board::Board;
-use content::Uploads;
 use failure::{gone, late, refused};
 use gridbay_core::Core;
 use gridbay_core::input::Command;
 use gridbay_core::reply::Reply;
-use gridbay_protocol::effect::Effect;
-use gridbay_protocol::ids::{AccountId, NetworkId, OrderId};
+use gridbay_protocol::ids::NetworkId;
 use gridbay_protocol::invitation::Bootstrap;
 use gridbay_protocol::keys::{PublicKey, SecretKey};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::watch;
 
 /// Longest wait for the core thread, which answers between two steps.
 const CORE_WAIT: Duration = Duration::from_secs(10);
-
-type Answer<T> = Result<T, ApiError>;
 
 /// What a backend is made of.
 pub struct BackendParts {
@@ -119,13 +93,18 @@ pub struct BackendParts {
     pub selling: Arc<Selling>,
 }
 
-/// The node behind the API.
+/// What handlers share.
+pub(crate) type Node = Arc<NodeBackend>;
+
+/// The node behind the API. Its methods answer quickly or fail with
+/// [`ErrorCode::Timeout`](crate::api::ErrorCode::Timeout); they can be called from many connections
+/// at once.
 pub struct NodeBackend {
-    parts: BackendParts,
-    started_ms: u64,
-    uploads: Uploads,
-    board: Board,
-    discovery: Discovery,
+    pub(crate) parts: BackendParts,
+    pub(crate) started_ms: u64,
+    pub(crate) uploads: Uploads,
+    pub(crate) board: Board,
+    pub(crate) discovery: Discovery,
 }
 
 impl NodeBackend {
@@ -159,7 +138,7 @@ impl NodeBackend {
     }
 
     /// Looks at the core between two steps. `look` must be short.
-    async fn query<T: Send + 'static>(
+    pub(crate) async fn query<T: Send + 'static>(
         &self,
         look: impl FnOnce(&Core) -> T + Send + 'static,
     ) -> Answer<T> {
@@ -168,12 +147,12 @@ impl NodeBackend {
     }
 
     /// Refuses what would have to be acknowledged while the node is halted.
-    fn acknowledges(&self) -> Answer<()> {
+    pub(crate) fn acknowledges(&self) -> Answer<()> {
         self.parts.body.acknowledges().map_err(gone)
     }
 
     /// Runs a command. A refusal is an error.
-    async fn command(&self, command: Command) -> Answer<Reply> {
+    pub(crate) async fn command(&self, command: Command) -> Answer<Reply> {
         let reply = tokio::time::timeout(CORE_WAIT, self.parts.body.command(command)).await;
         match reply.map_err(|_| late())?.map_err(gone)? {
             Reply::Refused(why) => Err(refused(why)),
@@ -182,164 +161,10 @@ impl NodeBackend {
     }
 }
 
-/// As the API's shapes hold numbers of things.
-fn count(n: usize) -> u32 {
-    u32::try_from(n).unwrap_or(u32::MAX)
-}
-
 /// Milliseconds since 1970.
-fn wall_ms() -> u64 {
+pub(crate) fn wall_ms() -> u64 {
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-}
-
-impl Backend for NodeBackend {
-    async fn node(&self) -> Answer<NodeStatus> {
-        self.status().await
-    }
-    async fn drain(&self) -> Answer<NodeStatus> {
-        self.command(Command::Drain).await?;
-        self.status().await
-    }
-    async fn stop(&self) -> Answer<()> {
-        self.parts.stop.send_replace(true);
-        Ok(())
-    }
-    async fn invite(&self, request: InviteRequest) -> Answer<Invite> {
-        self.acknowledges()?;
-        self.make_invitation(request).await
-    }
-    async fn peers(&self) -> Answer<PeerList> {
-        self.peer_list().await
-    }
-    async fn ping(&self, request: PeerRequest) -> Answer<Pinged> {
-        self.ping_peer(request).await
-    }
-    async fn find_peer(&self, request: PeerRequest) -> Answer<FoundRecord> {
-        self.find_record(request).await
-    }
-    async fn connect(&self, request: PeerRequest) -> Answer<PeerLine> {
-        self.connect_to_peer(request).await
-    }
-    async fn mark(&self, request: MarkRequest) -> Answer<Marked> {
-        self.mark_peer(request).await
-    }
-    async fn doctor(&self) -> Answer<Vec<Finding>> {
-        self.findings().await
-    }
-    async fn offers(&self) -> Answer<Vec<Offer>> {
-        self.all_offers().await
-    }
-    async fn set_offer(&self, request: OfferRequest) -> Answer<Offer> {
-        self.acknowledges()?;
-        self.put_offer(request).await
-    }
-    async fn withdraw_offer(&self, label: u32) -> Answer<Offer> {
-        self.acknowledges()?;
-        self.end_offer(label).await
-    }
-    async fn contracts(&self) -> Answer<Vec<Contract>> {
-        self.contract_list().await
-    }
-    async fn say(&self, contract: OrderId, word: ContractWord) -> Answer<Contract> {
-        self.acknowledges()?;
-        self.say_of_contract(contract, word).await
-    }
-    async fn put_content(&self, bytes: u64, stream: ContentStream) -> Answer<Staged> {
-        self.acknowledges()?;
-        self.uploads.take(bytes, stream).await
-    }
-    async fn quote(&self, want: Want) -> Answer<Quote> {
-        self.make_quote(want).await
-    }
-    async fn submit(&self, id: JobId, request: JobRequest) -> Answer<JobRecord> {
-        self.acknowledges()?;
-        self.place_order(id, request).await
-    }
-    async fn jobs(&self, all: bool) -> Answer<Vec<JobRecord>> {
-        self.job_list(all).await
-    }
-    async fn job(&self, id: JobId) -> Answer<JobRecord> {
-        self.job_record(id).await
-    }
-    async fn why(&self, id: JobId) -> Answer<Why> {
-        self.explain(id).await
-    }
-    async fn logs(
-        &self,
-        id: JobId,
-        rank: u32,
-        stream: Stream,
-        from: u64,
-        max: usize,
-    ) -> Answer<LogChunk> {
-        self.log_chunk(id, rank, stream, from, max).await
-    }
-    async fn file(&self, id: JobId, rank: u32, path: String) -> Answer<PathBuf> {
-        self.output_file(id, rank, path).await
-    }
-    async fn cancel(&self, id: JobId) -> Answer<JobRecord> {
-        self.acknowledges()?;
-        self.cancel_order(id).await
-    }
-    async fn prospects(&self, wish: Wish) -> Answer<Vec<Prospect>> {
-        self.prospects_of(wish).await
-    }
-    async fn bids(&self) -> Answer<Vec<StandingBid>> {
-        self.bid_list().await
-    }
-    async fn amend(&self, id: JobId, request: AmendRequest) -> Answer<StandingBid> {
-        self.acknowledges()?;
-        self.amend_bid(id, request).await
-    }
-    async fn suggest(&self, wish: BidWish) -> Answer<BidAdvice> {
-        self.advise(wish).await
-    }
-    async fn find(&self, request: FindRequest) -> Answer<FindReport> {
-        self.find_nodes(request).await
-    }
-    async fn prices(&self) -> Answer<Vec<ClassPrice>> {
-        self.class_prices().await
-    }
-    async fn auctions(&self, class: Option<String>, limit: usize) -> Answer<Vec<AuctionSummary>> {
-        self.recent_auctions(class, limit).await
-    }
-    async fn auction(&self, id: String) -> Answer<AuctionProof> {
-        self.auction_proof(id).await
-    }
-    async fn balance(&self, account: Option<AccountId>) -> Answer<Balance> {
-        self.balance_of(account).await
-    }
-    async fn transfer(&self, key: Option<String>, request: TransferRequest) -> Answer<Transferred> {
-        self.acknowledges()?;
-        self.move_money(key, request).await
-    }
-    async fn close_account(&self, request: CloseRequest) -> Answer<ClosedAccount> {
-        self.acknowledges()?;
-        self.close(request).await
-    }
-    async fn history(&self, account: Option<AccountId>, limit: usize) -> Answer<Vec<Movement>> {
-        self.movements(account, limit).await
-    }
-    async fn bank(&self) -> Answer<BankReport> {
-        self.bank_report().await
-    }
-    async fn head(&self) -> Answer<BlockInfo> {
-        let height = self.query(|core| core.state().height()).await?;
-        self.block_info(height).await
-    }
-    async fn block(&self, height: u64) -> Answer<BlockInfo> {
-        self.block_info(height).await
-    }
-    async fn effects(&self, height: u64) -> Answer<Vec<Effect>> {
-        self.effects_of(height).await
-    }
-    async fn headers(&self, from: u64, limit: usize) -> Answer<Vec<SignedHeader>> {
-        self.signed_headers(from, limit).await
-    }
-    async fn metrics(&self) -> String {
-        self.metrics_text().await
-    }
 }

@@ -20,28 +20,34 @@ use gridbay_protocol::order::Step;
 use gridbay_protocol::units::Credits;
 
 impl NodeBackend {
-    pub(super) async fn make_quote(&self, want: Want) -> Answer<Quote> {
+    /// What an order would cost.
+    pub async fn quote(&self, want: Want) -> Answer<Quote> {
         let (market, plan, spendable) = self.plan_order(&want).await?;
         Ok(quote(&want, &market, &plan, spendable))
     }
 
-    pub(super) async fn place_order(&self, id: JobId, request: JobRequest) -> Answer<JobRecord> {
+    /// Accepts a job under `id`, durably. An id accepted before gives its record again.
+    pub async fn submit(&self, id: JobId, request: JobRequest) -> Answer<JobRecord> {
+        self.acknowledges()?;
         let key = order_key(&id)?;
         if self
             .query(move |core| core.buyer().order(&key).is_some())
             .await?
         {
-            return self.job_record(id).await;
+            return self.job(id).await;
         }
         self.check_staged(&request.inputs).await?;
         let (market, plan, _) = self.plan_order(&request.want).await?;
         let entropy = random().map_err(|error| internal("no fresh randomness", error))?;
         let order = new_order(key, entropy, wall_ms(), request, &market, plan)?;
         self.command(Command::Order(Box::new(order))).await?;
-        self.job_record(id).await
+        self.job(id).await
     }
 
-    pub(super) async fn cancel_order(&self, id: JobId) -> Answer<JobRecord> {
+    /// Ends a job: a standing order at once, a running one with its slot. Repeating changes
+    /// nothing.
+    pub async fn cancel(&self, id: JobId) -> Answer<JobRecord> {
+        self.acknowledges()?;
         let key = self.query(move |core| match find(core, &id) {
             Ok((key, agent)) => Ok((key, agent.finish().is_some() || agent.is_cancelling())),
             Err(error) => Err(error),
@@ -50,7 +56,7 @@ impl NodeBackend {
         if !over {
             self.command(Command::Cancel(key)).await?;
         }
-        self.job_record(job_id(&key)).await
+        self.job(job_id(&key)).await
     }
 
     /// The market of the wanted class, the plan, and what the own account could spend.

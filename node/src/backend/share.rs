@@ -33,7 +33,7 @@ const ALIKE: u32 = 1;
 
 /// A pool, the claims on it, and one to come.
 #[derive(Clone, Debug)]
-pub(super) struct Pool {
+pub(crate) struct Pool {
     class: ClassKey,
     /// With the claim to come as [`OWN`].
     sharing: Sharing,

@@ -19,7 +19,8 @@ use gridbay_protocol::units::Price;
 const SHARES: [u32; 5] = [25, 50, 75, 90, 100];
 
 impl NodeBackend {
-    pub(super) async fn advise(&self, wish: BidWish) -> Answer<BidAdvice> {
+    /// What to bid, by the last clearings.
+    pub async fn suggest(&self, wish: BidWish) -> Answer<BidAdvice> {
         if !(1..=100).contains(&wish.chance) {
             let what = format!("a chance of {} percent", wish.chance);
             return Err(usage(what, "want 1 to 100"));

@@ -106,7 +106,8 @@ struct Defeat {
 }
 
 impl NodeBackend {
-    pub(super) async fn explain(&self, id: JobId) -> Answer<Why> {
+    /// Why a job is in its state.
+    pub async fn why(&self, id: JobId) -> Answer<Why> {
         let looked = self.query(move |core| {
             let (key, agent) = find(core, &id)?;
             let (facts, class) = facts(core, agent)?;

@@ -11,10 +11,10 @@
 //! Any other fault ends the thread: going on could make the node sign twice or forget what it acknowledged.
 
 use super::inbox::Receiver;
-use super::trouble::Trouble;
 use super::{Body, BodyError, Message};
 use crate::body::ask::key_of;
 use crate::overlay::Verdict;
+use crate::trouble::Trouble;
 use gridbay_core::Core;
 use gridbay_core::input::{Command, Input};
 use std::sync::mpsc::RecvTimeoutError;

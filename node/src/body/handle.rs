@@ -2,7 +2,7 @@
 
 use crate::body::Message;
 use crate::body::inbox::{Sender, Sent};
-use crate::body::trouble::Trouble;
+use crate::trouble::Trouble;
 use gridbay_core::Core;
 use gridbay_core::adverts::Verdict;
 use gridbay_core::input::{Command, Input};

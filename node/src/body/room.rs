@@ -15,8 +15,8 @@
 //! looks at the disk and the time alone, and goes on while the node is halted.
 
 use super::jobs::Jobs;
-use super::trouble::Trouble;
 use super::{BodyHandle, Message};
+use crate::trouble::Trouble;
 use nix::fcntl::{FallocateFlags, fallocate};
 use nix::sys::statvfs::statvfs;
 use std::fs::{self, OpenOptions};

@@ -3,8 +3,8 @@
 //! `site`, `arch` and `os` have those names; any other name is the owner's own, and queries know it with `x.` before it. `arch` and
 //! `os` are found out where they are not set.
 
-use super::raw::RawConfig;
-use super::{ConfigError, read};
+use super::raw::{ConfigError, RawConfig};
+use super::read::read;
 use gridbay_core::query::attribute::{NAME_CHARS, OWN, name_is_valid};
 use gridbay_protocol::limits;
 use std::collections::BTreeMap;

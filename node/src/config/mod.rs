@@ -9,13 +9,14 @@ mod net;
 pub mod parse;
 mod provider;
 pub mod raw;
+mod read;
 pub mod schema;
 mod solver;
 
 pub use home::Home;
 pub use net::NetConfig;
 pub use provider::{PolicyName, ProviderConfig, ProviderError};
-pub use raw::{Origin, RawConfig};
+pub use raw::{ConfigError, Origin, RawConfig, Sources};
 pub use solver::SolverConfig;
 
 use gridbay_protocol::class::name_is_valid;
@@ -23,78 +24,14 @@ use gridbay_protocol::limits;
 use gridbay_protocol::offer::Primary;
 use gridbay_protocol::units::Credits;
 use libp2p::Multiaddr;
+use read::{addresses, duration, loopback, read, size, socket, text};
 use schema::KEYS;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 use toml::Value;
-
-/// What settings are read from besides the file.
-#[derive(Clone, Debug, Default)]
-pub struct Sources {
-    /// The environment.
-    pub env: BTreeMap<String, String>,
-    /// Values of `--set`: `key=value`.
-    pub flags: Vec<String>,
-}
-
-impl Sources {
-    /// The process's environment and some flags. Variables that are not Unicode are passed over.
-    pub fn of_process(flags: Vec<String>) -> Sources {
-        let env = std::env::vars_os()
-            .filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)))
-            .filter(|(name, _)| name.starts_with("GRIDBAY_"))
-            .collect();
-        Sources { env, flags }
-    }
-}
-
-/// Why a configuration is refused.
-#[derive(Debug, thiserror::Error)]
-pub enum ConfigError {
-    /// The file cannot be read.
-    #[error("cannot read {}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// The file is no TOML.
-    #[error("{}, line {line}: {problem}", path.display())]
-    Syntax {
-        /// The file.
-        path: PathBuf,
-        /// Line, from 1; 0 if unknown.
-        line: usize,
-        /// What is wrong.
-        problem: String,
-    },
-    /// No setting has this name.
-    #[error("no setting is called {name} ({origin})")]
-    UnknownKey {
-        /// As written.
-        name: String,
-        /// Where.
-        origin: Origin,
-    },
-    /// A flag that is not `key=value`.
-    #[error("`{0}` is no key=value")]
-    NotASetting(String),
-    /// A value that cannot be used.
-    #[error("{key} ({origin}): {problem}")]
-    Value {
-        /// The setting.
-        key: &'static str,
-        /// Where its value was written.
-        origin: Origin,
-        /// What is wrong.
-        problem: String,
-    },
-}
 
 /// A node's checked configuration.
 #[derive(Clone, Debug)]
@@ -246,80 +183,5 @@ impl Config {
             }
         };
         Ok(KEYS.iter().map(shown).collect())
-    }
-}
-
-fn read<T>(
-    raw: &RawConfig,
-    key: &'static str,
-    parse: impl FnOnce(&Value) -> Result<T, String>,
-) -> Result<T, ConfigError> {
-    let (value, origin) = raw.get(key);
-    parse(value).map_err(|problem| ConfigError::Value {
-        key,
-        origin,
-        problem,
-    })
-}
-
-fn text(value: &Value) -> Result<String, String> {
-    let text = value.as_str().ok_or("want text in quotes")?;
-    Ok(text.to_owned())
-}
-
-fn size(value: &Value) -> Result<u64, String> {
-    match value {
-        Value::Integer(n) => u64::try_from(*n).map_err(|_| "a size is never negative".into()),
-        other => parse::size(&text(other)?),
-    }
-}
-
-/// A duration, or a number of seconds.
-fn duration(value: &Value) -> Result<Duration, String> {
-    match value {
-        Value::Integer(n) => parse::duration(&n.to_string()),
-        value => parse::duration(&text(value)?),
-    }
-}
-
-/// A duration that is not zero and at most `longest`, for which `too_long` is said.
-fn some_time(value: &Value, longest: Duration, too_long: &str) -> Result<Duration, String> {
-    match duration(value)? {
-        Duration::ZERO => Err("want some time".to_owned()),
-        time if time > longest => Err(too_long.to_owned()),
-        time => Ok(time),
-    }
-}
-
-fn addresses(value: &Value, least: usize) -> Result<Vec<Multiaddr>, String> {
-    let list = value.as_array().ok_or("want a list of addresses")?;
-    if !(least..=limits::ADDRESSES).contains(&list.len()) {
-        return Err(format!("want {least} to {} addresses", limits::ADDRESSES));
-    }
-    list.iter().map(|v| parse::address(&text(v)?)).collect()
-}
-
-/// Bytes of a unix socket's path on Linux, without the closing zero.
-const SOCKET_PATH_BYTES: usize = 107;
-
-fn socket(value: &Value, home: &Home) -> Result<PathBuf, String> {
-    let path = home.path().join(text(value)?);
-    let path = std::path::absolute(&path).map_err(|e| e.to_string())?;
-    if path.as_os_str().len() > SOCKET_PATH_BYTES {
-        return Err(format!(
-            "the path has more than {SOCKET_PATH_BYTES} bytes, which a unix socket cannot have"
-        ));
-    }
-    Ok(path)
-}
-
-fn loopback(value: &Value) -> Result<Option<SocketAddr>, String> {
-    let text = text(value)?;
-    if text == "off" || text.is_empty() {
-        return Ok(None);
-    }
-    match text.parse::<SocketAddr>() {
-        Ok(address) if address.ip().is_loopback() => Ok(Some(address)),
-        _ => Err(format!("`{text}` is neither off nor like 127.0.0.1:7412")),
     }
 }

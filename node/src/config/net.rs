@@ -1,7 +1,7 @@
 //! The settings `external`, `mdns`, `upnp` and `relay.*`: how this node is reached, and what it does for those who are not.
 
-use super::raw::RawConfig;
-use super::{ConfigError, addresses, read, size, some_time, text};
+use super::raw::{ConfigError, RawConfig};
+use super::read::{addresses, read, size, some_time, text};
 use crate::overlay::RelayLimits;
 use libp2p::Multiaddr;
 use std::time::Duration;

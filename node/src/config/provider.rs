@@ -1,8 +1,8 @@
 //! The settings `provider.*`: on what terms a node runs batches of jobs under contract.
 
 use super::parse;
-use super::raw::RawConfig;
-use super::{ConfigError, read, text};
+use super::raw::{ConfigError, RawConfig};
+use super::read::{read, text};
 use gridbay_core::provider::{ProviderPolicy, ProviderTerms};
 use gridbay_protocol::genesis::Genesis;
 use gridbay_protocol::ids::ClassId;

@@ -6,12 +6,76 @@
 
 use super::home::Home;
 use super::schema::{self, KEYS, Key};
-use super::{ConfigError, Sources};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::io;
+use std::path::PathBuf;
 use toml::{Table, Value};
+
+/// What settings are read from besides the file.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    /// The environment.
+    pub env: BTreeMap<String, String>,
+    /// Values of `--set`: `key=value`.
+    pub flags: Vec<String>,
+}
+
+impl Sources {
+    /// The process's environment and some flags. Variables that are not Unicode are passed over.
+    pub fn of_process(flags: Vec<String>) -> Sources {
+        let env = std::env::vars_os()
+            .filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?)))
+            .filter(|(name, _)| name.starts_with("GRIDBAY_"))
+            .collect();
+        Sources { env, flags }
+    }
+}
+
+/// Why a configuration is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("cannot read {}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file is no TOML.
+    #[error("{}, line {line}: {problem}", path.display())]
+    Syntax {
+        /// The file.
+        path: PathBuf,
+        /// Line, from 1; 0 if unknown.
+        line: usize,
+        /// What is wrong.
+        problem: String,
+    },
+    /// No setting has this name.
+    #[error("no setting is called {name} ({origin})")]
+    UnknownKey {
+        /// As written.
+        name: String,
+        /// Where.
+        origin: Origin,
+    },
+    /// A flag that is not `key=value`.
+    #[error("`{0}` is no key=value")]
+    NotASetting(String),
+    /// A value that cannot be used.
+    #[error("{key} ({origin}): {problem}")]
+    Value {
+        /// The setting.
+        key: &'static str,
+        /// Where its value was written.
+        origin: Origin,
+        /// What is wrong.
+        problem: String,
+    },
+}
 
 /// Where a value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -1,7 +1,7 @@
 //! The settings `solver.*`: a program that looks for better allocations of reservations.
 
-use super::raw::RawConfig;
-use super::{ConfigError, read, some_time, text};
+use super::raw::{ConfigError, RawConfig};
+use super::read::{read, some_time, text};
 use std::path::PathBuf;
 use std::time::Duration;
 

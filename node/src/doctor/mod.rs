@@ -4,7 +4,9 @@
 //! 2. A finding is of one [`Kind`], says what is wrong, why it thinks so, and what to do.
 //! 3. The gravest come first ([`in_order`]). A hint alone does not mean that something is wrong.
 
+mod handle;
 mod jobs;
+pub(crate) mod routes;
 mod running;
 mod stopped;
 

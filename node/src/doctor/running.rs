@@ -2,8 +2,8 @@
 
 use super::{Finding, JobsFact, Kind};
 use crate::api::types::Path;
-use crate::body::trouble::{self, Trouble};
 use crate::overlay::{Nat, Reach, Router};
+use crate::trouble::{self, Trouble};
 
 /// A node that has just started has had no time to find peers, seconds.
 const YOUNG: u64 = 20;

@@ -20,7 +20,7 @@ mod run;
 
 pub use run::RunError;
 
-use crate::body::trouble::Trouble;
+use crate::trouble::Trouble;
 use gridbay_core::hints::Question;
 use gridbay_protocol::mechanism::reservation;
 use gridbay_protocol::mechanism::reservation::hint::Refusal;

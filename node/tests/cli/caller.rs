@@ -1,6 +1,6 @@
 //! Who may call the API at all: the owner's programs, and nothing that a job started.
 
-use crate::api_support::Served;
+use crate::served::Served;
 use tokio::join;
 use tokio::process::Command;
 
@@ -34,7 +34,7 @@ async fn shell(file: &str, script: &str, at: &Served) -> (bool, String) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_descends_from_a_supervisor_of_jobs_is_hung_up_on() {
-    let at = Served::start(&[], |_| {}).await;
+    let at = Served::start(&[]).await;
     for way in WAYS {
         let (well, said) = shell("owner", way, &at).await;
         assert!(well && said.contains("ready"), "{way}: {said}");

@@ -1,7 +1,8 @@
 //! Founding a network, and joining it.
 
-use crate::api_support::{Served, credits};
-use crate::{Ran, gridbay};
+use crate::played;
+use crate::world::credits;
+use crate::{Ran, gridbay, playing};
 use gridbay_protocol::genesis::Genesis;
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::invitation::{Grant, Invitation, SignedGrant};
@@ -133,8 +134,8 @@ async fn an_invitation_travels_as_file_as_disk_and_as_code() {
     let dir = tempfile::tempdir().unwrap();
     let (_, genesis, _) = found(dir.path()).await;
     let text = invitation(&genesis).to_text();
-    let at = Served::start(&[], |fake| fake.token = Some(text.clone())).await;
-    let data = at.dir.path();
+    let at = playing(played::invitation(text.clone())).await;
+    let data = at.world.dir.path();
     let words = ["invite", "--file", "token", "--image", "disk", "--qr"];
     let ran = gridbay(data, &words).await;
     assert_eq!(ran.code, 0, "{}", ran.err);

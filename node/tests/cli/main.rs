@@ -2,12 +2,18 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
-#[path = "../api_support/mod.rs"]
-mod api_support;
 mod caller;
 mod join;
+mod played;
+#[path = "../api/served.rs"]
+mod served;
+#[path = "../api/world.rs"]
+mod world;
 
-use crate::api_support::{STDOUT, Served, credits};
+use crate::played::{FILE, Jobs, STDOUT};
+use crate::served::Served;
+use crate::world::{Settings, credits};
+use axum::Router;
 use gridbay_node::api::types::{JobRecord, JobState};
 use gridbay_node::doctor::{Finding, Kind};
 use gridbay_protocol::job::{JobExit, content_id};
@@ -15,6 +21,7 @@ use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::sync::Arc;
 
 struct Ran {
     code: i32,
@@ -56,13 +63,22 @@ impl Ran {
     }
 }
 
+/// A node over which such answers are played.
+async fn playing(played: Router) -> Served {
+    Served::with(&[], Settings::default(), played).await
+}
+
+/// A node whose jobs are played, and they.
+async fn playing_jobs(jobs: Jobs) -> (Served, Arc<Jobs>) {
+    let jobs = Arc::new(jobs);
+    (playing(jobs.routes()).await, jobs)
+}
+
 #[tokio::test]
 async fn run_streams_fetches_and_ends_with_zero() {
-    let at = Served::start(&[], |_| {}).await;
+    let (at, jobs) = playing_jobs(Jobs::default()).await;
     assert!(at.tcp.is_none(), "TCP is off unless asked for");
-    let data = at.dir.path();
-    fs::create_dir_all(at.fake.folder.join("out")).unwrap();
-    fs::write(at.fake.folder.join("out/sum"), "12345").unwrap();
+    let data = at.world.dir.path();
     fs::write(data.join("prog"), "#!/bin/sh\n").unwrap();
     fs::set_permissions(data.join("prog"), fs::Permissions::from_mode(0o755)).unwrap();
     let words = [
@@ -95,13 +111,9 @@ async fn run_streams_fetches_and_ends_with_zero() {
         "{}",
         ran.err
     );
-    assert_eq!(
-        fs::read_to_string(data.join("here/out/sum")).unwrap(),
-        "12345"
-    );
+    assert_eq!(fs::read_to_string(data.join("here/out/sum")).unwrap(), FILE);
 
-    let jobs: Vec<_> = at.fake.jobs.lock().unwrap().values().cloned().collect();
-    let (record, request) = &jobs[0];
+    let (record, request) = jobs.sent.lock().unwrap()[0].clone();
     assert_eq!(request.argv, ["./prog", "-x"]);
     assert_eq!(request.env, [("A".to_owned(), "b".to_owned())]);
     assert!(request.inputs[0].executable);
@@ -115,8 +127,12 @@ async fn run_streams_fetches_and_ends_with_zero() {
 
 #[tokio::test]
 async fn run_speaks_of_locked_money_only_where_there_is_some() {
-    let at = Served::start(&[], |fake| fake.locked = credits("0")).await;
-    let ran = gridbay(at.dir.path(), &["run", "true"]).await;
+    let (at, _) = playing_jobs(Jobs {
+        locked: credits("0"),
+        ..Jobs::default()
+    })
+    .await;
+    let ran = gridbay(at.world.dir.path(), &["run", "true"]).await;
     assert!(
         ran.err.contains("done, paid 0.25 credits, waited"),
         "{}",
@@ -134,8 +150,12 @@ async fn run_ends_with_the_jobs_own_code() {
         (JobExit::Lost, 1),
         (JobExit::Code(256), 1),
     ] {
-        let at = Served::start(&[], |fake| fake.exit = exit).await;
-        let ran = gridbay(at.dir.path(), &["run", "true"]).await;
+        let (at, _) = playing_jobs(Jobs {
+            exit,
+            ..Jobs::default()
+        })
+        .await;
+        let ran = gridbay(at.world.dir.path(), &["run", "true"]).await;
         assert_eq!(ran.code, code, "{exit:?}");
         assert!(ran.err.contains("failed (exit_code)"), "{}", ran.err);
         at.stop().await;
@@ -144,8 +164,12 @@ async fn run_ends_with_the_jobs_own_code() {
 
 #[tokio::test]
 async fn what_cannot_be_paid_or_met_is_not_sent() {
-    let at = Served::start(&[], |fake| fake.spendable = credits("5")).await;
-    let ran = gridbay(at.dir.path(), &["run", "-n", "2", "true"]).await;
+    let (at, jobs) = playing_jobs(Jobs {
+        spendable: credits("5"),
+        ..Jobs::default()
+    })
+    .await;
+    let ran = gridbay(at.world.dir.path(), &["run", "-n", "2", "true"]).await;
     assert_eq!(ran.code, 6);
     let said: Vec<_> = ran.err.lines().skip(1).collect();
     assert_eq!(
@@ -157,16 +181,16 @@ async fn what_cannot_be_paid_or_met_is_not_sent() {
         ]
     );
     let words = ["run", "-n", "9", "--max-price", "0.1", "true"];
-    let ran = gridbay(at.dir.path(), &words).await;
+    let ran = gridbay(at.world.dir.path(), &words).await;
     assert_eq!(ran.code, 4, "{}", ran.err);
-    assert!(at.fake.jobs.lock().unwrap().is_empty());
+    assert!(jobs.sent.lock().unwrap().is_empty());
     at.stop().await;
 }
 
 #[tokio::test]
 async fn detached_jobs_are_found_again() {
-    let at = Served::start(&[], |_| {}).await;
-    let data = at.dir.path();
+    let (at, _) = playing_jobs(Jobs::default()).await;
+    let data = at.world.dir.path();
     let ran = gridbay(data, &["run", "--detach", "true"]).await;
     let id = ran.out.trim().to_owned();
     assert_eq!((ran.code, id.len()), (0, 16));
@@ -186,11 +210,11 @@ async fn detached_jobs_are_found_again() {
 
 #[tokio::test]
 async fn failures_have_three_lines_and_a_code() {
-    let at = Served::start(&[], |_| {}).await;
-    let data = at.dir.path();
+    let at = Served::start(&[]).await;
+    let data = at.world.dir.path();
     for (words, code, lines) in [
         (&["job", "describe", "0123456789abcdef"][..], 3, 3),
-        (&["invite", "--endowment", "9"], 6, 3),
+        (&["invite", "--endowment", "900"], 6, 3),
         (&["ledger", "verify"], 3, 3),
         (&["offer", "withdraw", "3"], 3, 3),
         (&["node", "up"], 3, 3),
@@ -213,8 +237,8 @@ async fn failures_have_three_lines_and_a_code() {
 
 #[tokio::test]
 async fn answers_in_both_forms() {
-    let at = Served::start(&[], |_| {}).await;
-    let data = at.dir.path();
+    let at = playing(played::status().merge(played::closing())).await;
+    let data = at.world.dir.path();
     let status = gridbay(data, &["node", "status"]).await;
     assert!(
         status.out.contains("balance     -1.5 free, 2 held\n"),
@@ -240,7 +264,7 @@ async fn answers_in_both_forms() {
     let offer = gridbay(data, &words).await.json();
     assert_eq!(
         (&offer["label"], &offer["reserve"]),
-        (&7.into(), &"0.5".into())
+        (&1.into(), &"0.5".into())
     );
     let shown = gridbay(data, &["config", "show", "-o", "json", "--set", "log=warn"])
         .await
@@ -255,9 +279,14 @@ async fn answers_in_both_forms() {
         (&log["value"], &log["origin"]),
         (&"warn".into(), &"flag".into())
     );
-    let to = "07".repeat(32);
+    let beta = &at.world.genesis.members[1];
+    let to = at.world.genesis.account(beta).to_hex();
     let moved = gridbay(data, &["ledger", "transfer", &to, "2.5"]).await;
-    assert!(moved.out.starts_with("done at height 0"), "{}", moved.err);
+    let height = moved.out.strip_prefix("done at height ").expect("it moves");
+    let digits = height.split(|c: char| !c.is_ascii_digit()).next();
+    let height: u64 = digits.unwrap().parse().unwrap();
+    let block = at.world.backend.block(height).await.unwrap();
+    assert!(block.entries > 0, "{}", moved.out);
     let closed = gridbay(data, &["ledger", "close", "--to", &to]).await;
     let says = format!("12.5 credits moved to account {to}\n");
     assert!(
@@ -271,8 +300,8 @@ async fn answers_in_both_forms() {
 
 #[tokio::test]
 async fn peers_are_shown_and_pinged_and_marked() {
-    let at = Served::start(&[], |_| {}).await;
-    let data = at.dir.path();
+    let at = playing(played::peers()).await;
+    let data = at.world.dir.path();
     let list = gridbay(data, &["peer", "list"]).await.out;
     for part in [
         "reach     private: through relays, or after a punch\n",
@@ -295,7 +324,7 @@ async fn peers_are_shown_and_pinged_and_marked() {
     assert_eq!(blocked, "ada is blocked\n");
     let freed = gridbay(data, &["peer", "unblock", "ada"]).await.out;
     assert_eq!(freed, "ada is neither blocked nor trusted\n");
-    let found = gridbay(data, &["peer", "find", "ada"]).await;
+    let found = gridbay(data, &["peer", "find", played::PEER]).await;
     assert_eq!((found.code, found.err.lines().count()), (3, 3));
     at.stop().await;
 }
@@ -314,15 +343,15 @@ async fn the_doctors_code_tells_whether_something_is_wrong() {
         (vec![finding(Kind::SymmetricNat)], 0),
         (vec![finding(Kind::SymmetricNat), finding(Kind::NoPeers)], 1),
     ] {
-        let at = Served::start(&[], |fake| fake.findings = found.clone()).await;
-        fs::write(at.dir.path().join("genesis.cbor"), "there").unwrap();
-        let ran = gridbay(at.dir.path(), &["doctor"]).await;
+        let at = playing(played::doctor(&found)).await;
+        fs::write(at.world.dir.path().join("genesis.cbor"), "there").unwrap();
+        let ran = gridbay(at.world.dir.path(), &["doctor"]).await;
         assert_eq!(ran.code, code, "{}{}", ran.out, ran.err);
         assert_eq!(
             ran.out.matches("    why: why\n    try: mend\n").count(),
             found.len()
         );
-        let json = gridbay(at.dir.path(), &["doctor", "-o", "json"]).await;
+        let json = gridbay(at.world.dir.path(), &["doctor", "-o", "json"]).await;
         let list: Vec<Finding> = serde_json::from_str(&json.out).unwrap();
         assert_eq!((list.len(), json.code), (found.len(), code));
         at.stop().await;

@@ -9,7 +9,7 @@ use gridbay_node::api::types::{
     Ahead, AuctionProof, AuctionRecord, AuctionSummary, How, JobRecord, JobRequest, NodeStatus,
     Offer, OfferRequest, Start, TransferRequest, Transferred, Want,
 };
-use gridbay_node::body::trouble::Kind;
+use gridbay_node::trouble::Kind;
 use gridbay_protocol::offer::Primary;
 use gridbay_protocol::record::reservation::ReservationRecord;
 use gridbay_protocol::units::Credits;

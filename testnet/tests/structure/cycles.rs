@@ -29,7 +29,7 @@ pub(crate) const LIMITS: &[(&str, usize)] = &[
     ("ledger/src", 3),
     ("ledger/host/src", 3),
     ("node/core/src", 4),
-    ("node/src", 12),
+    ("node/src", 5),
     ("testnet/src", 67),
     ("testnet/sim/src", 32),
     ("testnet/fuzz/src", 20),

@@ -1,32 +1,26 @@
-//! JSON of the API and of `-o json`: one shape each, stable.
+//! JSON of the API and of `-o json`: one shape each, stable. Each noun defines its own; what they
+//! share is here.
 //!
 //! Amounts are decimal strings in credits with at most six decimals, which is exact (micro-credits);
 //! prices are credits per node-hour. Ids and keys are lower-case hex. Times are milliseconds since
 //! 1970 in fields that end in `_ms`. Absent values are `null`, never left out.
 
-mod bank;
-mod bid;
-mod contract;
-mod find;
 mod how;
-mod job;
-mod ledger;
-mod market;
-mod node;
-mod peer;
-mod prospect;
 
-pub use bank::*;
-pub use bid::*;
-pub use contract::*;
-pub use find::*;
+pub use crate::auction::types::*;
+pub use crate::bank::types::*;
+pub use crate::bid::types::*;
+pub use crate::content::types::*;
+pub use crate::contract::types::*;
+pub use crate::invite::types::*;
+pub use crate::job::types::*;
+pub use crate::ledger::types::*;
+pub use crate::market::types::*;
+pub use crate::node::types::*;
+pub use crate::offer::types::*;
+pub use crate::order::types::*;
+pub use crate::peer::types::*;
 pub use how::{Ahead, Also, Claim, How, NodeGroup, Start};
-pub use job::*;
-pub use ledger::*;
-pub use market::*;
-pub use node::*;
-pub use peer::*;
-pub use prospect::{Prospect, Wish};
 
 use gridbay_protocol::units::Credits;
 use serde::de::Error as _;
@@ -133,6 +127,11 @@ impl<'de> Deserialize<'de> for Hex {
             .map(Hex)
             .map_err(|_| T::Error::custom("not hex"))
     }
+}
+
+/// As the API's shapes hold numbers of things.
+pub(crate) fn count(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

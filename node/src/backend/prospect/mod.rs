@@ -17,7 +17,8 @@ use gridbay_protocol::offer::Primary;
 use gridbay_protocol::units::Price;
 
 impl NodeBackend {
-    pub(super) async fn prospects_of(&self, wish: Wish) -> Answer<Vec<Prospect>> {
+    /// What each mechanism would do with a wish, as things stand.
+    pub async fn prospects(&self, wish: Wish) -> Answer<Vec<Prospect>> {
         Ok(vec![
             or_why_not("ausubel", self.auction_prospect(&wish).await)?,
             or_why_not("buy", self.buy_prospect(&wish).await)?,

@@ -16,7 +16,7 @@ mod stage;
 mod worth;
 
 use super::context::{Context, Format};
-use super::error::{CliError, During as _};
+use super::error::{CliError, During as _, NOT_SENT};
 use super::exit::Exit;
 use super::{files, text};
 use crate::api::client::Client;
@@ -127,8 +127,6 @@ fn also(text: &str) -> Result<Also, String> {
     let class = class.to_owned();
     Ok(Also { class, nodes })
 }
-
-const NOT_SENT: &str = "the order was not sent";
 
 impl RunArgs {
     pub(super) fn run(self, at: &Context) -> Result<Exit, CliError> {

@@ -32,7 +32,6 @@ const DECODERS: &[(&str, usize, &[&str])] = &[
     ("node/core/src/buyer/record.rs", 1, &["order_record"]),
     ("node/core/src/seller.rs", 1, &["job_memo"]),
     ("node/core/src/withheld.rs", 1, &["withheld_offers"]),
-    ("node/src/backend/auction.rs", 1, &["effect"]),
     ("node/src/body/ask.rs", 2, &["agent_request", "agent_reply"]),
     (
         "node/src/cli/auction.rs",
@@ -44,6 +43,7 @@ const DECODERS: &[(&str, usize, &[&str])] = &[
         3,
         &["header", "certificate", "validator_set"],
     ),
+    ("node/src/ledger/blocks.rs", 1, &["effect"]),
     ("node/src/overlay/wire/codec.rs", 2, &["frame"]),
     ("node/src/store/transfers.rs", 1, &["signed_entry"]),
     ("protocol/src/advert.rs", 1, &["advert", "adverts_heard"]),

@@ -1,0 +1,6 @@
+//! Auctions: the last ones, and one with its proof.
+
+pub(crate) mod board;
+pub(crate) mod handle;
+pub(crate) mod routes;
+pub(crate) mod types;

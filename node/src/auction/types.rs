@@ -1,0 +1,124 @@
+//! Auctions: a line each, and one with its proof.
+
+use crate::api::types::{Hex, amount, optional_amount};
+use gridbay_protocol::effect::Auction;
+use gridbay_protocol::record::ausubel::ClearingRecord;
+use gridbay_protocol::record::buy::BuyRecord;
+use gridbay_protocol::record::reservation::ReservationRecord;
+use gridbay_protocol::record::share::Sharing;
+use gridbay_protocol::units::Credits;
+use serde::{Deserialize, Serialize};
+
+/// How an auction came about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AuctionKind {
+    /// Cleared at a slot's boundary: every unit that is not firm.
+    Boundary,
+    /// Cleared between boundaries: free units.
+    Free,
+    /// A buy-it-now.
+    Buy,
+    /// A pool shared for a slot.
+    Share,
+    /// Reservations of a class decided on.
+    Reservation,
+}
+
+impl AuctionKind {
+    /// As in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            AuctionKind::Boundary => "boundary",
+            AuctionKind::Free => "free",
+            AuctionKind::Buy => "buy",
+            AuctionKind::Share => "share",
+            AuctionKind::Reservation => "reservation",
+        }
+    }
+}
+
+/// `GET /auctions`: one line, newest first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuctionSummary {
+    /// Id of the clearing, or of the order of a buy, in hex.
+    pub id: String,
+    /// Kind.
+    pub kind: AuctionKind,
+    /// Name of the class.
+    pub class: String,
+    /// Height of its block.
+    pub height: u64,
+    /// Slot sold.
+    pub slot: u64,
+    /// Units for sale.
+    pub units: u32,
+    /// Bids.
+    pub bids: u32,
+    /// Bids that won.
+    pub winners: u32,
+    /// Units sold.
+    pub sold: u32,
+    /// Paid for the time sold.
+    #[serde(with = "amount")]
+    pub paid: Credits,
+    /// Mean price per node-hour; `None` if nothing was sold.
+    #[serde(with = "optional_amount")]
+    pub price: Option<Credits>,
+}
+
+/// What happened in an auction: the whole input and outcome, as on the ledger.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AuctionRecord {
+    /// A clearing.
+    Clearing(ClearingRecord),
+    /// A buy.
+    Buy(BuyRecord),
+    /// A sharing of a pool.
+    Sharing(Sharing),
+    /// A decision on reservations.
+    Reservation(ReservationRecord),
+}
+
+impl From<Auction<'_>> for AuctionRecord {
+    fn from(auction: Auction<'_>) -> AuctionRecord {
+        match auction {
+            Auction::Clearing(record) => AuctionRecord::Clearing(record.clone()),
+            Auction::Buy(record) => AuctionRecord::Buy(record.clone()),
+            Auction::Sharing(record) => AuctionRecord::Sharing(record.clone()),
+            Auction::Reservation(record) => AuctionRecord::Reservation(record.clone()),
+        }
+    }
+}
+
+impl AuctionRecord {
+    /// The auction as the ledger knows it.
+    pub fn auction(&self) -> Auction<'_> {
+        match self {
+            AuctionRecord::Clearing(record) => Auction::Clearing(record),
+            AuctionRecord::Buy(record) => Auction::Buy(record),
+            AuctionRecord::Sharing(record) => Auction::Sharing(record),
+            AuctionRecord::Reservation(record) => Auction::Reservation(record),
+        }
+    }
+}
+
+/// `GET /auctions/{id}`: the record and what a stranger needs to check it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuctionProof {
+    /// Id, as in the summary.
+    pub id: String,
+    /// Name of the class.
+    pub class: String,
+    /// The record.
+    pub record: AuctionRecord,
+    /// Header of its block.
+    pub header: Hex,
+    /// Certificate of its block.
+    pub certificate: Hex,
+    /// Validators of its height.
+    pub validators: Hex,
+    /// An [`EffectProof`](crate::api::types::EffectProof): the record is among the effects the header commits to.
+    pub proof: Hex,
+}

@@ -1,0 +1,5 @@
+//! What the bank publishes.
+
+mod handle;
+pub(crate) mod routes;
+pub(crate) mod types;

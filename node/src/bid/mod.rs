@@ -1,0 +1,5 @@
+//! Bids: what to bid, which stand, and other prices for them.
+
+mod handle;
+pub(crate) mod routes;
+pub(crate) mod types;

@@ -1,0 +1,65 @@
+//! Uploads, which are streamed.
+
+use super::types::Staged;
+use crate::api::extract::Reply;
+use crate::api::intake::announced;
+use crate::api::{ApiError, ErrorCode};
+use crate::backend::Node;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::routing::put;
+use axum::{Json, Router};
+use futures::stream::{self, Stream, StreamExt as _, TryStreamExt as _};
+use std::io;
+
+/// Addresses of this noun. Uploads are cut off by their own bound, while they are streamed.
+pub(crate) fn routes() -> Router<Node> {
+    Router::new().route("/content", put(upload))
+}
+
+/// `PUT /content`: announces its length, so that no hash is begun over what cannot be kept.
+async fn upload(State(node): State<Node>, headers: HeaderMap, body: Body) -> Reply<Staged> {
+    let Some(bytes) = announced(&headers) else {
+        return Err(ApiError::new(
+            ErrorCode::Usage,
+            "an upload announces its length",
+            "send Content-Length",
+        ));
+    };
+    let most = node.parts.limits.content;
+    if bytes > most {
+        return Err(ApiError::new(
+            ErrorCode::TooLarge,
+            format!("{bytes} bytes, one file has at most {most}"),
+            "split it, or raise limits.content",
+        ));
+    }
+    let pieces = body.into_data_stream().map_err(io::Error::other);
+    node.acknowledges()?;
+    node.uploads
+        .take(bytes, exactly(bytes, pieces).boxed())
+        .await
+        .map(Json)
+}
+
+/// The stream, ended with an error unless it brings exactly `bytes` bytes.
+fn exactly(
+    bytes: u64,
+    pieces: impl Stream<Item = io::Result<Bytes>> + Send + 'static,
+) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
+    let wrong = || io::Error::other("another number of bytes than announced");
+    stream::try_unfold(
+        (Box::pin(pieces), bytes),
+        move |(mut pieces, left)| async move {
+            match pieces.try_next().await? {
+                None if left == 0 => Ok(None),
+                None => Err(wrong()),
+                Some(piece) => {
+                    let left = left.checked_sub(piece.len() as u64).ok_or_else(wrong)?;
+                    Ok(Some((piece, (pieces, left))))
+                }
+            }
+        },
+    )
+}

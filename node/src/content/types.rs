@@ -1,0 +1,13 @@
+//! Files that are uploaded before a job.
+
+use gridbay_protocol::ids::ContentId;
+use serde::{Deserialize, Serialize};
+
+/// A staged file. `PUT /content`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Staged {
+    /// Hash of its content.
+    pub content: ContentId,
+    /// Bytes.
+    pub bytes: u64,
+}

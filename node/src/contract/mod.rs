@@ -1,0 +1,4 @@
+//! Contracts.
+
+pub(crate) mod routes;
+pub(crate) mod types;

@@ -1,0 +1,115 @@
+//! Contracts: a batch of jobs that a provider promises to run.
+
+use crate::api::types::amount;
+use gridbay_protocol::ids::{AccountId, OrderId};
+use gridbay_protocol::units::Credits;
+use serde::{Deserialize, Serialize};
+
+/// What an order under contract asks of its provider, beside the number of jobs and the time of each.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ContractHow {
+    /// Who is to run the jobs: the name of a member, or the id of an account.
+    pub provider: String,
+    /// What a job pays if it is done in time.
+    #[serde(with = "amount")]
+    pub value: Credits,
+    /// What the provider owes for a job that is not done.
+    #[serde(with = "amount")]
+    pub penalty: Credits,
+    /// Seconds after its request for which a job keeps its value.
+    pub hold_seconds: u32,
+    /// Seconds in which the value then falls to nothing, and goes on falling to minus the penalty.
+    pub decay_seconds: u32,
+    /// Alpha, parts per million: what all jobs together are worth, in parts of the sum of their values.
+    pub alpha_ppm: u32,
+    /// Beta, sixteenths: how much it matters that most are done.
+    pub beta16: u32,
+    /// Seconds for which jobs can be requested.
+    pub window_seconds: u32,
+}
+
+/// What this node has to do with a contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ContractRole {
+    /// It pays.
+    Client,
+    /// It runs the jobs.
+    Provider,
+    /// Nothing.
+    None,
+}
+
+/// A contract on the ledger. `GET /contracts`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Contract {
+    /// Its id.
+    pub contract: OrderId,
+    /// Name of the class.
+    pub class: String,
+    /// Who pays.
+    pub client: AccountId,
+    /// Who runs the jobs.
+    pub provider: AccountId,
+    /// What this node has to do with it.
+    pub role: ContractRole,
+    /// Whether the provider has signed.
+    pub signed: bool,
+    /// Whether no more jobs can come.
+    pub closed: bool,
+    /// Jobs in all.
+    pub jobs: u32,
+    /// Jobs requested so far.
+    pub requested: u32,
+    /// Jobs done.
+    pub completed: u32,
+    /// Jobs timed out.
+    pub failed: u32,
+    /// Jobs that an order of the provider serves now.
+    pub served: u32,
+    /// Seconds that a job takes.
+    pub job_seconds: u64,
+    /// What a job pays.
+    #[serde(with = "amount")]
+    pub value: Credits,
+    /// What the provider owes for a job that is not done.
+    #[serde(with = "amount")]
+    pub penalty: Credits,
+    /// Seconds for which a job keeps its value.
+    pub hold_seconds: u64,
+    /// Seconds in which the value then falls to nothing.
+    pub decay_seconds: u64,
+    /// Alpha, parts per million.
+    pub alpha_ppm: u32,
+    /// Beta, sixteenths.
+    pub beta16: u32,
+    /// First slot for requests.
+    pub first_slot: u64,
+    /// Last slot for requests.
+    pub last_slot: u64,
+    /// Last height at which it may be signed.
+    pub stands_until: u64,
+    /// Locked by the client.
+    #[serde(with = "amount")]
+    pub escrow: Credits,
+    /// Staked by the provider.
+    #[serde(with = "amount")]
+    pub bond: Credits,
+    /// What the jobs done pay one by one.
+    #[serde(with = "amount")]
+    pub earned: Credits,
+    /// What the provider owes so far.
+    #[serde(with = "amount")]
+    pub owed: Credits,
+}
+
+/// What a party can say about a contract. `POST /contracts/{id}/{word}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ContractWord {
+    /// The provider signs.
+    Sign,
+    /// The client requests no more jobs, or takes the proposal back.
+    Close,
+}

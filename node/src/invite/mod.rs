@@ -1,0 +1,5 @@
+//! Invitations.
+
+mod handle;
+pub(crate) mod routes;
+pub(crate) mod types;

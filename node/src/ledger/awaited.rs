@@ -1,0 +1,73 @@
+//! Waiting for an entry's block.
+
+use crate::api::{Answer, ApiError, ErrorCode};
+use crate::backend::NodeBackend;
+use crate::backend::failure::{gone, internal};
+use crate::body::BodyGone;
+use gridbay_core::input::Command;
+use gridbay_core::reply::Reply;
+use gridbay_protocol::ids::EntryId;
+use std::time::Duration;
+use tokio::time::{Instant, timeout_at};
+
+/// Longest wait for an entry's block; the ledger refuses the entry before that unless it stands still.
+const BLOCK_WAIT: Duration = Duration::from_secs(60);
+
+impl NodeBackend {
+    /// Submits an entry and waits for its block.
+    pub(crate) async fn on_the_ledger(&self, command: Command) -> Answer<(EntryId, u64)> {
+        let Reply::Submitted(entry) = self.command(command).await? else {
+            return Err(internal("submitting an entry", "no entry was made"));
+        };
+        let sent_at = *self.parts.body.height().borrow();
+        let until = sent_at.saturating_add(gridbay_core::ENTRY_HEIGHTS + 1);
+        Ok((entry, self.wait_for(entry, until).await?))
+    }
+
+    /// Height of the block of an entry that may take effect up to a height.
+    pub(crate) async fn wait_for(&self, entry: EntryId, until: u64) -> Answer<u64> {
+        let mut heights = self.parts.body.height();
+        let mut troubles = self.parts.body.troubles();
+        let deadline = Instant::now() + BLOCK_WAIT;
+        loop {
+            heights.borrow_and_update();
+            let looked =
+                self.query(move |core| (core.host().entry_height(&entry), core.state().height()));
+            match looked.await? {
+                (Some(height), _) => return Ok(height),
+                (None, now) if now >= until => return Err(not_included(&entry)),
+                (None, _) => {}
+            }
+            let next = tokio::select! {
+                next = timeout_at(deadline, heights.changed()) => next,
+                _ = troubles.wait_for(|all| all.iter().any(|t| t.kind.halts())) => {
+                    return Err(gone(BodyGone::Halted));
+                }
+            };
+            match next {
+                Ok(Ok(())) => {}
+                Ok(Err(_)) => return Err(gone(BodyGone::Stopped)),
+                Err(_) => return Err(no_block(&entry)),
+            }
+        }
+    }
+}
+
+fn not_included(entry: &EntryId) -> ApiError {
+    ApiError::new(
+        ErrorCode::Timeout,
+        format!(
+            "entry {} was not taken into a block in its time",
+            entry.to_hex()
+        ),
+        "it has no effect any more; try again, under a fresh key if it had one",
+    )
+}
+
+fn no_block(entry: &EntryId) -> ApiError {
+    ApiError::new(
+        ErrorCode::Timeout,
+        format!("no block with entry {} yet", entry.to_hex()),
+        "it may still take effect; see gridbay ledger history",
+    )
+}

@@ -1,0 +1,203 @@
+//! The ledger: balances, transfers, statements, blocks.
+
+use crate::api::types::{Hex, Signed, amount};
+use gridbay_ledger::log::InclusionProof;
+use gridbay_protocol::ids::{AccountId, BlockId, EntryId, Hash32, OrderId, ValidatorId};
+use gridbay_protocol::payment::Reason;
+use gridbay_protocol::units::Credits;
+use serde::{Deserialize, Serialize};
+
+/// `GET /ledger/balance`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Balance {
+    /// Account.
+    pub account: AccountId,
+    /// Free balance, negative where credit is used.
+    pub balance: Signed,
+    /// Locked in escrows, for its orders and for the contracts that it proposed.
+    #[serde(with = "amount")]
+    pub held: Credits,
+    /// Staked in bonds, on the jobs by deadlines that it took and the contracts that it signed: lost as far as it fails
+    /// them.
+    #[serde(with = "amount")]
+    pub staked: Credits,
+    /// Earned and held for a while, because buyers may still say that they were not served.
+    #[serde(with = "amount")]
+    pub retained: Credits,
+    /// Paid for the running slot and not settled yet.
+    #[serde(with = "amount")]
+    pub in_use: Credits,
+    /// Tax that was due while the money was frozen: taken as money reaches the account.
+    #[serde(with = "amount")]
+    pub arrears: Credits,
+    /// How far the balance may fall below zero.
+    #[serde(with = "amount")]
+    pub credit_line: Credits,
+    /// Height at which this holds.
+    pub height: u64,
+    /// What it has put into the ledger in this epoch.
+    pub entries: Entries,
+}
+
+/// What an account has put into the ledger in the running epoch, and may in each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entries {
+    /// Entries of this epoch.
+    pub spent: u32,
+    /// Entries that one epoch allows.
+    pub budget: u32,
+    /// Bytes of the entries of this epoch.
+    pub spent_bytes: u64,
+    /// Bytes that one epoch allows.
+    pub budget_bytes: u64,
+}
+
+impl Balance {
+    /// What can be spent: balance and credit line.
+    pub fn spendable(&self) -> Credits {
+        let line = Signed::from(self.credit_line).0;
+        u64::try_from(self.balance.0.saturating_add(line))
+            .ok()
+            .and_then(Credits::from_micros)
+            .unwrap_or(Credits::ZERO)
+    }
+}
+
+/// `POST /ledger/transfer`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TransferRequest {
+    /// To whom.
+    pub to: AccountId,
+    /// How much.
+    #[serde(with = "amount")]
+    pub amount: Credits,
+    /// Note; the ledger carries its hash together with the request's idempotency key.
+    pub memo: Option<String>,
+}
+
+/// `POST /ledger/close`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CloseRequest {
+    /// Who gets what this node's account has.
+    pub to: AccountId,
+}
+
+/// A transfer, or another entry, that took effect.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Transferred {
+    /// The entry.
+    pub entry: EntryId,
+    /// Height of its block.
+    pub height: u64,
+}
+
+/// `POST /ledger/close`: an account that is closed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClosedAccount {
+    /// The entry.
+    pub entry: EntryId,
+    /// Height of its block.
+    pub height: u64,
+    /// The account that got what it had.
+    pub to: AccountId,
+    /// How much that was.
+    #[serde(with = "amount")]
+    pub amount: Credits,
+}
+
+/// `GET /ledger/history`: one movement of money, newest first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Movement {
+    /// Height of its block.
+    pub height: u64,
+    /// Ledger time of that block.
+    pub time_ms: u64,
+    /// In (positive) or out (negative).
+    pub amount: Signed,
+    /// Why.
+    pub reason: Reason,
+    /// The other purse as text: `account <hex>`, `escrow <hex>`, `class <name>` or `bank`.
+    pub other: String,
+    /// Order it belongs to.
+    pub order: Option<OrderId>,
+}
+
+/// `GET /ledger/head` and `GET /ledger/blocks/{height}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockInfo {
+    /// Height.
+    pub height: u64,
+    /// Its id.
+    pub block: BlockId,
+    /// Ledger time.
+    pub time_ms: u64,
+    /// Who made it.
+    pub proposer: ValidatorId,
+    /// Entries in it.
+    pub entries: u32,
+    /// Root of the state after it.
+    pub state_root: Hash32,
+    /// Root of the log of the blocks before it.
+    pub log_root: Hash32,
+    /// Header.
+    pub header: Hex,
+    /// Certificate.
+    pub certificate: Hex,
+}
+
+/// `GET /ledger/headers?from=&limit=`: what `ledger verify` checks, ascending.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SignedHeader {
+    /// Header.
+    pub header: Hex,
+    /// Certificate.
+    pub certificate: Hex,
+    /// Validators of this height, given where they differ from the height before.
+    pub validators: Option<Hex>,
+}
+
+/// Proof that an effect is in a block: its place in the log of the block's effects. Travels as
+/// canonical CBOR.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EffectProof {
+    /// Position of the effect.
+    pub index: u64,
+    /// Effects of the block.
+    pub size: u64,
+    /// Path from [`gridbay_protocol::effect::Effect::leaf`] to the header's `effects_root`.
+    pub proof: InclusionProof,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spendable_is_balance_and_credit() {
+        let mut balance = Balance {
+            account: AccountId([1; 32]),
+            balance: Signed(-2_000_000),
+            held: Credits::ZERO,
+            staked: Credits::ZERO,
+            retained: Credits::ZERO,
+            in_use: Credits::ZERO,
+            arrears: Credits::ZERO,
+            credit_line: "5".parse().unwrap(),
+            height: 1,
+            entries: Entries {
+                spent: 0,
+                budget: 1,
+                spent_bytes: 0,
+                budget_bytes: 1,
+            },
+        };
+        assert_eq!(balance.spendable().to_string(), "3");
+        balance.balance = Signed(-9_000_000);
+        assert_eq!(balance.spendable(), Credits::ZERO);
+        balance.balance = Signed(i64::MAX);
+        assert_eq!(balance.spendable(), Credits::MAX);
+    }
+}

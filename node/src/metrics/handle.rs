@@ -1,0 +1,319 @@
+//! Metrics in Prometheus' text form.
+//!
+//! Names begin with `gridbay_` and a noun of the house; counters end in `_total`. `gridbay_up` is 0 while the
+//! core thread does not answer: then only what lies around it is shown.
+
+use super::net;
+use super::text::Text;
+use crate::api::Answer;
+use crate::backend::NodeBackend;
+use crate::market::class::{Market, held, waiting};
+use gridbay_core::Core;
+use gridbay_ledger::read::Totals;
+use gridbay_protocol::keys::PublicKey;
+use gridbay_protocol::units::{Credits, MICROS_PER_CREDIT};
+
+/// What the core knows.
+struct Facts {
+    height: u64,
+    block_ms: u64,
+    round: u64,
+    slot: u64,
+    pool: usize,
+    totals: Totals,
+    hosted: usize,
+    orders_open: usize,
+    free: i64,
+    held: Credits,
+    own_units: (u32, u32),
+    adverts: usize,
+    /// Name, supply, free, waiting, id.
+    classes: Vec<(Market, u32)>,
+}
+
+impl NodeBackend {
+    /// Metrics in Prometheus' text form.
+    pub async fn metrics(&self) -> String {
+        let mut text = Text::default();
+        let overlay = &self.parts.overlay;
+        net::metrics(
+            &mut text,
+            &overlay.peers(),
+            &overlay.whereabouts(),
+            &overlay.stats(),
+        );
+        text.head(
+            "gridbay_discovery_events_total",
+            "counter",
+            "Questions for sellers and what came of them, by kind.",
+        );
+        for (kind, n) in self.discovery.counts() {
+            text.labelled("gridbay_discovery_events_total", "kind", kind, n);
+        }
+        let node = self.parts.node;
+        let facts: Answer<Facts> = self.query(move |core| facts(core, node)).await;
+        text.gauge(
+            "gridbay_up",
+            "Whether the core thread answers.",
+            u8::from(facts.is_ok()),
+        );
+        let troubles = self.parts.body.troubles();
+        let halted = troubles.borrow().iter().any(|trouble| trouble.kind.halts());
+        text.gauge(
+            "gridbay_halted",
+            "Whether the node acknowledges nothing until its disk works again.",
+            u8::from(halted),
+        );
+        if let Ok(facts) = facts {
+            core_metrics(&mut text, &facts);
+            text.head(
+                "gridbay_market_price_credits",
+                "gauge",
+                "Last mean price per node-hour.",
+            );
+            for (market, _) in &facts.classes {
+                if let Some(last) = self.board.last(&market.id) {
+                    let price = in_credits(last.price);
+                    text.labelled("gridbay_market_price_credits", "class", &market.name, price);
+                }
+            }
+        }
+        text.0
+    }
+}
+
+fn facts(core: &Core, node: PublicKey) -> Facts {
+    let state = core.state();
+    let (held_units, waiting) = (held(state), waiting(state));
+    let balance = core
+        .account()
+        .map(|account| state.balance(&account))
+        .unwrap_or_default();
+    let next = state.height().saturating_add(1);
+    let class = |class: &gridbay_protocol::class::Class| {
+        let market = Market::of(state, class, &held_units);
+        let waiting = waiting.get(&market.id).copied().unwrap_or(0);
+        (market, waiting)
+    };
+    Facts {
+        height: state.height(),
+        block_ms: state.time_ms(),
+        round: state.calendar().round(next),
+        slot: state.calendar().slot(next),
+        pool: core.host().mempool_len(),
+        totals: state.totals(),
+        hosted: core.seller().running(),
+        orders_open: core
+            .buyer()
+            .orders()
+            .filter(|(_, a)| a.finish().is_none())
+            .count(),
+        free: balance.free,
+        held: balance.locked(),
+        own_units: crate::node::handle::units(core, node),
+        adverts: core.adverts().live(state).count(),
+        classes: state.classes().iter().map(class).collect(),
+    }
+}
+
+fn core_metrics(text: &mut Text, f: &Facts) {
+    ledger_metrics(text, f);
+    market_metrics(text, f);
+    class_metrics(text, f);
+}
+
+fn ledger_metrics(text: &mut Text, f: &Facts) {
+    text.gauge(
+        "gridbay_adverts_known",
+        "Adverts of other nodes that count now.",
+        f.adverts,
+    );
+    text.gauge(
+        "gridbay_ledger_height",
+        "Height of the last block.",
+        f.height,
+    );
+    text.gauge(
+        "gridbay_ledger_block_time_ms",
+        "Ledger time of the last block.",
+        f.block_ms,
+    );
+    text.gauge(
+        "gridbay_ledger_pool_entries",
+        "Entries that wait for a block.",
+        f.pool,
+    );
+    text.gauge("gridbay_ledger_accounts", "Accounts.", f.totals.accounts);
+    text.gauge(
+        "gridbay_ledger_minted_credits",
+        "Money minted.",
+        in_credits(f.totals.minted),
+    );
+    text.gauge(
+        "gridbay_ledger_escrow_credits",
+        "Locked for orders.",
+        in_credits(f.totals.escrow),
+    );
+    text.gauge(
+        "gridbay_account_balance_credits",
+        "Own free balance.",
+        signed(f.free),
+    );
+    text.gauge(
+        "gridbay_account_held_credits",
+        "Own money locked.",
+        in_credits(f.held),
+    );
+}
+
+fn market_metrics(text: &mut Text, f: &Facts) {
+    text.gauge("gridbay_market_round", "Round of the next height.", f.round);
+    text.gauge("gridbay_market_slot", "Slot of the next height.", f.slot);
+    text.gauge(
+        "gridbay_market_orders",
+        "Live orders on the ledger.",
+        f.totals.orders,
+    );
+    text.gauge("gridbay_market_leases", "Running leases.", f.totals.leases);
+    text.gauge(
+        "gridbay_market_orders_open",
+        "Own orders not over.",
+        f.orders_open,
+    );
+    text.gauge(
+        "gridbay_node_units_offered",
+        "Units this node offers.",
+        f.own_units.0,
+    );
+    text.gauge(
+        "gridbay_node_units_leased",
+        "Units of those leased.",
+        f.own_units.1,
+    );
+    text.gauge(
+        "gridbay_jobs_hosted",
+        "Jobs of others that run here.",
+        f.hosted,
+    );
+}
+
+fn class_metrics(text: &mut Text, f: &Facts) {
+    text.head(
+        "gridbay_market_units_offered",
+        "gauge",
+        "Units for sale, by class.",
+    );
+    for (market, _) in &f.classes {
+        text.labelled(
+            "gridbay_market_units_offered",
+            "class",
+            &market.name,
+            market.supply(),
+        );
+    }
+    text.head(
+        "gridbay_market_units_free",
+        "gauge",
+        "Units nobody holds, by class.",
+    );
+    for (market, _) in &f.classes {
+        text.labelled(
+            "gridbay_market_units_free",
+            "class",
+            &market.name,
+            market.free(),
+        );
+    }
+    text.head(
+        "gridbay_market_orders_waiting",
+        "gauge",
+        "Standing orders without units, by class.",
+    );
+    for (market, waiting) in &f.classes {
+        text.labelled(
+            "gridbay_market_orders_waiting",
+            "class",
+            &market.name,
+            waiting,
+        );
+    }
+}
+
+/// Exact credits: Prometheus reads decimals.
+fn in_credits(amount: Credits) -> String {
+    amount.to_string()
+}
+
+fn signed(micros: i64) -> String {
+    let unit = i128::from(MICROS_PER_CREDIT);
+    let (sign, size) = (if micros < 0 { "-" } else { "" }, i128::from(micros).abs());
+    format!("{sign}{}.{:06}", size / unit, size % unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::market::class::tests::market;
+    use crate::overlay::{OverlayStats, Reach, TopicStats, Whereabouts};
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_metric_is_declared_once_before_its_values() {
+        let mut text = Text::default();
+        let stats = OverlayStats {
+            counts: [("bytes_in", 7)].into(),
+            topics: [("adverts".to_owned(), TopicStats::default())].into(),
+        };
+        let whereabouts = Whereabouts {
+            reach: Reach::Private,
+            places_given: 3,
+            ..Whereabouts::default()
+        };
+        net::metrics(&mut text, &[], &whereabouts, &stats);
+        let facts = Facts {
+            height: 17,
+            block_ms: 5,
+            round: 4,
+            slot: 2,
+            pool: 0,
+            totals: Totals::default(),
+            hosted: 3,
+            orders_open: 2,
+            free: -1_500_000,
+            held: Credits::ZERO,
+            own_units: (8, 4),
+            adverts: 3,
+            classes: vec![(market(&[(8, 3, 5, None)]), 1)],
+        };
+        core_metrics(&mut text, &facts);
+        let mut declared = BTreeSet::new();
+        for line in text.0.lines() {
+            if let Some(rest) = line.strip_prefix("# TYPE ") {
+                let name = rest.split(' ').next().unwrap();
+                assert!(declared.insert(name.to_owned()), "{name} twice");
+            } else if !line.starts_with('#') {
+                let name = line.split(['{', ' ']).next().unwrap();
+                assert!(declared.contains(name), "{line}");
+                assert!(
+                    line.rsplit(' ').next().unwrap().parse::<f64>().is_ok(),
+                    "{line}"
+                );
+            }
+        }
+        for line in [
+            "gridbay_ledger_height 17",
+            "gridbay_jobs_hosted 3",
+            "gridbay_account_balance_credits -1.500000",
+            "gridbay_net_events_total{kind=\"bytes_in\"} 7",
+            "gridbay_net_reach{state=\"private\"} 1",
+            "gridbay_net_reach{state=\"public\"} 0",
+            "gridbay_net_nat{kind=\"unknown\"} 1",
+            "gridbay_net_relay_places_given 3",
+            "gridbay_net_peers_by_path{path=\"relayed\"} 0",
+            "gridbay_net_gossip_total{topic=\"adverts\",verdict=\"rejected\"} 0",
+            "gridbay_market_units_free{class=\"small\"} 3",
+        ] {
+            assert!(text.0.lines().any(|l| l == line), "{line}");
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! The node itself: its state, and its end.
+
+pub(crate) mod handle;
+pub(crate) mod routes;
+pub(crate) mod types;

@@ -1,0 +1,93 @@
+//! The node: one screen about it.
+
+use crate::api::types::{Signed, amount};
+pub use crate::trouble::Trouble;
+use gridbay_protocol::ids::{AccountId, NetworkId, ValidatorId};
+use gridbay_protocol::keys::PublicKey;
+use gridbay_protocol::units::Credits;
+use serde::{Deserialize, Serialize};
+
+/// What a node is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NodeState {
+    /// Looking for peers, opening its account, or behind the network's head.
+    Joining,
+    /// At the head: orders and offers are taken.
+    Ready,
+    /// Its account was closed since it started: it follows the ledger and neither buys nor sells.
+    Closed,
+    /// Takes no new leases; ends when those it has are over.
+    Draining,
+    /// Its disk fails: it answers what it can, acknowledges nothing, and goes on once that is cured.
+    Halted,
+}
+
+impl NodeState {
+    /// As in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            NodeState::Joining => "joining",
+            NodeState::Ready => "ready",
+            NodeState::Closed => "closed",
+            NodeState::Draining => "draining",
+            NodeState::Halted => "halted",
+        }
+    }
+}
+
+/// One screen about a node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodeStatus {
+    /// State.
+    pub state: NodeState,
+    /// Name for people.
+    pub name: String,
+    /// Program version.
+    pub version: String,
+    /// Process id.
+    pub pid: u32,
+    /// When it started.
+    pub started_ms: u64,
+    /// Network.
+    pub network: NetworkId,
+    /// The network's name; `None` until the genesis is known.
+    pub network_name: Option<String>,
+    /// Transport key.
+    pub node: PublicKey,
+    /// Account; `None` until it is open.
+    pub account: Option<AccountId>,
+    /// Why the ledger does not open one with this node's invitation, and what to do; `None` if nothing is against it.
+    #[serde(default)]
+    pub joining: Option<String>,
+    /// Validator, if it is one.
+    pub validator: Option<ValidatorId>,
+    /// Addresses it listens on.
+    pub listen: Vec<String>,
+    /// Peers connected.
+    pub peers: u32,
+    /// Last height decided here.
+    pub height: u64,
+    /// Ledger time of that block.
+    pub block_ms: u64,
+    /// Market round of the next height.
+    pub round: u64,
+    /// Slot of the next height.
+    pub slot: u64,
+    /// Free balance.
+    pub balance: Signed,
+    /// Locked for orders.
+    #[serde(with = "amount")]
+    pub held: Credits,
+    /// Units offered.
+    pub units_offered: u32,
+    /// Units of those that are leased.
+    pub units_leased: u32,
+    /// Jobs of others that run here now.
+    pub jobs_hosted: u32,
+    /// Own jobs that have not ended.
+    pub jobs_open: u32,
+    /// What is wrong now; empty if nothing is.
+    #[serde(default)]
+    pub troubles: Vec<Trouble>,
+}

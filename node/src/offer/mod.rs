@@ -1,0 +1,5 @@
+//! Offers.
+
+mod handle;
+pub(crate) mod routes;
+pub(crate) mod types;

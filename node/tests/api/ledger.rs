@@ -1,0 +1,110 @@
+//! Money: transfers, balances, statements, blocks and their light verification.
+
+use super::asking::world;
+use super::served::Served;
+use super::world::credits;
+use futures::stream::{self, StreamExt as _};
+use gridbay_ledger::light;
+use gridbay_node::api::ErrorCode;
+use gridbay_node::api::types::{Movement, NodeState, Signed, TransferRequest};
+use gridbay_protocol::block::Header;
+use gridbay_protocol::codec;
+use gridbay_protocol::ids::AccountId;
+use gridbay_protocol::payment::Reason;
+use gridbay_protocol::vote::Certificate;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn money_moves_and_is_on_the_statement() {
+    let world = world().await;
+    let backend = &world.backend;
+    let status = backend.node().await.unwrap();
+    assert_eq!(status.network, world.genesis.network());
+    assert!(status.account.is_some() && status.validator.is_some());
+    let to = world.genesis.account(&world.genesis.members[1]);
+    for (to, amount, code) in [
+        (to, "101", ErrorCode::InsufficientFunds),
+        (AccountId([1; 32]), "1", ErrorCode::NotFound),
+        (to, "0", ErrorCode::Usage),
+    ] {
+        let amount = credits(amount);
+        let memo = None;
+        let refused = backend
+            .transfer(None, TransferRequest { to, amount, memo })
+            .await;
+        assert_eq!(refused.unwrap_err().code, code);
+    }
+    let request = TransferRequest {
+        to,
+        amount: credits("5"),
+        memo: Some("thanks".into()),
+    };
+    let key = || Some("a-key-of-mine".to_owned());
+    let moved = backend.transfer(key(), request.clone()).await.unwrap();
+    let again = backend.transfer(key(), request.clone()).await.unwrap();
+    assert_eq!(again, moved, "a key moves money once");
+    let other = TransferRequest {
+        amount: credits("6"),
+        ..request
+    };
+    let other = backend.transfer(key(), other).await.unwrap_err();
+    assert_eq!(other.code, ErrorCode::Conflict);
+    let block = backend.block(moved.height).await.unwrap();
+    assert!(block.entries >= 1);
+    let balance = backend.balance(None).await.unwrap();
+    assert_eq!(balance.balance, Signed::from(credits("95")));
+    let history = backend.history(None, 10).await.unwrap();
+    assert_eq!((history.len(), history[0].reason), (1, Reason::Transfer));
+    assert_eq!(history[0].amount, Signed(-5_000_000));
+    assert_eq!(history[0].other, format!("account {}", to.to_hex()));
+    assert_eq!(history[0].time_ms, block.time_ms);
+    assert_eq!(backend.node().await.unwrap().state, NodeState::Ready);
+
+    let headers = backend.headers(1, 200).await.unwrap();
+    let mut follower = light::Follower::new(&world.genesis).unwrap();
+    for (index, signed) in headers.iter().enumerate() {
+        let header: Header = codec::decode(&signed.header.0, 1 << 16).unwrap();
+        let certificate: Certificate = codec::decode(&signed.certificate.0, 1 << 16).unwrap();
+        follower.follow(&header, &certificate).unwrap();
+        assert_eq!(signed.validators.is_some(), index == 0);
+    }
+    assert!(follower.height() >= moved.height);
+    let missing = backend.block(u64::MAX).await.unwrap_err();
+    assert_eq!(missing.code, ErrorCode::NotFound);
+}
+
+/// Transfers of one account: more than wait at a time, within one window of `valid_until`, and more
+/// than a list shows.
+const MANY: usize = 1_001;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_decided_makes_room_for_more_transfers() {
+    let at = Served::start(&[]).await;
+    let backend = &at.world.backend;
+    let request = TransferRequest {
+        to: at.world.genesis.account(&at.world.genesis.members[1]),
+        amount: credits("0.001"),
+        memo: None,
+    };
+    let one = |i: usize| {
+        // Every second one has no key: equal ones are told apart by their entries alone.
+        let key = i.is_multiple_of(2).then(|| format!("of-many-{i}"));
+        backend.transfer(key, request.clone())
+    };
+    let sent = stream::iter(0..MANY).map(one).buffer_unordered(64);
+    let sent: Vec<_> = sent.collect().await;
+    let refused: Vec<_> = sent.iter().filter(|answer| answer.is_err()).collect();
+    assert!(
+        refused.is_empty(),
+        "{} refused: {:?}",
+        refused.len(),
+        refused[0]
+    );
+    let balance = backend.balance(None).await.unwrap();
+    assert_eq!(balance.balance, Signed::from(credits("98.999")));
+    for (asked, lines) in [("", 20), ("?limit=7", 7), ("?limit=99999", 1_000)] {
+        let path = format!("/ledger/history{asked}");
+        let listed: Vec<Movement> = at.client().get(&path).await.unwrap();
+        assert_eq!(listed.len(), lines, "{asked}");
+    }
+    at.stop().await;
+}

@@ -1,0 +1,18 @@
+//! The API on a network of one validator: what it answers is checked against the ledger's own rules,
+//! its routes and bounds over real sockets.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+
+mod asking;
+mod auction;
+mod bid;
+mod bounds;
+mod find;
+mod isolation;
+mod job;
+mod joining;
+mod ledger;
+mod market;
+mod routes;
+mod served;
+mod world;

@@ -1,0 +1,254 @@
+//! The network of one validator that tests look at: a real node, but for other nodes.
+
+use gridbay_core::Parts;
+use gridbay_host::disk::MemDisk;
+use gridbay_host::{Host, HostConfig};
+use gridbay_node::backend::{BackendParts, NodeBackend};
+use gridbay_node::body::jobs::Jobs;
+use gridbay_node::body::room::Room;
+use gridbay_node::body::{self, BodyHandle, Tools};
+use gridbay_node::config::NodeLimits;
+use gridbay_node::executor::{
+    Capabilities, Config, ProcessExecutor, Selling, Support, Tier, WeightBy,
+};
+use gridbay_node::overlay::{self, OverlayConfig, TransportSeed, Tuning};
+use gridbay_node::store::content::ContentStore;
+use gridbay_node::store::marks::MarkBook;
+use gridbay_node::store::orders::OrderStore;
+use gridbay_node::store::transfers::TransferStore;
+use gridbay_protocol::account::{AccountKey, Roles};
+use gridbay_protocol::beacon::Chain;
+use gridbay_protocol::class::{Class, ClassKey, Isolation};
+use gridbay_protocol::genesis::{FORMAT, Genesis, Member, MemberValidator, Policy, RULES};
+use gridbay_protocol::ids::Hash32;
+use gridbay_protocol::keys::SecretKey;
+use gridbay_protocol::units::{Credits, Price};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tempfile::TempDir;
+use tokio::sync::{mpsc, watch};
+
+pub(crate) const TRANSPORT: [u8; 32] = [2; 32];
+
+pub(crate) fn secret(n: u8) -> SecretKey {
+    SecretKey::from_seed(&[n; 32])
+}
+pub(crate) fn credits(text: &str) -> Credits {
+    text.parse().unwrap()
+}
+fn chain() -> Chain {
+    Chain::new(&[5; 32], 10_000)
+}
+
+/// What a world may differ in from others.
+pub(crate) struct Settings {
+    /// The node's own account has this key.
+    pub(crate) account: u8,
+    /// What the only class promises.
+    pub(crate) isolation: Isolation,
+    /// What the node may sell.
+    pub(crate) selling: Selling,
+    /// Credit line of the first member.
+    pub(crate) credit_line: Credits,
+    /// Bounds on what is stored.
+    pub(crate) limits: NodeLimits,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            account: 1,
+            isolation: Isolation::Process,
+            selling: Selling::new(Ok(isolating()), false),
+            credit_line: Credits::ZERO,
+            limits: NodeLimits {
+                content: 1 << 20,
+                stored: 1 << 20,
+                output: 1 << 20,
+            },
+        }
+    }
+}
+
+/// Two members, one of them with the only validator. Blocks every 25 ms, slots of 200 ms.
+fn genesis(isolation: Isolation, credit_line: Credits) -> Genesis {
+    let class = Class {
+        name: "small".into(),
+        key: ClassKey {
+            vcpu: 1,
+            memory_mib: 512,
+            disk_mib: 512,
+            gpu: 0,
+            isolation,
+            circle: "members".into(),
+        },
+        reference_price: Price(10),
+    };
+    let member = |name: &str, key: u8, credit_line, validator| Member {
+        name: name.into(),
+        keys: vec![AccountKey {
+            key: secret(key).public(),
+            roles: Roles::ALL,
+        }],
+        endowment: credits("100"),
+        credit_line,
+        weight: 1,
+        validator,
+        addresses: vec![],
+    };
+    let validator = MemberValidator {
+        key: secret(3).public(),
+        node: SecretKey::from_seed(&TRANSPORT).public(),
+        power: 1,
+        beacon_tip: Hash32(chain().tip()),
+    };
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
+    Genesis {
+        format: FORMAT,
+        rules: RULES,
+        name: "one".into(),
+        time_ms: now.as_millis() as u64 - 1_000,
+        policy: Policy {
+            block_interval_ms: 25,
+            heartbeat_ms: 1_000,
+            ..Policy::local()
+        },
+        classes: vec![class],
+        members: vec![
+            member("alpha", 1, credit_line, Some(validator)),
+            member("beta", 9, Credits::ZERO, None),
+        ],
+        beacon: Hash32([7; 32]),
+    }
+}
+
+pub(crate) struct World {
+    pub(crate) backend: Arc<NodeBackend>,
+    pub(crate) genesis: Genesis,
+    pub(crate) body: BodyHandle,
+    pub(crate) stop: watch::Receiver<bool>,
+    /// Nobody else is there, so nothing arrives.
+    _events: mpsc::Receiver<overlay::Event>,
+    /// Where it keeps everything.
+    pub(crate) dir: TempDir,
+}
+
+async fn lonely_overlay(
+    genesis: &Genesis,
+) -> (overlay::OverlayHandle, mpsc::Receiver<overlay::Event>) {
+    overlay::start(OverlayConfig {
+        topics: vec![overlay::TopicConfig::new(body::ADVERTS_TOPIC, 1 << 16)],
+        ..OverlayConfig::new(
+            TransportSeed(TRANSPORT),
+            genesis.network().0,
+            vec!["/ip4/127.0.0.1/tcp/0".parse().unwrap()],
+            Tuning::local(),
+        )
+    })
+    .await
+    .unwrap()
+}
+
+fn host(genesis: &Genesis) -> Host {
+    let config = HostConfig {
+        genesis: genesis.clone(),
+        key: Some(secret(3)),
+        chain: Some(chain()),
+        index: None,
+    };
+    Host::open(config, Box::new(MemDisk::new())).unwrap()
+}
+
+/// A node with such settings, in a fresh folder.
+pub(crate) async fn world_with(dir: TempDir, settings: Settings) -> World {
+    let Settings {
+        account,
+        isolation,
+        selling,
+        credit_line,
+        limits,
+    } = settings;
+    let genesis = genesis(isolation, credit_line);
+    let (overlay, events) = lonely_overlay(&genesis).await;
+    let orders = OrderStore::open(dir.path().join("orders"), limits.output).unwrap();
+    let contents = ContentStore::open(dir.path().join("content")).unwrap();
+    let executor = ProcessExecutor::new(Config::new(dir.path().join("jobs"))).unwrap();
+    let (room, memos) = (Room::of(dir.path()).unwrap(), dir.path().join("memos"));
+    let node = SecretKey::from_seed(&TRANSPORT).public();
+    let selling = Arc::new(selling);
+    let parts = Parts {
+        provider: None,
+        host: host(&genesis),
+        account_key: secret(account),
+        node,
+        orders: vec![],
+        jobs: vec![],
+    };
+    let tools = Tools {
+        overlay: overlay.clone(),
+        orders: orders.clone(),
+        contents: contents.clone(),
+        jobs: Jobs::open(Arc::new(executor), Arc::clone(&selling), memos).unwrap(),
+        room: room.clone(),
+        grace: Duration::from_secs(5),
+        genesis: genesis.encode(),
+        runtime: tokio::runtime::Handle::current(),
+        solver: None,
+        reopen: None,
+        join: None,
+    };
+    let body = body::start(parts, tools).unwrap().handle;
+    let (stop, stopped) = watch::channel(false);
+    let backend = Arc::new(NodeBackend::new(BackendParts {
+        body: body.clone(),
+        overlay,
+        contents,
+        orders,
+        transfers: TransferStore::open(dir.path().join("transfers")).unwrap(),
+        marks: MarkBook::open(dir.path().join("marks")).unwrap(),
+        listen: vec![],
+        relay_places: 0,
+        account_key: secret(account),
+        node,
+        name: "test".into(),
+        network: genesis.network(),
+        network_name: genesis.name.clone(),
+        room,
+        limits,
+        bootstrap: vec![],
+        stop,
+        selling,
+    }));
+    World {
+        backend,
+        genesis,
+        body,
+        stop: stopped,
+        _events: events,
+        dir,
+    }
+}
+
+/// What an executor shows where everything works; no job is run in these tests.
+pub(crate) fn isolating() -> Capabilities {
+    let all = Support::Enforced;
+    Capabilities {
+        tier: Tier::Namespaces,
+        passed_over: None,
+        filesystem: all,
+        network: all,
+        wall: all,
+        cpu: all,
+        processors: all,
+        weight: all,
+        weight_by: WeightBy::Nice,
+        memory: all,
+        tree_memory: all,
+        disk: all,
+        file_size: all,
+        processes: all,
+        open_files: all,
+        output: all,
+        spawn_us: 1,
+    }
+}
