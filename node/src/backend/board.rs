@@ -24,11 +24,11 @@ pub(super) const KEPT: usize = 4_096;
 
 /// The last sale of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Last {
+pub(crate) struct Last {
     /// Mean price per node-hour.
-    pub(super) price: Credits,
+    pub(crate) price: Credits,
     /// Height of its block.
-    pub(super) height: u64,
+    pub(crate) height: u64,
 }
 
 /// Place of an effect in the ledger: height, position in the block.
@@ -45,7 +45,7 @@ struct Inner {
 
 /// The board.
 #[derive(Debug, Default)]
-pub(super) struct Board(Mutex<Inner>);
+pub(crate) struct Board(Mutex<Inner>);
 
 impl Board {
     /// The latest place taken in, if there is one.
@@ -76,7 +76,7 @@ impl Board {
         }
     }
     /// The last clearing of a class that sold something.
-    pub(super) fn last(&self, class: &ClassId) -> Option<Last> {
+    pub(crate) fn last(&self, class: &ClassId) -> Option<Last> {
         self.inner().last.get(class).copied()
     }
     /// At most `limit` auctions, newest first; of one class if named.

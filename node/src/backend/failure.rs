@@ -43,17 +43,17 @@ pub(super) fn refused(why: Refused) -> ApiError {
 }
 
 /// A request out of range.
-pub(super) fn usage(message: impl Into<String>, hint: impl Into<String>) -> ApiError {
+pub(crate) fn usage(message: impl Into<String>, hint: impl Into<String>) -> ApiError {
     ApiError::new(ErrorCode::Usage, message, hint)
 }
 
 /// No such thing.
-pub(super) fn not_found(message: impl Into<String>, hint: impl Into<String>) -> ApiError {
+pub(crate) fn not_found(message: impl Into<String>, hint: impl Into<String>) -> ApiError {
     ApiError::new(ErrorCode::NotFound, message, hint)
 }
 
 /// This node's own fault; what was going on is in the log.
-pub(super) fn internal(what: &str, error: impl std::fmt::Display) -> ApiError {
+pub(crate) fn internal(what: &str, error: impl std::fmt::Display) -> ApiError {
     tracing::error!(%error, "{what}");
     ApiError::new(
         ErrorCode::Internal,
@@ -73,7 +73,7 @@ pub(super) fn disk(what: &str, error: &std::io::Error) -> ApiError {
 }
 
 /// The node cannot act before it has an account.
-pub(super) fn no_account() -> ApiError {
+pub(crate) fn no_account() -> ApiError {
     ApiError::new(
         ErrorCode::Refused,
         "this node has no account on the ledger yet",

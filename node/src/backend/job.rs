@@ -4,7 +4,6 @@
 //! looked up on disk afterwards. A final state is shown once output and files are on this node.
 
 mod state;
-mod terms;
 
 pub(super) use state::situation;
 
@@ -13,7 +12,8 @@ use super::market::class_name;
 use super::order::job_id;
 use super::price::{mean_hourly, seconds};
 use super::{Answer, NodeBackend};
-use crate::api::types::{JobFile, JobId, JobRecord, JobSeller, JobWorth, RankExit, ShareNow};
+use crate::api::types::{JobFile, JobId, JobRecord, JobSeller, JobWorth, RankExit};
+use crate::buy;
 use crate::store::orders::OrderStore;
 use gridbay_core::Core;
 use gridbay_core::buyer::TaskRecord;
@@ -40,7 +40,7 @@ struct Draft {
 }
 
 impl NodeBackend {
-    pub(super) async fn job_record(&self, id: JobId) -> Answer<JobRecord> {
+    pub(crate) async fn job_record(&self, id: JobId) -> Answer<JobRecord> {
         let draft = self.query(move |core| {
             let (key, agent) = find(core, &id)?;
             Ok::<_, crate::api::ApiError>(draft(core, key, agent))
@@ -113,7 +113,7 @@ impl NodeBackend {
 }
 
 /// The order that a job's id means: its own digits, the beginning of them, or of its order's id.
-pub(super) fn find<'c>(core: &'c Core, id: &JobId) -> Answer<(OrderKey, &'c OrderAgent)> {
+pub(crate) fn find<'c>(core: &'c Core, id: &JobId) -> Answer<(OrderKey, &'c OrderAgent)> {
     let text = id.as_str();
     if let Ok(key) = text.parse::<OrderKey>()
         && let Some(agent) = core.buyer().order(&key)
@@ -154,7 +154,7 @@ fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
     let (state, order) = (core.state(), agent.order());
     let policy = state.policy();
     let seconds = |slots| seconds(slots, policy.slot_ms());
-    let (max_price, budget, how) = terms::terms(state, order);
+    let (max_price, budget, how) = buy::in_words(order, state);
     let (now, reason) = situation(state, agent).judge();
     let (milestones, left) = (agent.milestones(), agent.slots_left(state));
     let records = &agent.tasks.records;
@@ -202,7 +202,7 @@ fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
         locked: agent.id.map_or(Credits::ZERO, |order| state.escrow(&order)),
         price: mean_hourly(agent.paid(), unit_ms),
         preemptions: milestones.lost,
-        share: share_now(state, agent),
+        share: agent.id.and_then(|id| buy::share_now(state, &id)),
         worth: order.worth.map(|worth| JobWorth {
             worth: worth.worth,
             length_seconds: seconds(worth.length),
@@ -214,14 +214,6 @@ fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
         key,
         outputs: order.spec.outputs.clone(),
     }
-}
-
-/// What a running claim may use.
-fn share_now(state: &State, agent: &OrderAgent) -> Option<ShareNow> {
-    let order = state.order(&agent.id?)?;
-    let portion = order.share()?.portion.as_ref()?;
-    let class = state.class(&order.class)?;
-    Some(super::share::portion(&class.key, portion))
 }
 
 fn reached(height: u64) -> Option<u64> {

@@ -1,6 +1,8 @@
 //! The ledger: balances, statements, blocks, and waiting for an entry's block.
 
 use super::failure::{internal, no_account, not_found, unknown_account};
+pub(super) use super::market::spendable;
+
 use super::market::class_name;
 use super::{Answer, NodeBackend};
 use crate::api::types::{
@@ -207,13 +209,6 @@ impl NodeBackend {
         }
         Ok(headers)
     }
-}
-
-/// What an account can spend: balance and credit line.
-pub(super) fn spendable(state: &State, account: &AccountId) -> Credits {
-    let balance = state.balance(account);
-    let sum = i128::from(balance.free) + i128::from(balance.credit_line.micros());
-    Credits::from_wide(u128::try_from(sum).unwrap_or(0)).unwrap_or(Credits::MAX)
 }
 
 fn read_block(core: &Core, height: u64) -> Answer<DecidedBlock> {

@@ -9,32 +9,25 @@
 //! Amounts and prices are converted here: the ledger counts micro-credits per unit and slot, the API
 //! credits per node-hour.
 
-mod again;
 mod auction;
 mod bank;
 mod bid;
 mod board;
+mod clearings;
 mod content;
 mod contract;
-mod deadline;
 mod doctor;
-mod failure;
+pub(crate) mod failure;
 mod find;
 mod invite;
-mod job;
+pub(crate) mod job;
 mod ledger;
 mod logs;
-mod market;
 mod metrics;
 mod node;
-mod odds;
 mod offer;
-mod order;
 mod peer;
-mod plan;
-mod price;
-mod prospect;
-mod share;
+mod prices;
 mod suggest;
 mod transfer;
 mod why;
@@ -54,6 +47,8 @@ use crate::config::NodeLimits;
 use crate::discovery::Discovery;
 use crate::doctor::Finding;
 use crate::executor::Selling;
+use crate::market::{self, price};
+use crate::order;
 use crate::overlay::{Multiaddr, OverlayHandle};
 use crate::store::content::ContentStore;
 use crate::store::marks::MarkBook;
@@ -121,10 +116,10 @@ pub struct BackendParts {
 
 /// The node behind the API.
 pub struct NodeBackend {
-    parts: BackendParts,
+    pub(crate) parts: BackendParts,
     started_ms: u64,
     uploads: Uploads,
-    board: Board,
+    pub(crate) board: Arc<Board>,
     discovery: Discovery,
 }
 
@@ -133,7 +128,7 @@ impl NodeBackend {
     pub fn new(parts: BackendParts) -> NodeBackend {
         NodeBackend {
             uploads: Uploads::new(parts.contents.clone(), parts.limits, parts.room.clone()),
-            board: Board::default(),
+            board: Arc::default(),
             discovery: Discovery::new(parts.body.clone(), parts.overlay.clone(), parts.node),
             started_ms: wall_ms(),
             parts,
@@ -159,7 +154,7 @@ impl NodeBackend {
     }
 
     /// Looks at the core between two steps. `look` must be short.
-    async fn query<T: Send + 'static>(
+    pub(crate) async fn query<T: Send + 'static>(
         &self,
         look: impl FnOnce(&Core) -> T + Send + 'static,
     ) -> Answer<T> {
@@ -173,7 +168,7 @@ impl NodeBackend {
     }
 
     /// Runs a command. A refusal is an error.
-    async fn command(&self, command: Command) -> Answer<Reply> {
+    pub(crate) async fn command(&self, command: Command) -> Answer<Reply> {
         let reply = tokio::time::timeout(CORE_WAIT, self.parts.body.command(command)).await;
         match reply.map_err(|_| late())?.map_err(gone)? {
             Reply::Refused(why) => Err(refused(why)),
@@ -188,7 +183,7 @@ fn count(n: usize) -> u32 {
 }
 
 /// Milliseconds since 1970.
-fn wall_ms() -> u64 {
+pub(crate) fn wall_ms() -> u64 {
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();

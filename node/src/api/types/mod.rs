@@ -8,25 +8,31 @@ mod bank;
 mod bid;
 mod contract;
 mod find;
-mod how;
 mod job;
 mod ledger;
 mod market;
 mod node;
 mod peer;
 mod prospect;
+mod reason;
 
 pub use bank::*;
 pub use bid::*;
 pub use contract::*;
 pub use find::*;
-pub use how::{Ahead, Also, Claim, How, NodeGroup, Start};
 pub use job::*;
 pub use ledger::*;
 pub use market::*;
 pub use node::*;
 pub use peer::*;
 pub use prospect::{Prospect, Wish};
+pub use reason::*;
+
+pub use crate::buy::{
+    Ahead, Also, BidHow, BuyHow, Claim, ContractHow, DeadlineHow, DeadlineQuote, How, JobWorth,
+    NodeGroup, ResourceShare, ShareNow, ShareOutlook, Start,
+};
+pub use crate::order::quote::Quote;
 
 use gridbay_protocol::units::Credits;
 use serde::de::Error as _;

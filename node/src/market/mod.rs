@@ -1,0 +1,238 @@
+//! One class as it stands: what quotes, prices and explanations reckon with.
+
+pub(crate) mod again;
+pub(crate) mod desk;
+pub(crate) mod odds;
+pub(crate) mod price;
+
+use crate::backend::failure::not_found;
+use desk::Answer;
+use gridbay_ledger::State;
+use gridbay_protocol::class::Class;
+use gridbay_protocol::genesis::Policy;
+use gridbay_protocol::ids::{AccountId, ClassId, OfferId};
+use gridbay_protocol::offer::{Primary, Reclaim};
+use gridbay_protocol::units::{Credits, Price};
+use price::seconds;
+use std::collections::BTreeMap;
+
+/// Between the names of several classes; no name has a space.
+pub(crate) const BETWEEN: &str = " + ";
+
+/// An offer that is for sale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Line {
+    /// Units for sale.
+    pub(crate) supply: u32,
+    /// Units of those that nobody holds.
+    pub(crate) free: u32,
+    /// Least price per unit-slot.
+    pub(crate) reserve: Price,
+    /// Buy-it-now price per unit-slot, if its units can be bought firmly.
+    pub(crate) buy: Option<Price>,
+    /// Mechanism it sells under first.
+    pub(crate) mechanism: Primary,
+}
+
+/// A class with what is offered of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Market {
+    pub(crate) id: ClassId,
+    pub(crate) name: String,
+    /// Reference price per unit-slot: what deposits are measured by.
+    pub(crate) reference: Price,
+    pub(crate) policy: Policy,
+    /// Height of the ledger.
+    pub(crate) height: u64,
+    pub(crate) lines: Vec<Line>,
+}
+
+impl Market {
+    /// The market of a class. `held` is [`held`] of the same state.
+    pub(crate) fn of(state: &State, class: &Class, held: &BTreeMap<OfferId, u32>) -> Market {
+        let id = class.key.id();
+        let of_class = state
+            .offers()
+            .filter(|(_, o)| o.terms.class == id && o.active);
+        let line = |(offer, o): (&OfferId, &gridbay_ledger::Offer)| Line {
+            supply: o.supply(),
+            free: o
+                .supply()
+                .saturating_sub(held.get(offer).copied().unwrap_or(0)),
+            reserve: o.terms.reserve,
+            buy: o
+                .terms
+                .buy_price
+                .filter(|_| o.terms.reclaim == Reclaim::None)
+                .filter(|_| o.terms.mechanism == Primary::Ausubel),
+            mechanism: o.terms.mechanism,
+        };
+        Market {
+            id,
+            name: class.name.clone(),
+            reference: class.reference_price,
+            policy: state.policy().clone(),
+            height: state.height(),
+            lines: of_class.map(line).collect(),
+        }
+    }
+    /// Seconds that so many slots last, rounded up.
+    pub(crate) fn seconds(&self, slots: u32) -> u32 {
+        seconds(slots, self.policy.slot_ms())
+    }
+    /// Units for sale.
+    pub(crate) fn supply(&self) -> u32 {
+        self.lines.iter().map(|l| l.supply).sum()
+    }
+    /// Units that sell under reservation.
+    pub(crate) fn reservable(&self) -> u32 {
+        let lines = self.lines.iter();
+        let ahead = lines.filter(|l| l.mechanism == Primary::Reservation);
+        ahead.map(|l| l.supply).sum()
+    }
+    /// Units that nobody holds.
+    pub(crate) fn free(&self) -> u32 {
+        self.lines.iter().map(|l| l.free).sum()
+    }
+    /// Units that nobody holds and that can be bought firmly.
+    pub(crate) fn can_be_bought(&self) -> u32 {
+        let lines = self.lines.iter().filter(|l| l.buy.is_some());
+        lines.map(|l| l.free).sum()
+    }
+    /// The lowest reserve.
+    pub(crate) fn lowest_reserve(&self) -> Option<Price> {
+        self.lines.iter().map(|l| l.reserve).min()
+    }
+    /// The lowest buy-it-now price.
+    pub(crate) fn lowest_buy(&self) -> Option<Price> {
+        self.lines.iter().filter_map(|l| l.buy).min()
+    }
+    /// The lowest price whose offers together have `units` units; `None` if there are fewer.
+    pub(crate) fn reserve_of(&self, units: u32) -> Option<Price> {
+        let mut lines: Vec<_> = self.lines.iter().map(|l| (l.reserve, l.supply)).collect();
+        lines.sort_unstable();
+        let mut missing = units;
+        for (reserve, supply) in lines {
+            missing = missing.saturating_sub(supply);
+            if missing == 0 {
+                return Some(reserve);
+            }
+        }
+        None
+    }
+    /// What `units` units cost per slot at the asked buy prices: of the cheapest free ones, or of the
+    /// cheapest of all if too few are free. `None` if too few can be bought at all.
+    pub(crate) fn asked(&self, units: u32) -> Option<Credits> {
+        self.cheapest(units, |l| l.free)
+            .or_else(|| self.cheapest(units, |l| l.supply))
+    }
+
+    fn cheapest(&self, units: u32, room: impl Fn(&Line) -> u32) -> Option<Credits> {
+        let shelf = self.lines.iter().filter_map(|l| Some((l.buy?, room(l))));
+        let mut shelf: Vec<_> = shelf.collect();
+        shelf.sort_unstable();
+        let (mut missing, mut sum) = (units, Credits::ZERO);
+        for (price, room) in shelf {
+            let taken = room.min(missing);
+            missing -= taken;
+            sum = sum.checked_add(price.times(u64::from(taken))?)?;
+        }
+        (missing == 0).then_some(sum)
+    }
+}
+
+/// Units held of every offer; offers of which nothing is held are missing.
+pub(crate) fn held(state: &State) -> BTreeMap<OfferId, u32> {
+    let mut held = BTreeMap::new();
+    for share in state.leases().flat_map(|(_, lease)| &lease.shares) {
+        *held.entry(share.offer).or_insert(0) += share.units;
+    }
+    held
+}
+
+/// Orders that stand and hold nothing, by class.
+pub(crate) fn waiting(state: &State) -> BTreeMap<ClassId, u32> {
+    let mut waiting = BTreeMap::new();
+    let stands = |o: &gridbay_ledger::Order| o.bid().is_some() && o.lease.is_none();
+    for (_, order) in state.orders().filter(|(_, o)| stands(o)) {
+        *waiting.entry(order.class).or_insert(0) += 1;
+    }
+    waiting
+}
+
+/// The class with a name; the network's first without one.
+pub(crate) fn class_named<'s>(state: &'s State, name: Option<&str>) -> Answer<&'s Class> {
+    let mut classes = state.classes().iter();
+    let found = match name {
+        Some(name) => classes.find(|class| class.name == name),
+        None => classes.next(),
+    };
+    found.ok_or_else(|| {
+        let name = name.unwrap_or("any");
+        not_found(
+            format!("no class `{name}`"),
+            "`gridbay market prices` lists the classes",
+        )
+    })
+}
+
+/// Name of a class, or its id if it has none here.
+pub(crate) fn class_name(state: &State, id: &ClassId) -> String {
+    let class = state.classes().iter().find(|class| class.key.id() == *id);
+    class.map_or_else(|| id.to_string(), |class| class.name.clone())
+}
+
+/// What an account can spend: balance and credit line.
+pub(crate) fn spendable(state: &State, account: &AccountId) -> Credits {
+    let balance = state.balance(account);
+    let sum = i128::from(balance.free) + i128::from(balance.credit_line.micros());
+    Credits::from_wide(u128::try_from(sum).unwrap_or(0)).unwrap_or(Credits::MAX)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Offers as (supply, free, reserve, buy price); slots of 2 s, a reference price of 100.
+    pub(crate) fn market(lines: &[(u32, u32, u64, Option<u64>)]) -> Market {
+        let line = |&(supply, free, reserve, buy): &(u32, u32, u64, Option<u64>)| Line {
+            supply,
+            free,
+            reserve: Price(reserve),
+            buy: buy.map(Price),
+            mechanism: Primary::Ausubel,
+        };
+        Market {
+            id: ClassId([1; 32]),
+            name: "small".into(),
+            reference: Price(100),
+            policy: Policy::local(),
+            height: 17,
+            lines: lines.iter().map(line).collect(),
+        }
+    }
+
+    #[test]
+    fn asked_prices_take_free_units_first() {
+        let market = market(&[(4, 0, 10, Some(20)), (4, 2, 10, Some(30)), (9, 9, 5, None)]);
+        assert_eq!((market.supply(), market.free()), (17, 11));
+        assert_eq!(
+            market.asked(2).unwrap().micros(),
+            60,
+            "the cheap ones are taken"
+        );
+        assert_eq!(market.asked(3).unwrap().micros(), 60, "too few are free");
+        assert_eq!(market.asked(8).unwrap().micros(), 200);
+        assert_eq!(market.asked(9), None, "the rest is not for sale firmly");
+        assert_eq!(market.lowest_buy(), Some(Price(20)));
+    }
+
+    #[test]
+    fn the_reserve_that_covers_an_order() {
+        let market = market(&[(4, 4, 10, None), (2, 2, 5, None)]);
+        let covers: Vec<_> = [1, 2, 3, 6, 7]
+            .map(|n| market.reserve_of(n).map(|p| p.0))
+            .to_vec();
+        assert_eq!(covers, [Some(5), Some(5), Some(10), Some(10), None]);
+    }
+}
