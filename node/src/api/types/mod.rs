@@ -28,10 +28,7 @@ pub use peer::*;
 pub use prospect::{Prospect, Wish};
 pub use reason::*;
 
-pub use crate::buy::{
-    Ahead, Also, BidHow, BuyHow, Claim, ContractHow, DeadlineHow, DeadlineQuote, How, JobWorth,
-    NodeGroup, ResourceShare, ShareNow, ShareOutlook, Start,
-};
+pub use crate::buy::*;
 pub use crate::order::quote::Quote;
 
 use gridbay_protocol::units::Credits;
