@@ -39,7 +39,8 @@ use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 use way::{Shown, Way};
 
-/// The mechanism that an order uses, with what it alone asks for: `{"mechanism": "ausubel", "divisible": false}`.
+/// The mechanism that an order uses, with what it alone asks for:
+/// `{"mechanism": "ausubel", "divisible": false}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "mechanism", rename_all = "snake_case")]
 pub enum How {
@@ -47,7 +48,8 @@ pub enum How {
     Ausubel(BidHow),
     /// Buy-it-now: at once, dearer, not preempted.
     Buy(BuyHow),
-    /// A bag of tasks by a deadline, on as many nodes as one seller's plan gives it from slot to slot.
+    /// A bag of tasks by a deadline, on as many nodes as one seller's plan gives it from slot to
+    /// slot.
     Deadline(DeadlineHow),
     /// A contract with a provider: as many jobs as nodes are asked for, each on one node.
     Contract(ContractHow),
@@ -121,8 +123,8 @@ pub(crate) fn in_words(order: &NewOrder, state: &State) -> (Credits, Credits, Ho
     }
 }
 
-/// What a way would do with a wish. Nothing is promised: the figures are those of the ledger at this
-/// moment, and of the last clearings.
+/// What a way would do with a wish. Nothing is promised: the figures are those of the ledger at
+/// this moment, and of the last clearings.
 type Outlook = fn(&Desk<'_>, &Wish) -> Answer<Prospect>;
 
 /// All ways, in the order in which they are told.
@@ -215,6 +217,16 @@ impl Flags {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gridbay_core::buy::{BidTerms, BuyTerms};
+    use gridbay_core::key::OrderKey;
+    use gridbay_protocol::account::{AccountKey, Roles};
+    use gridbay_protocol::class::{Class, ClassKey, Isolation};
+    use gridbay_protocol::genesis::{FORMAT, Genesis, Member, MemberValidator, Policy, RULES};
+    use gridbay_protocol::ids::{ClassId, Hash32};
+    use gridbay_protocol::job::JobSpec;
+    use gridbay_protocol::keys::SecretKey;
+    use gridbay_protocol::order::{BuyPart, Step};
+    use gridbay_protocol::units::Price;
     use serde_json::{Value, json};
 
     /// One of each, as the API takes them.
@@ -280,5 +292,97 @@ mod tests {
         told.sort_unstable();
         known.sort_by_key(ToString::to_string);
         assert_eq!(json!(told), json!(known));
+    }
+
+    /// A ledger of one class; two slots of two seconds each.
+    fn ledger() -> (State, ClassId) {
+        let key = ClassKey {
+            vcpu: 1,
+            memory_mib: 512,
+            disk_mib: 512,
+            gpu: 0,
+            isolation: Isolation::Process,
+            circle: "members".into(),
+        };
+        let (id, public) = (key.id(), SecretKey::from_seed(&[1; 32]).public());
+        let genesis = Genesis {
+            format: FORMAT,
+            rules: RULES,
+            name: "one".into(),
+            time_ms: 1_800_000_000_000,
+            policy: Policy::local(),
+            classes: vec![Class {
+                name: "small".into(),
+                key,
+                reference_price: Price(10),
+            }],
+            members: vec![Member {
+                name: "alpha".into(),
+                keys: vec![AccountKey {
+                    key: public,
+                    roles: Roles::ALL,
+                }],
+                endowment: "100".parse().unwrap(),
+                credit_line: Credits::ZERO,
+                weight: 1,
+                validator: Some(MemberValidator {
+                    key: public,
+                    node: public,
+                    power: 1,
+                    beacon_tip: Hash32([1; 32]),
+                }),
+                addresses: vec![],
+            }],
+            beacon: Hash32([7; 32]),
+        };
+        (State::genesis(&genesis).unwrap(), id)
+    }
+
+    #[test]
+    fn terms_are_shown_per_node_hour() {
+        let (state, class) = ledger();
+        let shown = |terms| {
+            let order = NewOrder {
+                key: OrderKey(1),
+                entropy: [1; 32],
+                name: "x".into(),
+                accepted_ms: 0,
+                worth: None,
+                class,
+                terms,
+                slots: 2,
+                tasks: 4,
+                spec: JobSpec {
+                    argv: vec![],
+                    env: vec![],
+                    inputs: vec![],
+                    outputs: vec![],
+                    wall_seconds: 4,
+                },
+            };
+            in_words(&order, &state)
+        };
+        let ten: Credits = "10".parse().unwrap();
+        let budget: Credits = "3".parse().unwrap();
+        let sealed = |min| {
+            let (units, price) = (4, Price(5_555));
+            Terms::Sealed(BidTerms {
+                steps: vec![Step { units, price }],
+                min,
+                budget,
+                patience: 9,
+            })
+        };
+        assert_eq!(shown(sealed(4)), (ten, budget, How::BID));
+        assert!(shown(sealed(1)).2.is_divisible());
+        let limit = Credits::from_micros(4 * 5_555).unwrap();
+        let buy = Terms::Buy(BuyTerms {
+            parts: vec![BuyPart::anywhere(class, 4)],
+            limit,
+            patience: 0,
+            surcharge: Credits::ZERO,
+        });
+        let most = limit.checked_mul(3).unwrap();
+        assert_eq!(shown(buy), (ten, most, How::BUY));
     }
 }

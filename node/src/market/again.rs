@@ -9,8 +9,9 @@ use gridbay_protocol::units::Price;
 /// A clearing's input.
 pub(crate) type Input = pool::Input<OfferId, BidId>;
 
-/// The least price above `from` at which the bid with this index, for `units` units at one price, wins any; `None` if none
-/// does. Doubles until it wins, then halves the gap: who wins at a price wins at every higher one.
+/// The least price above `from` at which the bid with this index, for `units` units at one price,
+/// wins any; `None` if none does. Doubles until it wins, then halves the gap: who wins at a price
+/// wins at every higher one.
 pub(crate) fn least_winning(mut input: Input, at: usize, units: u32, from: u64) -> Option<u64> {
     let id = input.bids.get(at)?.id;
     let mut wins = |price: u64| {
@@ -42,7 +43,8 @@ pub(crate) fn least_winning(mut input: Input, at: usize, units: u32, from: u64) 
     Some(high)
 }
 
-/// The price for a whole slot of `slot_heights` that is `price` for the heights which a record sold, rounded up.
+/// The price for a whole slot of `slot_heights` that is `price` for the heights which a record
+/// sold, rounded up.
 pub(crate) fn for_a_whole_slot(record: &ClearingRecord, price: u64, slot_heights: u64) -> Price {
     let wide = u128::from(price) * u128::from(slot_heights);
     let wide = wide.div_ceil(u128::from(record.heights.max(1)));

@@ -120,8 +120,8 @@ impl Market {
         }
         None
     }
-    /// What `units` units cost per slot at the asked buy prices: of the cheapest free ones, or of the
-    /// cheapest of all if too few are free. `None` if too few can be bought at all.
+    /// What `units` units cost per slot at the asked buy prices: of the cheapest free ones, or of
+    /// the cheapest of all if too few are free. `None` if too few can be bought at all.
     pub(crate) fn asked(&self, units: u32) -> Option<Credits> {
         self.cheapest(units, |l| l.free)
             .or_else(|| self.cheapest(units, |l| l.supply))

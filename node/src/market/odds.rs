@@ -109,7 +109,8 @@ mod tests {
     fn odds_are_the_share_of_clearings_that_a_price_would_have_won() {
         let records = [record(8, 2, 50), record(16, 3, 20), record(24, 4, 30)];
         let odds = odds(&records, 2, 2, 8);
-        // Two are left in the first. In the second one must go to the other bid, worth 20, and one is left at 5.
+        // Two are left in the first. In the second one must go to the other bid, worth 20, and one
+        // is left at 5.
         assert_eq!(odds.least, [Price(5), Price(13), Price(31)]);
         let at = |price| odds.at(Price(price)).unwrap();
         assert_eq!([4, 5, 13, 30, 31].map(at), [0, 33, 66, 66, 100]);
@@ -119,7 +120,8 @@ mod tests {
 
     #[test]
     fn odds_follow_the_rule_of_the_record() {
-        // Two for 20 or nothing: alone it wins over the pair's 30 by 15 each; ranked by average it must beat 30.
+        // Two for 20 or nothing: alone it wins over the pair's 30 by 15 each; ranked by average it
+        // must beat 30.
         let mut contested = record(8, 4, 15);
         let mut dear = contested.bids[0].clone();
         (dear.order, dear.steps[0].units) = (OrderId([3; 32]), 3);

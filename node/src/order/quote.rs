@@ -25,10 +25,12 @@ pub struct Quote {
     /// What it likely costs at the last prices; `None` without any to go by.
     #[serde(with = "optional_amount")]
     pub likely: Option<Credits>,
-    /// The least that a reservation may bid: the posted price of its node-slots; `None` for other orders.
+    /// The least that a reservation may bid: the posted price of its node-slots; `None` for other
+    /// orders.
     #[serde(with = "optional_amount")]
     pub posted: Option<Credits>,
-    /// What must be free at once: the deposit, then one slot at the bid; all of a buy or a reservation.
+    /// What must be free at once: the deposit, then one slot at the bid; all of a buy or a
+    /// reservation.
     #[serde(with = "amount")]
     pub needed_now: Credits,
     /// What is free, credit line included.

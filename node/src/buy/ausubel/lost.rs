@@ -1,9 +1,10 @@
 //! Why a bid lost the last clearing that it took part in, and what price would have won it.
 //!
-//! 1. A bid for all or none can lose to rivals who pay less for each unit: with it, less would have been sold in all. It
-//!    was *passed over* if some rival won although it bid less a unit.
-//! 2. The price that would have won is found by clearing again with the bid's units all at one price, everything else as it
-//!    was: winning never depends otherwise on one's own price than that more wins where less did.
+//! 1. A bid for all or none can lose to rivals that pay less for each unit: with it, less would
+//!    have been sold in all. It was *passed over* if some rival won although it bid less a unit.
+//! 2. The price that would have won is found by clearing again with the bid's units all at one
+//!    price, everything else as it was: one's own price decides in no other way than that more
+//!    wins where less did.
 
 use crate::market::again;
 use gridbay_protocol::clearing::{ClearingBid, ClearingRecord};
@@ -25,11 +26,13 @@ pub(crate) struct Lost {
     pub(crate) least: u32,
     /// What the cheapest winner bid for each of its units, if that is less.
     pub(crate) passed_over: Option<Price>,
-    /// Least price for each unit and whole slot at which the bid would have won; `None` if none would.
+    /// Least price for each unit and whole slot at which the bid would have won; `None` if none
+    /// would.
     pub(crate) would_win: Option<Price>,
 }
 
-/// Looks at a clearing; `None` if the order took no part in it, or won. `slot_heights` are those of a whole slot.
+/// Looks at a clearing; `None` if the order took no part in it, or won. `slot_heights` are those of
+/// a whole slot.
 pub(crate) fn lost(record: &ClearingRecord, order: &OrderId, slot_heights: u64) -> Option<Lost> {
     let at = record.bids.iter().position(|b| b.order == *order)?;
     if record.awards.iter().any(|a| a.order == *order) {
@@ -74,7 +77,8 @@ mod tests {
     use gridbay_protocol::order::Step;
     use gridbay_protocol::units::Credits;
 
-    /// Eight units at a reserve of 5; bids as (units, least, price), named 1, 2, ...; half a slot of 8 heights is sold.
+    /// Eight units at a reserve of 5; bids as (units, least, price), named 1, 2, ...; half a slot
+    /// of 8 heights is sold.
     fn record(bids: &[(u32, u32, u64)], won: &[(u8, u32)]) -> ClearingRecord {
         let order = |n: u8| OrderId([n; 32]);
         let bid = |(n, &(units, min, price)): (u8, &(u32, u32, u64))| ClearingBid {

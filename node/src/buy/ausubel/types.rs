@@ -12,8 +12,8 @@ pub struct BidHow {
     pub divisible: bool,
 }
 
-/// A job that is worth something only when it is done. Its bid for all nodes and a slot is the worth divided by the slots
-/// it still needs, so it rises with every slot done.
+/// A job that is worth something only when it is done. Its bid for all nodes and a slot is the
+/// worth divided by the slots it still needs, so it rises with every slot done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JobWorth {

@@ -12,7 +12,8 @@ pub struct BuyHow {
     /// Seconds to wait for nodes if there are not enough; 0 for not at all.
     #[serde(default)]
     pub wait_seconds: u32,
-    /// Most to pay on top, once, to those whose buys are evicted for it, where the federation's policy evicts.
+    /// Most to pay on top, once, to those whose buys are evicted for it, where the federation's
+    /// policy evicts.
     #[serde(default, with = "amount")]
     pub surcharge: Credits,
     /// Nodes of other classes, with them all or none.

@@ -4,7 +4,8 @@ use crate::api::types::amount;
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
-/// What an order under contract asks of its provider, beside the number of jobs and the time of each.
+/// What an order under contract asks of its provider, beside the number of jobs and the time of
+/// each.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ContractHow {
@@ -20,7 +21,8 @@ pub struct ContractHow {
     pub hold_seconds: u32,
     /// Seconds in which the value then falls to nothing, and goes on falling to minus the penalty.
     pub decay_seconds: u32,
-    /// Alpha, parts per million: what all jobs together are worth, in parts of the sum of their values.
+    /// Alpha, parts per million: what all jobs together are worth, in parts of the sum of their
+    /// values.
     pub alpha_ppm: u32,
     /// Beta, sixteenths: how much it matters that most are done.
     pub beta16: u32,

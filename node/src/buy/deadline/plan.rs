@@ -1,5 +1,5 @@
-//! From what a user wants by a deadline to an order for one seller, and what that seller's plan says
-//! to it.
+//! From what a user wants by a deadline to an order for one seller, and what that seller's plan
+//! says to it.
 //!
 //! 1. Each task takes one unit for a slot; one that may run longer is refused, for units change
 //!    hands between slots.

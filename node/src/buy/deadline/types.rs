@@ -47,7 +47,7 @@ pub struct DeadlineQuote {
     /// Price at the hard deadline.
     #[serde(with = "amount")]
     pub late_pay: Credits,
-    /// What the seller stakes on it, the buyer's if he makes it miss its hard deadline.
+    /// What the seller stakes on it, the buyer's if it misses its hard deadline.
     #[serde(with = "amount")]
     pub bond: Credits,
     /// Seconds after acceptance when it would be done; `None` if it would not be taken.

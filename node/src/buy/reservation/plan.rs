@@ -167,7 +167,8 @@ mod tests {
             budget: None,
         }
     }
-    /// Offers of four units; the posted price is 100 a slot of 2 s; the next height is 18, in slot 2.
+    /// Offers of four units; the posted price is 100 a slot of 2 s; the next height is 18, in slot
+    /// 2.
     fn terms(ask: &Ask, ahead: &Ahead) -> Answer<ReserveTerms> {
         let market = market(&[(4, 4, 50, None)]);
         match ahead.of(&market, ask, 3)?.terms {

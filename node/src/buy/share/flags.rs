@@ -12,13 +12,23 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Args)]
 pub(in crate::buy) struct ShareFlags {
     /// Claim a share of a pool for a budget per hour, instead of bidding for nodes
-    #[arg(long, requires = "rate", conflicts_with_all = ["buy", "nodes", "max_price", "provider", "reserve", "hard"])]
+    #[arg(
+        long,
+        requires = "rate",
+        conflicts_with_all = ["buy", "nodes", "max_price", "provider", "reserve", "hard"],
+    )]
     share: bool,
     /// Most credits per hour for all of the share
     #[arg(long, value_name = "CREDITS", requires = "share", value_parser = parse::credits)]
     rate: Option<Credits>,
     /// What the resources are worth to the program, as in cpu=2,memory=1; auto learns it from past runs
-    #[arg(long, value_name = "WEIGHTS", requires = "share", default_value = "auto", value_parser = weights)]
+    #[arg(
+        long,
+        value_name = "WEIGHTS",
+        requires = "share",
+        default_value = "auto",
+        value_parser = weights,
+    )]
     weights: Weights,
     /// What the program makes of its shares: linear if one resource replaces another, log if it needs all
     #[arg(long, value_enum, requires = "share", default_value = "linear")]

@@ -19,8 +19,8 @@ pub struct Claim {
     pub rate: Credits,
     /// What the job makes of its shares.
     pub utility: Utility,
-    /// Worth of the resources by name (`cpu`, `memory`, `disk`, `gpu`), those not named nothing; `None` for what past
-    /// runs of the program tell, or else all alike.
+    /// Worth of the resources by name (`cpu`, `memory`, `disk`, `gpu`), those not named nothing;
+    /// `None` for what past runs of the program tell, or else all alike.
     #[serde(default)]
     pub weights: Option<BTreeMap<String, u32>>,
     /// The program whose past runs tell.
@@ -61,7 +61,8 @@ pub struct ResourceShare {
 pub struct ShareNow {
     /// Ranks that run at a time.
     pub nodes: u32,
-    /// Nodes' worth of processors that its share comes to, in thousandths: what its ranks weigh together.
+    /// Nodes' worth of processors that its share comes to, in thousandths: what its ranks weigh
+    /// together.
     pub processors_milli: u64,
     /// Memory of each rank in MiB.
     pub memory_mib: u64,
