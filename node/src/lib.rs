@@ -10,6 +10,7 @@ pub mod backend;
 mod bank;
 mod bid;
 pub mod body;
+mod buy;
 pub mod cli;
 pub mod config;
 mod content;

@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::api::types::count;
-use crate::market::class::BETWEEN;
+use crate::market::BETWEEN;
 use crate::market::price::mean_hourly;
 
 /// Auctions kept; the oldest go first.

@@ -10,7 +10,7 @@ use crate::auction::board::{KEPT, Place, summary};
 use crate::backend::NodeBackend;
 use crate::backend::failure::{internal, not_found};
 use crate::ledger::blocks::decode;
-use crate::market::class::{BETWEEN, class_named};
+use crate::market::{BETWEEN, class_named};
 use gridbay_core::Core;
 use gridbay_host::HistoryItem;
 use gridbay_ledger::log::prove_in_list;

@@ -4,16 +4,16 @@
 //! looked up on disk afterwards. A final state is shown once output and files are on this node.
 
 mod state;
-mod terms;
 
 pub(super) use state::situation;
 
 use super::failure::{not_found, usage};
-use super::market::class_name;
-use super::order::job_id;
-use super::price::{mean_hourly, seconds};
 use super::{Answer, NodeBackend};
-use crate::api::types::{JobFile, JobId, JobRecord, JobSeller, JobWorth, RankExit, ShareNow};
+use crate::api::types::{JobFile, JobId, JobRecord, JobSeller, JobWorth, RankExit};
+use crate::buy;
+use crate::market::class_name;
+use crate::market::price::{mean_hourly, seconds};
+use crate::order::handle::job_id;
 use crate::store::orders::OrderStore;
 use gridbay_core::Core;
 use gridbay_core::buyer::TaskRecord;
@@ -157,7 +157,7 @@ fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
     let (state, order) = (core.state(), agent.order());
     let policy = state.policy();
     let seconds = |slots| seconds(slots, policy.slot_ms());
-    let (max_price, budget, how) = terms::terms(state, order);
+    let (max_price, budget, how) = buy::in_words(order, state);
     let (now, reason) = situation(state, agent).judge();
     let (milestones, left) = (agent.milestones(), agent.slots_left(state));
     let records = &agent.tasks.records;
@@ -205,7 +205,7 @@ fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
         locked: agent.id.map_or(Credits::ZERO, |order| state.escrow(&order)),
         price: mean_hourly(agent.paid(), unit_ms),
         preemptions: milestones.lost,
-        share: share_now(state, agent),
+        share: agent.id.and_then(|id| buy::share_now(state, &id)),
         worth: order.worth.map(|worth| JobWorth {
             worth: worth.worth,
             length_seconds: seconds(worth.length),
@@ -217,14 +217,6 @@ fn draft(core: &Core, key: OrderKey, agent: &OrderAgent) -> Draft {
         key,
         outputs: order.spec.outputs.clone(),
     }
-}
-
-/// What a running claim may use.
-fn share_now(state: &State, agent: &OrderAgent) -> Option<ShareNow> {
-    let order = state.order(&agent.id?)?;
-    let portion = order.share()?.portion.as_ref()?;
-    let class = state.class(&order.class)?;
-    Some(super::share::portion(&class.key, portion))
 }
 
 fn reached(height: u64) -> Option<u64> {

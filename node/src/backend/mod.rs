@@ -10,17 +10,10 @@
 //! Amounts and prices are converted here: the ledger counts micro-credits per unit and slot, the API
 //! credits per node-hour.
 
-mod again;
 mod contract;
-mod deadline;
 pub(crate) mod failure;
 pub(crate) mod job;
 mod logs;
-pub(crate) mod odds;
-mod order;
-mod plan;
-mod prospect;
-pub(crate) mod share;
 mod suggest;
 mod why;
 
@@ -32,8 +25,6 @@ use crate::config::NodeLimits;
 use crate::content::uploads::Uploads;
 use crate::discovery::Discovery;
 use crate::executor::Selling;
-use crate::ledger::handle as ledger;
-use crate::market::{class as market, price};
 use crate::overlay::{Multiaddr, OverlayHandle};
 use crate::store::content::ContentStore;
 use crate::store::marks::MarkBook;
@@ -103,7 +94,7 @@ pub struct NodeBackend {
     pub(crate) parts: BackendParts,
     pub(crate) started_ms: u64,
     pub(crate) uploads: Uploads,
-    pub(crate) board: Board,
+    pub(crate) board: Arc<Board>,
     pub(crate) discovery: Discovery,
 }
 
@@ -112,7 +103,7 @@ impl NodeBackend {
     pub fn new(parts: BackendParts) -> NodeBackend {
         NodeBackend {
             uploads: Uploads::new(parts.contents.clone(), parts.limits, parts.room.clone()),
-            board: Board::default(),
+            board: Arc::default(),
             discovery: Discovery::new(parts.body.clone(), parts.overlay.clone(), parts.node),
             started_ms: wall_ms(),
             parts,

@@ -8,11 +8,11 @@
 //!    reference price.
 
 use super::failure::{internal, usage};
-use super::market::Market;
-use super::odds::{Odds, odds};
-use super::price::limit_hourly;
 use super::{Answer, NodeBackend};
-use crate::api::types::{BidAdvice, BidWish, How, PriceChance, Want};
+use crate::api::types::{BidAdvice, BidHow, BidWish, How, PriceChance, Want};
+use crate::market::Market;
+use crate::market::odds::{Odds, odds};
+use crate::market::price::limit_hourly;
 use gridbay_protocol::units::Price;
 
 /// Shares of the clearings whose prices are told, percent.
@@ -31,11 +31,12 @@ impl NodeBackend {
             max_price: None,
             seconds: wish.seconds,
             budget: None,
-            how: How::Ausubel {
+            how: How::Ausubel(BidHow {
                 divisible: wish.divisible,
-            },
+            }),
         };
-        let (market, plan, _) = self.plan_order(&want).await?;
+        let planned = self.planned(want, None, |at, plan| (at.market.clone(), plan.slots));
+        let (market, slots) = planned.await?;
         let records = self.last_clearings(market.id).await?;
         let min = if wish.divisible { 1 } else { wish.nodes };
         let (nodes, heights) = (wish.nodes, market.policy.calendar.slot_heights());
@@ -43,7 +44,7 @@ impl NodeBackend {
         let tried = tried
             .await
             .map_err(|error| internal("clearing again", error))?;
-        Ok(advice(&wish, &market, plan.slots, &tried))
+        Ok(advice(&wish, &market, slots, &tried))
     }
 }
 
@@ -95,7 +96,7 @@ fn chances(
 
 #[cfg(test)]
 mod tests {
-    use super::super::market::tests::market;
+    use crate::market::tests::market;
     use super::*;
 
     fn wish(chance: u32) -> BidWish {

@@ -4,33 +4,28 @@
 //! what the last one found.
 
 mod checks;
-mod deadline;
-mod lost;
 mod words;
 
 use super::failure::internal;
 use super::job::{find, situation};
-use super::ledger::spendable;
-use super::market::{Market, class_named, held};
-use super::order::job_id;
-use super::plan::reserve::bid_per_node;
-use super::price::limit_hourly;
 use super::{Answer, NodeBackend};
 use crate::api::ApiError;
 use crate::api::types::{JobId, JobReason, JobState, Why};
+use crate::buy::way::{Standing, Words};
+use crate::buy::{self, lost};
+use crate::market::price::limit_hourly;
+use crate::market::{self, Market, class_named, held};
+use crate::order::handle::job_id;
 use checks::checks;
-use deadline::Promise;
 use gridbay_core::Core;
 use gridbay_core::agent::Phase;
-use gridbay_core::buy::{BidTerms, BuyTerms, DeadlineWish, NewOrder, ShareTerms, Terms};
 use gridbay_core::buyer::Finish;
 use gridbay_core::buyer::order::{OrderAgent, Seen};
 use gridbay_core::key::OrderKey;
-use gridbay_ledger::State;
 use gridbay_protocol::ids::{ClassId, OrderId};
 use gridbay_protocol::mechanism::ausubel::Rule;
-use gridbay_protocol::order::{BuyPart, Step, entry_of};
-use gridbay_protocol::units::{Credits, Price};
+use gridbay_protocol::order::entry_of;
+use gridbay_protocol::units::Credits;
 use std::ops::ControlFlow;
 use words::{remedies, summary};
 
@@ -45,14 +40,8 @@ struct Facts {
     fewest: u32,
     offered: u32,
     free: u32,
-    /// Class by class, if they are several.
-    parts: Vec<Part>,
-    /// The class of which it found too few units when it was last decided on, if they are several.
-    short: Option<String>,
     /// Whether all of it is paid or locked beforehand: a buy, a reservation, or a job by a deadline.
-    is_buy: bool,
-    /// Last height at which a buy that waits for units may be served.
-    waits_until: Option<u64>,
+    prepaid: bool,
     /// Slot from which it is reserved.
     booked_from: Option<u64>,
     /// Per node-hour: the order's limit, what the sellers ask of it, the last clearing's mean.
@@ -79,19 +68,8 @@ struct Facts {
     refusal: Option<String>,
     /// The last clearing that it lost.
     lost: Option<Defeat>,
-    /// Of a job by a deadline.
-    deadline: Option<Promise>,
-}
-
-/// Nodes of one class of several.
-#[derive(Clone, Debug)]
-struct Part {
-    class: String,
-    nodes: u32,
-    offered: u32,
-    free: u32,
-    /// What sellers ask per slot for all of them.
-    asked: Option<Credits>,
+    /// What only orders bought its way can come to.
+    words: Words,
 }
 
 /// A clearing that was lost; prices per node-hour.
@@ -156,157 +134,49 @@ impl NodeBackend {
     }
 }
 
-/// What the order itself says, in the ledger's units.
-struct Asks {
-    is_buy: bool,
-    fewest: u32,
-    limit: Price,
-    needed: Credits,
-    budget: Credits,
-    /// What sellers ask of it.
-    price: Option<Price>,
-}
-
-fn asks(order: &NewOrder, market: &Market, parts: &[Part]) -> Asks {
-    match &order.terms {
-        Terms::Sealed(BidTerms {
-            steps, min, budget, ..
-        }) => Asks {
-            is_buy: false,
-            fewest: *min,
-            limit: steps.iter().map(|s| s.price).max().unwrap_or_default(),
-            needed: slot_at_bid(steps).unwrap_or(Credits::MAX),
-            budget: *budget,
-            price: market.reserve_of(*min),
-        },
-        Terms::Reserve(reserve) => {
-            let units: u32 = reserve.groups.iter().map(|g| g.units).sum();
-            Asks {
-                is_buy: true,
-                fewest: units,
-                limit: bid_per_node(reserve.value, units, order.slots),
-                needed: reserve.value,
-                budget: reserve.value,
-                price: Some(market.reference),
-            }
-        }
-        Terms::Buy(terms) => asks_of_buy(terms, order.slots, market, parts),
-        Terms::Deadline(DeadlineWish {
-            unit_slots, pmax, ..
-        }) => at_once(Price(pmax.micros() / (*unit_slots).max(1)), *pmax),
-        // All of it is locked once it is proposed; what the provider pays for units is its own affair.
-        Terms::Contract(wish) => {
-            let limit = Price(wish.job.value.micros() / u64::from(order.slots).max(1));
-            at_once(
-                limit,
-                wish.terms(order.class, order.tasks)
-                    .lock()
-                    .unwrap_or(Credits::MAX),
-            )
-        }
-        // A claim states no price: what the reserve asks of its rate is in the quote.
-        Terms::Share(ShareTerms { rate, budget, .. }) => Asks {
-            is_buy: false,
-            fewest: 1,
-            limit: Price(rate.micros()),
-            needed: *rate,
-            budget: *budget,
-            price: None,
-        },
-    }
-}
-
-/// A buy of one class or several is limited by what it may cost a slot.
-fn asks_of_buy(terms: &BuyTerms, slots: u32, market: &Market, parts: &[Part]) -> Asks {
-    let units: u32 = terms.parts.iter().map(|part| part.units).sum();
-    let asked = match parts {
-        [] => market.asked(units),
-        parts => {
-            let asked = parts.iter().map(|part| part.asked);
-            let asked = asked.collect::<Option<Vec<_>>>();
-            asked.and_then(Credits::sum)
-        }
-    };
-    let most = terms.limit.checked_mul(u64::from(slots) + 1);
-    let most = most.unwrap_or(Credits::MAX);
-    let per_unit = |sum: Credits| Price(sum.micros() / u64::from(units).max(1));
-    Asks {
-        is_buy: true,
-        fewest: units,
-        limit: per_unit(terms.limit),
-        needed: most,
-        budget: most,
-        price: asked.map(per_unit),
-    }
-}
-
-/// What is paid for a slot at the bid.
-fn slot_at_bid(steps: &[Step]) -> Option<Credits> {
-    let parts = steps.iter().map(|s| s.price.times(u64::from(s.units)));
-    parts.collect::<Option<Vec<_>>>().and_then(Credits::sum)
-}
-
-/// For one who locks all that it can cost, whatever sellers ask.
-fn at_once(limit: Price, most: Credits) -> Asks {
-    Asks {
-        is_buy: true,
-        fewest: 1,
-        limit,
-        needed: most,
-        budget: most,
-        price: None,
-    }
-}
-
-fn facts(core: &Core, agent: &OrderAgent) -> Answer<(Facts, gridbay_protocol::ids::ClassId)> {
+fn facts(core: &Core, agent: &OrderAgent) -> Answer<(Facts, ClassId)> {
     let (state, order) = (core.state(), agent.order());
-    let name = super::market::class_name(state, &order.class);
+    let name = market::class_name(state, &order.class);
     let class = class_named(state, Some(&name))?;
     let market = Market::of(state, class, &held(state));
     let (policy, height) = (state.policy(), state.height());
     let slot_ms = policy.slot_ms();
-    let parts = parts(state, order);
-    let asks = asks(order, &market, &parts);
-    let (now, reason) = situation(state, agent).judge();
+    let judged = situation(state, agent).judge();
+    let standing = Standing {
+        state,
+        market: &market,
+        agent,
+        judged,
+    };
+    let shown = buy::shown(&order.terms);
+    let (asks, words) = (shown.asks(order, &standing), shown.words(&standing));
     let round = policy.calendar.round(height.saturating_add(1));
     let facts = Facts {
-        state: now,
-        reason,
+        state: judged.0,
+        reason: judged.1,
         class: name,
         nodes: order.tasks,
         fewest: asks.fewest,
-        offered: match &parts[..] {
-            [] => market.supply(),
-            parts => parts.iter().map(|p| p.offered.min(p.nodes)).sum(),
-        },
-        free: match &parts[..] {
-            [] => market.free(),
-            parts => parts.iter().map(|p| p.free.min(p.nodes)).sum(),
-        },
-        parts,
-        short: short(state, agent),
-        is_buy: asks.is_buy,
-        waits_until: waits_until(state, agent),
+        offered: asks.offered,
+        free: asks.free,
+        prepaid: asks.prepaid,
         booked_from: match agent.seen {
             Seen::Booked(slot) => Some(slot),
             _ => None,
         },
         limit: limit_hourly(asks.limit, slot_ms),
-        asked: asks
-            .price
-            .or(deadline::reserve(state, order))
-            .map(|price| limit_hourly(price, slot_ms)),
+        asked: asks.price.map(|price| limit_hourly(price, slot_ms)),
         last: None,
         needed: asks.needed,
         locked: agent.id.map_or(Credits::ZERO, |id| state.escrow(&id)),
         spendable: core
             .account()
-            .map_or(Credits::ZERO, |account| spendable(state, &account)),
+            .map_or(Credits::ZERO, |account| market::spendable(state, &account)),
         paid: agent.paid(),
         budget: asks.budget,
         height,
         round,
-        slot: policy.calendar.slot(height.saturating_add(1)),
+        slot: standing.slot(),
         sealed_in: match agent.seen {
             Seen::Sealed(round) => Some(round),
             _ => None,
@@ -319,7 +189,7 @@ fn facts(core: &Core, agent: &OrderAgent) -> Answer<(Facts, gridbay_protocol::id
             _ => agent.refusal().map(str::to_owned),
         },
         lost: None,
-        deadline: deadline::promise(core, agent),
+        words,
     };
     Ok((facts, order.class))
 }
@@ -330,40 +200,6 @@ fn ranks(agent: &OrderAgent) -> (u32, usize, usize) {
     let runs = agent.tasks.runs.values().filter(|r| begun(r.phase));
     let done = agent.tasks.records.iter().filter(|t| t.done.is_some());
     (agent.order().tasks, runs.count(), done.count())
-}
-
-/// The nodes of each class of a buy of several.
-fn parts(state: &State, order: &NewOrder) -> Vec<Part> {
-    let Terms::Buy(BuyTerms { parts, .. }) = &order.terms else {
-        return Vec::new();
-    };
-    let held = held(state);
-    let part = |part: &BuyPart| {
-        let market = Market::of(state, state.class(&part.class)?, &held);
-        Some(Part {
-            class: market.name.clone(),
-            nodes: part.units,
-            offered: market.supply(),
-            free: market.can_be_bought(),
-            asked: market.asked(part.units),
-        })
-    };
-    match parts.len() {
-        0 | 1 => Vec::new(),
-        _ => parts.iter().filter_map(part).collect(),
-    }
-}
-
-/// Of which class it found too few units: when it ended, or as it waits.
-fn short(state: &State, agent: &OrderAgent) -> Option<String> {
-    let waits = |id| state.order(&id)?.buy()?.short;
-    let class = agent.short().or(agent.id.and_then(waits))?;
-    Some(super::market::class_name(state, &class))
-}
-
-fn waits_until(state: &State, agent: &OrderAgent) -> Option<u64> {
-    let buy = state.order(&agent.id?)?.buy()?;
-    buy.waits.then_some(buy.buy.stands_until)
 }
 
 /// Validators that acknowledged the entry that the order waits for, and all of them; `None` if it waits for none.

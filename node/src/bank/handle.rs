@@ -3,7 +3,7 @@
 use crate::api::Answer;
 use crate::api::types::{BankReport, BankRules, ClassIndex, EpochMoney, MoneySupply};
 use crate::backend::NodeBackend;
-use crate::market::class::class_name;
+use crate::market::class_name;
 use gridbay_ledger::State;
 use gridbay_ledger::bank::supply::Supply;
 use gridbay_protocol::bank::{BankPolicy, Revenue};

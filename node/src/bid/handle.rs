@@ -6,9 +6,9 @@ use crate::api::types::{AmendRequest, JobId, StandingBid};
 use crate::backend::NodeBackend;
 use crate::backend::failure::{not_found, usage};
 use crate::backend::job::{find, record};
+use crate::buy::highest;
 use crate::market::price::limit_hourly;
 use gridbay_core::Core;
-use gridbay_core::buy::{BidTerms, Terms};
 use gridbay_core::buyer::order::OrderAgent;
 use gridbay_core::input::Command;
 use gridbay_core::key::OrderKey;
@@ -73,22 +73,19 @@ fn amendment(
 
 /// A bid with the time it was accepted; `None` for other orders and those that are over.
 fn line(core: &Core, key: &OrderKey, agent: &OrderAgent) -> Option<(u64, StandingBid)> {
-    let Terms::Sealed(BidTerms { min, .. }) = &agent.order().terms else {
-        return None;
-    };
+    let bid = agent.order().terms.bid()?;
     if agent.finish().is_some() {
         return None;
     }
     let slot_ms = core.state().policy().slot_ms();
-    let steps = |steps: &[Step]| steps.iter().map(|s| s.price).max();
-    let amended = agent.amending().and_then(|a| steps(&a.steps));
+    let amended = agent.amending().map(|a| highest(&a.steps));
     let record = record(core, key, agent);
     let line = StandingBid {
         id: record.id,
         name: record.name,
         class: record.class,
         nodes: record.nodes,
-        divisible: *min < agent.order().tasks,
+        divisible: bid.min < agent.order().tasks,
         state: record.state,
         max_price: record.max_price,
         budget: record.budget,

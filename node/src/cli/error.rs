@@ -8,9 +8,6 @@ use crate::ui::{WriteError, clean};
 use std::error::Error as StdError;
 use std::fmt;
 
-/// What did not happen when an order is refused before it is on its way.
-pub(super) const NOT_SENT: &str = "the order was not sent";
-
 /// A command's failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CliError {

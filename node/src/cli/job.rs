@@ -4,10 +4,10 @@ use super::context::{Context, Format};
 use super::error::{CliError, During as _};
 use super::exit::Exit;
 use super::run::follow::{Follower, Output};
-use super::run::thousandths;
 use super::{files, text};
 use crate::api::client::Client;
-use crate::api::types::{JobId, JobReason, JobRecord, ShareNow, Why};
+use crate::api::types::{JobId, JobReason, JobRecord, Why};
+use crate::buy::share_in_words;
 use crate::ui::{self, Table};
 use clap::{Args, Subcommand};
 use gridbay_protocol::job::JobExit;
@@ -220,7 +220,10 @@ fn describe(job: &JobRecord) -> String {
         ("locked", job.locked.to_string()),
         ("price", text::or_dash(job.price)),
         ("lost leases", job.preemptions.to_string()),
-        ("share", text::or_dash(job.share.as_ref().map(share))),
+        (
+            "share",
+            text::or_dash(job.share.as_ref().map(share_in_words)),
+        ),
     ])
 }
 
@@ -234,17 +237,6 @@ fn exit(exit: JobExit) -> String {
         JobExit::Lost => JobReason::Lost.name().to_owned(),
         JobExit::DiskLimit => JobReason::DiskLimit.name().to_owned(),
     }
-}
-
-/// What a claim on a pool may use now.
-fn share(now: &ShareNow) -> String {
-    format!(
-        "{} nodes at a time with {} nodes' worth of processors; each {} MiB of memory, {} MiB of disk",
-        now.nodes,
-        thousandths(now.processors_milli),
-        now.memory_mib,
-        now.disk_mib
-    )
 }
 
 /// What a job is worth, and what it bids for the time it still needs.

@@ -25,7 +25,7 @@ mod node;
 mod offer;
 mod peer;
 mod run;
-mod text;
+pub(crate) mod text;
 
 pub use auction::{AuctionError, verify_auction};
 pub use chain::{ChainError, HeaderChain};

@@ -7,7 +7,7 @@ use std::time::Duration;
 use time::OffsetDateTime;
 
 /// Lines `name  value`, values aligned.
-pub(super) fn fields(lines: &[(&str, String)]) -> String {
+pub(crate) fn fields(lines: &[(&str, String)]) -> String {
     let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     lines
         .iter()
@@ -16,7 +16,7 @@ pub(super) fn fields(lines: &[(&str, String)]) -> String {
 }
 
 /// A time in UTC, as in `2026-01-31 23:59:59`.
-pub(super) fn time(ms: u64) -> String {
+pub(crate) fn time(ms: u64) -> String {
     let seconds = i64::try_from(ms / 1_000).unwrap_or(i64::MAX);
     let Ok(at) = OffsetDateTime::from_unix_timestamp(seconds) else {
         return "after the year 9999".to_owned();
@@ -27,7 +27,7 @@ pub(super) fn time(ms: u64) -> String {
 }
 
 /// A length of time, as in `1h05m`, `3m20s`, `2.5s`.
-pub(super) fn span(ms: u64) -> String {
+pub(crate) fn span(ms: u64) -> String {
     let s = ms / 1_000;
     match s {
         0..60 => format!("{s}.{}s", ms % 1_000 / 100),
@@ -37,7 +37,7 @@ pub(super) fn span(ms: u64) -> String {
 }
 
 /// Whole seconds of a time, rounded up.
-pub(super) fn seconds(time: Duration, what: &'static str) -> Result<u32, CliError> {
+pub(crate) fn seconds(time: Duration, what: &'static str) -> Result<u32, CliError> {
     let seconds = u32::try_from(time.as_millis().div_ceil(1_000)).ok();
     seconds.filter(|s| *s > 0).ok_or_else(|| {
         let why = "a time of nothing, or longer than any lease";
@@ -46,8 +46,14 @@ pub(super) fn seconds(time: Duration, what: &'static str) -> Result<u32, CliErro
 }
 
 /// A value or a dash.
-pub(super) fn or_dash<T: ToString>(value: Option<T>) -> String {
+pub(crate) fn or_dash<T: ToString>(value: Option<T>) -> String {
     value.map_or("-".to_owned(), |v| v.to_string())
+}
+
+/// Thousandths with their decimals: `2.5`.
+pub(crate) fn thousandths(milli: u64) -> String {
+    let text = format!("{}.{:03}", milli / 1_000, milli % 1_000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 #[cfg(test)]
@@ -71,5 +77,11 @@ mod tests {
         assert_eq!(span(2_540), "2.5s");
         assert_eq!(span(200_000), "3m20s");
         assert_eq!(span(3_900_000), "1h05m");
+    }
+
+    #[test]
+    fn figures() {
+        let shown = [0, 500, 2_500, 3_000, 1_001].map(thousandths);
+        assert_eq!(shown, ["0", "0.5", "2.5", "3", "1.001"]);
     }
 }

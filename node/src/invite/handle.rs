@@ -6,7 +6,7 @@ use crate::api::{ApiError, ErrorCode};
 use crate::backend::NodeBackend;
 use crate::backend::failure::{internal, no_account, usage};
 use crate::keys::random;
-use crate::ledger::handle::spendable;
+use crate::market::spendable;
 use gridbay_protocol::account::Roles;
 use gridbay_protocol::ids::NetworkId;
 use gridbay_protocol::invitation::{Bootstrap, Grant, Invitation, SignedGrant};

@@ -1,6 +1,7 @@
 //! Jobs.
 
 mod files;
+pub(crate) mod reason;
 pub(crate) mod routes;
 pub(crate) mod types;
 

@@ -6,7 +6,7 @@ use crate::api::ApiError;
 use crate::api::types::{Balance, CloseRequest, ClosedAccount, Entries, Movement, Signed};
 use crate::backend::NodeBackend;
 use crate::backend::failure::{no_account, unknown_account};
-use crate::market::class::class_name;
+use crate::market::class_name;
 use gridbay_core::input::Command;
 use gridbay_host::HistoryItem;
 use gridbay_ledger::State;
@@ -135,13 +135,6 @@ impl NodeBackend {
         }
         Ok(times)
     }
-}
-
-/// What an account can spend: balance and credit line.
-pub(crate) fn spendable(state: &State, account: &AccountId) -> Credits {
-    let balance = state.balance(account);
-    let sum = i128::from(balance.free) + i128::from(balance.credit_line.micros());
-    Credits::from_wide(u128::try_from(sum).unwrap_or(0)).unwrap_or(Credits::MAX)
 }
 
 /// The posting of a line, if it moves the account's own money.

@@ -9,13 +9,13 @@
 //!    amount to the same account are two entries, one signature each, and nobody who guesses a note can tell that it
 //!    was this one. The owner proves a note by telling it together with its key.
 
-use super::handle::spendable;
 use crate::api::Answer;
 use crate::api::types::{TransferRequest, Transferred};
 use crate::api::{ApiError, ErrorCode};
 use crate::backend::NodeBackend;
 use crate::backend::failure::{disk, gone, internal, no_account, refused, unknown_account, usage};
 use crate::keys::random;
+use crate::market::spendable;
 use crate::store::transfers::{KeepError, TransferKey, WAITING};
 use gridbay_core::input::Command;
 use gridbay_core::reply::Reply;

@@ -1,12 +1,12 @@
 //! One class as it stands: what quotes, prices and explanations reckon with.
 
-use crate::api::Answer;
+use super::desk::Answer;
+use super::price::seconds;
 use crate::backend::failure::not_found;
-use crate::market::price::seconds;
 use gridbay_ledger::State;
 use gridbay_protocol::class::Class;
 use gridbay_protocol::genesis::Policy;
-use gridbay_protocol::ids::{ClassId, OfferId};
+use gridbay_protocol::ids::{AccountId, ClassId, OfferId};
 use gridbay_protocol::offer::{Primary, Reclaim};
 use gridbay_protocol::units::{Credits, Price};
 use std::collections::BTreeMap;
@@ -40,8 +40,6 @@ pub(crate) struct Market {
     /// Height of the ledger.
     pub(crate) height: u64,
     pub(crate) lines: Vec<Line>,
-    /// The pool that a claim means.
-    pub(crate) pool: Option<crate::backend::share::Pool>,
 }
 
 impl Market {
@@ -71,14 +69,6 @@ impl Market {
             policy: state.policy().clone(),
             height: state.height(),
             lines: of_class.map(line).collect(),
-            pool: None,
-        }
-    }
-    /// Takes in the markets of the other classes of a buy of several: for a quote, which counts them all together.
-    pub(crate) fn and(&mut self, others: Vec<Market>) {
-        for other in others {
-            self.name = format!("{}{BETWEEN}{}", self.name, other.name);
-            self.lines.extend(other.lines);
         }
     }
     /// Seconds that so many slots last, rounded up.
@@ -125,8 +115,8 @@ impl Market {
         }
         None
     }
-    /// What `units` units cost per slot at the asked buy prices: of the cheapest free ones, or of the
-    /// cheapest of all if too few are free. `None` if too few can be bought at all.
+    /// What `units` units cost per slot at the asked buy prices: of the cheapest free ones, or of
+    /// the cheapest of all if too few are free. `None` if too few can be bought at all.
     pub(crate) fn asked(&self, units: u32) -> Option<Credits> {
         self.cheapest(units, |l| l.free)
             .or_else(|| self.cheapest(units, |l| l.supply))
@@ -187,6 +177,13 @@ pub(crate) fn class_name(state: &State, id: &ClassId) -> String {
     class.map_or_else(|| id.to_string(), |class| class.name.clone())
 }
 
+/// What an account can spend: balance and credit line.
+pub(crate) fn spendable(state: &State, account: &AccountId) -> Credits {
+    let balance = state.balance(account);
+    let sum = i128::from(balance.free) + i128::from(balance.credit_line.micros());
+    Credits::from_wide(u128::try_from(sum).unwrap_or(0)).unwrap_or(Credits::MAX)
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
@@ -207,7 +204,6 @@ pub(crate) mod tests {
             policy: Policy::local(),
             height: 17,
             lines: lines.iter().map(line).collect(),
-            pool: None,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use gridbay_protocol::units::{Credits, MS_PER_HOUR, Price};
 
-/// The price per node-hour that somebody has set.
+/// A price per node-hour as it was set.
 pub(crate) fn limit_hourly(price: Price, slot_ms: u64) -> Credits {
     price.hourly_as_set(slot_ms)
 }

@@ -7,7 +7,7 @@ use super::net;
 use super::text::Text;
 use crate::api::Answer;
 use crate::backend::NodeBackend;
-use crate::market::class::{Market, held, waiting};
+use crate::market::{Market, held, waiting};
 use gridbay_core::Core;
 use gridbay_ledger::read::Totals;
 use gridbay_protocol::keys::PublicKey;
@@ -253,7 +253,7 @@ fn signed(micros: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::market::class::tests::market;
+    use crate::market::tests::market;
     use crate::overlay::{OverlayStats, Reach, TopicStats, Whereabouts};
     use std::collections::BTreeSet;
 

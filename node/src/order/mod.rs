@@ -1,4 +1,7 @@
-//! Orders: what they would cost.
+//! Orders: what they would cost, and placing them.
 
+pub(crate) mod handle;
+pub(crate) mod plan;
+pub(crate) mod quote;
 pub(crate) mod routes;
 pub(crate) mod types;

@@ -1,6 +1,7 @@
 //! Orders before they are sent: what they would cost.
 
-use super::types::{Prospect, Quote, Want, Wish};
+use super::quote::Quote;
+use super::types::{Prospect, Want, Wish};
 use crate::api::extract::{Body, Reply};
 use crate::backend::Node;
 use axum::Json;

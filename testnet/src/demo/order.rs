@@ -31,7 +31,7 @@ impl Wish {
     pub(crate) fn seconds(&self) -> u32 {
         match self.how {
             // One slot.
-            How::Deadline { .. } => 2,
+            How::Deadline(_) => 2,
             // Two of them.
             How::Reservation(_) | How::Contract(_) => 4,
             // More than any of them needs, less than would make a buy's prepayment large.

@@ -5,22 +5,22 @@
 //! prices are credits per node-hour. Ids and keys are lower-case hex. Times are milliseconds since
 //! 1970 in fields that end in `_ms`. Absent values are `null`, never left out.
 
-mod how;
-
 pub use crate::auction::types::*;
 pub use crate::bank::types::*;
 pub use crate::bid::types::*;
+pub use crate::buy::*;
 pub use crate::content::types::*;
 pub use crate::contract::types::*;
 pub use crate::invite::types::*;
+pub use crate::job::reason::*;
 pub use crate::job::types::*;
 pub use crate::ledger::types::*;
 pub use crate::market::types::*;
 pub use crate::node::types::*;
 pub use crate::offer::types::*;
+pub use crate::order::quote::Quote;
 pub use crate::order::types::*;
 pub use crate::peer::types::*;
-pub use how::{Ahead, Also, Claim, How, NodeGroup, Start};
 
 use gridbay_protocol::units::Credits;
 use serde::de::Error as _;

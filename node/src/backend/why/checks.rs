@@ -1,10 +1,10 @@
 //! The conditions of an explanation, each with its figures.
 
-use super::{Facts, Part, deadline};
+use super::Facts;
 use crate::api::types::{JobState, WhyCheck};
 use gridbay_protocol::units::Credits;
 
-pub(super) fn check(condition: String, met: bool, figures: String) -> WhyCheck {
+fn check(condition: String, met: bool, figures: String) -> WhyCheck {
     WhyCheck {
         condition,
         met,
@@ -15,7 +15,7 @@ pub(super) fn check(condition: String, met: bool, figures: String) -> WhyCheck {
 /// All conditions.
 pub(super) fn checks(f: &Facts) -> Vec<WhyCheck> {
     let mut checks = checks_of_terms(f);
-    checks.extend(deadline::checks(f));
+    checks.extend(f.words.check.clone());
     checks.extend(check_of_defeat(f));
     checks.extend(checks_of_progress(f));
     checks
@@ -53,7 +53,7 @@ fn checks_of_terms(f: &Facts) -> Vec<WhyCheck> {
             "price per node-hour".into(),
             f.asked.is_none_or(|asked| asked <= f.limit)
                 && f.last
-                    .filter(|_| !f.is_buy)
+                    .filter(|_| !f.prepaid)
                     .is_none_or(|last| last <= f.limit),
             format!(
                 "limit {}, sellers ask {}, last clearing {}",
@@ -63,7 +63,7 @@ fn checks_of_terms(f: &Facts) -> Vec<WhyCheck> {
             ),
         ),
         check(
-            if f.is_buy {
+            if f.prepaid {
                 "funds for all of it"
             } else {
                 "funds for the next slot"
@@ -77,36 +77,24 @@ fn checks_of_terms(f: &Facts) -> Vec<WhyCheck> {
         ),
         check(
             "budget".into(),
-            f.is_buy || f.needed <= f.budget.saturating_sub(f.paid),
+            f.prepaid || f.needed <= f.budget.saturating_sub(f.paid),
             format!("{} of {} paid", f.paid, f.budget),
         ),
     ]);
     checks
 }
 
-/// Whether there are enough units: class by class, if they are several.
+/// Whether there are enough units.
 fn checks_of_units(f: &Facts) -> Vec<WhyCheck> {
-    if f.parts.is_empty() {
-        let figures = format!(
-            "{} offered, {} free, {} wanted, {} at least",
-            f.offered, f.free, f.nodes, f.fewest
-        );
-        let condition = format!("units of class {}", f.class);
-        return vec![check(condition, f.offered >= f.fewest, figures)];
+    if let Some(units) = &f.words.units {
+        return units.clone();
     }
-    let of_part = |part: &Part| {
-        let is_short = f.short.as_ref() == Some(&part.class);
-        let mut figures = format!(
-            "{} offered, {} free to be bought, {} wanted with all the others or none",
-            part.offered, part.free, part.nodes
-        );
-        if is_short {
-            figures += "; too few when it was last decided on";
-        }
-        let condition = format!("units of class {}", part.class);
-        check(condition, part.offered >= part.nodes && !is_short, figures)
-    };
-    f.parts.iter().map(of_part).collect()
+    let figures = format!(
+        "{} offered, {} free, {} wanted, {} at least",
+        f.offered, f.free, f.nodes, f.fewest
+    );
+    let condition = format!("units of class {}", f.class);
+    vec![check(condition, f.offered >= f.fewest, figures)]
 }
 
 /// How far the order has come.
@@ -144,6 +132,7 @@ mod tests {
     use super::super::words::{remedies, summary};
     use super::*;
     use crate::api::types::JobReason;
+    use crate::buy::way::Words;
     use gridbay_protocol::mechanism::ausubel::Rule;
 
     fn credits(text: &str) -> Credits {
@@ -158,10 +147,7 @@ mod tests {
             fewest: 4,
             offered: 8,
             free: 2,
-            parts: vec![],
-            short: None,
-            is_buy: false,
-            waits_until: None,
+            prepaid: false,
             booked_from: None,
             limit: credits("10"),
             asked: Some(credits("5")),
@@ -180,7 +166,7 @@ mod tests {
             ranks: (4, 0, 0),
             refusal: None,
             lost: None,
-            deadline: None,
+            words: Words::default(),
         }
     }
     fn unmet(facts: &Facts) -> Vec<String> {
@@ -232,35 +218,28 @@ mod tests {
     }
 
     #[test]
-    fn a_group_says_which_class_is_short() {
-        let part = |class: &str, free| Part {
-            class: class.into(),
-            nodes: 2,
-            offered: 4,
-            free,
-            asked: None,
+    fn words_of_its_way_go_first() {
+        let own = check("units of class large".into(), false, "1 free".into());
+        let words = Words {
+            sentence: Some("There is no room for it yet.".into()),
+            units: Some(vec![own]),
+            remedies: Some(vec!["wait".into()]),
+            ..Words::default()
         };
         let facts = Facts {
-            reason: None,
-            parts: vec![part("small", 4), part("large", 1)],
-            short: Some("large".into()),
-            waits_until: Some(40),
+            words,
             ..standing()
         };
         let unmet = unmet(&facts);
         assert!(unmet.contains(&"units of class large".to_owned()));
         assert!(!unmet.contains(&"units of class small".to_owned()));
-        assert!(summary(&facts).contains("in class large yet"));
-        let ended = Facts {
-            state: JobState::Expired,
-            reason: Some(JobReason::NoUnits),
-            ..facts
-        };
-        assert!(summary(&ended).contains("Class large had too few units"));
+        assert_eq!(summary(&facts), "There is no room for it yet.");
+        assert_eq!(remedies(&facts), ["wait"]);
         let told = |reason| {
             summary(&Facts {
+                state: JobState::Expired,
                 reason: Some(reason),
-                ..ended.clone()
+                ..standing()
             })
         };
         assert!(told(JobReason::Disputed).contains("complained of was paid back"));
@@ -320,13 +299,12 @@ mod tests {
         let facts = Facts {
             state: JobState::Won,
             reason: Some(JobReason::Booked),
-            is_buy: true,
+            prepaid: true,
             booked_from: Some(40),
             locked: Credits::ZERO,
             last: None,
             ..standing()
         };
-        assert!(summary(&facts).contains("from slot 40 on"));
         assert_eq!(unmet(&facts), ["ranks at work"]);
     }
 

@@ -2,46 +2,10 @@
 
 use super::Facts;
 use crate::api::types::{JobReason, JobState};
-use crate::backend::deadline::{remedy, why_not};
-use gridbay_protocol::effect::OrderEnd;
-
-/// Why a seller did not take a job by a deadline, as a sentence.
-fn sentence(end: OrderEnd) -> String {
-    let words = why_not(end);
-    format!("{}{}.", words[..1].to_uppercase(), &words[1..])
-}
-
-/// What only a job by a deadline, or one under contract, can come to.
-fn of_mechanism(f: &Facts) -> Option<String> {
-    Some(match (f.state, f.reason?) {
-        (_, JobReason::Paused) => {
-            "Its seller has taken it and gives its nodes of this slot to more urgent jobs.".into()
-        }
-        (JobState::Requeued, JobReason::Undelivered) if f.deadline.is_some() => {
-            "Its seller did not deliver in this slot, and still owes the work.".into()
-        }
-        (_, JobReason::NoGain) => sentence(OrderEnd::NoGain),
-        (_, JobReason::NoRoom) => sentence(OrderEnd::NoRoom),
-        (_, JobReason::Unstaked) => sentence(OrderEnd::Unstaked),
-        (_, JobReason::Missed) => {
-            "Its seller failed to do it by its hard deadline: it cost nothing, and his bond came with it.".into()
-        }
-        (JobState::Bidding, JobReason::NotSigned) => {
-            "Its contract is proposed; the provider has not signed yet.".into()
-        }
-        (_, JobReason::NotSigned) => {
-            "The provider did not sign the contract: it does not fit, or does not pay.".into()
-        }
-        (_, JobReason::Settled) => {
-            "Its contract was settled before all its jobs had been requested.".into()
-        }
-        _ => return None,
-    })
-}
 
 /// State and reason in one sentence.
 pub(super) fn summary(f: &Facts) -> String {
-    of_mechanism(f).unwrap_or_else(|| of_all(f))
+    f.words.sentence.clone().unwrap_or_else(|| of_all(f))
 }
 
 /// What any order can come to.
@@ -49,12 +13,6 @@ fn of_all(f: &Facts) -> String {
     let class = &f.class;
     match (f.state, f.reason) {
         (JobState::Queued, _) => "The order is on its way to the ledger.".into(),
-        (JobState::Expired, Some(JobReason::NoUnits)) if f.short.is_some() => {
-            let short = f.short.as_deref().unwrap_or(class);
-            format!(
-                "Class {short} had too few units for it, so it took none of its other classes either."
-            )
-        }
         (_, Some(JobReason::NoUnits)) => {
             format!(
                 "{} units of {class} are wanted at least, {} are offered.",
@@ -62,13 +20,6 @@ fn of_all(f: &Facts) -> String {
             )
         }
         (JobState::Bidding | JobState::Requeued, _) => of_waiting(f),
-        (JobState::Won, Some(JobReason::Booked)) => {
-            let from = f.booked_from.unwrap_or(f.slot);
-            format!(
-                "Its nodes are reserved from slot {from} on; it is slot {} now.",
-                f.slot
-            )
-        }
         (JobState::Won, _) => "It has a lease; its sellers are asked to start it.".into(),
         (JobState::Staging, _) => "Its sellers fetch its files.".into(),
         (JobState::Running, _) => {
@@ -138,27 +89,6 @@ fn of_waiting(f: &Facts) -> String {
                 f.limit
             )
         }
-        (JobState::Bidding, None) if f.deadline.is_some() => {
-            format!(
-                "It asks its seller, who plans at the end of slot {}.",
-                f.slot
-            )
-        }
-        (JobState::Bidding | JobState::Requeued, Some(JobReason::Unserved)) => {
-            format!(
-                "Its share of the pool came out below a unit in slot {}; it is drawn anew for the next.",
-                f.slot
-            )
-        }
-        (JobState::Bidding, _) if f.waits_until.is_some() => {
-            format!(
-                "There is no room for it{} yet; it waits for some until height {}.",
-                f.short
-                    .as_ref()
-                    .map_or(String::new(), |class| format!(" in class {class}")),
-                f.waits_until.unwrap_or_default()
-            )
-        }
         (JobState::Bidding, _) => format!("It waits for the close of round {}.", f.round),
         (JobState::Requeued, Some(JobReason::Preempted)) => {
             "A buy-it-now took its units; it competes again in every round.".into()
@@ -176,7 +106,6 @@ fn of_waiting(f: &Facts) -> String {
 /// What would change it.
 pub(super) fn remedies(f: &Facts) -> Vec<String> {
     let mut remedies = Vec::new();
-    let going = f.asked.max(f.last);
     if f.state == JobState::Done || f.state == JobState::Cancelled {
         return remedies;
     }
@@ -189,6 +118,19 @@ pub(super) fn remedies(f: &Facts) -> Vec<String> {
             remedies.push("make it divisible, so that fewer nodes are of use".into());
         }
     }
+    match &f.words.remedies {
+        Some(own) => remedies.extend(own.iter().cloned()),
+        None => of_reason(f, &mut remedies),
+    }
+    if !f.prepaid && !f.state.is_final() && f.budget.saturating_sub(f.paid) < f.needed {
+        remedies.push("raise the budget: it does not cover another slot".into());
+    }
+    remedies
+}
+
+/// What would change what it is in its state for.
+fn of_reason(f: &Facts, remedies: &mut Vec<String>) {
+    let going = f.asked.max(f.last);
     match f.reason {
         Some(JobReason::Outbid | JobReason::TooDear | JobReason::TimedOut) => {
             let price = match f.lost.and_then(|lost| lost.would_win) {
@@ -196,7 +138,7 @@ pub(super) fn remedies(f: &Facts) -> Vec<String> {
                 None => going.map_or(String::new(), |p| format!(" above {p}")),
             };
             remedies.push(format!("submit it again with a higher price limit{price}"));
-            if !f.is_buy {
+            if !f.prepaid {
                 remedies.push("or buy now, if units are for sale that way".into());
             }
         }
@@ -208,18 +150,6 @@ pub(super) fn remedies(f: &Facts) -> Vec<String> {
         }
         Some(JobReason::DiskLimit) => {
             remedies.push("submit it again on a class with more disk".into());
-        }
-        Some(JobReason::NoGain) => remedies.push(remedy(OrderEnd::NoGain).into()),
-        Some(JobReason::NoRoom) => remedies.push(remedy(OrderEnd::NoRoom).into()),
-        Some(JobReason::Unstaked) => remedies.push(remedy(OrderEnd::Unstaked).into()),
-        Some(JobReason::Missed) => remedies.push("submit it again, to another seller".into()),
-        Some(JobReason::NotSigned) if f.state.is_final() => {
-            remedies.push("submit it again with a higher value, fewer jobs or more time".into());
-            remedies.push("or name another provider".into());
-        }
-        Some(JobReason::Settled) => remedies.push("submit it again with a longer window".into()),
-        Some(JobReason::Unserved) => {
-            remedies.push("submit it again with a higher rate, or to another pool".into());
         }
         Some(JobReason::ExitCode) => remedies.push("read its logs".into()),
         Some(
@@ -233,8 +163,4 @@ pub(super) fn remedies(f: &Facts) -> Vec<String> {
         }
         _ => {}
     }
-    if !f.is_buy && !f.state.is_final() && f.budget.saturating_sub(f.paid) < f.needed {
-        remedies.push("raise the budget: it does not cover another slot".into());
-    }
-    remedies
 }

@@ -7,20 +7,17 @@
 //!
 //! Ctrl-C ends the job; a second one leaves at once.
 
-mod contract;
-mod deadline;
 pub(super) mod follow;
-mod reserve;
-mod share;
 mod stage;
-mod worth;
 
 use super::context::{Context, Format};
-use super::error::{CliError, During as _, NOT_SENT};
+use super::error::{CliError, During as _};
 use super::exit::Exit;
 use super::{files, text};
 use crate::api::client::Client;
-use crate::api::types::{Also, How, JobReason, JobRecord, JobRequest, JobState, Quote, Want};
+use crate::api::types::{JobReason, JobRecord, JobRequest, JobState, Quote, Want};
+use crate::buy::flags::{NODES, NOT_SENT};
+use crate::buy::{Flags, Line};
 use crate::config::parse;
 use crate::keys::random;
 use crate::ui;
@@ -28,14 +25,9 @@ use clap::Args;
 use follow::{Follower, Output};
 use gridbay_protocol::ids::to_hex;
 use gridbay_protocol::job::JobExit;
-use gridbay_protocol::limits;
 use gridbay_protocol::units::Credits;
-use reserve::ReserveArgs;
-pub(super) use share::thousandths;
 use std::path::PathBuf;
 use std::time::Duration;
-
-const NODES: std::ops::RangeInclusive<i64> = 1..=limits::ORDER_UNITS as i64;
 
 /// Run a program on leased nodes and wait for it
 #[derive(Clone, Debug, Args)]
@@ -59,27 +51,8 @@ pub(super) struct RunArgs {
     /// Most credits for everything
     #[arg(long, value_name = "CREDITS", value_parser = parse::credits)]
     pub(super) budget: Option<Credits>,
-    /// Buy now instead of bidding: dearer, at once, not preempted
-    #[arg(long, conflicts_with = "array")]
-    pub(super) buy: bool,
-    /// With --buy: nodes of another class too, with the others all or none; as in --also large=2
-    #[arg(long, value_name = "CLASS=NODES", requires = "buy", value_parser = also)]
-    pub(super) also: Vec<Also>,
-    /// With --buy: wait so long for nodes if there are not enough
-    #[arg(long, value_name = "DURATION", requires = "buy", value_parser = parse::duration)]
-    pub(super) wait: Option<Duration>,
-    /// With --buy: pay up to this on top to evict others' buys, where the federation allows it
-    #[arg(long, value_name = "CREDITS", requires = "buy", value_parser = parse::credits)]
-    pub(super) surcharge: Option<Credits>,
-    /// Done by a deadline
     #[command(flatten)]
-    pub(super) deadline: deadline::DeadlineArgs,
-    #[command(flatten)]
-    pub(super) reserve: ReserveArgs,
-    #[command(flatten)]
-    pub(super) share: share::ShareArgs,
-    #[command(flatten)]
-    worth: worth::WorthArgs,
+    ways: Flags,
     /// A file or folder to bring along, as PATH or PATH:NAME
     #[arg(long, value_name = "PATH")]
     pub(super) input: Vec<String>,
@@ -109,23 +82,6 @@ pub(super) struct RunArgs {
         value_name = "PROGRAM"
     )]
     pub(super) command: Vec<String>,
-    // Last: its heading would go on over what follows.
-    #[command(flatten)]
-    contract: contract::ContractArgs,
-}
-
-/// Reads nodes of a class.
-fn also(text: &str) -> Result<Also, String> {
-    let (class, nodes) = text.rsplit_once('=').ok_or("want CLASS=NODES")?;
-    let nodes = nodes.parse().map_err(|_| "want a number of nodes")?;
-    if class.is_empty() || !NODES.contains(&i64::from(nodes)) {
-        return Err(format!(
-            "want the name of a class and 1 to {} nodes",
-            NODES.end()
-        ));
-    }
-    let class = class.to_owned();
-    Ok(Also { class, nodes })
 }
 
 impl RunArgs {
@@ -138,10 +94,7 @@ impl RunArgs {
         let want = self.want()?;
         let plan = stage::Plan::new(&self)?;
         let quote: Quote = client.post("/quote", &want, None).await.during(NOT_SENT)?;
-        ui::note(&match &quote.deadline {
-            Some(said) => deadline::line(said),
-            None => cost_line(&quote, &want),
-        });
+        ui::note(&want.how.way().line(&quote));
         refuse_hopeless(&quote, &want)?;
         let request = plan.stage(&client, want).await?;
         let record = submit(&client, &request).await?;
@@ -174,33 +127,6 @@ impl RunArgs {
         })
     }
 
-    fn how(&self, seconds: u32) -> How {
-        let program = self.command.first().map_or("", String::as_str);
-        if let Some(how) = self.share.how(program) {
-            return how;
-        }
-        if let Some(how) = self.deadline.how() {
-            return how;
-        }
-        if let Some(how) = self.contract.how(seconds) {
-            return How::Contract(how);
-        }
-        if let Some(how) = self.reserve.how() {
-            return how;
-        }
-        if self.buy {
-            let wait = self.wait.unwrap_or_default().as_millis().div_ceil(1_000);
-            return How::Buy {
-                wait_seconds: u32::try_from(wait).unwrap_or(u32::MAX),
-                surcharge: self.surcharge.unwrap_or_default(),
-                also: self.also.clone(),
-            };
-        }
-        How::Ausubel {
-            divisible: self.array.is_some(),
-        }
-    }
-
     fn want(&self) -> Result<Want, CliError> {
         let seconds = self.time.as_millis().div_ceil(1_000);
         let seconds = u32::try_from(seconds)
@@ -210,69 +136,30 @@ impl RunArgs {
                 let why = "the time is zero or longer than any lease";
                 CliError::new(Exit::USAGE, NOT_SENT, why, "as in --time 30m")
             })?;
-        let worth = self.worth.worth()?;
+        let worth = self.ways.worth()?;
         let seconds = worth.map_or(seconds, |worth| seconds.max(worth.length_seconds));
         let mut want = Want {
             class: self.class.clone(),
             nodes: self
-                .contract
-                .jobs
-                .or(self.array)
+                .array
                 .or(self.nodes)
-                .or(self.reserve.nodes()?)
+                .or(self.ways.nodes()?)
                 .unwrap_or(1),
             max_price: self.max_price,
             seconds,
             budget: self.budget,
-            how: self.how(seconds),
+            how: self.ways.how(&Line {
+                seconds,
+                divisible: self.array.is_some(),
+                program: self.command.first().map_or("", String::as_str),
+            }),
         };
         if let Some(worth) = worth {
-            want.max_price = Some(worth::first_price(&worth, want.nodes));
-            want.budget = want.budget.or(Some(worth::budget(&worth)));
+            want.max_price = Some(worth.first_price(want.nodes));
+            want.budget = want.budget.or(Some(worth.budget()));
         }
         Ok(want)
     }
-}
-
-/// The line that is said before anything is sent.
-fn cost_line(quote: &Quote, want: &Want) -> String {
-    if let How::Contract(how) = &want.how {
-        return format!(
-            "can cost at most {} credits ({} jobs of {} each, {} for one done within {}); {} owes {} for one that is not",
-            quote.most,
-            quote.nodes,
-            text::span(u64::from(quote.seconds) * 1_000),
-            how.value,
-            text::span(u64::from(how.hold_seconds) * 1_000),
-            how.provider,
-            how.penalty
-        );
-    }
-    if let Some(line) = share::cost_line(quote) {
-        return line;
-    }
-    let nodes = match quote.nodes {
-        1 => "1 node".to_owned(),
-        n => format!("{n} nodes"),
-    };
-    if let Some(posted) = quote.posted {
-        return format!(
-            "pays {} credits if it wins ({nodes} for {}: {} per node-hour); the posted price is {posted}",
-            quote.most,
-            text::span(u64::from(quote.seconds) * 1_000),
-            quote.max_price
-        );
-    }
-    let likely = match quote.likely {
-        Some(likely) => format!("likely {likely}"),
-        None => "no price yet to tell what is likely".to_owned(),
-    };
-    format!(
-        "can cost at most {} credits ({nodes} for {} at up to {} per node-hour); {likely}",
-        quote.most,
-        text::span(u64::from(quote.seconds) * 1_000),
-        quote.max_price
-    )
 }
 
 fn refuse_hopeless(quote: &Quote, want: &Want) -> Result<(), CliError> {
@@ -284,24 +171,10 @@ fn refuse_hopeless(quote: &Quote, want: &Want) -> Result<(), CliError> {
         let next = "lower --budget, --max-price, --time or -n; see gridbay ledger balance";
         return Err(CliError::new(Exit::FUNDS, NOT_SENT, why, next));
     }
-    if let Some(said) = &quote.deadline {
-        return deadline::refuse(said);
+    match want.how.way().hopeless(quote) {
+        Some((why, next)) => Err(CliError::new(Exit::NO_MATCH, NOT_SENT, why, next)),
+        None => Ok(()),
     }
-    share::refuse_hopeless(quote)?;
-    let least = if want.how.is_divisible() {
-        1
-    } else {
-        want.all_nodes()
-    };
-    if quote.units_offered < least {
-        let why = format!(
-            "{} units of class {} are offered, it needs {least}",
-            quote.units_offered, quote.class
-        );
-        let next = "see other classes: gridbay market prices";
-        return Err(CliError::new(Exit::NO_MATCH, NOT_SENT, why, next));
-    }
-    Ok(())
 }
 
 /// Submits; a lost answer is asked for again under the same key.
@@ -326,16 +199,16 @@ fn missing<'a>(request: &'a JobRequest, record: &JobRecord) -> Vec<&'a str> {
 /// What a job has cost, and what its order still holds: the ledger settles after the last task ends.
 fn money(record: &JobRecord) -> String {
     let locked = record.locked > Credits::ZERO;
-    match record.how {
-        // The order ends, and pays, with the slot in which its last task did.
-        How::Deadline { .. } if record.state == JobState::Done && record.paid == Credits::ZERO => {
-            "pays when the slot ends".to_owned()
-        }
-        _ if locked => format!(
+    let unpaid = record.state == JobState::Done && record.paid == Credits::ZERO;
+    if unpaid && record.how.way().pays_with_the_slot() {
+        return "pays when the slot ends".to_owned();
+    }
+    match locked {
+        true => format!(
             "paid {} credits so far, {} still locked",
             record.paid, record.locked
         ),
-        _ => format!("paid {} credits", record.paid),
+        false => format!("paid {} credits", record.paid),
     }
 }
 
@@ -390,5 +263,87 @@ pub(super) fn exit_of(record: &JobRecord) -> Exit {
         Some(JobReason::TimeLimit | JobReason::LeaseEnded) => Exit::TIMEOUT,
         Some(JobReason::Refused | JobReason::NotSigned) => Exit::REFUSED,
         _ => Exit::FAILED,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::types::{Ahead, How, NodeGroup, Start};
+    use clap::Parser as _;
+    use gridbay_protocol::ids::OfferId;
+    use gridbay_protocol::mechanism::reservation::Channels;
+
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        run: RunArgs,
+    }
+
+    fn want(words: &[&str]) -> Option<(u32, How)> {
+        let words = ["run"].iter().chain(words).chain(&["--", "true"]);
+        let line = Line::try_parse_from(words).ok()?;
+        let want = line.run.want().ok()?;
+        Some((want.nodes, want.how))
+    }
+
+    #[test]
+    fn a_reservation() {
+        let id = "ab".repeat(32);
+        let group = format!("2={id}");
+        let words = [
+            "--reserve",
+            "-n",
+            "4",
+            "--group",
+            &group,
+            "--from",
+            "2h",
+            "--until",
+            "@900",
+            "--channel",
+            "1-8",
+        ];
+        let ahead = Ahead {
+            groups: vec![NodeGroup {
+                nodes: 2,
+                offers: vec![OfferId([0xab; 32])],
+            }],
+            from: Start::In(7_200),
+            until: Some(Start::Slot(900)),
+            channels: Some(Channels { low: 1, high: 8 }),
+        };
+        assert_eq!(want(&words), Some((4, How::Reservation(ahead))));
+        let (nodes, _) = want(&["--reserve", "--group", &group]).unwrap();
+        assert_eq!(nodes, 2, "as many as the groups have");
+        let (nodes, how) = want(&["--reserve"]).unwrap();
+        assert_eq!((nodes, how.name()), (1, "reservation"));
+    }
+
+    #[test]
+    fn wrong_words() {
+        let id = "ab".repeat(32);
+        for words in [
+            &["--from", "2h"][..],
+            &["--reserve", "--buy"],
+            &["--reserve", "--array", "3"],
+            &[
+                "--reserve",
+                "--provider",
+                "b",
+                "--jobs",
+                "2",
+                "--value",
+                "1",
+            ],
+            &["--reserve", "--group", "2"],
+            &["--reserve", "--group", "2=x"],
+            &["--reserve", "--group", &format!("0={id}")],
+            &["--reserve", "--from", "soon"],
+            &["--reserve", "--until", "@x"],
+            &["--reserve", "--channel", "8-1"],
+        ] {
+            assert_eq!(want(words), None, "{words:?}");
+        }
     }
 }

@@ -2,9 +2,10 @@
 //!
 //! The plan is made, and every mistake in it found, before anything is sent.
 
-use super::{NOT_SENT, RunArgs};
+use super::RunArgs;
 use crate::api::client::Client;
 use crate::api::types::{JobRequest, JobWorth, Staged, Want};
+use crate::buy::flags::NOT_SENT;
 use crate::cli::error::{CliError, During as _};
 use crate::cli::exit::Exit;
 use futures::stream;
@@ -40,7 +41,7 @@ impl Plan {
     pub(super) fn new(args: &RunArgs) -> Result<Plan, CliError> {
         let mut plan = Plan {
             name: args.name.clone(),
-            worth: args.worth.worth()?,
+            worth: args.ways.worth()?,
             argv: args.command.clone(),
             env: BTreeMap::new(),
             files: BTreeMap::new(),

@@ -10,9 +10,10 @@ pub(super) fn judge(evidence: &Evidence) -> Verdict {
     let mut told = Vec::new();
     for order in &evidence.orders {
         let (name, record) = (order.wish.name, &order.record);
-        let How::Deadline { pay, late_pay, .. } = order.wish.how else {
+        let How::Deadline(how) = &order.wish.how else {
             continue;
         };
+        let (pay, late_pay) = (how.pay, how.late_pay);
         if record.state != JobState::Done {
             return Err(format!("{name} is {}", record.state.name()));
         }

@@ -8,8 +8,8 @@ use crate::demo::order::{Order, Wish};
 use crate::demo::scene::{CLAIMS, Crash};
 use crate::demo::work::{Output, Work};
 use gridbay_node::api::types::{
-    AuctionRecord, How, JobId, JobReason, JobRecord, JobState, Movement, RankExit, Signed, Why,
-    WhyCheck,
+    AuctionRecord, DeadlineHow, How, JobId, JobReason, JobRecord, JobState, Movement, RankExit,
+    Signed, Why, WhyCheck,
 };
 use gridbay_protocol::genesis::Policy;
 use gridbay_protocol::ids::{
@@ -161,7 +161,7 @@ fn done(name: &'static str, n: u8) -> Order {
 
 fn patient(n: u8) -> Order {
     let mut order = done("patient", n);
-    order.wish.how = How::Deadline {
+    order.wish.how = How::Deadline(DeadlineHow {
         soft_seconds: 2,
         hard_seconds: 9,
         pay: micros(20),
@@ -169,7 +169,7 @@ fn patient(n: u8) -> Order {
         shape: Shape::Linear,
         offer: None,
         seller: None,
-    };
+    });
     order
 }
 

@@ -6,7 +6,7 @@ use super::super::stage::Stage;
 use super::super::work::Work;
 use crate::network::plan::{credits, offer};
 use anyhow::Context as _;
-use gridbay_node::api::types::{How, Offer, OfferRequest, Quote, Want};
+use gridbay_node::api::types::{DeadlineHow, How, Offer, OfferRequest, Quote, Want};
 use gridbay_protocol::mechanism::deadline::Shape;
 use gridbay_protocol::offer::{DeadlineTerms, Primary};
 use gridbay_protocol::units::Credits;
@@ -34,14 +34,16 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
     };
     let seller = stage.network.node(SELLER).client();
     let _: Offer = seller.put("/offers", &request).await?;
-    let how = |soft, hard, pay: Credits, late| How::Deadline {
-        soft_seconds: soft,
-        hard_seconds: hard,
-        pay,
-        late_pay: late,
-        shape: Shape::Linear,
-        offer: None,
-        seller: Some(SELLER.to_owned()),
+    let how = |soft, hard, pay: Credits, late| {
+        How::Deadline(DeadlineHow {
+            soft_seconds: soft,
+            hard_seconds: hard,
+            pay,
+            late_pay: late,
+            shape: Shape::Linear,
+            offer: None,
+            seller: Some(SELLER.to_owned()),
+        })
     };
     let wish = |name, buyer, nodes, how| Wish {
         name,

@@ -1,0 +1,35 @@
+//! A buy: at once, prepaid, not preempted.
+
+use super::{BuyHow, NAME};
+use crate::api::types::{Prospect, Wish};
+use crate::buy::wish::ask;
+use crate::market::desk::{Answer, Desk};
+use crate::order::plan::Ask;
+
+/// What a buy would do with a wish now.
+pub(in crate::buy) fn outlook(at: &Desk<'_>, wish: &Wish) -> Answer<Prospect> {
+    at.account()?;
+    let any = Ask {
+        budget: None,
+        ..ask(wish)
+    };
+    let plan = BuyHow::AT_ONCE.planned(at, &any)?;
+    let free = at.market.can_be_bought();
+    let within = wish.budget.is_none_or(|budget| plan.most <= budget);
+    let (odds, note) = match (within, free >= wish.nodes) {
+        (false, _) => (Some(0), "the prices asked exceed the budget".to_owned()),
+        (true, true) => (Some(100), "at once, and kept for the whole time".to_owned()),
+        (true, false) => (
+            None,
+            format!("{free} units are free: it would displace bids and pay what they are worth"),
+        ),
+    };
+    Ok(Prospect {
+        mechanism: NAME.to_owned(),
+        likely: plan.likely,
+        most: Some(plan.most),
+        odds,
+        note,
+        options: format!("-n {} --buy", wish.nodes),
+    })
+}

@@ -1,0 +1,388 @@
+//! Ways of buying, one room each: what the API and the command line ask for, what an order of it
+//! says and costs, how likely it is filled, and what there is to say of it later.
+//!
+//! [`How`] is what a user asks for, `Terms` of the core what an order says. This file alone knows
+//! all variants of both; everything else asks `way::Way` and `way::Shown`.
+
+mod ausubel;
+#[allow(
+    clippy::module_inception,
+    reason = "each file has the name of its mechanism"
+)]
+mod buy;
+mod contract;
+mod deadline;
+pub(crate) mod flags;
+mod reservation;
+mod share;
+pub(crate) mod way;
+mod wish;
+
+pub use ausubel::{BidHow, JobWorth};
+pub(crate) use ausubel::{highest, lost};
+pub use buy::BuyHow;
+pub use contract::ContractHow;
+pub use deadline::{DeadlineHow, DeadlineQuote};
+pub use reservation::{Ahead, NodeGroup, Start};
+pub use share::{Claim, ResourceShare, ShareNow, ShareOutlook};
+pub(crate) use share::{now as share_now, share as share_in_words};
+pub use way::Also;
+
+use crate::api::types::{Prospect, Wish};
+use crate::api::{ApiError, ErrorCode};
+use crate::cli::CliError;
+use crate::market::desk::{Answer, Desk};
+use clap::Args;
+use gridbay_core::buy::{NewOrder, Terms};
+use gridbay_ledger::State;
+use gridbay_protocol::units::Credits;
+use serde::{Deserialize, Serialize};
+use way::{Shown, Way};
+
+/// The mechanism that an order uses, with what it alone asks for:
+/// `{"mechanism": "ausubel", "divisible": false}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "mechanism", rename_all = "snake_case")]
+pub enum How {
+    /// A sealed bid in the auction of its class.
+    Ausubel(BidHow),
+    /// Buy-it-now: at once, dearer, not preempted.
+    Buy(BuyHow),
+    /// A bag of tasks by a deadline, on as many nodes as one seller's plan gives it from slot to
+    /// slot.
+    Deadline(DeadlineHow),
+    /// A contract with a provider: as many jobs as nodes are asked for, each on one node.
+    Contract(ContractHow),
+    /// All nodes together, ahead of time, for all of it; a winner pays its bid.
+    Reservation(Ahead),
+    /// A claim on a pool: a share of it for a budget per hour.
+    Share(Claim),
+}
+
+impl How {
+    /// A bid for all nodes or none.
+    pub const BID: How = How::Ausubel(BidHow { divisible: false });
+
+    /// Buy-it-now, or not at all.
+    pub const BUY: How = How::Buy(BuyHow::AT_ONCE);
+
+    pub(crate) fn way(&self) -> &dyn Way {
+        match self {
+            How::Ausubel(how) => how,
+            How::Buy(how) => how,
+            How::Deadline(how) => how,
+            How::Contract(how) => how,
+            How::Reservation(how) => how,
+            How::Share(how) => how,
+        }
+    }
+    /// Name of the mechanism, as in JSON.
+    pub fn name(&self) -> &'static str {
+        self.way().name()
+    }
+    /// Nodes of other classes than the first.
+    pub fn also(&self) -> &[Also] {
+        self.way().also()
+    }
+    /// Whether fewer nodes than asked for are of use too.
+    pub fn is_divisible(&self) -> bool {
+        self.way().is_divisible()
+    }
+}
+
+/// What there is to say of an order's terms.
+pub(crate) fn shown(terms: &Terms) -> &dyn Shown {
+    match terms {
+        Terms::Sealed(terms) => terms,
+        Terms::Reserve(terms) => terms,
+        Terms::Buy(terms) => terms,
+        Terms::Share(terms) => terms,
+        Terms::Deadline(terms) => terms,
+        Terms::Contract(terms) => terms,
+    }
+}
+
+/// Price limit per node-hour and budget of an order, and how it gets its nodes.
+pub(crate) fn in_words(order: &NewOrder, state: &State) -> (Credits, Credits, How) {
+    fn with<T: Shown>(
+        terms: &T,
+        (order, state): (&NewOrder, &State),
+        how: fn(T::How) -> How,
+    ) -> (Credits, Credits, How) {
+        let (price, budget, said) = terms.shown(order, state);
+        (price, budget, how(said))
+    }
+    let at = (order, state);
+    match &order.terms {
+        Terms::Sealed(terms) => with(terms, at, How::Ausubel),
+        Terms::Reserve(terms) => with(terms, at, How::Reservation),
+        Terms::Buy(terms) => with(terms, at, How::Buy),
+        Terms::Share(terms) => with(terms, at, How::Share),
+        Terms::Deadline(terms) => with(terms, at, How::Deadline),
+        Terms::Contract(terms) => with(terms, at, How::Contract),
+    }
+}
+
+/// What a way would do with a wish. Nothing is promised: the figures are those of the ledger at
+/// this moment, and of the last clearings.
+type Outlook = fn(&Desk<'_>, &Wish) -> Answer<Prospect>;
+
+/// All ways, in the order in which they are told.
+const OUTLOOKS: &[(&str, Outlook)] = &[
+    (ausubel::NAME, ausubel::outlook),
+    (buy::NAME, buy::outlook),
+    (reservation::NAME, reservation::outlook),
+    (deadline::NAME, deadline::outlook),
+    (share::NAME, share::outlook),
+    (contract::NAME, contract::outlook),
+];
+
+/// What each way would do with a wish.
+///
+/// # Errors
+/// What is wrong with the wish itself. A way that cannot serve it says why in its prospect.
+pub(crate) fn prospects(at: &Desk<'_>, wish: &Wish) -> Answer<Vec<Prospect>> {
+    let said = OUTLOOKS
+        .iter()
+        .map(|(name, outlook)| match outlook(at, wish) {
+            Err(ApiError {
+                code: ErrorCode::NoMatch | ErrorCode::Refused,
+                message,
+                hint,
+                ..
+            }) => Ok(Prospect {
+                mechanism: (*name).to_owned(),
+                likely: None,
+                most: None,
+                odds: Some(0),
+                note: format!("{message}; {hint}"),
+                options: String::new(),
+            }),
+            other => other,
+        });
+    said.collect()
+}
+
+/// The options of `gridbay run` for all ways.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Flags {
+    #[command(flatten)]
+    buy: buy::BuyFlags,
+    #[command(flatten)]
+    deadline: deadline::DeadlineFlags,
+    #[command(flatten)]
+    reserve: reservation::ReserveFlags,
+    #[command(flatten)]
+    share: share::ShareFlags,
+    #[command(flatten)]
+    bid: ausubel::BidFlags,
+    #[command(flatten)]
+    contract: contract::ContractFlags,
+}
+
+/// What of the rest of a command line ways go by.
+pub(crate) struct Line<'a> {
+    /// Hard limit on the running time.
+    pub(crate) seconds: u32,
+    /// Whether fewer nodes are of use too.
+    pub(crate) divisible: bool,
+    /// The program.
+    pub(crate) program: &'a str,
+}
+
+impl Flags {
+    /// The way that they name; a bid without one.
+    pub(crate) fn how(&self, line: &Line<'_>) -> How {
+        let named = [
+            self.share.how(line.program).map(How::Share),
+            self.deadline.how().map(How::Deadline),
+            self.contract.how(line.seconds).map(How::Contract),
+            self.reserve.how().map(How::Reservation),
+            self.buy.how().map(How::Buy),
+        ];
+        let divisible = line.divisible;
+        let bid = How::Ausubel(BidHow { divisible });
+        named.into_iter().flatten().next().unwrap_or(bid)
+    }
+    /// Nodes, if they say how many.
+    pub(crate) fn nodes(&self) -> Result<Option<u32>, CliError> {
+        Ok(self.contract.jobs.or(self.reserve.nodes()?))
+    }
+    /// What the job is worth, if it bids by that.
+    pub(crate) fn worth(&self) -> Result<Option<JobWorth>, CliError> {
+        self.bid.worth()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gridbay_core::buy::{BidTerms, BuyTerms};
+    use gridbay_core::key::OrderKey;
+    use gridbay_protocol::account::{AccountKey, Roles};
+    use gridbay_protocol::class::{Class, ClassKey, Isolation};
+    use gridbay_protocol::genesis::{FORMAT, Genesis, Member, MemberValidator, Policy, RULES};
+    use gridbay_protocol::ids::{ClassId, Hash32};
+    use gridbay_protocol::job::JobSpec;
+    use gridbay_protocol::keys::SecretKey;
+    use gridbay_protocol::order::{BuyPart, Step};
+    use gridbay_protocol::units::Price;
+    use serde_json::{Value, json};
+
+    /// One of each, as the API takes them.
+    fn all() -> Vec<Value> {
+        vec![
+            json!({"mechanism": "ausubel", "divisible": false}),
+            json!({"mechanism": "buy", "wait_seconds": 60, "surcharge": "0.5",
+                "also": [{"class": "large", "nodes": 3}]}),
+            json!({"mechanism": "deadline", "soft_seconds": 60, "hard_seconds": 600, "pay": "2",
+                "late_pay": "0.5", "shape": "concave", "offer": null, "seller": "beta"}),
+            json!({"mechanism": "contract", "provider": "b", "value": "2", "penalty": "0.5",
+                "hold_seconds": 60, "decay_seconds": 60, "alpha_ppm": 1_000_000, "beta16": 16,
+                "window_seconds": 120}),
+            json!({"mechanism": "reservation",
+                "groups": [{"nodes": 2, "offers": ["07".repeat(32)]}],
+                "from": {"in": 60}, "until": {"slot": 9}, "channels": {"low": 1, "high": 8}}),
+            json!({"mechanism": "share", "offer": "07".repeat(32), "rate": "2.5",
+                "utility": "log", "weights": {"cpu": 3}, "program": null}),
+        ]
+    }
+
+    fn read(json: Value) -> Result<How, serde_json::Error> {
+        serde_json::from_value(json)
+    }
+
+    #[test]
+    fn the_name_is_the_tag_and_nothing_is_lost() {
+        for json in all() {
+            let how = read(json.clone()).unwrap();
+            assert_eq!(json["mechanism"], how.name());
+            assert_eq!(serde_json::to_value(&how).unwrap(), json);
+        }
+        assert_eq!(
+            serde_json::to_value(How::BUY).unwrap(),
+            json!({"mechanism": "buy", "wait_seconds": 0, "surcharge": "0"})
+        );
+        assert_eq!(read(json!({"mechanism": "buy"})).unwrap(), How::BUY);
+    }
+
+    #[test]
+    fn what_is_missing_or_strange_is_refused() {
+        for mut json in all() {
+            json["limit"] = json!(1);
+            let error = read(json).unwrap_err().to_string();
+            assert!(error.starts_with("unknown field `limit`"), "{error}");
+        }
+        let missing = |json| read(json).unwrap_err().to_string();
+        assert_eq!(
+            missing(json!({"mechanism": "contract", "provider": "b"})),
+            "missing field `value`"
+        );
+        assert_eq!(
+            missing(json!({"divisible": true})),
+            "missing field `mechanism`"
+        );
+        assert!(missing(json!({"mechanism": "posted"})).starts_with("unknown variant `posted`"));
+    }
+
+    #[test]
+    fn every_way_has_an_outlook_of_its_name() {
+        let mut told: Vec<&str> = OUTLOOKS.iter().map(|(name, _)| *name).collect();
+        let mut known: Vec<Value> = all().iter().map(|how| how["mechanism"].clone()).collect();
+        told.sort_unstable();
+        known.sort_by_key(ToString::to_string);
+        assert_eq!(json!(told), json!(known));
+    }
+
+    /// A ledger of one class; two slots of two seconds each.
+    fn ledger() -> (State, ClassId) {
+        let key = ClassKey {
+            vcpu: 1,
+            memory_mib: 512,
+            disk_mib: 512,
+            gpu: 0,
+            isolation: Isolation::Process,
+            circle: "members".into(),
+        };
+        let (id, public) = (key.id(), SecretKey::from_seed(&[1; 32]).public());
+        let genesis = Genesis {
+            format: FORMAT,
+            rules: RULES,
+            name: "one".into(),
+            time_ms: 1_800_000_000_000,
+            policy: Policy::local(),
+            classes: vec![Class {
+                name: "small".into(),
+                key,
+                reference_price: Price(10),
+            }],
+            members: vec![Member {
+                name: "alpha".into(),
+                keys: vec![AccountKey {
+                    key: public,
+                    roles: Roles::ALL,
+                }],
+                endowment: "100".parse().unwrap(),
+                credit_line: Credits::ZERO,
+                weight: 1,
+                validator: Some(MemberValidator {
+                    key: public,
+                    node: public,
+                    power: 1,
+                    beacon_tip: Hash32([1; 32]),
+                }),
+                addresses: vec![],
+            }],
+            beacon: Hash32([7; 32]),
+        };
+        (State::genesis(&genesis).unwrap(), id)
+    }
+
+    #[test]
+    fn terms_are_shown_per_node_hour() {
+        let (state, class) = ledger();
+        let shown = |terms| {
+            let order = NewOrder {
+                key: OrderKey(1),
+                entropy: [1; 32],
+                name: "x".into(),
+                accepted_ms: 0,
+                worth: None,
+                class,
+                terms,
+                slots: 2,
+                tasks: 4,
+                spec: JobSpec {
+                    argv: vec![],
+                    env: vec![],
+                    inputs: vec![],
+                    outputs: vec![],
+                    wall_seconds: 4,
+                },
+            };
+            in_words(&order, &state)
+        };
+        let ten: Credits = "10".parse().unwrap();
+        let budget: Credits = "3".parse().unwrap();
+        let sealed = |min| {
+            let (units, price) = (4, Price(5_555));
+            Terms::Sealed(BidTerms {
+                steps: vec![Step { units, price }],
+                min,
+                budget,
+                patience: 9,
+            })
+        };
+        assert_eq!(shown(sealed(4)), (ten, budget, How::BID));
+        assert!(shown(sealed(1)).2.is_divisible());
+        let limit = Credits::from_micros(4 * 5_555).unwrap();
+        let buy = Terms::Buy(BuyTerms {
+            parts: vec![BuyPart::anywhere(class, 4)],
+            limit,
+            patience: 0,
+            surcharge: Credits::ZERO,
+        });
+        let most = limit.checked_mul(3).unwrap();
+        assert_eq!(shown(buy), (ten, most, How::BUY));
+    }
+}

@@ -1,0 +1,39 @@
+//! The JSON of reservations.
+
+use gridbay_protocol::ids::OfferId;
+use gridbay_protocol::mechanism::reservation::Channels;
+use serde::{Deserialize, Serialize};
+
+/// What is reserved, and when it may start.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ahead {
+    /// Nodes of certain offers; what the groups lack of the nodes asked for is of any offer.
+    pub groups: Vec<NodeGroup>,
+    /// Earliest start.
+    pub from: Start,
+    /// Latest start; the last one for sale if `None`.
+    pub until: Option<Start>,
+    /// Channels of which the job needs one for itself.
+    pub channels: Option<Channels>,
+}
+
+/// Some of the nodes, of certain offers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NodeGroup {
+    /// How many.
+    pub nodes: u32,
+    /// Of which offers; of any if empty.
+    pub offers: Vec<OfferId>,
+}
+
+/// A time in the market: `{"in": 3600}` or `{"slot": 123}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Start {
+    /// Seconds from now.
+    In(u32),
+    /// A slot.
+    Slot(u64),
+}
