@@ -10,12 +10,7 @@
 //! Amounts and prices are converted here: the ledger counts micro-credits per unit and slot, the API
 //! credits per node-hour.
 
-mod contract;
 pub(crate) mod failure;
-pub(crate) mod job;
-mod logs;
-mod suggest;
-mod why;
 
 use crate::api::Answer;
 use crate::auction::board::Board;

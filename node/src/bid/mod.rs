@@ -2,4 +2,5 @@
 
 mod handle;
 pub(crate) mod routes;
+mod suggest;
 pub(crate) mod types;

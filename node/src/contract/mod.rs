@@ -1,4 +1,5 @@
 //! Contracts.
 
+mod handle;
 pub(crate) mod routes;
 pub(crate) mod types;

@@ -1,9 +1,13 @@
 //! Jobs.
 
 mod files;
+pub(crate) mod handle;
+mod logs;
 pub(crate) mod reason;
 pub(crate) mod routes;
+mod state;
 pub(crate) mod types;
+mod why;
 
 use crate::api::{ApiError, ErrorCode};
 use types::JobId;

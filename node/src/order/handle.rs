@@ -6,9 +6,9 @@
 use super::plan::{Ask, Job, Plan};
 use crate::api::types::{JobId, JobRecord, JobRequest, JobWorth, Prospect, Quote, Want, Wish};
 use crate::backend::failure::{internal, no_account, usage};
-use crate::backend::job::find;
 use crate::backend::{NodeBackend, wall_ms};
 use crate::buy;
+use crate::job::handle::find;
 use crate::keys::random;
 use crate::market::class_named;
 use crate::market::desk::{Answer, Desk};

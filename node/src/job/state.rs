@@ -23,29 +23,29 @@ use gridbay_protocol::job::JobExit;
 
 /// What decides state and reason.
 #[derive(Clone, Debug)]
-pub(in crate::backend) struct Situation {
+pub(crate) struct Situation {
     /// Set when the buyer's side is over.
-    pub(in crate::backend) finish: Option<Finish>,
+    pub(crate) finish: Option<Finish>,
     /// Where the ledger has the order.
-    pub(in crate::backend) seen: Seen,
+    pub(crate) seen: Seen,
     /// Whether the user has cancelled it.
-    pub(in crate::backend) cancelling: bool,
+    pub(crate) cancelling: bool,
     /// Why the ledger ended the order or its last lease.
-    pub(in crate::backend) last_end: Option<End>,
+    pub(crate) last_end: Option<End>,
     /// Leases lost so far.
-    pub(in crate::backend) lost: u32,
+    pub(crate) lost: u32,
     /// Whether its bid took part in a clearing.
-    pub(in crate::backend) has_competed: bool,
+    pub(crate) has_competed: bool,
     /// Whether one of its classes has fewer units than it needs.
-    pub(in crate::backend) too_few: bool,
+    pub(crate) too_few: bool,
     /// How the tasks that are done ended.
-    pub(in crate::backend) exits: Vec<JobExit>,
+    pub(crate) exits: Vec<JobExit>,
     /// Phases of the runs that are under way.
-    pub(in crate::backend) phases: Vec<Phase>,
+    pub(crate) phases: Vec<Phase>,
 }
 
 /// The situation of an order.
-pub(in crate::backend) fn situation(state: &State, agent: &OrderAgent) -> Situation {
+pub(crate) fn situation(state: &State, agent: &OrderAgent) -> Situation {
     let on_ledger = agent.id.and_then(|id| state.order(&id));
     let order = agent.order();
     Situation {
@@ -70,7 +70,7 @@ pub(in crate::backend) fn situation(state: &State, agent: &OrderAgent) -> Situat
 
 impl Situation {
     /// State and reason.
-    pub(in crate::backend) fn judge(&self) -> (JobState, Option<JobReason>) {
+    pub(crate) fn judge(&self) -> (JobState, Option<JobReason>) {
         match &self.finish {
             Some(Finish::Done) => match self.exits.iter().find_map(failure) {
                 None => (JobState::Done, None),

@@ -7,9 +7,10 @@
 //! 3. Without a clearing to go by it is that reserve, and nothing is said about chances. Without offers it is the class's
 //!    reference price.
 
-use super::failure::{internal, usage};
-use super::{Answer, NodeBackend};
+use crate::api::Answer;
 use crate::api::types::{BidAdvice, BidHow, BidWish, How, PriceChance, Want};
+use crate::backend::NodeBackend;
+use crate::backend::failure::{internal, usage};
 use crate::market::Market;
 use crate::market::odds::{Odds, odds};
 use crate::market::price::limit_hourly;
@@ -96,8 +97,8 @@ fn chances(
 
 #[cfg(test)]
 mod tests {
-    use crate::market::tests::market;
     use super::*;
+    use crate::market::tests::market;
 
     fn wish(chance: u32) -> BidWish {
         BidWish {

@@ -1,9 +1,10 @@
 //! Contracts: listing them, and what parties say.
 
-use super::failure::{no_account, not_found};
-use super::{Answer, NodeBackend};
+use crate::api::Answer;
 use crate::api::ApiError;
 use crate::api::types::{Contract, ContractRole, ContractWord};
+use crate::backend::NodeBackend;
+use crate::backend::failure::{no_account, not_found};
 use crate::market::class_name;
 use gridbay_core::Core;
 use gridbay_core::input::Command;

@@ -3,13 +3,11 @@
 //! The record is made from the buyer's agent between two steps of the core; the files that came back are
 //! looked up on disk afterwards. A final state is shown once output and files are on this node.
 
-mod state;
-
-pub(super) use state::situation;
-
-use super::failure::{not_found, usage};
-use super::{Answer, NodeBackend};
+use super::state::situation;
+use crate::api::Answer;
 use crate::api::types::{JobFile, JobId, JobRecord, JobSeller, JobWorth, RankExit};
+use crate::backend::NodeBackend;
+use crate::backend::failure::{internal, not_found, usage};
 use crate::buy;
 use crate::market::class_name;
 use crate::market::price::{mean_hourly, seconds};
@@ -111,7 +109,7 @@ impl NodeBackend {
         });
         filled
             .await
-            .map_err(|error| super::failure::internal("listing a job's files", error))
+            .map_err(|error| internal("listing a job's files", error))
     }
 }
 

@@ -6,11 +6,13 @@
 mod checks;
 mod words;
 
-use super::failure::internal;
-use super::job::{find, situation};
-use super::{Answer, NodeBackend};
+use super::handle::find;
+use super::state::situation;
+use crate::api::Answer;
 use crate::api::ApiError;
 use crate::api::types::{JobId, JobReason, JobState, Why};
+use crate::backend::NodeBackend;
+use crate::backend::failure::internal;
 use crate::buy::way::{Standing, Words};
 use crate::buy::{self, lost};
 use crate::market::price::limit_hourly;

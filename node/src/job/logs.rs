@@ -1,9 +1,11 @@
 //! Output of jobs, as far as it has come to this node.
 
-use super::failure::{internal, not_found};
-use super::job::{find, situation};
-use super::{Answer, NodeBackend};
+use super::handle::find;
+use super::state::situation;
+use crate::api::Answer;
 use crate::api::types::{JobId, LogChunk, Stream};
+use crate::backend::NodeBackend;
+use crate::backend::failure::{internal, not_found};
 use crate::store::content::read_chunk;
 use std::io;
 use std::path::{Path, PathBuf};
