@@ -10,6 +10,8 @@
 //! | `cycles` | no more files of a package import one another than its limit says |
 //! | `length` | no file above 800 lines, no function above 70 |
 //! | `habits` | no `unwrap` outside tests, no skipped test, no unfinished code, a doc on every crate |
+//! | `rooms` | a mechanism has a room in every layer, and few files elsewhere lead to it |
+//! | `way` | the way of a bid is as `docs/ARCHITECTURE.md` tells it, and short |
 //! | `rights` | rules of the ledger are handed no more tables than they may change |
 //! | `words` | no loose ends, machine paths or private registries in any text |
 //! | `pages` | one title per page, links and anchors resolve, every page is in the book |
@@ -25,7 +27,9 @@ mod markdown;
 mod packages;
 mod pages;
 mod rights;
+mod rooms;
 mod tokens;
+mod way;
 mod words;
 
 use files::{Source, repository};
@@ -81,6 +85,25 @@ fn import_cycles_stay_small() {
 fn rules_of_the_ledger_have_no_more_rights_than_they_need() {
     let sources = rust(&repository());
     expect_none("rights", rights::held(rights::MAY, &sources));
+}
+
+#[test]
+fn a_mechanism_is_one_room_in_each_layer() {
+    let sources = rust(&repository());
+    expect_none("rooms", rooms::missing(&sources));
+    let touched = rooms::leads(rooms::SAMPLE, &sources);
+    let (count, name) = (touched.len(), rooms::SAMPLE);
+    println!("note: {count} product files lead to `{name}`");
+    assert!(
+        count <= rooms::TOUCHED,
+        "{count} files lead to `{name}`: {touched:#?}"
+    );
+}
+
+#[test]
+fn the_way_of_a_bid_is_as_it_is_told() {
+    let (page, all) = (files::text("docs/ARCHITECTURE.md"), repository());
+    expect_none("the way of a bid", way::check(&page, &all));
 }
 
 #[test]
