@@ -64,6 +64,14 @@ impl Primary {
             Primary::Share(_) => "share",
         }
     }
+    /// Whether idle units are sold in the auction as well.
+    pub fn spills(&self) -> bool {
+        match self {
+            Primary::Ausubel | Primary::Reservation | Primary::Deadline(_) | Primary::Share(_) => {
+                true
+            }
+        }
+    }
     /// Whether the numbers are in range.
     pub fn is_valid(&self) -> bool {
         match self {
@@ -121,7 +129,7 @@ impl OfferTerms {
                 let most = u64::from(self.units) * u64::from(terms.cap_ppm);
                 most >= u64::from(share::units::WHOLE_PPM)
             }
-            Primary::Ausubel | Primary::Reservation | Primary::Deadline(_) => true,
+            _ => true,
         }
     }
 }

@@ -102,7 +102,7 @@ pub(crate) fn apply(work: &mut Work<'_>, admitted: &Admitted) {
         EntryBody::Open(open) => open::enter(&mut work.book(), account, open),
         EntryBody::Buy(buy) => {
             let order = buy::entry::enter(&mut work.book(), &id, account, buy);
-            work.bought.push(order);
+            work.fresh.push(order);
         }
         EntryBody::Appeal(appeal) => appeal::enter(&mut work.seals(), appeal),
         EntryBody::Deadline(job) => deadline::entry::enter(&mut work.book(), &id, account, job),
