@@ -291,9 +291,7 @@ mod tests {
                             };
                             buy.check().is_ok() && limit.micros() == 70 * u64::from(nodes)
                         }
-                        Terms::Contract(_) | Terms::Reserve(_) | Terms::Share(_) => {
-                            panic!("planned elsewhere")
-                        }
+                        _ => panic!("planned elsewhere"),
                     };
                     assert!(legal, "{want:?}");
                 }
