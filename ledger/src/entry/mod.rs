@@ -21,7 +21,7 @@ use crate::admit::Admitted;
 use crate::entry_budget;
 use crate::refusal::Refusal;
 use crate::sell::sealed::{appeal, commit, open, unopened};
-use crate::sell::{buy, contract, deadline, share};
+use crate::sell::{buy, contract, deadline, posted, share};
 use crate::work::Work;
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::planted::{self, Planted};
@@ -57,6 +57,7 @@ pub(crate) fn check(work: &Work<'_>, entry: &Authentic) -> Result<(), Refusal> {
             complain::check(work, account, lease, offer, *slot)
         }
         EntryBody::CloseAccount { to } => close_account::check(work, account, to),
+        EntryBody::Posted(hire) => posted::entry::check(work, account, hire),
     }
 }
 
@@ -115,5 +116,9 @@ pub(crate) fn apply(work: &mut Work<'_>, admitted: &Admitted) {
             complain::apply(&mut work.till(), account, lease, offer, *slot);
         }
         EntryBody::CloseAccount { to } => close_account::apply(&mut work.register(), account, to),
+        EntryBody::Posted(hire) => {
+            let order = posted::entry::enter(&mut work.book(), &id, account, hire);
+            work.fresh.push(order);
+        }
     }
 }

@@ -190,6 +190,10 @@ fn asks(order: &NewOrder, market: &Market, parts: &[Part]) -> Asks {
             }
         }
         Terms::Buy(terms) => asks_of_buy(terms, order.slots, market, parts),
+        Terms::Posted(terms) => {
+            let slot = terms.limit.times(u64::from(terms.units));
+            at_once(terms.limit, slot.unwrap_or(Credits::MAX))
+        }
         Terms::Deadline(DeadlineWish {
             unit_slots, pmax, ..
         }) => at_once(Price(pmax.micros() / (*unit_slots).max(1)), *pmax),

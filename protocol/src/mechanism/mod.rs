@@ -23,6 +23,7 @@ mod dice;
 pub mod level;
 mod meter;
 pub mod placement;
+pub mod posted;
 pub mod reservation;
 mod rule;
 pub mod share;
@@ -34,6 +35,7 @@ pub static REGISTRY: &[&dyn Listed] = &[
     &ausubel::Ausubel::<u64>::NEW,
     &contract::Contracts::<u64>::NEW,
     &deadline::Deadline::<u64>::NEW,
+    &posted::Posted::<u64>::NEW,
     &reservation::Reservation::<u64, u64>::NEW,
     &share::Share::<u64>::NEW,
 ];

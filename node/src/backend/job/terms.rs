@@ -7,7 +7,7 @@ use super::super::price::{limit_hourly, seconds};
 use super::super::share::hourly;
 use crate::api::types::{Ahead, Also, Claim, How, NodeGroup, Start};
 use gridbay_core::buy::{
-    BidTerms, BuyTerms, DeadlineWish, NewOrder, ReserveTerms, ShareTerms, Terms,
+    BidTerms, BuyTerms, DeadlineWish, NewOrder, PostedTerms, ReserveTerms, ShareTerms, Terms,
 };
 use gridbay_ledger::State;
 use gridbay_protocol::class::ClassKey;
@@ -70,6 +70,7 @@ fn of(order: &NewOrder, class: Option<&ClassKey>, policy: &Policy) -> (Credits, 
             let weights = by_resource(class, weights);
             (rate, *budget, claim(*offer, rate, *utility, weights))
         }
+        Terms::Posted(terms) => hired(terms, slots, policy),
         Terms::Deadline(DeadlineWish {
             offer,
             unit_slots,
@@ -93,10 +94,8 @@ fn of(order: &NewOrder, class: Option<&ClassKey>, policy: &Policy) -> (Credits, 
         }
         Terms::Contract(wish) => {
             let price = Price(wish.job.value.micros() / u64::from(slots).max(1));
-            let most = wish
-                .terms(order.class, order.tasks)
-                .lock()
-                .unwrap_or(Credits::MAX);
+            let terms = wish.terms(order.class, order.tasks);
+            let most = terms.lock().unwrap_or(Credits::MAX);
             let how = contract::how(wish, slot_ms);
             (limit_hourly(price, slot_ms), most, how)
         }
@@ -108,6 +107,14 @@ fn bid(steps: &[Step], min: u32) -> (Price, How) {
     let price = steps.iter().map(|s| s.price).max().unwrap_or_default();
     let divisible = min < units;
     (price, How::Ausubel { divisible })
+}
+
+/// Nothing asks for a hire yet, for the API has no way to say it: shown as what comes closest.
+fn hired(terms: &PostedTerms, slots: u32, policy: &Policy) -> (Credits, Credits, How) {
+    let slot = terms.limit.times(u64::from(terms.units));
+    let most = most(slot.unwrap_or(Credits::MAX), slots, Credits::ZERO);
+    let price = limit_hourly(terms.limit, policy.slot_ms());
+    (price, most, buy(0, Credits::ZERO, policy))
 }
 
 /// What a buy can cost: the rest of the running slot, all its slots, and the surcharge.
