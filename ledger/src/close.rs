@@ -47,9 +47,9 @@ pub(crate) fn after_entries(work: &mut Work<'_>) {
         close_round(work);
     } else {
         unopened::note_reach(&mut work.book());
-        let bought = std::mem::take(&mut work.bought);
+        let fresh = std::mem::take(&mut work.fresh);
         for room in sell::ROOMS {
-            (room.at_block)(work, &bought);
+            (room.at_block)(work, &fresh);
         }
     }
     contract::decide_due(&mut work.pacts());

@@ -1,4 +1,4 @@
-//! What is held of whom: the units of offers seen from the leases that run.
+//! What is for sale, and what is held of whom: offers, and their units seen from the leases that run.
 
 use crate::record::{Lease, Offer};
 use crate::work::Work;
@@ -62,4 +62,11 @@ pub(crate) fn seller(work: &Work<'_>, offer: &OfferId) -> AccountId {
 /// Ids of all running leases, ascending.
 pub(crate) fn leases(work: &Work<'_>) -> Vec<LeaseId> {
     work.tables.leases.iter().map(|(id, _)| *id).collect()
+}
+
+/// The slot whose time is for sale, and its heights that are left: the running slot, at a boundary the next one.
+pub(crate) fn time_left(work: &Work<'_>) -> (u64, u64) {
+    let (calendar, height) = (work.calendar(), work.height());
+    let slot = calendar.slot(height + 1);
+    (slot, calendar.last_of_slot(slot) - height)
 }

@@ -17,8 +17,8 @@ pub(crate) struct Work<'a> {
     pub(crate) chain: Chain,
     pub(crate) tables: Tables<'a>,
     pub(crate) effects: Vec<Effect>,
-    /// Buys of this block, in the order of its entries.
-    pub(crate) bought: Vec<OrderId>,
+    /// Open orders of this block that want units at once, in the order of its entries.
+    pub(crate) fresh: Vec<OrderId>,
     /// Micro-credits of payments in this block.
     pub(crate) volume: u64,
     /// Better allocations of reservations that came with this block.
@@ -42,7 +42,7 @@ impl<'a> Work<'a> {
             },
             tables: state.records.tables(),
             effects: Vec::new(),
-            bought: Vec::new(),
+            fresh: Vec::new(),
             volume: 0,
             hints: Hints::default(),
         }

@@ -10,6 +10,7 @@ use crate::record::ausubel::ClearingRecord;
 use crate::record::buy::BuyRecord;
 use crate::record::contract::ContractEvent;
 use crate::record::deadline::Planning;
+use crate::record::posted::PostedRecord;
 use crate::record::reservation::ReservationRecord;
 use crate::record::share::Sharing;
 use serde::{Deserialize, Serialize};
@@ -83,6 +84,8 @@ pub enum Effect {
         /// Why.
         end: OrderEnd,
     },
+    /// Hires of a class were decided on.
+    Posted(PostedRecord),
 }
 
 /// What an auction was and came to: the record by which anybody can compute it again.
@@ -123,7 +126,8 @@ impl Effect {
             | Effect::Planning(_)
             | Effect::Contract(_)
             | Effect::Lease(_)
-            | Effect::Order { .. } => None,
+            | Effect::Order { .. }
+            | Effect::Posted(_) => None,
         }
     }
     /// The order or contract that it is about; `None` if it is about several, or none.
@@ -137,7 +141,8 @@ impl Effect {
             Effect::Clearing(_)
             | Effect::Planning(_)
             | Effect::Reservation(_)
-            | Effect::Sharing(_) => None,
+            | Effect::Sharing(_)
+            | Effect::Posted(_) => None,
         }
     }
     /// Accounts and orders that it concerns: it belongs to the history of their accounts.
@@ -157,6 +162,7 @@ impl Effect {
                 orders.extend(posting.order);
             }
             Effect::Planning(record) => orders.extend(record.orders()),
+            Effect::Posted(record) => orders.extend(record.served.iter().map(|hired| hired.order)),
             Effect::Contract(event) => match event.parties() {
                 Some(parties) => accounts.extend(parties),
                 None => orders.push(*event.contract()),

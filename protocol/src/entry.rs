@@ -13,7 +13,7 @@ use crate::keys::{PublicKey, SecretKey, Signature};
 use crate::limits;
 use crate::malformed::Malformed;
 use crate::offer::OfferTerms;
-use crate::order::{Buy, Claim, Commit, ContractEntry, Deadline, Open};
+use crate::order::{Buy, Claim, Commit, ContractEntry, Deadline, Hire, Open};
 use crate::units::Credits;
 use serde::{Deserialize, Serialize};
 
@@ -120,6 +120,8 @@ pub enum EntryBody {
         /// Who gets what it has.
         to: AccountId,
     },
+    /// A hire at posted prices.
+    Posted(Hire),
 }
 
 /// What is known of an entry by its kind alone.
@@ -160,6 +162,7 @@ impl EntryBody {
             EntryBody::Heartbeat { .. } => (16, "heartbeat", OPERATE),
             EntryBody::Complain { .. } => (17, "complain", TRADE),
             EntryBody::CloseAccount { .. } => (18, "close_account", SPEND),
+            EntryBody::Posted(_) => (19, "posted", TRADE),
         };
         Kind { number, name, role }
     }
@@ -178,6 +181,7 @@ impl Entry {
             EntryBody::Buy(buy) => return buy.check().map_err(order),
             EntryBody::Deadline(job) => return job.check().map_err(order),
             EntryBody::Share(claim) => return claim.check().map_err(order),
+            EntryBody::Posted(hire) => return hire.check().map_err(order),
             EntryBody::Contract(entry) => return Ok(entry.check()?),
             EntryBody::SetKeys { keys } => keys_are_valid(keys),
             EntryBody::OpenAccount {

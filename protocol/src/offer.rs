@@ -18,7 +18,7 @@ pub enum Reclaim {
     Notice(u32),
 }
 
-/// The mechanism an offer sells under first. Idle units spill into the auction.
+/// The mechanism an offer sells under first. Idle units spill into the auction, unless it says otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Primary {
@@ -31,6 +31,8 @@ pub enum Primary {
     Deadline(DeadlineTerms),
     /// Shares of a pool for a budget.
     Share(PoolTerms),
+    /// The reserve is the price, and who comes first is served. Idle units do not spill.
+    Posted,
 }
 
 /// How a seller plans time-malleable jobs.
@@ -62,12 +64,22 @@ impl Primary {
             Primary::Reservation => "reservation",
             Primary::Deadline(_) => "deadline",
             Primary::Share(_) => "share",
+            Primary::Posted => "posted",
+        }
+    }
+    /// Whether idle units are sold in the auction as well.
+    pub fn spills(&self) -> bool {
+        match self {
+            Primary::Ausubel | Primary::Reservation | Primary::Deadline(_) | Primary::Share(_) => {
+                true
+            }
+            Primary::Posted => false,
         }
     }
     /// Whether the numbers are in range.
     pub fn is_valid(&self) -> bool {
         match self {
-            Primary::Ausubel | Primary::Reservation => true,
+            Primary::Ausubel | Primary::Reservation | Primary::Posted => true,
             Primary::Deadline(terms) => {
                 terms.min_gain_ppm <= deadline::WHOLE_PPM && terms.bond_ppm <= deadline::WHOLE_PPM
             }
@@ -121,7 +133,7 @@ impl OfferTerms {
                 let most = u64::from(self.units) * u64::from(terms.cap_ppm);
                 most >= u64::from(share::units::WHOLE_PPM)
             }
-            Primary::Ausubel | Primary::Reservation | Primary::Deadline(_) => true,
+            _ => true,
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::admit::Admitted;
 use crate::entry_budget;
 use crate::refusal::Refusal;
 use crate::sell::sealed::{appeal, commit, open, unopened};
-use crate::sell::{buy, contract, deadline, share};
+use crate::sell::{buy, contract, deadline, posted, share};
 use crate::work::Work;
 use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::stage::Authentic;
@@ -56,6 +56,7 @@ pub(crate) fn check(work: &Work<'_>, entry: &Authentic) -> Result<(), Refusal> {
             complain::check(work, account, lease, offer, *slot)
         }
         EntryBody::CloseAccount { to } => close_account::check(work, account, to),
+        EntryBody::Posted(hire) => posted::entry::check(work, account, hire),
     }
 }
 
@@ -99,7 +100,7 @@ pub(crate) fn apply(work: &mut Work<'_>, admitted: &Admitted) {
         EntryBody::Open(open) => open::enter(&mut work.book(), account, open),
         EntryBody::Buy(buy) => {
             let order = buy::entry::enter(&mut work.book(), &id, account, buy);
-            work.bought.push(order);
+            work.fresh.push(order);
         }
         EntryBody::Appeal(appeal) => appeal::enter(&mut work.seals(), appeal),
         EntryBody::Deadline(job) => deadline::entry::enter(&mut work.book(), &id, account, job),
@@ -112,5 +113,9 @@ pub(crate) fn apply(work: &mut Work<'_>, admitted: &Admitted) {
             complain::apply(&mut work.till(), account, lease, offer, *slot);
         }
         EntryBody::CloseAccount { to } => close_account::apply(&mut work.register(), account, to),
+        EntryBody::Posted(hire) => {
+            let order = posted::entry::enter(&mut work.book(), &id, account, hire);
+            work.fresh.push(order);
+        }
     }
 }

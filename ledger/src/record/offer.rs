@@ -39,6 +39,13 @@ impl Offer {
     pub fn supply(&self) -> u32 {
         if self.active { self.terms.units } else { 0 }
     }
+    /// Units that the auction may sell: those for sale, unless they are sold in their own way alone.
+    pub(crate) fn auctioned(&self) -> u32 {
+        match self.terms.mechanism.spills() {
+            true => self.supply(),
+            false => 0,
+        }
+    }
     /// How the units are shared, if they are for sale in that way.
     pub fn pool(&self) -> Option<PoolTerms> {
         match self.terms.mechanism {

@@ -1,9 +1,12 @@
 //! Orders as the ledger keeps them, from their entry until they end.
 
 use super::live::Live;
-use super::{BidOrder, BuyOrder, DeadlineOrder, ReservationOrder, Serving, ShareOrder};
+use super::{
+    BidOrder, BuyOrder, DeadlineOrder, PostedOrder, ReservationOrder, Serving, ShareOrder,
+};
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId};
 use gridbay_protocol::lease::LeaseEnd;
+use gridbay_protocol::order::Hire;
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +54,8 @@ pub enum Stage {
     Reservation(Box<ReservationOrder>),
     /// A claim on a pool that stands, or runs if it has a lease.
     Share(Box<ShareOrder>),
+    /// A hire at posted prices, which runs or is decided in this block.
+    Posted(Box<PostedOrder>),
 }
 
 impl Stage {
@@ -63,6 +68,7 @@ impl Stage {
             Stage::Deadline(job) => Some(&**job),
             Stage::Reservation(reservation) => Some(&**reservation),
             Stage::Share(share) => Some(&**share),
+            Stage::Posted(posted) => Some(&**posted),
         }
     }
     /// The same, to be changed.
@@ -74,6 +80,7 @@ impl Stage {
             Stage::Deadline(job) => Some(&mut **job),
             Stage::Reservation(reservation) => Some(&mut **reservation),
             Stage::Share(share) => Some(&mut **share),
+            Stage::Posted(posted) => Some(&mut **posted),
         }
     }
 }
@@ -154,6 +161,13 @@ impl Order {
     pub fn share(&self) -> Option<&ShareOrder> {
         match &self.stage {
             Stage::Share(share) => Some(share),
+            _ => None,
+        }
+    }
+    /// The hire at posted prices.
+    pub fn hire(&self) -> Option<&Hire> {
+        match &self.stage {
+            Stage::Posted(posted) => Some(&posted.hire),
             _ => None,
         }
     }

@@ -16,4 +16,6 @@ pub enum Way {
     Reservation,
     /// Shared with others by the slot.
     Share,
+    /// At posted prices, firm.
+    Posted,
 }

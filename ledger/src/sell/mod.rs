@@ -12,6 +12,7 @@ pub(crate) mod buy;
 pub(crate) mod contract;
 pub(crate) mod deadline;
 mod hooks;
+pub(crate) mod posted;
 pub(crate) mod reservation;
 pub(crate) mod sealed;
 pub(crate) mod share;
@@ -26,6 +27,7 @@ use deadline::Deadlines;
 use gridbay_protocol::ids::{LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::LeaseEnd;
 use hooks::Room;
+use posted::PostedPrices;
 use reservation::Reservations;
 use share::Shares;
 
@@ -34,9 +36,10 @@ static RESERVATION: Room = Room::of::<Reservations>();
 static SHARE: Room = Room::of::<Shares>();
 static AUSUBEL: Room = Room::of::<Ausubel>();
 static BUY: Room = Room::of::<Buys>();
+static POSTED: Room = Room::of::<PostedPrices>();
 
 /// All mechanisms, in the order of their turns.
-pub(crate) static ROOMS: [&Room; 5] = [&DEADLINE, &RESERVATION, &SHARE, &AUSUBEL, &BUY];
+pub(crate) static ROOMS: [&Room; 6] = [&DEADLINE, &RESERVATION, &SHARE, &AUSUBEL, &BUY, &POSTED];
 
 /// The mechanism of an order; `None` while it is sealed.
 fn room(order: &Order) -> Option<&'static Room> {
@@ -46,6 +49,7 @@ fn room(order: &Order) -> Option<&'static Room> {
         Way::Deadline => &DEADLINE,
         Way::Reservation => &RESERVATION,
         Way::Share => &SHARE,
+        Way::Posted => &POSTED,
     })
 }
 

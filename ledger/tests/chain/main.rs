@@ -29,6 +29,7 @@ mod inclusion;
 mod keys;
 mod market;
 mod model;
+mod posted;
 mod preemption;
 mod record;
 mod reservation;

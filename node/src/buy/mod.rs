@@ -13,6 +13,7 @@ mod buy;
 mod contract;
 mod deadline;
 pub(crate) mod flags;
+mod posted;
 mod reservation;
 mod share;
 pub(crate) mod way;
@@ -23,6 +24,7 @@ pub(crate) use ausubel::{highest, lost};
 pub use buy::BuyHow;
 pub use contract::ContractHow;
 pub use deadline::{DeadlineHow, DeadlineQuote};
+pub use posted::PostedHow;
 pub use reservation::{Ahead, NodeGroup, Start};
 pub use share::{Claim, ResourceShare, ShareNow, ShareOutlook};
 pub(crate) use share::{now as share_now, share as share_in_words};
@@ -57,6 +59,8 @@ pub enum How {
     Reservation(Ahead),
     /// A claim on a pool: a share of it for a budget per hour.
     Share(Claim),
+    /// Hired at the price that sellers post: first come, first served.
+    Posted(PostedHow),
 }
 
 impl How {
@@ -74,6 +78,7 @@ impl How {
             How::Contract(how) => how,
             How::Reservation(how) => how,
             How::Share(how) => how,
+            How::Posted(how) => how,
         }
     }
     /// Name of the mechanism, as in JSON.
@@ -99,6 +104,7 @@ pub(crate) fn shown(terms: &Terms) -> &dyn Shown {
         Terms::Share(terms) => terms,
         Terms::Deadline(terms) => terms,
         Terms::Contract(terms) => terms,
+        Terms::Posted(terms) => terms,
     }
 }
 
@@ -120,6 +126,7 @@ pub(crate) fn in_words(order: &NewOrder, state: &State) -> (Credits, Credits, Ho
         Terms::Share(terms) => with(terms, at, How::Share),
         Terms::Deadline(terms) => with(terms, at, How::Deadline),
         Terms::Contract(terms) => with(terms, at, How::Contract),
+        Terms::Posted(terms) => with(terms, at, How::Posted),
     }
 }
 
@@ -135,6 +142,7 @@ const OUTLOOKS: &[(&str, Outlook)] = &[
     (deadline::NAME, deadline::outlook),
     (share::NAME, share::outlook),
     (contract::NAME, contract::outlook),
+    (posted::NAME, posted::outlook),
 ];
 
 /// What each way would do with a wish.
@@ -169,6 +177,8 @@ pub(crate) struct Flags {
     #[command(flatten)]
     buy: buy::BuyFlags,
     #[command(flatten)]
+    posted: posted::PostedFlags,
+    #[command(flatten)]
     deadline: deadline::DeadlineFlags,
     #[command(flatten)]
     reserve: reservation::ReserveFlags,
@@ -199,6 +209,7 @@ impl Flags {
             self.contract.how(line.seconds).map(How::Contract),
             self.reserve.how().map(How::Reservation),
             self.buy.how().map(How::Buy),
+            self.posted.how().map(How::Posted),
         ];
         let divisible = line.divisible;
         let bid = How::Ausubel(BidHow { divisible });
@@ -237,7 +248,8 @@ mod tests {
                 "also": [{"class": "large", "nodes": 3}]}),
             json!({"mechanism": "deadline", "soft_seconds": 60, "hard_seconds": 600, "pay": "2",
                 "late_pay": "0.5", "shape": "concave", "offer": null, "seller": "beta"}),
-            json!({"mechanism": "contract", "provider": "b", "value": "2", "penalty": "0.5",
+            json!({"mechanism": "posted"}),
+        json!({"mechanism": "contract", "provider": "b", "value": "2", "penalty": "0.5",
                 "hold_seconds": 60, "decay_seconds": 60, "alpha_ppm": 1_000_000, "beta16": 16,
                 "window_seconds": 120}),
             json!({"mechanism": "reservation",

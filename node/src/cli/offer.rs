@@ -98,6 +98,8 @@ enum Sold {
     Reservation,
     /// Shares of a pool, see --cap and --alpha
     Share,
+    /// At the reserve, first come, first served, and in no other way
+    Posted,
 }
 
 impl SetArgs {
@@ -110,6 +112,7 @@ impl SetArgs {
             }),
             Sold::Reservation => Primary::Reservation,
             Sold::Share => Primary::Share(self.pool.terms()),
+            Sold::Posted => Primary::Posted,
         };
         OfferRequest {
             label: self.label,

@@ -1,11 +1,12 @@
 //! Orders, one file per kind: sealed bids and reservations (committed in one round, opened in the next), buy-it-now,
-//! work by a deadline, contracts, claims on pools.
+//! work by a deadline, contracts, claims on pools, hires at posted prices.
 
 mod ausubel;
 mod buy;
 mod contract;
 mod deadline;
 mod flaw;
+mod posted;
 mod reservation;
 mod sealed;
 mod share;
@@ -15,6 +16,7 @@ pub use buy::{Buy, BuyPart};
 pub use contract::{ContractEntry, ContractFault, ContractTerms, JobTerms};
 pub use deadline::Deadline;
 pub use flaw::Flaw;
+pub use posted::Hire;
 pub use reservation::{Group, Reservation};
 pub use sealed::{Commit, Open, Wish};
 pub use share::Claim;

@@ -5,5 +5,6 @@ pub mod ausubel;
 pub mod buy;
 pub mod contract;
 pub mod deadline;
+pub mod posted;
 pub mod reservation;
 pub mod share;

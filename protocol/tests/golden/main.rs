@@ -99,7 +99,7 @@ fn entries() {
         .iter()
         .map(|(_, s)| s.entry.body.kind().number)
         .collect();
-    assert_eq!(kinds, (0..=18).collect(), "a sample of every kind");
+    assert_eq!(kinds, (0..=19).collect(), "a sample of every kind");
 }
 
 #[test]
@@ -348,6 +348,7 @@ fn effects() {
             Effect::Lease(_) => "lease.",
             Effect::Order { .. } => "order.",
             Effect::Contract(_) => "contract.",
+            Effect::Posted(_) => "posted",
         };
         assert!(name.starts_with(family), "{name}");
     }

@@ -16,6 +16,7 @@ mod mirage_rolling_window;
 mod mirage_sandwich;
 mod mirage_underbidding;
 mod placement;
+mod posted_oracle;
 mod reservation_hint;
 mod reservation_limits;
 mod reservation_markets;

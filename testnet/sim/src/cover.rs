@@ -241,7 +241,7 @@ impl Cover {
             Posted::Sharing(record) if record.claims.len() > 1 => {
                 self.see("Market", "ContestedPool")
             }
-            Posted::Sharing(_) => {}
+            _ => {}
         }
     }
     /// Adds another world's.

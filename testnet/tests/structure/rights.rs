@@ -30,6 +30,10 @@ pub(crate) const MAY: &[(&str, &str)] = &[
         "ledger/src/sell/reservation/mod.rs",
         "narrows its turn to a view",
     ),
+    (
+        "ledger/src/sell/posted/mod.rs",
+        "narrows its turn to a view",
+    ),
     ("ledger/src/sell/share/mod.rs", "narrows its turn to a view"),
     ("ledger/src/view.rs", "what the views hold"),
 ];

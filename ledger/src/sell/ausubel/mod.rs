@@ -99,7 +99,7 @@ fn sale(work: &Work<'_>, class: &ClassId) -> Sale {
             ClearingKind::Boundary => held.firm,
             ClearingKind::Free => held.all(),
         };
-        let units = offer.supply().saturating_sub(taken);
+        let units = offer.auctioned().saturating_sub(taken);
         let wide = u128::from(offer.terms.reserve.0) * u128::from(heights);
         // At most the reserve itself, so it fits.
         let reserve = Price(wide.div_ceil(u128::from(whole)) as u64);

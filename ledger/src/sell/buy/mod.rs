@@ -19,12 +19,12 @@ mod steps;
 mod stock;
 mod sums;
 
-use crate::firm;
 use crate::record::{Sale, Stage};
 use crate::sell::hooks::Sells;
 use crate::tenancy::{self, Grant};
 use crate::view::{Floor, Money};
 use crate::work::Work;
+use crate::{firm, market};
 use deal::{Deal, Missing, Victim};
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::{Hash32, OrderId};
@@ -39,8 +39,8 @@ use stock::Stocks;
 pub(crate) struct Buys;
 
 impl Sells for Buys {
-    fn at_block(work: &mut Work<'_>, bought: &[OrderId]) {
-        queue::jump(&mut work.floor(), bought);
+    fn at_block(work: &mut Work<'_>, fresh: &[OrderId]) {
+        queue::jump(&mut work.floor(), fresh);
     }
     fn at_round(work: &mut Work<'_>) {
         queue::close(&mut work.floor());
@@ -77,16 +77,9 @@ fn decide(at: &mut Floor<'_, '_>, stocks: &mut Stocks, id: &OrderId, displaces: 
     }
 }
 
-/// Heights of the running slot that are left to sell, and that slot. At a boundary it is the next one.
-fn time_left(work: &Work<'_>) -> (u64, u64) {
-    let (calendar, height) = (work.calendar(), work.height());
-    let slot = calendar.slot(height + 1);
-    (slot, calendar.last_of_slot(slot) - height)
-}
-
 /// Price per slot and first payment of each part; `None` if too dear.
 fn prices(work: &Work<'_>, buy: &Buy, deals: &[Deal]) -> Option<Vec<(Credits, Credits)>> {
-    let (_, left) = time_left(work);
+    let (_, left) = market::time_left(work);
     let whole = work.calendar().slot_heights();
     let price = |deal: &Deal| {
         let price = deal.price()?;
@@ -109,7 +102,7 @@ fn serve(
     deals: &[Deal],
     prices: &[(Credits, Credits)],
 ) {
-    let (slot, left) = time_left(at);
+    let (slot, left) = market::time_left(at);
     let whole = at.calendar().slot_heights();
     let sales = |price: fn(&(Credits, Credits)) -> Credits| -> Vec<Sale> {
         let sale = |(deal, prices): (&Deal, _)| Sale {

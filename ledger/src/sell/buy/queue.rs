@@ -47,10 +47,10 @@ pub(crate) fn close(at: &mut Floor<'_, '_>) {
     }
 }
 
-/// Step 4: decides the new buys (`bought`) of a block that closes no round, if nobody need wait for others.
-pub(crate) fn jump(at: &mut Floor<'_, '_>, bought: &[OrderId]) {
+/// Step 4: decides the new buys (`fresh`) of a block that closes no round, if nobody need wait for others.
+pub(crate) fn jump(at: &mut Floor<'_, '_>, fresh: &[OrderId]) {
     let (mut stocks, mut bids_open) = (Stocks::default(), BTreeMap::new());
-    for id in bought {
+    for id in fresh {
         if may_jump(at, id, &mut bids_open) {
             decide(at, &mut stocks, id, true);
         }

@@ -188,7 +188,7 @@ fn decide(state: &State, kind: Kind, decides: fn(&mut Work<'_>)) -> (u64, Vec<Or
         let order = OrderId(id(5, n));
         let record = Order::new(account(state, 1), class(state), 0, stage);
         book::enter(&mut work.book(), order, record);
-        work.bought.push(order);
+        work.fresh.push(order);
     }
     let (steps, ()) = steps::of(|| decides(&mut work));
     let ends = work.effects.iter().filter_map(|effect| match effect {
@@ -199,8 +199,8 @@ fn decide(state: &State, kind: Kind, decides: fn(&mut Work<'_>)) -> (u64, Vec<Or
 }
 
 fn jump(work: &mut Work<'_>) {
-    let bought = std::mem::take(&mut work.bought);
-    queue::jump(&mut work.floor(), &bought);
+    let fresh = std::mem::take(&mut work.fresh);
+    queue::jump(&mut work.floor(), &fresh);
 }
 
 fn close(work: &mut Work<'_>) {

@@ -177,9 +177,9 @@ fn for_sale(work: &Work<'_>, class: &ClassId) -> Vec<Share> {
 }
 
 fn sells(offer: &Offer) -> u32 {
-    let now = match offer.terms.mechanism {
-        Primary::Reservation => offer.supply(),
-        Primary::Ausubel | Primary::Deadline(_) | Primary::Share(_) => 0,
+    let now = match offer.terms.mechanism == Primary::Reservation {
+        true => offer.supply(),
+        false => 0,
     };
     match &offer.pending {
         Some(Pending::Set(terms)) if terms.mechanism == Primary::Reservation => {

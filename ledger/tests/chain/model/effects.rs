@@ -69,6 +69,7 @@ fn kind(world: &World, memory: &mut Memory, effect: &Effect) -> &'static str {
             check_sharing(record);
             "sharing"
         }
+        Effect::Posted(_) => "posted",
         Effect::Lease(LeaseEvent::Ended { lease, end, .. }) => {
             assert!(memory.leases.remove(lease).is_some());
             match end {

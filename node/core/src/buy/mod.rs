@@ -12,6 +12,7 @@ mod buy;
 mod contract;
 mod deadline;
 mod end;
+mod posted;
 mod reservation;
 mod sealed;
 mod share;
@@ -23,6 +24,7 @@ pub use buy::BuyTerms;
 pub use contract::ContractWish;
 pub use deadline::DeadlineWish;
 pub use end::End;
+pub use posted::PostedTerms;
 pub use reservation::ReserveTerms;
 pub(crate) use sealed::commit;
 pub use share::ShareTerms;
@@ -56,6 +58,8 @@ pub enum Terms {
     Deadline(DeadlineWish),
     /// A contract under which every task is a job of one unit.
     Contract(ContractWish),
+    /// A hire at posted prices.
+    Posted(PostedTerms),
 }
 
 impl Terms {
@@ -67,6 +71,7 @@ impl Terms {
             Terms::Share(terms) => terms,
             Terms::Deadline(terms) => terms,
             Terms::Contract(terms) => terms,
+            Terms::Posted(terms) => terms,
         }
     }
     /// The terms of a bid; `None` if it is none. Only bids can be amended.

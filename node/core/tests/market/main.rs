@@ -8,6 +8,7 @@ mod contracts;
 mod deadline;
 mod genesis;
 mod played;
+mod posted;
 mod records;
 mod reservation;
 mod share;

@@ -1,8 +1,8 @@
 //! Records of orders on disk: a node reads what an earlier version of it has written.
 
 use gridbay_core::buy::{
-    BidTerms, BuyTerms, ContractWish, DeadlineWish, End, NewOrder, ReserveTerms, ShareTerms, Terms,
-    Worth,
+    BidTerms, BuyTerms, ContractWish, DeadlineWish, End, NewOrder, PostedTerms, ReserveTerms,
+    ShareTerms, Terms, Worth,
 };
 use gridbay_core::buyer::{Finish, Record, TaskRecord};
 use gridbay_core::key::OrderKey;
@@ -186,6 +186,15 @@ fn contracted() -> Record {
     record
 }
 
+fn hired() -> Record {
+    let mut record = record(Terms::Posted(PostedTerms {
+        units: 2,
+        limit: Price(300),
+    }));
+    record.finish = Some(Finish::Ended(End::NoUnits));
+    record
+}
+
 #[test]
 fn a_record_of_each_way_of_buying_keeps_its_bytes() {
     let records = [
@@ -195,6 +204,7 @@ fn a_record_of_each_way_of_buying_keeps_its_bytes() {
         ("share", claimed()),
         ("deadline", promised()),
         ("contract", contracted()),
+        ("posted", hired()),
     ];
     let mut text = String::new();
     for (name, record) in &records {

@@ -1,6 +1,6 @@
 //! Effects: every variant, every purse, every reason, every end.
 
-use super::{deadline, entry, micros};
+use super::{deadline, entry, micros, posted};
 use gridbay_protocol::effect::{Effect, OrderEnd};
 use gridbay_protocol::ids::{AccountId, ClassId, Hash32, LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::{LeaseEnd, LeaseEvent, LeaseTerms, Share};
@@ -345,5 +345,6 @@ pub(crate) fn all() -> Vec<(String, Effect)> {
         .chain(contracts().map(|(name, effect)| (name.to_owned(), effect)))
         .chain(LEASE_ENDS.into_iter().map(lease_end))
         .chain(ORDER_ENDS.into_iter().map(order_end))
+        .chain([("posted".to_owned(), posted::sold())])
         .collect()
 }

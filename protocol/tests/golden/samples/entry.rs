@@ -1,6 +1,6 @@
 //! Signed entries: every kind, and every variant within a kind.
 
-use super::{NETWORK, block, deadline, key, micros};
+use super::{NETWORK, block, deadline, key, micros, posted};
 use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::appeal::Appeal;
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};
@@ -75,7 +75,7 @@ pub(crate) fn offer(reclaim: Reclaim) -> OfferTerms {
     }
 }
 /// An offer that is sold under another mechanism first.
-pub(crate) fn offer_under(mechanism: Primary) -> OfferTerms {
+pub(super) fn offer_under(mechanism: Primary) -> OfferTerms {
     OfferTerms {
         buy_price: None,
         mechanism,
@@ -341,6 +341,7 @@ pub(crate) fn all() -> Vec<(&'static str, SignedEntry)> {
         .chain(deadlines())
         .chain(contracts())
         .chain(claims())
+        .chain(posted::entries())
         .map(|(name, body)| {
             let by_token = name == "open_account.granted";
             (name, signed(body, if by_token { TOKEN } else { SIGNER }))

@@ -7,6 +7,7 @@ pub(crate) mod entry;
 pub(crate) mod genesis;
 pub(crate) mod market;
 pub(crate) mod node;
+pub(crate) mod posted;
 
 use gridbay_protocol::ids::NetworkId;
 use gridbay_protocol::keys::SecretKey;

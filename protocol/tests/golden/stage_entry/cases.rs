@@ -1,7 +1,7 @@
 //! Bodies of entries, and those outside of each range.
 
 use crate::samples::entry::{self, ACCOUNT, SIGNER};
-use crate::samples::{key, micros};
+use crate::samples::{key, micros, posted};
 use gridbay_protocol::account::{AccountKey, Roles};
 use gridbay_protocol::appeal::Appeal;
 use gridbay_protocol::codec;
@@ -13,7 +13,7 @@ use gridbay_protocol::limits;
 use gridbay_protocol::mechanism::reservation::{CHANNELS, Channels};
 use gridbay_protocol::mechanism::share::BUDGET_END;
 use gridbay_protocol::offer::{DeadlineTerms, OfferTerms, PoolTerms, Primary, Reclaim};
-use gridbay_protocol::order::{Bid, Buy, BuyPart, Claim, Commit, Open, Reservation, Step};
+use gridbay_protocol::order::{Bid, Buy, BuyPart, Claim, Commit, Hire, Open, Reservation, Step};
 use gridbay_protocol::receipt::{Receipt, SignedReceipt};
 use gridbay_protocol::units::{Credits, Price};
 
@@ -147,6 +147,7 @@ pub(super) fn refused() -> Vec<Case> {
         refused_buys(),
         refused_reservations(),
         refused_claims(),
+        refused_hires(),
         vec![("an appeal without receipts", appeal(open(|_| ()), 0))],
     ];
     tables.into_iter().flatten().collect()
@@ -392,6 +393,30 @@ fn refused_reservations() -> Vec<Case> {
                     high: CHANNELS,
                 })
             }),
+        ),
+    ]
+}
+
+fn refused_hires() -> Vec<Case> {
+    let hire = |change: fn(&mut Hire)| {
+        let mut hire = posted::hire();
+        change(&mut hire);
+        EntryBody::Posted(hire)
+    };
+    vec![
+        ("a hire of nothing", hire(|h| h.units = 0)),
+        (
+            "a hire of too many units",
+            hire(|h| h.units = limits::ORDER_UNITS + 1),
+        ),
+        ("a hire for no slot", hire(|h| h.slots = 0)),
+        (
+            "a hire for too many slots",
+            hire(|h| h.slots = limits::ORDER_SLOTS + 1),
+        ),
+        (
+            "a hire at a price beyond all",
+            hire(|h| h.limit = Price(Price::MAX.0 + 1)),
         ),
     ]
 }

@@ -33,6 +33,7 @@ fn each_rule_of_each_kind_refuses() {
             EntryBody::Open(open) => open.wish.check().err(),
             EntryBody::Buy(buy) => buy.check().err(),
             EntryBody::Share(claim) => claim.check().err(),
+            EntryBody::Posted(hire) => hire.check().err(),
             _ => None,
         };
         let expected = flaw.map_or(Malformed::Range(name), |flaw| Malformed::Order {

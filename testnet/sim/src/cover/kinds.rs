@@ -52,7 +52,9 @@ variants!(REFUSALS, refusal_name, Refusal:
 );
 variants!(ENTRIES, entry_name, EntryBody:
     SetKeys, OpenAccount, RegisterBeacon, Transfer, SetOffer, WithdrawOffer, Deliver, Fail, Cancel,
-    Commit, Open, Appeal, Buy, Deadline, Contract, Share, Heartbeat, Complain, CloseAccount,
+    Commit, Open, Appeal, Buy, Deadline, Contract, Share, Heartbeat, Complain, CloseAccount;
+    // No user of this world hires at posted prices.
+    Posted
 );
 variants!(CONTRACT_WORDS, contract_word_name, ContractEntry:
     Propose, Sign, Request, Close, Serve, Complete,

@@ -21,7 +21,7 @@ pub(super) fn judge(evidence: &Evidence) -> Verdict {
                 buys += 1;
             }
             // Judged by itself.
-            AuctionRecord::Sharing(_) | AuctionRecord::Reservation(_) => {}
+            _ => {}
         }
     }
     if clearings == 0 || buys == 0 {

@@ -11,7 +11,7 @@ const BIDS: usize = 6;
 pub(super) fn judge(evidence: &Evidence) -> Verdict {
     let clearings = evidence.auctions.iter().filter_map(|a| match &a.record {
         AuctionRecord::Clearing(record) => Some((&a.class, record)),
-        AuctionRecord::Buy(_) | AuctionRecord::Sharing(_) | AuctionRecord::Reservation(_) => None,
+        _ => None,
     });
     let mut most = 0;
     for (class, record) in clearings {

@@ -1,0 +1,119 @@
+//! Sales at posted prices: the public record of who came for a class in a block, what there was, and
+//! who got what.
+//!
+//! A record holds the whole input of the mechanism, so anybody can recompute it with
+//! [`PostedRecord::serve`]; the block's effects root binds it.
+
+use super::ausubel::ClearingOffer;
+use crate::hash::{Domain, hash};
+use crate::ids::{ClassId, ClearingId, OfferId, OrderId};
+use crate::limits;
+use crate::mechanism::posted::{self, Input, Missing, Offer, Order};
+use crate::units::{Credits, Price};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A hire as it was decided on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PostedBid {
+    /// The order.
+    pub order: OrderId,
+    /// Units.
+    pub units: u32,
+    /// The most that each may cost per slot.
+    pub limit: Price,
+}
+
+/// What a hire got.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Hired {
+    /// The order.
+    pub order: OrderId,
+    /// Units taken by offer, ascending, with the price of each.
+    pub taken: Vec<ClearingOffer>,
+    /// Price of all of them per slot.
+    pub price: Credits,
+}
+
+/// The hires of a class in one block: input and outcome. Who got nothing is not among the served.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PostedRecord {
+    /// The class.
+    pub class: ClassId,
+    /// Height of the block that holds it.
+    pub height: u64,
+    /// Free units by offer, ascending, with the price that its seller posted.
+    pub offers: Vec<ClearingOffer>,
+    /// Who came, in the order in which they came.
+    pub bids: Vec<PostedBid>,
+    /// Who was served, in the same order.
+    pub served: Vec<Hired>,
+}
+
+/// What becomes of the bids of a record.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Served {
+    /// Who is served, in the order in which they came.
+    pub served: Vec<Hired>,
+    /// Who is not, in the same order.
+    pub refused: Vec<(OrderId, Missing)>,
+}
+
+impl PostedRecord {
+    /// Its id.
+    pub fn id(&self) -> ClearingId {
+        let height = self.height.to_be_bytes();
+        let parts: [&[u8]; 3] = [b"posted", self.class.as_bytes(), &height];
+        ClearingId(hash(Domain::Clearing, &parts))
+    }
+    /// The input of the mechanism.
+    pub fn input(&self) -> Input<OfferId, OrderId> {
+        let offers = self.offers.iter().map(|offer| Offer {
+            id: offer.offer,
+            units: offer.units,
+            price: offer.reserve.0,
+        });
+        let bids = self.bids.iter().zip(0..).map(|(bid, time)| Order {
+            id: bid.order,
+            time,
+            units: bid.units,
+            limit: bid.limit.0,
+        });
+        Input {
+            offers: offers.collect(),
+            orders: bids.collect(),
+        }
+    }
+    /// Computes what belongs to this input. Nothing if the input is none the ledger makes.
+    pub fn serve(&self) -> Served {
+        let Ok(outcome) = posted::clear(&self.input()) else {
+            return Served::default();
+        };
+        let prices = self.offers.iter().map(|offer| (offer.offer, offer.reserve));
+        let prices: BTreeMap<OfferId, Price> = prices.collect();
+        let taken = |(offer, units): (OfferId, u32)| ClearingOffer {
+            offer,
+            units,
+            reserve: prices.get(&offer).copied().unwrap_or_default(),
+        };
+        let awards = outcome.awards.into_iter();
+        let served = awards.map(|award| Hired {
+            order: award.id,
+            taken: award.taken.into_iter().map(taken).collect(),
+            // Within the units of an order at the highest price, so it is an amount.
+            price: Credits::from_wide(award.pay).unwrap_or(Credits::MAX),
+        });
+        Served {
+            served: served.collect(),
+            refused: outcome.refused,
+        }
+    }
+}
+
+const _: () = assert!(limits::BLOCK_ENTRIES <= posted::ORDERS_MAX);
+const _: () = assert!(limits::CLASS_UNITS as usize <= posted::OFFERS_MAX);
+const _: () = assert!(limits::ORDER_UNITS <= posted::UNITS_MAX);
+const _: () = assert!(limits::OFFER_UNITS <= posted::UNITS_MAX);
