@@ -25,6 +25,7 @@ fn least(state: &State, agent: &OrderAgent) -> Option<Credits> {
     let order = agent.order();
     let offers = state.offers().filter(|(_, offer)| offer.active);
     let offers = offers.filter(|(_, offer)| offer.terms.class == order.class);
+    let offers = offers.filter(|(_, offer)| offer.terms.mechanism.spills());
     let mut prices: Vec<(Price, u32)> = offers
         .map(|(_, offer)| (offer.terms.reserve, offer.supply()))
         .collect();
