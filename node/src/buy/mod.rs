@@ -249,7 +249,7 @@ mod tests {
             json!({"mechanism": "deadline", "soft_seconds": 60, "hard_seconds": 600, "pay": "2",
                 "late_pay": "0.5", "shape": "concave", "offer": null, "seller": "beta"}),
             json!({"mechanism": "posted"}),
-        json!({"mechanism": "contract", "provider": "b", "value": "2", "penalty": "0.5",
+            json!({"mechanism": "contract", "provider": "b", "value": "2", "penalty": "0.5",
                 "hold_seconds": 60, "decay_seconds": 60, "alpha_ppm": 1_000_000, "beta16": 16,
                 "window_seconds": 120}),
             json!({"mechanism": "reservation",
@@ -294,7 +294,7 @@ mod tests {
             missing(json!({"divisible": true})),
             "missing field `mechanism`"
         );
-        assert!(missing(json!({"mechanism": "posted"})).starts_with("unknown variant `posted`"));
+        assert!(missing(json!({"mechanism": "barter"})).starts_with("unknown variant `barter`"));
     }
 
     #[test]

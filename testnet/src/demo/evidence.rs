@@ -36,7 +36,7 @@ pub(crate) struct Evidence {
     pub(crate) bank: Signed,
     /// Auctions, newest first.
     pub(crate) auctions: Vec<Auction>,
-    /// What the blocks say of reservations, contracts, and leases begun or renewed, in order.
+    /// What the blocks say of reservations, contracts, hires, and leases begun or renewed, in order.
     pub(crate) records: Vec<Record>,
     /// The network's rules.
     pub(crate) policy: Policy,
@@ -206,6 +206,7 @@ async fn records(network: &Network, up_to: u64) -> anyhow::Result<Vec<Record>> {
                 effect,
                 Effect::Reservation(_)
                     | Effect::Contract(_)
+                    | Effect::Posted(_)
                     | Effect::Lease(LeaseEvent::Started(_) | LeaseEvent::Renewed(_))
             )
         });

@@ -197,7 +197,7 @@ mod tests {
         let json: serde_json::Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
         assert_eq!(json["orders"][0]["to_running_ms"], 1_500);
         assert_eq!(json["checks"][0]["ok"], true);
-        assert_eq!(json["accounts"][0]["earned"], "0.00057");
+        assert_eq!(json["accounts"][0]["earned"], "0.00062");
         let table = report.orders_table();
         assert!(
             table.contains("1.50 s") && table.contains("cancelled outbid"),

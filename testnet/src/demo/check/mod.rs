@@ -7,6 +7,7 @@ mod clearings;
 mod contest;
 mod contracts;
 mod deadlines;
+mod hires;
 mod ledgers;
 mod leftovers;
 mod losers;
@@ -70,6 +71,7 @@ const CHECKS: &[(&str, Judge)] = &[
     ("money is conserved", money::judge),
     ("paid = earned, nobody above his bid", clearings::judge),
     ("the pool was shared", sharings::judge),
+    ("first come was first served", hires::judge),
     ("auction verify", auctions::judge),
     ("ledger verify", ledgers::judge),
     ("the killed validator caught up", recovery::judge),

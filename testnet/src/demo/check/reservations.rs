@@ -118,8 +118,8 @@ fn paid(evidence: &Evidence, order: &Order, bid: &ReservationBid) -> Result<(), 
     Ok(())
 }
 
-/// What an order cost its buyer, by his statement, in micro-credits.
-fn spent(evidence: &Evidence, order: &Order, id: OrderId) -> i64 {
+/// What an order cost its buyer, by the account's statement, in micro-credits.
+pub(super) fn spent(evidence: &Evidence, order: &Order, id: OrderId) -> i64 {
     let accounts = evidence.accounts.iter();
     let own = accounts.filter(|account| account.name == order.wish.buyer);
     let movements = own.flat_map(|account| &account.movements);

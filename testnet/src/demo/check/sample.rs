@@ -2,6 +2,7 @@
 
 mod batch;
 mod booking;
+mod hire;
 
 use crate::demo::evidence::{Account, Auction, Chain, Evidence, Verified};
 use crate::demo::order::{Order, Wish};
@@ -78,6 +79,7 @@ pub(crate) fn good() -> Evidence {
     };
     booking::add(&mut evidence);
     batch::add(&mut evidence);
+    hire::add(&mut evidence);
     evidence
 }
 

@@ -4,11 +4,11 @@
 use super::super::order::Wish;
 use super::super::stage::Stage;
 use super::super::work::Work;
+use super::on_sale;
 use crate::network::plan::{credits, offer};
 use gridbay_node::api::types::{Claim, How, Offer, OfferRequest};
 use gridbay_protocol::mechanism::share::Utility;
 use gridbay_protocol::offer::{PoolTerms, Primary};
-use std::time::Duration;
 
 /// The claims.
 pub(crate) const CLAIMS: [&str; 2] = ["share-one", "share-two"];
@@ -33,7 +33,7 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
     };
     let client = stage.network.node(SELLER).client().clone();
     let pool: Offer = client.put("/offers", &request).await?;
-    sells(stage, &pool).await?;
+    on_sale(stage, &pool, &["b4", "b5"]).await?;
     let wish = |name, buyer| Wish {
         name,
         buyer,
@@ -52,20 +52,4 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
     stage
         .send(vec![wish(CLAIMS[0], "b4"), wish(CLAIMS[1], "b5")])
         .await
-}
-
-/// Waits until the buyers' nodes know that the pool is for sale: it is when the round closes.
-async fn sells(stage: &mut Stage<'_>, pool: &Offer) -> anyhow::Result<()> {
-    for buyer in ["b4", "b5"] {
-        for _ in 0..100 {
-            let client = stage.network.node(buyer).client();
-            let offers: Vec<Offer> = client.get("/offers").await?;
-            let sold = |o: &Offer| o.offer == pool.offer && o.on_sale;
-            if offers.iter().any(sold) {
-                break;
-            }
-            stage.watch(Duration::from_millis(100)).await?;
-        }
-    }
-    Ok(())
 }

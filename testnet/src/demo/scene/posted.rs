@@ -1,0 +1,44 @@
+//! Beside the shared pool: a seller posts a price for two small nodes, and two buyers hire one each.
+
+use super::super::order::Wish;
+use super::super::stage::Stage;
+use super::super::work::Work;
+use super::on_sale;
+use crate::network::plan::{credits, offer};
+use gridbay_node::api::types::{How, Offer, OfferRequest, PostedHow};
+use gridbay_protocol::offer::Primary;
+
+/// The hires.
+pub(crate) const HIRES: [&str; 2] = ["hire-one", "hire-two"];
+/// Whose nodes they are: a seller that no scene stops.
+const SELLER: &str = "v1";
+/// The seller's number of the offer, beside its other offers.
+const LABEL: u32 = 12;
+/// The nodes, and what each costs an hour.
+const NODES: u32 = 2;
+const PRICE: u32 = 25;
+
+pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
+    stage
+        .progress
+        .tell("two small nodes at a posted price, hired by whoever comes first");
+    let request = OfferRequest {
+        label: Some(LABEL),
+        mechanism: Primary::Posted,
+        ..offer("small", NODES, credits(PRICE.into()), None)
+    };
+    let client = stage.network.node(SELLER).client().clone();
+    let posted: Offer = client.put("/offers", &request).await?;
+    let buyers = ["b1", "b2"];
+    on_sale(stage, &posted, &buyers).await?;
+    let hires = HIRES.iter().zip(buyers).map(|(name, buyer)| Wish {
+        name,
+        buyer,
+        class: "small",
+        nodes: 1,
+        max_price: None,
+        how: How::Posted(PostedHow {}),
+        work: Work::Sleep(2),
+    });
+    stage.send(hires.collect()).await
+}
