@@ -1,8 +1,9 @@
-//! How long a savings tax takes: the rules alone, next to one apportionment over the same accounts in the same run; and
-//! as blocks of a chain, next to the blocks without it.
+//! How long a savings tax takes: the rules alone, next to one apportionment over the same accounts
+//! in the same run; and as blocks of a chain, next to the blocks without it.
 //!
-//! `cargo bench -p gridbay-ledger --bench bank` prints one line per case. The bar is what a block may spend on it; only
-//! beyond three times the bar does the run fail, so that a busy machine does not make it.
+//! `cargo bench -p gridbay-ledger --bench bank` prints one line per case. The bar is what a block
+//! may spend on it; only beyond three times the bar does the run fail, so that a busy machine does
+//! not make it.
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 #![allow(clippy::print_stdout, reason = "a benchmark reports to its reader")]
 
@@ -138,8 +139,8 @@ fn ledger(accounts: u32) -> (State, Chain, ValidatorId) {
     (state, chain, proposer)
 }
 
-/// Makes blocks until a tax has run through all accounts: the block before it, its longest block and its number of
-/// blocks. Says whether the difference is within three times the bar.
+/// Makes blocks until a tax has run through all accounts: the block before it, its longest block
+/// and its number of blocks. Says whether the difference is within three times the bar.
 fn blocks(accounts: u32) -> bool {
     let (mut state, chain, proposer) = ledger(accounts);
     let (mut without, mut longest, mut count) = (Duration::ZERO, Duration::ZERO, 0u32);

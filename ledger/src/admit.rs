@@ -5,8 +5,8 @@
 //!    change with time: only the right key's entries are worth waiting for.
 //! 2. `Eligible → Admitted`: funds and rules, by the file of the kind in `entry`.
 //!
-//! An [`Admitted`] entry was checked against the working set as it was at that moment; `entry::apply` is called
-//! at once, or never.
+//! An [`Admitted`] entry was checked against the working set as it was at that moment;
+//! `entry::apply` is called at once, or never.
 
 use crate::entry;
 use crate::entry_budget;

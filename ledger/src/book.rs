@@ -50,8 +50,8 @@ pub(crate) fn may_stand(work: &Work<'_>, stands_until: u64) -> Result<(), Refusa
     }
 }
 
-/// Whether the account may claim a share of the pool: one claim each, for with exponents below 1 two accounts with half a
-/// budget hold more than one with all of it.
+/// Whether the account may claim a share of the pool: one claim each, for with exponents below 1
+/// two accounts with half a budget hold more than one with all of it.
 pub(crate) fn may_claim(
     work: &Work<'_>,
     class: &ClassId,
@@ -188,9 +188,8 @@ pub(crate) fn end(at: &mut Book<'_, '_>, id: &OrderId, end: OrderEnd) {
     at.emit(Effect::Order { order: *id, end });
 }
 
-/// Fills the escrow of an opened bid up to one slot at the bid, that of a claim up to one at its rate. False, and nothing
-/// moves, if the budget left or the
-/// account cannot bear it.
+/// Fills the escrow of an opened bid up to one slot at the bid, that of a claim up to one at its
+/// rate. False, and nothing moves, if the budget left or the account cannot bear it.
 pub(crate) fn fund(at: &mut Money<'_, '_>, id: &OrderId) -> bool {
     let Some(order) = at.tables.orders.get(id) else {
         return false;

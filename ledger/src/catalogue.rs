@@ -1,16 +1,18 @@
-//! Changes of offers take effect when a round closes, after its clearing: offers are frozen while bids are open.
+//! Changes of offers take effect when a round closes, after its clearing: offers are frozen while
+//! bids are open.
 //!
-//! A change to the worse (a higher reserve, fewer units, a withdrawal) of an offer with units in preemptible leases
-//! waits for the clearing of the next slot boundary. Units beyond the new terms stay bound while leases hold
-//! them, or bookings will. Another mechanism waits until the last booking has begun; nothing is booked meanwhile. A
-//! withdrawn offer leaves the state when nothing is held or booked of it.
+//! A change to the worse (a higher reserve, fewer units, a withdrawal) of an offer with units in
+//! preemptible leases waits for the clearing of the next slot boundary. Units beyond the new terms
+//! stay bound while leases hold them, or bookings will. Another mechanism waits until the last
+//! booking has begun; nothing is booked meanwhile. A withdrawn offer leaves the state when nothing
+//! is held or booked of it.
 //!
-//! An offer with taken jobs (see `deadline`) has its units bound: fewer units, another mechanism or a withdrawal wait until
-//! they have ended, and meanwhile it takes no new ones.
+//! An offer with taken jobs (see `deadline`) has its units bound: fewer units, another mechanism or
+//! a withdrawal wait until they have ended, and meanwhile it takes no new ones.
 //!
-//! An offer whose seller missed a deadline of delivery, or of which buyers complained again and again (see
-//! `retention`), is withdrawn at once: what stood on it must not be sold to it again.
-//! It is for sale again when its seller sets it again, or has set it in a change that still waits.
+//! An offer whose seller missed a deadline of delivery, or of which buyers complained again and
+//! again (see `retention`), is withdrawn at once: what stood on it must not be sold to it again. It
+//! is for sale again when its seller sets it again, or has set it in a change that still waits.
 
 use crate::record::{Offer, Pending};
 use crate::sell::deadline;

@@ -3,7 +3,8 @@
 //! 1. format, rules and network are ours;
 //! 2. counts and bytes are within the limits;
 //! 3. every entry is well-formed and its signatures are right;
-//! 4. the header's roots over entries, evidence and hints, and its hash of the parent's certificate, are those of the body.
+//! 4. the header's roots over entries, evidence and hints, and its hash of the parent's
+//!    certificate, are those of the body.
 
 use crate::log;
 use crate::refusal::BlockRefusal;
@@ -30,8 +31,8 @@ pub struct CheckedBlock {
 }
 
 impl CheckedBlock {
-    /// Checks a decoded block. `known` returns an entry that was authenticated before, so that its signature is
-    /// not checked again; it must be asked for both id and signature.
+    /// Checks a decoded block. `known` returns an entry that was authenticated before, so that its
+    /// signature is not checked again; it must be asked for both id and signature.
     ///
     /// # Errors
     /// The first check that fails.

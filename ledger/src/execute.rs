@@ -2,8 +2,10 @@
 //!
 //! 1. the header against the tip; the reveal moves beacon and the proposer's chain on;
 //! 2. entries in the order of turns (see `turn`), each admitted on what the ones before left;
-//! 3. what follows the entries, above all the close of a round (see `close`); the block's hints must all be taken there;
-//! 4. registered beacon chains begin to count (see `beacons`), memory of entries and tokens whose last height has come is dropped;
+//! 3. what follows the entries, above all the close of a round (see `close`); the block's hints
+//!    must all be taken there;
+//! 4. registered beacon chains begin to count (see `beacons`), memory of entries and tokens whose
+//!    last height has come is dropped;
 //! 5. invariants, then the roots.
 
 use crate::admit::Admitted;

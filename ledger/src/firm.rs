@@ -32,8 +32,9 @@ pub(crate) fn renew(at: &mut Floor<'_, '_>, id: &LeaseId) {
     hold(at, grant, heights, &sales);
 }
 
-/// Charges a firm lease for some heights of a slot and fills its pot. The units of a sale share its price, which is for
-/// these heights; each earns at least what it was taken at, for these heights, rounded down.
+/// Charges a firm lease for some heights of a slot and fills its pot. The units of a sale share its
+/// price, which is for these heights; each earns at least what it was taken at, for these heights,
+/// rounded down.
 pub(crate) fn hold(at: &mut Floor<'_, '_>, grant: Grant, heights: u64, sales: &[Sale]) {
     let (slot, pot, paid) = (grant.slot, grant.pot, grant.paid);
     let mut sold = Vec::new();

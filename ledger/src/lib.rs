@@ -13,8 +13,8 @@
 //!
 //! Inside, four rooms. `record` has the state's data and imports no rule; `money` moves money, in
 //! one function; `entry` checks and applies entries, one file a kind; `sell` has the ways of
-//! selling units, a folder each. `execute` and `close` say in which order all of it happens. Rules are
-//! handed a `view` of the tables that they may change.
+//! selling units, a folder each. `execute` and `close` say in which order all of it happens. Rules
+//! are handed a `view` of the tables that they may change.
 
 #![deny(clippy::float_arithmetic)]
 

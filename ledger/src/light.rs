@@ -1,9 +1,10 @@
 //! What a stranger can check who has the genesis and nothing else.
 //!
-//! 1. A [`Follower`] goes from block to block by headers and certificates: each header names its parent, the
-//!    validators of its height and of the next; each certificate is signed by more than two thirds of their power.
-//! 2. Below a followed header, [`effect`] proves a payment or a clearing, [`record`] a balance or its absence, [`entry`]
-//!    an inclusion, and [`ancestor`] any earlier block.
+//! 1. A [`Follower`] goes from block to block by headers and certificates: each header names its
+//!    parent, the validators of its height and of the next; each certificate is signed by more than
+//!    two thirds of their power.
+//! 2. Below a followed header, [`effect`] proves a payment or a clearing, [`record`] a balance or
+//!    its absence, [`entry`] an inclusion, and [`ancestor`] any earlier block.
 
 use crate::checked;
 use crate::log::{InclusionProof, LogProofError};
@@ -130,7 +131,8 @@ pub fn entry(
     proof.verify(&header.entries_root.0, count, index, &id.0)
 }
 
-/// Checks that `block` is the ancestor of `header` at `height`, which is at least 1 and below the header's.
+/// Checks that `block` is the ancestor of `header` at `height`, which is at least 1 and below the
+/// header's.
 ///
 /// # Errors
 /// The proof leads elsewhere.
@@ -146,8 +148,8 @@ pub fn ancestor(
     proof.verify(&header.log_root.0, size, index, &block.0)
 }
 
-/// Checks that after the block of `header` the record `id` of a table (see [`crate::record_key`]) is `record`, or
-/// that there is none.
+/// Checks that after the block of `header` the record `id` of a table (see [`crate::record_key`])
+/// is `record`, or that there is none.
 ///
 /// # Errors
 /// The proof shows something else.

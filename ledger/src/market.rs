@@ -1,4 +1,5 @@
-//! What is for sale, and what is held of whom: offers, and their units seen from the leases that run.
+//! What is for sale, and what is held of whom: offers, and their units seen from the leases that
+//! run.
 
 use crate::record::{Lease, Offer};
 use crate::work::Work;
@@ -64,7 +65,8 @@ pub(crate) fn leases(work: &Work<'_>) -> Vec<LeaseId> {
     work.tables.leases.iter().map(|(id, _)| *id).collect()
 }
 
-/// The slot whose time is for sale, and its heights that are left: the running slot, at a boundary the next one.
+/// The slot whose time is for sale, and its heights that are left: the running slot, at a boundary
+/// the next one.
 pub(crate) fn time_left(work: &Work<'_>) -> (u64, u64) {
     let (calendar, height) = (work.calendar(), work.height());
     let slot = calendar.slot(height + 1);

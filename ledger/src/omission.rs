@@ -5,8 +5,8 @@
 //! 2. the block is not full, or a house has at least two entries more than that of the entry, or an
 //!    account of its house at least two more than its account.
 //!
-//! Its place is in the turn (see `turn`) that comes after those of its account's entries in the block
-//! that stand before it.
+//! Its place is in the turn (see `turn`) that comes after those of its account's entries in the
+//! block that stand before it.
 //!
 //! A block that [`State::propose`] makes of entries among which an entry is misses that entry
 //! never; `choice` says why.

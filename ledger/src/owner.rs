@@ -1,5 +1,6 @@
-//! Which account a key belongs to. A key is listed by one account at most, so whoever finds its account by its key
-//! finds the right one: nobody can put a stranger's key into an account of theirs once the stranger's account is open.
+//! Which account a key belongs to. A key is listed by one account at most, so whoever finds its
+//! account by its key finds the right one: nobody can put a stranger's key into an account of
+//! theirs once the stranger's account is open.
 
 use crate::refusal::Refusal;
 use crate::view::Register;

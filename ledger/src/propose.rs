@@ -32,7 +32,8 @@ pub struct Draft {
     /// Entries, those first that wait longest. More may be ready than a block takes: `choice` says
     /// which it has.
     pub entries: Vec<Arc<Authentic>>,
-    /// Better allocations for decisions that this block may make; what is not taken stays out of it.
+    /// Better allocations for decisions that this block may make; what is not taken stays out of
+    /// it.
     pub hints: Vec<Hint>,
 }
 
@@ -47,8 +48,8 @@ pub struct Proposed {
     pub left_out: Vec<(EntryId, Refusal)>,
     /// Admissions that the choice among the entries took: one for each, two if not all fit.
     pub looks: usize,
-    /// What the rules would have broken with the entries and hints of the draft, all of which are left out then: a
-    /// mistake in this program.
+    /// What the rules would have broken with the entries and hints of the draft, all of which are
+    /// left out then: a mistake in this program.
     pub breach: Option<Breach>,
 }
 
@@ -69,7 +70,8 @@ impl State {
         };
         match self.attempt(draft) {
             (proposed, Ok(())) => proposed,
-            // A block that everybody refuses serves nobody. If the empty one is unsound as well, so be it.
+            // A block that everybody refuses serves nobody. If the empty one is unsound as well, so
+            // be it.
             (_, Err(breach)) => Proposed {
                 breach: Some(breach),
                 ..self.attempt(bare).0

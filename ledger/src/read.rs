@@ -1,4 +1,5 @@
-//! Queries for API and agents; nothing here changes the state. Ids that do not exist read as nothing.
+//! Queries for API and agents; nothing here changes the state. Ids that do not exist read as
+//! nothing.
 
 use crate::bank::figures;
 use crate::bank::supply::{self, Supply};
@@ -24,7 +25,8 @@ pub struct Balance {
     pub credit_line: Credits,
     /// Locked in the escrows of its orders, and of the contracts that it proposed.
     pub escrow: Credits,
-    /// Staked in the bonds of the jobs by deadlines that it took, and of the contracts that it signed.
+    /// Staked in the bonds of the jobs by deadlines that it took, and of the contracts that it
+    /// signed.
     pub bonds: Credits,
     /// Paid for the running slot and not yet settled.
     pub in_use: Credits,
@@ -50,7 +52,8 @@ pub struct User {
     pub account: AccountId,
     /// Salted hash of what may run.
     pub work: Hash32,
-    /// The most tasks that the job may have. Under a contract: all jobs together, so that each knows its place.
+    /// The most tasks that the job may have. Under a contract: all jobs together, so that each
+    /// knows its place.
     pub tasks: u32,
 }
 
@@ -293,7 +296,8 @@ impl State {
     pub fn lease(&self, id: &LeaseId) -> Option<&Lease> {
         self.records.leases.get(id)
     }
-    /// What slots of a lease earned at an offer and its buyer may still dispute, by slot, ascending.
+    /// What slots of a lease earned at an offer and its buyer may still dispute, by slot,
+    /// ascending.
     pub fn retained(
         &self,
         offer: &OfferId,
@@ -303,7 +307,8 @@ impl State {
         let held = self.records.retained.range(range);
         held.map(|((_, _, slot), retained)| (*slot, retained))
     }
-    /// Whether a seller's node gave a sign of life in the slot of the last block. At a boundary the next slot has begun.
+    /// Whether a seller's node gave a sign of life in the slot of the last block. At a boundary the
+    /// next slot has begun.
     pub fn has_beaten(&self, seller: &AccountId, node: &PublicKey) -> bool {
         self.records.heartbeats.contains_key(&(*seller, *node))
     }
@@ -344,12 +349,13 @@ impl State {
         let treasury = u64::try_from(self.purse(&Purse::Bank)).ok()?;
         supply::supply(balances.map(|(_, balance)| *balance), treasury)
     }
-    /// Payments and supply of the last epochs, ascending; the running one has no supply, and no record before its first
-    /// payment.
+    /// Payments and supply of the last epochs, ascending; the running one has no supply, and no
+    /// record before its first payment.
     pub fn epochs(&self) -> impl Iterator<Item = (u64, &Epoch)> {
         self.records.epochs.iter().map(|(n, epoch)| (*n, epoch))
     }
-    /// Payments over mean supply in the epochs kept that have ended, in millionths; `None` if none has.
+    /// Payments over mean supply in the epochs kept that have ended, in millionths; `None` if none
+    /// has.
     pub fn velocity(&self) -> Option<u64> {
         supply::velocity(&figures::window(&self.records.epochs))
     }
@@ -357,7 +363,8 @@ impl State {
     pub fn prices(&self, class: &ClassId) -> Option<&Prices> {
         self.records.prices.get(class)
     }
-    /// Whether a tax is being taken, with the height at which it began and the last account that had its turn.
+    /// Whether a tax is being taken, with the height at which it began and the last account that
+    /// had its turn.
     pub fn sweep(&self) -> Option<(u64, Sweep)> {
         let (began, sweep) = self.records.sweeps.first_key_value()?;
         Some((*began, *sweep))

@@ -61,8 +61,8 @@ impl Room {
         self.houses.of(house)
     }
     /// Whether an entry that the ledger would admit may be left out all the same: the block is
-    /// full, no house has two entries more than its house, and no account of this house two more than
-    /// its account.
+    /// full, no house has two entries more than its house, and no account of this house two more
+    /// than its account.
     pub(crate) fn excuses(&self, (account, house): &Holder) -> bool {
         let mut within = self.accounts.get(house).into_iter();
         self.is_full()

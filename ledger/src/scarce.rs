@@ -2,8 +2,8 @@
 //! a newcomer is judged without looking at all others.
 //!
 //! An offer or an order that nobody will ever take costs nothing, so one member could fill all room
-//! with them. Half of it is therefore kept for all alike: for each founding member an equal part for
-//! its own account, and one for the accounts that it answers for. A party below its part finds
+//! with them. Half of it is therefore kept for all alike: for each founding member an equal part
+//! for its own account, and one for the accounts that it answers for. A party below its part finds
 //! room, whatever others have; the other half is for the first.
 
 use crate::record::{Party, Scarce, Takes};

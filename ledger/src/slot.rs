@@ -1,11 +1,12 @@
 //! The slot boundary, before its clearing:
 //!
-//! 1. every pot is settled and the class purses are empty: the moment for the bank's turn (see `bank::turn`);
-//! 2. leases that ran the whole slot count it if all their units were acknowledged by its end, also for the job of a
-//!    contract that they serve;
-//! 3. leases end that were cancelled, have used all slots of their order, or were firm through this slot (as undelivered
-//!    if that is what they are). Jobs by deadlines count their work and wait for their plan (see `deadline`), claims on
-//!    pools are answered anew (see `share`);
+//! 1. every pot is settled and the class purses are empty: the moment for the bank's turn (see
+//!    `bank::turn`);
+//! 2. leases that ran the whole slot count it if all their units were acknowledged by its end, also
+//!    for the job of a contract that they serve;
+//! 3. leases end that were cancelled, have used all slots of their order, or were firm through this
+//!    slot (as undelivered if that is what they are). Jobs by deadlines count their work and wait
+//!    for their plan (see `deadline`), claims on pools are answered anew (see `share`);
 //! 4. firm leases pay for the next slot;
 //! 5. running bids fill their escrow up to one slot at the bid, or end.
 //!
@@ -14,21 +15,23 @@
 //! - floor = sum over its parts of `floor(reserve * units * heights served / heights sold)`;
 //! - weight = `floor((earns - reserve * units sold) * s / (units sold * heights sold))`.
 //!
-//! An offer gets its floor and a share of the rest by largest remainder over the weights (if all are zero, over the
-//! floors; if those are zero too the rest goes to the bank). Where revenue is shared by all, the bank gets it in the
-//! sellers' place. So an offer whose units all ran to the end, in a pot where
-//! nothing was interrupted, gets exactly what the clearing said. Of that, the part of units whose seller had not
-//! acknowledged their lease is not the seller's: `floor(offer's money * units * heights / s)`. It goes back to the lease's
-//! buyer, up to what these units cost; the rest to the bank. For leases that share a pot pay different prices for equal
-//! units, and a buyer is not to gain by units that were not served. What a lease paid and did not get back is the cost of
-//! its units in proportion to these parts.
+//! An offer gets its floor and a share of the rest by largest remainder over the weights (if all
+//! are zero, over the floors; if those are zero too the rest goes to the bank). Where revenue is
+//! shared by all, the bank gets it in the sellers' place. So an offer whose units all ran to the
+//! end, in a pot where nothing was interrupted, gets exactly what the clearing said. Of that, the
+//! part of units whose seller had not acknowledged their lease is not the seller's: `floor(offer's
+//! money * units * heights / s)`. It goes back to the lease's buyer, up to what these units cost;
+//! the rest to the bank. For leases that share a pot pay different prices for equal units, and a
+//! buyer is not to gain by units that were not served. What a lease paid and did not get back is
+//! the cost of its units in proportion to these parts.
 //!
-//! **Why a pot covers its floors.** Let a lease lose units in steps 1 to n, after `s_1 <= ... <= s_n` of `H` heights sold;
-//! let `c_k` be the cost of the units lost in step k and `r_k` the sum of their reserves, and count what runs to the
-//! end as a last step with `s = H`. Step k leaves `ceil(c_k * s_k / H)` in the pot and adds at most `r_k * s_k / H` to the
-//! floors. What still runs after a step always covers its reserves (see `tenancy::cost`), so every tail sum
-//! `(c_k - r_k) + ... + (c_n - r_n)` is at least 0. Then so is the sum of all `(c_k - r_k) * s_k`: it is the sum over k of
-//! that tail times `s_k - s_(k-1)`.
+//! **Why a pot covers its floors.** Let a lease lose units in steps 1 to n, after `s_1 <= ... <=
+//! s_n` of `H` heights sold; let `c_k` be the cost of the units lost in step k and `r_k` the sum of
+//! their reserves, and count what runs to the end as a last step with `s = H`. Step k leaves
+//! `ceil(c_k * s_k / H)` in the pot and adds at most `r_k * s_k / H` to the floors. What still runs
+//! after a step always covers its reserves (see `tenancy::cost`), so every tail sum `(c_k - r_k) +
+//! ... + (c_n - r_n)` is at least 0. Then so is the sum of all `(c_k - r_k) * s_k`: it is the sum
+//! over k of that tail times `s_k - s_(k-1)`.
 
 use crate::bank::{earn, figures};
 use crate::money::{Payout, above_floors, purse};
@@ -192,8 +195,8 @@ fn weight(pot: &Pot, offer: &PotOffer, extent: u64) -> u64 {
     (excess * u128::from(extent) / sold) as u64
 }
 
-/// Pays an offer's money to its seller, or to the bank where revenue is shared by all, except what undelivered units would
-/// have earned and what is held for a while (see `retention`).
+/// Pays an offer's money to its seller, or to the bank where revenue is shared by all, except what
+/// undelivered units would have earned and what is held for a while (see `retention`).
 fn pay_out(at: &mut Till<'_, '_>, pot: &Pot, offer: &PotOffer, money: Credits, served: &[Served]) {
     let class = Purse::Class(pot.class);
     let mut left = money;

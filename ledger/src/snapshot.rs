@@ -1,7 +1,7 @@
 //! Snapshots: a state as bytes. They hold the records, not the tree, which follows from them.
 //!
-//! A restored state is as good as its [`State::root`]: compare that with the state root of a header that is known to be
-//! final, and [`State::tip`] with its id, before using it.
+//! A restored state is as good as its [`State::root`]: compare that with the state root of a header
+//! that is known to be final, and [`State::tip`] with its id, before using it.
 
 use crate::log::Frontier;
 use crate::record::{CHAIN, Chain, Records};

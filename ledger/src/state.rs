@@ -42,7 +42,8 @@ impl Constitution {
     }
 }
 
-/// Everything that the blocks so far have made true. Cloning costs time and memory in proportion to the records.
+/// Everything that the blocks so far have made true. Cloning costs time and memory in proportion to
+/// the records.
 #[derive(Clone, Debug)]
 pub struct State {
     pub(crate) constitution: Arc<Constitution>,
@@ -66,8 +67,8 @@ impl State {
         let mut records = Records::default();
         let mut members = BTreeMap::new();
         let mut minted = Credits::ZERO;
-        // With all money and all credit in one purse its balance would still be in range, so that no
-        // later sum can overflow.
+        // With all money and all credit in one purse its balance would still be in range, so that
+        // no later sum can overflow.
         let lines = genesis.members.iter().map(|m| m.credit_line);
         let endowments = genesis.members.iter().map(|m| m.endowment);
         if Credits::sum(lines.chain(endowments)).is_none() {
@@ -150,7 +151,8 @@ impl State {
     pub fn beacon(&self) -> [u8; 32] {
         self.chain.beacon.0
     }
-    /// Seed of the election of the next height: the beacon at the end of the epoch before that height's.
+    /// Seed of the election of the next height: the beacon at the end of the epoch before that
+    /// height's.
     pub fn election_seed(&self) -> [u8; 32] {
         self.chain.seed.0
     }

@@ -1,10 +1,11 @@
-//! A copy-on-write overlay over an ordered map: how a candidate block runs without touching the state.
+//! A copy-on-write overlay over an ordered map: how a candidate block runs without touching the
+//! state.
 //!
 //! 1. A [`Table`] borrows the map of the committed state and starts without changes.
 //! 2. Reads see the changes first, then the base. Writes only ever reach the changes:
 //!    `Some(value)` replaces or adds a record, `None` (a tombstone) hides the base's record.
-//! 3. [`Table::into_changes`] yields the net effect: entries that equal the base are left out, so two
-//!    executions with the same outcome yield equal changes, whatever detours they took.
+//! 3. [`Table::into_changes`] yields the net effect: entries that equal the base are left out, so
+//!    two executions with the same outcome yield equal changes, whatever detours they took.
 //! 4. After the decision, [`apply`] writes the changes into the base.
 //!
 //! A lookup costs O(log changes + log base); a full iteration O(changes + base). No base record is
@@ -198,7 +199,8 @@ impl<'t, K: Ord, V> Iterator for Iter<'t, K, V> {
                 Ordering::Equal => drop(self.base.next()),
                 Ordering::Greater => {}
             }
-            // The changed record is next in order; a tombstone yields nothing and the search goes on.
+            // The changed record is next in order; a tombstone yields nothing and the search goes
+            // on.
             if let Some((key, Some(value))) = self.changes.next() {
                 return Some((key, value));
             }

@@ -1,7 +1,8 @@
 //! Leases in the making and in their end.
 //!
 //! - [`grant`] starts a lease, or renews the one that the order has, for units that are paid for.
-//! - [`stop`] takes units from a running lease inside a slot: the unused part of what they cost goes back.
+//! - [`stop`] takes units from a running lease inside a slot: the unused part of what they cost
+//!   goes back.
 //! - [`end`] closes a lease, and its order unless that stands again.
 
 use crate::record::{Lease, Order, Part, Pot, Stake, Stopped};
@@ -67,7 +68,8 @@ pub(crate) fn grant(at: &mut Floor<'_, '_>, grant: Grant) -> Stake {
     stake
 }
 
-/// The lease of a grant. Acknowledgements of offers that stay are kept; new offers get a new deadline.
+/// The lease of a grant. Acknowledgements of offers that stay are kept; new offers get a new
+/// deadline.
 fn lease(work: &Work<'_>, order: &Order, grant: &Grant, before: Option<&Lease>) -> Lease {
     let kept = |share: &&Share| before.is_some_and(|l| l.has_delivered(&share.offer));
     let known = |share: &Share| before.is_some_and(|l| l.units_of(&share.offer) > 0);
@@ -111,12 +113,13 @@ pub(crate) struct Cost {
     pub(crate) unused: Credits,
 }
 
-/// What some units (by offer) of a running lease cost: their share by number of what all its units cost, rounded down,
-/// but no more than leaves the reserves of the units that stay covered. Of that,
-/// `floor(cost * heights left / heights sold)` is unused.
+/// What some units (by offer) of a running lease cost: their share by number of what all its units
+/// cost, rounded down, but no more than leaves the reserves of the units that stay covered. Of
+/// that, `floor(cost * heights left / heights sold)` is unused.
 ///
-/// So what the units that run cost covers their reserves at any time: it did when the lease was granted (see
-/// `mechanism::ausubel::sellers`, and `firm::hold`), and no loss breaks it. See `slot` for what follows.
+/// So what the units that run cost covers their reserves at any time: it did when the lease was
+/// granted (see `mechanism::ausubel::sellers`, and `firm::hold`), and no loss breaks it. See `slot`
+/// for what follows.
 pub(crate) fn cost(work: &Work<'_>, id: &LeaseId, losses: &BTreeMap<OfferId, u32>) -> Cost {
     let lease = work.tables.leases.get(id).expect("the lease runs");
     let pot = work.tables.pots.get(&lease.pot);
@@ -209,9 +212,9 @@ pub(crate) fn interrupt(at: &mut Floor<'_, '_>, id: &LeaseId, why: LeaseEnd) {
     end(at, id, why);
 }
 
-/// Ends a lease. Its order stands again if the reason says so, it is a bid or a claim, and it was not cancelled; or if it
-/// is a job that was taken. A buy of which
-/// no full slot was delivered ends as one without units.
+/// Ends a lease. Its order stands again if the reason says so, it is a bid or a claim, and it was
+/// not cancelled; or if it is a job that was taken. A buy of which no full slot was delivered ends
+/// as one without units.
 pub(crate) fn end(at: &mut Floor<'_, '_>, id: &LeaseId, why: LeaseEnd) {
     let lease = at.tables.leases.get(id).expect("the lease runs").clone();
     lease::put(at, *id, None);

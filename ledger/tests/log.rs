@@ -141,7 +141,8 @@ fn consistency_proofs_follow_the_definition_and_verify() {
     }
 }
 
-/// Every claim about another index, size or pair of sizes fails, also where the shapes of the paths agree.
+/// Every claim about another index, size or pair of sizes fails, also where the shapes of the paths
+/// agree.
 #[test]
 fn a_proof_holds_for_its_own_numbers_only() {
     const N: u64 = 20;

@@ -1,8 +1,10 @@
-//! What a solver gives: reservations drawn at random, decided by the rule with 10 and 30 attempts and by the solver.
+//! What a solver gives: reservations drawn at random, decided by the rule with 10 and 30 attempts
+//! and by the solver.
 //!
-//! `cargo run -p gridbay-node --example solver -- PROGRAM [SECONDS] [INSTANCES]`, each instance with that many seconds at the
-//! most. One line a market: the worth of what is booked, in parts of the rule's with 10 attempts, as mean and as the largest; how
-//! often the solver's answer became a hint; and its time.
+//! `cargo run -p gridbay-node --example solver -- PROGRAM [SECONDS] [INSTANCES]`, each instance
+//! with that many seconds at the most. One line a market: the worth of what is booked, in parts of
+//! the rule's with 10 attempts, as mean and as the largest; how often the solver's answer became a
+//! hint; and its time.
 #![allow(clippy::print_stdout, reason = "it reports to its reader")]
 
 use gridbay_node::solver::Solver;

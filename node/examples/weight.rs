@@ -1,7 +1,9 @@
-//! What a job's weight is worth: two jobs that never rest share one processor, one of three times the other's weight.
+//! What a job's weight is worth: two jobs that never rest share one processor, one of three times
+//! the other's weight.
 //!
-//! `cargo run -p gridbay-node --example weight -- FOLDER [SECONDS]`, as somebody who may write FOLDER, a folder of control
-//! groups. The example goes into `FOLDER/node`, as a delegated node does, and prints the processor time of both jobs.
+//! `cargo run -p gridbay-node --example weight -- FOLDER [SECONDS]`, as somebody who may write
+//! FOLDER, a folder of control groups. The example goes into `FOLDER/node`, as a delegated node
+//! does, and prints the processor time of both jobs.
 #![allow(clippy::print_stdout, reason = "it reports to its reader")]
 
 use gridbay_node::executor::{
@@ -13,7 +15,8 @@ use std::time::Duration;
 
 type Error = Box<dyn std::error::Error>;
 
-/// Busy on the first processor until its time is over. It ends by itself, so that all its time is counted.
+/// Busy on the first processor until its time is over. It ends by itself, so that all its time is
+/// counted.
 fn busy(name: &str, weight: u32, seconds: u64) -> Result<JobSpec, Error> {
     let job = JobName::new(name)?;
     let script =

@@ -1,7 +1,7 @@
 //! Troubles: what is wrong with a node that has not ended, for people and programs.
 //!
-//! The core thread publishes the list; status, metrics and refusals show it. A node with a trouble that
-//! [halts](Kind::halts) acknowledges nothing.
+//! The core thread publishes the list; status, metrics and refusals show it. A node with a trouble
+//! that [halts](Kind::halts) acknowledges nothing.
 
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -41,9 +41,9 @@ impl Kind {
             Kind::Solver => "solver",
         }
     }
-    /// Whether the node's ledger is closed because of it. A wrong clock only makes it refuse its users'
-    /// commands and promise no entry: it follows, serves and votes. Without its solver it does all that others do, and with
-    /// little room all but sell.
+    /// Whether the node's ledger is closed because of it. A wrong clock only makes it refuse its
+    /// users' commands and promise no entry: it follows, serves and votes. Without its solver it
+    /// does all that others do, and with little room all but sell.
     pub fn halts(self) -> bool {
         match self {
             Kind::Disk => true,

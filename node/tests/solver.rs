@@ -1,7 +1,8 @@
-//! Solvers that are right, wrong, slow, silent and gone. The stand-ins are shell scripts that this test writes.
+//! Solvers that are right, wrong, slow, silent and gone. The stand-ins are shell scripts that this
+//! test writes.
 //!
-//! One offer of two units; in slots 3 and 4 each a small dense reservation (20) keeps out a large one (36). The rule finds 56,
-//! the best is 72: columns x1 and x3.
+//! One offer of two units; in slots 3 and 4 each a small dense reservation (20) keeps out a large
+//! one (36). The rule finds 56, the best is 72: columns x1 and x3.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
@@ -66,7 +67,8 @@ fn record() -> ReservationRecord {
     }
 }
 
-/// A folder with a program that does what the script says; the model is `$5`, the solution goes to `solution.txt`.
+/// A folder with a program that does what the script says; the model is `$5`, the solution goes to
+/// `solution.txt`.
 fn stand_in(script: &str) -> (TempDir, Solver) {
     let dir = tempfile::tempdir().unwrap();
     let program = dir.path().join("solver.sh");
@@ -312,7 +314,8 @@ fn mixed() -> ReservationRecord {
     record
 }
 
-/// With the real program, if this machine has it (`highs` in the path, or named by `GRIDBAY_TEST_HIGHS`).
+/// With the real program, if this machine has it (`highs` in the path, or named by
+/// `GRIDBAY_TEST_HIGHS`).
 #[tokio::test]
 async fn highs_finds_what_the_rule_misses() {
     let program = std::env::var_os("GRIDBAY_TEST_HIGHS").unwrap_or_else(|| "highs".into());

@@ -216,7 +216,8 @@ fn plain_value(input: &Input<u64>) -> i128 {
     table[supply]
 }
 
-/// 1,000 bidders of whom 200 all-or-none over 4,096 units, against 200 ms and beside the plain programme.
+/// 1,000 bidders of whom 200 all-or-none over 4,096 units, against 200 ms and beside the plain
+/// programme.
 fn a_fifth_all_or_none() -> bool {
     let mut dice = Dice(4);
     let mut bidders = dice.bidders(0..800, 10, false);
@@ -255,9 +256,10 @@ fn bid(dice: &mut Dice, id: u64, min: u32, most: u32) -> Bidder<u64> {
     }
 }
 
-/// The most expensive all-or-none bids that the ledger's limits allow for a whole class, with 1,000 divisible ones of 16
-/// units, against the block interval of a local network. A bid that leaves a choice of units counts as several. The
-/// same with the sponsor rule, where every sponsor has winners of both kinds.
+/// The most expensive all-or-none bids that the ledger's limits allow for a whole class, with 1,000
+/// divisible ones of 16 units, against the block interval of a local network. A bid that leaves a
+/// choice of units counts as several. The same with the sponsor rule, where every sponsor has
+/// winners of both kinds.
 fn at_the_limits() {
     let limit = ("block        ", Duration::from_millis(250));
     let most = limits::ALL_OR_NONE_PER_CLASS as u64;

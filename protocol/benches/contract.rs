@@ -1,7 +1,8 @@
-//! How long a provider's decisions take, each next to a plain way to reach the same one in the same run.
+//! How long a provider's decisions take, each next to a plain way to reach the same one in the same
+//! run.
 //!
-//! `cargo bench -p gridbay-protocol --bench contract` prints one line per case and fails only beyond three times a
-//! bar, so that a busy machine does not.
+//! `cargo bench -p gridbay-protocol --bench contract` prints one line per case and fails only
+//! beyond three times a bar, so that a busy machine does not.
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 #![allow(clippy::print_stdout, reason = "a benchmark reports to its reader")]
 
@@ -78,7 +79,8 @@ fn report(case: &str, time: Duration, baseline: Option<(&str, Duration)>, bar: D
     time <= 3 * bar
 }
 
-/// The total of FirstProfit with rates computed at every comparison, and a search for the processor of each job.
+/// The total of FirstProfit with rates computed at every comparison, and a search for the processor
+/// of each job.
 fn plain_schedule(machine: &Machine, jobs: &[Job<u64>]) -> i128 {
     let gain = |job: &Job<u64>, end: u64| {
         job.effective(end - job.arrival) - i128::from(machine.cost) * i128::from(job.len)

@@ -1,8 +1,8 @@
 //! How long deadline planning takes, next to a full table over sets of jobs without any pruning.
 //!
-//! `cargo bench -p gridbay-protocol --bench deadline` prints one line per case, and what the local search loses on
-//! markets that can be planned exactly. A case fails the run only beyond three times its bar, so that a busy machine
-//! does not.
+//! `cargo bench -p gridbay-protocol --bench deadline` prints one line per case, and what the local
+//! search loses on markets that can be planned exactly. A case fails the run only beyond three
+//! times its bar, so that a busy machine does not.
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 #![allow(clippy::print_stdout, reason = "a benchmark reports to its reader")]
 #![allow(clippy::unwrap_used, reason = "its markets are within the ranges")]
@@ -28,8 +28,9 @@ impl Dice {
         low + self.below(high - low + 1)
     }
 
-    /// A job of the paper's section 4: its least time is work / capacity, the soft deadline up to five times that,
-    /// the hard one up to three times the soft one. `stretch` multiplies both, for markets of many jobs.
+    /// A job of the paper's section 4: its least time is work / capacity, the soft deadline up to
+    /// five times that, the hard one up to three times the soft one. `stretch` multiplies both, for
+    /// markets of many jobs.
     fn job(&mut self, id: u64, stretch: u64) -> Job<u64> {
         let work = self.within(2_500, 7_500);
         let soft = (work * self.within(1_000, 5_000) * stretch / 1_000).div_ceil(CAPACITY);
@@ -63,7 +64,8 @@ impl Dice {
     }
 }
 
-/// Milliseconds that something takes while nothing else wants the processor: the least of some runs. And its result.
+/// Milliseconds that something takes while nothing else wants the processor: the least of some
+/// runs. And its result.
 fn time<R>(mut run: impl FnMut() -> R) -> (f64, R) {
     let mut once = || {
         let start = Instant::now();
@@ -147,7 +149,8 @@ fn advance(jobs: &mut Vec<Job<u64>>, plan: &Plan<u64>) {
     jobs.retain(|job| job.work > 0);
 }
 
-/// Arrivals at random over 10,000 intervals for each load and seed; each arrival is one clearing of two plans.
+/// Arrivals at random over 10,000 intervals for each load and seed; each arrival is one clearing of
+/// two plans.
 fn arrivals() -> bool {
     let (mut mine, mut base, mut most) = (vec![], vec![], 0);
     for load in [12, 19, 26] {
@@ -204,8 +207,8 @@ fn arrivals() -> bool {
     )
 }
 
-/// 18 jobs: the worst of several markets whose deadlines bind, of some with much time, and of some where everybody is
-/// late and hard deadlines are far, so that nothing can be left out.
+/// 18 jobs: the worst of several markets whose deadlines bind, of some with much time, and of some
+/// where everybody is late and hard deadlines are far, so that nothing can be left out.
 fn eighteen() -> bool {
     let mut dice = Dice(18);
     let mut worst = |case: &str, stretch: u64, far: u32| {
@@ -253,8 +256,9 @@ fn hundred() -> bool {
 const OFFER_JOBS: usize = limits::JOBS_PER_OFFER;
 const OFFERS: usize = limits::JOBS_PER_CLASS / OFFER_JOBS;
 
-/// What a slot boundary of the ledger plans at the most for a class: every offer is full of jobs, all late and none
-/// bound by its hard deadline, of which as many ask as make the most work. Each that asks is one clearing of two plans.
+/// What a slot boundary of the ledger plans at the most for a class: every offer is full of jobs,
+/// all late and none bound by its hard deadline, of which as many ask as make the most work. Each
+/// that asks is one clearing of two plans.
 fn boundary() -> bool {
     let mut dice = Dice(12);
     let (mut mine, mut base) = (0.0f64, 0.0f64);

@@ -146,7 +146,8 @@ fn widest(name: &str, kind: Classes) {
 }
 
 /// The most that bids can make one look for in vain: entangled classes that always suffice, for any
-/// start, with a channel of the widest range, all of which are taken. Reported, for `market`'s size.
+/// start, with a channel of the widest range, all of which are taken. Reported, for `market`'s
+/// size.
 fn in_vain(name: &str, mut market: Market) {
     let channels = || 1..=CHANNELS;
     for bid in &mut market.bids {

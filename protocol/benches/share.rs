@@ -1,8 +1,9 @@
 //! How long an auction of proportional shares takes, next to its rule written down plainly.
 //!
-//! `cargo bench -p gridbay-protocol --bench share` prints one line per case: the time, that of the plain version on the
-//! same input in the same run, and the bar. A case with a bar fails only beyond three times of it, so that a busy
-//! machine does not. The two must agree on every bit, or the run fails at once.
+//! `cargo bench -p gridbay-protocol --bench share` prints one line per case: the time, that of the
+//! plain version on the same input in the same run, and the bar. A case with a bar fails only
+//! beyond three times of it, so that a busy machine does not. The two must agree on every bit, or
+//! the run fails at once.
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 #![allow(clippy::print_stdout, reason = "a benchmark reports to its reader")]
 
@@ -41,8 +42,9 @@ impl Dice {
     }
 }
 
-/// The rule as its specification states it: rivals' powers summed up anew for each pass would be slower still, so this
-/// keeps them, but nothing else. Roots are the standard library's, every part is a division of its own.
+/// The rule as its specification states it: rivals' powers summed up anew for each pass would be
+/// slower still, so this keeps them, but nothing else. Roots are the standard library's, every part
+/// is a division of its own.
 mod plain {
     use super::{Input, Terms, Utility, by_largest_remainder};
 
@@ -139,8 +141,8 @@ mod plain {
     }
 }
 
-/// The median time of one auction over nine runs of all, in milliseconds. Each is timed by itself: on a busy machine
-/// few of so short runs are interrupted.
+/// The median time of one auction over nine runs of all, in milliseconds. Each is timed by itself:
+/// on a busy machine few of so short runs are interrupted.
 fn median<R>(inputs: &[Input<u64>], run: impl Fn(&Input<u64>) -> R) -> f64 {
     let mut times: Vec<Duration> = Vec::new();
     for _ in 0..9 {
@@ -160,7 +162,8 @@ fn equal(outcome: &Outcome<u64>, plain: &(u32, Vec<Vec<u64>>, Vec<Vec<u64>>)) ->
     outcome.rounds == plain.0 && parts.eq(&plain.1) && shares.eq(&plain.2)
 }
 
-/// Prints a case and says whether it agrees with the plain version and is within three times its bar.
+/// Prints a case and says whether it agrees with the plain version and is within three times its
+/// bar.
 fn report(name: &str, inputs: &[Input<u64>], bar: Option<f64>) -> bool {
     let outcomes: Vec<Outcome<u64>> = inputs
         .iter()
@@ -195,8 +198,9 @@ fn worth(truth: &Job<u64>, input: &Input<u64>) -> f64 {
     weighed.map(|(kind, w)| f64::from(*w) * holds(kind)).sum()
 }
 
-/// Prints what one job can gain by other weights than its own, the best of 100 drawn, and by splitting its budget over
-/// accounts: the mean over 20 auctions of 4 types and linear utility. `times` is its budget, of the others' mean.
+/// Prints what one job can gain by other weights than its own, the best of 100 drawn, and by
+/// splitting its budget over accounts: the mean over 20 auctions of 4 types and linear utility.
+/// `times` is its budget, of the others' mean.
 fn manipulations(jobs: u64, times: u64, sixteenths: u32) {
     let mut dice = Dice(9);
     let terms = Terms {
@@ -232,8 +236,8 @@ fn manipulations(jobs: u64, times: u64, sixteenths: u32) {
     );
 }
 
-/// The fullest pool on the ledger, with weights and rates as hostile as they may be: whether the slowest of 48 sharings
-/// stays within a hundredth of a second.
+/// The fullest pool on the ledger, with weights and rates as hostile as they may be: whether the
+/// slowest of 48 sharings stays within a hundredth of a second.
 fn full_pools() -> bool {
     let mut dice = Dice(3);
     let mut worst = (0.0, 0);

@@ -51,10 +51,12 @@ pub struct Advert {
     pub lines: Vec<AdvertLine>,
     /// Attributes such as `site`, `arch`, at most [`limits::ADVERT_ATTRIBUTES`].
     pub attributes: BTreeMap<String, String>,
-    /// Round trips to nodes that others measure as well, ascending by node, at most [`limits::LANDMARKS`].
+    /// Round trips to nodes that others measure as well, ascending by node, at most
+    /// [`limits::LANDMARKS`].
     pub round_trips: Vec<RoundTrip>,
-    /// Multiaddr texts. Nodes leave them out, and nobody reads them: where a node is reached its own record says, which is
-    /// signed by its transport key and put anew whenever that changes ([`crate::node_record`]).
+    /// Multiaddr texts. Nodes leave them out, and nobody reads them: where a node is reached its
+    /// own record says, which is signed by its transport key and put anew whenever that changes
+    /// ([`crate::node_record`]).
     pub addresses: Vec<String>,
 }
 

@@ -1,8 +1,9 @@
 //! Appeals: an opening that validators acknowledged, and that is in no block all the same.
 //!
-//! An [`Appeal`] names the opening by everything that its entry's id covers, so that the ledger can compute the id
-//! that the receipts must name. The opening's signature is not needed: an honest validator gives receipts only for
-//! entries whose signatures it has checked, and an appeal needs receipts of more than honest minorities can lack.
+//! An [`Appeal`] names the opening by everything that its entry's id covers, so that the ledger can
+//! compute the id that the receipts must name. The opening's signature is not needed: an honest
+//! validator gives receipts only for entries whose signatures it has checked, and an appeal needs
+//! receipts of more than honest minorities can lack.
 
 use crate::calendar::Calendar;
 use crate::codec;
@@ -34,10 +35,11 @@ pub fn last_opening(calendar: &Calendar, committed: u64) -> u64 {
     calendar.last_of_round(next).saturating_sub(1)
 }
 
-/// Latest tip at which the opening of a bid committed in a round must have been acknowledged to count as in time:
-/// [`INCLUSION_HEIGHTS`] below the last block that could open it, which thereby is one that no honest validator
-/// accepts without it in the first rounds of consensus. If the round is too short for that: the tip before the first
-/// such block, so that all of them passed the opening by.
+/// Latest tip at which the opening of a bid committed in a round must have been acknowledged to
+/// count as in time: [`INCLUSION_HEIGHTS`] below the last block that could open it, which thereby
+/// is one that no honest validator accepts without it in the first rounds of consensus. If the
+/// round is too short for that: the tip before the first such block, so that all of them passed the
+/// opening by.
 pub fn latest_tip(calendar: &Calendar, committed: u64) -> u64 {
     let in_time = last_opening(calendar, committed).saturating_sub(INCLUSION_HEIGHTS);
     in_time.max(calendar.last_of_round(committed))

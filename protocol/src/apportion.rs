@@ -1,8 +1,8 @@
 //! Sharing an amount by weights, to the last micro-credit: largest remainders.
 
-/// Shares of `total` in proportion to `weights`: each `floor(total * w / W)`, then one more for the largest
-/// remainders, ties to the smaller index, until the sum is `total`. All zeros if the weights are: the caller keeps
-/// the amount then.
+/// Shares of `total` in proportion to `weights`: each `floor(total * w / W)`, then one more for the
+/// largest remainders, ties to the smaller index, until the sum is `total`. All zeros if the
+/// weights are: the caller keeps the amount then.
 #[must_use]
 pub fn by_largest_remainder(total: u64, weights: &[u64]) -> Vec<u64> {
     let sum: u128 = weights.iter().map(|w| u128::from(*w)).sum();
@@ -25,8 +25,8 @@ pub fn by_largest_remainder(total: u64, weights: &[u64]) -> Vec<u64> {
     shares
 }
 
-/// The same for amounts beyond 64 bits: weights and total below 2^100, the total at most the sum of the weights. Then no
-/// share exceeds its weight.
+/// The same for amounts beyond 64 bits: weights and total below 2^100, the total at most the sum of
+/// the weights. Then no share exceeds its weight.
 pub(crate) fn wide(total: u128, weights: &[u128]) -> Vec<u128> {
     let sum: u128 = weights.iter().sum();
     if sum == 0 {
@@ -44,7 +44,8 @@ pub(crate) fn wide(total: u128, weights: &[u128]) -> Vec<u128> {
     shares
 }
 
-/// `a * b` divided by `by`, and the remainder, 16 bits of `b` at a time as on paper. Needs `a <= by < 2^110`.
+/// `a * b` divided by `by`, and the remainder, 16 bits of `b` at a time as on paper. Needs `a <= by
+/// < 2^110`.
 fn mul_div(a: u128, b: u128, by: u128) -> (u128, u128) {
     let (mut quotient, mut rest) = (0, 0);
     for shift in (0..128).step_by(16).rev() {

@@ -1,28 +1,32 @@
-//! Bank policy: who gets the revenue, and whether money that lies idle is taxed. Data that members vote on.
+//! Bank policy: who gets the revenue, and whether money that lies idle is taxed. Data that members
+//! vote on.
 //!
 //! Three presets ([`Preset`]), and anything between them:
 //!
-//! - [`BankPolicy::owners`], the default: what buyers pay goes to the owners of the units; there is no tax; members trade
-//!   on mutual credit, each up to the line voted for it. Money is earned.
-//! - [`BankPolicy::mirage`]: members are endowed with a baseline; revenue is shared by all, by their shares; savings
-//!   above the baseline are taxed and go to those below theirs. Money is a ration that comes back.
-//! - [`BankPolicy::bellagio`], as it was revised: what buyers pay goes to the owners of the units, over a baseline and
-//!   the same tax. Owners may earn, but nobody hoards.
+//! - [`BankPolicy::owners`], the default: what buyers pay goes to the owners of the units; there is
+//!   no tax; members trade on mutual credit, each up to the line voted for it. Money is earned.
+//! - [`BankPolicy::mirage`]: members are endowed with a baseline; revenue is shared by all, by
+//!   their shares; savings above the baseline are taxed and go to those below theirs. Money is a
+//!   ration that comes back.
+//! - [`BankPolicy::bellagio`], as it was revised: what buyers pay goes to the owners of the units,
+//!   over a baseline and the same tax. Owners may earn, but nobody hoards.
 //!
-//! A member has a weight, 1 unless the vote says otherwise: its baseline and its shares are those of the policy times
-//! the weight (Mirage: 16 projects of weight 1 and 2 of weight 2, 1,000 credits and 1,000 shares each). Accounts that
-//! members open have neither; what they hold is taxed from the first micro-credit, so that opening accounts neither
-//! mints money nor hides it.
+//! A member has a weight, 1 unless the vote says otherwise: its baseline and its shares are those
+//! of the policy times the weight (Mirage: 16 projects of weight 1 and 2 of weight 2, 1,000 credits
+//! and 1,000 shares each). Accounts that members open have neither; what they hold is taxed from
+//! the first micro-credit, so that opening accounts neither mints money nor hides it.
 //!
-//! Periods count heights, as rounds and slots do, and what is due falls due at the slot boundary that ends its period or
-//! comes next. A network at rest makes blocks at its heartbeat, so its periods are longer by the clock than a busy one's.
+//! Periods count heights, as rounds and slots do, and what is due falls due at the slot boundary
+//! that ends its period or comes next. A network at rest makes blocks at its heartbeat, so its
+//! periods are longer by the clock than a busy one's.
 
 use crate::units::{Credits, MICROS_PER_CREDIT};
 use serde::{Deserialize, Serialize};
 
 /// The highest weight of a member.
 pub const WEIGHT: u32 = 1_024;
-/// The highest baseline per weight: 2^50 micro-credits, about 10^9 credits. That of the highest weight is an amount.
+/// The highest baseline per weight: 2^50 micro-credits, about 10^9 credits. That of the highest
+/// weight is an amount.
 pub const BASELINE: Credits = match Credits::from_micros(1 << 50) {
     Some(most) => most,
     None => Credits::ZERO,
@@ -44,11 +48,14 @@ const _: () = assert!(SHARES <= u64::MAX / WEIGHT as u64);
 pub struct BankPolicy {
     /// Who gets what buyers pay.
     pub revenue: Revenue,
-    /// The highest credit line that may be voted for a member; zero is a bank without mutual credit.
+    /// The highest credit line that may be voted for a member; zero is a bank without mutual
+    /// credit.
     pub credit_limit: Credits,
-    /// What a member is endowed with, may save untaxed, and is helped back to; per weight, at most [`BASELINE`].
+    /// What a member is endowed with, may save untaxed, and is helped back to; per weight, at most
+    /// [`BASELINE`].
     pub baseline: Credits,
-    /// A member's part in what is shared out, against those of others; per weight, at most [`SHARES`].
+    /// A member's part in what is shared out, against those of others; per weight, at most
+    /// [`SHARES`].
     pub shares: u64,
     /// The tax on savings, if there is one. It needs a baseline and shares.
     pub tax: Option<SavingsTax>,
@@ -153,8 +160,9 @@ impl BankPolicy {
         }
     }
 
-    /// Mirage's published figures for blocks of that interval: 1,000 credits and shares, revenue shared every hour (as
-    /// often as it cleared), 5 % of the savings every four hours to those below their baselines, no credit.
+    /// Mirage's published figures for blocks of that interval: 1,000 credits and shares, revenue
+    /// shared every hour (as often as it cleared), 5 % of the savings every four hours to those
+    /// below their baselines, no credit.
     #[must_use]
     pub fn mirage(block_interval_ms: u64) -> BankPolicy {
         let heights = |hours: u64| (hours * 3_600_000 / block_interval_ms.max(1)).clamp(1, PERIOD);
@@ -171,7 +179,8 @@ impl BankPolicy {
         }
     }
 
-    /// The revised Bellagio: as [`BankPolicy::mirage`], but with the revenue to the owners of the units.
+    /// The revised Bellagio: as [`BankPolicy::mirage`], but with the revenue to the owners of the
+    /// units.
     #[must_use]
     pub fn bellagio(block_interval_ms: u64) -> BankPolicy {
         BankPolicy {
@@ -195,7 +204,8 @@ impl BankPolicy {
         self.baseline <= BASELINE && self.shares <= SHARES && revenue && tax
     }
 
-    /// What a member of that weight is due; `None` if the weight is not of 1 to [`WEIGHT`] or the policy is out of range.
+    /// What a member of that weight is due; `None` if the weight is not of 1 to [`WEIGHT`] or the
+    /// policy is out of range.
     #[must_use]
     pub fn standing(&self, weight: u32) -> Option<Standing> {
         if !(1..=WEIGHT).contains(&weight) {
@@ -213,7 +223,8 @@ impl BankPolicy {
         self.baseline > Credits::ZERO || self.shares > 0
     }
 
-    /// Whether what is paid goes to the treasury, which is shared out, instead of to the owners of the units.
+    /// Whether what is paid goes to the treasury, which is shared out, instead of to the owners of
+    /// the units.
     #[must_use]
     pub fn shares_revenue(&self) -> bool {
         match self.revenue {
@@ -231,7 +242,8 @@ impl BankPolicy {
         }
     }
 
-    /// The tax to take at the boundary of a slot. Profits, if due at the same boundary, are shared out before it.
+    /// The tax to take at the boundary of a slot. Profits, if due at the same boundary, are shared
+    /// out before it.
     #[must_use]
     pub fn tax_at(&self, boundary: u64, slot_heights: u64) -> Option<SavingsTax> {
         self.tax
@@ -239,8 +251,8 @@ impl BankPolicy {
     }
 }
 
-/// Whether a period ends at one of the heights of the slot that ends at `boundary`. None does if periods have no length.
-/// Several that end within one slot are one.
+/// Whether a period ends at one of the heights of the slot that ends at `boundary`. None does if
+/// periods have no length. Several that end within one slot are one.
 fn falls(boundary: u64, slot_heights: u64, every: u64) -> bool {
     let periods = |height: u64| height.checked_div(every);
     periods(boundary) > periods(boundary.saturating_sub(slot_heights))

@@ -28,11 +28,12 @@ pub const CHAIN_STEPS: u32 = 1 << 20;
 /// Every how many steps a [`Chain`] keeps a mark.
 const MARK_EVERY: u32 = 2_048;
 
-/// A validator's own chain. Computing it takes a fraction of a second. A reveal costs at most `2 * 2,048`
-/// hashes if the images are asked for in the order of the turns; any other image is searched for in the whole
-/// chain.
+/// A validator's own chain. Computing it takes a fraction of a second. A reveal costs at most `2 *
+/// 2,048` hashes if the images are asked for in the order of the turns; any other image is searched
+/// for in the whole chain.
 ///
-/// The start of a chain is never revealed: the next [generation](Chain::generation) comes from the same secret.
+/// The start of a chain is never revealed: the next [generation](Chain::generation) comes from the
+/// same secret.
 #[derive(Clone)]
 pub struct Chain {
     secret: [u8; 32],
@@ -106,8 +107,8 @@ impl Chain {
     pub fn remaining(&mut self, image: &[u8; 32]) -> Option<u32> {
         self.find(image).map(|found| found.position - 1)
     }
-    /// Looks at what was found last, then into the segments: from the one found last (at first the tip's)
-    /// backwards, at last those nearer to the tip.
+    /// Looks at what was found last, then into the segments: from the one found last (at first the
+    /// tip's) backwards, at last those nearer to the tip.
     fn find(&mut self, image: &[u8; 32]) -> Option<Found> {
         if let Some(last) = self.last.filter(|last| last.image == *image) {
             return Some(last);

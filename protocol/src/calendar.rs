@@ -60,7 +60,8 @@ impl Calendar {
     pub fn last_of_slot(&self, slot: u64) -> u64 {
         slot.saturating_add(1).saturating_mul(self.slot_heights())
     }
-    /// Last height of a round: the one that closes it. Beyond the last height there is, that height.
+    /// Last height of a round: the one that closes it. Beyond the last height there is, that
+    /// height.
     pub fn last_of_round(&self, round: u64) -> u64 {
         round
             .saturating_add(1)

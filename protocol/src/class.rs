@@ -68,7 +68,8 @@ impl Resource {
     }
 }
 
-/// What a job may hold on the disk in a class that promises less, in MiB: what programs write without being asked.
+/// What a job may hold on the disk in a class that promises less, in MiB: what programs write
+/// without being asked.
 pub const DISK_MIB: u64 = 16;
 
 impl ClassKey {
@@ -81,7 +82,8 @@ impl ClassKey {
             Resource::Accelerators => u64::from(self.gpu),
         }
     }
-    /// Bytes that a job on a unit may hold on the disk: what the class promises, at least [`DISK_MIB`].
+    /// Bytes that a job on a unit may hold on the disk: what the class promises, at least
+    /// [`DISK_MIB`].
     pub fn disk_bytes(&self) -> u64 {
         self.disk_mib.max(DISK_MIB).saturating_mul(1 << 20)
     }

@@ -1,8 +1,8 @@
 //! Election: a ranking of all validators for every height.
 //!
-//! The validator of rank r proposes in consensus round r (modulo the number of validators), so f dead
-//! ones cost at most f rounds in a row. Step k draws among those left with probability proportional
-//! to power:
+//! The validator of rank r proposes in consensus round r (modulo the number of validators), so f
+//! dead ones cost at most f rounds in a row. Step k draws among those left with probability
+//! proportional to power:
 //!
 //! 1. x = first 16 bytes (big endian) of H(election, seed, height, k);
 //! 2. t = x mod (power left); the bias of the modulo is below 2^-60;

@@ -1,12 +1,15 @@
-//! Fixed point with 32 bits behind the point (Q32): powers and roots that are the same bits on every machine.
+//! Fixed point with 32 bits behind the point (Q32): powers and roots that are the same bits on
+//! every machine.
 //!
-//! A number `x` stands for `x / 2^32`. Everything is unsigned and rounds down. Powers have exponents in
-//! sixteenths, so that roots of roots suffice:
+//! A number `x` stands for `x / 2^32`. Everything is unsigned and rounds down. Powers have
+//! exponents in sixteenths, so that roots of roots suffice:
 //!
 //! 1. `x^(e/16)`: multiply `e / 16` times by `x`;
-//! 2. for the bits 8, 4, 2, 1 of `e`: take the root of the root so far, and multiply by it if the bit is set.
+//! 2. for the bits 8, 4, 2, 1 of `e`: take the root of the root so far, and multiply by it if the
+//!    bit is set.
 //!
-//! Callers keep products below 2^128: a factor of 2^82 (money of 2^50 micro-credits) times one of 2^46 just does.
+//! Callers keep products below 2^128: a factor of 2^82 (money of 2^50 micro-credits) times one of
+//! 2^46 just does.
 
 /// One.
 pub const ONE: u128 = 1 << 32;
@@ -29,7 +32,8 @@ pub fn sqrt(x: u128) -> u128 {
     root(x << 32)
 }
 
-/// Cells of [`SEEDS`]: a number with its two leading bits not both zero has 128 to 511 as its leading nine bits.
+/// Cells of [`SEEDS`]: a number with its two leading bits not both zero has 128 to 511 as its
+/// leading nine bits.
 const CELLS: usize = 384;
 
 /// `2^95 / sqrt(t)` for the middle `t` of each cell.
@@ -45,13 +49,15 @@ const SEEDS: [u64; CELLS] = {
     seeds
 };
 
-/// The square root of an integer, rounded down: what `isqrt` gives, in a third of its time, for it is where clearings
-/// with powers spend theirs.
+/// The square root of an integer, rounded down: what `isqrt` gives, in a third of its time, for it
+/// is where clearings with powers spend theirs.
 ///
-/// 1. Shift `n` by an even number of bits into `2^124..2^126`; the root of that, shifted back by half, is the root.
-/// 2. From the table take `y`, near `2^95 / sqrt(t)` for the leading 64 bits `t`, with an error of about 2^-9 of it.
-///    Two steps of Newton, `y * (3 - t y^2) / 2`, leave less than 2^-34.
-/// 3. `t * y` is the root as closely; the rest `n - root^2`, divided by `2 root`, corrects it to within a few units.
+/// 1. Shift `n` by an even number of bits into `2^124..2^126`; the root of that, shifted back by
+///    half, is the root.
+/// 2. From the table take `y`, near `2^95 / sqrt(t)` for the leading 64 bits `t`, with an error of
+///    about 2^-9 of it. Two steps of Newton, `y * (3 - t y^2) / 2`, leave less than 2^-34.
+/// 3. `t * y` is the root as closely; the rest `n - root^2`, divided by `2 root`, corrects it to
+///    within a few units.
 /// 4. Count these units off exactly.
 fn root(n: u128) -> u128 {
     if n == 0 || n >> 126 != 0 {

@@ -40,8 +40,8 @@ pub struct Policy {
     pub max_firm_slots: u32,
     /// Heights after its start within which every seller acknowledges a lease.
     pub delivery_heights: u64,
-    /// Slots for which what a slot earned is held while its buyer may complain, 0 to 8. With 0, acknowledgements alone
-    /// pay: no heartbeat is asked for and no complaint heard.
+    /// Slots for which what a slot earned is held while its buyer may complain, 0 to 8. With 0,
+    /// acknowledgements alone pay: no heartbeat is asked for and no complaint heard.
     pub dispute_slots: u32,
     /// Accounts of each depth of invitation that may be open under one member.
     pub accounts_per_member: u32,
@@ -110,9 +110,9 @@ impl Policy {
             .slot_heights()
             .saturating_mul(self.block_interval_ms)
     }
-    /// Whether earnings are held for no more slots than may be, and slots leave time for what they ask of sellers then: a
-    /// sign of life in each, which validators owe a place in the book [`limits::INCLUSION_HEIGHTS`] after their tip at
-    /// the slot's first block.
+    /// Whether earnings are held for no more slots than may be, and slots leave time for what they
+    /// ask of sellers then: a sign of life in each, which validators owe a place in the book
+    /// [`limits::INCLUSION_HEIGHTS`] after their tip at the slot's first block.
     fn disputes_in_time(&self) -> bool {
         let least = limits::INCLUSION_HEIGHTS + 2;
         let in_time = self.dispute_slots == 0 || self.calendar.slot_heights() >= least;
@@ -146,9 +146,11 @@ pub struct Member {
     pub keys: Vec<AccountKey>,
     /// Money minted to it at the start.
     pub endowment: Credits,
-    /// How far its balance may fall below zero (mutual credit between institutions), within what the bank allows.
+    /// How far its balance may fall below zero (mutual credit between institutions), within what
+    /// the bank allows.
     pub credit_line: Credits,
-    /// What multiplies the bank's baseline and shares for it, 1 to [`crate::bank::WEIGHT`]; 1 if there is neither.
+    /// What multiplies the bank's baseline and shares for it, 1 to [`crate::bank::WEIGHT`]; 1 if
+    /// there is neither.
     pub weight: u32,
     /// Its validator, if it runs one.
     pub validator: Option<MemberValidator>,
@@ -323,7 +325,8 @@ impl Genesis {
         }
         Ok(())
     }
-    /// What a founding member is due by the bank's policy; nothing for a weight out of range, which the check refuses.
+    /// What a founding member is due by the bank's policy; nothing for a weight out of range, which
+    /// the check refuses.
     pub fn standing(&self, member: &Member) -> Standing {
         let standing = self.policy.bank.standing(member.weight);
         standing.unwrap_or_default()

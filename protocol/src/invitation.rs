@@ -1,7 +1,7 @@
 //! Invitations: how everybody but the founders enters.
 //!
-//! 1. The inviter signs a [`Grant`] for a fresh token key and hands over an [`Invitation`]: the grant,
-//!    the token's seed and addresses to start from. Text form: `gridbay1` and base32.
+//! 1. The inviter signs a [`Grant`] for a fresh token key and hands over an [`Invitation`]: the
+//!    grant, the token's seed and addresses to start from. Text form: `gridbay1` and base32.
 //! 2. The newcomer makes keys of its own and signs the opening entry with the token key. Who sees
 //!    that entry pass cannot put keys of his own in its place, because he lacks the token's seed.
 //! 3. The ledger accepts each token once, before `valid_until`.

@@ -6,14 +6,14 @@
 //! [`policy`] what a federation decides about it, [`record`] what it made public.
 //!
 //! Around them: [`entry`] is what accounts sign and [`stage`] how received bytes become a checked
-//! entry; [`receipt`] is a validator's promise to include it and [`appeal`] what an owner does about a broken one;
-//! [`effect`] is what a block does; [`genesis`] and [`invitation`] are the two ways in;
-//! [`validator`], [`vote`], [`election`] and [`beacon`] are what consensus needs; [`calendar`] counts
-//! heights into rounds and slots; [`limits`] bounds everything; [`fixed`] and [`apportion`] are arithmetic;
-//! [`splitmix`] draws test cases from a seed.
+//! entry; [`receipt`] is a validator's promise to include it and [`appeal`] what an owner does
+//! about a broken one; [`effect`] is what a block does; [`genesis`] and [`invitation`] are the two
+//! ways in; [`validator`], [`vote`], [`election`] and [`beacon`] are what consensus needs;
+//! [`calendar`] counts heights into rounds and slots; [`limits`] bounds everything; [`fixed`] and
+//! [`apportion`] are arithmetic; [`splitmix`] draws test cases from a seed.
 //!
-//! The crate is pure: no I/O, no clock, no randomness, no threads, and no floats in anything that is
-//! signed, cleared or paid.
+//! The crate is pure: no I/O, no clock, no randomness, no threads, and no floats in anything that
+//! is signed, cleared or paid.
 
 #![deny(clippy::float_arithmetic)]
 

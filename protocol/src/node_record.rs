@@ -1,11 +1,15 @@
 //! Node records: where a node can be reached right now (soft state, kept by the DHT, expiring).
 //!
-//! 1. A node signs its record with its transport key, so whoever holds the record knows who wrote it, and nobody else can write
-//!    one for it. It lies in the DHT under [`key_of`] that transport key.
-//! 2. A record with a higher sequence replaces one with a lower; of two with the same the first stays.
-//! 3. It counts until `expires`, at most [`limits::NODE_RECORD_SECONDS`] ahead of the clock of whoever looks at it.
+//! 1. A node signs its record with its transport key, so whoever holds the record knows who wrote
+//!    it, and nobody else can write one for it. It lies in the DHT under [`key_of`] that transport
+//!    key.
+//! 2. A record with a higher sequence replaces one with a lower; of two with the same the first
+//!    stays.
+//! 3. It counts until `expires`, at most [`limits::NODE_RECORD_SECONDS`] ahead of the clock of
+//!    whoever looks at it.
 //!
-//! An address in a record is a claim: it tells where to dial, and the connection proves who answers.
+//! An address in a record is a claim: it tells where to dial, and the connection proves who
+//! answers.
 
 use crate::codec::{self, CodecError};
 use crate::hash::{Domain, hash};
@@ -24,8 +28,8 @@ pub struct NodeRecord {
     pub sequence: u64,
     /// Last second since 1970 in which it counts.
     pub expires: u64,
-    /// Multiaddr texts without the node's own peer id, best first, at most [`limits::ADDRESSES`]: direct ones, then
-    /// circuits through relays.
+    /// Multiaddr texts without the node's own peer id, best first, at most [`limits::ADDRESSES`]:
+    /// direct ones, then circuits through relays.
     pub addresses: Vec<String>,
 }
 
@@ -69,7 +73,8 @@ pub fn key_of(network: &NetworkId, node: &PublicKey) -> [u8; 32] {
     )
 }
 
-/// Key under which those who provide something say so in the DHT: `kind` is what sort of thing, `name` which.
+/// Key under which those who provide something say so in the DHT: `kind` is what sort of thing,
+/// `name` which.
 pub fn rendezvous(network: &NetworkId, kind: &str, name: &[u8]) -> [u8; 32] {
     let parts: [&[u8]; 4] = [network.as_bytes(), b"provider", kind.as_bytes(), name];
     hash(Domain::DhtKey, &parts)
@@ -82,7 +87,8 @@ impl SignedNodeRecord {
         SignedNodeRecord { record, signature }
     }
 
-    /// Parses bytes from the DHT and checks ranges, expiry (`now`: seconds since 1970) and signature.
+    /// Parses bytes from the DHT and checks ranges, expiry (`now`: seconds since 1970) and
+    /// signature.
     ///
     /// # Errors
     /// The first thing that is wrong.

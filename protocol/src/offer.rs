@@ -18,7 +18,8 @@ pub enum Reclaim {
     Notice(u32),
 }
 
-/// The mechanism an offer sells under first. Idle units spill into the auction, unless it says otherwise.
+/// The mechanism an offer sells under first. Idle units spill into the auction, unless it says
+/// otherwise.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Primary {
@@ -39,10 +40,11 @@ pub enum Primary {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeadlineTerms {
-    /// Least gain of revenue for which a job is accepted, millionths of its highest price, 0 to 1,000,000.
+    /// Least gain of revenue for which a job is accepted, millionths of its highest price, 0 to
+    /// 1,000,000.
     pub min_gain_ppm: u32,
-    /// What the seller stakes on each accepted job, millionths of its highest price, 0 to 1,000,000: the buyer's if the
-    /// seller makes the job miss its hard deadline.
+    /// What the seller stakes on each accepted job, millionths of its highest price, 0 to
+    /// 1,000,000: the buyer's if the seller makes the job miss its hard deadline.
     pub bond_ppm: u32,
 }
 
@@ -50,7 +52,8 @@ pub struct DeadlineTerms {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PoolTerms {
-    /// The most of each resource type that one sponsor's users may hold, millionths, 1 to 1,000,000.
+    /// The most of each resource type that one sponsor's users may hold, millionths, 1 to
+    /// 1,000,000.
     pub cap_ppm: u32,
     /// Sixteenths of the exponent alpha, 0 (equal shares) to 16 (in proportion to the budgets).
     pub sixteenths: u32,
@@ -114,7 +117,8 @@ pub struct OfferTerms {
 }
 
 impl OfferTerms {
-    /// Whether all values are in range. Only what is auctioned can be taken back, or bought at once.
+    /// Whether all values are in range. Only what is auctioned can be taken back, or bought at
+    /// once.
     pub fn is_valid(&self) -> bool {
         (1..=limits::OFFER_UNITS).contains(&self.units)
             && self.reserve <= Price::MAX

@@ -55,7 +55,8 @@ pub enum Reason {
     Damages,
     /// From a booking that was given up to the sellers of its units, or to the bank.
     Cancellation,
-    /// What a slot earned that goes to the bank: all of it under revenue by shares, else what no seller has earned.
+    /// What a slot earned that goes to the bank: all of it under revenue by shares, else what no
+    /// seller has earned.
     Revenue,
     /// A member's part of the treasury.
     Profit,

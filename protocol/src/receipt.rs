@@ -1,11 +1,12 @@
 //! Receipts: a validator's signed promise not to leave an entry out.
 //!
-//! 1. A validator that finds an entry admissible tells all validators of it, keeps it on disk and signs a
-//!    [`Receipt`] that names its tip of that moment.
-//! 2. From the block [`limits::INCLUSION_HEIGHTS`] above that tip on it votes, in the first rounds of consensus,
-//!    for no block that has room for the entry and omits it.
-//! 3. Receipts of more than two thirds of the power show that the entry must be in the book; of more than a third,
-//!    that an honest validator knew it. The latter excuse a bid that was never opened ([`crate::appeal`]).
+//! 1. A validator that finds an entry admissible tells all validators of it, keeps it on disk and
+//!    signs a [`Receipt`] that names its tip of that moment.
+//! 2. From the block [`limits::INCLUSION_HEIGHTS`] above that tip on it votes, in the first rounds
+//!    of consensus, for no block that has room for the entry and omits it.
+//! 3. Receipts of more than two thirds of the power show that the entry must be in the book; of
+//!    more than a third, that an honest validator knew it. The latter excuse a bid that was never
+//!    opened ([`crate::appeal`]).
 //!
 //! A receipt is no proof against its signer: it says what it knew, not what others proposed.
 
@@ -83,8 +84,8 @@ pub fn are_in_order(receipts: &[SignedReceipt]) -> bool {
         && receipts.windows(2).all(|w| by(&w[0]) < by(&w[1]))
 }
 
-/// Power of the validators whose receipts of one entry these are. Order, entry and membership are checked before any
-/// signature.
+/// Power of the validators whose receipts of one entry these are. Order, entry and membership are
+/// checked before any signature.
 pub fn power(
     receipts: &[SignedReceipt],
     entry: &EntryId,

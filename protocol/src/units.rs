@@ -143,9 +143,9 @@ pub const MS_PER_HOUR: u64 = 3_600_000;
 pub struct Price(pub u64);
 
 impl Price {
-    /// The highest price a bid, a reserve or a buy price may name (2^40 micro-credits): all units of
-    /// a class at this price for one slot are still an amount of [`Credits`]. Over many slots they
-    /// are not, so products with slots are checked.
+    /// The highest price a bid, a reserve or a buy price may name (2^40 micro-credits): all units
+    /// of a class at this price for one slot are still an amount of [`Credits`]. Over many slots
+    /// they are not, so products with slots are checked.
     pub const MAX: Price = Price(1 << 40);
 
     /// Price per slot of a price per hour, rounded down. `None` above [`Price::MAX`].
@@ -162,8 +162,8 @@ impl Price {
         let wide = (u128::from(self.0) * u128::from(MS_PER_HOUR) + slot_ms / 2) / slot_ms;
         Credits::from_wide(wide).unwrap_or(Credits::MAX)
     }
-    /// The price per hour that somebody has set: of all amounts that are rounded to this price the one with the fewest decimals,
-    /// so that `10` is shown as `10` and not as the rounded `9.999`.
+    /// The price per hour that somebody has set: of all amounts that are rounded to this price the
+    /// one with the fewest decimals, so that `10` is shown as `10` and not as the rounded `9.999`.
     pub fn hourly_as_set(self, slot_ms: u64) -> Credits {
         let mut step = MICROS_PER_CREDIT;
         while step > 1 {

@@ -86,7 +86,8 @@ impl ValidatorSet {
     pub fn is_quorum(&self, power: u64) -> bool {
         u128::from(power) * 3 > u128::from(self.total_power()) * 2
     }
-    /// Whether `power` is more than a third of the whole: some of it is honest where less than a third lies.
+    /// Whether `power` is more than a third of the whole: some of it is honest where less than a
+    /// third lies.
     pub fn has_an_honest_one(&self, power: u64) -> bool {
         u128::from(power) * 3 > u128::from(self.total_power())
     }

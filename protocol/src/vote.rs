@@ -1,7 +1,7 @@
 //! Votes, proposals and certificates: the signed statements of consensus.
 //!
-//! A [`Certificate`] is a proof for strangers: with the validator set of its height and nothing else,
-//! [`Certificate::verify`] decides whether a block is final.
+//! A [`Certificate`] is a proof for strangers: with the validator set of its height and nothing
+//! else, [`Certificate::verify`] decides whether a block is final.
 
 use crate::codec;
 use crate::hash::{Domain, hash};

@@ -1,5 +1,5 @@
-//! The gridbay laboratory: real local networks, the demo, kill tests, a small internet with NATs, and
-//! benchmarks.
+//! The gridbay laboratory: real local networks, the demo, kill tests, a small internet with NATs,
+//! and benchmarks.
 //!
 //! Everything runs in one binary. Nodes are this program again, with a hidden first word in front
 //! of the words of the node's own command line; so `cargo run -p gridbay-testnet` builds all that
@@ -17,13 +17,11 @@ pub mod network;
 mod probe;
 mod say;
 
+pub use network::word::NODE_WORD;
 pub use say::Progress;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
-
-/// The hidden first word: what follows is for the node's command line.
-pub const NODE_WORD: &str = "__gridbay";
 
 /// The whole program but for the supervisor of jobs, which `main` looks for first.
 pub fn run() -> ExitCode {

@@ -1,8 +1,8 @@
-//! Laboratories of network namespaces: every kind of network does what its name says, cables suffer what they
-//! are told to, addresses change, two programs meet, and nothing is left behind.
+//! Laboratories of network namespaces: every kind of network does what its name says, cables suffer
+//! what they are told to, addresses change, two programs meet, and nothing is left behind.
 //!
-//! All of it takes root, iproute2 and nftables. Without them each test says that it was left out; what a lab
-//! would do is tested beside the code, without root.
+//! All of it takes root, iproute2 and nftables. Without them each test says that it was left out;
+//! what a lab would do is tested beside the code, without root.
 
 #![allow(clippy::unwrap_used, reason = "helpers of a test fail like the test")]
 #![allow(clippy::print_stdout, reason = "what is left out is said")]
@@ -199,8 +199,8 @@ fn a_rate_is_kept() {
         }
     }
     sender.join().unwrap();
-    // 8 Mbit/s for a second is 1,000 kB, of which some 43 bytes a packet are headers. Both sides may wait for a
-    // processor now and then, but not most of the time.
+    // 8 Mbit/s for a second is 1,000 kB, of which some 43 bytes a packet are headers. Both sides
+    // may wait for a processor now and then, but not most of the time.
     assert!(tenths.iter().sum::<usize>() < 1_100_000, "{tenths:?}");
     tenths.sort_unstable();
     assert!(tenths[5] > 80_000, "{tenths:?}");

@@ -1,16 +1,17 @@
 //! How long a node takes to serve again after a restart.
 //!
-//! `cargo bench -p gridbay-host --bench restart -- 1000000` has one validator decide blocks with that many
-//! signed transfers (100,000 if no number is given), each block as full as allowed, on the real disk with
-//! its index. Then it measures, from opening the files to the answer about the last block and an account's
-//! history:
+//! `cargo bench -p gridbay-host --bench restart -- 1000000` has one validator decide blocks with
+//! that many signed transfers (100,000 if no number is given), each block as full as allowed, on
+//! the real disk with its index. Then it measures, from opening the files to the answer about the
+//! last block and an account's history:
 //!
 //! 1. after a clean stop;
 //! 2. after a kill: on a copy of the files made while the node was running;
-//! 3. as the baseline, the execution of a tenth of the same blocks from the genesis on, without snapshot
-//!    and index, and what that means for all of them.
+//! 3. as the baseline, the execution of a tenth of the same blocks from the genesis on, without
+//!    snapshot and index, and what that means for all of them.
 //!
-//! The bar for 1 and 2 is 2 s; the run fails only beyond three times that, so that a busy machine does not.
+//! The bar for 1 and 2 is 2 s; the run fails only beyond three times that, so that a busy machine
+//! does not.
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 #![allow(clippy::print_stdout, reason = "a benchmark reports to its reader")]
 #![allow(clippy::unwrap_used, reason = "a benchmark ends at the first error")]
@@ -156,7 +157,8 @@ fn build(host: &mut Host, genesis: &Genesis, count: usize) -> u64 {
     let mut ms = 1;
     step(host, ms, HostInput::Start);
     for batch in transfers(genesis, count) {
-        // The next height starts some time after the last decision, so all of them are in its block.
+        // The next height starts some time after the last decision, so all of them are in its
+        // block.
         let mut wake = ms;
         for entry in batch {
             wake = step(host, ms, HostInput::Submit(entry));

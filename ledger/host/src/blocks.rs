@@ -1,9 +1,9 @@
 //! The block file: the ledger of record.
 //!
-//! One record per height, body and certificate together, appended and synced before anybody is told of
-//! the decision. No byte ever changes. Opening reads the file once, for its checksums; record `i` is the
-//! block of height `i + 1`, and a block is decoded, and its height compared, when it is read. The offsets of
-//! all heights are in memory (8 bytes each).
+//! One record per height, body and certificate together, appended and synced before anybody is told
+//! of the decision. No byte ever changes. Opening reads the file once, for its checksums; record
+//! `i` is the block of height `i + 1`, and a block is decoded, and its height compared, when it is
+//! read. The offsets of all heights are in memory (8 bytes each).
 
 use crate::disk::Disk;
 use crate::fault::Fault;

@@ -4,12 +4,12 @@
 //!    [`limits::PROPOSALS_PER_ROUND`] different ones per round are followed.
 //! 2. A body is wanted if a proposal that counts names it; no other body is taken.
 //! 3. A body is executed once, when it arrives; its effects are kept for the decision.
-//! 4. When there is no room for another body, one that the ledger refuses goes first, then the one whose
-//!    latest proposal is farthest from the current round, so that a height with any number of failed rounds
-//!    can still be decided. Our own block stays, and so does the one that we precommitted last: whoever
-//!    helped to decide a block can hand it out.
-//! 5. Consensus remembers its verdict on a body that had to go. A proposal that names such a block again is
-//!    withheld from it until the body is back, lest all vote for what nobody has.
+//! 4. When there is no room for another body, one that the ledger refuses goes first, then the one
+//!    whose latest proposal is farthest from the current round, so that a height with any number of
+//!    failed rounds can still be decided. Our own block stays, and so does the one that we
+//!    precommitted last: whoever helped to decide a block can hand it out.
+//! 5. Consensus remembers its verdict on a body that had to go. A proposal that names such a block
+//!    again is withheld from it until the body is back, lest all vote for what nobody has.
 
 use crate::catchup::Peer;
 use crate::guard::Statement;
@@ -40,7 +40,8 @@ struct Held {
     bytes: usize,
 }
 
-/// How much a body matters: whether the ledger executes it, then how near the current round it was named.
+/// How much a body matters: whether the ledger executes it, then how near the current round it was
+/// named.
 pub(crate) type Worth = (bool, Reverse<u32>);
 
 /// A body that is missing.
@@ -171,7 +172,8 @@ impl Candidates {
         let far = named.map_or(u32::MAX, |round| round.abs_diff(current));
         (executes, Reverse(far))
     }
-    /// Makes room for the body of `block`, in round `current`; `false` if all that is here matters more.
+    /// Makes room for the body of `block`, in round `current`; `false` if all that is here matters
+    /// more.
     pub(crate) fn make_room(&mut self, block: &BlockId, bytes: usize, current: u32) -> bool {
         let worth = self.worth(block, true, current);
         while self.bodies.len() >= limits::BODIES || self.bytes + bytes > limits::BODIES_BYTES {

@@ -2,11 +2,12 @@
 //!
 //! 1. Peers state their tips; what they claim is believed only as far as asking them goes.
 //! 2. Who is two or more heights behind, or follows without voting, asks at once.
-//! 3. A validator exactly one height behind usually decides by itself a moment later, so it asks after
-//!    [`limits::ONE_BEHIND_MS`] without progress. It must ask: nobody repeats the votes of a decided height.
-//! 4. One request is open at a time. A peer that does not answer, or answers badly, is asked last from
-//!    then on, and nobody waits for its answer once a better peer is ahead: else one that overstates its
-//!    tip and keeps silent would hold up all who follow, again and again.
+//! 3. A validator exactly one height behind usually decides by itself a moment later, so it asks
+//!    after [`limits::ONE_BEHIND_MS`] without progress. It must ask: nobody repeats the votes of a
+//!    decided height.
+//! 4. One request is open at a time. A peer that does not answer, or answers badly, is asked last
+//!    from then on, and nobody waits for its answer once a better peer is ahead: else one that
+//!    overstates its tip and keeps silent would hold up all who follow, again and again.
 
 use crate::limits;
 use std::collections::BTreeMap;

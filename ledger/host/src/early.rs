@@ -1,15 +1,15 @@
 //! Messages for a height that has not started here yet.
 //!
-//! Validators start a height at slightly different moments, so messages for the next height, and for
-//! the one after it, wait here:
+//! Validators start a height at slightly different moments, so messages for the next height, and
+//! for the one after it, wait here:
 //!
-//! 1. what a validator signed, checked before it comes here, counted by its signer, whoever brought it: nobody
-//!    takes another's room;
-//! 2. certificates of rounds, which nobody signs: the latest few of each validator's node, none of anybody
-//!    else's. They consist of votes that travel on their own as well.
+//! 1. what a validator signed, checked before it comes here, counted by its signer, whoever brought
+//!    it: nobody takes another's room;
+//! 2. certificates of rounds, which nobody signs: the latest few of each validator's node, none of
+//!    anybody else's. They consist of votes that travel on their own as well.
 //!
-//! What does not fit is dropped; repetition and catch-up make up for it. Of bodies only as many wait as
-//! [`BODIES_WAITING`].
+//! What does not fit is dropped; repetition and catch-up make up for it. Of bodies only as many
+//! wait as [`BODIES_WAITING`].
 
 use crate::catchup::Peer;
 use crate::limits;
@@ -81,7 +81,8 @@ impl Early {
             Some(_) | None => {}
         }
     }
-    /// Keeps a certificate that a validator's node brought for `height`, in the place of its oldest.
+    /// Keeps a certificate that a validator's node brought for `height`, in the place of its
+    /// oldest.
     pub(crate) fn keep_proof(&mut self, height: u64, from: Peer, message: HostMessage) {
         let waiting = self.by_height.entry(height).or_default();
         let share = waiting.proofs.entry(from).or_default();

@@ -1,8 +1,8 @@
 //! Faults: the only errors that stop a host.
 //!
-//! A fault is about this node alone: its disk failed, a file of its own is damaged, or one of its own
-//! invariants broke. Going on could make it sign twice or forget what it acknowledged, so the caller
-//! stops the node and shows the message. What a peer or a user sends never causes a fault.
+//! A fault is about this node alone: its disk failed, a file of its own is damaged, or one of its
+//! own invariants broke. Going on could make it sign twice or forget what it acknowledged, so the
+//! caller stops the node and shows the message. What a peer or a user sends never causes a fault.
 
 use crate::disk::DiskError;
 use gridbay_protocol::ids::BlockId;

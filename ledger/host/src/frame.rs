@@ -1,6 +1,6 @@
-//! One record as bytes: `magic (4) | length (4) | floor (8) | checksum (4) | payload`, integers little
-//! endian. The checksum covers the record's own offset, length, floor and payload. A length beyond the
-//! limit makes no record, and is never read.
+//! One record as bytes: `magic (4) | length (4) | floor (8) | checksum (4) | payload`, integers
+//! little endian. The checksum covers the record's own offset, length, floor and payload. A length
+//! beyond the limit makes no record, and is never read.
 
 use crate::disk::Disk;
 use crate::fault::Fault;

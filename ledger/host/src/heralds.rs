@@ -1,13 +1,14 @@
 //! Whom this node tells how far its book reaches.
 //!
 //! 1. Validators' nodes tell one another at every statement: each depends on all.
-//! 2. Of the other peers, [`limits::TOLD`] are told of a new block. Who learns of it by them gets it and tells as many, so
-//!    word reaches n nodes in about log n steps, at a cost per node that does not grow with its connections.
-//! 3. While nothing is decided, one peer is told at every [`limits::TOLD_AGAIN`]th statement, against words that were lost.
-//!    Who has said that it has the block is told by neither.
-//! 4. They follow one another in the order of keys, from a place that differs from statement to statement and from node
-//!    to node: all keys of the peers go into it, and every node lacks its own. No clock, no randomness: what is simulated
-//!    can be repeated.
+//! 2. Of the other peers, [`limits::TOLD`] are told of a new block. Who learns of it by them gets
+//!    it and tells as many, so word reaches n nodes in about log n steps, at a cost per node that
+//!    does not grow with its connections.
+//! 3. While nothing is decided, one peer is told at every [`limits::TOLD_AGAIN`]th statement,
+//!    against words that were lost. Who has said that it has the block is told by neither.
+//! 4. They follow one another in the order of keys, from a place that differs from statement to
+//!    statement and from node to node: all keys of the peers go into it, and every node lacks its
+//!    own. No clock, no randomness: what is simulated can be repeated.
 
 use crate::catchup::Peer;
 use crate::limits;
@@ -21,7 +22,8 @@ pub(crate) struct Heralds {
 }
 
 impl Heralds {
-    /// Peers to tell `tip` now; `fellow` says which of them always are, `knows` which have said that they have it.
+    /// Peers to tell `tip` now; `fellow` says which of them always are, `knows` which have said
+    /// that they have it.
     pub(crate) fn choose(
         &mut self,
         tip: u64,
@@ -46,7 +48,8 @@ impl Heralds {
     }
 }
 
-/// A number that looks random, of the statement and all peers. Multipliers and shifts are those of splitmix64's last step.
+/// A number that looks random, of the statement and all peers. Multipliers and shifts are those of
+/// splitmix64's last step.
 fn draw(statement: u64, peers: &BTreeSet<Peer>) -> u64 {
     let mut all = statement.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     for peer in peers {
@@ -112,7 +115,8 @@ mod tests {
         assert!(told.values().all(|times| *times < 60), "{told:?}");
     }
 
-    /// Word of a block, from one node of many that are all connected: who is told in a round tells in the next.
+    /// Word of a block, from one node of many that are all connected: who is told in a round tells
+    /// in the next.
     #[test]
     fn word_reaches_almost_all_in_a_few_steps() {
         const N: u64 = 400;

@@ -1,14 +1,15 @@
 //! The index: where a block, an entry or an account's history is found. For questions only.
 //!
 //! The index is derived from the block file and may lag behind it after a crash; it then continues
-//! from the height it records. If it cannot be opened, contradicts the block file or is ahead of it, it
-//! is thrown away and made anew, from the first block on: the next start takes the time to execute all.
-//! Losing it costs time, never data, and a failing index only stops answering. Without a directory the
-//! rows stay in memory and begin with the blocks after the snapshot that the host started from.
+//! from the height it records. If it cannot be opened, contradicts the block file or is ahead of
+//! it, it is thrown away and made anew, from the first block on: the next start takes the time to
+//! execute all. Losing it costs time, never data, and a failing index only stops answering. Without
+//! a directory the rows stay in memory and begin with the blocks after the snapshot that the host
+//! started from.
 //!
-//! Keys: `a` account, height, position → nothing; `b` block → height; `e` entry → height;
-//! `f` height, position → effect; `c` height, position (of an auction) → nothing; `i` id of an auction →
-//! height, position; `h` → (height, block) applied; `o` order → account.
+//! Keys: `a` account, height, position → nothing; `b` block → height; `e` entry → height; `f`
+//! height, position → effect; `c` height, position (of an auction) → nothing; `i` id of an auction
+//! → height, position; `h` → (height, block) applied; `o` order → account.
 
 use crate::limits;
 use crate::rows::{self, Rows};
@@ -149,7 +150,8 @@ impl Index {
         }
         self.applied = Some((height, id));
     }
-    /// Makes all blocks added so far safe: the next start goes on from here, or from a later snapshot.
+    /// Makes all blocks added so far safe: the next start goes on from here, or from a later
+    /// snapshot.
     pub(crate) fn flush(&self) {
         if let Err(error) = self.rows.flush() {
             tracing::warn!(%error, "cannot flush the index");

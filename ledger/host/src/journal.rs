@@ -6,14 +6,15 @@
 //! 1. bodies come before the verdicts on them, statements before the votes made of them;
 //! 2. [`Journal::sync`] runs before anything signed leaves the node;
 //! 3. a new height begins with a mark, and only after its parent is safe in the block file;
-//! 4. a file larger than [`limits::JOURNAL_BYTES`] is replaced by a new one at a mark; and within a height, each time
-//!    that it has grown by so much, by one without the bodies that the node has let go ([`Journal::cut`]). Statements
-//!    and stimuli stay: they are two votes of each validator and two proposals a round;
-//! 5. every record names its height, and marks ascend: a record of another height than the last mark's
-//!    cannot have been written by this program, and the journal is refused.
+//! 4. a file larger than [`limits::JOURNAL_BYTES`] is replaced by a new one at a mark; and within a
+//!    height, each time that it has grown by so much, by one without the bodies that the node has
+//!    let go ([`Journal::cut`]). Statements and stimuli stay: they are two votes of each validator
+//!    and two proposals a round;
+//! 5. every record names its height, and marks ascend: a record of another height than the last
+//!    mark's cannot have been written by this program, and the journal is refused.
 //!
-//! Beside these, entries that this validator has acknowledged ([`Promise`]) outlive the height: those still in no
-//! block move along, in the mark, when the file is replaced.
+//! Beside these, entries that this validator has acknowledged ([`Promise`]) outlive the height:
+//! those still in no block move along, in the mark, when the file is replaced.
 //!
 //! The statements double as the memory of the sign-guard.
 
@@ -143,7 +144,8 @@ impl Journal {
         };
         Ok((journal, found))
     }
-    /// The body at a place that [`Journal::open`] gave, as long as the file has not been begun afresh.
+    /// The body at a place that [`Journal::open`] gave, as long as the file has not been begun
+    /// afresh.
     pub(crate) fn read_body(&self, disk: &dyn Disk, place: u64) -> Result<Block, Fault> {
         let payload = self.file.read(disk, place)?;
         match codec::decode(&payload, limits::RECORD_BYTES) {
@@ -162,8 +164,8 @@ impl Journal {
     pub(crate) fn is_long(&self) -> bool {
         self.file.len() > self.kept.saturating_add(limits::JOURNAL_BYTES)
     }
-    /// Begins the file afresh within a height: all but what earlier heights left and the bodies that `keeps` does not
-    /// name. Safe on return; a crash before leaves the old file.
+    /// Begins the file afresh within a height: all but what earlier heights left and the bodies
+    /// that `keeps` does not name. Safe on return; a crash before leaves the old file.
     pub(crate) fn cut(
         &mut self,
         disk: &mut dyn Disk,
@@ -199,7 +201,8 @@ impl Journal {
         self.file = fresh;
         Ok(())
     }
-    /// Begins a height, unless it is the one the journal is at. `open` gives the promises still open.
+    /// Begins a height, unless it is the one the journal is at. `open` gives the promises still
+    /// open.
     pub(crate) fn begin(
         &mut self,
         disk: &mut dyn Disk,

@@ -1,13 +1,14 @@
 //! The ledger host: consensus, journal, block file, mempool and catch-up, driven by effects.
 //!
-//! A [`Host`] is one synchronous machine: [`Host::step`] takes an input and the time and returns effects.
-//! It owns its files through a [`disk::Disk`] and nothing else of the world: no network, no clock, no
-//! threads, no randomness. Equal inputs give equal effects.
+//! A [`Host`] is one synchronous machine: [`Host::step`] takes an input and the time and returns
+//! effects. It owns its files through a [`disk::Disk`] and nothing else of the world: no network,
+//! no clock, no threads, no randomness. Equal inputs give equal effects.
 //!
 //! - `host`: the machine, one file per concern;
 //! - `consensus`: Malachite's core for one height, the only place that names it;
 //! - `guard`: the consensus key and the rule never to contradict oneself;
-//! - `frame`, `record`, `journal`, `blocks`: what is on disk; `snapshots`, `index`: what is derived from it;
+//! - `frame`, `record`, `journal`, `blocks`: what is on disk; `snapshots`, `index`: what is derived
+//!   from it;
 //! - `rows`: where the index lies, the only place that names redb;
 //! - `trouble`: whether the clock is right;
 //! - `candidates`, `early`, `catchup`, `checks`, `pacing`, `mempool`, `strangers`, `receipts`,

@@ -20,10 +20,11 @@ pub const SYNC_BLOCKS: usize = 128;
 pub const BATCH_ENTRIES: usize = 128;
 /// Bytes of a batch of entries.
 pub const BATCH_BYTES: usize = BATCH_ENTRIES * (ENTRY_BYTES + 512);
-/// Messages for one of the next two heights that one validator signed and that wait until it starts: its two
-/// votes and a proposal in each of some twenty rounds.
+/// Messages for one of the next two heights that one validator signed and that wait until it
+/// starts: its two votes and a proposal in each of some twenty rounds.
 pub const EARLY_PER_SIGNER: usize = 64;
-/// Certificates for one of these heights that one validator's node brought: what the latest round needs.
+/// Certificates for one of these heights that one validator's node brought: what the latest round
+/// needs.
 pub const EARLY_PROOFS: usize = 4;
 /// All messages that wait for the next two heights.
 pub const EARLY_MESSAGES: usize = 2 * (EARLY_PER_SIGNER + EARLY_PROOFS) * VALIDATORS;
@@ -58,7 +59,8 @@ pub const TOLD_AGAIN_ENTRIES: usize = MEMPOOL_PER_ACCOUNT;
 /// Missing entries that a validator sends along with its votes against blocks without them, at each
 /// height: as many as one account can have.
 pub const MISSING_TOLD: usize = MEMPOOL_PER_ACCOUNT;
-/// Entries of senders that the ledger does not know, beside the mempool: a few blocks' worth of newcomers.
+/// Entries of senders that the ledger does not know, beside the mempool: a few blocks' worth of
+/// newcomers.
 pub const MEMPOOL_STRANGERS: usize = 256;
 /// Checks of entries that a peer, no validator's node, may cause at once without bringing any ready
 /// entry into the mempool: twice what an account may have there, all of which a node may send again
@@ -68,7 +70,8 @@ pub const IDLE_CHECKS: u64 = 2 * MEMPOOL_PER_ACCOUNT as u64;
 pub const IDLE_CHECKS_PER_SECOND: u64 = 16;
 /// Entries that a validator has promised to include and that are in no block yet: two full blocks.
 pub const PROMISES: usize = 2 * BLOCK_ENTRIES;
-/// Bytes of these entries, which move along when the journal is started afresh: they fit one record.
+/// Bytes of these entries, which move along when the journal is started afresh: they fit one
+/// record.
 pub const PROMISES_BYTES: usize = 2 * 1024 * 1024;
 /// The part of these promises, of their number and of their bytes, that the accounts of one member
 /// may have: one in so many.
@@ -82,34 +85,35 @@ pub const BATCH_RECEIPTS: usize = 128;
 pub const RECEIPT_PEERS: usize = 4;
 /// Own entries whose receipts are kept.
 pub const RECEIPTS: usize = 2_048;
-/// Heights for which receipts are kept after the last height of their entry: the longest round, and the
-/// time for an appeal after it.
+/// Heights for which receipts are kept after the last height of their entry: the longest round, and
+/// the time for an appeal after it.
 pub const RECEIPT_HEIGHTS: u64 = 256;
 /// Evidence waiting for a block of ours.
 pub const EVIDENCE: usize = 64;
-/// Bytes after which the journal is started afresh at the next height, and by which it grows within a height before
-/// the bodies are cut that the node has let go. So it stays below the bodies held, twice this, and the votes and
-/// proposals of the height.
+/// Bytes after which the journal is started afresh at the next height, and by which it grows within
+/// a height before the bodies are cut that the node has let go. So it stays below the bodies held,
+/// twice this, and the votes and proposals of the height.
 pub const JOURNAL_BYTES: u64 = 8 * 1024 * 1024;
 /// Bytes of one record on disk.
 pub const RECORD_BYTES: usize = BLOCK_BYTES + SMALL_MESSAGE_BYTES;
-/// Blocks after which a state is written down at the latest: with few entries they are executed again in
-/// well under a second, even where each carries a certificate of 64 validators.
+/// Blocks after which a state is written down at the latest: with few entries they are executed
+/// again in well under a second, even where each carries a certificate of 64 validators.
 pub const SNAPSHOT_BLOCKS: u64 = 512;
-/// Bytes of blocks after which a state is written down: about 6,500 transfers, which are checked and
-/// executed again in about half a second.
+/// Bytes of blocks after which a state is written down: about 6,500 transfers, which are checked
+/// and executed again in about half a second.
 pub const SNAPSHOT_AFTER_BYTES: u64 = 2 * 1024 * 1024;
 /// Bytes of a state that is written down; a larger one means starts from the genesis.
 pub const SNAPSHOT_BYTES: usize = 1024 * 1024 * 1024;
 /// Rows that one query of an account's history returns.
 pub const HISTORY_ROWS: usize = 1_000;
 
-/// Reveals left in a beacon chain at which its successor is registered (or three quarters of a short chain):
-/// even if every block is ours, that leaves a registration two thousand blocks to be included in, and the two
-/// epochs until it counts.
+/// Reveals left in a beacon chain at which its successor is registered (or three quarters of a
+/// short chain): even if every block is ours, that leaves a registration two thousand blocks to be
+/// included in, and the two epochs until it counts.
 pub const BEACON_RESERVE: u32 = 2_000 + 2 * EPOCH_HEIGHTS as u32;
-/// Generations of beacon chains among which a host that opens looks for its tip: with a turn a second
-/// two years, with a block a second and four validators eight; a search through all takes half a minute.
+/// Generations of beacon chains among which a host that opens looks for its tip: with a turn a
+/// second two years, with a block a second and four validators eight; a search through all takes
+/// half a minute.
 pub const BEACON_GENERATIONS: u32 = 64;
 
 /// Milliseconds to wait for a body that its proposer pushes before asking others for it.
@@ -122,16 +126,18 @@ pub const ONE_BEHIND_MS: u64 = 300;
 pub const SERVE_REST_MS: u64 = 5;
 /// Bytes of blocks per millisecond that one peer is sent: a full answer in about 100 ms.
 pub const SERVE_PEER_BYTES_PER_MS: u64 = 20 * 1024;
-/// Bytes of blocks per millisecond that all peers that are no validators' nodes are sent together; what they
-/// do not confirm within 30 s is below 1 GiB.
+/// Bytes of blocks per millisecond that all peers that are no validators' nodes are sent together;
+/// what they do not confirm within 30 s is below 1 GiB.
 pub const SERVE_STRANGERS_BYTES_PER_MS: u64 = 32 * 1024;
-/// Milliseconds between two answers with one body to one validator, so that asking twice is of no use.
+/// Milliseconds between two answers with one body to one validator, so that asking twice is of no
+/// use.
 pub const BODY_REST_MS: u64 = BODY_RETRY_MS / 2;
 /// Milliseconds to wait for a sync response before another peer is asked.
 pub const SYNC_RETRY_MS: u64 = 1_000;
-/// Peers told of a new block besides validators' nodes: each hears of it from six on average, and about one in four hundred from
-/// nobody, which the next block or statement mends. Each word costs both ends some fifty system calls. With four, in a network of
-/// a hundred at rest, some hear of a block with the next one, and an advert that needs it waits for them.
+/// Peers told of a new block besides validators' nodes: each hears of it from six on average, and
+/// about one in four hundred from nobody, which the next block or statement mends. Each word costs
+/// both ends some fifty system calls. With four, in a network of a hundred at rest, some hear of a
+/// block with the next one, and an advert that needs it waits for them.
 pub const TOLD: usize = 6;
 /// While nothing is decided, every so many statements somebody is told besides validators' nodes.
 pub const TOLD_AGAIN: u64 = 3;
@@ -146,8 +152,8 @@ pub const LONGEST_TIMEOUT_MS: u64 = 30_000;
 /// Milliseconds by which the time of a live block may lie before our clock: one that waited for a
 /// proposer's turns and a few rounds is not older.
 pub const CLOCK_BLOCK_OLD_MS: u64 = 30_000;
-/// Live blocks in a row that the clock has to miss before it counts as wrong: a block that waited for the
-/// end of a partition, or the lie of one proposer, is one.
+/// Live blocks in a row that the clock has to miss before it counts as wrong: a block that waited
+/// for the end of a partition, or the lie of one proposer, is one.
 pub const CLOCK_BLOCKS: u32 = 3;
 
 // With two bytes of framing for each, and the mark around them.

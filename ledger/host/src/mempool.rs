@@ -1,19 +1,21 @@
 //! The mempool of entries that wait for a block.
 //!
-//! 1. An entry enters if the ledger admits it at the next height. It also enters if it may pass later: from a
-//!    peer, whose book may be ahead of ours, for any reason; from our own users only for reasons of
-//!    time. In both cases a key of its account signed it, and its last height is one that a book a
-//!    few blocks ahead of ours would admit.
+//! 1. An entry enters if the ledger admits it at the next height. It also enters if it may pass
+//!    later: from a peer, whose book may be ahead of ours, for any reason; from our own users only
+//!    for reasons of time. In both cases a key of its account signed it, and its last height is one
+//!    that a book a few blocks ahead of ours would admit.
 //! 2. After every block the entries in it leave, and so do those that can never pass any more.
-//! 3. The rest is marked ready or waiting (see `waiting`); a proposer chooses among all the ready ones.
+//! 3. The rest is marked ready or waiting (see `waiting`); a proposer chooses among all the ready
+//!    ones.
 //! 4. What became ready is to be announced once: passed on and acknowledged.
-//! 5. An acknowledged entry carries its promise: first owed (to be written to the journal), then given, with the
-//!    receipt. Promises have bounds of their own; beyond them an entry waits as any other, without one.
+//! 5. An acknowledged entry carries its promise: first owed (to be written to the journal), then
+//!    given, with the receipt. Promises have bounds of their own; beyond them an entry waits as any
+//!    other, without one.
 //!
 //! Bounds: entries, bytes, entries of one account, those by one invitation of it, those of it that
-//! are not ready, and a quarter of the mempool for all not ready. When the mempool or the quarter is full,
-//! the member whose accounts have most in it yields to one with less ([`Crowd`]); what is promised
-//! never leaves. Entries of unknown senders count against none of these; they wait in
+//! are not ready, and a quarter of the mempool for all not ready. When the mempool or the quarter
+//! is full, the member whose accounts have most in it yields to one with less ([`Crowd`]); what is
+//! promised never leaves. Entries of unknown senders count against none of these; they wait in
 //! [`Strangers`].
 
 mod crowd;
@@ -152,9 +154,9 @@ fn weight(bytes: usize) -> usize {
     bytes.max(limits::MEMPOOL_BYTES / limits::MEMPOOL_ENTRIES)
 }
 
-/// Whose share of the mempool an entry takes: its account's; or, if it opens an account by invitation,
-/// that of the invitation's token. Whoever holds an invitation can sign as many such entries as it
-/// likes, and the inviter is not to suffer by it.
+/// Whose share of the mempool an entry takes: its account's; or, if it opens an account by
+/// invitation, that of the invitation's token. Whoever holds an invitation can sign as many such
+/// entries as it likes, and the inviter is not to suffer by it.
 type Share = (AccountId, Option<PublicKey>);
 
 fn share(entry: &Authentic) -> Share {

@@ -1,7 +1,8 @@
 //! What hosts say to one another, in the strict codec.
 //!
-//! Every kind has its own size cap, applied before parsing. Votes and proposals are the protocol's own
-//! types with the signature over their canonical bytes, so they can be shown to a stranger as they are.
+//! Every kind has its own size cap, applied before parsing. Votes and proposals are the protocol's
+//! own types with the signature over their canonical bytes, so they can be shown to a stranger as
+//! they are.
 
 use crate::limits;
 use gridbay_protocol::block::{BLOCK_EVIDENCE, Block};

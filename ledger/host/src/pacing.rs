@@ -3,14 +3,16 @@
 //! A height starts
 //! 1. [`Pace::interval`] after the start of the one before, if work is due;
 //! 2. at the heartbeat, if not;
-//! 3. at once, when validators with more than a third of the voting power show that they have started it:
-//!    one of them is honest and has waited.
+//! 3. at once, when validators with more than a third of the voting power show that they have
+//!    started it: one of them is honest and has waited.
 //!
-//! So the first honest validator to start a height does so an interval, or a heartbeat, after the first honest
-//! one to start the height before, whatever a third of the power says: early starts cannot add up.
+//! So the first honest validator to start a height does so an interval, or a heartbeat, after the
+//! first honest one to start the height before, whatever a third of the power says: early starts
+//! cannot add up.
 //!
 //! The first height after the program's start also waits until more than two thirds of the voting
-//! power, this node's own included, are connected, or so many validators show that they have started.
+//! power, this node's own included, are connected, or so many validators show that they have
+//! started.
 
 use crate::consensus::{Timer, TimerKind};
 use crate::limits;

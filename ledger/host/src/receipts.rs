@@ -1,7 +1,7 @@
 //! Receipts of our own entries, as validators send them.
 //!
-//! 1. An entry is watched from its submission until [`limits::RECEIPT_HEIGHTS`] after its last height, so that what
-//!    was promised can still be shown when the time for it is over.
+//! 1. An entry is watched from its submission until [`limits::RECEIPT_HEIGHTS`] after its last
+//!    height, so that what was promised can still be shown when the time for it is over.
 //! 2. Of each validator the receipt with the lowest height is kept.
 //! 3. A full memory forgets the entry whose time is over first.
 
@@ -47,8 +47,8 @@ impl Receipts {
             known.is_none_or(|known| receipt.height < known.receipt.height)
         })
     }
-    /// Keeps a receipt whose signature is right; whether now, for the first time, more than two thirds of the power
-    /// have acknowledged its entry.
+    /// Keeps a receipt whose signature is right; whether now, for the first time, more than two
+    /// thirds of the power have acknowledged its entry.
     pub(crate) fn add(&mut self, signed: SignedReceipt, set: &ValidatorSet) -> bool {
         if !self.wants(&signed.receipt) {
             return false;

@@ -1,15 +1,18 @@
 //! Files of checksummed records, the form of everything the host keeps.
 //!
-//! The *floor* in a record (see `frame`) is the length of the file that was synced when the record was
-//! written. Opening a file reads it once, record by record:
+//! The *floor* in a record (see `frame`) is the length of the file that was synced when the record
+//! was written. Opening a file reads it once, record by record:
 //!
-//! 1. a whole record is handed to the caller; a length beyond the limit is no record, and is not read;
-//! 2. at the first bad byte range the rest is searched for whole records; if one of them has a floor
-//!    beyond the bad offset, the bad bytes had once been safe: the file is damaged and refused;
+//! 1. a whole record is handed to the caller; a length beyond the limit is no record, and is not
+//!    read;
+//! 2. at the first bad byte range the rest is searched for whole records; if one of them has a
+//!    floor beyond the bad offset, the bad bytes had once been safe: the file is damaged and
+//!    refused;
 //! 3. otherwise the rest is the torn end of what was never acknowledged: it is cut off;
-//! 4. what lies behind the last record's floor may never have been synced, or its sync may have failed:
-//!    then it looks present only as long as the system caches it, and no later sync would write it. It is
-//!    written in place once more and synced before the caller hears that the file is open.
+//! 4. what lies behind the last record's floor may never have been synced, or its sync may have
+//!    failed: then it looks present only as long as the system caches it, and no later sync would
+//!    write it. It is written in place once more and synced before the caller hears that the file
+//!    is open.
 
 use crate::disk::Disk;
 use crate::fault::Fault;
@@ -104,8 +107,8 @@ fn write_again(disk: &mut dyn Disk, name: &str, range: std::ops::Range<u64>) -> 
 }
 
 impl RecordFile {
-    /// Opens a file, hands its records (offset, payload) to `visit` in order, and cuts a torn end. All
-    /// that is left is safe on return.
+    /// Opens a file, hands its records (offset, payload) to `visit` in order, and cuts a torn end.
+    /// All that is left is safe on return.
     pub(crate) fn open(
         disk: &mut dyn Disk,
         name: &str,

@@ -1,9 +1,10 @@
 //! The beacon reveals of this node's validator, over as many chains as its life takes.
 //!
-//! 1. The chain in use is the generation that contains the tip which the ledger has for the validator.
+//! 1. The chain in use is the generation that contains the tip which the ledger has for the
+//!    validator.
 //! 2. A block of ours reveals the preimage of that tip.
-//! 3. When few reveals are left, the tip of the next generation is to be registered. From the epoch after the
-//!    next on, the next generation is in use.
+//! 3. When few reveals are left, the tip of the next generation is to be registered. From the epoch
+//!    after the next on, the next generation is in use.
 //!
 //! Generations come from one secret, so nothing about them needs a place on disk.
 
@@ -30,7 +31,8 @@ impl Reveals {
             stranger: None,
         }
     }
-    /// What the next block of ours reveals after `tip`; `None` if the chain is used up or another's.
+    /// What the next block of ours reveals after `tip`; `None` if the chain is used up or
+    /// another's.
     pub(crate) fn reveal(&mut self, tip: &[u8; 32]) -> Option<[u8; 32]> {
         self.turn_to(tip)?;
         self.chain.preimage(tip)
@@ -103,7 +105,8 @@ mod tests {
             assert_eq!(step(&reveal), tip);
             tip = reveal;
         }
-        // Each generation serves for 10 reveals and the 20 of the wait, in 120; the last is still in use.
+        // Each generation serves for 10 reveals and the 20 of the wait, in 120; the last is still
+        // in use.
         assert_eq!(renewed, 3);
     }
 

@@ -1,12 +1,12 @@
-//! The rows of the index: a sorted map from bytes to bytes, in one file of redb or in memory. The only place
-//! that names redb.
+//! The rows of the index: a sorted map from bytes to bytes, in one file of redb or in memory. The
+//! only place that names redb.
 //!
-//! A batch is visible at once and safe after the next [`Rows::flush`]; after a kill or a power cut the file
-//! holds what the last flush held, and opens without being read from end to end: the flush writes down
-//! which pages are free (redb calls it quick repair).
+//! A batch is visible at once and safe after the next [`Rows::flush`]; after a kill or a power cut
+//! the file holds what the last flush held, and opens without being read from end to end: the flush
+//! writes down which pages are free (redb calls it quick repair).
 //!
-//! redb asserts where its file contradicts itself. The index is not worth a node: such a panic is caught here and
-//! counts as an error of the file.
+//! redb asserts where its file contradicts itself. The index is not worth a node: such a panic is
+//! caught here and counts as an error of the file.
 
 use redb::{Database, Durability, ReadableDatabase, TableDefinition};
 use std::collections::BTreeMap;
@@ -128,8 +128,8 @@ impl Rows {
     pub(crate) fn none() -> Rows {
         Rows::Memory(BTreeMap::new())
     }
-    /// Opens the rows of a directory; a file that cannot be read is made anew, and where none can be made
-    /// the rows are in memory. Without a directory they are from the start.
+    /// Opens the rows of a directory; a file that cannot be read is made anew, and where none can
+    /// be made the rows are in memory. Without a directory they are from the start.
     pub(crate) fn open(directory: Option<&Path>) -> Rows {
         let Some(directory) = directory else {
             return Rows::none();

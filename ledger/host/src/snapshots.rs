@@ -1,22 +1,23 @@
 //! Snapshots: the state after some blocks, so that a restart need not execute them again.
 //!
-//! A snapshot is a file of records named after its height: a head (format, network, height, block, roots,
-//! size), then the bytes of the state in pieces. It is derived from the block file and never trusted
-//! beyond it:
+//! A snapshot is a file of records named after its height: a head (format, network, height, block,
+//! roots, size), then the bytes of the state in pieces. It is derived from the block file and never
+//! trusted beyond it:
 //!
 //! 1. It is written under another name, synced, renamed, the directory synced; then all but the two
-//!    newest are removed. A snapshot that has its name is therefore whole, unless it was damaged later.
-//! 2. At the start the newest is used whose checksums, format and network are right, whose height the
-//!    block file reaches, whose block is the block file's, and whose records give the state root in that
-//!    block's header. Any other is passed over with a warning; without one, blocks are executed from the
-//!    genesis on.
-//! 3. The next is due [`limits::SNAPSHOT_BLOCKS`] blocks or [`limits::SNAPSHOT_AFTER_BYTES`] of blocks
-//!    later, whichever comes first, but not before blocks of a quarter of its own size have come, so that
-//!    large states do not spend the disk's time on snapshots.
+//!    newest are removed. A snapshot that has its name is therefore whole, unless it was damaged
+//!    later.
+//! 2. At the start the newest is used whose checksums, format and network are right, whose height
+//!    the block file reaches, whose block is the block file's, and whose records give the state
+//!    root in that block's header. Any other is passed over with a warning; without one, blocks are
+//!    executed from the genesis on.
+//! 3. The next is due [`limits::SNAPSHOT_BLOCKS`] blocks or [`limits::SNAPSHOT_AFTER_BYTES`] of
+//!    blocks later, whichever comes first, but not before blocks of a quarter of its own size have
+//!    come, so that large states do not spend the disk's time on snapshots.
 //!
-//! A state holds the right edge of the log of blocks only (62 hashes), not all its leaves: execution needs no
-//! more, and a proof that reaches back is made from the block file by whoever asks for one. So the size
-//! of a snapshot follows the live records, not the length of the chain.
+//! A state holds the right edge of the log of blocks only (62 hashes), not all its leaves:
+//! execution needs no more, and a proof that reaches back is made from the block file by whoever
+//! asks for one. So the size of a snapshot follows the live records, not the length of the chain.
 
 use crate::blocks::BlockFile;
 use crate::disk::Disk;
@@ -225,7 +226,8 @@ impl Snapshots {
     }
 }
 
-/// Removes all snapshots but the newest ones up to a height. What lies above it is of another block file.
+/// Removes all snapshots but the newest ones up to a height. What lies above it is of another block
+/// file.
 fn prune(disk: &mut dyn Disk, newest: u64) -> Result<(), Fault> {
     let mut kept = 0;
     for height in heights(disk)? {
@@ -325,7 +327,8 @@ mod tests {
         }
     }
 
-    /// Everything about it is right but the records: what a build with a fault may have left behind.
+    /// Everything about it is right but the records: what a build with a fault may have left
+    /// behind.
     #[test]
     fn a_snapshot_whose_records_are_not_the_blocks_is_refused() {
         let genesis = genesis();

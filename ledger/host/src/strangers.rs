@@ -1,8 +1,9 @@
 //! Entries of senders that the ledger does not know yet.
 //!
-//! Signing such an entry costs nothing, so they have a small place of their own: they take no room from
-//! anybody the ledger knows, are passed on to nobody, and the oldest makes room for the next. They are
-//! kept at all because a peer's book may be ahead of ours by the block that opens their account.
+//! Signing such an entry costs nothing, so they have a small place of their own: they take no room
+//! from anybody the ledger knows, are passed on to nobody, and the oldest makes room for the next.
+//! They are kept at all because a peer's book may be ahead of ours by the block that opens their
+//! account.
 
 use crate::limits;
 use crate::mempool::Source;

@@ -5,14 +5,16 @@ use gridbay_protocol::ids::ClassId;
 use gridbay_protocol::record::reservation::hint::Hint;
 use std::collections::BTreeMap;
 
-/// The newest hint of each class. They are checked when a block is made, against what there is to decide then.
+/// The newest hint of each class. They are checked when a block is made, against what there is to
+/// decide then.
 #[derive(Debug, Default)]
 pub(crate) struct Suggested {
     by_class: BTreeMap<ClassId, Hint>,
 }
 
 impl Suggested {
-    /// Keeps a hint instead of an older one for its class, if the class is traded and the hint has a hint's size.
+    /// Keeps a hint instead of an older one for its class, if the class is traded and the hint has
+    /// a hint's size.
     pub(crate) fn keep(&mut self, state: &State, hint: Hint) {
         let traded = state
             .classes()

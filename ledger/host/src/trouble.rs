@@ -1,17 +1,18 @@
 //! Trouble with the clock: noticed, told, and over by itself.
 //!
-//! Blocks carry the time of their proposer's clock, and more than two thirds of the validators have found
-//! it at most a second ahead of theirs. So blocks tell a node whether its own clock is right:
+//! Blocks carry the time of their proposer's clock, and more than two thirds of the validators have
+//! found it at most a second ahead of theirs. So blocks tell a node whether its own clock is right:
 //!
 //! 1. only live blocks count: those after which no peer is known to be further;
 //! 2. [`limits::CLOCK_BLOCKS`] live blocks in a row whose time is more than
-//!    [`limits::CLOCK_BLOCK_OLD_MS`] before our clock, or more than [`CLOCK_AHEAD_MS`] after it, mean that
-//!    our clock is wrong. One such block means nothing: it may have waited for a quorum, and a lying
-//!    proposer may date it back;
+//!    [`limits::CLOCK_BLOCK_OLD_MS`] before our clock, or more than [`CLOCK_AHEAD_MS`] after it,
+//!    mean that our clock is wrong. One such block means nothing: it may have waited for a quorum,
+//!    and a lying proposer may date it back;
 //! 3. the next live block within these bounds ends the trouble.
 //!
-//! While it lasts the node refuses new entries of its users and acknowledges none, because it would judge
-//! the blocks that should hold them by a wrong clock. All else goes on: it follows, serves and votes.
+//! While it lasts the node refuses new entries of its users and acknowledges none, because it would
+//! judge the blocks that should hold them by a wrong clock. All else goes on: it follows, serves
+//! and votes.
 
 use crate::limits;
 use gridbay_protocol::limits::CLOCK_AHEAD_MS;
@@ -52,7 +53,8 @@ impl ClockWatch {
     pub(crate) fn trouble(&self) -> Option<Trouble> {
         self.trouble
     }
-    /// Takes note of a live block of time `block_ms` at `wall_ms`; the news, if it begins or ends a trouble.
+    /// Takes note of a live block of time `block_ms` at `wall_ms`; the news, if it begins or ends a
+    /// trouble.
     pub(crate) fn observe(&mut self, block_ms: u64, wall_ms: u64) -> Option<Option<Trouble>> {
         let ahead_ms = wall_ms.saturating_sub(block_ms);
         let behind_ms = block_ms.saturating_sub(wall_ms);

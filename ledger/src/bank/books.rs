@@ -4,8 +4,8 @@
 //! 2. `bid` moves money from available to frozen, `cancel` moves it back.
 //! 3. `clear` and `tax` are told in their own files.
 //!
-//! Available and frozen money of all accounts and the treasury are together what was minted. An operation that fails changes
-//! nothing.
+//! Available and frozen money of all accounts and the treasury are together what was minted. An
+//! operation that fails changes nothing.
 
 use super::Holding;
 use gridbay_protocol::units::Credits;

@@ -1,15 +1,18 @@
 //! Clearing: winners pay, losers get their money back, and the revenue finds its owners.
 //!
-//! 1. Each winner's bid is unfrozen; the price goes, what the bid had above it returns to the bidder.
-//! 2. Revenue goes one of two ways. [`Revenue::Owners`] (revised Bellagio): each price to the owners of the units it
-//!    bought, by their weights; into the treasury if these are zero. [`Revenue::Shares`] (Mirage, whose nodes belong to
-//!    nobody in particular): every price into the treasury.
+//! 1. Each winner's bid is unfrozen; the price goes, what the bid had above it returns to the
+//!    bidder.
+//! 2. Revenue goes one of two ways. [`Revenue::Owners`] (revised Bellagio): each price to the
+//!    owners of the units it bought, by their weights; into the treasury if these are zero.
+//!    [`Revenue::Shares`] (Mirage, whose nodes belong to nobody in particular): every price into
+//!    the treasury.
 //! 3. All other bids are released, unless the losers' bids are to stay.
-//! 4. With `Revenue::Shares` only, the *whole* treasury is shared out by the shares of all accounts.
+//! 4. With `Revenue::Shares` only, the *whole* treasury is shared out by the shares of all
+//!    accounts.
 //!
-//! Prices, refunds and releases are sums, so the order in which winners are listed is of no effect. A part of what a winner
-//! pays comes back to it by step 4, in proportion to its shares: where few accounts hold most shares, prices
-//! weigh less on them than they seem to.
+//! Prices, refunds and releases are sums, so the order in which winners are listed is of no effect.
+//! A part of what a winner pays comes back to it by step 4, in proportion to its shares: where few
+//! accounts hold most shares, prices weigh less on them than they seem to.
 
 use super::books::{Bank, BankError, Bid};
 use super::{Gifts, Holding};
@@ -30,8 +33,8 @@ pub struct Winner {
 pub enum Revenue<'a> {
     /// All accounts, by their shares.
     Shares,
-    /// The owners of what each bid bought, as (account, weight): for each bid at most one list, of different accounts.
-    /// A bid without a list pays into the treasury.
+    /// The owners of what each bid bought, as (account, weight): for each bid at most one list, of
+    /// different accounts. A bid without a list pays into the treasury.
     Owners(&'a BTreeMap<u64, Vec<(u64, u64)>>),
 }
 
@@ -42,7 +45,8 @@ pub fn profits(treasury: u64, holdings: &[Holding]) -> Gifts {
     Gifts::of(treasury, by_largest_remainder(treasury, &shares))
 }
 
-/// A price among the owners of what it bought, by their weights. It is for the treasury if these are all zero.
+/// A price among the owners of what it bought, by their weights. It is for the treasury if these
+/// are all zero.
 #[must_use]
 pub fn by_owners(price: u64, weights: &[u64]) -> Gifts {
     Gifts::of(price, by_largest_remainder(price, weights))
@@ -52,8 +56,9 @@ impl Bank {
     /// Clears the bids, see the rules above.
     ///
     /// # Errors
-    /// [`BankError::BadWinner`] if a winner repeats, is unknown, or pays more than it bid; [`BankError::BadOwner`] if an
-    /// owner of what a winner bought repeats or has no account. Nothing happens then.
+    /// [`BankError::BadWinner`] if a winner repeats, is unknown, or pays more than it bid;
+    /// [`BankError::BadOwner`] if an owner of what a winner bought repeats or has no account.
+    /// Nothing happens then.
     pub fn clear(
         &mut self,
         winners: &[Winner],

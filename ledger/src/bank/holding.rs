@@ -1,11 +1,13 @@
 //! What the rules of the bank ask of accounts, and what they give them.
 
-/// What the rules need to know of an account. All money of a ledger together is below 2^63 micro-credits.
+/// What the rules need to know of an account. All money of a ledger together is below 2^63
+/// micro-credits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Holding {
     /// Micro-credits free to spend; negative on credit.
     pub available: i64,
-    /// Micro-credits locked for bids, below 2^63. They count as savings, but nothing is taken of them.
+    /// Micro-credits locked for bids, below 2^63. They count as savings, but nothing is taken of
+    /// them.
     pub frozen: u64,
     /// Micro-credits that the account may save untaxed, and that it is helped back to.
     pub base: u64,

@@ -1,24 +1,27 @@
 //! The price index of a class: what its units cost, compared with its first period.
 //!
-//! The units of a class are alike, but the ways to buy them are not: a firm unit is worth more than one that can be
-//! preempted. So a class has an *item* for each way of sale, and within an item the price is the unit value: what was
-//! paid over the units sold. The index is Fisher's, chained:
+//! The units of a class are alike, but the ways to buy them are not: a firm unit is worth more than
+//! one that can be preempted. So a class has an *item* for each way of sale, and within an item the
+//! price is the unit value: what was paid over the units sold. The index is Fisher's, chained:
 //!
-//! 1. Each item sold in this period and in some period before is compared with the last of these: prices `p0`, `p1`,
-//!    quantities `q0`, `q1`. Items never sold before have no part yet; items not sold now wait with their last price.
-//! 2. `L = sum(p1 q0) / sum(p0 q0)` (Laspeyres: then's basket) and `P = sum(p1 q1) / sum(p0 q1)` (Paasche: now's).
+//! 1. Each item sold in this period and in some period before is compared with the last of these:
+//!    prices `p0`, `p1`, quantities `q0`, `q1`. Items never sold before have no part yet; items not
+//!    sold now wait with their last price.
+//! 2. `L = sum(p1 q0) / sum(p0 q0)` (Laspeyres: then's basket) and `P = sum(p1 q1) / sum(p0 q1)`
+//!    (Paasche: now's).
 //! 3. The link is `sqrt(L * P)`, and the index is multiplied by it. Without a common item it stays.
 //!
-//! Why not Laspeyres alone, which needs no `q1`? Buyers of computing time wait for low prices, so quantities are high
-//! where prices are low. Chained over prices that fall and come back, Laspeyres climbs for ever; Fisher's formula
-//! run backwards is its own inverse, so prices and quantities that return the same way bring it back to where it was. A
-//! little drift remains where quantities lag behind prices. It grows with the number of links: take the epoch for a
-//! period, not the slot.
+//! Why not Laspeyres alone, which needs no `q1`? Buyers of computing time wait for low prices, so
+//! quantities are high where prices are low. Chained over prices that fall and come back, Laspeyres
+//! climbs for ever; Fisher's formula run backwards is its own inverse, so prices and quantities
+//! that return the same way bring it back to where it was. A little drift remains where quantities
+//! lag behind prices. It grows with the number of links: take the epoch for a period, not the slot.
 //!
-//! Numbers are Q32 (see `fixed`), ratios and roots round down, the product rounds to nearest. Sums of a basket have
-//! 28 bits behind the point: 2^63 (paid) times 2^32 (units) times 2^28, 16 of them, are below 2^128. A link is
-//! clamped to `2^-32 ..= 2^32`, about, and the index likewise, so that no period, however odd, ends the chain. Units
-//! given away have no price and do not count. Nothing is decided by the index: who sells to himself can move it.
+//! Numbers are Q32 (see `fixed`), ratios and roots round down, the product rounds to nearest. Sums
+//! of a basket have 28 bits behind the point: 2^63 (paid) times 2^32 (units) times 2^28, 16 of
+//! them, are below 2^128. A link is clamped to `2^-32 ..= 2^32`, about, and the index likewise, so
+//! that no period, however odd, ends the chain. Units given away have no price and do not count.
+//! Nothing is decided by the index: who sells to himself can move it.
 
 use gridbay_protocol::fixed::ONE;
 use serde::{Deserialize, Serialize};
@@ -28,8 +31,8 @@ use std::collections::BTreeMap;
 pub const ITEMS: usize = 16;
 /// Micro-credits paid for an item in one period are below this.
 pub const PAID: u64 = 1 << 63;
-/// Units of an item sold in one period, each for one height or one slot, are below this: all units of a class 262,144
-/// times.
+/// Units of an item sold in one period, each for one height or one slot, are below this: all units
+/// of a class 262,144 times.
 pub const UNITS: u64 = 1 << 32;
 
 /// Bits behind the point of a basket's cost.
@@ -111,7 +114,8 @@ impl<K: Ord + Clone> Index<K> {
     }
 }
 
-/// Fisher's index in Q32 of (then, now), at most [`ITEMS`] of them in range and without zeros; `None` without any.
+/// Fisher's index in Q32 of (then, now), at most [`ITEMS`] of them in range and without zeros;
+/// `None` without any.
 fn link(pairs: &[(Sales, Sales)]) -> Option<u64> {
     if pairs.is_empty() {
         return None;
@@ -137,7 +141,8 @@ fn cost(sales: &Sales, units: u64) -> u128 {
 
 /// `a / b` in Q32, at least 1 and at most 2^64 - 1.
 fn ratio(a: u128, b: u128) -> u64 {
-    // Low bits of both go where `a` needs the room. That leaves `b` 64 bits or the quotient is clamped anyway.
+    // Low bits of both go where `a` needs the room. That leaves `b` 64 bits or the quotient is
+    // clamped anyway.
     let excess = (u128::BITS - a.leading_zeros()).saturating_sub(96);
     let quotient = ((a >> excess) << 32).checked_div(b >> excess);
     let bounded = quotient.and_then(|q| u64::try_from(q).ok());
@@ -178,7 +183,8 @@ mod tests {
 
     #[test]
     fn worked_out_by_hand() {
-        // L = (6*10 + 8*20) / (4*10 + 8*20) = 1.1; P = (6*5 + 8*15) / (4*5 + 8*15) = 150/140; sqrt(1.1 * 15/14).
+        // L = (6*10 + 8*20) / (4*10 + 8*20) = 1.1; P = (6*5 + 8*15) / (4*5 + 8*15) = 150/140;
+        // sqrt(1.1 * 15/14).
         let then = period(&[("bid", 4_000_000, 10), ("buy", 8_000_000, 20)]);
         let now = period(&[("bid", 6_000_000, 5), ("buy", 8_000_000, 15)]);
         assert_eq!(chain(&[then, now]) * 10_000 / UNIT, 10_856);

@@ -1,15 +1,17 @@
 //! What the ledger knows of an account's savings beyond its purse. Kept only where the bank taxes.
 //!
-//! 1. *Frozen* money lies in the escrows of the account's orders, or is staked on others' orders. It counts as savings, so the
-//!    sum is kept with every posting that an escrow or a stake has a part in.
-//! 2. *Arrears* are tax that was due and found frozen. They are taken, as far as the account still has more than its
-//!    baseline, whenever money reaches the account: a release, a refund, an earning. Never is more taken than just came
-//!    in, so what was checked before stays paid for: after every levy and every collection an account with arrears has
-//!    nothing free, or nothing above its baseline.
-//! 3. A tax that runs over several blocks (see `turn`) finds every account as it was when the tax began: before money
-//!    moves into or out of an account that is still to be taxed, or into or out of one of its escrows, it is taxed. So
-//!    nothing is gained by handing money from who is late in the list to who was early in it. Until then what is going to
-//!    be taken is not available.
+//! 1. *Frozen* money lies in the escrows of the account's orders, or is staked on others' orders.
+//!    It counts as savings, so the sum is kept with every posting that an escrow or a stake has a
+//!    part in.
+//! 2. *Arrears* are tax that was due and found frozen. They are taken, as far as the account still
+//!    has more than its baseline, whenever money reaches the account: a release, a refund, an
+//!    earning. Never is more taken than just came in, so what was checked before stays paid for:
+//!    after every levy and every collection an account with arrears has nothing free, or nothing
+//!    above its baseline.
+//! 3. A tax that runs over several blocks (see `turn`) finds every account as it was when the tax
+//!    began: before money moves into or out of an account that is still to be taxed, or into or out
+//!    of one of its escrows, it is taxed. So nothing is gained by handing money from who is late in
+//!    the list to who was early in it. Until then what is going to be taken is not available.
 
 use super::due::{due, holding, of, tax};
 use super::{Levy, levy};
@@ -21,7 +23,8 @@ use gridbay_protocol::ids::{AccountId, OrderId};
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::units::Credits;
 
-/// Before money moves between two purses: taxes the accounts that own them, if they are still to be taxed.
+/// Before money moves between two purses: taxes the accounts that own them, if they are still to be
+/// taxed.
 pub(crate) fn before(at: &mut Money<'_, '_>, from: &Purse, to: &Purse) {
     if tax(at).is_none() {
         return;
@@ -54,8 +57,8 @@ pub(crate) fn after(at: &mut Money<'_, '_>, from: &Purse, to: &Purse, amount: Cr
     }
 }
 
-/// Whose savings a purse's money is: an escrow's that of its order's account. While an order enters or leaves the book
-/// its money comes from or goes to that account, which is the other party then.
+/// Whose savings a purse's money is: an escrow's that of its order's account. While an order enters
+/// or leaves the book its money comes from or goes to that account, which is the other party then.
 fn owner(work: &Work<'_>, purse: &Purse, other: &Purse) -> Option<AccountId> {
     match (purse, other) {
         (Purse::Account(id), _) => Some(*id),
@@ -113,7 +116,8 @@ fn collect(at: &mut Money<'_, '_>, id: &AccountId) {
         return;
     }
     let due = levy(&holding(at, id), 0);
-    // What is not taken stays owed, also beyond the present excess: money under way may come back. The next tax forgives it.
+    // What is not taken stays owed, also beyond the present excess: money under way may come back.
+    // The next tax forgives it.
     change(at, id, |savings| savings.arrears -= due.taken);
     pay(at, id, due.taken, Reason::Arrears);
 }

@@ -1,16 +1,17 @@
 //! How much money there is, and how fast it turns over.
 //!
-//! **Supply.** Every purse but the treasury holds a balance, negative where an account draws on its credit line. With
-//! mutual credit, money comes into being when somebody pays on credit, so
+//! **Supply.** Every purse but the treasury holds a balance, negative where an account draws on its
+//! credit line. With mutual credit, money comes into being when somebody pays on credit, so
 //!
 //! 1. `circulating` is the sum of the positive balances, frozen money and money under way included;
 //! 2. `drawn` is the sum of the negative ones, without the sign;
 //! 3. `minted = circulating - drawn + treasury`, which never changes but by a vote.
 //!
-//! **Velocity** over a window of equal periods (slots, or epochs) is the volume of payments in the window over the
-//! mean of what circulated: `sum(volume) * periods * 10^6 / sum(circulating)`, rounded down, in millionths. A million
-//! means that every credit was spent once in the window. [`is_payment`] says what counts: what units sold have earned.
-//! Deposits, locks and their return move nothing to anybody; transfers and endowments may be one owner's two pockets.
+//! **Velocity** over a window of equal periods (slots, or epochs) is the volume of payments in the
+//! window over the mean of what circulated: `sum(volume) * periods * 10^6 / sum(circulating)`,
+//! rounded down, in millionths. A million means that every credit was spent once in the window.
+//! [`is_payment`] says what counts: what units sold have earned. Deposits, locks and their return
+//! move nothing to anybody; transfers and endowments may be one owner's two pockets.
 
 use gridbay_protocol::payment::Reason;
 use serde::{Deserialize, Serialize};
@@ -29,8 +30,8 @@ pub struct Supply {
     pub treasury: u64,
 }
 
-/// The supply by the balances of all purses but the treasury, and the treasury. `None` if these are no books: more debt than
-/// money, or sums beyond 64 bits.
+/// The supply by the balances of all purses but the treasury, and the treasury. `None` if these are
+/// no books: more debt than money, or sums beyond 64 bits.
 #[must_use]
 pub fn supply(balances: impl IntoIterator<Item = i64>, treasury: u64) -> Option<Supply> {
     let (mut circulating, mut drawn) = (0u64, 0u64);
@@ -68,7 +69,8 @@ pub fn is_payment(reason: Reason) -> bool {
     )
 }
 
-/// Payments over mean supply in millionths. `None` if nothing circulated, or if the figure is beyond 64 bits.
+/// Payments over mean supply in millionths. `None` if nothing circulated, or if the figure is
+/// beyond 64 bits.
 #[must_use]
 pub fn velocity(window: &[Turnover]) -> Option<u64> {
     let sum = |of: fn(&Turnover) -> u64| -> u128 { window.iter().map(|t| u128::from(of(t))).sum() };

@@ -2,25 +2,32 @@
 //!
 //! Taking ([`levy`]), for every account:
 //!
-//! 1. `excess` is what it has, frozen or not, above its base. Frozen money counts, or bids meant to lose would hide it.
-//! 2. `due = floor((excess - arrears) * ppm / 10^6) + arrears`, with arrears no more than the excess.
+//! 1. `excess` is what it has, frozen or not, above its base. Frozen money counts, or bids meant to
+//!    lose would hide it.
+//! 2. `due = floor((excess - arrears) * ppm / 10^6) + arrears`, with arrears no more than the
+//!    excess.
 //! 3. `min(due, available)` goes to the treasury; the rest of `due` is owed.
 //!
-//! A levy with a rate of zero collects arrears only. A ledger that taxes at known heights calls it when money thaws: else
-//! an account that freezes all it has before each of these heights never pays. The published cases have no arrears.
+//! A levy with a rate of zero collects arrears only. A ledger that taxes at known heights calls it
+//! when money thaws: else an account that freezes all it has before each of these heights never
+//! pays. The published cases have no arrears.
 //!
 //! Giving, by [`Redistribution`]:
 //!
-//! - `All` (the dissertation, literally): the treasury by shares over all accounts ([`super::profits`]).
-//! - `Deficit` ([`even_out`]): the treasury by shares over the accounts below their base, each up to its base; what some do
-//!   not need is shared out again; what nobody needs, or nobody with shares, stays in the treasury.
+//! - `All` (the dissertation, literally): the treasury by shares over all accounts
+//!   ([`super::profits`]).
+//! - `Deficit` ([`even_out`]): the treasury by shares over the accounts below their base, each up
+//!   to its base; what some do not need is shared out again; what nobody needs, or nobody with
+//!   shares, stays in the treasury.
 //!
-//! Only `Deficit` keeps the dissertation's promise that an exhausted account has half its base again within a few
-//! days and all in a week. At 5 % every four hours, 20 equal accounts: alone at zero it has half after 14 levies
-//! (2.3 days) and 95 % after 59 (9.8 days); under `All` after 277 (46.2 days) and 1,197 (199.5 days), because it
-//! gets a twentieth of the tax and the savers the rest of it back.
+//! Only `Deficit` keeps the dissertation's promise that an exhausted account has half its base
+//! again within a few days and all in a week. At 5 % every four hours, 20 equal accounts: alone at
+//! zero it has half after 14 levies (2.3 days) and 95 % after 59 (9.8 days); under `All` after 277
+//! (46.2 days) and 1,197 (199.5 days), because it gets a twentieth of the tax and the savers the
+//! rest of it back.
 //!
-//! Give these functions *all* accounts, also those without a base: money parked where nobody looks is not taxed.
+//! Give these functions *all* accounts, also those without a base: money parked where nobody looks
+//! is not taxed.
 
 use super::books::{Bank, BankError};
 use super::{Gifts, Holding, profits};
@@ -50,7 +57,8 @@ pub struct Tax {
     pub treasury: u64,
 }
 
-/// The tax of one account at `ppm` millionths of its excess. Rates above a million count as a million.
+/// The tax of one account at `ppm` millionths of its excess. Rates above a million count as a
+/// million.
 #[must_use]
 pub fn levy(holding: &Holding, ppm: u32) -> Levy {
     let excess = holding.excess();
@@ -68,9 +76,10 @@ pub fn levy(holding: &Holding, ppm: u32) -> Levy {
 
 /// The treasury to the accounts below their base, by shares, to none more than its gap.
 ///
-/// Every pass either empties the treasury or fills an account. With `f` the fraction of the remaining weight that a pass fills,
-/// the treasury shrinks at least by the factor `f` and the weight by `1 - f`, together by 4 or more; so 2^63
-/// micro-credits and 2^80 shares in all are done within 72 passes, however many accounts there are.
+/// Every pass either empties the treasury or fills an account. With `f` the fraction of the
+/// remaining weight that a pass fills, the treasury shrinks at least by the factor `f` and the
+/// weight by `1 - f`, together by 4 or more; so 2^63 micro-credits and 2^80 shares in all are done
+/// within 72 passes, however many accounts there are.
 #[must_use]
 pub fn even_out(mut treasury: u64, holdings: &[Holding]) -> Gifts {
     let mut given = vec![0; holdings.len()];
@@ -96,7 +105,8 @@ pub fn even_out(mut treasury: u64, holdings: &[Holding]) -> Gifts {
 /// Takes `ppm` millionths of all savings into the treasury and shares the treasury out.
 ///
 /// # Panics
-/// The holdings and the treasury are together more than all money can be, a fault of the caller's books.
+/// The holdings and the treasury are together more than all money can be, a fault of the caller's
+/// books.
 #[must_use]
 pub fn tax(treasury: u64, holdings: &[Holding], ppm: u32, mode: Redistribution) -> Tax {
     let levies: Vec<Levy> = holdings.iter().map(|holding| levy(holding, ppm)).collect();

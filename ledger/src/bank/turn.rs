@@ -1,17 +1,20 @@
 //! The bank's turn: at a slot boundary, when all pots are settled and no money is under way.
 //!
-//! 1. If a sharing is due (see `BankPolicy`), the whole treasury goes to the members by their shares.
-//! 2. If a tax is due, it begins. It takes the accounts ascending by id, [`LEVIES_PER_BLOCK`] in this block and in each
-//!    of the next, until all have had their turn. Whatever happens meanwhile, everybody pays on what he had when it
-//!    began (see `savings`).
-//! 3. With the last account the tax ends, and the treasury is given out: to the members below their baseline, or to all.
-//!    Below is who lacks of its baseline also with the money in the accounts it answers for: else a member that parks all
-//!    its money in one of these would be helped up to its baseline at every tax.
+//! 1. If a sharing is due (see `BankPolicy`), the whole treasury goes to the members by their
+//!    shares.
+//! 2. If a tax is due, it begins. It takes the accounts ascending by id, [`LEVIES_PER_BLOCK`] in
+//!    this block and in each of the next, until all have had their turn. Whatever happens
+//!    meanwhile, everybody pays on what he had when it began (see `savings`).
+//! 3. With the last account the tax ends, and the treasury is given out: to the members below their
+//!    baseline, or to all. Below is who lacks of its baseline also with the money in the accounts
+//!    it answers for: else a member that parks all its money in one of these would be helped up to
+//!    its baseline at every tax.
 //!
-//! While a tax runs no other begins and no profits are shared, or they would share out what was taken: what falls due
-//! meanwhile is left out, and the next period comes.
+//! While a tax runs no other begins and no profits are shared, or they would share out what was
+//! taken: what falls due meanwhile is left out, and the next period comes.
 //!
-//! Members alone have baselines and shares, so only they can get anything, and all others need not be looked at for it.
+//! Members alone have baselines and shares, so only they can get anything, and all others need not
+//! be looked at for it.
 
 use super::sweep::running;
 use super::{Gifts, Holding, due, even_out, profits, savings};

@@ -1,11 +1,12 @@
-//! `cancel`: ends what stands or waits at once, a booking for the price of its first slot; a running order after its
-//! slot, which is paid out, and a taken job by a deadline as done with the slot.
-//! Not in a block that closes a round, when all bids are known; and never a sealed bid.
+//! `cancel`: ends what stands or waits at once, a booking for the price of its first slot; a
+//! running order after its slot, which is paid out, and a taken job by a deadline as done with the
+//! slot. Not in a block that closes a round, when all bids are known; and never a sealed bid.
 //!
-//! What was opened is final until it was decided on, or whoever opens several bids and reads the others' could take back
-//! all but the best for free: an opened bid until the close of its round, an opened reservation until the slot boundary,
-//! and an amended order until it has competed with its new bid. While a sealed bid of the account waits to be opened,
-//! nothing of its class is cancelled: it may be an amendment, which lapses with its order.
+//! What was opened is final until it was decided on, or whoever opens several bids and reads the
+//! others' could take back all but the best for free: an opened bid until the close of its round,
+//! an opened reservation until the slot boundary, and an amended order until it has competed with
+//! its new bid. While a sealed bid of the account waits to be opened, nothing of its class is
+//! cancelled: it may be an amendment, which lapses with its order.
 
 use crate::book;
 use crate::record::{Opening, Order};
@@ -45,8 +46,8 @@ fn decided(work: &Work<'_>, id: &OrderId, order: &Order) -> Result<(), Refusal> 
 }
 
 impl State {
-    /// Whether a live order can be cancelled only at a later height, because it was opened or amended and its clearing
-    /// is still ahead, or may be amended in this round.
+    /// Whether a live order can be cancelled only at a later height, because it was opened or
+    /// amended and its clearing is still ahead, or may be amended in this round.
     pub fn is_final(&self, id: &OrderId) -> bool {
         let work = Work::begin(self, self.time_ms().saturating_add(1), &[0; 32]);
         let order = self.order(id);

@@ -3,8 +3,8 @@
 //!
 //! 1. A founding member's account stays: the constitution names it.
 //! 2. It has no order, unopened bid, contract or offer, no part in a pot that is still to be
-//!    settled (a proposal that somebody else made it is no contract), no earnings that are held (they would reach an account that never returns), and owes
-//!    no tax.
+//!    settled (a proposal that somebody else made it is no contract), no earnings that are held
+//!    (they would reach an account that never returns), and owes no tax.
 //! 3. Its money goes to another account; its keys are free for other accounts; its seat goes back
 //!    (see `seats`).
 //!

@@ -1,5 +1,6 @@
-//! `fail`: a seller cannot deliver its units of a lease. The lease ends at once (a reservation goes on without these
-//! units), its unused part goes back, and the seller's units earn nothing for the part that was used.
+//! `fail`: a seller cannot deliver its units of a lease. The lease ends at once (a reservation goes
+//! on without these units), its unused part goes back, and the seller's units earn nothing for the
+//! part that was used.
 
 use super::deliver::offers_of;
 use crate::refusal::Refusal;

@@ -1,14 +1,14 @@
 //! `open_account`: by invitation, or directly by a member's own key.
 //!
-//! 1. Only a member opens directly: it is its own sponsor. The sponsor of an invited account is the inviter's. Seats are
-//!    left for it (see `seats`).
+//! 1. Only a member opens directly: it is its own sponsor. The sponsor of an invited account is the
+//!    inviter's. Seats are left for it (see `seats`).
 //! 2. A grant is within its window and its token unused. That a key which may spend for the inviter
 //!    *now* signed it is judged before (`admit`).
 //! 3. No other account lists one of the new account's keys.
 //! 4. The inviter can pay the endowment.
 //!
-//! The new account has no credit line. A token is remembered, by inviter, until the end of the epoch in which its
-//! grant expires.
+//! The new account has no credit line. A token is remembered, by inviter, until the end of the
+//! epoch in which its grant expires.
 
 use crate::money::funds;
 use crate::record::{Account, Closed, Spent};

@@ -1,4 +1,5 @@
-//! `register_beacon`: the next beacon chain for the validator of a member. When it counts, see `beacons`.
+//! `register_beacon`: the next beacon chain for the validator of a member. When it counts, see
+//! `beacons`.
 
 use crate::beacons;
 use crate::refusal::Refusal;

@@ -1,5 +1,5 @@
-//! `set_keys`: replaces the keys of an account by keys that no other account lists. From the next entry on only the
-//! new ones count.
+//! `set_keys`: replaces the keys of an account by keys that no other account lists. From the next
+//! entry on only the new ones count.
 
 use crate::owner;
 use crate::refusal::Refusal;

@@ -1,5 +1,5 @@
-//! `set_offer`: new terms, in force after the clearing of the round that includes them (see `catalogue`).
-//! An account has so many offers, and a class so much room (see `scarce`).
+//! `set_offer`: new terms, in force after the clearing of the round that includes them (see
+//! `catalogue`). An account has so many offers, and a class so much room (see `scarce`).
 
 use crate::record::{Holding, Offer, Pending, Scarce, Takes};
 use crate::refusal::Refusal;

@@ -1,5 +1,5 @@
-//! Admission looks at no more records as the state grows: a mempool is gone through after every block,
-//! and costs nothing to fill.
+//! Admission looks at no more records as the state grows: a mempool is gone through after every
+//! block, and costs nothing to fill.
 
 use crate::admit::Admitted;
 use crate::record::{
@@ -98,7 +98,8 @@ pub(crate) fn sound(many: u32) -> State {
     peopled(many, fill)
 }
 
-/// So many records as `fill` makes. Seller n has the offers from `n * EACH` on; account 0 has a seller's and a buyer's.
+/// So many records as `fill` makes. Seller n has the offers from `n * EACH` on; account 0 has a
+/// seller's and a buyer's.
 fn peopled(many: u32, fill: fn(&mut Work<'_>, u32)) -> State {
     let mut state = state();
     let empty = state.clone();

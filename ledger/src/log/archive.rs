@@ -1,9 +1,9 @@
 //! The whole log: every complete subtree, and the proofs made from them.
 //!
-//! `levels[h][i]` is the tree hash of the items `i·2^h .. (i+1)·2^h`; level 0 holds the leaf hashes. A
-//! log of n items keeps fewer than 2n hashes. Any subtree that RFC 6962 speaks of begins at a multiple
-//! of its size rounded up to a power of two, so it folds from at most one hash per level, and every
-//! root and proof of every earlier size costs O(log² n).
+//! `levels[h][i]` is the tree hash of the items `i·2^h .. (i+1)·2^h`; level 0 holds the leaf
+//! hashes. A log of n items keeps fewer than 2n hashes. Any subtree that RFC 6962 speaks of begins
+//! at a multiple of its size rounded up to a power of two, so it folds from at most one hash per
+//! level, and every root and proof of every earlier size costs O(log² n).
 
 use super::{ConsistencyProof, Hash, InclusionProof, hash};
 

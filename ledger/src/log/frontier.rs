@@ -1,13 +1,15 @@
 //! The right edge of a log: enough to append and to know the root, in at most 62 hashes.
 //!
-//! The binary digits of the size, from the highest, name the complete subtrees that the log consists
-//! of, from the left; the frontier holds their hashes, the peaks. Appending a leaf merges as many peaks
-//! as adding one to the size carries over digits. The tree hash folds the peaks from the right.
+//! The binary digits of the size, from the highest, name the complete subtrees that the log
+//! consists of, from the left; the frontier holds their hashes, the peaks. Appending a leaf merges
+//! as many peaks as adding one to the size carries over digits. The tree hash folds the peaks from
+//! the right.
 
 use super::{Hash, hash, packed};
 use serde::{Deserialize, Serialize};
 
-/// Most items of a frontier that is read from outside: it can take as many again before a size overflows.
+/// Most items of a frontier that is read from outside: it can take as many again before a size
+/// overflows.
 pub const MAX_SIZE: u64 = 1 << 62;
 
 /// Peaks, size and root of a log.
@@ -15,7 +17,8 @@ pub const MAX_SIZE: u64 = 1 << 62;
 #[serde(try_from = "Wire", into = "Wire")]
 pub struct Frontier {
     size: u64,
-    /// Hashes of the complete subtrees, from the left, so from the largest: one per binary 1 of `size`.
+    /// Hashes of the complete subtrees, from the left, so from the largest: one per binary 1 of
+    /// `size`.
     peaks: Vec<Hash>,
 }
 

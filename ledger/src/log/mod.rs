@@ -10,13 +10,14 @@
 //! 4. The **root**, the only thing that leaves this module as a commitment, binds the size too:
 //!    `root = blake3("gridbay/log/root/v1\0" ‖ n as 8 bytes big-endian ‖ MTH)`.
 //!
-//! RFC 6962 leaves the binding of rule 4 to the signature on a tree head. Here a root stands alone in
-//! a block header, and without it a proof for size 3 can pass for size 4: their paths have one shape.
+//! RFC 6962 leaves the binding of rule 4 to the signature on a tree head. Here a root stands alone
+//! in a block header, and without it a proof for size 3 can pass for size 4: their paths have one
+//! shape.
 //!
-//! **Parts.** [`Frontier`] appends and knows its root in O(log n) space: what the state holds. [`Log`]
-//! keeps every complete subtree and makes proofs: what an archive holds. [`InclusionProof`] and
-//! [`ConsistencyProof`] verify on their own. [`merkle_root`] and [`prove_in_list`] serve the short lists
-//! of one block.
+//! **Parts.** [`Frontier`] appends and knows its root in O(log n) space: what the state holds.
+//! [`Log`] keeps every complete subtree and makes proofs: what an archive holds. [`InclusionProof`]
+//! and [`ConsistencyProof`] verify on their own. [`merkle_root`] and [`prove_in_list`] serve the
+//! short lists of one block.
 
 mod archive;
 mod frontier;

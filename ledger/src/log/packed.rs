@@ -1,7 +1,8 @@
 //! Hashes as byte strings on the wire, for `#[serde(with = …)]`.
 //!
-//! [`one`] is a byte string of exactly 32 bytes, [`list`] one byte string that holds the hashes end to
-//! end: a length that is no multiple of 32, or above 256 hashes, is refused before anything is copied.
+//! [`one`] is a byte string of exactly 32 bytes, [`list`] one byte string that holds the hashes end
+//! to end: a length that is no multiple of 32, or above 256 hashes, is refused before anything is
+//! copied.
 
 use serde::de::{Deserializer, Error, Visitor};
 use serde::ser::Serializer;

@@ -1,9 +1,11 @@
-//! Proofs about logs, checked by anyone who trusts roots and sizes; nothing here knows a [`Log`](super::Log).
+//! Proofs about logs, checked by anyone who trusts roots and sizes; nothing here knows a
+//! [`Log`](super::Log).
 //!
-//! The verifier derives the shape of the path from the sizes alone: walking from the top of the tree to
-//! where the proof begins, it notes at each cut on which side the way goes on. That is at most 64 steps
-//! for any 64-bit sizes. The path must have exactly that many hashes, which are then folded upwards.
-//! So for given sizes and roots exactly one path passes, and no input makes it panic.
+//! The verifier derives the shape of the path from the sizes alone: walking from the top of the
+//! tree to where the proof begins, it notes at each cut on which side the way goes on. That is at
+//! most 64 steps for any 64-bit sizes. The path must have exactly that many hashes, which are then
+//! folded upwards. So for given sizes and roots exactly one path passes, and no input makes it
+//! panic.
 
 use super::{Hash, hash, packed};
 use serde::{Deserialize, Serialize};
@@ -19,10 +21,10 @@ pub struct InclusionProof {
 
 /// That a log is a prefix of a longer one.
 ///
-/// The path is the one of RFC 6962, from the bottom up, except that it always begins with the subtree
-/// from which both tree hashes are folded. The RFC leaves it out where the verifier knows it already;
-/// ours knows only roots, which hide the tree hash behind the size. The proof from size 0, which the
-/// RFC does not define, is the new tree hash.
+/// The path is the one of RFC 6962, from the bottom up, except that it always begins with the
+/// subtree from which both tree hashes are folded. The RFC leaves it out where the verifier knows
+/// it already; ours knows only roots, which hide the tree hash behind the size. The proof from size
+/// 0, which the RFC does not define, is the new tree hash.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConsistencyProof {
@@ -114,8 +116,8 @@ impl InclusionProof {
 }
 
 impl ConsistencyProof {
-    /// Checks that the log with `old_root` and `old_size` is a prefix of the one with `new_root` and
-    /// `new_size`.
+    /// Checks that the log with `old_root` and `old_size` is a prefix of the one with `new_root`
+    /// and `new_size`.
     pub fn verify(
         &self,
         old_root: &Hash,
@@ -162,8 +164,8 @@ impl ConsistencyProof {
     }
 }
 
-/// The way, from the top down, to the last complete subtree that ends where the old log ended. From an
-/// empty log there is nothing in common, and no way.
+/// The way, from the top down, to the last complete subtree that ends where the old log ended. From
+/// an empty log there is nothing in common, and no way.
 fn way_to_common_subtree(old: u64, new: u64) -> Vec<Beside> {
     let (mut old, mut len, mut way) = (old, new, Vec::new());
     while 0 < old && old < len {

@@ -1,4 +1,5 @@
-//! What can be debited: what a purse holds with its credit line, less what a running tax takes first.
+//! What can be debited: what a purse holds with its credit line, less what a running tax takes
+//! first.
 
 use super::purse::{balance, credit_line};
 use crate::bank::due;

@@ -14,8 +14,8 @@ use gridbay_protocol::payment::{Posting, Purse, Reason};
 use gridbay_protocol::units::Credits;
 
 impl<R: Has<right::Money>> View<'_, '_, R> {
-    /// Moves `amount` and records the posting. Nothing moves, and nothing is recorded, if the amount
-    /// is zero or the purse debited cannot bear it.
+    /// Moves `amount` and records the posting. Nothing moves, and nothing is recorded, if the
+    /// amount is zero or the purse debited cannot bear it.
     pub(crate) fn post(
         &mut self,
         from: Purse,

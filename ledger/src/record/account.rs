@@ -23,7 +23,8 @@ pub struct Account {
     pub depth: u8,
     /// Open accounts that it invited or opened.
     pub invited: u32,
-    /// Of those, accounts that were closed in the running epoch: their seats come back with the next one.
+    /// Of those, accounts that were closed in the running epoch: their seats come back with the
+    /// next one.
     pub closed: Closed,
     /// Of a member: the accounts that it answers for, by depth from 1 on.
     pub seats: Vec<Seats>,

@@ -15,11 +15,11 @@ pub struct BuyOrder {
     pub buy: Buy,
     /// Whether it was decided on and waits for units since.
     pub waits: bool,
-    /// Of a buy of several classes that waits: which of them had too few units when it was last decided on; `None` if all
-    /// together were too dear.
+    /// Of a buy of several classes that waits: which of them had too few units when it was last
+    /// decided on; `None` if all together were too dear.
     pub short: Option<ClassId>,
-    /// Units taken once it is served, class by class, each with its buy price of that moment, and the price of all of them
-    /// per slot.
+    /// Units taken once it is served, class by class, each with its buy price of that moment, and
+    /// the price of all of them per slot.
     pub sales: Vec<Sale>,
 }
 

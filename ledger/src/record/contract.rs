@@ -5,8 +5,8 @@ use gridbay_protocol::order::ContractTerms;
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
-/// A live contract, named by the entry that proposed it. The client's money lies in its escrow purse, the provider's in
-/// its bond purse.
+/// A live contract, named by the entry that proposed it. The client's money lies in its escrow
+/// purse, the provider's in its bond purse.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Contract {

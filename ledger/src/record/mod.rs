@@ -1,5 +1,5 @@
-//! The records of the state: a file for each noun with data and pure questions of it, and all tables
-//! of them here. Every table is part of the state root; adding one is a line here.
+//! The records of the state: a file for each noun with data and pure questions of it, and all
+//! tables of them here. Every table is part of the state root; adding one is a line here.
 
 mod account;
 mod ausubel;
@@ -129,7 +129,8 @@ tables! {
     beacons: ValidatorId => Hash32,
     /// Offers.
     offers: OfferId => Offer,
-    /// Room taken of each kind that is scarce, by party; without a party that of all beyond the parts kept for them.
+    /// Room taken of each kind that is scarce, by party; without a party that of all beyond the
+    /// parts kept for them.
     scarce: (Scarce, Option<Party>) => u64,
     /// How much of a kind an account has open; without any there is no record.
     holdings: (AccountId, Holding) => u32,

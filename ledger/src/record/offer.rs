@@ -12,13 +12,16 @@ pub struct Offer {
     pub seller: AccountId,
     /// Terms in force, or the first ones while `active` is false and `pending` sets them.
     pub terms: OfferTerms,
-    /// Whether the units are for sale. False before the first round's close, and after a withdrawal or a missed delivery.
+    /// Whether the units are for sale. False before the first round's close, and after a withdrawal
+    /// or a missed delivery.
     pub active: bool,
-    /// Units that may be in leases: the units of the terms, or more while leases or bookings outlive a change.
+    /// Units that may be in leases: the units of the terms, or more while leases or bookings
+    /// outlive a change.
     pub bound: u32,
     /// A change that takes effect when a round closes.
     pub pending: Option<Pending>,
-    /// Sponsors of the buyers that complained of it in one epoch, since it was last withdrawn for that.
+    /// Sponsors of the buyers that complained of it in one epoch, since it was last withdrawn for
+    /// that.
     pub disputed_by: Vec<AccountId>,
     /// That epoch.
     pub disputed_in: u64,
@@ -39,7 +42,8 @@ impl Offer {
     pub fn supply(&self) -> u32 {
         if self.active { self.terms.units } else { 0 }
     }
-    /// Units that the auction may sell: those for sale, unless they are sold in their own way alone.
+    /// Units that the auction may sell: those for sale, unless they are sold in their own way
+    /// alone.
     pub(crate) fn auctioned(&self) -> u32 {
         match self.terms.mechanism.spills() {
             true => self.supply(),

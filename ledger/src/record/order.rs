@@ -40,8 +40,8 @@ pub enum Stage {
         seal: Hash32,
         /// Asks for at most `2^bracket` units.
         bracket: u8,
-        /// Least that the account could pay in any block so far in which it could have opened the bid; `None` if it
-        /// replaced its keys meanwhile.
+        /// Least that the account could pay in any block so far in which it could have opened the
+        /// bid; `None` if it replaced its keys meanwhile.
         reach: Option<Credits>,
     },
     /// An opened bid that stands, or runs if it has a lease.

@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 pub struct PostedOrder {
     /// What was asked.
     pub hire: Hire,
-    /// Units taken once it is served, each with its price of that moment, and the price of all of them per slot.
+    /// Units taken once it is served, each with its price of that moment, and the price of all of
+    /// them per slot.
     pub sales: Vec<Sale>,
 }
 

@@ -1,7 +1,7 @@
 //! Pots: what was paid for a slot, by whom, for which units, until it is settled at the boundary.
 //!
-//! There is one pot per clearing, and one per firm lease and slot. Together the pots of a class hold what its
-//! class purse holds.
+//! There is one pot per clearing, and one per firm lease and slot. Together the pots of a class
+//! hold what its class purse holds.
 
 use super::Way;
 use gridbay_protocol::ids::{AccountId, ClassId, LeaseId, OfferId, OrderId};

@@ -44,7 +44,8 @@ impl Scarce {
     }
 }
 
-/// One of those that share the room: a founding member's own account, or all others that it answers for.
+/// One of those that share the room: a founding member's own account, or all others that it answers
+/// for.
 pub(crate) type Party = (AccountId, bool);
 
 /// So much of something, and the account that has it.

@@ -82,7 +82,8 @@ pub enum BlockRefusal {
     /// Entries out of order, or repeated.
     #[error("entry {0} is out of order")]
     Order(EntryId),
-    /// The rules made something of it that must never be: a mistake in this program, not in the block.
+    /// The rules made something of it that must never be: a mistake in this program, not in the
+    /// block.
     #[error("the rules break an invariant")]
     Unsound(#[from] Breach),
     /// An entry that cannot take effect.

@@ -2,8 +2,8 @@
 
 use gridbay_protocol::ids::{AccountId, OrderId};
 
-/// Why an entry about a contract cannot take effect. Terms that are bad in themselves are refused before, see
-/// [`gridbay_protocol::order::ContractFault`].
+/// Why an entry about a contract cannot take effect. Terms that are bad in themselves are refused
+/// before, see [`gridbay_protocol::order::ContractFault`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ContractRefusal {
     /// The provider named has no account.

@@ -236,8 +236,8 @@ pub enum Refusal {
     /// A surcharge for evicting others, where the policy evicts nobody.
     #[error("a surcharge of {0}, where nobody is evicted")]
     Surcharge(Credits),
-    /// The offer takes no jobs by deadlines: it does not exist, is of another class, sells under another mechanism, is
-    /// suspended, or is about to be reduced or withdrawn.
+    /// The offer takes no jobs by deadlines: it does not exist, is of another class, sells under
+    /// another mechanism, is suspended, or is about to be reduced or withdrawn.
     #[error("offer {0} takes no jobs by deadlines")]
     NotPlanned(OfferId),
     /// More work than the offer can do by the hard deadline.
@@ -294,7 +294,8 @@ pub enum Refusal {
     /// No unopened bid of this account waits for an appeal under this id.
     #[error("order {0} of this account waits for no appeal")]
     NothingToAppeal(OrderId),
-    /// The opening, or its bid, was not good until the last block in which it could have been included.
+    /// The opening, or its bid, was not good until the last block in which it could have been
+    /// included.
     #[error("the opening of order {order} was not good until height {last}")]
     OpeningLapsed {
         /// The order.
@@ -353,7 +354,8 @@ pub enum Refusal {
         /// The slot.
         slot: u64,
     },
-    /// The account has no acknowledged units of the offer in that slot of the lease, and nothing of it is held.
+    /// The account has no acknowledged units of the offer in that slot of the lease, and nothing of
+    /// it is held.
     #[error("slot {slot} of lease {lease} at offer {offer} cannot be complained of")]
     NothingToComplain {
         /// The lease.

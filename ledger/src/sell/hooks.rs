@@ -8,7 +8,8 @@ use gridbay_protocol::lease::LeaseEnd;
 
 /// A mechanism's turns, and what it makes of some events.
 pub(crate) trait Sells {
-    /// After the entries of a block that closes no round, which made these orders for units at once.
+    /// After the entries of a block that closes no round, which made these orders for units at
+    /// once.
     fn at_block(_: &mut Work<'_>, _fresh: &[OrderId]) {}
     /// At the close of a slot, once the last one is settled.
     fn at_slot(_: &mut Work<'_>) {}

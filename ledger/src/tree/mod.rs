@@ -3,21 +3,21 @@
 //! A key is the hash of a record's kind and id, a value the hash of the record. The root commits to
 //! the whole map and to nothing else: neither to the order of insertion nor to what was removed.
 //!
-//! **The hash of a subtree.** At depth `d` (the root has depth 0) a subtree holds all keys that agree
-//! in their first `d` bits, most significant bit of the first byte first.
+//! **The hash of a subtree.** At depth `d` (the root has depth 0) a subtree holds all keys that
+//! agree in their first `d` bits, most significant bit of the first byte first.
 //!
 //! 1. No key: 32 zero bytes ([`EMPTY`]).
-//! 2. Exactly one key, at whatever depth: `blake3("gridbay/tree/leaf/v1\0" ‖ key ‖ value)`. The full
-//!    key is hashed, so a leaf means the same wherever the compression lifts it to.
+//! 2. Exactly one key, at whatever depth: `blake3("gridbay/tree/leaf/v1\0" ‖ key ‖ value)`. The
+//!    full key is hashed, so a leaf means the same wherever the compression lifts it to.
 //! 3. Two keys or more: `blake3("gridbay/tree/node/v1\0" ‖ left ‖ right)`, where bit `d` of a key
 //!    chooses the side (0 is left). One side may be empty; such nodes are not skipped.
 //!
 //! The tags end with their only zero byte, so no preimage of one kind is a preimage of another; two
 //! maps with one root would be a collision of blake3.
 //!
-//! **Cost.** With hashed keys a tree of n keys is about log2 n + 1 nodes deep. Updating k keys hashes
-//! O(k log n) nodes and shares all others with the tree before. The depth is at most 256 whatever
-//! the keys are, so recursion is bounded too.
+//! **Cost.** With hashed keys a tree of n keys is about log2 n + 1 nodes deep. Updating k keys
+//! hashes O(k log n) nodes and shares all others with the tree before. The depth is at most 256
+//! whatever the keys are, so recursion is bounded too.
 
 mod node;
 mod proof;
@@ -86,8 +86,8 @@ impl Tree {
             .map(|(_, value)| value)
     }
 
-    /// The root after `changes` (`None` removes; removing an absent key changes nothing), and the delta
-    /// that [`Tree::commit`] takes. This tree stays as it is.
+    /// The root after `changes` (`None` removes; removing an absent key changes nothing), and the
+    /// delta that [`Tree::commit`] takes. This tree stays as it is.
     pub fn preview(&self, changes: &BTreeMap<Hash, Option<Hash>>) -> (Hash, TreeDelta) {
         let changes: Vec<_> = changes.iter().map(|(key, value)| (*key, *value)).collect();
         let delta = TreeDelta {

@@ -49,8 +49,8 @@ pub(super) fn hash_of(link: &Link) -> Hash {
     }
 }
 
-/// Follows `key` down to the leaf (of this key or another one) or empty subtree where its path ends.
-/// Returns the leaf's key and value, and the hashes beside the path from the top down.
+/// Follows `key` down to the leaf (of this key or another one) or empty subtree where its path
+/// ends. Returns the leaf's key and value, and the hashes beside the path from the top down.
 pub(super) fn descend(top: &Link, key: &Hash) -> (Option<(Hash, Hash)>, Vec<Hash>) {
     let (mut here, mut siblings) = (top, Vec::new());
     loop {
@@ -70,7 +70,8 @@ pub(super) fn descend(top: &Link, key: &Hash) -> (Option<(Hash, Hash)>, Vec<Hash
     }
 }
 
-/// The subtree at `depth` of the given leaves: ascending, distinct, equal in their first `depth` bits.
+/// The subtree at `depth` of the given leaves: ascending, distinct, equal in their first `depth`
+/// bits.
 pub(super) fn build(leaves: &[(Hash, Hash)], depth: usize) -> Link {
     match leaves {
         [] => None,
@@ -89,8 +90,8 @@ pub(super) fn build(leaves: &[(Hash, Hash)], depth: usize) -> Link {
     }
 }
 
-/// The subtree `link` at `depth` after `changes`: ascending, distinct, all within this subtree. What
-/// does not change is shared.
+/// The subtree `link` at `depth` after `changes`: ascending, distinct, all within this subtree.
+/// What does not change is shared.
 pub(super) fn update(link: &Link, depth: usize, changes: &[(Hash, Option<Hash>)]) -> Link {
     if changes.is_empty() {
         return link.clone();

@@ -17,8 +17,8 @@ use super::{EMPTY, Hash, MAX_DEPTH};
 use crate::log::packed;
 use serde::{Deserialize, Serialize};
 
-/// Inclusion or absence of a key. Untrusted until [`Proof::verify`] says otherwise; decoding refuses
-/// more than 256 siblings.
+/// Inclusion or absence of a key. Untrusted until [`Proof::verify`] says otherwise; decoding
+/// refuses more than 256 siblings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Proof {
@@ -68,8 +68,8 @@ pub enum ProofError {
 }
 
 impl Proof {
-    /// Checks that a tree with this `root` holds `value` under `key`, or nothing for `None`. Total on
-    /// any input; at most 257 hashes.
+    /// Checks that a tree with this `root` holds `value` under `key`, or nothing for `None`. Total
+    /// on any input; at most 257 hashes.
     pub fn verify(&self, root: &Hash, key: &Hash, value: Option<&Hash>) -> Result<(), ProofError> {
         let steps = self.siblings.len();
         if steps > MAX_DEPTH {

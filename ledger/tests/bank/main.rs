@@ -1,4 +1,5 @@
-//! The bank: its books against a plain model, its rules on any holdings, and how fast an account recovers.
+//! The bank: its books against a plain model, its rules on any holdings, and how fast an account
+//! recovers.
 
 #![allow(clippy::unwrap_used)]
 

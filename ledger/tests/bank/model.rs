@@ -1,4 +1,5 @@
-//! The bank's operations written as the rules tell them, in signed wide numbers, knowing nothing of the ledger's code.
+//! The bank's operations written as the rules tell them, in signed wide numbers, knowing nothing of
+//! the ledger's code.
 
 use std::collections::BTreeMap;
 

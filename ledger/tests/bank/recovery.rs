@@ -6,7 +6,8 @@ use gridbay_protocol::bank::Redistribution::{self, All, Deficit};
 const BASE: u64 = 1_000_000_000;
 const LEVIES_PER_DAY: usize = 6;
 
-/// Levies until the first account has `percent` of its base, when `exhausted` of 20 have nothing and the others all.
+/// Levies until the first account has `percent` of its base, when `exhausted` of 20 have nothing
+/// and the others all.
 fn levies(mode: Redistribution, exhausted: usize, percent: u64) -> usize {
     let savers = 20 - exhausted as u64;
     let mut accounts: Vec<Holding> = (0..20)

@@ -100,7 +100,8 @@ proptest! {
     }
 }
 
-/// Shares that halve from account to account, each in need of one micro-credit but the last: the most passes there are.
+/// Shares that halve from account to account, each in need of one micro-credit but the last: the
+/// most passes there are.
 #[test]
 fn the_slowest_evening_out_ends() {
     let holding = |index: u32| Holding {

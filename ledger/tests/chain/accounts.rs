@@ -107,7 +107,8 @@ fn an_invitation_opens_one_account() {
     }
     let again = world.sign(world.member(2), &key(21), again);
     assert!(matches!(world.refused(again), Refusal::TokenUsed { .. }));
-    // The guest has no credit line, and the sponsor's quota of three accounts is for the sponsor's own openings.
+    // The guest has no credit line, and the sponsor's quota of three accounts is for the sponsor's
+    // own openings.
     let spend = world.sign(new, &key(22), transfer(world.member(1), 701));
     assert!(matches!(world.refused(spend), Refusal::Funds { .. }));
     for n in [30, 31] {

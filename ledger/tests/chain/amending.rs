@@ -55,7 +55,8 @@ fn a_running_bid_that_is_raised_keeps_its_lease() {
     let open = world.open(3, &commits[1], &rival);
     world.all(vec![open]);
     let effects = world.until(24);
-    // The rival would have paid 160 for both. The lease goes on, and nothing but the price is charged.
+    // The rival would have paid 160 for both. The lease goes on, and nothing but the price is
+    // charged.
     let charges: Vec<_> = money(&effects)
         .into_iter()
         .filter(|(why, _)| *why != Reason::Earning)
@@ -118,11 +119,13 @@ fn an_amendment_that_is_not_opened_costs_its_deposit_and_changes_nothing() {
     let own = (order(&commit.id()), OrderEnd::NotOpened);
     assert!(order_ends(&world.effects).contains(&own));
     assert_eq!((price(&world, &mine), world.lease_of(&mine)), (50, lease));
-    // Three slots at 20 a slot, of which the first was paid before; the escrow is full but for what was charged.
+    // Three slots at 20 a slot, of which the first was paid before; the escrow is full but for what
+    // was charged.
     assert_eq!(world.account(2), before - 20 - 2 * 20);
 }
 
-/// The refusal of the opening of an amendment that was committed in time, and a world in which nothing came of it.
+/// The refusal of the opening of an amendment that was committed in time, and a world in which
+/// nothing came of it.
 fn refusal(world: &mut World, n: u8, amendment: &Amendment) -> Refusal {
     let commit = world.commit(n, amendment, 4);
     world.all(vec![commit.clone()]);

@@ -1,5 +1,6 @@
-//! Unopened bids: waived, excused on appeal, forfeited. Commitments are of height 10, so they can be opened in 13 to
-//! 15, leave the book at 16, and can be appealed for until 22; receipts are in time up to tip 12.
+//! Unopened bids: waived, excused on appeal, forfeited. Commitments are of height 10, so they can
+//! be opened in 13 to 15, leave the book at 16, and can be appealed for until 22; receipts are in
+//! time up to tip 12.
 
 use crate::trade::{START, bid, money, order, order_ends, two_units};
 use crate::world::{World, all_roles, credits, genesis, key, policy};

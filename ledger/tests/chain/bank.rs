@@ -1,7 +1,8 @@
-//! The bank's policies on whole chains, with figures worked out by hand, and the ways around them that were found.
+//! The bank's policies on whole chains, with figures worked out by hand, and the ways around them
+//! that were found.
 //!
-//! Slots have 8 heights. Four members with shares 1, 1, 1 and 2 and 1,000 micro-credits per weight; profits are shared at
-//! every boundary, and a quarter of the savings is taxed every 32 heights.
+//! Slots have 8 heights. Four members with shares 1, 1, 1 and 2 and 1,000 micro-credits per weight;
+//! profits are shared at every boundary, and a quarter of the savings is taxed every 32 heights.
 
 use crate::reserving::wish;
 use crate::trade::bid;
@@ -36,7 +37,8 @@ pub(crate) fn small(preset: Preset) -> BankPolicy {
     bank
 }
 
-/// The usual four members, the last of double weight, each with its baseline or, under `owners`, with as much.
+/// The usual four members, the last of double weight, each with its baseline or, under `owners`,
+/// with as much.
 pub(crate) fn founded(bank: BankPolicy) -> Genesis {
     let mut genesis = genesis(Policy { bank, ..policy() });
     for member in &mut genesis.members {
@@ -225,8 +227,8 @@ fn a_pool_that_nobody_needs_waits() {
     let gift = opening(&world, 1, 20, 100);
     world.all(vec![gift.clone()]);
     world.until(32);
-    // The opened account pays from the first micro-credit. Its sponsor has given 100 away but answers for 75 of them: it
-    // lacks 25.
+    // The opened account pays from the first micro-credit. Its sponsor has given 100 away but
+    // answers for 75 of them: it lacks 25.
     assert_eq!(world.balance(opened(&gift.id())), 75);
     assert_eq!((world.account(1), treasury(&world)), (925, 0));
     let gift = opening(&world, 4, 21, 400);
@@ -306,8 +308,8 @@ fn freezing_evades_nothing() {
     assert_eq!((run(false), run(true)), (1_081, 1_081));
 }
 
-/// Four taxes while member 4 saves 8,000 and member 1, with `savings` above its baseline, keeps its money at home or in two
-/// accounts that it opens; what it has there, and what is parked.
+/// Four taxes while member 4 saves 8,000 and member 1, with `savings` above its baseline, keeps its
+/// money at home or in two accounts that it opens; what it has there, and what is parked.
 fn parking(savings: u64, park: bool) -> (i128, i128) {
     let mut genesis = founded(small(Preset::Bellagio));
     genesis.members[0].endowment = credits(1_000 + savings);
@@ -324,11 +326,12 @@ fn parking(savings: u64, park: bool) -> (i128, i128) {
     (world.account(1), hidden)
 }
 
-/// Money parked in accounts that a member opened is taxed there from the first micro-credit, and the member that looks
-/// poor by it is helped only as far as it is.
+/// Money parked in accounts that a member opened is taxed there from the first micro-credit, and
+/// the member that looks poor by it is helped only as far as it is.
 #[test]
 fn tax_parking_gains_nothing() {
-    // 600 of savings, less a quarter four times. Parked, all 1,600 are taxed, and what is lost below the baseline returns.
+    // 600 of savings, less a quarter four times. Parked, all 1,600 are taxed, and what is lost
+    // below the baseline returns.
     assert_eq!(parking(600, false), (1_191, 0));
     assert_eq!(parking(600, true), (492, 508));
     // Nothing to tax at home. Parked, a quarter of it is lost and returns at every tax.

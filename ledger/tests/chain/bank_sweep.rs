@@ -16,8 +16,8 @@ fn saver_key(n: u32) -> SecretKey {
     SecretKey::from_seed(&seed)
 }
 
-/// So many accounts that a tax takes two blocks: member 1 opens them, each with the 400 that it saves, which makes 100 due.
-/// The members save as much, but for member 4, which saves nothing.
+/// So many accounts that a tax takes two blocks: member 1 opens them, each with the 400 that it
+/// saves, which makes 100 due. The members save as much, but for member 4, which saves nothing.
 fn crowd() -> World {
     let mut genesis = founded(small(Preset::Bellagio));
     let count = LEVIES_PER_BLOCK as u32;
@@ -73,7 +73,8 @@ fn a_tax_goes_on_in_the_next_block() {
     assert_eq!(world.account(4), 2_000);
 }
 
-/// Between the blocks of a tax, money moves from the last accounts to the first: nothing is gained by it.
+/// Between the blocks of a tax, money moves from the last accounts to the first: nothing is gained
+/// by it.
 #[test]
 fn money_that_moves_meanwhile_is_taxed_first() {
     let mut world = crowd();

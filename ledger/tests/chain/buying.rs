@@ -1,4 +1,5 @@
-//! Buy-it-now: free units, preemption, and when it has to wait. Heights and balances as in `market`.
+//! Buy-it-now: free units, preemption, and when it has to wait. Heights and balances as in
+//! `market`.
 
 use crate::trade::{START, bid, lease_ends, money, one_lease, order, order_ends, two_units};
 use crate::world::World;
@@ -13,8 +14,9 @@ fn a_preempting_buy() {
     world.until(25);
     let buy = world.buy(3, 1, 1, 1_000);
     let id = order(&buy.id());
-    // Height 26, 6 of 8 heights left. Of two units at 50 one is displaced, so the price is 50 and the rest of the slot
-    // costs 37.5, rounded up. The unit lost cost 10; 6/8 of it, 7, come back, and 3 are compensated.
+    // Height 26, 6 of 8 heights left. Of two units at 50 one is displaced, so the price is 50 and
+    // the rest of the slot costs 37.5, rounded up. The unit lost cost 10; 6/8 of it, 7, come back,
+    // and 3 are compensated.
     let effects = world.all(vec![buy]);
     assert_eq!(
         money(&effects),
@@ -32,9 +34,9 @@ fn a_preempting_buy() {
     );
     assert_eq!(world.state.lease(&lease).unwrap().firm_through, Some(4));
     world.deliver(1, lease);
-    // Boundary at 32: 13 are left of the 20, all for the seller, and the buy's 38. The buy pays 50 for its full slot.
-    // Member 2's escrow, 80 after the charge at 24, is filled up to 100; it competes for the other unit and pays the
-    // reserve.
+    // Boundary at 32: 13 are left of the 20, all for the seller, and the buy's 38. The buy pays 50
+    // for its full slot. Member 2's escrow, 80 after the charge at 24, is filled up to 100; it
+    // competes for the other unit and pays the reserve.
     let effects = world.until(32);
     let earned: u64 = money(&effects)
         .iter()
@@ -106,7 +108,8 @@ fn a_buy_waits_while_bids_are_open() {
     let mut world = two_units();
     let two = bid(&world, &[(2, 50)], 5);
     let orders = world.bids(&[(2, two)]);
-    // Height 14: the opened bid must not be outrun. At 16 it wins both units and then loses one, unused.
+    // Height 14: the opened bid must not be outrun. At 16 it wins both units and then loses one,
+    // unused.
     let buy = world.buy(3, 1, 1, 100);
     let id = order(&buy.id());
     let effects = world.all(vec![buy]);

@@ -1,4 +1,5 @@
-//! Contracts: proposals, signatures and words that are refused, quotas, a snapshot, and a crowd of jobs.
+//! Contracts: proposals, signatures and words that are refused, quotas, a snapshot, and a crowd of
+//! jobs.
 
 use crate::contracts::{events, is_over, outcome, terms};
 use crate::trade::{START, bid, money, order, two_units};
@@ -248,7 +249,8 @@ fn a_crowd_of_jobs_fails_block_by_block() {
     let requests = (0..1_500).map(|n| request(&world, n)).collect();
     world.all(requests);
     assert_eq!(world.state.contract_jobs(&contract).count(), 1_500);
-    // Requested in slot 1, whole for three slots and gone eight later: they could be done until slot 11.
+    // Requested in slot 1, whole for three slots and gone eight later: they could be done until
+    // slot 11.
     let boundary = 96;
     world.until(boundary - 1);
     let (first, rest) = (world.until(boundary), world.until(boundary + 1));

@@ -1,7 +1,7 @@
 //! Contracts for batches of jobs: money to the last micro-credit, late and failed jobs, bad words.
 //!
-//! Member 1 sells two units at a buy price of 30, member 2 is the client, member 3 the provider. Slots have eight heights:
-//! 9 to 16 is slot 1. Before the first entry the height is 9.
+//! Member 1 sells two units at a buy price of 30, member 2 is the client, member 3 the provider.
+//! Slots have eight heights: 9 to 16 is slot 1. Before the first entry the height is 9.
 
 use crate::trade::{START, bid, money, order, two_units};
 use crate::world::{World, credits};
@@ -15,8 +15,9 @@ use gridbay_protocol::record::contract::{ContractEvent, JobRecord, Settlement};
 use gridbay_protocol::stage::Authentic;
 use std::sync::Arc;
 
-/// Two jobs of one unit for two slots, worth 100 for three slots and falling by 25 in each after it, at a penalty of 40;
-/// paid by the part that is done. They may end up to eight slots after that of their request.
+/// Two jobs of one unit for two slots, worth 100 for three slots and falling by 25 in each after
+/// it, at a penalty of 40; paid by the part that is done. They may end up to eight slots after that
+/// of their request.
 pub(crate) fn terms(world: &World) -> ContractTerms {
     ContractTerms {
         provider: world.member(3),
@@ -100,7 +101,8 @@ pub(crate) fn kind(event: &ContractEvent) -> &'static str {
     }
 }
 
-/// (after, done, pays, owes) of the jobs decided, and (requested, completed, earned, pays, owed) of contracts settled.
+/// (after, done, pays, owes) of the jobs decided, and (requested, completed, earned, pays, owed) of
+/// contracts settled.
 pub(crate) type Decided = (u64, bool, u64, u64);
 pub(crate) type Settled = (u32, u32, u64, u64, u64);
 
@@ -199,7 +201,8 @@ fn one_job_late_and_one_that_fails() {
     let effects = world.until(64);
     assert_eq!(outcome(&effects), (vec![(6, true, 25, 0)], vec![]));
     assert!(world.state.contract_job(&contract, &failing).is_some());
-    // The other could have been done in slot 9. Half of the jobs are done: floor(25 / 2), and the whole penalty.
+    // The other could have been done in slot 9. Half of the jobs are done: floor(25 / 2), and the
+    // whole penalty.
     let effects = world.until(80);
     let expected = (vec![(9, false, 0, 40)], vec![(2, 1, 25, 12, 40)]);
     assert_eq!(outcome(&effects), expected);

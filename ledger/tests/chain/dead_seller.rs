@@ -1,4 +1,5 @@
-//! Sellers that never deliver: no slot is used, no order is served by them, and nobody is sold to them twice.
+//! Sellers that never deliver: no slot is used, no order is served by them, and nobody is sold to
+//! them twice.
 
 use crate::trade::{bid, lease_ends, money, order, order_ends};
 use crate::world::{World, policy};
@@ -83,7 +84,8 @@ fn an_offer_set_again_before_its_deadline_stays() {
     world.until(21);
     let again = world.offer(1, 1, 1, 12, None);
     world.all(vec![again]);
-    // Overdue at 22, when floor(10 * 2 / 8) came back; the rest does at 24, and the change takes effect.
+    // Overdue at 22, when floor(10 * 2 / 8) came back; the rest does at 24, and the change takes
+    // effect.
     let effects = world.until(24);
     assert!(money(&effects).contains(&(Reason::Refund, 8)));
     assert!(world.state.offer(&world.offer_of(1, 1)).unwrap().active);

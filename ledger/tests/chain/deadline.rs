@@ -1,4 +1,5 @@
-//! Jobs by deadlines, worked out by hand: 8 heights a slot, member 1 sells, slots end at heights that 8 divides.
+//! Jobs by deadlines, worked out by hand: 8 heights a slot, member 1 sells, slots end at heights
+//! that 8 divides.
 
 use crate::model::Dice;
 use crate::trade::{START, bid, lease_ends, money, order, order_ends, terms};

@@ -1,5 +1,5 @@
-//! An honest seller never misses the deadline of a job that he took, whoever else comes, finishes early or bids for what
-//! is left; and his plan is the best that brute force finds.
+//! An honest seller never misses the deadline of a job that he took, whoever else comes, finishes
+//! early or bids for what is left; and his plan is the best that brute force finds.
 
 use crate::deadline::{job, planned, plannings};
 use crate::model::Dice;
@@ -12,7 +12,8 @@ use gridbay_protocol::mechanism::deadline::Shape;
 use gridbay_protocol::record::deadline::{PlannedJob, Planning};
 use std::collections::BTreeMap;
 
-/// The most that jobs can pay one after the other, by trying every order; `None` if each makes somebody late.
+/// The most that jobs can pay one after the other, by trying every order; `None` if each makes
+/// somebody late.
 fn best(jobs: &[PlannedJob], capacity: u64, done: u64) -> Option<u128> {
     if jobs.is_empty() {
         return Some(0);

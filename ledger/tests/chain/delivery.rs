@@ -20,7 +20,8 @@ fn an_undelivered_lease_is_refunded_and_stands_again() {
     assert_eq!(money(&effects), [(Reason::Refund, 5)]);
     assert_eq!(lease_ends(&effects), [(orders[0], LeaseEnd::Undelivered)]);
     assert!(world.state.order(&orders[0]).is_some());
-    // At 24 the used part goes back as well, and the order, filled up to 100 again, finds nothing for sale.
+    // At 24 the used part goes back as well, and the order, filled up to 100 again, finds nothing
+    // for sale.
     let effects = world.until(24);
     assert_eq!(money(&effects), [(Reason::Refund, 15), (Reason::Lock, 20)]);
     assert_eq!(world.account(1), START);
@@ -42,7 +43,8 @@ fn a_seller_that_fails_earns_nothing() {
     let effects = world.all(vec![fail]);
     assert_eq!(money(&effects), [(Reason::Refund, 12)]);
     let effects = world.until(20);
-    // At 20 the order stands again and wins the rest of the slot: 4 of 8 heights at ceil(10 / 2) each.
+    // At 20 the order stands again and wins the rest of the slot: 4 of 8 heights at ceil(10 / 2)
+    // each.
     assert_eq!(money(&effects), [(Reason::Lock, 20), (Reason::Charge, 10)]);
     let lease = world.lease_of(&order);
     world.deliver(1, lease);
@@ -68,8 +70,8 @@ fn unacknowledged_units_are_refunded_at_the_slots_end() {
     world.until(16);
     let lease = world.lease_of(&orders[0]);
     world.deliver(1, lease);
-    // Alone, the bid pays the phantoms' 10 + 20; earnings are 10 and 20; member 4 never acknowledged. So the slot does
-    // not count, and the bid goes on.
+    // Alone, the bid pays the phantoms' 10 + 20; earnings are 10 and 20; member 4 never
+    // acknowledged. So the slot does not count, and the bid goes on.
     let effects = world.until(24);
     let mut moved = money(&effects);
     moved.sort();

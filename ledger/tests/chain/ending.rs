@@ -111,7 +111,8 @@ fn what_cannot_be_topped_up_ends() {
     world.until(16);
     let lease = world.lease_of(&orders[0]);
     world.deliver(1, lease);
-    // At 24 the budget left is 110: it goes on. At 32 it is 90, below the 100 of one slot at the bid.
+    // At 24 the budget left is 110: it goes on. At 32 it is 90, below the 100 of one slot at the
+    // bid.
     world.until(31);
     assert!(world.state.order(&orders[0]).is_some());
     let effects = world.until(32);

@@ -85,7 +85,8 @@ fn a_clearing_without_one_of_the_openings_is_refused() {
     let opens: Vec<_> = (0..2)
         .map(|i| world.open(bids[i].0, &commits[i], &bids[i].1))
         .collect();
-    // The body lacks an opening, the header claims the effects of both; then those of one, with the state of both.
+    // The body lacks an opening, the header claims the effects of both; then those of one, with the
+    // state of both.
     let drop_one = |block: &mut Block| {
         block.entries.pop();
         let ids: Vec<_> = block.entries.iter().map(|e| e.id().0).collect();
@@ -93,7 +94,8 @@ fn a_clearing_without_one_of_the_openings_is_refused() {
     };
     let refusal = world.tampered(opens.clone(), drop_one);
     assert_eq!(refusal, Err(BlockRefusal::Root("effects_root")));
-    // Not opened in time, the second bid loses its deposit; a block that forgets that is refused too.
+    // Not opened in time, the second bid loses its deposit; a block that forgets that is refused
+    // too.
     world.all(vec![opens[0].clone()]);
     world.until(21);
     let right = world

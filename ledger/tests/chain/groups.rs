@@ -1,5 +1,5 @@
-//! Buys of several classes, with figures worked out by hand. Heights and balances as in `market`; of the two classes units
-//! cost 30 and 50 a slot.
+//! Buys of several classes, with figures worked out by hand. Heights and balances as in `market`;
+//! of the two classes units cost 30 and 50 a slot.
 
 use crate::trade::{START, bid, lease_ends, money, order, order_ends};
 use crate::world::{World, class_key, credits, genesis, policy};
@@ -40,7 +40,8 @@ pub(crate) fn two_classes(policy: Policy) -> Genesis {
     genesis
 }
 
-/// Member 1 sells so many small units at 30, member 2 so many large ones at 50; reserves are 10 and 20.
+/// Member 1 sells so many small units at 30, member 2 so many large ones at 50; reserves are 10 and
+/// 20.
 fn sold(policy: Policy, small: u32, of_large: u32) -> World {
     let mut world = World::founded(two_classes(policy));
     let first = world.offer(1, 1, small, 10, Some(30));
@@ -113,7 +114,8 @@ fn deliver_all(world: &mut World, id: &OrderId) {
 fn a_group_is_one_order_and_one_lease() {
     let mut world = sold(policy(), 2, 2);
     let buy = group(&world, 1, 2, 130);
-    // In its block it is only locked, though all units are free: its units start at the close of a round.
+    // In its block it is only locked, though all units are free: its units start at the close of a
+    // round.
     let (id, effects) = send(&mut world, 3, buy);
     assert_eq!(money(&effects), [(Lock, 260)]);
     // At 12 half of the slot is left: 15 for the small one, 50 for the large ones.
@@ -183,7 +185,8 @@ fn a_group_waits_in_all_its_classes() {
     let (id, _) = decided(&mut world, 3, buy);
     let waiting = world.state.order(&id).unwrap().buy().unwrap();
     assert_eq!((waiting.waits, waiting.short), (true, Some(large())));
-    // So a buy of small ones, of which all are free, is decided at the close and not at once; it gets what is free.
+    // So a buy of small ones, of which all are free, is decided at the close and not at once; it
+    // gets what is free.
     let small = world.buy(4, 1, 1, 30);
     let other = order(&small.id());
     assert_eq!(money(&world.all(vec![small])), [(Lock, 60)]);
@@ -226,7 +229,8 @@ fn displaced_bids_are_compensated_in_each_class() {
         (START + 20, START + 40)
     );
     let buy = group(&world, 1, 1, 1_000);
-    // At 28 half of the slot is left. One unit of each class is displaced: it cost 10 (20), and half of it comes back.
+    // At 28 half of the slot is left. One unit of each class is displaced: it cost 10 (20), and
+    // half of it comes back.
     let (id, effects) = decided(&mut world, 3, buy);
     let record = record(&effects).unwrap();
     assert_eq!(part(record, world.class), (50, 50));
@@ -245,7 +249,8 @@ fn displaced_bids_are_compensated_in_each_class() {
     due.sort();
     assert_eq!(paid, due);
     deliver_all(&mut world, &id);
-    // What was displaced in a class is earned in it: 15 are left of the bid and 25 of the group; 30 and 45.
+    // What was displaced in a class is earned in it: 15 are left of the bid and 25 of the group; 30
+    // and 45.
     world.until(32);
     assert_eq!(world.account(1), START + 20 + 40);
     assert_eq!(world.account(2), START + 40 + 75);
@@ -335,7 +340,8 @@ fn a_group_is_never_evicted() {
     assert!(world.state.order(&id).is_some());
 }
 
-/// So many buys wait for more small units than there are; then a group, whose large unit a bid takes before it.
+/// So many buys wait for more small units than there are; then a group, whose large unit a bid
+/// takes before it.
 fn behind(before: usize) -> bool {
     let mut world = sold(policy(), 2, 1);
     let held = in_large(&mut world, |world| world.buy(4, 1, 1, 50));

@@ -1,6 +1,7 @@
-//! Blocks with hints: what the rule misses is taken, anything else is refused. One offer of two units; in slots 3 and 4 each a
-//! small dense reservation keeps out a large one that is worth more. Each attempt of the rule puts one reservation first,
-//! so it finds one of the large ones (36 + 20), never both (72).
+//! Blocks with hints: what the rule misses is taken, anything else is refused. One offer of two
+//! units; in slots 3 and 4 each a small dense reservation keeps out a large one that is worth more.
+//! Each attempt of the rule puts one reservation first, so it finds one of the large ones (36 +
+//! 20), never both (72).
 
 use crate::model::Dice;
 use crate::record::check_decision;
@@ -284,7 +285,8 @@ fn what_is_to_come_is_what_is_decided() {
     assert_eq!(before, record, "but for ranks not drawn yet");
 }
 
-/// Four members reserve at random, and every boundary has a hint that a part of what stands leads to; how many were taken.
+/// Four members reserve at random, and every boundary has a hint that a part of what stands leads
+/// to; how many were taken.
 fn reserve_at_random(seed: u64) -> usize {
     let mut policy = policy();
     policy.reservation.fronts = 1;

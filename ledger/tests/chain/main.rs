@@ -1,4 +1,5 @@
-//! The ledger as a chain of blocks: scenarios worked out by hand, forgeries, and random blocks against a model.
+//! The ledger as a chain of blocks: scenarios worked out by hand, forgeries, and random blocks
+//! against a model.
 
 #![allow(clippy::unwrap_used)]
 

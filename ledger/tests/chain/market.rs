@@ -52,8 +52,8 @@ fn from_a_sealed_order_to_a_settled_lease() {
         world.refused(again),
         Refusal::NothingToDeliver { .. }
     ));
-    // Boundary at 24: the seller earns 60; the order of one slot has ended and gets 40 back; member 3 is alone
-    // and pays the reserves, 10 + 10.
+    // Boundary at 24: the seller earns 60; the order of one slot has ended and gets 40 back; member
+    // 3 is alone and pays the reserves, 10 + 10.
     let effects = world.until(24);
     assert_eq!(
         money(&effects),
@@ -77,7 +77,8 @@ fn from_a_sealed_order_to_a_settled_lease() {
     assert!(!world.state.work_is_due());
 }
 
-/// What the state says of itself while member 2 runs on both units for 60 and member 3 waits with 60 locked.
+/// What the state says of itself while member 2 runs on both units for 60 and member 3 waits with
+/// 60 locked.
 fn sums_while_it_runs(world: &World) {
     let totals = world.state.totals();
     assert_eq!(totals.minted, credits(4_000_000));
@@ -178,7 +179,8 @@ fn offers_change_after_the_clearing_and_with_notice() {
     assert_eq!(world.state.offer(&id).unwrap().terms.reserve.0, 40);
     let effects = world.until(32);
     assert_eq!(clearings(&effects)[0].awards[0].pay, credits(80));
-    // Withdrawn at 33: the lease loses its units at the boundary after the notice, and the offer leaves.
+    // Withdrawn at 33: the lease loses its units at the boundary after the notice, and the offer
+    // leaves.
     let withdraw = world.by(1, EntryBody::WithdrawOffer { label: 1 });
     world.all(vec![withdraw.clone()]);
     world.until(39);

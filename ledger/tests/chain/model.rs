@@ -1,12 +1,13 @@
 //! Random blocks of random entries, checked against what the effects alone say.
 //!
-//! After every block, with nothing but effects as input:
-//! balances are those of a plain map fed by the postings (I1); two states agree (I2, in `World::block`); an entry is
-//! taken once (I4); leases never share a unit (I8); every clearing record is within supply, at or above reserves, at or
-//! below bids, sells the cheapest units and pays out what was paid (I5, I16); reservations are booked as they asked, on
-//! units that are free; what running units cost covers their reserves; who owes tax on frozen money has nothing free above
-//! his baseline. Once with revenue to the owners, and once under Mirage's bank; under each rule of the auction, with and
-//! without a cost of switching.
+//! After every block, with nothing but effects as input: balances are those of a plain map fed by
+//! the postings (I1); two states agree (I2, in `World::block`); an entry is taken once (I4); leases
+//! never share a unit (I8); every clearing record is within supply, at or above reserves, at or
+//! below bids, sells the cheapest units and pays out what was paid (I5, I16); reservations are
+//! booked as they asked, on units that are free; what running units cost covers their reserves; who
+//! owes tax on frozen money has nothing free above his baseline. Once with revenue to the owners,
+//! and once under Mirage's bank; under each rule of the auction, with and without a cost of
+//! switching.
 
 mod effects;
 mod entries;

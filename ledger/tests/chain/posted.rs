@@ -63,7 +63,8 @@ fn records(effects: &[Effect]) -> Vec<PostedRecord> {
 #[test]
 fn who_comes_first_takes_the_cheapest_and_pays_what_was_posted() {
     let mut world = shop();
-    // Height 5, 3 of 8 heights left: ceil(10 * 3 / 8). Two slots and the rest of this one are locked at the limit.
+    // Height 5, 3 of 8 heights left: ceil(10 * 3 / 8). Two slots and the rest of this one are
+    // locked at the limit.
     let (first, effects) = world.hires(2, 1, 2, 20);
     assert_eq!(money(&effects), [(Reason::Lock, 60), (Reason::Charge, 4)]);
     // Height 6: one unit is left at 10, and one at 20.
@@ -85,8 +86,8 @@ fn who_comes_first_takes_the_cheapest_and_pays_what_was_posted() {
         world.all(vec![entry]);
     }
     world.deliver(4, leases[1]);
-    // Height 10, in the second slot: the sellers have what was charged for the first, except for what was not
-    // acknowledged by its end.
+    // Height 10, in the second slot: the sellers have what was charged for the first, except for
+    // what was not acknowledged by its end.
     world.until(16);
     let second_slot = world.state.lease(&leases[0]);
     assert_eq!(second_slot.map(|lease| lease.paid.micros()), Some(10));
@@ -311,7 +312,8 @@ fn hires_that_make_no_sense_are_refused() {
     assert_eq!(world.account(3), START);
 }
 
-/// Random blocks of sellers who come, change and leave, and of hires, bids and buys beside one another.
+/// Random blocks of sellers who come, change and leave, and of hires, bids and buys beside one
+/// another.
 #[test]
 fn whatever_happens_no_unit_is_sold_twice_and_money_adds_up() {
     let mut served = 0;

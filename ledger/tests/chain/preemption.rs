@@ -1,4 +1,5 @@
-//! What a preempting buy owes to whom, and what a seller who takes units back owes to those who hold them.
+//! What a preempting buy owes to whom, and what a seller who takes units back owes to those who
+//! hold them.
 
 use crate::trade::{bid, lease_ends, money, order, order_ends};
 use crate::world::{World, all_roles, credits, key};
@@ -38,7 +39,8 @@ fn no_compensation_within_one_sponsor() {
     world.all(vec![open.clone()]);
     let buy = EntryBody::Buy(world.one(1, 1_000));
     let buy = world.sign(opened_by(&open.id()), &key(30), buy);
-    // Height 27, 5 of 8 heights left: floor(10 * 5 / 8) back, ceil(50 * 5 / 8) for the rest of the slot, no more.
+    // Height 27, 5 of 8 heights left: floor(10 * 5 / 8) back, ceil(50 * 5 / 8) for the rest of the
+    // slot, no more.
     let effects = world.all(vec![buy]);
     assert_eq!(
         money(&effects),
@@ -73,7 +75,8 @@ fn compensations_can_make_a_buy_too_dear() {
     let offer = world.offer(1, 1, 2, 10, Some(12));
     world.all(vec![offer]);
     world.until(9);
-    // A pair for 80 stands against 100 + 12, so member 2 pays 80 for both units: 40 for one that is worth 12.
+    // A pair for 80 stands against 100 + 12, so member 2 pays 80 for both units: 40 for one that is
+    // worth 12.
     let mut pair = bid(&world, &[(2, 40)], 5);
     pair.min = 2;
     let orders = world.bids(&[(2, bid(&world, &[(1, 100), (1, 12)], 5)), (4, pair)]);
@@ -81,8 +84,8 @@ fn compensations_can_make_a_buy_too_dear() {
     let lease = world.lease_of(&orders[0]);
     world.deliver(1, lease);
     world.until(25);
-    // Heights 26 and 27. For the rest of the slot the price of 12 comes to 9 or 8; what 40 for the unit lost leaves to
-    // compensate is 10 or 15. So the limits that suffice are 19 and 23.
+    // Heights 26 and 27. For the rest of the slot the price of 12 comes to 9 or 8; what 40 for the
+    // unit lost leaves to compensate is 10 or 15. So the limits that suffice are 19 and 23.
     let dear = world.buy(3, 1, 1, 18);
     let id = order(&dear.id());
     let effects = world.all(vec![dear]);

@@ -1,5 +1,5 @@
-//! Reservations from the order to the settled lease, worked out by hand. Slots have 8 heights: slot 2 is heights 17 to 24.
-//! The posted price is 10 a node-slot.
+//! Reservations from the order to the settled lease, worked out by hand. Slots have 8 heights: slot
+//! 2 is heights 17 to 24. The posted price is 10 a node-slot.
 
 use crate::reserving::{decisions, groups, wish};
 use crate::trade::{START, bid, clearings, lease_ends, money, order_ends};
@@ -14,7 +14,8 @@ use gridbay_protocol::order::Reservation;
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::units::Price;
 
-/// Members 1 and 3 offer two units each under reservation, the second at a reserve of 4; the next height is 10.
+/// Members 1 and 3 offer two units each under reservation, the second at a reserve of 4; the next
+/// height is 10.
 pub(crate) fn four_units() -> World {
     four_units_with(policy())
 }
@@ -27,7 +28,8 @@ pub(crate) fn four_units_with(policy: Policy) -> World {
     world
 }
 
-/// Member 2's reservation of three units, two of them member 1's, for slots 3 to 5 at 100; booked at height 16.
+/// Member 2's reservation of three units, two of them member 1's, for slots 3 to 5 at 100; booked
+/// at height 16.
 pub(crate) fn booked() -> (World, OrderId) {
     let mut world = four_units();
     let first = world.offer_of(1, 1);
@@ -236,8 +238,8 @@ fn a_seller_who_does_not_deliver_loses_its_units_only() {
     let (mut world, order) = running();
     let lease = world.lease_of(&order);
     world.deliver(1, lease);
-    // Member 3 is overdue at height 30, 6 of the 8 heights of slot 3 are over: its unit cost 11 of 34, 2 heights of it
-    // are unused. The other slots cost a third less: 11 of 33, two times.
+    // Member 3 is overdue at height 30, 6 of the 8 heights of slot 3 are over: its unit cost 11 of
+    // 34, 2 heights of it are unused. The other slots cost a third less: 11 of 33, two times.
     let effects = world.until(30);
     assert_eq!(
         money(&effects),
@@ -262,7 +264,8 @@ fn a_seller_who_gives_up_in_the_last_slot() {
     world.deliver(3, lease);
     world.until(43);
     let fail = world.by(1, EntryBody::Fail { lease });
-    // Two of three units cost 22 of 33, and 4 of 8 heights are left of slot 5; no slots are to come.
+    // Two of three units cost 22 of 33, and 4 of 8 heights are left of slot 5; no slots are to
+    // come.
     let effects = world.all(vec![fail]);
     assert_eq!(money(&effects), [(Reason::Refund, 11)]);
     let fail = world.by(3, EntryBody::Fail { lease });

@@ -1,4 +1,5 @@
-//! Reservations: channels, sellers who are bound by what was booked, snapshots, and the edge of the window.
+//! Reservations: channels, sellers who are bound by what was booked, snapshots, and the edge of the
+//! window.
 
 use crate::reservation::{booked, four_units, four_units_with, pays};
 use crate::reserving::{decisions, on_channel, wish};
@@ -110,8 +111,9 @@ fn an_unopened_reservation_loses_its_deposit() {
     pays(&world, &[(2, -40)]);
 }
 
-/// If every slot for sale may be a start, what becomes free at the edge of a full window goes to whoever needs little,
-/// for ever. With T - S at least its length the long wish competes for the same beginnings.
+/// If every slot for sale may be a start, what becomes free at the edge of a full window goes to
+/// whoever needs little, for ever. With T - S at least its length the long wish competes for the
+/// same beginnings.
 #[test]
 fn a_long_reservation_is_not_starved_at_the_edge_of_the_window() {
     let starved = |slots: u32| {
@@ -142,8 +144,8 @@ fn a_long_reservation_is_not_starved_at_the_edge_of_the_window() {
     assert!(!starved(16));
 }
 
-/// Table 3.1 of AuYoung: a small dense reservation that fits nowhere beside the big one, and cheap ones that fill the
-/// rest, would displace it. The best of several attempts keeps it.
+/// Table 3.1 of AuYoung: a small dense reservation that fits nowhere beside the big one, and cheap
+/// ones that fill the rest, would displace it. The best of several attempts keeps it.
 #[test]
 fn a_sandwich_does_not_displace_the_big_reservation() {
     let mut world = four_units();

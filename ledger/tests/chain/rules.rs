@@ -1,5 +1,5 @@
-//! The policy's rule and switch cost, from sealed bids to settled slots, with figures worked out by hand. Heights and
-//! balances as in `market`.
+//! The policy's rule and switch cost, from sealed bids to settled slots, with figures worked out by
+//! hand. Heights and balances as in `market`.
 
 use crate::trade::{START, bid, clearings, lease_ends, money, order_ends};
 use crate::world::{World, credits, policy};
@@ -24,8 +24,8 @@ fn cleared_by(rule: Rule, switch_cost: u64) -> World {
     })
 }
 
-/// Two units of member 1 at a reserve of 10; member 3 needs both, for `pair` each, the others bid 45 for one. The
-/// boundary at 16, and the orders.
+/// Two units of member 1 at a reserve of 10; member 3 needs both, for `pair` each, the others bid
+/// 45 for one. The boundary at 16, and the orders.
 fn contest(rule: Rule, pair: u64, others: &[u8]) -> (World, ClearingRecord, Vec<OrderId>) {
     let mut world = cleared_by(rule, 0);
     let offer = world.offer(1, 1, 2, 10, Some(30));
@@ -53,7 +53,8 @@ fn won(record: &ClearingRecord, orders: &[OrderId]) -> Vec<(u32, u64)> {
 
 #[test]
 fn two_names_pay_what_the_policys_rule_says() {
-    // Without either, the other stands in the way of the pair (25 each): under `exact` each pays the reserve.
+    // Without either, the other stands in the way of the pair (25 each): under `exact` each pays
+    // the reserve.
     let pays = [(Rule::Exact, 10), (Rule::Floor, 25), (Rule::Paper, 25)];
     for (rule, pay) in pays {
         let (mut world, record, orders) = contest(rule, 25, &[2, 4]);
@@ -81,7 +82,8 @@ fn the_papers_rule_leaves_units_idle_behind_a_bid_that_does_not_fit() {
     let (mut world, record, orders) = contest(Rule::Paper, 40, &[2]);
     assert_eq!(won(&record, &orders), [(0, 0), (1, 40)]);
     assert_eq!(record.sold[0].units, 1);
-    // A buy displaces by the same rule: with one unit less than are held and free, the only bid still fits.
+    // A buy displaces by the same rule: with one unit less than are held and free, the only bid
+    // still fits.
     let free = world.buy(4, 1, 1, 30);
     world.all(vec![free]);
     let lease = world.lease_of(&orders[1]);
@@ -140,7 +142,8 @@ fn a_running_job_stays_until_another_unit_is_cheaper_by_the_switch_cost() {
     let (old, new) = (world.offer_of(1, 1), world.offer_of(4, 1));
     assert_eq!(only(&effects).held, one(old));
     assert_eq!(shares(&world, &orders[0]), one(old));
-    // At 5 it comes to 9: the job moves. It pays no more than that, and all of it goes to the unit sold.
+    // At 5 it comes to 9: the job moves. It pays no more than that, and all of it goes to the unit
+    // sold.
     let cheap = world.offer(4, 1, 1, 5, None);
     world.all(vec![cheap]);
     let effects = world.until(32);
@@ -154,7 +157,8 @@ fn a_running_job_stays_until_another_unit_is_cheaper_by_the_switch_cost() {
     fails_and_is_taken_again(world, orders[0]);
 }
 
-/// The new seller fails at 34, with 6 of 8 heights to go; between boundaries switching costs nothing.
+/// The new seller fails at 34, with 6 of 8 heights to go; between boundaries switching costs
+/// nothing.
 fn fails_and_is_taken_again(mut world: World, order: OrderId) {
     let lease = world.lease_of(&order);
     world.deliver(4, lease);

@@ -1,6 +1,8 @@
-//! Pools and the claims on them. Heights and balances as in `market`; units have processors, memory and disk.
+//! Pools and the claims on them. Heights and balances as in `market`; units have processors, memory
+//! and disk.
 //!
-//! With a reserve of 48 a sixteenth of memory or disk costs at least 1, a processor at least 16 + 2.
+//! With a reserve of 48 a sixteenth of memory or disk costs at least 1, a processor at least 16 +
+//! 2.
 
 use crate::trade::{START, bid, clearings, lease_ends, money, order, order_ends, terms};
 use crate::world::{World, all_roles, credits, key, policy};
@@ -73,7 +75,8 @@ fn from_a_claim_to_a_settled_lease() {
     let claim = world.claim(2, 600);
     let id = order(&claim.id());
     assert_eq!(money(&world.all(vec![claim])), [(Reason::Lock, 600)]);
-    // Alone, each third of the rate is entitled to all of a resource, and buys the half that the cap leaves: 300.
+    // Alone, each third of the rate is entitled to all of a resource, and buys the half that the
+    // cap leaves: 300.
     let effects = world.until(8);
     let record = &sharings(&effects)[0];
     assert_eq!((record.slot, record.units), (1, 4));

@@ -15,8 +15,8 @@ fn with_tenant() -> (World, u8) {
     (world, tenant)
 }
 
-/// What each of the bidders pays at the next boundary if each bids for units at 45, beside the rival of member 3; and
-/// the sponsors on record, ascending.
+/// What each of the bidders pays at the next boundary if each bids for units at 45, beside the
+/// rival of member 3; and the sponsors on record, ascending.
 fn pay(world: &mut World, bidders: &[(u8, u32)]) -> (Vec<u64>, Vec<AccountId>) {
     let mut whole = bid(world, &[(2, 25)], 1);
     whole.min = 2;
@@ -48,7 +48,8 @@ fn a_split_over_accounts_of_one_sponsor_gains_nothing() {
     let (mut world, _) = with_tenant();
     let (one, _) = pay(&mut world, &[(2, 2)]);
     assert_eq!(one, [50], "a single bid pays what the rival would");
-    // Without either of them the seller would keep the other unit for 10; without both the rival pays 50.
+    // Without either of them the seller would keep the other unit for 10; without both the rival
+    // pays 50.
     let (mut world, tenant) = with_tenant();
     let (both, sponsors) = pay(&mut world, &[(2, 1), (tenant, 1)]);
     assert_eq!(both, [25, 25]);

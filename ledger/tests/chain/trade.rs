@@ -126,7 +126,8 @@ impl World {
         }
     }
 
-    /// Commits all bids in the next block and opens them in the first of the next round; the orders.
+    /// Commits all bids in the next block and opens them in the first of the next round; the
+    /// orders.
     pub(crate) fn bids<W: Clone + Into<Wish>>(&mut self, bids: &[(u8, W)]) -> Vec<OrderId> {
         let commits: Vec<_> = bids
             .iter()
@@ -218,7 +219,8 @@ pub(crate) fn units_disputable_for(slots: u32) -> World {
     world
 }
 
-/// Member 2 runs two of these units for so many slots from height 17 on at 20 a slot, acknowledged at 17.
+/// Member 2 runs two of these units for so many slots from height 17 on at 20 a slot, acknowledged
+/// at 17.
 pub(crate) fn disputable_lease(slots: u32) -> (World, OrderId, LeaseId) {
     lease_in(two_disputable_units(), slots)
 }

@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 
 const START: i128 = 1_000_000;
 
-/// Member 2 runs a unit of member 1 (reserve 0) and one of member 4 (reserve 100) from height 17 on, alone, at 100 a slot.
+/// Member 2 runs a unit of member 1 (reserve 0) and one of member 4 (reserve 100) from height 17
+/// on, alone, at 100 a slot.
 fn uneven_lease() -> (World, OrderId) {
     let mut world = World::new();
     let offers = vec![
@@ -37,8 +38,8 @@ fn earned(world: &World, seller: u8) -> i128 {
 #[test]
 fn a_buy_of_the_cheap_unit_leaves_the_dear_one_paid() {
     let (mut world, order) = uneven_lease();
-    // Height 19, 5 of 8 heights left. The unit without a reserve cost nothing: the 100 are for the other one. The buy
-    // displaces a unit worth 110.
+    // Height 19, 5 of 8 heights left. The unit without a reserve cost nothing: the 100 are for the
+    // other one. The buy displaces a unit worth 110.
     let buy = world.buy(3, 1, 1, 10_000);
     let effects = world.all(vec![buy]);
     assert_eq!(
@@ -65,7 +66,8 @@ fn a_buy_with_money_above_the_reserves_refunds_only_that() {
     let two = bid(&world, &[(1, 200), (1, 110)], 5);
     let three = bid(&world, &[(1, 108)], 1);
     let orders = world.bids(&[(2, two), (3, three)]);
-    // Member 3 would have taken one unit at 108, the other would have gone back at 100: 108 + 100 - 0 for two.
+    // Member 3 would have taken one unit at 108, the other would have gone back at 100: 108 + 100 -
+    // 0 for two.
     let effects = world.until(16);
     let charged: Vec<_> = money(&effects);
     assert_eq!(charged, [(Reason::Charge, 208)]);
@@ -77,7 +79,8 @@ fn a_buy_with_money_above_the_reserves_refunds_only_that() {
     let effects = world.all(vec![buy]);
     assert!(money(&effects).contains(&(Reason::Refund, 65)));
     world.until(24);
-    // 143 are left. Floors: 0 and 100. Weights: earnings of 104 each, less reserves, for 3 and 8 of 8 heights: 39 and 4.
+    // 143 are left. Floors: 0 and 100. Weights: earnings of 104 each, less reserves, for 3 and 8 of
+    // 8 heights: 39 and 4.
     assert_eq!((earned(&world, 1), earned(&world, 4)), (39, 104));
 }
 
@@ -94,8 +97,8 @@ fn deliver_all(world: &mut World) {
     world.all(words);
 }
 
-/// What sellers must have earned at a boundary: all sold units were delivered, so no less than the reserves of the
-/// unit-heights that they served, each part rounded down.
+/// What sellers must have earned at a boundary: all sold units were delivered, so no less than the
+/// reserves of the unit-heights that they served, each part rounded down.
 fn due(world: &World) -> BTreeMap<Purse, u64> {
     let mut due = BTreeMap::new();
     for pot in world.state.pots() {
@@ -120,8 +123,8 @@ fn earned_by(effects: &[Effect], purse: &Purse) -> u64 {
     effects.iter().map(earning).sum()
 }
 
-/// One slot of dear and cheap units in few leases, which buys take apart. How often a lease with uneven reserves
-/// lost a part of its units.
+/// One slot of dear and cheap units in few leases, which buys take apart. How often a lease with
+/// uneven reserves lost a part of its units.
 fn dismantled(seed: u64) -> usize {
     let mut policy = policy();
     policy.delivery_heights = 40;

@@ -1,5 +1,5 @@
-//! Buys that wait for units, and buys that evict others, with figures worked out by hand. Heights and balances as in
-//! `market`.
+//! Buys that wait for units, and buys that evict others, with figures worked out by hand. Heights
+//! and balances as in `market`.
 
 use crate::trade::{START, lease_ends, money, order, order_ends};
 use crate::world::{World, credits, policy};
@@ -15,7 +15,8 @@ use gridbay_protocol::payment::Reason::{Charge, Compensation, Lock, Refund, Rele
 use gridbay_protocol::policy::buy::BuyPolicy;
 use gridbay_protocol::record::buy::Eviction;
 
-/// Member 3 holds both units of member 1 from height 10 on, at 30 each, for the rest of slot 1 and so many more.
+/// Member 3 holds both units of member 1 from height 10 on, at 30 each, for the rest of slot 1 and
+/// so many more.
 fn all_bought(policy: Policy, slots: u32) -> (World, OrderId) {
     let mut world = World::with(policy);
     let offer = world.offer(1, 1, 2, 10, Some(30));
@@ -68,7 +69,8 @@ fn who_waits_is_served_in_order_of_arrival() {
     assert!(paid.contains(&(Release, 50)) && paid.contains(&(Charge, 60)));
     let lease = world.lease_of(&second);
     assert!(!world.state.order(&second).unwrap().buy().unwrap().waits);
-    // Its seller fails at 42, with 6 of 8 heights to go: 45 come back, and the rest of what was locked.
+    // Its seller fails at 42, with 6 of 8 heights to go: 45 come back, and the rest of what was
+    // locked.
     world.deliver(1, lease);
     let fail = world.by(1, EntryBody::Fail { lease });
     let effects = world.all(vec![fail]);
@@ -107,7 +109,8 @@ fn who_waits_goes_when_his_time_is_up_or_he_cancels() {
 fn a_new_buy_is_decided_behind_those_that_wait() {
     let (mut world, [first, second]) = two_wait(40);
     world.until(29);
-    // There is room from 32 on. The new one waits for the close, and gets what the second cannot use.
+    // There is room from 32 on. The new one waits for the close, and gets what the second cannot
+    // use.
     let (new, effects) = buys(&mut world, 3, |_| {});
     assert_eq!(money(&effects), [(Lock, 80)]);
     world.until(32);
@@ -155,7 +158,8 @@ fn evictions(effects: &[Effect]) -> Vec<Eviction> {
 fn an_evicted_buy_gets_its_remainder_and_the_surcharge() {
     let (mut world, held) = all_bought(evicting(), 4);
     let lease = world.lease_of(&held);
-    // Height 18, 6 of 8 heights left: 45 of the 60 for this slot, and three slots at 60 that are locked. A fifth of 225.
+    // Height 18, 6 of 8 heights left: 45 of the 60 for this slot, and three slots at 60 that are
+    // locked. A fifth of 225.
     world.until(17);
     let (poor, effects) = buys(&mut world, 4, |buy| buy.surcharge = credits(44));
     assert_eq!(order_ends(&effects), [(poor, OrderEnd::NoUnits)]);

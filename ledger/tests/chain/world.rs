@@ -47,7 +47,8 @@ pub(crate) fn class_key() -> ClassKey {
     }
 }
 
-/// Rounds of 4 heights, slots of 2 rounds; 10 micro-credits as reference price. Acknowledgements alone pay.
+/// Rounds of 4 heights, slots of 2 rounds; 10 micro-credits as reference price. Acknowledgements
+/// alone pay.
 pub(crate) fn policy() -> Policy {
     Policy {
         calendar: Calendar {
@@ -62,8 +63,8 @@ pub(crate) fn policy() -> Policy {
     }
 }
 
-/// Four members with 1,000,000 micro-credits each; the first has a credit line of 500, if the bank allows it. All run
-/// validators.
+/// Four members with 1,000,000 micro-credits each; the first has a credit line of 500, if the bank
+/// allows it. All run validators.
 pub(crate) fn genesis(policy: Policy) -> Genesis {
     let limit = policy.bank.credit_limit;
     let member = |n: u8| Member {

@@ -1,15 +1,16 @@
 //! Adverts: what this node gossips about its offers and itself, and what it heard from others.
 //!
-//! An advert is soft state: it expires by height, a newer one of the same node replaces it, and losing all
-//! of them costs nothing but hints. What binds a seller is its offer on the ledger, so an advert whose
-//! signer is unknown to the ledger, or without the right to operate, is not kept.
+//! An advert is soft state: it expires by height, a newer one of the same node replaces it, and
+//! losing all of them costs nothing but hints. What binds a seller is its offer on the ledger, so
+//! an advert whose signer is unknown to the ledger, or without the right to operate, is not kept.
 //!
-//! A node says its advert at once when its offers changed; when only what it says of itself changed, after
-//! `ABOUT_HEIGHTS` at the earliest; and anyhow every `REPEAT_HEIGHTS`. How often at the most, of others
-//! too, see `rate`.
+//! A node says its advert at once when its offers changed; when only what it says of itself
+//! changed, after `ABOUT_HEIGHTS` at the earliest; and anyhow every `REPEAT_HEIGHTS`. How often at
+//! the most, of others too, see `rate`.
 //!
-//! Whoever passes on what is rejected loses the peers that reject it. So a node rejects only what no state
-//! of the ledger can make good: whoever is a block ahead, or behind, judges all else differently in good faith.
+//! Whoever passes on what is rejected loses the peers that reject it. So a node rejects only what
+//! no state of the ledger can make good: whoever is a block ahead, or behind, judges all else
+//! differently in good faith.
 
 mod known;
 mod rate;
@@ -115,7 +116,8 @@ impl Adverts {
         &self.about.round_trips
     }
 
-    /// Judges an advert and keeps it if it is good and new, and within its author's rates if it was gossiped.
+    /// Judges an advert and keeps it if it is good and new, and within its author's rates if it was
+    /// gossiped.
     pub fn hear(&mut self, state: &State, heard: Heard, now_ms: u64, bytes: &[u8]) -> Verdict {
         let Ok(signed) = SignedAdvert::receive(&state.network(), bytes) else {
             return Verdict::Reject;

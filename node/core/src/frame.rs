@@ -1,8 +1,9 @@
 //! Frames of the request and one-way protocols: how one message lies on a stream.
 //!
-//! A frame is a 4-byte big-endian length and as many bytes. A length above the cap is refused before a byte of the body is read.
-//! Memory grows with the bytes that have come, never with the length that was claimed. [`Reader`] takes the bytes in whatever
-//! pieces they come, and never asks for one beyond the frame.
+//! A frame is a 4-byte big-endian length and as many bytes. A length above the cap is refused
+//! before a byte of the body is read. Memory grows with the bytes that have come, never with the
+//! length that was claimed. [`Reader`] takes the bytes in whatever pieces they come, and never asks
+//! for one beyond the frame.
 
 /// Bytes of the length.
 pub const PREFIX: usize = 4;
@@ -56,8 +57,8 @@ impl Reader {
         Ok(Some(announced))
     }
 
-    /// How many more bytes it can take now: up to the end of the length first, then up to the end of the body; 0 when it is whole
-    /// or refused.
+    /// How many more bytes it can take now: up to the end of the length first, then up to the end
+    /// of the body; 0 when it is whole or refused.
     pub fn wants(&self) -> usize {
         match self.announced() {
             Ok(None) => PREFIX - self.taken,

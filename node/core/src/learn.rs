@@ -1,16 +1,19 @@
-//! What a buyer learns about its jobs: the weights of the resource types, from the shares and results of past runs
-//! (Abacus, section V).
+//! What a buyer learns about its jobs: the weights of the resource types, from the shares and
+//! results of past runs (Abacus, section V).
 //!
-//! 1. [`least_squares`] finds the weights `w` with `u = sum w_r x_r` as nearly as the observations allow, by their normal
-//!    equations: elimination with the largest pivot of each column. Where the smallest pivot is below [`PIVOT_RATIO`] of
-//!    the largest, the observations do not tell the types apart, and there is no estimate.
-//! 2. A [`Learner`] keeps the last [`RUNS_MAX`] runs of one kind of job. For linear utility `u` is the output per slot and
-//!    `x` the shares. For log utility `u` is the output's logarithm and `x` those of the shares, with one more column of
-//!    ones: output then is a constant times the product of `s_r^w_r`, and its unit does not matter.
-//! 3. Weights of the next order keep the estimate's proportions: the largest becomes [`WEIGHT_TOP`], negative ones 0.
+//! 1. [`least_squares`] finds the weights `w` with `u = sum w_r x_r` as nearly as the observations
+//!    allow, by their normal equations: elimination with the largest pivot of each column. Where
+//!    the smallest pivot is below [`PIVOT_RATIO`] of the largest, the observations do not tell the
+//!    types apart, and there is no estimate.
+//! 2. A [`Learner`] keeps the last [`RUNS_MAX`] runs of one kind of job. For linear utility `u` is
+//!    the output per slot and `x` the shares. For log utility `u` is the output's logarithm and `x`
+//!    those of the shares, with one more column of ones: output then is a constant times the
+//!    product of `s_r^w_r`, and its unit does not matter.
+//! 3. Weights of the next order keep the estimate's proportions: the largest becomes
+//!    [`WEIGHT_TOP`], negative ones 0.
 //!
-//! Everything here is in floating point and may differ in its last bits between machines. It is advice to the one who
-//! signs the order, and never part of what is cleared or paid.
+//! Everything here is in floating point and may differ in its last bits between machines. It is
+//! advice to the one who signs the order, and never part of what is cleared or paid.
 
 use std::collections::VecDeque;
 
@@ -35,8 +38,9 @@ pub struct Observation {
     pub result: f64,
 }
 
-/// The weights that come closest to the results, in the sense of least squares; `None` if the observations are none or
-/// empty, of different lengths, or do not determine the weights in finite numbers.
+/// The weights that come closest to the results, in the sense of least squares; `None` if the
+/// observations are none or empty, of different lengths, or do not determine the weights in finite
+/// numbers.
 #[must_use]
 pub fn least_squares(observations: &[Observation]) -> Option<Vec<f64>> {
     let width = observations.first()?.given.len();
@@ -109,9 +113,9 @@ impl Learner {
         })
     }
 
-    /// Takes in a run: its average Q32 share of each type and its output per slot (tasks, samples, in any unit). Says
-    /// whether it was of use: other types, an output that is no positive number or, for log utility, a share of
-    /// zero are not. Beyond [`RUNS_MAX`] the oldest is forgotten.
+    /// Takes in a run: its average Q32 share of each type and its output per slot (tasks, samples,
+    /// in any unit). Says whether it was of use: other types, an output that is no positive number
+    /// or, for log utility, a share of zero are not. Beyond [`RUNS_MAX`] the oldest is forgotten.
     pub fn observe(&mut self, shares: &[u64], output: f64) -> bool {
         let logs = self.utility == Utility::Log;
         let usable = |share: &u64| !logs || *share > 0;
@@ -147,8 +151,8 @@ impl Learner {
         self.runs.len()
     }
 
-    /// Weights for the next order, the largest [`WEIGHT_TOP`]; `None` while the runs do not tell the types apart, or
-    /// if no type helps. The buyer states its own weights then.
+    /// Weights for the next order, the largest [`WEIGHT_TOP`]; `None` while the runs do not tell
+    /// the types apart, or if no type helps. The buyer states its own weights then.
     #[must_use]
     pub fn weights(&self) -> Option<Vec<u32>> {
         let runs: Vec<Observation> = self.runs.iter().cloned().collect();

@@ -1,28 +1,34 @@
 //! The numbers of the overlay, and what is decided by them alone.
 //!
-//! The node's overlay (`node/src/overlay/`) runs by them, and the model of it (`testnet/sim/src/overlay/`) as well, so that what the
-//! model says of thousands of nodes is said of this node. Times are those of a wide area. What belongs to libp2p's Kademlia and
-//! cannot be set ([`PEER_TIMEOUT`], [`PENDING`]) stands here too; the node's tests hold the others against its settings.
+//! The node's overlay (`node/src/overlay/`) runs by them, and the model of it
+//! (`testnet/sim/src/overlay/`) as well, so that what the model says of thousands of nodes is said
+//! of this node. Times are those of a wide area. What belongs to libp2p's Kademlia and cannot be
+//! set ([`PEER_TIMEOUT`], [`PENDING`]) stands here too; the node's tests hold the others against
+//! its settings.
 //!
 //! Room for connections:
 //!
-//! 1. A lookup asks some sixty peers and each of them keeps the connection, since gossip's streams never end. Left alone every node
-//!    of a larger network would soon stand at [`CONNECTIONS`], refuse whoever comes, and lookups would fail.
-//! 2. So a node with [`crowded`] or more connections closes those that nobody needs down to [`roomy`]: first those that others
-//!    made, so that nobody's coming costs it whom it chose; of them those of the most crowded network; of them the oldest, and
-//!    not the newest: all are closed in turn then, and one who has just come is not turned out by all at once.
-//! 3. Long before that, at more than [`ample`] peers, a node gives up those that it dialled itself and nobody needs, the oldest
-//!    first and one in a [`TICK`]: an idle connection costs both ends signs of life several times a minute. What others dialled is
-//!    theirs to give up: they may want to keep it and would be back at once. One at a time, since both ends have many to give up and
+//! 1. A lookup asks some sixty peers and each of them keeps the connection, since gossip's streams
+//!    never end. Left alone every node of a larger network would soon stand at [`CONNECTIONS`],
+//!    refuse whoever comes, and lookups would fail.
+//! 2. So a node with [`crowded`] or more connections closes those that nobody needs down to
+//!    [`roomy`]: first those that others made, so that nobody's coming costs it whom it chose; of
+//!    them those of the most crowded network; of them the oldest, and not the newest: all are
+//!    closed in turn then, and one who has just come is not turned out by all at once.
+//! 3. Long before that, at more than [`ample`] peers, a node gives up those that it dialled itself
+//!    and nobody needs, the oldest first and one in a [`TICK`]: an idle connection costs both ends
+//!    signs of life several times a minute. What others dialled is theirs to give up: they may want
+//!    to keep it and would be back at once. One at a time, since both ends have many to give up and
 //!    neither must fall below what it wants.
-//! 4. None is closed that is younger than [`GRACE`]: the lookup that it was made for may still run. What others made goes after
-//!    [`VISIT`] where room is short: who joins by a node that everybody begins with, asks it whom else there is, and the next one
-//!    waits for the place.
+//! 4. None is closed that is younger than [`GRACE`]: the lookup that it was made for may still run.
+//!    What others made goes after [`VISIT`] where room is short: who joins by a node that everybody
+//!    begins with, asks it whom else there is, and the next one waits for the place.
 
 use std::cmp::Reverse;
 use std::time::Duration;
 
-/// Peers in a bucket of the routing table, in an answer, and closest ones to a key that keep its record.
+/// Peers in a bucket of the routing table, in an answer, and closest ones to a key that keep its
+/// record.
 pub const K: usize = 20;
 /// Paths of a lookup that share no peer, and peers asked at a time on each.
 pub const PARALLELISM: usize = 3;
@@ -32,7 +38,8 @@ pub const PER_PREFIX: usize = 2;
 pub const PEER_TIMEOUT: Duration = Duration::from_secs(10);
 /// A new peer waits for so long for the place of one in a full bucket that is not connected.
 pub const PENDING: Duration = Duration::from_secs(60);
-/// Well above the time for a dial: one dead peer near the key must not cost a lookup, or a record that is being put.
+/// Well above the time for a dial: one dead peer near the key must not cost a lookup, or a record
+/// that is being put.
 pub const LOOKUP_TIMEOUT: Duration = Duration::from_secs(30);
 /// Lookups at a time.
 pub const LOOKUPS: usize = 32;
@@ -54,7 +61,8 @@ pub const TICK: Duration = Duration::from_millis(500);
 pub const REDIAL_FIRST: Duration = Duration::from_millis(500);
 /// The longest.
 pub const REDIAL_MAX: Duration = Duration::from_secs(60);
-/// After a connection that stood for so long the pauses begin at the first again. Well above [`VISIT`].
+/// After a connection that stood for so long the pauses begin at the first again. Well above
+/// [`VISIT`].
 pub const STAYED: Duration = Duration::from_secs(10);
 /// Failures after which a peer known by address only is forgotten.
 pub const KNOWN_TRIES: u32 = 5;
@@ -78,36 +86,43 @@ pub const VISIT: Duration = Duration::from_secs(2);
 /// Peers in gossip's mesh of a topic.
 pub const MESH: usize = 8;
 
-/// After a new peer, while more are wanted, our neighbourhood is asked for after this long: several come at once.
+/// After a new peer, while more are wanted, our neighbourhood is asked for after this long: several
+/// come at once.
 pub const LOOKUP_SOON: Duration = Duration::from_millis(50);
-/// Least pause between two such lookups: each costs some 60 messages, and where many nodes start at once there is always a new peer.
+/// Least pause between two such lookups: each costs some 60 messages, and where many nodes start at
+/// once there is always a new peer.
 pub const LOOKUP_PAUSE: Duration = Duration::from_secs(3);
-/// Longest pause between lookups of a node with nothing new, and the pause of one that has as many peers as it wants.
+/// Longest pause between lookups of a node with nothing new, and the pause of one that has as many
+/// peers as it wants.
 pub const LOOKUP_SELDOM: Duration = Duration::from_secs(300);
 
 /// Pause after which an unchanged record is put again.
 pub const RECORD_AGAIN: Duration = Duration::from_secs(600);
-/// Least pause between two records: addresses change in groups. Also the first pause after a put that failed.
+/// Least pause between two records: addresses change in groups. Also the first pause after a put
+/// that failed.
 pub const RECORD_SETTLE: Duration = Duration::from_secs(1);
 /// Longest pause after puts that failed.
 pub const RECORD_RETRY_MAX: Duration = Duration::from_secs(60);
-/// A lookup for a record, or for those who provide something, goes on for so long after it has found one, for a newer one or more of
-/// them may come; not to its own end, which a single dead peer near the key can put off by [`DIAL_TIMEOUT`].
+/// A lookup for a record, or for those who provide something, goes on for so long after it has
+/// found one, for a newer one or more of them may come; not to its own end, which a single dead
+/// peer near the key can put off by [`DIAL_TIMEOUT`].
 pub const FOUND_PATIENCE: Duration = Duration::from_secs(2);
-/// A lookup for those who provide something ends after this long even if it has found none: somebody waits.
+/// A lookup for those who provide something ends after this long even if it has found none:
+/// somebody waits.
 pub const PROVIDERS_TIME: Duration = Duration::from_secs(8);
 /// Life of our record: three times until it is put again.
 pub const RECORD_LIFE: Duration = Duration::from_secs(1800);
 /// Records of others that a node keeps.
 pub const RECORDS: usize = 1024;
 
-/// Of the connections in total, those that others may make: a quarter is left to connections of our own choice, against being
-/// surrounded.
+/// Of the connections in total, those that others may make: a quarter is left to connections of our
+/// own choice, against being surrounded.
 pub const fn inbound(connections: usize) -> usize {
     connections - connections / 4
 }
 
-/// Connections at which room is made. No more than others may make, or they would be refused before.
+/// Connections at which room is made. No more than others may make, or they would be refused
+/// before.
 pub const fn crowded(connections: usize) -> usize {
     inbound(connections)
 }
@@ -117,8 +132,9 @@ pub const fn roomy(connections: usize) -> usize {
     connections / 2
 }
 
-/// Pause after a lookup of our neighbourhood, by the `last` one: it doubles, since a lookup that brought nobody new will not soon
-/// bring more. With `enough` peers it is the longest at once, since each lookup connects to some thirty others only to part again.
+/// Pause after a lookup of our neighbourhood, by the `last` one: it doubles, since a lookup that
+/// brought nobody new will not soon bring more. With `enough` peers it is the longest at once,
+/// since each lookup connects to some thirty others only to part again.
 pub fn lookup_pause(last: Duration, enough: bool) -> Duration {
     if enough {
         LOOKUP_SELDOM
@@ -127,7 +143,8 @@ pub fn lookup_pause(last: Duration, enough: bool) -> Duration {
     }
 }
 
-/// Peers above which a node gives up those of its own choice: as many as are `wanted`, and a mesh of others.
+/// Peers above which a node gives up those of its own choice: as many as are `wanted`, and a mesh
+/// of others.
 pub const fn ample(wanted: usize) -> usize {
     wanted + MESH
 }

@@ -13,8 +13,8 @@ pub(crate) struct Renewal {
 }
 
 impl Renewal {
-    /// The registration to send after a block, if one is due and none is on its way. Only the account that
-    /// runs the validator can register.
+    /// The registration to send after a block, if one is due and none is on its way. Only the
+    /// account that runs the validator can register.
     pub(crate) fn due(&mut self, host: &mut Host, account: &AccountId) -> Option<EntryBody> {
         let validator = host.validator()?;
         let height = host.state().height();

@@ -34,8 +34,8 @@ const REPEAT_HEIGHTS: u64 = 8;
 const BEAT_HEIGHTS: u64 = 3;
 /// Jobs that one node runs or remembers at the most. Beyond, those that ended first are forgotten.
 pub const JOBS: usize = 8_192;
-/// Jobs that ended and are remembered for one buyer's node at the most, so that the trivial runs of one do not make a
-/// seller forget those of the others.
+/// Jobs that ended and are remembered for one buyer's node at the most, so that the trivial runs of
+/// one do not make a seller forget those of the others.
 pub const BUYER_JOBS: usize = JOBS / 8;
 
 /// What a seller remembers of a job across a restart; lies in the job's folder.
@@ -260,8 +260,8 @@ impl Seller {
         self.forget_the_old(state, effects);
     }
 
-    /// A run that ended is remembered while its lease lives and [`KEEP_HEIGHTS`] beyond, so that the
-    /// buyer can read its output.
+    /// A run that ended is remembered while its lease lives and [`KEEP_HEIGHTS`] beyond, so that
+    /// the buyer can read its output.
     fn forget_the_old(&mut self, state: &State, effects: &mut Vec<Effect>) {
         let height = state.height();
         let mut gone = Vec::new();
@@ -288,8 +288,8 @@ impl Seller {
         }
     }
 
-    /// Milliseconds for which a run may go on from now, by the pace of the network's policy: to the end of the slot
-    /// that its lease is paid for. `None` if it has no unit any more.
+    /// Milliseconds for which a run may go on from now, by the pace of the network's policy: to the
+    /// end of the slot that its lease is paid for. `None` if it has no unit any more.
     pub fn time_left(&self, state: &State, id: &RunId) -> Option<u64> {
         let lease = state.lease(&id.lease)?;
         let last = state.calendar().last_of_slot(lease.slot);
@@ -320,7 +320,8 @@ impl Seller {
         });
     }
 
-    /// A local job changed its phase. A stop that came before there was anything to stop is sent again.
+    /// A local job changed its phase. A stop that came before there was anything to stop is sent
+    /// again.
     pub fn phase(&mut self, id: &RunId, phase: Phase, effects: &mut Vec<Effect>) {
         let Some(job) = self.jobs.get_mut(id) else {
             return;

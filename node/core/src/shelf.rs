@@ -1,7 +1,9 @@
-//! The shelf: what adverts and ledger tell together of sellers' nodes, copied out of the core so that queries cost it little.
+//! The shelf: what adverts and ledger tell together of sellers' nodes, copied out of the core so
+//! that queries cost it little.
 //!
-//! An advert names offers; what counts of them is what the ledger says. A line is on the shelf if its offer stands on the ledger, of
-//! this seller at this node; class, prices and terms are the ledger's, the free units are the seller's word.
+//! An advert names offers; what counts of them is what the ledger says. A line is on the shelf if
+//! its offer stands on the ledger, of this seller at this node; class, prices and terms are the
+//! ledger's, the free units are the seller's word.
 
 use crate::adverts::Adverts;
 use crate::query::roundtrip;
@@ -103,8 +105,8 @@ impl Shelf {
         nodes.any(|(signed, _)| signed.advert.node == *node)
     }
 
-    /// What queries are asked about. `measured`: round trips from here in microseconds; those of other nodes are taken from
-    /// common landmarks, this node's own is nothing.
+    /// What queries are asked about. `measured`: round trips from here in microseconds; those of
+    /// other nodes are taken from common landmarks, this node's own is nothing.
     pub fn subjects(&self, measured: &BTreeMap<PublicKey, u64>) -> Vec<Subject<'_>> {
         let mut hourly = Hourly {
             slot_ms: self.slot_ms,

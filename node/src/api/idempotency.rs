@@ -2,13 +2,13 @@
 //!
 //! 1. A `POST` with a new `Idempotency-Key` runs in a task of its own, so that a client that goes
 //!    away does not leave it half done.
-//! 2. While it runs, the same key is answered with `conflict`; afterwards with the stored answer and
-//!    the header `idempotency-replayed: true`.
+//! 2. While it runs, the same key is answered with `conflict`; afterwards with the stored answer
+//!    and the header `idempotency-replayed: true`.
 //! 3. The same key with another request is refused. A fault of the node (5xx) is forgotten, so that
 //!    trying again tries again.
 //!
-//! The last [`KEPT`] keys are kept, in memory. What must be known across a restart is durable behind
-//! the API: a job's id is derived from its key, a transfer's entry is kept under it.
+//! The last [`KEPT`] keys are kept, in memory. What must be known across a restart is durable
+//! behind the API: a job's id is derived from its key, a transfer's entry is kept under it.
 
 use super::intake::whole;
 use super::limits::BODY_BYTES;

@@ -6,8 +6,8 @@
 //!    the handlers that parse, bound and answer.
 //! 3. [`types`] gathers the JSON shapes of all nouns, [`ApiError`] is the one shape of a failure.
 //! 4. A `POST` may carry `Idempotency-Key`; repeating it repeats the answer, not the deed.
-//! 5. Connections, requests at work and the time for each of their parts are bounded (`serve`, `slots`, `intake`); the
-//!    numbers stand in `limits`.
+//! 5. Connections, requests at work and the time for each of their parts are bounded (`serve`,
+//!    `slots`, `intake`); the numbers stand in `limits`.
 //! 6. [`client`] is the other end, used by the command line and the laboratory.
 
 mod auth;

@@ -13,8 +13,8 @@ pub(super) trait Peer {
 }
 
 impl Peer for UnixStream {
-    /// The same user, or root: the mode of the socket says so too, but a mode can be changed. And no job,
-    /// whose user may be the node's.
+    /// The same user, or root: the mode of the socket says so too, but a mode can be changed. And
+    /// no job, whose user may be the node's.
     fn is_welcome(&self) -> bool {
         let ours = geteuid().as_raw();
         let Ok(peer) = self.peer_cred() else {
@@ -23,7 +23,8 @@ impl Peer for UnixStream {
         if peer.uid() != ours && peer.uid() != 0 {
             return false;
         }
-        // Another user than the node's jobs have, or a process of another container, which has no number here.
+        // Another user than the node's jobs have, or a process of another container, which has no
+        // number here.
         let pid = peer.pid().filter(|pid| *pid > 0 && peer.uid() == ours);
         let Some(pid) = pid else {
             return true;

@@ -1,8 +1,8 @@
-//! Nodes met in earlier runs, in the data folder: a node that knows some joins again although all it was founded or invited
-//! with are gone.
+//! Nodes met in earlier runs, in the data folder: a node that knows some joins again although all
+//! it was founded or invited with are gone.
 //!
-//! The file has an address a line, each ending in `/p2p/<id>`. It is only a hint: a line that cannot be read is passed over, and a
-//! file that cannot be written costs nothing but the hint.
+//! The file has an address a line, each ending in `/p2p/<id>`. It is only a hint: a line that
+//! cannot be read is passed over, and a file that cannot be written costs nothing but the hint.
 
 use crate::config::Home;
 use crate::overlay::{self, Multiaddr, OverlayHandle, PeerId};
@@ -16,8 +16,8 @@ use std::time::Duration;
 const MOST: usize = gridbay_core::overlay::ACQUAINTANCES;
 /// Bytes read at the most.
 const BYTES: u64 = 256 << 10;
-/// How often it is looked whether they have changed; then they are written. A node that ends a moment after it has met others must
-/// find them again.
+/// How often it is looked whether they have changed; then they are written. A node that ends a
+/// moment after it has met others must find them again.
 const PERIOD: Duration = gridbay_core::overlay::ACQUAINTANCES_EVERY;
 
 /// Those of earlier runs.

@@ -8,8 +8,8 @@
 //! 4. bind the API, start the core thread, connect both to the overlay;
 //! 5. say that the node is ready; join with the invitation and set the configured offers in time.
 //!
-//! End: the API stops taking requests, the core thread ends between two steps, the overlay closes its
-//! sockets. Jobs go on under their supervisors and are found again at the next start.
+//! End: the API stops taking requests, the core thread ends between two steps, the overlay closes
+//! its sockets. Jobs go on under their supervisors and are found again at the next start.
 
 mod acquaintances;
 mod founding;
@@ -68,7 +68,8 @@ pub struct Ready {
     pub addresses: Vec<Multiaddr>,
 }
 
-/// Runs the node of a configuration until `stop` is ready, the owner stops it through the API, or it fails.
+/// Runs the node of a configuration until `stop` is ready, the owner stops it through the API, or
+/// it fails.
 ///
 /// # Errors
 /// What kept it from starting, or made it stop by itself.
@@ -164,7 +165,8 @@ fn network_of(
     }
 }
 
-/// Starts what runs beside the API: discovery, the board of auctions, and the offers of the configuration.
+/// Starts what runs beside the API: discovery, the board of auctions, and the offers of the
+/// configuration.
 fn attend(backend: &Arc<NodeBackend>, handle: &BodyHandle, config: Config, selling: &Selling) {
     let (offers, mut attributes) = (config.offers, config.attributes);
     attributes.extend(selling.attributes());
@@ -279,8 +281,9 @@ impl Machine {
     }
 }
 
-/// The executor, and what it has shown that it can keep jobs from. Where it cannot isolate them, no job is
-/// started unless the owner says so: a stranger's job would run beside the node, as the same user.
+/// The executor, and what it has shown that it can keep jobs from. Where it cannot isolate them, no
+/// job is started unless the owner says so: a stranger's job would run beside the node, as the same
+/// user.
 fn open_executor(
     home: &Home,
     floor: u64,

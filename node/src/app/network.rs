@@ -68,7 +68,8 @@ pub(super) fn founders(genesis: &Genesis) -> Vec<Bootstrap> {
         .collect()
 }
 
-/// Starts the overlay and waits until its listeners are up. A founder is reached where the genesis says.
+/// Starts the overlay and waits until its listeners are up. A founder is reached where the genesis
+/// says.
 pub(super) async fn start(
     config: &Config,
     keys: &NodeKeys,

@@ -1,5 +1,5 @@
-//! Offers of the configuration: set once the account is there, left alone where they stand already. And
-//! standing offers that this machine cannot keep (any more): withdrawn.
+//! Offers of the configuration: set once the account is there, left alone where they stand already.
+//! And standing offers that this machine cannot keep (any more): withdrawn.
 
 use crate::api::types::OfferRequest;
 use crate::backend::NodeBackend;

@@ -1,8 +1,8 @@
 //! Opening a core's parts from the data folder: at the start, and again after the disk failed.
 //!
-//! What is read from the ledger's folder counts as safe from then on. A process that was killed may have
-//! left bytes that no sync covered, and after a failed sync the system may have forgotten that bytes still
-//! have to be written. So before the ledger is opened,
+//! What is read from the ledger's folder counts as safe from then on. A process that was killed may
+//! have left bytes that no sync covered, and after a failed sync the system may have forgotten that
+//! bytes still have to be written. So before the ledger is opened,
 //!
 //! 1. after a failed sync, the file concerned is copied, synced and put in place of the old one;
 //! 2. every file is synced.
@@ -27,7 +27,8 @@ use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Bytes that must fit beside the longest file before a full disk counts as cured: some blocks' worth.
+/// Bytes that must fit beside the longest file before a full disk counts as cured: some blocks'
+/// worth.
 const ROOM: usize = 1 << 20;
 /// Name of the file that the room is tried with.
 const PROBE: &str = "room.new";
@@ -144,8 +145,8 @@ fn rewrite(path: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Tries whether `folder` takes a file that is some room longer than the longest one of the ledger: a disk can
-/// be full for long files alone.
+/// Tries whether `folder` takes a file that is some room longer than the longest one of the ledger:
+/// a disk can be full for long files alone.
 fn find_room(folder: &Path, ledger: &Path) -> io::Result<()> {
     let lengths = files(ledger)?;
     let lengths = lengths.iter().filter_map(|path| fs::metadata(path).ok());

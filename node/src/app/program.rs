@@ -9,8 +9,9 @@ use std::io::{IsTerminal as _, stderr};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
-/// Threads for everything around the core thread. Of several, each task that one of them wakes would wake another to share it, and
-/// a node without work does nothing but wake for a packet now and then: two cost it half as much again.
+/// Threads for everything around the core thread. Of several, each task that one of them wakes
+/// would wake another to share it, and a node without work does nothing but wake for a packet now
+/// and then: two cost it half as much again.
 const WORKERS: usize = 1;
 
 /// Runs a node in the foreground until SIGINT or SIGTERM, or until it is stopped through its API.
@@ -27,8 +28,8 @@ pub fn run_until_signal(config: Config) -> anyhow::Result<()> {
     let result = runtime.block_on(async {
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
-        // With a handler, a file that may not grow any more is an error of a write like a full disk; without
-        // one, the end of the node.
+        // With a handler, a file that may not grow any more is an error of a write like a full
+        // disk; without one, the end of the node.
         let _too_large = signal(SignalKind::from_raw(libc::SIGXFSZ))?;
         let stop = async move {
             tokio::select! {
@@ -53,7 +54,8 @@ fn say_ready(ready: &Ready) {
     ));
 }
 
-/// Others' code, of which only errors are told unless the filter names it: what it warns of are mostly peers' doings.
+/// Others' code, of which only errors are told unless the filter names it: what it warns of are
+/// mostly peers' doings.
 const CHATTER: [&str; 8] = [
     "libp2p",
     "quinn",
@@ -65,8 +67,8 @@ const CHATTER: [&str; 8] = [
     "igd",
 ];
 
-/// The filter of the log: what is asked for, and little of others' code. The consensus core tells every vote, which nobody wants to
-/// read.
+/// The filter of the log: what is asked for, and little of others' code. The consensus core tells
+/// every vote, which nobody wants to read.
 pub(super) fn filter(wanted: &str) -> anyhow::Result<EnvFilter> {
     let chatter = CHATTER.map(|name| format!("{name}=error")).join(",");
     // Where both name the same, what comes later counts.

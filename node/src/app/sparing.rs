@@ -1,9 +1,11 @@
 //! A log that nobody fills.
 //!
-//! Many lines tell of what others do, and whoever does it a thousand times a second would fill the disk. So each cause (a place in the
-//! code) may write so many bytes, and all causes together; what is above is left out, and the next line of its cause says how many were.
-//! Errors are the node's own (its disk, its agreement with the others), and have room of their own: whatever strangers set off, they are
-//! written. Nothing is left out of what an owner asks for beyond the usual: lines of the levels debug and trace.
+//! Many lines tell of what others do, and whoever does it a thousand times a second would fill the
+//! disk. So each cause (a place in the code) may write so many bytes, and all causes together; what
+//! is above is left out, and the next line of its cause says how many were. Errors are the node's
+//! own (its disk, its agreement with the others), and have room of their own: whatever strangers
+//! set off, they are written. Nothing is left out of what an owner asks for beyond the usual: lines
+//! of the levels debug and trace.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -15,7 +17,8 @@ use tracing::callsite::Identifier;
 use tracing::{Level, Metadata};
 use tracing_subscriber::fmt::MakeWriter;
 
-/// Bytes that one cause may write at once, and in a second: a line a second, and a hundred when something happens.
+/// Bytes that one cause may write at once, and in a second: a line a second, and a hundred when
+/// something happens.
 const CAUSE: (u64, u64) = (16 << 10, 200);
 /// The same of all causes: 80 kB in the first minute, 54 kB in each later one.
 const ALL: (u64, u64) = (26_000, 900);

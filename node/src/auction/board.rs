@@ -1,7 +1,8 @@
 //! The board: the last auctions in short form, and the last price of every class.
 //!
-//! It lives outside the core thread, so that lists and price tags cost the core nothing. It is filled from
-//! the host's index: at the start with what is there, then after every block with what is new.
+//! It lives outside the core thread, so that lists and price tags cost the core nothing. It is
+//! filled from the host's index: at the start with what is there, then after every block with what
+//! is new.
 
 use crate::api::types::{AuctionKind, AuctionSummary};
 use gridbay_protocol::effect::{Auction, Effect};

@@ -1,7 +1,7 @@
 //! Auctions: the list of the last ones, and one with the proof that it happened so.
 //!
-//! What a stranger checks: the certificate is signed by more than two thirds of the validators' power for
-//! the header; the proof leads from the record to the header's root of effects.
+//! What a stranger checks: the certificate is signed by more than two thirds of the validators'
+//! power for the header; the proof leads from the record to the header's root of effects.
 
 use crate::api::Answer;
 use crate::api::ApiError;
@@ -22,7 +22,8 @@ use gridbay_protocol::ids::{ClassId, Hash32};
 /// Auctions read in one look at the core.
 const PAGE: usize = 16;
 impl NodeBackend {
-    /// Takes auctions into the board that it has not got yet, latest first in short looks at the core.
+    /// Takes auctions into the board that it has not got yet, latest first in short looks at the
+    /// core.
     pub(crate) async fn catch_up(&self) -> Answer<()> {
         let seen = self.board.seen();
         let mut before = (u64::MAX, 0);

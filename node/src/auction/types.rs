@@ -119,6 +119,7 @@ pub struct AuctionProof {
     pub certificate: Hex,
     /// Validators of its height.
     pub validators: Hex,
-    /// An [`EffectProof`](crate::api::types::EffectProof): the record is among the effects the header commits to.
+    /// An [`EffectProof`](crate::api::types::EffectProof): the record is among the effects the
+    /// header commits to.
     pub proof: Hex,
 }

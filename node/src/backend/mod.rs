@@ -7,8 +7,8 @@
 //! 3. what changes something is a command; if the answer depends on the ledger, it waits for the
 //!    block.
 //!
-//! Amounts and prices are converted here: the ledger counts micro-credits per unit and slot, the API
-//! credits per node-hour.
+//! Amounts and prices are converted here: the ledger counts micro-credits per unit and slot, the
+//! API credits per node-hour.
 
 pub(crate) mod failure;
 

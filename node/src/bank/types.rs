@@ -14,7 +14,8 @@ pub struct BankReport {
     pub policy: BankRules,
     /// How much money there is.
     pub supply: MoneySupply,
-    /// Payments over the mean supply of the epochs listed that have ended, in millionths; `null` before the first end.
+    /// Payments over the mean supply of the epochs listed that have ended, in millionths; `null`
+    /// before the first end.
     pub velocity_ppm: Option<u64>,
     /// Whether a tax is being taken.
     pub taxing: bool,
@@ -27,7 +28,8 @@ pub struct BankReport {
 /// The bank's policy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BankRules {
-    /// Heights from one sharing of the revenue to the next; `null` if it goes to the owners of the units.
+    /// Heights from one sharing of the revenue to the next; `null` if it goes to the owners of the
+    /// units.
     pub shared_every: Option<u64>,
     /// Baseline per weight; zero for none.
     #[serde(with = "amount")]
@@ -76,6 +78,7 @@ pub struct EpochMoney {
 pub struct ClassIndex {
     /// Its name.
     pub class: String,
-    /// Prices at the end of the last epoch against those of the first that sold anything, in millionths; `null` before.
+    /// Prices at the end of the last epoch against those of the first that sold anything, in
+    /// millionths; `null` before.
     pub index_ppm: Option<u64>,
 }

@@ -1,11 +1,12 @@
-//! What to bid: the price that would have won as many of the last clearings as somebody wants to win.
+//! What to bid: the price that would have won as many of the last clearings as somebody wants to
+//! win.
 //!
-//! 1. A bid for the nodes, at one price each, is added to each of the last clearings (see `odds`); the least price with
-//!    which it wins there is found by clearing again.
-//! 2. The price suggested is the least that would have won the share asked for, and no less than the reserve of the
-//!    cheapest offers which have enough units now.
-//! 3. Without a clearing to go by it is that reserve, and nothing is said about chances. Without offers it is the class's
-//!    reference price.
+//! 1. A bid for the nodes, at one price each, is added to each of the last clearings (see `odds`);
+//!    the least price with which it wins there is found by clearing again.
+//! 2. The price suggested is the least that would have won the share asked for, and no less than
+//!    the reserve of the cheapest offers which have enough units now.
+//! 3. Without a clearing to go by it is that reserve, and nothing is said about chances. Without
+//!    offers it is the class's reference price.
 
 use crate::api::Answer;
 use crate::api::types::{BidAdvice, BidHow, BidWish, How, PriceChance, Want};

@@ -31,15 +31,18 @@ pub struct BidAdvice {
     pub seconds: u32,
     /// Clearings looked at; 0 if there was none, and the price is the reserve.
     pub clearings: u32,
-    /// The least that the offers ask which together have so many nodes, per node-hour; `None` if there are fewer.
+    /// The least that the offers ask which together have so many nodes, per node-hour; `None` if
+    /// there are fewer.
     #[serde(with = "optional_amount")]
     pub reserve: Option<Credits>,
-    /// Price per node-hour that would have won so many of the clearings, the reserve at least; `None` if none would.
+    /// Price per node-hour that would have won so many of the clearings, the reserve at least;
+    /// `None` if none would.
     #[serde(with = "optional_amount")]
     pub price: Option<Credits>,
     /// Percent of the clearings that this price would have won; `None` without clearings.
     pub won: Option<u32>,
-    /// The most that a bid at this price can cost for the whole time, with the rest of the slot it starts in.
+    /// The most that a bid at this price can cost for the whole time, with the rest of the slot it
+    /// starts in.
     #[serde(with = "optional_amount")]
     pub most: Option<Credits>,
     /// What other prices would have won, ascending.

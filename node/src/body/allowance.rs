@@ -1,4 +1,5 @@
-//! What a job may use of its unit: the class's slice, or in a pool what the claim's portion leaves each of its tasks.
+//! What a job may use of its unit: the class's slice, or in a pool what the claim's portion leaves
+//! each of its tasks.
 //!
 //! | | outside pools | in a pool |
 //! |---|---|---|
@@ -9,7 +10,8 @@
 //! | nice level | the node's own | `UNIT_LEVEL` for one slice's worth, one less for each quarter more, one more for each fifth less |
 //! | disk: the work directory and `/tmp` | the slice's | the task's part, as of memory |
 //!
-//! Any job may hold [`DISK_MIB`](gridbay_protocol::class::DISK_MIB). Accelerators are counted by units.
+//! Any job may hold [`DISK_MIB`](gridbay_protocol::class::DISK_MIB). Accelerators are counted by
+//! units.
 
 use gridbay_core::agent::RunId;
 use gridbay_ledger::State;
@@ -18,7 +20,8 @@ use gridbay_protocol::ids::OfferId;
 use gridbay_protocol::offer::Primary;
 use gridbay_protocol::record::share::Portion;
 
-/// Nice levels, above the node's own, of a pool's task that weighs one slice: leaves room for heavier ones.
+/// Nice levels, above the node's own, of a pool's task that weighs one slice: leaves room for
+/// heavier ones.
 const UNIT_LEVEL: u8 = 4;
 /// The highest nice level.
 const LAST_LEVEL: u8 = 19;
@@ -46,7 +49,8 @@ pub struct Allowance {
 }
 
 impl Allowance {
-    /// That of a run on a unit of an offer, by the ledger; `None` if the ledger does not know the offer.
+    /// That of a run on a unit of an offer, by the ledger; `None` if the ledger does not know the
+    /// offer.
     pub(super) fn of(state: &State, job: &RunId, offer: &OfferId) -> Option<Allowance> {
         let terms = &state.offer(offer)?.terms;
         let class = &state.class(&terms.class)?.key;
@@ -82,8 +86,8 @@ impl Allowance {
     }
 }
 
-/// The nice level of a task that weighs so many thousandths of a slice: the kernel's weights change by a quarter with
-/// each level.
+/// The nice level of a task that weighs so many thousandths of a slice: the kernel's weights change
+/// by a quarter with each level.
 fn level(weight: u64) -> u8 {
     let (mut level, mut at) = (UNIT_LEVEL, ONE);
     while level > 0 && weight >= at * 5 / 4 {

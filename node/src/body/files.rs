@@ -1,8 +1,9 @@
 //! Files between nodes: a seller pulls a job's inputs, a buyer pulls its output files.
 //!
-//! Both sides are checked by whoever writes: paths stay below the folder they are meant for, sizes stay
-//! within what was announced, inputs must have the hash that the job names. A file comes in whole pieces, the
-//! last one excepted, and within a time by its bytes: who sends a byte now and then holds nobody up.
+//! Both sides are checked by whoever writes: paths stay below the folder they are meant for, sizes
+//! stay within what was announced, inputs must have the hash that the job names. A file comes in
+//! whole pieces, the last one excepted, and within a time by its bytes: who sends a byte now and
+//! then holds nobody up.
 
 use super::ask::Asker;
 use super::room::Room;
@@ -22,7 +23,8 @@ const OUTPUT_FILE_BYTES: u64 = 1 << 30;
 /// Bytes of all output files of one order at the most, those of all its tasks together.
 const ORDER_FILE_BYTES: u64 = 64 << 30;
 
-/// Bytes of output files that a seller may send for one of an order's tasks, whose unit can hold so many.
+/// Bytes of output files that a seller may send for one of an order's tasks, whose unit can hold so
+/// many.
 pub(super) fn output_bytes(of_unit: u64, tasks: u32) -> u64 {
     portion(of_unit, tasks, OUTPUT_FILE_BYTES, ORDER_FILE_BYTES)
 }
@@ -148,8 +150,8 @@ async fn pull_all(
     Ok(())
 }
 
-/// Pulls output files of an ended job into a folder, at most `most` bytes in all. A file that the job did not write is
-/// left out.
+/// Pulls output files of an ended job into a folder, at most `most` bytes in all. A file that the
+/// job did not write is left out.
 pub async fn pull_outputs(
     asker: &Asker,
     from: &PublicKey,
@@ -204,7 +206,8 @@ impl Sink<'_> {
     }
 }
 
-/// Asks for piece after piece until the file is whole, for as long as its bytes may take; returns them.
+/// Asks for piece after piece until the file is whole, for as long as its bytes may take; returns
+/// them.
 async fn pull<A: Future<Output = Option<AgentReply>>>(
     ask: impl Fn(u64) -> A,
     most: u64,

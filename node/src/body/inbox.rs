@@ -3,8 +3,8 @@
 //! 1. *Own*: commands, questions, results of tasks, connections that come and go. First come, first
 //!    served, before all else: each that asks waits for its answer, so they are few.
 //! 2. *Validators*: messages, requests and adverts of their nodes.
-//! 3. *Others*: the same of anybody else. Whatever they send, of [`SHARE`] messages of peers all but
-//!    one are validators' while any of these wait.
+//! 3. *Others*: the same of anybody else. Whatever they send, of [`SHARE`] messages of peers all
+//!    but one are validators' while any of these wait.
 //! 4. In 2 and 3 peers take turns, a message each. A peer has at most [`PER_PEER`] messages of
 //!    [`PER_PEER_WEIGHT`] waiting. Where there is no room, the peer with most waiting loses its
 //!    newest messages to one with less.

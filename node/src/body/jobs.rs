@@ -76,7 +76,8 @@ impl Jobs {
         self.executor.prepare(&local(job)).map_err(io::Error::other)
     }
 
-    /// Starts a prepared job within its allowance, for `lease` unless that is renewed. Blocks for some milliseconds.
+    /// Starts a prepared job within its allowance, for `lease` unless that is renewed. Blocks for
+    /// some milliseconds.
     pub fn start(
         &self,
         job: &RunId,
@@ -84,7 +85,8 @@ impl Jobs {
         allowance: Option<Allowance>,
         lease: Option<Duration>,
     ) -> io::Result<()> {
-        // By the ledger's class, whatever has been offered: isolation that is not there is not delivered.
+        // By the ledger's class, whatever has been offered: isolation that is not there is not
+        // delivered.
         let isolation = allowance.map_or(Isolation::Process, |allowed| allowed.isolation);
         self.selling.check(isolation).map_err(io::Error::other)?;
         let mut run = Run::new(local(job), spec.argv.clone());
@@ -117,7 +119,8 @@ impl Jobs {
         }
     }
 
-    /// How a job ended. One that was told to stop was stopped, whatever code it chose to leave with.
+    /// How a job ended. One that was told to stop was stopped, whatever code it chose to leave
+    /// with.
     fn ended(&self, job: &RunId, finished: &Finished) -> Phase {
         let phase = ended(finished);
         match phase {
@@ -149,8 +152,8 @@ impl Jobs {
         }
     }
 
-    /// Frees the folders of jobs that are over, those that ended first before the others: all that ended before
-    /// `before_ms`, and more as long as `wanted` says so. Answers how many.
+    /// Frees the folders of jobs that are over, those that ended first before the others: all that
+    /// ended before `before_ms`, and more as long as `wanted` says so. Answers how many.
     pub fn free_ended(&self, before_ms: u64, wanted: impl Fn() -> bool) -> usize {
         let all = self.executor.recover();
         let all = all.inspect_err(|error| tracing::warn!(%error, "no job's folder can be freed"));
@@ -199,8 +202,8 @@ impl Jobs {
         let _gone = std::fs::remove_file(self.memo(job));
     }
 
-    /// Answers a poll from what is on disk now, and from what the seller knows: a run that could not be
-    /// staged or started leaves nothing on disk. `None`: the asker may not know.
+    /// Answers a poll from what is on disk now, and from what the seller knows: a run that could
+    /// not be staged or started leaves nothing on disk. `None`: the asker may not know.
     pub fn report(&self, poll: &PollJob, known: Option<Phase>) -> JobReport {
         let allowed = known.is_some();
         let id = local(&poll.job);
@@ -252,7 +255,8 @@ fn told(known: Option<Phase>, on_disk: Phase) -> Phase {
         (None, _) => Phase::Unknown,
         // It could not be staged or started: nothing on disk will ever say so.
         (Some(over @ Phase::Ended { .. }), Phase::Staging) => over,
-        // Its folder was freed, and what it said with it: that must not be taken for all of its output.
+        // Its folder was freed, and what it said with it: that must not be taken for all of its
+        // output.
         (
             Some(Phase::Ended {
                 exit: JobExit::Code(_) | JobExit::Signal(_) | JobExit::TimeLimit,
@@ -277,7 +281,8 @@ fn limits(spec: &JobSpec, allowance: Option<Allowance>) -> Limits {
         limits.cpu_seconds = u64::from(spec.wall_seconds) * u64::from(allowed.vcpu.max(1)) + 1;
         limits.processors = allowed.vcpu.max(1);
         limits.disk_bytes = allowed.disk_mib.clamp(DISK_MIB, 1 << 24) << 20;
-        // The kernel stops whoever writes it all into one file. Shared memory counts as a file there.
+        // The kernel stops whoever writes it all into one file. Shared memory counts as a file
+        // there.
         limits.file_bytes = limits.disk_bytes.max(limits.memory_bytes);
         limits.nice = allowed.nice;
         limits.weight = allowed.weight;

@@ -11,8 +11,8 @@
 //! 2. *Apply*: one synchronous [`Core::step`].
 //! 3. *Perform*: the effects, in order. Records are on disk before anything that follows them.
 //!
-//! A failing disk halts the node until it is cured ([`halt`]); any other fault ends the thread with the
-//! error. Nothing that was acknowledged is lost, because it was on disk before.
+//! A failing disk halts the node until it is cured ([`halt`]); any other fault ends the thread with
+//! the error. Nothing that was acknowledged is lost, because it was on disk before.
 
 pub mod allowance;
 pub mod ask;

@@ -22,8 +22,8 @@ use std::time::Duration;
 const STARTING: Duration = Duration::from_millis(5);
 /// After so many blocks a job's supervisor is told again how long the job may run.
 const TELL_HEIGHTS: u64 = 8;
-/// What a job has beyond the end of its slot, as the network's policy has it pass: blocks can be late, and a node that
-/// is restarted finds its job still there.
+/// What a job has beyond the end of its slot, as the network's policy has it pass: blocks can be
+/// late, and a node that is restarted finds its job still there.
 const LEASE_GRACE: Duration = Duration::from_secs(60);
 
 impl Body {
@@ -311,8 +311,8 @@ impl Body {
         Some(Duration::from_millis(left.unwrap_or_default()) + LEASE_GRACE)
     }
 
-    /// Tells the supervisors how long their jobs may run: they end them by themselves should nobody say so again. A job
-    /// that has no lease any more is being stopped, and is told nothing.
+    /// Tells the supervisors how long their jobs may run: they end them by themselves should nobody
+    /// say so again. A job that has no lease any more is being stopped, and is told nothing.
     fn renew_jobs(&self) {
         let core = self.core();
         let live = core.seller().live_jobs();
@@ -380,8 +380,8 @@ impl Body {
 }
 
 impl Body {
-    /// Bytes of output files that a seller may send for a task: no more than its unit's disk can hold, and than each
-    /// task of its order may have.
+    /// Bytes of output files that a seller may send for a task: no more than its unit's disk can
+    /// hold, and than each task of its order may have.
     fn output_bytes(&self, job: &RunId) -> u64 {
         let state = self.core().state();
         let lease = state.lease(&job.lease);

@@ -2,8 +2,8 @@
 //! users do.
 //!
 //! 1. Below twice the floor offers are held back and nothing is started, until there is three times
-//!    the floor. No input of a job, no upload and no file of a seller is taken; folders of jobs that
-//!    are over are freed, those that ended first before the others.
+//!    the floor. No input of a job, no upload and no file of a seller is taken; folders of jobs
+//!    that are over are freed, those that ended first before the others.
 //! 2. Below the floor jobs are ended by their supervisors and their files removed: first those that
 //!    took more than their limit unseen, then by the part of the limit that they hold, at three
 //!    eighths of the floor all.
@@ -95,8 +95,8 @@ impl Room {
         trouble.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Looks how much is free. What is short stays so until there is a floor more than what made it short, so that offers
-    /// do not come and go.
+    /// Looks how much is free. What is short stays so until there is a floor more than what made it
+    /// short, so that offers do not come and go.
     fn judge(&self) -> io::Result<()> {
         let (free, whole) = self.free_and_whole()?;
         let trouble = self.trouble.lock();

@@ -1,6 +1,7 @@
 //! `doctor`: what is wrong with the network of this node, and how to mend it.
 //!
-//! 1. The settings, the folder and names of hosts are looked at here; a running node tells the rest.
+//! 1. The settings, the folder and names of hosts are looked at here; a running node tells the
+//!    rest.
 //! 2. While no node answers, the ports of `listen` are tried.
 //! 3. The exit code is 0 if nothing worse than a hint was found, else 1.
 

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 const WHAT: &str = "the results are not all here";
 
-/// Fetches every file a job brought back: into `dest` for one rank, into `dest/rank<n>` for several.
-/// Says which declared ones are missing.
+/// Fetches every file a job brought back: into `dest` for one rank, into `dest/rank<n>` for
+/// several. Says which declared ones are missing.
 pub(super) async fn fetch(
     client: &Client,
     record: &JobRecord,

@@ -50,19 +50,19 @@ pub(super) struct FoundArgs {
     /// Pacing: rounds of 1 s and slots of 2 s, or of 5 s and 60 s
     #[arg(long, value_enum, default_value = "wide-area")]
     policy: Pace,
-    /// The bank: revenue to the owners of the units and mutual credit; revenue by shares and a tax on
-    /// savings; or revenue to the owners and the tax
+    /// The bank: revenue to the owners of the units and mutual credit; revenue by shares and a tax
+    /// on savings; or revenue to the owners and the tax
     #[arg(long, value_enum, default_value = "owners")]
     bank: BankPreset,
     /// The auction's rule: truthful for known institutions; against false names; or the paper's own
     #[arg(long, value_enum, default_value = "exact")]
     rule: AuctionRule,
-    /// What a unit that nobody holds must be worth above its reserve, credits per node-hour: running jobs are moved
-    /// for no less
+    /// What a unit that nobody holds must be worth above its reserve, credits per node-hour:
+    /// running jobs are moved for no less
     #[arg(long, value_name = "CREDITS", default_value = "0")]
     switch_cost: Credits,
-    /// Let a buy evict other buys if there is nothing else, for this part of what they have prepaid and not used, in
-    /// percent; 0 evicts nobody
+    /// Let a buy evict other buys if there is nothing else, for this part of what they have prepaid
+    /// and not used, in percent; 0 evicts nobody
     #[arg(long, value_name = "PERCENT", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=900))]
     surcharge: u32,
     /// Where to write the genesis

@@ -1,10 +1,12 @@
 //! Small FAT12 disk images: what an appliance finds its invitation on, and how `join` reads one.
 //!
-//! 1. [`write`] makes a floppy of 1.44 MB with the label [`LABEL`] and one file, [`NAME`]: 512 bytes to a sector, one sector
-//!    to a cluster, two tables, 224 entries in the root folder. The same bytes give the same image.
+//! 1. [`write`] makes a floppy of 1.44 MB with the label [`LABEL`] and one file, [`NAME`]: 512
+//!    bytes to a sector, one sector to a cluster, two tables, 224 entries in the root folder. The
+//!    same bytes give the same image.
 //! 2. The file's name is longer than 8+3, so it has a long and a short entry.
-//! 3. [`read`] takes any FAT12 image of such size with that file in its root folder, as mkfs.vfat and mcopy make them. The
-//!    image is a stranger's: every place is looked up within its bytes, and a chain of clusters ends after as many as there are.
+//! 3. [`read`] takes any FAT12 image of such size with that file in its root folder, as mkfs.vfat
+//!    and mcopy make them. The image is a stranger's: every place is looked up within its bytes,
+//!    and a chain of clusters ends after as many as there are.
 
 mod read;
 mod write;

@@ -1,4 +1,5 @@
-//! `invite`: a token with which somebody else can join: as text, as a file, as a disk image for an appliance, as a QR code.
+//! `invite`: a token with which somebody else can join: as text, as a file, as a disk image for an
+//! appliance, as a QR code.
 
 mod qr;
 
@@ -27,7 +28,8 @@ pub(super) struct InviteArgs {
     /// Write the token to a new file of mode 0600 instead of printing it
     #[arg(long, value_name = "FILE", alias = "out")]
     pub(super) file: Option<PathBuf>,
-    /// Write a floppy image with the token, for an appliance, to a new file of mode 0600 instead of printing it
+    /// Write a floppy image with the token, for an appliance, to a new file of mode 0600 instead of
+    /// printing it
     #[arg(long, value_name = "FILE")]
     pub(super) image: Option<PathBuf>,
     /// Show the token as a QR code, too

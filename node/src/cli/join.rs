@@ -1,12 +1,14 @@
 //! `join`: makes this folder a node of a network.
 //!
-//! An invitation or a genesis comes from a file or from standard input; an invitation also as a word of the command.
+//! An invitation or a genesis comes from a file or from standard input; an invitation also as a
+//! word of the command.
 //! 1. By invitation: its signatures are checked, keys are made here, the invitation is stored. The
 //!    running node opens the account with it and fetches the genesis, whose hash it names.
 //! 2. By genesis file: only for a founding member, whose keys `found member` made in this folder.
 //!
-//! A forged invitation and one of another network than the folder's are refused here. Whether one has expired or was used only the
-//! ledger knows: once the node is at the head, `node status` and `doctor` tell.
+//! A forged invitation and one of another network than the folder's are refused here. Whether one
+//! has expired or was used only the ledger knows: once the node is at the head, `node status` and
+//! `doctor` tell.
 //!
 //! A folder belongs to one network; joining the same one again changes nothing.
 
@@ -39,8 +41,9 @@ pub(super) struct JoinArgs {
         conflicts_with = "with"
     )]
     pub(super) file: Option<PathBuf>,
-    /// The same as --file, or an invitation's text. An invitation is a secret: as a word of a command it is seen by every
-    /// user of this machine while the command runs, and stays in the shell's history
+    /// The same as --file, or an invitation's text. An invitation is a secret: as a word of a
+    /// command it is seen by every user of this machine while the command runs, and stays in the
+    /// shell's history
     #[arg(value_name = "FILE|INVITATION")]
     pub(super) with: Option<String>,
 }
@@ -120,7 +123,8 @@ fn by_file(at: &Context, path: &Path) -> Result<Joined, CliError> {
     }
 }
 
-/// The token that a text is, or that a settings file of an appliance holds as `invitation`. Capitals come from QR codes.
+/// The token that a text is, or that a settings file of an appliance holds as `invitation`.
+/// Capitals come from QR codes.
 fn token(bytes: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(bytes).ok()?.trim();
     let begins = |text: &str| {

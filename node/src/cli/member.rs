@@ -40,7 +40,8 @@ pub(super) struct MemberFile {
     pub(super) node: PublicKey,
     /// Addresses of its node.
     pub(super) addresses: Vec<String>,
-    /// Money minted to it at the start; if absent its baseline, or 1,000 credits where the bank knows none.
+    /// Money minted to it at the start; if absent its baseline, or 1,000 credits where the bank
+    /// knows none.
     #[serde(default, with = "optional_amount")]
     pub(super) endowment: Option<Credits>,
     /// How far its balance may fall below zero.

@@ -34,7 +34,8 @@ pub(super) enum PeerCommand {
 /// A peer.
 #[derive(Clone, Debug, Args)]
 pub(super) struct Who {
-    /// Its peer id or node key, the beginning of either or the name of a connected peer, or an address that ends in /p2p/ID
+    /// Its peer id or node key, the beginning of either or the name of a connected peer, or an
+    /// address that ends in /p2p/ID
     #[arg(value_name = "PEER")]
     pub(super) who: String,
 }

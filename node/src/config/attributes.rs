@@ -1,7 +1,7 @@
 //! The setting `attributes`: what the node says of itself to whoever looks for sellers.
 //!
-//! `site`, `arch` and `os` have those names; any other name is the owner's own, and queries know it with `x.` before it. `arch` and
-//! `os` are found out where they are not set.
+//! `site`, `arch` and `os` have those names; any other name is the owner's own, and queries know it
+//! with `x.` before it. `arch` and `os` are found out where they are not set.
 
 use super::raw::{ConfigError, RawConfig};
 use super::read::read;

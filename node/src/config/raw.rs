@@ -175,7 +175,8 @@ fn known(name: &str, origin: Origin) -> Result<&'static Key, ConfigError> {
     })
 }
 
-/// Tables become dotted names, one level deep: no setting lies deeper. A setting that is a table stays one.
+/// Tables become dotted names, one level deep: no setting lies deeper. A setting that is a table
+/// stays one.
 fn flatten(table: Table) -> Vec<(String, Value)> {
     let mut flat = Vec::new();
     for (name, value) in table {

@@ -1,7 +1,7 @@
 //! Uploads: written to a temporary file as they arrive, hashed on the way, renamed to their hash.
 //!
-//! 1. Room is reserved for the announced bytes, within the bounds on one file and on all of them, and within what the
-//!    disk has beyond the room that the node keeps for its ledger.
+//! 1. Room is reserved for the announced bytes, within the bounds on one file and on all of them,
+//!    and within what the disk has beyond the room that the node keeps for its ledger.
 //! 2. What arrives is counted again: more than announced ends the upload.
 //! 3. The file is synced, then renamed. Whatever fails before, the temporary file goes.
 
@@ -100,7 +100,8 @@ impl Uploads {
                 "{bytes} bytes, {free} are free for staged files"
             )));
         }
-        // Bytes of uploads under way that came already are counted twice: rather too few are taken than too many.
+        // Bytes of uploads under way that came already are counted twice: rather too few are taken
+        // than too many.
         if !self.room.takes(reserved.saturating_add(bytes)) {
             return Err(ApiError::new(
                 ErrorCode::TooLarge,

@@ -1,8 +1,10 @@
-//! What this node says of itself: attributes, round trips to landmarks, and in the DHT the buckets it is in.
+//! What this node says of itself: attributes, round trips to landmarks, and in the DHT the buckets
+//! it is in.
 //!
-//! Landmarks are the nodes of the [`LANDMARKS`](limits::LANDMARKS) validators with the lowest transport keys, so that all nodes
-//! measure the same ones; a landmark is its own, at the least distance there is. A round trip is smoothed over some
-//! measurements and said in steps ([`roundtrip::coarse`]).
+//! Landmarks are the nodes of the [`LANDMARKS`](limits::LANDMARKS) validators with the lowest
+//! transport keys, so that all nodes measure the same ones; a landmark is its own, at the least
+//! distance there is. A round trip is smoothed over some measurements and said in steps
+//! ([`roundtrip::coarse`]).
 
 use super::Discovery;
 use crate::body::{BodyGone, Message};

@@ -1,9 +1,13 @@
-//! What neighbours know, for a node that has just joined: gossip tells it only what is said from now on.
+//! What neighbours know, for a node that has just joined: gossip tells it only what is said from
+//! now on.
 //!
-//! 1. It waits until it is at the head of the ledger, without which it knows no seller's right to speak; [`LONGEST`] at the most.
-//! 2. It asks [`NEIGHBOURS`] peers, the nearest first, page by page, [`PAGES`] pages each, as many as hold all adverts that it keeps.
-//! 3. Where many join at once, neighbours may know nothing yet, or leave in the middle: the next ones are asked after a pause that
-//!    doubles, until as many have told something, in [`ROUNDS`] rounds at the most.
+//! 1. It waits until it is at the head of the ledger, without which it knows no seller's right to
+//!    speak; [`LONGEST`] at the most.
+//! 2. It asks [`NEIGHBOURS`] peers, the nearest first, page by page, [`PAGES`] pages each, as many
+//!    as hold all adverts that it keeps.
+//! 3. Where many join at once, neighbours may know nothing yet, or leave in the middle: the next
+//!    ones are asked after a pause that doubles, until as many have told something, in [`ROUNDS`]
+//!    rounds at the most.
 //! 4. Pages go up by seller and node. One that does not ends the questions to that neighbour.
 
 use super::{Discovery, count};
@@ -103,7 +107,8 @@ impl Discovery {
     }
 }
 
-/// The place of a page's last advert, if the page goes up from what came before and is no longer than pages are.
+/// The place of a page's last advert, if the page goes up from what came before and is no longer
+/// than pages are.
 fn last_place(after: Option<Place>, page: &[SignedAdvert]) -> Option<Place> {
     let mut last = after;
     for signed in page {

@@ -1,7 +1,8 @@
 //! Sellers that a query may want and that are not known here.
 //!
 //! 1. The query's narrowest buckets are looked up in the DHT.
-//! 2. Nodes found there whose advert is not known here, at most [`ASKED`], are asked for it, all at once.
+//! 2. Nodes found there whose advert is not known here, at most [`ASKED`], are asked for it, all at
+//!    once.
 //! 3. What they answer is judged; an advert of another node than the one that was asked is refused.
 //!
 //! After [`LONGEST`] it ends with what was learnt until then.
@@ -22,7 +23,8 @@ use tokio::time::{Instant, timeout_at};
 
 /// Nodes asked for one query at the most.
 const ASKED: usize = 64;
-/// Longest time for one query: its lookups end after `PROVIDERS_TIME` and at most a tick, the rest is for the answers.
+/// Longest time for one query: its lookups end after `PROVIDERS_TIME` and at most a tick, the rest
+/// is for the answers.
 const LONGEST: Duration = Duration::from_secs(12);
 const _: () = assert!(PROVIDERS_TIME.as_millis() + TICK.as_millis() < LONGEST.as_millis());
 

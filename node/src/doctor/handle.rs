@@ -102,8 +102,8 @@ fn peer_fact(info: &PeerInfo) -> PeerFact {
     }
 }
 
-/// Addresses of the settings for which no listener is open: none on the same transport and, unless the settings leave it
-/// open, the same port.
+/// Addresses of the settings for which no listener is open: none on the same transport and, unless
+/// the settings leave it open, the same port.
 fn missing(wanted: &[Multiaddr], open: &[Multiaddr]) -> Vec<String> {
     let serves = |wanted: &Multiaddr, open: &Multiaddr| {
         let family = |a| overlay::ip(a).map(|ip| ip.is_ipv4());

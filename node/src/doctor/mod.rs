@@ -1,4 +1,5 @@
-//! What is wrong with a node's network and its jobs, in plain words, and how to mend it. Pure: facts come in, findings go out.
+//! What is wrong with a node's network and its jobs, in plain words, and how to mend it. Pure:
+//! facts come in, findings go out.
 //!
 //! 1. [`stopped`] judges a folder without a running node, [`running`] a node.
 //! 2. A finding is of one [`Kind`], says what is wrong, why it thinks so, and what to do.

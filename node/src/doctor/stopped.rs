@@ -13,7 +13,8 @@ pub struct Stopped {
     pub member: bool,
     /// Why no node answers, if none does.
     pub silent: Option<String>,
-    /// Addresses to listen on that cannot be opened, with the reason; looked at only while no node answers.
+    /// Addresses to listen on that cannot be opened, with the reason; looked at only while no node
+    /// answers.
     pub closed: Vec<(String, String)>,
     /// Names of hosts in the settings that cannot be resolved.
     pub unresolved: Vec<String>,

@@ -72,8 +72,9 @@ pub struct Capabilities {
     /// Processors of the whole tree at a time; where it is watched, its processor seconds.
     #[serde(default = "absent")]
     pub processors: Support,
-    /// Weight of a job when processors are contended. Advisory where it is a nice level and the kernel groups processes
-    /// by session, each of which is one job: levels count only within a group.
+    /// Weight of a job when processors are contended. Advisory where it is a nice level and the
+    /// kernel groups processes by session, each of which is one job: levels count only within a
+    /// group.
     pub weight: Support,
     /// What the weight is.
     pub weight_by: WeightBy,

@@ -116,8 +116,8 @@ pub struct Limits {
     /// Bytes on the disk of the work directory and `/tmp` together; files and folders accordingly.
     #[serde(default = "disk")]
     pub disk_bytes: u64,
-    /// Time from the start for which the job may run unless [`Executor::renew`](super::Executor::renew) says
-    /// otherwise; `None` for any.
+    /// Time from the start for which the job may run unless
+    /// [`Executor::renew`](super::Executor::renew) says otherwise; `None` for any.
     #[serde(default)]
     pub lease: Option<Duration>,
     /// Processes and threads alive at one time.
@@ -126,14 +126,16 @@ pub struct Limits {
     pub open_files: u32,
     /// Bytes kept of each of the two output streams; the rest is counted and dropped.
     pub output_bytes: u64,
-    /// Nice levels above the node's own, 0 to 19: how little it weighs when processors are contended.
+    /// Nice levels above the node's own, 0 to 19: how little it weighs when processors are
+    /// contended.
     #[serde(default)]
     pub nice: u8,
-    /// What it weighs when processors are contended, in thousandths of a slice, 1 to a million. Counts where the node
-    /// has control groups, else the nice level does.
+    /// What it weighs when processors are contended, in thousandths of a slice, 1 to a million.
+    /// Counts where the node has control groups, else the nice level does.
     #[serde(default = "slice")]
     pub weight: u32,
-    /// Processors that all its processes together may keep busy, where the node has control groups; 0 for all.
+    /// Processors that all its processes together may keep busy, where the node has control groups;
+    /// 0 for all.
     #[serde(default)]
     pub processors: u32,
 }

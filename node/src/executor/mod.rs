@@ -62,8 +62,8 @@ pub trait Executor: Send + Sync {
     /// inputs into. Repeating it before `start` is harmless.
     fn prepare(&self, job: &JobName) -> Result<PathBuf, ExecutorError>;
 
-    /// The job's work directory, whether it exists or not. What lies in it is the job's: names in it
-    /// may be links to anywhere.
+    /// The job's work directory, whether it exists or not. What lies in it is the job's: names in
+    /// it may be links to anywhere.
     fn work(&self, job: &JobName) -> PathBuf;
 
     /// Starts a prepared job, once: a second call is refused with `AlreadyStarted`, also after a
@@ -81,8 +81,9 @@ pub trait Executor: Send + Sync {
     /// (at most a day). No error if it is over already.
     fn stop(&self, job: &JobName, grace: Duration) -> Result<(), ExecutorError>;
 
-    /// Tells how long the job may run from now on, whatever was told before. At that time it ends by itself: SIGTERM,
-    /// a few seconds, SIGKILL, also without the node. No error if it is over already.
+    /// Tells how long the job may run from now on, whatever was told before. At that time it ends
+    /// by itself: SIGTERM, a few seconds, SIGKILL, also without the node. No error if it is over
+    /// already.
     fn renew(&self, job: &JobName, left: Duration) -> Result<(), ExecutorError>;
 
     /// Waits for the job's end, whoever started it. Needs a tokio runtime with I/O and time.

@@ -54,7 +54,8 @@ pub struct Config {
     pub isolation: Isolation,
     /// More of the host that jobs may read, absolute paths, such as `/opt/software`.
     pub read_only: Vec<PathBuf>,
-    /// Free bytes of the disk below which jobs end, so that the machine has room for what matters more. 0 for none.
+    /// Free bytes of the disk below which jobs end, so that the machine has room for what matters
+    /// more. 0 for none.
     pub floor: u64,
 }
 
@@ -390,8 +391,8 @@ impl Executor for ProcessExecutor {
         Ok(())
     }
 
-    /// Jobs go on, and their groups with them; without jobs no group stays. What waits to be started, or cannot be
-    /// looked at, keeps its own.
+    /// Jobs go on, and their groups with them; without jobs no group stays. What waits to be
+    /// started, or cannot be looked at, keeps its own.
     fn leave(&self) {
         let Some(groups) = &self.groups else { return };
         groups.sweep(|name| {

@@ -1,14 +1,17 @@
 //! Removing a folder that a job has filled: whatever its depth, its names or its modes.
 //!
-//! A job can nest folders until no path reaches the innermost and no table of descriptors holds the way to it, and it
-//! can close its folders to their owner. So nothing here recurses or follows a path of the job's:
+//! A job can nest folders until no path reaches the innermost and no table of descriptors holds the
+//! way to it, and it can close its folders to their owner. So nothing here recurses or follows a
+//! path of the job's:
 //!
 //! 1. two folders are open at a time, the top one and one right below it;
-//! 2. of the one below, files are removed and folders are moved up into the top one, where their turn comes;
-//! 3. a folder that does not let its owner in is opened up first. Links are removed and never followed.
+//! 2. of the one below, files are removed and folders are moved up into the top one, where their
+//!    turn comes;
+//! 3. a folder that does not let its owner in is opened up first. Links are removed and never
+//!    followed.
 //!
-//! A file system of its own below the folder cannot be removed like this: a mount, or a subvolume of btrfs. No job can
-//! make one; where there is one, the error says so.
+//! A file system of its own below the folder cannot be removed like this: a mount, or a subvolume
+//! of btrfs. No job can make one; where there is one, the error says so.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, Permissions};
@@ -20,7 +23,8 @@ use std::path::{Path, PathBuf};
 /// Beginning of the names that folders have in the top one once they were moved there.
 const MOVED: &str = ".moved-";
 
-/// Removes a folder with all that is in it. No error if it is gone. No process may be at work in it.
+/// Removes a folder with all that is in it. No error if it is gone. No process may be at work in
+/// it.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     match empty(path) {
         Ok(()) => fs::remove_dir(path),
@@ -116,7 +120,8 @@ fn tolerate(error: io::Error, kind: io::ErrorKind) -> io::Result<()> {
 pub(super) struct Open(File);
 
 impl Open {
-    /// Opens a folder, never a link to one. One that does not let its owner in is opened up for good.
+    /// Opens a folder, never a link to one. One that does not let its owner in is opened up for
+    /// good.
     pub(super) fn at(path: &Path) -> io::Result<Open> {
         let flags = libc::O_PATH | libc::O_DIRECTORY | libc::O_NOFOLLOW;
         let held = Open(

@@ -1,7 +1,8 @@
 //! Jobs: where an order and its tasks stand, as one record.
 //!
-//! The record is made from the buyer's agent between two steps of the core; the files that came back are
-//! looked up on disk afterwards. A final state is shown once output and files are on this node.
+//! The record is made from the buyer's agent between two steps of the core; the files that came
+//! back are looked up on disk afterwards. A final state is shown once output and files are on this
+//! node.
 
 use super::state::situation;
 use crate::api::Answer;

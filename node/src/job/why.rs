@@ -1,7 +1,7 @@
 //! Why a job is in its state: every condition with its figures, one sentence, and what would help.
 //!
-//! The figures are those of the ledger at this moment: they say what the next clearing will find, not
-//! what the last one found.
+//! The figures are those of the ledger at this moment: they say what the next clearing will find,
+//! not what the last one found.
 
 mod checks;
 mod words;
@@ -42,7 +42,8 @@ struct Facts {
     fewest: u32,
     offered: u32,
     free: u32,
-    /// Whether all of it is paid or locked beforehand: a buy, a reservation, or a job by a deadline.
+    /// Whether all of it is paid or locked beforehand: a buy, a reservation, or a job by a
+    /// deadline.
     prepaid: bool,
     /// Slot from which it is reserved.
     booked_from: Option<u64>,
@@ -204,7 +205,8 @@ fn ranks(agent: &OrderAgent) -> (u32, usize, usize) {
     (agent.order().tasks, runs.count(), done.count())
 }
 
-/// Validators that acknowledged the entry that the order waits for, and all of them; `None` if it waits for none.
+/// Validators that acknowledged the entry that the order waits for, and all of them; `None` if it
+/// waits for none.
 fn acknowledged(core: &Core, agent: &OrderAgent) -> Option<(usize, usize)> {
     if agent.finish().is_some() {
         return None;

@@ -10,7 +10,8 @@ use gridbay_protocol::ids::EntryId;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
-/// Longest wait for an entry's block; the ledger refuses the entry before that unless it stands still.
+/// Longest wait for an entry's block; the ledger refuses the entry before that unless it stands
+/// still.
 const BLOCK_WAIT: Duration = Duration::from_secs(60);
 
 impl NodeBackend {

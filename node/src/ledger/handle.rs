@@ -53,7 +53,8 @@ impl NodeBackend {
         looked.await?
     }
 
-    /// Closes this node's account, and tells what it moved: the last posting of the block between the two.
+    /// Closes this node's account, and tells what it moved: the last posting of the block between
+    /// the two.
     pub async fn close_account(&self, request: CloseRequest) -> Answer<ClosedAccount> {
         self.acknowledges()?;
         let account = self.query(|core| core.account().ok_or_else(no_account));

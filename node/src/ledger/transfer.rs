@@ -1,13 +1,16 @@
 //! Transfers: a request under its idempotency key moves the money once.
 //!
-//! 1. The entry is signed and kept on disk under the key before it is sent ([`crate::store::transfers`]).
-//! 2. The answer waits for the entry's block: what is acknowledged is final and on this node's disk.
-//! 3. A request repeated under its key, also after the node was killed, finds that entry: it is answered with
-//!    the entry's block, or the entry is sent again as long as it may take effect.
+//! 1. The entry is signed and kept on disk under the key before it is sent
+//!    ([`crate::store::transfers`]).
+//! 2. The answer waits for the entry's block: what is acknowledged is final and on this node's
+//!    disk.
+//! 3. A request repeated under its key, also after the node was killed, finds that entry: it is
+//!    answered with the entry's block, or the entry is sent again as long as it may take effect.
 //! 4. An entry whose time passed without a block has no effect, and its key is used up.
-//! 5. What the ledger carries as memo is a hash of the idempotency key and the note. So two transfers of the same
-//!    amount to the same account are two entries, one signature each, and nobody who guesses a note can tell that it
-//!    was this one. The owner proves a note by telling it together with its key.
+//! 5. What the ledger carries as memo is a hash of the idempotency key and the note. So two
+//!    transfers of the same amount to the same account are two entries, one signature each, and
+//!    nobody who guesses a note can tell that it was this one. The owner proves a note by telling
+//!    it together with its key.
 
 use crate::api::Answer;
 use crate::api::types::{TransferRequest, Transferred};
@@ -103,7 +106,8 @@ impl NodeBackend {
         Ok(kept)
     }
 
-    /// Where as many transfers wait as may, looks which are in a block by now: of one whose client went away nobody told.
+    /// Where as many transfers wait as may, looks which are in a block by now: of one whose client
+    /// went away nobody told.
     async fn look_for_blocks(&self, height: u64) -> Answer<()> {
         let store = &self.parts.transfers;
         if store.waits(height) < WAITING {

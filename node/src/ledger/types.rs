@@ -17,8 +17,8 @@ pub struct Balance {
     /// Locked in escrows, for its orders and for the contracts that it proposed.
     #[serde(with = "amount")]
     pub held: Credits,
-    /// Staked in bonds, on the jobs by deadlines that it took and the contracts that it signed: lost as far as it fails
-    /// them.
+    /// Staked in bonds, on the jobs by deadlines that it took and the contracts that it signed:
+    /// lost as far as it fails them.
     #[serde(with = "amount")]
     pub staked: Credits,
     /// Earned and held for a while, because buyers may still say that they were not served.

@@ -75,9 +75,13 @@ impl Market {
     pub(crate) fn seconds(&self, slots: u32) -> u32 {
         seconds(slots, self.policy.slot_ms())
     }
-    /// Units for sale.
+    /// What can be auctioned if nobody takes it first.
+    fn auctioned(&self) -> impl Iterator<Item = &Line> {
+        self.lines.iter().filter(|line| line.mechanism.spills())
+    }
+    /// Units for sale, but for those that are sold at posted prices only.
     pub(crate) fn supply(&self) -> u32 {
-        self.lines.iter().map(|l| l.supply).sum()
+        self.auctioned().map(|l| l.supply).sum()
     }
     /// Units that sell under reservation.
     pub(crate) fn reservable(&self) -> u32 {
@@ -85,9 +89,9 @@ impl Market {
         let ahead = lines.filter(|l| l.mechanism == Primary::Reservation);
         ahead.map(|l| l.supply).sum()
     }
-    /// Units that nobody holds.
+    /// Units of those that nobody holds.
     pub(crate) fn free(&self) -> u32 {
-        self.lines.iter().map(|l| l.free).sum()
+        self.auctioned().map(|l| l.free).sum()
     }
     /// Units that nobody holds and that can be bought firmly.
     pub(crate) fn can_be_bought(&self) -> u32 {
@@ -96,7 +100,7 @@ impl Market {
     }
     /// The lowest reserve.
     pub(crate) fn lowest_reserve(&self) -> Option<Price> {
-        self.lines.iter().map(|l| l.reserve).min()
+        self.auctioned().map(|l| l.reserve).min()
     }
     /// The lowest buy-it-now price.
     pub(crate) fn lowest_buy(&self) -> Option<Price> {
@@ -104,7 +108,7 @@ impl Market {
     }
     /// The lowest price whose offers together have `units` units; `None` if there are fewer.
     pub(crate) fn reserve_of(&self, units: u32) -> Option<Price> {
-        let mut lines: Vec<_> = self.lines.iter().map(|l| (l.reserve, l.supply)).collect();
+        let mut lines: Vec<_> = self.auctioned().map(|l| (l.reserve, l.supply)).collect();
         lines.sort_unstable();
         let mut missing = units;
         for (reserve, supply) in lines {

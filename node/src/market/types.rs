@@ -47,8 +47,8 @@ pub struct ClassPrice {
 pub struct FindRequest {
     /// The query (`docs/discovery.md`).
     pub query: String,
-    /// Nodes to show at the most, and to look for in the DHT if fewer are known; `None` shows up to 1,000 and is content with
-    /// one.
+    /// Nodes to show at the most, and to look for in the DHT if fewer are known; `None` shows up to
+    /// 1,000 and is content with one.
     #[serde(default)]
     pub limit: Option<u32>,
     /// Whether to tell what each condition did, also if enough was found.

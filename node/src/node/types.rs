@@ -19,7 +19,8 @@ pub enum NodeState {
     Closed,
     /// Takes no new leases; ends when those it has are over.
     Draining,
-    /// Its disk fails: it answers what it can, acknowledges nothing, and goes on once that is cured.
+    /// Its disk fails: it answers what it can, acknowledges nothing, and goes on once that is
+    /// cured.
     Halted,
 }
 
@@ -57,7 +58,8 @@ pub struct NodeStatus {
     pub node: PublicKey,
     /// Account; `None` until it is open.
     pub account: Option<AccountId>,
-    /// Why the ledger does not open one with this node's invitation, and what to do; `None` if nothing is against it.
+    /// Why the ledger does not open one with this node's invitation, and what to do; `None` if
+    /// nothing is against it.
     #[serde(default)]
     pub joining: Option<String>,
     /// Validator, if it is one.

@@ -3,8 +3,8 @@
 use crate::api::{ApiError, ErrorCode};
 use crate::overlay::{DialCause, LookupError, OverlayError, PeerId, RequestError, SeekError};
 
-/// A peer was sought in vain. `step` in the details is one of `call`, `mark`, `ban`, `record`, `dial`, `identity`, `hang-up`,
-/// `network`.
+/// A peer was sought in vain. `step` in the details is one of `call`, `mark`, `ban`, `record`,
+/// `dial`, `identity`, `hang-up`, `network`.
 pub(crate) fn unreached(peer: &PeerId, error: SeekError) -> ApiError {
     let (code, step, message, hint) = match error {
         SeekError::Refused(error) => return busy(error),

@@ -159,7 +159,8 @@ impl NodeBackend {
         meant(who, &known, &names)
     }
 
-    /// Names that the ledger knows. None while there is no core: addresses are wanted most when something is wrong.
+    /// Names that the ledger knows. None while there is no core: addresses are wanted most when
+    /// something is wrong.
     async fn peer_names(&self) -> Names {
         self.query(names).await.unwrap_or_default()
     }

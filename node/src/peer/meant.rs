@@ -2,8 +2,9 @@
 //!
 //! 1. An address that ends in `/p2p/<id>` names its peer, and where to dial it.
 //! 2. A peer id, or 64 hexadecimal digits of a transport key, names anybody.
-//! 3. Anything else must be the name of exactly one peer that is connected or marked, or the beginning of exactly one's
-//!    transport key or peer id, with or without the eight characters with which all our peer ids begin. Four at least.
+//! 3. Anything else must be the name of exactly one peer that is connected or marked, or the
+//!    beginning of exactly one's transport key or peer id, with or without the eight characters
+//!    with which all our peer ids begin. Four at least.
 
 use crate::api::{ApiError, ErrorCode};
 use crate::backend::failure::{not_found, usage};

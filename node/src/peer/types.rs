@@ -104,8 +104,8 @@ pub struct PeerList {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PeerRequest {
-    /// A peer id, a transport key, the beginning of either or the name of a connected peer, or an address that ends in
-    /// `/p2p/<id>`.
+    /// A peer id, a transport key, the beginning of either or the name of a connected peer, or an
+    /// address that ends in `/p2p/<id>`.
     pub who: String,
 }
 

@@ -1,18 +1,21 @@
-//! A separate program that looks for better allocations of reservations: HiGHS, or one that takes the same files.
+//! A separate program that looks for better allocations of reservations: HiGHS, or one that takes
+//! the same files.
 //!
 //! For each decision ahead (`gridbay_core::hints`):
 //!
 //! 1. The rule's own outcome is computed. If everybody wins, nothing can be better.
-//! 2. `model` writes the decision as a mixed integer programme; one that is too large is left alone.
+//! 2. `model` writes the decision as a mixed integer programme; one that is too large is left
+//!    alone.
 //! 3. `run` gives it to the program, with a time limit, in a folder of its own.
 //! 4. `answer` reads what the program wrote, whatever that is.
-//! 5. `model` deals units to those who win by it, and the ledger's own check says whether that is right and worth more.
-//!    What passes becomes a hint.
+//! 5. `model` deals units to those who win by it, and the ledger's own check says whether that is
+//!    right and worth more. What passes becomes a hint.
 //!
-//! A program that is absent, slow, or answers nonsense is a [`Trouble`] of the node's until it answers again.
+//! A program that is absent, slow, or answers nonsense is a [`Trouble`] of the node's until it
+//! answers again.
 //!
-//! The newest question replaces those that wait, one program runs at a time, and nothing here can do more harm than waste
-//! time: the block that this node proposes checks every hint again.
+//! The newest question replaces those that wait, one program runs at a time, and nothing here can
+//! do more harm than waste time: the block that this node proposes checks every hint again.
 
 mod answer;
 mod model;
@@ -85,8 +88,8 @@ pub enum SolverError {
 }
 
 impl Solver {
-    /// A program by name or path, which works in `folder` for at most `longest` a question. If it is not there, that is
-    /// a trouble from the beginning.
+    /// A program by name or path, which works in `folder` for at most `longest` a question. If it
+    /// is not there, that is a trouble from the beginning.
     pub fn new(program: PathBuf, folder: PathBuf, longest: Duration) -> Solver {
         let solver = Solver {
             longest,
@@ -157,7 +160,8 @@ impl Solver {
         }
     }
 
-    /// The first of several failures says since when; each is told in the log once, until it is another one.
+    /// The first of several failures says since when; each is told in the log once, until it is
+    /// another one.
     fn failed(&self, error: &SolverError) {
         let mut new = Trouble::solver(&self.program, error);
         let mut known = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,11 +1,13 @@
 //! A decision as a mixed integer programme, and what a solution of it means.
 //!
-//! **Cells.** Units that suit the same groups and are taken in the same slots are alike: together they are a cell, and only
-//! how many of its units are used in a slot matters. Who gets which is settled afterwards, by rising first slot, each the
-//! lowest that is free: for runs of slots in a cell that always comes out.
+//! **Cells.** Units that suit the same groups and are taken in the same slots are alike: together
+//! they are a cell, and only how many of its units are used in a slot matters. Who gets which is
+//! settled afterwards, by rising first slot, each the lowest that is free: for runs of slots in a
+//! cell that always comes out.
 //!
-//! **Columns.** `x` (0 or 1): the reservation starts in this slot, on this channel. `u` (whole): units of a cell for a group of
-//! a reservation that starts in this slot; only where several cells can serve the group.
+//! **Columns.** `x` (0 or 1): the reservation starts in this slot, on this channel. `u` (whole):
+//! units of a cell for a group of a reservation that starts in this slot; only where several cells
+//! can serve the group.
 //!
 //! **Rows.**
 //! 1. A reservation is placed at most once.
@@ -13,7 +15,8 @@
 //! 3. In no slot more units of a cell are used than it has.
 //! 4. In no slot a channel is used twice.
 //!
-//! The sum of the values placed is made as large as can be, as parts of the largest value: floats lose nothing that matters.
+//! The sum of the values placed is made as large as can be, as parts of the largest value: floats
+//! lose nothing that matters.
 
 use super::answer::Values;
 use gridbay_protocol::mechanism::reservation::{Bid, Input, Placement};
@@ -80,7 +83,8 @@ enum Bound {
     Nothing,
 }
 
-/// What units of one cell have in common: groups that they suit, by bid, and slots in which they are taken.
+/// What units of one cell have in common: groups that they suit, by bid, and slots in which they
+/// are taken.
 type Likeness = (Vec<(usize, usize)>, BTreeSet<u32>);
 
 /// Uses of a cell or a channel in a slot.

@@ -1,10 +1,11 @@
 //! One run of the program.
 //!
-//! 1. The folder gets the model (`model.lp`, CPLEX's LP format) and the options (`options.txt`); an old answer goes.
-//! 2. `PROGRAM --options_file options.txt --solution_file solution.txt model.lp` runs in the folder, without input, its words
-//!    thrown away, in a process group of its own.
-//! 3. It gets the time limit as an option, and is killed with all its processes if it does not keep to it. How it exits does
-//!    not matter.
+//! 1. The folder gets the model (`model.lp`, CPLEX's LP format) and the options (`options.txt`); an
+//!    old answer goes.
+//! 2. `PROGRAM --options_file options.txt --solution_file solution.txt model.lp` runs in the
+//!    folder, without input, its words thrown away, in a process group of its own.
+//! 3. It gets the time limit as an option, and is killed with all its processes if it does not keep
+//!    to it. How it exits does not matter.
 //! 4. The answer is read if it is a plain file, up to [`ANSWER_BYTES`].
 
 use crate::store::orders::private_folder;
@@ -40,7 +41,8 @@ pub enum RunError {
     Garbage,
 }
 
-/// Whether there is a program to be started: at the path, seen from the folder, or by its name in a folder of `PATH`.
+/// Whether there is a program to be started: at the path, seen from the folder, or by its name in a
+/// folder of `PATH`.
 pub(super) fn present(program: &Path, folder: &Path) -> Result<(), RunError> {
     let runs = |path: &Path| match fs::metadata(path) {
         Ok(meta) if meta.is_file() && meta.permissions().mode() & 0o111 != 0 => Ok(()),

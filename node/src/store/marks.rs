@@ -1,7 +1,9 @@
-//! What the owner says of peers: a text file in the data folder, a line each, as in `blocked 12D3KooW..`.
+//! What the owner says of peers: a text file in the data folder, a line each, as in `blocked
+//! 12D3KooW..`.
 //!
-//! 1. The file is read at the start; a line that makes no sense is passed over with a warning. One that cannot be read at all
-//!    keeps the node from starting: it may hold those whom the owner never wants to meet again.
+//! 1. The file is read at the start; a line that makes no sense is passed over with a warning. One
+//!    that cannot be read at all keeps the node from starting: it may hold those whom the owner
+//!    never wants to meet again.
 //! 2. A change is in the file, whole, before anybody acts on it.
 //! 3. There are [`MOST`] marks at the most.
 
@@ -76,8 +78,8 @@ impl MarkBook {
         self.marks().get(peer).copied()
     }
 
-    /// Sets a mark in place of the other, or takes it back if it is set; on disk before this returns. Returns whether that
-    /// changed anything.
+    /// Sets a mark in place of the other, or takes it back if it is set; on disk before this
+    /// returns. Returns whether that changed anything.
     ///
     /// # Errors
     /// If there is no room or the disk fails; then nothing has changed.

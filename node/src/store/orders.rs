@@ -1,5 +1,5 @@
-//! A buyer's orders on disk: one folder each, with the record, the output of every task and the files
-//! brought back.
+//! A buyer's orders on disk: one folder each, with the record, the output of every task and the
+//! files brought back.
 //!
 //! ```text
 //! orders/<key>/record          canonical bytes, replaced atomically
@@ -32,7 +32,8 @@ impl OrderStore {
         })
     }
 
-    /// All records that can be read. A folder without a record is an order that was never acknowledged.
+    /// All records that can be read. A folder without a record is an order that was never
+    /// acknowledged.
     pub fn load(&self) -> io::Result<Vec<Record>> {
         let mut records = Vec::new();
         for entry in fs::read_dir(&self.folder)? {
@@ -102,8 +103,8 @@ impl OrderStore {
             .join(if stderr { "stderr" } else { "stdout" })
     }
 
-    /// Where files are brought before it is known that they count: by attempt, because a seller that has
-    /// lost the lease may still be sending.
+    /// Where files are brought before it is known that they count: by attempt, because a seller
+    /// that has lost the lease may still be sending.
     pub fn fetched_files(&self, order: &OrderKey, task: u32, attempt: u32) -> PathBuf {
         self.task(order, task).join(format!("files.{attempt}"))
     }

@@ -1,14 +1,14 @@
-//! Transfers of the owner by their idempotency keys: what a repeated request finds again, also after the
-//! node was killed between sending the money and telling him.
+//! Transfers of the owner by their idempotency keys: what a repeated request finds again, also
+//! after the node was killed between sending the money and telling him.
 //!
 //! ```text
 //! transfers/<key>   the signed entry, canonical bytes, replaced atomically
 //! ```
 //!
 //! 1. A transfer's entry is signed and on disk before it is sent.
-//! 2. A key has one entry, ever, and no other key has the same one: the entry names its key (see `backend::transfer`).
-//!    The ledger takes an entry once, so a request repeated under its key moves the money once, however often nodes
-//!    and clients fail in between.
+//! 2. A key has one entry, ever, and no other key has the same one: the entry names its key (see
+//!    `backend::transfer`). The ledger takes an entry once, so a request repeated under its key
+//!    moves the money once, however often nodes and clients fail in between.
 //! 3. An entry *waits* until it is known to be in a block, or can be in none any more.
 //! 4. The last [`KEPT`] keys are kept; those whose entry waits are never forgotten.
 
@@ -98,8 +98,8 @@ impl TransferStore {
         self.lock().entries.get(key).cloned()
     }
 
-    /// Keeps the entry that `sign` makes for the key, durably, and returns it; or what the key has already. `height` is the
-    /// ledger's. Blocks.
+    /// Keeps the entry that `sign` makes for the key, durably, and returns it; or what the key has
+    /// already. `height` is the ledger's. Blocks.
     ///
     /// # Errors
     /// Too many wait, or the disk fails: nothing may be sent then.

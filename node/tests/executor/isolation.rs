@@ -250,8 +250,8 @@ fn memory_file_size_and_processor_time_are_bounded() {
 fn a_job_weighs_what_it_is_allowed_and_cannot_gain_weight() {
     in_each_tier(|bench| {
         let level = |name: &str, levels| {
-            // Field 19 of `stat`, behind a name without spaces: the job's own level, then that of a child that tries
-            // to be nicer to itself.
+            // Field 19 of `stat`, behind a name without spaces: the job's own level, then that of a
+            // child that tries to be nicer to itself.
             let script =
                 "cut -d' ' -f19 /proc/self/stat; nice -n -5 cut -d' ' -f19 /proc/self/stat";
             let mut spec = bench.shell(name, script);

@@ -161,7 +161,8 @@ fn a_job_whose_supervisor_is_killed_is_lost_and_gone() {
     });
 }
 
-/// A mark that a job can neither take off nor put on tells where a process comes from whose ancestors are gone.
+/// A mark that a job can neither take off nor put on tells where a process comes from whose
+/// ancestors are gone.
 #[test]
 fn who_outlives_its_supervisor_is_still_known_as_a_job() {
     let bench = Bench::new(Isolation::Off);

@@ -1,8 +1,9 @@
 //! Hostile peers: swarms that join the network by its protocols, and then do what no node does.
 //!
-//! An attacker announces itself as a node of the network (identify), so it is admitted. What it does then is a *script*, run
-//! every [`PACE`] while it is connected: requests and one-way messages of any bytes ([`Raw`]), gossip of any size with an id of its own
-//! for each message, so that the same bytes can be sent again and again.
+//! An attacker announces itself as a node of the network (identify), so it is admitted. What it
+//! does then is a *script*, run every [`PACE`] while it is connected: requests and one-way messages
+//! of any bytes ([`Raw`]), gossip of any size with an id of its own for each message, so that the
+//! same bytes can be sent again and again.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -130,7 +131,8 @@ impl Malice {
             gossip: gossip(network, keys),
             request: raw("request/1", ProtocolSupport::Full),
             direct: raw("direct/1", ProtocolSupport::Full),
-            // It only asks: who does not serve the DHT is told of to nobody, so the victim stays the only one.
+            // It only asks: who does not serve the DHT is told of to nobody, so the victim stays
+            // the only one.
             kad: raw("kad/1", ProtocolSupport::Outbound),
             frames: raw("gossip/1.1.0", ProtocolSupport::Outbound),
         }
@@ -190,7 +192,8 @@ impl Drop for Attacker {
     }
 }
 
-/// One turn of a script: the behaviour, the victim, and how many requests and messages have no answer yet. Returns how many it sent.
+/// One turn of a script: the behaviour, the victim, and how many requests and messages have no
+/// answer yet. Returns how many it sent.
 pub(crate) type Script = Box<dyn FnMut(&mut Malice, PeerId, usize) -> usize + Send>;
 
 impl Attacker {

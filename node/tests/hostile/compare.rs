@@ -9,8 +9,8 @@ use crate::market::{Market, eventually, soon};
 const ROUNDS: usize = 3;
 /// How long each is timed.
 const WINDOW: Duration = Duration::from_millis(1500);
-/// The bar for the ratio of the two 99th percentiles is 2. Machines that run tests are noisy, and the attacker takes its share of
-/// their cores, so only three times the bar fails.
+/// The bar for the ratio of the two 99th percentiles is 2. Machines that run tests are noisy, and
+/// the attacker takes its share of their cores, so only three times the bar fails.
 const FACTOR: u32 = 6;
 /// Below this a ratio says nothing.
 const FLOOR: Duration = Duration::from_millis(50);
@@ -23,8 +23,9 @@ pub(crate) struct Compared {
     resident_mib: (f64, f64),
 }
 
-/// Lets attackers loose on a market, in turns with calm. `loose` begins the attack of a round. Each is over when its window is, and
-/// every attacker has to be shut out by then or a little later, unless it is not `banned` for what it does.
+/// Lets attackers loose on a market, in turns with calm. `loose` begins the attack of a round. Each
+/// is over when its window is, and every attacker has to be shut out by then or a little later,
+/// unless it is not `banned` for what it does.
 pub(crate) async fn compare<F>(market: &Market, banned: bool, mut loose: F) -> Compared
 where
     F: AsyncFnMut(usize) -> Vec<Attacker>,

@@ -15,7 +15,8 @@ use crate::compare::timed;
 use crate::market::{Node, config, eventually, meshed};
 
 const IDENTITIES: usize = 60;
-/// How often each calls: all together thirty times a second, which a build without optimisation can still answer.
+/// How often each calls: all together thirty times a second, which a build without optimisation can
+/// still answer.
 const AGAIN: Duration = Duration::from_secs(2);
 
 /// Identities that call a victim again and again. Dropping ends them.

@@ -1,7 +1,7 @@
 //! Answers of a sybil in the DHT, written by hand: Kademlia's own code does not lie.
 //!
-//! A message is a length (varint) and a protobuf message: 1 type, 2 key, 3 record, 8 closer peers. A record: 1 key, 2 value. A peer:
-//! 1 id, 2 addresses. The lies:
+//! A message is a length (varint) and a protobuf message: 1 type, 2 key, 3 record, 8 closer peers.
+//! A record: 1 key, 2 value. A peer: 1 id, 2 addresses. The lies:
 //!
 //! 1. [`Lie::Friends`]: knows nobody but other sybils, and some who do not exist.
 //! 2. [`Lie::Records`]: has whatever record is asked for, and it is another node's.

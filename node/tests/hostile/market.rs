@@ -1,8 +1,9 @@
 //! The honest side: overlays that trade without pause.
 //!
-//! A *trade* of node i: it publishes an order for one other node; that node judges the order, which passes it on, and sends the buyer a
-//! one-way message that it has heard it; the buyer asks it to serve the order, and it answers. The trade's time is from the
-//! publication to the answer, so it has a gossip message, a one-way message and a request in it.
+//! A *trade* of node i: it publishes an order for one other node; that node judges the order, which
+//! passes it on, and sends the buyer a one-way message that it has heard it; the buyer asks it to
+//! serve the order, and it answers. The trade's time is from the publication to the answer, so it
+//! has a gossip message, a one-way message and a request in it.
 
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
@@ -52,7 +53,8 @@ struct Buying {
     failed: AtomicU64,
 }
 
-/// The configuration of honest node `n`: on an address of its own, where one network cannot crowd out the others.
+/// The configuration of honest node `n`: on an address of its own, where one network cannot crowd
+/// out the others.
 pub(crate) fn config(network: u8, n: u8) -> OverlayConfig {
     let mut seed = [network; 32];
     seed[0] = n;
@@ -70,7 +72,8 @@ pub(crate) fn config(network: u8, n: u8) -> OverlayConfig {
         max_direct: LARGEST_DIRECT,
         ..Limits::default()
     };
-    // Without optimisation, on a busy machine, an attacker sends a tenth of what it could; and so do those who trade.
+    // Without optimisation, on a busy machine, an attacker sends a tenth of what it could; and so
+    // do those who trade.
     limits.quotas = Quotas {
         requests: Rate::new(100, 200),
         direct: Rate::new(100, 200),
@@ -152,7 +155,8 @@ async fn serve(handle: OverlayHandle, mut events: mpsc::Receiver<Event>, buying:
                     Some(STALE) => Verdict::Ignore,
                     _ => Verdict::Reject,
                 };
-                // Busy means that a flood fills the queue: the sender repeats nothing, so the trade fails and shows.
+                // Busy means that a flood fills the queue: the sender repeats nothing, so the trade
+                // fails and shows.
                 let _busy = handle.report(id, verdict);
                 if let Some(number) = bytes.strip_prefix(own.as_slice()) {
                     let _busy = handle.send(from, [HEARD, number].concat());

@@ -49,7 +49,8 @@ async fn gossip_above_the_cap() {
     let attack = async |round: usize| {
         let mut turn = 0u32;
         let script: Script = Box::new(move |malice, _, _| {
-            // Just above, where only the overlay's own check sees it, and far above, where its decoder does.
+            // Just above, where only the overlay's own check sees it, and far above, where its
+            // decoder does.
             let size = ORDER_BYTES + if turn % 64 == 63 { 1 << 20 } else { 1 };
             turn += 1;
             let bytes = [&turn.to_be_bytes()[..], &vec![0; size]].concat();

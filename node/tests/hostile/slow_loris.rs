@@ -1,4 +1,5 @@
-//! Slow peers: a thousand sockets that say nothing, connections that do not say who they are, streams that drip.
+//! Slow peers: a thousand sockets that say nothing, connections that do not say who they are,
+//! streams that drip.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;

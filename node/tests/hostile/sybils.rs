@@ -1,5 +1,6 @@
-//! Sybils in the routing table: of forty nodes twelve answer lookups with lies, and the honest find one another's records all the
-//! same. What helps: lookups go along disjoint paths, a record counts only with its node's signature, and 20 nodes keep it.
+//! Sybils in the routing table: of forty nodes twelve answer lookups with lies, and the honest find
+//! one another's records all the same. What helps: lookups go along disjoint paths, a record counts
+//! only with its node's signature, and 20 nodes keep it.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -181,7 +182,8 @@ async fn a_third_of_liars_does_not_hide_the_honest() {
     find_provider(&nodes).await;
 }
 
-/// Everybody looks for who provides something, and hears of him in time although sybils name peers that do not answer.
+/// Everybody looks for who provides something, and hears of him in time although sybils name peers
+/// that do not answer.
 async fn find_provider(nodes: &[Node]) {
     let provider = nodes[usize::from(HONEST) / 2].peer();
     let mut found = 0;
@@ -201,7 +203,8 @@ async fn find_provider(nodes: &[Node]) {
     assert!(longest < PROVIDERS_TIME * 2, "{longest:?}");
 }
 
-/// Looks for the record of the second from the first of each pair. Returns the pairs for which there was none.
+/// Looks for the record of the second from the first of each pair. Returns the pairs for which
+/// there was none.
 async fn look_up(nodes: &[Node], pairs: Vec<(usize, usize)>) -> Vec<(usize, usize)> {
     let lookups = pairs.into_iter().map(|(from, of)| async move {
         let peer = nodes[of].peer();

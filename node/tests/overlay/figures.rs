@@ -1,5 +1,5 @@
-//! Figures of the overlay on loopback, printed with `--nocapture`: how long a mesh takes to form and
-//! how long messages travel. Asserts only that everything arrives.
+//! Figures of the overlay on loopback, printed with `--nocapture`: how long a mesh takes to form
+//! and how long messages travel. Asserts only that everything arrives.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 #![allow(clippy::print_stdout, reason = "figures are what it is for")]

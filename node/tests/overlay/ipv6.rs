@@ -60,7 +60,8 @@ async fn a_node_with_both_joins_those_with_one() {
     let mut new = config(41, 2, &[QUIC6, TCP6]);
     new.bootstrap = vec![of("/ip6/")];
     let (old, new) = (Node::start(old).await, Node::start(new).await);
-    // The two may have met each other as well: nothing keeps a node from dialling over what it does not listen on.
+    // The two may have met each other as well: nothing keeps a node from dialling over what it does
+    // not listen on.
     let has = |node: &Node, peer| {
         let peers = node.handle.peers();
         peers.iter().any(|p| p.peer == peer && p.in_mesh)

@@ -1,4 +1,5 @@
-//! Room for connections: a node that has many closes those that nobody needs, and takes in whoever comes.
+//! Room for connections: a node that has many closes those that nobody needs, and takes in whoever
+//! comes.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
@@ -22,7 +23,8 @@ async fn a_crowded_node_makes_room_for_those_who_come() {
     let mut others = Vec::new();
     for i in 1..=14 {
         let mut config = config(140, i, &[TCP]);
-        // Known and not kept: nobody insists on the hub. And nobody takes part in gossip, so that no mesh holds a connection.
+        // Known and not kept: nobody insists on the hub. And nobody takes part in gossip, so that
+        // no mesh holds a connection.
         config.known = vec![hub.contact()];
         config.topics.clear();
         config.limits.wanted_peers = 1;

@@ -29,19 +29,22 @@ pub trait Mechanism {
     /// The outcome is not one that the mechanism may produce for this input.
     fn audit(input: &Self::Input, outcome: &Self::Outcome) -> Result<(), &'static str>;
 
-    /// The most steps that clearing this input takes, or refusing it. A step is one pass of an innermost loop, of
-    /// equal cost but for a small factor; checks of single numbers and sorting, `n log n` whatever the input, are left
-    /// out. What holds up a block is thus known before it is cleared.
+    /// The most steps that clearing this input takes, or refusing it. A step is one pass of an
+    /// innermost loop, of equal cost but for a small factor; checks of single numbers and sorting,
+    /// `n log n` whatever the input, are left out. What holds up a block is thus known before it is
+    /// cleared.
     fn bound(input: &Self::Input) -> u64;
 
     /// A small valid input drawn from `seed`, for conformance tests and demonstrations.
     fn specimen(seed: u64) -> Self::Input;
 
-    /// An input drawn from `seed` with the largest numbers and the longest lists that the mechanism's limits allow, or
-    /// a little beyond: then it may be refused. Among any four seeds in a row one at least is not.
+    /// An input drawn from `seed` with the largest numbers and the longest lists that the
+    /// mechanism's limits allow, or a little beyond: then it may be refused. Among any four seeds
+    /// in a row one at least is not.
     fn extreme(seed: u64) -> Self::Input;
 
-    /// Puts every list whose order must not matter into another order. `draw` gives a number below its argument.
+    /// Puts every list whose order must not matter into another order. `draw` gives a number below
+    /// its argument.
     fn shuffle(input: &mut Self::Input, draw: &mut dyn FnMut(u64) -> u64);
 }
 
@@ -108,8 +111,8 @@ pub trait Listed: Sync {
     /// # Errors
     /// The first rule that the mechanism breaks.
     fn drill(&self, seed: u64) -> Result<(), Breach>;
-    /// Clears the extreme input of `seed`, and says how that went. What is cleared must pass the audit and not depend on
-    /// the order; nothing may panic or take more steps than its bound.
+    /// Clears the extreme input of `seed`, and says how that went. What is cleared must pass the
+    /// audit and not depend on the order; nothing may panic or take more steps than its bound.
     ///
     /// # Errors
     /// The first rule that the mechanism breaks.
@@ -180,7 +183,8 @@ fn in_another_order<M: Mechanism>(
 mod tests {
     use super::*;
 
-    /// A mechanism that serves whoever comes first in the list, asks more than was bid, and looks at a long list twice.
+    /// A mechanism that serves whoever comes first in the list, asks more than was bid, and looks
+    /// at a long list twice.
     struct Rude;
 
     impl Mechanism for Rude {

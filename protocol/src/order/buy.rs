@@ -10,15 +10,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Buy {
-    /// What is bought together, all or nothing: 1 to [`limits::BUY_PARTS`] parts, ascending by class; of several it is a
-    /// group. At most [`limits::ORDER_UNITS`] units and [`limits::OFFERS_PER_ACCOUNT`] offers named in all.
+    /// What is bought together, all or nothing: 1 to [`limits::BUY_PARTS`] parts, ascending by
+    /// class; of several it is a group. At most [`limits::ORDER_UNITS`] units and
+    /// [`limits::OFFERS_PER_ACCOUNT`] offers named in all.
     pub parts: Vec<BuyPart>,
     /// Full slots to hold them, after the rest of the running one.
     pub slots: u32,
     /// Most to pay per slot for all units together.
     pub limit: Credits,
-    /// Last height at which it may be served. It is decided as soon as it can be; if there are not enough units then,
-    /// it waits as long as this allows. 0 for not at all.
+    /// Last height at which it may be served. It is decided as soon as it can be; if there are not
+    /// enough units then, it waits as long as this allows. 0 for not at all.
     pub stands_until: u64,
     /// Most to pay on top, once, to those whose buys are evicted for it.
     pub surcharge: Credits,
@@ -67,8 +68,8 @@ impl Buy {
     pub fn is_group(&self) -> bool {
         self.parts.len() > 1
     }
-    /// What it locks: the limit for all slots and one more, for the rest of the running one, and the surcharge; `None` if
-    /// that is no amount.
+    /// What it locks: the limit for all slots and one more, for the rest of the running one, and
+    /// the surcharge; `None` if that is no amount.
     pub fn lock(&self) -> Option<Credits> {
         let slots = self.limit.checked_mul(u64::from(self.slots) + 1)?;
         slots.checked_add(self.surcharge)

@@ -1,4 +1,5 @@
-//! Work to be done by a deadline: planned by one seller, who may change the number of its units from slot to slot.
+//! Work to be done by a deadline: planned by one seller, who may change the number of its units
+//! from slot to slot.
 
 use super::flaw::Flaw;
 use crate::ids::{ClassId, Hash32, OfferId};
@@ -7,7 +8,8 @@ use crate::mechanism::deadline::{Job, Shape};
 use crate::units::Credits;
 use serde::{Deserialize, Serialize};
 
-/// A job for the seller of one offer that plans (see `mechanism::deadline`). Open; decided at the next slot boundary.
+/// A job for the seller of one offer that plans (see `mechanism::deadline`). Open; decided at the
+/// next slot boundary.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Deadline {
@@ -52,7 +54,8 @@ impl Deadline {
         }
         Ok(())
     }
-    /// The job as the mechanism sees it, `elapsed` slots after its acceptance, with `left` of its work to do.
+    /// The job as the mechanism sees it, `elapsed` slots after its acceptance, with `left` of its
+    /// work to do.
     pub fn job<K>(&self, id: K, left: u64, elapsed: u32) -> Job<K> {
         Job {
             id,
@@ -65,8 +68,8 @@ impl Deadline {
             shape: self.shape,
         }
     }
-    /// The price of a job that is done in slot `age` after its acceptance, 1 for the first; `None` behind the hard
-    /// deadline.
+    /// The price of a job that is done in slot `age` after its acceptance, 1 for the first; `None`
+    /// behind the hard deadline.
     pub fn price(&self, age: u32) -> Option<Credits> {
         let price = self.job((), self.unit_slots, 0).price(u64::from(age))?;
         Credits::from_micros(price)

@@ -3,7 +3,8 @@
 use crate::limits;
 use crate::mechanism::{reservation, share};
 
-/// Why an order makes no sense. The wallet, admission and the checks of a block all give the same answer.
+/// Why an order makes no sense. The wallet, admission and the checks of a block all give the same
+/// answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum Flaw {
     /// No price, or more steps than a bid may have.
@@ -30,7 +31,8 @@ pub enum Flaw {
     /// An offer named twice or out of order, or too many of them.
     #[error("want each offer once, ascending by id, {most} at most", most = limits::OFFERS_PER_ACCOUNT)]
     Offers,
-    /// No work, no task, or more of either than an order may have; or less work than one unit-slot for each task.
+    /// No work, no task, or more of either than an order may have; or less work than one unit-slot
+    /// for each task.
     #[error("the work is out of range: each task takes one unit for a slot at least")]
     Work,
     /// A soft deadline behind the hard one, or one that is out of range.

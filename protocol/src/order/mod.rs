@@ -1,5 +1,5 @@
-//! Orders, one file per kind: sealed bids and reservations (committed in one round, opened in the next), buy-it-now,
-//! work by a deadline, contracts, claims on pools, hires at posted prices.
+//! Orders, one file per kind: sealed bids and reservations (committed in one round, opened in the
+//! next), buy-it-now, work by a deadline, contracts, claims on pools, hires at posted prices.
 
 mod ausubel;
 mod buy;

@@ -23,7 +23,8 @@ pub struct Group {
 pub struct Reservation {
     /// The class.
     pub class: ClassId,
-    /// What is wanted together, 1 to [`limits::RESERVATION_GROUPS`] groups; a unit serves one of them.
+    /// What is wanted together, 1 to [`limits::RESERVATION_GROUPS`] groups; a unit serves one of
+    /// them.
     pub groups: Vec<Group>,
     /// Length in slots, 1 to [`limits::RESERVATION_SLOTS`].
     pub slots: u32,
@@ -61,7 +62,8 @@ impl Reservation {
         let even = each.checked_mul(slots).unwrap_or(Credits::ZERO);
         (each, self.value.saturating_sub(even))
     }
-    /// Checks that all values are in range. What is for sale, and for how much, is the ledger's to judge.
+    /// Checks that all values are in range. What is for sale, and for how much, is the ledger's to
+    /// judge.
     ///
     /// # Errors
     /// The first flaw.

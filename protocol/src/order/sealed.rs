@@ -17,7 +17,8 @@ pub struct Commit {
     pub class: ClassId,
     /// The seal.
     pub seal: Hash32,
-    /// Size bracket: the wish is for at most `2^bracket` units, 0 to [`BRACKET`](crate::limits::BRACKET).
+    /// Size bracket: the wish is for at most `2^bracket` units, 0 to
+    /// [`BRACKET`](crate::limits::BRACKET).
     pub bracket: u8,
 }
 
@@ -63,8 +64,8 @@ impl Wish {
             Wish::Amendment(amendment) => amendment.bid.units(),
         }
     }
-    /// What the escrow holds once it is open: one slot at the bid, or all that a reservation can cost; of an amendment, the
-    /// escrow of the order.
+    /// What the escrow holds once it is open: one slot at the bid, or all that a reservation can
+    /// cost; of an amendment, the escrow of the order.
     pub fn lock(&self) -> Credits {
         match self {
             Wish::Bid(bid) | Wish::Amendment(Amendment { bid, .. }) => bid.slot(),

@@ -7,18 +7,20 @@ use crate::mechanism::share::{BUDGET_END, Utility};
 use crate::units::Credits;
 use serde::{Deserialize, Serialize};
 
-/// A claim on a pool: open, and answered at every slot boundary anew. One of an account at each pool.
+/// A claim on a pool: open, and answered at every slot boundary anew. One of an account at each
+/// pool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
     /// The pool.
     pub offer: OfferId,
-    /// Most to pay for each slot: what is split over the resources; below [`BUDGET_END`] micro-credits.
+    /// Most to pay for each slot: what is split over the resources; below [`BUDGET_END`]
+    /// micro-credits.
     pub rate: Credits,
     /// What the job makes of its shares.
     pub utility: Utility,
-    /// Worth of each of the [`crate::class::ClassKey::resources`]; only proportions matter. That of processors is at
-    /// least 1: nothing runs without one.
+    /// Worth of each of the [`crate::class::ClassKey::resources`]; only proportions matter. That of
+    /// processors is at least 1: nothing runs without one.
     pub weights: Vec<u32>,
     /// Tasks of the job, 1 to [`limits::ORDER_UNITS`]: no more processors are of use.
     pub tasks: u32,

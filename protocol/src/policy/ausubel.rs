@@ -1,4 +1,5 @@
-//! What a federation decides about its auction; part of the genesis, and of the record of every clearing.
+//! What a federation decides about its auction; part of the genesis, and of the record of every
+//! clearing.
 
 use crate::mechanism::ausubel::Rule;
 use crate::record::ausubel::ClearingKind;
@@ -11,8 +12,8 @@ use serde::{Deserialize, Serialize};
 pub struct AuctionPolicy {
     /// Who wins, and what winners pay.
     pub rule: Rule,
-    /// What a unit that nobody holds must be worth above its reserve, a slot, at most [`Price::MAX`]: so much must be
-    /// gained before a running job is moved.
+    /// What a unit that nobody holds must be worth above its reserve, a slot, at most
+    /// [`Price::MAX`]: so much must be gained before a running job is moved.
     pub switch_cost: Price,
 }
 
@@ -21,8 +22,8 @@ impl AuctionPolicy {
     pub fn is_valid(&self) -> bool {
         self.switch_cost <= Price::MAX
     }
-    /// The terms of one clearing. Between boundaries no unit for sale is held: there is nobody to move, so switching
-    /// costs nothing.
+    /// The terms of one clearing. Between boundaries no unit for sale is held: there is nobody to
+    /// move, so switching costs nothing.
     pub fn of(self, kind: ClearingKind) -> AuctionPolicy {
         match kind {
             ClearingKind::Boundary => self,

@@ -11,8 +11,8 @@ const PPM: u64 = 1_000_000;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BuyPolicy {
-    /// What an evicted buy gets on top of its remainder, in millionths of it, at most [`limits::SURCHARGE_PPM`]; 0 if
-    /// nobody is evicted.
+    /// What an evicted buy gets on top of its remainder, in millionths of it, at most
+    /// [`limits::SURCHARGE_PPM`]; 0 if nobody is evicted.
     pub surcharge_ppm: u32,
 }
 

@@ -41,7 +41,8 @@ pub struct ClearingOffer {
 pub struct ClearingBid {
     /// The order.
     pub order: OrderId,
-    /// Sponsor of the account that ordered: winners of one sponsor pay at least for their joint removal.
+    /// Sponsor of the account that ordered: winners of one sponsor pay at least for their joint
+    /// removal.
     pub sponsor: AccountId,
     /// Round of its commitment: the first tie-break.
     pub round: u64,
@@ -133,7 +134,8 @@ impl ClearingRecord {
     }
 }
 
-/// The bids as the auction takes them, with prices for at most `supply` units each; ties go by round, rank and order.
+/// The bids as the auction takes them, with prices for at most `supply` units each; ties go by
+/// round, rank and order.
 fn bidders(bids: &[ClearingBid], supply: u32) -> Vec<Bidder<BidId>> {
     let sponsors: Vec<AccountId> = bids.iter().map(|bid| bid.sponsor).collect();
     let numbered = bids.iter().zip(sponsor::numbers(&sponsors));

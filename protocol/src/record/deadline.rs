@@ -1,6 +1,8 @@
-//! Plannings: the public record of how the seller of an offer took, planned and finished jobs at a slot boundary.
+//! Plannings: the public record of how the seller of an offer took, planned and finished jobs at a
+//! slot boundary.
 //!
-//! A record holds the whole input of the mechanism (see `mechanism::deadline`), so anybody can recompute it.
+//! A record holds the whole input of the mechanism (see `mechanism::deadline`), so anybody can
+//! recompute it.
 
 use crate::effect::OrderEnd;
 use crate::ids::{ClassId, OfferId, OrderId};
@@ -109,7 +111,8 @@ pub struct Planning {
     pub min_gain_ppm: u32,
     /// Jobs that ended, by order.
     pub finished: Vec<Finished>,
-    /// Jobs taken before and not done, by order; those that are missed now are also among the finished.
+    /// Jobs taken before and not done, by order; those that are missed now are also among the
+    /// finished.
     pub jobs: Vec<PlannedJob>,
     /// Jobs that asked to be taken, in the order in which they were decided.
     pub requests: Vec<Request>,

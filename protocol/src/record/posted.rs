@@ -1,5 +1,5 @@
-//! Sales at posted prices: the public record of who came for a class in a block, what there was, and
-//! who got what.
+//! Sales at posted prices: the public record of who came for a class in a block, what there was,
+//! and who got what.
 //!
 //! A record holds the whole input of the mechanism, so anybody can recompute it with
 //! [`PostedRecord::serve`]; the block's effects root binds it.

@@ -1,13 +1,15 @@
 //! Sharings: the public record of how a pool was shared for a slot.
 //!
-//! A record holds the whole input, so anybody can recompute it with [`Sharing::divide`]; the block's effects root binds it.
+//! A record holds the whole input, so anybody can recompute it with [`Sharing::divide`]; the
+//! block's effects root binds it.
 //!
 //! 1. The pool sells the [`lots`] of its units at its reserve, under its cap and exponent.
-//! 2. [`share::clear`] splits every claim's rate over the resources, with `eps` a 1,024th of the mean rate and at most
-//!    [`ROUNDS`] rounds; the last one counts.
-//! 3. [`dispatch()`] draws who runs: `draw` is the first point, and gives each order its place in the row.
-//! 4. A claim that got a processor is awarded. Its `processors` are what its share is entitled to, in thousandths: how
-//!    much its tasks weigh when processors are contended.
+//! 2. [`share::clear`] splits every claim's rate over the resources, with `eps` a 1,024th of the
+//!    mean rate and at most [`ROUNDS`] rounds; the last one counts.
+//! 3. [`dispatch()`] draws who runs: `draw` is the first point, and gives each order its place in
+//!    the row.
+//! 4. A claim that got a processor is awarded. Its `processors` are what its share is entitled to,
+//!    in thousandths: how much its tasks weigh when processors are contended.
 
 use crate::beacon;
 use crate::class::{ClassKey, Resource};
@@ -22,7 +24,8 @@ use crate::units::{Credits, Price};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Rounds of the auction of a slot at the most. With roots of budgets 5 are usual; a bound keeps a block in time.
+/// Rounds of the auction of a slot at the most. With roots of budgets 5 are usual; a bound keeps a
+/// block in time.
 pub const ROUNDS: u32 = 32;
 
 /// A claim as it entered a sharing.
@@ -67,7 +70,8 @@ pub struct SharingAward {
     pub pay: Credits,
 }
 
-/// One sharing: input and outcome. Lists are sorted by order; claims without a unit are not among the awards.
+/// One sharing: input and outcome. Lists are sorted by order; claims without a unit are not among
+/// the awards.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sharing {
@@ -114,7 +118,8 @@ impl Sharing {
         let parts: [&[u8]; 3] = [b"share", self.offer.as_bytes(), &height];
         ClearingId(hash(Domain::Clearing, &parts))
     }
-    /// What one of the claims may expect, over all draws. `None` as in [`Sharing::divide`], or if it is none of them.
+    /// What one of the claims may expect, over all draws. `None` as in [`Sharing::divide`], or if
+    /// it is none of them.
     pub fn outlook(&self, order: &OrderId) -> Option<Outlook> {
         let outcome = self.shares()?;
         let award = outcome.awards.iter().find(|a| a.id == *order)?;
@@ -200,8 +205,9 @@ impl Sharing {
 }
 
 impl Portion {
-    /// What one of the tasks may use of a resource of which a slice has `slice`: its part of the sixteenths, and the one
-    /// that goes with its unit. Of processors each task has those of a slice.
+    /// What one of the tasks may use of a resource of which a slice has `slice`: its part of the
+    /// sixteenths, and the one that goes with its unit. Of processors each task has those of a
+    /// slice.
     pub fn per_task(&self, class: &ClassKey, resource: Resource) -> u64 {
         let slice = class.amount(resource);
         let index = class.resources().position(|r| r == resource);
@@ -214,8 +220,8 @@ impl Portion {
         let of_all = u128::from(slice) * parts / u128::from(PARTS) / u128::from(self.units.max(1));
         u64::try_from(of_all).unwrap_or(u64::MAX)
     }
-    /// Thousandths of a slice that one of the tasks weighs when processors are contended. Who is drawn for less than a
-    /// unit has a whole one for the slot: the draw has seen to the share.
+    /// Thousandths of a slice that one of the tasks weighs when processors are contended. Who is
+    /// drawn for less than a unit has a whole one for the slot: the draw has seen to the share.
     pub fn weight(&self) -> u64 {
         self.processors.max(1_000) / u64::from(self.units.max(1))
     }
@@ -258,8 +264,8 @@ mod tests {
 
     #[test]
     fn a_lone_claim_gets_what_the_cap_leaves_and_pays_for_that() {
-        // Processors cost at least 16 + 1, sixteenths of memory 1 each. Half of the four processors and of the 60
-        // sixteenths, for half of the rate.
+        // Processors cost at least 16 + 1, sixteenths of memory 1 each. Half of the four processors
+        // and of the 60 sixteenths, for half of the rate.
         let awards = sharing(&[1_000], 4).divide();
         assert_eq!(awards.len(), 1);
         assert_eq!(awards[0].portion.units, 2);

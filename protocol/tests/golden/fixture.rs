@@ -1,8 +1,8 @@
 //! Fixture files: one per family, a line `name hex` for each pinned value.
 //!
-//! A test pins its values in a fixed order and then closes the file. Pinning compares with the file;
-//! only under `GOLDEN=write` does closing write it instead. A line that nobody pins is an error, so
-//! a fixture never outlives its sample.
+//! A test pins its values in a fixed order and then closes the file. Pinning compares with the
+//! file; only under `GOLDEN=write` does closing write it instead. A line that nobody pins is an
+//! error, so a fixture never outlives its sample.
 
 use crate::rng::Rng;
 use gridbay_protocol::codec;
@@ -57,8 +57,8 @@ impl Fixture {
     }
 
     /// Pins a value: the sample encodes to the pinned bytes, the pinned bytes decode to the sample,
-    /// and damaged bytes are refused or are another value's only encoding. `probe` calls what a node
-    /// would call on a decoded value before it trusts it; it must never panic.
+    /// and damaged bytes are refused or are another value's only encoding. `probe` calls what a
+    /// node would call on a decoded value before it trusts it; it must never panic.
     pub(crate) fn sample<T>(&mut self, name: &str, value: &T, probe: impl Fn(&T))
     where
         T: Serialize + DeserializeOwned + PartialEq + Debug,

@@ -6,8 +6,8 @@
 //!    even what a node computes from a decoded value before it trusts it.
 //! 4. One hash over thousands of generated values per family catches what the samples miss.
 //!
-//! After a deliberate change of format: `GOLDEN=write cargo test -p gridbay-protocol --test golden`,
-//! then read the diff. Nothing else ever writes the fixtures.
+//! After a deliberate change of format: `GOLDEN=write cargo test -p gridbay-protocol --test
+//! golden`, then read the diff. Nothing else ever writes the fixtures.
 
 mod conformance;
 mod fixture;

@@ -44,7 +44,8 @@ fn each_fault_of_a_proposal_has_its_name() {
             t.alpha_ppm = 10_000_001;
         }),
         (ContractFault::Beta(257), |t| t.beta16 = 257),
-        // 1,796 slots of window; 150 slots for value and penalty to be lost, and 60 before it begins.
+        // 1,796 slots of window; 150 slots for value and penalty to be lost, and 60 before it
+        // begins.
         (ContractFault::Length(525_601), |t| {
             t.last = 4 + 525_601 - 209;
         }),

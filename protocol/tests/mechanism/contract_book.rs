@@ -1,4 +1,5 @@
-//! Admission of contracts against tick-by-tick checks of the load and plain restatements of the policies.
+//! Admission of contracts against tick-by-tick checks of the load and plain restatements of the
+//! policies.
 
 use gridbay_protocol::mechanism::Mechanism;
 use gridbay_protocol::mechanism::contract::{
@@ -160,8 +161,8 @@ fn by_real_loss_a_contract_nearly_done_stays_and_a_hopeless_one_goes() {
                 cost: 80,
             }],
         };
-        // Revenues 10,000 and 12,000. At tick 90 the last job of the first brings 10,000 - 9,000 * 0.9^4 for a cost
-        // of 800; the second cannot bring more than 6,000 * 0.5^4 for as much.
+        // Revenues 10,000 and 12,000. At tick 90 the last job of the first brings 10,000 - 9,000 *
+        // 0.9^4 for a cost of 800; the second cannot bring more than 6,000 * 0.5^4 for as much.
         let others = [contract(1, 100, 9, 0), contract(2, 120, 0, 5)];
         admit_contract(&provider, &contract(3, offered_value, 0, 0), &others).unwrap()
     };
@@ -171,7 +172,8 @@ fn by_real_loss_a_contract_nearly_done_stays_and_a_hopeless_one_goes() {
     );
     assert_eq!(answer(by_revenue, 250), Answer::InPlaceOf(1));
     assert_eq!(answer(by_loss, 250), Answer::InPlaceOf(2));
-    // One that brings less than it costs displaces the hopeless one, which brings still less, and no other.
+    // One that brings less than it costs displaces the hopeless one, which brings still less, and
+    // no other.
     assert_eq!(answer(by_revenue, 4), Answer::Refused(Reason::Overload));
     assert_eq!(answer(by_loss, 4), Answer::InPlaceOf(2));
     assert_eq!(answer(by_loss, 3), Answer::Refused(Reason::Overload));

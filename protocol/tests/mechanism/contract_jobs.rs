@@ -1,4 +1,5 @@
-//! Jobs under contract: utilities, schedules, admission, payouts and biases against plain restatements.
+//! Jobs under contract: utilities, schedules, admission, payouts and biases against plain
+//! restatements.
 
 use gridbay_protocol::mechanism::contract::{
     Aggregate, Error, Field, Job, Machine, Request, admit_job, first_price, limits, payout,
@@ -210,7 +211,8 @@ fn biases_are_close_to_the_formula_in_floats() {
             .bias(total, dropped, mean)
             .unwrap();
         let error = (bias as f64 - mean as f64 * x).abs();
-        // Each power is off by at most some sixteen units of 2^-32, and is weighed with the number of jobs.
+        // Each power is off by at most some sixteen units of 2^-32, and is weighed with the number
+        // of jobs.
         let tolerance = 1.0 + mean as f64 * f64::from(left) * 100.0 / 2f64.powi(32);
         assert!(
             error <= tolerance,

@@ -1,5 +1,5 @@
-//! The rules of contracts restated plainly, tick by tick and sum by sum, without calling production code; and random
-//! jobs and contracts.
+//! The rules of contracts restated plainly, tick by tick and sum by sum, without calling production
+//! code; and random jobs and contracts.
 
 use gridbay_protocol::mechanism::contract::{
     Abandoned, Aggregate, Answer, Batch, Contract, CostPolicy, Input, Job, Machine, Outcome,
@@ -38,8 +38,8 @@ pub(crate) fn machine(dice: &mut Dice) -> Machine {
     }
 }
 
-/// The effective utility of an end `t` ticks after the arrival, and whether the job is timed out then. The value lost
-/// is counted up, one micro-credit at a time.
+/// The effective utility of an end `t` ticks after the arrival, and whether the job is timed out
+/// then. The value lost is counted up, one micro-credit at a time.
 pub(crate) fn utility(job: &Job<u64>, t: u64) -> (i128, bool) {
     let mut utility = i128::from(job.value);
     let least = -i128::from(job.penalty);
@@ -209,7 +209,8 @@ fn cost(supply: &[Period], contract: &Contract<u64>, from: u64) -> i128 {
 
 /// What the contract pays if `done` of its jobs are done and pay `earned`; beta is whole.
 fn pay(batch: &Batch, alpha_beta: (i128, u32), done: u32, earned: i128) -> i128 {
-    // The production code rounds the fraction, its powers and the product to 32 bits, so do the same from the text.
+    // The production code rounds the fraction, its powers and the product to 32 bits, so do the
+    // same from the text.
     let (alpha_ppm, beta) = alpha_beta;
     let one = 1i128 << 32;
     let fraction = i128::from(done) * one / i128::from(batch.jobs);
@@ -218,8 +219,8 @@ fn pay(batch: &Batch, alpha_beta: (i128, u32), done: u32, earned: i128) -> i128 
     earned * factor / one
 }
 
-/// Alpha in ppm and whole beta of an aggregate function, found by asking it: at all jobs it is alpha, at half of them
-/// alpha / 2^beta.
+/// Alpha in ppm and whole beta of an aggregate function, found by asking it: at all jobs it is
+/// alpha, at half of them alpha / 2^beta.
 fn alpha_beta(aggregate: Aggregate) -> (i128, u32) {
     let whole = aggregate.at(1, 1) as i128;
     let alpha_ppm = (whole * 1_000_000) >> 32;
@@ -297,7 +298,8 @@ pub(crate) fn admit(
     }
 }
 
-/// Who of the offered contracts is signed, who refused why, and who of the signed ones is abandoned for whom.
+/// Who of the offered contracts is signed, who refused why, and who of the signed ones is abandoned
+/// for whom.
 pub(crate) fn clear(input: &Input<u64>) -> Outcome<u64> {
     let by_id = |list: &[Contract<u64>]| {
         let mut sorted = list.to_vec();

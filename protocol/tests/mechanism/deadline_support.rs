@@ -1,5 +1,5 @@
-//! Shared by the tests of deadline planning: random jobs, and oracles that restate the rules without calling
-//! production code.
+//! Shared by the tests of deadline planning: random jobs, and oracles that restate the rules
+//! without calling production code.
 
 use crate::support::Dice;
 use gridbay_protocol::mechanism::deadline::{Input, Job, Plan, Shape, clear};
@@ -123,7 +123,8 @@ fn permute<'a>(list: &mut Vec<&'a Job<u64>>, fixed: usize, see: &mut impl FnMut(
     }
 }
 
-/// The best order by a full table over sets of finished jobs, each with the smallest of its best sequences.
+/// The best order by a full table over sets of finished jobs, each with the smallest of its best
+/// sequences.
 pub(crate) fn full_table(capacity: u64, jobs: &[Job<u64>]) -> Option<(i128, Vec<u64>)> {
     let mut table: Vec<Option<(i128, Vec<u64>)>> = vec![None; 1 << jobs.len()];
     table[0] = Some((0, vec![]));

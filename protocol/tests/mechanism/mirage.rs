@@ -1,4 +1,5 @@
-//! Shared by the four behaviours seen in Mirage (AuYoung 3.5.2): its auction, and the rule `exact` beside it.
+//! Shared by the four behaviours seen in Mirage (AuYoung 3.5.2): its auction, and the rule `exact`
+//! beside it.
 
 use gridbay_protocol::mechanism::ausubel::{self, Bidder, Rule};
 use gridbay_protocol::mechanism::reservation::{self, Bid, Input, Orders, Policy, Want};

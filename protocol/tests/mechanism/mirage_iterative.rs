@@ -1,15 +1,17 @@
 //! Iterative bidding: in an open book bidders raise step by step until it closes.
 //!
-//! A would pay 100 for the unit, B 60. Under first prices A needs only just more than B's last bid; but if the book
-//! closes while they still raise, B may be ahead, and 40 % of the value is lost. Under `exact` a sealed bid of the truth
-//! gives what any sequence of bids gives that ends in it, and whoever ends elsewhere harms himself alone.
+//! A would pay 100 for the unit, B 60. Under first prices A needs only just more than B's last bid;
+//! but if the book closes while they still raise, B may be ahead, and 40 % of the value is lost.
+//! Under `exact` a sealed bid of the truth gives what any sequence of bids gives that ends in it,
+//! and whoever ends elsewhere harms himself alone.
 
 use crate::mirage::{bid, exact, greedy, market, sealed};
 
 const VALUES: [u64; 2] = [100, 60];
 const STEP: u64 = 5;
 
-/// The leader and his bid after `revisions` of an open book, each by whoever is behind and can still raise.
+/// The leader and his bid after `revisions` of an open book, each by whoever is behind and can
+/// still raise.
 fn open_book(revisions: u32) -> (u64, u64) {
     let mut bids = [STEP, 0];
     let clear = |bids: &[u64; 2]| {
@@ -29,7 +31,8 @@ fn open_book(revisions: u32) -> (u64, u64) {
 
 #[test]
 fn an_early_close_takes_the_wrong_bidder() {
-    // 5, 10, 15 ... in turns: after an odd number of revisions B leads, until it can follow no more.
+    // 5, 10, 15 ... in turns: after an odd number of revisions B leads, until it can follow no
+    // more.
     let leaders: Vec<u64> = (0..20).map(|k| open_book(k).0).collect();
     let wrong: Vec<usize> = (0..20).filter(|&k| leaders[k] == 1).collect();
     assert_eq!(wrong, [1, 3, 5, 7, 9, 11]);

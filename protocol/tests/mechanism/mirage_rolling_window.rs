@@ -1,9 +1,11 @@
-//! The rolling window: everything is taken, and what becomes free at its end goes to whoever needs little.
+//! The rolling window: everything is taken, and what becomes free at its end goes to whoever needs
+//! little.
 //!
-//! A wants four slots at 10 each, B two slots at 9 each, again and again. If as many slots are sold as there are starts, B
-//! always has enough at the window's end before A has, whatever A bids. With 32 slots more than starts (the longest bid)
-//! both compete for one beginning, and A waits at most 32 rounds. Pricing cures nothing: `exact`, cleared whenever
-//! something becomes free, gives it to B as well.
+//! A wants four slots at 10 each, B two slots at 9 each, again and again. If as many slots are sold
+//! as there are starts, B always has enough at the window's end before A has, whatever A bids. With
+//! 32 slots more than starts (the longest bid) both compete for one beginning, and A waits at most
+//! 32 rounds. Pricing cures nothing: `exact`, cleared whenever something becomes free, gives it to
+//! B as well.
 
 use crate::mirage::{bid, exact, market, sealed};
 use gridbay_protocol::mechanism::reservation::{Bid, Outcome, rounds};
@@ -11,7 +13,8 @@ use gridbay_protocol::mechanism::reservation::{Bid, Outcome, rounds};
 const ROUNDS: u32 = 240;
 const A: u64 = 1_000;
 
-/// A node whose slots up to `taken` are sold in lengths of `taken`; then A from round 1 on, and B at every second.
+/// A node whose slots up to `taken` are sold in lengths of `taken`; then A from round 1 on, and B
+/// at every second.
 fn bids(taken: &[u32], value: u64) -> Vec<Bid<u64, u64>> {
     let mut start = 0;
     let mut bids = Vec::new();

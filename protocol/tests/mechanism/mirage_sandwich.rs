@@ -1,4 +1,5 @@
-//! The auction sandwich of AuYoung's table 3.1: A takes 97 nodes in three parts, so that B fits nowhere.
+//! The auction sandwich of AuYoung's table 3.1: A takes 97 nodes in three parts, so that B fits
+//! nowhere.
 //!
 //! | | nodes | hours | bid | bid per node-hour |
 //! |---|---|---|---|---|
@@ -7,10 +8,10 @@
 //! | A, filling up | 24 | 4 | 5 | 0.052 |
 //! | A, filling up | 33 | 4 | 1 | 0.0076 |
 //!
-//! Under first prices and one attempt A has everything for 136, 8.6 % of the value. With two attempts or more B is tried
-//! first as well, and wins. Under `exact` (four hours of 97 alike nodes, B's share of them 198.75) B wins and pays
-//! 136, and A has nothing, in one bid or in three. But three bids that lie can win without paying: that needs the
-//! sponsor rule.
+//! Under first prices and one attempt A has everything for 136, 8.6 % of the value. With two
+//! attempts or more B is tried first as well, and wins. Under `exact` (four hours of 97 alike
+//! nodes, B's share of them 198.75) B wins and pays 136, and A has nothing, in one bid or in three.
+//! But three bids that lie can win without paying: that needs the sponsor rule.
 
 use crate::mirage::{bid, exact, greedy, market, sealed};
 use gridbay_protocol::mechanism::ausubel::Bidder;
@@ -30,7 +31,8 @@ fn one_attempt_sells_everything_for_a_twelfth() {
     assert_eq!(won, PARTS.map(|(id, _, value)| (id, value)));
     let paid: u64 = won.iter().map(|(_, pay)| pay).sum();
     assert_eq!(paid, 136);
-    // Per mille: of the value, of the value per four hours, and the price of a node-hour beside B's.
+    // Per mille: of the value, of the value per four hours, and the price of a node-hour beside
+    // B's.
     assert_eq!([1_000 * paid / 1_590, 1_000 * paid * 8 / 1_590], [85, 684]);
     assert_eq!(
         [1_000 * paid / (97 * 4), 1_000 * 1_590 / (97 * 32)],
@@ -75,7 +77,8 @@ fn under_exact_the_rival_pays_what_it_displaces() {
 
 #[test]
 fn shills_need_the_sponsor_rule() {
-    // Each part claims 100, so that any two of them beat B's 198.75: without either, the others still stand in its way.
+    // Each part claims 100, so that any two of them beat B's 198.75: without either, the others
+    // still stand in its way.
     let mut bids: Vec<Bidder<u64>> = PARTS.map(|(id, units, _)| lot(id, units, 10_000)).into();
     bids.push(rival());
     let paid = |bids: &[Bidder<u64>]| {

@@ -1,8 +1,9 @@
 //! Underbidding: who sees few rivals, or none, bids just enough.
 //!
-//! One unit, n bidders whose values are spread evenly over 0 .. 1,000. Under first prices the best answer is to bid
-//! (n - 1) / n of the value; an idle market sells for 1. Under `exact` nothing beats the truth. In equilibrium both
-//! earn (n - 1) / (n + 1) of 1,000 on average; tolerance: three standard errors.
+//! One unit, n bidders whose values are spread evenly over 0 .. 1,000. Under first prices the best
+//! answer is to bid (n - 1) / n of the value; an idle market sells for 1. Under `exact` nothing
+//! beats the truth. In equilibrium both earn (n - 1) / (n + 1) of 1,000 on average; tolerance:
+//! three standard errors.
 
 use crate::dice::Dice;
 use crate::mirage::{bid, exact, greedy, market, sealed};

@@ -24,7 +24,8 @@ fn market(dice: &mut Dice, offers: u64, orders: u64) -> Input<u64, u64> {
     Input { offers, orders }
 }
 
-/// The units are on a table, each with its price. One buyer after the other picks up the cheapest it may.
+/// The units are on a table, each with its price. One buyer after the other picks up the cheapest
+/// it may.
 fn oracle(input: &Input<u64, u64>) -> Outcome<u64, u64> {
     let mut table: Vec<(u64, u64)> = Vec::new();
     for offer in &input.offers {

@@ -1,5 +1,5 @@
-//! The rules of `reservation` restated plainly, without production code: a table of what is busy, and a matching
-//! found by augmenting paths. Also the benchmark's baseline.
+//! The rules of `reservation` restated plainly, without production code: a table of what is busy,
+//! and a matching found by augmenting paths. Also the benchmark's baseline.
 
 use std::collections::BTreeSet;
 

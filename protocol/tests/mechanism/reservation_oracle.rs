@@ -1,4 +1,5 @@
-//! Reservations against the rules restated plainly with every choice of nodes, and what holds for all outcomes.
+//! Reservations against the rules restated plainly with every choice of nodes, and what holds for
+//! all outcomes.
 
 use crate::reservation_markets::{SMALL, WIDE, combinations, draw};
 use crate::reservation_naive::{by_paths, clear as naive};

@@ -44,7 +44,8 @@ fn clear(market: &Market) -> Outcome<u64, u64> {
 
 type Oracle = fn(usize, i128, &[(usize, Vec<u64>)]) -> Result;
 
-/// Compares with an oracle that sees real bidders, then a phantom for the held units of each offer and one for its others.
+/// Compares with an oracle that sees real bidders, then a phantom for the held units of each offer
+/// and one for its others.
 fn assert_equals(oracle: Oracle, market: &Market) {
     let (ids, mut bidders) = in_tie_order(&market.bids);
     // Who keeps his units first in a tie sells last: dear before cheap, high ids before low.
@@ -160,8 +161,8 @@ fn assert_sound(market: &Market, outcome: &Outcome<u64, u64>) {
     assert_cheapest(market, outcome);
 }
 
-/// The units sold are those asked the least for, and a unit that somebody holds goes before one that nobody holds unless
-/// that is cheaper by more than the switch cost.
+/// The units sold are those asked the least for, and a unit that somebody holds goes before one
+/// that nobody holds unless that is cheaper by more than the switch cost.
 fn assert_cheapest(market: &Market, outcome: &Outcome<u64, u64>) {
     let sold: BTreeMap<u64, u32> = outcome.sales.iter().map(|s| (s.offer, s.units)).collect();
     let sold = |offer: &Offer<u64>| sold.get(&offer.id).copied().unwrap_or(0);

@@ -1,4 +1,5 @@
-//! Proportional shares against a restatement of their rule, and as best responses found by trying others.
+//! Proportional shares against a restatement of their rule, and as best responses found by trying
+//! others.
 
 use crate::support::Dice;
 use gridbay_protocol::mechanism::Mechanism;

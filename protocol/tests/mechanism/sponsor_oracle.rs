@@ -86,7 +86,8 @@ fn compare(oracle: Oracle, market: &Input<u64>) -> i128 {
     expected.iter().zip(&plain).map(|(a, b)| a.1 - b.1).sum()
 }
 
-/// A market in which a bidder has one of `sponsors` sponsors, or none. With `lumpy` percent of all-or-none bids.
+/// A market in which a bidder has one of `sponsors` sponsors, or none. With `lumpy` percent of
+/// all-or-none bids.
 fn market(dice: &mut Dice, count: u64, longest: u64, lumpy: u64, sponsors: u64) -> Input<u64> {
     let bound = [3, 8, 100, 1_000][dice.below(4) as usize];
     let bidders = (0..count).map(|id| {
@@ -99,7 +100,8 @@ fn market(dice: &mut Dice, count: u64, longest: u64, lumpy: u64, sponsors: u64) 
     let mut bidders: Vec<Bidder<u64>> = bidders.collect();
     let supply = dice.within(1, 2 + count * longest / 2);
     if lumpy > 0 && dice.chance(70) {
-        // Somebody who needs nearly everything, at a price at which others together may drive him out.
+        // Somebody who needs nearly everything, at a price at which others together may drive him
+        // out.
         bidders[0].sponsor = None;
         bidders[0].prices = vec![bound / 2; supply as usize];
         bidders[0].min = dice.within(supply.div_ceil(2), supply) as u32;

@@ -1,5 +1,6 @@
-//! What a single bidder can gain under the rule `exact` by anything but the truth: by a misreport, nothing; by
-//! several accounts, nothing if they have one sponsor, and something if nobody knows that they belong together.
+//! What a single bidder can gain under the rule `exact` by anything but the truth: by a misreport,
+//! nothing; by several accounts, nothing if they have one sponsor, and something if nobody knows
+//! that they belong together.
 
 use crate::support::Dice;
 use gridbay_protocol::mechanism::ausubel::sellers::{self, Input, Offer};

@@ -1,9 +1,9 @@
 //! A reader of CBOR of our own, independent of the library under the codec: the second opinion.
 //!
-//! It knows the part of RFC 8949 that canonical gridbay bytes may use: integers, byte and text strings,
-//! arrays and maps of definite length, `false`, `true` and `null`, every head as short as it can be. All
-//! else is an error with its offset. From the items it finds, [`Rewrite`] makes other ways to write the
-//! same value, each legal for a lenient parser, none for the codec.
+//! It knows the part of RFC 8949 that canonical gridbay bytes may use: integers, byte and text
+//! strings, arrays and maps of definite length, `false`, `true` and `null`, every head as short as
+//! it can be. All else is an error with its offset. From the items it finds, [`Rewrite`] makes
+//! other ways to write the same value, each legal for a lenient parser, none for the codec.
 
 mod rewrite;
 
@@ -189,9 +189,9 @@ pub fn inside(items: &[Item], outer: &Item) -> Vec<Item> {
     found
 }
 
-/// Canonical bytes with one item changed so that the lengths around it still fit: a number replaced by one
-/// at an edge, an item of a list removed or repeated, an item replaced by one of `donor`. `None` if the
-/// bytes are not canonical or nothing fits.
+/// Canonical bytes with one item changed so that the lengths around it still fit: a number replaced
+/// by one at an edge, an item of a list removed or repeated, an item replaced by one of `donor`.
+/// `None` if the bytes are not canonical or nothing fits.
 pub fn edit(bytes: &[u8], donor: &[u8], rng: &mut Rng) -> Option<Vec<u8>> {
     let found = items(bytes).ok()?;
     let item = found[rng.below(found.len())];

@@ -125,7 +125,8 @@ struct Damage {
     until: Option<u64>,
 }
 
-/// Damages bytes as choices say: a cut, a cut with a tail of anything, changed bytes, a zeroed page.
+/// Damages bytes as choices say: a cut, a cut with a tail of anything, changed bytes, a zeroed
+/// page.
 fn damage(good: &[u8], reader: &mut Reader<'_>) -> Option<Damage> {
     let at = usize::from(reader.short()) << 8 | usize::from(reader.byte());
     let at = at % good.len();
@@ -190,7 +191,8 @@ fn block_file_damage(bytes: &[u8]) -> Verdict {
             assert_eq!(height, whole, "a prefix, and all of it");
             assert_eq!(host.state().root(), roots[height]);
             assert_eq!(content(&disk, BLOCKS).len() as u64, ends[height]);
-            // Only with the last record can anything pass for torn: what was safe shows by what follows.
+            // Only with the last record can anything pass for torn: what was safe shows by what
+            // follows.
             let last = ends[ends.len() - 2];
             let proven = damage.place < last && damage.until.is_some_and(|until| until <= last);
             assert!(!proven, "safe blocks are thrown away at {}", damage.place);

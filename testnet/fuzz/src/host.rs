@@ -33,8 +33,8 @@ const MOVES: usize = 160;
 /// The choice before a move at which power fails.
 const CRASH: u8 = 11;
 
-/// All that was heard, in order and in other orders; with `quiet`, moves before which power may fail, as
-/// it then does before every seventh of one seed.
+/// All that was heard, in order and in other orders; with `quiet`, moves before which power may
+/// fail, as it then does before every seventh of one seed.
 fn seeds(quiet: &[u8]) -> Vec<Vec<u8>> {
     let all: Vec<u8> = (0..recording().heard.len() as u8).collect();
     let say = |index: &u8| [quiet, &[0, *index]].concat();

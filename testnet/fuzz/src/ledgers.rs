@@ -1,7 +1,8 @@
 //! A small ledger in the middle of trading: what targets that need a state start from.
 //!
-//! Four members with a validator each; member 1 and 2 sell, 3 and 4 buy. [`Ledger::busy`] has offers, leases
-//! of the auction and of a buy, an order that stands and a commitment that can be opened next.
+//! Four members with a validator each; member 1 and 2 sell, 3 and 4 buy. [`Ledger::busy`] has
+//! offers, leases of the auction and of a buy, an order that stands and a commitment that can be
+//! opened next.
 
 use gridbay_ledger::{CheckedBlock, Draft, Proposed, State};
 use gridbay_protocol::account::{AccountKey, Roles};

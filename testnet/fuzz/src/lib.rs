@@ -1,15 +1,19 @@
 //! Fuzz targets: plain functions on bytes that assert what must hold for any input at all.
 //!
-//! A [`Target`] takes bytes as a hostile peer, a torn disk or a careless user would bring them, and panics
-//! if a promise is broken. [`TARGETS`] lists them, one file per family. They run in two ways:
+//! A [`Target`] takes bytes as a hostile peer, a torn disk or a careless user would bring them, and
+//! panics if a promise is broken. [`TARGETS`] lists them, one file per family. They run in two
+//! ways:
 //!
-//! 1. `cargo test -p gridbay-fuzz` replays the corpus, the seeds and a fixed number of [mutations](mutate);
-//! 2. `testnet/fuzz/run` runs one target under libFuzzer for as long as one likes (`docs/fuzzing.md`).
+//! 1. `cargo test -p gridbay-fuzz` replays the corpus, the seeds and a fixed number of
+//!    [mutations](mutate);
+//! 2. `testnet/fuzz/run` runs one target under libFuzzer for as long as one likes
+//!    (`docs/fuzzing.md`).
 //!
 //! What targets promise, beyond not to panic:
 //!
 //! - bytes that decode are the only encoding of their value: encoding gives them back, they are
-//!   canonical to a parser of our own ([`cbor`]), and every other way to write the same value is refused;
+//!   canonical to a parser of our own ([`cbor`]), and every other way to write the same value is
+//!   refused;
 //! - ids, hashes and checked stages follow from the value alone, and nothing passes a check that an
 //!   independent source of truth (the chain that was really built, a plain map) contradicts;
 //! - a machine fed with anything neither faults nor contradicts itself.

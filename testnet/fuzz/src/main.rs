@@ -1,7 +1,8 @@
-//! One fuzz target under libFuzzer: the one that `GRIDBAY_FUZZ_TARGET` names. See `docs/fuzzing.md`.
+//! One fuzz target under libFuzzer: the one that `GRIDBAY_FUZZ_TARGET` names. See
+//! `docs/fuzzing.md`.
 //!
-//! At the start its seeds are written into the folder that `GRIDBAY_FUZZ_SEEDS` names, if it is set, which
-//! `testnet/fuzz/run` gives to libFuzzer as a corpus.
+//! At the start its seeds are written into the folder that `GRIDBAY_FUZZ_SEEDS` names, if it is
+//! set, which `testnet/fuzz/run` gives to libFuzzer as a corpus.
 #![no_main]
 
 use gridbay_fuzz::{TARGETS, Target};

@@ -1,7 +1,8 @@
 //! Deterministic mutations: what the replay does to seeds and corpora, the same on every machine.
 //!
-//! Half of them know nothing of the format (flip, set, insert, remove, cut, repeat, splice), half know
-//! CBOR and keep it well formed, so that damage gets past the parser. Up to four follow one another.
+//! Half of them know nothing of the format (flip, set, insert, remove, cut, repeat, splice), half
+//! know CBOR and keep it well formed, so that damage gets past the parser. Up to four follow one
+//! another.
 
 use crate::cbor::{self, Rewrite};
 use gridbay_protocol::splitmix::splitmix64;

@@ -207,8 +207,8 @@ fn record() -> Recording {
     recording
 }
 
-/// Whether it is host 1's own statement, relayed to it. In another life it may say something else, and its
-/// key is only ever in one.
+/// Whether it is host 1's own statement, relayed to it. In another life it may say something else,
+/// and its key is only ever in one.
 fn is_by_host_1(bytes: &[u8]) -> bool {
     let me = validator_id(&key(101).public());
     match HostMessage::decode(bytes) {

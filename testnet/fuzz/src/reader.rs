@@ -1,7 +1,7 @@
 //! Choices from bytes: how an input of a fuzzer becomes a sequence of decisions.
 //!
-//! Every choice takes the fewest bytes it needs from the front. An exhausted reader answers zero, so every
-//! input is a whole sequence and a shorter input is a shorter one.
+//! Every choice takes the fewest bytes it needs from the front. An exhausted reader answers zero,
+//! so every input is a whole sequence and a shorter input is a shorter one.
 
 /// Reads choices from bytes.
 #[derive(Clone, Debug)]

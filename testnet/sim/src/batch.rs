@@ -1,7 +1,8 @@
 //! Many seeds on a few threads, and what they showed together.
 //!
-//! A batch is red if an invariant broke, if too many seeds do not count, or, from [`JUDGED`] seeds on, if
-//! something that must occur never did. Every [`TWICE`]th seed runs twice: equal traces are invariant I14.
+//! A batch is red if an invariant broke, if too many seeds do not count, or, from [`JUDGED`] seeds
+//! on, if something that must occur never did. Every [`TWICE`]th seed runs twice: equal traces are
+//! invariant I14.
 
 use crate::check;
 use crate::cover::Cover;
@@ -46,7 +47,8 @@ impl Batch {
     pub fn is_void(&self) -> bool {
         self.void.len() as u64 * 1_000 > self.seeds() * VOID_PER_MILLE
     }
-    /// What never occurred, or was believed never to, if the batch is large enough to be judged by it.
+    /// What never occurred, or was believed never to, if the batch is large enough to be judged by
+    /// it.
     pub fn missing(&self) -> Vec<String> {
         if self.seeds() < JUDGED {
             return Vec::new();

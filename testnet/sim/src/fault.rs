@@ -96,7 +96,8 @@ pub enum Fault {
     DiskFull(usize),
     /// A node's disk refuses to write, after so many more writes.
     DiskError(usize, u64),
-    /// A node's disk fails to sync once, after so many more syncs, and forgets what it should have kept.
+    /// A node's disk fails to sync once, after so many more syncs, and forgets what it should have
+    /// kept.
     SyncError(usize, u64),
     /// A node's disk works again.
     DiskCure(usize),

@@ -17,13 +17,13 @@ use gridbay_protocol::units::{Credits, Price};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// Steps of a validator's beacon chains: short, so that small federations register the next ones, and long enough
-/// for all turns of a world, which ends before these count.
+/// Steps of a validator's beacon chains: short, so that small federations register the next ones,
+/// and long enough for all turns of a world, which ends before these count.
 const CHAIN_STEPS: u32 = 200;
 /// Accounts that a member may open: few, so that some members reach their quota.
 const ACCOUNTS_PER_MEMBER: u32 = 3;
-/// What an account may put into the ledger in an epoch, which is longer than most worlds: several times what honest
-/// users come to, and what a spammer has used up in seconds.
+/// What an account may put into the ledger in an epoch, which is longer than most worlds: several
+/// times what honest users come to, and what a spammer has used up in seconds.
 const ENTRIES: EntryBudget = EntryBudget {
     entries: 600,
     bytes: 600 * 512,
@@ -130,7 +130,8 @@ fn policy(plan: &Plan) -> Policy {
     }
 }
 
-/// On what terms a node provides for clients under contract, if it does: every third one, each by a policy of its own.
+/// On what terms a node provides for clients under contract, if it does: every third one, each by a
+/// policy of its own.
 pub fn provider(n: usize, genesis: &Genesis) -> Option<ProviderTerms> {
     let policy = match n % 9 {
         1 => ProviderPolicy::Conservative,

@@ -1,7 +1,9 @@
-//! The deterministic world: whole gridbay nodes under virtual time, with faults, liars and checkers.
+//! The deterministic world: whole gridbay nodes under virtual time, with faults, liars and
+//! checkers.
 //!
-//! One thread, virtual time, one seed that decides everything. The cores are the real ones, consensus,
-//! ledger, journal and agents included; network, disks, clocks, jobs and users are played.
+//! One thread, virtual time, one seed that decides everything. The cores are the real ones,
+//! consensus, ledger, journal and agents included; network, disks, clocks, jobs and users are
+//! played.
 
 pub mod batch;
 pub mod check;

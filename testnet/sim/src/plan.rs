@@ -74,7 +74,8 @@ pub struct Plan {
     /// What a unit that nobody holds must be worth above its reserve, micro-credits a slot.
     #[serde(default)]
     pub switch_cost: u64,
-    /// What an evicted buy gets on top of its remainder, in millionths of it; 0 if nobody is evicted.
+    /// What an evicted buy gets on top of its remainder, in millionths of it; 0 if nobody is
+    /// evicted.
     #[serde(default)]
     pub surcharge_ppm: u32,
     /// Milliseconds of the world with faults and load.

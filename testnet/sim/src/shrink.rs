@@ -79,8 +79,8 @@ impl Shrinking {
     }
 }
 
-/// Makes the plan of a failing outcome smaller, in at most `runs` runs. An outcome without a breach comes
-/// back as it is.
+/// Makes the plan of a failing outcome smaller, in at most `runs` runs. An outcome without a breach
+/// comes back as it is.
 pub fn shrink(outcome: Outcome, runs: usize) -> Outcome {
     let Some(id) = outcome.broken.as_ref().map(|b| b.id) else {
         return outcome;

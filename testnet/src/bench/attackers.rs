@@ -1,8 +1,9 @@
-//! Hostile peers of a local network: overlays of this process that join by the network's id and keep to none of its limits, and
-//! sockets that say nothing.
+//! Hostile peers of a local network: overlays of this process that join by the network's id and
+//! keep to none of its limits, and sockets that say nothing.
 //!
-//! 1. An *attacker* is one kind of [`Malice`] against one victim. It goes on under a new identity as soon as it is shut out, after
-//!    [`REST`], until it is told to stop; then it reports how many identities it used and how many of them were shut out.
+//! 1. An *attacker* is one kind of [`Malice`] against one victim. It goes on under a new identity
+//!    as soon as it is shut out, after [`REST`], until it is told to stop; then it reports how many
+//!    identities it used and how many of them were shut out.
 //! 2. Its overlay has limits of its own that let everything out: the node's are what is measured.
 
 use anyhow::Context as _;
@@ -143,7 +144,8 @@ async fn go_on(
     Ok(ended)
 }
 
-/// Attacks until it is shut out, or a while after it is told to stop. Returns whether it was shut out.
+/// Attacks until it is shut out, or a while after it is told to stop. Returns whether it was shut
+/// out.
 async fn attack(
     malice: Malice,
     handle: &OverlayHandle,

@@ -5,8 +5,8 @@
 //!    is invited, starts, and looks for a seller.
 //! 2. Of each of the network's nodes but the attacker's own are told: memory, the growth of its
 //!    log, how long memory that an attack took is kept.
-//! 3. The pace of blocks is that of the whole attack. What the ledger keeps is looked at over all attacks and, where
-//!    none was left out by name, over an epoch at the least.
+//! 3. The pace of blocks is that of the whole attack. What the ledger keeps is looked at over all
+//!    attacks and, where none was left out by name, over an epoch at the least.
 
 use super::choice::Choice;
 use super::crowd::{mib, pid_of};

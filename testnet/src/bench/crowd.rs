@@ -1,12 +1,13 @@
 //! Many nodes on one machine.
 //!
-//! 1. Four validators, and as many members as are wanted besides, each a process with a data folder of its own, are founded,
-//!    invited and started. They have *converged* when each is ready, has the height that the first had when the last was
-//!    ready, and knows every advert.
+//! 1. Four validators, and as many members as are wanted besides, each a process with a data folder
+//!    of its own, are founded, invited and started. They have *converged* when each is ready, has
+//!    the height that the first had when the last was ready, and knows every advert.
 //! 2. A member offers a unit: its first advert. Every node is asked until 95 of 100 know it.
-//! 3. *Memory* is what each process takes after that: pages of its own, and its part of those that all share (the program).
-//!    *Resident* counts the shared ones in full for each. *Idle CPU* is what all use together while nothing is ordered, over a
-//!    window that begins once the network is quiet, as a share of one core.
+//! 3. *Memory* is what each process takes after that: pages of its own, and its part of those that
+//!    all share (the program). *Resident* counts the shared ones in full for each. *Idle CPU* is
+//!    what all use together while nothing is ordered, over a window that begins once the network is
+//!    quiet, as a share of one core.
 
 use crate::network::plan::{Plan, credits, offer};
 use crate::network::{Network, Node, Process, RunFolder};
@@ -27,8 +28,8 @@ const START_TIME: Duration = Duration::from_secs(300);
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How often nodes are asked.
 const ASK_EVERY: Duration = Duration::from_millis(100);
-/// Until a network in which nothing is ordered is quiet: connections that nobody needs are given up half a minute after they
-/// were of use, and a few at a time.
+/// Until a network in which nothing is ordered is quiet: connections that nobody needs are given up
+/// half a minute after they were of use, and a few at a time.
 const SETTLE: Duration = Duration::from_secs(60);
 
 /// What to measure.

@@ -1,7 +1,8 @@
-//! What a ledger keeps, and how fast that grows: the pool of entries that wait, the journal, the blocks, the state.
+//! What a ledger keeps, and how fast that grows: the pool of entries that wait, the journal, the
+//! blocks, the state.
 //!
-//! An account's budget is by the epoch, and it may spend most of it in the first seconds. So growth an hour is judged by an
-//! epoch at the least; of a shorter time it is shown only.
+//! An account's budget is by the epoch, and it may spend most of it in the first seconds. So growth
+//! an hour is judged by an epoch at the least; of a shorter time it is shown only.
 
 use crate::network::Network;
 use crate::network::plan::Plan;

@@ -1,9 +1,10 @@
 //! Honest trades among hostile peers.
 //!
-//! 1. Four validators, three of which sell more than anybody asks for, two members that buy, and one that attacks as a member
-//!    ([`spender`](super::spender)), each a process of its own.
-//! 2. The members order in turns of [`Options::trades`] buys each: a turn in *calm*, then one under *attack*, [`ROUNDS`] times. The
-//!    trade's time is from the order's acceptance to its job's first instruction, by the node's own stamps.
+//! 1. Four validators, three of which sell more than anybody asks for, two members that buy, and
+//!    one that attacks as a member ([`spender`](super::spender)), each a process of its own.
+//! 2. The members order in turns of [`Options::trades`] buys each: a turn in *calm*, then one under
+//!    *attack*, [`ROUNDS`] times. The trade's time is from the order's acceptance to its job's
+//!    first instruction, by the node's own stamps.
 //! 3. Under attack are the first validator and the first member. Each has an attacker of each kind
 //!    ([`attackers`]): a flooder, a spammer of gossip, one that sends requests above the cap, one
 //!    that sends good ones without end, and one that sends well-signed entries of no use. They come

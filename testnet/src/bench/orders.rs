@@ -1,7 +1,7 @@
 //! From an order's acceptance to its job's first instruction.
 //!
-//! 1. Four validators, three of which sell more than all orders together ask for: no order waits for
-//!    another, and the one that sells nothing can be killed without taking a job along.
+//! 1. Four validators, three of which sell more than all orders together ask for: no order waits
+//!    for another, and the one that sells nothing can be killed without taking a job along.
 //! 2. Eight buyers send their sealed orders one after another, at moments spread over the round: an
 //!    order sent when the last one runs would always meet the round at the same place.
 //! 3. The same for buys.

@@ -1,5 +1,6 @@
-//! A member that attacks with valid keys: transfers through its own node, as many at a time as its node takes, until told
-//! to stop. What bounds it are the budget of its account and the fair shares of blocks.
+//! A member that attacks with valid keys: transfers through its own node, as many at a time as its
+//! node takes, until told to stop. What bounds it are the budget of its account and the fair shares
+//! of blocks.
 
 use crate::foreign::Report;
 use crate::network::Network;

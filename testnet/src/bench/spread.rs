@@ -30,7 +30,8 @@ impl Spread {
     }
 }
 
-/// The smallest of ascending values that at least so many in a hundred of them do not exceed; 0 of none.
+/// The smallest of ascending values that at least so many in a hundred of them do not exceed; 0 of
+/// none.
 pub(crate) fn percentile(ascending: &[u64], percent: usize) -> u64 {
     let rank = (ascending.len() * percent).div_ceil(100);
     ascending.get(rank.saturating_sub(1)).copied().unwrap_or(0)

@@ -1,8 +1,8 @@
-//! How fast one account moves money: equal transfers to one other account, many at a time, each answered when its block
-//! is decided and on disk.
+//! How fast one account moves money: equal transfers to one other account, many at a time, each
+//! answered when its block is decided and on disk.
 //!
-//! Four validators; a member sends to another one through its own node. All transfers fall into few heights, so they
-//! must fit what an account may put into the ledger in one epoch.
+//! Four validators; a member sends to another one through its own node. All transfers fall into few
+//! heights, so they must fit what an account may put into the ledger in one epoch.
 
 use super::spread::Spread;
 use crate::network::plan::Plan;

@@ -36,7 +36,8 @@ pub(super) enum LabCommand {
     Probe(ProbeArgs),
     /// Lets two nodes meet across every pair of kinds, and compares how with what the kinds allow
     Matrix(MeetArgs),
-    /// Changes addresses under two nodes that speak with each other, and measures when they speak again
+    /// Changes addresses under two nodes that speak with each other, and measures when they speak
+    /// again
     Roam(MeetArgs),
 }
 
@@ -106,13 +107,15 @@ pub(super) struct ImpairArgs {
 pub(super) struct ProbeArgs {
     #[command(flatten)]
     lab: NameArgs,
-    /// Build this topology for the time of the probe; without it, and without a lab of the name, each kind once
+    /// Build this topology for the time of the probe; without it, and without a lab of the name,
+    /// each kind once
     #[arg(long, value_name = "FILE")]
     topology: Option<PathBuf>,
 }
 
 impl LabCommand {
-    /// Runs a command. Those that own a lab do so where an interrupt drops them, and the lab with them.
+    /// Runs a command. Those that own a lab do so where an interrupt drops them, and the lab with
+    /// them.
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         match self {
             LabCommand::Up(args) => super::with_runtime(args.run()),

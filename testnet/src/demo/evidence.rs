@@ -32,11 +32,13 @@ pub(crate) struct Evidence {
     pub(crate) accounts: Vec<Account>,
     /// Micro-credits minted by the genesis.
     pub(crate) minted: u64,
-    /// What the bank has: revenue that is nobody else's, such as the part of a refund above what its units cost.
+    /// What the bank has: revenue that is nobody else's, such as the part of a refund above what
+    /// its units cost.
     pub(crate) bank: Signed,
     /// Auctions, newest first.
     pub(crate) auctions: Vec<Auction>,
-    /// What the blocks say of reservations, contracts, hires, and leases begun or renewed, in order.
+    /// What the blocks say of reservations, contracts, hires, and leases begun or renewed, in
+    /// order.
     pub(crate) records: Vec<Record>,
     /// The network's rules.
     pub(crate) policy: Policy,

@@ -1,10 +1,10 @@
 //! The demo: one market, end to end, in real processes on this machine.
 //!
-//! 1. Found a federation of four validators that also sell, and seven others who join by invitation: six buyers, and
-//!    one who provides for others.
-//! 2. Play the scenes ([`scene`]): a full class, a contest of sealed bids, a buy that displaces, jobs by deadlines,
-//!    nodes reserved ahead and jobs under contract, both of which go on while a validator is killed and restarted,
-//!    settlement. All jobs are real programs ([`work`]).
+//! 1. Found a federation of four validators that also sell, and seven others who join by
+//!    invitation: six buyers, and one who provides for others.
+//! 2. Play the scenes ([`scene`]): a full class, a contest of sealed bids, a buy that displaces,
+//!    jobs by deadlines, nodes reserved ahead and jobs under contract, both of which go on while a
+//!    validator is killed and restarted, settlement. All jobs are real programs ([`work`]).
 //! 3. Gather the evidence from all nodes ([`evidence`]) and judge it ([`check`]).
 //! 4. Stop everything, see that nothing is left, and report.
 

@@ -41,7 +41,8 @@ impl Stage<'_> {
         self.orders.extend(orders);
         Ok(())
     }
-    /// Waits until the next block is the first of a round. An idle market has no blocks to wait for.
+    /// Waits until the next block is the first of a round. An idle market has no blocks to wait
+    /// for.
     async fn round_begins(&self) -> anyhow::Result<()> {
         let until = Instant::now() + ROUND_PATIENCE;
         let calendar = self.network.genesis().policy.calendar;

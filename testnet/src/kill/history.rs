@@ -1,5 +1,5 @@
-//! What was asked for, what was acknowledged, and what was shown: written by load and reader, judged at the
-//! end. A contradiction between two things shown is noted at once.
+//! What was asked for, what was acknowledged, and what was shown: written by load and reader,
+//! judged at the end. A contradiction between two things shown is noted at once.
 
 use super::judge::{self, Chain, Findings, Statement};
 use anyhow::bail;
@@ -176,8 +176,8 @@ impl History {
             written.note(format!("{node} showed height {before}, then {height}"));
         }
     }
-    /// Adds what an account's statement shows above the height known so far, of a node at `height`. Newest
-    /// first, and whole unless it is `full`.
+    /// Adds what an account's statement shows above the height known so far, of a node at `height`.
+    /// Newest first, and whole unless it is `full`.
     pub(super) fn add_movements(
         &self,
         party: usize,

@@ -1,11 +1,11 @@
 //! The comparison: what was acknowledged and shown against what the ledger holds at the end.
 //!
-//! - *Lost*: an acknowledged transfer without its posting in the block named; an acknowledged order that is
-//!   not over.
-//! - *Doubled*: a transfer with two postings; a posting of a transfer that had no effect; two jobs of one
-//!   order.
-//! - *Wrong*: chains that differ, heads that are not on the chain, evidence of a double signature, statements
-//!   that do not add up, postings that nobody asked for, complaints in logs.
+//! - *Lost*: an acknowledged transfer without its posting in the block named; an acknowledged order
+//!   that is not over.
+//! - *Doubled*: a transfer with two postings; a posting of a transfer that had no effect; two jobs
+//!   of one order.
+//! - *Wrong*: chains that differ, heads that are not on the chain, evidence of a double signature,
+//!   statements that do not add up, postings that nobody asked for, complaints in logs.
 
 use super::history::{Outcome, Party, Transfer, Written};
 use gridbay_node::api::types::JobState;

@@ -1,8 +1,10 @@
-//! The load: every account pays others at a steady rate, buyers order jobs as well. Every request has an
-//! idempotency key and is repeated under it until it is answered, however often its node is killed meanwhile.
+//! The load: every account pays others at a steady rate, buyers order jobs as well. Every request
+//! has an idempotency key and is repeated under it until it is answered, however often its node is
+//! killed meanwhile.
 //!
 //! An answer is an acknowledgement:
-//! - of a transfer: its entry is in the block named, which is final; or it had no effect and never will;
+//! - of a transfer: its entry is in the block named, which is final; or it had no effect and never
+//!   will;
 //! - of an order: it is kept durably, and will be over some time.
 
 use super::history::{History, Outcome};

@@ -1,13 +1,14 @@
-//! Kill tests of real processes: a federation under load whose nodes are killed at random moments, and a
-//! reader that compares what was acknowledged with what the ledger holds.
+//! Kill tests of real processes: a federation under load whose nodes are killed at random moments,
+//! and a reader that compares what was acknowledged with what the ledger holds.
 //!
-//! 1. A federation is founded; every node's account pays others, the buyers also order jobs ([`load`]).
-//!    Before any kill the load must reach a floor, else the run is void.
-//! 2. Nodes are killed with SIGKILL and started again, as [`aim`] decides from the seed: one, one again while
-//!    it starts, several that a quorum can spare, now and then all ([`strike`]).
-//! 3. All the while a reader notes what is shown ([`reader`]) beside what was acknowledged ([`history`]).
-//! 4. At the end every request is answered, all nodes show their whole chain, and [`judge`] compares:
-//!    nothing acknowledged lost, nothing done twice, one chain everywhere.
+//! 1. A federation is founded; every node's account pays others, the buyers also order jobs
+//!    ([`load`]). Before any kill the load must reach a floor, else the run is void.
+//! 2. Nodes are killed with SIGKILL and started again, as [`aim`] decides from the seed: one, one
+//!    again while it starts, several that a quorum can spare, now and then all ([`strike`]).
+//! 3. All the while a reader notes what is shown ([`reader`]) beside what was acknowledged
+//!    ([`history`]).
+//! 4. At the end every request is answered, all nodes show their whole chain, and [`judge`]
+//!    compares: nothing acknowledged lost, nothing done twice, one chain everywhere.
 
 mod aim;
 mod history;
@@ -36,7 +37,8 @@ const BUYERS: usize = 2;
 const START_TIME: Duration = Duration::from_secs(60);
 /// Load before the first kill.
 const WARM_UP: Duration = Duration::from_secs(5);
-/// Acknowledgements per second that the load must reach before the first kill, or the run says nothing.
+/// Acknowledgements per second that the load must reach before the first kill, or the run says
+/// nothing.
 const FLOOR: f64 = 3.0;
 /// Until everything asked for is answered, once nobody is killed any more.
 const SETTLE_TIME: Duration = Duration::from_secs(180);

@@ -1,10 +1,10 @@
 //! The reader: what the nodes show while they are killed, and all that they hold at the end.
 //!
 //! 1. Every node's head, several times a second.
-//! 2. Every account's statement, a piece after the other: a statement's lines up to a block are the same on
-//!    every node, so any node that answers will do.
-//! 3. At the end: every node's chain from the first block on, once all have reached the same height; every
-//!    account's balance; what the nodes complained about in their logs.
+//! 2. Every account's statement, a piece after the other: a statement's lines up to a block are the
+//!    same on every node, so any node that answers will do.
+//! 3. At the end: every node's chain from the first block on, once all have reached the same
+//!    height; every account's balance; what the nodes complained about in their logs.
 
 use super::history::{History, Party};
 use super::judge::{Chain, Statement};
@@ -74,8 +74,8 @@ pub(super) fn start(network: &Network, history: &Arc<History>) -> Reading {
 }
 
 impl Reading {
-    /// Stops, and reads what the nodes hold at the end: their chains, their balances, and the rest of all
-    /// statements.
+    /// Stops, and reads what the nodes hold at the end: their chains, their balances, and the rest
+    /// of all statements.
     pub(super) async fn end(
         mut self,
         network: &Network,

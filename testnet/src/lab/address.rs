@@ -1,5 +1,5 @@
-//! Addresses of a lab: everything follows from the number of a public link and from how often an address
-//! was changed.
+//! Addresses of a lab: everything follows from the number of a public link and from how often an
+//! address was changed.
 //!
 //! | what | IPv4 | IPv6 |
 //! |---|---|---|
@@ -8,8 +8,9 @@
 //! | hosts behind one that does | `10.n.0.0/24`: router `.1`, hosts from `.10` | none |
 //! | between the two routers of a `double` network | `100.64.n.0/24`: provider `.1`, router `.2` | none |
 //!
-//! They look public so that programs treat them so; no packet of theirs leaves the namespaces. All addresses
-//! of a link begin with its number, through every change, which is how a delay is found for a packet.
+//! They look public so that programs treat them so; no packet of theirs leaves the namespaces. All
+//! addresses of a link begin with its number, through every change, which is how a delay is found
+//! for a packet.
 
 use super::topology::HOSTS_PER_NETWORK;
 use std::fmt;

@@ -1,7 +1,7 @@
 //! Changes to a lab that stands: what cables suffer, addresses, and what routers remember.
 //!
-//! Each change is made under the lock of all labs and recorded, so that several processes may make them. The
-//! delay process and the public router's detours follow the record.
+//! Each change is made under the lock of all labs and recorded, so that several processes may make
+//! them. The delay process and the public router's detours follow the record.
 
 use super::op::Op;
 use super::plan::Turn;
@@ -37,8 +37,8 @@ impl Lab {
         self.ends(name, &Impairment::default())?;
         Ok(self.state()?.cable(name))
     }
-    /// Gives a host or the public side of a router another address, and forgets the router's mappings.
-    /// Returns the new address.
+    /// Gives a host or the public side of a router another address, and forgets the router's
+    /// mappings. Returns the new address.
     pub fn readdress(&self, name: &str) -> anyhow::Result<IpAddr> {
         self.change(|state| {
             let now = state.turn(name);

@@ -2,8 +2,8 @@
 //!
 //! 1. A laboratory that still watches over the lab is asked to end; it cleans up by itself.
 //! 2. Processes inside the lab's namespaces are asked to end, and killed if they do not.
-//! 3. The namespaces are removed, and with them cables, rules and devices. One that is not the one recorded is
-//!    left alone.
+//! 3. The namespaces are removed, and with them cables, rules and devices. One that is not the one
+//!    recorded is left alone.
 //! 4. The folder is removed.
 
 use super::netns::{self, Identity};
@@ -68,7 +68,8 @@ pub(super) fn remove(name: &str, token: &str) -> anyhow::Result<Removed> {
     for (machine, recorded) in &state.machines {
         let namespace = super::namespace(name, machine);
         let now = Identity::of(&netns::path(&namespace));
-        // A lab killed while it was made has names without identities; they were free when it began.
+        // A lab killed while it was made has names without identities; they were free when it
+        // began.
         match (now, recorded) {
             (Some(now), Some(made)) if now != *made => {}
             (Some(now), _) => own.push((namespace, now)),

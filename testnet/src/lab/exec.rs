@@ -7,8 +7,8 @@ use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command};
 
-/// This process becomes the program inside the machine; returns only if that fails. The calling thread must
-/// be the only one.
+/// This process becomes the program inside the machine; returns only if that fails. The calling
+/// thread must be the only one.
 pub fn become_inside(lab: &Lab, machine: &str, words: &[OsString]) -> anyhow::Result<Infallible> {
     let (program, words) = words.split_first().context("no command")?;
     netns::enter(&lab.path(machine)?)?;

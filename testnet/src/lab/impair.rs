@@ -1,13 +1,17 @@
 //! What a cable suffers, and the operations that make it so.
 //!
-//! 1. *Loss* and *cut*: a rule where packets arrive, at both ends, so that each direction loses its share.
-//!    What keeps neighbours known to each other (ARP, neighbour discovery) passes: a cut is silent.
+//! 1. *Loss* and *cut*: a rule where packets arrive, at both ends, so that each direction loses its
+//!    share. What keeps neighbours known to each other (ARP, neighbour discovery) passes: a cut is
+//!    silent.
 //! 2. *Rate*: a token bucket where packets leave, at both ends, with 20 ms of queue.
-//! 3. *Delay*: each packet waits once for each public link that it crosses, in both directions. By netem where
-//!    the kernel has it, else by the process of `delay`. Only public links have a delay.
-//! 4. While a cable loses or is slow, its ends pass no super-packets, or 64 kB would be lost at a time.
+//! 3. *Delay*: each packet waits once for each public link that it crosses, in both directions. By
+//!    netem where the kernel has it, else by the process of `delay`. Only public links have a
+//!    delay.
+//! 4. While a cable loses or is slow, its ends pass no super-packets, or 64 kB would be lost at a
+//!    time.
 //!
-//! All operations replace what was there, so the same call changes, repeats and removes an impairment.
+//! All operations replace what was there, so the same call changes, repeats and removes an
+//! impairment.
 
 use super::op::{Op, Shape};
 use super::topology::RawLink;
@@ -155,7 +159,8 @@ impl fmt::Display for Impairment {
 /// Both ends of a cable: machine and device of each.
 pub(super) type Ends<'a> = [(&'a str, &'a str); 2];
 
-/// Makes a cable suffer as `now` says, whatever it suffered before. The delay is here only with `netem`.
+/// Makes a cable suffer as `now` says, whatever it suffered before. The delay is here only with
+/// `netem`.
 pub(super) fn ops(ends: Ends<'_>, now: &Impairment, netem: bool) -> Vec<Op> {
     let mut ops = Vec::new();
     for (at, device) in ends {

@@ -1,13 +1,13 @@
 //! A small internet on one machine: hosts, routers and NATs out of network namespaces.
 //!
-//! 1. A [`Topology`] says which networks there are, of which [`Kind`], with which hosts. `plan` turns it
-//!    into operations, purely; `perform` runs them.
-//! 2. [`Lab`] is a lab that stands. One that made it ends it when it goes out of scope (the work is done,
-//!    failed, panicked or was interrupted), unless it lets go of it.
-//! 3. `state` keeps on disk what was made, so that other processes change it, and [`down()`] removes what a
-//!    killed laboratory left. Two labs of different names live side by side.
-//! 4. [`probe`] measures whether every network does what its kind says; [`matrix`] lets two programs meet
-//!    across every pair of kinds.
+//! 1. A [`Topology`] says which networks there are, of which [`Kind`], with which hosts. `plan`
+//!    turns it into operations, purely; `perform` runs them.
+//! 2. [`Lab`] is a lab that stands. One that made it ends it when it goes out of scope (the work is
+//!    done, failed, panicked or was interrupted), unless it lets go of it.
+//! 3. `state` keeps on disk what was made, so that other processes change it, and [`down()`]
+//!    removes what a killed laboratory left. Two labs of different names live side by side.
+//! 4. [`probe`] measures whether every network does what its kind says; [`matrix`] lets two
+//!    programs meet across every pair of kinds.
 //!
 //! Nothing is made outside the lab's own namespaces, whose names begin with the lab's name.
 
@@ -144,8 +144,8 @@ impl Lab {
     pub fn topology(&self) -> &Topology {
         &self.topology
     }
-    /// Does `work` inside a machine, on a thread of its own. Sockets that it opens and processes that it
-    /// starts stay there.
+    /// Does `work` inside a machine, on a thread of its own. Sockets that it opens and processes
+    /// that it starts stay there.
     pub fn inside<T: Send>(
         &self,
         machine: &str,

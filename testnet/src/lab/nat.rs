@@ -12,9 +12,10 @@
 //! | `firewall` | its own, public | none | answers only | IPv6 at home, a strict server room |
 //! | `tcp443` | its own, public | none | answers to TCP port 443; nothing else leaves | a company's network |
 //!
-//! In the words of RFC 4787: mapping is endpoint-independent or address-and-port-dependent, filtering is
-//! endpoint-independent, address-dependent or address-and-port-dependent. No router keeps a host's port
-//! number: a program that takes its own port for the public one fails here as it would elsewhere.
+//! In the words of RFC 4787: mapping is endpoint-independent or address-and-port-dependent,
+//! filtering is endpoint-independent, address-dependent or address-and-port-dependent. No router
+//! keeps a host's port number: a program that takes its own port for the public one fails here as
+//! it would elsewhere.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -86,10 +87,11 @@ pub struct Udp {
     pub mapping: Mapping,
     /// Who gets in.
     pub filtering: Filtering,
-    /// Whether a host behind the same router is reached by its outside address. Means nothing where there
-    /// is no translation.
+    /// Whether a host behind the same router is reached by its outside address. Means nothing where
+    /// there is no translation.
     pub hairpin: Option<bool>,
-    /// Whether a mapping outlives a stranger's unasked packet, so that a hole can be punched to that stranger.
+    /// Whether a mapping outlives a stranger's unasked packet, so that a hole can be punched to
+    /// that stranger.
     pub steady: bool,
 }
 

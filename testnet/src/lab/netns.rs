@@ -1,7 +1,7 @@
 //! Network namespaces from within: a thread of its own enters one, does something, and ends.
 //!
-//! A thread's namespace is inherited by the processes that it starts and by the sockets that it opens; both
-//! keep it wherever they are used afterwards. So no other thread ever changes place.
+//! A thread's namespace is inherited by the processes that it starts and by the sockets that it
+//! opens; both keep it wherever they are used afterwards. So no other thread ever changes place.
 
 use anyhow::{Context as _, anyhow};
 use nix::sched::{CloneFlags, setns};

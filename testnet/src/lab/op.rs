@@ -2,8 +2,8 @@
 //!
 //! Devices are named after hosts, so each follows a keyword: a bare `a` would be read as `address`.
 //!
-//! An operation names machines by their short names; the performer turns them into namespaces. Operations on
-//! one machine take effect in their order.
+//! An operation names machines by their short names; the performer turns them into namespaces.
+//! Operations on one machine take effect in their order.
 
 use super::address::Net;
 use std::net::IpAddr;
@@ -97,7 +97,8 @@ pub(super) enum Op {
         /// Taken, or left again.
         taken: bool,
     },
-    /// What makes detours possible: the device is on, its table leads to it, what comes out of it goes on.
+    /// What makes detours possible: the device is on, its table leads to it, what comes out of it
+    /// goes on.
     DetourDevice {
         /// Machine: the public router.
         at: String,
@@ -171,7 +172,8 @@ impl Step {
 }
 
 impl Op {
-    /// The machine on which it is performed; `None` for machines and cables, which come into being outside.
+    /// The machine on which it is performed; `None` for machines and cables, which come into being
+    /// outside.
     pub(super) fn at(&self) -> Option<&str> {
         match self {
             Op::Machine { .. } | Op::Cable { .. } => None,
@@ -267,7 +269,8 @@ impl Shape {
             format!("qdisc del dev {device} root"),
         ];
         if let Some(kbit) = self.rate_kbit {
-            // A bucket must hold what the timer can let pass at once, and at least one packet of any size.
+            // A bucket must hold what the timer can let pass at once, and at least one packet of
+            // any size.
             let burst = (kbit / 8).clamp(10_000, 1_000_000);
             lines.push(format!(
                 "qdisc add dev {device} root handle 1: tbf rate {kbit}kbit burst {burst} latency 20ms"

@@ -75,7 +75,8 @@ pub enum Role {
         /// Whom.
         peer: String,
     },
-    /// Goes through relays, and asks somebody one question after the other, whether there is a path or not.
+    /// Goes through relays, and asks somebody one question after the other, whether there is a path
+    /// or not.
     Ask {
         /// Addresses of the relays.
         relay: Vec<String>,

@@ -1,10 +1,12 @@
 //! Performs operations, by as few programs as possible.
 //!
-//! 1. Operations are cut into stretches: machines and cables come into being by one `ip -batch` for a whole
-//!    stretch, from outside; all else happens inside machines.
-//! 2. Inside, each machine's operations keep their order, and neighbours for the same tool become one batch.
-//!    A few threads take machine after machine, enter its namespace, and run the batches there.
-//! 3. The first failure ends it, with the machine, the tool's words and the line that it complains of.
+//! 1. Operations are cut into stretches: machines and cables come into being by one `ip -batch` for
+//!    a whole stretch, from outside; all else happens inside machines.
+//! 2. Inside, each machine's operations keep their order, and neighbours for the same tool become
+//!    one batch. A few threads take machine after machine, enter its namespace, and run the batches
+//!    there.
+//! 3. The first failure ends it, with the machine, the tool's words and the line that it complains
+//!    of.
 
 use super::netns;
 use super::op::{Op, Step};
@@ -19,7 +21,8 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::thread;
 
-/// Machines at work at the same time. More than processors, since most of it is waiting for the kernel.
+/// Machines at work at the same time. More than processors, since most of it is waiting for the
+/// kernel.
 const AT_ONCE: usize = 4;
 
 /// Performs operations in order on the machines of lab `lab`.

@@ -1,4 +1,5 @@
-//! From a topology to the operations that build it. Pure: what `lab up` will do can be read without doing it.
+//! From a topology to the operations that build it. Pure: what `lab up` will do can be read without
+//! doing it.
 //!
 //! ```text
 //!   host ── router ──┐
@@ -7,16 +8,16 @@
 //!   host ── router ── provider's router ──┘
 //! ```
 //!
-//! 1. All machines, then what must hold before they have devices (no IPv6 where there is none, no check of
-//!    return paths), then all cables.
-//! 2. The public router: addresses of its ends, routes to networks of public addresses, and a void for all
-//!    else.
+//! 1. All machines, then what must hold before they have devices (no IPv6 where there is none, no
+//!    check of return paths), then all cables.
+//! 2. The public router: addresses of its ends, routes to networks of public addresses, and a void
+//!    for all else.
 //! 3. Routers: a switch `lan0` for their hosts, their way out `wan0`, their ruleset.
 //! 4. Hosts: `wan0` if open, else `eth0`.
 //! 5. What links suffer from the start is left to [`super::impair`].
 //!
-//! [`new_link_address`], [`new_host_address`] and [`forget`] change a lab that stands. A changed link and a
-//! forgetful router get their ruleset anew in another zone.
+//! [`new_link_address`], [`new_host_address`] and [`forget`] change a lab that stands. A changed
+//! link and a forgetful router get their ruleset anew in another zone.
 
 use super::WAN;
 use super::address::{self, Net, Pair};
@@ -104,7 +105,8 @@ pub(super) fn new_host_address(
     let mut ops = Vec::new();
     let (old, new) = (lan(link, place, now), lan(link, place, next));
     for (old, new) in old.into_iter().zip(new) {
-        // With the first address of a network the kernel removes the others of it, and the route with the last.
+        // With the first address of a network the kernel removes the others of it, and the route
+        // with the last.
         ops.push(remove(host, "eth0", old.down));
         ops.push(add(host, "eth0", new.down));
         ops.push(route(host, None, new.up.address));
@@ -263,7 +265,8 @@ fn router(topology: &Topology, network: &Network) -> Vec<Op> {
     ops
 }
 
-/// How long the kernel keeps a UDP connection. These settings exist once a ruleset tracks connections.
+/// How long the kernel keeps a UDP connection. These settings exist once a ruleset tracks
+/// connections.
 fn timeouts(router: &str, network: &Network) -> Vec<Op> {
     let keys = [
         "nf_conntrack_udp_timeout",

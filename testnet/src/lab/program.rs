@@ -1,10 +1,12 @@
 //! The peer that meets others across a lab: an overlay as a node runs it, and nothing else.
 //!
-//! 1. A relay declares its own address, as the owner of a public machine does. It also listens on TCP 443, for those whose
-//!    firewall lets nothing else out.
-//! 2. One that waits is ready once others can find it: it is public, or has a place at a relay, and has told the DHT so.
+//! 1. A relay declares its own address, as the owner of a public machine does. It also listens on
+//!    TCP 443, for those whose firewall lets nothing else out.
+//! 2. One that waits is ready once others can find it: it is public, or has a place at a relay, and
+//!    has told the DHT so.
 //! 3. One that dials asks the overlay for the peer until it is connected. It knows the id alone.
-//! 4. One that asks does so every [`ASK`], whatever became of the questions before; each waits for its answer for `ANSWER`.
+//! 4. One that asks does so every [`ASK`], whatever became of the questions before; each waits for
+//!    its answer for `ANSWER`.
 //! 5. All tell each path to each peer, as [`super::peer`] describes, until they are killed.
 
 use super::peer::{Event, Role};

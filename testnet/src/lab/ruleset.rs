@@ -1,18 +1,19 @@
 //! What a router does, as text for `nft -f`.
 //!
-//! 1. Everything is in one table, `gw`, which a ruleset replaces as a whole: sets of mappings go with it.
-//! 2. Connections are tracked in a zone. A ruleset with another zone number sees none of the connections
-//!    before it: the router has forgotten them, as after a power cut.
-//! 3. A packet that leaves is given the outside address. `outside` remembers which outside port an inside
-//!    address and port got, and it is taken again for any destination; `inside` is the way back. A symmetric
-//!    router has neither: each connection gets a new random port.
-//! 4. A packet that arrives and belongs to no connection is handed to the owner of its port if the kind lets
-//!    it in; `spoken` holds the addresses that were written to, where that decides.
-//! 5. What is left over is dropped without an answer and before it is tracked. A refusal or an entry left
-//!    behind would spoil a hole punch.
+//! 1. Everything is in one table, `gw`, which a ruleset replaces as a whole: sets of mappings go
+//!    with it.
+//! 2. Connections are tracked in a zone. A ruleset with another zone number sees none of the
+//!    connections before it: the router has forgotten them, as after a power cut.
+//! 3. A packet that leaves is given the outside address. `outside` remembers which outside port an
+//!    inside address and port got, and it is taken again for any destination; `inside` is the way
+//!    back. A symmetric router has neither: each connection gets a new random port.
+//! 4. A packet that arrives and belongs to no connection is handed to the owner of its port if the
+//!    kind lets it in; `spoken` holds the addresses that were written to, where that decides.
+//! 5. What is left over is dropped without an answer and before it is tracked. A refusal or an
+//!    entry left behind would spoil a hole punch.
 //!
-//! Maps are learnt behind the translation, where a packet has its outside source and its connection still
-//! knows the inside one. TCP mappings live as long as a home router keeps an idle connection.
+//! Maps are learnt behind the translation, where a packet has its outside source and its connection
+//! still knows the inside one. TCP mappings live as long as a home router keeps an idle connection.
 
 use super::nat::Kind;
 use std::fmt::Write as _;
@@ -22,8 +23,8 @@ use std::time::Duration;
 /// Seconds that a TCP mapping is kept unused (RFC 5382 wants 2 hours 4 minutes).
 const TCP_SECONDS: u64 = 7_440;
 
-/// A router's ruleset; `None` for `open`, which has no router. `public` is the address of its device `wan0`.
-/// A `double` network's two routers get the same, each with its own address.
+/// A router's ruleset; `None` for `open`, which has no router. `public` is the address of its
+/// device `wan0`. A `double` network's two routers get the same, each with its own address.
 pub(super) fn ruleset(kind: Kind, public: Ipv4Addr, udp: Duration, zone: u16) -> Option<String> {
     let body = match kind {
         Kind::Open => return None,
@@ -118,8 +119,8 @@ fn leaving(kind: Kind, public: Ipv4Addr) -> String {
     text + "  }\n"
 }
 
-/// Remembers mappings, and keeps those in use. A connection that came in from outside has its inside end as
-/// the source of its replies.
+/// Remembers mappings, and keeps those in use. A connection that came in from outside has its
+/// inside end as the source of its replies.
 fn learning(kind: Kind, udp_seconds: u64) -> String {
     let mut text =
         "  chain learning {\n    type filter hook postrouting priority srcnat + 10\n".to_owned();
@@ -130,7 +131,8 @@ fn learning(kind: Kind, udp_seconds: u64) -> String {
     for (protocol, seconds) in [("udp", udp_seconds), ("tcp", TCP_SECONDS)] {
         for out in &out {
             for way in ["original", "reply"] {
-                // Behind a hairpin the replies are translated back to the inner address of one's own.
+                // Behind a hairpin the replies are translated back to the inner address of one's
+                // own.
                 if way == "reply" && out.contains("lan0") {
                     continue;
                 }

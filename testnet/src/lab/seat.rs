@@ -8,8 +8,9 @@ use crate::network::cli::both_transports;
 pub(super) const PORT: u16 = 7411;
 
 impl Lab {
-    /// A host as a place for a node of a network: [`crate::network::Plan::seats`]. It is reached from anywhere where its network is `open`
-    /// and has to find out elsewhere. The network must end before the lab does.
+    /// A host as a place for a node of a network: [`crate::network::Plan::seats`]. It is reached
+    /// from anywhere where its network is `open` and has to find out elsewhere. The network must
+    /// end before the lab does.
     ///
     /// # Errors
     /// There is no such host.

@@ -1,5 +1,5 @@
-//! What a lab has made, on disk: so that another process can change it, and remove it when the one that made
-//! it is gone.
+//! What a lab has made, on disk: so that another process can change it, and remove it when the one
+//! that made it is gone.
 //!
 //! ```text
 //! /run/gridbay-lab/<name>/lab.json      this record
@@ -7,8 +7,8 @@
 //! ```
 //!
 //! 1. The record is written before anything is made, so whatever a killed lab left is named in it.
-//! 2. Once a namespace is made, its identity is recorded: a namespace that somebody else made later under the
-//!    same name is not touched.
+//! 2. Once a namespace is made, its identity is recorded: a namespace that somebody else made later
+//!    under the same name is not touched.
 //! 3. Changes are read, made and written under one lock for all labs of the machine.
 //! 4. The folder lies where a restart of the machine empties it, as it removes the namespaces.
 

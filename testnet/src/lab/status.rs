@@ -41,8 +41,8 @@ impl Lab {
         }
         Ok(machines)
     }
-    /// Packets that the delay process has passed and dropped; `None` where none is needed, an error where it
-    /// should run and does not.
+    /// Packets that the delay process has passed and dropped; `None` where none is needed, an error
+    /// where it should run and does not.
     pub fn delayed(&self) -> anyhow::Result<Option<(u64, u64)>> {
         let state = self.state()?;
         if state.delay.is_none() {

@@ -50,8 +50,8 @@ pub(super) fn find(program: &str) -> Option<PathBuf> {
         .find(|p| p.is_file())
 }
 
-/// Whether the kernel can delay packets by itself: tried on the loopback device of the namespace `name`,
-/// which is a lab's own.
+/// Whether the kernel can delay packets by itself: tried on the loopback device of the namespace
+/// `name`, which is a lab's own.
 pub(super) fn netem(inside: &Path) -> bool {
     static KNOWN: OnceLock<bool> = OnceLock::new();
     *KNOWN.get_or_init(|| {

@@ -17,8 +17,8 @@
 //! 1. The text is read strictly: unknown keys are refused.
 //! 2. Names are checked and unique over the whole lab: hosts, routers, and the provider's router
 //!    `NAME-isp` of a `double` network. A name is also a device's name, hence the few characters.
-//! 3. Every public link gets a number, in the order of the networks' names; addresses follow from it
-//!    (`address`).
+//! 3. Every public link gets a number, in the order of the networks' names; addresses follow from
+//!    it (`address`).
 //!
 //! A [`Topology`] exists only checked. It keeps its text, which is what the lab's record holds.
 

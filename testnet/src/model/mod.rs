@@ -1,10 +1,13 @@
 //! Real overlays against their model.
 //!
-//! 1. [`NODES`] overlays of the node are started in this process, on TCP and loopback, and meet by four of them (`real`). When each
-//!    has the peers that it wants and its record is in the DHT, [`LOOKUPS`] records are looked up between nodes drawn by the seed.
-//! 2. The same is modelled: as many nodes, one machine, nobody leaves, the mean of [`WORLDS`] worlds.
-//! 3. Compared are the share of records found, the peers asked for each, and where the first that had it was: nowhere but here (no
-//!    hop), among the peers with which the lookup began (one), or farther away. What differs by more than [`Row::tolerance`] fails.
+//! 1. [`NODES`] overlays of the node are started in this process, on TCP and loopback, and meet by
+//!    four of them (`real`). When each has the peers that it wants and its record is in the DHT,
+//!    [`LOOKUPS`] records are looked up between nodes drawn by the seed.
+//! 2. The same is modelled: as many nodes, one machine, nobody leaves, the mean of [`WORLDS`]
+//!    worlds.
+//! 3. Compared are the share of records found, the peers asked for each, and where the first that
+//!    had it was: nowhere but here (no hop), among the peers with which the lookup began (one), or
+//!    farther away. What differs by more than [`Row::tolerance`] fails.
 
 mod real;
 

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(90);
 /// How often that is looked at.
 const POLL: Duration = Duration::from_millis(200);
-/// After that, as in the model: lookups that nodes make for themselves end, records reach those who keep them, and what is connected
-/// without need is given up.
+/// After that, as in the model: lookups that nodes make for themselves end, records reach those who
+/// keep them, and what is connected without need is given up.
 const SETTLE: Duration = Duration::from_secs(60);
 /// Lookups at a time.
 const AT_ONCE: usize = 4;

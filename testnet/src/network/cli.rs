@@ -1,6 +1,6 @@
 //! The node's own command line, used as a user would: by running this program again.
 
-use crate::NODE_WORD;
+use crate::network::word::NODE_WORD;
 use anyhow::{Context as _, bail};
 use std::ffi::OsStr;
 use std::os::unix::process::CommandExt as _;

@@ -57,7 +57,7 @@ fn end(processes: &[Process], patience: Duration) {
 mod tests {
     use super::super::record::NodeRecord;
     use super::*;
-    use crate::NODE_WORD;
+    use crate::network::word::NODE_WORD;
     use std::process::{Child, Command};
 
     /// A stand-in for a node: a shell whose words are those of a node.

@@ -20,6 +20,7 @@ mod record;
 mod seat;
 mod settings;
 mod sweep;
+pub mod word;
 
 pub use down::down;
 pub use folder::RunFolder;
@@ -100,7 +101,8 @@ impl Network {
         }
         Ok(network)
     }
-    /// Has a validator invite one more node, which is ready within `patience`, or it fails. `name`: of no node yet.
+    /// Has a validator invite one more node, which is ready within `patience`, or it fails. `name`:
+    /// of no node yet.
     pub async fn join(
         &mut self,
         inviter: &str,

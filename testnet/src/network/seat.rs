@@ -13,7 +13,8 @@ pub struct Seat {
     pub namespace: Option<PathBuf>,
     /// Addresses that it listens on.
     pub listen: Vec<String>,
-    /// Addresses at which others reach it, as a founder tells in the genesis. A node that joins finds out.
+    /// Addresses at which others reach it, as a founder tells in the genesis. A node that joins
+    /// finds out.
     pub reached: Vec<String>,
 }
 

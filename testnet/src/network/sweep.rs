@@ -6,7 +6,7 @@
 //! 3. [`clear`] looks and kills until nothing is found any more.
 
 use super::process::{Process, all_own};
-use crate::NODE_WORD;
+use crate::network::word::NODE_WORD;
 use nix::sys::signal::Signal;
 use std::collections::BTreeSet;
 use std::io;

@@ -1,4 +1,5 @@
-//! A contract on real processes: a buyer's node proposes, another one provides, validators' units run the jobs.
+//! A contract on real processes: a buyer's node proposes, another one provides, validators' units
+//! run the jobs.
 
 use crate::{PATIENCE, program, turn, until};
 use gridbay_node::api::client::{self, Client};

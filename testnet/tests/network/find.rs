@@ -1,5 +1,5 @@
-//! `gridbay market find` between real processes: what is known here, what a late joiner has caught up with, and a seller that is
-//! found in the DHT because its advert went by.
+//! `gridbay market find` between real processes: what is known here, what a late joiner has caught
+//! up with, and a seller that is found in the DHT because its advert went by.
 
 use crate::{program, turn};
 use gridbay_node::api::types::{FindReport, FoundNode, Offer, PeerList};
@@ -15,8 +15,8 @@ const PATIENCE: Duration = Duration::from_secs(40);
 /// How long peers announce an advert that they heard; who connects later is not told of it.
 const ANNOUNCED: Duration = Duration::from_secs(3);
 
-/// A loopback address of its own for each node, by QUIC alone: a TCP connection would keep for a stopped node what is said while
-/// it stands still.
+/// A loopback address of its own for each node, by QUIC alone: a TCP connection would keep for a
+/// stopped node what is said while it stands still.
 fn seat(host: u8) -> Seat {
     let [.., a, b] = std::process::id().to_be_bytes();
     let address = format!("/ip4/127.{}.{b}.{host}/udp/7411/quic-v1", a % 127 + 1);

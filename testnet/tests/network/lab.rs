@@ -1,5 +1,5 @@
-//! A laboratory network of real processes: an order end to end, every validator killed in turn under
-//! load, and an end that leaves nothing behind.
+//! A laboratory network of real processes: an order end to end, every validator killed in turn
+//! under load, and an end that leaves nothing behind.
 
 use crate::{program, turn};
 use gridbay_node::api::client::{self, Client};
@@ -92,7 +92,8 @@ async fn an_order_runs_end_to_end(buyer: &Client) {
     assert!(job.paid.micros() > 0);
 }
 
-/// One job on every unit of the class, and each validator killed in turn while it runs a part of it.
+/// One job on every unit of the class, and each validator killed in turn while it runs a part of
+/// it.
 async fn killed_validators_cost_nobody_anything(network: &mut Network, buyer: &Client) {
     let script = "i=0; while [ $i -lt 20 ]; do sleep 1; i=$((i + 1)); done; echo end $GRIDBAY_RANK";
     let job = submit(buyer, &request("long", 8, script)).await;

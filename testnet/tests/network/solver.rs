@@ -1,7 +1,9 @@
-//! A solver on real processes: it is missed, then it finds what the rule does not, and the ledger takes its hint.
+//! A solver on real processes: it is missed, then it finds what the rule does not, and the ledger
+//! takes its hint.
 //!
-//! Two units are sold ahead. In each of two slots a small dense reservation keeps out a large one of more worth. The rule
-//! puts each one first in turn, which helps in one of the slots; the best is to book both large ones.
+//! Two units are sold ahead. In each of two slots a small dense reservation keeps out a large one
+//! of more worth. The rule puts each one first in turn, which helps in one of the slots; the best
+//! is to book both large ones.
 
 use crate::{PATIENCE, turn, until};
 use gridbay_node::api::client::Client;
@@ -127,8 +129,9 @@ async fn send(client: &Client, request: JobRequest) -> JobRecord {
     client.post("/jobs", &request, None).await.unwrap()
 }
 
-/// Sends all four as the last round of a slot begins: they are committed in it, opened in the next slot, and decided
-/// together at its end. A ledger without work waits, so small transfers bring the round about.
+/// Sends all four as the last round of a slot begins: they are committed in it, opened in the next
+/// slot, and decided together at its end. A ledger without work waits, so small transfers bring the
+/// round about.
 async fn order(network: &Network) -> [JobRecord; 4] {
     let clients = BUYERS.map(|buyer| network.node(buyer).client().clone());
     let genesis = network.genesis();

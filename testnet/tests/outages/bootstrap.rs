@@ -1,5 +1,5 @@
-//! The only node whose address in the genesis is still right dies for good. Nobody can join by it any more; who was there stays,
-//! and finds the others again by what it met.
+//! The only node whose address in the genesis is still right dies for good. Nobody can join by it
+//! any more; who was there stays, and finds the others again by what it met.
 
 use super::AGAIN;
 use super::common::{Lease, PATIENCE, meshed, sell, start, until};

@@ -52,7 +52,8 @@ pub(crate) async fn peers(network: &Network, name: &str) -> Option<PeerList> {
     network.node(name).client().get("/peers").await.ok()
 }
 
-/// How long it takes until each of these nodes is connected to every other one, and passes gossip on to somebody.
+/// How long it takes until each of these nodes is connected to every other one, and passes gossip
+/// on to somebody.
 pub(crate) async fn meshed(network: &Network, names: &[&str]) -> Duration {
     until("to mesh", async || {
         for name in names {
@@ -95,7 +96,8 @@ pub(crate) struct Lease {
 }
 
 impl Lease {
-    /// Buys a unit of each of these sellers, who are the only ones, for a job that runs so many seconds. Returns when it does.
+    /// Buys a unit of each of these sellers, who are the only ones, for a job that runs so many
+    /// seconds. Returns when it does.
     pub(crate) async fn begin(
         network: &Network,
         buyer: &str,
@@ -161,7 +163,8 @@ impl Lease {
         self.follow(|_| true).await;
         !self.record.state.is_final()
     }
-    /// Waits for the end of the job: the lease is the one that it was, every rank has done its work and is paid.
+    /// Waits for the end of the job: the lease is the one that it was, every rank has done its work
+    /// and is paid.
     pub(crate) async fn ends_well(mut self, seconds: u32) {
         let before = self.record.clone();
         self.follow(|now| now.state.is_final()).await;

@@ -1,5 +1,6 @@
-//! Half of the nodes are killed and started again while a lease runs: the buyer, both sellers, and one that has nothing to do
-//! with it; of the four validators never more than one at a time, which is what they can spare.
+//! Half of the nodes are killed and started again while a lease runs: the buyer, both sellers, and
+//! one that has nothing to do with it; of the four validators never more than one at a time, which
+//! is what they can spare.
 
 use super::AGAIN;
 use super::common::{Lease, PATIENCE, height, meshed, sell, start};
@@ -7,7 +8,8 @@ use gridbay_testnet::network::plan::{Plan, credits, offer};
 use std::time::Duration;
 
 const ALL: [&str; 8] = ["v1", "v2", "v3", "v4", "b1", "b2", "b3", "b4"];
-/// Killed together, one pair after the other: a seller that votes and one that does not, then a validator and the buyer.
+/// Killed together, one pair after the other: a seller that votes and one that does not, then a
+/// validator and the buyer.
 const HALF: [[&str; 2]; 2] = [["v2", "b2"], ["v3", "b1"]];
 /// How long each pair stays dead; peers notice.
 const DEAD: Duration = Duration::from_secs(3);

@@ -1,7 +1,9 @@
-//! Two peers in a lab speak, directly after a punch, and go on although the address of either, and of the gateway before either,
-//! changes: one pair of what `gridbay-testnet lab roam` does with all.
+//! Two peers in a lab speak, directly after a punch, and go on although the address of either, and
+//! of the gateway before either, changes: one pair of what `gridbay-testnet lab roam` does with
+//! all.
 //!
-//! The bar is twice that of the command, since other tests run beside this one and it is to find what does not come back.
+//! The bar is twice that of the command, since other tests run beside this one and it is to find
+//! what does not come back.
 //!
 //! It takes root, iproute2 and nftables; without them the test says that it was left out.
 

@@ -1,7 +1,8 @@
 //! The repository as a list of texts.
 //!
 //! A walk from the workspace root, in path order. Left out: version control, build output (any
-//! folder with a `CACHEDIR.TAG`, `node_modules`), run folders, files that are not UTF-8, and symbolic links.
+//! folder with a `CACHEDIR.TAG`, `node_modules`), run folders, files that are not UTF-8, and
+//! symbolic links.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -5,6 +5,7 @@
 //! 2. No test is skipped, no `todo!` or `unimplemented!` is left, and nobody silences the warning
 //!    about dead code.
 //! 3. Every crate root opens with a module doc.
+//! 4. No package can be built with a fault in it: faults are patches (`testnet/sim/planted/`).
 //!
 //! Code inside macros is judged by its tokens.
 
@@ -37,6 +38,24 @@ pub(crate) fn unwraps(sources: &[Source]) -> Vec<String> {
         }
         let place = |line: usize| format!("{}:{line}: unwrap outside tests", source.path);
         findings.extend(collector.lines.into_iter().map(place));
+    }
+    findings
+}
+
+/// Rule 4.
+pub(crate) fn planted(sources: &[Source]) -> Vec<String> {
+    let is_product = |path: &str| {
+        let packages = ["protocol/", "ledger/", "node/"];
+        packages.iter().any(|package| path.starts_with(package))
+    };
+    let switches = ["planted =", "planted::", "\"planted\""];
+    let mut findings = Vec::new();
+    for source in sources.iter().filter(|source| is_product(&source.path)) {
+        for (line, number) in source.text.lines().zip(1..) {
+            if switches.iter().any(|switch| line.contains(switch)) {
+                findings.push(format!("{}:{number}: a planted fault", source.path));
+            }
+        }
     }
     findings
 }
@@ -269,5 +288,18 @@ mod tests {
             Source::sample("b.rs", "// no\nfn f() {}"),
         ];
         assert_eq!(undocumented_roots(&roots), ["b.rs: no module doc"]);
+    }
+
+    #[test]
+    fn a_fault_in_the_product_is_a_finding() {
+        let line = "if planted::is(Planted::HalfQuorum) {";
+        let all =
+            ["ledger/src/a.rs", "testnet/sim/src/a.rs"].map(|path| Source::sample(path, line));
+        assert_eq!(planted(&all), ["ledger/src/a.rs:1: a planted fault"]);
+        let manifest = Source::sample("protocol/Cargo.toml", "[features]\nplanted = []\n");
+        assert_eq!(
+            planted(&[manifest]),
+            ["protocol/Cargo.toml:2: a planted fault"]
+        );
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! A function's length runs from its `fn` to its closing brace, both counted, with the closures
 //! and inner functions it holds; attributes and docs above it are free. Tests obey the same bound,
-//! and so does code inside macros (`proptest!`). A file's length counts everything.
+//! and so does code inside macros (`proptest!`). A file's length counts everything. Comments are no
+//! wider than code is formatted to.
 
 use syn::visit::{self, Visit};
 
@@ -13,6 +14,8 @@ const FILE_LINES_MAX: usize = 800;
 /// Above this a file is reported as growing, which fails nothing.
 const FILE_LINES_AIM: usize = 450;
 const FUNCTION_LINES_MAX: usize = 70;
+/// Columns of a comment.
+const COLUMNS_MAX: usize = 100;
 
 /// Files above the bound.
 pub(crate) fn files(sources: &[Source]) -> Vec<String> {
@@ -31,6 +34,24 @@ fn longer_than(sources: &[Source], bound: usize) -> Vec<String> {
     let long = lengths.filter(|(_, lines)| *lines > bound);
     long.map(|(path, lines)| format!("{path}: {lines} lines, above {bound}"))
         .collect()
+}
+
+/// Comments that are wider than code may be. A row of a table is one line, whatever its width.
+pub(crate) fn comments(sources: &[Source]) -> Vec<String> {
+    let mut findings = Vec::new();
+    for source in sources {
+        for (line, number) in source.text.lines().zip(1..) {
+            let text = line.trim_start();
+            let is_row = text.trim_start_matches(['/', '!', ' ']).starts_with('|');
+            if text.starts_with("//") && !is_row && line.chars().count() > COLUMNS_MAX {
+                findings.push(format!(
+                    "{}:{number}: above {COLUMNS_MAX} columns",
+                    source.path
+                ));
+            }
+        }
+    }
+    findings
 }
 
 /// Functions above the bound.
@@ -147,6 +168,17 @@ mod tests {
         assert_eq!(
             found_in(&format!("fn outer() {{\n run(|| {{\n{body} }});\n}}")),
             1
+        );
+    }
+
+    #[test]
+    fn a_wide_comment_is_a_finding_and_a_row_is_none() {
+        let wide = "x".repeat(COLUMNS_MAX);
+        let text = format!("//! | {wide} |\nlet a = \"{wide}\";\n    // {wide}\n/// {wide}\n");
+        let findings = comments(&[Source::sample("a.rs", &text)]);
+        assert_eq!(
+            findings,
+            ["a.rs:3: above 100 columns", "a.rs:4: above 100 columns"]
         );
     }
 

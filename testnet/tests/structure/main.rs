@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `edges` | packages depend on one another, and on outsiders, only as `docs/ARCHITECTURE.md` says |
 //! | `cycles` | no more files of a package import one another than its limit says |
-//! | `length` | no file above 800 lines, no function above 70 |
+//! | `length` | no file above 800 lines, no function above 70, no comment above 100 columns |
 //! | `habits` | no `unwrap` outside tests, no skipped test, no unfinished code, a doc on every crate |
 //! | `rooms` | a mechanism has a room in every layer, and few files elsewhere lead to it |
 //! | `way` | the way of a bid is as `docs/ARCHITECTURE.md` tells it, and short |
@@ -118,6 +118,16 @@ fn files_stay_short() {
 #[test]
 fn functions_stay_short() {
     expect_none("function length", length::functions(&rust(&repository())));
+}
+
+#[test]
+fn comments_stay_within_the_page() {
+    expect_none("comment width", length::comments(&rust(&repository())));
+}
+
+#[test]
+fn no_planted_fault_is_in_the_product() {
+    expect_none("planted faults", habits::planted(&repository()));
 }
 
 #[test]

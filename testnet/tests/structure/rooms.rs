@@ -12,6 +12,7 @@ pub(crate) const MECHANISMS: &[&str] = &[
     "buy",
     "contract",
     "deadline",
+    "posted",
     "reservation",
     "share",
 ];
@@ -30,8 +31,8 @@ const MORE: &[&str] = &[
     "ledger/src/record/",
     "ledger/src/refusal/",
 ];
-/// The mechanism by which files are counted: one with a plan, a record and refusals of its own.
-pub(crate) const SAMPLE: &str = "deadline";
+/// The mechanism by which files are counted: the last one that was added.
+pub(crate) const SAMPLE: &str = "posted";
 /// Product files outside its rooms that name the sample's rooms, at the most.
 pub(crate) const TOUCHED: usize = 15;
 

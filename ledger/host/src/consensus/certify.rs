@@ -16,7 +16,8 @@ use gridbay_protocol::ids::NetworkId;
 use gridbay_protocol::keys::{PublicKey, Signature};
 use std::collections::BTreeSet;
 
-/// Signatures remembered as right; a height with fewer than ten rounds of 64 validators needs fewer.
+/// Signatures remembered as right; a height with fewer than ten rounds of 64 validators needs
+/// fewer.
 const REMEMBERED: usize = 4_096;
 
 /// Checks signatures, and remembers for the length of a height which were right.

@@ -1,7 +1,8 @@
 //! The protocol's types as the consensus core wants to see them.
 //!
-//! The value that the core agrees on is a block id. Its validator set carries the election's ranking
-//! of the height, because the core asks for proposers with the set in hand and nothing else.
+//! The value that the core agrees on is a block id. Its validator set carries the election's
+//! ranking of the height, because the core asks for proposers with the set in hand and nothing
+//! else.
 
 use arc_malachitebft_core_types::{
     Address, Context, Height, LinearTimeouts, NilOrVal, Proposal, ProposalPart, Round,

@@ -1,8 +1,8 @@
 //! Consensus on one height: the Malachite core, driven by stimuli and answering with actions.
 //!
 //! No other module names the core. An [`Engine`] lives for one height; the host makes it when it
-//! starts the height and drops it when the block is decided, by the engine or by a certificate that a
-//! peer sent. The engine does no I/O. It never decides whether a block is good: the host feeds a
+//! starts the height and drops it when the block is decided, by the engine or by a certificate that
+//! a peer sent. The engine does no I/O. It never decides whether a block is good: the host feeds a
 //! [`Stimulus::Value`] with its verdict for every body it has.
 //!
 //! After a crash the host feeds what the journal holds through [`Engine::replay`]: the same stimuli
@@ -149,8 +149,8 @@ impl Engine {
         self.finish()
     }
 
-    /// What it saw of equivocation and has not told yet. A height that ends by a peer's certificate is never
-    /// finalised, and what was seen at it would be forgotten with the engine.
+    /// What it saw of equivocation and has not told yet. A height that ends by a peer's certificate
+    /// is never finalised, and what was seen at it would be forgotten with the engine.
     pub(crate) fn witnessed(&mut self) -> Vec<Action> {
         let evidence = core::MisbehaviorEvidence {
             proposals: self.core.driver.take_proposal_evidence(),

@@ -1,7 +1,8 @@
 //! What goes wrong with a disk in memory, and when.
 //!
-//! A [`FaultPlan`] counts the operations of a [`super::MemDisk`] and makes some of them fail, as real disks
-//! do: an error of input or output, a full disk, a sync that fails and forgets, no power any more.
+//! A [`FaultPlan`] counts the operations of a [`super::MemDisk`] and makes some of them fail, as
+//! real disks do: an error of input or output, a full disk, a sync that fails and forgets, no power
+//! any more.
 
 use super::DiskError;
 use std::io;
@@ -28,18 +29,18 @@ pub enum Operation {
 /// What goes wrong. The default is nothing; the parts can be combined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FaultPlan {
-    /// The operation that fails with an error of input or output: its kind, and how many of that kind
-    /// succeed before.
+    /// The operation that fails with an error of input or output: its kind, and how many of that
+    /// kind succeed before.
     pub fail: Option<(Operation, u64)>,
     /// Whether all further operations of that kind fail, too.
     pub lasting: bool,
-    /// Whether a failed sync forgets the bytes that it should have written: reading still shows them, and
-    /// later syncs succeed without them.
+    /// Whether a failed sync forgets the bytes that it should have written: reading still shows
+    /// them, and later syncs succeed without them.
     pub forgetful: bool,
     /// Bytes that can still be appended before the disk is full.
     pub room: Option<u64>,
-    /// Operations, reading not counted, before every operation fails: the power is gone. What is lost
-    /// with it is decided by [`super::MemDisk::crash`] or [`super::MemDisk::crash_torn`].
+    /// Operations, reading not counted, before every operation fails: the power is gone. What is
+    /// lost with it is decided by [`super::MemDisk::crash`] or [`super::MemDisk::crash_torn`].
     pub power: Option<u64>,
 }
 

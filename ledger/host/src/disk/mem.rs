@@ -43,15 +43,15 @@ impl MemDisk {
     pub fn new() -> MemDisk {
         MemDisk::default()
     }
-    /// Loses power: of the bytes written to a file since its last sync only the first stay; how many,
-    /// `kept` chooses (from the number of bytes at stake). Files never synced are gone. The power is back
-    /// at once; the plan of faults stays.
+    /// Loses power: of the bytes written to a file since its last sync only the first stay; how
+    /// many, `kept` chooses (from the number of bytes at stake). Files never synced are gone. The
+    /// power is back at once; the plan of faults stays.
     pub fn crash(&self, mut kept: impl FnMut(u64) -> u64) {
         self.lose(|pages| pages.cut(&mut kept));
     }
-    /// Loses power as badly as it may: of what was written since the last sync any selection of 512-byte
-    /// sectors stays, a longer file may have zeros where they are lost, and a file never synced may be
-    /// gone. `below(n)` draws a number below `n` (at least 1).
+    /// Loses power as badly as it may: of what was written since the last sync any selection of
+    /// 512-byte sectors stays, a longer file may have zeros where they are lost, and a file never
+    /// synced may be gone. `below(n)` draws a number below `n` (at least 1).
     pub fn crash_torn(&self, mut below: impl FnMut(u64) -> u64) {
         self.lose(|pages| pages.tear(&mut below));
     }

@@ -4,9 +4,10 @@
 //! [`Disk::sync`]; creations, renames and removals only after [`Disk::sync`] of the file concerned
 //! (creations) or when the call returns (renames, removals).
 //!
-//! A failed [`Disk::sync`] may have lost bytes that reading still shows, and a later one that succeeds need
-//! not bring them back: the system has given the pages up. So whoever opens a file again after a failure
-//! writes what may never have been synced once more with [`Disk::rewrite`], and syncs it.
+//! A failed [`Disk::sync`] may have lost bytes that reading still shows, and a later one that
+//! succeeds need not bring them back: the system has given the pages up. So whoever opens a file
+//! again after a failure writes what may never have been synced once more with [`Disk::rewrite`],
+//! and syncs it.
 
 mod faulty;
 mod mem;
@@ -40,7 +41,8 @@ pub trait Disk: Send {
     fn read(&self, file: &str, offset: u64, len: usize) -> Result<Vec<u8>, DiskError>;
     /// Appends bytes, creating the file (readable by its owner alone) if there is none.
     fn append(&mut self, file: &str, bytes: &[u8]) -> Result<(), DiskError>;
-    /// Writes bytes of a file in place once more, within its length, so that the next sync covers them.
+    /// Writes bytes of a file in place once more, within its length, so that the next sync covers
+    /// them.
     fn rewrite(&mut self, file: &str, offset: u64, bytes: &[u8]) -> Result<(), DiskError>;
     /// Makes all bytes of a file written since the last sync, and its name, safe from a crash.
     fn sync(&mut self, file: &str) -> Result<(), DiskError>;

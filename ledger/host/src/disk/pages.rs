@@ -1,4 +1,5 @@
-//! One file of a disk in memory: what readers see, what is safe, and which bytes are still to be written.
+//! One file of a disk in memory: what readers see, what is safe, and which bytes are still to be
+//! written.
 
 use std::ops::Range;
 
@@ -57,7 +58,8 @@ impl Pages {
     pub(super) fn truncate(&mut self, len: usize) {
         self.live.truncate(len);
     }
-    /// Writes what is to be written; what an earlier sync forgot it leaves out, except in shared sectors.
+    /// Writes what is to be written; what an earlier sync forgot it leaves out, except in shared
+    /// sectors.
     pub(super) fn sync(&mut self) {
         let Pages { live, safe, dirty } = self;
         let safe = safe.get_or_insert_default();
@@ -74,8 +76,8 @@ impl Pages {
     pub(super) fn name(&mut self) {
         self.safe.get_or_insert_default();
     }
-    /// What a loss of power leaves if only the first bytes written since the last sync survive: as many
-    /// of them as `kept` says. `None` if the name is lost.
+    /// What a loss of power leaves if only the first bytes written since the last sync survive: as
+    /// many of them as `kept` says. `None` if the name is lost.
     pub(super) fn cut(&self, mut kept: impl FnMut(u64) -> u64) -> Option<Pages> {
         let mut image = self.safe.clone()?;
         let lens = self.dirty.iter().map(ExactSizeIterator::len);
@@ -88,9 +90,9 @@ impl Pages {
         }
         Some(Pages::of(image))
     }
-    /// What a loss of power leaves if any part of what was written since the last sync survives: sectors
-    /// in any selection, the new length with zeros for the lost ones or not, a name or not. `below(n)`
-    /// draws a number below `n`.
+    /// What a loss of power leaves if any part of what was written since the last sync survives:
+    /// sectors in any selection, the new length with zeros for the lost ones or not, a name or not.
+    /// `below(n)` draws a number below `n`.
     pub(super) fn tear(&self, below: &mut dyn FnMut(u64) -> u64) -> Option<Pages> {
         let mut image = match &self.safe {
             Some(safe) => safe.clone(),

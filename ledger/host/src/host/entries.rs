@@ -8,8 +8,8 @@
 //!    only waits costs its sender nothing and would cost everybody. Nobody but validators has many
 //!    entries checked for nothing (see `checks`).
 //! 4. An entry of ours that stays out of the book is sent again from time to time.
-//! 5. A validator whose height does not move on repeats its first waiting entries with its votes: others who
-//!    never heard of them see no work, and start the height at the heartbeat only.
+//! 5. A validator whose height does not move on repeats its first waiting entries with its votes:
+//!    others who never heard of them see no work, and start the height at the heartbeat only.
 
 use super::{Host, HostEffect, Offence};
 use crate::catchup::Peer;

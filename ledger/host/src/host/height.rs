@@ -17,7 +17,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 impl Host {
-    /// When the next height starts here; `None` if one is running, we may not vote, or too few are there.
+    /// When the next height starts here; `None` if one is running, we may not vote, or too few are
+    /// there.
     pub(super) fn height_due(&self) -> Option<u64> {
         let next = self.state.height() + 1;
         let guard = self.guard.as_ref()?;
@@ -287,8 +288,8 @@ impl Host {
         self.candidates.own.insert(round, id);
         Ok(Some(id))
     }
-    /// Applies the decision of our own engine. If the body had to go, the height ends when a peer who has
-    /// it gives it (`sync`): those who precommitted the block kept it.
+    /// Applies the decision of our own engine. If the body had to go, the height ends when a peer
+    /// who has it gives it (`sync`): those who precommitted the block kept it.
     fn decide(&mut self, certificate: Certificate) -> Result<(), Fault> {
         let candidate = self.candidates.take(&certificate.block);
         let Some(Candidate {

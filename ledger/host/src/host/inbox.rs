@@ -106,8 +106,8 @@ impl Host {
             _ => Ok(()),
         }
     }
-    /// A message for one of the next two heights, which has not started here. What a validator signed for the
-    /// next one shows that it has started it.
+    /// A message for one of the next two heights, which has not started here. What a validator
+    /// signed for the next one shows that it has started it.
     fn keep_early(&mut self, from: Peer, height: u64, message: HostMessage) {
         if !self.votes() {
             return;
@@ -178,7 +178,8 @@ impl Host {
                 engine.vouch(&signed);
             }
             self.candidates.follow(signed);
-            // Relayed to all, so that a proposer who tells different peers different things is seen.
+            // Relayed to all, so that a proposer who tells different peers different things is
+            // seen.
             self.broadcast(HostMessage::Proposal(Offered { signed, body: None }));
         }
         self.candidates.want(proposal.block, from, self.now.mono_ms);

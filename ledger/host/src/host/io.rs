@@ -122,8 +122,9 @@ pub enum HostEffect {
         /// Why.
         refusal: MempoolRefusal,
     },
-    /// This validator knows that the entry was relayed to all others, or relays it once a block omits it, and will
-    /// not vote for later blocks that omit it, also after a crash. Whoever sent the entry gets its receipt.
+    /// This validator knows that the entry was relayed to all others, or relays it once a block
+    /// omits it, and will not vote for later blocks that omit it, also after a crash. Whoever sent
+    /// the entry gets its receipt.
     Acknowledged {
         /// The entry.
         entry: EntryId,

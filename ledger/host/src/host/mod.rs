@@ -3,17 +3,18 @@
 //! A step
 //! 1. applies its input,
 //! 2. does what has become due: timers, missing bodies, catch-up, the next height,
-//! 3. syncs the block file if a block was decided, and the journal if something was signed for a height
-//!    still open: one sync each, before any effect of the step reaches the caller,
+//! 3. syncs the block file if a block was decided, and the journal if something was signed for a
+//!    height still open: one sync each, before any effect of the step reaches the caller,
 //! 4. writes a snapshot of the state if one is due,
 //! 5. says when it wants to be woken.
 //!
-//! That makes three syncs per height: prevote, precommit, block. A block that is safe makes everything
-//! signed for its height superfluous, so its step needs no sync of the journal.
+//! That makes three syncs per height: prevote, precommit, block. A block that is safe makes
+//! everything signed for its height superfluous, so its step needs no sync of the journal.
 //!
-//! A validator votes through an [`Engine`]; everybody, also a validator that fell behind, follows by
-//! certificates (`sync`). An error of [`Host::step`] is a [`Fault`] of this node: no effect of that step leaves
-//! it, no later step is taken, and the node stops. Opened again on a disk that works, it goes on.
+//! A validator votes through an [`Engine`]; everybody, also a validator that fell behind, follows
+//! by certificates (`sync`). An error of [`Host::step`] is a [`Fault`] of this node: no effect of
+//! that step leaves it, no later step is taken, and the node stops. Opened again on a disk that
+//! works, it goes on.
 
 mod bodies;
 mod commit;
@@ -232,13 +233,14 @@ impl Host {
         }
         Ok(())
     }
-    /// Offers an allocation for a decision on reservations at the next boundary. If a block of this node's decides on them
-    /// and it is right and better than what the rule finds there, the block carries it.
+    /// Offers an allocation for a decision on reservations at the next boundary. If a block of this
+    /// node's decides on them and it is right and better than what the rule finds there, the block
+    /// carries it.
     pub fn suggest(&mut self, hint: Hint) {
         self.hints.keep(&self.state, hint);
     }
-    /// Sets how many blocks at most lie between two snapshots, [`limits::SNAPSHOT_BLOCKS`] by default: for
-    /// simulators and tests that want many.
+    /// Sets how many blocks at most lie between two snapshots, [`limits::SNAPSHOT_BLOCKS`] by
+    /// default: for simulators and tests that want many.
     pub fn snapshot_every(&mut self, blocks: u64) {
         self.snapshots.set_every(blocks);
     }

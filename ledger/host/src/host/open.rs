@@ -43,10 +43,11 @@ pub struct HostConfig {
     pub genesis: Genesis,
     /// Consensus key of this node's validator; `None` for a node that only follows.
     pub key: Option<SecretKey>,
-    /// First beacon chain of this node's validator; later generations follow from it. Without it, the
-    /// validator votes but never proposes.
+    /// First beacon chain of this node's validator; later generations follow from it. Without it,
+    /// the validator votes but never proposes.
     pub chain: Option<Chain>,
-    /// Directory of the index; `None` keeps it in memory, from the snapshot on that the host starts from.
+    /// Directory of the index; `None` keeps it in memory, from the snapshot on that the host starts
+    /// from.
     pub index: Option<PathBuf>,
 }
 

@@ -3,16 +3,18 @@
 //! A validator
 //!
 //! 1. promises every entry that is ready and told to all validators, as far as there is room;
-//! 2. writes the promises owed to the journal right before a sync that a vote or proposal needs anyway, at least
-//!    one per height, so that entries cost no sync of their own;
-//! 3. after that sync reports the entries as acknowledged and sends each receipt to whom it got the entry from;
+//! 2. writes the promises owed to the journal right before a sync that a vote or proposal needs
+//!    anyway, at least one per height, so that entries cost no sync of their own;
+//! 3. after that sync reports the entries as acknowledged and sends each receipt to whom it got the
+//!    entry from;
 //! 4. answers with the receipt again whenever a peer sends an acknowledged entry again;
-//! 5. after a restart takes the promises that the journal holds back into its mempool, unless blocks have met them,
-//!    and judges blocks by them as before.
+//! 5. after a restart takes the promises that the journal holds back into its mempool, unless
+//!    blocks have met them, and judges blocks by them as before.
 //!
 //! The owner's node keeps the receipts of its own entries ([`crate::receipts`]).
 //!
-//! A block that takes an entry in before its promise is written makes the promise superfluous: no receipt is sent.
+//! A block that takes an entry in before its promise is written makes the promise superfluous: no
+//! receipt is sent.
 
 use super::{Host, HostEffect, Offence};
 use crate::catchup::Peer;
@@ -69,7 +71,8 @@ impl Host {
             }
         }
     }
-    /// Writes down what is owed; the caller syncs, then calls [`Host::give_receipts`] with the result.
+    /// Writes down what is owed; the caller syncs, then calls [`Host::give_receipts`] with the
+    /// result.
     pub(super) fn write_promises(&mut self) -> Result<Vec<SignedReceipt>, Fault> {
         let Some(guard) = &self.guard else {
             return Ok(Vec::new());
@@ -135,8 +138,8 @@ impl Host {
             self.keep(receipt);
         }
     }
-    /// Receipts of an entry that this node submitted, ascending by validator; none for others, nor long after its
-    /// last height.
+    /// Receipts of an entry that this node submitted, ascending by validator; none for others, nor
+    /// long after its last height.
     pub fn receipts(&self, entry: &EntryId) -> Vec<SignedReceipt> {
         self.receipts.of(entry)
     }

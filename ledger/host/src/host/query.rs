@@ -18,9 +18,9 @@ impl Host {
     pub fn validator(&self) -> Option<ValidatorId> {
         self.guard.as_ref().map(crate::guard::Guard::validator)
     }
-    /// The beacon tip that this node's validator should register now; `None` while its chain lasts, or the next one
-    /// is registered and does not count yet.
-    /// Takes the time to compute a chain when a renewal becomes due.
+    /// The beacon tip that this node's validator should register now; `None` while its chain lasts,
+    /// or the next one is registered and does not count yet. Takes the time to compute a chain when
+    /// a renewal becomes due.
     pub fn beacon_renewal(&mut self) -> Option<Hash32> {
         let validator = self.validator()?;
         if self.state.beacon_successor(&validator).is_some() {
@@ -54,13 +54,13 @@ impl Host {
     pub fn entry_height(&self, entry: &EntryId) -> Option<u64> {
         self.index.entry(entry)
     }
-    /// What concerned an account in blocks before height `before` (`u64::MAX` for all), latest first;
-    /// at most `limit` and [`crate::limits::HISTORY_ROWS`] lines.
+    /// What concerned an account in blocks before height `before` (`u64::MAX` for all), latest
+    /// first; at most `limit` and [`crate::limits::HISTORY_ROWS`] lines.
     pub fn history(&self, account: &AccountId, before: u64, limit: usize) -> Vec<HistoryItem> {
         self.index.history(account, before, limit)
     }
-    /// Clearings and buys before a place (height, position; `(u64::MAX, 0)` for all), latest first; at
-    /// most `limit` and [`crate::limits::HISTORY_ROWS`].
+    /// Clearings and buys before a place (height, position; `(u64::MAX, 0)` for all), latest first;
+    /// at most `limit` and [`crate::limits::HISTORY_ROWS`].
     pub fn auctions(&self, before: (u64, u32), limit: usize) -> Vec<HistoryItem> {
         self.index.auctions(before, limit)
     }
@@ -68,13 +68,13 @@ impl Host {
     pub fn auction_place(&self, id: &Hash32) -> Option<(u64, u32)> {
         self.index.auction_place(&id.0)
     }
-    /// Canonical bytes of what a block did, in order: the items under its root of effects. Empty for a
-    /// height that is not in the index.
+    /// Canonical bytes of what a block did, in order: the items under its root of effects. Empty
+    /// for a height that is not in the index.
     pub fn effect_bytes(&self, height: u64) -> Vec<Vec<u8>> {
         self.index.effects(height)
     }
-    /// Whether peers say that they have decided at least two blocks that this node lacks. A liar can
-    /// make it true, so nothing but what is shown to people may hang on it.
+    /// Whether peers say that they have decided at least two blocks that this node lacks. A liar
+    /// can make it true, so nothing but what is shown to people may hang on it.
     pub fn is_behind(&self) -> bool {
         self.catchup.is_behind(self.state.height())
     }

@@ -1,7 +1,8 @@
 //! Following by certificates: asking for decided blocks, giving them in turn, applying them.
 //!
-//! A block that a peer sends is applied if a certificate of the validators of its height names it; no
-//! clock is asked. It does not matter whether this node also votes on that height: a certificate ends it.
+//! A block that a peer sends is applied if a certificate of the validators of its height names it;
+//! no clock is asked. It does not matter whether this node also votes on that height: a certificate
+//! ends it.
 
 use super::{Host, Offence};
 use crate::catchup::Peer;
@@ -29,8 +30,8 @@ impl Host {
         }
         Ok(())
     }
-    /// Sends decided blocks from a height on: as many as fit, at least one, or our tip if there is none.
-    /// Returns the bytes of the blocks.
+    /// Sends decided blocks from a height on: as many as fit, at least one, or our tip if there is
+    /// none. Returns the bytes of the blocks.
     fn give_blocks(&mut self, to: Peer, from: u64) -> Result<u64, Fault> {
         let tip = self.blocks.tip();
         let mut items = Vec::new();
@@ -87,7 +88,8 @@ impl Host {
             self.penalise(from, Offence::Body);
             return Ok(false);
         };
-        // More than two thirds of the power vouch for the block: if it is refused here, our rules differ.
+        // More than two thirds of the power vouch for the block: if it is refused here, our rules
+        // differ.
         let delta = self
             .state
             .execute(&checked)

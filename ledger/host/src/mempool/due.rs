@@ -11,11 +11,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 impl Mempool {
-    /// Ready entries that were acknowledged [`INCLUSION_HEIGHTS`] before the next block, and of which
-    /// this node told all validators a block ago, while they were ready as they are now: what waited
-    /// in between may have left others' mempools. Not those of a share that is full here: others may
-    /// hold as many again of the same account, and no room for these. And not those of a house that
-    /// crowds this mempool, unless they are promised: from other mempools they may have had to leave.
+    /// Ready entries that were acknowledged [`INCLUSION_HEIGHTS`] before the next block, and of
+    /// which this node told all validators a block ago, while they were ready as they are now: what
+    /// waited in between may have left others' mempools. Not those of a share that is full here:
+    /// others may hold as many again of the same account, and no room for these. And not those of a
+    /// house that crowds this mempool, unless they are promised: from other mempools they may have
+    /// had to leave.
     pub(crate) fn due(&self, tip: u64) -> Vec<Arc<Authentic>> {
         let old = |p: &&Pooled| {
             p.since
@@ -36,8 +37,8 @@ impl Mempool {
         let due = due.filter(|p| p.promised != Promised::No || !self.is_crowded_by(&p.house));
         due.map(|p| Arc::clone(&p.entry)).collect()
     }
-    /// Whether the mempool is three quarters full, and a house has at least half of what the one with
-    /// most has: then its entries may find no room in others' mempools.
+    /// Whether the mempool is three quarters full, and a house has at least half of what the one
+    /// with most has: then its entries may find no room in others' mempools.
     pub(super) fn is_crowded_by(&self, house: &AccountId) -> bool {
         let crowded = 4 * self.entries.len() >= 3 * limits::MEMPOOL_ENTRIES
             || 4 * self.bytes >= 3 * limits::MEMPOOL_BYTES;

@@ -1,7 +1,7 @@
 //! A host loses power at every single operation on its disk, and once more while it recovers.
 //!
-//! The world checks that no host forgets a block it told of, that none ever publishes two different votes
-//! or proposals for one step, and that equal heights have equal blocks and states.
+//! The world checks that no host forgets a block it told of, that none ever publishes two different
+//! votes or proposals for one step, and that equal heights have equal blocks and states.
 
 use crate::genesis::peer;
 use crate::rng::Rng;
@@ -38,7 +38,8 @@ fn lose_power(world: &World, loss: Loss, seed: u64) {
     }
 }
 
-/// Four hosts, the disk of host 0 working for `operations`; whether that was too few for the scenario.
+/// Four hosts, the disk of host 0 working for `operations`; whether that was too few for the
+/// scenario.
 fn power_fails_after(operations: u64, loss: Loss) -> bool {
     let mut world = World::new(4, 0, 5);
     world.latency = (1, 3);
@@ -152,7 +153,8 @@ fn a_host_killed_between_making_and_publishing_a_block_offers_the_same_block_aga
             continue;
         };
         tried += 1;
-        // What the step asked to publish never left. Later there are other entries and another time.
+        // What the step asked to publish never left. Later there are other entries and another
+        // time.
         world.hosts[i] = None;
         world.disks[i].crash(|_| 0);
         world.now += 5_000;

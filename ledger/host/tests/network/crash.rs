@@ -4,8 +4,8 @@ use crate::world::World;
 use gridbay_host::disk::Disk as _;
 use gridbay_host::{Fault, HostInput};
 
-/// Six crashes with loss of messages. The world checks that no host forgets a block it reported and that
-/// none contradicts a vote it sent before.
+/// Six crashes with loss of messages. The world checks that no host forgets a block it reported and
+/// that none contradicts a vote it sent before.
 fn six_crashes(seed: u64) -> World {
     let mut world = World::new(4, 0, seed);
     world.loss = 50 + (seed % 4) * 50;

@@ -4,8 +4,8 @@ use crate::world::World;
 use gridbay_host::disk::{Disk as _, FaultPlan, Operation};
 use gridbay_host::{Fault, HostInput};
 
-/// Four hosts; the disk of host 0 follows the plan from height 2 on. Returns the world when host 0 has
-/// stopped, or `None` if the plan did not strike by height 8.
+/// Four hosts; the disk of host 0 follows the plan from height 2 on. Returns the world when host 0
+/// has stopped, or `None` if the plan did not strike by height 8.
 fn until_fault(plan: FaultPlan, seed: u64) -> Option<World> {
     let mut world = World::new(4, 0, seed);
     world.faults = Some(vec![]);

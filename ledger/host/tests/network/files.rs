@@ -150,7 +150,8 @@ fn an_index_behind_the_book_is_completed() {
         }
     };
     whole();
-    // Behind both snapshots, which are at heights 6 and 8: the blocks from the first on are executed.
+    // Behind both snapshots, which are at heights 6 and 8: the blocks from the first on are
+    // executed.
     fs::remove_dir_all(&index).unwrap();
     copy(&old, &index);
     whole();

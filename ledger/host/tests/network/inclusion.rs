@@ -221,8 +221,8 @@ fn accounts_that_empty_one_another_keep_nobody_out_and_cost_no_round() {
     );
 }
 
-/// An entry of member 1, sent by host 4, which only follows; all proposers leave it out until its owner has
-/// receipts of more than two thirds.
+/// An entry of member 1, sent by host 4, which only follows; all proposers leave it out until its
+/// owner has receipts of more than two thirds.
 fn receipted(seed: u64) -> (World, Arc<Authentic>, Vec<SignedReceipt>) {
     let mut world = World::new(4, 1, seed);
     let victim = world.account(1);

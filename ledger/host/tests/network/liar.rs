@@ -153,7 +153,8 @@ fn omitting_an_acknowledged_entry_costs_the_first_rounds() {
     let tip = world.tip(0);
     world.input(0, HostInput::Submit(entry));
     assert!(world.run(world.now + 60_000, |w| w.tip(1) >= tip + 6));
-    // Two blocks without it pass; from then on rounds 0 and 1 are refused, round 2 would be let through.
+    // Two blocks without it pass; from then on rounds 0 and 1 are refused, round 2 would be let
+    // through.
     let rounds: Vec<u32> = (tip + 4..=tip + 6).map(|h| world.rounds[&h]).collect();
     assert!(rounds.iter().all(|r| *r >= 2), "{:?}", world.rounds);
     assert_eq!(world.rounds[&(tip + 1)], 0);

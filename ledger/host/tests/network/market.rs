@@ -1,5 +1,5 @@
-//! A market on four hosts: offers, sealed bids, openings and clearings, and a proposer who allocates
-//! wrongly.
+//! A market on four hosts: offers, sealed bids, openings and clearings, and a proposer who
+//! allocates wrongly.
 
 use crate::world::World;
 use gridbay_host::HostInput;

@@ -1,4 +1,5 @@
-//! Bidders who do not open, bidders whose openings are kept out, and what becomes of their deposits.
+//! Bidders who do not open, bidders whose openings are kept out, and what becomes of their
+//! deposits.
 //!
 //! Rounds are four heights; who commits in round r can open in three blocks of round r+1.
 
@@ -125,7 +126,8 @@ fn who_never_opens_loses_the_deposit_and_cannot_appeal() {
     let committed = commit(&mut world, 1);
     let id = order_of(&committed);
     reach(&mut world, 3 * ROUND);
-    // It never sent the opening; as a validator it can receipt it all the same, and forge what it lacks.
+    // It never sent the opening; as a validator it can receipt it all the same, and forge what it
+    // lacks.
     let opening = opening(&mut world, 1, committed);
     let network = world.genesis.network();
     let receipt = |i: usize, key: usize| {
@@ -225,7 +227,8 @@ fn receipts_save_the_deposit_if_all_proposers_keep_the_opening_out() {
     assert!(in_time.filter(|h| *h <= latest_tip(&calendar, 1)).count() >= 3);
     let excuse = appeal(&mut world, &first_opening, receipts.clone());
     world.input(VICTIM, HostInput::Submit(excuse));
-    // The second bid is not opened by its owner's own fault: the receipts of the first do not help it.
+    // The second bid is not opened by its owner's own fault: the receipts of the first do not help
+    // it.
     reach(&mut world, 4 * ROUND);
     let second_opening = opening(&mut world, 2, second);
     let replayed = appeal(&mut world, &second_opening, receipts);

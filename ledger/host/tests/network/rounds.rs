@@ -117,7 +117,8 @@ fn a_decision_whose_body_had_to_go_is_caught_up_with() {
     let mut alone = Alone { world, others };
     let first = (0..4).find(|round| alone.elected(*round) != 0).unwrap();
     let good = alone.block(first, 0);
-    // A vote of round `first` starts the height; then the block comes, and nobody else votes for it.
+    // A vote of round `first` starts the height; then the block comes, and nobody else votes for
+    // it.
     alone.vote(VoteKind::Prevote, first, None);
     assert!(alone.propose(first, &good));
     // Then far more rounds fail than there is room for, each with two blocks that are as good.
@@ -130,7 +131,8 @@ fn a_decision_whose_body_had_to_go_is_caught_up_with() {
             rivals += usize::from(alone.propose(round, &rival));
         }
     }
-    // Late votes decide the first block after all; with its body host 0 would be at height 1 at once.
+    // Late votes decide the first block after all; with its body host 0 would be at height 1 at
+    // once.
     alone.vote(VoteKind::Precommit, first, Some(good.id()));
     assert_eq!(alone.world.tip(0), 0);
     let signatures = alone.others.iter().map(|n| {
@@ -154,7 +156,8 @@ fn a_decision_whose_body_had_to_go_is_caught_up_with() {
     assert_eq!(alone.world.tip(0), 1);
 }
 
-/// A block of 600 kB: one entry as often as fits, which the ledger refuses, but only once it is here.
+/// A block of 600 kB: one entry as often as fits, which the ledger refuses, but only once it is
+/// here.
 fn bulky(alone: &Alone, round: u32, entry: &SignedEntry) -> Block {
     let mut block = alone.block(round, 1);
     block.entries = vec![entry.clone(); BLOCK_ENTRIES];

@@ -1,7 +1,7 @@
 //! Restarts from snapshots: which are used, which are passed over, and what is read.
 //!
-//! An index in memory begins after the snapshot that the host started from, so which blocks it knows
-//! tells where the host started.
+//! An index in memory begins after the snapshot that the host started from, so which blocks it
+//! knows tells where the host started.
 
 use crate::world::World;
 use gridbay_host::disk::{Disk as _, MemDisk};

@@ -1,4 +1,5 @@
-//! A deterministic world of hosts: virtual time, seeded latency and loss, crashes, a liar in the line.
+//! A deterministic world of hosts: virtual time, seeded latency and loss, crashes, a liar in the
+//! line.
 //!
 //! Messages travel as bytes. The world checks while it runs: equal blocks and state roots at equal
 //! heights, and that nobody's votes ever contradict each other.

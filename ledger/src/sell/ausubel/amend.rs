@@ -1,17 +1,21 @@
-//! Amendments: another bid for an order that stands or runs, sealed in one round and opened in the next as any bid.
+//! Amendments: another bid for an order that stands or runs, sealed in one round and opened in the
+//! next as any bid.
 //!
-//! 1. The amendment is an order of its own until it is opened: it has a deposit, and loses it if it is not opened. The old
-//!    bid stands meanwhile, and for good if the opening is refused.
-//! 2. The order it names is the same account's and an opened bid; class, units, fewest units of use, slots and work
-//!    stay. The budget counts what was paid before, and covers one slot at the new bid.
-//! 3. Opened, it moves its deposit to the order's escrow, which it fills up to one slot at the new bid, and ends. What the
-//!    deposit has too much goes back.
-//! 4. The new bid waits until the close of the first round in which the order takes part in a clearing: at once for one that
-//!    stands, at the next boundary for one that runs. A buy in between displaces the old one. Then it takes the old one's
-//!    place, with the amendment's round in ties and a rank drawn anew, and what the escrow has too much goes back. Lease,
-//!    paid slots and payments are the order's as before. A second amendment replaces the first one that still waits.
-//! 5. If the order has ended before the opening, or is about to end because it was cancelled, the amendment ends without
-//!    effect and with its deposit back.
+//! 1. The amendment is an order of its own until it is opened: it has a deposit, and loses it if it
+//!    is not opened. The old bid stands meanwhile, and for good if the opening is refused.
+//! 2. The order it names is the same account's and an opened bid; class, units, fewest units of
+//!    use, slots and work stay. The budget counts what was paid before, and covers one slot at the
+//!    new bid.
+//! 3. Opened, it moves its deposit to the order's escrow, which it fills up to one slot at the new
+//!    bid, and ends. What the deposit has too much goes back.
+//! 4. The new bid waits until the close of the first round in which the order takes part in a
+//!    clearing: at once for one that stands, at the next boundary for one that runs. A buy in
+//!    between displaces the old one. Then it takes the old one's place, with the amendment's round
+//!    in ties and a rank drawn anew, and what the escrow has too much goes back. Lease, paid slots
+//!    and payments are the order's as before. A second amendment replaces the first one that still
+//!    waits.
+//! 5. If the order has ended before the opening, or is about to end because it was cancelled, the
+//!    amendment ends without effect and with its deposit back.
 
 use crate::book;
 use crate::money::{funds, purse};

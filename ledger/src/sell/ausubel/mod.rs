@@ -6,13 +6,15 @@
 //! | free | all that no lease holds | all that stand | what is left of the slot |
 //!
 //! 1. A standing bid fills its escrow up to one slot at the bid, or ends.
-//! 2. A bid that competes for the first time draws its rank; ties go to the earlier round, then the smaller rank.
-//! 3. Values for a part of a slot are rounded down, reserves up. The auction of many sellers clears under the policy's rule, with
-//!    the sponsors of the accounts; at a boundary units that running bids hold go before others by the policy's switch cost.
-//! 4. The record is an effect, also if nobody wins. Nothing happens without bids or without units, except that bids
-//!    that run lose their units if there are none to sell.
-//! 5. Bids that run and lost end as outbid and stand again; then winners are placed, charged and get their leases, in
-//!    order of their orders. One pot holds it all until the slot is settled.
+//! 2. A bid that competes for the first time draws its rank; ties go to the earlier round, then the
+//!    smaller rank.
+//! 3. Values for a part of a slot are rounded down, reserves up. The auction of many sellers clears
+//!    under the policy's rule, with the sponsors of the accounts; at a boundary units that running
+//!    bids hold go before others by the policy's switch cost.
+//! 4. The record is an effect, also if nobody wins. Nothing happens without bids or without units,
+//!    except that bids that run lose their units if there are none to sell.
+//! 5. Bids that run and lost end as outbid and stand again; then winners are placed, charged and
+//!    get their leases, in order of their orders. One pot holds it all until the slot is settled.
 
 pub(crate) mod amend;
 

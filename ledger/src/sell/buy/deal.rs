@@ -1,15 +1,17 @@
 //! What one part of a buy takes: units of one class.
 //!
-//! 1. Eligible are offers with a buy price, without reclaim, not about to shrink, and among those named if any are.
+//! 1. Eligible are offers with a buy price, without reclaim, not about to shrink, and among those
+//!    named if any are.
 //! 2. If q eligible units are free they are taken by (buy price, offer).
-//! 3. Otherwise the bids of preemptible leases that lie wholly on eligible units compete anew, each for the units it
-//!    holds at whole-slot values, for q units less than are held and free (`ausubel`, the policy's rule). Who gets less loses the
-//!    difference, cheapest units first. The value lost is the displaced value. Units are taken by (buy price, offer)
-//!    among the free and the vacated.
-//!    If all bids giving way would not be enough, buys may be evicted (see `evict`).
+//! 3. Otherwise the bids of preemptible leases that lie wholly on eligible units compete anew, each
+//!    for the units it holds at whole-slot values, for q units less than are held and free
+//!    (`ausubel`, the policy's rule). Who gets less loses the difference, cheapest units first. The
+//!    value lost is the displaced value. Units are taken by (buy price, offer) among the free and
+//!    the vacated. If all bids giving way would not be enough, buys may be evicted (see `evict`).
 //!
-//! **Parts do not meet.** They are of different classes, so no unit is eligible for two of them; and whoever gives way for
-//! a part lies wholly on units eligible for it, so nobody gives way for two. So each part is as if it were alone.
+//! **Parts do not meet.** They are of different classes, so no unit is eligible for two of them;
+//! and whoever gives way for a part lies wholly on units eligible for it, so nobody gives way for
+//! two. So each part is as if it were alone.
 
 use super::evict::{self, Evicted};
 use super::stock::{Lots, Stocks};
@@ -50,7 +52,8 @@ impl Deal {
         let free = self.victims.is_empty() && self.evicted.is_empty();
         (&self.class, free.then_some(&self.taken))
     }
-    /// Price per slot: the larger of what is asked and what is displaced; `None` if that is no amount.
+    /// Price per slot: the larger of what is asked and what is displaced; `None` if that is no
+    /// amount.
     pub(super) fn price(&self) -> Option<Credits> {
         Some(asked(&self.taken)?.max(self.displaced_value))
     }
@@ -263,8 +266,8 @@ fn runners(work: &Work<'_>, part: &BuyPart, lots: &Lots) -> Vec<Runner> {
     runners
 }
 
-/// Who loses how many units for the buy, in order of orders, and the value they lose; `None` if even all of them do not
-/// suffice.
+/// Who loses how many units for the buy, in order of orders, and the value they lose; `None` if
+/// even all of them do not suffice.
 fn displace(
     work: &Work<'_>,
     part: &BuyPart,

@@ -1,5 +1,6 @@
-//! `buy`: units now or as soon as there are any, firm for a prepaid time. Locks the limit for all slots and one more, for
-//! the rest of the running one, and the surcharge; `crate::sell::buy` decides, in this block or after the round's clearing.
+//! `buy`: units now or as soon as there are any, firm for a prepaid time. Locks the limit for all
+//! slots and one more, for the rest of the running one, and the surcharge; `crate::sell::buy`
+//! decides, in this block or after the round's clearing.
 
 use crate::book;
 use crate::money::funds;

@@ -1,12 +1,16 @@
-//! Evicting buys for a surcharge, where the policy has one (CloudBay's last resort; off by default).
+//! Evicting buys for a surcharge, where the policy has one (CloudBay's last resort; off by
+//! default).
 //!
-//! 1. A buy that offers a surcharge may evict others of its class if all bids giving way would not be enough: buys of other
-//!    accounts that lie wholly on units eligible for it. Reservations and jobs by deadlines are never evicted, nor is a buy of
-//!    several classes, which lies wholly on the units of none.
-//! 2. A running buy's remainder is what it prepaid and has not used: the unused part of its running slot, and its price for
-//!    each full slot to come. Those with the least remainder go first, ties by lease, until there are enough units.
-//! 3. The owner gets all of the remainder back, and from the evicting buy the policy's part of it on top, rounded up;
-//!    nothing within one sponsor. If that is more than the surcharge offered nobody is evicted.
+//! 1. A buy that offers a surcharge may evict others of its class if all bids giving way would not
+//!    be enough: buys of other accounts that lie wholly on units eligible for it. Reservations and
+//!    jobs by deadlines are never evicted, nor is a buy of several classes, which lies wholly on
+//!    the units of none.
+//! 2. A running buy's remainder is what it prepaid and has not used: the unused part of its running
+//!    slot, and its price for each full slot to come. Those with the least remainder go first, ties
+//!    by lease, until there are enough units.
+//! 3. The owner gets all of the remainder back, and from the evicting buy the policy's part of it
+//!    on top, rounded up; nothing within one sponsor. If that is more than the surcharge offered
+//!    nobody is evicted.
 
 use super::stock::Lots;
 use crate::record::Lease;
@@ -28,8 +32,8 @@ pub(super) struct Evicted {
     account: AccountId,
 }
 
-/// Steps 1 to 3: whom to evict for so many units of a part, in order of leases; `None` if it cannot be done for the surcharge
-/// offered.
+/// Steps 1 to 3: whom to evict for so many units of a part, in order of leases; `None` if it cannot
+/// be done for the surcharge offered.
 pub(super) fn choose(
     work: &Work<'_>,
     buyer: &AccountId,

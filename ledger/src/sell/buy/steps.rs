@@ -1,5 +1,5 @@
-//! Buys that cannot be served cost no more than looking them up: what there is of a class is gone through once, and few
-//! of them make anybody search for whom to displace.
+//! Buys that cannot be served cost no more than looking them up: what there is of a class is gone
+//! through once, and few of them make anybody search for whom to displace.
 
 use super::queue;
 use crate::record::{BidOrder, BuyOrder, Lease, Offer, Order, Part, Pot, Stage, Stake, Way};
@@ -16,7 +16,8 @@ use gridbay_protocol::offer::{OfferTerms, Primary, Reclaim, offer_id};
 use gridbay_protocol::order::{Bid, Buy, BuyPart, Step};
 use gridbay_protocol::units::{Credits, Price};
 
-/// Offers that bids hold, of two units each: the first few all or none at 50 each, the others at 90.
+/// Offers that bids hold, of two units each: the first few all or none at 50 each, the others at
+/// 90.
 const HELD: u32 = 500;
 const LUMPY: u32 = 10;
 /// Units that are free, at 500 each.
@@ -158,7 +159,8 @@ fn crowded() -> State {
 /// Units, limit, whether an offer is named, and how such a buy ends.
 type Kind = (u32, u64, bool, OrderEnd);
 
-/// Free units are too dear; those of bids are worth more than the limit, known beforehand or not; and too many.
+/// Free units are too dear; those of bids are worth more than the limit, known beforehand or not;
+/// and too many.
 const KINDS: [Kind; 5] = [
     (1, 1, false, OrderEnd::TooDear),
     (FREE + 1, 10, false, OrderEnd::TooDear),
@@ -228,7 +230,8 @@ fn buys_that_cannot_be_served_do_not_each_search_the_class() {
 #[test]
 fn few_new_buys_of_a_block_search_for_whom_to_displace() {
     let state = crowded();
-    // Nothing tells beforehand that 50 each is not enough: the cheapest bid gives both units or none.
+    // Nothing tells beforehand that 50 each is not enough: the cheapest bid gives both units or
+    // none.
     let (_, ends) = decide(&state, KINDS[3], jump);
     let searched = ends.iter().filter(|end| **end == OrderEnd::TooDear);
     let searched = searched.count() as u32;

@@ -1,12 +1,16 @@
-//! What can be bought of each class, looked up once for all buys that a block decides, and how often bids were displaced.
+//! What can be bought of each class, looked up once for all buys that a block decides, and how
+//! often bids were displaced.
 //!
-//! 1. A class is gone through when its first buy is decided: its offers, and all leases. What a buy takes of free units is
-//!    taken off; after one that displaced others the class is gone through again.
-//! 2. A buy that is short of free units is at least as dear as the cheapest units for which others could give way, and as
-//!    the least values among as many units of bids as it lacks: whichever bids give way lose at least those. So a buy that
-//!    cannot pay ends without a search for whom it would displace.
-//! 3. A search goes over all leases and clears the class, so [`limits::NEW_BUYS_DISPLACE`] new buys may cause one in a block
-//!    and class, beside those that waited (see `queue`). Whoever comes later takes free units.
+//! 1. A class is gone through when its first buy is decided: its offers, and all leases. What a buy
+//!    takes of free units is taken off; after one that displaced others the class is gone through
+//!    again.
+//! 2. A buy that is short of free units is at least as dear as the cheapest units for which others
+//!    could give way, and as the least values among as many units of bids as it lacks: whichever
+//!    bids give way lose at least those. So a buy that cannot pay ends without a search for whom it
+//!    would displace.
+//! 3. A search goes over all leases and clears the class, so [`limits::NEW_BUYS_DISPLACE`] new buys
+//!    may cause one in a block and class, beside those that waited (see `queue`). Whoever comes
+//!    later takes free units.
 
 use super::deal::Shelf;
 use crate::market;
@@ -69,7 +73,8 @@ impl Stocks {
 /// What there is of a class.
 pub(super) struct Stock {
     lots: Lots,
-    /// The least that the first, the first two, ... units are worth of bids that run wholly on its lots; 0 in front.
+    /// The least that the first, the first two, ... units are worth of bids that run wholly on its
+    /// lots; 0 in front.
     values: Vec<u128>,
 }
 
@@ -149,7 +154,8 @@ impl Stock {
             false => Cow::Owned(self.lots.named(&part.offers)),
         }
     }
-    /// Step 2: the least that a part costs which lacks free units; `None` if even all bids that give way do not suffice.
+    /// Step 2: the least that a part costs which lacks free units; `None` if even all bids that
+    /// give way do not suffice.
     pub(super) fn least(&self, part: &BuyPart, lots: &Lots) -> Option<u128> {
         let asked = lots.within.cost(part.units)?;
         let lacks = u64::from(part.units).saturating_sub(lots.free());

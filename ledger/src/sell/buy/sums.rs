@@ -1,5 +1,5 @@
-//! Units in a row of lots, ascending by price, so that the cheapest are found without going through all of them: a tree of
-//! sums. A change and a question cost the logarithm of the lots.
+//! Units in a row of lots, ascending by price, so that the cheapest are found without going through
+//! all of them: a tree of sums. A change and a question cost the logarithm of the lots.
 
 /// Units, and what they cost together.
 type Sum = (u64, u128);

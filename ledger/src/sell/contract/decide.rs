@@ -10,7 +10,8 @@ use gridbay_protocol::order::ContractTerms;
 use gridbay_protocol::payment::{Purse, Reason};
 use gridbay_protocol::record::contract::{ContractEvent, JobRecord, Settlement};
 
-/// At a boundary, for a lease that ran the whole slot and is acknowledged: counts the slot for the job that it serves.
+/// At a boundary, for a lease that ran the whole slot and is acknowledged: counts the slot for the
+/// job that it serves.
 pub(crate) fn count(at: &mut Pacts<'_, '_>, id: &LeaseId) {
     let lease = at.tables.leases.get(id);
     let order = lease.and_then(|l| Some((l, at.tables.orders.get(&l.order)?)));
@@ -114,7 +115,8 @@ fn set(at: &mut Pacts<'_, '_>, id: &OrderId, progress: Progress) {
     }
 }
 
-/// After each block: jobs whose time is over fail, windows that are over close, and what is over is settled.
+/// After each block: jobs whose time is over fail, windows that are over close, and what is over is
+/// settled.
 pub(crate) fn decide_due(at: &mut Pacts<'_, '_>) {
     let next = at.calendar().slot(at.height() + 1);
     let first = (next, OrderId([0; 32]), None);

@@ -13,19 +13,21 @@
 //!
 //! 1. it ran the whole slot, all of it acknowledged, and served the job since before the slot;
 //! 2. it holds at least the job's units;
-//! 3. no seller in it belongs to the provider's own sponsor: who acknowledges units to himself proves nothing. On such
-//!    units only the client's word completes a job.
+//! 3. no seller in it belongs to the provider's own sponsor: who acknowledges units to himself
+//!    proves nothing. On such units only the client's word completes a job.
 //!
-//! With as many slots as the job asks for it is done, `after` slots after that of the request: the boundary that closes
-//! slot s is s minus the slot of the request. The client's own word counts in the slot in which it comes. A job that is not
-//! done when its [patience](gridbay_protocol::order::JobTerms::patience) ends has failed, and owes its penalty.
+//! With as many slots as the job asks for it is done, `after` slots after that of the request: the
+//! boundary that closes slot s is s minus the slot of the request. The client's own word counts in
+//! the slot in which it comes. A job that is not done when its
+//! [patience](gridbay_protocol::order::JobTerms::patience) ends has failed, and owes its penalty.
 //!
-//! **Settlement.** As soon as all requested jobs are decided and no more can come (all requested, closed by the client,
-//! or the window over): `floor(sum of what jobs pay * f(done / requested))` goes from the escrow to the provider, all that
-//! is owed from the bond to the client, and the rests go back.
+//! **Settlement.** As soon as all requested jobs are decided and no more can come (all requested,
+//! closed by the client, or the window over): `floor(sum of what jobs pay * f(done / requested))`
+//! goes from the escrow to the provider, all that is owed from the bond to the client, and the
+//! rests go back.
 //!
-//! Jobs and windows fall due by an index, at most [`limits::CONTRACT_JOBS_PER_BLOCK`] in a block. When it happens does
-//! not matter: a job that is timed out is never done.
+//! Jobs and windows fall due by an index, at most [`limits::CONTRACT_JOBS_PER_BLOCK`] in a block.
+//! When it happens does not matter: a job that is timed out is never done.
 
 mod decide;
 pub(crate) mod entry;

@@ -1,8 +1,9 @@
-//! `deadline`: a job for a seller that plans. Locks its highest price; decided at the next slot boundary (see
-//! `crate::sell::deadline`).
+//! `deadline`: a job for a seller that plans. Locks its highest price; decided at the next slot
+//! boundary (see `crate::sell::deadline`).
 //!
 //! 1. The offer is of the class, planned, for sale, and not about to be reduced or withdrawn.
-//! 2. All its units could do the work by the hard deadline, and even then the price covers the reserve.
+//! 2. All its units could do the work by the hard deadline, and even then the price covers the
+//!    reserve.
 //! 3. Account, class and offer have room for the job.
 //! 4. The account can pay the highest price.
 

@@ -1,12 +1,14 @@
 //! Jobs to give up where not all can be done in time any more.
 //!
-//! The jobs are taken in order of their hard deadlines, ties to the smaller id. Whenever one would be late, the one with
-//! the most work left so far is given up, ties to the smaller id. No choice gives up fewer (Moore and Hodgson).
+//! The jobs are taken in order of their hard deadlines, ties to the smaller id. Whenever one would
+//! be late, the one with the most work left so far is given up, ties to the smaller id. No choice
+//! gives up fewer (Moore and Hodgson).
 
 use gridbay_protocol::ids::OrderId;
 use gridbay_protocol::record::deadline::PlannedJob;
 
-/// The jobs to give up, in the order in which they are; `capacity` units work in every slot from now on.
+/// The jobs to give up, in the order in which they are; `capacity` units work in every slot from
+/// now on.
 pub(super) fn hopeless(jobs: &[PlannedJob], capacity: u64) -> Vec<OrderId> {
     let left = |job: &PlannedJob| u64::from(job.hard.saturating_sub(job.elapsed));
     let mut by_due: Vec<&PlannedJob> = jobs.iter().collect();
@@ -57,7 +59,8 @@ mod tests {
     fn as_few_jobs_as_possible_are_given_up() {
         let jobs = [job(1, 4, 1), job(2, 4, 2), job(3, 8, 4)];
         assert_eq!(names(&jobs, 4), []);
-        // All due at once: one of the two is too many, and giving up the longer one saves the third.
+        // All due at once: one of the two is too many, and giving up the longer one saves the
+        // third.
         assert_eq!(names(&[job(1, 6, 2), job(2, 5, 2), job(3, 5, 3)], 4), [1]);
         assert_eq!(names(&jobs, 0), [1, 2, 3]);
         assert_eq!(names(&[job(2, 3, 1), job(1, 3, 1)], 3), [1]);

@@ -1,14 +1,18 @@
-//! Jobs with deadlines at a slot boundary, offer by offer (see `protocol::mechanism::deadline`). An interval of the
-//! mechanism is a slot of the ledger; the age of a job counts slots since the boundary at which it was taken.
+//! Jobs with deadlines at a slot boundary, offer by offer (see `protocol::mechanism::deadline`). An
+//! interval of the mechanism is a slot of the ledger; the age of a job counts slots since the
+//! boundary at which it was taken.
 //!
-//! 1. Work is done by units that were leased for the whole slot and acknowledged by its end (`count`). The work
-//!    declared is a cap.
-//! 2. A job without work left, or cancelled, is finished: it pays its price for the slot that ends (see `finish`).
-//! 3. Jobs that cannot all be done in time any more, though all units worked from now on, are missed: their sellers
-//!    failed to deliver, for nobody is taken who would make others late. As few end as possible (see `hopeless`).
+//! 1. Work is done by units that were leased for the whole slot and acknowledged by its end
+//!    (`count`). The work declared is a cap.
+//! 2. A job without work left, or cancelled, is finished: it pays its price for the slot that ends
+//!    (see `finish`).
+//! 3. Jobs that cannot all be done in time any more, though all units worked from now on, are
+//!    missed: their sellers failed to deliver, for nobody is taken who would make others late. As
+//!    few end as possible (see `hopeless`).
 //! 4. Jobs that ask are answered in the order that the beacon gives them (see `request`).
-//! 5. All taken jobs are planned anew. What the plan gives them in its first slot they get as firm leases of that
-//!    slot, for nothing: they pay when they are done. Who gets no unit loses its lease and keeps its place.
+//! 5. All taken jobs are planned anew. What the plan gives them in its first slot they get as firm
+//!    leases of that slot, for nothing: they pay when they are done. Who gets no unit loses its
+//!    lease and keeps its place.
 //! 6. Units left idle are sold in the auction of the slot like any other.
 //!
 //! While an offer is suspended nothing of it is planned, and time goes on.

@@ -1,5 +1,5 @@
-//! Whether a seller would take a job now: the same questions, asked of the state as it would be at the next boundary if
-//! the running slot is served as planned and nobody else asks.
+//! Whether a seller would take a job now: the same questions, asked of the state as it would be at
+//! the next boundary if the running slot is served as planned and nobody else asks.
 
 use super::entry;
 use super::request::{bond, can_stake, judge};

@@ -1,5 +1,6 @@
-//! `posted`: units at the price that their sellers posted, firm for a prepaid time. Locks the limit for all slots and
-//! one more, for the rest of the running one; the module above decides, with the same block.
+//! `posted`: units at the price that their sellers posted, firm for a prepaid time. Locks the limit
+//! for all slots and one more, for the rest of the running one; the module above decides, with the
+//! same block.
 
 use crate::book;
 use crate::money::funds;

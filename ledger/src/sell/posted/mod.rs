@@ -1,13 +1,15 @@
 //! Sales at posted prices, class by class, with the block that includes the orders.
 //!
-//! 1. For sale are the units of offers under `posted` that no lease holds, each at the offer's reserve. They are sold
-//!    in no other way.
-//! 2. The hires of a block are served in the order of its entries (see `mechanism::posted`); in a round's last block
-//!    after its auctions, when the slot that ends has been settled. None waits: who is not served ends.
-//! 3. The record is an effect; then, in its order, every hire that is served is charged and gets its lease, and after
-//!    them those that are not end.
-//! 4. A lease pays what was posted when it began, slot by slot, and what is left of the running slot in proportion,
-//!    rounded up. A seller who posts another price changes that of later leases alone.
+//! 1. For sale are the units of offers under `posted` that no lease holds, each at the offer's
+//!    reserve. They are sold in no other way.
+//! 2. The hires of a block are served in the order of its entries (see `mechanism::posted`); in a
+//!    round's last block after its auctions, when the slot that ends has been settled. None waits:
+//!    who is not served ends.
+//! 3. The record is an effect; then, in its order, every hire that is served is charged and gets
+//!    its lease, and after them those that are not end.
+//! 4. A lease pays what was posted when it began, slot by slot, and what is left of the running
+//!    slot in proportion, rounded up. A seller who posts another price changes that of later leases
+//!    alone.
 
 pub(crate) mod entry;
 

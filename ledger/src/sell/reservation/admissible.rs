@@ -83,7 +83,8 @@ pub(crate) fn check_terms(class: &Class, terms: &OfferTerms) -> Result<(), Unboo
 }
 
 impl State {
-    /// Whether a reservation would be admitted if it were opened at `height`; an unknown class sells nothing.
+    /// Whether a reservation would be admitted if it were opened at `height`; an unknown class
+    /// sells nothing.
     ///
     /// # Errors
     /// Why not.

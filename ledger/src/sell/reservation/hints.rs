@@ -1,8 +1,9 @@
 //! Better allocations that came with a block.
 //!
-//! Hints ascend by class, as decisions do. A class that decides takes the hint for it, or refuses it; a hint that comes out
-//! of turn, or for a class that decides nothing, is superfluous. Who executes a block refuses it unless all its hints were
-//! taken; who makes a block includes those that were.
+//! Hints ascend by class, as decisions do. A class that decides takes the hint for it, or refuses
+//! it; a hint that comes out of turn, or for a class that decides nothing, is superfluous. Who
+//! executes a block refuses it unless all its hints were taken; who makes a block includes those
+//! that were.
 
 use crate::refusal::BlockRefusal;
 use gridbay_protocol::ids::ClassId;

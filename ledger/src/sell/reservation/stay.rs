@@ -1,12 +1,14 @@
 //! Bookings that begin, lose units, or are given up.
 //!
-//! - [`begin`]: the lease is firm to the last slot and pays slot by slot from the escrow, each slot with a pot of its own,
-//!   in which every unit earns at least the posted price.
-//! - [`lose`]: a seller fails. Its units leave the lease, the others go on. What they cost in this slot comes back as with
-//!   every lease; of the slots to come, their part by number comes back at once: `floor(price * lost / units)` a slot. What
-//!   is left of the price covers the posted price of the units that are left, because the whole did.
-//! - [`give_up`]: a booking that has not begun is cancelled. The sellers of its units get the price of its first slot, or
-//!   keeping others out would cost nothing. Where revenue is shared by all, the bank gets it in the sellers' place.
+//! - [`begin`]: the lease is firm to the last slot and pays slot by slot from the escrow, each slot
+//!   with a pot of its own, in which every unit earns at least the posted price.
+//! - [`lose`]: a seller fails. Its units leave the lease, the others go on. What they cost in this
+//!   slot comes back as with every lease; of the slots to come, their part by number comes back at
+//!   once: `floor(price * lost / units)` a slot. What is left of the price covers the posted price
+//!   of the units that are left, because the whole did.
+//! - [`give_up`]: a booking that has not begun is cancelled. The sellers of its units get the price
+//!   of its first slot, or keeping others out would cost nothing. Where revenue is shared by all,
+//!   the bank gets it in the sellers' place.
 
 use super::next_slot;
 use crate::firm;
@@ -82,7 +84,8 @@ pub(super) fn lose(at: &mut Floor<'_, '_>, id: &LeaseId, offers: &[OfferId], why
     }
 }
 
-/// Pays the sellers of a booking whose order ends before it begins, or the bank; nothing if it is not booked.
+/// Pays the sellers of a booking whose order ends before it begins, or the bank; nothing if it is
+/// not booked.
 pub(super) fn give_up(at: &mut Money<'_, '_>, id: &OrderId) {
     let order = at.tables.orders.get(id);
     let Some(booking) = order.and_then(|o| o.reservation()?.booking.clone()) else {

@@ -1,12 +1,16 @@
-//! `appeal`: the deposit of an unopened bid goes back, because validators acknowledged the opening in time.
+//! `appeal`: the deposit of an unopened bid goes back, because validators acknowledged the opening
+//! in time.
 //!
 //! 1. The order is the account's and waits for an appeal.
-//! 2. The opening opens it: class, bracket and seal match, and the budget covers one slot at the bid.
-//! 3. It could have taken effect in every block of the window, as far as that was up to its owner: entry and bid were
-//!    good until the last block, the account kept its keys, and it could have paid in each of them.
+//! 2. The opening opens it: class, bracket and seal match, and the budget covers one slot at the
+//!    bid.
+//! 3. It could have taken effect in every block of the window, as far as that was up to its owner:
+//!    entry and bid were good until the last block, the account kept its keys, and it could have
+//!    paid in each of them.
 //! 4. The receipts name that very entry, each with a tip in time ([`latest_tip`]).
-//! 5. Their signers are validators with more than a third of the power, so an honest one is among them. That one
-//!    found the entry admissible and told all others; the liars could not have made the receipts up.
+//! 5. Their signers are validators with more than a third of the power, so an honest one is among
+//!    them. That one found the entry admissible and told all others; the liars could not have made
+//!    the receipts up.
 //!
 //! Cheap checks come first; signatures last.
 
@@ -72,7 +76,8 @@ fn check_opening(
     Ok(())
 }
 
-/// What lay ready for the opening beside the account's own money: its deposit, and what the order holds that it amends.
+/// What lay ready for the opening beside the account's own money: its deposit, and what the order
+/// holds that it amends.
 fn ready(work: &Work<'_>, account: &AccountId, id: &OrderId, wish: &Wish) -> Credits {
     let held = |id: &OrderId| purse::held(work, &Purse::Escrow(*id));
     let deposit = held(id);

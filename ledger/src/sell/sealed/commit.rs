@@ -1,4 +1,5 @@
-//! `commit`: a sealed bid. The deposit is the size bracket at the class's reference price, for one slot.
+//! `commit`: a sealed bid. The deposit is the size bracket at the class's reference price, for one
+//! slot.
 
 use crate::book;
 use crate::money::funds;

@@ -2,10 +2,11 @@
 //!
 //! 1. Only in the round after the commitment's, in all its blocks but the last.
 //! 2. Seal, class and size bracket match.
-//! 3. A bid stands for a legal time, the class has room for it, and its budget covers one slot at the bid. A reservation
-//!    can be booked (see `sell::reservation`).
-//!    For an amendment, see `sell::ausubel::amend`.
-//! 4. The account covers what the deposit lacks of one slot at the bid, or of a reservation's whole value.
+//! 3. A bid stands for a legal time, the class has room for it, and its budget covers one slot at
+//!    the bid. A reservation can be booked (see `sell::reservation`). For an amendment, see
+//!    `sell::ausubel::amend`.
+//! 4. The account covers what the deposit lacks of one slot at the bid, or of a reservation's whole
+//!    value.
 
 use crate::book;
 use crate::money::{funds, purse};

@@ -2,13 +2,15 @@
 //!
 //! A bid committed in round r can be opened in the *window*: the blocks of round r+1 but the last.
 //!
-//! 1. In each block of the window the ledger notes who made it, until it knows [`OPENING_AUCTIONEERS`] of them, and for
-//!    every bid still sealed the least that its account could have paid for the opening so far (its *reach*).
-//! 2. At the close of round r+1 an unopened bid leaves the book. If all blocks of the window were of fewer
-//!    auctioneers, one of them may have kept the opening out: the bid ends as waived, with its deposit back. A network
-//!    with fewer validators, or fewer blocks in its windows, asks for no more auctioneers than it can have.
-//! 3. Otherwise the deposit waits for an appeal (see `super::appeal`), for one round or [`APPEAL_HEIGHTS`] if that is
-//!    longer, and is then forfeited to the bank.
+//! 1. In each block of the window the ledger notes who made it, until it knows
+//!    [`OPENING_AUCTIONEERS`] of them, and for every bid still sealed the least that its account
+//!    could have paid for the opening so far (its *reach*).
+//! 2. At the close of round r+1 an unopened bid leaves the book. If all blocks of the window were
+//!    of fewer auctioneers, one of them may have kept the opening out: the bid ends as waived, with
+//!    its deposit back. A network with fewer validators, or fewer blocks in its windows, asks for
+//!    no more auctioneers than it can have.
+//! 3. Otherwise the deposit waits for an appeal (see `super::appeal`), for one round or
+//!    [`APPEAL_HEIGHTS`] if that is longer, and is then forfeited to the bank.
 
 use crate::money::{funds, purse};
 use crate::record::{Stage, Unopened};

@@ -1,8 +1,10 @@
-//! `share`: a claim on a pool, open from the start. `crate::sell::share` answers it at every slot boundary.
+//! `share`: a claim on a pool, open from the start. `crate::sell::share` answers it at every slot
+//! boundary.
 //!
 //! 1. The offer is a pool that sells, and the claim weighs each resource of its class.
 //! 2. The account has no other claim on the pool; pool, class and account have room.
-//! 3. It stands for a time within the limits; the budget covers one slot at the rate, and so does the account.
+//! 3. It stands for a time within the limits; the budget covers one slot at the rate, and so does
+//!    the account.
 
 use crate::book;
 use crate::money::funds;

@@ -1,14 +1,15 @@
 //! Sharing the pools at a slot boundary, each by itself, in order of their offers.
 //!
 //! 1. Every claim on a pool that sells fills its escrow up to one slot at its rate, or ends.
-//! 2. The units for sale are the pool's, less those that other firm leases hold. The record (`protocol::record::share`) is an
-//!    effect, also if nobody gets a unit.
-//! 3. Claims that run and got no unit end their lease as unserved and stand again; the others hold their units for the
-//!    whole next slot, firmly. What a claim pays lies in a pot of its own, so that what a seller does not deliver goes
-//!    back to who paid for it.
+//! 2. The units for sale are the pool's, less those that other firm leases hold. The record
+//!    (`protocol::record::share`) is an effect, also if nobody gets a unit.
+//! 3. Claims that run and got no unit end their lease as unserved and stand again; the others hold
+//!    their units for the whole next slot, firmly. What a claim pays lies in a pot of its own, so
+//!    that what a seller does not deliver goes back to who paid for it.
 //!
-//! A pool that sells no more (withdrawn, suspended, or sold otherwise) serves nobody: its claims stand until they time out,
-//! or the seller sets it again. What is left of a pool is in the clearing of its class that follows.
+//! A pool that sells no more (withdrawn, suspended, or sold otherwise) serves nobody: its claims
+//! stand until they time out, or the seller sets it again. What is left of a pool is in the
+//! clearing of its class that follows.
 
 pub(crate) mod entry;
 
@@ -53,8 +54,8 @@ fn divide(at: &mut Floor<'_, '_>) {
 }
 
 impl State {
-    /// How a pool would be shared in the next slot if nothing changed and every claim were funded; what is up to chance
-    /// is still to be drawn. `None` if the offer is no pool that sells.
+    /// How a pool would be shared in the next slot if nothing changed and every claim were funded;
+    /// what is up to chance is still to be drawn. `None` if the offer is no pool that sells.
     pub fn pool(&self, offer: &OfferId) -> Option<Sharing> {
         let work = Work::begin(self, self.time_ms().saturating_add(1), &[0; 32]);
         let first = (*offer, AccountId([0; 32]));

@@ -1,4 +1,5 @@
-//! A bidder who would lose a scarce auction buys instead, below what the others bid: a buy pays what it displaces.
+//! A bidder who would lose a scarce auction buys instead, below what the others bid: a buy pays
+//! what it displaces.
 
 use crate::trade::{bid, order, order_ends, two_units};
 use gridbay_protocol::effect::{Effect, OrderEnd};

@@ -1,11 +1,12 @@
-//! Two friends let one another be preempted for the compensation: it is paid by the one to the other, and what the
-//! seller earns never falls.
+//! Two friends let one another be preempted for the compensation: it is paid by the one to the
+//! other, and what the seller earns never falls.
 
 use crate::trade::{START, bid, money, two_units};
 use gridbay_protocol::payment::Reason;
 
-/// What members 2 and 3 have paid together, and what seller 1 has earned, when slots 2 to 6 are settled. Member 2 bids
-/// for both units all the time; if `pump`, member 3 buys one of them away from it for a slot at heights 26, 42.
+/// What members 2 and 3 have paid together, and what seller 1 has earned, when slots 2 to 6 are
+/// settled. Member 2 bids for both units all the time; if `pump`, member 3 buys one of them away
+/// from it for a slot at heights 26, 42.
 fn friends(pump: bool) -> (i128, i128, u64) {
     let mut world = two_units();
     let orders = world.bids(&[(2, bid(&world, &[(2, 50)], 9))]);

@@ -1,5 +1,5 @@
-//! A member opens many accounts without money to crowd others out of a class: their number is limited, and without a
-//! deposit none can put anything into the book.
+//! A member opens many accounts without money to crowd others out of a class: their number is
+//! limited, and without a deposit none can put anything into the book.
 
 use crate::trade::{SALT, bid};
 use crate::world::{World, all_roles, credits, key};

@@ -1,4 +1,5 @@
-//! Whoever opens last has seen all other bids. It can choose between opening and not opening, and pays for that.
+//! Whoever opens last has seen all other bids. It can choose between opening and not opening, and
+//! pays for that.
 
 use crate::trade::{START, bid, two_units};
 use gridbay_ledger::Refusal;
@@ -21,7 +22,8 @@ fn nobody_opens_in_the_block_that_closes_the_round() {
 #[test]
 fn a_choice_of_bids_costs_the_deposits_of_the_others() {
     let mut world = two_units();
-    // Members 2 and 4 are one person: a high and a low bid for a unit, of which one is opened after the others' bids.
+    // Members 2 and 4 are one person: a high and a low bid for a unit, of which one is opened after
+    // the others' bids.
     let (high, low) = (bid(&world, &[(1, 90)], 1), bid(&world, &[(1, 11)], 1));
     let commits = vec![world.commit(2, &high, 0), world.commit(4, &low, 0)];
     world.all(commits.clone());
@@ -39,7 +41,8 @@ fn a_choice_of_bids_costs_the_deposits_of_the_others() {
         let lost = lost.iter().filter(|(why, _)| *why == Reason::Forfeit);
         forfeited += lost.map(|(_, amount)| amount).sum::<u64>();
     }
-    // One unit for a slot at the reference price: as much as the unit costs here, for the choice alone.
+    // One unit for a slot at the reference price: as much as the unit costs here, for the choice
+    // alone.
     assert_eq!((forfeited, START - world.account(2)), (10, 10));
     assert_eq!(world.balance(Purse::Bank), 10);
 }

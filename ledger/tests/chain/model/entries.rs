@@ -57,7 +57,8 @@ pub(super) fn entry(world: &mut World, dice: &mut Dice, memory: &mut Memory) -> 
                 terms.label = 0;
             }
             terms.mechanism = Primary::Reservation;
-            // Of two sellers only: what is sold ahead is auctioned too, and then no buy has to displace anybody.
+            // Of two sellers only: what is sold ahead is auctioned too, and then no buy has to
+            // displace anybody.
             return world.by(n % 2 + 1, EntryBody::SetOffer(terms));
         }
         48 => return amending(world, dice, memory, n),
@@ -187,7 +188,8 @@ fn opening(world: &mut World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authe
     open
 }
 
-/// An appeal for an opening that was kept out, mostly one that still helps, with receipts that mostly suffice.
+/// An appeal for an opening that was kept out, mostly one that still helps, with receipts that
+/// mostly suffice.
 fn appealing(world: &World, dice: &mut Dice, memory: &mut Memory) -> Arc<Authentic> {
     let order_of = |open: &Authentic| match &open.entry().body {
         EntryBody::Open(open) => order(&open.commit),
@@ -221,7 +223,8 @@ fn contracting(world: &mut World, dice: &mut Dice, n: u8) -> Arc<Authentic> {
         (terms.first, terms.last) = (slot, slot + dice.below(5));
         terms.jobs = dice.below(4) as u32 + 1;
         terms.job.slots = dice.below(2) as u32 + 1;
-        // Worth no less than its penalty, it falls to it within the time that every world is given to end.
+        // Worth no less than its penalty, it falls to it within the time that every world is given
+        // to end.
         terms.job.value = credits(dice.below(500) + 100);
         terms.job.penalty = credits(dice.below(100));
         terms.beta16 = dice.below(40) as u32;

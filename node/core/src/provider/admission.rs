@@ -1,12 +1,14 @@
 //! Which proposals are signed.
 //!
-//! 1. The proposal is of a class of this provider, for jobs of one unit and no longer than a purchase may be, and the
-//!    stake can be paid.
-//! 2. Its load: `jobs * slots` unit-slots over the slots from the first request to the end of a last one that runs at once.
-//!    The mean is that by the slot; the variance that of as many jobs that come at random times.
+//! 1. The proposal is of a class of this provider, for jobs of one unit and no longer than a
+//!    purchase may be, and the stake can be paid.
+//! 2. Its load: `jobs * slots` unit-slots over the slots from the first request to the end of a
+//!    last one that runs at once. The mean is that by the slot; the variance that of as many jobs
+//!    that come at random times.
 //! 3. Its value per slot: all that it can pay, by the slot.
-//! 4. The mechanism decides, beside what is signed of that class, with as many units as the provider counts on, at the
-//!    cost it reckons with. A contract must bring more than its load costs.
+//! 4. The mechanism decides, beside what is signed of that class, with as many units as the
+//!    provider counts on, at the cost it reckons with. A contract must bring more than its load
+//!    costs.
 //! 5. A contract that gives way is not served any more; its penalties are owed.
 
 use super::Provider;
@@ -68,7 +70,8 @@ impl Provider {
         chosen
     }
 
-    /// Whether it would sign such a proposal now, were its stake paid: by steps 1 to 4, beside what it has signed.
+    /// Whether it would sign such a proposal now, were its stake paid: by steps 1 to 4, beside what
+    /// it has signed.
     pub fn would_sign(&self, state: &State, account: &AccountId, terms: &ContractTerms) -> bool {
         let job = &terms.job;
         let suits = job.units == 1

@@ -1,15 +1,18 @@
-//! The provider's agent: signs contracts that clients propose to this node's account, and rents units for their jobs.
+//! The provider's agent: signs contracts that clients propose to this node's account, and rents
+//! units for their jobs.
 //!
 //! After every block, from the ledger's state alone:
 //!
 //! 1. each proposal that its policy admits beside the signed ones is signed (see `admission`);
 //! 2. orders rented for a job are said to serve it; orders whose job is decided are cancelled;
-//! 3. open jobs that nothing serves are admitted and scheduled; for those that can begin now a unit is bought (see
-//!    `renting`). Jobs that cannot pay what their penalty saves are left to time out.
+//! 3. open jobs that nothing serves are admitted and scheduled; for those that can begin now a unit
+//!    is bought (see `renting`). Jobs that cannot pay what their penalty saves are left to time
+//!    out.
 //!
-//! What an order was rented for is written in the work hash that it names, so a restarted agent finds its orders again. Only
-//! two things are forgotten: a purchase that is on its way, for [`ASKED_HEIGHTS`]; and which signed contracts were given up
-//! for better ones: after a restart they are served again.
+//! What an order was rented for is written in the work hash that it names, so a restarted agent
+//! finds its orders again. Only two things are forgotten: a purchase that is on its way, for
+//! [`ASKED_HEIGHTS`]; and which signed contracts were given up for better ones: after a restart
+//! they are served again.
 
 mod admission;
 mod renting;
@@ -26,7 +29,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Heights for which a purchase may wait for its inclusion.
 pub const ASKED_HEIGHTS: u64 = 8;
-/// Heights for which equal words are the same entry: they are said again in every block until they show.
+/// Heights for which equal words are the same entry: they are said again in every block until they
+/// show.
 const EPOCH: u64 = 40;
 
 /// What a provider goes by.

@@ -201,7 +201,8 @@ pub(super) fn nearest(word: &str) -> Vec<Attribute> {
     names
 }
 
-/// Letters to insert, remove or replace to get from one word to the other. Long words differ by their length.
+/// Letters to insert, remove or replace to get from one word to the other. Long words differ by
+/// their length.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     if a.len().abs_diff(b.len()) > SLIPS {

@@ -59,7 +59,8 @@ impl Operator {
     }
 }
 
-/// A condition. Made by the parser, so well typed; lists of `All` and `Any` have two members or more, none of their own sort.
+/// A condition. Made by the parser, so well typed; lists of `All` and `Any` have two members or
+/// more, none of their own sort.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Condition {
     /// All of them hold.

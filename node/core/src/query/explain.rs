@@ -1,8 +1,9 @@
 //! Why so few: what each condition did to the nodes.
 //!
-//! The conditions are those joined by `&&` at the top, in the order in which they are written. A node is *left* after one if one
-//! of its offers fulfils it and all before it, and it is removed by one *alone* if an offer fulfils all others, before and after, but
-//! none fulfils all. What would have to be asked instead to get the nearest of these is told where that is a number.
+//! The conditions are those joined by `&&` at the top, in the order in which they are written. A
+//! node is *left* after one if one of its offers fulfils it and all before it, and it is removed by
+//! one *alone* if an offer fulfils all others, before and after, but none fulfils all. What would
+//! have to be asked instead to get the nearest of these is told where that is a number.
 
 use super::Query;
 use super::condition::{Condition, Operator};
@@ -45,7 +46,8 @@ pub fn explain(query: &Query, subjects: &[Subject<'_>]) -> Vec<Step> {
     steps
 }
 
-/// What is known of all conditions for one line: bits of those that hold, and of those that are unknown.
+/// What is known of all conditions for one line: bits of those that hold, and of those that are
+/// unknown.
 struct Row<'s, 'a> {
     line: &'s Line<'a>,
     holds: u64,

@@ -1,15 +1,16 @@
 //! Groups: which of the nodes that fit are taken together.
 //!
-//! `choose 4 nodes from 2 sites with rtt_between < 20ms` wants four nodes of exactly two sites, every two of them less
-//! than 20 ms apart ([`super::roundtrip`]).
+//! `choose 4 nodes from 2 sites with rtt_between < 20ms` wants four nodes of exactly two sites,
+//! every two of them less than 20 ms apart ([`super::roundtrip`]).
 //!
-//! 1. Candidates are the nodes that fit, in the query's order. A group that names sites passes over nodes that name none; if it
-//!    says nothing of round trips, also those beyond the first n of their site, which it never needs.
-//!    Beyond [`CANDIDATES`] candidates nothing is looked at.
-//! 2. The group is the first in order: the one with the best first node, then the best second node, and so on, among all groups
-//!    that fulfil everything. It is sought depth first; a branch is left as soon as too few nodes or sites remain.
-//! 3. After [`STEPS`] nodes were tried, the search ends without an answer and says so. Without a bound on round trips that
-//!    never happens: no branch is entered in vain.
+//! 1. Candidates are the nodes that fit, in the query's order. A group that names sites passes over
+//!    nodes that name none; if it says nothing of round trips, also those beyond the first n of
+//!    their site, which it never needs. Beyond [`CANDIDATES`] candidates nothing is looked at.
+//! 2. The group is the first in order: the one with the best first node, then the best second node,
+//!    and so on, among all groups that fulfil everything. It is sought depth first; a branch is
+//!    left as soon as too few nodes or sites remain.
+//! 3. After [`STEPS`] nodes were tried, the search ends without an answer and says so. Without a
+//!    bound on round trips that never happens: no branch is entered in vain.
 
 use super::roundtrip;
 use super::subject::Subject;
@@ -100,7 +101,8 @@ pub struct Search {
     pub longest: Option<u64>,
 }
 
-/// Chooses among nodes in order; the answer's indices ascend. `None`: there is no such group, or none was found.
+/// Chooses among nodes in order; the answer's indices ascend. `None`: there is no such group, or
+/// none was found.
 pub fn choose(group: &Group, nodes: &[&Subject<'_>]) -> (Option<Vec<usize>>, Search) {
     let mut search = Search {
         fitting: nodes.len(),
@@ -248,7 +250,8 @@ impl Seeker<'_> {
         false
     }
 
-    /// Whether the group may still be completed from those left: necessary, and enough if nearness does not matter.
+    /// Whether the group may still be completed from those left: necessary, and enough if nearness
+    /// does not matter.
     fn remains(&self, left: &Bits) -> bool {
         let Some(need) = (self.group.nodes as usize).checked_sub(self.chosen.len()) else {
             return false;

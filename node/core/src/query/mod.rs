@@ -21,17 +21,20 @@
 //! text       = '"' … '"'      `*` stands for any run of characters; `\"`, `\\` for themselves
 //! ```
 //!
-//! 1. [`parse`](Query::from_str) reads text; every mistake is a [`QueryError`] with its place and what to write instead. Types are
-//!    checked there: a query that was read compares like with like ([`attribute`], [`value`]).
-//! 2. A condition is asked of one offer of one node ([`subject`]) at a time, so `cpu >= 4 && price < 5` is about the same units. A
-//!    node fits if one of its offers does. What a node does not say is neither true nor false: no comparison with it
-//!    holds, and neither does its negation ([`truth`]).
-//! 3. Nodes that fit are put in order ([`order`]): by the keys, what is unknown last; without keys by price; ties by id.
+//! 1. [`parse`](Query::from_str) reads text; every mistake is a [`QueryError`] with its place and
+//!    what to write instead. Types are checked there: a query that was read compares like with like
+//!    ([`attribute`], [`value`]).
+//! 2. A condition is asked of one offer of one node ([`subject`]) at a time, so `cpu >= 4 && price
+//!    < 5` is about the same units. A node fits if one of its offers does. What a node does not say
+//!    is neither true nor false: no comparison with it holds, and neither does its negation
+//!    ([`truth`]).
+//! 3. Nodes that fit are put in order ([`order`]): by the keys, what is unknown last; without keys
+//!    by price; ties by id.
 //! 4. A group is chosen among them ([`group`]), or `limit` cuts the list.
 //! 5. [`explain`] tells how many nodes each condition left, and how many it alone removed.
 //!
-//! Everything here is a pure function of its arguments, without clock, chance or floats. [`bucket`] names what nodes that are
-//! not known here are looked up by.
+//! Everything here is a pure function of its arguments, without clock, chance or floats. [`bucket`]
+//! names what nodes that are not known here are looked up by.
 
 pub mod answer;
 pub mod attribute;

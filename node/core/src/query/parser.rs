@@ -294,7 +294,8 @@ impl Parser {
         Ok(Sites { spread, count })
     }
 
-    /// The longest round trip between two of a group, in microseconds, and whether it is allowed itself.
+    /// The longest round trip between two of a group, in microseconds, and whether it is allowed
+    /// itself.
     fn within(&mut self) -> Parsed<(u64, bool)> {
         if !self.takes_word(&["rtt_between"]) {
             return self.wants("rtt_between");

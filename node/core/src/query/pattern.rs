@@ -1,4 +1,5 @@
-//! Patterns of texts: `*` stands for any run of characters, also for none; letters fit whether large or small (ASCII).
+//! Patterns of texts: `*` stands for any run of characters, also for none; letters fit whether
+//! large or small (ASCII).
 
 /// Whether a pattern fits a whole text. Takes time in the product of their lengths at the most.
 pub fn fits(pattern: &str, text: &str) -> bool {

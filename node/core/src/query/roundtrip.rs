@@ -1,14 +1,16 @@
 //! Round trips between nodes that never measured one another.
 //!
-//! Every node measures its round trips to the same few landmarks (the validators' nodes) and says them in its advert, in
-//! [`STEPS`] of milliseconds, rounded up. Between two nodes the packets could always go by a landmark that both named, so
+//! Every node measures its round trips to the same few landmarks (the validators' nodes) and says
+//! them in its advert, in [`STEPS`] of milliseconds, rounded up. Between two nodes the packets
+//! could always go by a landmark that both named, so
 //!
 //! ```text
 //! rtt(a, b) <= min over common landmarks l of rtt(a, l) + rtt(l, b)
 //! ```
 //!
-//! and that is what a pair is taken to need. It is never too hopeful if both told the truth, and it can be too long by
-//! as much as both are away from the nearest landmark. Nobody verifies what nodes say. A pair without a common landmark is unknown.
+//! and that is what a pair is taken to need. It is never too hopeful if both told the truth, and it
+//! can be too long by as much as both are away from the nearest landmark. Nobody verifies what
+//! nodes say. A pair without a common landmark is unknown.
 
 use gridbay_protocol::advert::RoundTrip;
 
@@ -36,8 +38,9 @@ pub fn between(a: &[RoundTrip], b: &[RoundTrip]) -> Option<u64> {
     shortest
 }
 
-/// What to say of a measured round trip, given what was said before: the step at or above it, but the same as before while
-/// it is less than half a step away. `None` if it is longer than all steps.
+/// What to say of a measured round trip, given what was said before: the step at or above it, but
+/// the same as before while it is less than half a step away. `None` if it is longer than all
+/// steps.
 pub fn coarse(micros: u64, before: Option<u16>) -> Option<u16> {
     let above = |ms: &u16| u64::from(*ms) * 1_000 >= micros;
     let index = STEPS.iter().position(above)?;

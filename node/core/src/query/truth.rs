@@ -1,7 +1,7 @@
 //! Whether a condition holds of a line of a node: true, false, or unknown (`None`).
 //!
-//! What is unknown stays so under `!`; `&&` is false if one part is, `||` true if one part is, whatever the others are
-//! (Kleene's logic). Only what is true counts.
+//! What is unknown stays so under `!`; `&&` is false if one part is, `||` true if one part is,
+//! whatever the others are (Kleene's logic). Only what is true counts.
 
 use super::attribute::Attribute;
 use super::condition::{Condition, Operator};
@@ -39,7 +39,8 @@ fn on(attribute: &Attribute, subject: &Subject<'_>, line: &Line<'_>) -> Option<b
     compare(&fact, Operator::Equal, &Value::Switch(true))
 }
 
-/// The parts joined by `||` if `decisive` is true, else by `&&`: one part that is `decisive` decides.
+/// The parts joined by `||` if `decisive` is true, else by `&&`: one part that is `decisive`
+/// decides.
 fn joined(
     parts: &[Condition],
     subject: &Subject<'_>,

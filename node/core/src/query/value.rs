@@ -1,7 +1,8 @@
 //! Values and their types, as they are written in a query.
 //!
-//! A number is counted in millionths, which makes every written one exact; a size in bytes; a duration in
-//! microseconds. Values of different types are never compared: that is refused when the query is read.
+//! A number is counted in millionths, which makes every written one exact; a size in bytes; a
+//! duration in microseconds. Values of different types are never compared: that is refused when the
+//! query is read.
 
 use gridbay_protocol::units::Credits;
 use std::fmt;

@@ -74,8 +74,9 @@ impl Seller {
         StartRefusal::NoRoom
     }
 
-    /// Forgets runs that ended, so that one more of a buyer's node can be remembered: its own first one beyond its
-    /// share, else the first one of the buyer that has most. False if nothing can be forgotten.
+    /// Forgets runs that ended, so that one more of a buyer's node can be remembered: its own first
+    /// one beyond its share, else the first one of the buyer that has most. False if nothing can be
+    /// forgotten.
     fn make_room(&mut self, buyer: &PublicKey, effects: &mut Vec<Effect>) -> bool {
         let mut ended: BTreeMap<PublicKey, usize> = BTreeMap::new();
         for job in self.jobs.values().filter(|j| !j.uses_a_unit()) {
@@ -100,8 +101,8 @@ impl Seller {
         true
     }
 
-    /// A buyer that starts a task anew has given its earlier runs up: those under way are stopped, those
-    /// that ended are forgotten, so that one unit cannot fill this node with runs.
+    /// A buyer that starts a task anew has given its earlier runs up: those under way are stopped,
+    /// those that ended are forgotten, so that one unit cannot fill this node with runs.
     fn stop_earlier_attempts(&mut self, job: &RunId, effects: &mut Vec<Effect>) {
         let earlier =
             |id: &&RunId| (id.lease, id.task) == (job.lease, job.task) && id.attempt < job.attempt;

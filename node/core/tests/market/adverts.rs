@@ -1,4 +1,5 @@
-//! What nodes say of themselves reaches others, by gossip and by asking, and what they sell is found.
+//! What nodes say of themselves reaches others, by gossip and by asking, and what they sell is
+//! found.
 
 use crate::genesis::{account_key, node_key};
 use crate::market;

@@ -41,7 +41,8 @@ fn price(world: &World, n: usize, key: u64) -> Option<u64> {
     Some(live.bid()?.bid.steps[0].price.0)
 }
 
-/// What the account of buyer 4 has, free and locked, and what it has paid for its order 7, in micro-credits.
+/// What the account of buyer 4 has, free and locked, and what it has paid for its order 7, in
+/// micro-credits.
 fn money(world: &World) -> (i64, i64) {
     let core = &world.nodes[4].core;
     let balance = core.state().balance(&core.account().expect("it has one"));

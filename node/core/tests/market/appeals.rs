@@ -1,4 +1,5 @@
-//! A buyer whose openings no proposer takes in: its node appeals, gets the deposit back and tries again.
+//! A buyer whose openings no proposer takes in: its node appeals, gets the deposit back and tries
+//! again.
 
 use crate::genesis::credits;
 use crate::{finish, market, order, sealed};

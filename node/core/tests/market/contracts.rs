@@ -1,4 +1,5 @@
-//! Contracts between whole cores: a client proposes, a provider's node signs and rents, sellers run the client's tasks.
+//! Contracts between whole cores: a client proposes, a provider's node signs and rents, sellers run
+//! the client's tasks.
 
 use crate::genesis::credits;
 use crate::world::World;

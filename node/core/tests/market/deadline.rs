@@ -1,4 +1,5 @@
-//! Jobs by deadlines through whole cores: on the units that the seller's plan gives, paid for when they are done.
+//! Jobs by deadlines through whole cores: on the units that the seller's plan gives, paid for when
+//! they are done.
 
 use crate::genesis::{credits, node_key};
 use crate::world::World;
@@ -72,7 +73,8 @@ fn a_bag_of_tasks_runs_on_what_the_plan_gives_and_pays_when_it_is_done() {
     let start = credits(100).micros() as i64;
     assert_eq!(start - free(4), paid.micros() as i64, "what left the purse");
     assert_eq!(free(0) - start, paid.micros() as i64, "what the seller has");
-    // Six tasks on two units take more than the soft deadline of one slot, and less than the hard one.
+    // Six tasks on two units take more than the soft deadline of one slot, and less than the hard
+    // one.
     assert!(credits(1) < paid && paid < credits(2), "{paid}");
     let id = agent(&world).unwrap().id.unwrap();
     assert_eq!(state.purse(&Purse::Bond(id)), 0);

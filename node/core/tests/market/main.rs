@@ -179,8 +179,8 @@ fn a_sealed_order_ends_as_a_settled_lease() {
         world.run_until(10_000, settled),
         "the ledger has closed the order"
     );
-    // No rival: he pays what his absence would give the phantoms, the reserves of the cheapest three
-    // units, 50 + 50 + 80 a slot; half of that for the half slot in which the lease began.
+    // No rival: he pays what his absence would give the phantoms, the reserves of the cheapest
+    // three units, 50 + 50 + 80 a slot; half of that for the half slot in which the lease began.
     let paid = world.nodes[4]
         .core
         .buyer()

@@ -1,4 +1,5 @@
-//! Reservations by whole cores: booked ahead, begun on time, told their channel; refused before they are sent.
+//! Reservations by whole cores: booked ahead, begun on time, told their channel; refused before
+//! they are sent.
 
 use crate::genesis::{credits, node_key};
 use crate::world::World;
@@ -14,7 +15,8 @@ use gridbay_protocol::offer::{OfferTerms, Primary, Reclaim};
 use gridbay_protocol::order::Group;
 use gridbay_protocol::units::{Credits, Price};
 
-/// Four validators of which two sell two units each under reservation, one buyer. The posted price is 100.
+/// Four validators of which two sell two units each under reservation, one buyer. The posted price
+/// is 100.
 fn market() -> World {
     let mut world = World::new(4, 2);
     for n in [0, 1] {

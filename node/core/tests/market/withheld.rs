@@ -1,4 +1,5 @@
-//! A disk that is short of room: offers are held back and come back, and a lease that cannot be served ends unpaid.
+//! A disk that is short of room: offers are held back and come back, and a lease that cannot be
+//! served ends unpaid.
 
 use crate::genesis::node_key;
 use crate::world::World;

@@ -54,7 +54,8 @@ fn what_is_half_done_is_not_displaced_by_what_would_have_won_at_first() {
         "2,000 over 4 nodes and 5 slots"
     );
     assert!(world.run_until(8_000, |w| price(w) >= Some(Price(166))));
-    // Three slots and less are left. A stranger to whom each node and slot is worth 150 comes too late.
+    // Three slots and less are left. A stranger to whom each node and slot is worth 150 comes too
+    // late.
     let rival = order(&world, 8, sealed(4, 150), 4, 1);
     world.order(5, rival);
     assert!(world.run_until(60_000, |w| finish(w, 4, 7).is_some()));

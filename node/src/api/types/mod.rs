@@ -1,9 +1,9 @@
 //! JSON of the API and of `-o json`: one shape each, stable. Each noun defines its own; what they
 //! share is here.
 //!
-//! Amounts are decimal strings in credits with at most six decimals, which is exact (micro-credits);
-//! prices are credits per node-hour. Ids and keys are lower-case hex. Times are milliseconds since
-//! 1970 in fields that end in `_ms`. Absent values are `null`, never left out.
+//! Amounts are decimal strings in credits with at most six decimals, which is exact
+//! (micro-credits); prices are credits per node-hour. Ids and keys are lower-case hex. Times are
+//! milliseconds since 1970 in fields that end in `_ms`. Absent values are `null`, never left out.
 
 pub use crate::auction::types::*;
 pub use crate::bank::types::*;

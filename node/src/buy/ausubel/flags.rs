@@ -12,7 +12,8 @@ use std::time::Duration;
 /// Bidding by what the job is worth.
 #[derive(Clone, Debug, Args)]
 pub(in crate::buy) struct BidFlags {
-    /// What the job is worth when it is done, and nothing before: bids that for the time it still needs
+    /// What the job is worth when it is done, and nothing before: bids that for the time it still
+    /// needs
     #[arg(long, value_name = "CREDITS", requires = "length", value_parser = parse::credits,
         conflicts_with_all = ["array", "buy", "hard", "provider", "reserve", "max_price"])]
     worth: Option<Credits>,

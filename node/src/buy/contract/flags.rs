@@ -79,7 +79,8 @@ pub(in crate::buy) struct ContractFlags {
         value_parser = alpha,
     )]
     alpha: Option<u32>,
-    /// How much it matters that most are done: 0 not at all, 1 in proportion, more: the last ones most [default: 1]
+    /// How much it matters that most are done: 0 not at all, 1 in proportion, more: the last ones
+    /// most [default: 1]
     #[arg(
         long,
         help_heading = HEADING,

@@ -21,7 +21,8 @@ pub(in crate::buy) struct ShareFlags {
     /// Most credits per hour for all of the share
     #[arg(long, value_name = "CREDITS", requires = "share", value_parser = parse::credits)]
     rate: Option<Credits>,
-    /// What the resources are worth to the program, as in cpu=2,memory=1; auto learns it from past runs
+    /// What the resources are worth to the program, as in cpu=2,memory=1; auto learns it from past
+    /// runs
     #[arg(
         long,
         value_name = "WEIGHTS",
@@ -30,7 +31,8 @@ pub(in crate::buy) struct ShareFlags {
         value_parser = weights,
     )]
     weights: Weights,
-    /// What the program makes of its shares: linear if one resource replaces another, log if it needs all
+    /// What the program makes of its shares: linear if one resource replaces another, log if it
+    /// needs all
     #[arg(long, value_enum, requires = "share", default_value = "linear")]
     utility: Shape,
     /// The pool [default: the one of the class that gives most]

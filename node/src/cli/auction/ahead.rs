@@ -2,9 +2,9 @@
 //!
 //! 1. Units, bids and what is taken are no more than a ledger lets through; bids ascend by order.
 //! 2. Without a hint: the rule, on the record's input, books the same.
-//! 3. With one: the rule finds what the record says was beaten, the bookings are worth more, and each is what its order
-//!    asked for, at its bid, on units and a channel that are free. Which number a unit has is nobody's affair: so many
-//!    units of an offer are free in a slot, or not.
+//! 3. With one: the rule finds what the record says was beaten, the bookings are worth more, and
+//!    each is what its order asked for, at its bid, on units and a channel that are free. Which
+//!    number a unit has is nobody's affair: so many units of an offer are free in a slot, or not.
 
 use super::outcome::OutcomeError;
 use gridbay_protocol::ids::OfferId;
@@ -126,8 +126,8 @@ fn asked(
     in_time && channel && won.pay == bid.value && suits(&bid.groups, won)
 }
 
-/// Whether the units can be dealt to the groups: as many as are wanted, and for any of the groups no fewer that suit one
-/// of them than these want (Hall's condition).
+/// Whether the units can be dealt to the groups: as many as are wanted, and for any of the groups
+/// no fewer that suit one of them than these want (Hall's condition).
 fn suits(groups: &[Group], won: &Booked) -> bool {
     let units = |suited: &dyn Fn(&OfferId) -> bool| {
         let shares = won.shares.iter().filter(|share| suited(&share.offer));
@@ -182,8 +182,8 @@ mod tests {
         }
     }
 
-    /// A unit of each offer: the densest bid wants any, the other the first one, now or never. By density the first takes
-    /// the unit that only suits the second; another start would do as well.
+    /// A unit of each offer: the densest bid wants any, the other the first one, now or never. By
+    /// density the first takes the unit that only suits the second; another start would do as well.
     fn record() -> ReservationRecord {
         let units = OFFERS.map(|offer| Share { offer, units: 1 });
         let mut record = ReservationRecord {

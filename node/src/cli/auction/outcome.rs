@@ -1,11 +1,12 @@
 //! Whether an auction's outcome follows from its input.
 //!
-//! 1. Of a clearing: its id; its rule and switch cost are the federation's; awards and sales name bids and offers of the record, within their
-//!    units and minimum; as many units are awarded as sold; nobody pays above his bid; every unit
-//!    sold earns its reserve; what is paid is what is earned.
+//! 1. Of a clearing: its id; its rule and switch cost are the federation's; awards and sales name
+//!    bids and offers of the record, within their units and minimum; as many units are awarded as
+//!    sold; nobody pays above his bid; every unit sold earns its reserve; what is paid is what is
+//!    earned.
 //! 2. The mechanism, run over the record's offers and bids, gives the same awards and sales.
-//! 3. Of a buy: its price is the larger of the asked prices and the value displaced; who was evicted got the surcharge of
-//!    the federation's policy, or nothing within one sponsor.
+//! 3. Of a buy: its price is the larger of the asked prices and the value displaced; who was
+//!    evicted got the surcharge of the federation's policy, or nothing within one sponsor.
 //! 4. Of a sharing: claims are in order, and the pool's rule gives the same awards.
 
 use gridbay_protocol::ids::{LeaseId, OfferId, OrderId};

@@ -12,7 +12,8 @@ use std::time::Duration;
 
 const NODES: std::ops::RangeInclusive<i64> = 1..=limits::ORDER_UNITS as i64;
 
-/// Say which price would have won the last clearings as often as wanted, and what others would have won
+/// Say which price would have won the last clearings as often as wanted, and what others would have
+/// won
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct SuggestArgs {
     /// Nodes, all or none [default: 1]

@@ -1,13 +1,15 @@
 //! QR codes in the terminal: two rows of squares in a line of text, by half blocks.
 //!
-//! The invitation is written in capitals, which a code of this kind packs most tightly; `join` takes both.
+//! The invitation is written in capitals, which a code of this kind packs most tightly; `join`
+//! takes both.
 
 use qrcodegen::{QrCode, QrCodeEcc};
 
 /// Squares of margin that the standard wants.
 const MARGIN: i32 = 4;
 
-/// The code of a text, light on dark as most terminals are, or `None` if the text is too long for any.
+/// The code of a text, light on dark as most terminals are, or `None` if the text is too long for
+/// any.
 pub(super) fn code(text: &str) -> Option<String> {
     let code = QrCode::encode_text(&text.to_ascii_uppercase(), QrCodeEcc::Low).ok()?;
     let end = code.size() + MARGIN;

@@ -7,7 +7,8 @@ use crate::api::types::{FindGroup, FindReport, FindRequest, FindStep, FoundNode}
 use crate::ui::Table;
 use clap::Args;
 
-/// Find sellers' nodes by a query, as in 'cpu >= 4 && site in ["*.edu"] && price < 5 && rtt(me) < 50ms'
+/// Find sellers' nodes by a query, as in 'cpu >= 4 && site in ["*.edu"] && price < 5 && rtt(me) <
+/// 50ms'
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct FindArgs {
     /// Conditions, then choose …, sort by …, limit … if need be

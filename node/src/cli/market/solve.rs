@@ -1,7 +1,8 @@
-//! `market solve`: clears the markets of a file with the functions that the ledger uses, without a node.
+//! `market solve`: clears the markets of a file with the functions that the ledger uses, without a
+//! node.
 //!
-//! With `--check` each result is compared with what the file expects; the last line says `N passed, N failed`, and the
-//! exit code is 1 if any failed.
+//! With `--check` each result is compared with what the file expects; the last line says `N passed,
+//! N failed`, and the exit code is 1 if any failed.
 
 use crate::cli::context::{Context, Format};
 use crate::cli::error::CliError;

@@ -16,7 +16,8 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// Arguments.
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct PingArgs {
-    /// A peer id or node key, the beginning of either or the name of a connected peer, or an address that ends in /p2p/ID
+    /// A peer id or node key, the beginning of either or the name of a connected peer, or an
+    /// address that ends in /p2p/ID
     #[arg(value_name = "PEER")]
     who: String,
     /// How many round trips

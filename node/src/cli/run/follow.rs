@@ -1,8 +1,8 @@
 //! Following a job: its state and the streams of its ranks.
 //!
 //! Streams of several ranks are told apart by whole lines: a piece without a line end waits for the
-//! rest of its line, so that lines of different ranks never mix. A node that restarts is waited for,
-//! because its jobs go on.
+//! rest of its line, so that lines of different ranks never mix. A node that restarts is waited
+//! for, because its jobs go on.
 
 use crate::api::client::{Client, body};
 use crate::api::types::{JobId, JobRecord, Stream};

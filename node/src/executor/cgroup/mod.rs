@@ -19,11 +19,11 @@
 //! 1. Version 2 serves if it has the `cpu` controller, else the hierarchies of version 1 that can
 //!    be had.
 //! 2. In version 2 the controllers that there are, are switched on for `jobs` and what is below.
-//! 3. A job's group gets its bounds before anything is in it. The supervisor puts the sandbox's first
-//!    process into it before that goes on, and stays outside: who watches a job must not wait for a
-//!    turn among all that the job runs.
-//! 4. A group is removed once its job's folder is gone and nothing runs in it; those of ended jobs also as
-//!    the node ends.
+//! 3. A job's group gets its bounds before anything is in it. The supervisor puts the sandbox's
+//!    first process into it before that goes on, and stays outside: who watches a job must not wait
+//!    for a turn among all that the job runs.
+//! 4. A group is removed once its job's folder is gone and nothing runs in it; those of ended jobs
+//!    also as the node ends.
 
 mod one;
 mod two;

@@ -6,9 +6,9 @@
 //! sees into other processes (`ptrace`, `process_vm_*`, `kcmp`, `pidfd_getfd`), mounts and
 //! namespaces, `io_uring` (its operations pass no filter), `bpf`, `perf_event_open`, `userfaultfd`,
 //! keys, clocks, modules, SysV shared memory, semaphores and queues of messages (what they hold is
-//! nobody's, and in the plain tier outlives the job), `io_setup` (the whole machine has one number of
-//! such contexts; libraries use threads without it), and `clone3`, whose flags no filter can read:
-//! who asks for it is told that there is none and uses `clone`.
+//! nobody's, and in the plain tier outlives the job), `io_setup` (the whole machine has one number
+//! of such contexts; libraries use threads without it), and `clone3`, whose flags no filter can
+//! read: who asks for it is told that there is none and uses `clone`.
 
 use libc::c_long;
 
@@ -359,8 +359,8 @@ pub(super) const PRCTL: &[libc::c_int] = &[
 /// What a job may order of an open file. File systems and drivers know hundreds of orders, some of
 /// which make what their owner cannot remove: subvolumes and snapshots of btrfs, for one.
 ///
-/// Derived from traces of Python, shells, coreutils, tar, git, a compiler, Perl, curl and a JVM. What
-/// they ask of terminals is here as far as it reads: a job has none, nor can it make one.
+/// Derived from traces of Python, shells, coreutils, tar, git, a compiler, Perl, curl and a JVM.
+/// What they ask of terminals is here as far as it reads: a job has none, nor can it make one.
 pub(super) const IOCTL: &[u64] = &[
     // Descriptors, pipes and sockets.
     libc::FIOCLEX,

@@ -22,13 +22,14 @@ pub(super) const DEVICES: [&str; 5] = [
     "/dev/urandom",
 ];
 
-/// How much sooner than its node a job is ended when the machine runs out of memory, in thousandths.
+/// How much sooner than its node a job is ended when the machine runs out of memory, in
+/// thousandths.
 pub(crate) const OOM_ABOVE: i32 = 500;
 /// The most that the kernel takes.
 const OOM_MOST: i32 = 1_000;
 
-/// From now on this process and its children are ended before the node, where memory runs out. A job
-/// cannot take that back: nothing below `/proc` can be written once Landlock is on.
+/// From now on this process and its children are ended before the node, where memory runs out. A
+/// job cannot take that back: nothing below `/proc` can be written once Landlock is on.
 pub(super) fn end_first() -> io::Result<()> {
     let path = "/proc/self/oom_score_adj";
     let own: i32 = fs::read_to_string(path)?.trim().parse().unwrap_or(0);

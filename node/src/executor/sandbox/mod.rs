@@ -2,12 +2,13 @@
 //! one thread, whose current directory is the job's folder.
 //!
 //! Namespace tier:
-//! 1. The supervisor clones *init* into new user, mount, pid, ipc, uts and network namespaces, puts it into the job's
-//!    control group and writes its id maps: inside, the job is user [`JOB_UID`]; outside, the node's own user or, if
-//!    the node is root, an id that nothing else on the machine has ([`outside_id`]).
-//! 2. *init* takes its groups for the top of all groups, names the host, switches on `lo`, enters the view of
-//!    [`root`], becomes [`JOB_UID`], drops all capabilities, puts on Landlock ([`confine`]) and [`seccomp`] and ties its life to the
-//!    supervisor's.
+//! 1. The supervisor clones *init* into new user, mount, pid, ipc, uts and network namespaces, puts
+//!    it into the job's control group and writes its id maps: inside, the job is user [`JOB_UID`];
+//!    outside, the node's own user or, if the node is root, an id that nothing else on the machine
+//!    has ([`outside_id`]).
+//! 2. *init* takes its groups for the top of all groups, names the host, switches on `lo`, enters
+//!    the view of [`root`], becomes [`JOB_UID`], drops all capabilities, puts on Landlock
+//!    ([`confine`]) and [`seccomp`] and ties its life to the supervisor's.
 //! 3. *init* forks the job, which takes its resource limits and is executed. *init* stays as
 //!    process 1: it reaps orphans, passes SIGTERM on to all, reports the job's end, and exits. The
 //!    kernel then kills whatever is left. Killing *init* is therefore killing the whole job.
@@ -210,7 +211,8 @@ pub(crate) fn outside_id() -> io::Result<Option<u32>> {
 }
 
 /// Picks an id that exists in the user namespace described by `map`: beyond [`OUTSIDE_BASE`], so
-/// that no two jobs alive share one, or where a container maps fewer, counted down from the highest.
+/// that no two jobs alive share one, or where a container maps fewer, counted down from the
+/// highest.
 fn choose_id(map: &str, pid: u32) -> Option<u32> {
     let end_of = |line: &str| -> Option<u64> {
         let mut fields = line.split_ascii_whitespace().map(str::parse::<u64>);

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! /usr /lib /lib64 /bin /sbin …   read-only, from the host (symbolic links are copied as such)
-//! /etc                            a handful of files made here, and the linker's and TLS's from the host
+//! /etc                            a few files made here; the linker's and TLS's from the host
 //! /dev                            null zero full random urandom, and a private /dev/shm
-//! /proc                           of the job's own pid namespace, read-only, without the kernel's own files
+//! /proc                           of the job's own pid namespace, read-only, without the kernel's
 //! /tmp                            private, on the node's disk, gone with the job
 //! /work                           the work directory: the job's current directory and HOME
 //! ```

@@ -4,8 +4,8 @@
 //!    ones);
 //! 2. some that are there are refused by their arguments (EPERM);
 //! 3. orders of `ioctl` that are not in [`calls`] are unknown to whatever gets them (ENOTTY);
-//! 4. no file system sets room aside (EOPNOTSUPP): `fallocate` takes hundreds of gigabytes a second,
-//!    faster than anybody who watches the disk can look. Libraries write zeros then.
+//! 4. no file system sets room aside (EOPNOTSUPP): `fallocate` takes hundreds of gigabytes a
+//!    second, faster than anybody who watches the disk can look. Libraries write zeros then.
 //!
 //! | call | refused |
 //! |---|---|

@@ -134,7 +134,8 @@ pub(crate) fn inherited(fd: RawFd) -> io::Result<OwnedFd> {
 
 /// Makes reads and writes on `fd` return instead of waiting.
 pub(crate) fn set_nonblocking(fd: BorrowedFd<'_>) -> io::Result<()> {
-    // SAFETY: the descriptor is open for as long as it is borrowed; F_GETFL and F_SETFL take integers.
+    // SAFETY: the descriptor is open for as long as it is borrowed; F_GETFL and F_SETFL take
+    // integers.
     unsafe {
         let flags = check(libc::fcntl(fd.as_raw_fd(), libc::F_GETFL))?;
         check(libc::fcntl(
@@ -196,8 +197,8 @@ fn clock(id: libc::clockid_t) -> Duration {
     )
 }
 
-/// Raises this process's nice level, and that of all it starts, by so many; it cannot be lowered again without
-/// privilege.
+/// Raises this process's nice level, and that of all it starts, by so many; it cannot be lowered
+/// again without privilege.
 pub(crate) fn lower_priority(levels: u8) -> io::Result<()> {
     if levels == 0 {
         return Ok(());
@@ -210,7 +211,8 @@ pub(crate) fn lower_priority(levels: u8) -> io::Result<()> {
     check(unsafe { libc::setpriority(who, 0, level) }).map(drop)
 }
 
-/// Whether the kernel shares processors out among sessions first, so that nice levels count only within one.
+/// Whether the kernel shares processors out among sessions first, so that nice levels count only
+/// within one.
 pub(crate) fn groups_by_session() -> bool {
     let setting = std::fs::read_to_string("/proc/sys/kernel/sched_autogroup_enabled");
     setting.is_ok_and(|text| text.trim() == "1")
@@ -284,7 +286,8 @@ pub(crate) fn restrict_mount(path: &Path, attributes: u64, recursive: bool) -> i
     .map(drop)
 }
 
-/// From now on this process and its children see their control groups as if nothing were above them.
+/// From now on this process and its children see their control groups as if nothing were above
+/// them.
 pub(crate) fn hide_groups() -> io::Result<()> {
     // SAFETY: takes an integer.
     check(unsafe { libc::unshare(libc::CLONE_NEWCGROUP) }).map(drop)

@@ -2,9 +2,10 @@
 //! ([`Spent`]) and the number of processes of its tree.
 //!
 //! Memory is what its processes hold in proportion (a page that four share counts a quarter for
-//! each), and what lies in its `/dev/shm`. Where memory is only watched the sandbox has no memfd, and
-//! nowhere has it segments, semaphores or queues that are nobody's. What the kernel itself holds for
-//! a job's sockets, pipes and timers is not seen. Between two looks a job can be beyond its bounds.
+//! each), and what lies in its `/dev/shm`. Where memory is only watched the sandbox has no memfd,
+//! and nowhere has it segments, semaphores or queues that are nobody's. What the kernel itself
+//! holds for a job's sockets, pipes and timers is not seen. Between two looks a job can be beyond
+//! its bounds.
 
 use std::fs;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};

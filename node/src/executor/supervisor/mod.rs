@@ -6,13 +6,13 @@
 //!    writing end of `alive` as standard output, the log as standard error, and no environment.
 //! 2. That process opens `control`, forks and exits: the child, in a session of its own, is the
 //!    supervisor, and the node has nothing left to wait for. A job can be stopped from here on.
-//! 3. The supervisor reads `launch.json`, starts the sandbox, in the job's control group if there is one, and watches it
-//!    to its end.
+//! 3. The supervisor reads `launch.json`, starts the sandbox, in the job's control group if there
+//!    is one, and watches it to its end.
 //! 4. When no process of the job is left and its output is complete, it writes the final state and
 //!    ends; the lock and `alive` go with it.
 //!
-//! If the supervisor itself is killed, its sandbox dies with it, and the node finds the job lost. In
-//! the plain tier only the job's first process is sure to die then.
+//! If the supervisor itself is killed, its sandbox dies with it, and the node finds the job lost.
+//! In the plain tier only the job's first process is sure to die then.
 
 mod disk;
 mod gauge;

@@ -1,4 +1,5 @@
-//! Files of a job that no folder names any more and that its processes keep: open, mapped, or sent to one another.
+//! Files of a job that no folder names any more and that its processes keep: open, mapped, or sent
+//! to one another.
 //!
 //! | kept by | how many bytes it has |
 //! |---|---|
@@ -7,7 +8,8 @@
 //! | a message that nobody has received | not told: the job is [`Nameless::blind`] |
 //! | a process that does not let the node look at it | likewise |
 //!
-//! One living thread of each process is looked at: the filter keeps threads from having files of their own.
+//! One living thread of each process is looked at: the filter keeps threads from having files of
+//! their own.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,8 +29,8 @@ const DELETED: &str = " (deleted)";
 
 /// After so many mappings and descriptors a search asks whether it is to end.
 const STEP: u64 = 256;
-/// Mappings and descriptors that one search reads, and files that it looks at: a job may have any number of the first
-/// for next to nothing. It is blind to what is beyond.
+/// Mappings and descriptors that one search reads, and files that it looks at: a job may have any
+/// number of the first for next to nothing. It is blind to what is beyond.
 const MOST: (u64, u64) = (1 << 19, 1 << 17);
 
 /// What is kept without a name.
@@ -44,7 +46,8 @@ pub(super) struct Nameless {
     cost: (u64, u64),
 }
 
-/// Looks at all descendants of this process but one, for files of a device, until it is told to end.
+/// Looks at all descendants of this process but one, for files of a device, until it is told to
+/// end.
 pub(super) fn find(
     device: u64,
     but: Option<Pid>,
@@ -103,7 +106,8 @@ impl Nameless {
         Ok(())
     }
 
-    /// Files that a thread has mapped. Of those that cannot be looked at it adds to `unseen` how much is mapped.
+    /// Files that a thread has mapped. Of those that cannot be looked at it adds to `unseen` how
+    /// much is mapped.
     fn mapped(
         &mut self,
         thread: Pid,

@@ -55,8 +55,8 @@ impl Child {
         child
     }
 
-    /// Timers send it SIGCONT, which it handles, every other millisecond. They are many, for a signal
-    /// that SIGSTOP finds pending is lost, and its timer with it.
+    /// Timers send it SIGCONT, which it handles, every other millisecond. They are many, for a
+    /// signal that SIGSTOP finds pending is lost, and its timer with it.
     pub(super) fn that_goes_on() -> Child {
         let child = Child::of(|| {
             let timers: [libc::c_int; 64] = std::array::from_fn(|_| timer());

@@ -1,10 +1,11 @@
 //! Processor time that a tree of processes has used, those that have ended included.
 //!
-//! A parent that waits is told what its child used, and has it in its own count from then on. Of a child
-//! whose end is ignored the kernel tells nobody. So of processes that are gone since the last look
+//! A parent that waits is told what its child used, and has it in its own count from then on. Of a
+//! child whose end is ignored the kernel tells nobody. So of processes that are gone since the last
+//! look
 //!
-//! 1. what they were seen to have used must appear with those that are left, at the next look at the
-//!    latest: a parent may be read before it has waited;
+//! 1. what they were seen to have used must appear with those that are left, at the next look at
+//!    the latest: a parent may be read before it has waited;
 //! 2. what does not is kept here, and who was busy when last seen counts as busy ever since, for
 //!    itself and for those that came and went unseen after it.
 //!
@@ -94,7 +95,8 @@ impl Spent {
             unseen: unseen.mul_f64(part(left, gone)),
         };
         let alive: Duration = seen.values().map(|one| one.own + one.heard).sum();
-        // Open times may have been told to nobody, or count twice: who was told is not read at once.
+        // Open times may have been told to nobody, or count twice: who was told is not read at
+        // once.
         self.total = self.total.max(alive + self.kept + self.open.seen);
         (self.last, self.at) = (seen, Some(now));
         self.total

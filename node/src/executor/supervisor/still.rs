@@ -2,11 +2,12 @@
 //! has yet to go to where it has been would not be seen holding it.
 //!
 //! They are stopped by a signal that none can block, and go on by another one. What was stopped
-//! before stays so. A parent can be told of both, and a wait can end early: so it is not done at every count.
+//! before stays so. A parent can be told of both, and a wait can end early: so it is not done at
+//! every count.
 //!
-//! A process rests when all its threads do; the first one may have ended before the others. A job can
-//! make itself go on, by a timer that sends SIGCONT. So each process that is found to move is stopped
-//! again, and after the count all must rest and none may have had a processor meanwhile.
+//! A process rests when all its threads do; the first one may have ended before the others. A job
+//! can make itself go on, by a timer that sends SIGCONT. So each process that is found to move is
+//! stopped again, and after the count all must rest and none may have had a processor meanwhile.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -26,9 +27,11 @@ const STOP: u64 = 1 << (libc::SIGSTOP - 1);
 /// How processes rested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Rest {
-    /// All, all the time. What waits in the kernel and cannot be woken stops before it does anything else.
+    /// All, all the time. What waits in the kernel and cannot be woken stops before it does
+    /// anything else.
     Whole,
-    /// Not all yet: some have not had a processor since they were stopped, or are busy in the kernel.
+    /// Not all yet: some have not had a processor since they were stopped, or are busy in the
+    /// kernel.
     Late,
     /// Some were stopped and went on.
     Broken,
@@ -178,8 +181,8 @@ impl Threads {
         self.living.is_some() && !self.moves && !self.waits
     }
 
-    /// How it rests, if it was told to or not. A signal that is no longer pending, of which no thread
-    /// has stopped, was undone by another one.
+    /// How it rests, if it was told to or not. A signal that is no longer pending, of which no
+    /// thread has stopped, was undone by another one.
     fn rest(&self, told: bool) -> Rest {
         match self.moves {
             false => Rest::Whole,

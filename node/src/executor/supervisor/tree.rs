@@ -47,8 +47,8 @@ fn reap() {
     while let Ok(Some(_)) = sys::wait_child(false) {}
 }
 
-/// All processes below this one, zombies included until they are reaped. Costs a look at each process of
-/// the machine.
+/// All processes below this one, zombies included until they are reaped. Costs a look at each
+/// process of the machine.
 pub(super) fn descendants() -> io::Result<Vec<Pid>> {
     let mut children: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
     for entry in fs::read_dir("/proc")? {
@@ -74,8 +74,8 @@ pub(super) fn descendants() -> io::Result<Vec<Pid>> {
     Ok(found)
 }
 
-/// As [`descendants`], by the kernel's own lists of children where it keeps them: costs a look at each
-/// process of the tree alone. What is forked or loses its parent meanwhile may be missing.
+/// As [`descendants`], by the kernel's own lists of children where it keeps them: costs a look at
+/// each process of the tree alone. What is forked or loses its parent meanwhile may be missing.
 pub(super) fn below() -> io::Result<Vec<Pid>> {
     let own = Pid::this();
     let Some(first) = children(own) else {

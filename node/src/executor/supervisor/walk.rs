@@ -1,8 +1,8 @@
 //! All that lies below a folder of a job's, one after the other.
 //!
-//! Folders are held by their descriptors, a way of at most [`DEPTH`]. One that is closed to its owner
-//! is opened up, and has its mode again once all in it was looked at: a name in it cannot be looked at
-//! else. Nothing that cannot be looked at is taken for gone.
+//! Folders are held by their descriptors, a way of at most [`DEPTH`]. One that is closed to its
+//! owner is opened up, and has its mode again once all in it was looked at: a name in it cannot be
+//! looked at else. Nothing that cannot be looked at is taken for gone.
 
 use std::fs::{self, File, Metadata, Permissions, ReadDir};
 use std::io;
@@ -36,8 +36,8 @@ impl Walk {
         })
     }
 
-    /// The next file, folder or link. The job is at work in them: what is gone when its turn comes is
-    /// passed over.
+    /// The next file, folder or link. The job is at work in them: what is gone when its turn comes
+    /// is passed over.
     pub(super) fn next(&mut self) -> io::Result<Option<Metadata>> {
         while let Some(level) = self.way.last_mut() {
             let Some(entry) = level.entries.next() else {

@@ -23,8 +23,8 @@ pub(crate) const ANSWER_BYTES: usize = 16 << 10;
 /// Addresses of one peer in an answer: two transports over two families, or two relays over two
 /// transports.
 pub(crate) const PER_ENTRY: usize = 4;
-/// Bytes of one of them: that of a circuit over IPv6 and QUIC has 66, as a provider's. In the table,
-/// where only direct ones are, each ends with the peer's id: over IPv6 and QUIC it has 64.
+/// Bytes of one of them: that of a circuit over IPv6 and QUIC has 66, as a provider's. In the
+/// table, where only direct ones are, each ends with the peer's id: over IPv6 and QUIC it has 64.
 const ENTRY_ADDRESS_BYTES: usize = 72;
 /// A peer in an answer besides: its id, how it is connected, and the lengths of all parts; the same
 /// for each address.

@@ -4,8 +4,8 @@
 //! 2. Without a winner of A units the A dearest losing units of the others would be sold (or kept
 //!    at the reserve), so their sum is his payment. A bidder with n prices never needs more than
 //!    the n dearest losing units, so only as many as the longest bid are ranked.
-//! 3. Where long bids ask for many times the supply, the price of the last unit that either step can look at is found by
-//!    bisection over all bids, and no cheaper unit is copied at all.
+//! 3. Where long bids ask for many times the supply, the price of the last unit that either step
+//!    can look at is found by bisection over all bids, and no cheaper unit is copied at all.
 
 use super::Share;
 use super::prepare::{Lot, Prepared};

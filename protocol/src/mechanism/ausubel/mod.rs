@@ -80,7 +80,8 @@ pub struct Bidder<K> {
     pub min: u32,
     /// Price in micro-credits of the first, second... unit; never rising.
     pub prices: Vec<u64>,
-    /// Who answers for the bidder, as a number that its other bidders share; see [`sponsor`]. `None`: nobody does.
+    /// Who answers for the bidder, as a number that its other bidders share; see [`sponsor`].
+    /// `None`: nobody does.
     pub sponsor: Option<u32>,
 }
 

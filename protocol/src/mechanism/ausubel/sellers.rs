@@ -14,12 +14,12 @@
 //!
 //! Why payments cover the reserves. Let real bidders win u units. Without a winner of A units his
 //! rivals could at least give the A dearest sold units back to their phantoms, so he pays at least
-//! the sum of the A highest asks sold. Any A of the u sold units average no more than the
-//! A highest, so all payments together reach the sum of the asks sold, and no ask is below its
+//! the sum of the A highest asks sold. Any A of the u sold units average no more than the A
+//! highest, so all payments together reach the sum of the asks sold, and no ask is below its
 //! reserve. Under `floor` payments are only higher. Under `paper` the clock drops phantoms cheapest
-//! first, and a winner's last A units are clinched only when the others' phantoms have dropped up to
-//! the u-th lowest ask: the same bound. There, units left idle by backtracking have neither a buyer
-//! nor a winning phantom; they count as unsold, so again the lowest asks are the ones sold.
+//! first, and a winner's last A units are clinched only when the others' phantoms have dropped up
+//! to the u-th lowest ask: the same bound. There, units left idle by backtracking have neither a
+//! buyer nor a winning phantom; they count as unsold, so again the lowest asks are the ones sold.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;

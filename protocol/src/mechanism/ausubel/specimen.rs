@@ -32,8 +32,8 @@ pub(super) fn draw<K: From<u8>>(seed: u64) -> Input<K> {
     }
 }
 
-/// Odd seeds: as many bids as all-or-none ones may be in a class, over as many units. Even ones: few bids, with the
-/// largest and smallest numbers.
+/// Odd seeds: as many bids as all-or-none ones may be in a class, over as many units. Even ones:
+/// few bids, with the largest and smallest numbers.
 pub(super) fn extreme<K: From<u16>>(seed: u64) -> Input<K> {
     let mut next = dice(seed);
     let many = seed % 2 == 1;

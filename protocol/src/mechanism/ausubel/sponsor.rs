@@ -1,23 +1,26 @@
 //! The sponsor rule: who splits a bid over several accounts of one sponsor gains nothing.
 //!
-//! With all-or-none bids about, VCG has a leak: two accounts that each win a part can both pay little or nothing,
-//! because without either of them the other still stands in the rivals' way. So, under rule `exact`:
+//! With all-or-none bids about, VCG has a leak: two accounts that each win a part can both pay
+//! little or nothing, because without either of them the other still stands in the rivals' way. So,
+//! under rule `exact`:
 //!
 //! 1. The winners of one sponsor pay together at least the VCG payment of their joint removal,
 //!    `reserve * units + (W without them - (W - their net value))`.
-//! 2. If their own payments come to less, the excess is split in proportion to headroom, a winner's stated value of his
-//!    units less his payment, by largest remainders, ties to the smaller (time, id).
+//! 2. If their own payments come to less, the excess is split in proportion to headroom, a winner's
+//!    stated value of his units less his payment, by largest remainders, ties to the smaller (time,
+//!    id).
 //!
-//! Nobody pays above his bid: W without them is at most W, so the joint payment is at most what they stated together, and
-//! the excess at most their headroom. Whatever accounts a sponsor uses, its units cost it at least what one single
-//! bidder would pay for them, so that the truth in one bid is the best it can do.
+//! Nobody pays above his bid: W without them is at most W, so the joint payment is at most what
+//! they stated together, and the excess at most their headroom. Whatever accounts a sponsor uses,
+//! its units cost it at least what one single bidder would pay for them, so that the truth in one
+//! bid is the best it can do.
 //!
-//! Where nobody is all-or-none nothing is to be done: what a bidder adds to the total then falls with every bidder more,
-//! so the payments of several always reach that of their joint removal.
+//! Where nobody is all-or-none nothing is to be done: what a bidder adds to the total then falls
+//! with every bidder more, so the payments of several always reach that of their joint removal.
 //!
-//! Let C be the capacity, K the sponsors with several winners. Their removals need the tables of the all-or-none bidders
-//! twice more than the payments of single bidders do, O(C) for each sponsor, and O(C log C) for one that has divisible
-//! and all-or-none winners.
+//! Let C be the capacity, K the sponsors with several winners. Their removals need the tables of
+//! the all-or-none bidders twice more than the payments of single bidders do, O(C) for each
+//! sponsor, and O(C log C) for one that has divisible and all-or-none winners.
 
 use super::Share;
 use super::exact::{Item, Mixed};
@@ -124,8 +127,9 @@ fn without<N: Sum>(market: &Mixed<'_, N>, groups: &[Group]) -> Vec<N> {
     without
 }
 
-/// Calls `found` with two tables for each of the `chosen` groups, in their order: `base` with all items before, and all
-/// items behind, so that together they hold every item but the group's. Items of no chosen group count as before.
+/// Calls `found` with two tables for each of the `chosen` groups, in their order: `base` with all
+/// items before, and all items behind, so that together they hold every item but the group's. Items
+/// of no chosen group count as before.
 fn for_each_removal<N: Sum>(
     market: &Mixed<'_, N>,
     groups: &[Group],
@@ -157,10 +161,12 @@ fn for_each_removal<N: Sum>(
     }
 }
 
-/// The dearest divisible units and whose they are, far enough to take any one sponsor's winners out.
+/// The dearest divisible units and whose they are, far enough to take any one sponsor's winners
+/// out.
 ///
-/// The best `capacity` units without a group hold no more than `capacity` of any other group. So of every group that
-/// many are kept, and of what is kept twice as many: at most half of these go with a group.
+/// The best `capacity` units without a group hold no more than `capacity` of any other group. So of
+/// every group that many are kept, and of what is kept twice as many: at most half of these go with
+/// a group.
 struct Merged {
     capacity: usize,
     /// Net price and group, dearest first; units of none of the groups have the number of groups.
@@ -218,7 +224,8 @@ fn keep_dearest(units: &mut Vec<(u64, usize)>, count: usize) {
     }
 }
 
-/// Numbers for [`Bidder::sponsor`](super::Bidder::sponsor): equal for equal sponsors, in their order.
+/// Numbers for [`Bidder::sponsor`](super::Bidder::sponsor): equal for equal sponsors, in their
+/// order.
 #[must_use]
 pub fn numbers<S: Ord>(sponsors: &[S]) -> Vec<u32> {
     let mut known: Vec<&S> = sponsors.iter().collect();

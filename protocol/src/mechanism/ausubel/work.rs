@@ -1,21 +1,26 @@
 //! How much work a clearing takes at the most.
 //!
-//! A step is one look at one unit of a bid or at one entry of a table. Let U be all units that are asked for, n the
-//! bidders, C the units that can be sold, `row = C + 1` the length of a table, R the longest divisible bid and
-//! `L = row + R` the length of the merged curve.
+//! A step is one look at one unit of a bid or at one entry of a table. Let U be all units that are
+//! asked for, n the bidders, C the units that can be sold, `row = C + 1` the length of a table, R
+//! the longest divisible bid and `L = row + R` the length of the merged curve.
 //!
-//! 1. Every rule looks at each unit a few times: `8 U`, and `65 n` more for the bisection of long bids.
-//! 2. Without all-or-none bids that is all of `exact`. With them, adding one of k choices to a table takes
-//!    `add = row + row * k`, or with more than 24 choices `row + row * (log2(row) + 2)`. Each item is added
-//!    - once to the suffixes, once more for the payments, and three times for sponsors with several bidders;
-//!    - and is walked past in `row * k + row` with up to 16 choices, else in `row * (log2(row) + 4)`.
-//! 3. The payments of divisible winners ask `Q <= L + n` questions, each about a piece of the curve. The questions of a
-//!    rank share a table; the few bidders of the high ranks ask about pieces that do not overlap. Together
-//!    `L + 3 L sqrt(Q) + Q (C / 64 + 192)`.
+//! 1. Every rule looks at each unit a few times: `8 U`, and `65 n` more for the bisection of long
+//!    bids.
+//! 2. Without all-or-none bids that is all of `exact`. With them, adding one of k choices to a
+//!    table takes `add = row + row * k`, or with more than 24 choices `row + row * (log2(row) +
+//!    2)`. Each item is added
+//!    - once to the suffixes, once more for the payments, and three times for sponsors with several
+//!      bidders;
+//!    - and is walked past in `row * k + row` with up to 16 choices, else in `row * (log2(row) +
+//!      4)`.
+//! 3. The payments of divisible winners ask `Q <= L + n` questions, each about a piece of the
+//!    curve. The questions of a rank share a table; the few bidders of the high ranks ask about
+//!    pieces that do not overlap. Together `L + 3 L sqrt(Q) + Q (C / 64 + 192)`.
 //! 4. A sponsor with several bidders takes `row * (log2(row) + 10)`, all of them `4 U`.
 //! 5. `floor` ranks all units once more: `4 U`.
-//! 6. `paper` takes no table. A winner follows the clock until nothing is left to him, over no more blocks than he
-//!    wins, than stay idle, and than are his own: `2 U + C + n * (longest head + 1)`.
+//! 6. `paper` takes no table. A winner follows the clock until nothing is left to him, over no more
+//!    blocks than he wins, than stay idle, and than are his own: `2 U + C + n * (longest head +
+//!    1)`.
 
 use std::collections::BTreeMap;
 

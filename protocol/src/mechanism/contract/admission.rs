@@ -1,6 +1,7 @@
 //! Whether a provider signs one more contract, and which signed one he abandons for it.
 //!
-//! 1. Under [`CostPolicy::Variable`] the contract must bring more than its mean load costs, period by period summed up.
+//! 1. Under [`CostPolicy::Variable`] the contract must bring more than its mean load costs, period
+//!    by period summed up.
 //! 2. The policy decides:
 //!
 //! | policy | signs |
@@ -132,8 +133,8 @@ pub enum Answer<K> {
 /// Decides about one contract beside the `others`, which are signed.
 ///
 /// # Errors
-/// Two contracts with one id, more than [`CONTRACTS_MAX`], one that ends before it starts, periods of supply that
-/// overlap, or a number out of its range.
+/// Two contracts with one id, more than [`CONTRACTS_MAX`], one that ends before it starts, periods
+/// of supply that overlap, or a number out of its range.
 pub fn admit_contract<K: Ord + Clone + Debug>(
     provider: &Provider,
     contract: &Contract<K>,

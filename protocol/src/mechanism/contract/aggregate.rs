@@ -1,11 +1,15 @@
-//! What finishing a part of a contract's jobs is worth, and what one more of them means to the whole.
+//! What finishing a part of a contract's jobs is worth, and what one more of them means to the
+//! whole.
 //!
-//! 1. The client states `f(x) = alpha * x^beta` for the fraction x of the jobs that are done. `beta = 0`: he does not
-//!    care how many; 1: in proportion; above: the last jobs matter most. `alpha` above 1 is a bonus.
-//! 2. In Q32: `f = mul((alpha_ppm << 32) / 10^6, pow16((done << 32) / total, beta16))`, every division rounded down.
-//! 3. The bias of a contract: how much its pay falls if one job less is done, over that job's own pay. With
-//!    `p = total - dropped` jobs that can still be done, `x = p * f(p) - (p - 1) * f(p - 1) - 1` and
-//!    `bias = floor(mean_value * x)`. It is added to a job's utility in decisions, never in payments.
+//! 1. The client states `f(x) = alpha * x^beta` for the fraction x of the jobs that are done. `beta
+//!    = 0`: he does not care how many; 1: in proportion; above: the last jobs matter most. `alpha`
+//!    above 1 is a bonus.
+//! 2. In Q32: `f = mul((alpha_ppm << 32) / 10^6, pow16((done << 32) / total, beta16))`, every
+//!    division rounded down.
+//! 3. The bias of a contract: how much its pay falls if one job less is done, over that job's
+//!    own pay. With `p = total - dropped` jobs that can still be done, `x = p * f(p) - (p - 1) *
+//!    f(p - 1) - 1` and `bias = floor(mean_value * x)`. It is added to a job's utility in
+//!    decisions, never in payments.
 
 use super::limits::{
     ALPHA_PPM_MAX, BATCH_JOBS_MAX, BETA16_MAX, Field, MONEY_MAX, OutOfRange, within,
@@ -26,7 +30,8 @@ impl Aggregate {
         beta16: 0,
     };
 
-    /// Alpha in parts per million, at most [`ALPHA_PPM_MAX`]; beta in sixteenths, at most [`BETA16_MAX`].
+    /// Alpha in parts per million, at most [`ALPHA_PPM_MAX`]; beta in sixteenths, at most
+    /// [`BETA16_MAX`].
     ///
     /// # Errors
     /// One of them is larger.
@@ -36,8 +41,8 @@ impl Aggregate {
         Ok(Aggregate { alpha_ppm, beta16 })
     }
 
-    /// The factor in Q32 when `done` jobs of `total` are finished; 0 for a contract without jobs. More jobs done than
-    /// there are count as all.
+    /// The factor in Q32 when `done` jobs of `total` are finished; 0 for a contract without jobs.
+    /// More jobs done than there are count as all.
     #[must_use]
     pub fn at(self, done: u32, total: u32) -> u128 {
         if total == 0 {

@@ -1,12 +1,14 @@
 //! A provider's whole book: signed contracts, offered ones, and who is signed in the end.
 //!
-//! 1. Offered contracts are decided one after the other by (start, id), each beside those that stand by then: the
-//!    signed ones that were not abandoned and the offered ones signed before.
-//! 2. Where one contract gave way to another, a third may fit that did not before. So in the end each that does not
-//!    stand for want of room (signed ones first by id, then offered ones by (start, id)) is tried once more, without
-//!    abandoning any. As load only grows here, none of them fits any more after that.
+//! 1. Offered contracts are decided one after the other by (start, id), each beside those that
+//!    stand by then: the signed ones that were not abandoned and the offered ones signed before.
+//! 2. Where one contract gave way to another, a third may fit that did not before. So in the end
+//!    each that does not stand for want of room (signed ones first by id, then offered ones by
+//!    (start, id)) is tried once more, without abandoning any. As load only grows here, none of
+//!    them fits any more after that.
 //!
-//! Offered contracts have no order of arrival that a client could choose: all of one clearing come at once.
+//! Offered contracts have no order of arrival that a client could choose: all of one clearing come
+//! at once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;

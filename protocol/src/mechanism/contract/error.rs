@@ -42,7 +42,8 @@ impl<K: Debug> Error<K> {
     }
 }
 
-/// Checks each item in the order of ids, after all ids for duplicates: the answer does not depend on the order.
+/// Checks each item in the order of ids, after all ids for duplicates: the answer does not depend
+/// on the order.
 pub(super) fn check_all<'a, T: 'a, K: Ord + Clone + Debug + 'a>(
     items: impl Iterator<Item = &'a T>,
     id: impl Fn(&'a T) -> &'a K,

@@ -9,8 +9,8 @@
 //! timed_out(t) : t > hold and the value before the max is <= -penalty
 //! ```
 //!
-//! The bias (see [`super::Aggregate::bias`]) weighs in decisions; the client pays U. Without the timeout biased jobs
-//! would never die and the queue would grow without bound.
+//! The bias (see [`super::Aggregate::bias`]) weighs in decisions; the client pays U. Without the
+//! timeout biased jobs would never die and the queue would grow without bound.
 
 use super::limits::{BIAS_MAX, Field, MONEY_MAX, OutOfRange, SPAN_MAX, TIME_MAX, within};
 

@@ -1,22 +1,26 @@
-//! Ranges of every number that the functions of this folder take. Beyond them an input is refused, so that sums and
-//! products fit in 128 bits; the assertions below do that arithmetic once for all.
+//! Ranges of every number that the functions of this folder take. Beyond them an input is refused,
+//! so that sums and products fit in 128 bits; the assertions below do that arithmetic once for all.
 //!
-//! A tick is the provider's unit of time. Which one it is, a second or a slot, makes no difference here.
+//! A tick is the provider's unit of time. Which one it is, a second or a slot, makes no difference
+//! here.
 
 use std::fmt;
 
 /// Latest point in time, ticks. With a millisecond per tick 34 years.
 pub const TIME_MAX: u64 = 1 << 40;
-/// Longest job, hold, decay, contract and period of supply, ticks. With a millisecond per tick seven weeks.
+/// Longest job, hold, decay, contract and period of supply, ticks. With a millisecond per tick
+/// seven weeks.
 pub const SPAN_MAX: u64 = 1 << 32;
-/// Largest single amount, micro-credits: value or penalty of a job, value of a contract per tick, cost of a
-/// processor per tick. A thousand million credits.
+/// Largest single amount, micro-credits: value or penalty of a job, value of a contract per tick,
+/// cost of a processor per tick. A thousand million credits.
 pub const MONEY_MAX: u64 = 1 << 50;
-/// Largest sum of a contract's payments or penalties so far, micro-credits: an amount of money at all.
+/// Largest sum of a contract's payments or penalties so far, micro-credits: an amount of money at
+/// all.
 pub const SUM_MAX: u64 = 1 << 62;
 /// Largest alpha, parts per million: ten times the jobs' own payments.
 pub const ALPHA_PPM_MAX: u32 = 10_000_000;
-/// Largest beta, sixteenths: 16, where 99 % of the jobs bring 85 % of the pay. Bounds the steps of a power.
+/// Largest beta, sixteenths: 16, where 99 % of the jobs bring 85 % of the pay. Bounds the steps of
+/// a power.
 pub const BETA16_MAX: u32 = 256;
 /// Largest bias in either direction, micro-credits: above what [`super::Aggregate::bias`] can be.
 pub const BIAS_MAX: u64 = 1 << 58;
@@ -32,7 +36,8 @@ pub const SIZE_MAX: u32 = 1 << 20;
 pub const MEAN_MAX: u64 = 1 << 32;
 /// CPUs of one period of supply.
 pub const CPUS_MAX: u32 = 1 << 20;
-/// Contracts of one provider, signed and offered ones together: each admission looks at all of them.
+/// Contracts of one provider, signed and offered ones together: each admission looks at all of
+/// them.
 pub const CONTRACTS_MAX: usize = 1_024;
 /// Periods of supply that a provider foresees.
 pub const PERIODS_MAX: usize = 4_096;

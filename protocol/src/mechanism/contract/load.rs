@@ -1,10 +1,11 @@
 //! Whether the load of contracts fits the supply, tick by tick.
 //!
-//! 1. At each tick the slack is `1000 * CPUs - sum of the mean loads`. There are no CPUs outside the supply.
+//! 1. At each tick the slack is `1000 * CPUs - sum of the mean loads`. There are no CPUs outside
+//!    the supply.
 //! 2. With k standard deviations to spare, a tick fits if the slack is not below 0 and
 //!    `k^2 * sum of the variances <= slack^2`: loads are taken as independent, so variances add up.
-//! 3. Both sums change only where a contract or a period begins or ends, so one walk over these points in order sees
-//!    every tick.
+//! 3. Both sums change only where a contract or a period begins or ends, so one walk over these
+//!    points in order sees every tick.
 
 use super::supply::Period;
 use super::terms::Contract;

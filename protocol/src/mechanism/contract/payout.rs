@@ -1,21 +1,23 @@
 //! What a contract pays when it ends.
 //!
 //! 1. Each job has paid its utility at its end, or cost its penalty.
-//! 2. The client pays `floor(sum of the positive payments * f)`, where f is the aggregate function of the jobs done,
-//!    less the penalties in full. Without jobs he pays nothing.
+//! 2. The client pays `floor(sum of the positive payments * f)`, where f is the aggregate function
+//!    of the jobs done, less the penalties in full. Without jobs he pays nothing.
 //!
-//! Read literally, the text multiplies the penalties too. Then a provider shrinks them by dropping most of a contract,
-//! and accepting everything stays profitable, against the text's own figure; penalties in full reproduce it.
+//! Read literally, the text multiplies the penalties too. Then a provider shrinks them by dropping
+//! most of a contract, and accepting everything stays profitable, against the text's own figure;
+//! penalties in full reproduce it.
 
 use super::Aggregate;
 use super::limits::{BATCH_JOBS_MAX, Field, MONEY_MAX, OutOfRange, within};
 use crate::fixed;
 
-/// What the client pays in all, micro-credits; below 0 if the provider pays him. Never above alpha times the positive
-/// payments.
+/// What the client pays in all, micro-credits; below 0 if the provider pays him. Never above alpha
+/// times the positive payments.
 ///
 /// # Errors
-/// More than [`BATCH_JOBS_MAX`] jobs or payments, more jobs done than there are, or a payment above [`MONEY_MAX`].
+/// More than [`BATCH_JOBS_MAX`] jobs or payments, more jobs done than there are, or a payment above
+/// [`MONEY_MAX`].
 pub fn payout(
     payments: &[i64],
     aggregate: Aggregate,

@@ -1,11 +1,13 @@
 //! FirstProfit: which job runs on which processor and when, by rate of profit.
 //!
-//! 1. Jobs go by `(eff(now + len - arrival) - cost * len) / len`, highest first, compared crosswise: the profit per
-//!    tick of one that starts now. Ties go to the earlier arrival, then to the smaller id. The order is found once.
-//! 2. In this order each job is tried on the processor that is free first, counted from now; ties go to the smaller
-//!    index. Its gain is `eff(end - arrival) - cost * len`.
-//! 3. A job that would be timed out at its end, or gain less than its penalty costs, is dropped: it takes no time and
-//!    the total falls by its penalty. Any other one is placed and the total grows by its gain.
+//! 1. Jobs go by `(eff(now + len - arrival) - cost * len) / len`, highest first, compared
+//!    crosswise: the profit per tick of one that starts now. Ties go to the earlier arrival, then
+//!    to the smaller id. The order is found once.
+//! 2. In this order each job is tried on the processor that is free first, counted from now; ties
+//!    go to the smaller index. Its gain is `eff(end - arrival) - cost * len`.
+//! 3. A job that would be timed out at its end, or gain less than its penalty costs, is dropped: it
+//!    takes no time and the total falls by its penalty. Any other one is placed and the total grows
+//!    by its gain.
 //! 4. The span is the time until a processor is free after all that.
 
 use std::cmp::{Ordering, Reverse};
@@ -56,7 +58,8 @@ pub struct Schedule<K> {
 /// Schedules the jobs.
 ///
 /// # Errors
-/// Two jobs with one id, one that has not arrived, no processor, too many of either, or a number out of its range.
+/// Two jobs with one id, one that has not arrived, no processor, too many of either, or a number
+/// out of its range.
 pub fn schedule<K: Ord + Clone + Debug>(
     machine: &Machine,
     jobs: &[Job<K>],

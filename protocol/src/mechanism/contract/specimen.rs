@@ -73,8 +73,8 @@ pub(super) fn draw<K: From<u8>>(seed: u64) -> Input<K> {
     }
 }
 
-/// The largest loads, amounts and times. Odd seeds: as many contracts as a provider may have, and one more at every
-/// eighth; even ones: as many periods of supply, at every fourth crowded ones.
+/// The largest loads, amounts and times. Odd seeds: as many contracts as a provider may have, and
+/// one more at every eighth; even ones: as many periods of supply, at every fourth crowded ones.
 pub(super) fn extreme<K: From<u16>>(seed: u64) -> Input<K> {
     if seed.is_multiple_of(4) {
         return crowd();
@@ -131,9 +131,9 @@ pub(super) fn extreme<K: From<u16>>(seed: u64) -> Input<K> {
     }
 }
 
-/// As many periods as there may be within the time of all contracts, each of which fills a CPU. There are CPUs for the
-/// signed ones only, and none at all in the last period: only there each offered one finds that it can take nobody's
-/// place.
+/// As many periods as there may be within the time of all contracts, each of which fills a CPU.
+/// There are CPUs for the signed ones only, and none at all in the last period: only there each
+/// offered one finds that it can take nobody's place.
 fn crowd<K: From<u16>>() -> Input<K> {
     const HALF: u16 = 64;
     let periods = PERIODS_MAX as u64;

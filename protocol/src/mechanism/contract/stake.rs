@@ -1,6 +1,8 @@
-//! What a contract is worth to its provider from a given tick on: the measures by which one displaces another.
+//! What a contract is worth to its provider from a given tick on: the measures by which one
+//! displaces another.
 //!
-//! With `open` jobs neither done nor dropped of `jobs`, the aggregate function f, and the revenue `value * ticks`:
+//! With `open` jobs neither done nor dropped of `jobs`, the aggregate function f, and the revenue
+//! `value * ticks`:
 //!
 //! ```text
 //! full      = floor((earned + floor(revenue * open / jobs)) * f((completed + open) / jobs)) - owed
@@ -20,7 +22,8 @@ pub(super) fn gain<K>(supply: &[Period], contract: &Contract<K>, now: u64) -> i1
     full(contract) - cost_from(supply, contract, now).div_ceil(1_000) as i128
 }
 
-/// What the provider loses if he abandons the contract at `now`, micro-credits; below 0 if he is better off without it.
+/// What the provider loses if he abandons the contract at `now`, micro-credits; below 0 if he is
+/// better off without it.
 pub(super) fn loss<K>(supply: &[Period], contract: &Contract<K>, now: u64) -> i128 {
     let batch = &contract.batch;
     let owed = u128::from(batch.owed) + u128::from(batch.penalty) * u128::from(batch.open());

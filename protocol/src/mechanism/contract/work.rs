@@ -1,12 +1,14 @@
 //! How much work the clearing of a book takes at the most.
 //!
-//! A step is one look at one period of supply or one contract. With P periods, N contracts and M of them offered:
+//! A step is one look at one period of supply or one contract. With P periods, N contracts and M of
+//! them offered:
 //!
-//! 1. Whether a contract fits takes a walk over all others and all periods, and over the points where they begin and
-//!    end: `fit = 3 (P + N)`.
-//! 2. An offered contract is weighed against its cost (P) and tried. If it does not fit, each other one is tried in its
-//!    place at up to `2 (P + N)` overloads, and if it makes room there its stake is reckoned up over all periods, as
-//!    is the candidate's worth: `P + fit + N * 2 (P + N) + (N + 1) P`.
+//! 1. Whether a contract fits takes a walk over all others and all periods, and over the points
+//!    where they begin and end: `fit = 3 (P + N)`.
+//! 2. An offered contract is weighed against its cost (P) and tried. If it does not fit, each
+//!    other one is tried in its place at up to `2 (P + N)` overloads, and if it makes room there
+//!    its stake is reckoned up over all periods, as is the candidate's worth: `P + fit + N * 2
+//!    (P + N) + (N + 1) P`.
 //! 3. In the end each contract that does not stand is tried once more: `N * fit`.
 //!
 //! ```text

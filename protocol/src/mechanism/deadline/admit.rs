@@ -2,9 +2,10 @@
 
 use super::WHOLE_PPM;
 
-/// Whether the gain suffices: at least `min_gain_ppm` of the new job's highest price, and at least one micro-credit.
-/// `old` and `new` are the revenues of the plans without and with it, if there are any. Without an old plan there is
-/// no new one either, unless the two were found by searches of different strength.
+/// Whether the gain suffices: at least `min_gain_ppm` of the new job's highest price, and at least
+/// one micro-credit. `old` and `new` are the revenues of the plans without and with it, if there
+/// are any. Without an old plan there is no new one either, unless the two were found by searches
+/// of different strength.
 pub(super) fn accepts(old: Option<u128>, new: Option<u128>, pmax: u64, min_gain_ppm: u32) -> bool {
     let Some(new) = new else { return false };
     let Some(old) = old else { return true };

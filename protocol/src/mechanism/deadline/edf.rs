@@ -1,7 +1,8 @@
 //! Earliest deadline first.
 //!
-//! Whoever uses all units until his work is done delays nobody by more than that work. So if any plan meets all hard
-//! deadlines, the jobs ordered by them do: two neighbours in the wrong order can be swapped without harm.
+//! Whoever uses all units until his work is done delays nobody by more than that work. So if any
+//! plan meets all hard deadlines, the jobs ordered by them do: two neighbours in the wrong order
+//! can be swapped without harm.
 
 use super::market::Lot;
 use crate::mechanism::meter;

@@ -1,16 +1,16 @@
 //! The order of greatest revenue, by a dynamic programme over sets of jobs.
 //!
-//! 1. `best(done)` = most that the jobs outside `done` can pay after those in it, in whatever order they ran: their
-//!    work alone says when the next one ends. It is the maximum over the next job j of j's price then and
-//!    `best(done + j)`.
-//! 2. Only such j are tried that let all others still meet their hard deadlines: let the open jobs run by hard
-//!    deadline; each has a slack, the units between its end and its due. Putting j first delays those before it in
-//!    that order by j's work, so j's work must not exceed the least slack before it. No set is entered that cannot be
-//!    completed, and each at most once.
-//! 3. If all open jobs can be done while they still pay `pmax`, the best is the sum of these. That is asked in the
-//!    same way, by the deadlines up to which `pmax` is paid.
-//! 4. The order is read off from the front: of the jobs that reach `best(done)` the smallest id goes next. Where
-//!    everybody pays `pmax`, these are the jobs that let the others do so.
+//! 1. `best(done)` = most that the jobs outside `done` can pay after those in it, in whatever order
+//!    they ran: their work alone says when the next one ends. It is the maximum over the next job j
+//!    of j's price then and `best(done + j)`.
+//! 2. Only such j are tried that let all others still meet their hard deadlines: let the open jobs
+//!    run by hard deadline; each has a slack, the units between its end and its due. Putting j
+//!    first delays those before it in that order by j's work, so j's work must not exceed the least
+//!    slack before it. No set is entered that cannot be completed, and each at most once.
+//! 3. If all open jobs can be done while they still pay `pmax`, the best is the sum of these. That
+//!    is asked in the same way, by the deadlines up to which `pmax` is paid.
+//! 4. The order is read off from the front: of the jobs that reach `best(done)` the smallest id
+//!    goes next. Where everybody pays `pmax`, these are the jobs that let the others do so.
 
 use super::market::Lot;
 use crate::mechanism::meter;
@@ -32,8 +32,8 @@ impl Agenda {
         Agenda { by_due }
     }
 
-    /// The jobs that may run next so that all open ones meet these deadlines, as a set; `None` if they cannot.
-    /// `spent` is the work of the jobs in `done`.
+    /// The jobs that may run next so that all open ones meet these deadlines, as a set; `None` if
+    /// they cannot. `spent` is the work of the jobs in `done`.
     fn eligible(&self, done: usize, spent: u64) -> Option<usize> {
         let (mut end, mut slack, mut set) = (spent, u64::MAX, 0);
         for &(place, work, due) in &self.by_due {
@@ -59,8 +59,8 @@ struct Search<'a> {
     full: Agenda,
     /// `best` by set, a bit for each place.
     memo: Vec<u128>,
-    /// The interval in which the last of a set of jobs is done, for the sets in `memo`: one division for each set,
-    /// not for each way to it.
+    /// The interval in which the last of a set of jobs is done, for the sets in `memo`: one
+    /// division for each set, not for each way to it.
     completion: Vec<u32>,
 }
 
@@ -81,8 +81,8 @@ pub(super) fn search(lots: &[Lot], capacity: u64) -> Vec<usize> {
     search.read_off()
 }
 
-/// The prices of each lot by interval from 0. Where there are few sets of jobs, or the work takes long, listing them
-/// would take more time than it saves: then the lists are empty.
+/// The prices of each lot by interval from 0. Where there are few sets of jobs, or the work takes
+/// long, listing them would take more time than it saves: then the lists are empty.
 fn list_prices(lots: &[Lot], capacity: u64) -> Vec<Vec<u64>> {
     let work: u64 = lots.iter().map(Lot::work).sum();
     let last = work.checked_div(capacity).map_or(0, |whole| whole + 1);

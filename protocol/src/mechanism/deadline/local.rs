@@ -1,25 +1,26 @@
 //! A good order of many jobs: three starts, each improved by the best move until there is none.
 //!
-//! 1. Starts: by hard deadline; by soft deadline; by work per price lost in an interval of delay, cheap and urgent
-//!    jobs first (Smith's rule). Ties go to the smaller id.
-//! 2. In the last two somebody may miss his hard deadline. They are rebuilt from the end: of the jobs that may
-//!    complete when all open work is done, the one latest in the start goes there. Whoever may go last in some plan
-//!    leaves a plan for the others, so this never gets stuck.
-//! 3. A move takes one job out and puts it back at another place. Moves that make anybody late are not looked at.
-//!    Of the others the one that gains most is made, ties to the smallest (old place, new place), until none gains
-//!    or [`MOVES`] were made.
-//! 4. Of the three results the one of greatest revenue is taken, ties to the smallest sequence of ids.
+//! 1. Starts: by hard deadline; by soft deadline; by work per price lost in an interval of delay,
+//!    cheap and urgent jobs first (Smith's rule). Ties go to the smaller id.
+//! 2. In the last two somebody may miss his hard deadline. They are rebuilt from the end: of the
+//!    jobs that may complete when all open work is done, the one latest in the start goes there.
+//!    Whoever may go last in some plan leaves a plan for the others, so this never gets stuck.
+//! 3. A move takes one job out and puts it back at another place. Moves that make anybody late are
+//!    not looked at. Of the others the one that gains most is made, ties to the smallest (old
+//!    place, new place), until none gains or [`MOVES`] were made.
+//! 4. Of the three results the one of greatest revenue is taken, ties to the smallest sequence of
+//!    ids.
 //!
-//! Moving a job past a neighbour changes nobody else, so following it from place to place gives every move's gain
-//! for two prices.
+//! Moving a job past a neighbour changes nobody else, so following it from place to place gives
+//! every move's gain for two prices.
 
 use std::cmp::{Ordering, Reverse};
 
 use super::market::Lot;
 use crate::mechanism::meter;
 
-/// Moves from one start at the most, so that prices that fall by single micro-credits cannot make a search long.
-/// Random markets of the most jobs needed 163 at the most.
+/// Moves from one start at the most, so that prices that fall by single micro-credits cannot make a
+/// search long. Random markets of the most jobs needed 163 at the most.
 pub(super) const MOVES: usize = 512;
 
 /// The best order found; `edf` is the order by hard deadline, in which everybody meets his.

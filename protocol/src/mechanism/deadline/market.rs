@@ -79,7 +79,8 @@ impl Lot {
         i64::from(self.job.soft) - i64::from(self.job.elapsed)
     }
 
-    /// Work per price lost in an interval of delay, as a fraction. The denominator is 0 if delay costs nothing.
+    /// Work per price lost in an interval of delay, as a fraction. The denominator is 0 if delay
+    /// costs nothing.
     pub(super) fn work_per_slope(&self) -> (u128, u64) {
         let window = u128::from(self.job.hard - self.job.soft);
         (

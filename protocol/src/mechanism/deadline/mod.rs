@@ -1,19 +1,21 @@
 //! Time-malleable jobs of one seller, planned for the most revenue (Mai et al., sections 2 and 3).
 //!
-//! A job states its work and two deadlines: done by the soft one it pays `pmax`, later less and less, at the hard one
-//! `pmin`. It may use all of the seller's units in an interval or none, so a plan is no more than an order of the
-//! jobs: each runs on all units until its work is done, and what an interval has left goes to the next one. Time
-//! counts intervals: 1 is the current one, and a job that has waited and run for `elapsed` of them and completes in
-//! interval c is `elapsed + c` old.
+//! A job states its work and two deadlines: done by the soft one it pays `pmax`, later less and
+//! less, at the hard one `pmin`. It may use all of the seller's units in an interval or none, so a
+//! plan is no more than an order of the jobs: each runs on all units until its work is done, and
+//! what an interval has left goes to the next one. Time counts intervals: 1 is the current one, and
+//! a job that has waited and run for `elapsed` of them and completes in interval c is `elapsed + c`
+//! old.
 //!
 //! 1. `market` refuses what lies beyond the stated ranges and sorts the jobs by id.
-//! 2. All jobs can meet their hard deadlines if and only if they do in the order of these deadlines (`edf`, ties to
-//!    the smaller id). Otherwise there is no plan.
-//! 3. Up to [`EXACT_JOBS`] jobs `exact` finds the orders of greatest revenue, and among them the one whose sequence
-//!    of ids is smallest. For more jobs `local` improves three orders step by step; it never ends below the revenue
-//!    of `edf`, but an optimum is not promised.
-//! 4. A new job is planned together with the others and accepted if there is a plan for all and its revenue exceeds
-//!    that of the plan without it by [`Input::min_gain_ppm`] of the job's `pmax`, and by one micro-credit at least.
+//! 2. All jobs can meet their hard deadlines if and only if they do in the order of these deadlines
+//!    (`edf`, ties to the smaller id). Otherwise there is no plan.
+//! 3. Up to [`EXACT_JOBS`] jobs `exact` finds the orders of greatest revenue, and among them the
+//!    one whose sequence of ids is smallest. For more jobs `local` improves three orders step by
+//!    step; it never ends below the revenue of `edf`, but an optimum is not promised.
+//! 4. A new job is planned together with the others and accepted if there is a plan for all and its
+//!    revenue exceeds that of the plan without it by [`Input::min_gain_ppm`] of the job's `pmax`,
+//!    and by one micro-credit at least.
 //!
 //! `work` bounds what a planning takes: jobs times their sets, or the moves of the local search.
 //!
@@ -37,9 +39,11 @@ use super::dice::shuffle;
 use market::Market;
 use serde::{Deserialize, Serialize};
 
-/// Jobs, the new one included, up to which the plan is an optimum: twice the time and memory for each further job.
+/// Jobs, the new one included, up to which the plan is an optimum: twice the time and memory for
+/// each further job.
 pub const EXACT_JOBS: usize = 18;
-/// Jobs of one seller, the new one included: bounds the local search, whose steps take quadratic time.
+/// Jobs of one seller, the new one included: bounds the local search, whose steps take quadratic
+/// time.
 pub const JOBS: usize = 128;
 /// Deadlines and ages in intervals: two years of one-minute slots.
 pub const HORIZON: u32 = 1 << 20;
@@ -52,8 +56,8 @@ pub const PRICE: u64 = i64::MAX as u64;
 /// A whole in parts per million.
 pub const WHOLE_PPM: u32 = 1_000_000;
 
-// Sums of work leave room in 64 bits, and so do the squares of times; products of a job's work, its window and
-// another one's price fit 128 bits.
+// Sums of work leave room in 64 bits, and so do the squares of times; products of a job's work, its
+// window and another one's price fit 128 bits.
 const _: () = assert!(JOBS as u64 <= u64::MAX / WORK / 2);
 const _: () = assert!((WORK as u128 * HORIZON as u128) <= u128::MAX / PRICE as u128);
 const _: () = assert!(EXACT_JOBS <= 31 && EXACT_JOBS <= JOBS);
@@ -100,8 +104,8 @@ pub struct Input<K> {
     pub jobs: Vec<Job<K>>,
     /// A job that asks to be accepted.
     pub new: Option<Job<K>>,
-    /// Least gain of revenue for which a new job is accepted, in millionths of its `pmax`, 0 ..= [`WHOLE_PPM`].
-    /// At 0 any gain suffices, as in the paper.
+    /// Least gain of revenue for which a new job is accepted, in millionths of its `pmax`, 0 ..=
+    /// [`WHOLE_PPM`]. At 0 any gain suffices, as in the paper.
     pub min_gain_ppm: u32,
 }
 
@@ -121,7 +125,8 @@ pub struct Stint<K> {
 }
 
 impl<K> Stint<K> {
-    /// The intervals in which the job runs, ascending, each with its units. `capacity` is the one planned with.
+    /// The intervals in which the job runs, ascending, each with its units. `capacity` is the one
+    /// planned with.
     pub fn allocation(&self, capacity: u64) -> impl Iterator<Item = (u64, u64)> + use<K> {
         let (from, to) = (self.from, self.to);
         let first = from.checked_div(capacity).map_or(1, |whole| whole + 1);
@@ -161,7 +166,8 @@ pub struct Outcome<K> {
     pub admission: Option<Admission<K>>,
 }
 
-/// Why a clearing is refused, in the order of the checks; of several guilty jobs the smallest id is named.
+/// Why a clearing is refused, in the order of the checks; of several guilty jobs the smallest id is
+/// named.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error<K: Debug> {
     /// More jobs than [`JOBS`].
@@ -230,8 +236,8 @@ pub fn clear<K: Ord + Clone + Debug>(input: &Input<K>) -> Result<Outcome<K>, Err
     })
 }
 
-/// The plan that the local search finds, whatever the number of jobs: what it is worth beside [`clear`] can be
-/// measured where both are at hand.
+/// The plan that the local search finds, whatever the number of jobs: what it is worth beside
+/// [`clear`] can be measured where both are at hand.
 ///
 /// # Errors
 /// As [`clear`].

@@ -4,8 +4,8 @@ use super::{Job, Shape};
 use crate::mechanism::meter;
 
 impl<K> Job<K> {
-    /// The price if the job is done in interval `completion`, counted from 1 for the current one; `None` behind the
-    /// hard deadline. The job lies within the stated ranges.
+    /// The price if the job is done in interval `completion`, counted from 1 for the current one;
+    /// `None` behind the hard deadline. The job lies within the stated ranges.
     #[must_use]
     pub fn price(&self, completion: u64) -> Option<u64> {
         let age = completion.checked_add(u64::from(self.elapsed))?;
@@ -27,7 +27,8 @@ impl<K> Job<K> {
         }
     }
 
-    /// The last age at which `pmax` is paid: behind the soft deadline where a fall is less than a micro-credit.
+    /// The last age at which `pmax` is paid: behind the soft deadline where a fall is less than a
+    /// micro-credit.
     pub(super) fn full_until(&self) -> u32 {
         let full = |age: u32| self.price_at(age.into()) == self.pmax;
         let (mut paid, mut behind) = (self.soft, self.hard + 1);
@@ -46,8 +47,8 @@ impl<K> Job<K> {
     }
 }
 
-/// `floor(amount * share / whole)`, where `share <= whole`. Most products fit the machine's own words, in which
-/// division is several times as fast.
+/// `floor(amount * share / whole)`, where `share <= whole`. Most products fit the machine's own
+/// words, in which division is several times as fast.
 fn part(amount: u64, share: u64, whole: u64) -> u64 {
     match amount.checked_mul(share) {
         Some(product) => product / whole,

@@ -1,5 +1,5 @@
-//! Small markets drawn from a seed, with ties, all shapes, jobs that are too late, and now and then more jobs than
-//! the exact search takes.
+//! Small markets drawn from a seed, with ties, all shapes, jobs that are too late, and now and then
+//! more jobs than the exact search takes.
 
 use super::{CAPACITY, EXACT_JOBS, HORIZON, Input, JOBS, Job, PRICE, Shape, WHOLE_PPM};
 use crate::mechanism::dice::{dice, pick};
@@ -41,8 +41,8 @@ pub(super) fn draw<K: From<u8>>(seed: u64) -> Input<K> {
     }
 }
 
-/// The largest capacity, works, deadlines and prices. Odd seeds: as many jobs as a seller may have, and one more at
-/// every eighth; even ones: as many as the exact search takes.
+/// The largest capacity, works, deadlines and prices. Odd seeds: as many jobs as a seller may have,
+/// and one more at every eighth; even ones: as many as the exact search takes.
 pub(super) fn extreme<K: From<u16>>(seed: u64) -> Input<K> {
     let mut next = dice(seed);
     let count = match seed % 8 {

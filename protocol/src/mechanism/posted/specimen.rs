@@ -24,9 +24,9 @@ pub(super) fn draw<K: From<u16>>(seed: u64) -> Input<K, K> {
     }
 }
 
-/// The longest lists. Odd seeds: as many orders as there may be, each of which looks at all offers in vain, but for
-/// the last one, which takes everything. Even ones: as many offers as there may be, and the largest numbers. Every
-/// fourth is one order or offer beyond.
+/// The longest lists. Odd seeds: as many orders as there may be, each of which looks at all offers
+/// in vain, but for the last one, which takes everything. Even ones: as many offers as there may
+/// be, and the largest numbers. Every fourth is one order or offer beyond.
 pub(super) fn extreme<K: From<u16>>(seed: u64) -> Input<K, K> {
     match seed % 2 {
         1 => looked_at_in_vain(seed),

@@ -50,8 +50,8 @@ pub(super) fn draw<K: From<u8>, N: From<u8>>(seed: u64) -> Input<K, N> {
     }
 }
 
-/// As many nodes, slots and bids as there may be, each bid for nodes of two classes without a common one, with the
-/// largest values and windows; one bid more at every fourth seed.
+/// As many nodes, slots and bids as there may be, each bid for nodes of two classes without a
+/// common one, with the largest values and windows; one bid more at every fourth seed.
 pub(super) fn extreme<K: From<u16>, N: From<u16>>(seed: u64) -> Input<K, N> {
     let mut next = dice(seed);
     let half = NODES as u16 / 2;

@@ -13,8 +13,8 @@ const FRONTS: u32 = 10;
 pub struct WindowPolicy {
     /// Slots for sale from the next one on (T), 1 to [`limits::RESERVATION_SLOTS`].
     pub slots: u32,
-    /// Slots in which a reservation may start (S), 1 to `slots`. With `slots - starts` at least the longest
-    /// reservation, long and short ones compete for the same beginnings.
+    /// Slots in which a reservation may start (S), 1 to `slots`. With `slots - starts` at least the
+    /// longest reservation, long and short ones compete for the same beginnings.
     pub starts: u32,
     /// Reservations that are moved to the front in turn (k), 1 to 10.
     pub fronts: u32,

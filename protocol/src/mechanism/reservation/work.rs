@@ -1,7 +1,8 @@
 //! How much work a clearing takes at the most.
 //!
-//! A step is one word of a set (64 nodes or slots), or one look at one node. With W words of nodes, and for a bid of L
-//! slots with S possible starts, c classes that name n nodes in all, at most G groups of them and C channels:
+//! A step is one word of a set (64 nodes or slots), or one look at one node. With W words of nodes,
+//! and for a bid of L slots with S possible starts, c classes that name n nodes in all, at most G
+//! groups of them and C channels:
 //!
 //! | part | steps |
 //! |---|---|
@@ -13,7 +14,8 @@
 //! | nodes are picked | `G W + n (1 + G)` |
 //! | and taken | `W (L + 1) + L` |
 //!
-//! The last four for every bid in every attempt. Attempts are `fronts * rankings`, with no more fronts than bids.
+//! The last four for every bid in every attempt. Attempts are `fronts * rankings`, with no more
+//! fronts than bids.
 
 use super::calendar::width;
 use super::prepare::starts;

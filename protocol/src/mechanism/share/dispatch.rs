@@ -1,23 +1,27 @@
 //! One slot of a pool whose processors run tasks: who is in, and what those who are in may use.
 //!
-//! [`units`](super::units) sells each type by itself. A task, however, needs a processor *and* memory in the same slot, and
-//! whoever is entitled to less than half a processor would never get one by largest remainders. So, with the processors
-//! as the first type:
+//! [`units`](super::units) sells each type by itself. A task, however, needs a processor *and*
+//! memory in the same slot, and whoever is entitled to less than half a processor would never get
+//! one by largest remainders. So, with the processors as the first type:
 //!
-//! 1. *Drawn.* Job `i` is entitled to `x_i = units * s_i` processors, in Q32. It gets the whole part of them, and one more
-//!    with exactly the probability of the rest: the jobs are laid in a row by `rank`, each as long as its rest, and
-//!    those on whom one of the points `draw`, `draw + 1`, `draw + 2`... falls are drawn (systematic sampling). With `draw`
-//!    uniform in `[0, 1)` the expected number of processors is `x_i`, and no more are drawn than there are.
-//! 2. *Capped, sold, paid* as in [`units`](super::units), and no job gets more processors than it has tasks for.
-//! 3. *In* are the jobs that hold processors. The other types are divided among these alone, by the same steps, with
-//!    largest remainders over their shares: who is not in needs no memory in this slot, and pays nothing.
+//! 1. *Drawn.* Job `i` is entitled to `x_i = units * s_i` processors, in Q32. It gets the whole
+//!    part of them, and one more with exactly the probability of the rest: the jobs are laid in a
+//!    row by `rank`, each as long as its rest, and those on whom one of the points `draw`, `draw +
+//!    1`, `draw + 2`... falls are drawn (systematic sampling). With `draw` uniform in `[0, 1)` the
+//!    expected number of processors is `x_i`, and no more are drawn than there are.
+//! 2. *Capped, sold, paid* as in [`units`](super::units), and no job gets more processors than it
+//!    has tasks for.
+//! 3. *In* are the jobs that hold processors. The other types are divided among these alone, by the
+//!    same steps, with largest remainders over their shares: who is not in needs no memory in this
+//!    slot, and pays nothing.
 //!
 //! Hence no job pays more than its budget, and none pays without a processor.
 //!
-//! **What is for sale** ([`lots`]): of `units` slices with the least price `reserve` each, `units` processors; a sixteenth
-//! of each other type goes with its processor, so that every task can run, and the rest is for sale in sixteenths of a
-//! slice. With `T` types a sixteenth costs at least `q = ceil(reserve / 16 T)`, a processor at least
-//! `ceil(reserve / T) + (T - 1) q`: a whole slice no less than the reserve.
+//! **What is for sale** ([`lots`]): of `units` slices with the least price `reserve` each, `units`
+//! processors; a sixteenth of each other type goes with its processor, so that every task can run,
+//! and the rest is for sale in sixteenths of a slice. With `T` types a sixteenth costs at least `q
+//! = ceil(reserve / 16 T)`, a processor at least `ceil(reserve / T) + (T - 1) q`: a whole slice no
+//! less than the reserve.
 
 use std::fmt::Debug;
 
@@ -59,7 +63,8 @@ pub struct Slot<'a, K> {
 /// Sells a slot of the pool; `user` names the one whose cap a job counts for.
 ///
 /// # Errors
-/// The pool has no type, its cap exceeds the whole, or the awards are of an auction over other types.
+/// The pool has no type, its cap exceeds the whole, or the awards are of an auction over other
+/// types.
 pub fn dispatch<K: Clone + Debug, U: Ord>(
     pool: &Pool,
     outcome: &Outcome<K>,
@@ -198,7 +203,8 @@ mod tests {
                     *sum += units;
                 }
             }
-            // Evenly spaced draws: off by one at most, for each of the two ends of a job's place in the row.
+            // Evenly spaced draws: off by one at most, for each of the two ends of a job's place in
+            // the row.
             for (sum, share) in sums.iter().zip(shares) {
                 assert!(sum.abs_diff(4 * share[0]) <= 2, "{sums:?}");
             }

@@ -1,28 +1,34 @@
-//! Proportional shares of a pool for a budget: the auction of Abacus (Zhang et al., sections IV and V).
+//! Proportional shares of a pool for a budget: the auction of Abacus (Zhang et al., sections IV and
+//! V).
 //!
-//! A pool of one seller has several resource types. Each job brings a budget, which is a rate: micro-credits per slot.
-//! The market splits the budget over the types as serves the job best; nobody states a price. With `alpha =
-//! sixteenths / 16` job `i` holds of type `j` the share `s_ij = b_ij^alpha / sum over l of b_lj^alpha`, in Q32.
+//! A pool of one seller has several resource types. Each job brings a budget, which is a rate:
+//! micro-credits per slot. The market splits the budget over the types as serves the job best;
+//! nobody states a price. With `alpha = sixteenths / 16` job `i` holds of type `j` the share `s_ij
+//! = b_ij^alpha / sum over l of b_lj^alpha`, in Q32.
 //!
 //! | utility | what a job maximises | pull `h_j` of type `j` |
 //! |---|---|---|
 //! | [`Utility::Linear`] | `sum w_j s_j` | `w_j * s_j * (1 - s_j)` |
 //! | [`Utility::Log`] | `sum w_j ln s_j` | `w_j * (1 - s_j)` |
 //!
-//! 1. Jobs are taken by ascending id. Each starts with its budget split evenly, by largest remainders.
-//! 2. A round lets one job after the other move, and each sees what those before it just did (Gauss-Seidel). A move is
-//!    `inner` times: find the pulls against the rivals as they stand, split the budget in proportion to them by largest
-//!    remainders. Pulls that are all zero (a job without rivals or wishes) leave the split as it is.
-//! 3. A round in which each part of each budget changed by less than `eps` ends the auction: it converged. After
-//!    `max_rounds` the last split counts as well. Without jobs there is no round.
+//! 1. Jobs are taken by ascending id. Each starts with its budget split evenly, by largest
+//!    remainders.
+//! 2. A round lets one job after the other move, and each sees what those before it just did
+//!    (Gauss-Seidel). A move is `inner` times: find the pulls against the rivals as they stand,
+//!    split the budget in proportion to them by largest remainders. Pulls that are all zero (a job
+//!    without rivals or wishes) leave the split as it is.
+//! 3. A round in which each part of each budget changed by less than `eps` ends the auction: it
+//!    converged. After `max_rounds` the last split counts as well. Without jobs there is no round.
 //!
-//! A split that no longer moves is a best response of every job: the condition of a maximum is that `b_j` is proportional to
-//! `h_j`. Integer rounding can leave a cycle of one micro-credit, so `eps` should be 1,000 or more.
+//! A split that no longer moves is a best response of every job: the condition of a maximum is that
+//! `b_j` is proportional to `h_j`. Integer rounding can leave a cycle of one micro-credit, so `eps`
+//! should be 1,000 or more.
 //!
 //! `work` bounds what an auction takes: jobs x types x rounds x passes.
 //!
-//! Shares become units, and budgets payments, in [`units`]; on the ledger, where processors run tasks, in [`dispatch`]. Weights may be learnt from past runs; estimates are in
-//! floating point and belong to the buyer, off the ledger.
+//! Shares become units, and budgets payments, in [`units`]; on the ledger, where processors run
+//! tasks, in [`dispatch`]. Weights may be learnt from past runs; estimates are in floating point
+//! and belong to the buyer, off the ledger.
 
 pub mod dispatch;
 mod rounds;
@@ -39,19 +45,23 @@ use super::dice::shuffle;
 use crate::fixed::{self, ONE};
 use serde::{Deserialize, Serialize};
 
-/// Jobs in one auction: four times what Abacus was measured with; their powers fill the first-level cache.
+/// Jobs in one auction: four times what Abacus was measured with; their powers fill the first-level
+/// cache.
 pub const JOBS_MAX: usize = 512;
 /// Resource types of a pool: processor, memory, disk, network, accelerators, and room.
 pub const TYPES_MAX: usize = 8;
-/// Budget of a job, micro-credits per slot, exclusive: its powers stay below 2^82 and their products within 128 bits.
+/// Budget of a job, micro-credits per slot, exclusive: its powers stay below 2^82 and their
+/// products within 128 bits.
 pub const BUDGET_END: u64 = 1 << 50;
-/// Sixteenths of the exponent: beyond 1 large budgets would crowd out small ones more than in proportion.
+/// Sixteenths of the exponent: beyond 1 large budgets would crowd out small ones more than in
+/// proportion.
 pub const SIXTEENTHS_MAX: u32 = 16;
 /// Rounds of an auction; 5 are usual, 30 were seen.
 pub const ROUNDS_MAX: u32 = 500;
 /// Passes of a job's move; 5 come close to the best response.
 pub const INNER_MAX: u32 = 16;
-/// Jobs times types times rounds times passes, so that no auction holds up a block: under half a second.
+/// Jobs times types times rounds times passes, so that no auction holds up a block: under half a
+/// second.
 pub const STEPS_MAX: u64 = 1 << 22;
 
 const _: () = assert!(fixed::ROOT_MAX >= (BUDGET_END as u128) << 32);
@@ -83,7 +93,8 @@ pub struct Terms {
 }
 
 impl Terms {
-    /// The recommended numbers for a pool of so many types: the root of the budgets, changes below 0.1 credit ignored.
+    /// The recommended numbers for a pool of so many types: the root of the budgets, changes below
+    /// 0.1 credit ignored.
     #[must_use]
     pub const fn usual(types: usize) -> Self {
         Terms {
@@ -284,7 +295,8 @@ impl<K: Ord + Clone + Debug + From<u8> + From<u16>> Mechanism for Share<K> {
     }
 }
 
-/// See [`Mechanism::audit`]: whether the shares follow from the split, not whether the split is the best.
+/// See [`Mechanism::audit`]: whether the shares follow from the split, not whether the split is the
+/// best.
 fn audit<K: Ord + Clone + Debug>(
     input: &Input<K>,
     outcome: &Outcome<K>,

@@ -27,8 +27,8 @@ pub(super) fn draw<K: From<u8>>(seed: u64) -> Input<K> {
     Input { terms, jobs }
 }
 
-/// The largest and smallest budgets and weights. Odd seeds: as many jobs, types and steps as there may be; every fourth
-/// is one job or step beyond.
+/// The largest and smallest budgets and weights. Odd seeds: as many jobs, types and steps as there
+/// may be; every fourth is one job or step beyond.
 pub(super) fn extreme<K: From<u16>>(seed: u64) -> Input<K> {
     let mut next = dice(seed);
     let many = seed % 2 == 1;

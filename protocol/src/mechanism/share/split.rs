@@ -18,12 +18,12 @@ pub(super) fn rest(share: u64) -> u64 {
     ONE as u64 - share
 }
 
-/// Splits `total`, below 2^50, by the first `types` weights as `apportion::by_largest_remainder` would, and says
-/// whether it could: weights of zero leave `parts` as they are.
+/// Splits `total`, below 2^50, by the first `types` weights as `apportion::by_largest_remainder`
+/// would, and says whether it could: weights of zero leave `parts` as they are.
 ///
-/// One division serves all parts. With `W` the sum of the weights, `2^k` the smallest power of two above it and
-/// `F = floor(total * 2^k / W)`, the number `floor(w * F / 2^k)` is the floor of `total * w / W` or one less; the
-/// remainder tells which.
+/// One division serves all parts. With `W` the sum of the weights, `2^k` the smallest power of two
+/// above it and `F = floor(total * 2^k / W)`, the number `floor(w * F / 2^k)` is the floor of
+/// `total * w / W` or one less; the remainder tells which.
 pub(super) fn split(total: u64, weights: &Row<u64>, types: usize, parts: &mut Row<u64>) -> bool {
     let sum: u128 = weights[..types].iter().map(|w| u128::from(*w)).sum();
     if sum == 0 {

@@ -1,22 +1,26 @@
 //! From shares to whole units, and from budgets to payments, for one slot.
 //!
-//! Shares of a lone user are one, whatever the budget: the auction by itself sells an idle pool for a micro-credit. So
-//! a pool posts, for each type, a **minimum** per unit and slot, and a **cap**, the most of each type that one user may
-//! hold over all of the user's jobs. Each type is sold by itself, in exact integers, jobs by ascending id:
+//! Shares of a lone user are one, whatever the budget: the auction by itself sells an idle pool for
+//! a micro-credit. So a pool posts, for each type, a **minimum** per unit and slot, and a **cap**,
+//! the most of each type that one user may hold over all of the user's jobs. Each type is sold by
+//! itself, in exact integers, jobs by ascending id:
 //!
-//! 1. *Entitled.* All units of the type are divided by the Q32 shares, by largest remainders: job `i` is entitled to `u_i`
-//!    units. If all shares are zero nobody is entitled to any.
-//! 2. *Capped.* A user's jobs together keep at most `floor(units * cap_ppm / 1,000,000)`. If they are entitled to more, that
-//!    many units are divided among them in proportion to `u_i`, by largest remainders: `c_i <= u_i`.
-//! 3. *Sold.* With `b_i` the part of the job's budget for this type and `p` the minimum, `n_i = min(c_i, floor(b_i / p))`:
-//!    as far as the budget reaches. With `p = 0` it reaches everywhere.
-//! 4. *Paid.* `max(n_i * p, floor(b_i * n_i / u_i))`: a unit costs what the budget bids for each unit that the job is
-//!    entitled to, and never less than the minimum. A job without units pays nothing.
-//! 5. The other units stay with the seller, who may sell them elsewhere; who is capped or priced out leaves none to rivals,
-//!    so nobody gains by pushing others there.
+//! 1. *Entitled.* All units of the type are divided by the Q32 shares, by largest remainders: job
+//!    `i` is entitled to `u_i` units. If all shares are zero nobody is entitled to any.
+//! 2. *Capped.* A user's jobs together keep at most `floor(units * cap_ppm / 1,000,000)`. If they
+//!    are entitled to more, that many units are divided among them in proportion to `u_i`, by
+//!    largest remainders: `c_i <= u_i`.
+//! 3. *Sold.* With `b_i` the part of the job's budget for this type and `p` the minimum, `n_i =
+//!    min(c_i, floor(b_i / p))`: as far as the budget reaches. With `p = 0` it reaches everywhere.
+//! 4. *Paid.* `max(n_i * p, floor(b_i * n_i / u_i))`: a unit costs what the budget bids for each
+//!    unit that the job is entitled to, and never less than the minimum. A job without units pays
+//!    nothing.
+//! 5. The other units stay with the seller, who may sell them elsewhere; who is capped or priced
+//!    out leaves none to rivals, so nobody gains by pushing others there.
 //!
-//! Hence no job pays more than its budget: `n_i * p <= b_i` by step 3 and `n_i <= u_i`. The seller earns what is paid, at
-//! least the minimum for each unit sold. With no cap and no minimum in the way every job entitled to a unit pays the whole part.
+//! Hence no job pays more than its budget: `n_i * p <= b_i` by step 3 and `n_i <= u_i`. The seller
+//! earns what is paid, at least the minimum for each unit sold. With no cap and no minimum in the
+//! way every job entitled to a unit pays the whole part.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -106,8 +110,8 @@ pub fn sell<K: Clone + Debug, U: Ord>(
     sell_as(pool, outcome, user, divide, &most)
 }
 
-/// As [`sell`], but `divide` says, type by type, who is entitled to how many units for the shares, and `most` how many
-/// are of use to a job.
+/// As [`sell`], but `divide` says, type by type, who is entitled to how many units for the shares,
+/// and `most` how many are of use to a job.
 pub(super) fn sell_as<K: Clone + Debug, U: Ord>(
     pool: &Pool,
     outcome: &Outcome<K>,
@@ -183,7 +187,8 @@ impl Claim {
         if units == 0 {
             return (0, 0);
         }
-        // At most the part, for the units are at most the entitled ones; and so is `units * minimum`.
+        // At most the part, for the units are at most the entitled ones; and so is `units *
+        // minimum`.
         let bid = u128::from(self.part) * u128::from(units) / u128::from(self.entitled);
         (units, (bid as u64).max(units * minimum))
     }

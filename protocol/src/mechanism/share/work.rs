@@ -1,7 +1,7 @@
 //! How much work an auction takes at the most.
 //!
-//! A step is one look at one type of one job: its pull and its part of the split. Each job has one look per type at the
-//! start, one in each pass of each round, and one at the end for its shares:
+//! A step is one look at one type of one job: its pull and its part of the split. Each job has one
+//! look per type at the start, one in each pass of each round, and one at the end for its shares:
 //!
 //! ```text
 //! jobs * types * (rounds * passes + 2)

@@ -95,8 +95,9 @@ impl Bid {
         ];
         Flaw::first(&flaws)
     }
-    /// What the bid counts towards [`limits::ALL_OR_NONE_PER_CLASS`]: nothing if it takes any number of units, one if
-    /// it takes all or none, [`limits::ALL_OR_NONE_CHOICE`] if it leaves a choice above a minimum.
+    /// What the bid counts towards [`limits::ALL_OR_NONE_PER_CLASS`]: nothing if it takes any
+    /// number of units, one if it takes all or none, [`limits::ALL_OR_NONE_CHOICE`] if it leaves a
+    /// choice above a minimum.
     pub fn lumpiness(&self) -> u64 {
         match self.min {
             0 | 1 => 0,

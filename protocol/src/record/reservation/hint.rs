@@ -1,13 +1,14 @@
 //! Hints: better allocations of reservations that a block's proposer found by other means.
 //!
-//! A block that decides on reservations may carry one hint for each class. Every validator checks it
-//! against what the rule finds from the same input ([`crate::mechanism::reservation::hint`]) and refuses the whole
-//! block if a hint is not feasible, not worth strictly more, or not of a decision that this block makes. A proposer
-//! therefore never includes one that it has not checked.
+//! A block that decides on reservations may carry one hint for each class. Every validator checks
+//! it against what the rule finds from the same input ([`crate::mechanism::reservation::hint`]) and
+//! refuses the whole block if a hint is not feasible, not worth strictly more, or not of a decision
+//! that this block makes. A proposer therefore never includes one that it has not checked.
 //!
 //! 1. Hints ascend by class, one for each.
 //! 2. Placements ascend by order.
-//! 3. A group's units are told as runs: so many units of an offer from a number on. They ascend and do not overlap.
+//! 3. A group's units are told as runs: so many units of an offer from a number on. They ascend and
+//!    do not overlap.
 //!
 //! Units are numbered as in the record's busy units, so a hint names which of them it takes.
 
@@ -143,8 +144,8 @@ impl Hint {
 }
 
 impl Placed {
-    /// In the words of the input. What no reservation could have becomes what none has: an order without a rank is
-    /// nobody's bid, a start before the first slot for sale is none.
+    /// In the words of the input. What no reservation could have becomes what none has: an order
+    /// without a rank is nobody's bid, a start before the first slot for sale is none.
     fn read(&self, slot: u64, ranks: &BTreeMap<OrderId, Hash32>) -> Placement<Key, Node> {
         let rank = ranks.get(&self.order).copied().unwrap_or_default();
         let ahead = self.start.checked_sub(slot);

@@ -1,10 +1,11 @@
 //! Bookings: the public record of what was reserved ahead at a slot boundary.
 //!
-//! As with clearings, a record holds the whole input of the mechanism; with the window policy of the genesis anybody
-//! can recompute it ([`ReservationRecord::input`]).
+//! As with clearings, a record holds the whole input of the mechanism; with the window policy of
+//! the genesis anybody can recompute it ([`ReservationRecord::input`]).
 //!
-//! **Nodes.** Units of one offer are alike, so what is taken is told as runs: unit 0 of the offer from slot 5 to 8,
-//! unit 1 from 6 to 6. A run says how much is taken in which slots, not which machine serves whom.
+//! **Nodes.** Units of one offer are alike, so what is taken is told as runs: unit 0 of the offer
+//! from slot 5 to 8, unit 1 from 6 to 6. A run says how much is taken in which slots, not which
+//! machine serves whom.
 
 pub mod hint;
 
@@ -111,7 +112,8 @@ pub struct ReservationRecord {
     pub bids: Vec<ReservationBid>,
     /// Who won.
     pub booked: Vec<Booked>,
-    /// What the rule finds is worth this, and a hint of the proposer's was worth more: `booked` is from the hint.
+    /// What the rule finds is worth this, and a hint of the proposer's was worth more: `booked` is
+    /// from the hint.
     pub beaten: Option<Credits>,
 }
 

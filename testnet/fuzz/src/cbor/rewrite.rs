@@ -58,8 +58,8 @@ impl Rewrite {
         Rewrite::Float,
     ];
 
-    /// Canonical bytes written this way at a place that `rng` chooses; `None` if no place allows it or the
-    /// bytes are not canonical.
+    /// Canonical bytes written this way at a place that `rng` chooses; `None` if no place allows it
+    /// or the bytes are not canonical.
     pub fn apply(self, bytes: &[u8], rng: &mut Rng) -> Option<Vec<u8>> {
         let items = items(bytes).ok()?;
         if self == Rewrite::Trailing {

@@ -1,8 +1,9 @@
 //! Every decoder has a target.
 //!
-//! Everything that comes from a peer or a disk goes through `codec::decode`, or through one of the few decoders of other forms.
-//! [`DECODERS`] lists each file that decodes, how often it does, and the targets that feed it. A decoder that is added, moved or
-//! removed fails here until its line says who feeds it.
+//! Everything that comes from a peer or a disk goes through `codec::decode`, or through one of the
+//! few decoders of other forms. [`DECODERS`] lists each file that decodes, how often it does, and
+//! the targets that feed it. A decoder that is added, moved or removed fails here until its line
+//! says who feeds it.
 
 use gridbay_fuzz::TARGETS;
 use std::collections::BTreeMap;

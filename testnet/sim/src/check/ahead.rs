@@ -1,6 +1,7 @@
-//! Decisions on reservations, for I5 and I16: everybody gets what he asked for, at his bid and not below the posted
-//! price, and no unit or channel is given twice. Units are counted slot by slot, without the mechanism. Who won is what the
-//! mechanism finds, or what a hint says that is worth more; nothing else is believed of a hint.
+//! Decisions on reservations, for I5 and I16: everybody gets what he asked for, at his bid and not
+//! below the posted price, and no unit or channel is given twice. Units are counted slot by slot,
+//! without the mechanism. Who won is what the mechanism finds, or what a hint says that is worth
+//! more; nothing else is believed of a hint.
 
 use gridbay_protocol::ids::{OfferId, OrderId};
 use gridbay_protocol::lease::Share;
@@ -98,8 +99,8 @@ impl Room {
     }
 }
 
-/// Whether the units can be dealt to the groups: whichever groups are taken together, no fewer units suit one of them than
-/// they want (Hall).
+/// Whether the units can be dealt to the groups: whichever groups are taken together, no fewer
+/// units suit one of them than they want (Hall).
 fn serve(shares: &[Share], groups: &[Group]) -> bool {
     (1u32..1 << groups.len()).all(|set| {
         let set: Vec<&Group> = (0..groups.len())
@@ -204,7 +205,8 @@ mod tests {
         }
     }
 
-    /// Two units in one slot: the rule tries one of the two small ones first, a hint takes the large one.
+    /// Two units in one slot: the rule tries one of the two small ones first, a hint takes the
+    /// large one.
     fn hinted() -> ReservationRecord {
         let mut record = record();
         record.busy = vec![];

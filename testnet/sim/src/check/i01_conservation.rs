@@ -1,12 +1,15 @@
 //! I1: money is conserved in every reachable state; no balance falls below its credit line.
 //!
 //! 1. An own book starts with what the genesis mints and takes in every posting of every block.
-//! 2. A purse that is debited must bear it: an account down to its credit line, the others down to nothing.
-//! 3. A reason moves money between the kinds of purses it is meant for; an escrow gives back only to the
-//!    account that filled it; transfers and endowments are the ones that the block's entries order; the treasury is
-//!    given to members only.
-//! 4. From time to time, and at the end, the purses of every honest node at that height are the book's.
-//! 5. After every block the ledger's own audit of all records finds nothing: nodes audit what a block touched.
+//! 2. A purse that is debited must bear it: an account down to its credit line, the others down to
+//!    nothing.
+//! 3. A reason moves money between the kinds of purses it is meant for; an escrow gives back only
+//!    to the account that filled it; transfers and endowments are the ones that the block's entries
+//!    order; the treasury is given to members only.
+//! 4. From time to time, and at the end, the purses of every honest node at that height are the
+//!    book's.
+//! 5. After every block the ledger's own audit of all records finds nothing: nodes audit what a
+//!    block touched.
 
 use super::{Check, Fact, Sight};
 use crate::world::World;

@@ -1,10 +1,12 @@
 //! I3: append-only: every head once shown is a prefix of every later head, provably.
 //!
-//! 1. In one life a node decides height after height, each once. In a later life it may begin lower, but
-//!    shows the same blocks again.
-//! 2. A block names its parent, and in `log_root` the log of all blocks before it; the root is computed
-//!    here from the ids of the blocks shown. So a head that was shown cannot be missing below a later one.
-//! 3. A node states no tip that it does not have, and none below one that it stated in the same life.
+//! 1. In one life a node decides height after height, each once. In a later life it may begin
+//!    lower, but shows the same blocks again.
+//! 2. A block names its parent, and in `log_root` the log of all blocks before it; the root is
+//!    computed here from the ids of the blocks shown. So a head that was shown cannot be missing
+//!    below a later one.
+//! 3. A node states no tip that it does not have, and none below one that it stated in the same
+//!    life.
 
 use super::{Check, Sight};
 use crate::world::World;
@@ -93,7 +95,8 @@ fn log_root(blocks: &[BlockId]) -> [u8; 32] {
         *hasher.finalize().as_bytes()
     };
     let mut row: Vec<[u8; 32]> = blocks.iter().map(|b| tagged("leaf", &[&b.0])).collect();
-    // Pairs are joined row by row; an odd one out moves up as it is, which cuts where RFC 6962 cuts.
+    // Pairs are joined row by row; an odd one out moves up as it is, which cuts where RFC 6962
+    // cuts.
     while row.len() > 1 {
         row = row
             .chunks(2)

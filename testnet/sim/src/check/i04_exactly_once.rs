@@ -1,8 +1,8 @@
 //! I4: each idempotency key takes effect at most once.
 //!
 //! 1. No entry id is in two places of the chain, and none after its last height.
-//! 2. No commitment is opened twice; no order ends twice, and nothing is locked for it afterwards; no
-//!    auction is on record twice.
+//! 2. No commitment is opened twice; no order ends twice, and nothing is locked for it afterwards;
+//!    no auction is on record twice.
 
 use super::{Check, Fact, Sight};
 use crate::world::World;

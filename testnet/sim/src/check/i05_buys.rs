@@ -1,19 +1,21 @@
 //! I5 for buys: at the close of a round they are decided in their turn, each as the rules say.
 //!
-//! 1. Before a block that closes a round the checker keeps a copy of the buys without a lease, and of the bids, offers and
-//!    leases ([`Shop`]). The block's own buys join them.
-//! 2. Their turn is by the round that each came in, then by its rank under the beacon after the block.
-//! 3. In that order each is decided on what the effects so far have left: served, ended, or passed over. What the block did is
-//!    compared with what the shop finds: units and price of every part, who is displaced, which class is short. A buy has
-//!    all of its parts or none. Of those that waited, only the first of each of its classes displace; of the new ones, those
-//!    that looked first for whom to.
-//! 4. Who is passed over may wait: he stands until the next close, has locked the reference prices, and there is a place in
-//!    the queue of each of his classes. Who ends may not.
+//! 1. Before a block that closes a round the checker keeps a copy of the buys without a lease, and
+//!    of the bids, offers and leases ([`Shop`]). The block's own buys join them.
+//! 2. Their turn is by the round that each came in, then by its rank under the beacon after the
+//!    block.
+//! 3. In that order each is decided on what the effects so far have left: served, ended, or passed
+//!    over. What the block did is compared with what the shop finds: units and price of every part,
+//!    who is displaced, which class is short. A buy has all of its parts or none. Of those that
+//!    waited, only the first of each of its classes displace; of the new ones, those that looked
+//!    first for whom to.
+//! 4. Who is passed over may wait: he stands until the next close, has locked the reference prices,
+//!    and there is a place in the queue of each of his classes. Who ends may not.
 //! 5. In other blocks no buy of several classes is served.
 //!
-//! Not judged: what a part takes where a lease in its class ended undelivered in the block (its offers may be for sale no
-//! more), whom a surcharge evicts, and whether compensations made a buy too dear. Buys that are decided in their own block
-//! are seen by I8 and I16 only.
+//! Not judged: what a part takes where a lease in its class ended undelivered in the block (its
+//! offers may be for sale no more), whom a surcharge evicts, and whether compensations made a buy
+//! too dear. Buys that are decided in their own block are seen by I8 and I16 only.
 
 mod shop;
 
@@ -126,8 +128,8 @@ fn decide(
     }
 }
 
-/// How many new buys displace, or looked for whom to, by class: at the least and at the most. Whether one that ended looked
-/// for it the checker does not find out.
+/// How many new buys displace, or looked for whom to, by class: at the least and at the most.
+/// Whether one that ended looked for it the checker does not find out.
 #[derive(Default)]
 struct Searches(BTreeMap<ClassId, (u32, u32)>);
 
@@ -216,15 +218,15 @@ impl Case<'_> {
     fn evicts(&self) -> bool {
         self.policy.buy.evicts() && self.wish.buy.surcharge.micros() > 0
     }
-    /// Whether the buy is a new one that others kept from displacing, though it finds whom to: what it
-    /// costs at the least is looked at before.
+    /// Whether the buy is a new one that others kept from displacing, though it finds whom to: what
+    /// it costs at the least is looked at before.
     fn may_not_search(&self) -> bool {
         let buy = &self.wish.buy;
         let found = || self.shop.find(buy, true, self.policy);
         !self.displaces && !self.wish.waits && found().may_be_too_dear(buy)
     }
-    /// Whether the buy is a new one that others kept from displacing, and too few units of this class are there even if
-    /// everybody gives way: that is looked at first, in all its classes.
+    /// Whether the buy is a new one that others kept from displacing, and too few units of this
+    /// class are there even if everybody gives way: that is looked at first, in all its classes.
     fn is_short_anyway(&self, class: ClassId) -> bool {
         let found = || self.shop.find(&self.wish.buy, true, self.policy);
         !self.displaces && !self.wish.waits && matches!(found(), Found::Short(c) if c == class)
@@ -242,7 +244,8 @@ impl Case<'_> {
             Found::Unknown => true,
             Found::Short(_) if self.evicts() => true,
             Found::Short(_) if *end == OrderEnd::TooDear && self.may_not_search() => true,
-            // Of what is named it is not looked at how much bids could give if it is too dear anyway.
+            // Of what is named it is not looked at how much bids could give if it is too dear
+            // anyway.
             Found::Short(_) if wish.buy.parts.iter().any(|part| !part.offers.is_empty()) => true,
             Found::Short(class) if wish.buy.is_group() => match end {
                 OrderEnd::Short(named) => named == class || self.is_short_anyway(*named),

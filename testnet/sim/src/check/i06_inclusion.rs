@@ -1,15 +1,18 @@
-//! I6: an entry acknowledged in time by more than two thirds of the power is in the book of its round.
+//! I6: an entry acknowledged in time by more than two thirds of the power is in the book of its
+//! round.
 //!
-//! What makes it true: in the rounds 0..f of a height an honest validator votes for no block that omits an entry
-//! which it has held as ready for [`INCLUSION_HEIGHTS`]. So, whoever makes the block of a height:
+//! What makes it true: in the rounds 0..f of a height an honest validator votes for no block that
+//! omits an entry which it has held as ready for [`INCLUSION_HEIGHTS`]. So, whoever makes the block
+//! of a height:
 //!
-//! 1. After every block the ready entries of every honest validator are noted, with the height since which they
-//!    have been ready without a pause, of theirs or of its process, or that its signed receipt names: a receipt
-//!    outlives a crash. What waited in between counts from when it is ready again, and so does all after blocks that
-//!    were not watched.
-//! 2. If so many of them have held an entry for so long that the rest of the power is no quorum, then the
-//!    next block, decided in one of those rounds, holds the entry; unless the ledger does not admit it after the
-//!    block, so that the validators no longer note it as ready, or the block has an excuse, see [`excuse`].
+//! 1. After every block the ready entries of every honest validator are noted, with the height
+//!    since which they have been ready without a pause, of theirs or of its process, or that its
+//!    signed receipt names: a receipt outlives a crash. What waited in between counts from when it
+//!    is ready again, and so does all after blocks that were not watched.
+//! 2. If so many of them have held an entry for so long that the rest of the power is no quorum,
+//!    then the next block, decided in one of those rounds, holds the entry; unless the ledger does
+//!    not admit it after the block, so that the validators no longer note it as ready, or the block
+//!    has an excuse, see [`excuse`].
 
 mod excuse;
 
@@ -135,7 +138,8 @@ impl Inclusion {
             held.down = true;
         }
     }
-    /// Entries that the block of `height` cannot omit in an early round, of `validators` of equal power.
+    /// Entries that the block of `height` cannot omit in an early round, of `validators` of equal
+    /// power.
     fn due(&self, height: u64, validators: usize) -> Vec<EntryId> {
         let here = self
             .held

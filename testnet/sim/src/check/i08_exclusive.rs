@@ -1,12 +1,14 @@
 //! I8: a unit of capacity belongs to at most one lease at a time.
 //!
-//! 1. Leases are followed by their events: one that starts is new, one that goes on or ends runs; an order has one
-//!    lease at a time.
-//! 2. After every block the units of an offer in leases are at most those for sale before it. Where leases outlive a
-//!    change of the offer they may be more, but never more than before, and at a boundary only firm ones outlive it.
+//! 1. Leases are followed by their events: one that starts is new, one that goes on or ends runs;
+//!    an order has one lease at a time.
+//! 2. After every block the units of an offer in leases are at most those for sale before it. Where
+//!    leases outlive a change of the offer they may be more, but never more than before, and at a
+//!    boundary only firm ones outlive it.
 //! 3. The units of an offer in force are some that its seller set in an entry.
 //! 4. From time to time the leases of a node at that height are compared.
-//! 5. On the machines: of one lease no more jobs are alive at a seller's node than it has units there.
+//! 5. On the machines: of one lease no more jobs are alive at a seller's node than it has units
+//!    there.
 
 use super::{Check, Fact, Sight};
 use crate::found::node_key;

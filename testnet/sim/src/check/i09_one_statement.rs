@@ -1,8 +1,8 @@
-//! I9: an honest node never signs two different statements for one height, round and step, also across a
-//! crash and a restart.
+//! I9: an honest node never signs two different statements for one height, round and step, also
+//! across a crash and a restart.
 //!
-//! Every vote and proposal of its own that a node says is compared with the ones it said before, in all of
-//! its lives. What it says is safe on its disk by then, so a power loss is no excuse.
+//! Every vote and proposal of its own that a node says is compared with the ones it said before, in
+//! all of its lives. What it says is safe on its disk by then, so a power loss is no excuse.
 
 use super::{Check, Sight};
 use crate::found::validator_key;

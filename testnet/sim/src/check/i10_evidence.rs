@@ -1,10 +1,13 @@
-//! I10: injected equivocation yields verifiable evidence naming the signers; an honest node is never named.
+//! I10: injected equivocation yields verifiable evidence naming the signers; an honest node is
+//! never named.
 //!
-//! 1. Evidence in a block names liars only. (That no honest node is blamed by a peer, the world itself watches.)
-//! 2. If two rightly signed votes of a liar for one step reach an honest validator from the liar itself while that validator runs
-//!    their height, it is a witness until its process ends. A deed that most of the honest validators
-//!    witnessed, long enough before the end for each of them to have had turns, has convicted the liar in a block at the
-//!    end: of this deed or of another at that height, as consensus keeps three deeds of a validator and height.
+//! 1. Evidence in a block names liars only. (That no honest node is blamed by a peer, the world
+//!    itself watches.)
+//! 2. If two rightly signed votes of a liar for one step reach an honest validator from the liar
+//!    itself while that validator runs their height, it is a witness until its process ends. A deed
+//!    that most of the honest validators witnessed, long enough before the end for each of them to
+//!    have had turns, has convicted the liar in a block at the end: of this deed or of another at
+//!    that height, as consensus keeps three deeds of a validator and height.
 
 use super::i09_one_statement::{Statement, Step, statement};
 use super::{Check, Sight};

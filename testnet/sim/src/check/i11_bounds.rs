@@ -1,7 +1,7 @@
 //! I11: queues, maps and bytes per peer stay within `limits`.
 //!
-//! Every [`EVENTS`] steps the sizes of the node that stepped are compared with the bounds that its packages publish, and
-//! no message that it says is larger than its kind may be.
+//! Every [`EVENTS`] steps the sizes of the node that stepped are compared with the bounds that its
+//! packages publish, and no message that it says is larger than its kind may be.
 
 use super::{Check, Sight};
 use crate::world::World;

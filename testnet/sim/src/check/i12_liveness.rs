@@ -1,15 +1,18 @@
 //! I12: once faults stop, rounds clear again and all honest nodes converge.
 //!
-//! `top` is the highest tip of an honest node when the calm begins, `r` the highest round of consensus that an
-//! honest validator is in then.
+//! `top` is the highest tip of an honest node when the calm begins, `r` the highest round of
+//! consensus that an honest validator is in then.
 //!
-//! 1. *Converge.* Every honest node, those that do not vote too, has `top` within the time of two market rounds, plus
-//!    [`SLACK_MS`] to connect again and to be asked and answered for the blocks missed.
-//! 2. *Go on.* The next block after `top` is decided within one heartbeat, plus that slack, plus the time that
-//!    consensus takes for round `r` and for as many rounds behind it as there are liars, and one.
-//! 3. *Clear.* At the end no bid is sealed that should have been opened or forfeited, and no slot is unpaid
-//!    that has passed; all honest nodes are up and have the tip of [`LAG_MS`] ago, as much earlier again for each
-//!    liar: whoever follows by asking waits that long for an answer that does not come before it asks another.
+//! 1. *Converge.* Every honest node, those that do not vote too, has `top` within the time of two
+//!    market rounds, plus [`SLACK_MS`] to connect again and to be asked and answered for the blocks
+//!    missed.
+//! 2. *Go on.* The next block after `top` is decided within one heartbeat, plus that slack, plus
+//!    the time that consensus takes for round `r` and for as many rounds behind it as there are
+//!    liars, and one.
+//! 3. *Clear.* At the end no bid is sealed that should have been opened or forfeited, and no slot
+//!    is unpaid that has passed; all honest nodes are up and have the tip of [`LAG_MS`] ago, as
+//!    much earlier again for each liar: whoever follows by asking waits that long for an answer
+//!    that does not come before it asks another.
 
 use super::{Check, Sight};
 use crate::world::World;
@@ -18,10 +21,12 @@ use gridbay_protocol::calendar::Calendar;
 use gridbay_protocol::genesis::Policy;
 use std::collections::BTreeMap;
 
-/// Milliseconds for connections and questions: two statements of the tip, a few answers, a height's timers.
+/// Milliseconds for connections and questions: two statements of the tip, a few answers, a height's
+/// timers.
 const SLACK_MS: u64 = 6_000;
 
-/// Milliseconds that a node may be behind: one question without an answer, and one block on its way.
+/// Milliseconds that a node may be behind: one question without an answer, and one block on its
+/// way.
 const LAG_MS: u64 = gridbay_host::limits::SYNC_RETRY_MS + 500;
 
 /// How the calm began.
@@ -56,7 +61,8 @@ impl Began {
     }
 }
 
-/// Longest time of a round of consensus: proposing and both steps of voting, growing by half a time per round.
+/// Longest time of a round of consensus: proposing and both steps of voting, growing by half a time
+/// per round.
 fn round_ms(policy: &Policy, round: u64) -> u64 {
     const LONGEST_MS: u64 = 30_000;
     let vote = (policy.propose_timeout_ms / 2).max(250);
@@ -166,7 +172,8 @@ impl Check for Liveness {
         }
         if self.began.is_none() {
             self.begin(world);
-            // They may be together already, and then nobody need decide or start anything for a while.
+            // They may be together already, and then nobody need decide or start anything for a
+            // while.
             self.look(world.now, &heights(world));
         }
         if matches!(sight, Sight::Decided { .. } | Sight::Up { .. }) {

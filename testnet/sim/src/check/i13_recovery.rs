@@ -3,7 +3,8 @@
 //! When a process starts again on its old disk, before it takes a step:
 //!
 //! 1. it has every block that it said was decided;
-//! 2. its tip, if the checkers know that height, is their block and its state has that block's root;
+//! 2. its tip, if the checkers know that height, is their block and its state has that block's
+//!    root;
 //! 3. every order whose record was saved is there, as far as it was saved.
 //!
 //! That no process ends or fails to start by itself, the world watches.

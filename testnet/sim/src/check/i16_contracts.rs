@@ -1,12 +1,15 @@
-//! I16 for contracts: what is locked and staked, each job's pay and penalty, and the settlement follow from the proposal
-//! and from what both sides said, worked out here a second time and more plainly.
+//! I16 for contracts: what is locked and staked, each job's pay and penalty, and the settlement
+//! follow from the proposal and from what both sides said, worked out here a second time and more
+//! plainly.
 //!
 //! 1. A proposal locks `floor(jobs * value * f(1))`, a signature stakes `jobs * penalty`.
-//! 2. A job is decided once, after the slots from its request to the block. Done, it pays by the time it took; it was done
-//!    by its client's word, or as many whole slots have passed as it needs in which a lease served it. Failed, its time was
-//!    over, and it pays nothing and owes its penalty.
-//! 3. A contract is settled when all requested jobs are decided and no more can come. It pays the sum of what jobs pay
-//!    times f(done / requested), and all that is owed; the rests go back, and nothing is left.
+//! 2. A job is decided once, after the slots from its request to the block. Done, it pays by the
+//!    time it took; it was done by its client's word, or as many whole slots have passed as it
+//!    needs in which a lease served it. Failed, its time was over, and it pays nothing and owes its
+//!    penalty.
+//! 3. A contract is settled when all requested jobs are decided and no more can come. It pays the
+//!    sum of what jobs pay times f(done / requested), and all that is owed; the rests go back, and
+//!    nothing is left.
 //! 4. A proposal that lapses gives everything back; it is withdrawn exactly if its client said so.
 
 use super::{Check, Fact, Sight};
@@ -78,7 +81,8 @@ fn root(x: u128) -> u128 {
     low
 }
 
-/// `alpha * (done / all)^beta` with 32 bits behind the point: whole powers one by one, then the roots for the sixteenths.
+/// `alpha * (done / all)^beta` with 32 bits behind the point: whole powers one by one, then the
+/// roots for the sixteenths.
 fn aggregate(terms: &ContractTerms, done: u32, all: u32) -> u128 {
     let share = (u128::from(done) << 32) / u128::from(all.max(1));
     let mut power = ONE;
@@ -95,7 +99,8 @@ fn aggregate(terms: &ContractTerms, done: u32, all: u32) -> u128 {
     (u128::from(terms.alpha_ppm) << 32) / 1_000_000 * power / ONE
 }
 
-/// What a job that ends after so many slots is worth: its value, less as much of it as the decay has taken.
+/// What a job that ends after so many slots is worth: its value, less as much of it as the decay
+/// has taken.
 fn worth(job: &JobTerms, after: u64) -> i128 {
     let late = after.saturating_sub(job.hold.into());
     let value = i128::from(job.value.micros());

@@ -6,7 +6,8 @@
 //! 2. Held money goes back to a buyer only in a block with that buyer's own complaint of the
 //!    order's lease.
 //! 3. A complaint is of a lease that the buyer had at that offer, comes once for a lease and offer,
-//!    and leaves it no units of the offer; a later clearing may give it some. No sponsor has more of them in an epoch than the limit.
+//!    and leaves it no units of the offer; a later clearing may give it some. No sponsor has more
+//!    of them in an epoch than the limit.
 //! 4. An offer is withdrawn for complaints of two sponsors, or enough of one, in the epoch.
 //! 5. A seller that gave no sign of life in a slot, and whose leases did not change in it, earns
 //!    nothing for it.
@@ -14,8 +15,8 @@
 //! 7. A liar that serves nothing earns, in fair weather without faults, no more of any lease of an
 //!    honest node's agent that has a complaint left than what it cost in [`unheard_slots`]: the
 //!    slots that pass before the agent is sure.
-//! 8. A complaint brings its buyer the slot that it is of and no other, and nothing brings back more than a slot
-//!    cost, see [`refunds`].
+//! 8. A complaint brings its buyer the slot that it is of and no other, and nothing brings back
+//!    more than a slot cost, see [`refunds`].
 
 mod refunds;
 
@@ -123,7 +124,8 @@ impl Delivery {
                     paid: Vec::new(),
                     agent: has_agent(world, &terms.order),
                 });
-                // Units that a clearing gives a lease anew were not there when its buyer complained.
+                // Units that a clearing gives a lease anew were not there when its buyer
+                // complained.
                 for anew in offers.difference(&lease.offers) {
                     self.disputed.remove(&(terms.lease, *anew));
                 }

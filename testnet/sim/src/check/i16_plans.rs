@@ -1,10 +1,12 @@
-//! I16 for jobs by deadlines: who was taken is planned, who is done pays his own price, and nobody pays more.
+//! I16 for jobs by deadlines: who was taken is planned, who is done pays his own price, and nobody
+//! pays more.
 //!
-//! 1. Every posting to a seller out of an escrow is on record as the pay of a job that ended, or of a contract, and every
-//!    record is posted; so are stakes and damages.
-//! 2. A job that was served or cancelled pays between nothing and its highest price, a missed one nothing.
-//! 3. A plan gives no more units than there are, has its jobs one after the other, ends each by its hard deadline and
-//!    prices it by its own curve.
+//! 1. Every posting to a seller out of an escrow is on record as the pay of a job that ended, or of
+//!    a contract, and every record is posted; so are stakes and damages.
+//! 2. A job that was served or cancelled pays between nothing and its highest price, a missed one
+//!    nothing.
+//! 3. A plan gives no more units than there are, has its jobs one after the other, ends each by its
+//!    hard deadline and prices it by its own curve.
 //! 4. Where there are few jobs no other order of them pays more.
 
 use super::{Check, Fact, Sight};

@@ -1,15 +1,20 @@
-//! I17: in the long run the chain is no faster than its policy says, whatever a third of the power says.
+//! I17: in the long run the chain is no faster than its policy says, whatever a third of the power
+//! says.
 //!
-//! The first honest validator to start a height starts it a block interval after the first honest one to start the
-//! height before, and no honest one starts a height before its parent is decided. So
+//! The first honest validator to start a height starts it a block interval after the first honest
+//! one to start the height before, and no honest one starts a height before its parent is decided.
+//! So
 //!
-//! 1. any [`WINDOW`] blocks take the intervals of all but one of them: within a tenth of the policy;
+//! 1. any [`WINDOW`] blocks take the intervals of all but one of them: within a tenth of the
+//!    policy;
 //! 2. three blocks in a row take a heartbeat if no honest validator has work after the second.
 //!
-//! A validator whose process starts begins its first height at once, so every such start excuses one interval.
+//! A validator whose process starts begins its first height at once, so every such start excuses
+//! one interval.
 //!
-//! Nor is it slower, where nobody lies and the world is [`is_well`]: while the ledger itself has work for the next height
-//! (an entry that waits may reach a validator late), any [`WINDOW`] blocks take their intervals and a tenth at the most.
+//! Nor is it slower, where nobody lies and the world is [`is_well`]: while the ledger itself has
+//! work for the next height (an entry that waits may reach a validator late), any [`WINDOW`] blocks
+//! take their intervals and a tenth at the most.
 
 use super::{Check, Sight};
 use crate::plan::Weather;
@@ -19,7 +24,8 @@ use std::collections::VecDeque;
 
 /// Blocks that are looked at together.
 const WINDOW: usize = 20;
-/// Milliseconds from the beginning of the calm until validators that were apart, down or in a late round keep the pace.
+/// Milliseconds from the beginning of the calm until validators that were apart, down or in a late
+/// round keep the pace.
 const SETTLED_MS: u64 = 8_000;
 
 /// See the module.
@@ -36,8 +42,8 @@ pub(crate) struct LongRun {
     steady: usize,
 }
 
-/// Whether nothing keeps validators from their pace: no liar, and fair weather without faults, from the beginning on or
-/// for a while.
+/// Whether nothing keeps validators from their pace: no liar, and fair weather without faults, from
+/// the beginning on or for a while.
 fn is_well(world: &World) -> bool {
     let plan = &world.plan;
     let fair = plan.faults.is_empty() && plan.weather == Weather::FAIR;
@@ -107,8 +113,8 @@ impl Check for LongRun {
         let votes = |node: usize| node < world.plan.validators && world.machines[node].is_honest();
         match sight {
             Sight::Up { node, .. } if votes(*node) => self.started.push_back(world.now),
-            // After the step in which a block was decided comes the look at that block, so a node that has work is
-            // noted before.
+            // After the step in which a block was decided comes the look at that block, so a node
+            // that has work is noted before.
             Sight::Step { node, .. } if votes(*node) => {
                 let works = |core: &gridbay_core::Core| {
                     core.state().work_is_due() || core.host().mempool_len() > 0

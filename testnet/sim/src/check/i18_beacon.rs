@@ -1,5 +1,5 @@
-//! I18: every block reveals the preimage of the tip that counts for its proposer: of the chain in the genesis, or of
-//! one registered two epochs before.
+//! I18: every block reveals the preimage of the tip that counts for its proposer: of the chain in
+//! the genesis, or of one registered two epochs before.
 
 use super::{Check, Fact, Sight};
 use crate::world::World;

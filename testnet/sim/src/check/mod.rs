@@ -1,4 +1,5 @@
-//! Checkers: one invariant each, looking at every event. None of them calls the code that it checks.
+//! Checkers: one invariant each, looking at every event. None of them calls the code that it
+//! checks.
 //!
 //! A checker is a file and a line in [`all`].
 

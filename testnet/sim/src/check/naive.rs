@@ -1,16 +1,18 @@
-//! A clearing computed in the plainest way, for checkers: the auction with every offer as a bidder for its own units,
-//! from the words of the specification. Steps 1 to 4 are the rule `exact`; `floor` and `paper` have files of their own.
+//! A clearing computed in the plainest way, for checkers: the auction with every offer as a bidder
+//! for its own units, from the words of the specification. Steps 1 to 4 are the rule `exact`;
+//! `floor` and `paper` have files of their own.
 //!
-//! 1. A bid asks for nothing, or for `min` (at least 1) to all of its units, as far as the supply reaches.
-//!    Behind all bids, in order of (round, rank, order), the sellers ask for the dearest units: each at its reserve, and
-//!    the switch cost if no running bid holds it.
-//! 2. `best[i][c]` is the most that bids `i..` and the sellers are worth with `c` units; from the front, every
-//!    bid gets the most units that a best allocation can give it.
+//! 1. A bid asks for nothing, or for `min` (at least 1) to all of its units, as far as the supply
+//!    reaches. Behind all bids, in order of (round, rank, order), the sellers ask for the dearest
+//!    units: each at its reserve, and the switch cost if no running bid holds it.
+//! 2. `best[i][c]` is the most that bids `i..` and the sellers are worth with `c` units; from the
+//!    front, every bid gets the most units that a best allocation can give it.
 //! 3. A winner pays what the others would be worth without it, less what they are worth with it.
-//! 4. Winners of one sponsor are also thought away together. If they pay less than that comes to, each pays more, in
-//!    proportion to what his bid was worth above his payment; the largest fractions are rounded up, ties by step 1.
-//! 5. As many units are sold as were won: lowest first by what is asked for them, then by offer. Each earns the greater of
-//!    its reserve and a level, the remainder by offer.
+//! 4. Winners of one sponsor are also thought away together. If they pay less than that comes to,
+//!    each pays more, in proportion to what his bid was worth above his payment; the largest
+//!    fractions are rounded up, ties by step 1.
+//! 5. As many units are sold as were won: lowest first by what is asked for them, then by offer.
+//!    Each earns the greater of its reserve and a level, the remainder by offer.
 
 mod floor;
 mod paper;
@@ -42,7 +44,8 @@ fn prices(bid: &ClearingBid, supply: usize) -> Vec<i128> {
     all.take(supply).collect()
 }
 
-/// What a bid takes together or not at all, and then unit by unit: value and size. Nothing if there is too little of it.
+/// What a bid takes together or not at all, and then unit by unit: value and size. Nothing if there
+/// is too little of it.
 fn blocks(bid: &ClearingBid, supply: usize) -> Vec<(i128, i128)> {
     let prices = prices(bid, supply);
     let head = bid.min.max(1) as usize;
@@ -96,7 +99,8 @@ fn with(table: &[i128], worth: &Worth) -> Vec<i128> {
     (0..table.len()).map(choose).collect()
 }
 
-/// Winners ascending by order, offers sold ascending by offer; only the input of the record is looked at.
+/// Winners ascending by order, offers sold ascending by offer; only the input of the record is
+/// looked at.
 pub(super) fn clear(record: &ClearingRecord) -> (Vec<Award>, Vec<Sold>) {
     let units = units(record);
     let mut bids: Vec<&ClearingBid> = record.bids.iter().collect();
@@ -363,9 +367,11 @@ pub(super) mod tests {
 
     #[test]
     fn the_three_rules_differ_where_bids_are_all_or_none() {
-        // Worth most: 13 and the two for 20. Without the one 12 + 20, so he pays 12; without the pair 12 + 4, so 16.
+        // Worth most: 13 and the two for 20. Without the one 12 + 20, so he pays 12; without the
+        // pair 12 + 4, so 16.
         assert_eq!(lumpy(Rule::Exact), [(1, 2, 16), (2, 1, 12)]);
-        // Ranked below the winner of one: 12, 10, 10; below the pair: 13, 12, 4, of which the last two.
+        // Ranked below the winner of one: 12, 10, 10; below the pair: 13, 12, 4, of which the last
+        // two.
         assert_eq!(lumpy(Rule::Floor), [(1, 2, 16), (2, 1, 12)]);
         // By average 13 and 12; the pair does not fit, and 4 is behind it. Each pays by the clock.
         assert_eq!(lumpy(Rule::Paper), [(2, 1, 10), (3, 1, 10)]);

@@ -1,6 +1,8 @@
-//! I5 for pools: a sharing covers exactly the claims and units that there are, and its awards follow from them.
+//! I5 for pools: a sharing covers exactly the claims and units that there are, and its awards
+//! follow from them.
 //!
-//! Claims of the boundary's own block are in the record and not yet in the copy; nothing is said about them.
+//! Claims of the boundary's own block are in the record and not yet in the copy; nothing is said
+//! about them.
 
 use gridbay_ledger::State;
 use gridbay_protocol::calendar::Calendar;
@@ -54,8 +56,8 @@ impl Pools {
             _ => {}
         }
     }
-    /// Whether a record has the claims and units that the copy has. `firm` says how many units of an offer firm leases
-    /// hold, those of claims among them.
+    /// Whether a record has the claims and units that the copy has. `firm` says how many units of
+    /// an offer firm leases hold, those of claims among them.
     pub(super) fn compare(
         &self,
         record: &Sharing,

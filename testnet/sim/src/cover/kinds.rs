@@ -12,8 +12,8 @@ use gridbay_protocol::payment::Reason;
 use gridbay_protocol::record::ausubel::ClearingKind;
 use gridbay_protocol::record::contract::ContractEvent;
 
-/// A name for each variant, and the list of those that a batch must see: all but those after the semicolon, which no world
-/// leads to.
+/// A name for each variant, and the list of those that a batch must see: all but those after the
+/// semicolon, which no world leads to.
 macro_rules! variants {
     ($all:ident, $name:ident, $type:ident: $($variant:ident),+ $(,)? $(; $($never:ident),+)?) => {
         const $all: &[&str] = &[$(stringify!($variant)),+];

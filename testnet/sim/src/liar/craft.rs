@@ -1,5 +1,5 @@
-//! What lies are made of: signing with the node's own keys, reading what the node says, and making another
-//! block in the place of its own.
+//! What lies are made of: signing with the node's own keys, reading what the node says, and making
+//! another block in the place of its own.
 
 use super::Puppet;
 use gridbay_core::effect::Effect;
@@ -73,8 +73,8 @@ impl Puppet<'_> {
         let all = self.state().accounts().map(|(id, _)| *id);
         all.filter(|id| Some(*id) != own).collect()
     }
-    /// The block that the ledger makes of another draft than the node's own; `None` if the block is not
-    /// for the next height.
+    /// The block that the ledger makes of another draft than the node's own; `None` if the block is
+    /// not for the next height.
     pub fn redraft(&self, block: &Block, change: impl FnOnce(&mut Draft)) -> Option<Block> {
         let header = &block.header;
         if header.height != self.state().height() + 1 {
@@ -148,8 +148,8 @@ pub(super) fn flip(hash: &mut Hash32, n: u64) {
     hash.0[n as usize % 32] ^= 1 << (n % 8);
 }
 
-/// Blocks that a liar offers in the place of those that its own process made. Its votes follow: what it
-/// votes for in public is the block that it showed.
+/// Blocks that a liar offers in the place of those that its own process made. Its votes follow:
+/// what it votes for in public is the block that it showed.
 #[derive(Debug, Default)]
 pub(super) struct Instead {
     shown: BTreeMap<BlockId, BlockId>,
@@ -161,7 +161,8 @@ pub(super) struct Instead {
 const REMEMBERED: usize = 64;
 
 impl Instead {
-    /// Replaces the node's blocks by what `make` makes of them; where it makes nothing the block stays.
+    /// Replaces the node's blocks by what `make` makes of them; where it makes nothing the block
+    /// stays.
     pub(super) fn bend(
         &mut self,
         puppet: &mut Puppet<'_>,

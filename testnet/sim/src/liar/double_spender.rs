@@ -1,10 +1,10 @@
-//! Spends the same money twice: two entries that its balance bears only one of, each told to one half of
-//! the validators at the same moment. Transfers of most of what it has, sealed bids of one class and round,
-//! and buys that lock all of it.
+//! Spends the same money twice: two entries that its balance bears only one of, each told to one
+//! half of the validators at the same moment. Transfers of most of what it has, sealed bids of one
+//! class and round, and buys that lock all of it.
 //!
-//! Attacks I1 and I4, and the inclusion rule: each half counts on another entry. Every block is executed
-//! entry by entry, so the second of a pair is refused wherever it comes, and an entry that does not fit any
-//! more is no omission.
+//! Attacks I1 and I4, and the inclusion rule: each half counts on another entry. Every block is
+//! executed entry by entry, so the second of a pair is refused wherever it comes, and an entry that
+//! does not fit any more is no omission.
 
 use super::{Lie, Puppet};
 use gridbay_core::effect::Effect;

@@ -1,9 +1,10 @@
-//! Makes two blocks of its own for one round, both right by the ledger's rules, and shows each to one half
-//! of the validators; one node sees both. Its votes agree with whatever each peer was shown.
+//! Makes two blocks of its own for one round, both right by the ledger's rules, and shows each to
+//! one half of the validators; one node sees both. Its votes agree with whatever each peer was
+//! shown.
 //!
-//! Attacks I2 and I3. Honest nodes notice because every proposal is relayed to all: two for one round are an
-//! equivocation, neither block gets a quorum unless all who hear both prefer the same, and the next round
-//! has another proposer.
+//! Attacks I2 and I3. Honest nodes notice because every proposal is relayed to all: two for one
+//! round are an equivocation, neither block gets a quorum unless all who hear both prefer the same,
+//! and the next round has another proposer.
 
 use super::craft::said;
 use super::{Lie, Puppet};

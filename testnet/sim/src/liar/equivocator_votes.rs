@@ -1,5 +1,5 @@
-//! Signs two votes for one step: one for one half of the validators, another for the other half, and both
-//! for one node.
+//! Signs two votes for one step: one for one half of the validators, another for the other half,
+//! and both for one node.
 //!
 //! Attacks I2 (two quorums for two blocks) and I10. Honest nodes notice when both votes meet in one
 //! vote keeper: the pair becomes evidence, goes into a block and names the signer.

@@ -1,6 +1,7 @@
-//! Sends as much as it can of what costs others work: garbage, messages beyond their caps, entries of
-//! accounts that do not exist, requests for bodies and blocks, votes and proofs with worthless signatures, and
-//! as a validator votes and proposals of its own for every round there is; for the running height, the next and the last.
+//! Sends as much as it can of what costs others work: garbage, messages beyond their caps, entries
+//! of accounts that do not exist, requests for bodies and blocks, votes and proofs with worthless
+//! signatures, and as a validator votes and proposals of its own for every round there is; for the
+//! running height, the next and the last.
 //!
 //! Attacks I11 and I12. Bytes are capped before they are parsed, strangers' entries have a shelf of
 //! their own, answers with blocks have a pace, early messages a share per peer.
@@ -81,7 +82,8 @@ fn round(puppet: &mut Puppet<'_>) -> u32 {
     puppet.rng.pick(&rounds).copied().unwrap_or(0)
 }
 
-/// A proposal of a block that does not exist, for a round of the running height in which it is its turn.
+/// A proposal of a block that does not exist, for a round of the running height in which it is its
+/// turn.
 fn proposal(puppet: &mut Puppet<'_>) -> HostMessage {
     let state = puppet.core.state();
     let height = state.height() + 1;
@@ -162,7 +164,8 @@ fn request(puppet: &mut Puppet<'_>) -> HostMessage {
 
 impl Lie for Flooder {
     fn input(&mut self, _puppet: &mut Puppet<'_>, input: Input) -> Option<Input> {
-        // What it asked for is not meant for its process; a book that lags is asked for by name again.
+        // What it asked for is not meant for its process; a book that lags is asked for by name
+        // again.
         match &input {
             Input::Host { bytes, .. } if bytes.len() > SMALL_MESSAGE_BYTES => {
                 let answer = super::craft::heard(&input);

@@ -1,9 +1,10 @@
-//! Says things in others' names: votes, proposals, quorums, proofs of rounds, decided blocks, entries, adverts and
-//! requests of agents, signed with the wrong key, for the wrong domain, for another network, or changed
-//! after they were signed.
+//! Says things in others' names: votes, proposals, quorums, proofs of rounds, decided blocks,
+//! entries, adverts and requests of agents, signed with the wrong key, for the wrong domain, for
+//! another network, or changed after they were signed.
 //!
-//! Attacks I1, I2, I9 and I10: no forgery may count, and nobody but the forger may be blamed. Every signature
-//! covers domain, network and canonical bytes, and is checked before anything depends on it.
+//! Attacks I1, I2, I9 and I10: no forgery may count, and nobody but the forger may be blamed. Every
+//! signature covers domain, network and canonical bytes, and is checked before anything depends on
+//! it.
 
 use super::{Lie, Puppet};
 use gridbay_core::agent::{AgentRequest, RunId, SignedStart, Start};

@@ -1,9 +1,9 @@
-//! Reads what others ask for and tries to be there first: copies their commitments under its own name,
-//! opens with their openings, buys what they buy, tells the others of its own entries only when it has
-//! seen theirs, and puts its own entries first in its blocks.
+//! Reads what others ask for and tries to be there first: copies their commitments under its own
+//! name, opens with their openings, buys what they buy, tells the others of its own entries only
+//! when it has seen theirs, and puts its own entries first in its blocks.
 //!
-//! Attacks I5 and I7. A copied seal opens to nothing, because it binds the account; the order inside a
-//! block is by the beacon, so a block in another order is refused by every ledger.
+//! Attacks I5 and I7. A copied seal opens to nothing, because it binds the account; the order
+//! inside a block is by the beacon, so a block in another order is refused by every ledger.
 
 use super::craft::{Instead, heard, with_entries};
 use super::{Lie, Puppet};

@@ -1,9 +1,10 @@
-//! Offers units cheaply and does not deliver them. By turns it never acknowledges its leases, fails them, or
-//! acknowledges them and then refuses the jobs, does not know them any more, says that they ended, or talks
-//! nonsense.
+//! Offers units cheaply and does not deliver them. By turns it never acknowledges its leases, fails
+//! them, or acknowledges them and then refuses the jobs, does not know them any more, says that
+//! they ended, or talks nonsense.
 //!
 //! Attacks I8 and I16 and the buyer's money. What is not acknowledged in time ends, the offer is
-//! suspended and the order stands again; a job that its seller does not know is started anew elsewhere.
+//! suspended and the order stands again; a job that its seller does not know is started anew
+//! elsewhere.
 
 use super::craft::{Instead, said, say_instead};
 use super::{Lie, Puppet};

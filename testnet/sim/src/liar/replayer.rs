@@ -1,9 +1,10 @@
-//! Keeps what it hears and says, and says it again later, to anybody: votes, proposals, bodies, decided blocks,
-//! entries, adverts, requests of agents.
+//! Keeps what it hears and says, and says it again later, to anybody: votes, proposals, bodies,
+//! decided blocks, entries, adverts, requests of agents.
 //!
-//! Attacks I2, I4 and I9: a replayed statement must count once. Old heights are ignored, entries carry
-//! their own id until they expire, requests of agents are idempotent, adverts count up. Honest nodes
-//! notice only what nobody asked for, such as bodies, and blame the replayer, not the author.
+//! Attacks I2, I4 and I9: a replayed statement must count once. Old heights are ignored, entries
+//! carry their own id until they expire, requests of agents are idempotent, adverts count up.
+//! Honest nodes notice only what nobody asked for, such as bodies, and blame the replayer, not the
+//! author.
 
 use super::{Lie, Puppet};
 use gridbay_core::agent::AgentRequest;

@@ -1,6 +1,7 @@
 //! Takes its turns and says nothing: never proposes, and at times does not vote either.
 //!
-//! Attacks I12. The others go on after one propose timeout, to the next in the ranking of the height.
+//! Attacks I12. The others go on after one propose timeout, to the next in the ranking of the
+//! height.
 
 use super::craft::said;
 use super::{Lie, Puppet};

@@ -1,8 +1,8 @@
-//! Says that its book is longer, or shorter, than it is, and answers who asks for blocks with wrong blocks, wrong
-//! certificates, gaps, broken bytes, too little or nothing.
+//! Says that its book is longer, or shorter, than it is, and answers who asks for blocks with wrong
+//! blocks, wrong certificates, gaps, broken bytes, too little or nothing.
 //!
-//! Attacks I2, I3 and I12. A block of a peer counts if its certificate proves it; who answers badly or
-//! not at all is blamed where that can be told, and asked last from then on.
+//! Attacks I2, I3 and I12. A block of a peer counts if its certificate proves it; who answers badly
+//! or not at all is blamed where that can be told, and asked last from then on.
 
 use super::craft::{flip, said, say_instead};
 use super::{Lie, Puppet};

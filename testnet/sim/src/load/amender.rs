@@ -8,7 +8,8 @@ use gridbay_protocol::order::Step;
 use gridbay_protocol::units::Price;
 
 impl World {
-    /// Amends an order, mostly a late one: often dearer, now and then far too cheap or for another number of units.
+    /// Amends an order, mostly a late one: often dearer, now and then far too cheap or for another
+    /// number of units.
     pub(super) fn amend(&mut self) {
         let placed = &self.load.placed;
         let late = &placed[placed.len().saturating_sub(12)..];

@@ -61,7 +61,8 @@ impl World {
         });
         self.order(node, "bid", class, tasks, slots, terms);
     }
-    /// Units now, at times of several classes: some limits are too low, some offers are named that do not sell that way.
+    /// Units now, at times of several classes: some limits are too low, some offers are named that
+    /// do not sell that way.
     pub(super) fn buy(&mut self, node: usize) {
         let classes = self.classes();
         let class = self.load.class(&classes);

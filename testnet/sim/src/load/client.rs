@@ -1,5 +1,5 @@
-//! Clients: accounts without a node. A member opens them; they sign by hand and make every mistake that a
-//! sealed bid allows.
+//! Clients: accounts without a node. A member opens them; they sign by hand and make every mistake
+//! that a sealed bid allows.
 
 use super::buyer::micros;
 use super::desk::{Desk, Key};
@@ -12,7 +12,8 @@ use gridbay_protocol::ids::{AccountId, EntryId, Hash32, OrderId};
 use gridbay_protocol::order::{Amendment, Bid, Buy, BuyPart, Commit, Open, Step, Wish, order_of};
 use gridbay_protocol::units::Price;
 
-/// Looks at a bid before its client forgets it: four seconds, less than two rounds while blocks come.
+/// Looks at a bid before its client forgets it: four seconds, less than two rounds while blocks
+/// come.
 const LOOKS: u32 = 28;
 /// Size bracket of a client's commitments.
 const BRACKET: u8 = 2;
@@ -43,7 +44,8 @@ enum Slip {
     Budget,
     /// Sealed a last height that is past.
     Standing,
-    /// Sealed an amendment: of an order of its own as it may be or not, of somebody else's, or of none.
+    /// Sealed an amendment: of an order of its own as it may be or not, of somebody else's, or of
+    /// none.
     Amends,
 }
 

@@ -1,9 +1,10 @@
-//! Contracts: clients who hand a batch of jobs to a provider, providers who keep their word and such who do not, and words
-//! that nobody may say.
+//! Contracts: clients who hand a batch of jobs to a provider, providers who keep their word and
+//! such who do not, and words that nobody may say.
 //!
-//! Nodes propose to any node. Those that provide ([`crate::found::provider`]) sign what suits them and rent units on the
-//! market; to the others a proposal lapses. Accounts without a node do all of it by hand: they sign and then serve a job
-//! with whatever order they have, or not at all, so that jobs fail and penalties fall due.
+//! Nodes propose to any node. Those that provide ([`crate::found::provider`]) sign what suits them
+//! and rent units on the market; to the others a proposal lapses. Accounts without a node do all of
+//! it by hand: they sign and then serve a job with whatever order they have, or not at all, so that
+//! jobs fail and penalties fall due.
 
 use super::buyer::micros;
 use super::desk::{Desk, Key};

@@ -1,4 +1,5 @@
-//! Jobs by deadlines: sellers who plan, buyers who ask them, and those who ask for what nobody gives.
+//! Jobs by deadlines: sellers who plan, buyers who ask them, and those who ask for what nobody
+//! gives.
 
 use super::buyer::micros;
 use super::desk::{Desk, Key};
@@ -145,7 +146,8 @@ fn below_reserve(desk: &mut Desk<'_>) -> Option<SignedEntry> {
     Some(desk.ask(account, &key, job))
 }
 
-/// Whoever has as many jobs at an offer as he may asks for one more; before that this is a job like any other.
+/// Whoever has as many jobs at an offer as he may asks for one more; before that this is a job like
+/// any other.
 fn job_quota(desk: &mut Desk<'_>) -> Option<SignedEntry> {
     let jobs = desk.state.orders().filter_map(|(_, order)| {
         let job = order.deadline()?;

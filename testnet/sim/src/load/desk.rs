@@ -117,7 +117,8 @@ impl World {
         }
         written
     }
-    /// An entry made by the ledger of a node; `None` if the node is down or there is nothing to write.
+    /// An entry made by the ledger of a node; `None` if the node is down or there is nothing to
+    /// write.
     pub(super) fn draw_up(
         &mut self,
         by: usize,

@@ -1,7 +1,7 @@
 //! Errands: what a user does at a time that follows from an earlier deed, or once in some worlds.
 //!
-//! Two kinds of user are in one world of four each: the hoarder fills the catalogue of a class that nobody
-//! trades, the patient one fills his share of a book with bids that never win.
+//! Two kinds of user are in one world of four each: the hoarder fills the catalogue of a class that
+//! nobody trades, the patient one fills his share of a book with bids that never win.
 
 use super::client::Opening;
 use super::{Load, seller};

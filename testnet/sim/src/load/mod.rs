@@ -1,9 +1,10 @@
-//! The users of the world. Each file is one kind of user; chance comes from the load's own stream alone.
+//! The users of the world. Each file is one kind of user; chance comes from the load's own stream
+//! alone.
 //!
-//! 1. From time to time somebody does something: a deed. The first ones found the market: offers, then the
-//!    guests' invitations.
-//! 2. Owners of nodes give commands to their node. Others have an account and no node: they sign entries and
-//!    hand them to a validator as strangers (`desk`).
+//! 1. From time to time somebody does something: a deed. The first ones found the market: offers,
+//!    then the guests' invitations.
+//! 2. Owners of nodes give commands to their node. Others have an account and no node: they sign
+//!    entries and hand them to a validator as strangers (`desk`).
 //! 3. What has to happen at a certain time after a deed is an errand.
 //! 4. What was refused for good must never take effect (`promise`).
 

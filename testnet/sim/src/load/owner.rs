@@ -27,7 +27,8 @@ impl World {
         };
         let amount = micros(self.load.rng.range(1, 3_000_000));
         let memo = Hash32(self.load.rng.bytes32());
-        // Half of the owners sign their transfers themselves, to send the same entry again if need be.
+        // Half of the owners sign their transfers themselves, to send the same entry again if need
+        // be.
         let signs = self.load.rng.chance(500_000);
         let signed = self.draw_up(from, |desk| {
             let account = desk.account(from).filter(|_| signs)?;

@@ -1,6 +1,7 @@
 //! A refusal for good is a promise: the entry never takes effect, whoever it is sent to.
 //!
-//! Which reasons are for good is judged here by what they say, not by what the ledger thinks of them.
+//! Which reasons are for good is judged here by what they say, not by what the ledger thinks of
+//! them.
 
 use crate::check::Broken;
 use crate::world::World;
@@ -21,8 +22,8 @@ impl Promises {
     }
 }
 
-/// Whether no later height can change anything about it. Who has used an entry up is told so as well, but
-/// that entry did take effect.
+/// Whether no later height can change anything about it. Who has used an entry up is told so as
+/// well, but that entry did take effect.
 fn is_for_good(refusal: &Refusal) -> bool {
     match refusal {
         // Heights only grow.
@@ -43,7 +44,8 @@ fn is_for_good(refusal: &Refusal) -> bool {
         | Refusal::FirmSlots { .. }
         | Refusal::Surcharge(_)
         | Refusal::PoolWeights { .. } => true,
-        // What has been opened is never sealed again, what exits never stays, and a token stays used.
+        // What has been opened is never sealed again, what exits never stays, and a token stays
+        // used.
         Refusal::NotSealed(_) | Refusal::Exiting(_) | Refusal::TokenUsed { .. } => true,
         // An appeal brings what it has.
         Refusal::OpeningLapsed { .. }

@@ -1,5 +1,5 @@
-//! Those who reserve: several nodes together, ahead of time, some of them on a channel, for more or for less than the
-//! posted price.
+//! Those who reserve: several nodes together, ahead of time, some of them on a channel, for more or
+//! for less than the posted price.
 
 use super::buyer::micros;
 use crate::world::World;
@@ -8,7 +8,8 @@ use gridbay_protocol::mechanism::reservation::Channels;
 use gridbay_protocol::order::Group;
 
 impl World {
-    /// A reservation for one of the next slots. Where little is offered under reservation, many never fit.
+    /// A reservation for one of the next slots. Where little is offered under reservation, many
+    /// never fit.
     pub(super) fn reserve(&mut self, node: usize) {
         let classes = self.classes();
         let class = self.load.class(&classes);

@@ -17,7 +17,8 @@ const LABELS: u64 = 2;
 /// What nobody pays.
 const SKY_HIGH: Price = Price(1_000_000_000);
 
-/// An offer of a hoarder: as many of them as an account may have are just below what one seller may take of a class.
+/// An offer of a hoarder: as many of them as an account may have are just below what one seller may
+/// take of a class.
 pub(super) fn hoarded(class: ClassId, node: usize, label: u32) -> OfferTerms {
     OfferTerms {
         label,

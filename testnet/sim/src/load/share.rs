@@ -1,4 +1,5 @@
-//! Pools and claims on them: sellers share units, buyers claim shares through their nodes, others claim what nobody may.
+//! Pools and claims on them: sellers share units, buyers claim shares through their nodes, others
+//! claim what nobody may.
 
 use super::buyer::micros;
 use super::desk::Desk;
@@ -26,7 +27,8 @@ fn pools(state: &State) -> Vec<(OfferId, ClassId)> {
 }
 
 impl World {
-    /// Some units of a node as a pool: of fewer units than there are claims, so that chance decides.
+    /// Some units of a node as a pool: of fewer units than there are claims, so that chance
+    /// decides.
     pub(super) fn set_pool(&mut self, node: usize) {
         let class = self.classes()[0];
         let rng = &mut self.load.rng;

@@ -44,7 +44,8 @@ pub struct Figures {
     pub records: Spread,
     /// Messages of the DHT that a node sends in a second, answers counted.
     pub messages_per_second: f64,
-    /// Bytes of them and of handshakes that a node sends and receives in a second, for nodes up at the end.
+    /// Bytes of them and of handshakes that a node sends and receives in a second, for nodes up at
+    /// the end.
     pub bytes_per_second: Spread,
     /// What its connections cost besides when idle, bytes a second.
     pub idle_bytes_per_second: f64,
@@ -163,7 +164,8 @@ fn per_hour(figures: &Figures, count: u64) -> f64 {
     count as f64 / figures.nodes as f64 / figures.minutes.max(1e-9) * 60.0
 }
 
-/// A table of worlds of growing size, with the growth of each figure per ten times the nodes, from the first to the last.
+/// A table of worlds of growing size, with the growth of each figure per ten times the nodes, from
+/// the first to the last.
 pub fn table(all: &[Figures]) -> String {
     let mut text = format!("{:<30}", "nodes");
     for figures in all {

@@ -23,7 +23,8 @@ impl Key {
 }
 
 impl Distance {
-    /// The bucket of a peer so far away: bits that both keys have in common at their beginning, 0 to 255. None for the key itself.
+    /// The bucket of a peer so far away: bits that both keys have in common at their beginning, 0
+    /// to 255. None for the key itself.
     pub fn bucket(&self) -> Option<usize> {
         let word = self.0.iter().position(|word| *word != 0)?;
         Some(64 * word + self.0[word].leading_zeros() as usize)

@@ -1,4 +1,5 @@
-//! The connections of one node, by peer, and their bounds as the node sets them (`connection_limits` of its swarm).
+//! The connections of one node, by peer, and their bounds as the node sets them
+//! (`connection_limits` of its swarm).
 
 use super::{Id, Millis};
 use gridbay_core::overlay::{GRACE, Idle, MESH, Room, WANTED_PEERS, inbound};

@@ -1,7 +1,8 @@
 //! What is counted while a world runs, and quantiles of it.
 //!
-//! Bytes are estimates: what a message of the kind costs on the line with its headers. What connections cost when nothing happens
-//! (they show that they live, and are pinged) is told apart, since it is most of it.
+//! Bytes are estimates: what a message of the kind costs on the line with its headers. What
+//! connections cost when nothing happens (they show that they live, and are pinged) is told apart,
+//! since it is most of it.
 
 use super::Millis;
 use serde::Serialize;
@@ -14,7 +15,8 @@ pub const ANSWER_BYTES: u64 = 2_600;
 pub const RECORD_BYTES: u64 = 500;
 /// A handshake, both directions, with the greetings after it.
 pub const HANDSHAKE_BYTES: u64 = 8_000;
-/// What an idle connection costs a second at each of its ends, both directions: pings from both ends every 4 s.
+/// What an idle connection costs a second at each of its ends, both directions: pings from both
+/// ends every 4 s.
 pub const LINK_BYTES: u64 = 180;
 
 /// One measured lookup. The default is one that could not begin.

@@ -1,10 +1,14 @@
 //! One path of a lookup, as `ClosestPeersIter` of libp2p-kad 0.49.
 //!
-//! 1. It knows peers, nearest to the target first, and asks the nearest that it has not asked, [`PARALLELISM`] at a time.
-//! 2. An answer makes progress if it brings a peer nearer than the [`K`]-th known, or if fewer are known. After [`PARALLELISM`]
-//!    answers in a row without progress the path is stalled: then [`K`] are asked at a time, until one makes progress.
-//! 3. It ends when the [`K`] nearest that did not fail have answered, or nobody is left to ask or to wait for.
-//! 4. One that is silent for [`PEER_TIMEOUT`] is passed over; its answer counts if it comes after all.
+//! 1. It knows peers, nearest to the target first, and asks the nearest that it has not asked,
+//!    [`PARALLELISM`] at a time.
+//! 2. An answer makes progress if it brings a peer nearer than the [`K`]-th known, or if fewer are
+//!    known. After [`PARALLELISM`] answers in a row without progress the path is stalled: then
+//!    [`K`] are asked at a time, until one makes progress.
+//! 3. It ends when the [`K`] nearest that did not fail have answered, or nobody is left to ask or
+//!    to wait for.
+//! 4. One that is silent for [`PEER_TIMEOUT`] is passed over; its answer counts if it comes after
+//!    all.
 
 use super::key::{Distance, Key};
 use super::{Id, Millis, ms};

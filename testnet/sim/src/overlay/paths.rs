@@ -1,9 +1,11 @@
-//! A lookup over paths that share no peer, as `ClosestDisjointPeersIter` of libp2p-kad 0.49 (S/Kademlia).
+//! A lookup over paths that share no peer, as `ClosestDisjointPeersIter` of libp2p-kad 0.49
+//! (S/Kademlia).
 //!
-//! 1. All [`PARALLELISM`] paths begin with the same known peers. Who is asked by one is asked by no other; the others learn whether it
-//!    answered, and not whom it named.
+//! 1. All [`PARALLELISM`] paths begin with the same known peers. Who is asked by one is asked by no
+//!    other; the others learn whether it answered, and not whom it named.
 //! 2. Paths take turns. The lookup ends when all have ended.
-//! 3. Its result are the results of all, each peer once, nearest first: up to three times [`super::path`]'s.
+//! 3. Its result are the results of all, each peer once, nearest first: up to three times
+//!    [`super::path`]'s.
 
 use super::key::Key;
 use super::path::{Next, Path};

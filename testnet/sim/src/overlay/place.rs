@@ -1,7 +1,7 @@
 //! Where nodes are, and how long a packet takes between them.
 //!
-//! 1. A site has a place on a square whose edges meet; four nodes share one on average. A way between sites takes 10 to 150 ms, with
-//!    the distance; within a site 1 ms.
+//! 1. A site has a place on a square whose edges meet; four nodes share one on average. A way
+//!    between sites takes 10 to 150 ms, with the distance; within a site 1 ms.
 //! 2. On one machine every way takes 1 ms.
 
 use super::Millis;

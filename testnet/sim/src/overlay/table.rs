@@ -1,11 +1,12 @@
 //! The routing table of a node, as libp2p-kad 0.49 keeps it.
 //!
-//! 1. A bucket holds [`K`] peers: first those that are not connected, the one that has been so for longest in front, then those that
-//!    are.
-//! 2. A peer that comes into a full bucket waits. If the foremost is not connected, it is to be dialled, and after [`PENDING`] the
-//!    newcomer takes its place unless it has connected by then; if all are connected, or somebody waits already, the newcomer is
-//!    turned away.
-//! 3. Only peers that were identified as servers come in, each connected at that moment; of one site at most [`PER_PREFIX`] a bucket.
+//! 1. A bucket holds [`K`] peers: first those that are not connected, the one that has been so for
+//!    longest in front, then those that are.
+//! 2. A peer that comes into a full bucket waits. If the foremost is not connected, it is to be
+//!    dialled, and after [`PENDING`] the newcomer takes its place unless it has connected by then;
+//!    if all are connected, or somebody waits already, the newcomer is turned away.
+//! 3. Only peers that were identified as servers come in, each connected at that moment; of one
+//!    site at most [`PER_PREFIX`] a bucket.
 //! 4. A peer that a dial did not reach goes (`Task::leave_table` of the node).
 
 use super::key::{Distance, Key};
@@ -81,7 +82,8 @@ pub struct Table {
 }
 
 impl Table {
-    /// Adds a connected peer. `sites` tells where others are, to keep to step 3; none for one machine.
+    /// Adds a connected peer. `sites` tells where others are, to keep to step 3; none for one
+    /// machine.
     pub fn insert(
         &mut self,
         own: &Key,

@@ -1,12 +1,13 @@
 //! The world: whole node cores, a network, disks, clocks, users and trouble, in one thread.
 //!
-//! 1. Everything that happens is an event at a time; the earliest happens first, equal times in the order
-//!    in which the events were made. Nothing else orders anything, so a plan decides every byte.
-//! 2. A node's process takes an input, and the world performs the effects one after the other. A doomed
-//!    process ends between two of them.
+//! 1. Everything that happens is an event at a time; the earliest happens first, equal times in the
+//!    order in which the events were made. Nothing else orders anything, so a plan decides every
+//!    byte.
+//! 2. A node's process takes an input, and the world performs the effects one after the other. A
+//!    doomed process ends between two of them.
 //! 3. After every event the checkers look. The first to object ends the world.
-//! 4. The active phase has faults and load. The calm phase begins with everybody up, connected and cured;
-//!    at its end the checkers judge the whole.
+//! 4. The active phase has faults and load. The calm phase begins with everybody up, connected and
+//!    cured; at its end the checkers judge the whole.
 
 mod act;
 mod hints;
@@ -38,8 +39,8 @@ use std::collections::BTreeMap;
 
 /// Signatures and keys that a world's thread remembers: all nodes check the same ones.
 const MEMORY: usize = 1 << 17;
-/// Events that a world may have, and as many more for each of its seconds: ten times what the busiest worlds have.
-/// Beyond that somebody answers answers.
+/// Events that a world may have, and as many more for each of its seconds: ten times what the
+/// busiest worlds have. Beyond that somebody answers answers.
 const EVENTS: u64 = 100_000;
 const EVENTS_PER_S: u64 = 20_000;
 

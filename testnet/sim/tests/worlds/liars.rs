@@ -1,4 +1,5 @@
-//! Every liar lies in a calm world: it acts, nothing breaks, trade goes on, and all honest nodes end equal.
+//! Every liar lies in a calm world: it acts, nothing breaks, trade goes on, and all honest nodes
+//! end equal.
 
 use gridbay_core::effect::Effect;
 use gridbay_host::message::{HostMessage, SignedVote};

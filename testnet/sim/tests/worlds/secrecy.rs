@@ -1,5 +1,6 @@
-//! I7 between two worlds that differ in the price of one bid only: until the commitments of its round have closed,
-//! whoever sees every message's time, sender, receiver, kind and length sees the same in both.
+//! I7 between two worlds that differ in the price of one bid only: until the commitments of its
+//! round have closed, whoever sees every message's time, sender, receiver, kind and length sees the
+//! same in both.
 
 use gridbay_core::buy::{BidTerms, NewOrder, Terms};
 use gridbay_core::effect::Effect;

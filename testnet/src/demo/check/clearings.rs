@@ -1,6 +1,6 @@
-//! Every clearing, recomputed from its public record with nothing but additions: what winners pay is
-//! what sold units earn, within supply, nobody above his bid, no unit below its reserve. Every buy
-//! costs the larger of the asked prices and the value that it displaced.
+//! Every clearing, recomputed from its public record with nothing but additions: what winners pay
+//! is what sold units earn, within supply, nobody above his bid, no unit below its reserve. Every
+//! buy costs the larger of the asked prices and the value that it displaced.
 
 use super::Verdict;
 use crate::demo::evidence::{Auction, Evidence};

@@ -1,8 +1,9 @@
-//! The contract was settled as its terms say: each job's pay from the time it took, all together by the aggregate
-//! function, penalties in full. What the client paid the provider has, less what the nodes cost, and that is less.
+//! The contract was settled as its terms say: each job's pay from the time it took, all together by
+//! the aggregate function, penalties in full. What the client paid the provider has, less what the
+//! nodes cost, and that is less.
 //!
-//! `f(done / all) = alpha * (done / all)^beta` is computed here with fractions of whole numbers, for a whole beta, and so
-//! may exceed the ledger's by what its 32 bits behind the point leave out.
+//! `f(done / all) = alpha * (done / all)^beta` is computed here with fractions of whole numbers,
+//! for a whole beta, and so may exceed the ledger's by what its 32 bits behind the point leave out.
 
 use super::Verdict;
 use crate::demo::evidence::{Account, Evidence};
@@ -69,7 +70,8 @@ pub(super) fn judge(evidence: &Evidence) -> Verdict {
     ))
 }
 
-/// What a job pays and costs by the slots it took: the value, less as much of it as the decay has taken.
+/// What a job pays and costs by the slots it took: the value, less as much of it as the decay has
+/// taken.
 fn utility(how: &ContractHow, job: &JobRecord, slot_seconds: u64) -> Result<(), String> {
     let slots = |seconds: u32| i128::from(u64::from(seconds) / slot_seconds);
     let (value, penalty) = (

@@ -1,4 +1,5 @@
-//! Jobs by deadlines were done, at a price of their own curve, and their seller has just that, and his stake back.
+//! Jobs by deadlines were done, at a price of their own curve, and their seller has just that, and
+//! his stake back.
 
 use super::Verdict;
 use crate::demo::evidence::Evidence;

@@ -1,5 +1,5 @@
-//! The demo's checks: pure functions from the evidence to a verdict, one file each. The tests beside
-//! each check show that it fails on evidence that it must not accept.
+//! The demo's checks: pure functions from the evidence to a verdict, one file each. The tests
+//! beside each check show that it fails on evidence that it must not accept.
 
 mod auctions;
 mod blocks;

@@ -1,5 +1,5 @@
-//! The buy displaced somebody, and whoever was displaced resumed and finished, or has his refund and
-//! his compensation. A compensation that was paid is named either way.
+//! The buy displaced somebody, and whoever was displaced resumed and finished, or has his refund
+//! and his compensation. A compensation that was paid is named either way.
 
 use super::Verdict;
 use crate::demo::evidence::{Auction, Evidence};

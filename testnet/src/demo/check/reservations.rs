@@ -1,10 +1,11 @@
-//! Reservations: the decision, made again from its public record by the plainest way there is; the winners' leases, which
-//! began in the slots that they won; and the money: winners paid what they bid for the
-//! slots that they had, the loser nothing.
+//! Reservations: the decision, made again from its public record by the plainest way there is; the
+//! winners' leases, which began in the slots that they won; and the money: winners paid what they
+//! bid for the slots that they had, the loser nothing.
 //!
-//! The rule, for nodes of which all suit all: bids below the posted price are passed over, the others ranked by value per
-//! node-slot. In each attempt one of the first ten goes first, and each in turn takes the first start at which enough
-//! nodes, and its channel, are free. The attempt of the largest sum wins.
+//! The rule, for nodes of which all suit all: bids below the posted price are passed over, the
+//! others ranked by value per node-slot. In each attempt one of the first ten goes first, and each
+//! in turn takes the first start at which enough nodes, and its channel, are free. The attempt of
+//! the largest sum wins.
 
 use super::Verdict;
 use crate::demo::evidence::Evidence;
@@ -89,7 +90,8 @@ fn ran(evidence: &Evidence, name: &str, booked: &Booked) -> Result<(), String> {
     Ok(())
 }
 
-/// The winner paid what he bid for each slot that he had the nodes: all of it, unless his job was done sooner.
+/// The winner paid what he bid for each slot that he had the nodes: all of it, unless his job was
+/// done sooner.
 fn paid(evidence: &Evidence, order: &Order, bid: &ReservationBid) -> Result<(), String> {
     let name = order.wish.name;
     let calendar = &evidence.policy.calendar;

@@ -1,5 +1,6 @@
-//! The pool was shared among both claims: each had nodes in some slot, in some slot both competed, nobody paid above the
-//! rate, no more nodes were held than the pool has, and every outcome follows from its public input.
+//! The pool was shared among both claims: each had nodes in some slot, in some slot both competed,
+//! nobody paid above the rate, no more nodes were held than the pool has, and every outcome follows
+//! from its public input.
 
 use super::Verdict;
 use crate::demo::evidence::Evidence;

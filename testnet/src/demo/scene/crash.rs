@@ -21,7 +21,8 @@ pub(crate) struct Crash {
     pub(crate) node: String,
     /// Orders that it ran parts of when it was killed.
     pub(crate) hosted: Vec<String>,
-    /// Those of them that, a moment after its return, still ran there on the same lease, or were done.
+    /// Those of them that, a moment after its return, still ran there on the same lease, or were
+    /// done.
     pub(crate) survived: Vec<String>,
     /// Height of the others when it was killed.
     pub(crate) height: u64,

@@ -1,4 +1,5 @@
-//! Beside the shared pool: a seller posts a price for two small nodes, and two buyers hire one each.
+//! Beside the shared pool: a seller posts a price for two small nodes, and two buyers hire one
+//! each.
 
 use super::super::order::Wish;
 use super::super::stage::Stage;

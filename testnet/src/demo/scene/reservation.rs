@@ -1,5 +1,6 @@
-//! Beside the others: a seller's nodes are reserved ahead. Three want both of them from the same slot on; the one who
-//! bids most has them then, one who can wait has them afterwards, and one who cannot has nothing.
+//! Beside the others: a seller's nodes are reserved ahead. Three want both of them from the same
+//! slot on; the one who bids most has them then, one who can wait has them afterwards, and one who
+//! cannot has nothing.
 
 use super::super::order::Wish;
 use super::super::stage::Stage;
@@ -24,7 +25,8 @@ const SELLER: &str = "v1";
 const LABEL: u32 = 10;
 /// Nodes for sale, and wanted by each.
 const NODES: u32 = 2;
-/// Slots from now to the start that all want: two rounds to commit and open, and one slot until the decision.
+/// Slots from now to the start that all want: two rounds to commit and open, and one slot until the
+/// decision.
 const AHEAD_SLOTS: u64 = 5;
 /// Slots for which one of them can wait.
 const WAIT_SLOTS: u64 = 6;

@@ -50,8 +50,8 @@ pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Waits until nothing is locked for orders or held from sellers any more, and one more slot for what is paid and not
-/// yet earned. Whether all is right then is for the checks to say.
+/// Waits until nothing is locked for orders or held from sellers any more, and one more slot for
+/// what is paid and not yet earned. Whether all is right then is for the checks to say.
 async fn at_rest(stage: &mut Stage<'_>) -> anyhow::Result<()> {
     stage
         .progress

@@ -1,5 +1,5 @@
-//! After the crash: one seller shares a pool of small nodes among two claims. Three nodes for two equal claims: one node
-//! each, and chance decides, slot by slot, who has the third.
+//! After the crash: one seller shares a pool of small nodes among two claims. Three nodes for two
+//! equal claims: one node each, and chance decides, slot by slot, who has the third.
 
 use super::super::order::Wish;
 use super::super::stage::Stage;

@@ -2,12 +2,14 @@
 //!
 //! 1. The laboratory starts itself again with [`WORD`], a namespace and the path of a socket.
 //! 2. The process enters the namespace, makes the TUN device [`DEVICE`] and listens on the socket.
-//! 3. The router's rules send packets of delayed links into the device. Each waits in the [`queue`] and is
-//!    then written back, and routed on as if nothing had been.
-//! 4. A line of JSON on the socket is a new table of delays; the answer, once it holds, is a [`Tally`].
+//! 3. The router's rules send packets of delayed links into the device. Each waits in the [`queue`]
+//!    and is then written back, and routed on as if nothing had been.
+//! 4. A line of JSON on the socket is a new table of delays; the answer, once it holds, is a
+//!    [`Tally`].
 //! 5. It ends with the lab, which kills all processes inside its namespaces.
 //!
-//! It sleeps when nothing is due, holds no thread busy, and takes as many packets per turn as there are.
+//! It sleeps when nothing is due, holds no thread busy, and takes as many packets per turn as there
+//! are.
 
 mod queue;
 mod tun;
@@ -77,7 +79,8 @@ pub(super) fn start(program: &Path, namespace: &Path, folder: &Path) -> anyhow::
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(File::create(&log)?)
-        // An interrupt at the terminal is for the laboratory, which then ends this process in its turn.
+        // An interrupt at the terminal is for the laboratory, which then ends this process in its
+        // turn.
         .process_group(0)
         .spawn()
         .with_context(|| format!("cannot start {}", program.display()))?;

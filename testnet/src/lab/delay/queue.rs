@@ -1,7 +1,8 @@
 //! Packets that wait. Pure: the time is an argument, in nanoseconds since some beginning.
 //!
-//! 1. A packet's source and destination name the public links that it crosses, by the number in its address
-//!    ([`crate::lab::address`]); it waits the sum of their delays, more or less their jitters.
+//! 1. A packet's source and destination name the public links that it crosses, by the number in its
+//!    address ([`crate::lab::address`]); it waits the sum of their delays, more or less their
+//!    jitters.
 //! 2. Packets between the same two links leave in the order in which they came.
 //! 3. At most [`BYTES_MAX`] wait; what comes on top is dropped and counted, as a full line would.
 

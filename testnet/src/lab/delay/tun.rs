@@ -1,8 +1,10 @@
-//! A TUN device: what the kernel routes into it is read here, and what is written here the kernel routes on.
+//! A TUN device: what the kernel routes into it is read here, and what is written here the kernel
+//! routes on.
 //!
-//! Packets come with the kernel's own note in front of them (virtio's header), which says what a super-packet
-//! of up to 64 kB stands for and which checksums are still to be filled in. Written back with the same note a
-//! super-packet stays whole, so a bulk transfer costs one read and one write per 64 kB.
+//! Packets come with the kernel's own note in front of them (virtio's header), which says what a
+//! super-packet of up to 64 kB stands for and which checksums are still to be filled in. Written
+//! back with the same note a super-packet stays whole, so a bulk transfer costs one read and one
+//! write per 64 kB.
 //!
 //! The two calls that make the device have no safe wrapper; they are this module's exception.
 #![allow(

@@ -1,7 +1,8 @@
 //! From what two peers told to how they met. Pure.
 //!
 //! 1. Each end has the best path that it last told of the other: direct, relayed or none.
-//! 2. The pair has the worse of both ends' paths: a path that one end alone believes in carries nothing.
+//! 2. The pair has the worse of both ends' paths: a path that one end alone believes in carries
+//!    nothing.
 //! 3. Times run from the dialer's start to the moment at which the second end told of it.
 
 use super::super::peer::Event;

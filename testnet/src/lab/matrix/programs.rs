@@ -1,9 +1,12 @@
-//! Two programs meet: peers as [`super::super::peer`] describes them, each a process inside its host.
+//! Two programs meet: peers as [`super::super::peer`] describes them, each a process inside its
+//! host.
 //!
-//! 1. A relay is started on the lab's first open host; once it is ready, its addresses are given to the others.
+//! 1. A relay is started on the lab's first open host; once it is ready, its addresses are given to
+//!    the others.
 //! 2. The waiting peer is started, then, once that is ready, the dialing one.
-//! 3. Their lines are judged as they come. It is over when both have a direct path, when they have had any path
-//!    for `settle`, or when there is none after `patience`. What they told until then counts.
+//! 3. Their lines are judged as they come. It is over when both have a direct path, when they have
+//!    had any path for `settle`, or when there is none after `patience`. What they told until then
+//!    counts.
 //! 4. All three are killed, whatever happened.
 
 use super::super::exec;
@@ -36,7 +39,8 @@ pub struct Programs {
     pub patience: Duration,
     /// Time in which a relayed path may become a direct one.
     pub settle: Duration,
-    /// Where what peers print on standard error is kept, one file a host; discarded if there is none.
+    /// Where what peers print on standard error is kept, one file a host; discarded if there is
+    /// none.
     pub logs: Option<PathBuf>,
 }
 
@@ -87,7 +91,8 @@ impl Meeting for Programs {
 }
 
 impl Programs {
-    /// Starts a relay on the lab's open host of this place, counted from 0; returns its addresses with it.
+    /// Starts a relay on the lab's open host of this place, counted from 0; returns its addresses
+    /// with it.
     pub(in super::super) fn relay(
         &self,
         lab: &Lab,
@@ -124,8 +129,8 @@ impl Programs {
         thread::spawn(move || listen(stdout, side, &sender));
         Ok(peer)
     }
-    /// Waits until one says that it is ready. What others say meanwhile is kept: lines of two peers do not
-    /// arrive in the order in which they were told.
+    /// Waits until one says that it is ready. What others say meanwhile is kept: lines of two peers
+    /// do not arrive in the order in which they were told.
     pub(in super::super) fn ready(
         &self,
         told: &Receiver<Told>,

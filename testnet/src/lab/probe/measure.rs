@@ -1,16 +1,16 @@
 //! One host, measured.
 //!
-//! 1. *Mapping*: one socket writes to two ports of one witness and to the other witness; they compare from
-//!    where it came.
-//! 2. *Filtering*: a fresh socket writes to one port of one witness. The other witness writes to the mapping,
-//!    then the first one from another port; the first that gets in decides.
-//! 3. *Steady*: the host then writes to the stranger that was kept out. It must come from the same mapping as
-//!    before, or two hosts that write to each other at once would miss each other.
-//! 4. *Hairpin*: another socket behind the same router, a neighbour's if there is one, writes to the mapping.
-//!    It counts if it arrives from the outside address.
+//! 1. *Mapping*: one socket writes to two ports of one witness and to the other witness; they
+//!    compare from where it came.
+//! 2. *Filtering*: a fresh socket writes to one port of one witness. The other witness writes to
+//!    the mapping, then the first one from another port; the first that gets in decides.
+//! 3. *Steady*: the host then writes to the stranger that was kept out. It must come from the same
+//!    mapping as before, or two hosts that write to each other at once would miss each other.
+//! 4. *Hairpin*: another socket behind the same router, a neighbour's if there is one, writes to
+//!    the mapping. It counts if it arrives from the outside address.
 //! 5. *TCP* to port 443 and to another; IPv6 to port 443.
-//! 6. *Unasked*: a stranger connects to a port that the host listens on; and the packets of another to the
-//!    mapping are not answered by a refusal.
+//! 6. *Unasked*: a stranger connects to a port that the host listens on; and the packets of another
+//!    to the mapping are not answered by a refusal.
 
 use super::super::Lab;
 use super::super::nat::{Behaviour, Filtering, Mapping, Udp, Unasked};
@@ -180,7 +180,8 @@ impl Site<'_> {
         }
         self.receive(own, b"stranger").is_some()
     }
-    /// Whether a stranger's packets are answered by a refusal, which only a connected socket learns of.
+    /// Whether a stranger's packets are answered by a refusal, which only a connected socket learns
+    /// of.
     fn refused(&self, to: SocketAddr) -> anyhow::Result<bool> {
         let Witness { socket, .. } = self.witness(1)?;
         socket.connect(to)?;

@@ -1,12 +1,12 @@
 //! Measures what each host's network does, from inside, and holds it against its kind's intent.
 //!
-//! 1. The first two open hosts are the witnesses: their sockets see from where a host's packets come, and
-//!    strangers speak from them.
+//! 1. The first two open hosts are the witnesses: their sockets see from where a host's packets
+//!    come, and strangers speak from them.
 //! 2. Every host is measured at the same time, each with sockets of its own (`measure`).
 //! 3. Each property of [`Behaviour`] that is as intended has passed, any other failed.
 //!
-//! What should not arrive is waited for as long as it would take: 500 ms, and four times the longest way
-//! through the lab's delays.
+//! What should not arrive is waited for as long as it would take: 500 ms, and four times the
+//! longest way through the lab's delays.
 
 mod measure;
 

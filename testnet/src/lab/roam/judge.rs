@@ -1,9 +1,10 @@
 //! From answers to the moment at which they come again. Pure.
 //!
-//! 1. Questions are numbered and asked at a steady pace, whatever becomes of them. One is answered well if its answer
-//!    took [`PROMPT_MS`] at the most.
-//! 2. Two peers speak again once [`ROW`] questions in a row are answered well, all asked after the change. The moment is that of
-//!    the first of these answers: a single one may have come over a path that carries every other question only.
+//! 1. Questions are numbered and asked at a steady pace, whatever becomes of them. One is answered
+//!    well if its answer took [`PROMPT_MS`] at the most.
+//! 2. Two peers speak again once [`ROW`] questions in a row are answered well, all asked after the
+//!    change. The moment is that of the first of these answers: a single one may have come over a
+//!    path that carries every other question only.
 
 use std::collections::BTreeMap;
 

@@ -1,13 +1,13 @@
 //! Two peers go on speaking though the address of one of them changes.
 //!
-//! 1. Two relays are started on the lab's first open hosts, then the peer that answers, then the one that asks: every
-//!    [`ASK`](super::program::ASK) a question, whether there is a path or not.
-//! 2. Once they speak, and have the path that their kinds allow or have had `settle` to get it, an address changes: that of
-//!    a host itself, as of a notebook that is carried on, or the outer one of its gateway, as after a provider's night. The host
-//!    learns nothing of the latter.
-//! 3. It is measured when they speak again (`judge`), `BAR` at the most. Then the next address changes. A pair makes all
-//!    [`moves`] with the same two processes, so that what one move leaves behind meets the next; one that does not speak again
-//!    begins anew.
+//! 1. Two relays are started on the lab's first open hosts, then the peer that answers, then the
+//!    one that asks: every [`ASK`](super::program::ASK) a question, whether there is a path or not.
+//! 2. Once they speak, and have the path that their kinds allow or have had `settle` to get it, an
+//!    address changes: that of a host itself, as of a notebook that is carried on, or the outer one
+//!    of its gateway, as after a provider's night. The host learns nothing of the latter.
+//! 3. It is measured when they speak again (`judge`), `BAR` at the most. Then the next address
+//!    changes. A pair makes all [`moves`] with the same two processes, so that what one move leaves
+//!    behind meets the next; one that does not speak again begins anew.
 
 mod judge;
 mod report;
@@ -49,7 +49,8 @@ pub struct Move {
     pub machine: String,
 }
 
-/// All changes of addresses that two hosts can see: each of its own, and of a gateway that translates for it.
+/// All changes of addresses that two hosts can see: each of its own, and of a gateway that
+/// translates for it.
 pub fn moves(topology: &Topology, pair: &Pair) -> Vec<Move> {
     let mut moves = Vec::new();
     for (who, (host, kind)) in [
@@ -207,7 +208,8 @@ impl Talk {
     }
 }
 
-/// The kinds whose pairs are enough to see everything: reached by anybody, after a punch, and through relays alone.
+/// The kinds whose pairs are enough to see everything: reached by anybody, after a punch, and
+/// through relays alone.
 pub fn telling_kinds() -> Vec<Kind> {
     vec![Kind::Open, Kind::Cone, Kind::Symmetric]
 }

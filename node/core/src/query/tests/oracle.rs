@@ -1,4 +1,5 @@
-//! The same by other means: negations are pushed down to the comparisons, then everything unknown is simply false.
+//! The same by other means: negations are pushed down to the comparisons, then everything unknown
+//! is simply false.
 //!
 //! It shares the facts of a subject with the evaluator and nothing else.
 
@@ -132,7 +133,8 @@ fn keys(query: &Query, s: &Subject<'_>, l: &Line<'_>) -> Vec<(bool, i128, Vec<i3
             Some(Fact::Amount(n, _)) => (false, i128::from(n) * sign, vec![]),
             Some(Fact::Switch(on)) => (false, i128::from(on) * sign, vec![]),
             Some(Fact::Text(t)) => {
-                // A shorter text sorts before what it begins: it ends in what is smaller than all bytes.
+                // A shorter text sorts before what it begins: it ends in what is smaller than all
+                // bytes.
                 let sign = sign as i32;
                 let end = std::iter::once(0);
                 let bytes = t.bytes().map(|b| i32::from(b) + 1).chain(end);

@@ -2,23 +2,28 @@
 //!
 //! A look is cheap, a count is not, so:
 //!
-//! 1. every few milliseconds the file system is asked how much of it is free; how often, follows from what the job
-//!    could write until then at [`FASTEST`] and from how much it may still write;
-//! 2. once so much has gone as could matter, or some seconds have passed, the job's folders are counted, and the files
-//!    that it keeps open without a name; a count is not repeated before ten times its own duration;
-//! 3. beyond its limit, or where the machine itself runs out of room, the job is ended and what it wrote removed.
+//! 1. every few milliseconds the file system is asked how much of it is free; how often, follows
+//!    from what the job could write until then at [`FASTEST`] and from how much it may still write;
+//! 2. once so much has gone as could matter, or some seconds have passed, the job's folders are
+//!    counted, and the files that it keeps open without a name; a count is not repeated before ten
+//!    times its own duration;
+//! 3. beyond its limit, or where the machine itself runs out of room, the job is ended and what it
+//!    wrote removed.
 //!
-//! A count holds a way of [`super::walk::DEPTH`] folders: a job that nests deeper is beyond its limit, as is one that hides
-//! something from the count. Bytes are those that the disk gave, so holes count nothing and links to one file once.
+//! A count holds a way of [`super::walk::DEPTH`] folders: a job that nests deeper is beyond its
+//! limit, as is one that hides something from the count. Bytes are those that the disk gave, so
+//! holes count nothing and links to one file once.
 //!
-//! A job can move files behind a count's back. What the disk lost and the counts do not explain is a doubt: when it
-//! could matter, and every [`DOUBT`] anyway, the job's processes are at rest ([`Still`]) while it is counted again. A
-//! count during which they did not all rest settles no doubt and is blind; a job that makes itself go on each time hides.
+//! A job can move files behind a count's back. What the disk lost and the counts do not explain is
+//! a doubt: when it could matter, and every [`DOUBT`] anyway, the job's processes are at rest
+//! ([`Still`]) while it is counted again. A count during which they did not all rest settles no
+//! doubt and is blind; a job that makes itself go on each time hides.
 //!
-//! Where a count cannot see all that a job keeps ([`nameless`]), the job is suspected of what the disk has lost since
-//! the last count that did and that it does not explain. A suspicion alone ends no job while the machine has room.
-//! When it has not, jobs end in this order: those beyond their limit with what they are suspected of, at the floor;
-//! then the others, those that took the greater part of what they were sold earlier ([`WITHIN`]).
+//! Where a count cannot see all that a job keeps ([`nameless`]), the job is suspected of what the
+//! disk has lost since the last count that did and that it does not explain. A suspicion alone ends
+//! no job while the machine has room. When it has not, jobs end in this order: those beyond their
+//! limit with what they are suspected of, at the floor; then the others, those that took the
+//! greater part of what they were sold earlier ([`WITHIN`]).
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -35,15 +40,16 @@ use super::nameless;
 use super::still::{Rest, Still};
 use super::walk::Walk;
 
-/// Bytes a second that a job may write at the most, as far as the watching is concerned: memory's speed, for what is
-/// written lies there first.
+/// Bytes a second that a job may write at the most, as far as the watching is concerned: memory's
+/// speed, for what is written lies there first.
 const FASTEST: u64 = 2 << 30;
 /// Shortest and longest time between two looks.
 const LOOK: (Duration, Duration) = (Duration::from_millis(10), Duration::from_secs(1));
-/// Longest time between two counts of a job that writes nothing: others may give back what it takes.
+/// Longest time between two counts of a job that writes nothing: others may give back what it
+/// takes.
 const COUNT: Duration = Duration::from_secs(5);
-/// After a count there is none for so many times as long as it took, but no longer than [`COUNT`] or [`LEAST`]; and no rest for so
-/// many times as long as the last one.
+/// After a count there is none for so many times as long as it took, but no longer than [`COUNT`]
+/// or [`LEAST`]; and no rest for so many times as long as the last one.
 const SHARE: u32 = 10;
 /// After a count there is none for so many times as long as it took at the least.
 const LEAST: u32 = 3;
@@ -51,8 +57,8 @@ const LEAST: u32 = 3;
 const BYTES_A_FILE: u64 = 16 * 1024;
 /// Files and folders that any job may have, and that none may exceed.
 const FILES: (u64, u64) = (16_384, 1 << 20);
-/// Parts of the floor, in eighths, below which jobs within their limit end: who took nothing, and who took all of it.
-/// The first is above the quarter at which the node gives its reserve back.
+/// Parts of the floor, in eighths, below which jobs within their limit end: who took nothing, and
+/// who took all of it. The first is above the quarter at which the node gives its reserve back.
 const WITHIN: (u64, u64) = (3, 6);
 /// Longest and shortest time between two counts of a job at rest.
 const DOUBT: Duration = Duration::from_secs(60);
@@ -113,8 +119,8 @@ pub(super) struct Disk {
 }
 
 impl Disk {
-    /// Over the folders of a job that may hold so many bytes, on a machine that keeps `floor` bytes free.
-    /// `init`: a process below this one that is not the job's.
+    /// Over the folders of a job that may hold so many bytes, on a machine that keeps `floor` bytes
+    /// free. `init`: a process below this one that is not the job's.
     pub(super) fn new(roots: [PathBuf; 2], bytes: u64, floor: u64, init: Option<Pid>) -> Disk {
         Disk {
             roots,
@@ -222,8 +228,8 @@ impl Disk {
         (self.held, self.free) = (held, free);
     }
 
-    /// Counts once more, of a job that is over: whether it holds more than its limit. What cannot be counted is not
-    /// held against it.
+    /// Counts once more, of a job that is over: whether it holds more than its limit. What cannot
+    /// be counted is not held against it.
     pub(super) fn count(&mut self) -> Option<KillReason> {
         self.held = self.measure(0).unwrap_or_default();
         self.is_beyond().then_some(KillReason::Disk)
@@ -311,8 +317,8 @@ impl Count {
         }
     }
 
-    /// Counts what lies below some folders and what this process's descendants but `init` keep without a name; stops
-    /// once it is beyond the bounds.
+    /// Counts what lies below some folders and what this process's descendants but `init` keep
+    /// without a name; stops once it is beyond the bounds.
     fn all(mut self, roots: &[PathBuf], init: Option<Pid>) -> io::Result<Held> {
         for root in roots {
             self.folder(root)?;

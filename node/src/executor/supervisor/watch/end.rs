@@ -48,7 +48,8 @@ impl Watch<'_> {
         })
     }
 
-    /// Gives back the disk that nobody will ask for: `/tmp`, and of a job that took too much all it wrote.
+    /// Gives back the disk that nobody will ask for: `/tmp`, and of a job that took too much all it
+    /// wrote.
     fn free(&mut self) {
         if self.began.is_some() && !self.took_too_much() {
             // The last look missed what it wrote since; that counts too.
@@ -80,8 +81,8 @@ impl Watch<'_> {
         )
     }
 
-    /// A code that the job returned itself counts even if it was asked or about to be killed, unless what it wrote had
-    /// to be removed.
+    /// A code that the job returned itself counts even if it was asked or about to be killed,
+    /// unless what it wrote had to be removed.
     fn exit(&self) -> Exit {
         if let Some(message) = &self.failure {
             return Exit::Killed {

@@ -140,7 +140,8 @@ struct Watch<'a> {
     deadline: Option<Instant>,
     /// What the job holds on the disk.
     disk: Disk,
-    /// Until when the node said that the job may run; `None` for any time, and once it was told to end.
+    /// Until when the node said that the job may run; `None` for any time, and once it was told to
+    /// end.
     lease: Option<Instant>,
     /// End of the grace, if a stop was asked for.
     kill_at: Option<Instant>,

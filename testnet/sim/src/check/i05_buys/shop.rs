@@ -104,8 +104,8 @@ impl Part {
 }
 
 impl Found {
-    /// Whether its price, or compensations on top of it, can be more than the limit. Without anybody displaced the first
-    /// payment is no more than the price.
+    /// Whether its price, or compensations on top of it, can be more than the limit. Without
+    /// anybody displaced the first payment is no more than the price.
     pub(super) fn may_be_too_dear(&self, buy: &Buy) -> bool {
         let Found::All(parts) = self else {
             return false;

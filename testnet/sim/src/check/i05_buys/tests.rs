@@ -19,7 +19,8 @@ fn id(n: u8) -> OrderId {
     OrderId([n; 32])
 }
 
-/// Two units of each class at 30, one lease of a bid on both large ones at 50 each; nobody asks yet.
+/// Two units of each class at 30, one lease of a bid on both large ones at 50 each; nobody asks
+/// yet.
 fn shop() -> Shop {
     let stall = |n: u8, class| {
         let stall = Stall {

@@ -1,4 +1,5 @@
-//! Bids, units and leases as a state holds them and the effects of the next block leave them: what a clearing is to cover.
+//! Bids, units and leases as a state holds them and the effects of the next block leave them: what
+//! a clearing is to cover.
 
 use super::{Fact, pools};
 use gridbay_ledger::State;
@@ -142,8 +143,8 @@ impl Market {
             _ => {}
         }
     }
-    /// Whether a decision is on every reservation that stands, as it was opened: on as many as there may be, if there are
-    /// more.
+    /// Whether a decision is on every reservation that stands, as it was opened: on as many as
+    /// there may be, if there are more.
     pub(super) fn compare_wishes(&self, record: &ReservationRecord) -> Result<(), String> {
         let of_class = self.wishes.values().filter(|w| w.class == record.class);
         let expected = of_class.count().min(RESERVATIONS_DECIDED);
@@ -162,7 +163,8 @@ impl Market {
         }
         Ok(())
     }
-    /// Whether a pool was shared among the claims that there are, and only what others do not hold of it.
+    /// Whether a pool was shared among the claims that there are, and only what others do not hold
+    /// of it.
     pub(super) fn compare_pool(&self, record: &Sharing) -> Result<(), String> {
         let firm = |offer: &OfferId| self.held(offer, true);
         self.pools.compare(record, firm)

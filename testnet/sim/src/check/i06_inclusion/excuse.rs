@@ -39,7 +39,8 @@ pub(super) struct Made<'a> {
     pub(super) effects: &'a [Effect],
     /// Accounts after it; `None` if nobody can tell.
     pub(super) after: &'a dyn Fn(&AccountId) -> Option<Standing>,
-    /// Whether no epoch ends with it, and entries were so few that all honest mempools hold the same.
+    /// Whether no epoch ends with it, and entries were so few that all honest mempools hold the
+    /// same.
     pub(super) quiet: bool,
 }
 

@@ -66,8 +66,8 @@ pub(super) fn is_priced(buy: &BuyRecord) -> Result<(), String> {
     }
 }
 
-/// Step 2 for a buy that evicts: each owner's surcharge is the policy's part of its remainder or, within one sponsor,
-/// nothing; and all of it is paid behind the record.
+/// Step 2 for a buy that evicts: each owner's surcharge is the policy's part of its remainder or,
+/// within one sponsor, nothing; and all of it is paid behind the record.
 pub(super) fn evicts(buy: &BuyRecord, ppm: u32, behind: &[Effect]) -> Result<(), String> {
     let fair = |surcharge: u64, remainder: u64| {
         let due = (u128::from(remainder) * u128::from(ppm)).div_ceil(1_000_000);

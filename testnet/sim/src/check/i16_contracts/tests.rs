@@ -10,7 +10,8 @@ const JOB: OrderId = OrderId([1; 32]);
 fn micros(n: u64) -> Credits {
     Credits::from_micros(n).unwrap()
 }
-/// Two jobs of 100 each; the first took a slot more than its value holds, the second has two slots to its credit.
+/// Two jobs of 100 each; the first took a slot more than its value holds, the second has two slots
+/// to its credit.
 fn live() -> Live {
     let terms = ContractTerms {
         provider: AccountId([2; 32]),

@@ -1,12 +1,14 @@
 //! What a complaint brings its buyer: the slot that it is of, and no other.
 //!
-//! 1. Held earnings go back only by a complaint of that order, and of a slot that is over: what a complaint of the running
-//!    slot brings is what that slot cost.
-//! 2. A lease of one seller, acknowledged, that ends by a complaint of an earlier slot than the running one, gets back the
-//!    unused part of the running one in that block, and nothing when the slot is settled.
+//! 1. Held earnings go back only by a complaint of that order, and of a slot that is over: what a
+//!    complaint of the running slot brings is what that slot cost.
+//! 2. A lease of one seller, acknowledged, that ends by a complaint of an earlier slot than the
+//!    running one, gets back the unused part of the running one in that block, and nothing when the
+//!    slot is settled.
 //! 3. For no slot does an order get back more than it was charged for it, whatever brings it: units
-//!    that stopped, that nobody acknowledged or that were complained of. The charge counts, not what
-//!    a lease's event says was paid: a lease that loses units is told of again and pays nothing.
+//!    that stopped, that nobody acknowledged or that were complained of. The charge counts, not
+//!    what a lease's event says was paid: a lease that loses units is told of again and pays
+//!    nothing.
 
 use gridbay_protocol::ids::{LeaseId, OrderId};
 use gridbay_protocol::lease::LeaseEvent;
@@ -20,8 +22,8 @@ pub(super) struct Refunds {
     last: BTreeMap<OrderId, u64>,
     /// The complaint of which the next postings are: its order and slot.
     said: Option<(OrderId, u64)>,
-    /// Leases of one seller that had acknowledged them before the block, and orders whose lease a complaint of an earlier
-    /// slot ended in it.
+    /// Leases of one seller that had acknowledged them before the block, and orders whose lease a
+    /// complaint of an earlier slot ended in it.
     whole: BTreeSet<LeaseId>,
     ended: BTreeSet<OrderId>,
     /// Orders that get nothing back for the slot that they paid for last.

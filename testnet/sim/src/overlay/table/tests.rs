@@ -3,7 +3,8 @@
 use super::*;
 use crate::rng::Rng;
 
-/// A world of keys, node 0 the owner; and the peers of its furthest bucket, which half of all are in.
+/// A world of keys, node 0 the owner; and the peers of its furthest bucket, which half of all are
+/// in.
 fn world() -> (Vec<Key>, Vec<Id>) {
     let mut rng = Rng::new(3, "table");
     let keys: Vec<Key> = (0..200).map(|_| Key::draw(&mut rng)).collect();

@@ -1,9 +1,12 @@
 //! Queries: whom they ask, and what comes back.
 //!
-//! 1. A peer that is connected is asked at once, any other is dialled first; so much of a lookup's time are handshakes.
-//! 2. A peer whose dial fails, or whose connection ends, has failed in all queries that wait for it.
-//! 3. A query ends by itself, one for a record [`FOUND_PATIENCE`] after it has found one, or after [`LOOKUP_TIMEOUT`] in which it
-//!    asked nobody more. A put that ends in time starts the clock anew for its second step.
+//! 1. A peer that is connected is asked at once, any other is dialled first; so much of a lookup's
+//!    time are handshakes.
+//! 2. A peer whose dial fails, or whose connection ends, has failed in all queries that wait for
+//!    it.
+//! 3. A query ends by itself, one for a record [`FOUND_PATIENCE`] after it has found one, or after
+//!    [`LOOKUP_TIMEOUT`] in which it asked nobody more. A put that ends in time starts the clock
+//!    anew for its second step.
 
 use super::World;
 use crate::overlay::measure::{ANSWER_BYTES, RECORD_BYTES, REQUEST_BYTES};

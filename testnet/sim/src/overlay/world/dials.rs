@@ -1,12 +1,13 @@
 //! Dials, connections, and their end.
 //!
-//! 1. A dial to a node that is up takes a round trip; one to a node that is not, or cannot be dialled, [`DIAL_TIMEOUT`]. At most
-//!    [`PENDING_CONNECTIONS`] are under way.
-//! 2. When the handshake ends each end looks whether it has room. A full dialler gives the dial up; a full listener closes at once, and
-//!    the dialler's queries take that for no answer.
-//! 3. One more round trip later both know who the other is: it is admitted, and comes into the table if it serves.
-//! 4. A dial in vain takes the peer out of the table, unless nobody at all is connected. One that failed for our own want of room
-//!    does not.
+//! 1. A dial to a node that is up takes a round trip; one to a node that is not, or cannot be
+//!    dialled, [`DIAL_TIMEOUT`]. At most [`PENDING_CONNECTIONS`] are under way.
+//! 2. When the handshake ends each end looks whether it has room. A full dialler gives the dial up;
+//!    a full listener closes at once, and the dialler's queries take that for no answer.
+//! 3. One more round trip later both know who the other is: it is admitted, and comes into the
+//!    table if it serves.
+//! 4. A dial in vain takes the peer out of the table, unless nobody at all is connected. One that
+//!    failed for our own want of room does not.
 
 use super::World;
 use crate::overlay::links::Link;

@@ -1,8 +1,9 @@
 //! The world of a model: all nodes, what is under way between them, and the clock.
 //!
-//! Nodes act as the node's own task does; each part says which: dials and connections (`dials`, its `peers`), queries
-//! (`asks`, Kademlia's behaviour), what is due from time to time (`upkeep`, its `closest` and `records`). Leaving and coming (`churn`) and
-//! the measured lookups (`probes`) are the world's own.
+//! Nodes act as the node's own task does; each part says which: dials and connections (`dials`, its
+//! `peers`), queries (`asks`, Kademlia's behaviour), what is due from time to time (`upkeep`, its
+//! `closest` and `records`). Leaving and coming (`churn`) and the measured lookups (`probes`) are
+//! the world's own.
 //!
 //! An answer is what the peer would say when it arrives, half a round trip later than in life.
 

@@ -97,7 +97,8 @@ impl Node {
         }
     }
 
-    /// Keeps a record for its owner, if it is newer than the one there. A full store drops what is out of date.
+    /// Keeps a record for its owner, if it is newer than the one there. A full store drops what is
+    /// out of date.
     pub(super) fn keep(&mut self, owner: Id, sequence: Millis, now: Millis) {
         let stored = Stored { sequence };
         let newer = self.store.get(&owner).map(|s| s.sequence < sequence);

@@ -1,6 +1,7 @@
 //! Lookups that are measured: some node looks for the record of some other, both up.
 //!
-//! Both have been up for [`SETTLED`]: a record that its owner could not have put yet cannot be found.
+//! Both have been up for [`SETTLED`]: a record that its owner could not have put yet cannot be
+//! found.
 
 use super::World;
 use super::asks::Aim;
@@ -28,7 +29,8 @@ impl World {
         }
     }
 
-    /// A measured lookup. One that cannot begin has failed, and so has one for a record that nobody has confirmed.
+    /// A measured lookup. One that cannot begin has failed, and so has one for a record that nobody
+    /// has confirmed.
     pub(super) fn look_up(&mut self, from: Id, of: Id) {
         let wanted = self.at(of).own.put.unwrap_or(Millis::MAX);
         if self.at(from).links.is_empty() || !self.has_room_to_look_up(from) {

@@ -1,9 +1,13 @@
 //! What a node does when it is due.
 //!
-//! 1. It asks for its neighbourhood: soon after a new peer while it wants more, else ever more seldom (`closest` of the node).
-//! 2. It puts its record as soon as somebody is connected, again from time to time, and after a failure after a pause (`records`).
-//! 3. It dials those that are due (`dialer`): kept ones always, known ones at the half-second tick while more are wanted.
-//! 4. At the tick it makes room if it is crowded, and gives up one of its own choice if it has more than enough.
+//! 1. It asks for its neighbourhood: soon after a new peer while it wants more, else ever more
+//!    seldom (`closest` of the node).
+//! 2. It puts its record as soon as somebody is connected, again from time to time, and after a
+//!    failure after a pause (`records`).
+//! 3. It dials those that are due (`dialer`): kept ones always, known ones at the half-second tick
+//!    while more are wanted.
+//! 4. At the tick it makes room if it is crowded, and gives up one of its own choice if it has more
+//!    than enough.
 
 use super::World;
 use super::asks::Aim;
@@ -109,7 +113,8 @@ impl World {
         }
     }
 
-    /// When the first connection is old enough to be closed; `grace` tells how old that is, if it may be closed at all.
+    /// When the first connection is old enough to be closed; `grace` tells how old that is, if it
+    /// may be closed at all.
     fn next_room(&self, id: Id, grace: impl Fn(&Link) -> Option<Duration>) -> Option<Millis> {
         let node = self.at(id);
         let links = node.links.iter();

@@ -1,0 +1,4 @@
+//! How this program is told to be a node.
+
+/// The hidden first word: what follows is for the node's command line.
+pub const NODE_WORD: &str = "__gridbay";
