@@ -35,7 +35,7 @@ static ENTRIES: LazyLock<Vec<Vec<u8>>> =
 
 fn signed_entry(bytes: &[u8]) -> Verdict {
     strict::only::<SignedEntry>(bytes, limits::ENTRY_BYTES, |signed| {
-        assert!(signed.entry.body.kind().number <= 18);
+        assert!(signed.entry.body.kind().number <= 19);
         match &signed.entry.body {
             EntryBody::Open(open) => {
                 open.wish.lock();

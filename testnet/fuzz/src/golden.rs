@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn values_are_found_and_hashes_are_not() {
-        assert_eq!(values::<SignedEntry>(Family::Entry).len(), 36);
+        assert_eq!(values::<SignedEntry>(Family::Entry).len(), 38);
         assert_eq!(seeds::<Vote>(Family::Vote).len(), 2);
         assert!(named(Family::Invitation, "invitation.text").starts_with(b"gridbay1"));
     }

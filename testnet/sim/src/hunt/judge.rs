@@ -91,14 +91,14 @@ impl<'t> Judge<'t> {
     }
     /// The line of the first seed that fails with the fault and passes without it.
     fn by_seeds(&self, seeds: &str, limit: Duration) -> io::Result<Option<String>> {
-        let mut run = self.command(&self.simulator());
+        let mut run = self.command(self.simulator());
         run.args(["run", "--first", "--seeds", seeds]);
         let ended = self.run(run, limit)?;
         let failed = ended.said.lines().find(|line| line.contains("FAILED"));
         let Some((line, seed)) = failed.and_then(|line| Some((line, seed_of(line)?))) else {
             return Ok(None);
         };
-        let mut again = self.command(&self.sound());
+        let mut again = self.command(self.sound());
         again.args(["run", "--seeds", &format!("{seed}..{}", seed + 1)]);
         let sound = self.run(again, Duration::MAX)?;
         let noise = sound.said.contains("FAILED");
