@@ -2,8 +2,8 @@
 //!
 //! 1. [`server`] listens. The socket has mode 0600 and serves its owner only; TCP wants the token
 //!    from a 0600 file and a loopback `Host`, so that no web page can speak to it.
-//! 2. It serves the routes it is given ([`crate::routes`]); each noun of the node has its own, with
-//!    the handlers that parse, bound and answer.
+//! 2. It serves the routes it is given (`node/src/routes.rs`); each noun of the node has its own,
+//!    with the handlers that parse, bound and answer.
 //! 3. [`types`] gathers the JSON shapes of all nouns, [`ApiError`] is the one shape of a failure.
 //! 4. A `POST` may carry `Idempotency-Key`; repeating it repeats the answer, not the deed.
 //! 5. Connections, requests at work and the time for each of their parts are bounded (`serve`,

@@ -1,8 +1,8 @@
 //! Planted faults: what the tests of this project must find, or be too weak.
 //!
-//! 1. A [`fault`] is a patch in `testnet/sim/planted/` that breaks one rule, at one place.
-//! 2. It is planted in a copy of the sources, the [`tree`]. The product holds no fault.
-//! 3. The patched program is built, and [`judge`]d: seeds of the simulator, then the tests of the
+//! 1. A `fault` is a patch in `testnet/sim/planted/` that breaks one rule, at one place.
+//! 2. It is planted in a copy of the sources, the `tree`. The product holds no fault.
+//! 3. The patched program is built, and `judge`d: seeds of the simulator, then the tests of the
 //!    packages, until something fails that does not fail without the fault.
 //!
 //! The copy and its build folder are kept from one fault to the next, so that cargo builds anew
