@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 
 /// Packages whose tests judge, what is quick first.
 const PACKAGES: &[&str] = &["protocol", "ledger", "host", "core", "sim"];
+/// Words that are kept of the line about a seed; the rest tells the whole record that is wrong.
+const WORDS: usize = 24;
 /// Between two looks at a running program.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -102,7 +104,8 @@ impl<'t> Judge<'t> {
         again.args(["run", "--seeds", &format!("{seed}..{}", seed + 1)]);
         let sound = self.run(again, Duration::MAX)?;
         let noise = sound.said.contains("FAILED");
-        Ok((!noise).then(|| line.split_whitespace().collect::<Vec<_>>().join(" ")))
+        let words = line.split_whitespace().take(WORDS);
+        Ok((!noise).then(|| words.collect::<Vec<_>>().join(" ")))
     }
     /// The first test of a package that fails.
     fn by_tests(&self, package: &str) -> io::Result<Option<String>> {
