@@ -7,9 +7,9 @@ use super::way::{Asks, Shown, Standing, Way};
 use super::wish::ask;
 use crate::api::types::{Prospect, Wish};
 use crate::api::{ApiError, ErrorCode};
-use crate::market::Market;
 use crate::market::desk::{Answer, Desk};
 use crate::market::price::limit_hourly;
+use crate::market::{Line, Market, cheapest_of};
 use crate::order::plan::{Ask, Plan, Said, Shelf, too_much};
 use clap::Args;
 use gridbay_core::buy::{NewOrder, PostedTerms, Terms};
@@ -40,33 +40,17 @@ impl PostedFlags {
     }
 }
 
-/// Posted prices per unit and slot, the cheapest first: of free units, or of all.
-fn prices(market: &Market, free: bool) -> Vec<(Price, u32)> {
+/// Prices per unit and slot, and how many units are sold at each: free ones, or all.
+fn shelf(market: &Market, free: bool) -> Vec<(Price, u32)> {
     let lines = market.lines.iter();
     let posted = lines.filter(|line| line.mechanism == Primary::Posted);
-    let units = |line: &crate::market::Line| if free { line.free } else { line.supply };
-    let mut prices: Vec<_> = posted.map(|line| (line.reserve, units(line))).collect();
-    prices.retain(|(_, units)| *units > 0);
-    prices.sort_unstable();
-    prices
+    let units = |line: &Line| if free { line.free } else { line.supply };
+    posted.map(|line| (line.reserve, units(line))).collect()
 }
 
 /// Units that are sold at a posted price.
 fn count(market: &Market, free: bool) -> u32 {
-    prices(market, free).iter().map(|(_, units)| units).sum()
-}
-
-/// The cheapest `nodes` units: what they cost a slot, and the price of the dearest of them.
-fn cheapest(market: &Market, nodes: u32, free: bool) -> Option<(Credits, Price)> {
-    let (mut missing, mut sum, mut dearest) = (nodes, Credits::ZERO, Price::default());
-    for (price, units) in prices(market, free) {
-        let taken = units.min(missing);
-        if taken > 0 {
-            sum = sum.checked_add(price.times(u64::from(taken))?)?;
-            (missing, dearest) = (missing - taken, price);
-        }
-    }
-    (missing == 0).then_some((sum, dearest))
+    shelf(market, free).iter().map(|(_, units)| units).sum()
 }
 
 /// What units cost for whole slots and the rest of the running one.
@@ -74,13 +58,18 @@ fn for_slots(slot: Credits, slots: u32) -> Option<Credits> {
     slot.checked_mul(u64::from(slots) + 1)
 }
 
+/// What a hire can cost at the most.
+fn most(terms: &PostedTerms, slots: u32) -> Option<Credits> {
+    for_slots(terms.limit.times(u64::from(terms.units))?, slots)
+}
+
 impl PostedHow {
     fn planned(ask: &Ask, market: &Market) -> Answer<Plan> {
         let slots = ask.slots(market, market.policy.max_firm_slots)?;
         ask.in_range()?;
         let slot_ms = market.policy.slot_ms();
-        let asked =
-            cheapest(market, ask.nodes, true).or_else(|| cheapest(market, ask.nodes, false));
+        let asked = cheapest_of(shelf(market, true), ask.nodes)
+            .or_else(|| cheapest_of(shelf(market, false), ask.nodes));
         let limit = match (ask.max_price, asked) {
             (Some(most), _) => Price::from_hourly(most, slot_ms).ok_or_else(too_much)?,
             (None, Some((_, dearest))) => dearest,
@@ -91,14 +80,14 @@ impl PostedHow {
             Some(Price(budget.share_floor(1, units)?.micros()))
         });
         let limit = within.map_or(limit, |within| within.min(limit));
-        let slot = limit.times(u64::from(ask.nodes)).ok_or_else(too_much)?;
-        let most = for_slots(slot, slots).ok_or_else(too_much)?;
+        let terms = PostedTerms {
+            units: ask.nodes,
+            limit,
+        };
+        let most = most(&terms, slots).ok_or_else(too_much)?;
         let likely = asked.and_then(|(sum, _)| for_slots(sum, slots));
         Ok(Plan {
-            terms: Terms::Posted(PostedTerms {
-                units: ask.nodes,
-                limit,
-            }),
+            terms: Terms::Posted(terms),
             slots,
             worth: None,
             max_price: limit_hourly(limit, slot_ms),
@@ -140,30 +129,25 @@ impl Shown for PostedTerms {
     type How = PostedHow;
     fn shown(&self, order: &NewOrder, state: &State) -> (Credits, Credits, PostedHow) {
         let price = limit_hourly(self.limit, state.policy().slot_ms());
-        (price, self.most(order.slots), PostedHow {})
+        (
+            price,
+            most(self, order.slots).unwrap_or(Credits::MAX),
+            PostedHow {},
+        )
     }
     fn asks(&self, order: &NewOrder, at: &Standing<'_>) -> Asks {
-        let asked = cheapest(at.market, self.units, false);
+        let asked = cheapest_of(shelf(at.market, false), self.units);
         Asks {
             fewest: self.units,
             price: asked.map(|(_, dearest)| dearest),
             offered: count(at.market, false),
             free: count(at.market, true),
-            ..Asks::at_once(self.limit, self.most(order.slots), at.market)
+            ..Asks::at_once(
+                self.limit,
+                most(self, order.slots).unwrap_or(Credits::MAX),
+                at.market,
+            )
         }
-    }
-}
-
-/// What a hire can cost at the most.
-trait Most {
-    fn most(&self, slots: u32) -> Credits;
-}
-
-impl Most for PostedTerms {
-    fn most(&self, slots: u32) -> Credits {
-        let slot = self.limit.times(u64::from(self.units));
-        let most = slot.and_then(|slot| for_slots(slot, slots));
-        most.unwrap_or(Credits::MAX)
     }
 }
 

@@ -128,16 +128,23 @@ impl Market {
 
     fn cheapest(&self, units: u32, room: impl Fn(&Line) -> u32) -> Option<Credits> {
         let shelf = self.lines.iter().filter_map(|l| Some((l.buy?, room(l))));
-        let mut shelf: Vec<_> = shelf.collect();
-        shelf.sort_unstable();
-        let (mut missing, mut sum) = (units, Credits::ZERO);
-        for (price, room) in shelf {
-            let taken = room.min(missing);
-            missing -= taken;
-            sum = sum.checked_add(price.times(u64::from(taken))?)?;
-        }
-        (missing == 0).then_some(sum)
+        Some(cheapest_of(shelf.collect(), units)?.0)
     }
+}
+
+/// The cheapest `units` units of a shelf of prices and units: what they cost a slot, and the price
+/// of the dearest of them; `None` if there are fewer.
+pub(crate) fn cheapest_of(mut shelf: Vec<(Price, u32)>, units: u32) -> Option<(Credits, Price)> {
+    shelf.sort_unstable();
+    let (mut missing, mut sum, mut dearest) = (units, Credits::ZERO, Price::default());
+    for (price, room) in shelf {
+        let taken = room.min(missing);
+        if taken > 0 {
+            sum = sum.checked_add(price.times(u64::from(taken))?)?;
+            (missing, dearest) = (missing - taken, price);
+        }
+    }
+    (missing == 0).then_some((sum, dearest))
 }
 
 /// Units held of every offer; offers of which nothing is held are missing.

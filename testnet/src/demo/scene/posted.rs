@@ -22,7 +22,7 @@ const PRICE: u32 = 25;
 pub(super) async fn play(stage: &mut Stage<'_>) -> anyhow::Result<()> {
     stage
         .progress
-        .tell("two small nodes at a posted price, hired by whoever comes first");
+        .tell("two small nodes at a posted price, the first two buyers hire them");
     let request = OfferRequest {
         label: Some(LABEL),
         mechanism: Primary::Posted,
