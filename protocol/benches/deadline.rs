@@ -105,7 +105,7 @@ fn revenue(plan: &Option<Plan<u64>>) -> Option<u128> {
     plan.as_ref().map(|plan| plan.revenue)
 }
 
-/// What the jobs pay by hard deadline, if all are on time.
+/// The revenue of the jobs by hard deadline, if all are on time.
 fn by_deadline(jobs: &[Job<u64>]) -> Option<u128> {
     let mut order: Vec<&Job<u64>> = jobs.iter().collect();
     order.sort_by_key(|job| (i64::from(job.hard) - i64::from(job.elapsed), job.id));
@@ -256,9 +256,9 @@ fn hundred() -> bool {
 const OFFER_JOBS: usize = limits::JOBS_PER_OFFER;
 const OFFERS: usize = limits::JOBS_PER_CLASS / OFFER_JOBS;
 
-/// What a slot boundary of the ledger plans at the most for a class: every offer is full of jobs,
-/// all late and none bound by its hard deadline, of which as many ask as make the most work. Each
-/// that asks is one clearing of two plans.
+/// The most that the ledger plans for a class at a slot boundary: every offer is full of jobs, all
+/// late and none bound by its hard deadline. As many of them are new as make the most work, and
+/// each new one is one clearing of two plans.
 fn boundary() -> bool {
     let mut dice = Dice(12);
     let (mut mine, mut base) = (0.0f64, 0.0f64);

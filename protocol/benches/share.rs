@@ -185,7 +185,7 @@ fn report(name: &str, inputs: &[Input<u64>], bar: Option<f64>) -> bool {
     bar.is_none_or(|bar| fast <= 3.0 * bar)
 }
 
-/// What the first job's shares are worth by its true weights.
+/// The worth of the first job's shares by its true weights.
 fn worth(truth: &Job<u64>, input: &Input<u64>) -> f64 {
     let Ok(outcome) = clear(input) else {
         return 0.0;

@@ -46,13 +46,13 @@ const _: () = assert!(SHARES <= u64::MAX / WEIGHT as u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BankPolicy {
-    /// Who gets what buyers pay.
+    /// The recipients of the money that buyers pay.
     pub revenue: Revenue,
     /// The highest credit line that may be voted for a member; zero is a bank without mutual
     /// credit.
     pub credit_limit: Credits,
-    /// What a member is endowed with, may save untaxed, and is helped back to; per weight, at most
-    /// [`BASELINE`].
+    /// A member's endowment; it may save as much untaxed, and is helped back to it. Per weight, at
+    /// most [`BASELINE`].
     pub baseline: Credits,
     /// A member's part in what is shared out, against those of others; per weight, at most
     /// [`SHARES`].
@@ -61,7 +61,7 @@ pub struct BankPolicy {
     pub tax: Option<SavingsTax>,
 }
 
-/// Who gets what buyers pay.
+/// The recipients of the money that buyers pay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "snake_case")]
 pub enum Revenue {
@@ -82,11 +82,11 @@ pub struct SavingsTax {
     pub ppm: u32,
     /// Heights from one time to the next, 1 to [`PERIOD`].
     pub every: u64,
-    /// Who gets it.
+    /// The recipients of the tax.
     pub mode: Redistribution,
 }
 
-/// Who gets the tax.
+/// The recipients of the tax.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Redistribution {
@@ -131,7 +131,7 @@ impl Preset {
     }
 }
 
-/// What a member is due by its weight.
+/// A member's dues by its weight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
     /// Its endowment and tax-free savings.
@@ -204,7 +204,7 @@ impl BankPolicy {
         self.baseline <= BASELINE && self.shares <= SHARES && revenue && tax
     }
 
-    /// What a member of that weight is due; `None` if the weight is not of 1 to [`WEIGHT`] or the
+    /// The dues of a member of that weight; `None` if the weight is not of 1 to [`WEIGHT`] or the
     /// policy is out of range.
     #[must_use]
     pub fn standing(&self, weight: u32) -> Option<Standing> {

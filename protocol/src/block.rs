@@ -10,7 +10,7 @@ use crate::record::reservation::hint::{self, Hint};
 use crate::vote::Certificate;
 use serde::{Deserialize, Serialize};
 
-/// What a block commits to. Its hash is the block's id.
+/// The statements that a block commits to. Its hash is the block's id.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Header {
@@ -26,7 +26,7 @@ pub struct Header {
     pub time_ms: u64,
     /// The parent; zeros for height 1.
     pub parent: BlockId,
-    /// Who made it.
+    /// Its proposer.
     pub proposer: ValidatorId,
     /// Root over the ids of the body's entries, in order.
     pub entries_root: Hash32,

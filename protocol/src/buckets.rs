@@ -1,8 +1,8 @@
 //! Token buckets, by whom they belong to. Pure: the time comes in, as an instant or as the time
 //! since a start.
 //!
-//! 1. What is taken out of a bucket comes back with time, so a cost is the time in which it does,
-//!    and a bucket holds the time in which an empty one fills.
+//! 1. A bucket refills with time. So a cost is stated as the time in which it is refilled, and a
+//!    bucket's size as the time in which an empty one fills.
 //! 2. Of each bucket only the time is kept at which it will be full again (a virtual scheduling
 //!    GCRA). A bucket that is full says nothing, so it is forgotten.
 //! 3. The number of buckets is bounded. Where all are in use, the one that is full first makes

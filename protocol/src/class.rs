@@ -36,7 +36,7 @@ pub struct ClassKey {
     pub circle: String,
 }
 
-/// What a unit has something of.
+/// The resource types of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Resource {
     /// Virtual processors.
@@ -68,8 +68,8 @@ impl Resource {
     }
 }
 
-/// What a job may hold on the disk in a class that promises less, in MiB: what programs write
-/// without being asked.
+/// Disk that a job may hold in a class that promises less, in MiB: programs write so much without
+/// being asked.
 pub const DISK_MIB: u64 = 16;
 
 impl ClassKey {
@@ -87,7 +87,7 @@ impl ClassKey {
     pub fn disk_bytes(&self) -> u64 {
         self.disk_mib.max(DISK_MIB).saturating_mul(1 << 20)
     }
-    /// What a unit has something of, processors first: what a pool of this class shares.
+    /// The resource types of a unit, processors first: a pool of this class shares these.
     pub fn resources(&self) -> impl Iterator<Item = Resource> {
         let has = |resource: &Resource| self.amount(*resource) > 0;
         Resource::ALL.into_iter().filter(has)

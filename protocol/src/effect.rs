@@ -88,7 +88,7 @@ pub enum Effect {
     Posted(PostedRecord),
 }
 
-/// What an auction was and came to: the record by which anybody can compute it again.
+/// The input and outcome of an auction: the record by which anybody can compute it again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Auction<'e> {
     /// A clearing.

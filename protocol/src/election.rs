@@ -1,8 +1,8 @@
 //! Election: a ranking of all validators for every height.
 //!
 //! The validator of rank r proposes in consensus round r (modulo the number of validators), so f
-//! dead ones cost at most f rounds in a row. Step k draws among those left with probability
-//! proportional to power:
+//! dead validators cost at most f rounds in a row. Step k draws one of the validators left, with a
+//! probability proportional to its power:
 //!
 //! 1. x = first 16 bytes (big endian) of H(election, seed, height, k);
 //! 2. t = x mod (power left); the bias of the modulo is below 2^-60;
@@ -44,7 +44,7 @@ pub fn ranking(seed: &[u8; 32], height: u64, set: &ValidatorSet) -> Vec<Validato
     ranks
 }
 
-/// Who proposes in consensus round `round` of `height`.
+/// The proposer of consensus round `round` of `height`.
 pub fn proposer(seed: &[u8; 32], height: u64, round: u32, set: &ValidatorSet) -> ValidatorId {
     let ranks = ranking(seed, height, set);
     ranks[round as usize % ranks.len()]

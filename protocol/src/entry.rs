@@ -117,7 +117,7 @@ pub enum EntryBody {
     },
     /// Closes the account, which has nothing open.
     CloseAccount {
-        /// Who gets what it has.
+        /// The account that gets its balance.
         to: AccountId,
     },
     /// A hire at posted prices.

@@ -19,7 +19,7 @@ pub const ROOT_MAX: u128 = u128::MAX >> 32;
 /// The product, rounded down.
 ///
 /// # Panics
-/// It exceeds 2^96, a fault of the caller, who bounds what he multiplies.
+/// The product exceeds 2^96: a fault of the caller, which must bound its factors.
 #[must_use]
 pub fn mul(x: u128, y: u128) -> u128 {
     (x * y) >> 32

@@ -45,7 +45,7 @@ pub struct Policy {
     pub dispute_slots: u32,
     /// Accounts of each depth of invitation that may be open under one member.
     pub accounts_per_member: u32,
-    /// Who gets the revenue, and whether savings are taxed.
+    /// The recipients of revenue, and the tax on savings.
     pub bank: BankPolicy,
     /// How far ahead units are reserved.
     pub reservation: WindowPolicy,
@@ -149,7 +149,7 @@ pub struct Member {
     /// How far its balance may fall below zero (mutual credit between institutions), within what
     /// the bank allows.
     pub credit_line: Credits,
-    /// What multiplies the bank's baseline and shares for it, 1 to [`crate::bank::WEIGHT`]; 1 if
+    /// The factor of the bank's baseline and shares for it, 1 to [`crate::bank::WEIGHT`]; 1 if
     /// there is neither.
     pub weight: u32,
     /// Its validator, if it runs one.
@@ -325,7 +325,7 @@ impl Genesis {
         }
         Ok(())
     }
-    /// What a founding member is due by the bank's policy; nothing for a weight out of range, which
+    /// A founding member's endowment by the bank's policy; nothing for a weight out of range, which
     /// the check refuses.
     pub fn standing(&self, member: &Member) -> Standing {
         let standing = self.policy.bank.standing(member.weight);

@@ -7,7 +7,7 @@
 
 use crate::ids::NetworkId;
 
-/// What a hash or a signature is about. The version is part of the text.
+/// The subject of a hash or a signature. The version is part of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Domain {
     /// Genesis file to network id.
@@ -70,7 +70,7 @@ pub enum Domain {
     Receipt,
     /// Record of where a node can be reached.
     NodeRecord,
-    /// What is looked up in the DHT to its key there.
+    /// From the name of a thing looked up in the DHT to its key there.
     DhtKey,
 }
 

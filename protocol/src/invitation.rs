@@ -2,8 +2,9 @@
 //!
 //! 1. The inviter signs a [`Grant`] for a fresh token key and hands over an [`Invitation`]: the
 //!    grant, the token's seed and addresses to start from. Text form: `gridbay1` and base32.
-//! 2. The newcomer makes keys of its own and signs the opening entry with the token key. Who sees
-//!    that entry pass cannot put keys of his own in its place, because he lacks the token's seed.
+//! 2. The newcomer makes keys of its own and signs the opening entry with the token key. A stranger
+//!    that sees this entry cannot replace its keys by others, because it lacks the seed of the
+//!    token key.
 //! 3. The ledger accepts each token once, before `valid_until`.
 
 use crate::codec::{self, CodecError};
@@ -14,7 +15,7 @@ use crate::limits;
 use crate::units::Credits;
 use serde::{Deserialize, Serialize};
 
-/// What the inviter grants.
+/// The grant of the inviter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grant {
@@ -55,7 +56,7 @@ impl SignedGrant {
     }
 }
 
-/// What the newcomer is handed. Secret: whoever holds it can open the account.
+/// The secret that the newcomer is handed; every holder of it can open the account.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Invitation {

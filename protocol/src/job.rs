@@ -1,4 +1,5 @@
-//! Jobs: what runs on a lease. The text stays between buyer and sellers; the ledger sees a hash.
+//! Jobs: the programs that run on leases. Only the buyer and its sellers see the text of a job; the
+//! ledger sees its hash.
 
 use crate::codec;
 use crate::hash::{Domain, PartHasher, hash};
@@ -74,7 +75,8 @@ impl JobSpec {
             && self.inputs.iter().map(|f| f.bytes).sum::<u64>() <= INPUTS_BYTES
             && codec::encode(self).len() <= JOB_BYTES
     }
-    /// The hash that an order carries: binds buyer and sellers to this text.
+    /// The hash that an order carries; it binds buyer and sellers to this text. The salt keeps
+    /// others from guessing the text.
     pub fn work(&self, salt: &[u8; 32]) -> Hash32 {
         Hash32(hash(Domain::Work, &[salt, &codec::encode(self)]))
     }
@@ -95,7 +97,7 @@ pub fn content_id(bytes: &[u8]) -> ContentId {
     ContentId(hash(Domain::Content, &[bytes]))
 }
 
-/// [`content_id`] of a file that comes piece by piece.
+/// [`content_id`] of a file that arrives piece by piece.
 #[derive(Debug)]
 pub struct ContentHasher {
     hasher: PartHasher,
@@ -103,14 +105,14 @@ pub struct ContentHasher {
 }
 
 impl ContentHasher {
-    /// For a file of so many bytes.
+    /// A hasher for a file of `bytes` bytes.
     pub fn new(bytes: u64) -> ContentHasher {
         ContentHasher {
             hasher: PartHasher::new(Domain::Content, bytes),
             left: bytes,
         }
     }
-    /// The next piece. False if it is more than was announced.
+    /// Takes the next piece; false, and the piece is ignored, if it exceeds the announced size.
     #[must_use]
     pub fn update(&mut self, piece: &[u8]) -> bool {
         match self.left.checked_sub(piece.len() as u64) {
@@ -122,7 +124,7 @@ impl ContentHasher {
             None => false,
         }
     }
-    /// The id, if the file came whole.
+    /// The id, if as many bytes arrived as were announced.
     pub fn finish(self) -> Option<ContentId> {
         (self.left == 0).then(|| ContentId(self.hasher.finish()))
     }
@@ -142,7 +144,7 @@ pub enum JobExit {
     Stopped,
     /// Could not be started, or was lost with its host.
     Lost,
-    /// Held more on the disk than its unit has. What it wrote was removed.
+    /// Held more on the disk than its unit has; its files were removed.
     DiskLimit,
 }
 

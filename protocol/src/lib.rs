@@ -1,14 +1,14 @@
-//! What every gridbay node must agree on: types, codec, signatures, election and market mechanisms.
+//! All that gridbay nodes must agree on: types, codec, signatures, election and market mechanisms.
 //!
-//! A trade passes through seven nouns, one module each:
-//! [`advert`] → [`order`] → clearing → [`block`] → [`lease`] → [`job`] → [`payment`].
-//! Clearings have three modules, with one file a mechanism in each: [`mechanism`] is the rule,
-//! [`policy`] what a federation decides about it, [`record`] what it made public.
+//! A trade passes through seven nouns, one module each: [`advert`] → [`order`] → clearing →
+//! [`block`] → [`lease`] → [`job`] → [`payment`]. Clearings have three modules, with one file a
+//! mechanism in each: [`mechanism`] holds the rules, [`policy`] the choices of a federation about
+//! them, [`record`] what a clearing publishes.
 //!
-//! Around them: [`entry`] is what accounts sign and [`stage`] how received bytes become a checked
-//! entry; [`receipt`] is a validator's promise to include it and [`appeal`] what an owner does
-//! about a broken one; [`effect`] is what a block does; [`genesis`] and [`invitation`] are the two
-//! ways in; [`validator`], [`vote`], [`election`] and [`beacon`] are what consensus needs;
+//! Around them: accounts sign an [`entry`], and [`stage`] turns received bytes into a checked one;
+//! a [`receipt`] is a validator's promise to include it, and an [`appeal`] is an owner's answer to
+//! a broken promise; an [`effect`] is one change that a block makes; [`genesis`] and [`invitation`]
+//! are the two ways in; [`validator`], [`vote`], [`election`] and [`beacon`] serve consensus;
 //! [`calendar`] counts heights into rounds and slots; [`limits`] bounds everything; [`fixed`] and
 //! [`apportion`] are arithmetic; [`splitmix`] draws test cases from a seed.
 //!

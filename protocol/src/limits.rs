@@ -61,9 +61,9 @@ pub const ORDERS_PER_CLASS: usize = 10_000;
 /// in 60 to 140 ms, so that a block of a local network (250 ms) is not held up. Twice as many could
 /// take a whole one.
 pub const ALL_OR_NONE_PER_CLASS: usize = 512;
-/// What a bid counts towards [`ALL_OR_NONE_PER_CLASS`] that takes no less than several units, but
-/// not always all of them: every number of units that it would take is one more alternative, which
-/// costs up to twelve times as much.
+/// A bid that leaves a choice above a minimum of several units counts as so many towards
+/// [`ALL_OR_NONE_PER_CLASS`]: every number of units that it would take is one more alternative, and
+/// together they cost up to twelve times as much.
 pub const ALL_OR_NONE_CHOICE: usize = 8;
 /// Parts of one buy, each of another class: a job of more kinds of nodes than that is better cut in
 /// two. Each is decided like a buy of its own, so this bounds what one entry costs at the close of
@@ -72,8 +72,8 @@ pub const BUY_PARTS: usize = 8;
 /// Buys of one class that wait for units at a time; another one ends if it cannot be served at
 /// once. All are looked at when a round closes.
 pub const WAITING_BUYS: u64 = 64;
-/// Of these, the first ones, that may displace bids in one round; the others take what is free. Who
-/// is displaced is computed by clearing the class again, up to 65 ms each time.
+/// The first of these, which may displace bids in one round; the others take free units only. Each
+/// time, the class is cleared again to find the displaced bids, in up to 65 ms.
 pub const WAITING_BUYS_DISPLACE: u32 = 2;
 /// Buys of one class that did not wait and may displace bids in one block, beside those that did:
 /// with them a block of a local network still has time for its clearing.
@@ -198,7 +198,7 @@ const _: () = assert!(ORDER_UNITS <= CLASS_UNITS && OFFER_UNITS <= CLASS_UNITS);
 const _: () = assert!(JOBS_PER_OFFER <= deadline::EXACT_JOBS);
 const _: () = assert!(JOBS_PER_OFFER_ACCOUNT <= JOBS_PER_OFFER && JOBS_PER_OFFER <= JOBS_PER_CLASS);
 const _: () = assert!(JOBS_PER_CLASS <= ORDERS_PER_CLASS);
-// Whatever an order by deadline may say, the mechanism can plan.
+// The mechanism can plan every order by deadline that is valid.
 const _: () = assert!(UNIT_SLOTS <= deadline::WORK && ORDER_SLOTS <= deadline::HORIZON);
 // A whole order at the highest price for one slot is an amount of money, so is a whole class.
 const _: () = assert!(Price::MAX.0 <= Credits::MAX.micros() / CLASS_UNITS as u64);
@@ -211,7 +211,7 @@ const _: () = assert!(WAITING_BUYS <= ORDERS_PER_CLASS as u64);
 // The largest buy (parts, and offers named, of some 70 and 34 bytes) leaves room in its entry.
 const _: () = assert!(BUY_PARTS * 70 + OFFERS_PER_ACCOUNT * 34 < ENTRY_BYTES / 2);
 const _: () = assert!(0 < ALL_OR_NONE_CHOICE && ALL_OR_NONE_CHOICE <= ALL_OR_NONE_PER_CLASS);
-// What the ledger lets through is within the limits of the mechanism.
+// Every reservation that the ledger takes is within the limits of the mechanism.
 const _: () = assert!(RESERVABLE_UNITS as usize <= reservation::NODES);
 const _: () = assert!(RESERVATION_UNITS as usize <= reservation::NODES);
 const _: () = assert!(RESERVATION_UNITS <= ORDER_UNITS && RESERVATION_SLOTS <= reservation::SLOTS);

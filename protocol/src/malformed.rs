@@ -1,4 +1,4 @@
-//! What can be wrong with the bytes or the values of an entry, whatever the ledger holds.
+//! Flaws of an entry's bytes or values that show without the ledger.
 
 use crate::codec::CodecError;
 use crate::ids::NetworkId;

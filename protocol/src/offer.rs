@@ -43,8 +43,8 @@ pub struct DeadlineTerms {
     /// Least gain of revenue for which a job is accepted, millionths of its highest price, 0 to
     /// 1,000,000.
     pub min_gain_ppm: u32,
-    /// What the seller stakes on each accepted job, millionths of its highest price, 0 to
-    /// 1,000,000: the buyer's if the seller makes the job miss its hard deadline.
+    /// The seller's stake on each accepted job, millionths of its highest price, 0 to 1,000,000:
+    /// the buyer's if the seller makes the job miss its hard deadline.
     pub bond_ppm: u32,
 }
 

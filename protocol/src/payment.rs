@@ -17,11 +17,11 @@ pub enum Purse {
     Escrow(OrderId),
     /// Paid for the running slot of a class, not yet earned.
     Class(ClassId),
-    /// What a seller has staked on an order.
+    /// A seller's stake on an order.
     Bond(OrderId),
     /// The treasury.
     Bank,
-    /// What a seller has earned and buyers may still dispute.
+    /// A seller's earnings that buyers may still dispute.
     Retained(AccountId),
 }
 
@@ -41,9 +41,9 @@ pub enum Reason {
     Forfeit,
     /// Lock for the next slot.
     Lock,
-    /// What a lease pays for a slot, or for what is left of it.
+    /// The price of a lease for a slot, or for the rest of one.
     Charge,
-    /// What a seller gets for a slot.
+    /// The seller's earnings of a slot.
     Earning,
     /// Paid for, but not delivered or not used.
     Refund,
@@ -55,8 +55,8 @@ pub enum Reason {
     Damages,
     /// From a booking that was given up to the sellers of its units, or to the bank.
     Cancellation,
-    /// What a slot earned that goes to the bank: all of it under revenue by shares, else what no
-    /// seller has earned.
+    /// The earnings of a slot that go to the bank: all of them under revenue by shares, else those
+    /// that no seller has earned.
     Revenue,
     /// A member's part of the treasury.
     Profit,
@@ -66,7 +66,7 @@ pub enum Reason {
     Arrears,
     /// From the treasury to a member below its baseline.
     Relief,
-    /// What a slot earned, held while its buyer may complain.
+    /// The earnings of a slot, held while its buyer may complain.
     Retained,
 }
 

@@ -18,7 +18,7 @@ use crate::limits;
 use crate::validator::ValidatorSet;
 use serde::{Deserialize, Serialize};
 
-/// What a validator promises.
+/// The promise of a validator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Receipt {

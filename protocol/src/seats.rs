@@ -1,5 +1,5 @@
-//! Who may invite whom, and how many: a founding member answers for the accounts that come of its
-//! invitations.
+//! Seats bound the invitations of a founding member, which answers for all accounts that come of
+//! them.
 
 use serde::{Deserialize, Serialize};
 

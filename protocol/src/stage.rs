@@ -17,7 +17,7 @@ use crate::keys::KeyError;
 use crate::limits;
 pub use crate::malformed::Malformed;
 
-/// What the signature adds to an entry's canonical bytes: a map of two, both names, 64 bytes.
+/// Bytes that the signature adds to an entry's canonical bytes: a map of two, both names, 64 bytes.
 const SIGNATURE_BYTES: usize = 83;
 
 /// A signed entry with legal values, its signature not yet checked.

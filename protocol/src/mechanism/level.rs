@@ -4,9 +4,9 @@
 //! unit earns `max(floor, p)` and the sum is what was paid:
 //!
 //! 1. p is the greatest integer at which the sum does not exceed the total.
-//! 2. What is left is less than one micro-credit for each unit at the level (floor <= p). It goes
-//!    out in offer order, one micro-credit per such unit, until it is spent. So a unit at the
-//!    level earns p or p + 1, every other one exactly its floor.
+//! 2. The rest is less than one micro-credit for each unit at the level (floor <= p). It is handed
+//!    out in offer order, one micro-credit per such unit, until it is spent. So a unit at the level
+//!    earns p or p + 1, every other one exactly its floor.
 
 /// Units of one offer that are to be paid.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -11,9 +11,9 @@
 //! The typed entry points are `Mechanism::clear` and the functions of the modules. [`Listed`]
 //! is the view without types: what a name lookup, a help page or a conformance test needs.
 //!
-//! Whatever is in the registry is tested for this, by [`Listed::drill`] on small markets and
+//! Every mechanism in the registry is tested for this, by [`Listed::drill`] on small markets and
 //! [`Listed::strain`] on the largest ones: one input has one outcome; the order of its lists does
-//! not matter; every outcome passes the mechanism's own audit (feasible, nobody pays above his bid,
+//! not matter; every outcome passes the mechanism's own audit (feasible, nobody pays above its bid,
 //! the sums add up); an input at the stated limits, or just beyond, is cleared or refused, without
 //! overflow, and in no more steps than the mechanism's own bound.
 

@@ -1,14 +1,14 @@
-//! Which winner gets units of which offer, once the units sold are known.
+//! The placement of winners: who gets units of which offer, once the units sold are known.
 //!
 //! Units of a class are alike to the auction, but not to a running job: a unit that stays where it
 //! is costs nothing, and fewer sites mean shorter ways. In order of importance:
 //!
-//! 1. *Keep.* A winner keeps what he holds, as far as the sold set allows. Winners who can use all
-//!    they hold come first, as they have no choice; then those who must give some up, who keep
-//!    the offers where they hold most. Within both groups the smaller rank comes first.
-//! 2. *Fewest offers.* What is missing is filled in order of need, the largest first, ties by
-//!    rank: from the offers where the winner already is; then from the offer with the least room
-//!    that holds all the rest; or else from the offer with the most room, and so on.
+//! 1. *Keep.* A winner keeps the units that it holds, as far as the sold set allows. Winners that
+//!    can use all they hold come first, as they have no choice; then those that must give some up,
+//!    which keep the offers where they hold most. Within both groups the smaller rank comes first.
+//! 2. *Fewest offers.* Missing units are filled in order of need, the largest first, ties by rank:
+//!    from the offers where the winner already is; then from the offer with the least room that
+//!    holds all the rest; or else from the offer with the most room, and so on.
 //! 3. *Beacon.* All other ties go to the smaller rank, then to the smaller id. The caller draws
 //!    ranks from the beacon, so that no name is favoured for long.
 //!
@@ -40,7 +40,7 @@ pub struct Winner<O, B> {
     pub rank: Rank,
     /// Units won.
     pub units: u32,
-    /// Units he holds now, by offer; also of offers that sold nothing.
+    /// Units that it holds now, by offer; also of offers that sold nothing.
     pub held: BTreeMap<O, u32>,
 }
 
@@ -183,10 +183,10 @@ impl<'a, O: Ord> Floor<'a, O> {
     }
 }
 
-/// A winner while he is placed.
+/// A winner that is being placed.
 struct Seat<'a, O, B> {
     winner: &'a Winner<O, B>,
-    /// Whether he holds more than he won.
+    /// Whether it holds more than it won.
     gives_up: bool,
     units: BTreeMap<&'a O, u32>,
     /// Units still missing.

@@ -1,4 +1,4 @@
-//! What every mechanism is, and how it is drilled.
+//! The trait of a mechanism, and the drills that test each one.
 
 use super::{dice, meter};
 
@@ -6,7 +6,7 @@ use super::{dice, meter};
 pub trait Mechanism {
     /// Everything that the outcome may depend on.
     type Input: Clone;
-    /// Who gets what, and at which price.
+    /// The allocation, and the prices.
     type Outcome: PartialEq;
     /// Why an input cannot be cleared.
     type Error: std::error::Error;
@@ -23,7 +23,7 @@ pub trait Mechanism {
     fn clear(input: &Self::Input) -> Result<Self::Outcome, Self::Error>;
 
     /// Checks what every outcome must satisfy, without recomputing the clearing: within supply, no
-    /// winner above his bid, sums that add up. The error says in words what does not hold.
+    /// winner above its bid, sums that add up. The error names the broken condition in words.
     ///
     /// # Errors
     /// The outcome is not one that the mechanism may produce for this input.
@@ -31,8 +31,8 @@ pub trait Mechanism {
 
     /// The most steps that clearing this input takes, or refusing it. A step is one pass of an
     /// innermost loop, of equal cost but for a small factor; checks of single numbers and sorting,
-    /// `n log n` whatever the input, are left out. What holds up a block is thus known before it is
-    /// cleared.
+    /// `n log n` whatever the input, are left out. So the delay of a block is known before anything
+    /// is cleared.
     fn bound(input: &Self::Input) -> u64;
 
     /// A small valid input drawn from `seed`, for conformance tests and demonstrations.
@@ -74,7 +74,7 @@ pub enum Breach {
     Work {
         /// The seed of the specimen.
         seed: u64,
-        /// What it took.
+        /// The steps that it took.
         steps: u64,
         /// The most that it may take.
         bound: u64,
@@ -84,7 +84,7 @@ pub enum Breach {
     Audit {
         /// The seed of the specimen.
         seed: u64,
-        /// What does not hold.
+        /// The broken condition.
         what: &'static str,
     },
 }
@@ -111,8 +111,9 @@ pub trait Listed: Sync {
     /// # Errors
     /// The first rule that the mechanism breaks.
     fn drill(&self, seed: u64) -> Result<(), Breach>;
-    /// Clears the extreme input of `seed`, and says how that went. What is cleared must pass the
-    /// audit and not depend on the order; nothing may panic or take more steps than its bound.
+    /// Clears the extreme input of `seed`, and says how that went. A cleared input must pass the
+    /// audit, and its outcome must not depend on the order; nothing may panic or take more steps
+    /// than its bound.
     ///
     /// # Errors
     /// The first rule that the mechanism breaks.

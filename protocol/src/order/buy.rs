@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Buy {
-    /// What is bought together, all or nothing: 1 to [`limits::BUY_PARTS`] parts, ascending by
+    /// The parts bought together, all or nothing: 1 to [`limits::BUY_PARTS`] parts, ascending by
     /// class; of several it is a group. At most [`limits::ORDER_UNITS`] units and
     /// [`limits::OFFERS_PER_ACCOUNT`] offers named in all.
     pub parts: Vec<BuyPart>,
@@ -48,7 +48,7 @@ impl BuyPart {
             offers: Vec::new(),
         }
     }
-    /// What its units cost a slot at so much each; `None` if that is no amount.
+    /// The cost of its units a slot at so much each; `None` if that is no amount.
     pub fn at(&self, price: Price) -> Option<Credits> {
         price.times(u64::from(self.units))
     }
@@ -68,8 +68,8 @@ impl Buy {
     pub fn is_group(&self) -> bool {
         self.parts.len() > 1
     }
-    /// What it locks: the limit for all slots and one more, for the rest of the running one, and
-    /// the surcharge; `None` if that is no amount.
+    /// The amount that it locks: the limit for all slots and one more, for the rest of the running
+    /// one, and the surcharge; `None` if that is no amount.
     pub fn lock(&self) -> Option<Credits> {
         let slots = self.limit.checked_mul(u64::from(self.slots) + 1)?;
         slots.checked_add(self.surcharge)

@@ -1,7 +1,7 @@
-//! Contracts: a client's proposal to a provider, and what both say while it runs.
-//! What comes of them is in [`crate::record::contract`].
+//! Contracts: a client's proposal to a provider, and what both say while it runs. Their results are
+//! in [`crate::record::contract`].
 //!
-//! 1. A client proposes [`ContractTerms`] and locks the most that they can cost him.
+//! 1. A client proposes [`ContractTerms`] and locks the most that they can cost it.
 //! 2. The provider signs and stakes every penalty.
 //! 3. The client requests job after job, within the window. Time is counted in slots from the one
 //!    of the request.
@@ -37,11 +37,11 @@ pub struct JobTerms {
     pub penalty: Credits,
 }
 
-/// What a client proposes.
+/// The proposal of a client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ContractTerms {
-    /// Who is to run the jobs.
+    /// The provider that is to run the jobs.
     pub provider: AccountId,
     /// Class of the units.
     pub class: ClassId,
@@ -61,7 +61,7 @@ pub struct ContractTerms {
     pub stands_until: u64,
 }
 
-/// What parties to a contract ask of the ledger. Role: trade.
+/// Requests of a contract's parties to the ledger. Role: trade.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ContractEntry {
@@ -138,7 +138,7 @@ impl ContractEntry {
     }
 }
 
-/// What is wrong with proposed terms, whoever proposes them and whenever.
+/// Flaws of proposed terms that do not depend on the proposer or the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum ContractFault {
     /// No jobs, or more than a contract may have.
@@ -282,11 +282,11 @@ impl ContractTerms {
         let most = settle(worth, 0, self.aggregate(), self.jobs, self.jobs);
         Credits::from_wide(u128::try_from(most).ok()?)
     }
-    /// What the provider stakes: the penalties of all jobs. `None` beyond the range of money.
+    /// The provider's stake: the penalties of all jobs. `None` beyond the range of money.
     pub fn bond(&self) -> Option<Credits> {
         self.job.penalty.checked_mul(u64::from(self.jobs))
     }
-    /// What the client pays for `completed` of `requested` jobs that were worth `earned` one by
+    /// The client's payment for `completed` of `requested` jobs that were worth `earned` one by
     /// one: never above [`Self::lock`].
     pub fn pays(&self, earned: Credits, completed: u32, requested: u32) -> Credits {
         let pays = settle(

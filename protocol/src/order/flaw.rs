@@ -1,4 +1,4 @@
-//! What can be wrong with an order whatever the ledger holds.
+//! Flaws of an order that show without the ledger.
 
 use crate::limits;
 use crate::mechanism::{reservation, share};

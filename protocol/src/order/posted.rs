@@ -23,8 +23,8 @@ pub struct Hire {
 }
 
 impl Hire {
-    /// What it locks: all units at the limit for all slots and one more, for the rest of the
-    /// running one; `None` if that is no amount.
+    /// The amount that it locks: all units at the limit for all slots and one more, for the rest of
+    /// the running one; `None` if that is no amount.
     pub fn lock(&self) -> Option<Credits> {
         let slot = self.limit.times(u64::from(self.units))?;
         slot.checked_mul(u64::from(self.slots) + 1)

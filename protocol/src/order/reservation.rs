@@ -23,7 +23,7 @@ pub struct Group {
 pub struct Reservation {
     /// The class.
     pub class: ClassId,
-    /// What is wanted together, 1 to [`limits::RESERVATION_GROUPS`] groups; a unit serves one of
+    /// The groups wanted together, 1 to [`limits::RESERVATION_GROUPS`] groups; a unit serves one of
     /// them.
     pub groups: Vec<Group>,
     /// Length in slots, 1 to [`limits::RESERVATION_SLOTS`].
@@ -32,7 +32,7 @@ pub struct Reservation {
     pub earliest: u64,
     /// Last slot it may start in.
     pub latest: u64,
-    /// What all of it is worth, and what it pays if it wins.
+    /// The worth of all of it, and the payment if it wins.
     pub value: Credits,
     /// The exclusive channel, if one is needed.
     pub channels: Option<Channels>,
@@ -62,8 +62,7 @@ impl Reservation {
         let even = each.checked_mul(slots).unwrap_or(Credits::ZERO);
         (each, self.value.saturating_sub(even))
     }
-    /// Checks that all values are in range. What is for sale, and for how much, is the ledger's to
-    /// judge.
+    /// Checks that all values are in range. Supply and prices are the ledger's to judge.
     ///
     /// # Errors
     /// The first flaw.

@@ -22,7 +22,7 @@ pub struct Commit {
     pub bracket: u8,
 }
 
-/// What a seal hides.
+/// The contents of a seal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Wish {
@@ -40,7 +40,7 @@ pub enum Wish {
 pub struct Open {
     /// The entry that committed.
     pub commit: EntryId,
-    /// What was sealed.
+    /// The contents that were sealed.
     pub wish: Wish,
     /// The salt of the seal.
     #[serde(with = "crate::ids::byte_array")]
@@ -64,8 +64,8 @@ impl Wish {
             Wish::Amendment(amendment) => amendment.bid.units(),
         }
     }
-    /// What the escrow holds once it is open: one slot at the bid, or all that a reservation can
-    /// cost; of an amendment, the escrow of the order.
+    /// The escrow once it is open: one slot at the bid, or all that a reservation can cost; of an
+    /// amendment, the escrow of the order.
     pub fn lock(&self) -> Credits {
         match self {
             Wish::Bid(bid) | Wish::Amendment(Amendment { bid, .. }) => bid.slot(),

@@ -17,7 +17,7 @@ pub struct Claim {
     /// Most to pay for each slot: what is split over the resources; below [`BUDGET_END`]
     /// micro-credits.
     pub rate: Credits,
-    /// What the job makes of its shares.
+    /// How the job's utility depends on its shares.
     pub utility: Utility,
     /// Worth of each of the [`crate::class::ClassKey::resources`]; only proportions matter. That of
     /// processors is at least 1: nothing runs without one.

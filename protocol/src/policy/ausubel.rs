@@ -1,5 +1,4 @@
-//! What a federation decides about its auction; part of the genesis, and of the record of every
-//! clearing.
+//! A federation's policy for its auction; part of the genesis, and of the record of every clearing.
 
 use crate::mechanism::ausubel::Rule;
 use crate::record::ausubel::ClearingKind;
@@ -12,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct AuctionPolicy {
     /// Who wins, and what winners pay.
     pub rule: Rule,
-    /// What a unit that nobody holds must be worth above its reserve, a slot, at most
+    /// The worth above its reserve, a slot, that a unit must have which nobody holds, at most
     /// [`Price::MAX`]: so much must be gained before a running job is moved.
     pub switch_cost: Price,
 }

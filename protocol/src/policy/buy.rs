@@ -1,4 +1,4 @@
-//! What a federation decides about buy-it-now; part of the genesis.
+//! A federation's policy for buy-it-now; part of the genesis.
 
 use crate::limits;
 use crate::units::Credits;
@@ -11,7 +11,7 @@ const PPM: u64 = 1_000_000;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BuyPolicy {
-    /// What an evicted buy gets on top of its remainder, in millionths of it, at most
+    /// The surcharge that an evicted buy gets on top of its remainder, in millionths of it, at most
     /// [`limits::SURCHARGE_PPM`]; 0 if nobody is evicted.
     pub surcharge_ppm: u32,
 }
@@ -25,7 +25,7 @@ impl BuyPolicy {
     pub fn evicts(&self) -> bool {
         self.surcharge_ppm > 0
     }
-    /// What is due on top of a remainder, rounded up; `None` if that is no amount.
+    /// The surcharge on a remainder, rounded up; `None` if that is no amount.
     pub fn surcharge(&self, remainder: Credits) -> Option<Credits> {
         remainder.share_ceil(u64::from(self.surcharge_ppm), PPM)
     }

@@ -1,4 +1,4 @@
-//! What a federation decides about its mechanisms; part of the genesis.
+//! A federation's policies for its mechanisms; part of the genesis.
 
 pub mod ausubel;
 pub mod buy;

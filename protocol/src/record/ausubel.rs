@@ -13,7 +13,7 @@ use crate::policy::ausubel::AuctionPolicy;
 use crate::units::{Credits, Price};
 use serde::{Deserialize, Serialize};
 
-/// What a clearing covered.
+/// The scope of a clearing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClearingKind {
@@ -54,7 +54,7 @@ pub struct ClearingBid {
     pub steps: Vec<Step>,
 }
 
-/// What a bid won.
+/// The units that a bid won, and its payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Award {
@@ -66,7 +66,7 @@ pub struct Award {
     pub pay: Credits,
 }
 
-/// What an offer sold.
+/// The units that an offer sold, and their earnings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sold {
@@ -74,7 +74,7 @@ pub struct Sold {
     pub offer: OfferId,
     /// Units.
     pub units: u32,
-    /// What they earn for the time sold, if delivered.
+    /// Their earnings for the time sold, if delivered.
     pub earns: Credits,
 }
 
@@ -86,7 +86,7 @@ pub struct ClearingRecord {
     pub id: ClearingId,
     /// The class.
     pub class: ClassId,
-    /// What it covered.
+    /// Its scope.
     pub kind: ClearingKind,
     /// Height of the block that holds it.
     pub height: u64,
@@ -112,7 +112,7 @@ pub struct ClearingRecord {
 pub type BidId = (Hash32, OrderId);
 
 impl ClearingRecord {
-    /// What the auction is computed from. The units offered must be within a clearing's limit.
+    /// The auction's input. The units offered must be within a clearing's limit.
     pub fn input(&self) -> sellers::Input<OfferId, BidId> {
         let supply = self.offers.iter().map(|o| o.units).sum();
         let held = |offer: &OfferId| {

@@ -13,7 +13,7 @@ pub struct BuyRecord {
     pub order: OrderId,
     /// Height of the block that holds it.
     pub height: u64,
-    /// What was taken for it, ascending by class.
+    /// The units taken for it, ascending by class.
     pub parts: Vec<BoughtPart>,
     /// Price per slot: the sum over the parts.
     pub price: Credits,
@@ -21,7 +21,7 @@ pub struct BuyRecord {
     pub slots: u32,
 }
 
-/// What a buy took of one class.
+/// The units that a buy took of one class.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BoughtPart {
@@ -45,9 +45,9 @@ pub struct BoughtPart {
 pub struct Eviction {
     /// Its lease.
     pub lease: LeaseId,
-    /// What it had prepaid and not used: all of it was returned.
+    /// Its unused prepaid money: all of it was returned.
     pub remainder: Credits,
-    /// What it was paid on top; nothing within one sponsor.
+    /// Its surcharge; nothing within one sponsor.
     pub surcharge: Credits,
 }
 
@@ -56,13 +56,13 @@ impl BoughtPart {
     pub fn units(&self) -> u32 {
         self.taken.iter().map(|t| t.units).sum()
     }
-    /// What its sellers ask per slot; `None` if that is no amount.
+    /// The sellers' price per slot; `None` if that is no amount.
     pub fn asked(&self) -> Option<Credits> {
         asked(&self.taken)
     }
 }
 
-/// What the sellers of some units ask per slot for all of them; `None` if that is no amount.
+/// The price per slot of some units, all together; `None` if that is no amount.
 pub fn asked(taken: &[ClearingOffer]) -> Option<Credits> {
     let asked = taken.iter().map(|t| t.reserve.times(u64::from(t.units)));
     asked.collect::<Option<Vec<_>>>().and_then(Credits::sum)

@@ -4,7 +4,7 @@ use crate::ids::{AccountId, OrderId};
 use crate::units::Credits;
 use serde::{Deserialize, Serialize};
 
-/// What happened to a contract.
+/// An event in the life of a contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ContractEvent {
@@ -86,7 +86,7 @@ pub struct Settlement {
     pub contract: OrderId,
     /// Who pays.
     pub client: AccountId,
-    /// Who is paid.
+    /// The account that is paid.
     pub provider: AccountId,
     /// Alpha, parts per million.
     pub alpha_ppm: u32,

@@ -73,7 +73,8 @@ pub struct Finished {
     pub age: u32,
     /// What it paid to the seller.
     pub pay: Credits,
-    /// What the seller's stake was; back to him, or the buyer's if he missed.
+    /// The seller's stake; returned to the seller, or the buyer's if the seller missed the
+    /// deadline.
     pub bond: Credits,
 }
 

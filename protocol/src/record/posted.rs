@@ -25,7 +25,7 @@ pub struct PostedBid {
     pub limit: Price,
 }
 
-/// What a hire got.
+/// The units that a hire got, and their price.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hired {
@@ -37,7 +37,8 @@ pub struct Hired {
     pub price: Credits,
 }
 
-/// The hires of a class in one block: input and outcome. Who got nothing is not among the served.
+/// The hires of a class in one block: input and outcome. Hires that got nothing are not among the
+/// served.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PostedRecord {
@@ -49,16 +50,16 @@ pub struct PostedRecord {
     pub offers: Vec<ClearingOffer>,
     /// Who came, in the order in which they came.
     pub bids: Vec<PostedBid>,
-    /// Who was served, in the same order.
+    /// The hires served, in the same order.
     pub served: Vec<Hired>,
 }
 
-/// What becomes of the bids of a record.
+/// The fate of the bids of a record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Served {
-    /// Who is served, in the order in which they came.
+    /// The bids served, in the order in which they came.
     pub served: Vec<Hired>,
-    /// Who is not, in the same order.
+    /// The bids not served, in the same order.
     pub refused: Vec<(OrderId, Missing)>,
 }
 

@@ -36,9 +36,9 @@ pub struct SharingClaim {
     pub order: OrderId,
     /// The sponsor of its account: whose cap it counts for.
     pub sponsor: AccountId,
-    /// What it brings for the slot.
+    /// Its budget for the slot.
     pub rate: Credits,
-    /// What it makes of its shares.
+    /// How its utility depends on its shares.
     pub utility: Utility,
     /// Worth of each resource.
     pub weights: Vec<u32>,
@@ -46,7 +46,7 @@ pub struct SharingClaim {
     pub tasks: u32,
 }
 
-/// What a claim may use in the slot.
+/// A claim's allowance in the slot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Portion {
@@ -58,15 +58,15 @@ pub struct Portion {
     pub parts: Vec<u32>,
 }
 
-/// What a claim got.
+/// The grant to a claim.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SharingAward {
     /// The order.
     pub order: OrderId,
-    /// What it may use.
+    /// Its allowance.
     pub portion: Portion,
-    /// What it pays.
+    /// Its payment.
     pub pay: Credits,
 }
 
@@ -97,7 +97,7 @@ pub struct Sharing {
     pub awards: Vec<SharingAward>,
 }
 
-/// What a claim may expect of a slot.
+/// A claim's expectation of a slot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outlook {
     /// Its share of each resource, Q32.
@@ -118,7 +118,7 @@ impl Sharing {
         let parts: [&[u8]; 3] = [b"share", self.offer.as_bytes(), &height];
         ClearingId(hash(Domain::Clearing, &parts))
     }
-    /// What one of the claims may expect, over all draws. `None` as in [`Sharing::divide`], or if
+    /// The expectation of one of the claims over all draws. `None` as in [`Sharing::divide`], or if
     /// it is none of them.
     pub fn outlook(&self, order: &OrderId) -> Option<Outlook> {
         let outcome = self.shares()?;
@@ -205,7 +205,7 @@ impl Sharing {
 }
 
 impl Portion {
-    /// What one of the tasks may use of a resource of which a slice has `slice`: its part of the
+    /// The allowance of one task of a resource of which a slice has `slice`: its part of the
     /// sixteenths, and the one that goes with its unit. Of processors each task has those of a
     /// slice.
     pub fn per_task(&self, class: &ClassKey, resource: Resource) -> u64 {
@@ -220,8 +220,9 @@ impl Portion {
         let of_all = u128::from(slice) * parts / u128::from(PARTS) / u128::from(self.units.max(1));
         u64::try_from(of_all).unwrap_or(u64::MAX)
     }
-    /// Thousandths of a slice that one of the tasks weighs when processors are contended. Who is
-    /// drawn for less than a unit has a whole one for the slot: the draw has seen to the share.
+    /// Thousandths of a slice that one of the tasks weighs when processors are contended. A claim
+    /// that is drawn for less than a unit has a whole one for the slot: the chance of being drawn
+    /// was its share.
     pub fn weight(&self) -> u64 {
         self.processors.max(1_000) / u64::from(self.units.max(1))
     }

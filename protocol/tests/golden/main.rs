@@ -44,7 +44,7 @@ use gridbay_protocol::{account, beacon, codec, election, offer, order};
 use samples::{NETWORK, block, effect, entry, genesis, market, node};
 use std::collections::BTreeSet;
 
-/// What a node does with a decoded entry before it knows anything of it.
+/// The checks of a decoded entry before a node knows anything of it.
 fn probe_entry(signed: &SignedEntry, sample: &SignedEntry) {
     if let EntryBody::Open(open) = &signed.entry.body {
         open.wish.lock();

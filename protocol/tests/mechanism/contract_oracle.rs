@@ -207,7 +207,7 @@ fn cost(supply: &[Period], contract: &Contract<u64>, from: u64) -> i128 {
         .sum()
 }
 
-/// What the contract pays if `done` of its jobs are done and pay `earned`; beta is whole.
+/// The pay of the contract if `done` of its jobs are done and pay `earned`; beta is whole.
 fn pay(batch: &Batch, alpha_beta: (i128, u32), done: u32, earned: i128) -> i128 {
     // The production code rounds the fraction, its powers and the product to 32 bits, so do the
     // same from the text.
@@ -298,8 +298,8 @@ pub(crate) fn admit(
     }
 }
 
-/// Who of the offered contracts is signed, who refused why, and who of the signed ones is abandoned
-/// for whom.
+/// The offered contracts that are signed, the refused ones with their reasons, and the signed ones
+/// abandoned with those that replace them.
 pub(crate) fn clear(input: &Input<u64>) -> Outcome<u64> {
     let by_id = |list: &[Contract<u64>]| {
         let mut sorted = list.to_vec();

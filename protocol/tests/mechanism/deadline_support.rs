@@ -63,7 +63,7 @@ pub(crate) fn price(job: &Job<u64>, completion: u64) -> Option<i128> {
     }
 }
 
-/// What an order yields when it is played interval by interval.
+/// The yield of an order that is played interval by interval.
 pub(crate) struct Played {
     pub(crate) revenue: i128,
     /// Per job of the order, the intervals with their units.

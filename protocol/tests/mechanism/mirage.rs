@@ -43,7 +43,7 @@ pub(crate) fn market(
     }
 }
 
-/// Who wins and what each pays, under first prices.
+/// The winners and their payments under first prices.
 pub(crate) fn greedy(input: &Input<u64, u64>) -> Vec<(u64, u64)> {
     let outcome = reservation::clear(input).unwrap();
     let award = |a: &reservation::Award<u64, u64>| (a.placement.id, a.pay);

@@ -2,16 +2,16 @@
 //!
 //! A would pay 100 for the unit, B 60. Under first prices A needs only just more than B's last bid;
 //! but if the book closes while they still raise, B may be ahead, and 40 % of the value is lost.
-//! Under `exact` a sealed bid of the truth gives what any sequence of bids gives that ends in it,
-//! and whoever ends elsewhere harms himself alone.
+//! Under `exact` one sealed truthful bid does as well as any sequence of bids that ends in it, and
+//! a bidder that ends elsewhere harms itself alone.
 
 use crate::mirage::{bid, exact, greedy, market, sealed};
 
 const VALUES: [u64; 2] = [100, 60];
 const STEP: u64 = 5;
 
-/// The leader and his bid after `revisions` of an open book, each by whoever is behind and can
-/// still raise.
+/// The leader and its bid after `revisions` of an open book, each by the bidder that is behind and
+/// can still raise.
 fn open_book(revisions: u32) -> (u64, u64) {
     let mut bids = [STEP, 0];
     let clear = |bids: &[u64; 2]| {

@@ -57,7 +57,7 @@ fn shading_pays_under_first_prices_and_never_under_exact() {
     let mut dice = Dice(52);
     for n in [2u64, 5] {
         let value = 900;
-        // What the attacker gains on average by bidding so many twentieths of its value.
+        // The attacker's average gain by a bid of so many twentieths of its value.
         let (mut shaded, mut sealed) = ([0i64; 21], [0i64; 21]);
         for _ in 0..ROUNDS {
             let rivals: Vec<u64> = (1..n).map(|_| dice.below(TOP + 1)).collect();
@@ -93,7 +93,7 @@ fn shading_pays_under_first_prices_and_never_under_exact() {
 
 #[test]
 fn an_idle_market_sells_for_nearly_nothing_unless_there_is_a_reserve() {
-    // Nobody else is there, and he who would pay 1,000 knows it.
+    // There is no rival, and the bidder that would pay 1,000 knows it.
     assert_eq!(first_price(&[1]), Some((0, 1)));
     let mut idle = market(1, 1, 10, vec![bid(0, 1, 1, 1, 1)]);
     idle.reserve = 400;

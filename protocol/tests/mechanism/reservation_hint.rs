@@ -143,7 +143,7 @@ fn missed() -> (Market, Outcome<u64, u64>, Vec<Placement<u64, u64>>) {
 
 type Change = fn(&mut Market, &mut Vec<Placement<u64, u64>>);
 
-/// What can be wrong with the hint of [`missed`], and what is said then.
+/// The flaws that the hint of [`missed`] can have, and the words for each.
 fn reasons() -> Vec<(Change, Refusal<u64, u64>)> {
     vec![
         (|_, h| h.push(h[0].clone()), Refusal::OutOfOrder(2)),

@@ -43,7 +43,7 @@ fn want(quantity: u32, nodes: u64) -> Want<u64> {
 
 type Change = fn(&mut Market);
 
-/// What can be wrong with a market of the bids 5 and 2, and what is said then.
+/// The flaws that a market of the bids 5 and 2 can have, and the words for each.
 fn errors() -> Vec<(Change, Error<u64, u64>)> {
     vec![
         (

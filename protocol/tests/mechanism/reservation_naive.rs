@@ -11,7 +11,7 @@ type Offer = Bid<u64, u64>;
 /// Chooses nodes for quantities of lists of free nodes, rising; `None` if they do not suffice.
 pub(crate) type Pick = fn(&[(usize, Vec<u64>)]) -> Option<Vec<Vec<u64>>>;
 
-/// What ranks a bid, as a fraction.
+/// The rank of a bid, as a fraction.
 type Figure = fn(&Offer) -> (u128, u128);
 
 /// The best attempt, with any way of choosing nodes.
@@ -168,7 +168,7 @@ pub(crate) fn by_paths(wants: &[(usize, Vec<u64>)]) -> Option<Vec<Vec<u64>>> {
 
 /// Whether every class can have its quantity: one path for each node wanted.
 fn served(wants: &[(usize, Vec<u64>)]) -> bool {
-    // Which class a node serves.
+    // The class that a node serves.
     let mut serves = std::collections::BTreeMap::new();
     (0..wants.len()).all(|class| {
         (0..wants[class].0).all(|_| augment(wants, class, &mut serves, &mut BTreeSet::new()))

@@ -48,7 +48,7 @@ type Oracle = fn(usize, i128, &[(usize, Vec<u64>)]) -> Result;
 /// and one for its others.
 fn assert_equals(oracle: Oracle, market: &Market) {
     let (ids, mut bidders) = in_tie_order(&market.bids);
-    // Who keeps his units first in a tie sells last: dear before cheap, high ids before low.
+    // The first to keep units in a tie sells last: dear before cheap, high ids before low.
     let mut phantoms: Vec<(u64, u64, u32)> = Vec::new();
     for offer in &market.offers {
         let held = offer.held.min(offer.units);

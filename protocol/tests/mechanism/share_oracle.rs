@@ -164,7 +164,7 @@ proptest! {
     }
 }
 
-/// What a job makes of a split of its budget, against the powers of its rivals.
+/// The utility that a job draws from a split of its budget, against the powers of its rivals.
 fn worth(job: &Job<u64>, parts: &[f64], rivals: &[f64], alpha: f64) -> f64 {
     let mut worth = 0.0;
     for ((part, rivals), weight) in parts.iter().zip(rivals).zip(&job.weights) {

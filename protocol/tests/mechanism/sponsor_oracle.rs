@@ -100,7 +100,7 @@ fn market(dice: &mut Dice, count: u64, longest: u64, lumpy: u64, sponsors: u64) 
     let mut bidders: Vec<Bidder<u64>> = bidders.collect();
     let supply = dice.within(1, 2 + count * longest / 2);
     if lumpy > 0 && dice.chance(70) {
-        // Somebody who needs nearly everything, at a price at which others together may drive him
+        // A bidder that needs nearly everything, at a price at which others together may drive it
         // out.
         bidders[0].sponsor = None;
         bidders[0].prices = vec![bound / 2; supply as usize];

@@ -1,6 +1,6 @@
-//! What a single bidder can gain under the rule `exact` by anything but the truth: by a misreport,
-//! nothing; by several accounts, nothing if they have one sponsor, and something if nobody knows
-//! that they belong together.
+//! A single bidder's gain under the rule `exact` by anything but the truth: none by a misreport;
+//! none by several accounts of one sponsor; some by several accounts of which nobody knows that
+//! they belong together.
 
 use crate::support::Dice;
 use gridbay_protocol::mechanism::ausubel::sellers::{self, Input, Offer};
@@ -10,7 +10,7 @@ use gridbay_protocol::mechanism::ausubel::{Bidder, Rule};
 struct Scene {
     offers: Vec<Offer<u64>>,
     rivals: Vec<Bidder<u64>>,
-    /// What units are really worth, and how many are needed at least.
+    /// The true worth of units, and how many are needed at least.
     truth: Bidder<u64>,
     bound: u64,
 }
@@ -45,7 +45,7 @@ impl Scene {
         }
     }
 
-    /// What the bidder is left with if it bids so: the real value of its units less what it pays.
+    /// The bidder's surplus if it bids so: the true value of its units less its payment.
     fn utility(&self, own: &[Bidder<u64>]) -> i128 {
         let bids = self.rivals.iter().chain(own).cloned().collect();
         let outcome = sellers::clear(&Input {

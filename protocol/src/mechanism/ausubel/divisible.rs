@@ -1,8 +1,8 @@
 //! Rule `exact` when nobody is all-or-none: selection instead of sorting.
 //!
 //! 1. The units sold are the `supply` dearest; those at the border price go by (time, id).
-//! 2. Without a winner of A units the A dearest losing units of the others would be sold (or kept
-//!    at the reserve), so their sum is his payment. A bidder with n prices never needs more than
+//! 2. Without a winner of A units, the A dearest losing units of the others would be sold (or kept
+//!    at the reserve), so their sum is the payment. A bidder with n prices never needs more than
 //!    the n dearest losing units, so only as many as the longest bid are ranked.
 //! 3. Where long bids ask for many times the supply, the price of the last unit that either step
 //!    can look at is found by bisection over all bids, and no cheaper unit is copied at all.

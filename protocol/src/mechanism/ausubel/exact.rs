@@ -1,18 +1,18 @@
 //! Rule `exact`: the allocation of greatest net value, and VCG payments.
 //!
 //! Net value of k units to a bidder: their prices less the reserve on each. The best total W is
-//! sought over all allocations within the supply; among the best ones the lexicographically
-//! largest in (time, id) order is taken. A winner of A units pays
-//! `reserve * A + (W without him - (W - his net value))`.
+//! sought over all allocations within the supply; among the best ones the lexicographically largest
+//! in (time, id) order is taken. A winner of A units pays `reserve * A + (W without it - (W - its
+//! net value))`.
 //!
 //! 1. Nobody all-or-none: `divisible`, by selection.
 //! 2. Otherwise the divisible bidders are one [`Curve`] and every all-or-none bidder an [`Item`].
 //!    `suffix[i][c]` = most that the items i.. give with capacity c. W is the best split of the
 //!    supply between the curve and `suffix[0]`.
-//! 3. Bidders are walked in (time, id) order. Open is: which prefixes y of the curve still belong
-//!    to a best allocation. Of divisible bidders the longest such y gives each the most, and only
-//!    those y stay that give him as much, a lower bound on y. An all-or-none bidder gets the most
-//!    units that leave some y open.
+//! 3. Bidders are walked in (time, id) order. At each step some prefixes y of the curve still
+//!    belong to a best allocation. The longest such y gives a divisible bidder the most units, and
+//!    only those y stay open that give it as many: a lower bound on y. An all-or-none bidder gets
+//!    the most units that leave some y open.
 //! 4. `externality` computes the payments, `sponsor` raises those of accounts that hang together.
 
 use super::curve::Curve;

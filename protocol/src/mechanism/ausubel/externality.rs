@@ -1,7 +1,8 @@
-//! VCG payments where some bidders are all-or-none: what would the others get without a winner?
+//! VCG payments where some bidders are all-or-none: the value that the others would reach without a
+//! winner.
 //!
-//! 1. Without an all-or-none winner: the best split between the curve with the items before him
-//!    (a table carried forward) and the items behind him (`suffix`). O(m) each.
+//! 1. Without an all-or-none winner: the best split between the curve with the items before it (a
+//!    table carried forward) and the items behind it (`suffix`). O(m) each.
 //! 2. Without a divisible winner j: the best split between the curve without j and all items. With
 //!    t of j's units skipped, the curve without j at y is the curve at y + t less the value of
 //!    j's first t units, for the y between two of j's places. So every t asks for the greatest

@@ -1,8 +1,8 @@
 //! Rule `floor`: the allocation of `exact`, with payments no lower than the clinching price.
 //!
 //! Let u be the rivals' units, every unit of a head at its average rounded down, in descending
-//! order and followed by the reserve. Whoever wins A of m units displaces u's places m-A .. m, so
-//! he pays `min(his bid, max(VCG payment, sum of those places))`. Under VCG two small bids can
+//! order and followed by the reserve. A winner of A of m units displaces the places m-A .. m of u,
+//! so it pays `min(its bid, max(VCG payment, sum of those places))`. Under VCG two small bids can
 //! beat a large all-or-none one and pay nothing; here they pay its average.
 
 use super::prepare::{Lot, Prepared};

@@ -80,12 +80,12 @@ pub struct Bidder<K> {
     pub min: u32,
     /// Price in micro-credits of the first, second... unit; never rising.
     pub prices: Vec<u64>,
-    /// Who answers for the bidder, as a number that its other bidders share; see [`sponsor`].
-    /// `None`: nobody does.
+    /// The sponsor that answers for the bidder, as a number that the sponsor's other bidders share;
+    /// see [`sponsor`]. `None`: nobody does.
     pub sponsor: Option<u32>,
 }
 
-/// What a clearing depends on.
+/// The input of a clearing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input<K> {
     /// How to allocate and price.
@@ -99,7 +99,7 @@ pub struct Input<K> {
     pub bidders: Vec<Bidder<K>>,
 }
 
-/// What one winner gets.
+/// The units and the payment of one winner.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Award<K> {
     /// The bidder.
@@ -134,7 +134,7 @@ pub enum Error<K: Debug> {
     NotMonotone(K),
 }
 
-/// What one lot of [`Prepared`] gets under a rule.
+/// The result for one lot of [`Prepared`] under a rule.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Share {
     pub(crate) units: u32,

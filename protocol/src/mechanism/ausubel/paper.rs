@@ -1,13 +1,13 @@
 //! Rule `paper`: CloudBay's two stages, III.C (allocation) and III.D (payment).
 //!
-//! Stage 1. A bidder's blocks are his head and then single units. All blocks are ordered by
-//! average price, ties by (time, id); the longest prefix that fits the supply wins. Whatever comes
-//! behind the first block that does not fit loses ("backtrack"), even if it would fit.
+//! Stage 1. The blocks of a bidder are its head and then single units. All blocks are ordered by
+//! average price, ties by (time, id); the longest prefix that fits the supply wins. All blocks
+//! behind the first that does not fit lose ("backtrack"), even those that would fit.
 //!
 //! Stage 2. A clock starts at the reserve with everybody's demand, then drops the losing blocks,
-//! cheapest first, each at its average rounded down. A winner of A units clinches
-//! `rho = min(A, supply - demand of the others)` and pays for each clinched unit the price of the
-//! round in which he clinches it.
+//! cheapest first, each at its average rounded down. A winner of A units clinches `rho = min(A,
+//! supply - demand of the others)` and pays for each clinched unit the price of the round in which
+//! it clinches the unit.
 //!
 //! Two readings keep this sound with all-or-none bids: rho is capped by what the bidder finally
 //! wins, and only winners pay.
@@ -79,9 +79,10 @@ fn blocks<'a>(index: u32, lot: &Lot<'a>) -> impl Iterator<Item = Block> + use<'a
     std::iter::once(head).chain(lot.prices[lot.head as usize..].iter().map(single))
 }
 
-/// Payment of a winner, following the clock backwards from its end, where the others leave him
-/// all he wins and the idle units. Every round before gives back its block, unless it was his
-/// own; once nothing is left to him, no earlier round matters.
+/// Payment of a winner, following the clock backwards from its end, where the others leave it all
+/// that it wins and the idle units. Every earlier round gives its block back to a rival, or to the
+/// winner itself, which changes nothing; once no unit is left to the winner, no earlier round
+/// matters.
 fn clinch(won: u32, idle: u32, winner: usize, losing: &[Block], reserve: u64) -> u128 {
     let won = i128::from(won);
     let rho = |left: i128| u128::try_from(left.min(won)).unwrap_or(0);

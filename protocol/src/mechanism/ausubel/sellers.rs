@@ -10,10 +10,10 @@
 //!    curve can matter to real bids, so they enter as one bidder.
 //! 4. The units sold are exactly those whose phantoms lost: as many as the real bidders won, the
 //!    lowest asks first, equal asks by offer id, of one offer those held first.
-//! 5. What buyers paid is shared by [`level`] earnings, above the reserves.
+//! 5. The buyers' money is shared out above the reserves, so that earnings are [`level`].
 //!
-//! Why payments cover the reserves. Let real bidders win u units. Without a winner of A units his
-//! rivals could at least give the A dearest sold units back to their phantoms, so he pays at least
+//! Why payments cover the reserves. Let real bidders win u units. Without a winner of A units, its
+//! rivals could at least give the A dearest sold units back to their phantoms, so it pays at least
 //! the sum of the A highest asks sold. Any A of the u sold units average no more than the A
 //! highest, so all payments together reach the sum of the asks sold, and no ask is below its
 //! reserve. Under `floor` payments are only higher. Under `paper` the clock drops phantoms cheapest

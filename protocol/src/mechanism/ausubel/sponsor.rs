@@ -1,4 +1,4 @@
-//! The sponsor rule: who splits a bid over several accounts of one sponsor gains nothing.
+//! The sponsor rule: to split a bid over several accounts of one sponsor gains nothing.
 //!
 //! With all-or-none bids about, VCG has a leak: two accounts that each win a part can both pay
 //! little or nothing, because without either of them the other still stands in the rivals' way. So,
@@ -7,16 +7,17 @@
 //! 1. The winners of one sponsor pay together at least the VCG payment of their joint removal,
 //!    `reserve * units + (W without them - (W - their net value))`.
 //! 2. If their own payments come to less, the excess is split in proportion to headroom, a winner's
-//!    stated value of his units less his payment, by largest remainders, ties to the smaller (time,
+//!    stated value of its units less its payment, by largest remainders, ties to the smaller (time,
 //!    id).
 //!
-//! Nobody pays above his bid: W without them is at most W, so the joint payment is at most what
-//! they stated together, and the excess at most their headroom. Whatever accounts a sponsor uses,
-//! its units cost it at least what one single bidder would pay for them, so that the truth in one
-//! bid is the best it can do.
+//! Nobody pays above its bid: W without them is at most W, so the joint payment is at most what
+//! they stated together, and the excess at most their headroom. However many accounts a sponsor
+//! uses, its units cost it at least the payment of one single bidder for them. So one truthful bid
+//! is the best it can do.
 //!
-//! Where nobody is all-or-none nothing is to be done: what a bidder adds to the total then falls
-//! with every bidder more, so the payments of several always reach that of their joint removal.
+//! Where nobody is all-or-none, nothing is left to do: the value that a bidder adds to the total
+//! then falls with every further bidder, so the payments of several always reach that of their
+//! joint removal.
 //!
 //! Let C be the capacity, K the sponsors with several winners. Their removals need the tables of
 //! the all-or-none bidders twice more than the payments of single bidders do, O(C) for each

@@ -1,14 +1,14 @@
-//! How much work a clearing takes at the most.
+//! The most work that a clearing takes.
 //!
-//! A step is one look at one unit of a bid or at one entry of a table. Let U be all units that are
-//! asked for, n the bidders, C the units that can be sold, `row = C + 1` the length of a table, R
-//! the longest divisible bid and `L = row + R` the length of the merged curve.
+//! A step is one look at one unit of a bid or at one entry of a table. Let U be the number of units
+//! asked for, n that of bidders, C that of units that can be sold, `row = C + 1` the length of a
+//! table, R the longest divisible bid and `L = row + R` the length of the merged curve.
 //!
 //! 1. Every rule looks at each unit a few times: `8 U`, and `65 n` more for the bisection of long
 //!    bids.
-//! 2. Without all-or-none bids that is all of `exact`. With them, adding one of k choices to a
-//!    table takes `add = row + row * k`, or with more than 24 choices `row + row * (log2(row) +
-//!    2)`. Each item is added
+//! 2. Without all-or-none bids, that is all the work of `exact`. With them, adding one of k choices
+//!    to a table takes `add = row + row * k`, or with more than 24 choices `row + row * (log2(row)
+//!    + 2)`. Each item is added
 //!    - once to the suffixes, once more for the payments, and three times for sponsors with several
 //!      bidders;
 //!    - and is walked past in `row * k + row` with up to 16 choices, else in `row * (log2(row) +
@@ -18,9 +18,9 @@
 //!    pieces that do not overlap. Together `L + 3 L sqrt(Q) + Q (C / 64 + 192)`.
 //! 4. A sponsor with several bidders takes `row * (log2(row) + 10)`, all of them `4 U`.
 //! 5. `floor` ranks all units once more: `4 U`.
-//! 6. `paper` takes no table. A winner follows the clock until nothing is left to him, over no more
-//!    blocks than he wins, than stay idle, and than are his own: `2 U + C + n * (longest head +
-//!    1)`.
+//! 6. `paper` takes no table. Pricing a winner follows the clock until no unit is left to it. It
+//!    passes at most as many blocks as the winner wins, stay idle and are the winner's own: `2 U +
+//!    C + n * (longest head + 1)`.
 
 use std::collections::BTreeMap;
 
@@ -89,7 +89,8 @@ impl Tables {
         sum([items, self.curve, pieces, blocks, removals, 4 * wide(all)])
     }
 
-    /// An item, none if it is cut off the supply, that is added so many times.
+    /// The steps of an item with so many choices that is added `times` times; 0 for an item that
+    /// the supply leaves no choice.
     fn item(&self, choices: usize, times: u64) -> u64 {
         if choices == 0 {
             return 0;
@@ -102,12 +103,12 @@ impl Tables {
             true => wide(choices) + 1,
             false => self.digits + 4,
         };
-        // Once more each time for the best split beside it.
+        // Each addition takes `spread + 1` rows, and one more for the best split beside it.
         product(&[self.row, times * (spread + 2) + walk])
     }
 }
 
-/// Sponsors with several bidders.
+/// The number of sponsors with several bidders.
 fn several<K>(bidders: &[Bidder<K>]) -> u64 {
     let mut counts: BTreeMap<u32, u32> = BTreeMap::new();
     for sponsor in bidders.iter().filter_map(|bidder| bidder.sponsor) {

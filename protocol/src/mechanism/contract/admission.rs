@@ -1,7 +1,8 @@
-//! Whether a provider signs one more contract, and which signed one he abandons for it.
+//! The decision whether a provider signs one more contract, and which signed one it abandons for
+//! it.
 //!
-//! 1. Under [`CostPolicy::Variable`] the contract must bring more than its mean load costs, period
-//!    by period summed up.
+//! 1. Under [`CostPolicy::Variable`] the contract must bring more than its mean load costs, summed
+//!    up period by period.
 //! 2. The policy decides:
 //!
 //! | policy | signs |
@@ -77,14 +78,14 @@ pub enum CostPolicy {
     Variable,
 }
 
-/// What a provider goes by.
+/// A provider's policies and supply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Provider {
-    /// Which contracts he signs.
+    /// Which contracts it signs.
     pub policy: Policy,
     /// Whether costs count.
     pub cost_policy: CostPolicy,
-    /// The CPUs that he foresees, periods in any order that do not overlap.
+    /// The CPUs that it foresees: periods in any order that do not overlap.
     pub supply: Vec<Period>,
 }
 
@@ -206,7 +207,7 @@ fn victim<K: Ord + Clone + Debug>(
     least.map(|(_, id)| id.clone())
 }
 
-/// What a candidate puts against a victim's stake.
+/// The candidate's value that is compared with a victim's stake.
 pub(super) fn worth<K>(provider: &Provider, contract: &Contract<K>) -> i128 {
     match provider.policy {
         Policy::PreemptLeastLoss { now } => stake::gain(&provider.supply, contract, now),
@@ -214,7 +215,7 @@ pub(super) fn worth<K>(provider: &Provider, contract: &Contract<K>) -> i128 {
     }
 }
 
-/// What abandoning a contract costs, as the policy reckons.
+/// The cost of abandoning a contract, as the policy reckons it.
 pub(super) fn stake_of<K>(provider: &Provider, contract: &Contract<K>) -> i128 {
     match provider.policy {
         Policy::PreemptLeastLoss { now } => stake::loss(&provider.supply, contract, now),

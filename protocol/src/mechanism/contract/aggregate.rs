@@ -1,15 +1,14 @@
-//! What finishing a part of a contract's jobs is worth, and what one more of them means to the
-//! whole.
+//! The value of finishing a part of a contract's jobs, and of one job more to the whole contract.
 //!
-//! 1. The client states `f(x) = alpha * x^beta` for the fraction x of the jobs that are done. `beta
-//!    = 0`: he does not care how many; 1: in proportion; above: the last jobs matter most. `alpha`
-//!    above 1 is a bonus.
+//! 1. The client states `f(x) = alpha * x^beta` for the fraction x of the jobs that are done. With
+//!    `beta = 0` the number of jobs does not matter; with 1 pay is in proportion; above 1 the last
+//!    jobs matter most. An `alpha` above 1 is a bonus.
 //! 2. In Q32: `f = mul((alpha_ppm << 32) / 10^6, pow16((done << 32) / total, beta16))`, every
 //!    division rounded down.
-//! 3. The bias of a contract: how much its pay falls if one job less is done, over that job's
-//!    own pay. With `p = total - dropped` jobs that can still be done, `x = p * f(p) - (p - 1) *
-//!    f(p - 1) - 1` and `bias = floor(mean_value * x)`. It is added to a job's utility in
-//!    decisions, never in payments.
+//! 3. The bias of a contract is the fall of its pay if one job less is done, beyond that job's own
+//!    pay. With `p = total - dropped` jobs that can still be done, `x = p * f(p) - (p - 1) * f(p -
+//!    1) - 1` and `bias = floor(mean_value * x)`. It is added to a job's utility in decisions,
+//!    never in payments.
 
 use super::limits::{
     ALPHA_PPM_MAX, BATCH_JOBS_MAX, BETA16_MAX, Field, MONEY_MAX, OutOfRange, within,
@@ -41,8 +40,8 @@ impl Aggregate {
         Ok(Aggregate { alpha_ppm, beta16 })
     }
 
-    /// The factor in Q32 when `done` jobs of `total` are finished; 0 for a contract without jobs.
-    /// More jobs done than there are count as all.
+    /// The factor in Q32 when `done` jobs of `total` are finished; 0 for a contract without jobs. A
+    /// `done` above `total` counts as `total`.
     #[must_use]
     pub fn at(self, done: u32, total: u32) -> u128 {
         if total == 0 {
@@ -53,8 +52,8 @@ impl Aggregate {
         fixed::mul(alpha, fixed::pow16(fraction, self.beta16))
     }
 
-    /// What is added to the utility of each job, micro-credits; 0 if no job is left. Below
-    /// [`super::limits::BIAS_MAX`] in either direction. `mean_value` is what a job pays on average.
+    /// The addition to the utility of each job, micro-credits; 0 if no job is left. Below
+    /// [`super::limits::BIAS_MAX`] in either direction. `mean_value` is the average pay of a job.
     ///
     /// # Errors
     /// More than [`BATCH_JOBS_MAX`] jobs, or a mean above [`MONEY_MAX`].

@@ -20,14 +20,14 @@ use super::error::Error;
 use super::load::overloads;
 use super::terms::Contract;
 
-/// What a clearing depends on.
+/// The input of a clearing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input<K> {
-    /// What the provider goes by.
+    /// The provider's policies and supply.
     pub provider: Provider,
-    /// His contracts, in any order.
+    /// Its signed contracts, in any order.
     pub signed: Vec<Contract<K>>,
-    /// Those that clients offer him, in any order.
+    /// Those that clients offer it, in any order.
     pub offered: Vec<Contract<K>>,
 }
 
@@ -188,7 +188,7 @@ pub(super) fn audit<K: Ord + Clone + Debug>(
         .try_for_each(|contract| audit_one(&input.provider, contract, &standing))
 }
 
-/// What must hold for a contract that was signed.
+/// The conditions for a contract that was signed.
 fn audit_one<K: Ord>(
     provider: &Provider,
     contract: &Contract<K>,

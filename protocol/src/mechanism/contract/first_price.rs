@@ -1,6 +1,7 @@
-//! FirstPrice, the order of jobs by value alone: the predecessor of FirstProfit, and its yardstick.
+//! FirstPrice, the order of jobs by value alone. It is older than FirstProfit, which is measured by
+//! it.
 //!
-//! 1. Jobs go by `value / (size * len)`, highest first, compared crosswise.
+//! 1. Jobs are sorted by `value / (size * len)`, highest first, compared by cross-multiplication.
 //! 2. Ties go to the earlier arrival, then to the smaller id.
 
 use std::cmp::Ordering;

@@ -1,4 +1,4 @@
-//! What one job is worth when it ends at a given time.
+//! The value of one job by the time at which it ends.
 //!
 //! With t ticks from its arrival to its end:
 //!
@@ -9,8 +9,9 @@
 //! timed_out(t) : t > hold and the value before the max is <= -penalty
 //! ```
 //!
-//! The bias (see [`super::Aggregate::bias`]) weighs in decisions; the client pays U. Without the
-//! timeout biased jobs would never die and the queue would grow without bound.
+//! The bias (see [`super::Aggregate::bias`]) counts in decisions; the client pays U. The timeout
+//! ignores the bias: otherwise biased jobs would never leave, and the queue would grow without
+//! bound.
 
 use super::limits::{BIAS_MAX, Field, MONEY_MAX, OutOfRange, SPAN_MAX, TIME_MAX, within};
 
@@ -27,7 +28,7 @@ pub struct Job<K> {
     pub value: u64,
     /// Ticks after its arrival in which the value stays whole.
     pub hold: u64,
-    /// Ticks in which the value then falls to 0, and goes on falling at that pace; at least 1.
+    /// Ticks in which the value then falls to 0; it goes on falling at that pace. At least 1.
     pub decay: u64,
     /// The most that the provider owes for it, micro-credits.
     pub penalty: u64,
@@ -49,7 +50,7 @@ impl<K> Job<K> {
         self.utility(t) + i128::from(self.bias)
     }
 
-    /// Whether an end so late is worth no more than the penalty: the job is cancelled then.
+    /// Whether an end so late costs the whole penalty: such a job is cancelled.
     #[must_use]
     pub fn timed_out(&self, t: u64) -> bool {
         t > self.hold && self.lost(t) >= u128::from(self.value) + u128::from(self.penalty)
@@ -59,7 +60,7 @@ impl<K> Job<K> {
     fn lost(&self, t: u64) -> u128 {
         let late = u128::from(t.saturating_sub(self.hold));
         let lost = (u128::from(self.value) * late).checked_div(u128::from(self.decay));
-        // Only a checked job decays in time; one that decays in none has lost all.
+        // `check` refuses a decay of 0; a job with one has lost all.
         lost.unwrap_or(u128::MAX)
     }
 

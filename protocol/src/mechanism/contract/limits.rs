@@ -59,7 +59,7 @@ const _: () = {
     let span = TIME_MAX as i128 + (PENDING + 1) * SPAN;
     assert!(PENDING * EFFECTIVE < i128::MAX / span);
 };
-// What a contract pays in all, times a Q32 factor of at most alpha.
+// The pay of a contract in all, times a Q32 factor of at most alpha.
 const _: () = {
     let jobs = BATCH_JOBS_MAX as i128;
     let pay = SUM_MAX as i128 + MONEY * SPAN;

@@ -1,5 +1,5 @@
-//! Contracts for batches of jobs (AuYoung, chapter 5): a provider promises to run whatever a client
-//! sends under a contract, rents the processors, and keeps or loses the difference.
+//! Contracts for batches of jobs (AuYoung, chapter 5): a provider promises to run all jobs that a
+//! client sends under a contract, rents the processors, and keeps or loses the difference.
 //!
 //! The parts are pure functions, in the order in which a contract meets them:
 //!
@@ -7,17 +7,17 @@
 //!    [`admit_contract`] decides whether the provider signs, under one of the policies of
 //!    `admission`; [`clear`] does so for a whole book.
 //! 2. A [`Job`] arrives under a signed contract. Its bias ([`Aggregate::bias`]) adds to its utility
-//!    what one job less would cost the whole contract. [`admit_job`] decides whether it is taken.
+//!    the cost of one job less to the whole contract. [`admit_job`] decides whether it is taken.
 //! 3. [`schedule`] says which job runs when: FirstProfit. ([`first_price`] is the older order, by
 //!    value alone.)
 //! 4. At the end the client pays [`payout`]: the jobs' payments times the aggregate function of the
 //!    part that was done, less the penalties.
 //!
-//! As a [`Mechanism`] the input is a provider's supply, his signed and the offered contracts, and
-//! the outcome who is signed and who abandoned. Steps 2 to 4 are not part of it: they happen later,
-//! job by job.
+//! The [`Mechanism`] is step 1 alone. Its input is a provider's supply, its signed contracts and
+//! those offered to it; its outcome lists the contracts that are signed and those abandoned. Steps
+//! 2 to 4 happen later, job by job.
 //!
-//! `work` bounds what the clearing of a book takes.
+//! `work` bounds the steps that clearing a book takes.
 //!
 //! Every number has a range, see [`limits`]; an input beyond it is refused, so no sum overflows.
 //! Ids are unique.

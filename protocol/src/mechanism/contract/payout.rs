@@ -1,8 +1,8 @@
-//! What a contract pays when it ends.
+//! The payment of a contract at its end.
 //!
 //! 1. Each job has paid its utility at its end, or cost its penalty.
 //! 2. The client pays `floor(sum of the positive payments * f)`, where f is the aggregate function
-//!    of the jobs done, less the penalties in full. Without jobs he pays nothing.
+//!    of the jobs done, less the penalties in full. For a contract without jobs it pays nothing.
 //!
 //! Read literally, the text multiplies the penalties too. Then a provider shrinks them by dropping
 //! most of a contract, and accepting everything stays profitable, against the text's own figure;
@@ -12,8 +12,8 @@ use super::Aggregate;
 use super::limits::{BATCH_JOBS_MAX, Field, MONEY_MAX, OutOfRange, within};
 use crate::fixed;
 
-/// What the client pays in all, micro-credits; below 0 if the provider pays him. Never above alpha
-/// times the positive payments.
+/// The client's payment in all, micro-credits; below 0 if the provider pays the client. Never above
+/// alpha times the positive payments.
 ///
 /// # Errors
 /// More than [`BATCH_JOBS_MAX`] jobs or payments, more jobs done than there are, or a payment above

@@ -86,7 +86,7 @@ pub fn schedule<K: Ord + Clone + Debug>(
     Ok(schedule)
 }
 
-/// What a schedule comes to.
+/// The totals of a schedule.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Profit {
     pub(super) total: i128,

@@ -1,4 +1,4 @@
-//! What a contract is worth to its provider from a given tick on: the measures by which one
+//! The worth of a contract to its provider from a given tick on: the measures by which one
 //! displaces another.
 //!
 //! With `open` jobs neither done nor dropped of `jobs`, the aggregate function f, and the revenue
@@ -17,13 +17,13 @@ use super::payout::settle;
 use super::supply::{Period, cost_from};
 use super::terms::Contract;
 
-/// What the provider keeps if he signs the contract at `now` and fulfils it, micro-credits.
+/// The provider's profit if it signs the contract at `now` and fulfils it, micro-credits.
 pub(super) fn gain<K>(supply: &[Period], contract: &Contract<K>, now: u64) -> i128 {
     full(contract) - cost_from(supply, contract, now).div_ceil(1_000) as i128
 }
 
-/// What the provider loses if he abandons the contract at `now`, micro-credits; below 0 if he is
-/// better off without it.
+/// The provider's loss if it abandons the contract at `now`, micro-credits; below 0 if it is better
+/// off without it.
 pub(super) fn loss<K>(supply: &[Period], contract: &Contract<K>, now: u64) -> i128 {
     let batch = &contract.batch;
     let owed = u128::from(batch.owed) + u128::from(batch.penalty) * u128::from(batch.open());
@@ -38,7 +38,7 @@ pub(super) fn loss<K>(supply: &[Period], contract: &Contract<K>, now: u64) -> i1
     full(contract) - abandoned - saved as i128
 }
 
-/// What the contract pays if all open jobs are done.
+/// The pay of the contract if all open jobs are done.
 fn full<K>(contract: &Contract<K>) -> i128 {
     let batch = &contract.batch;
     let coming = contract.revenue() * u128::from(batch.open()) / u128::from(batch.jobs);

@@ -52,9 +52,9 @@ pub(super) fn check(supply: &[Period]) -> Result<Result<(), u64>, OutOfRange> {
     Ok(overlap.map_or(Ok(()), |pair| Err(pair[1].start)))
 }
 
-/// What the contract brings over what its mean load costs, in thousandths of a micro-credit: the
-/// sum over the periods of `ticks * (1000 * value - mean * cost)`. Ticks without supply bring and
-/// cost nothing.
+/// The contract's value less the cost of its mean load, in thousandths of a micro-credit: the sum
+/// over the periods of `ticks * (1000 * value - mean * cost)`. Ticks without supply bring and cost
+/// nothing.
 pub(super) fn margin<K>(supply: &[Period], contract: &Contract<K>) -> i128 {
     let margin = |period: &Period| {
         let ticks = period.shared(contract.start, contract.end);
@@ -64,8 +64,7 @@ pub(super) fn margin<K>(supply: &[Period], contract: &Contract<K>) -> i128 {
     supply.iter().map(margin).sum()
 }
 
-/// What the mean load of the contract costs from the tick `from` on, in thousandths of a
-/// micro-credit.
+/// The cost of the contract's mean load from the tick `from` on, in thousandths of a micro-credit.
 pub(super) fn cost_from<K>(supply: &[Period], contract: &Contract<K>, from: u64) -> u128 {
     let cost = |period: &Period| {
         let ticks = period.shared(contract.start.max(from), contract.end);

@@ -1,4 +1,4 @@
-//! What a contract says, and how far it has come.
+//! The terms of a contract, and the progress of its jobs.
 
 use std::fmt::Debug;
 
@@ -8,7 +8,7 @@ use super::limits::{
     BATCH_JOBS_MAX, Field, MEAN_MAX, MONEY_MAX, OutOfRange, SPAN_MAX, SUM_MAX, TIME_MAX, within,
 };
 
-/// A contract, offered or signed: a load for a time, and what it brings.
+/// A contract, offered or signed: a load for a time, and its pay.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contract<K> {
     /// Unique among the contracts of a provider.
@@ -32,9 +32,9 @@ pub struct Contract<K> {
 pub struct Batch {
     /// How many it has in all, at least 1.
     pub jobs: u32,
-    /// What finishing a part of them is worth.
+    /// The value of finishing a part of them.
     pub aggregate: Aggregate,
-    /// What the provider owes for each that he does not finish, micro-credits, on average.
+    /// Average penalty that the provider owes for each unfinished job, micro-credits.
     pub penalty: u64,
     /// Jobs done.
     pub completed: u32,
@@ -73,7 +73,7 @@ impl Batch {
 }
 
 impl<K> Contract<K> {
-    /// What it is expected to pay over all its ticks, micro-credits.
+    /// Its expected pay over all its ticks, micro-credits.
     #[must_use]
     pub fn revenue(&self) -> u128 {
         u128::from(self.value) * u128::from(self.end.saturating_sub(self.start))

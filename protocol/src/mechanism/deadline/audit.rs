@@ -1,4 +1,4 @@
-//! What every outcome must satisfy.
+//! The conditions that every outcome must satisfy.
 
 use std::collections::BTreeMap;
 
@@ -73,7 +73,7 @@ fn check_plan<K: Ord>(
     }
 }
 
-/// What the jobs would pay in the order by deadline, which is checked on the way.
+/// The revenue of the order by deadline, which is checked on the way.
 fn revenue_of<K: Ord>(capacity: u64, jobs: &Jobs<'_, K>, edf: &[K]) -> Result<u128, &'static str> {
     let left = |id: &K| {
         jobs.get(id)

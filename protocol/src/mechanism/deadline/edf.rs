@@ -1,13 +1,13 @@
 //! Earliest deadline first.
 //!
-//! Whoever uses all units until his work is done delays nobody by more than that work. So if any
-//! plan meets all hard deadlines, the jobs ordered by them do: two neighbours in the wrong order
-//! can be swapped without harm.
+//! A job that uses all units until its work is done delays no other by more than that work. So if
+//! any plan meets all hard deadlines, so does the order of the jobs by hard deadline: two
+//! neighbours in the wrong order can be swapped without harm.
 
 use super::market::Lot;
 use crate::mechanism::meter;
 
-/// The order by (hard deadline, id), if everybody meets his in it.
+/// The order by (hard deadline, id), if every job meets its own in it.
 pub(super) fn feasible(lots: &[Lot]) -> Option<Vec<usize>> {
     let mut order: Vec<usize> = (0..lots.len()).collect();
     order.sort_by_key(|&place| (lots[place].hard_left(), place));

@@ -101,7 +101,7 @@ fn list_prices(lots: &[Lot], capacity: u64) -> Vec<Vec<u64>> {
 }
 
 impl Search<'_> {
-    /// What a job pays if it is done in an interval that is not behind its hard deadline.
+    /// The price of a job that is done in an interval not behind its hard deadline.
     fn pay(&self, place: usize, completion: u32) -> u64 {
         let listed = self.prices[place].get(completion as usize);
         listed
@@ -139,7 +139,7 @@ impl Search<'_> {
             best
         };
         self.memo[done] = best;
-        // What is done by a hard deadline is done before the horizon.
+        // A job that meets its hard deadline is done before the horizon.
         self.completion[done] = spent.div_ceil(self.capacity) as u32;
         best
     }

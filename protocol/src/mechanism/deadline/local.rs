@@ -2,10 +2,10 @@
 //!
 //! 1. Starts: by hard deadline; by soft deadline; by work per price lost in an interval of delay,
 //!    cheap and urgent jobs first (Smith's rule). Ties go to the smaller id.
-//! 2. In the last two somebody may miss his hard deadline. They are rebuilt from the end: of the
-//!    jobs that may complete when all open work is done, the one latest in the start goes there.
-//!    Whoever may go last in some plan leaves a plan for the others, so this never gets stuck.
-//! 3. A move takes one job out and puts it back at another place. Moves that make anybody late are
+//! 2. In the last two a job may miss its hard deadline. They are rebuilt from the end: of the jobs
+//!    that may complete when all open work is done, the one latest in the start goes there. A job
+//!    that may go last in some plan leaves a plan for the others, so this never gets stuck.
+//! 3. A move takes one job out and puts it back at another place. Moves that make any job late are
 //!    not looked at. Of the others the one that gains most is made, ties to the smallest (old
 //!    place, new place), until none gains or [`MOVES`] were made.
 //! 4. Of the three results the one of greatest revenue is taken, ties to the smallest sequence of
@@ -23,7 +23,7 @@ use crate::mechanism::meter;
 /// search long. Random markets of the most jobs needed 163 at the most.
 pub(super) const MOVES: usize = 512;
 
-/// The best order found; `edf` is the order by hard deadline, in which everybody meets his.
+/// The best order found; `edf` is the order by hard deadline, in which every job meets its own.
 pub(super) fn search(lots: &[Lot], capacity: u64, edf: &[usize]) -> Vec<usize> {
     let sorted = |by: &dyn Fn(&Lot, &Lot) -> Ordering| {
         let mut order: Vec<usize> = (0..lots.len()).collect();
@@ -49,7 +49,7 @@ fn compare(a: (u128, u64), b: (u128, u64)) -> Ordering {
     }
 }
 
-/// Step 2. Changes nothing if everybody meets his hard deadline.
+/// Step 2. Changes nothing if every job meets its hard deadline.
 fn repair(lots: &[Lot], mut open: Vec<usize>) -> Vec<usize> {
     let mut end: u64 = open.iter().map(|&place| lots[place].work()).sum();
     let mut backwards = Vec::with_capacity(open.len());

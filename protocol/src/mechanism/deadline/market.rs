@@ -127,7 +127,7 @@ impl<'a, K: Ord + Clone + Debug> Market<'a, K> {
         })
     }
 
-    /// The order by hard deadline, if everybody meets his in it.
+    /// The order by hard deadline, if every job meets its own in it.
     pub(super) fn edf(&self) -> Option<Vec<usize>> {
         edf::feasible(&self.lots)
     }
@@ -143,7 +143,7 @@ impl<'a, K: Ord + Clone + Debug> Market<'a, K> {
         Some(self.spell(&order))
     }
 
-    /// An order in which everybody meets his hard deadline as a plan.
+    /// The plan of an order in which every job meets its hard deadline.
     pub(super) fn spell(&self, order: &[usize]) -> Plan<K> {
         let mut to = 0;
         let stint = |&place: &usize| {

@@ -17,7 +17,7 @@
 //!    revenue exceeds that of the plan without it by [`Input::min_gain_ppm`] of the job's `pmax`,
 //!    and by one micro-credit at least.
 //!
-//! `work` bounds what a planning takes: jobs times their sets, or the moves of the local search.
+//! `work` bounds the steps of a planning: jobs times their sets, or the moves of the local search.
 //!
 //! Nothing is charged beyond the price that a job states for the interval in which it completes.
 
@@ -95,7 +95,7 @@ pub struct Job<K> {
     pub shape: Shape,
 }
 
-/// What a clearing depends on.
+/// The input of a clearing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input<K> {
     /// Units per interval, at most [`CAPACITY`]. Without any there is only the plan of no jobs.
@@ -146,7 +146,7 @@ pub struct Plan<K> {
     pub stints: Vec<Stint<K>>,
 }
 
-/// What becomes of the new job.
+/// The decision on the new job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Admission<K> {
     /// Whether it is accepted.

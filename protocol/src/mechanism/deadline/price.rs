@@ -1,4 +1,4 @@
-//! What a job pays, by the interval in which it is done.
+//! The price of a job, by the interval in which it is done.
 
 use super::{Job, Shape};
 use crate::mechanism::meter;

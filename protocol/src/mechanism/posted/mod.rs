@@ -7,8 +7,8 @@
 //! 3. An order gets all its units, each for no more than its limit, or none.
 //! 4. It pays for each unit the price that its seller posted.
 //!
-//! Nobody gains by naming a lower limit than a unit is worth to him; but who comes first is served
-//! first, whatever others would pay. That is the reason for the other mechanisms.
+//! Nobody gains by naming a limit below the worth of a unit; but orders are served as they arrive,
+//! whatever later ones would pay. That is the reason for the other mechanisms.
 //!
 //! A clearing takes orders times offers steps at the most: an order looks at each offer once.
 
@@ -39,7 +39,7 @@ pub struct Offer<O> {
     pub price: u64,
 }
 
-/// What one buyer wants.
+/// The units that one buyer wants, and its limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Order<B> {
     /// Unique among the orders of a clearing.
@@ -52,7 +52,7 @@ pub struct Order<B> {
     pub limit: u64,
 }
 
-/// What a clearing depends on.
+/// The input of a clearing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input<O, B> {
     /// The sellers' side, in any order.
@@ -61,7 +61,7 @@ pub struct Input<O, B> {
     pub orders: Vec<Order<B>>,
 }
 
-/// What one order got.
+/// The units that one order got, and their price.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Award<O, B> {
     /// The order.
@@ -286,8 +286,8 @@ impl<K: Ord + Clone + Debug + From<u16>> Mechanism for Posted<K> {
     }
 }
 
-/// See [`Mechanism::audit`]. What is left at the end was there at every turn, so it must be dearer
-/// than what anybody took, and too little for anybody who got nothing.
+/// See [`Mechanism::audit`]. The units left at the end were there at every turn, so they must be
+/// dearer than all those taken, and too few for each order that got nothing.
 fn audit<K: Ord + Clone + Debug>(
     input: &Input<K, K>,
     outcome: &Outcome<K, K>,

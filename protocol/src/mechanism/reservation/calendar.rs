@@ -1,4 +1,4 @@
-//! What is taken when: nodes by slot, slots by channel, both as bits.
+//! The calendar of nodes taken by slot, and of slots taken by channel, both as bits.
 //!
 //! Node `i` of the sorted list is bit `i % 64` of word `i / 64`; all sets of nodes have the same
 //! number of words, the calendar's width.
@@ -119,7 +119,7 @@ impl Calendar {
         (lowest <= high).then_some(lowest)
     }
 
-    /// What is busy at some time of each run of `length` slots whose start is in `starts`. There
+    /// The nodes busy at some time of each run of `length` slots whose start is in `starts`. There
     /// is at least one start, and the last run ends within the calendar.
     pub(super) fn runs(&self, starts: std::ops::RangeInclusive<u32>, length: u32) -> Runs {
         let (width, length) = (self.width, length as usize);

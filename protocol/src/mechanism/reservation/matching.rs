@@ -1,4 +1,4 @@
-//! Which nodes serve which class of a bid, when classes may overlap.
+//! The match of nodes to the classes of a bid, where classes may overlap.
 //!
 //! 1. By Hall's theorem the free nodes suffice exactly if, for every set A of classes, the free
 //!    nodes of their union are at least as many as all of A want.

@@ -83,7 +83,7 @@ pub struct Bid<K, N> {
     /// First tie-break, smaller wins: a replicated number, never the bidder's clock. For
     /// [`rounds`], the first round that the bid takes part in.
     pub time: u64,
-    /// What it is worth and what a winner pays, micro-credits.
+    /// Its worth, and the payment of a winner, micro-credits.
     pub value: u64,
     /// First slot it may start at; below 0 means 0.
     pub earliest: i64,
@@ -91,7 +91,7 @@ pub struct Bid<K, N> {
     pub latest: i64,
     /// Length in slots.
     pub slots: u32,
-    /// What it wants at the same time; a node serves one class.
+    /// The nodes that it wants at the same time; a node serves one class.
     pub classes: Vec<Want<N>>,
     /// The exclusive channel, if one is needed.
     pub channels: Option<Channels>,
@@ -141,7 +141,7 @@ impl Default for Policy {
     }
 }
 
-/// What a clearing depends on.
+/// The input of a clearing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input<K, N> {
     /// How much is tried.
@@ -175,12 +175,12 @@ pub struct Placement<K, N> {
     pub channel: Option<u32>,
 }
 
-/// What one winner gets.
+/// The booking of one winner, and its payment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Award<K, N> {
     /// When and where.
     pub placement: Placement<K, N>,
-    /// His bid, micro-credits.
+    /// Its bid, micro-credits.
     pub pay: u64,
 }
 

@@ -3,7 +3,7 @@
 //! 1. Round r sells the slots `r .. r + T`, with starts in `r .. r + S`. Bids name slots counted
 //!    from round 0, and so do placements.
 //! 2. A bid takes part from round `time` on until it wins, or until r is beyond its `latest`.
-//! 3. What was won stays taken: nodes and channels.
+//! 3. Nodes and channels that were won stay taken.
 
 use std::collections::BTreeSet;
 use std::fmt::Debug;

@@ -1,4 +1,4 @@
-//! What a federation decides about its reservations; part of the genesis.
+//! A federation's policy for reservations; part of the genesis.
 
 use super::{Orders, Policy};
 use crate::limits;

@@ -67,7 +67,7 @@ pub const STEPS_MAX: u64 = 1 << 22;
 const _: () = assert!(fixed::ROOT_MAX >= (BUDGET_END as u128) << 32);
 const _: () = assert!(STEPS_MAX >= JOBS_MAX as u64 * TYPES_MAX as u64 * 200 * 5);
 
-/// What a job makes of its shares.
+/// How a job's utility depends on its shares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Utility {
@@ -120,7 +120,7 @@ pub struct Job<K> {
     pub weights: Vec<u32>,
 }
 
-/// What an auction depends on.
+/// The input of an auction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Input<K> {
     /// The rule's numbers.
@@ -129,7 +129,7 @@ pub struct Input<K> {
     pub jobs: Vec<Job<K>>,
 }
 
-/// What one job holds.
+/// The shares of one job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Award<K> {
     /// The job.

@@ -31,7 +31,7 @@ use crate::apportion::by_largest_remainder;
 /// Millionths in one: a cap that caps nothing.
 pub const WHOLE_PPM: u32 = 1_000_000;
 
-/// What a pool has of one resource type.
+/// A pool's stock of one resource type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Posted {
     /// Units for sale in the slot.
@@ -40,7 +40,7 @@ pub struct Posted {
     pub minimum: u64,
 }
 
-/// What a pool sells, and its policy.
+/// The stock of a pool, and its policy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pool {
     /// The resource types, in the order of the weights.
@@ -49,14 +49,14 @@ pub struct Pool {
     pub cap_ppm: u32,
 }
 
-/// What one job gets for a slot.
+/// The share of one job for a slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sale<K> {
     /// The job.
     pub id: K,
     /// Units of each type.
     pub units: Vec<u64>,
-    /// What it pays for those of each type, micro-credits.
+    /// Its payment for those of each type, micro-credits.
     pub pay: Vec<u64>,
 }
 
@@ -67,7 +67,7 @@ pub struct Sold<K> {
     pub sales: Vec<Sale<K>>,
     /// Units of each type that stay with the seller.
     pub kept: Vec<u64>,
-    /// What the seller earns with each type: the sum of the payments for it, micro-credits.
+    /// The seller's earnings with each type: the sum of the payments for it, micro-credits.
     pub earned: Vec<u128>,
 }
 

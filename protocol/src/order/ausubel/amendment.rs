@@ -5,9 +5,8 @@ use crate::ids::OrderId;
 use crate::order::flaw::Flaw;
 use serde::{Deserialize, Serialize};
 
-/// What a sealed amendment says once it is opened. Its bid takes the place of the order's from the
-/// next clearing on in which the order takes part; class, units, the fewest of use, slots and work
-/// are those of the order.
+/// The contents of a sealed amendment. Its bid replaces the order's from the next clearing in which
+/// the order takes part; class, units, minimum, slots and work are those of the order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Amendment {

@@ -28,7 +28,7 @@ pub fn unit_prices(steps: &[Step], units: u32) -> Vec<u64> {
     each.take(units as usize).collect()
 }
 
-/// What a sealed bid says once it is opened.
+/// The contents of a sealed bid.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bid {
@@ -95,7 +95,7 @@ impl Bid {
         ];
         Flaw::first(&flaws)
     }
-    /// What the bid counts towards [`limits::ALL_OR_NONE_PER_CLASS`]: nothing if it takes any
+    /// How much the bid counts towards [`limits::ALL_OR_NONE_PER_CLASS`]: nothing if it takes any
     /// number of units, one if it takes all or none, [`limits::ALL_OR_NONE_CHOICE`] if it leaves a
     /// choice above a minimum.
     pub fn lumpiness(&self) -> u64 {

@@ -144,8 +144,8 @@ impl Hint {
 }
 
 impl Placed {
-    /// In the words of the input. What no reservation could have becomes what none has: an order
-    /// without a rank is nobody's bid, a start before the first slot for sale is none.
+    /// In the words of the input. Values that no reservation can have become values that none has:
+    /// an order without a rank is nobody's bid, a start before the first slot for sale is none.
     fn read(&self, slot: u64, ranks: &BTreeMap<OrderId, Hash32>) -> Placement<Key, Node> {
         let rank = ranks.get(&self.order).copied().unwrap_or_default();
         let ahead = self.start.checked_sub(slot);

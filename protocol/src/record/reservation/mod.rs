@@ -60,7 +60,7 @@ pub struct ReservationBid {
     pub round: u64,
     /// Rank drawn from the beacon at its first decision: the second tie-break.
     pub rank: Hash32,
-    /// What is wanted together.
+    /// The groups wanted together.
     pub groups: Vec<Group>,
     /// Length in slots.
     pub slots: u32,
@@ -68,13 +68,13 @@ pub struct ReservationBid {
     pub earliest: u64,
     /// Last slot it may start in.
     pub latest: u64,
-    /// What it is worth and pays.
+    /// Its worth, and its payment.
     pub value: Credits,
     /// The exclusive channel, if one is needed.
     pub channels: Option<Channels>,
 }
 
-/// What a reservation won.
+/// The booking of a reservation that won.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Booked {
@@ -86,7 +86,7 @@ pub struct Booked {
     pub shares: Vec<Share>,
     /// Its channel.
     pub channel: Option<u32>,
-    /// What it pays for all its slots.
+    /// Its payment for all its slots.
     pub pay: Credits,
 }
 
@@ -112,7 +112,7 @@ pub struct ReservationRecord {
     pub bids: Vec<ReservationBid>,
     /// Who won.
     pub booked: Vec<Booked>,
-    /// What the rule finds is worth this, and a hint of the proposer's was worth more: `booked` is
+    /// The worth of the rule's own result, if a hint of the proposer was worth more and `booked` is
     /// from the hint.
     pub beaten: Option<Credits>,
 }

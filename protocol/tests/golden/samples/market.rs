@@ -1,4 +1,4 @@
-//! What travels outside blocks: adverts and jobs.
+//! Samples of messages that travel outside blocks: adverts and jobs.
 
 use super::{NETWORK, entry, key};
 use gridbay_protocol::advert::{Advert, AdvertLine, RoundTrip, SignedAdvert};
