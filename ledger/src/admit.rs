@@ -1,8 +1,8 @@
 //! From an authentic entry to one that may take effect.
 //!
 //! 1. `Authentic → Eligible`: not expired, not used, account known, key with the role of the kind;
-//!    then its window, and the account's budget of entries. Who signed is judged before what may
-//!    change with time: only the right key's entries are worth waiting for.
+//!    then its window, and the account's budget of entries. The signer is judged before the
+//!    conditions that may change with time: only the right key's entries are worth waiting for.
 //! 2. `Eligible → Admitted`: funds and rules, by the file of the kind in `entry`.
 //!
 //! An [`Admitted`] entry was checked against the working set as it was at that moment;
@@ -102,7 +102,7 @@ impl State {
     }
 }
 
-/// Which key answers for an entry to its account, and the role that it needs.
+/// The key that answers for an entry to its account, and the role that it needs.
 fn signer(entry: &Entry) -> (&PublicKey, Roles) {
     let key = match &entry.body {
         // The entry's own key is the token's; the inviter's signed the grant.

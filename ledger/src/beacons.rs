@@ -1,12 +1,13 @@
-//! Which beacon chain of a validator counts.
+//! The beacon chain of a validator that counts, and how it is replaced.
 //!
 //! 1. The chain named in the genesis counts from the first height on.
 //! 2. A tip registered in an epoch counts from the first height of the epoch after the next; until
-//!    then the old chain goes on. So nobody who chooses a tip can know what it will be mixed with:
-//!    others' reveals of at least one whole epoch lie in between.
+//!    then the old chain goes on. So the owner that chooses a tip cannot know what it will be mixed
+//!    with: others' reveals of at least one whole epoch lie in between.
 //! 3. One tip waits at a time and cannot be replaced: else its owner could choose in the last block
 //!    before the turn which of two chains goes on.
-//! 4. A validator whose chain is used up proposes nothing until the next one counts; it votes on.
+//! 4. A validator whose chain is used up proposes nothing until the next one counts; it still
+//!    votes.
 
 use crate::record::Successor;
 use crate::view::Beacons;

@@ -177,7 +177,7 @@ pub(crate) fn leave(at: &mut Book<'_, '_>, id: &OrderId) -> Order {
     order
 }
 
-/// Ends an order without a lease: what is left of its escrow is released.
+/// Ends an order without a lease and releases the rest of its escrow.
 pub(crate) fn end(at: &mut Book<'_, '_>, id: &OrderId, end: OrderEnd) {
     let order = leave(at, id);
     let escrow = Purse::Escrow(*id);

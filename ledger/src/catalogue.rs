@@ -11,8 +11,9 @@
 //! a withdrawal wait until they have ended, and meanwhile it takes no new ones.
 //!
 //! An offer whose seller missed a deadline of delivery, or of which buyers complained again and
-//! again (see `retention`), is withdrawn at once: what stood on it must not be sold to it again. It
-//! is for sale again when its seller sets it again, or has set it in a change that still waits.
+//! again (see `retention`), is withdrawn at once: the orders that ran on it must not be given to it
+//! again. It is for sale again when its seller sets it again, or has set it in a change that still
+//! waits.
 
 use crate::record::{Offer, Pending};
 use crate::sell::deadline;

@@ -1,8 +1,8 @@
-//! What can be judged of a block without the state, in this order:
+//! Checks of a block that need no state, in this order:
 //!
-//! 1. format, rules and network are ours;
+//! 1. format, rules and network are those of this node;
 //! 2. counts and bytes are within the limits;
-//! 3. every entry is well-formed and its signatures are right;
+//! 3. every entry is well-formed, and its signature is valid;
 //! 4. the header's roots over entries, evidence and hints, and its hash of the parent's
 //!    certificate, are those of the body.
 
@@ -22,7 +22,7 @@ use gridbay_protocol::stage::{Authentic, WellFormed};
 use gridbay_protocol::vote::Certificate;
 use std::sync::Arc;
 
-/// A block that is right as far as can be told without the state.
+/// A block that passed all checks that need no state.
 #[derive(Clone, Debug)]
 pub struct CheckedBlock {
     id: BlockId,
@@ -74,7 +74,7 @@ impl CheckedBlock {
         Ok(CheckedBlock { id, block, entries })
     }
 
-    /// A block of our own making.
+    /// A block that this node made.
     pub(crate) fn made(block: Block, entries: Vec<Arc<Authentic>>) -> CheckedBlock {
         CheckedBlock {
             id: block.id(),

@@ -1,4 +1,4 @@
-//! Which of the entries known a block takes.
+//! The choice of the entries that a block takes among those known.
 //!
 //! Houses take turns, and within a house its accounts (see `turn`). In its turn a house goes on to
 //! its next account, which goes through its entries, from where it stopped, up to the first that
@@ -16,11 +16,11 @@
 //!   entries: no house has two entries more than this one's. The same goes for the accounts of its
 //!   house.
 //!
-//! If a pass leaves anything out for want of room, a second one prefers what waits longest: the
-//! last turn goes to the houses that wait longest, and a house that was refused nothing offers its
-//! oldest entries alone, as evenly shared among its accounts. If that choice is right as well, it
-//! is the better one; else the first stands. It may be wrong, because the ledger may refuse other
-//! entries than in the first pass.
+//! If a pass leaves anything out for want of room, a second one prefers the entries that wait
+//! longest: the last turn goes to the houses that wait longest, and a house that was refused
+//! nothing offers its oldest entries alone, as evenly shared among its accounts. If that choice is
+//! right as well, it is the better one; else the first stands. It may be wrong, because the ledger
+//! may refuse other entries than in the first pass.
 
 use crate::admit::Admitted;
 use crate::entry;
@@ -74,7 +74,7 @@ impl Queue {
     }
 }
 
-/// What a pass goes through of a queue.
+/// The entries of a queue that a pass goes through.
 #[derive(Clone, Copy)]
 struct Offer {
     /// Turns of the house at the most.
@@ -134,7 +134,7 @@ fn queues(work: &Work<'_>, entries: Vec<Arc<Authentic>>) -> Vec<Queue> {
     queues
 }
 
-/// What one pass takes.
+/// The result of one pass.
 pub(crate) struct Choice<'a> {
     /// The working set after the last entry.
     pub(crate) work: Work<'a>,
@@ -147,7 +147,7 @@ pub(crate) struct Choice<'a> {
     room: Room,
     /// By queue, the entries that the ledger refused, by their number of elders.
     refused: Vec<BTreeSet<usize>>,
-    /// Whose entries were left out for want of room.
+    /// The holders whose entries were left out for want of room.
     passed_over: BTreeSet<Holder>,
 }
 
@@ -246,8 +246,8 @@ fn taken_again(queue: &Queue, refused: &BTreeSet<usize>) -> Vec<usize> {
     taken.into_iter().map(|(_, bytes)| bytes).collect()
 }
 
-/// What the second pass goes through: the last turn goes to those that wait longest, as far as
-/// there is room.
+/// The entries that the second pass goes through: the last turn goes to those that wait longest, as
+/// far as there is room.
 fn oldest_first(queues: &[Queue], refused: &[BTreeSet<usize>]) -> Vec<Offer> {
     let mut entries = Vec::new();
     for (queue, refused) in queues.iter().zip(refused) {

@@ -1,11 +1,11 @@
-//! What follows the entries of a block.
+//! The close of a block: the fixed steps that follow its entries.
 //!
 //! In every block:
 //!
 //! - a tax that runs goes on (see `bank::turn`);
 //! - unopened bids for which no appeal came forfeit their deposits;
 //! - leases end whose sellers are overdue, and the offers of these are withdrawn (see `catalogue`);
-//! - last of all, what contracts wait for falls due (see `sell::contract`).
+//! - last of all, jobs and windows of contracts fall due (see `sell::contract`).
 //!
 //! In a block that closes no round, every mechanism has a turn before the last of these: buys of
 //! one class are decided at once if no bid of it can be opened in this round and no other buy
@@ -16,8 +16,8 @@
 //! 1. sealed bids of the round before, still not opened, leave the book (see `sell::sealed`);
 //!    amendments take effect of bids that are about to compete (see `sell::ausubel::amend`);
 //! 2. at a slot boundary units of sellers that gave no sign of life are no longer acknowledged (see
-//!    `heartbeat`), what nobody can dispute any more is paid (see `retention`), and the pots are
-//!    settled (see `slot`);
+//!    `heartbeat`), earnings that nobody can dispute any more are paid (see `retention`), and the
+//!    pots are settled (see `slot`);
 //! 3. at a slot boundary the bank has its turn (see `bank::turn`), and the next slot begins for
 //!    leases that go on;
 //! 4. bids and claims that stood too long end, reservations whose last start has passed, and

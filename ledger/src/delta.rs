@@ -1,11 +1,11 @@
-//! What a block does to the state, before it is decided.
+//! The changes of a block that is not decided yet.
 
 use crate::record::{Chain, RecordChanges};
 use crate::tree::TreeDelta;
 use gridbay_protocol::effect::Effect;
 use gridbay_protocol::ids::{BlockId, Hash32};
 
-/// What a block does to the state it was executed on.
+/// The changes that a block makes to the state it was executed on.
 #[derive(Clone, Debug)]
 pub struct Delta {
     pub(crate) parent: BlockId,

@@ -1,5 +1,5 @@
-//! What an account has put into the ledger in the running epoch, against what the federation's
-//! policy lets it ([`gridbay_protocol::entry_budget`]).
+//! Counts the entries of an account in the running epoch against the budget of the federation's
+//! policy ([`gridbay_protocol::entry_budget`]).
 //!
 //! The count lies in the account's record with the epoch it is of: a later epoch reads it as
 //! nothing, so that nothing has to be cleared when an epoch ends.
@@ -16,7 +16,7 @@ use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::limits::EPOCH_HEIGHTS;
 use gridbay_protocol::stage::Authentic;
 
-/// What an account has spent with an entry that takes effect: new keys count against the budget as
+/// The account's spending with an entry that takes effect: new keys count against the budget as
 /// long as they fit it.
 fn counted(spent: Spent, entry: &Authentic, budget: &EntryBudget) -> Spent {
     let more = spent.with(entry.bytes());
@@ -80,7 +80,7 @@ impl State {
     pub fn entry_budget(&self, account: &AccountId) -> EntryBudget {
         self.constitution.entry_budget(account)
     }
-    /// What an account has put into the ledger in the epoch of the next height.
+    /// The account's spending in the epoch of the next height.
     pub fn spent(&self, account: &AccountId) -> Spent {
         let epoch = calendar::epoch(self.height() + 1);
         let record = self.account(account);

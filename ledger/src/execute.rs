@@ -1,12 +1,14 @@
-//! Executing a block on the state. Order of execution:
+//! Execution of a block on the state, in this order:
 //!
-//! 1. the header against the tip; the reveal moves beacon and the proposer's chain on;
-//! 2. entries in the order of turns (see `turn`), each admitted on what the ones before left;
-//! 3. what follows the entries, above all the close of a round (see `close`); the block's hints
-//!    must all be taken there;
-//! 4. registered beacon chains begin to count (see `beacons`), memory of entries and tokens whose
-//!    last height has come is dropped;
-//! 5. invariants, then the roots.
+//! 1. the header, certificate and evidence are checked against the state; the reveal moves the
+//!    beacon and the proposer's chain on;
+//! 2. entries apply in the order of turns (see `turn`), each admitted on the state that the ones
+//!    before it left;
+//! 3. the steps after the entries run, above all the close of a round (see `close`); they must take
+//!    all hints of the block;
+//! 4. the bank publishes its figures, registered beacon chains begin to count (see `beacons`), and
+//!    entries and tokens whose last height has come are forgotten;
+//! 5. invariants are audited, then the roots compared with the header's.
 
 use crate::admit::Admitted;
 use crate::bank::figures;
@@ -35,7 +37,7 @@ pub(crate) struct Outcome {
     tree: TreeDelta,
     effects: Vec<Effect>,
     hints: Hints,
-    /// Whether our own invariants hold.
+    /// Whether the ledger's own invariants hold.
     pub(crate) sound: Result<(), Breach>,
 }
 
@@ -112,7 +114,7 @@ pub(crate) fn begin<'a>(
     work
 }
 
-/// What follows the entries, and the roots.
+/// The steps after the entries, and the roots.
 pub(crate) fn finish(state: &State, mut work: Work<'_>) -> Outcome {
     close::after_entries(&mut work);
     figures::close(&mut work.bank());
@@ -134,7 +136,7 @@ pub(crate) fn finish(state: &State, mut work: Work<'_>) -> Outcome {
     }
 }
 
-/// Drops entries that cannot come back, and once an epoch the tokens that cannot.
+/// Forgets entries that can take effect no more, and once an epoch such tokens.
 fn forget(work: &mut Work<'_>) {
     let height = work.height();
     let below = (height.saturating_add(1), Default::default());

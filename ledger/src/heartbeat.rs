@@ -1,19 +1,20 @@
-//! Heartbeats: a seller's sign of life, one small entry per node and slot for all leases there.
+//! Heartbeats: signs of life of sellers, one small entry per node and slot for all leases at the
+//! node.
 //!
 //! 1. A heartbeat counts for the slot of its block and for the node of the offer that it names. An
-//!    acknowledgement is a sign of life of its nodes as well, so a lease's first slot asks for
-//!    nothing more. An offer gives none while no lease holds acknowledged units of it: it is taken
-//!    whatever its seller has spent of its budget, so there must be no more of them than of nodes
+//!    acknowledgement is a sign of life as well, so a lease's first slot needs nothing more. A
+//!    heartbeat is taken even from a seller that has spent its budget of entries, so it is refused
+//!    unless a lease holds acknowledged units of its offer: there are no more heartbeats than nodes
 //!    at work.
-//! 2. At the slot boundary, before anything is paid, every unit whose seller's node gave no sign of
-//!    life in the slot is no longer acknowledged. So the slot is not paid for these units and
-//!    counts for nobody, as one that was not acknowledged in time.
-//! 3. The seller may acknowledge anew, within as many heights as at the start of a lease. One that
-//!    is back in time has lost the slot that it missed and nothing more; one that is not fails the
-//!    lease, and its offer is withdrawn (see `close`).
+//! 2. At the slot boundary, before anything is paid, units of nodes that gave no sign of life in
+//!    the slot are no longer acknowledged, if earnings are held at all (see `retention`). So the
+//!    slot is not paid for these units, and it counts as little as one that was not acknowledged in
+//!    time.
+//! 3. The seller may acknowledge again, within as many heights as at the start of a lease. A seller
+//!    that is back in time has lost the missed slot and nothing more; any other fails the lease,
+//!    and its offer is withdrawn (see `close`).
 //!
-//! Units that left their lease inside the slot are not asked about: they were acknowledged when
-//! they ran.
+//! Units that left their lease inside the slot are exempt: they were acknowledged when they ran.
 
 use crate::record::Lease;
 use crate::view::Floor;
@@ -22,7 +23,8 @@ use crate::{lease, retention};
 use gridbay_protocol::ids::{AccountId, LeaseId, OfferId};
 use gridbay_protocol::keys::PublicKey;
 
-/// Who gives a sign of life for an offer's units; nobody if there is no such offer.
+/// The seller and the node that give signs of life for an offer's units; `None` if there is no such
+/// offer.
 fn who(work: &Work<'_>, offer: &OfferId) -> Option<(AccountId, PublicKey)> {
     let offer = work.tables.offers.get(offer)?;
     Some((offer.seller, offer.terms.node))

@@ -1,5 +1,5 @@
-//! What every account has open, counted by kind, so that nobody has to look for it in all records:
-//! a seller has so many offers and no more, and an account is closed that has nothing open.
+//! Counts the open records of every account by kind, so that no check searches all records: an
+//! account has so many offers and no more, and only an account with nothing open can be closed.
 //!
 //! A record counts for its holders from [`enter`] to [`leave`]. Neither its holders nor its kind
 //! change in between.

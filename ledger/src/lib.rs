@@ -1,20 +1,20 @@
-//! Who owns what: accounts, postings, the state machine, state tree and Merkle logs.
+//! The ledger, which knows who owns what: accounts, postings, the state machine, state tree and
+//! Merkle logs.
 //!
-//! [`State`] is everything that the blocks so far have made true. A block passes through it in
-//! three steps that never wait and never fail half-way:
+//! [`State`] is the sum of all blocks so far. A block changes it in three steps that never wait and
+//! never fail half-way:
 //!
-//! 1. [`CheckedBlock::check`]: what can be judged without the state (bytes, signatures, roots of
-//!    lists);
-//! 2. [`State::execute`]: what the block does, as a [`Delta`], or why it is refused;
-//! 3. [`State::commit`]: after the decision.
+//! 1. [`CheckedBlock::check`] judges all that needs no state (bytes, signatures, roots of lists);
+//! 2. [`State::execute`] computes the block's changes, a [`Delta`], or refuses it;
+//! 3. [`State::commit`] makes the changes once the block is decided.
 //!
-//! A proposer makes its block with [`State::propose`], which leaves out what is inadmissible.
-//! [`light`] is for strangers who have the validators' keys and nothing else.
+//! A proposer makes its block with [`State::propose`], which leaves out inadmissible entries.
+//! [`light`] is for strangers that have the genesis and nothing else.
 //!
-//! Inside, four rooms. `record` has the state's data and imports no rule; `money` moves money, in
-//! one function; `entry` checks and applies entries, one file a kind; `sell` has the ways of
-//! selling units, a folder each. `execute` and `close` say in which order all of it happens. Rules
-//! are handed a `view` of the tables that they may change.
+//! Inside are four rooms. `record` holds the state's data and imports no rule; `money` moves money,
+//! in one function; `entry` checks and applies entries, one file a kind; `sell` holds the ways of
+//! selling units, a folder each. `execute` and `close` fix the order of all steps. A rule is handed
+//! a `view` of the tables that it may change.
 
 #![deny(clippy::float_arithmetic)]
 

@@ -1,8 +1,8 @@
-//! What a stranger can check who has the genesis and nothing else.
+//! Checks for a stranger that has the genesis and nothing else.
 //!
-//! 1. A [`Follower`] goes from block to block by headers and certificates: each header names its
-//!    parent, the validators of its height and of the next; each certificate is signed by more than
-//!    two thirds of their power.
+//! 1. A [`Follower`] goes from block to block by headers and certificates. Each header names its
+//!    parent, the validators of its height and those of the next; each certificate carries
+//!    signatures of more than two thirds of their power.
 //! 2. Below a followed header, [`effect`] proves a payment or a clearing, [`record`] a balance or
 //!    its absence, [`entry`] an inclusion, and [`ancestor`] any earlier block.
 
@@ -54,7 +54,7 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// Starts at the genesis; `None` if that has no legal validators.
+    /// Starts at the genesis; `None` if it has no legal validators.
     pub fn new(genesis: &Genesis) -> Option<Follower> {
         Some(Follower {
             network: genesis.network(),

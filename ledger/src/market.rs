@@ -1,5 +1,4 @@
-//! What is for sale, and what is held of whom: offers, and their units seen from the leases that
-//! run.
+//! The market's supply: offers for sale, and their units that running leases hold.
 
 use crate::record::{Lease, Offer};
 use crate::work::Work;

@@ -1,15 +1,15 @@
-//! Which entries a block leaves out without need.
+//! Finds the entries that a block leaves out without need.
 //!
 //! An entry left out is *missing* if both hold:
 //! 1. the ledger admits it at its place, after those entries of the block that come before it;
 //! 2. the block is not full, or a house has at least two entries more than that of the entry, or an
 //!    account of its house at least two more than its account.
 //!
-//! Its place is in the turn (see `turn`) that comes after those of its account's entries in the
-//! block that stand before it.
+//! Its place is in the turn (see `turn`) after those of its account's entries in the block that
+//! precede it.
 //!
-//! A block that [`State::propose`] makes of entries among which an entry is misses that entry
-//! never; `choice` says why.
+//! A block that [`State::propose`] makes never misses one of the entries that it was given;
+//! `choice` says why.
 
 use crate::admit::Admitted;
 use crate::checked::CheckedBlock;

@@ -1,6 +1,6 @@
-//! Which account a key belongs to. A key is listed by one account at most, so whoever finds its
-//! account by its key finds the right one: nobody can put a stranger's key into an account of
-//! theirs once the stranger's account is open.
+//! The account that a key belongs to. At most one account lists a key, so a search by key finds the
+//! right account: once an account is open, nobody else can list its keys in an account of their
+//! own.
 
 use crate::refusal::Refusal;
 use crate::view::Register;

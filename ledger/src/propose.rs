@@ -16,7 +16,7 @@ use gridbay_protocol::stage::Authentic;
 use gridbay_protocol::vote::Certificate;
 use std::sync::Arc;
 
-/// What a proposer brings.
+/// The proposer's input.
 #[derive(Clone, Debug)]
 pub struct Draft {
     /// Itself.
@@ -27,29 +27,28 @@ pub struct Draft {
     pub reveal: [u8; 32],
     /// Certificate of the tip; `None` for height 1.
     pub last_commit: Option<Certificate>,
-    /// Evidence, each item convicting; what exceeds the limit is cut.
+    /// Evidence, each item convicting; items beyond the limit are left out.
     pub evidence: Vec<Evidence>,
-    /// Entries, those first that wait longest. More may be ready than a block takes: `choice` says
-    /// which it has.
+    /// Entries, the longest waiting first. They may be more than a block takes: `choice` chooses
+    /// among them.
     pub entries: Vec<Arc<Authentic>>,
-    /// Better allocations for decisions that this block may make; what is not taken stays out of
-    /// it.
+    /// Better allocations for decisions that this block may make; those not taken stay out of it.
     pub hints: Vec<Hint>,
 }
 
-/// A block and what it does.
+/// A block and its changes.
 #[derive(Debug)]
 pub struct Proposed {
     /// The block.
     pub block: CheckedBlock,
-    /// What it does.
+    /// Its changes.
     pub delta: Delta,
     /// Entries left out, and why.
     pub left_out: Vec<(EntryId, Refusal)>,
     /// Admissions that the choice among the entries took: one for each, two if not all fit.
     pub looks: usize,
-    /// What the rules would have broken with the entries and hints of the draft, all of which are
-    /// left out then: a mistake in this program.
+    /// The invariant that the draft's entries and hints would have broken, which is a mistake in
+    /// this program. The block then has none of them.
     pub breach: Option<Breach>,
 }
 

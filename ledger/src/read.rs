@@ -32,7 +32,8 @@ pub struct Balance {
     pub in_use: Credits,
     /// Tax that was due and found frozen: taken as money reaches the account.
     pub arrears: Credits,
-    /// What its units earn at the next boundary if all of them run to the end and are acknowledged.
+    /// The earnings of its units at the next boundary if all of them run to the end and are
+    /// acknowledged.
     pub expected: Credits,
     /// Earned, and held while buyers may complain.
     pub retained: Credits,
@@ -45,10 +46,10 @@ impl Balance {
     }
 }
 
-/// Who uses what an order has: its account, or the client of the contract that it serves.
+/// The user of an order's units: its account, or the client of the contract that it serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct User {
-    /// Whose keys start tasks.
+    /// The account whose keys start tasks.
     pub account: AccountId,
     /// Salted hash of what may run.
     pub work: Hash32,
@@ -132,7 +133,7 @@ impl State {
     pub fn accounts(&self) -> impl Iterator<Item = (&AccountId, &Account)> {
         self.records.accounts.iter()
     }
-    /// What a purse holds, micro-credits.
+    /// The balance of a purse, micro-credits.
     pub fn purse(&self, purse: &Purse) -> i64 {
         self.records.purses.get(purse).copied().unwrap_or(0)
     }
@@ -180,19 +181,19 @@ impl State {
         let micros = savings.map_or(0, |savings| savings.arrears);
         Credits::from_micros(micros).unwrap_or(Credits::MAX)
     }
-    /// What a founding member is due by the bank's policy; nothing for all other accounts.
+    /// A founding member's dues by the bank's policy; nothing for all other accounts.
     pub fn standing(&self, id: &AccountId) -> Standing {
         self.constitution.standing(id)
     }
-    /// What is locked for an order, or for a contract by its client.
+    /// The money locked for an order, or for a contract by its client.
     pub fn escrow(&self, order: &OrderId) -> Credits {
         self.held(&Purse::Escrow(*order))
     }
-    /// What the provider has staked on a contract.
+    /// The provider's stake on a contract.
     pub fn bond(&self, contract: &OrderId) -> Credits {
         self.held(&Purse::Bond(*contract))
     }
-    /// What a purse that is never negative holds.
+    /// The balance of a purse that is never negative.
     fn held(&self, purse: &Purse) -> Credits {
         let micros = u64::try_from(self.purse(purse)).unwrap_or(0);
         Credits::from_micros(micros).unwrap_or(Credits::MAX)
@@ -225,7 +226,7 @@ impl State {
         let range = jobs.range((*contract, first)..=(*contract, last));
         range.map(|((_, id), job)| (id, job))
     }
-    /// Who uses what an order has, for what; `None` while nobody can.
+    /// The user of an order's units, and the work; `None` while nobody can use them.
     pub fn user(&self, order: &OrderId) -> Option<User> {
         let order = self.order(order)?;
         let Some(serving) = &order.serves else {
@@ -296,8 +297,7 @@ impl State {
     pub fn lease(&self, id: &LeaseId) -> Option<&Lease> {
         self.records.leases.get(id)
     }
-    /// What slots of a lease earned at an offer and its buyer may still dispute, by slot,
-    /// ascending.
+    /// The earnings of a lease at an offer that its buyer may still dispute, by slot, ascending.
     pub fn retained(
         &self,
         offer: &OfferId,
@@ -321,7 +321,7 @@ impl State {
         let buyer = *buyer;
         self.leases().filter(move |(_, l)| l.account == buyer)
     }
-    /// Running leases with units at a node, ascending: what that node has to serve.
+    /// Running leases with units at a node, ascending: the node has to serve them.
     pub fn leases_at(&self, node: &PublicKey) -> impl Iterator<Item = (&LeaseId, &Lease)> {
         let node = *node;
         let here = move |offer: &OfferId| self.offer(offer).is_some_and(|o| o.terms.node == node);

@@ -30,7 +30,7 @@ impl Shares {
     }
 }
 
-/// What the entries taken so far leave.
+/// The room that the entries taken so far leave.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Room {
     entries: usize,

@@ -1,10 +1,10 @@
-//! What classes and the network have room for so much of, counted by who shares the room, so that
-//! a newcomer is judged without looking at all others.
+//! Counts the scarce things of classes and of the network by the party that holds them, so that a
+//! newcomer is judged without looking at all others.
 //!
 //! An offer or an order that nobody will ever take costs nothing, so one member could fill all room
 //! with them. Half of it is therefore kept for all alike: for each founding member an equal part
 //! for its own account, and one for the accounts that it answers for. A party below its part finds
-//! room, whatever others have; the other half is for the first.
+//! room, whatever others have; the other half goes to those that come first.
 
 use crate::record::{Party, Scarce, Takes};
 use crate::view::Counts;
@@ -21,13 +21,13 @@ pub(crate) fn kept(work: &Work<'_>, what: Scarce) -> u64 {
     what.limit() / (2 * parties(work))
 }
 
-/// Whose part an account uses.
+/// The party whose part an account uses.
 pub(crate) fn party(work: &Work<'_>, account: &AccountId) -> Party {
     let sponsor = work.sponsor(account);
     (sponsor, sponsor == *account)
 }
 
-/// What a party has, or all together have beyond their parts.
+/// The count of a party, or of all together beyond their parts.
 fn get(work: &Work<'_>, what: Scarce, whose: Option<Party>) -> u64 {
     let found = work.tables.scarce.get(&(what, whose));
     found.copied().unwrap_or(0)

@@ -18,20 +18,20 @@
 //! An offer gets its floor and a share of the rest by largest remainder over the weights (if all
 //! are zero, over the floors; if those are zero too the rest goes to the bank). Where revenue is
 //! shared by all, the bank gets it in the sellers' place. So an offer whose units all ran to the
-//! end, in a pot where nothing was interrupted, gets exactly what the clearing said. Of that, the
-//! part of units whose seller had not acknowledged their lease is not the seller's: `floor(offer's
-//! money * units * heights / s)`. It goes back to the lease's buyer, up to what these units cost;
-//! the rest to the bank. For leases that share a pot pay different prices for equal units, and a
-//! buyer is not to gain by units that were not served. What a lease paid and did not get back is
-//! the cost of its units in proportion to these parts.
+//! end, in a pot where nothing was interrupted, gets exactly what the clearing said. The part of
+//! units whose lease the seller had not acknowledged is not the seller's: `floor(offer's money *
+//! units * heights / s)`. It goes back to the lease's buyer, up to what these units cost; the rest
+//! to the bank. The bound is needed because leases that share a pot pay different prices for equal
+//! units, and a buyer must not gain by units that were not served. The cost of units is their part,
+//! in proportion, of what the lease paid and did not get back.
 //!
 //! **Why a pot covers its floors.** Let a lease lose units in steps 1 to n, after `s_1 <= ... <=
 //! s_n` of `H` heights sold; let `c_k` be the cost of the units lost in step k and `r_k` the sum of
-//! their reserves, and count what runs to the end as a last step with `s = H`. Step k leaves
-//! `ceil(c_k * s_k / H)` in the pot and adds at most `r_k * s_k / H` to the floors. What still runs
-//! after a step always covers its reserves (see `tenancy::cost`), so every tail sum `(c_k - r_k) +
-//! ... + (c_n - r_n)` is at least 0. Then so is the sum of all `(c_k - r_k) * s_k`: it is the sum
-//! over k of that tail times `s_k - s_(k-1)`.
+//! their reserves, and count the units that run to the end as a last step with `s = H`. Step k
+//! leaves `ceil(c_k * s_k / H)` in the pot and adds at most `r_k * s_k / H` to the floors. The cost
+//! of the units that still run after a step always covers their reserves (see `tenancy::cost`), so
+//! every tail sum `(c_k - r_k) + ... + (c_n - r_n)` is at least 0. Then so is the sum of all `(c_k
+//! - r_k) * s_k`: it is the sum over k of that tail times `s_k - s_(k-1)`.
 
 use crate::bank::{earn, figures};
 use crate::money::{Payout, above_floors, purse};
@@ -80,11 +80,11 @@ pub(crate) struct Served {
     pub(crate) account: AccountId,
     units: u32,
     heights: u64,
-    /// What its lease paid in all and did not get back.
+    /// Its lease's payments less refunds.
     paid: Credits,
-    /// What they earn.
+    /// Their earnings.
     worth: Credits,
-    /// What all units of its lease earn.
+    /// The earnings of all units of its lease.
     of: Credits,
     pub(crate) delivered: bool,
     /// Whether its buyer has said all about it.
@@ -96,7 +96,7 @@ impl Served {
     pub(crate) fn extent(&self) -> u64 {
         u64::from(self.units) * self.heights
     }
-    /// What they cost.
+    /// Their cost.
     pub(crate) fn cost(&self) -> Credits {
         let cost = self
             .paid
@@ -105,7 +105,7 @@ impl Served {
     }
 }
 
-/// What was served of each offer, in order of stakes.
+/// The units served of each offer, in order of stakes.
 fn served(work: &Work<'_>, pot: &Pot) -> BTreeMap<OfferId, Vec<Served>> {
     let mut served: BTreeMap<OfferId, Vec<Served>> = BTreeMap::new();
     for stake in &pot.stakes {
@@ -212,7 +212,7 @@ fn pay_out(at: &mut Till<'_, '_>, pot: &Pot, offer: &PotOffer, money: Credits, s
     earn(&mut at.money(), class, offer.seller, left, None);
 }
 
-/// What units would have earned that were not served.
+/// Returns the earnings of units that were not served.
 fn refund(at: &mut Book<'_, '_>, class: Purse, part: &Served) {
     let back = part.worth.min(part.cost());
     let (to, rest) = (

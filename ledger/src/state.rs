@@ -16,7 +16,7 @@ use gridbay_protocol::validator::ValidatorSet;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What never changes.
+/// The parts that never change.
 #[derive(Debug)]
 pub(crate) struct Constitution {
     pub(crate) network: NetworkId,
@@ -35,7 +35,7 @@ pub(crate) struct Founder {
 }
 
 impl Constitution {
-    /// What an account is due by the bank's policy; nothing for all but members.
+    /// The dues of an account by the bank's policy; nothing for all but members.
     pub(crate) fn standing(&self, account: &AccountId) -> Standing {
         let member = self.members.get(account);
         member.map(|m| m.standing).unwrap_or_default()

@@ -106,18 +106,18 @@ pub(crate) fn paid(
     }
 }
 
-/// What units cost in the running slot, and how much of it is unused.
+/// The cost of units in the running slot, and the unused part of it.
 #[derive(Clone, Copy)]
 pub(crate) struct Cost {
     pub(crate) cost: Credits,
     pub(crate) unused: Credits,
 }
 
-/// What some units (by offer) of a running lease cost: their share by number of what all its units
-/// cost, rounded down, but no more than leaves the reserves of the units that stay covered. Of
-/// that, `floor(cost * heights left / heights sold)` is unused.
+/// The cost of some units (by offer) of a running lease: their share by number of the cost of all
+/// its units, rounded down, but so much at the most that the rest covers the reserves of the units
+/// that stay. Of that, `floor(cost * heights left / heights sold)` is unused.
 ///
-/// So what the units that run cost covers their reserves at any time: it did when the lease was
+/// So the cost of the running units covers their reserves at any time: it did when the lease was
 /// granted (see `mechanism::ausubel::sellers`, and `firm::hold`), and no loss breaks it. See `slot`
 /// for what follows.
 pub(crate) fn cost(work: &Work<'_>, id: &LeaseId, losses: &BTreeMap<OfferId, u32>) -> Cost {

@@ -9,14 +9,14 @@
 //! 2. The block: in the first turn comes one entry of every house that has any, in the second one
 //!    more of every house that has two, and so on. Within a turn houses come in the order that the
 //!    beacon draws.
-//! 3. An account's own entries come by kind, then as the beacon draws: new keys stand before what
-//!    a lost key signed. Openings and appeals come right after them: they answer for a deposit
-//!    within a few blocks, and whoever has one at stake is not to crowd its own out.
+//! 3. An account's own entries come by kind, then as the beacon draws: new keys come before the
+//!    entries that a lost key signed. Openings and appeals come right after them: they save a
+//!    deposit within a few blocks, and an account must not crowd out its own.
 //!
-//! So what a block has of a list of entries up to any place is shared out among houses, and what a
-//! house has of it among its accounts, as evenly as the list allows: a block may end anywhere and
-//! be fair (see `choice`). No entry comes sooner or later for its kind or for how many others its
-//! account sends, and a member gains nothing by opening accounts.
+//! So the entries of a block up to any place are shared out among houses, and those of a house
+//! among its accounts, as evenly as the list allows: a block may end anywhere and be fair (see
+//! `choice`). No entry comes sooner or later for its kind or for how many others its account sends,
+//! and a member gains nothing by opening accounts.
 
 use crate::work::Work;
 use gridbay_protocol::entry::EntryBody;
@@ -28,7 +28,7 @@ use std::sync::Arc;
 /// Place of an entry among those of its account: its precedence, its kind, then its rank.
 pub(crate) type OwnPlace = (u8, u8, [u8; 32]);
 
-/// What comes first of an account: keys, then what answers for a deposit.
+/// The precedence of an account's entries: keys first, then those that save a deposit.
 fn precedence(body: &EntryBody) -> u8 {
     match body {
         EntryBody::SetKeys { .. } => 0,

@@ -1,9 +1,9 @@
-//! Views: which tables a rule may change.
+//! Views: the tables that a rule may change.
 //!
-//! Any rule reads the whole working set, for reading changes nothing. What it changes is in its
-//! signature: a [`View`] with rights to some tables, and a method for each of these. A rule hands
-//! on its rights or fewer (`at.book()`), never more. Only what runs the steps of a block holds a
-//! [`Work`] and so all rights; a test lists those files.
+//! Any rule reads the whole working set, for reading changes nothing. Its signature says what it
+//! changes: it takes a [`View`] with rights to some tables, and a method for each of these. A rule
+//! hands on its rights or fewer (`at.book()`), never more. Only the code that runs the steps of a
+//! block holds a [`Work`], and so all rights; a test lists those files.
 
 use crate::record::{
     Account, Complaints, Contract, ContractJob, Epoch, Holding, Lease, Offer, Order, Party, Pot,
@@ -33,13 +33,13 @@ impl<'a, R> Deref for View<'_, 'a, R> {
 
 /// Rights, by what they are for.
 pub(crate) mod right {
-    /// What purses hold, what the bank knows of savings, and effects.
+    /// Purses, savings and effects.
     pub(crate) enum Money {}
-    /// What is counted as records come and go.
+    /// The counts of records that come and go.
     pub(crate) enum Counts {}
     /// Live orders, with money and counts.
     pub(crate) enum Book {}
-    /// What classes earned.
+    /// The earnings of classes.
     pub(crate) enum Earned {}
     /// Leases and pots, with the book and what classes earned.
     pub(crate) enum Floor {}

@@ -1,4 +1,5 @@
-//! What is counted of the records, against a recount: of everything, and of what a block touched.
+//! The counts of records, checked against a recount: of everything, and of the records that a block
+//! touched.
 
 use crate::record::{Held, Holding, Lease, Party, Scarce, Takes};
 use crate::refusal::{Breach, hold};
@@ -109,7 +110,7 @@ fn signed(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-/// What a party that has so much has beyond its part.
+/// How far a party's count is beyond its part.
 fn beyond_part(work: &Work<'_>, what: Scarce, count: i64) -> i64 {
     (count - signed(scarce::kept(work, what))).max(0)
 }

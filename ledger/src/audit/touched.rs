@@ -1,4 +1,4 @@
-//! What a block touched, against the same records before it.
+//! The records that a block touched, checked against the same records before it.
 
 use super::counts;
 use super::whole::{contract, freezes, job, line, units};
@@ -141,7 +141,7 @@ fn orders(work: &Work<'_>) -> BTreeSet<OrderId> {
     ids.extend(tables.orders.changed().map(|(id, ..)| *id));
     ids.extend(tables.unopened.changed().map(|(id, ..)| *id));
     ids.extend(tables.contracts.changed().map(|(id, ..)| *id));
-    // Whose the stakes on an offer's jobs are hangs on the offer.
+    // An offer decides whose the stakes on its jobs are.
     for (offer, ..) in tables.offers.changed().filter(|(_, _, is)| is.is_none()) {
         let all = (*offer, OrderId([0; 32]))..=(*offer, OrderId([255; 32]));
         ids.extend(tables.jobs.range(all).map(|((_, id), ())| *id));

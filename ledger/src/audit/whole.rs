@@ -85,7 +85,7 @@ pub(super) fn units(work: &Work<'_>, which: impl Fn(&OfferId) -> bool) -> Result
     Ok(())
 }
 
-/// What an order or contract has frozen: of whose money how much lies in its escrow and its stake.
+/// The money that an order or contract has frozen in its escrow and its stake, by owner.
 pub(super) fn freezes(work: &Work<'_>, id: &OrderId) -> Vec<(AccountId, u64)> {
     let held = |purse| purse::held(work, &purse).micros();
     let order = work.tables.orders.get(id).map(|order| order.account);

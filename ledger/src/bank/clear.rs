@@ -28,7 +28,7 @@ pub struct Winner {
     pub price: u64,
 }
 
-/// Who gets what winners pay.
+/// The recipients of the winners' payments.
 #[derive(Clone, Copy, Debug)]
 pub enum Revenue<'a> {
     /// All accounts, by their shares.

@@ -1,4 +1,4 @@
-//! What an account owes to a tax: questions of its savings, which change nothing.
+//! The debts of accounts to a tax: questions about their savings, which change nothing.
 
 use super::sweep;
 use super::{Holding, Levy, levy};
@@ -27,7 +27,7 @@ pub(super) fn holding(work: &Work<'_>, id: &AccountId) -> Holding {
     }
 }
 
-/// What the bank knows of an account.
+/// The savings record of an account.
 pub(super) fn of(work: &Work<'_>, id: &AccountId) -> Savings {
     work.tables.savings.get(id).copied().unwrap_or_default()
 }
@@ -37,7 +37,7 @@ pub(crate) fn pending(work: &Work<'_>, id: &AccountId) -> u64 {
     due(work, id).map_or(0, |levy| levy.taken)
 }
 
-/// What an account owes to the tax that runs; `None` if it paid, or none runs.
+/// The levy that an account owes to the running tax; `None` if it has paid, or no tax runs.
 pub(super) fn due(work: &Work<'_>, id: &AccountId) -> Option<Levy> {
     let tax = tax(work)?;
     let awaits = sweep::awaits(work, id) && !of(work, id).levied;

@@ -1,4 +1,4 @@
-//! What sellers earn.
+//! The earnings of sellers.
 
 use crate::view::Money;
 use gridbay_protocol::ids::{AccountId, OrderId};
@@ -8,7 +8,7 @@ use gridbay_protocol::units::Credits;
 /// Pays what was earned to its seller, or to the bank where revenue is shared by all.
 ///
 /// # Panics
-/// If `from` does not hold it: whoever calls has seen to that.
+/// If `from` does not hold the amount, which is a fault of the caller.
 pub(crate) fn earn(
     at: &mut Money<'_, '_>,
     from: Purse,

@@ -1,11 +1,11 @@
-//! What the bank publishes, kept in records of bounded size.
+//! The bank's published figures, in records of bounded size.
 //!
 //! 1. Payments (see [`is_payment`]) are added up by epoch. When an epoch ends, the supply of that
 //!    moment is noted with them. The last [`EPOCHS_PUBLISHED`] epochs are kept: the window of the
 //!    velocity.
-//! 2. What a settled pot earned, for how many units times heights delivered, is added up by class
-//!    and way of sale. When an epoch ends, the index of every class that sold anything goes on by a
-//!    link. A class has one record.
+//! 2. The earnings of settled pots, and the units times heights delivered for them, are added up by
+//!    class and way of sale. When an epoch ends, the index of every class that sold anything grows
+//!    by a link. A class has one record.
 //!
 //! Nothing is decided by these figures.
 

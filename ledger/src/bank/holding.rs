@@ -1,7 +1,6 @@
-//! What the rules of the bank ask of accounts, and what they give them.
+//! The rules' view of accounts, and their gifts to them.
 
-/// What the rules need to know of an account. All money of a ledger together is below 2^63
-/// micro-credits.
+/// An account as the rules see it. All money of a ledger together is below 2^63 micro-credits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Holding {
     /// Micro-credits free to spend; negative on credit.
@@ -23,13 +22,13 @@ impl Holding {
         i128::from(self.available) + i128::from(self.frozen)
     }
 
-    /// What it has above its base.
+    /// Its excess above its base.
     #[must_use]
     pub fn excess(&self) -> u64 {
         clamp(self.total() - i128::from(self.base))
     }
 
-    /// What it lacks of its base.
+    /// Its shortfall below its base.
     #[must_use]
     pub fn gap(&self) -> u64 {
         clamp(i128::from(self.base) - self.total())
@@ -41,7 +40,7 @@ fn clamp(amount: i128) -> u64 {
     u64::try_from(amount.max(0)).unwrap_or(u64::MAX)
 }
 
-/// What goes from the treasury to the accounts, and what is left of it.
+/// The gifts of the treasury to the accounts, and the rest of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gifts {
     /// Micro-credits for each account, in the order of the holdings.

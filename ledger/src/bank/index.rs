@@ -1,8 +1,8 @@
-//! The price index of a class: what its units cost, compared with its first period.
+//! The price index of a class: the cost of its units compared with its first period.
 //!
 //! The units of a class are alike, but the ways to buy them are not: a firm unit is worth more than
 //! one that can be preempted. So a class has an *item* for each way of sale, and within an item the
-//! price is the unit value: what was paid over the units sold. The index is Fisher's, chained:
+//! price is the unit value: payments over units sold. The index is Fisher's, chained:
 //!
 //! 1. Each item sold in this period and in some period before is compared with the last of these:
 //!    prices `p0`, `p1`, quantities `q0`, `q1`. Items never sold before have no part yet; items not
@@ -21,7 +21,7 @@
 //! of a basket have 28 bits behind the point: 2^63 (paid) times 2^32 (units) times 2^28, 16 of
 //! them, are below 2^128. A link is clamped to `2^-32 ..= 2^32`, about, and the index likewise, so
 //! that no period, however odd, ends the chain. Units given away have no price and do not count.
-//! Nothing is decided by the index: who sells to himself can move it.
+//! The index decides nothing, because an owner that trades with itself can move it.
 
 use gridbay_protocol::fixed::ONE;
 use serde::{Deserialize, Serialize};
@@ -38,7 +38,7 @@ pub const UNITS: u64 = 1 << 32;
 /// Bits behind the point of a basket's cost.
 const COST_BITS: u32 = 28;
 
-/// What was sold of an item in one period.
+/// The sales of an item in one period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sales {

@@ -1,4 +1,4 @@
-//! The bank: who gets the revenue, and what happens to money that lies idle.
+//! The bank: it distributes revenue and taxes idle money.
 //!
 //! Rules of Bellagio's and Mirage's bank (AuYoung, 3.2.2, 3.3.2 and 3.4.2) as functions of what
 //! accounts hold. They know neither ids nor purses: a caller lists [`Holding`]s, ascending by
@@ -6,20 +6,20 @@
 //! treasury. [`Bank`] keeps small books of its own in memory and obeys the same functions; cases
 //! told in JSON run on it.
 //!
-//! What always holds, in every rule:
+//! Every rule keeps these promises:
 //!
-//! 1. Money is conserved: what leaves accounts and treasury is what reaches accounts and treasury.
-//! 2. Nothing is taken but from an account's available money, and never more than it has above its
-//!    base.
-//! 3. What cannot be shared out for want of shares stays in the treasury.
-//! 4. Integers only; the last micro-credits go by largest remainders, ties to the smaller account
-//!    id.
+//! 1. Money is conserved: as much leaves accounts and treasury as reaches them.
+//! 2. Money is taken only from what an account has available, and never more than its excess above
+//!    its base.
+//! 3. Money that cannot be shared out for want of shares stays in the treasury.
+//! 4. All amounts are integers; the last micro-credits go by largest remainders, ties to the
+//!    smaller account id.
 //!
-//! What the bank publishes is in [`supply`] (how much money there is, how fast it turns over) and
-//! in [`index`] (what a class costs compared with its first period).
+//! The bank publishes [`supply`] (how much money there is, how fast it turns over) and [`index`]
+//! (the price of a class compared with its first period).
 //!
-//! The ledger calls the rules in `turn`, keeps what they need to know of accounts in `savings`, and
-//! what is published in `figures`.
+//! The ledger calls the rules in `turn`. It keeps their data about accounts in `savings`, and the
+//! published figures in `figures`.
 
 mod books;
 mod clear;

@@ -1,4 +1,4 @@
-//! What the ledger knows of an account's savings beyond its purse. Kept only where the bank taxes.
+//! The savings of an account beyond its purse, kept only where the bank taxes.
 //!
 //! 1. *Frozen* money lies in the escrows of the account's orders, or is staked on others' orders.
 //!    It counts as savings, so the sum is kept with every posting that an escrow or a stake has a
@@ -57,8 +57,8 @@ pub(crate) fn after(at: &mut Money<'_, '_>, from: &Purse, to: &Purse, amount: Cr
     }
 }
 
-/// Whose savings a purse's money is: an escrow's that of its order's account. While an order enters
-/// or leaves the book its money comes from or goes to that account, which is the other party then.
+/// The account whose savings include a purse's money; for an escrow, the account of its order.
+/// While the order enters or leaves the book, that account is the other party of the posting.
 fn owner(work: &Work<'_>, purse: &Purse, other: &Purse) -> Option<AccountId> {
     match (purse, other) {
         (Purse::Account(id), _) => Some(*id),
@@ -79,12 +79,12 @@ fn owner(work: &Work<'_>, purse: &Purse, other: &Purse) -> Option<AccountId> {
             Purse::Account(id) => Some(*id),
             _ => None,
         }),
-        // Not the seller's before its buyers can say no more.
+        // Held earnings are the seller's only when its buyers can complain no more.
         (Purse::Class(_) | Purse::Bank | Purse::Retained(_), _) => None,
     }
 }
 
-/// Who has staked on an order or a contract.
+/// The account that has staked on an order or a contract.
 pub(crate) fn staker(work: &Work<'_>, order: &OrderId) -> Option<AccountId> {
     if let Some(contract) = work.tables.contracts.get(order) {
         return Some(contract.terms.provider);
@@ -116,7 +116,7 @@ fn collect(at: &mut Money<'_, '_>, id: &AccountId) {
         return;
     }
     let due = levy(&holding(at, id), 0);
-    // What is not taken stays owed, also beyond the present excess: money under way may come back.
+    // The rest stays owed, also beyond the present excess, because money under way may come back.
     // The next tax forgives it.
     change(at, id, |savings| savings.arrears -= due.taken);
     pay(at, id, due.taken, Reason::Arrears);

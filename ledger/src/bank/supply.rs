@@ -8,10 +8,10 @@
 //! 3. `minted = circulating - drawn + treasury`, which never changes but by a vote.
 //!
 //! **Velocity** over a window of equal periods (slots, or epochs) is the volume of payments in the
-//! window over the mean of what circulated: `sum(volume) * periods * 10^6 / sum(circulating)`,
-//! rounded down, in millionths. A million means that every credit was spent once in the window.
-//! [`is_payment`] says what counts: what units sold have earned. Deposits, locks and their return
-//! move nothing to anybody; transfers and endowments may be one owner's two pockets.
+//! window over the mean circulation: `sum(volume) * periods * 10^6 / sum(circulating)`, rounded
+//! down, in millionths. A million means that every credit was spent once in the window.
+//! [`is_payment`] says what counts: the earnings of sold units. Deposits, locks and their return
+//! move nothing to anybody; transfers and endowments may go between two pockets of one owner.
 
 use gridbay_protocol::payment::Reason;
 use serde::{Deserialize, Serialize};
@@ -20,13 +20,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Supply {
-    /// What all purses together hold, less the credit drawn.
+    /// The sum of all purses, less the credit drawn.
     pub minted: u64,
-    /// What can change hands: everything but the treasury and the debts.
+    /// Money that can change hands: all but the treasury and the debts.
     pub circulating: u64,
     /// Credit drawn.
     pub drawn: u64,
-    /// What lies in the treasury.
+    /// The treasury.
     pub treasury: u64,
 }
 
@@ -56,7 +56,7 @@ pub fn supply(balances: impl IntoIterator<Item = i64>, treasury: u64) -> Option<
 pub struct Turnover {
     /// Micro-credits of payments in it, see [`is_payment`].
     pub volume: u64,
-    /// What circulated at its end.
+    /// Circulation at its end, micro-credits.
     pub circulating: u64,
 }
 

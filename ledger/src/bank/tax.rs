@@ -17,8 +17,8 @@
 //! - `All` (the dissertation, literally): the treasury by shares over all accounts
 //!   ([`super::profits`]).
 //! - `Deficit` ([`even_out`]): the treasury by shares over the accounts below their base, each up
-//!   to its base; what some do not need is shared out again; what nobody needs, or nobody with
-//!   shares, stays in the treasury.
+//!   to its base; what some do not need is shared out again; money that nobody with shares needs
+//!   stays in the treasury.
 //!
 //! Only `Deficit` keeps the dissertation's promise that an exhausted account has half its base
 //! again within a few days and all in a week. At 5 % every four hours, 20 equal accounts: alone at
@@ -37,7 +37,7 @@ use gridbay_protocol::bank::Redistribution;
 /// The rate of which all excess is taken, in millionths.
 const WHOLE_PPM: u32 = 1_000_000;
 
-/// What one account pays.
+/// The payment of one account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Levy {
     /// Micro-credits taken now; at most what is available, and at most the excess.
@@ -46,10 +46,10 @@ pub struct Levy {
     pub owed: u64,
 }
 
-/// What a savings tax moves, in the order of the holdings.
+/// The movements of a savings tax, in the order of the holdings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tax {
-    /// What each account pays.
+    /// The payment of each account.
     pub levies: Vec<Levy>,
     /// Micro-credits that each account gets.
     pub given: Vec<u64>,
@@ -180,7 +180,7 @@ mod tests {
             (holding(20, 280, 100, 0), 250_000, (20, 30)),
             // Arrears first, and only the rest is taxed again: 50 + (200 - 50) / 4.
             (holding(300, 0, 100, 50), 250_000, (87, 0)),
-            // Who has spent his savings owes nothing on them any longer.
+            // An account that has spent its savings owes nothing on them any longer.
             (holding(120, 0, 100, 50), 250_000, (20, 0)),
             (holding(-5, 300, 100, 0), 1_000_000, (0, 195)),
             (holding(-5, 0, 100, 50), 1_000_000, (0, 0)),

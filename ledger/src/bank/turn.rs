@@ -4,17 +4,17 @@
 //!    shares.
 //! 2. If a tax is due, it begins. It takes the accounts ascending by id, [`LEVIES_PER_BLOCK`] in
 //!    this block and in each of the next, until all have had their turn. Whatever happens
-//!    meanwhile, everybody pays on what he had when it began (see `savings`).
+//!    meanwhile, each account pays on its savings when the tax began (see `savings`).
 //! 3. With the last account the tax ends, and the treasury is given out: to the members below their
-//!    baseline, or to all. Below is who lacks of its baseline also with the money in the accounts
-//!    it answers for: else a member that parks all its money in one of these would be helped up to
-//!    its baseline at every tax.
+//!    baseline, or to all. A member is below its baseline only if it is so together with the money
+//!    in the accounts that it answers for. Otherwise a member that parks its money in one of these
+//!    would be helped up to its baseline at every tax.
 //!
-//! While a tax runs no other begins and no profits are shared, or they would share out what was
-//! taken: what falls due meanwhile is left out, and the next period comes.
+//! While a tax runs, no other begins and no profits are shared, or they would share out the money
+//! just taken. A tax or sharing that falls due meanwhile is left out until its next period.
 //!
-//! Members alone have baselines and shares, so only they can get anything, and all others need not
-//! be looked at for it.
+//! Members alone have baselines and shares, so only they can get anything, and no other account is
+//! looked at for it.
 
 use super::sweep::running;
 use super::{Gifts, Holding, due, even_out, profits, savings};
@@ -85,13 +85,13 @@ fn end(at: &mut Bank<'_, '_>, began: u64, tax: &SavingsTax) {
     }
 }
 
-/// What all members have.
+/// The holdings of all members.
 fn holdings(work: &Work<'_>) -> BTreeMap<AccountId, Holding> {
     let members = work.constitution.members.keys();
     members.map(|id| (*id, due::holding(work, id))).collect()
 }
 
-/// What lies in the accounts that members answer for, frozen or not, by member.
+/// The money in the accounts that members answer for, frozen or not, by member.
 fn parked(work: &Work<'_>) -> BTreeMap<AccountId, u64> {
     let mut sums = BTreeMap::new();
     let mut add = |account: &Account, micros: u64| {

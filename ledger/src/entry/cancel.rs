@@ -1,12 +1,13 @@
-//! `cancel`: ends what stands or waits at once, a booking for the price of its first slot; a
-//! running order after its slot, which is paid out, and a taken job by a deadline as done with the
-//! slot. Not in a block that closes a round, when all bids are known; and never a sealed bid.
+//! `cancel`: ends an order. One that stands or waits ends at once, a booking for the price of its
+//! first slot; a running order ends after its slot, which is paid out, and a taken job by a
+//! deadline counts as done with the slot. Not in a block that closes a round, when all bids are
+//! known; and never a sealed bid.
 //!
-//! What was opened is final until it was decided on, or whoever opens several bids and reads the
-//! others' could take back all but the best for free: an opened bid until the close of its round,
-//! an opened reservation until the slot boundary, and an amended order until it has competed with
-//! its new bid. While a sealed bid of the account waits to be opened, nothing of its class is
-//! cancelled: it may be an amendment, which lapses with its order.
+//! An opened order is final until it was decided on. Otherwise a bidder that opens several bids and
+//! reads the others' could take back all but the best for free. This holds for an opened bid until
+//! the close of its round, for an opened reservation until the slot boundary, and for an amended
+//! order until it has competed with its new bid. While a sealed bid of the account waits to be
+//! opened, no order of its class is cancelled: it may be an amendment, which lapses with its order.
 
 use crate::book;
 use crate::record::{Opening, Order};

@@ -155,7 +155,7 @@ fn fill(work: &mut Work<'_>, n: u32) {
     run(work, n, owner, sold);
 }
 
-/// What the n-th lease earned before.
+/// The earlier earnings of the n-th lease.
 fn hold(work: &mut Work<'_>, n: u32) {
     let (owner, sold) = whose(n);
     let held = Retained {
@@ -257,7 +257,7 @@ pub(crate) fn entries(state: &State) -> Vec<(&'static str, Arc<Authentic>)> {
     by_idle.into_iter().chain(by_busy).collect()
 }
 
-/// What an account says that has as much open as it may.
+/// The entries of an account that has as much open as it may.
 fn trades(state: &State, sold: OfferId, lease: LeaseId) -> Vec<(&'static str, EntryBody)> {
     let to = AccountId(id(1));
     let buy = Buy {

@@ -7,15 +7,15 @@
 //! 2. One item: `MTH(d) = blake3("gridbay/log/leaf/v1\0" ‖ d)`.
 //! 3. n > 1 items, k the largest power of two below n:
 //!    `MTH(d[0..n]) = blake3("gridbay/log/node/v1\0" ‖ MTH(d[0..k]) ‖ MTH(d[k..n]))`.
-//! 4. The **root**, the only thing that leaves this module as a commitment, binds the size too:
-//!    `root = blake3("gridbay/log/root/v1\0" ‖ n as 8 bytes big-endian ‖ MTH)`.
+//! 4. The **root**, the only commitment that leaves this module, binds the size too: `root =
+//!    blake3("gridbay/log/root/v1\0" ‖ n as 8 bytes big-endian ‖ MTH)`.
 //!
-//! RFC 6962 leaves the binding of rule 4 to the signature on a tree head. Here a root stands alone
-//! in a block header, and without it a proof for size 3 can pass for size 4: their paths have one
-//! shape.
+//! RFC 6962 leaves the binding of rule 4 to the signature on a tree head. Here a block header holds
+//! a root alone. Without rule 4 a proof for size 3 could pass for size 4, because their paths have
+//! the same shape.
 //!
-//! **Parts.** [`Frontier`] appends and knows its root in O(log n) space: what the state holds.
-//! [`Log`] keeps every complete subtree and makes proofs: what an archive holds. [`InclusionProof`]
+//! **Parts.** [`Frontier`] appends and knows its root in O(log n) space: the state holds one.
+//! [`Log`] keeps every complete subtree and makes proofs: an archive holds one. [`InclusionProof`]
 //! and [`ConsistencyProof`] verify on their own. [`merkle_root`] and [`prove_in_list`] serve the
 //! short lists of one block.
 

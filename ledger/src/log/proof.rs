@@ -146,7 +146,7 @@ impl ConsistencyProof {
         for (beside, side) in path.iter().zip(way.iter().rev()) {
             match side {
                 Beside::Left => (old, new) = (hash::node(beside, &old), hash::node(beside, &new)),
-                // What lies on the right was appended after the old size.
+                // Items on the right were appended after the old size.
                 Beside::Right => new = hash::node(&new, beside),
             }
         }

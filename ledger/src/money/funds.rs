@@ -1,5 +1,5 @@
-//! What can be debited: what a purse holds with its credit line, less what a running tax takes
-//! first.
+//! The money that can be debited: the balance of a purse with its credit line, less the levy that a
+//! running tax takes first.
 
 use super::purse::{balance, credit_line};
 use crate::bank::due;

@@ -1,4 +1,4 @@
-//! Money: what purses hold, what of it can be spent, and how it moves.
+//! Money: the balances of purses, the part that can be spent, and postings between them.
 
 pub(crate) mod funds;
 mod post;

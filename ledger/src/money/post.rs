@@ -1,6 +1,6 @@
 //! [`View::post`], the one function that moves money.
 //!
-//! Where the bank taxes savings, every movement of money has its say in them (see `bank::savings`).
+//! Where the bank taxes savings, every movement of money also updates them (see `bank::savings`).
 
 use super::funds::require;
 use super::purse::balance;

@@ -1,4 +1,4 @@
-//! What purses hold, in micro-credits.
+//! The balances of purses, in micro-credits.
 //!
 //! Only an account's may be negative, down to its credit line. A purse that holds nothing has no
 //! record.
@@ -7,12 +7,12 @@ use crate::work::Work;
 use gridbay_protocol::payment::Purse;
 use gridbay_protocol::units::Credits;
 
-/// What a purse holds in micro-credits.
+/// The balance of a purse in micro-credits.
 pub(crate) fn balance(work: &Work<'_>, purse: &Purse) -> i64 {
     work.tables.purses.get(purse).copied().unwrap_or(0)
 }
 
-/// What a purse that is never negative holds.
+/// The balance of a purse that is never negative.
 pub(crate) fn held(work: &Work<'_>, purse: &Purse) -> Credits {
     let micros = u64::try_from(balance(work, purse)).unwrap_or(0);
     Credits::from_micros(micros).unwrap_or(Credits::MAX)

@@ -2,7 +2,7 @@
 
 use gridbay_protocol::apportion::by_largest_remainder;
 
-/// What offers get of a pot, and what nobody has earned.
+/// The offers' parts of a pot, and the rest that nobody has earned.
 pub(crate) struct Payout {
     pub(crate) shares: Vec<u64>,
     pub(crate) unearned: u64,

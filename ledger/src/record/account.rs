@@ -1,4 +1,4 @@
-//! Accounts as the ledger keeps them. What an account owns lies in its purse.
+//! Accounts as the ledger keeps them. The money of an account lies in its purse.
 
 use crate::record::{Closed, Seats, Spent};
 use gridbay_protocol::account::{AccountKey, Roles};
@@ -17,7 +17,7 @@ pub struct Account {
     pub sponsor: AccountId,
     /// How far its balance may fall below zero; zero for all but members.
     pub credit_line: Credits,
-    /// Who invited or opened it; itself for a member.
+    /// The account that invited or opened it; itself for a member.
     pub inviter: AccountId,
     /// Steps of invitation from its sponsor; 0 for a member.
     pub depth: u8,
@@ -28,12 +28,12 @@ pub struct Account {
     pub closed: Closed,
     /// Of a member: the accounts that it answers for, by depth from 1 on.
     pub seats: Vec<Seats>,
-    /// What it has put into the ledger lately.
+    /// Its recent spending of the budget of entries.
     pub spent: Spent,
 }
 
 impl Account {
-    /// What a key may do; `None` for a stranger's key.
+    /// The roles of a key; `None` for a stranger's key.
     pub fn roles(&self, key: &PublicKey) -> Option<Roles> {
         self.keys.iter().find(|k| k.key == *key).map(|k| k.roles)
     }

@@ -20,11 +20,11 @@ pub struct BidOrder {
     pub paid: Credits,
     /// Full slots used.
     pub slots_used: u32,
-    /// What takes the bid's place before the next clearing that the order takes part in.
+    /// The bid that replaces this one before the next clearing that the order takes part in.
     pub next: Option<NextBid>,
 }
 
-/// What an amendment says, until it takes effect.
+/// The bid of an amendment that has not taken effect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NextBid {
@@ -35,11 +35,11 @@ pub struct NextBid {
 }
 
 impl BidOrder {
-    /// One slot at the bid: what its escrow must hold before it competes.
+    /// One slot at the bid: its escrow must hold as much before it competes.
     pub fn slot_at_bid(&self) -> Credits {
         self.bid.slot()
     }
-    /// What may still be paid.
+    /// The rest of the budget.
     pub fn budget_left(&self) -> Credits {
         self.bid.budget.saturating_sub(self.paid)
     }

@@ -1,5 +1,5 @@
-//! What the bank keeps: payments and supply by epoch, prices by class, savings by account, and the
-//! tax that runs.
+//! The bank's records: payments and supply by epoch, prices by class, savings by account, and the
+//! running tax.
 
 use super::Way;
 use crate::bank::index::{Index, Sales};
@@ -24,11 +24,11 @@ pub struct Epoch {
 pub struct Prices {
     /// The index, as of the end of the last epoch.
     pub index: Index<Way>,
-    /// What was settled in the running epoch; units are counted by the height.
+    /// Sales settled in the running epoch; units are counted by the height.
     pub period: BTreeMap<Way, Sales>,
 }
 
-/// What the bank knows of an account; one without any of it has no record.
+/// An account's savings beyond its purse; an account whose values are all zero has no record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Savings {

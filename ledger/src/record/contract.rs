@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Contract {
-    /// Who proposed it and pays.
+    /// The account that proposed it and pays.
     pub client: AccountId,
-    /// What was proposed, and to whom.
+    /// The terms proposed; they name the provider.
     pub terms: ContractTerms,
     /// How far it has come; `None` until the provider signs.
     pub progress: Option<Progress>,
@@ -83,7 +83,7 @@ pub struct ContractJob {
     pub order: Option<OrderId>,
 }
 
-/// What an order serves. Its lease's user is then the client.
+/// The job that an order serves. The user of its lease is then the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Serving {

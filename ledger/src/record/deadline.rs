@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub struct DeadlineOrder {
     /// What was asked.
     pub deadline: Deadline,
-    /// What became of it since its seller took it; `None` before.
+    /// Its progress since its seller took it; `None` before.
     pub taken: Option<Taken>,
 }
 
@@ -28,7 +28,7 @@ pub struct Taken {
     pub done: u64,
     /// Whether its seller failed to serve it in some slot.
     pub failed: bool,
-    /// What the seller has staked.
+    /// The seller's stake.
     pub bond: Credits,
 }
 

@@ -1,4 +1,4 @@
-//! What an account may have open, by kind.
+//! The kinds of records that an account may have open.
 
 use super::{Offer, Order, Pot, Retained, Unopened};
 use gridbay_protocol::ids::AccountId;
@@ -40,9 +40,9 @@ impl Holding {
     }
 }
 
-/// A record that somebody has open.
+/// A record that an account has open.
 pub(crate) trait Held {
-    /// Whose it is, and as what; an account as often as it counts.
+    /// Its holders, and the kind it is to each; an account appears as often as it counts.
     fn holders(&self) -> Vec<(AccountId, Holding)>;
 }
 

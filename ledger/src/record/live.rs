@@ -1,5 +1,5 @@
-//! What any open order answers about itself, whatever its way of being sold. Nothing here looks
-//! beyond the record.
+//! The answers of an open order about itself, in every way of sale. Nothing here looks beyond the
+//! record.
 
 use super::{Sale, Way};
 use gridbay_protocol::ids::{ClassId, Hash32, OfferId};
@@ -18,7 +18,7 @@ pub(crate) trait Live {
     fn classes(&self) -> Option<Vec<ClassId>> {
         None
     }
-    /// What it takes of what is scarce in each of its classes, beside its place among the orders.
+    /// Its use of scarce room in each of its classes, beside its place among the orders.
     fn crowd(&self) -> Crowd {
         Crowd::default()
     }
@@ -26,15 +26,16 @@ pub(crate) trait Live {
     fn listed_at(&self) -> Option<List> {
         None
     }
-    /// What its escrow must hold before it competes for a slot, and what may still be paid.
+    /// The money that its escrow must hold before it competes for a slot, and the rest of its
+    /// budget.
     fn next_slot(&self) -> Option<(Credits, Credits)> {
         None
     }
-    /// What it has paid so far, if that counts for a budget.
+    /// Its payments so far, if they count for a budget.
     fn paid_mut(&mut self) -> Option<&mut Credits> {
         None
     }
-    /// What it pays for its next slot, class by class; `None` if nothing was agreed beforehand.
+    /// Its price for the next slot, class by class; `None` if none was agreed beforehand.
     fn agreed(&self) -> Option<Vec<Sale>> {
         None
     }
@@ -59,7 +60,7 @@ pub(crate) trait Live {
     }
 }
 
-/// What an order takes in each of its classes.
+/// The scarce room that an order takes in each of its classes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Crowd {
     /// The lumpiness of a bid.

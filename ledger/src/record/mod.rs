@@ -166,7 +166,7 @@ tables! {
     serving: OfferId => u32,
     /// Money paid for the running slot.
     pots: Hash32 => Pot,
-    /// What the bank knows of accounts' savings, where it taxes.
+    /// The accounts' savings, where the bank taxes them.
     savings: AccountId => Savings,
     /// The tax that runs, by the height at which it began.
     sweeps: u64 => Sweep,
@@ -178,7 +178,7 @@ tables! {
     successors: ValidatorId => Successor,
     /// Sellers' nodes that gave a sign of life in the running slot.
     heartbeats: (AccountId, PublicKey) => (),
-    /// What slots earned and buyers may still dispute, by offer, lease and slot.
+    /// Earnings that buyers may still dispute, by offer, lease and slot.
     retained: (OfferId, LeaseId, u64) => Retained,
     /// Complaints of the last epoch with any, by account.
     complaints: AccountId => Complaints,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Offer {
-    /// Who delivers and earns.
+    /// The account that delivers and earns.
     pub seller: AccountId,
     /// Terms in force, or the first ones while `active` is false and `pending` sets them.
     pub terms: OfferTerms,

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Order {
-    /// Whose it is.
+    /// Its owner.
     pub account: AccountId,
     /// The class; of a buy of several, the first.
     pub class: ClassId,
@@ -26,7 +26,7 @@ pub struct Order {
     pub exiting: bool,
     /// The job of a contract that it serves, or served: then the lease is that client's to use.
     pub serves: Option<Serving>,
-    /// What it asks for, and how far it has come.
+    /// Its terms and its progress.
     pub stage: Stage,
 }
 
@@ -59,7 +59,7 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// What it answers as its way of sale sees it; `None` while it is sealed.
+    /// The order as its way of sale sees it; `None` while it is sealed.
     pub(crate) fn live(&self) -> Option<&dyn Live> {
         match self {
             Stage::Sealed { .. } => None,
@@ -171,11 +171,12 @@ impl Order {
             _ => None,
         }
     }
-    /// What its escrow must hold before it competes for a slot, and what may still be paid.
+    /// The money that its escrow must hold before it competes for a slot, and the rest of its
+    /// budget.
     pub(crate) fn next_slot(&self) -> Option<(Credits, Credits)> {
         self.stage.live()?.next_slot()
     }
-    /// What it has paid so far, if that counts for a budget.
+    /// Its payments so far, if they count for a budget.
     pub(crate) fn paid_mut(&mut self) -> Option<&mut Credits> {
         self.stage.live_mut()?.paid_mut()
     }

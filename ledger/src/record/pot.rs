@@ -1,4 +1,4 @@
-//! Pots: what was paid for a slot, by whom, for which units, until it is settled at the boundary.
+//! Pots: the payments for a slot, by lease and units, until they are settled at the boundary.
 //!
 //! There is one pot per clearing, and one per firm lease and slot. Together the pots of a class
 //! hold what its class purse holds.
@@ -24,11 +24,11 @@ pub struct Pot {
     pub left: Credits,
     /// Each lease's part of it.
     pub stakes: Vec<Stake>,
-    /// What the units sold earn if they are delivered, ascending by offer.
+    /// The units sold, and their earnings if they are delivered, ascending by offer.
     pub sold: Vec<PotOffer>,
 }
 
-/// What one lease paid.
+/// The payment of one lease.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stake {
@@ -38,9 +38,9 @@ pub struct Stake {
     pub order: OrderId,
     /// The buyer.
     pub account: AccountId,
-    /// What the units that still run cost for all heights sold; covers their reserves.
+    /// The cost of the units that still run for all heights sold; it covers their reserves.
     pub running: Credits,
-    /// What it paid, less what it got back of it.
+    /// Its payment less its refunds.
     pub left: Credits,
     /// The units paid for.
     pub parts: Vec<Part>,
@@ -70,7 +70,7 @@ pub struct Stopped {
     pub undisputed: bool,
 }
 
-/// What an offer sold into a pot.
+/// The units that an offer sold into a pot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PotOffer {
@@ -84,7 +84,7 @@ pub struct PotOffer {
     pub units: u32,
     /// Least earning of each for the heights sold.
     pub reserve: u64,
-    /// What they earn together for the heights sold.
+    /// Their earnings together for the heights sold.
     pub earns: Credits,
 }
 

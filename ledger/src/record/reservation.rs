@@ -17,7 +17,7 @@ pub struct ReservationOrder {
     pub wish: Reservation,
     /// Drawn from the beacon at the first decision.
     pub rank: Option<Hash32>,
-    /// What it won.
+    /// Its booking, once it has won.
     pub booking: Option<Booking>,
 }
 
@@ -35,7 +35,7 @@ pub struct Booking {
     pub channel: Option<u32>,
     /// Price of a slot.
     pub price: Credits,
-    /// What the first slot costs more.
+    /// Surcharge of the first slot.
     pub first: Credits,
 }
 
@@ -54,7 +54,7 @@ impl Booking {
     pub fn units(&self) -> u32 {
         self.taken.iter().map(|t| t.units).sum()
     }
-    /// What the first slot costs.
+    /// The price of the first slot.
     pub fn first_slot(&self) -> Credits {
         let sum = self.price.checked_add(self.first);
         sum.expect("the parts of a value are an amount")

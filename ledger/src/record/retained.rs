@@ -4,7 +4,7 @@ use gridbay_protocol::ids::{AccountId, OrderId};
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
-/// What a slot of a lease earned at an offer.
+/// The earnings of a lease's slot at an offer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Retained {

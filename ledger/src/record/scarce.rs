@@ -1,4 +1,4 @@
-//! What there is room for so much of, and how much of it a record takes.
+//! Scarce things, of which there is bounded room, and how much of them a record takes.
 
 use super::live::Live;
 use super::{Contract, Offer, Order};
@@ -6,7 +6,7 @@ use gridbay_protocol::ids::{AccountId, ClassId};
 use gridbay_protocol::limits;
 use serde::{Deserialize, Serialize};
 
-/// What there is room for so much of.
+/// A thing of which there is bounded room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Scarce {

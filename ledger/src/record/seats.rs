@@ -1,4 +1,4 @@
-//! What is counted of the accounts that a founding member answers for, and that an account invited.
+//! Counts of the accounts that a founding member answers for, and of those that an account invited.
 
 use super::Account;
 use serde::{Deserialize, Serialize};

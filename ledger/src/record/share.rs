@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 pub struct ShareOrder {
     /// What was asked.
     pub claim: Claim,
-    /// What it may use in the running slot; `None` without a lease.
+    /// Its allowance in the running slot; `None` without a lease.
     pub portion: Option<Portion>,
     /// Paid so far, less refunds.
     pub paid: Credits,

@@ -1,9 +1,9 @@
-//! What an account has put into the ledger lately.
+//! An account's recent spending of its budget of entries.
 
 use gridbay_protocol::entry_budget::EntryBudget;
 use serde::{Deserialize, Serialize};
 
-/// What an account has put into the ledger in an epoch.
+/// An account's spending in an epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spent {
@@ -18,7 +18,7 @@ pub struct Spent {
 }
 
 impl Spent {
-    /// What counts in an epoch: nothing if it is another's.
+    /// The spending that counts in `epoch`: none if this is of another.
     pub(crate) fn in_epoch(self, epoch: u64) -> Spent {
         let nothing = Spent {
             epoch,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Unopened {
-    /// Whose it was.
+    /// Its owner.
     pub account: AccountId,
     /// The class.
     pub class: ClassId,

@@ -149,7 +149,7 @@ impl ContractRefusal {
         }
     }
 
-    /// What the user can do about it.
+    /// Advice to the user.
     pub fn hint(&self) -> &'static str {
         match self {
             ContractRefusal::NoProvider(_) => "check the provider's id",

@@ -1,9 +1,9 @@
-//! What the user can do about a refusal.
+//! Advice to users about refusals.
 
 use super::Refusal;
 
 impl Refusal {
-    /// What the user can do about it.
+    /// Advice to the user.
     pub fn hint(&self) -> &'static str {
         match self {
             Refusal::Expired { .. } => "send it again with a later last height",

@@ -1,4 +1,4 @@
-//! Which refusals may pass: the same entry is good at a later height.
+//! The refusals that may pass: the same entry may be good at a later height.
 
 use super::Refusal;
 

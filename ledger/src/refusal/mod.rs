@@ -67,9 +67,9 @@ pub enum Refusal {
     Funds {
         /// The purse to debit.
         purse: Purse,
-        /// What is needed.
+        /// The amount needed.
         needed: Credits,
-        /// What can be debited.
+        /// The amount that can be debited.
         available: Credits,
     },
     /// A sum beyond the range of money.
@@ -174,19 +174,20 @@ pub enum Refusal {
     /// The order was opened before, or is a buy.
     #[error("order {0} is not sealed")]
     NotSealed(OrderId),
-    /// What was opened is not what was sealed.
+    /// The opened contents are not those that were sealed.
     #[error("the opening of order {0} does not match its commitment")]
     Seal(OrderId),
-    /// What is to be amended is no opened bid.
+    /// The order to be amended is no opened bid.
     #[error("order {0} is no opened bid")]
     NotABid(OrderId),
     /// An amendment that changes more than prices, budget and how long the bid stands.
     #[error("an amendment changes class, units, slots or work of order {0}")]
     Reshaped(OrderId),
-    /// What the order has paid leaves too little of an amendment's budget for one slot at its bid.
+    /// After the order's payments too little of the amendment's budget is left for one slot at its
+    /// bid.
     #[error("payments leave {left} of the budget, one slot at the bid is {slot}")]
     Spent {
-        /// What is left.
+        /// The rest of the budget.
         left: Credits,
         /// One slot at the bid.
         slot: Credits,
@@ -266,7 +267,7 @@ pub enum Refusal {
         /// The offer.
         offer: OfferId,
     },
-    /// What cannot be reserved, or not be sold under reservation.
+    /// A wish that cannot be reserved, or an offer that cannot be sold under reservation.
     #[error(transparent)]
     Reservation(#[from] Unbookable),
     /// No pool under this id sells shares.
@@ -390,7 +391,7 @@ pub enum Refusal {
     /// An opened or amended order that has not been decided on.
     #[error("order {0} was opened and is final until its clearing")]
     Final(OrderId),
-    /// What is sealed may be an amendment of what is to be cancelled.
+    /// A sealed bid may be an amendment of the order to be cancelled.
     #[error("order {0} of this account and class is to be opened first")]
     Unopened(OrderId),
     /// The inviter may invite nobody now.

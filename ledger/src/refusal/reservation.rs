@@ -67,7 +67,7 @@ impl Unbookable {
             | Unbookable::ReserveAbovePosted { .. } => false,
         }
     }
-    /// What the user can do about it.
+    /// Advice to the user.
     pub fn hint(&self) -> &'static str {
         match self {
             Unbookable::Past { .. } => "choose a later last start",

@@ -49,7 +49,7 @@ impl SeatRefusal {
         }
     }
 
-    /// What the user can do about it.
+    /// Advice to the user.
     pub(super) fn hint(&self) -> &'static str {
         match self {
             SeatRefusal::Depth { .. } => "ask a member for an invitation",

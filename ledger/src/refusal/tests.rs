@@ -1,4 +1,4 @@
-//! Which refusals end with another state of the book.
+//! The refusals that end with another state of the book.
 
 use super::*;
 

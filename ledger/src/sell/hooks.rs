@@ -1,4 +1,4 @@
-//! What a mechanism does at its turns, and what it makes of lost units and cancelled orders.
+//! The hooks of a mechanism: its turns, and its answers to lost units and cancelled orders.
 
 use crate::tenancy;
 use crate::view::{Floor, Money};
@@ -6,7 +6,7 @@ use crate::work::Work;
 use gridbay_protocol::ids::{LeaseId, OfferId, OrderId};
 use gridbay_protocol::lease::LeaseEnd;
 
-/// A mechanism's turns, and what it makes of some events.
+/// A mechanism's turns, and its answers to some events.
 pub(crate) trait Sells {
     /// After the entries of a block that closes no round, which made these orders for units at
     /// once.

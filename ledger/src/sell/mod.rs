@@ -1,11 +1,12 @@
 //! Ways of selling units, a folder each, by the names that they have everywhere.
 //!
-//! What differs between them is asked in two places. A record answers for itself (`record::Live`);
-//! what a mechanism does at its turn is a hook of [`hooks::Sells`]. [`ROOMS`] has all mechanisms in
-//! the order of their turns, which is a rule of consensus: it is the order of their effects.
+//! They differ in two places. A record answers for itself (`record::Live`); a mechanism acts at its
+//! turns, by the hooks of [`hooks::Sells`]. [`ROOMS`] lists all mechanisms in the order of their
+//! turns, which is a rule of consensus: it is the order of their effects.
 //!
 //! `sealed` is no mechanism: bids of the auction and reservations come out of the same seals.
-//! Contracts sell nothing themselves, but arrange for what was bought: they have no hooks.
+//! Contracts sell nothing themselves, but arrange the use of units bought elsewhere: they have no
+//! hooks.
 
 pub(crate) mod ausubel;
 pub(crate) mod buy;
@@ -53,8 +54,8 @@ fn room(order: &Order) -> Option<&'static Room> {
     })
 }
 
-/// The sellers of some offers fail a lease, or its buyer says so: what that means is for its
-/// mechanism to say.
+/// The sellers of some offers fail a lease, or its buyer says so; the lease's mechanism decides the
+/// consequences.
 pub(crate) fn lost(at: &mut Floor<'_, '_>, id: &LeaseId, offers: &[OfferId], why: LeaseEnd) {
     let lease = at.tables.leases.get(id).expect("the lease runs");
     let order = at.tables.orders.get(&lease.order);

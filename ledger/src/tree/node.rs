@@ -91,7 +91,7 @@ pub(super) fn build(leaves: &[(Hash, Hash)], depth: usize) -> Link {
 }
 
 /// The subtree `link` at `depth` after `changes`: ascending, distinct, all within this subtree.
-/// What does not change is shared.
+/// Unchanged nodes are shared.
 pub(super) fn update(link: &Link, depth: usize, changes: &[(Hash, Option<Hash>)]) -> Link {
     if changes.is_empty() {
         return link.clone();

@@ -39,7 +39,7 @@ pub(crate) struct Model {
     pub(crate) minted: i128,
 }
 
-/// Floors, then one by one to whoever is furthest below his exact part.
+/// Floors, then one by one to the account furthest below its exact part.
 pub(crate) fn apportion(total: i128, weights: &[i128]) -> Vec<i128> {
     let sum: i128 = weights.iter().sum();
     if sum == 0 {

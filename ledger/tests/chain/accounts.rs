@@ -151,7 +151,7 @@ fn a_used_invitation_is_remembered_beyond_the_epoch() {
     };
     let open = world.sign(world.member(2), &key(21), body(&world, 22));
     world.all(vec![open]);
-    // What expired is forgotten with the first height of an epoch; this one did not.
+    // Expired tokens are forgotten with the first height of an epoch; this one has not expired.
     world.until(limits::EPOCH_HEIGHTS + 1);
     let again = world.sign(world.member(2), &key(21), body(&world, 23));
     assert!(matches!(world.refused(again), Refusal::TokenUsed { .. }));

@@ -1,4 +1,4 @@
-//! Amendments: what they change, when, and what they cost.
+//! Amendments: their effect, its time, and their cost.
 
 use crate::trade::{START, bid, lease_ends, money, one_lease, order, order_ends, two_units};
 use crate::world::{World, credits};

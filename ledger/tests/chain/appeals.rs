@@ -275,7 +275,7 @@ fn openings_of_one_auctioneer_only_forfeit_nothing() {
     let mut case = committed(|_| ());
     case.world.sole = Some(2);
     case.world.until(15);
-    // Who makes the closing block does not matter: it takes no openings.
+    // The proposer of the closing block does not matter: that block takes no openings.
     case.world.sole = Some(3);
     let effects = case.world.until(16);
     assert_eq!(money(&effects), [(Reason::Release, 40)]);

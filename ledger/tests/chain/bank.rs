@@ -53,7 +53,7 @@ pub(crate) fn world(bank: BankPolicy) -> World {
     World::founded(founded(bank))
 }
 
-/// Who owes tax on frozen money has nothing free above his baseline.
+/// An account that owes tax on frozen money has nothing free above its baseline.
 pub(crate) fn check_arrears(world: &World) {
     for (id, _) in world.state.accounts() {
         let balance = world.state.balance(id);
@@ -284,7 +284,7 @@ fn arrears_are_taken_of_any_money_that_comes_in_and_no_more_than_comes_in() {
     assert_eq!(world.state.arrears(&rich), Credits::ZERO);
 }
 
-/// Who freezes all he has before every tax pays no less than who does not.
+/// An account that freezes all its money before every tax pays no less than one that does not.
 #[test]
 fn freezing_evades_nothing() {
     let run = |evade: bool| {
@@ -309,7 +309,7 @@ fn freezing_evades_nothing() {
 }
 
 /// Four taxes while member 4 saves 8,000 and member 1, with `savings` above its baseline, keeps its
-/// money at home or in two accounts that it opens; what it has there, and what is parked.
+/// money at home or in two accounts that it opens. Returns its money at home, and the parked money.
 fn parking(savings: u64, park: bool) -> (i128, i128) {
     let mut genesis = founded(small(Preset::Bellagio));
     genesis.members[0].endowment = credits(1_000 + savings);

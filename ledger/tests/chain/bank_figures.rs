@@ -1,4 +1,4 @@
-//! What the bank publishes: supply, velocity and prices, from one epoch to the next.
+//! The bank's published figures: supply, velocity and prices, from one epoch to the next.
 
 use crate::bank::{small, world};
 use crate::trade::bid;

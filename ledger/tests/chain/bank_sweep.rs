@@ -98,7 +98,8 @@ fn money_that_moves_meanwhile_is_taxed_first() {
     let effects = world.all(vec![rest]);
     let own = taxed(&effects);
     assert_eq!(own.iter().filter(|id| **id == payer).count(), 1);
-    // It has nothing left, and no baseline to be helped up to; what member 1 got was taxed before.
+    // It has nothing left, and no baseline to be helped up to; member 1's receipts were taxed
+    // before.
     assert_eq!(world.balance(Purse::Account(payer)), 0);
     assert_eq!(world.account(1), 1_300 + 300);
     assert_eq!(world.state.sweep(), None);

@@ -1,4 +1,4 @@
-//! What one account may put into the ledger in an epoch.
+//! The budget of entries of one account in an epoch.
 
 use crate::world::{World, all_roles, credits, key, policy};
 use gridbay_ledger::Refusal;

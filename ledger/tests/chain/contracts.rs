@@ -89,7 +89,7 @@ pub(crate) fn events(effects: &[Effect]) -> Vec<ContractEvent> {
     effects.iter().filter_map(event).collect()
 }
 
-/// What an event is counted as by the model.
+/// The model's name for an event.
 pub(crate) fn kind(event: &ContractEvent) -> &'static str {
     match event {
         ContractEvent::Signed { .. } => "signed",

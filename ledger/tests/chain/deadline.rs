@@ -74,7 +74,7 @@ pub(crate) fn units(world: &World, order: &OrderId) -> u32 {
     lease.map_or(0, |lease| world.state.lease(&lease).unwrap().units())
 }
 
-/// What a record says of its own plan.
+/// Checks the record of a plan against itself.
 pub(crate) fn check_planning(planning: &Planning) {
     let goes_on = |job: &&PlannedJob| {
         let mut ends = planning.finished.iter();

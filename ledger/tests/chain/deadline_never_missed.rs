@@ -1,5 +1,6 @@
-//! An honest seller never misses the deadline of a job that he took, whoever else comes, finishes
-//! early or bids for what is left; and his plan is the best that brute force finds.
+//! An honest seller never misses the deadline of a job that it took, whatever other jobs come or
+//! finish early, and whatever others bid for the units left; and its plan is the best that brute
+//! force finds.
 
 use crate::deadline::{job, planned, plannings};
 use crate::model::Dice;
@@ -59,7 +60,7 @@ fn count(effects: &[Effect], seen: &mut [u32; 3]) {
     }
 }
 
-/// What a run saw: jobs served, cancelled and refused.
+/// The tally of a run: jobs served, cancelled and refused.
 fn run(seed: u64) -> [u32; 3] {
     let mut dice = Dice(seed);
     let mut world = World::new();

@@ -1,4 +1,4 @@
-//! Jobs by deadlines: what becomes of a seller who cannot stake, fails, is silent or withdraws.
+//! Jobs by deadlines of sellers that cannot stake, fail, are silent or withdraw.
 
 use crate::deadline::{job, planned, plannings, seller, send, units};
 use crate::trade::{START, lease_ends, money, order_ends};

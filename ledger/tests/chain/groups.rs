@@ -97,7 +97,7 @@ fn record(effects: &[Effect]) -> Option<&BuyRecord> {
     })
 }
 
-/// What one of the parts of a record displaced and costs.
+/// The displaced value and the price of one part of a record.
 fn part(record: &BuyRecord, class: ClassId) -> (u64, u64) {
     let part = record.parts.iter().find(|part| part.class == class);
     let part = part.unwrap();
@@ -249,7 +249,7 @@ fn displaced_bids_are_compensated_in_each_class() {
     due.sort();
     assert_eq!(paid, due);
     deliver_all(&mut world, &id);
-    // What was displaced in a class is earned in it: 15 are left of the bid and 25 of the group; 30
+    // Value displaced in a class is earned in it: 15 are left of the bid and 25 of the group; 30
     // and 45.
     world.until(32);
     assert_eq!(world.account(1), START + 20 + 40);

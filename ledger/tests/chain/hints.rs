@@ -1,7 +1,7 @@
-//! Blocks with hints: what the rule misses is taken, anything else is refused. One offer of two
-//! units; in slots 3 and 4 each a small dense reservation keeps out a large one that is worth more.
-//! Each attempt of the rule puts one reservation first, so it finds one of the large ones (36 +
-//! 20), never both (72).
+//! Blocks with hints: a hint that finds what the rule misses is taken, any other is refused. One
+//! offer of two units; in slots 3 and 4 each a small dense reservation keeps out a large one that
+//! is worth more. Each attempt of the rule puts one reservation first, so it finds one of the large
+//! ones (36 + 20), never both (72).
 
 use crate::model::Dice;
 use crate::record::check_decision;
@@ -64,7 +64,7 @@ fn best(world: &World, orders: &[OrderId; 4]) -> Hint {
     hint(world.class, large.to_vec())
 }
 
-/// What a validator says to the next block if somebody puts hints into it.
+/// The verdict of a validator on the next block if a liar puts hints into it.
 fn judged(world: &World, hints: &[Hint]) -> Result<(), BlockRefusal> {
     let leaf = |hint: &Hint| hash(Domain::Hint, &[&codec::encode(hint)]);
     let leaves: Vec<_> = hints.iter().map(leaf).collect();

@@ -98,7 +98,7 @@ fn contender(world: &mut World, dice: &mut Dice) -> Arc<Authentic> {
     }
 }
 
-/// What of it a host holds as ready.
+/// The part of a mempool that a host holds as ready.
 pub(crate) fn ready(state: &State, mempool: Mempool) -> Mempool {
     let mut seen = BTreeSet::new();
     let ready = |e: &Arc<Authentic>| seen.insert(e.id()) && state.admit(e).is_ok();

@@ -77,7 +77,7 @@ fn from_a_sealed_order_to_a_settled_lease() {
     assert!(!world.state.work_is_due());
 }
 
-/// What the state says of itself while member 2 runs on both units for 60 and member 3 waits with
+/// Checks the reads of the state while member 2 runs on both units for 60 and member 3 waits with
 /// 60 locked.
 fn sums_while_it_runs(world: &World) {
     let totals = world.state.totals();

@@ -4,10 +4,10 @@
 //! the postings (I1); two states agree (I2, in `World::block`); an entry is taken once (I4); leases
 //! never share a unit (I8); every clearing record is within supply, at or above reserves, at or
 //! below bids, sells the cheapest units and pays out what was paid (I5, I16); reservations are
-//! booked as they asked, on units that are free; what running units cost covers their reserves; who
-//! owes tax on frozen money has nothing free above his baseline. Once with revenue to the owners,
-//! and once under Mirage's bank; under each rule of the auction, with and without a cost of
-//! switching.
+//! booked as they asked, on units that are free; the cost of running units covers their reserves;
+//! an account that owes tax on frozen money has nothing free above its baseline. Once with revenue
+//! to the owners, and once under Mirage's bank; under each rule of the auction, with and without a
+//! cost of switching.
 
 mod effects;
 mod entries;
@@ -50,7 +50,7 @@ impl Dice {
     }
 }
 
-/// What a run remembers.
+/// The memory of a run.
 #[derive(Default)]
 struct Memory {
     sealed: Vec<(u8, Arc<Authentic>, Wish)>,

@@ -76,7 +76,7 @@ fn who_comes_first_takes_the_cheapest_and_pays_what_was_posted() {
         (2, 30)
     );
     assert_eq!(record.serve().served, record.served);
-    // Nothing is left: whoever comes now would pay anything, and gets nothing.
+    // Nothing is left: a late buyer would pay anything, and gets nothing.
     let (third, effects) = world.hires(2, 1, 1, 1_000);
     assert_eq!(order_ends(&effects), [(third, OrderEnd::NoUnits)]);
     assert!(records(&effects)[0].served.is_empty());

@@ -1,5 +1,5 @@
-//! What a preempting buy owes to whom, and what a seller who takes units back owes to those who
-//! hold them.
+//! The debts of a buy that preempts, and of a seller that takes units back, to those that held
+//! them.
 
 use crate::trade::{bid, lease_ends, money, order, order_ends};
 use crate::world::{World, all_roles, credits, key};

@@ -1,6 +1,6 @@
-//! What a clearing record alone must show: within supply, at or above reserves, at or below bids,
-//! the cheapest units sold, and paid = earned (I5, I16). What a decision on reservations must show:
-//! everybody gets what he asked for, at his price, and nothing is given twice.
+//! Checks of records alone. A clearing record stays within supply, at or above reserves and at or
+//! below bids, sells the cheapest units, and paid = earned (I5, I16). In a decision on reservations
+//! every winner gets what it asked for, at its price, and nothing is given twice.
 
 use gridbay_protocol::ids::{OfferId, OrderId};
 use gridbay_protocol::record::ausubel::ClearingRecord;

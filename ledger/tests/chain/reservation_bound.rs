@@ -45,7 +45,7 @@ fn a_seller_stays_bound_by_what_was_booked() {
     world.until(23);
     let pending = |world: &World| world.state.offer(&offer).unwrap().pending.is_some();
     assert!(pending(&world), "bookings come first");
-    // What changes its mechanism is not booked any more, nor is what is taken.
+    // Units whose mechanism will change are not booked any more, nor are those taken.
     let one = wish(&world, 2, 1, (3, 9), 200);
     let one = world.bids(&[(4, one)])[0];
     let lease = world.lease_of(&order);

@@ -92,8 +92,8 @@ pub(crate) fn decisions(world: &World, effects: &[Effect]) -> Vec<ReservationRec
     records
 }
 
-/// What the rule makes of what is to be decided next, if a part of the reservations were not there:
-/// seldom better than with all of them, and sometimes of the wrong height.
+/// The rule's outcome of the next decision without a part of the reservations: seldom better than
+/// with all of them, and sometimes of the wrong height.
 pub(crate) fn random_hints(world: &World, dice: &mut Dice) -> Vec<Hint> {
     let policy = &world.state.policy().reservation;
     let mut without = |record: &ReservationRecord| {

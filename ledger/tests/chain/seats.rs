@@ -1,4 +1,4 @@
-//! Who may invite how many, and accounts that are closed.
+//! The seats of members and inviters, and the closing of accounts.
 
 use crate::trade::bid;
 use crate::world::{World, all_roles, credits, key, policy};

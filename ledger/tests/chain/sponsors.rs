@@ -15,7 +15,7 @@ fn with_tenant() -> (World, u8) {
     (world, tenant)
 }
 
-/// What each of the bidders pays at the next boundary if each bids for units at 45, beside the
+/// The payment of each of the bidders at the next boundary if each bids for units at 45, beside the
 /// rival of member 3; and the sponsors on record, ascending.
 fn pay(world: &mut World, bidders: &[(u8, u32)]) -> (Vec<u64>, Vec<AccountId>) {
     let mut whole = bid(world, &[(2, 25)], 1);

@@ -1,6 +1,5 @@
-//! Houses take turns in a block, and in a house its accounts: what that makes of mempools that are
-//! larger than a block, above all of those in which entries of many accounts shut out one
-//! another's.
+//! Houses take turns in a block, and in a house its accounts. Tests mempools larger than a block,
+//! above all those in which entries of many accounts exclude one another.
 
 use crate::inclusion::{Mempool, list, pay, proposed, ready, whole_balance};
 use crate::model::Dice;

@@ -1,4 +1,4 @@
-//! Leases on offers with uneven reserves: what is lost of them must leave the rest paid.
+//! Leases on offers with uneven reserves: when they lose units, the rest must stay paid.
 
 use crate::model::{Dice, check_pots};
 use crate::trade::{bid, money};
@@ -97,8 +97,8 @@ fn deliver_all(world: &mut World) {
     world.all(words);
 }
 
-/// What sellers must have earned at a boundary: all sold units were delivered, so no less than the
-/// reserves of the unit-heights that they served, each part rounded down.
+/// The least that sellers must have earned at a boundary: all sold units were delivered, so no less
+/// than the reserves of the unit-heights that they served, each part rounded down.
 fn due(world: &World) -> BTreeMap<Purse, u64> {
     let mut due = BTreeMap::new();
     for pot in world.state.pots() {
@@ -114,7 +114,7 @@ fn due(world: &World) -> BTreeMap<Purse, u64> {
     due
 }
 
-/// What a purse earned by these effects.
+/// The earnings of a purse by these effects.
 fn earned_by(effects: &[Effect], purse: &Purse) -> u64 {
     let earning = |effect: &Effect| match effect {
         Effect::Posting(p) if p.reason == Reason::Earning && p.to == *purse => p.amount.micros(),

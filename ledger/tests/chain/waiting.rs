@@ -30,7 +30,7 @@ fn all_bought(policy: Policy, slots: u32) -> (World, OrderId) {
     (world, id)
 }
 
-/// A buy for one slot; what its block did.
+/// Sends a buy for one slot; returns the effects of its block.
 fn buys(world: &mut World, n: u8, change: impl FnOnce(&mut Buy)) -> (OrderId, Vec<Effect>) {
     let mut buy = world.one(1, 40);
     change(&mut buy);
@@ -78,7 +78,8 @@ fn who_waits_is_served_in_order_of_arrival() {
     assert_eq!(order_ends(&effects), [(second, OrderEnd::NoUnits)]);
     world.until(48);
     assert_eq!(world.account(2), START - 30);
-    // For the slot in which he failed the seller earns nothing: what was used comes back too.
+    // For the slot in which it failed the seller earns nothing: the price of the used part comes
+    // back too.
     assert_eq!(world.account(4), START);
     assert_eq!(world.account(1), START + 45 + 60 + 60 + 30);
     assert!(!world.state.work_is_due());

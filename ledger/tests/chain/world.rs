@@ -198,7 +198,7 @@ impl World {
         self.sign(self.member(n), &key(n), body)
     }
 
-    /// What validator 1 of the set brings.
+    /// The draft of validator 1 of the set.
     pub(crate) fn draft(&self, entries: Vec<Arc<Authentic>>) -> Draft {
         let turn = (self.state.height() % 4) as usize;
         let turn = self.sole.unwrap_or(turn);

@@ -7,12 +7,12 @@
 //!    use, slots and work stay. The budget counts what was paid before, and covers one slot at the
 //!    new bid.
 //! 3. Opened, it moves its deposit to the order's escrow, which it fills up to one slot at the new
-//!    bid, and ends. What the deposit has too much goes back.
+//!    bid, and ends. The excess of the deposit goes back.
 //! 4. The new bid waits until the close of the first round in which the order takes part in a
 //!    clearing: at once for one that stands, at the next boundary for one that runs. A buy in
 //!    between displaces the old one. Then it takes the old one's place, with the amendment's round
-//!    in ties and a rank drawn anew, and what the escrow has too much goes back. Lease, paid slots
-//!    and payments are the order's as before. A second amendment replaces the first one that still
+//!    in ties and a rank drawn anew, and the excess of the escrow goes back. Lease, paid slots and
+//!    payments are the order's as before. A second amendment replaces the first one that still
 //!    waits.
 //! 5. If the order has ended before the opening, or is about to end because it was cancelled, the
 //!    amendment ends without effect and with its deposit back.
@@ -68,7 +68,7 @@ fn target<'w>(
     Ok((!order.exiting).then_some(bid))
 }
 
-/// What the escrow of the amended order lacks of one slot at the new bid.
+/// The amount that the escrow of the amended order lacks of one slot at the new bid.
 fn missing(work: &Work<'_>, amendment: &Amendment) -> Credits {
     let held = purse::held(work, &Purse::Escrow(amendment.order));
     amendment.bid.slot().saturating_sub(held)

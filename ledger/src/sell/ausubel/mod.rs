@@ -49,7 +49,7 @@ impl Sells for Ausubel {
     }
 }
 
-/// What is sold: units by offer, and how much of which slot.
+/// The supply of a sale: units by offer, and how much of which slot.
 struct Sale {
     class: ClassId,
     kind: ClearingKind,
@@ -220,7 +220,7 @@ fn compute(work: &Work<'_>, sale: &Sale, bids: Vec<ClearingBid>) -> ClearingReco
     record
 }
 
-/// Which units each winner gets, by order.
+/// The units that each winner gets, by order.
 fn place(work: &Work<'_>, record: &ClearingRecord) -> BTreeMap<OrderId, Vec<Share>> {
     let site = |sold: &Sold| Site {
         offer: sold.offer,

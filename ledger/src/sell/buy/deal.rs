@@ -1,17 +1,18 @@
-//! What one part of a buy takes: units of one class.
+//! One part of a buy: the units that it takes of one class.
 //!
-//! 1. Eligible are offers with a buy price, without reclaim, not about to shrink, and among those
-//!    named if any are.
+//! 1. An offer is eligible if it has a buy price, no reclaim, is not about to shrink, and is among
+//!    those named if any are.
 //! 2. If q eligible units are free they are taken by (buy price, offer).
 //! 3. Otherwise the bids of preemptible leases that lie wholly on eligible units compete anew, each
 //!    for the units it holds at whole-slot values, for q units less than are held and free
-//!    (`ausubel`, the policy's rule). Who gets less loses the difference, cheapest units first. The
-//!    value lost is the displaced value. Units are taken by (buy price, offer) among the free and
-//!    the vacated. If all bids giving way would not be enough, buys may be evicted (see `evict`).
+//!    (`ausubel`, the policy's rule). A bid that gets less loses the difference, cheapest units
+//!    first. The value lost is the displaced value. Units are taken by (buy price, offer) among the
+//!    free and the vacated. If all bids giving way would not be enough, buys may be evicted (see
+//!    `evict`).
 //!
 //! **Parts do not meet.** They are of different classes, so no unit is eligible for two of them;
-//! and whoever gives way for a part lies wholly on units eligible for it, so nobody gives way for
-//! two. So each part is as if it were alone.
+//! and a lease that gives way for a part lies wholly on units eligible for it, so none gives way
+//! for two. Each part is decided as if it were alone.
 
 use super::evict::{self, Evicted};
 use super::stock::{Lots, Stocks};
@@ -37,7 +38,7 @@ pub(super) struct Victim {
     pub(super) compensation: Credits,
 }
 
-/// What a part takes, before it is known whether the buy can pay.
+/// The units that a part takes, before it is known whether the buy can pay.
 pub(super) struct Deal {
     class: ClassId,
     pub(super) taken: Vec<ClearingOffer>,
@@ -68,7 +69,7 @@ impl Deal {
             price,
         }
     }
-    /// What is due to those it evicts.
+    /// The surcharges for those it evicts.
     pub(super) fn surcharge(&self) -> Option<Credits> {
         Credits::sum(self.evicted.iter().map(|e| e.terms.surcharge))
     }
@@ -78,7 +79,7 @@ impl Deal {
 pub(super) enum Missing {
     /// A class has too few units.
     Units(ClassId),
-    /// Whatever it took would be too dear.
+    /// Any units that it could take would be too dear.
     Money,
 }
 
@@ -88,7 +89,7 @@ struct Choice<'b> {
     short: bool,
 }
 
-/// What all parts of a buy take.
+/// The units that all parts of a buy take.
 pub(super) fn deals(
     work: &Work<'_>,
     stocks: &mut Stocks,
@@ -146,7 +147,7 @@ fn choices<'b>(
             (false, _, _) => lots.cost(part.units),
             (true, false, _) => None,
             (true, true, false) => stock.least(part, &lots),
-            // Whose units are evicted is not known yet.
+            // The buys to evict are not known yet.
             (true, true, true) => Some(0),
         };
         match cost {
@@ -266,7 +267,7 @@ fn runners(work: &Work<'_>, part: &BuyPart, lots: &Lots) -> Vec<Runner> {
     runners
 }
 
-/// Who loses how many units for the buy, in order of orders, and the value they lose; `None` if
+/// The leases that lose units for the buy, in order of orders, and the value they lose; `None` if
 /// even all of them do not suffice.
 fn displace(
     work: &Work<'_>,
@@ -293,7 +294,7 @@ fn displace(
     Some((losses.into_values().collect(), value))
 }
 
-/// Which units a lease loses, cheapest first, and what it is due for them.
+/// The units that a lease loses, cheapest first, and the compensation for them.
 fn victim(work: &Work<'_>, buyer: &AccountId, id: &LeaseId, units: u32, shelf: &Shelf) -> Victim {
     let lease = work.tables.leases.get(id).expect("a victim runs");
     let mut losses = BTreeMap::new();

@@ -9,7 +9,7 @@
 //!    slot, and its price for each full slot to come. Those with the least remainder go first, ties
 //!    by lease, until there are enough units.
 //! 3. The owner gets all of the remainder back, and from the evicting buy the policy's part of it
-//!    on top, rounded up; nothing within one sponsor. If that is more than the surcharge offered
+//!    on top, rounded up; nothing within one sponsor. If that is more than the surcharge offered,
 //!    nobody is evicted.
 
 use super::stock::Lots;
@@ -67,7 +67,7 @@ pub(super) fn choose(
     (due <= offered).then_some(candidates)
 }
 
-/// What evicting a lease would mean; `None` if it is not a buy's.
+/// The terms of evicting a lease; `None` if it is not a buy's.
 fn evicted(work: &Work<'_>, buyer: &AccountId, id: &LeaseId, lease: &Lease) -> Option<Evicted> {
     let price = work.tables.orders.get(&lease.order)?.buy()?.price();
     let losses = lease.shares.iter().map(|s| (s.offer, s.units)).collect();

@@ -1,17 +1,17 @@
-//! Deciding a buy-it-now.
+//! The decision on a buy-it-now.
 //!
-//! 1. Each part takes units of its class (see `deal`). If one finds too few the buy is not served
+//! 1. Each part takes units of its class (see `deal`). If one finds too few, the buy is not served
 //!    at all.
 //! 2. The price of a part per slot is the larger of the sum of its buy prices and its displaced
 //!    value, that of the buy their sum. The first payment is the price of each part for the rest of
 //!    the slot, rounded up. The buy ends as too dear if its price, or the first payment with all
-//!    compensations, exceeds its limit. Who is not served may wait (see `queue`).
+//!    compensations, exceeds its limit. A buy that is not served may wait (see `queue`).
 //! 3. Victims get the unused part of their payment back. A victim of another sponsor whose lease
-//!    has run a full slot is also paid, by the buy, what the lost units cost it in this slot and
-//!    was not returned.
-//! 4. What was locked for surcharges and is not due is released at once.
+//!    has run a full slot also gets, from the buy, the cost of the lost units in this slot that was
+//!    not returned.
+//! 4. Money locked for surcharges that are not due is released at once.
 //! 5. All units are of one lease. It pays from one escrow into one pot; but the units of a part
-//!    share the price of that part alone, so that what was displaced in one class is not earned in
+//!    share the price of that part alone, so that value displaced in one class is not earned in
 //!    another.
 
 mod deal;

@@ -4,16 +4,16 @@
 //!    dear, waits if it still stands when the next round closes, fewer than
 //!    [`limits::WAITING_BUYS`] wait in each of its classes, and its limit is at least the classes'
 //!    reference prices for its units: as much money is locked while it waits. Else it ends.
-//! 2. Whenever a round closes, after the clearings, all undecided buys are decided: first who came
-//!    in an earlier round, then in the order that the beacon gives. Who cannot be served is passed
-//!    over.
+//! 2. Whenever a round closes, after the clearings, all undecided buys are decided: those of
+//!    earlier rounds first, then in the order that the beacon gives. Buys that cannot be served are
+//!    passed over.
 //! 3. Of those that waited, the first [`limits::WAITING_BUYS_DISPLACE`] of a class may displace
-//!    bids and evict buys; the others take what is free. A buy of several classes must be among the
+//!    bids and evict buys; the others take free units. A buy of several classes must be among the
 //!    first of each, and counts in each. Beside them [`limits::NEW_BUYS_DISPLACE`] new buys may in
 //!    a block (see `stock`).
-//! 4. While somebody waits in a class, new buys of it are decided at the close of their round,
-//!    behind those that wait. So are those of several classes in any case: all their units start at
-//!    one boundary of rounds, after all clearings.
+//! 4. While a buy waits in a class, new buys of the class are decided at the close of their round,
+//!    behind those that wait. Buys of several classes always are: all their units start at one
+//!    boundary of rounds, after all clearings.
 
 use super::decide;
 use super::stock::Stocks;
@@ -62,9 +62,9 @@ pub(crate) fn jump(at: &mut Floor<'_, '_>, fresh: &[OrderId]) {
     }
 }
 
-/// Whether a new buy is decided at once, before its round closes. What is found out of a class is
-/// kept in `bids_open`: no buy makes bids open or ends one that is, and looking takes time in
-/// proportion to the class's orders.
+/// Whether a new buy is decided at once, before its round closes. `bids_open` keeps the answer for
+/// each class: no buy opens a bid or ends an open one, and a look takes time in proportion to the
+/// class's orders.
 fn may_jump(work: &Work<'_>, id: &OrderId, bids_open: &mut BTreeMap<ClassId, bool>) -> bool {
     let order = work.tables.orders.get(id);
     let of_one = order.filter(|o| o.buy().is_some_and(|buy| !buy.buy.is_group()));
@@ -95,7 +95,7 @@ pub(super) fn wait_or_end(at: &mut Book<'_, '_>, id: &OrderId, buy: &Buy, end: O
     }
 }
 
-/// What its units cost a slot at the reference prices; `None` if that is no amount.
+/// The cost of its units a slot at the reference prices; `None` if that is no amount.
 fn reference(work: &Work<'_>, buy: &Buy) -> Option<Credits> {
     let of_part = |part: &BuyPart| part.at(work.class(&part.class)?.reference_price);
     let parts = buy.parts.iter().map(of_part);

@@ -1,5 +1,5 @@
-//! Buys that cannot be served cost no more than looking them up: what there is of a class is gone
-//! through once, and few of them make anybody search for whom to displace.
+//! Buys that cannot be served cost no more than looking them up: the stock of a class is gone
+//! through once, and few buys search for leases to displace.
 
 use super::queue;
 use crate::record::{BidOrder, BuyOrder, Lease, Offer, Order, Part, Pot, Stage, Stake, Way};
@@ -59,7 +59,7 @@ fn sells(state: &State, work: &mut Work<'_>, label: u32, units: u32, price: u64)
     catalogue::put(&mut work.shelf(), offer_id(&seller, label), Some(offer));
 }
 
-/// What it bids for both, some of them all or none.
+/// Its bid for both units, some of them all or none.
 fn bid(class: ClassId, n: u32) -> Stage {
     let (min, price) = if n < LUMPY { (2, 50) } else { (1, 90) };
     let bid = Bid {
@@ -236,7 +236,7 @@ fn few_new_buys_of_a_block_search_for_whom_to_displace() {
     let searched = ends.iter().filter(|end| **end == OrderEnd::TooDear);
     let searched = searched.count() as u32;
     assert_eq!(searched, gridbay_protocol::limits::NEW_BUYS_DISPLACE);
-    // What cannot pay the least takes nobody's place.
+    // A buy that cannot pay the least displaces nobody.
     let (_, ends) = decide(&state, KINDS[1], jump);
     assert!(ends.iter().all(|end| *end == OrderEnd::TooDear));
 }

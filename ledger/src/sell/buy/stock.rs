@@ -1,16 +1,16 @@
-//! What can be bought of each class, looked up once for all buys that a block decides, and how
-//! often bids were displaced.
+//! The stock of each class, looked up once for all buys that a block decides, and the number of
+//! searches for bids to displace.
 //!
-//! 1. A class is gone through when its first buy is decided: its offers, and all leases. What a buy
-//!    takes of free units is taken off; after one that displaced others the class is gone through
+//! 1. A class is gone through when its first buy is decided: its offers, and all leases. Free units
+//!    that a buy takes are taken off; after a buy that displaced others the class is gone through
 //!    again.
 //! 2. A buy that is short of free units is at least as dear as the cheapest units for which others
 //!    could give way, and as the least values among as many units of bids as it lacks: whichever
-//!    bids give way lose at least those. So a buy that cannot pay ends without a search for whom it
-//!    would displace.
+//!    bids give way lose at least those. So a buy that cannot pay ends without a search for leases
+//!    to displace.
 //! 3. A search goes over all leases and clears the class, so [`limits::NEW_BUYS_DISPLACE`] new buys
-//!    may cause one in a block and class, beside those that waited (see `queue`). Whoever comes
-//!    later takes free units.
+//!    may cause one in a block and class, beside those that waited (see `queue`). Later buys take
+//!    free units.
 
 use super::deal::Shelf;
 use crate::market;
@@ -29,7 +29,7 @@ use super::sums::Sums;
 #[derive(Default)]
 pub(crate) struct Stocks {
     classes: BTreeMap<ClassId, Stock>,
-    /// New buys that searched for whom to displace.
+    /// New buys that searched for leases to displace.
     searches: BTreeMap<ClassId, u32>,
 }
 
@@ -115,7 +115,7 @@ impl Lots {
     pub(super) fn free(&self) -> u64 {
         self.free.units()
     }
-    /// What the cheapest free units cost; `None` if there are not so many.
+    /// The cost of the cheapest free units; `None` if there are not so many.
     pub(super) fn cost(&self, units: u32) -> Option<u128> {
         self.free.cost(units)
     }

@@ -1,7 +1,7 @@
 //! Units in a row of lots, ascending by price, so that the cheapest are found without going through
 //! all of them: a tree of sums. A change and a question cost the logarithm of the lots.
 
-/// Units, and what they cost together.
+/// Units, and their cost together.
 type Sum = (u64, u128);
 
 /// See the module.
@@ -49,7 +49,7 @@ impl Sums {
             self.tree[node] = both(&self.tree, node);
         }
     }
-    /// What the cheapest units cost; `None` if there are not so many.
+    /// The cost of the cheapest units; `None` if there are not so many.
     pub(super) fn cost(&self, units: u32) -> Option<u128> {
         let mut left = u64::from(units);
         if self.units() < left {

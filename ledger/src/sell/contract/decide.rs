@@ -1,4 +1,4 @@
-//! Deciding jobs, and settling contracts.
+//! The decisions on jobs, and the settlement of contracts.
 
 use crate::record::{ContractJob, Lease, Progress};
 use crate::view::Pacts;

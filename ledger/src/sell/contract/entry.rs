@@ -1,5 +1,5 @@
-//! `propose`, `sign`, `request`, `close`, `serve`, `complete`: what parties to a contract say. See
-//! `crate::sell::contract`.
+//! `propose`, `sign`, `request`, `close`, `serve`, `complete`: the entries of parties to a
+//! contract. See `crate::sell::contract`.
 
 use crate::money::funds;
 use crate::record::{Contract, ContractJob, Progress, Serving};

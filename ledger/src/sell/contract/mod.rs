@@ -13,21 +13,21 @@
 //!
 //! 1. it ran the whole slot, all of it acknowledged, and served the job since before the slot;
 //! 2. it holds at least the job's units;
-//! 3. no seller in it belongs to the provider's own sponsor: who acknowledges units to himself
-//!    proves nothing. On such units only the client's word completes a job.
+//! 3. no seller in it belongs to the provider's own sponsor: a provider that acknowledges units to
+//!    itself proves nothing. On such units only the client's word completes a job.
 //!
-//! With as many slots as the job asks for it is done, `after` slots after that of the request: the
+//! With as many slots as the job asks for, it is done, `after` slots after that of the request: the
 //! boundary that closes slot s is s minus the slot of the request. The client's own word counts in
 //! the slot in which it comes. A job that is not done when its
 //! [patience](gridbay_protocol::order::JobTerms::patience) ends has failed, and owes its penalty.
 //!
 //! **Settlement.** As soon as all requested jobs are decided and no more can come (all requested,
 //! closed by the client, or the window over): `floor(sum of what jobs pay * f(done / requested))`
-//! goes from the escrow to the provider, all that is owed from the bond to the client, and the
-//! rests go back.
+//! goes from the escrow to the provider, all penalties go from the bond to the client, and the rest
+//! of both goes back.
 //!
 //! Jobs and windows fall due by an index, at most [`limits::CONTRACT_JOBS_PER_BLOCK`] in a block.
-//! When it happens does not matter: a job that is timed out is never done.
+//! The exact block does not matter: a job that is timed out is never done.
 
 mod decide;
 pub(crate) mod entry;
@@ -55,7 +55,8 @@ pub(crate) fn enter(at: &mut Pacts<'_, '_>, id: OrderId, contract: Contract) {
     at.contracts().insert(id, contract);
 }
 
-/// Takes a contract out of the book; what it still holds goes back to who put it in.
+/// Takes a contract out of the book; the money that it still holds goes back to those that put it
+/// in.
 fn leave(at: &mut Pacts<'_, '_>, id: &OrderId) {
     let contract = at.contracts().remove(id);
     let contract = contract.expect("a contract that ends is live");

@@ -1,14 +1,14 @@
 //! The end of a taken job.
 //!
-//! 1. Done, that is no work is left: it pays its price for the slot that ends.
+//! 1. Done, with no work left: it pays its price for the slot that ends.
 //! 2. Cancelled: the buyer says that it is done, and it pays the same. So declaring too much work
-//!    costs nothing but the seller's consent, and nobody gains by taking a seller's units from
-//!    others and giving them back: the price never rises.
+//!    costs nothing but the seller's consent, and a buyer gains nothing by taking a seller's units
+//!    from others and giving them back: the price never rises.
 //! 3. Cancelled after the seller failed it in some slot: it pays for the work that was done only,
 //!    in proportion.
 //! 4. Missed: it pays nothing, and the seller's stake is the buyer's.
 //!
-//! Otherwise the stake goes back. What is left of the escrow is the buyer's.
+//! Otherwise the stake goes back. The rest of the escrow is the buyer's.
 
 use super::{job_of, record};
 use crate::bank::{earn, figures};

@@ -7,15 +7,15 @@
 //! 2. A job without work left, or cancelled, is finished: it pays its price for the slot that ends
 //!    (see `finish`).
 //! 3. Jobs that cannot all be done in time any more, though all units worked from now on, are
-//!    missed: their sellers failed to deliver, for nobody is taken who would make others late. As
+//!    missed: their sellers failed to deliver, for no job is taken that would make others late. As
 //!    few end as possible (see `hopeless`).
 //! 4. Jobs that ask are answered in the order that the beacon gives them (see `request`).
-//! 5. All taken jobs are planned anew. What the plan gives them in its first slot they get as firm
-//!    leases of that slot, for nothing: they pay when they are done. Who gets no unit loses its
+//! 5. All taken jobs are planned anew. They get the units of the plan's first slot as firm leases
+//!    of that slot, for nothing: they pay when they are done. A job that gets no unit loses its
 //!    lease and keeps its place.
 //! 6. Units left idle are sold in the auction of the slot like any other.
 //!
-//! While an offer is suspended nothing of it is planned, and time goes on.
+//! While an offer is suspended, none of its jobs is planned, and time goes on.
 
 pub(crate) mod entry;
 mod finish;
@@ -110,7 +110,7 @@ fn firm_elsewhere(work: &Work<'_>) -> BTreeMap<OfferId, u32> {
     units
 }
 
-/// What a job is taken for, and how far it has come.
+/// A taken job as the plan's record shows it: its terms and its progress.
 fn record(order: &OrderId, job: &DeadlineOrder, taken: &Taken, slot: u64) -> PlannedJob {
     let elapsed = u32::try_from(slot.saturating_sub(taken.since)).unwrap_or(u32::MAX);
     let left = job.deadline.unit_slots.saturating_sub(taken.done);

@@ -1,5 +1,5 @@
-//! Whether a seller would take a job now: the same questions, asked of the state as it would be at
-//! the next boundary if the running slot is served as planned and nobody else asks.
+//! Whether a seller would take a job now: the same questions, asked of the state at the next
+//! boundary, if the running slot is served as planned and no other job asks.
 
 use super::entry;
 use super::request::{bond, can_stake, judge};
@@ -13,14 +13,14 @@ use gridbay_protocol::order::Deadline;
 use gridbay_protocol::record::deadline::PlannedJob;
 use gridbay_protocol::units::Credits;
 
-/// What a seller's plan would make of a job.
+/// A job's place in a seller's plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quote {
     /// Slots after its acceptance in which it would be done.
     pub age: u64,
     /// Its price then.
     pub pay: Credits,
-    /// What the seller would stake.
+    /// The stake of the seller.
     pub bond: Credits,
 }
 
@@ -28,7 +28,7 @@ impl State {
     /// Whether an account could send the order in the next block.
     ///
     /// # Errors
-    /// What the entry's check would say.
+    /// The refusal of the entry's check.
     pub fn check_deadline(&self, account: &AccountId, deadline: &Deadline) -> Result<(), Refusal> {
         let work = Work::begin(self, self.time_ms().saturating_add(1), &[0; 32]);
         entry::check(&work, account, deadline)

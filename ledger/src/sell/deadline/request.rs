@@ -68,7 +68,7 @@ pub(super) fn answer(
     }
 }
 
-/// What the seller stakes on a job.
+/// The seller's stake on a job.
 pub(super) fn bond(job: &PlannedJob, bond_ppm: u32) -> Credits {
     let bond = job.pmax.share_ceil(bond_ppm.into(), WHOLE_PPM.into());
     bond.expect("at most the whole of an amount")

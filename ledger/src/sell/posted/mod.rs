@@ -1,15 +1,14 @@
 //! Sales at posted prices, class by class, with the block that includes the orders.
 //!
-//! 1. For sale are the units of offers under `posted` that no lease holds, each at the offer's
+//! 1. The units of offers under `posted` that no lease holds are for sale, each at the offer's
 //!    reserve. They are sold in no other way.
 //! 2. The hires of a block are served in the order of its entries (see `mechanism::posted`); in a
 //!    round's last block after its auctions, when the slot that ends has been settled. None waits:
-//!    who is not served ends.
+//!    a hire that is not served ends.
 //! 3. The record is an effect; then, in its order, every hire that is served is charged and gets
 //!    its lease, and after them those that are not end.
-//! 4. A lease pays what was posted when it began, slot by slot, and what is left of the running
-//!    slot in proportion, rounded up. A seller who posts another price changes that of later leases
-//!    alone.
+//! 4. A lease pays the price posted when it began, slot by slot, and for the rest of the running
+//!    slot in proportion, rounded up. A seller that posts another price changes later leases alone.
 
 pub(crate) mod entry;
 

@@ -1,4 +1,4 @@
-//! What can be reserved at all. The same check serves the wallet, admission and the block.
+//! The conditions for a reservation. The same check serves the wallet, admission and the block.
 //!
 //! 1. Its last start is neither past nor beyond the starts for sale.
 //! 2. It is no longer than the slots for sale.
@@ -16,7 +16,7 @@ use gridbay_protocol::offer::{OfferTerms, Primary};
 use gridbay_protocol::order::Reservation;
 use gridbay_protocol::units::{Credits, Price};
 
-/// What a reservation is judged by.
+/// The terms by which a reservation is judged.
 struct Rules<'r, F> {
     posted: Price,
     policy: &'r WindowPolicy,

@@ -1,8 +1,8 @@
-//! What is taken ahead: by firm leases until they end, and by bookings that have not begun.
+//! Units taken ahead: by firm leases until they end, and by bookings that have not begun.
 //!
 //! Units of one offer are alike, so a stay is so many units for a run of slots, and which unit
-//! serves it is settled anew at every decision: stays by rising first slot, each unit the lowest
-//! that is free again. Stays sorted so never need more units than there are in the fullest slot,
+//! serves it is settled anew at every decision: in order of their first slots, each stay gets the
+//! lowest units that are free again. So they never need more units than the fullest slot holds,
 //! whatever was booked and given up before.
 
 use crate::work::Work;

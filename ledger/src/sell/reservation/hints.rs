@@ -1,9 +1,9 @@
 //! Better allocations that came with a block.
 //!
 //! Hints ascend by class, as decisions do. A class that decides takes the hint for it, or refuses
-//! it; a hint that comes out of turn, or for a class that decides nothing, is superfluous. Who
-//! executes a block refuses it unless all its hints were taken; who makes a block includes those
-//! that were.
+//! it; a hint that comes out of turn, or for a class that decides nothing, is superfluous.
+//! Execution refuses a block unless all its hints were taken; a proposer includes only those that
+//! were.
 
 use crate::refusal::BlockRefusal;
 use gridbay_protocol::ids::ClassId;
@@ -33,7 +33,7 @@ impl Hints {
     pub(crate) fn taken(&self) -> &[Hint] {
         &self.taken
     }
-    /// What a decision takes instead of what the rule found.
+    /// The outcome that a decision takes instead of the rule's.
     pub(super) fn take(
         &mut self,
         record: &ReservationRecord,

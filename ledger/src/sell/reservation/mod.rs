@@ -1,15 +1,16 @@
 //! Reservations at a slot boundary, class by class, before the auctions sell what they leave free.
 //!
-//! 1. All that stand and can still begin compete, each with its rank; of more than
-//!    [`RESERVATIONS_DECIDED`] the densest (value per node-slot; ties as in the mechanism).
+//! 1. All reservations that stand and can still begin compete, each with its rank. If they are more
+//!    than [`RESERVATIONS_DECIDED`], the densest do (value per node-slot; ties as in the
+//!    mechanism).
 //! 2. For sale are the units of offers under reservation, in the slots of the window policy, less
-//!    what is taken (see [`busy`]). An offer that will sell otherwise, or less, at the end of this
-//!    block sells no more than that.
-//! 3. The mechanism decides, or a hint that came with the block and is worth more (see [`hints`]);
-//!    the record of its whole input and outcome is an effect. Nothing happens without reservations
-//!    or units.
-//! 4. Winners are booked. Their value stays locked: a slot costs the same part of it, rounded down,
-//!    the first one the remainder as well.
+//!    those taken (see [`busy`]). An offer that changes at the end of this block sells no more than
+//!    it will have then: fewer units, or none if it will not sell under reservation.
+//! 3. The mechanism decides, unless the block brings a hint that is worth more (see [`hints`]). The
+//!    record of the whole input and outcome is an effect. Without reservations or units nothing
+//!    happens.
+//! 4. Winners are booked. Their value stays locked: each slot costs an equal part of it, rounded
+//!    down, and the first one the remainder as well.
 //! 5. Bookings that begin with the next slot get their leases (see [`stay`]).
 
 mod admissible;
@@ -107,8 +108,8 @@ fn decide(at: &mut Floor<'_, '_>, hints: &mut Hints, class: &Class) {
     }
 }
 
-/// What a class decides on at this boundary, before anybody has won; nothing if nobody asks or
-/// nothing is for sale.
+/// The input of a class's decision at this boundary, as a record without winners; `None` without
+/// reservations or units.
 fn asked(at: &mut Book<'_, '_>, class: &Class) -> Option<ReservationRecord> {
     let id = class.key.id();
     let bids = standing(at, &id);

@@ -1,4 +1,5 @@
-//! What the next boundary will decide on, for whoever looks for a better allocation meanwhile.
+//! The input of the next boundary's decision, for solvers that look for a better allocation
+//! meanwhile.
 
 use super::asked;
 use crate::state::State;

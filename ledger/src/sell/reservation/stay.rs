@@ -2,13 +2,13 @@
 //!
 //! - [`begin`]: the lease is firm to the last slot and pays slot by slot from the escrow, each slot
 //!   with a pot of its own, in which every unit earns at least the posted price.
-//! - [`lose`]: a seller fails. Its units leave the lease, the others go on. What they cost in this
-//!   slot comes back as with every lease; of the slots to come, their part by number comes back at
-//!   once: `floor(price * lost / units)` a slot. What is left of the price covers the posted price
-//!   of the units that are left, because the whole did.
+//! - [`lose`]: a seller fails. Its units leave the lease, the others go on. Their cost in this slot
+//!   comes back as with every lease; for the slots to come, their part by number comes back at
+//!   once: `floor(price * lost / units)` a slot. The rest of the price covers the posted price of
+//!   the units left, because the whole did.
 //! - [`give_up`]: a booking that has not begun is cancelled. The sellers of its units get the price
-//!   of its first slot, or keeping others out would cost nothing. Where revenue is shared by all,
-//!   the bank gets it in the sellers' place.
+//!   of its first slot; otherwise keeping others out would cost nothing. Where revenue is shared by
+//!   all, the bank gets it in the sellers' place.
 
 use super::next_slot;
 use crate::firm;

@@ -76,8 +76,8 @@ fn check_opening(
     Ok(())
 }
 
-/// What lay ready for the opening beside the account's own money: its deposit, and what the order
-/// holds that it amends.
+/// The money ready for the opening beside the account's own: its deposit, and the escrow of the
+/// order that it amends.
 fn ready(work: &Work<'_>, account: &AccountId, id: &OrderId, wish: &Wish) -> Credits {
     let held = |id: &OrderId| purse::held(work, &Purse::Escrow(*id));
     let deposit = held(id);

@@ -1,4 +1,4 @@
-//! What is sealed: committed in one round and opened in the next, bids of the auction, their
+//! Sealed orders, committed in one round and opened in the next: bids of the auction, their
 //! amendments, and reservations.
 
 pub(crate) mod appeal;

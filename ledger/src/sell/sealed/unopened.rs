@@ -1,8 +1,8 @@
-//! Sealed bids that are not opened: who loses the deposit, who gets it back, and when.
+//! Sealed bids that are not opened: when the deposit is lost, and when it is returned.
 //!
 //! A bid committed in round r can be opened in the *window*: the blocks of round r+1 but the last.
 //!
-//! 1. In each block of the window the ledger notes who made it, until it knows
+//! 1. In each block of the window the ledger notes its proposer, until it knows
 //!    [`OPENING_AUCTIONEERS`] of them, and for every bid still sealed the least that its account
 //!    could have paid for the opening so far (its *reach*).
 //! 2. At the close of round r+1 an unopened bid leaves the book. If all blocks of the window were

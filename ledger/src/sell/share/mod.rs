@@ -4,11 +4,11 @@
 //! 2. The units for sale are the pool's, less those that other firm leases hold. The record
 //!    (`protocol::record::share`) is an effect, also if nobody gets a unit.
 //! 3. Claims that run and got no unit end their lease as unserved and stand again; the others hold
-//!    their units for the whole next slot, firmly. What a claim pays lies in a pot of its own, so
-//!    that what a seller does not deliver goes back to who paid for it.
+//!    their units for the whole next slot, firmly. Each claim pays into a pot of its own, so that
+//!    the price of undelivered units goes back to the claim that paid it.
 //!
 //! A pool that sells no more (withdrawn, suspended, or sold otherwise) serves nobody: its claims
-//! stand until they time out, or the seller sets it again. What is left of a pool is in the
+//! stand until they time out, or the seller sets it again. The units left of a pool are sold in the
 //! clearing of its class that follows.
 
 pub(crate) mod entry;
@@ -43,7 +43,7 @@ fn divide(at: &mut Floor<'_, '_>) {
     for ((offer, _), order) in at.tables.pools.iter() {
         pools.entry(*offer).or_default().push(*order);
     }
-    // What becomes of the leases of one pool is nothing to the others.
+    // The leases of one pool do not concern the others.
     let held = market::held(at);
     for (offer, mut claims) in pools {
         claims.sort_unstable();
@@ -55,7 +55,7 @@ fn divide(at: &mut Floor<'_, '_>) {
 
 impl State {
     /// How a pool would be shared in the next slot if nothing changed and every claim were funded;
-    /// what is up to chance is still to be drawn. `None` if the offer is no pool that sells.
+    /// the random draw is still to come. `None` if the offer is no pool that sells.
     pub fn pool(&self, offer: &OfferId) -> Option<Sharing> {
         let work = Work::begin(self, self.time_ms().saturating_add(1), &[0; 32]);
         let first = (*offer, AccountId([0; 32]));
@@ -119,7 +119,7 @@ fn fund(at: &mut Floor<'_, '_>, order: &OrderId) -> bool {
     funded
 }
 
-/// What there is to share among some claims; `None` if the offer is no pool that sells.
+/// The resources to share among some claims; `None` if the offer is no pool that sells.
 fn sharing(work: &Work<'_>, pool: &OfferId, claims: &[OrderId], taken: u32) -> Option<Sharing> {
     let offer = work.tables.offers.get(pool)?;
     let terms = offer.pool()?;

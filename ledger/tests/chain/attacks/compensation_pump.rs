@@ -4,7 +4,7 @@
 use crate::trade::{START, bid, money, two_units};
 use gridbay_protocol::payment::Reason;
 
-/// What members 2 and 3 have paid together, and what seller 1 has earned, when slots 2 to 6 are
+/// The payments of members 2 and 3 together, and the earnings of seller 1, when slots 2 to 6 are
 /// settled. Member 2 bids for both units all the time; if `pump`, member 3 buys one of them away
 /// from it for a slot at heights 26, 42.
 fn friends(pump: bool) -> (i128, i128, u64) {

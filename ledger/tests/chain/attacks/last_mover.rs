@@ -1,5 +1,5 @@
-//! Whoever opens last has seen all other bids. It can choose between opening and not opening, and
-//! pays for that.
+//! The last bidder to open has seen all other bids. It can choose between opening and not opening,
+//! and pays for not opening.
 
 use crate::trade::{START, bid, two_units};
 use gridbay_ledger::Refusal;

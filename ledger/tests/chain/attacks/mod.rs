@@ -1,5 +1,5 @@
-//! Ways to gain by gaming the whole market, not one clearing: what each would bring, and why it
-//! does not. One a file.
+//! Attacks on the whole market, beyond one clearing, one a file: the gain that each hopes for, and
+//! why it fails.
 
 mod buy_against_bids;
 mod compensation_pump;

@@ -8,9 +8,9 @@ use gridbay_protocol::entry::EntryBody;
 use gridbay_protocol::ids::OrderId;
 use gridbay_protocol::order::order_of;
 
-/// What one person of two accounts pays in all for a unit and a slot, with bids of 90 by member 2
-/// and of 11 by member 4, both opened first; then a rival opens a bid of 10 for a unit, so that the
-/// low bid would do. `cancel`: tries to take the high bid back.
+/// The payment in all of one person with two accounts for a unit and a slot, with bids of 90 by
+/// member 2 and of 11 by member 4, both opened first; then a rival opens a bid of 10 for a unit, so
+/// that the low bid would do. `cancel`: tries to take the high bid back.
 fn pays(cancel: bool) -> (u64, u32) {
     let mut world = two_units();
     let (high, low) = (bid(&world, &[(1, 90)], 1), bid(&world, &[(1, 11)], 1));

@@ -1,4 +1,4 @@
-//! What a block's effects say, held against the state.
+//! The effects of a block, held against the state.
 
 use super::Memory;
 use super::group::bought;
@@ -13,7 +13,7 @@ use gridbay_protocol::lease::{LeaseEnd, LeaseEvent};
 use gridbay_protocol::payment::{Purse, Reason};
 use std::collections::BTreeMap;
 
-/// What the units of every lease cost covers their reserves, also after some were lost.
+/// The cost of the units of every lease covers their reserves, also after some were lost.
 pub(crate) fn check_pots(world: &World) {
     for pot in world.state.pots() {
         let mut left = 0;

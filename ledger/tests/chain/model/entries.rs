@@ -57,8 +57,8 @@ pub(super) fn entry(world: &mut World, dice: &mut Dice, memory: &mut Memory) -> 
                 terms.label = 0;
             }
             terms.mechanism = Primary::Reservation;
-            // Of two sellers only: what is sold ahead is auctioned too, and then no buy has to
-            // displace anybody.
+            // Only two sellers reserve: units sold ahead are auctioned too, and with more of them
+            // no buy would have to displace anybody.
             return world.by(n % 2 + 1, EntryBody::SetOffer(terms));
         }
         48 => return amending(world, dice, memory, n),

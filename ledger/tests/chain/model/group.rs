@@ -31,7 +31,7 @@ pub(crate) fn random_parts(dice: &mut Dice, part: BuyPart) -> Vec<BuyPart> {
     parts
 }
 
-/// Checks that a buy has all that it asked for, within its limit; what kind it is.
+/// Checks that a buy has all that it asked for, within its limit; returns its kind.
 pub(crate) fn bought(world: &World, buy: &BuyRecord) -> &'static str {
     let prices = buy.parts.iter().map(|part| part.price);
     assert_eq!(Credits::sum(prices), Some(buy.price));

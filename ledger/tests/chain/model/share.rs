@@ -28,7 +28,7 @@ pub(crate) fn random_claim(world: &mut World, dice: &mut Dice) -> Claim {
     }
 }
 
-/// What was shared is within supply and rates, and anybody can compute it.
+/// Shares are within supply and rates, and anybody can compute them.
 pub(crate) fn check_sharing(record: &Sharing) {
     assert_eq!(record.awards, record.divide());
     let units: u32 = record.awards.iter().map(|a| a.portion.units).sum();
