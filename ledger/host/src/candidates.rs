@@ -6,10 +6,10 @@
 //! 3. A body is executed once, when it arrives; its effects are kept for the decision.
 //! 4. When there is no room for another body, one that the ledger refuses goes first, then the one
 //!    whose latest proposal is farthest from the current round, so that a height with any number of
-//!    failed rounds can still be decided. Our own block stays, and so does the one that we
-//!    precommitted last: whoever helped to decide a block can hand it out.
+//!    failed rounds can still be decided. This node's own block stays, and so does the one that it
+//!    precommitted last: a node that helped to decide a block must be able to hand it out.
 //! 5. Consensus remembers its verdict on a body that had to go. A proposal that names such a block
-//!    again is withheld from it until the body is back, lest all vote for what nobody has.
+//!    again is withheld from it until the body is back, lest all vote for a block that nobody has.
 
 use crate::catchup::Peer;
 use crate::guard::Statement;
@@ -27,7 +27,7 @@ use std::sync::Arc;
 pub(crate) struct Candidate {
     /// The block.
     pub(crate) block: Arc<CheckedBlock>,
-    /// What it does; `None` if the ledger refuses it.
+    /// Its changes; `None` if the ledger refuses it.
     pub(crate) delta: Option<Delta>,
     /// Whether this node votes for it.
     pub(crate) valid: bool,
@@ -47,7 +47,7 @@ pub(crate) type Worth = (bool, Reverse<u32>);
 /// A body that is missing.
 #[derive(Debug)]
 struct Wanted {
-    /// Who may have it, next one first.
+    /// The peers that may have it, next one first.
     holders: Vec<Peer>,
     /// When to ask.
     ask_at: u64,
@@ -70,19 +70,19 @@ pub(crate) struct Candidates {
     pub(crate) own: BTreeMap<u32, BlockId>,
 }
 
-/// What a proposal is to the ones before it.
+/// How a proposal relates to those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Novelty {
     /// Not seen before.
     New,
     /// Seen before.
     Known,
-    /// One more of a proposer who has equivocated often enough.
+    /// One more of a proposer that has equivocated often enough.
     Excess,
 }
 
 impl Candidates {
-    /// What a proposal is to those before it.
+    /// How a proposal relates to those before it.
     pub(crate) fn novelty(&self, signed: &SignedProposal) -> Novelty {
         let round = self.proposals.get(&signed.proposal.round);
         let seen = round.map_or(&[][..], Vec::as_slice);

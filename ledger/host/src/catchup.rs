@@ -1,13 +1,13 @@
-//! Catch-up: whom to ask for blocks that others have decided.
+//! Catch-up: the choice of the peer to ask for blocks that others have decided.
 //!
-//! 1. Peers state their tips; what they claim is believed only as far as asking them goes.
-//! 2. Who is two or more heights behind, or follows without voting, asks at once.
+//! 1. Peers state their tips. A claim is believed only so far that the peer is asked.
+//! 2. A node that is two or more heights behind, or follows without voting, asks at once.
 //! 3. A validator exactly one height behind usually decides by itself a moment later, so it asks
 //!    after [`limits::ONE_BEHIND_MS`] without progress. It must ask: nobody repeats the votes of a
 //!    decided height.
 //! 4. One request is open at a time. A peer that does not answer, or answers badly, is asked last
-//!    from then on, and nobody waits for its answer once a better peer is ahead: else one that
-//!    overstates its tip and keeps silent would hold up all who follow, again and again.
+//!    from then on, and nobody waits for its answer once a better peer is ahead: otherwise a peer
+//!    that overstates its tip and keeps silent would hold up all that follow, again and again.
 
 use crate::limits;
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ struct Asked {
     at: u64,
 }
 
-/// What is known of the peers' tips.
+/// The tips of peers, as far as known.
 #[derive(Debug, Default)]
 pub(crate) struct Catchup {
     peers: BTreeMap<Peer, Known>,

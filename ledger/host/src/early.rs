@@ -3,13 +3,13 @@
 //! Validators start a height at slightly different moments, so messages for the next height, and
 //! for the one after it, wait here:
 //!
-//! 1. what a validator signed, checked before it comes here, counted by its signer, whoever brought
-//!    it: nobody takes another's room;
+//! 1. messages that a validator signed, checked before they come here. They count for their signer,
+//!    whoever brought them, so none takes another's room;
 //! 2. certificates of rounds, which nobody signs: the latest few of each validator's node, none of
 //!    anybody else's. They consist of votes that travel on their own as well.
 //!
-//! What does not fit is dropped; repetition and catch-up make up for it. Of bodies only as many
-//! wait as [`BODIES_WAITING`].
+//! A message that does not fit is dropped; repetition and catch-up make up for it. At most
+//! [`BODIES_WAITING`] bodies wait.
 
 use crate::catchup::Peer;
 use crate::limits;
@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 /// Bodies that wait together with their proposals.
 const BODIES_WAITING: usize = 4;
 
-/// What waits for one height.
+/// The messages that wait for one height.
 #[derive(Debug, Default)]
 struct Waiting {
     signed: BTreeMap<ValidatorId, Vec<(Peer, HostMessage)>>,
@@ -95,7 +95,7 @@ impl Early {
     pub(crate) fn len(&self) -> usize {
         self.by_height.values().map(Waiting::len).sum()
     }
-    /// Who signed something for `height`.
+    /// The validators that signed something for `height`.
     pub(crate) fn signers(&self, height: u64) -> Vec<ValidatorId> {
         let waiting = self.by_height.get(&height);
         waiting.map_or_else(Vec::new, |w| w.signed.keys().copied().collect())

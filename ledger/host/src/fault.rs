@@ -2,7 +2,7 @@
 //!
 //! A fault is about this node alone: its disk failed, a file of its own is damaged, or one of its
 //! own invariants broke. Going on could make it sign twice or forget what it acknowledged, so the
-//! caller stops the node and shows the message. What a peer or a user sends never causes a fault.
+//! caller stops the node and shows the message. A message of a peer or a user never causes a fault.
 
 use crate::disk::DiskError;
 use gridbay_protocol::ids::BlockId;
@@ -31,7 +31,7 @@ pub enum Fault {
         file: String,
         /// Where the record begins.
         offset: u64,
-        /// What is wrong with it.
+        /// The damage.
         what: &'static str,
     },
     /// The genesis is refused.

@@ -6,7 +6,7 @@ use crate::disk::Disk;
 use crate::fault::Fault;
 use crate::limits;
 
-/// What a record begins with.
+/// The magic number at the start of a record.
 pub(crate) const MAGIC: [u8; 4] = *b"GBR1";
 /// Bytes before the payload.
 pub(crate) const HEAD: usize = 20;

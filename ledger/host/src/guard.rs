@@ -55,7 +55,7 @@ enum Step {
     Precommit,
 }
 
-/// What a statement says, besides its (height, round, step).
+/// The contents of a statement besides its (height, round, step).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Said {
     block: Option<BlockId>,

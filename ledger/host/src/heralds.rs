@@ -1,20 +1,20 @@
-//! Whom this node tells how far its book reaches.
+//! Heralds: the peers that this node tells how far its book reaches.
 //!
 //! 1. Validators' nodes tell one another at every statement: each depends on all.
-//! 2. Of the other peers, [`limits::TOLD`] are told of a new block. Who learns of it by them gets
-//!    it and tells as many, so word reaches n nodes in about log n steps, at a cost per node that
-//!    does not grow with its connections.
-//! 3. While nothing is decided, one peer is told at every [`limits::TOLD_AGAIN`]th statement,
-//!    against words that were lost. Who has said that it has the block is told by neither.
-//! 4. They follow one another in the order of keys, from a place that differs from statement to
+//! 2. Of the other peers, [`limits::TOLD`] are told of a new block. A peer that learns of it
+//!    fetches it and tells as many, so word reaches n nodes in about log n steps, at a cost per
+//!    node that does not grow with its connections.
+//! 3. While nothing is decided, one peer is told at every [`limits::TOLD_AGAIN`]th statement, in
+//!    case word was lost. Neither rule tells a peer that has said that it has the block.
+//! 4. They are told in the order of their keys, from a place that differs from statement to
 //!    statement and from node to node: all keys of the peers go into it, and every node lacks its
-//!    own. No clock, no randomness: what is simulated can be repeated.
+//!    own. No clock and no randomness go into it, so a simulation can be repeated.
 
 use crate::catchup::Peer;
 use crate::limits;
 use std::collections::BTreeSet;
 
-/// What was told so far.
+/// The words told so far.
 #[derive(Debug, Default)]
 pub(crate) struct Heralds {
     statements: u64,
@@ -115,8 +115,8 @@ mod tests {
         assert!(told.values().all(|times| *times < 60), "{told:?}");
     }
 
-    /// Word of a block, from one node of many that are all connected: who is told in a round tells
-    /// in the next.
+    /// Word of a block, from one node of many that are all connected: a node that is told in a
+    /// round tells in the next.
     #[test]
     fn word_reaches_almost_all_in_a_few_steps() {
         const N: u64 = 400;

@@ -184,7 +184,7 @@ impl Index {
         let bytes = self.rows.get(key)?.try_into().ok()?;
         Some(u64::from_be_bytes(bytes))
     }
-    /// What concerned an account before a height, latest first, at most `limit` lines.
+    /// The history of an account before a height, latest first, at most `limit` lines.
     pub(crate) fn history(
         &self,
         account: &AccountId,

@@ -74,7 +74,7 @@ pub(crate) struct Promise {
     pub(crate) height: u64,
 }
 
-/// What a journal held when it was opened.
+/// The contents of a journal when it was opened.
 #[derive(Debug, Default)]
 pub(crate) struct Recovered {
     /// Height of the last mark; 0 if there is none.
@@ -85,7 +85,7 @@ pub(crate) struct Recovered {
     pub(crate) own: Vec<(u32, BlockId)>,
     /// Own statements of that height.
     pub(crate) statements: Vec<Statement>,
-    /// What consensus went through at that height.
+    /// The inputs of consensus at that height.
     pub(crate) stimuli: Vec<Stimulus>,
     /// Entries acknowledged at any height, also such that blocks have taken since.
     pub(crate) promises: Vec<Promise>,

@@ -7,8 +7,8 @@
 //! - `host`: the machine, one file per concern;
 //! - `consensus`: Malachite's core for one height, the only place that names it;
 //! - `guard`: the consensus key and the rule never to contradict oneself;
-//! - `frame`, `record`, `journal`, `blocks`: what is on disk; `snapshots`, `index`: what is derived
-//!   from it;
+//! - `frame`, `record`, `journal`, `blocks` are the files on disk; `snapshots`, `index` are derived
+//!   from them;
 //! - `rows`: where the index lies, the only place that names redb;
 //! - `trouble`: whether the clock is right;
 //! - `candidates`, `early`, `catchup`, `checks`, `pacing`, `mempool`, `strangers`, `receipts`,

@@ -23,8 +23,8 @@ pub const BATCH_BYTES: usize = BATCH_ENTRIES * (ENTRY_BYTES + 512);
 /// Messages for one of the next two heights that one validator signed and that wait until it
 /// starts: its two votes and a proposal in each of some twenty rounds.
 pub const EARLY_PER_SIGNER: usize = 64;
-/// Certificates for one of these heights that one validator's node brought: what the latest round
-/// needs.
+/// Certificates for one of these heights that one validator's node brought: the latest round needs
+/// no more.
 pub const EARLY_PROOFS: usize = 4;
 /// All messages that wait for the next two heights.
 pub const EARLY_MESSAGES: usize = 2 * (EARLY_PER_SIGNER + EARLY_PROOFS) * VALIDATORS;
@@ -50,11 +50,11 @@ pub const MEMPOOL_PER_TOKEN: usize = 4;
 /// Heights by which the last height of an entry may lie beyond the ledger's window: a peer's book
 /// may be ahead of ours.
 pub const MEMPOOL_AHEAD: u64 = 8;
-/// Entries of one account in the mempool that are not ready: what a user sends ahead of a block.
+/// Entries of one account in the mempool that are not ready: a user sends some ahead of a block.
 pub const MEMPOOL_WAITING_PER_ACCOUNT: usize = 32;
 /// Entries that only a validator sent, and that a validator sends to all after a block left them
-/// out, at each height. All validators do it, of use only where one of them kept an entry from
-/// others: as many as one account can have. What is not told yet is not insisted on.
+/// out, at each height. All validators do it, though it helps only where one of them kept an entry
+/// from others: as many as one account can have. An entry that is not told yet is not insisted on.
 pub const TOLD_AGAIN_ENTRIES: usize = MEMPOOL_PER_ACCOUNT;
 /// Missing entries that a validator sends along with its votes against blocks without them, at each
 /// height: as many as one account can have.
@@ -127,7 +127,7 @@ pub const SERVE_REST_MS: u64 = 5;
 /// Bytes of blocks per millisecond that one peer is sent: a full answer in about 100 ms.
 pub const SERVE_PEER_BYTES_PER_MS: u64 = 20 * 1024;
 /// Bytes of blocks per millisecond that all peers that are no validators' nodes are sent together;
-/// what they do not confirm within 30 s is below 1 GiB.
+/// the bytes that they do not confirm within 30 s stay below 1 GiB.
 pub const SERVE_STRANGERS_BYTES_PER_MS: u64 = 32 * 1024;
 /// Milliseconds between two answers with one body to one validator, so that asking twice is of no
 /// use.

@@ -7,15 +7,15 @@
 //! 2. After every block the entries in it leave, and so do those that can never pass any more.
 //! 3. The rest is marked ready or waiting (see `waiting`); a proposer chooses among all the ready
 //!    ones.
-//! 4. What became ready is to be announced once: passed on and acknowledged.
+//! 4. An entry that becomes ready is announced once: passed on and acknowledged.
 //! 5. An acknowledged entry carries its promise: first owed (to be written to the journal), then
-//!    given, with the receipt. Promises have bounds of their own; beyond them an entry waits as any
-//!    other, without one.
+//!    given, with the receipt. Promises have bounds of their own; beyond them an entry waits like
+//!    any other, without a promise.
 //!
 //! Bounds: entries, bytes, entries of one account, those by one invitation of it, those of it that
 //! are not ready, and a quarter of the mempool for all not ready. When the mempool or the quarter
-//! is full, the member whose accounts have most in it yields to one with less ([`Crowd`]); what is
-//! promised never leaves. Entries of unknown senders count against none of these; they wait in
+//! is full, the member whose accounts have most in it yields to one with less ([`Crowd`]); promised
+//! entries never leave. Entries of unknown senders count against none of these; they wait in
 //! [`Strangers`].
 
 mod crowd;
@@ -49,7 +49,7 @@ pub enum MempoolRefusal {
     /// The mempool, or the account's share of it, is full.
     #[error("too many entries wait; account {account} may send it again later")]
     Full {
-        /// Whose entry it is.
+        /// The account of the entry.
         account: AccountId,
     },
     /// This node takes none for the time being.
@@ -65,13 +65,13 @@ pub enum MempoolRefusal {
 pub(crate) enum Source {
     /// Our own users. It is sent to all validators at once.
     Own,
-    /// A validator, who sent it to all others.
+    /// A validator, which sent it to all others.
     Validator,
     /// Anybody else: the first validator that finds it ready passes it on.
     Other,
 }
 
-/// What became of the mempool after a block.
+/// The changes of the mempool after a block.
 #[derive(Debug, Default)]
 pub(crate) struct Settled {
     /// Entries that can never pass any more, with the reasons.
@@ -96,12 +96,12 @@ struct Pooled {
     ready: Option<u64>,
     source: Source,
     promised: Promised,
-    /// Who is to have our receipt.
+    /// The peers that are to have this node's receipt.
     peers: Vec<Peer>,
 }
 
 impl Pooled {
-    /// What its promise says; `None` as long as it never was ready.
+    /// Its promise; `None` as long as it never was ready.
     fn promise(&self) -> Option<Promise> {
         let height = self.since?;
         let entry = self.entry.signed().clone();
@@ -125,7 +125,7 @@ fn outlives(refusal: &Refusal, entry: &Authentic) -> bool {
     }
 }
 
-/// What a share has in the mempool.
+/// The entries of a share in the mempool.
 #[derive(Clone, Copy, Debug, Default)]
 struct Taken {
     all: usize,
@@ -138,25 +138,27 @@ pub(crate) struct Mempool {
     entries: BTreeMap<EntryId, Pooled>,
     shares: BTreeMap<Share, Taken>,
     bytes: usize,
-    /// Whose entries these are, by [`weight`]; and whose those are that are not ready, by number.
+    /// The houses of all entries, by [`weight`]; `waiting` has those of the entries that are not
+    /// ready, by number.
     crowd: Crowd,
     waiting: Crowd,
     /// How many have come.
     arrivals: u64,
     promises: Promises,
-    /// What has left for others, and nobody was told.
+    /// Entries that left for others and are not reported yet.
     evicted: Vec<(EntryId, AccountId)>,
     strangers: Strangers,
 }
 
-/// What an entry takes of the mempool: its bytes, or the part that is its number's.
+/// The room that an entry takes of the mempool: its bytes, or one entry's even part of all bytes if
+/// that is more.
 fn weight(bytes: usize) -> usize {
     bytes.max(limits::MEMPOOL_BYTES / limits::MEMPOOL_ENTRIES)
 }
 
-/// Whose share of the mempool an entry takes: its account's; or, if it opens an account by
-/// invitation, that of the invitation's token. Whoever holds an invitation can sign as many such
-/// entries as it likes, and the inviter is not to suffer by it.
+/// The share of the mempool that an entry takes: its account's; or, if it opens an account by
+/// invitation, that of the invitation's token. A holder of an invitation can sign any number of
+/// such entries, and the inviter must not suffer by it.
 type Share = (AccountId, Option<PublicKey>);
 
 fn share(entry: &Authentic) -> Share {
@@ -292,7 +294,7 @@ impl Mempool {
         }
         self.remove(id);
     }
-    /// What has left for others since this was asked last.
+    /// The entries that left for others since the last call.
     pub(crate) fn take_evicted(&mut self) -> Vec<(EntryId, MempoolRefusal)> {
         let evicted = std::mem::take(&mut self.evicted).into_iter();
         evicted
@@ -338,7 +340,7 @@ impl Mempool {
             return;
         }
         if let Some(pooled) = self.entries.get_mut(&id) {
-            // Who told whom of it before the restart is not known: the promise counts.
+            // The words told before the restart are not known: the promise counts.
             (pooled.since, pooled.told) = (Some(since), Some(since));
         }
         self.bind(&id, Promised::Given(receipt));
@@ -346,7 +348,8 @@ impl Mempool {
             self.mark_waiting(&id);
         }
     }
-    /// Drops what a block took in and what can never pass after it, and looks at the rest again.
+    /// Drops the entries of a block and those that can never pass after it, and judges the rest
+    /// again.
     pub(crate) fn settle(&mut self, state: &State, taken: &[Arc<Authentic>]) -> Settled {
         for entry in taken {
             self.remove(&entry.id());
@@ -365,7 +368,7 @@ impl Mempool {
                     }
                     ready.push(*id);
                 }
-                // What is promised stays as long as it is valid, so that no promise is given twice.
+                // A promised entry stays as long as it is valid, so that no promise is given twice.
                 Err(refusal)
                     if refusal.may_pass_later()
                         && (pooled.promised != Promised::No
@@ -384,14 +387,14 @@ impl Mempool {
             .for_each(|id| self.mark_ready(id, state.height()));
         waiting.iter().for_each(|id| self.mark_waiting(id));
         for (entry, source) in self.strangers.take() {
-            // What has no room, or is in the book by now, is forgotten: nobody counts on it.
+            // An entry without room, or in the book by now, is forgotten: nobody counts on it.
             if self.add(state, Arc::clone(&entry), source) == Ok(true) {
                 settled.ready.push((entry, source));
             }
         }
         settled
     }
-    /// All ready entries, those first that wait longest: what a block is made of.
+    /// All ready entries, the longest waiting first: blocks are made of these.
     pub(crate) fn ready(&self) -> Vec<Arc<Authentic>> {
         let mut ready: Vec<&Pooled> = self
             .entries

@@ -1,4 +1,4 @@
-//! What hosts say to one another, in the strict codec.
+//! The messages between hosts, in the strict codec.
 //!
 //! Every kind has its own size cap, applied before parsing. Votes and proposals are the protocol's
 //! own types with the signature over their canonical bytes, so they can be shown to a stranger as
@@ -66,7 +66,7 @@ impl SignedProposal {
     }
 }
 
-/// Prevotes of a quorum for one block: what a validator needs to follow a proposal made again.
+/// Prevotes of a quorum for one block; a validator needs them to follow a proposal made again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Polka {
@@ -80,7 +80,7 @@ pub struct Polka {
     pub signatures: Vec<CertificateSignature>,
 }
 
-/// What the votes of a [`RoundProof`] show.
+/// The fact that the votes of a [`RoundProof`] show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RoundProofKind {
@@ -112,7 +112,7 @@ pub struct RoundProof {
     pub height: u64,
     /// Round of the votes.
     pub round: u32,
-    /// What they show.
+    /// The fact that they show.
     pub kind: RoundProofKind,
     /// The votes.
     pub votes: Vec<RoundVote>,

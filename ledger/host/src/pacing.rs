@@ -21,7 +21,7 @@ use gridbay_protocol::ids::ValidatorId;
 use gridbay_protocol::validator::ValidatorSet;
 use std::collections::BTreeSet;
 
-/// What decides when the next height starts. Times are monotonic milliseconds.
+/// Decides when the next height starts. Times are monotonic milliseconds.
 #[derive(Debug)]
 pub(crate) struct Pace {
     interval: u64,

@@ -1,9 +1,10 @@
-//! Receipts of our own entries, as validators send them.
+//! The receipts that validators send for this node's own entries.
 //!
 //! 1. An entry is watched from its submission until [`limits::RECEIPT_HEIGHTS`] after its last
-//!    height, so that what was promised can still be shown when the time for it is over.
-//! 2. Of each validator the receipt with the lowest height is kept.
-//! 3. A full memory forgets the entry whose time is over first.
+//!    height, so that a broken promise can still be shown when the time for it is over.
+//! 2. Of each validator, the receipt with the lowest height is kept: the earliest promise binds
+//!    most.
+//! 3. A full memory forgets the entry whose time ends first.
 
 use crate::limits;
 use gridbay_protocol::ids::{EntryId, ValidatorId};
@@ -25,7 +26,7 @@ pub(crate) struct Receipts {
 }
 
 impl Receipts {
-    /// Watches an entry of ours; whether it was not watched before.
+    /// Watches an own entry; true if it was not watched before.
     pub(crate) fn watch(&mut self, entry: EntryId, valid_until: u64) -> bool {
         if self.entries.contains_key(&entry) {
             return false;
@@ -47,7 +48,7 @@ impl Receipts {
             known.is_none_or(|known| receipt.height < known.receipt.height)
         })
     }
-    /// Keeps a receipt whose signature is right; whether now, for the first time, more than two
+    /// Keeps a receipt whose signature is right. True if now, for the first time, more than two
     /// thirds of the power have acknowledged its entry.
     pub(crate) fn add(&mut self, signed: SignedReceipt, set: &ValidatorSet) -> bool {
         if !self.wants(&signed.receipt) {
@@ -66,7 +67,7 @@ impl Receipts {
         let watched = self.entries.get(entry);
         watched.map_or_else(Vec::new, |w| w.receipts.values().copied().collect())
     }
-    /// Forgets what is of no more use at a tip.
+    /// Forgets the entries whose time is over at a tip.
     pub(crate) fn forget(&mut self, tip: u64) {
         while let Some((until, entry)) = self.by_age.first().copied() {
             if until >= tip {

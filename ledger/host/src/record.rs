@@ -8,11 +8,11 @@
 //! 2. at the first bad byte range the rest is searched for whole records; if one of them has a
 //!    floor beyond the bad offset, the bad bytes had once been safe: the file is damaged and
 //!    refused;
-//! 3. otherwise the rest is the torn end of what was never acknowledged: it is cut off;
-//! 4. what lies behind the last record's floor may never have been synced, or its sync may have
-//!    failed: then it looks present only as long as the system caches it, and no later sync would
-//!    write it. It is written in place once more and synced before the caller hears that the file
-//!    is open.
+//! 3. otherwise the rest is a torn end that was never acknowledged: it is cut off;
+//! 4. bytes behind the last record's floor may never have been synced, or their sync may have
+//!    failed: then they look present only as long as the system caches them, and no later sync
+//!    would write them. They are written in place once more, and synced before the caller hears
+//!    that the file is open.
 
 use crate::disk::Disk;
 use crate::fault::Fault;
@@ -34,14 +34,14 @@ pub(crate) struct RecordFile {
     synced: u64,
 }
 
-/// Where reading a file from end to end came to.
+/// The result of reading a file from end to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Scanned {
     /// End of the last whole record before the first bad byte.
     pub(crate) good: u64,
     /// Bytes in the file.
     pub(crate) end: u64,
-    /// Floor of that record: what lies before it was synced.
+    /// Floor of that record: the bytes before it were synced.
     floor: u64,
 }
 
@@ -136,7 +136,7 @@ impl RecordFile {
             synced: good,
         })
     }
-    /// A new, empty file; what had its name is gone.
+    /// Creates an empty file, replacing any of that name.
     pub(crate) fn create(disk: &mut dyn Disk, name: &str) -> Result<RecordFile, Fault> {
         disk.remove(name)?;
         Ok(RecordFile {
@@ -354,7 +354,7 @@ mod tests {
         file.append(&mut disk, &[2; 2_000]).unwrap();
         disk.fail(crate::disk::FaultPlan::forgetful_sync(0));
         file.sync(&mut disk).unwrap_err();
-        // The second record looks present; what follows is acknowledged on top of it.
+        // The second record looks present; the next is acknowledged on top of it.
         let mut file = RecordFile::open(&mut disk, "f", |_, _| Ok(())).unwrap();
         file.append(&mut disk, &[3; 2_000]).unwrap();
         file.sync(&mut disk).unwrap();

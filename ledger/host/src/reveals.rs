@@ -31,7 +31,7 @@ impl Reveals {
             stranger: None,
         }
     }
-    /// What the next block of ours reveals after `tip`; `None` if the chain is used up or
+    /// The reveal of this node's next block after `tip`; `None` if the chain is used up or
     /// another's.
     pub(crate) fn reveal(&mut self, tip: &[u8; 32]) -> Option<[u8; 32]> {
         self.turn_to(tip)?;

@@ -23,7 +23,7 @@ const TABLE: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("rows");
 
 /// A key and its value.
 pub(crate) type Row = (Vec<u8>, Vec<u8>);
-/// What goes wrong with the file.
+/// A failure of the file.
 type Error = Box<redb::Error>;
 
 fn wrong(error: impl Into<redb::Error>) -> Error {
@@ -115,7 +115,7 @@ impl File {
     }
 }
 
-/// What was read; nothing, with a warning, if the file failed.
+/// The rows read; none, with a warning, if the file failed.
 fn read<T: Default>(answer: Result<T, Error>) -> T {
     answer.unwrap_or_else(|error| {
         tracing::warn!(%error, "cannot read the index");

@@ -1,12 +1,13 @@
-//! Who gets decided blocks when: requests cost nothing, answers cost a disk and a line.
+//! The pace at which peers get decided blocks: requests cost nothing, but answers cost a disk and a
+//! line.
 //!
 //! 1. A peer has one request open at a time; a later one replaces it.
 //! 2. After an answer a peer rests as long as its bytes take at
 //!    [`limits::SERVE_PEER_BYTES_PER_MS`], and at least [`limits::SERVE_REST_MS`]. A request that
-//!    comes meanwhile waits; it is not refused, so an honest peer only ever sees the pace.
+//!    arrives meanwhile waits; it is not refused, so an honest peer notices nothing but the pace.
 //! 3. All peers that are no validators' nodes also rest together, at
-//!    [`limits::SERVE_STRANGERS_BYTES_PER_MS`], and take turns: however many they are, validators
-//!    lose nothing by them.
+//!    [`limits::SERVE_STRANGERS_BYTES_PER_MS`], and take turns: validators lose nothing by them,
+//!    however many they are.
 
 use crate::catchup::Peer;
 use crate::limits;

@@ -7,17 +7,17 @@
 //! 1. It is written under another name, synced, renamed, the directory synced; then all but the two
 //!    newest are removed. A snapshot that has its name is therefore whole, unless it was damaged
 //!    later.
-//! 2. At the start the newest is used whose checksums, format and network are right, whose height
-//!    the block file reaches, whose block is the block file's, and whose records give the state
-//!    root in that block's header. Any other is passed over with a warning; without one, blocks are
-//!    executed from the genesis on.
+//! 2. A start uses the newest good snapshot. Its checksums, format and network must be right, the
+//!    block file must reach its height and hold its block, and its records must give the state root
+//!    in that block's header. Any other is passed over with a warning; without a good one, blocks
+//!    are executed from the genesis on.
 //! 3. The next is due [`limits::SNAPSHOT_BLOCKS`] blocks or [`limits::SNAPSHOT_AFTER_BYTES`] of
-//!    blocks later, whichever comes first, but not before blocks of a quarter of its own size have
+//!    blocks later, whichever comes first. Blocks of at least a quarter of its own size must have
 //!    come, so that large states do not spend the disk's time on snapshots.
 //!
 //! A state holds the right edge of the log of blocks only (62 hashes), not all its leaves:
-//! execution needs no more, and a proof that reaches back is made from the block file by whoever
-//! asks for one. So the size of a snapshot follows the live records, not the length of the chain.
+//! execution needs no more, and a proof that reaches back is made from the block file on request.
+//! So the size of a snapshot follows the live records, not the length of the chain.
 
 use crate::blocks::BlockFile;
 use crate::disk::Disk;
@@ -33,7 +33,7 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the form of these files.
 const FORMAT: u32 = 1;
-/// What the name of a snapshot begins with; its height follows in 20 digits.
+/// Prefix of a snapshot's name; its height follows in 20 digits.
 const PREFIX: &str = "snapshot-";
 /// The name while it is being written.
 const UNFINISHED: &str = "snapshot.new";
@@ -226,8 +226,8 @@ impl Snapshots {
     }
 }
 
-/// Removes all snapshots but the newest ones up to a height. What lies above it is of another block
-/// file.
+/// Removes all snapshots but the newest ones up to a height. Snapshots above it are of another
+/// block file.
 fn prune(disk: &mut dyn Disk, newest: u64) -> Result<(), Fault> {
     let mut kept = 0;
     for height in heights(disk)? {
@@ -327,8 +327,7 @@ mod tests {
         }
     }
 
-    /// Everything about it is right but the records: what a build with a fault may have left
-    /// behind.
+    /// All of it is right but the records, as a build with a fault may have left it behind.
     #[test]
     fn a_snapshot_whose_records_are_not_the_blocks_is_refused() {
         let genesis = genesis();

@@ -24,7 +24,7 @@ impl Suggested {
             self.by_class.insert(hint.class, hint);
         }
     }
-    /// What the next block may use: nothing unless it closes a slot.
+    /// The hints that the next block may use: none unless it closes a slot.
     pub(crate) fn draft(&self, state: &State) -> Vec<Hint> {
         match state.calendar().closes_slot(state.height() + 1) {
             true => self.by_class.values().cloned().collect(),

@@ -47,7 +47,7 @@ impl Height for CoreHeight {
     }
 }
 
-/// What is agreed on.
+/// The value that is agreed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct CoreValue(pub(super) BlockId);
 

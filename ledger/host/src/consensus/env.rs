@@ -15,7 +15,7 @@ use gridbay_protocol::hash::Domain;
 use gridbay_protocol::ids::NetworkId;
 use gridbay_protocol::keys::Signature;
 
-/// What effects work on.
+/// The state that effects work on.
 pub(super) struct Env {
     pub(super) checker: Checker,
     pub(super) actions: Vec<Action>,

@@ -149,8 +149,8 @@ impl Engine {
         self.finish()
     }
 
-    /// What it saw of equivocation and has not told yet. A height that ends by a peer's certificate
-    /// is never finalised, and what was seen at it would be forgotten with the engine.
+    /// Equivocation that it saw and has not reported yet. A height that ends by a peer's
+    /// certificate is never finalised, and evidence seen at it would be forgotten with the engine.
     pub(crate) fn witnessed(&mut self) -> Vec<Action> {
         let evidence = core::MisbehaviorEvidence {
             proposals: self.core.driver.take_proposal_evidence(),

@@ -1,4 +1,4 @@
-//! What moves consensus, and what it asks of the host in return.
+//! The inputs that move consensus, and its requests to the host in return.
 
 use crate::guard::Statement;
 use crate::message::{Polka, RoundProof, SignedProposal, SignedVote};
@@ -7,7 +7,7 @@ use gridbay_protocol::ids::{BlockId, ValidatorId};
 use gridbay_protocol::vote::Certificate;
 use serde::{Deserialize, Serialize};
 
-/// What a timer is for.
+/// The purpose of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum TimerKind {
@@ -31,7 +31,7 @@ pub(crate) struct Timer {
     pub(crate) round: u32,
 }
 
-/// What moves consensus. The journal keeps those that [`Action::Log`] hands out.
+/// An input that moves consensus. The journal keeps those that [`Action::Log`] hands out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Stimulus {
@@ -65,7 +65,7 @@ pub(crate) enum Stimulus {
     Timeout(Timer),
 }
 
-/// What consensus asks of the host.
+/// A request of consensus to the host.
 #[derive(Clone, Debug)]
 pub(crate) enum Action {
     /// Keep a statement before anything that was signed leaves the node.

@@ -1,4 +1,4 @@
-//! What goes wrong with a disk in memory, and when.
+//! The faults of a disk in memory, and when they strike.
 //!
 //! A [`FaultPlan`] counts the operations of a [`super::MemDisk`] and makes some of them fail, as
 //! real disks do: an error of input or output, a full disk, a sync that fails and forgets, no power
@@ -26,7 +26,7 @@ pub enum Operation {
     Remove,
 }
 
-/// What goes wrong. The default is nothing; the parts can be combined.
+/// The faults planned. By default there are none; the parts can be combined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FaultPlan {
     /// The operation that fails with an error of input or output: its kind, and how many of that
@@ -39,8 +39,9 @@ pub struct FaultPlan {
     pub forgetful: bool,
     /// Bytes that can still be appended before the disk is full.
     pub room: Option<u64>,
-    /// Operations, reading not counted, before every operation fails: the power is gone. What is
-    /// lost with it is decided by [`super::MemDisk::crash`] or [`super::MemDisk::crash_torn`].
+    /// Operations, reading not counted, before every operation fails: the power is gone.
+    /// [`super::MemDisk::crash`] or [`super::MemDisk::crash_torn`] decides which bytes are lost
+    /// with it.
     pub power: Option<u64>,
 }
 

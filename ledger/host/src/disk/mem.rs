@@ -66,7 +66,7 @@ impl MemDisk {
     pub fn fail(&self, plan: FaultPlan) {
         self.files().plan = plan;
     }
-    /// Ends all faults. What a failed sync forgot stays forgotten.
+    /// Ends all faults. Bytes that a failed sync forgot stay forgotten.
     pub fn cure(&self) {
         self.fail(FaultPlan::default());
     }

@@ -5,9 +5,9 @@
 //! (creations) or when the call returns (renames, removals).
 //!
 //! A failed [`Disk::sync`] may have lost bytes that reading still shows, and a later one that
-//! succeeds need not bring them back: the system has given the pages up. So whoever opens a file
-//! again after a failure writes what may never have been synced once more with [`Disk::rewrite`],
-//! and syncs it.
+//! succeeds need not bring them back: the system has given the pages up. So after a failure,
+//! opening a file again writes the bytes that may never have been synced once more, with
+//! [`Disk::rewrite`], and syncs them.
 
 mod faulty;
 mod mem;
@@ -22,7 +22,7 @@ pub use real::RealDisk;
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {operation} {file}")]
 pub struct DiskError {
-    /// What was tried.
+    /// The operation that was tried.
     pub operation: &'static str,
     /// Name of the file.
     pub file: String,
@@ -46,7 +46,7 @@ pub trait Disk: Send {
     fn rewrite(&mut self, file: &str, offset: u64, bytes: &[u8]) -> Result<(), DiskError>;
     /// Makes all bytes of a file written since the last sync, and its name, safe from a crash.
     fn sync(&mut self, file: &str) -> Result<(), DiskError>;
-    /// Gives a file another name, replacing what had it; safe from a crash on return.
+    /// Gives a file another name, replacing any file of that name; safe from a crash on return.
     fn rename(&mut self, from: &str, to: &str) -> Result<(), DiskError>;
     /// Cuts a file to `len` bytes.
     fn truncate(&mut self, file: &str, len: u64) -> Result<(), DiskError>;

@@ -1,5 +1,5 @@
-//! One file of a disk in memory: what readers see, what is safe, and which bytes are still to be
-//! written.
+//! One file of a disk in memory: the bytes that readers see, those that are safe, and the ranges
+//! still to be written.
 
 use std::ops::Range;
 
@@ -9,9 +9,9 @@ const SECTOR: usize = 512;
 /// The bytes of one file, twice.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pages {
-    /// What a running node sees.
+    /// The bytes that a running node sees.
     live: Vec<u8>,
-    /// What is on the disk; `None` while the file's name is not.
+    /// The bytes on the disk; `None` while the file's name is not safe.
     safe: Option<Vec<u8>>,
     /// Written since the last sync, in order of writing.
     dirty: Vec<Range<usize>>,
@@ -58,7 +58,7 @@ impl Pages {
     pub(super) fn truncate(&mut self, len: usize) {
         self.live.truncate(len);
     }
-    /// Writes what is to be written; what an earlier sync forgot it leaves out, except in shared
+    /// Writes the pending ranges. Bytes that an earlier sync forgot are left out, except in shared
     /// sectors.
     pub(super) fn sync(&mut self) {
         let Pages { live, safe, dirty } = self;
@@ -68,7 +68,7 @@ impl Pages {
         }
         safe.resize(live.len(), 0);
     }
-    /// Forgets what is to be written.
+    /// Forgets the pending ranges, as a failed sync does.
     pub(super) fn forget(&mut self) {
         self.dirty.clear();
     }
@@ -76,8 +76,8 @@ impl Pages {
     pub(super) fn name(&mut self) {
         self.safe.get_or_insert_default();
     }
-    /// What a loss of power leaves if only the first bytes written since the last sync survive: as
-    /// many of them as `kept` says. `None` if the name is lost.
+    /// The file after a loss of power in which only the first bytes written since the last sync
+    /// survive, as many as `kept` says. `None` if the name is lost.
     pub(super) fn cut(&self, mut kept: impl FnMut(u64) -> u64) -> Option<Pages> {
         let mut image = self.safe.clone()?;
         let lens = self.dirty.iter().map(ExactSizeIterator::len);
@@ -90,9 +90,9 @@ impl Pages {
         }
         Some(Pages::of(image))
     }
-    /// What a loss of power leaves if any part of what was written since the last sync survives:
-    /// sectors in any selection, the new length with zeros for the lost ones or not, a name or not.
-    /// `below(n)` draws a number below `n`.
+    /// The file after a loss of power in which any part of the bytes written since the last sync
+    /// survives: sectors in any selection, the new length with zeros for the lost ones or not, a
+    /// name or not. `below(n)` draws a number below `n`.
     pub(super) fn tear(&self, below: &mut dyn FnMut(u64) -> u64) -> Option<Pages> {
         let mut image = match &self.safe {
             Some(safe) => safe.clone(),

@@ -14,7 +14,8 @@ pub struct RealDisk {
     root: PathBuf,
     /// Open handles by name.
     open: Mutex<BTreeMap<String, File>>,
-    /// Files whose names this handle has made safe. Whoever created the others may have failed to.
+    /// Files whose names this handle has made safe. The process that created the others may have
+    /// failed to.
     named: BTreeSet<String>,
 }
 

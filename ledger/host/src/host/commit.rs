@@ -1,4 +1,4 @@
-//! Applying a decided block: append, commit, index, settle the mempool, tell.
+//! Applies a decided block: append it, commit it, index it, settle the mempool, tell peers.
 
 use super::{Host, HostEffect};
 use crate::candidates::Candidates;
@@ -58,7 +58,7 @@ impl Host {
         self.status_at = self.now.mono_ms;
         Ok(())
     }
-    /// Compares our clock with the tip's time, unless the tip is one of many that we missed.
+    /// Compares this node's clock with the tip's time, unless the tip is one of many missed blocks.
     fn compare_clock(&mut self, block_ms: u64) {
         if self.catchup.knows_more(self.state.height()) {
             return;
@@ -77,7 +77,7 @@ impl Host {
             Some(mut engine) => self.witness(engine.witnessed()),
             None => self.pace.follow(self.now.mono_ms),
         }
-        // The block itself supersedes what was signed for it.
+        // The block itself supersedes all that was signed for it.
         self.signed = false;
         self.missing_told.clear();
         self.candidates = Candidates::default();

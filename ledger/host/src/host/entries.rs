@@ -4,9 +4,9 @@
 //! 2. It is sent to all validators; a validator then acknowledges it (see `promises`).
 //! 3. An entry from a validator enters the mempool and goes no further: its sender told all. If a
 //!    block leaves it out, it may have been kept from some, and all are told. An entry from anybody
-//!    else is passed on by the first validator it reaches, as soon as the ledger admits it: what
-//!    only waits costs its sender nothing and would cost everybody. Nobody but validators has many
-//!    entries checked for nothing (see `checks`).
+//!    else is passed on by the first validator it reaches, as soon as the ledger admits it: an
+//!    entry that only waits costs its sender nothing, and passing it on would cost everybody. Only
+//!    validators have many entries checked for nothing (see `checks`).
 //! 4. An entry of ours that stays out of the book is sent again from time to time.
 //! 5. A validator whose height does not move on repeats its first waiting entries with its votes:
 //!    others who never heard of them see no work, and start the height at the heartbeat only.
@@ -40,7 +40,8 @@ impl Host {
             }
             Err(refusal) => {
                 let known = matches!(refusal, MempoolRefusal::Known(_));
-                // Ours from before a restart: who acknowledged it then answers again.
+                // An own entry from before a restart: the validators that acknowledged it then
+                // answer again.
                 if known && self.receipts.watch(id, entry.entry().valid_until) {
                     self.relay.push(entry.signed().clone());
                     self.keep_own(&id);

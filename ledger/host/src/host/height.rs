@@ -160,7 +160,7 @@ impl Host {
                 }
                 Action::Polka(polka) => self.broadcast(HostMessage::Polka(polka)),
                 Action::Round(proof) => self.broadcast(HostMessage::Round(proof)),
-                // Who lacks the body of a repeated proposal asks for it.
+                // A node without the body of a repeated proposal asks for it.
                 Action::Restream => {}
                 Action::NeedValue { round } => {
                     if let Some(block) = self.own_block(round)? {

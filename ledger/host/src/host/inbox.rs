@@ -1,4 +1,4 @@
-//! Messages of peers: judged, sorted by height, handed to where they belong.
+//! Messages of peers: they are judged, sorted by height and handed on.
 
 use super::{Host, Offence, Received};
 use crate::candidates::Novelty;
@@ -106,8 +106,8 @@ impl Host {
             _ => Ok(()),
         }
     }
-    /// A message for one of the next two heights, which has not started here. What a validator
-    /// signed for the next one shows that it has started it.
+    /// A message for one of the next two heights, which has not started here. A validator that
+    /// signs for the next height shows that it has started it.
     fn keep_early(&mut self, from: Peer, height: u64, message: HostMessage) {
         if !self.votes() {
             return;
@@ -115,7 +115,7 @@ impl Host {
         let next = self.state.height() + 1;
         let (signer, right) = match &message {
             HostMessage::Vote(signed) => (signed.vote.validator, self.is_right_vote(signed)),
-            // Who is elected for a later height is known when that comes.
+            // The election of a later height is known only when that height comes.
             HostMessage::Proposal(Offered { signed, .. }) if height > next => {
                 (signed.proposal.validator, self.is_signed(signed))
             }
@@ -136,7 +136,7 @@ impl Host {
         }
         self.early.keep(height, signer, from, message);
     }
-    /// Takes into account who has started the next height already.
+    /// Counts the validators that have started the next height already.
     pub(super) fn recall_callers(&mut self) {
         for signer in self.early.signers(self.state.height() + 1) {
             self.pace.call(signer, self.state.validators());
@@ -178,7 +178,7 @@ impl Host {
                 engine.vouch(&signed);
             }
             self.candidates.follow(signed);
-            // Relayed to all, so that a proposer who tells different peers different things is
+            // Relayed to all, so that a proposer that tells different peers different things is
             // seen.
             self.broadcast(HostMessage::Proposal(Offered { signed, body: None }));
         }
@@ -198,7 +198,7 @@ impl Host {
         }
         Ok(())
     }
-    /// Tells a new peer where we are and what is being voted on.
+    /// Tells a new peer this node's tip, and the proposals being voted on.
     pub(super) fn greet(&mut self, peer: Peer) {
         let tip = self.state.height();
         self.send(peer, HostMessage::Status(Status { tip }));

@@ -1,4 +1,4 @@
-//! What goes into a host and what comes out of it.
+//! The inputs and the effects of a host.
 
 use crate::catchup::Peer;
 use crate::mempool::MempoolRefusal;
@@ -30,7 +30,7 @@ pub enum Received {
     Message(HostMessage),
 }
 
-/// What a host reacts to.
+/// An input of a host.
 #[derive(Clone, Debug)]
 pub enum HostInput {
     /// The first input after [`super::Host::open`].
@@ -52,7 +52,7 @@ pub enum HostInput {
     PeerDown(Peer),
 }
 
-/// What a peer did wrong.
+/// A peer's misdeed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum Offence {
     /// Bytes that are no message.
@@ -87,7 +87,7 @@ pub enum Equivocation {
     Proposals(Box<(SignedProposal, SignedProposal)>),
 }
 
-/// What a host asks of its caller. Everything that these effects rely on is safe on disk.
+/// A request of a host to its caller. All that these effects rely on is safe on disk.
 #[derive(Clone, Debug)]
 pub enum HostEffect {
     /// Send to every validator.
@@ -107,7 +107,7 @@ pub enum HostEffect {
         block: Arc<CheckedBlock>,
         /// This node's proof of the decision.
         certificate: Certificate,
-        /// What the block did, in order.
+        /// The effects of the block, in order.
         effects: Arc<[Effect]>,
     },
     /// An entry waits for a block.
@@ -123,8 +123,8 @@ pub enum HostEffect {
         refusal: MempoolRefusal,
     },
     /// This validator knows that the entry was relayed to all others, or relays it once a block
-    /// omits it, and will not vote for later blocks that omit it, also after a crash. Whoever sent
-    /// the entry gets its receipt.
+    /// omits it, and will not vote for later blocks that omit it, also after a crash. The senders
+    /// of the entry get its receipt.
     Acknowledged {
         /// The entry.
         entry: EntryId,

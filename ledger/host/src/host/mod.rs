@@ -77,7 +77,7 @@ pub struct Host {
     tip_certificate: Option<Certificate>,
     guard: Option<Guard>,
     reveals: Option<Reveals>,
-    /// What the journal held for the height after the tip.
+    /// The journal's records for the height after the tip.
     recovered: Option<Recovered>,
     engine: Option<Engine>,
     candidates: Candidates,
@@ -110,7 +110,7 @@ pub struct Host {
     signed: bool,
     /// Missing entries sent along with votes of this height.
     missing_told: BTreeSet<EntryId>,
-    /// Whose message is being handled.
+    /// The sender of the message being handled.
     sender: Option<Peer>,
     stopped: bool,
 }
@@ -226,7 +226,7 @@ impl Host {
             self.give_receipts(receipts);
         }
         if self.snapshots.is_due(&self.blocks) {
-            // What the index holds after a killed process reaches at least as far as the snapshot.
+            // After a kill the index reaches at least as far as the snapshot.
             self.index.flush();
             self.snapshots
                 .write(&mut *self.disk, &self.blocks, &self.state)?;

@@ -36,7 +36,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::path::PathBuf;
 
-/// What a host needs besides a disk.
+/// The configuration of a host, besides its disk.
 #[derive(Debug)]
 pub struct HostConfig {
     /// The network.
@@ -51,7 +51,7 @@ pub struct HostConfig {
     pub index: Option<PathBuf>,
 }
 
-/// An error with all its causes, for messages about our own blocks.
+/// An error with all its causes, for messages about this node's own blocks.
 pub(super) fn causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
@@ -63,7 +63,7 @@ pub(super) fn causes(error: &dyn Error) -> String {
     text
 }
 
-/// Checks and applies a block of our own block file.
+/// Checks and applies a block of this node's block file.
 fn repeat(state: &mut State, index: &mut Index, decided: DecidedBlock) -> Result<(), Fault> {
     let refused = |error: &dyn Error| Fault::Refused {
         height: decided.certificate.height,

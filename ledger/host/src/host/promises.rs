@@ -1,19 +1,19 @@
-//! Acknowledgements: what this validator promises, and what others promise us.
+//! Acknowledgements: the promises of this validator, and those that it gets from others.
 //!
 //! A validator
 //!
 //! 1. promises every entry that is ready and told to all validators, as far as there is room;
 //! 2. writes the promises owed to the journal right before a sync that a vote or proposal needs
 //!    anyway, at least one per height, so that entries cost no sync of their own;
-//! 3. after that sync reports the entries as acknowledged and sends each receipt to whom it got the
-//!    entry from;
+//! 3. after that sync reports the entries as acknowledged and sends each receipt to the peers that
+//!    sent the entry;
 //! 4. answers with the receipt again whenever a peer sends an acknowledged entry again;
 //! 5. after a restart takes the promises that the journal holds back into its mempool, unless
 //!    blocks have met them, and judges blocks by them as before.
 //!
 //! The owner's node keeps the receipts of its own entries ([`crate::receipts`]).
 //!
-//! A block that takes an entry in before its promise is written makes the promise superfluous: no
+//! A block that includes an entry before its promise is written makes the promise superfluous: no
 //! receipt is sent.
 
 use super::{Host, HostEffect, Offence};
@@ -31,7 +31,7 @@ use gridbay_protocol::receipt::SignedReceipt;
 use gridbay_protocol::stage::WellFormed;
 use std::sync::Arc;
 
-/// The mempool after a restart: what was acknowledged and is in no block yet.
+/// The mempool after a restart: the entries that were acknowledged and are in no block yet.
 pub(super) fn restore(
     state: &State,
     index: &Index,

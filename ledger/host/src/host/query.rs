@@ -54,7 +54,7 @@ impl Host {
     pub fn entry_height(&self, entry: &EntryId) -> Option<u64> {
         self.index.entry(entry)
     }
-    /// What concerned an account in blocks before height `before` (`u64::MAX` for all), latest
+    /// The history of an account in blocks before height `before` (`u64::MAX` for all), latest
     /// first; at most `limit` and [`crate::limits::HISTORY_ROWS`] lines.
     pub fn history(&self, account: &AccountId, before: u64, limit: usize) -> Vec<HistoryItem> {
         self.index.history(account, before, limit)

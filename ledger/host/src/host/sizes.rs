@@ -28,7 +28,7 @@ pub struct Sizes {
 }
 
 impl Host {
-    /// What it holds.
+    /// Its contents.
     pub fn sizes(&self) -> Sizes {
         let (bodies, body_bytes) = self.candidates.bodies();
         Sizes {

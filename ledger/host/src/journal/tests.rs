@@ -1,4 +1,4 @@
-//! What the journal keeps over heights, cuts and crashes.
+//! Tests that the journal survives heights, cuts and crashes.
 
 use super::*;
 use crate::consensus::{Timer, TimerKind};

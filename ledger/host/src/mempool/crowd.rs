@@ -1,9 +1,8 @@
-//! Whose entries a bounded place holds: by the founding members that answer for their accounts.
+//! The entries of a bounded place, by the founding members that answer for their accounts.
 //!
-//! A member's accounts are its *house*. When a place is full, a newcomer of a house that has less
-//! in it than the one with most takes the place of that one's newest entry. So a house has its
-//! even share of the place for certain, whatever all others send. Entries that a promise binds
-//! count, but stay.
+//! A member's accounts are its *house*. When a place is full, a newcomer replaces the newest entry
+//! of the house with most in it, if its own house has less. So every house is sure of its even
+//! share of the place, whatever all others send. Entries that a promise binds count, but stay.
 
 use gridbay_protocol::ids::{AccountId, EntryId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,11 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 /// An entry by the order of arrival.
 pub(super) type Arrival = (u64, EntryId);
 
-/// What a house has.
+/// The entries of a house.
 #[derive(Clone, Debug, Default)]
 struct House {
     held: usize,
-    /// What may leave, the newest last.
+    /// Entries that may leave, the newest last.
     loose: BTreeSet<Arrival>,
 }
 

@@ -1,4 +1,4 @@
-//! What this node insists on, and what it tells others before it does.
+//! The entries that this node insists on, and those that it tells others before it does.
 
 use super::{Mempool, Pooled, Source, most, share};
 use crate::limits;
@@ -12,11 +12,11 @@ use std::sync::Arc;
 
 impl Mempool {
     /// Ready entries that were acknowledged [`INCLUSION_HEIGHTS`] before the next block, and of
-    /// which this node told all validators a block ago, while they were ready as they are now: what
-    /// waited in between may have left others' mempools. Not those of a share that is full here:
-    /// others may hold as many again of the same account, and no room for these. And not those of a
-    /// house that crowds this mempool, unless they are promised: from other mempools they may have
-    /// had to leave.
+    /// which this node told all validators a block ago, while they were ready as they are now: an
+    /// entry that waited in between may have left others' mempools. Entries of a share that is full
+    /// here are left out: others may hold as many other entries of the same account, and have no
+    /// room for these. So are those of a house that crowds this mempool, unless they are promised:
+    /// they may have had to leave other mempools.
     pub(crate) fn due(&self, tip: u64) -> Vec<Arc<Authentic>> {
         let old = |p: &&Pooled| {
             p.since
@@ -45,8 +45,8 @@ impl Mempool {
         crowded && self.crowd.is_large(house)
     }
     /// Entries that blocks left out, to be sent to all validators: those of our own users after two
-    /// blocks, and once more every eighth block; what only a validator sent, and may have kept from
-    /// others; and what waited and is ready again.
+    /// blocks, and once more every eighth block; those that only a validator sent, and may have
+    /// kept from others; and those that waited and are ready again.
     pub(crate) fn overdue(&mut self, tip: u64) -> Vec<SignedEntry> {
         let mut overdue = self.own_overdue(tip);
         overdue.extend(self.tell(tip));
@@ -67,9 +67,9 @@ impl Mempool {
         });
         sent.collect()
     }
-    /// What is ready, was not told to all since, and a block left out, once each: openings and
-    /// appeals first, for they cannot wait, then the houses one after the other, those first that
-    /// wait longest.
+    /// Entries that are ready, were not told to all since, and that a block left out, once each:
+    /// openings and appeals first, for they cannot wait, then house by house, the longest waiting
+    /// first.
     fn tell(&mut self, tip: u64) -> Vec<SignedEntry> {
         let untold = self.entries.iter().filter_map(|(id, p)| {
             let untold = p.told.is_none() && p.ready.is_some_and(|ready| ready < tip);

@@ -1,8 +1,9 @@
-//! The promises of the mempool: which entries are acknowledged, and how far that is.
+//! The promises of the mempool: the entries that are acknowledged, and how far each acknowledgement
+//! is.
 //!
-//! All promises together have their bounds, and those of one house a quarter of them: however many
-//! entries a member's accounts send, others' are acknowledged. Within a house an account has a few,
-//! besides those of its openings and appeals, which have a deposit at stake.
+//! All promises together are bounded, and those of one house to a quarter of that: however many
+//! entries a member's accounts send, others' are acknowledged. Within a house each account has a
+//! few, besides those of its openings and appeals, which have a deposit at stake.
 
 use super::{Mempool, Pooled};
 use crate::catchup::Peer;
@@ -150,7 +151,7 @@ impl Mempool {
             .filter_map(|id| self.entries.get(id));
         owed.filter_map(Pooled::promise).collect()
     }
-    /// Keeps the receipt of a promise that is safe; returns who is to have it.
+    /// Keeps the receipt of a promise that is safe; returns the peers that are to have it.
     pub(crate) fn give(&mut self, receipt: SignedReceipt) -> Vec<Peer> {
         let id = receipt.receipt.entry;
         self.promises.owed.remove(&id);
@@ -160,7 +161,7 @@ impl Mempool {
         pooled.promised = Promised::Given(receipt);
         std::mem::take(&mut pooled.peers)
     }
-    /// Our own receipt of an entry, once it is given.
+    /// This node's own receipt of an entry, once it is given.
     pub(crate) fn receipt(&self, id: &EntryId) -> Option<SignedReceipt> {
         match self.entries.get(id)?.promised {
             Promised::Given(receipt) => Some(receipt),

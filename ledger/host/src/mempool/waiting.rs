@@ -1,4 +1,4 @@
-//! What is ready and what waits, as blocks come: what waits has a quarter of the mempool.
+//! Entries become ready or wait as blocks come. Those that wait have a quarter of the mempool.
 
 use super::{Mempool, Promised, share};
 use crate::limits;
@@ -16,7 +16,8 @@ impl Mempool {
         self.shares.entry(share(&pooled.entry)).or_default().waiting -= 1;
     }
     /// Marks a ready entry as waiting. It leaves if there is no room for it to wait, unless a
-    /// promise binds it; and so it may have left others' mempools, which are told of it anew.
+    /// promise binds it. Others' mempools may have dropped it for the same reason, so they are told
+    /// of it anew.
     pub(super) fn mark_waiting(&mut self, id: &EntryId) {
         let Some(pooled) = self.entries.get(id).filter(|p| p.ready.is_some()) else {
             return;
@@ -36,7 +37,7 @@ impl Mempool {
             self.waiting.bind(&house, arrival);
         }
     }
-    /// Makes room in the quarter of what is not ready, as far as houses with more have it.
+    /// Makes room in the quarter of waiting entries, as far as houses with more have it.
     pub(super) fn make_room_to_wait(&mut self, house: &AccountId) -> bool {
         while self.waiting.len() >= limits::MEMPOOL_ENTRIES / 4 {
             let Some(id) = self.waiting.yields_to(house, 1) else {

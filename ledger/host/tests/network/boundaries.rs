@@ -12,7 +12,7 @@ use gridbay_host::{HostEffect, HostInput, Received};
 use gridbay_protocol::ids::BlockId;
 use std::collections::BTreeSet;
 
-/// What becomes of the bytes that were not synced.
+/// The fate of the bytes that were not synced.
 #[derive(Clone, Copy, Debug)]
 enum Loss {
     /// None of them stays.
@@ -153,8 +153,7 @@ fn a_host_killed_between_making_and_publishing_a_block_offers_the_same_block_aga
             continue;
         };
         tried += 1;
-        // What the step asked to publish never left. Later there are other entries and another
-        // time.
+        // The messages of the step never left. Later there are other entries and another time.
         world.hosts[i] = None;
         world.disks[i].crash(|_| 0);
         world.now += 5_000;

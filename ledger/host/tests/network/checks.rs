@@ -1,4 +1,4 @@
-//! What peers may have checked for nothing.
+//! The checks that peers may cause for nothing.
 
 use crate::genesis::peer;
 use crate::mempool::{STRANGER, host, payment, signed};
@@ -56,7 +56,7 @@ fn worthless_entries_are_checked_up_to_a_bound_and_cost_their_sender() {
         [Offence::Entries]
     );
     assert_eq!(sends(&mut world, [78; 32], forged), [Offence::Entry]);
-    // What a validator passes on is others' work.
+    // A validator passes on others' work.
     let n = 4 * limits::IDLE_CHECKS;
     assert_eq!(batches(&mut world, peer(1), 30_000, n), []);
 }

@@ -6,7 +6,7 @@ use gridbay_protocol::limits::CLOCK_AHEAD_MS;
 
 const YEAR_MS: i64 = 365 * 86_400_000;
 
-/// Submits a transfer of host `i` to itself; what it says.
+/// Submits a transfer of host `i` to itself; returns the answer.
 fn submit(world: &mut World, i: usize) -> (gridbay_protocol::ids::EntryId, Vec<HostEffect>) {
     let entry = world.transfer(i);
     let id = entry.id();

@@ -10,7 +10,7 @@ use gridbay_protocol::keys::SecretKey;
 use gridbay_protocol::limits::{EPOCH_HEIGHTS, INCLUSION_HEIGHTS};
 use gridbay_protocol::units::Credits;
 
-/// What each account of the house has, in millionths of a credit.
+/// The balance of each account of the house, in millionths of a credit.
 pub(crate) const ENDOWMENT: u64 = 1_000;
 
 /// A network, and accounts of member 0 in its book.

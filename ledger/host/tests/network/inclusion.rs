@@ -1,4 +1,4 @@
-//! Inclusion: what was acknowledged gets into the book, whoever proposes and whatever crashes.
+//! Inclusion: acknowledged entries get into the book, whoever proposes and whatever crashes.
 
 use crate::genesis::{account_key, consensus_key, peer, validator};
 use crate::rng::Rng;

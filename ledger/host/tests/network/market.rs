@@ -140,14 +140,14 @@ fn bids_are_cleared_alike_on_all_hosts() {
     );
 }
 
-/// What a lying proposer changes in the effects of its block.
+/// The lies that a proposer tells in the effects of its block.
 #[derive(Clone, Copy, Debug)]
 enum Forgery {
-    /// What a winner pays.
+    /// The payment of a winner.
     Price,
-    /// What a winner gets.
+    /// The units of a winner.
     Allocation,
-    /// What is moved for a lease.
+    /// A posting for a lease.
     Payment,
     /// A bid that was opened is not there.
     Opening,

@@ -1,4 +1,4 @@
-//! The mempool against strangers: what they sign takes nobody's place, whatever it says.
+//! The mempool against strangers: their entries take nobody's place, whatever they say.
 
 use crate::genesis::account_key;
 use crate::world::World;
@@ -18,7 +18,8 @@ use gridbay_protocol::units::{Credits, Price};
 
 pub(crate) const STRANGER: [u8; 32] = [77; 32];
 
-/// One of many identities of a stranger: what one may have checked does not end the others' flood.
+/// One of many identities of a stranger: a bound on the checks of one does not end the others'
+/// flood.
 pub(crate) fn stranger(n: u64) -> [u8; 32] {
     let mut peer = STRANGER;
     peer[..8].copy_from_slice(&n.to_le_bytes());

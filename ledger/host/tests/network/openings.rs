@@ -1,7 +1,7 @@
 //! Bidders who do not open, bidders whose openings are kept out, and what becomes of their
 //! deposits.
 //!
-//! Rounds are four heights; who commits in round r can open in three blocks of round r+1.
+//! Rounds are four heights; a bid committed in round r can be opened in three blocks of round r+1.
 
 use crate::genesis::{consensus_key, validator};
 use crate::inclusion::censor;

@@ -1,4 +1,4 @@
-//! Heights with many failed rounds: whatever was proposed in them, the height can still be decided.
+//! Heights with many failed rounds can still be decided, whatever was proposed in them.
 
 use crate::genesis::{consensus_key, peer, validator};
 use crate::rng::Rng;

@@ -119,7 +119,7 @@ fn is_third_next(world: &World) -> bool {
 #[test]
 fn what_waited_and_left_one_pool_costs_an_honest_proposer_no_round() {
     let (mut world, house) = with_house(4, 57, 24);
-    // Number 3 has no room for them: what waits has only a part of a mempool.
+    // Number 3 has no room for them: waiting entries have only a part of a mempool.
     let accounts: Vec<_> = house.iter().map(|(account, _)| *account).collect();
     world.lost = Some(Box::new(move |_, _, to, message| match message {
         HostMessage::Entries(sent) => {

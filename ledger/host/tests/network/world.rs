@@ -37,7 +37,7 @@ enum Event {
     Transfer(usize),
 }
 
-/// What the liar does to its block before it goes out; `None` leaves it.
+/// The liar's change to its block before it goes out; `None` leaves it.
 pub(crate) type Lie = Box<dyn FnMut(&Block, &State, &mut Rng) -> Option<Block>>;
 
 /// Whether a message is lost: when it was sent, by whom, to whom.
@@ -58,7 +58,7 @@ pub(crate) struct World {
     pub(crate) loss: u64,
     /// From when to when the hosts below the number and the others do not hear each other.
     pub(crate) cut: Option<(u64, u64, usize)>,
-    /// Which of the messages to all are lost.
+    /// The messages to all that are lost.
     pub(crate) lost: Option<Loss>,
     /// Who lies, and how.
     pub(crate) lie: Option<(Vec<usize>, Lie)>,
@@ -67,7 +67,7 @@ pub(crate) struct World {
     pub(crate) lies_may_pass: bool,
     /// Highest height that each host has reported, also before a crash.
     pub(crate) told: Vec<u64>,
-    /// What host 1 saw happen.
+    /// The effects that host 1 saw.
     pub(crate) effects: Vec<Effect>,
     /// Messages of all kinds that went over the wire, for forgers.
     pub(crate) heard: Vec<Vec<u8>>,
