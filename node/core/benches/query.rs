@@ -3,7 +3,7 @@
 //! `cargo bench -p gridbay-core --bench query` prints one line per case: the best and the median of
 //! [`ROUNDS`] rounds, and the bar. A case fails only beyond three times its bar, so that a busy
 //! machine does not. Adverts are of five sites and two classes, with round trips to three of eight
-//! landmarks; what is timed begins at the subjects, as a shelf hands them out.
+//! landmarks; timing begins at the subjects, as a shelf hands them out.
 #![allow(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 #![allow(clippy::print_stdout, reason = "a benchmark reports to its reader")]
 

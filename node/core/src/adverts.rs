@@ -1,16 +1,17 @@
-//! Adverts: what this node gossips about its offers and itself, and what it heard from others.
+//! Adverts: this node's gossip about its offers and itself, and the adverts heard from others.
 //!
 //! An advert is soft state: it expires by height, a newer one of the same node replaces it, and
-//! losing all of them costs nothing but hints. What binds a seller is its offer on the ledger, so
-//! an advert whose signer is unknown to the ledger, or without the right to operate, is not kept.
+//! losing all of them costs nothing but hints. Only its offer on the ledger binds a seller, so an
+//! advert is not kept if the ledger does not know its signer, or the signer lacks the right to
+//! operate.
 //!
-//! A node says its advert at once when its offers changed; when only what it says of itself
-//! changed, after `ABOUT_HEIGHTS` at the earliest; and anyhow every `REPEAT_HEIGHTS`. How often at
-//! the most, of others too, see `rate`.
+//! A node gossips its advert at once when its offers change; after `ABOUT_HEIGHTS` at the earliest
+//! when only its statements about itself change; and anyhow every `REPEAT_HEIGHTS`. `rate` bounds
+//! how often, also for others' adverts.
 //!
-//! Whoever passes on what is rejected loses the peers that reject it. So a node rejects only what
-//! no state of the ledger can make good: whoever is a block ahead, or behind, judges all else
-//! differently in good faith.
+//! A node that passes on rejected adverts loses the peers that reject them. So a node rejects only
+//! adverts that no state of the ledger can make good: a node that is a block ahead, or behind,
+//! judges all others differently in good faith.
 
 mod known;
 mod rate;
@@ -37,7 +38,7 @@ const REPEAT_HEIGHTS: u64 = 120;
 /// Heights after which an advert is gossiped of which only the attributes or round trips changed.
 const ABOUT_HEIGHTS: u64 = 30;
 
-/// What to do with a gossiped message.
+/// The verdict on a gossiped message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Valid and new: pass it on.
@@ -57,7 +58,7 @@ pub enum Heard {
     Asked,
 }
 
-/// What a node says of itself beside its offers; within the limits of adverts.
+/// A node's statements about itself, beside its offers; within the limits of adverts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct About {
     /// `site`, `arch`, `os`, and what its owner adds under names that begin with `x.`.
@@ -66,7 +67,7 @@ pub struct About {
     pub round_trips: Vec<RoundTrip>,
 }
 
-/// By seller and node: a seller can speak of a node that is not his, but only for himself.
+/// By seller and node: a seller can speak of another's node, but only in its own name.
 type Place = (AccountId, PublicKey);
 
 /// The adverts a node knows, and its own.
@@ -106,7 +107,7 @@ impl Adverts {
         own.filter(|signed| signed.advert.valid_until >= state.height())
     }
 
-    /// What this node says of itself from now on.
+    /// Sets this node's statements about itself from now on.
     pub fn set_about(&mut self, about: About) {
         self.about = about;
     }

@@ -1,4 +1,4 @@
-//! What the agents of a buyer and a seller say to one another, node to node.
+//! Messages between the agents of buyers and sellers, node to node.
 //!
 //! ```text
 //! buyer                                   seller
@@ -67,7 +67,7 @@ impl fmt::Display for RunId {
     }
 }
 
-/// Order to start a job; what the buyer signs.
+/// Order to start a job; the buyer signs it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Start {

@@ -6,14 +6,14 @@
 //! After every decided block, in this order:
 //!
 //! 1. the node looks for its account, if it has none yet;
-//! 2. the seller's agent acknowledges leases, gives a sign of life once a slot, and stops what lost
-//!    its unit; on a disk that is short of room offers are held back;
+//! 2. the seller's agent acknowledges leases, gives a sign of life once a slot, and stops jobs that
+//!    lost their unit; while the disk is short of room, offers are held back;
 //! 3. the buyer's agent moves its orders and their tasks; changed records are saved;
 //! 4. the provider's agent, if there is one, signs contracts and rents units for their jobs;
 //! 5. a changed advert is gossiped;
 //! 6. a validator with a solver asks for better allocations of the reservations to come;
 //! 7. a validator whose beacon chain runs out gets the next one;
-//! 8. what all of these ask of the ledger goes to the host, after those records are safe.
+//! 8. the entries of all of these go to the host, after those records are safe.
 
 use crate::adverts::Adverts;
 use crate::agent::{ADVERTS_PAGE, AgentReply, AgentRequest, POLL_JOBS};
@@ -40,7 +40,7 @@ use gridbay_protocol::keys::{PublicKey, SecretKey};
 use gridbay_protocol::offer::OfferTerms;
 use std::sync::Arc;
 
-/// What a core is made of.
+/// The parts of a core.
 pub struct Parts {
     /// The opened host.
     pub host: Host,
@@ -137,15 +137,15 @@ impl Core {
     pub fn provider(&self) -> Option<&Provider> {
         self.provider.as_ref()
     }
-    /// What sellers say they can spare.
+    /// The adverts of sellers.
     pub fn adverts(&self) -> &Adverts {
         &self.adverts
     }
-    /// What is known of sellers' nodes, for queries.
+    /// The knowledge about sellers' nodes, for queries.
     pub fn shelf(&self) -> Shelf {
         Shelf::new(&self.adverts, self.host.state(), self.node)
     }
-    /// What is known of one node.
+    /// The knowledge about one node.
     pub fn shelf_of(&self, node: &PublicKey) -> Shelf {
         let theirs = |advert: &Advert| advert.node == *node;
         Shelf::with(&self.adverts, self.host.state(), self.node, theirs)
@@ -303,7 +303,7 @@ impl Core {
                 HostEffect::Equivocation(deed) => {
                     tracing::warn!(?deed, "a validator contradicted itself");
                 }
-                // The host has written it down; whoever shows the node's health asks for it.
+                // The host has written it down; views of the node's health ask for it.
                 HostEffect::Trouble(_) => {}
             }
         }

@@ -1,4 +1,4 @@
-//! Everything a node asks of its body, in order.
+//! All requests of a node to its body.
 
 use crate::adverts::Verdict;
 use crate::agent::{AgentReply, AgentRequest, Phase, PollJob, RunId};
@@ -14,7 +14,7 @@ use gridbay_protocol::keys::PublicKey;
 /// before a later effect starts.
 #[derive(Clone, Debug)]
 pub enum Effect {
-    /// Send [`crate::input::Input::Tick`] at this monotonic time; replaces an earlier wish.
+    /// Send [`crate::input::Input::Tick`] at this monotonic time; replaces an earlier request.
     WakeAt(u64),
     /// To every connected validator.
     Broadcast {
@@ -28,11 +28,11 @@ pub enum Effect {
         /// Message of the ledger's host.
         bytes: Vec<u8>,
     },
-    /// A peer sent what no honest node sends.
+    /// A peer sent a message that no honest node sends.
     Penalise {
         /// Its transport key.
         peer: [u8; 32],
-        /// What it did.
+        /// Its misdeed.
         reason: String,
     },
     /// Gossip this node's advert.
@@ -64,7 +64,7 @@ pub enum Effect {
     Report {
         /// Of the question.
         token: AnswerToken,
-        /// The runs, with what the seller knows of each; `None` where the asker may not know.
+        /// The runs, with the seller's knowledge of each; `None` where the asker must not know.
         jobs: Vec<(PollJob, Option<Phase>)>,
     },
     /// Read a chunk of an output file and answer another node with it.
@@ -86,7 +86,7 @@ pub enum Effect {
         from: PublicKey,
         /// The job.
         spec: JobSpec,
-        /// What the seller must remember across a restart: canonical bytes.
+        /// The seller's memory of the job across a restart: canonical bytes.
         memo: Vec<u8>,
     },
     /// Start a staged job.
@@ -157,7 +157,7 @@ pub enum Effect {
         reply: Reply,
     },
     /// Look for better allocations of reservations than the rule finds; answer with
-    /// [`crate::input::Input::Hinted`], if at all. Replaces an earlier wish.
+    /// [`crate::input::Input::Hinted`], if at all. Replaces an earlier request.
     SeekHints(Question),
     /// A block was decided and is durable.
     Decided {

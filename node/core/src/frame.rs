@@ -7,7 +7,7 @@
 
 /// Bytes of the length.
 pub const PREFIX: usize = 4;
-/// What is reserved on the word of the sender.
+/// Bytes reserved on the word of the sender.
 const FIRST_BUFFER: usize = 4096;
 
 /// A frame that announces more than its cap.

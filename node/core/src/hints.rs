@@ -1,10 +1,10 @@
 //! Better allocations of reservations, looked for outside of the core.
 //!
-//! 1. After a block, the decisions of the boundary ahead are previewed as things stand. If they are
-//!    others than those last asked about, the body is asked for better allocations than the rule
+//! 1. After a block, the decisions of the boundary ahead are previewed as things stand. If they
+//!    differ from those last asked about, the body is asked for better allocations than the rule
 //!    finds ([`crate::effect::Effect::SeekHints`]).
-//! 2. What it finds comes back as [`crate::input::Input::Hinted`] and goes to the host, which
-//!    checks it when a block of this node's decides.
+//! 2. Its findings come back as [`crate::input::Input::Hinted`] and go to the host, which checks
+//!    them when a block of this node decides.
 //!
 //! Only a validator asks, as only it proposes.
 
@@ -24,7 +24,7 @@ pub struct Question {
     pub within_ms: u64,
 }
 
-/// What was last asked about.
+/// The decisions last asked about.
 #[derive(Debug, Default)]
 pub(crate) struct Seeker {
     asked: Vec<ReservationRecord>,

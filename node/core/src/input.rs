@@ -1,4 +1,4 @@
-//! Everything that can happen to a node.
+//! All that can happen to a node.
 
 use crate::adverts::{About, Heard};
 use crate::agent::{AgentReply, AgentRequest, Phase, RunId};
@@ -23,7 +23,7 @@ pub struct Now {
     pub wall_ms: u64,
 }
 
-/// A question in flight between nodes; chosen by whoever asks.
+/// A question in flight between nodes; chosen by the asker.
 pub type AskToken = u64;
 /// A question of another node that waits for the answer; chosen by the body.
 pub type AnswerToken = u64;
@@ -32,7 +32,7 @@ pub type GossipToken = u64;
 /// A local command that waits for its reply; chosen by the body.
 pub type CommandToken = u64;
 
-/// What became of fetching the output files of a run.
+/// The result of fetching the output files of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fetch {
     /// All are here.
@@ -41,7 +41,7 @@ pub enum Fetch {
     NotYet,
     /// This node's disk does not take them now.
     NoRoom,
-    /// The seller has more than may come, whenever it is asked.
+    /// The seller's files exceed the limit, whenever it is asked.
     Never,
 }
 
@@ -72,7 +72,7 @@ pub enum Input {
         /// The message.
         bytes: Vec<u8>,
     },
-    /// What the node says of itself in its adverts from now on.
+    /// The node's statements about itself in its adverts from now on.
     About(About),
     /// Another node asks.
     Asked {
@@ -117,16 +117,16 @@ pub enum Input {
         order: OrderKey,
         /// The run.
         job: RunId,
-        /// What became of it.
+        /// The result.
         fetch: Fetch,
     },
-    /// Whether the disk is short of room. What is sold is held back while it is.
+    /// Whether the disk is short of room. Offers are held back while it is.
     Short(bool),
-    /// An allocation that was looked for; it need not be right.
+    /// An allocation that the body found; it need not be right.
     Hinted(Hint),
 }
 
-/// What the owner of the node asks for.
+/// A command of the node's owner.
 #[derive(Clone, Debug)]
 #[allow(
     clippy::large_enum_variant,
@@ -137,9 +137,9 @@ pub enum Command {
     Order(Box<NewOrder>),
     /// Cancel an order.
     Cancel(OrderKey),
-    /// Close this node's account; what it has goes to another.
+    /// Close this node's account; its money goes to another.
     CloseAccount(AccountId),
-    /// Change what a bid that stands or runs says, from the next clearing on that can be reached.
+    /// Amend a bid that stands or runs, from the next clearing on that can be reached.
     Amend {
         /// The order.
         order: OrderKey,

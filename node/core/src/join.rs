@@ -1,4 +1,4 @@
-//! Joining: opens this node's account with an invitation, again and again until the ledger has it.
+//! Joining: opens this node's account with an invitation, trying again until the ledger has it.
 
 use crate::core::Core;
 use crate::wallet;
@@ -56,9 +56,9 @@ impl Joining {
 }
 
 impl Core {
-    /// Why the ledger does not open this node's account with its invitation, by the state that it
-    /// has; `None` if nothing is against it, or the account is open. Means nothing while the node
-    /// is behind.
+    /// The reason, by the node's state, why the ledger does not open its account with the
+    /// invitation; `None` if there is none, or the account is open. Means nothing while the node is
+    /// behind.
     pub fn join_refusal(&self) -> Option<Refusal> {
         let joining = self.joining.as_ref().filter(|_| self.account.is_none())?;
         let state = self.host.state();
@@ -70,8 +70,8 @@ impl Core {
         self.closed
     }
 
-    /// Looks for the account of this node's key; until it is there, joins if invited. It may have
-    /// been closed.
+    /// Looks for the account of this node's key, which may have been closed. While there is none,
+    /// an invited node joins.
     pub(crate) fn find_account(&mut self) -> Vec<SignedEntry> {
         let (state, before) = (self.host.state(), self.account);
         self.account = before.filter(|id| state.account(id).is_some());

@@ -1,5 +1,5 @@
-//! What a buyer learns about its jobs: the weights of the resource types, from the shares and
-//! results of past runs (Abacus, section V).
+//! Learns about a buyer's jobs: the weights of the resource types, from the shares and results of
+//! past runs (Abacus, section V).
 //!
 //! 1. [`least_squares`] finds the weights `w` with `u = sum w_r x_r` as nearly as the observations
 //!    allow, by their normal equations: elimination with the largest pivot of each column. Where
@@ -13,7 +13,7 @@
 //!    [`WEIGHT_TOP`], negative ones 0.
 //!
 //! Everything here is in floating point and may differ in its last bits between machines. It is
-//! advice to the one who signs the order, and never part of what is cleared or paid.
+//! advice to the signer of the order, and never part of a clearing or a payment.
 
 use std::collections::VecDeque;
 
@@ -32,7 +32,7 @@ const ONE: f64 = 4_294_967_296.0;
 /// One row of a regression.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observation {
-    /// What the result depends on, one number for each weight.
+    /// The factors of the result, one number for each weight.
     pub given: Vec<f64>,
     /// The result.
     pub result: f64,
@@ -94,7 +94,7 @@ fn eliminate(rows: &mut [Vec<f64>]) -> Option<()> {
     (smallest >= PIVOT_RATIO * largest).then_some(())
 }
 
-/// What is known of the runs of one kind of job.
+/// The observations of one kind of job.
 #[derive(Clone, Debug)]
 pub struct Learner {
     utility: Utility,

@@ -3,7 +3,7 @@
 //!
 //! [`core::Core`] is the machine, [`input`] and [`effect`] its two sides. [`buyer`], [`seller`] and
 //! [`provider`] are the agents, [`agent`] what they say to one another, [`buy`] the ways of buying.
-//! Network, timers, files and jobs are effects, answered by inputs; whoever drives the machine (the
+//! Network, timers, files and jobs are effects, answered by inputs; the machine's driver (the
 //! node's body, the simulator) performs them in order.
 //!
 //! Beside the machine: [`frame`] is how messages of nodes lie on a stream; [`cases`] clears markets

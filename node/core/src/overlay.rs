@@ -1,28 +1,28 @@
-//! The numbers of the overlay, and what is decided by them alone.
+//! The numbers of the overlay, and the decisions that need nothing else.
 //!
 //! The node's overlay (`node/src/overlay/`) runs by them, and the model of it
-//! (`testnet/sim/src/overlay/`) as well, so that what the model says of thousands of nodes is said
-//! of this node. Times are those of a wide area. What belongs to libp2p's Kademlia and cannot be
-//! set ([`PEER_TIMEOUT`], [`PENDING`]) stands here too; the node's tests hold the others against
-//! its settings.
+//! (`testnet/sim/src/overlay/`) as well, so that the model's findings on thousands of nodes are
+//! findings on this node. Times suit a wide area. Two numbers belong to libp2p's Kademlia and
+//! cannot be set ([`PEER_TIMEOUT`], [`PENDING`]); the node's tests compare the others with its
+//! settings.
 //!
 //! Room for connections:
 //!
 //! 1. A lookup asks some sixty peers and each of them keeps the connection, since gossip's streams
-//!    never end. Left alone every node of a larger network would soon stand at [`CONNECTIONS`],
-//!    refuse whoever comes, and lookups would fail.
-//! 2. So a node with [`crowded`] or more connections closes those that nobody needs down to
-//!    [`roomy`]: first those that others made, so that nobody's coming costs it whom it chose; of
-//!    them those of the most crowded network; of them the oldest, and not the newest: all are
-//!    closed in turn then, and one who has just come is not turned out by all at once.
-//! 3. Long before that, at more than [`ample`] peers, a node gives up those that it dialled itself
-//!    and nobody needs, the oldest first and one in a [`TICK`]: an idle connection costs both ends
-//!    signs of life several times a minute. What others dialled is theirs to give up: they may want
-//!    to keep it and would be back at once. One at a time, since both ends have many to give up and
-//!    neither must fall below what it wants.
-//! 4. None is closed that is younger than [`GRACE`]: the lookup that it was made for may still run.
-//!    What others made goes after [`VISIT`] where room is short: who joins by a node that everybody
-//!    begins with, asks it whom else there is, and the next one waits for the place.
+//!    never end. Left alone, every node of a larger network would soon have [`CONNECTIONS`] and
+//!    refuse newcomers, and lookups would fail.
+//! 2. So a node with [`crowded`] or more connections closes unneeded ones down to [`roomy`]. Those
+//!    that others made go first, so that newcomers do not cost it the peers that it chose; among
+//!    them those of the most crowded network; among those the oldest, so that a peer that has just
+//!    come is not turned out by all nodes at once.
+//! 3. Long before that, at more than [`ample`] peers, a node gives up unneeded connections that it
+//!    dialled itself, because an idle connection costs both ends signs of life several times a
+//!    minute. The oldest go first, one in a [`TICK`]: both ends have many to give up, and neither
+//!    must fall below the peers that it wants. Connections that others dialled are theirs to give
+//!    up: they may want them, and would be back at once.
+//! 4. A connection younger than [`GRACE`] is not closed: the lookup that made it may still run. One
+//!    that another made goes after [`VISIT`] where room is short: a newcomer asks a well-known node
+//!    for other peers and is done, and the next one waits for the place.
 
 use std::cmp::Reverse;
 use std::time::Duration;
@@ -54,7 +54,7 @@ pub const IDLE: Duration = Duration::from_secs(10);
 pub const KEEP_ALIVE: Duration = Duration::from_secs(3);
 /// How often a connection is pinged.
 pub const PING: Duration = Duration::from_secs(3);
-/// What is done from time to time is done this often.
+/// Pace of the overlay's recurring work.
 pub const TICK: Duration = Duration::from_millis(500);
 
 /// First pause before a peer is dialled again.
@@ -72,7 +72,7 @@ pub const KNOWN_PEERS: usize = 1024;
 pub const WANTED_PEERS: usize = 16;
 /// Addresses of peers written down for the next run.
 pub const ACQUAINTANCES: usize = 512;
-/// How often it is looked whether they have changed; then they are.
+/// How often a node looks whether they have changed, and then writes them.
 pub const ACQUAINTANCES_EVERY: Duration = Duration::from_secs(5);
 
 /// Established connections in total.
@@ -81,13 +81,14 @@ pub const CONNECTIONS: usize = 256;
 pub const PENDING_CONNECTIONS: usize = 64;
 /// A connection younger than this is not closed for room.
 pub const GRACE: Duration = LOOKUP_TIMEOUT;
-/// The same of one that another made, where room is short: long enough for a lookup's questions.
+/// The same for a connection that another made, where room is short: long enough for a lookup's
+/// questions.
 pub const VISIT: Duration = Duration::from_secs(2);
 /// Peers in gossip's mesh of a topic.
 pub const MESH: usize = 8;
 
-/// After a new peer, while more are wanted, our neighbourhood is asked for after this long: several
-/// come at once.
+/// While more peers are wanted, a new one causes a lookup of the neighbourhood after this long:
+/// several come at once.
 pub const LOOKUP_SOON: Duration = Duration::from_millis(50);
 /// Least pause between two such lookups: each costs some 60 messages, and where many nodes start at
 /// once there is always a new peer.
@@ -103,25 +104,24 @@ pub const RECORD_AGAIN: Duration = Duration::from_secs(600);
 pub const RECORD_SETTLE: Duration = Duration::from_secs(1);
 /// Longest pause after puts that failed.
 pub const RECORD_RETRY_MAX: Duration = Duration::from_secs(60);
-/// A lookup for a record, or for those who provide something, goes on for so long after it has
-/// found one, for a newer one or more of them may come; not to its own end, which a single dead
+/// A lookup for a record, or for providers, goes on for so long after its first find, because a
+/// newer record or more providers may come. It does not run to its own end, which a single dead
 /// peer near the key can put off by [`DIAL_TIMEOUT`].
 pub const FOUND_PATIENCE: Duration = Duration::from_secs(2);
-/// A lookup for those who provide something ends after this long even if it has found none:
-/// somebody waits.
+/// A lookup for providers ends after this long even if it has found none, because its asker waits.
 pub const PROVIDERS_TIME: Duration = Duration::from_secs(8);
-/// Life of our record: three times until it is put again.
+/// Life of this node's record: three times the pause until it is put again.
 pub const RECORD_LIFE: Duration = Duration::from_secs(1800);
 /// Records of others that a node keeps.
 pub const RECORDS: usize = 1024;
 
-/// Of the connections in total, those that others may make: a quarter is left to connections of our
-/// own choice, against being surrounded.
+/// Of all connections, those that others may make. A quarter is kept for connections of the node's
+/// own choice, lest hostile peers surround it.
 pub const fn inbound(connections: usize) -> usize {
     connections - connections / 4
 }
 
-/// Connections at which room is made. No more than others may make, or they would be refused
+/// Connections at which room is made. No more than others may make, or newcomers would be refused
 /// before.
 pub const fn crowded(connections: usize) -> usize {
     inbound(connections)
@@ -132,9 +132,9 @@ pub const fn roomy(connections: usize) -> usize {
     connections / 2
 }
 
-/// Pause after a lookup of our neighbourhood, by the `last` one: it doubles, since a lookup that
-/// brought nobody new will not soon bring more. With `enough` peers it is the longest at once,
-/// since each lookup connects to some thirty others only to part again.
+/// Pause after a lookup of the node's neighbourhood, by the `last` pause. It doubles, since a
+/// lookup that brought no new peer will not soon bring one. With `enough` peers it is the longest
+/// at once, since each lookup connects to some thirty peers only to part again.
 pub fn lookup_pause(last: Duration, enough: bool) -> Duration {
     if enough {
         LOOKUP_SELDOM
@@ -152,7 +152,7 @@ pub const fn ample(wanted: usize) -> usize {
 /// A peer that nobody needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Idle<P> {
-    /// Who it is.
+    /// The peer.
     pub peer: P,
     /// We dialled it.
     pub own: bool,
@@ -162,7 +162,7 @@ pub struct Idle<P> {
     pub age: Duration,
 }
 
-/// What a node's room is judged by.
+/// The bounds of a node's room.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
     /// Connections that it may have.

@@ -1,4 +1,4 @@
-//! What the owner commands: entries of the node's account, orders to the agents.
+//! The owner's commands: entries of the node's account, orders to the agents.
 
 use crate::buy::{Desk, NewOrder};
 use crate::core::Core;
@@ -24,7 +24,7 @@ impl Core {
         effects: &mut Vec<Effect>,
     ) -> Result<(), Fault> {
         let reply = match self.trouble() {
-            // What a wrong clock would judge is not acknowledged.
+            // A command that a wrong clock would judge is not acknowledged.
             Some(trouble) => Reply::Refused(Refused::in_trouble(&trouble)),
             None => self.obey(now, command, effects)?,
         };

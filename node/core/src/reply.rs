@@ -6,7 +6,7 @@ use gridbay_ledger::Refusal;
 use gridbay_protocol::ids::{AccountId, ClassId, EntryId};
 use gridbay_protocol::order::Flaw;
 
-/// What a command led to at once. What follows is seen in the ledger.
+/// The immediate result of a command. Later results are seen in the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
     /// The order is kept durably and on its way.
@@ -24,13 +24,13 @@ pub enum Reply {
 /// Why a command was refused, for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// What kind of no: decides the exit code.
+    /// The kind of refusal; it decides the exit code.
     pub kind: RefusedKind,
     /// The reason in a word, of the list that the ledger's own refusals are from.
     pub word: &'static str,
-    /// What and why, one line.
+    /// The refusal and its reason, one line.
     pub reason: String,
-    /// What to do about it, one line.
+    /// Advice, one line.
     pub hint: String,
 }
 
@@ -67,7 +67,7 @@ impl Refused {
         let hint = "check nodes, price and time";
         Refused::invalid(flaw.word(), &flaw.to_string(), hint)
     }
-    /// What the ledger would refuse.
+    /// A refusal that the ledger would give.
     pub(crate) fn by_ledger(refusal: &Refusal) -> Refused {
         let kind = match refusal {
             Refusal::Funds { .. } => RefusedKind::Unfunded,

@@ -9,7 +9,7 @@
 //!    them together: an acknowledgement of that slot is one already;
 //! 3. each job whose lease is gone, or holds fewer units here than jobs, is stopped with grace.
 //!
-//! What a buyer may have started, see `start`.
+//! `start` decides which jobs a buyer may start.
 
 mod start;
 
@@ -38,7 +38,7 @@ pub const JOBS: usize = 8_192;
 /// one do not make a seller forget those of the others.
 pub const BUYER_JOBS: usize = JOBS / 8;
 
-/// What a seller remembers of a job across a restart; lies in the job's folder.
+/// A seller's memory of a job across a restart; it lies in the job's folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JobMemo {
@@ -46,7 +46,7 @@ pub struct JobMemo {
     pub job: RunId,
     /// The offer whose unit it uses.
     pub offer: OfferId,
-    /// The buyer's node: who may ask for its output.
+    /// The buyer's node, which alone may ask for its output.
     pub buyer: PublicKey,
     /// The job, its environment completed.
     pub spec: JobSpec,

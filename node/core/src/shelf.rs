@@ -1,8 +1,8 @@
-//! The shelf: what adverts and ledger tell together of sellers' nodes, copied out of the core so
+//! The shelf: adverts and ledger joined into one view of sellers' nodes, copied out of the core so
 //! that queries cost it little.
 //!
-//! An advert names offers; what counts of them is what the ledger says. A line is on the shelf if
-//! its offer stands on the ledger, of this seller at this node; class, prices and terms are the
+//! An advert names offers, but the ledger's version of them counts. A line is on the shelf if its
+//! offer stands on the ledger, of this seller at this node; class, prices and terms are the
 //! ledger's, the free units are the seller's word.
 
 use crate::adverts::Adverts;
@@ -42,12 +42,12 @@ pub struct Shelf {
 }
 
 impl Shelf {
-    /// What is known at the state's height.
+    /// The shelf at the state's height.
     pub fn new(adverts: &Adverts, state: &State, node: PublicKey) -> Shelf {
         Shelf::with(adverts, state, node, |_| true)
     }
 
-    /// What is known of the nodes that are wanted.
+    /// The shelf of the wanted nodes.
     pub(crate) fn with(
         adverts: &Adverts,
         state: &State,
@@ -105,8 +105,8 @@ impl Shelf {
         nodes.any(|(signed, _)| signed.advert.node == *node)
     }
 
-    /// What queries are asked about. `measured`: round trips from here in microseconds; those of
-    /// other nodes are taken from common landmarks, this node's own is nothing.
+    /// The subjects of queries. `measured` has round trips from here in microseconds; others are
+    /// estimated from common landmarks, and this node's own is zero.
     pub fn subjects(&self, measured: &BTreeMap<PublicKey, u64>) -> Vec<Subject<'_>> {
         let mut hourly = Hourly {
             slot_ms: self.slot_ms,

@@ -1,4 +1,4 @@
-//! What signs the entries of the node's account.
+//! The signer of entries of the node's account.
 
 use gridbay_ledger::State;
 use gridbay_protocol::entry::{Entry, EntryBody, SignedEntry};

@@ -1,5 +1,5 @@
-//! What is checked before an entry of the owner goes out: as if it had come from a stranger, and
-//! whether the account can pay for it.
+//! Checks of the owner's entries before they go out: those for a stranger's entry, and whether the
+//! account can pay.
 
 use crate::reply::{Refused, RefusedKind};
 use gridbay_ledger::{Refusal, State};
@@ -42,7 +42,7 @@ pub(crate) fn authentic(state: &State, entry: SignedEntry) -> Result<Authentic, 
     })
 }
 
-/// What must be locked first can be spent.
+/// The first money to be locked can be spent.
 pub(crate) fn check_funds(
     state: &State,
     account: &AccountId,
@@ -60,7 +60,7 @@ pub(crate) fn check_funds(
     Ok(())
 }
 
-/// What an account can still pay: its purse and its credit line.
+/// The money that an account can still pay: its purse and its credit line.
 fn spendable(state: &State, account: &AccountId) -> Credits {
     let balance = state.balance(account);
     let line = i64::try_from(balance.credit_line.micros()).unwrap_or(i64::MAX);

@@ -1,11 +1,11 @@
-//! Offers held back while the disk is short of room: what cannot be served is not sold.
+//! Offers held back while the disk is short of room: units that cannot be served are not sold.
 //!
 //! 1. While the disk is short, each standing offer of this node is withdrawn, and its terms are
 //!    remembered across restarts.
 //! 2. Once there is room, each is set again with those terms, unless the owner has set or withdrawn
 //!    it meanwhile.
-//! 3. An entry that has not shown up is sent again. What is remembered goes when the offer stands
-//!    and no entry about it can be on its way.
+//! 3. An entry that has not shown up is sent again. The memory of an offer goes when the offer
+//!    stands and no entry about it can be on its way.
 
 use crate::effect::Effect;
 use crate::signer::ENTRY_HEIGHTS;
@@ -19,10 +19,10 @@ use std::collections::BTreeMap;
 
 /// Heights after which an entry that has not shown up is sent again.
 const REPEAT_HEIGHTS: u64 = 8;
-/// Bytes of what is remembered at the most.
+/// Bytes of the memory at the most.
 pub const BYTES: usize = 1 << 20;
 
-/// What an entry about an offer asks for.
+/// The request of an entry about an offer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ask {
     Withdraw,
@@ -35,7 +35,7 @@ pub struct Withheld {
     short: bool,
     /// Terms by label.
     offers: BTreeMap<u32, OfferTerms>,
-    /// The last entry about each: what it asks for, and the height at which it was sent.
+    /// The last entry about each: its request, and the height at which it was sent.
     sent: BTreeMap<u32, (Ask, u64)>,
 }
 
@@ -82,7 +82,7 @@ impl Withheld {
         was
     }
 
-    /// What to ask of the ledger after a block.
+    /// The entries to send after a block.
     pub(crate) fn after_block(
         &mut self,
         state: &State,

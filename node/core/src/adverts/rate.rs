@@ -1,10 +1,10 @@
 //! How many adverts pass: of a node, of an account, and in all. Pure: the time comes in.
 //!
-//! 1. A node passes on what it accepts, and each of its neighbours bounds what one peer passes on
-//!    to it. An author can take part under any number of names and tell each neighbour something
-//!    else, so a node bounds what it accepts by who *wrote* it, and in all takes far less than
-//!    a neighbour does: whatever others write, a node that keeps to this never passes on too much.
-//! 2. A node keeps to it with its own adverts as well, and says later what has to wait.
+//! 1. A node passes on the adverts that it accepts, and each of its neighbours bounds how many one
+//!    peer passes on. An author can take part under any number of names and tell each neighbour
+//!    something else. So a node bounds adverts by their *author*, and in all accepts far fewer than
+//!    a neighbour takes: whatever others write, it never passes on too many.
+//! 2. A node keeps to it with its own adverts as well, and gossips later those that have to wait.
 //! 3. The emptier the bucket of all is, the fuller that of an account has to be. So where many
 //!    accounts write all they may, those that write seldom still have room.
 
@@ -48,7 +48,7 @@ impl AdvertRate {
 /// A bucket, as the time at which it is full again.
 type Bucket = u64;
 
-/// What passed lately.
+/// The adverts that passed lately.
 #[derive(Debug, Default)]
 pub(super) struct Passed {
     by_node: BTreeMap<Place, Bucket>,

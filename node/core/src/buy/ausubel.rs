@@ -44,8 +44,8 @@ impl BidTerms {
         }
         Ok(bid)
     }
-    /// What must be free to put these terms in place of those that an order has: the deposit, or
-    /// what the escrow will lack.
+    /// The money that must be free to replace an order's terms by these: the deposit, or the amount
+    /// that the escrow will lack.
     ///
     /// # Errors
     /// Prices make no sense or are not for as many units, or the budget does not cover what was

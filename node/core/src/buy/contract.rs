@@ -1,5 +1,5 @@
-//! Orders of many jobs under one contract: the proposal. What the agent says while the contract
-//! stands is in `buyer::jobs`.
+//! Orders of many jobs under one contract: the proposal. The agent's entries while the contract
+//! stands are in `buyer::jobs`.
 
 use super::way::{Asked, Attempt, Buys, Desk};
 use crate::reply::Refused;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ContractWish {
-    /// Who is to run the jobs.
+    /// The provider that is to run the jobs.
     pub provider: AccountId,
     /// Each of them; of one unit.
     pub job: JobTerms,
@@ -37,7 +37,7 @@ impl ContractWish {
             ..self.terms(at.class, at.tasks)
         }
     }
-    /// What it says for so many jobs, apart from the time of the proposal, which is 0.
+    /// The terms for so many jobs; the time of the proposal is 0 in them.
     pub fn terms(&self, class: ClassId, jobs: u32) -> ContractTerms {
         ContractTerms {
             provider: self.provider,

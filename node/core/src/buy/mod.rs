@@ -1,4 +1,4 @@
-//! Ways of buying, one file each: what the user says, and what the ledger is asked for it.
+//! Ways of buying, one file each: the user's terms, and the entry that asks the ledger for them.
 //!
 //! [`Terms`] is what the record on disk keeps; `Buys` is all that the rest of the node asks of a
 //! way.
@@ -143,7 +143,8 @@ impl NewOrder {
     pub(crate) fn check(&self, desk: &Desk<'_>) -> Result<Credits, Refused> {
         self.terms.way().check(&self.next_attempt(desk.state), desk)
     }
-    /// What must be free of the account to amend it, as the order `id`; the budget may stay.
+    /// The money that must be free in the account to amend it, as the order `id`; the budget may
+    /// stay.
     ///
     /// # Errors
     /// It is no bid, or the ledger would not take the amendment.

@@ -16,13 +16,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReserveTerms {
-    /// What is wanted together.
+    /// The groups wanted together.
     pub groups: Vec<Group>,
     /// First slot it may start in.
     pub earliest: u64,
     /// Last slot it may start in.
     pub latest: u64,
-    /// What all of it is worth, and what it pays if it wins.
+    /// The worth of all of it, and the payment if it wins.
     pub value: Credits,
     /// Channels of which it needs one.
     pub channels: Option<Channels>,
@@ -67,7 +67,7 @@ impl Buys for ReserveTerms {
             None => Ok(wish.value),
         }
     }
-    /// What is opened in the round after it must still have a start to come.
+    /// A reservation opened in the round after it must still have a start to come.
     fn last_commitment(&self, calendar: &Calendar) -> u64 {
         let before = calendar.last_of_slot(self.latest.saturating_sub(1));
         let round = calendar.round(before).saturating_sub(1);

@@ -1,4 +1,4 @@
-//! Commitments: what hides a bid, a reservation or an amendment until its round has closed.
+//! Commitments: they hide a bid, a reservation or an amendment until its round has closed.
 
 use gridbay_ledger::State;
 use gridbay_protocol::entry::EntryBody;

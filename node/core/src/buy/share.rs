@@ -19,7 +19,7 @@ pub struct ShareTerms {
     pub offer: OfferId,
     /// Most to pay per slot.
     pub rate: Credits,
-    /// What the job makes of its shares.
+    /// How the job's utility depends on its shares.
     pub utility: Utility,
     /// Worth of each resource of the class.
     pub weights: Vec<u32>,

@@ -1,4 +1,4 @@
-//! What the wallet and the buyer's agent ask of a way of buying.
+//! The questions of the wallet and the buyer's agent to a way of buying.
 
 use crate::reply::Refused;
 use crate::signer::Signer;
@@ -12,7 +12,7 @@ use gridbay_protocol::units::Credits;
 /// Heights within which the entry of an attempt must be included, or a new attempt is made.
 pub(crate) const SEND_HEIGHTS: u64 = 40;
 
-/// One attempt at an order: what its entry is made of beside the terms.
+/// One attempt at an order: the parts of its entry beside the terms.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Attempt {
     /// The order's class.
@@ -34,7 +34,7 @@ pub(crate) struct Attempt {
 /// What an attempt asks of the ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Asked {
-    /// What it seals; the record keeps it for the opening.
+    /// The wish that it seals; the record keeps it for the opening.
     Sealed(Wish),
     /// The contract it proposes; the record keeps it.
     Proposed(ContractTerms),
@@ -53,7 +53,7 @@ impl Asked {
     }
 }
 
-/// The ledger as an owner sees it who is about to order.
+/// The ledger as seen by an owner that is about to order.
 pub(crate) struct Desk<'a> {
     /// The ledger's state.
     pub(crate) state: &'a State,
@@ -63,10 +63,10 @@ pub(crate) struct Desk<'a> {
 
 /// A way of buying.
 pub(crate) trait Buys {
-    /// What an attempt asks of the ledger: the one place where it is built, whether to be priced,
-    /// kept or sent. The same attempt always asks the same.
+    /// The request of an attempt to the ledger. It is built here alone, whether to be priced, kept
+    /// or sent; the same attempt always makes the same request.
     fn asked(&self, at: &Attempt) -> Asked;
-    /// What must be free of the account when the order is sent.
+    /// The money that must be free in the account when the order is sent.
     ///
     /// # Errors
     /// The terms make no sense, or the ledger would not take them now.

@@ -1,10 +1,11 @@
-//! What to bid for a job that is worth something only when it is done.
+//! Bids for a job that is worth nothing until it is done.
 //!
-//! The job needs its nodes for so many slots on end; if it loses them it starts anew. What was paid
-//! is gone either way, so it does not count: ahead lie the costs of the slots left, and the whole
-//! worth. At a steady price going on pays if and only if price times slots left is at most the
-//! worth. So the bid for a slot is the worth divided by the slots left, rounded down to what each
-//! node may cost. It rises with every slot done, and falls back when the job has to start anew.
+//! The job needs its nodes for so many slots on end; if it loses them, it starts anew. Money
+//! already paid is gone either way, so it does not count: ahead lie the costs of the slots left,
+//! and the whole worth. At a steady price, going on pays if and only if price times slots left is
+//! at most the worth. So the bid for a slot is the worth divided by the slots left, rounded down to
+//! what each node may cost. It rises with every slot done, and falls back when the job has to start
+//! anew.
 
 use gridbay_protocol::units::{Credits, Price};
 use serde::{Deserialize, Serialize};

@@ -6,7 +6,7 @@ use gridbay_protocol::order::{Amendment, Step};
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
-/// What an order's bid is to say, until the ledger has it.
+/// The new bid of an order, until the ledger has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Amending {
@@ -26,7 +26,7 @@ pub struct Amending {
 pub struct SentAmendment {
     /// Counts the amendments that the order has sent, from 1: each has a salt of its own.
     pub number: u32,
-    /// What was sealed.
+    /// The contents that were sealed.
     pub amendment: Amendment,
     /// The entry that commits it.
     pub commit: EntryId,

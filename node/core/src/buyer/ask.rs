@@ -1,4 +1,4 @@
-//! What the buyer asks sellers, and what it makes of their answers.
+//! The buyer's questions to sellers, and its use of their answers.
 //!
 //! 1. A placed task is started: asked again after [`RETRY_MS`], twice as long after each refusal or
 //!    silence, and given up as lost after [`REFUSALS`] of them.
@@ -162,7 +162,7 @@ impl Buyer {
         self.save_changed(effects);
     }
 
-    /// What a seller's answer says about the units of a run.
+    /// The seller's answer about the units of a run.
     fn note_try(&mut self, key: OrderKey, job: &RunId, tried: Option<Try>, at: (u64, u64)) {
         let Some(agent) = self.orders.get_mut(&key) else {
             return;

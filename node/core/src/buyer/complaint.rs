@@ -26,7 +26,7 @@ pub const TRIES: u32 = 3;
 /// Milliseconds for which a seller may say nothing: long enough for a node to be started again.
 pub const RESTART_MS: u64 = 10_000;
 
-/// What a buyer knows of units that do not serve it.
+/// A buyer's knowledge of units that do not serve it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Unserved {
     /// Whether anything was ever served there.
@@ -43,7 +43,7 @@ pub(super) struct Unserved {
     sent: Option<(u64, u64)>,
 }
 
-/// What a try came to.
+/// The result of a try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Try {
     Served,
@@ -52,7 +52,7 @@ pub(super) enum Try {
 }
 
 impl Try {
-    /// What a refused start says.
+    /// The result that a refused start means.
     pub(super) fn refused(why: StartRefusal) -> Try {
         match why {
             StartRefusal::NoLease => Try::Silent,

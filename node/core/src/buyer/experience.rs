@@ -1,13 +1,13 @@
-//! What an order learns of the pool that it claims a share of.
+//! The experience of an order with the pool in which it claims a share.
 //!
-//! At every slot boundary the ledger's sharing says what a claim may use in the next slot. When
-//! that slot is over, the shares it held and the tasks that ended in it are kept, for the last
-//! [`RUNS_MAX`] slots of an order. From the orders of one class and program `learnt` finds the
+//! At every slot boundary the ledger's sharing gives a claim its allowance for the next slot. When
+//! that slot is over, the order keeps the shares that it held and the number of tasks that ended,
+//! for its last [`RUNS_MAX`] slots. From the orders of one class and program `learnt` finds the
 //! weights that explain their progress best; they are advice to the next order of that kind, and
 //! never leave this node but as its weights.
 //!
-//! Slots that say nothing are left out: without a unit, cut short by the seller, or in which the
-//! tasks ran out.
+//! Slots that teach nothing are left out: those without a unit, cut short by the seller, or in
+//! which the tasks ran out.
 
 use crate::buy::NewOrder;
 use crate::learn::{Learner, RUNS_MAX};
@@ -18,7 +18,7 @@ use gridbay_protocol::mechanism::share::{TYPES_MAX, Utility};
 use gridbay_protocol::record::share::Sharing;
 use serde::{Deserialize, Serialize};
 
-/// What a claim held in a slot, and what came of it.
+/// A claim's shares in a slot, and their result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Slot {
@@ -28,7 +28,7 @@ pub struct Slot {
     pub tasks: u32,
 }
 
-/// What an order has seen of its pool.
+/// The past of an order in its pool.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Experience {
@@ -66,7 +66,7 @@ impl Experience {
             _ => self.close(done),
         }
     }
-    /// The tasks ran out: what is left of the slot says nothing.
+    /// The tasks ran out: the rest of the slot teaches nothing.
     pub(super) fn discard(&mut self) {
         self.running = None;
     }

@@ -1,4 +1,4 @@
-//! What the agent says of the jobs of an order under a contract.
+//! The agent's entries about the jobs of an order under a contract.
 //!
 //! Every task is a job of one unit. While the contract stands, after every block:
 //!
@@ -7,12 +7,12 @@
 //! 2. tasks whose job the ledger has decided, though they did not end, are given up: timed out, or
 //!    out of slots;
 //! 3. jobs are requested, some at a time, in the window of the contract;
-//! 4. of a task that ended the job is said to be complete;
-//! 5. when the order is over for us the contract is closed.
+//! 4. the job of a task that ended is declared complete;
+//! 5. when the order is over for this node, the contract is closed.
 //!
 //! Entries of 3 to 5 are signed again in every block until they show, but valid until the next
 //! multiple of [`EPOCH`] heights: within an epoch they are the same entries, and after it the
-//! earlier ones can come no more. So nothing has to be remembered of them.
+//! earlier ones can take effect no more. So the agent need not remember them.
 
 use super::order::OrderAgent;
 use super::places::places_of;
@@ -144,7 +144,7 @@ impl OrderAgent {
         waiting.filter_map(request).take(REQUESTS).collect()
     }
 
-    /// Step 4. What the market or a seller stopped has not ended.
+    /// Step 4. A task that the market or a seller stopped has not ended.
     fn completions(&self, id: &OrderId, live: &BTreeMap<u32, OrderId>) -> Vec<ContractEntry> {
         let ended = |task: &u32| {
             let record = self.tasks.records.get(*task as usize);

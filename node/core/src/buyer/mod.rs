@@ -52,7 +52,7 @@ pub const ORDERS: usize = 10_000;
 #[derive(Debug)]
 pub struct Buyer {
     orders: BTreeMap<OrderKey, OrderAgent>,
-    /// Which order of ours an order on the ledger is, for all attempts at it.
+    /// This node's order behind each order on the ledger, for all attempts at it.
     keys: BTreeMap<OrderId, OrderKey>,
     asked: BTreeMap<AskToken, (OrderKey, Question)>,
     next_token: AskToken,
@@ -122,8 +122,8 @@ impl Buyer {
         agent.is_some_and(|agent| agent.amend(steps, budget))
     }
 
-    /// Takes in what a block did and looks at the state after it. What is to be asked of sellers
-    /// waits for the [`Buyer::tick`] that follows.
+    /// Notes the effects of a block and looks at the state after it. Questions to sellers wait for
+    /// the [`Buyer::tick`] that follows.
     pub fn after_block(
         &mut self,
         host: &Host,
@@ -204,7 +204,7 @@ impl Buyer {
 
     fn by_id(&mut self, id: &OrderId) -> Option<&mut OrderAgent> {
         let agent = self.orders.get_mut(self.keys.get(id)?)?;
-        // What becomes of an earlier attempt concerns nobody any more.
+        // An earlier attempt concerns nobody any more.
         (agent.id == Some(*id)).then_some(agent)
     }
 
@@ -310,7 +310,7 @@ impl Buyer {
     }
 }
 
-/// What taking a new order leads to, in this order.
+/// The results of taking a new order, in this order.
 #[derive(Debug)]
 pub struct AddedOrder {
     /// Keep the record.

@@ -1,4 +1,4 @@
-//! What an order takes in of what the ledger did to it.
+//! News of the ledger that an order notes.
 
 use super::order::OrderAgent;
 use crate::buy::End;
@@ -10,7 +10,7 @@ use gridbay_protocol::record::share::Sharing;
 use gridbay_protocol::units::Credits;
 
 impl OrderAgent {
-    /// Takes in what the block of `height` did to it.
+    /// Notes an effect of the block of `height` on the order.
     pub(super) fn note(&mut self, effect: &Effect, calendar: &Calendar, height: u64) {
         match effect {
             Effect::Order { end, .. } => self.note_end(*end),
@@ -19,7 +19,7 @@ impl OrderAgent {
             _ => {}
         }
     }
-    /// Takes in what the block of `height` did to its lease.
+    /// Notes an event of its lease in the block of `height`.
     fn note_lease(&mut self, event: &LeaseEvent, calendar: &Calendar, height: u64) {
         self.record.milestones.note(event, calendar, height);
         if let LeaseEvent::Ended { end, .. } = event {
@@ -28,7 +28,7 @@ impl OrderAgent {
         }
         self.dirty = true;
     }
-    /// Takes in what its claim got for the next slot.
+    /// Notes the grant to its claim for the next slot.
     pub fn note_sharing(&mut self, sharing: &Sharing) {
         if let Some(id) = self.id {
             let done = self.tasks.done();
@@ -40,7 +40,7 @@ impl OrderAgent {
     pub fn note_last_task(&mut self) {
         self.record.experience.discard();
     }
-    /// Adds to (or takes from) what was paid.
+    /// Adds a payment, or takes a refund off.
     pub fn count_payment(&mut self, amount: Credits, refund: bool) {
         let paid = self.record.paid;
         let sum = if refund {

@@ -37,7 +37,7 @@ pub(super) const ATTEMPTS: u32 = 5;
 /// The agent of one order.
 #[derive(Clone, Debug)]
 pub struct OrderAgent {
-    /// What is kept on disk. Task records live in `tasks` and are put in on saving.
+    /// The record kept on disk. Task records live in `tasks` and are put in on saving.
     pub(super) record: Record,
     /// The tasks.
     pub tasks: Tasks,
@@ -95,7 +95,7 @@ impl OrderAgent {
             ..self.record.clone()
         }
     }
-    /// What the user asked for.
+    /// The user's order.
     pub fn order(&self) -> &NewOrder {
         &self.record.order
     }

@@ -1,4 +1,4 @@
-//! A buyer's order as it is kept on disk: what cannot be told from the ledger.
+//! A buyer's order as it is kept on disk: the part that cannot be told from the ledger.
 //!
 //! Where the order stands (committed, standing, running) is always read from the ledger's state, so
 //! that a restart resumes exactly where the network is. Kept here are the secrets (salts), the
@@ -65,7 +65,7 @@ pub struct Milestones {
 impl Milestones {
     /// Takes in what the block of `height` did to its lease.
     pub fn note(&mut self, event: &LeaseEvent, calendar: &Calendar, height: u64) {
-        // What the units held so far were paid for, but will not be held.
+        // The units held so far were paid for the rest of the slot, but will not be held.
         let rest = u64::from(self.units).saturating_mul(calendar.heights_left(height));
         self.unit_heights = self.unit_heights.saturating_sub(rest);
         match event {
@@ -115,12 +115,12 @@ impl Record {
     pub fn decode(bytes: &[u8]) -> Result<Record, CodecError> {
         codec::decode(bytes, RECORD_BYTES)
     }
-    /// What this attempt asks of the ledger: the same whenever it is asked for.
+    /// The request of this attempt to the ledger: the same at every call.
     pub(crate) fn asked(&self, calendar: &Calendar) -> Asked {
         match (&self.wish, &self.proposal) {
             (Some(wish), _) => Asked::Sealed(wish.clone()),
             (None, Some(terms)) => Asked::Proposed(terms.clone()),
-            // What is asked in the open follows from the last height alone.
+            // An open request follows from the last height alone.
             (None, None) => {
                 let made = self.valid_until.saturating_sub(SEND_HEIGHTS);
                 let attempt = self.order.attempt(calendar, made, self.valid_until);

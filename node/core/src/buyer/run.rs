@@ -71,7 +71,7 @@ impl Run {
     }
 }
 
-/// What a report changed.
+/// The changes by a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// Nothing that matters beyond the output appended.

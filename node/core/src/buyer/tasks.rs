@@ -29,7 +29,7 @@ const REST_MS: u64 = 250;
 /// The tasks of an order.
 #[derive(Clone, Debug)]
 pub struct Tasks {
-    /// What is kept on disk.
+    /// The records kept on disk.
     pub records: Vec<TaskRecord>,
     /// Runs by task.
     pub runs: BTreeMap<u32, Run>,
@@ -181,7 +181,7 @@ impl Tasks {
         !self.runs.is_empty() || !self.resting.is_empty()
     }
 
-    /// What to ask each node about: runs it has agreed to, at most `most` a question.
+    /// The runs to ask each node about: those it has agreed to, at most `most` a question.
     pub fn polls(&self, most: usize) -> Vec<(PublicKey, Vec<PollJob>)> {
         let mut by_node: BTreeMap<PublicKey, Vec<PollJob>> = BTreeMap::new();
         for run in self.runs.values().filter(|r| r.accepted && !r.fetching) {

@@ -1,7 +1,7 @@
 //! Cases of the bank: a list of operations on books that are empty at first.
 //!
-//! Input: `ops`, each an object with its name under `op`. Result: what each operation came to, and
-//! the books after it.
+//! Input: `ops`, each an object with its name under `op`. Result: the outcome of each operation,
+//! and the books after it.
 
 use super::form::{CaseError, Money, read};
 use gridbay_ledger::bank::{Bank, BankError, Revenue, Winner};
@@ -9,7 +9,7 @@ use gridbay_protocol::bank::Redistribution;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// What its cases are called by: the bank is policy, no mechanism.
+/// Name of its cases: the bank is policy, no mechanism.
 pub(super) const NAME: &str = "bank";
 
 /// Most balances that a result lists: one for each account after each operation.

@@ -169,7 +169,7 @@ fn all<A: Into<B>, B>(list: Vec<A>) -> Vec<B> {
     list.into_iter().map(Into::into).collect()
 }
 
-/// What the mechanism refuses. The results have no word for it.
+/// A refusal of the mechanism. The results have no word for it.
 fn refused(error: impl std::error::Error) -> CaseError {
     CaseError::Refused {
         mechanism: NAME,

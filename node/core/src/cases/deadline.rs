@@ -85,7 +85,7 @@ fn spell(capacity: u64, plan: &Plan<u64>) -> Value {
 pub(super) fn solve(input: Value) -> Result<Value, CaseError> {
     let market: Market = read(NAME, input)?;
     let input = Input {
-        // What is less than nothing can do no more than nothing.
+        // A negative capacity does as much as none.
         capacity: u64::try_from(market.capacity).unwrap_or(0),
         jobs: market.jobs.into_iter().map(Wish::job).collect(),
         new: market.new.map(Wish::job),

@@ -1,9 +1,9 @@
-//! What the cases of all mechanisms share: errors, and amounts of money.
+//! The common parts of all mechanisms' cases: errors, and amounts of money.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::Value;
 
-/// Why a case cannot be cleared at all. What a mechanism refuses is a result, not an error.
+/// Why a case cannot be cleared at all. A refusal of a mechanism is a result, not an error.
 #[derive(Debug, thiserror::Error)]
 pub enum CaseError {
     /// The input does not have the mechanism's shape.
@@ -11,7 +11,7 @@ pub enum CaseError {
     Shape {
         /// Name of the mechanism.
         mechanism: &'static str,
-        /// What is wrong where.
+        /// The mistake and its place.
         source: serde_json::Error,
     },
     /// The mechanism refuses the input for a reason that the shape of results has no word for.

@@ -35,16 +35,16 @@ pub struct CaseFile {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
-    /// What it is called in reports.
+    /// Its name in reports.
     pub name: String,
-    /// What the mechanism gets.
+    /// The mechanism's input.
     pub input: Value,
     /// The result that it should have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expect: Option<Value>,
 }
 
-/// What clears the cases of one mechanism.
+/// The solver of the cases of one mechanism.
 struct Solver {
     name: &'static str,
     solve: fn(Value) -> Result<Value, CaseError>,

@@ -2,7 +2,7 @@
 //!
 //! Kind `auction`: `m` types, the exponent in sixteenths `a16`, `eps`, `max_rounds`, `inner`, and
 //! jobs, whose places in the list are their ids. Result: the rounds, whether they converged, the
-//! split `b` of each budget and the Q32 shares `s`. Kind `estimate`: observations `[shares,
+//! split `b` of each budget and the Q32 shares `s`. Kind `estimate`: observations, each `[shares,
 //! utility]`. Result: the weights `w`, `null` if they are not determined, and the tolerance
 //! `rel_tol` within which another machine may differ.
 

@@ -1,4 +1,4 @@
-//! Which proposals are signed.
+//! The choice of the proposals to sign.
 //!
 //! 1. The proposal is of a class of this provider, for jobs of one unit and no longer than a
 //!    purchase may be, and the stake can be paid.
@@ -173,7 +173,7 @@ fn load(id: &OrderId, contract: &Contract) -> Load {
     }
 }
 
-/// What the account can pay.
+/// The money that the account can pay.
 pub(super) fn spendable(state: &State, signer: &Signer<'_>) -> Credits {
     let purse = state.purse(&Purse::Account(signer.account));
     let line = state.account(&signer.account).map(|a| a.credit_line);

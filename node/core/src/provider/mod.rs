@@ -4,15 +4,15 @@
 //! After every block, from the ledger's state alone:
 //!
 //! 1. each proposal that its policy admits beside the signed ones is signed (see `admission`);
-//! 2. orders rented for a job are said to serve it; orders whose job is decided are cancelled;
-//! 3. open jobs that nothing serves are admitted and scheduled; for those that can begin now a unit
+//! 2. orders rented for a job are declared to serve it; orders whose job is decided are cancelled;
+//! 3. open jobs that nothing serves are admitted and scheduled; for each that can begin now, a unit
 //!    is bought (see `renting`). Jobs that cannot pay what their penalty saves are left to time
 //!    out.
 //!
-//! What an order was rented for is written in the work hash that it names, so a restarted agent
-//! finds its orders again. Only two things are forgotten: a purchase that is on its way, for
-//! [`ASKED_HEIGHTS`]; and which signed contracts were given up for better ones: after a restart
-//! they are served again.
+//! The work hash that an order names tells the job that it was rented for, so a restarted agent
+//! finds its orders again. It forgets only two things: purchases on their way, for
+//! [`ASKED_HEIGHTS`]; and signed contracts that were given up for better ones, which it serves
+//! again.
 
 mod admission;
 mod renting;
@@ -33,7 +33,7 @@ pub const ASKED_HEIGHTS: u64 = 8;
 /// show.
 const EPOCH: u64 = 40;
 
-/// What a provider goes by.
+/// A provider's policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderTerms {
     /// Classes of which it rents units.
@@ -42,7 +42,7 @@ pub struct ProviderTerms {
     pub policy: ProviderPolicy,
     /// Units of a class that it counts on having at once, at least 1.
     pub units: u32,
-    /// What it reckons a unit to cost per slot.
+    /// Its estimate of a unit's cost per slot.
     pub cost: Price,
     /// The most that it pays for a unit per slot.
     pub most: Price,
@@ -107,7 +107,7 @@ impl Provider {
             rented: BTreeMap::new(),
         }
     }
-    /// What it goes by.
+    /// Its policy.
     pub fn terms(&self) -> &ProviderTerms {
         &self.terms
     }

@@ -228,7 +228,7 @@ struct Stall {
     free: u32,
 }
 
-/// Step 4: what is free of a class, cheapest first.
+/// Step 4: the free units of a class, cheapest first.
 struct Market(Vec<Stall>);
 
 impl Market {

@@ -1,4 +1,4 @@
-//! What can be asked of a node and its offers, by name and type.
+//! The attributes of nodes and offers that queries ask for, by name and type.
 
 use super::value::Kind;
 use std::fmt;
@@ -34,7 +34,7 @@ pub enum Attribute {
     Seller,
     /// The node, hex.
     Node,
-    /// Where it stands, as its owner says.
+    /// Its site, as its owner says.
     Site,
     /// Its processor, as in `amd64`.
     Arch,
@@ -42,7 +42,7 @@ pub enum Attribute {
     Os,
     /// Round trip from here.
     RttMe,
-    /// What its owner says of it under this name (without `x.`).
+    /// The owner's own statement under this name (without `x.`).
     Own(String),
 }
 
@@ -121,7 +121,7 @@ impl Attribute {
         })
     }
 
-    /// What it is, for people: "money per unit-hour" rather than "a number".
+    /// Its meaning, for people: "money per unit-hour" rather than "a number".
     pub fn meaning(&self) -> &'static str {
         match (self, self.kind()) {
             (Attribute::Price | Attribute::Buy, _) => "money, in credits per unit-hour",
@@ -160,7 +160,7 @@ pub fn name_is_valid(name: &str) -> bool {
         && name.bytes().all(rest)
 }
 
-/// Names that people use elsewhere for what has another name here.
+/// Names that people know from elsewhere, and the attributes that they mean here.
 const ELSEWHERE: [(&str, Attribute); 12] = [
     ("cpus", Attribute::Cpu),
     ("cores", Attribute::Cpu),

@@ -143,7 +143,7 @@ fn bucket(attribute: &Attribute, operator: Operator, value: &Value) -> Option<(W
     }
 }
 
-/// What every site that fits a pattern ends in, after a dot or as a whole.
+/// The ending of every site that fits a pattern, after a dot or as a whole.
 fn suffix(pattern: &str) -> Option<String> {
     let suffix = match pattern.rsplit_once('*') {
         None => pattern,

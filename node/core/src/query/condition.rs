@@ -1,4 +1,4 @@
-//! Conditions: what a query demands of an offer of a node.
+//! Conditions: a query's demands on an offer of a node.
 
 use super::attribute::Attribute;
 use super::value::Value;

@@ -1,4 +1,4 @@
-//! What is wrong with the text of a query, where, and what to write instead.
+//! Mistakes in the text of a query, their places, and corrections.
 
 use super::attribute::Attribute;
 use super::value::{BadNumber, Kind, Value};
@@ -10,11 +10,11 @@ use std::fmt;
 pub struct QueryError {
     /// Byte at which it begins, a boundary of characters, at most the text's length.
     pub at: usize,
-    /// What it is.
+    /// The problem.
     pub problem: Problem,
 }
 
-/// What is wrong.
+/// The mistake.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
     /// The text is too long.
@@ -49,9 +49,9 @@ pub enum Problem {
     /// Something else stands where this must stand.
     #[error("found {found} where {wanted} must stand")]
     Expected {
-        /// What must stand here.
+        /// The text that must stand here.
         wanted: &'static str,
-        /// What stands here.
+        /// The text that stands here.
         found: String,
     },
     /// A name that nothing has.
@@ -59,7 +59,7 @@ pub enum Problem {
     Unknown {
         /// As written.
         name: String,
-        /// What may be meant.
+        /// The attributes that may be meant.
         near: Vec<Attribute>,
     },
     /// Something compared with a value of another type.
@@ -90,7 +90,7 @@ pub enum Problem {
     /// `rtt_between` as a condition on one node.
     #[error("rtt_between is about several nodes")]
     Between,
-    /// What owners say cannot be sorted by.
+    /// Owners' own statements cannot be sorted by.
     #[error("{0} has no type to sort by")]
     Sort(Attribute),
     /// A number of things out of range.
@@ -107,7 +107,7 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// What to do about it: one line without a full stop.
+    /// Advice: one line without a full stop.
     pub fn hint(&self) -> String {
         match self {
             Problem::TooLong(_) | Problem::TooDeep | Problem::TooMany => "ask for less".into(),
@@ -186,7 +186,7 @@ fn unknown(name: &str, near: &[Attribute]) -> String {
     format!("did you mean {}?", names.join(" or "))
 }
 
-/// What to write in place of a value of another type.
+/// The text to write in place of a value of another type.
 fn instead(attribute: &Attribute, value: &Value) -> String {
     match (attribute.kind(), value) {
         (Some(Kind::Size), Value::Number(_)) => format!("write {value}GiB"),

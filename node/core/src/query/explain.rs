@@ -1,9 +1,10 @@
-//! Why so few: what each condition did to the nodes.
+//! Explains why so few nodes are found: the effect of each condition on them.
 //!
 //! The conditions are those joined by `&&` at the top, in the order in which they are written. A
 //! node is *left* after one if one of its offers fulfils it and all before it, and it is removed by
-//! one *alone* if an offer fulfils all others, before and after, but none fulfils all. What would
-//! have to be asked instead to get the nearest of these is told where that is a number.
+//! one *alone* if an offer fulfils all others, before and after, but none fulfils all. Where the
+//! condition is on a number, the explanation tells the value that would let in the nearest of
+//! these.
 
 use super::Query;
 use super::condition::{Condition, Operator};
@@ -11,7 +12,7 @@ use super::subject::{Fact, Line, Subject};
 use super::truth::truth;
 use super::value::Value;
 
-/// What a condition did.
+/// The effect of a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The condition.
@@ -26,7 +27,7 @@ pub struct Step {
     pub nearest: Option<Value>,
 }
 
-/// What the conditions of a query did to some nodes.
+/// The effects of a query's conditions on some nodes.
 pub fn explain(query: &Query, subjects: &[Subject<'_>]) -> Vec<Step> {
     let conditions = query.conjuncts();
     let step = |condition: &Condition| Step {
@@ -46,7 +47,7 @@ pub fn explain(query: &Query, subjects: &[Subject<'_>]) -> Vec<Step> {
     steps
 }
 
-/// What is known of all conditions for one line: bits of those that hold, and of those that are
+/// The truth of all conditions for one line: bits of those that hold, and of those that are
 /// unknown.
 struct Row<'s, 'a> {
     line: &'s Line<'a>,

@@ -47,7 +47,7 @@ pub struct Sites {
     pub count: u32,
 }
 
-/// What nodes fulfil together.
+/// A condition on several nodes together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group {
     /// Their number, 1 to [`GROUP`].
@@ -78,7 +78,7 @@ impl fmt::Display for Group {
     }
 }
 
-/// What was found on the way to a group.
+/// The findings on the way to a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Search {
     /// Nodes that fit each on its own.

@@ -83,7 +83,7 @@ const _: () = assert!(COMPARISONS <= 64);
 /// A query that was read: well typed and within all bounds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
-    /// What nodes must fulfil; `None` for nothing.
+    /// The condition on nodes; `None` for none.
     pub condition: Option<Condition>,
     /// Which of them together.
     pub group: Option<Group>,

@@ -3,7 +3,7 @@
 //! 1. The lines of a node that fit are put in order by the keys, then by offer.
 //! 2. Nodes are put in order by their first line, then by node, then by seller.
 //!
-//! What is unknown comes last in either direction. Without keys, the order is by price.
+//! Unknown values come last in either direction. Without keys, the order is by price.
 
 use super::attribute::Attribute;
 use super::subject::{Fact, Line, Subject};
@@ -43,7 +43,7 @@ pub(super) const BY_PRICE: [Key; 1] = [Key {
     direction: Direction::Up,
 }];
 
-/// What a line is ordered by, one for each key.
+/// The values that a line is ordered by, one for each key.
 pub(super) fn place<'a>(
     keys: &[Key],
     subject: &Subject<'a>,

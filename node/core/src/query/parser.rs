@@ -77,7 +77,7 @@ impl Parser {
     fn fail<T>(&self, at: usize, problem: Problem) -> Parsed<T> {
         Err(QueryError { at, problem })
     }
-    /// What stands here is not what must.
+    /// The text here is not the one that must stand here.
     fn wants<T>(&self, wanted: &'static str) -> Parsed<T> {
         let found = self.peek().to_string();
         self.fail(self.at(), Problem::Expected { wanted, found })

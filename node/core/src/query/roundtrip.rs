@@ -14,7 +14,7 @@
 
 use gridbay_protocol::advert::RoundTrip;
 
-/// What a round trip is said to be, in milliseconds: coarse, so that adverts change seldom.
+/// The steps in which round trips are told, in milliseconds: coarse, so that adverts change seldom.
 pub const STEPS: [u16; 18] = [
     1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 1_000, 2_000,
 ];
@@ -38,9 +38,8 @@ pub fn between(a: &[RoundTrip], b: &[RoundTrip]) -> Option<u64> {
     shortest
 }
 
-/// What to say of a measured round trip, given what was said before: the step at or above it, but
-/// the same as before while it is less than half a step away. `None` if it is longer than all
-/// steps.
+/// The step to tell for a measured round trip: the one at or above it, but the `before` one while
+/// it is less than half a step away. `None` if it is longer than all steps.
 pub fn coarse(micros: u64, before: Option<u16>) -> Option<u16> {
     let above = |ms: &u16| u64::from(*ms) * 1_000 >= micros;
     let index = STEPS.iter().position(above)?;

@@ -1,4 +1,4 @@
-//! What a query is asked about: a node and its offers, as the ledger and its advert tell.
+//! The subject of a query: a node and its offers, as the ledger and its advert describe them.
 
 use super::attribute::Attribute;
 use super::value::Kind;
@@ -36,7 +36,7 @@ pub struct Subject<'a> {
     pub node: PublicKey,
     /// The seller.
     pub seller: AccountId,
-    /// What it says of itself by name: `site`, `arch`, `os` and what begins with `x.`.
+    /// Its statements about itself by name: `site`, `arch`, `os` and names that begin with `x.`.
     pub texts: &'a BTreeMap<String, String>,
     /// Its round trips to landmarks, ascending by landmark.
     pub round_trips: &'a [RoundTrip],
@@ -46,7 +46,7 @@ pub struct Subject<'a> {
     pub lines: Vec<Line<'a>>,
 }
 
-/// What a node says to one attribute.
+/// A node's value of one attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fact<'a> {
     /// An amount in the units of [`super::value::Value`].
@@ -55,7 +55,7 @@ pub enum Fact<'a> {
     Text(Cow<'a, str>),
     /// Either way.
     Switch(bool),
-    /// What its owner says: of the type it is compared with, if it can be read as such.
+    /// Its owner's statement: of the type it is compared with, if it can be read as such.
     Said(&'a str),
 }
 
@@ -63,7 +63,7 @@ const MIB: u64 = 1 << 20;
 const MILLION: u64 = 1_000_000;
 
 impl<'a> Subject<'a> {
-    /// What it says about itself under a name.
+    /// Its statement about itself under a name.
     pub fn text(&self, name: &str) -> Option<&'a str> {
         let texts: &'a BTreeMap<String, String> = self.texts;
         texts.get(name).map(String::as_str)
@@ -74,7 +74,7 @@ impl<'a> Subject<'a> {
         self.text("site")
     }
 
-    /// What is known of an attribute, of one of its lines; `None` if nothing is.
+    /// The value of an attribute of one of its lines; `None` if it is unknown.
     pub fn fact(&self, line: &Line<'a>, attribute: &Attribute) -> Option<Fact<'a>> {
         let number = |n: u64| Some(Fact::Amount(n.saturating_mul(MILLION), Kind::Number));
         let money = |c: Credits| Some(Fact::Amount(c.micros(), Kind::Number));

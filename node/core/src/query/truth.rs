@@ -1,6 +1,6 @@
 //! Whether a condition holds of a line of a node: true, false, or unknown (`None`).
 //!
-//! What is unknown stays so under `!`; `&&` is false if one part is, `||` true if one part is,
+//! An unknown condition stays so under `!`; `&&` is false if one part is, `||` true if one part is,
 //! whatever the others are (Kleene's logic). Only what is true counts.
 
 use super::attribute::Attribute;
@@ -9,7 +9,7 @@ use super::pattern;
 use super::subject::{Fact, Line, Subject};
 use super::value::Value;
 
-/// What is known of a condition.
+/// The truth of a condition; `None` if it is unknown.
 pub fn truth(condition: &Condition, subject: &Subject<'_>, line: &Line<'_>) -> Option<bool> {
     match condition {
         Condition::All(parts) => joined(parts, subject, line, false),

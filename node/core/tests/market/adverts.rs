@@ -1,4 +1,4 @@
-//! What nodes say of themselves reaches others, by gossip and by asking, and what they sell is
+//! Nodes' statements about themselves reach others, by gossip and by asking, and their offers are
 //! found.
 
 use crate::genesis::{account_key, node_key};

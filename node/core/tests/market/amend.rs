@@ -1,4 +1,4 @@
-//! A buyer changes his mind about a price while his bid stands or runs.
+//! A buyer changes its price while its bid stands or runs.
 
 use crate::world::World;
 use crate::{equal_states, finish, market, order, sealed};
@@ -41,7 +41,7 @@ fn price(world: &World, n: usize, key: u64) -> Option<u64> {
     Some(live.bid()?.bid.steps[0].price.0)
 }
 
-/// What the account of buyer 4 has, free and locked, and what it has paid for its order 7, in
+/// The money of buyer 4's account, free and locked, and its payments for its order 7, in
 /// micro-credits.
 fn money(world: &World) -> (i64, i64) {
     let core = &world.nodes[4].core;

@@ -14,7 +14,7 @@ use gridbay_protocol::payment::Purse;
 use gridbay_protocol::stage::WellFormed;
 use std::sync::Arc;
 
-/// What a proposer sends that leaves out the openings of an account.
+/// The messages of a proposer that leaves out the openings of an account.
 pub(crate) fn censor(bytes: Vec<u8>, state: &State, victim: AccountId, key: &SecretKey) -> Vec<u8> {
     let Ok(HostMessage::Proposal(mut offered)) = HostMessage::decode(&bytes) else {
         return bytes;

@@ -179,7 +179,7 @@ fn a_sealed_order_ends_as_a_settled_lease() {
         world.run_until(10_000, settled),
         "the ledger has closed the order"
     );
-    // No rival: he pays what his absence would give the phantoms, the reserves of the cheapest
+    // No rival: it pays what its absence would give the phantoms, the reserves of the cheapest
     // three units, 50 + 50 + 80 a slot; half of that for the half slot in which the lease began.
     let paid = world.nodes[4]
         .core
@@ -206,7 +206,7 @@ fn a_sealed_order_ends_as_a_settled_lease() {
     equal_states(&world);
 }
 
-/// What a node's account has free, and has earned and is still held, in micro-credits.
+/// The free money of a node's account, and its earnings that are still held, in micro-credits.
 pub(crate) fn has(world: &World, state: &gridbay_ledger::State, n: usize) -> i64 {
     let account = world.nodes[n].core.account().expect("it has one");
     let balance = state.balance(&account);

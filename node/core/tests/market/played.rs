@@ -54,7 +54,7 @@ impl World {
         }
     }
 
-    /// What the jobs that were staged anywhere found in a variable.
+    /// The values of a variable in all staged jobs.
     pub(crate) fn played_env(&self, name: &str) -> Vec<String> {
         let jobs = self.nodes.iter().flat_map(|node| node.jobs.values());
         let env = jobs.flat_map(|played| &played.spec.env);

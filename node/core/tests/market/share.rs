@@ -160,12 +160,12 @@ fn weights_are_learnt_from_past_slots() {
     let (class, state) = (world.class(), core.state());
     let types = state.class(&class).unwrap().key.resources().count();
     let learnt = |program| core.buyer().learnt(&class, program, Utility::Linear, types);
-    // Whatever it is, it gives processors a weight; another program has taught nothing.
+    // The estimate gives processors a weight, whatever it is; another program has taught nothing.
     if let Some(weights) = learnt("sleep") {
         assert!(weights.len() == 3 && weights[0] > 0, "{weights:?}");
     }
     assert_eq!(learnt("true"), None);
-    // What was learnt outlives the node.
+    // The lessons outlive the node.
     world.kill(5);
     world.run(500);
     world.restart(5);

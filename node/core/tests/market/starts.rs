@@ -1,4 +1,4 @@
-//! What a seller starts: the job that was ordered, for who ordered it, and nothing else.
+//! A seller starts the job that was ordered, for the buyer that ordered it, and nothing else.
 
 use crate::genesis::{account_key, node_key};
 use crate::world::{EPOCH_MS, World};
@@ -14,7 +14,7 @@ use gridbay_protocol::keys::{PublicKey, SecretKey, Signature};
 /// The buyer's node.
 const BUYER: usize = 4;
 
-/// What the seller answers to a start that the buyer's node brings.
+/// The seller's answer to a start that the buyer's node brings.
 fn ask(world: &mut World, seller: usize, signed: SignedStart) -> AgentReply {
     let now = Now {
         mono_ms: world.now,
@@ -79,7 +79,7 @@ fn a_seller_starts_what_was_ordered_and_signed_and_nothing_else() {
     );
     assert_eq!(ask(&mut world, seller, again(|_| (), &own)), AgentReply::Ok);
 
-    // The run that is under way: who may not start it learns nothing of it.
+    // The run that is under way: a node that may not start it learns nothing of it.
     let stranger = again(|_| (), &account_key(5));
     assert_eq!(
         ask(&mut world, seller, stranger),

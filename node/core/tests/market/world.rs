@@ -48,7 +48,7 @@ pub(crate) struct World {
     pub(crate) nodes: Vec<Node>,
     pub(crate) genesis: Genesis,
     pub(crate) validators: usize,
-    /// Whose openings all proposers leave out.
+    /// The account whose openings all proposers leave out.
     pub(crate) censored: Option<AccountId>,
     chain_steps: u32,
     disks: Vec<MemDisk>,
@@ -57,7 +57,7 @@ pub(crate) struct World {
     due: BinaryHeap<Reverse<(u64, u64)>>,
     seq: u64,
     asked: BTreeMap<u64, (usize, u64)>,
-    /// What sellers were asked to start.
+    /// The starts that sellers were asked for.
     pub(crate) starts: Vec<(usize, SignedStart)>,
 }
 
@@ -154,7 +154,7 @@ impl World {
         }
     }
 
-    /// SIGKILL: what was not synced is gone, supervised jobs run on.
+    /// SIGKILL: bytes that were not synced are gone, supervised jobs run on.
     pub(crate) fn kill(&mut self, n: usize) {
         self.nodes[n].up = false;
         self.disks[n].crash(|_unsynced| 0);

@@ -1,4 +1,4 @@
-//! What people get wrong, what they are told, and where.
+//! Tests of people's mistakes: the message, and the place that it names.
 
 use crate::query::{COMPARISONS, DEPTH, LIST, QUERY_BYTES, Query};
 
