@@ -1,4 +1,4 @@
-//! Who may speak to the TCP side: whoever can read the token file, from this machine.
+//! Access to the TCP side: callers on this machine that can read the token file.
 
 use super::{ApiError, ErrorCode};
 use crate::keys::{KeyFileError, random, read_secret, write_secret};
@@ -11,7 +11,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What a request must show.
+/// The token that a request must show.
 #[derive(Clone)]
 pub(super) struct Gate {
     /// Hash of the token: comparing hashes takes the same time wherever a guess goes wrong.

@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What kind of failure; decides HTTP status and exit code.
+/// The kind of failure; it decides HTTP status and exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorCode {
@@ -98,7 +98,7 @@ pub struct ApiError {
     pub code: ErrorCode,
     /// Why, in one line.
     pub message: String,
-    /// What to do, in one line; may be empty.
+    /// Advice, in one line; may be empty.
     pub hint: String,
     /// Figures for programs; `null` if there are none.
     pub details: Value,

@@ -7,8 +7,8 @@
 //! 3. The same key with another request is refused. A fault of the node (5xx) is forgotten, so that
 //!    trying again tries again.
 //!
-//! The last [`KEPT`] keys are kept, in memory. What must be known across a restart is durable
-//! behind the API: a job's id is derived from its key, a transfer's entry is kept under it.
+//! The last [`KEPT`] keys are kept, in memory. State that must survive a restart is durable behind
+//! the API: a job's id is derived from its key, a transfer's entry is kept under it.
 
 use super::intake::whole;
 use super::limits::BODY_BYTES;

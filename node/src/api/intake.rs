@@ -1,4 +1,4 @@
-//! What a request must pass before it is worked on.
+//! The checks of a request before any work on it.
 //!
 //! 1. A body that announces more than an address takes is refused before it is sent.
 //! 2. So many requests are worked on at once, as many more wait for their turn ([`TURN_TIME`]); the

@@ -1,4 +1,4 @@
-//! Who may open a connection to the interface.
+//! The check of callers that open a connection to the interface.
 
 use crate::executor::descent::is_of_a_job;
 use nix::errno::Errno;

@@ -1,6 +1,6 @@
 //! Connections of one listener: accepted, served, ended.
 //!
-//! 1. Who is not welcome ([`Peer`]) is hung up on before a byte is read.
+//! 1. A caller that is not welcome ([`Peer`]) is hung up on before a byte is read.
 //! 2. Each connection has a slot ([`Slots`]) and bounded time: for a head, and thus between two
 //!    requests, by hyper; for reading the answer by [`Patient`]; for a body by [`super::intake`].
 //! 3. When the node ends, idle connections are closed and requests at work are answered.

@@ -1,4 +1,4 @@
-//! What is wrong with a request's JSON, in the words of who wrote it: serde speaks of the program's
+//! Mistakes in a request's JSON, in words that its writer knows: serde speaks of the program's
 //! types.
 
 use serde_json::Value;

@@ -57,7 +57,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use tokio::sync::watch;
 
-/// What is known once a node runs.
+/// The facts known once a node runs.
 #[derive(Debug)]
 pub struct Ready {
     /// The network.
@@ -72,7 +72,7 @@ pub struct Ready {
 /// it fails.
 ///
 /// # Errors
-/// What kept it from starting, or made it stop by itself.
+/// The failure that kept it from starting, or made it stop by itself.
 pub async fn run(
     config: Config,
     stop: impl Future<Output = ()> + Send + 'static,
@@ -248,7 +248,7 @@ fn take_folder(home: &Home) -> anyhow::Result<File> {
     }
 }
 
-/// What runs jobs here, what it lets this node sell, and how much room there is.
+/// The executor of this node, the isolation that it lets the node sell, and the room for jobs.
 struct Machine {
     executor: Arc<dyn Executor>,
     selling: Arc<Selling>,
@@ -327,7 +327,7 @@ async fn join(handle: &BodyHandle, command: Command) -> anyhow::Result<()> {
     }
 }
 
-/// What a body is made of.
+/// The parts of a body.
 struct Prepared {
     parts: Parts,
     tools: Tools,

@@ -110,7 +110,8 @@ pub(super) async fn start(
         .context("cannot start the overlay")
 }
 
-/// Who listens on this machine alone has all peers on it; anybody else may be far from his.
+/// A node that listens on this machine alone has all its peers on it; any other may be far from its
+/// peers.
 fn tuning(listen: &[Multiaddr]) -> Tuning {
     let here = |address: &Multiaddr| {
         let text = address.to_string();
@@ -203,7 +204,8 @@ async fn take(event: Event, handle: &BodyHandle, net: &OverlayHandle) -> Result<
     Ok(())
 }
 
-/// Hands a message of a peer to the core. What is dropped, it or others for it, is answered now.
+/// Hands a message of a peer to the core. If it is dropped, or others are for it, those are
+/// answered now.
 fn hand_on(message: Message, handle: &BodyHandle, net: &OverlayHandle) -> Result<(), BodyGone> {
     let (unheard, gone) = match handle.try_send(message) {
         Sent::Kept => return Ok(()),

@@ -1,8 +1,8 @@
 //! Opening a core's parts from the data folder: at the start, and again after the disk failed.
 //!
-//! What is read from the ledger's folder counts as safe from then on. A process that was killed may
-//! have left bytes that no sync covered, and after a failed sync the system may have forgotten that
-//! bytes still have to be written. So before the ledger is opened,
+//! All that is read from the ledger's folder counts as safe from then on. A process that was killed
+//! may have left bytes that no sync covered, and after a failed sync the system may have forgotten
+//! that bytes still have to be written. So before the ledger is opened,
 //!
 //! 1. after a failed sync, the file concerned is copied, synced and put in place of the old one;
 //! 2. every file is synced.

@@ -9,15 +9,15 @@ use std::io::{IsTerminal as _, stderr};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
-/// Threads for everything around the core thread. Of several, each task that one of them wakes
-/// would wake another to share it, and a node without work does nothing but wake for a packet now
-/// and then: two cost it half as much again.
+/// Threads for everything around the core thread. With several, each task that one of them wakes
+/// would wake another to share the work. A node without work only wakes for a packet now and then,
+/// and a second thread makes that cost half as much again.
 const WORKERS: usize = 1;
 
 /// Runs a node in the foreground until SIGINT or SIGTERM, or until it is stopped through its API.
 ///
 /// # Errors
-/// What kept the node from starting, or made it stop by itself.
+/// The failure that kept the node from starting, or made it stop by itself.
 pub fn run_until_signal(config: Config) -> anyhow::Result<()> {
     start_log(&config.log)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -28,8 +28,8 @@ pub fn run_until_signal(config: Config) -> anyhow::Result<()> {
     let result = runtime.block_on(async {
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
-        // With a handler, a file that may not grow any more is an error of a write like a full
-        // disk; without one, the end of the node.
+        // With a handler, a write beyond the limit of a file's size fails like one on a full disk;
+        // without one, it would end the node.
         let _too_large = signal(SignalKind::from_raw(libc::SIGXFSZ))?;
         let stop = async move {
             tokio::select! {
@@ -54,8 +54,8 @@ fn say_ready(ready: &Ready) {
     ));
 }
 
-/// Others' code, of which only errors are told unless the filter names it: what it warns of are
-/// mostly peers' doings.
+/// Crates of others, of which only errors are logged unless the filter names them: their warnings
+/// are mostly about peers' doings.
 const CHATTER: [&str; 8] = [
     "libp2p",
     "quinn",
@@ -67,11 +67,11 @@ const CHATTER: [&str; 8] = [
     "igd",
 ];
 
-/// The filter of the log: what is asked for, and little of others' code. The consensus core tells
-/// every vote, which nobody wants to read.
+/// The filter of the log: the levels that were asked for, and little of others' code. The consensus
+/// core logs every vote, which nobody wants to read.
 pub(super) fn filter(wanted: &str) -> anyhow::Result<EnvFilter> {
     let chatter = CHATTER.map(|name| format!("{name}=error")).join(",");
-    // Where both name the same, what comes later counts.
+    // Where both name the same target, the later one counts.
     let all = EnvFilter::try_new(format!("{chatter},{wanted}"));
     let all = all.context("the log filter makes no sense")?;
     Ok(all.add_directive("arc_malachitebft_core_consensus=warn".parse()?))
@@ -86,7 +86,7 @@ pub fn start_log(filter: &str) -> anyhow::Result<()> {
         .with_env_filter(self::filter(filter)?)
         .with_ansi(stderr().is_terminal())
         .with_writer(Sparing::new(stderr))
-        // A log that cannot be written, on a full disk, must not end who writes it.
+        // A log that cannot be written, as on a full disk, must not end the node.
         .log_internal_errors(false);
     log.try_init()
         .map_err(|error| anyhow::anyhow!("the log cannot be started: {error}"))

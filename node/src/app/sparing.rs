@@ -1,11 +1,11 @@
 //! A log that nobody fills.
 //!
-//! Many lines tell of what others do, and whoever does it a thousand times a second would fill the
-//! disk. So each cause (a place in the code) may write so many bytes, and all causes together; what
-//! is above is left out, and the next line of its cause says how many were. Errors are the node's
-//! own (its disk, its agreement with the others), and have room of their own: whatever strangers
-//! set off, they are written. Nothing is left out of what an owner asks for beyond the usual: lines
-//! of the levels debug and trace.
+//! Many lines tell of others' doings, and a peer that does the same a thousand times a second would
+//! fill the disk. So each cause (a place in the code) may write so many bytes, and so may all
+//! causes together; lines above that are left out, and the next line of the cause says how many
+//! were. Errors are the node's own (its disk, its agreement with the others), and have room of
+//! their own: they are written, whatever strangers set off. Lines of the levels debug and trace,
+//! which an owner has to ask for, are never left out.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -33,7 +33,7 @@ const NOTE: usize = 64;
 struct Bucket(Instant);
 
 impl Bucket {
-    /// What is owed after so many bytes more, if that is allowed.
+    /// The debt after so many bytes more, if that is allowed.
     fn with(self, bytes: usize, (most, each_second): (u64, u64), now: Instant) -> Option<Self> {
         let micros =
             |bytes: u64| Duration::from_micros(bytes.saturating_mul(1_000_000) / each_second);

@@ -1,8 +1,8 @@
 //! The board: the last auctions in short form, and the last price of every class.
 //!
 //! It lives outside the core thread, so that lists and price tags cost the core nothing. It is
-//! filled from the host's index: at the start with what is there, then after every block with what
-//! is new.
+//! filled from the host's index: at the start with all auctions there, then after every block with
+//! the new ones.
 
 use crate::api::types::{AuctionKind, AuctionSummary};
 use gridbay_protocol::effect::{Auction, Effect};
@@ -38,7 +38,7 @@ pub(crate) type Place = (u64, u32);
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// The latest place taken in.
+    /// The latest place added.
     seen: Option<Place>,
     /// Ascending by place.
     lines: VecDeque<(Place, Vec<ClassId>, AuctionSummary)>,
@@ -50,11 +50,11 @@ struct Inner {
 pub(crate) struct Board(Mutex<Inner>);
 
 impl Board {
-    /// The latest place taken in, if there is one.
+    /// The latest place added, if there is one.
     pub(crate) fn seen(&self) -> Option<Place> {
         self.inner().seen
     }
-    /// Takes in auctions, ascending by place. What was taken in before is passed over.
+    /// Adds auctions, ascending by place. Those added before are passed over.
     pub(crate) fn add(&self, auctions: Vec<(Place, Vec<ClassId>, AuctionSummary)>) {
         let mut inner = self.inner();
         for (place, classes, summary) in auctions {
@@ -62,7 +62,7 @@ impl Board {
                 continue;
             }
             inner.seen = Some(place);
-            // What a buy, a pool or a reservation costs is not the price of a clearing.
+            // The price of a buy, a pool or a reservation is not that of a clearing.
             let cleared = matches!(summary.kind, AuctionKind::Boundary | AuctionKind::Free);
             if let Some(price) = summary.price.filter(|_| cleared) {
                 let height = place.0;

@@ -16,8 +16,8 @@ const PAGE: usize = 16;
 const PAGES: usize = 8;
 
 impl NodeBackend {
-    /// Shows the clearings of a class, newest first, until `look` breaks or [`PAGES`] are read;
-    /// what it broke with.
+    /// Shows the clearings of a class, newest first, until `look` breaks or [`PAGES`] are read.
+    /// Returns the value that it broke with.
     pub(crate) async fn look_back<B>(
         &self,
         class: ClassId,

@@ -1,7 +1,7 @@
 //! Auctions: the list of the last ones, and one with the proof that it happened so.
 //!
-//! What a stranger checks: the certificate is signed by more than two thirds of the validators'
-//! power for the header; the proof leads from the record to the header's root of effects.
+//! A stranger checks that the certificate is signed by more than two thirds of the validators'
+//! power for the header, and that the proof leads from the record to the header's root of effects.
 
 use crate::api::Answer;
 use crate::api::ApiError;

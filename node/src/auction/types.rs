@@ -67,7 +67,7 @@ pub struct AuctionSummary {
     pub price: Option<Credits>,
 }
 
-/// What happened in an auction: the whole input and outcome, as on the ledger.
+/// The record of an auction: its whole input and outcome, as on the ledger.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AuctionRecord {

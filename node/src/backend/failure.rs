@@ -52,7 +52,7 @@ pub(crate) fn not_found(message: impl Into<String>, hint: impl Into<String>) -> 
     ApiError::new(ErrorCode::NotFound, message, hint)
 }
 
-/// This node's own fault; what was going on is in the log.
+/// This node's own fault; the log tells more.
 pub(crate) fn internal(what: &str, error: impl std::fmt::Display) -> ApiError {
     tracing::error!(%error, "{what}");
     ApiError::new(

@@ -39,7 +39,7 @@ use tokio::sync::watch;
 /// Longest wait for the core thread, which answers between two steps.
 const CORE_WAIT: Duration = Duration::from_secs(10);
 
-/// What a backend is made of.
+/// The parts of a backend.
 pub struct BackendParts {
     /// Talks to the core thread.
     pub body: BodyHandle,
@@ -75,11 +75,11 @@ pub struct BackendParts {
     pub bootstrap: Vec<Bootstrap>,
     /// Set to true when the user asks the node to stop.
     pub stop: watch::Sender<bool>,
-    /// What this machine may sell.
+    /// The isolation that this machine may sell.
     pub selling: Arc<Selling>,
 }
 
-/// What handlers share.
+/// The state that handlers share.
 pub(crate) type Node = Arc<NodeBackend>;
 
 /// The node behind the API. Its methods answer quickly or fail with

@@ -1,4 +1,4 @@
-//! What the bank publishes, from the ledger's figures.
+//! The bank's publications, from the ledger's figures.
 
 use crate::api::Answer;
 use crate::api::types::{BankReport, BankRules, ClassIndex, EpochMoney, MoneySupply};
@@ -10,7 +10,7 @@ use gridbay_protocol::bank::{BankPolicy, Revenue};
 use gridbay_protocol::units::Credits;
 
 impl NodeBackend {
-    /// What the bank publishes.
+    /// The bank's publications.
     pub async fn bank(&self) -> Answer<BankReport> {
         self.query(|core| report(core.state())).await
     }

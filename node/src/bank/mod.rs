@@ -1,4 +1,4 @@
-//! What the bank publishes.
+//! The bank's publications.
 
 mod handle;
 pub(crate) mod routes;

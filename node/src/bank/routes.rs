@@ -1,4 +1,4 @@
-//! What the bank publishes.
+//! The bank's publications.
 
 use super::types::BankReport;
 use crate::api::extract::Reply;

@@ -1,4 +1,4 @@
-//! What the bank publishes.
+//! The bank's publications.
 
 use crate::api::types::amount;
 use gridbay_protocol::bank::Redistribution;
@@ -40,7 +40,7 @@ pub struct BankRules {
     pub tax_ppm: Option<u32>,
     /// Heights from one tax to the next.
     pub tax_every: Option<u64>,
-    /// Who gets the tax.
+    /// The recipients of the tax.
     pub tax_goes_to: Option<Redistribution>,
 }
 
@@ -50,7 +50,7 @@ pub struct MoneySupply {
     /// Ever minted.
     #[serde(with = "amount")]
     pub minted: Credits,
-    /// What can change hands.
+    /// Money that can change hands.
     #[serde(with = "amount")]
     pub circulating: Credits,
     /// Credit drawn.

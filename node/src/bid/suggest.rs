@@ -1,5 +1,4 @@
-//! What to bid: the price that would have won as many of the last clearings as somebody wants to
-//! win.
+//! Suggests a bid: the price that would have won a wanted share of the last clearings.
 //!
 //! 1. A bid for the nodes, at one price each, is added to each of the last clearings (see `odds`);
 //!    the least price with which it wins there is found by clearing again.
@@ -21,7 +20,7 @@ use gridbay_protocol::units::Price;
 const SHARES: [u32; 5] = [25, 50, 75, 90, 100];
 
 impl NodeBackend {
-    /// What to bid, by the last clearings.
+    /// The bid to make, by the last clearings.
     pub async fn suggest(&self, wish: BidWish) -> Answer<BidAdvice> {
         if !(1..=100).contains(&wish.chance) {
             let what = format!("a chance of {} percent", wish.chance);
@@ -77,7 +76,8 @@ fn advice(wish: &BidWish, market: &Market, slots: u32, tried: &Odds) -> BidAdvic
     }
 }
 
-/// What the reserve would have won, and the prices that would have won certain shares.
+/// The clearings that the reserve would have won, and the prices that would have won certain
+/// shares.
 fn chances(
     tried: &Odds,
     reserve: Option<Price>,

@@ -1,10 +1,10 @@
-//! Bids: what to bid, which stand, and other prices for them.
+//! Bids: suggestions, the bids that stand, and new prices for them.
 
 use crate::api::types::{JobId, JobState, amount, optional_amount};
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
-/// `POST /bids/suggest`: a bid that somebody thinks of.
+/// `POST /bids/suggest`: a bid under consideration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BidWish {
@@ -20,7 +20,7 @@ pub struct BidWish {
     pub chance: u32,
 }
 
-/// What to bid, by the last clearings of the class.
+/// A suggested bid, by the last clearings of the class.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BidAdvice {
     /// Name of the class.
@@ -31,7 +31,7 @@ pub struct BidAdvice {
     pub seconds: u32,
     /// Clearings looked at; 0 if there was none, and the price is the reserve.
     pub clearings: u32,
-    /// The least that the offers ask which together have so many nodes, per node-hour; `None` if
+    /// The lowest price, per node-hour, at which offers together have so many nodes; `None` if
     /// there are fewer.
     #[serde(with = "optional_amount")]
     pub reserve: Option<Credits>,
@@ -45,11 +45,11 @@ pub struct BidAdvice {
     /// starts in.
     #[serde(with = "optional_amount")]
     pub most: Option<Credits>,
-    /// What other prices would have won, ascending.
+    /// The successes of other prices, ascending.
     pub prices: Vec<PriceChance>,
 }
 
-/// What a price would have won.
+/// The success of a price in past clearings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PriceChance {
     /// Price per node-hour.
@@ -83,7 +83,7 @@ pub struct StandingBid {
     /// Paid so far.
     #[serde(with = "amount")]
     pub paid: Credits,
-    /// Most per node-hour that an amendment asks for which is under way; `None` without one.
+    /// Most per node-hour of an amendment that is under way; `None` without one.
     #[serde(with = "optional_amount")]
     pub amended: Option<Credits>,
 }

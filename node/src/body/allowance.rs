@@ -1,5 +1,5 @@
-//! What a job may use of its unit: the class's slice, or in a pool what the claim's portion leaves
-//! each of its tasks.
+//! A job's allowance of its unit: the class's slice, or in a pool each task's part of the claim's
+//! portion.
 //!
 //! | | outside pools | in a pool |
 //! |---|---|---|
@@ -44,7 +44,7 @@ pub struct Allowance {
     pub nice: u8,
     /// Weight in thousandths of a slice, at least 1.
     pub weight: u32,
-    /// What the class promises.
+    /// The promise of the class.
     pub isolation: Isolation,
 }
 
@@ -133,7 +133,7 @@ mod tests {
         // A fifth more memory than a slice for each of two tasks, a quarter more of the processors.
         assert_eq!(bounds(portion(2, 2_500, 36)), (1_216, 3, 1_250));
         assert_eq!(bounds(portion(3, 2_500, 0)), (64, 4, 833));
-        // Who is drawn for a third of a unit has all of it for the slot.
+        // A claim that is drawn for a third of a unit has all of it for the slot.
         assert_eq!(bounds(portion(1, 333, 15)), (1_024, 4, 1_000));
     }
 }

@@ -1,9 +1,9 @@
 //! Files between nodes: a seller pulls a job's inputs, a buyer pulls its output files.
 //!
-//! Both sides are checked by whoever writes: paths stay below the folder they are meant for, sizes
-//! stay within what was announced, inputs must have the hash that the job names. A file comes in
-//! whole pieces, the last one excepted, and within a time by its bytes: who sends a byte now and
-//! then holds nobody up.
+//! The side that writes checks the other: paths stay below their folder, sizes stay within those
+//! announced, inputs must have the hash that the job names. A file comes in whole pieces, the last
+//! one excepted, and within a time by its bytes, so a peer that sends a byte now and then holds
+//! nobody up.
 
 use super::ask::Asker;
 use super::room::Room;
@@ -43,7 +43,7 @@ pub enum FetchError {
     /// It does not come fast enough.
     #[error("{0} comes too slowly")]
     Slow(String),
-    /// What came is not what was announced.
+    /// The bytes received are not those announced.
     #[error("{0} is not what was announced")]
     Wrong(String),
     /// More came, or was announced, than the order allows.
@@ -71,7 +71,7 @@ pub enum FetchError {
 }
 
 impl FetchError {
-    /// What a buyer makes of it.
+    /// The buyer's conclusion.
     pub fn of_outputs(&self) -> Fetch {
         match self {
             FetchError::TooMuch { .. } => Fetch::Never,

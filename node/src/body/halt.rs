@@ -46,7 +46,7 @@ pub trait Reopen: Send {
     /// Opens the parts to be looked at, without writing anything: their core must never be stepped.
     ///
     /// # Errors
-    /// What lies there cannot be read, or is damaged.
+    /// A file there cannot be read, or is damaged.
     fn look(&mut self) -> Result<gridbay_core::Parts, BodyError>;
 }
 
@@ -205,7 +205,7 @@ impl Body {
         }
     }
 
-    /// What waits for an answer learns from its closed channel that the node is halted.
+    /// Callers that wait for an answer learn from their closed channels that the node is halted.
     fn refuse(&mut self, message: Message) {
         match message {
             Message::Query(look) => {

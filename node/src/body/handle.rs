@@ -60,7 +60,7 @@ impl BodyHandle {
         })?;
         verdict.await.map_err(|_| self.silence())
     }
-    /// What is wrong now; changes with every trouble that comes or goes.
+    /// The present troubles; changes with every trouble that comes or goes.
     pub fn troubles(&self) -> watch::Receiver<Vec<Trouble>> {
         self.troubles.clone()
     }

@@ -1,10 +1,10 @@
-//! What waits for the core thread, and in which order it is taken.
+//! The messages that wait for the core thread, and the order in which it takes them.
 //!
 //! 1. *Own*: commands, questions, results of tasks, connections that come and go. First come, first
 //!    served, before all else: each that asks waits for its answer, so they are few.
 //! 2. *Validators*: messages, requests and adverts of their nodes.
-//! 3. *Others*: the same of anybody else. Whatever they send, of [`SHARE`] messages of peers all
-//!    but one are validators' while any of these wait.
+//! 3. *Others*: the same of anybody else. Of [`SHARE`] messages of peers all but one are
+//!    validators' while any of these wait, whatever others send.
 //! 4. In 2 and 3 peers take turns, a message each. A peer has at most [`PER_PEER`] messages of
 //!    [`PER_PEER_WEIGHT`] waiting. Where there is no room, the peer with most waiting loses its
 //!    newest messages to one with less.
@@ -33,7 +33,7 @@ const PER_PEER_WEIGHT: usize = 8 << 20;
 /// Of so many messages of peers one is for others than validators, if any waits.
 const SHARE: u64 = 8;
 
-/// What became of a message that was sent.
+/// The fate of a message that was sent.
 pub(crate) enum Sent {
     /// It waits for the core.
     Kept,
@@ -117,7 +117,7 @@ impl Turns {
     }
 }
 
-/// Which peer sent a message, if one did.
+/// The peer that sent a message, if one did.
 fn sender(message: &Message) -> Option<Peer> {
     match message {
         Message::Input(Input::Host { from, .. }) | Message::Asked { from, .. } => {
@@ -128,7 +128,8 @@ fn sender(message: &Message) -> Option<Peer> {
     }
 }
 
-/// What a message takes of the room: its bytes, or the part that is its number's.
+/// The room that a message takes: its bytes, or one message's even part of all bytes if that is
+/// more.
 fn weight(message: &Message) -> usize {
     let bytes = match message {
         Message::Input(Input::Host { bytes, .. })

@@ -56,8 +56,8 @@ impl Jobs {
                 .and_then(|b| JobMemo::decode(&b).ok())
             {
                 Some(memo) => {
-                    // What was never started is lost with the node that staged it; what is about
-                    // to start is as good as running.
+                    // A job that never started is lost with the node that staged it; one that is
+                    // about to start is as good as running.
                     let phase = match self.executor.status(&local(&memo.job)) {
                         Ok(Status::Prepared) | Err(_) => lost(),
                         Ok(_) => self.phase(&memo.job),
@@ -174,7 +174,7 @@ impl Jobs {
         freed
     }
 
-    /// Frees the folder of a job that could not be staged. What the seller remembers of it stays.
+    /// Frees the folder of a job that could not be staged. The seller's memory of it stays.
     pub fn unprepare(&self, job: &RunId) {
         self.clean(&local(job));
     }
@@ -249,7 +249,7 @@ fn local(job: &RunId) -> crate::executor::JobName {
     crate::executor::JobName::new(&job.to_string()).expect("job ids are safe folder names")
 }
 
-/// What a buyer is told of a run: what is on disk, unless the seller knows better.
+/// The report on a run for its buyer: the state on disk, unless the seller knows better.
 fn told(known: Option<Phase>, on_disk: Phase) -> Phase {
     match (known, on_disk) {
         (None, _) => Phase::Unknown,

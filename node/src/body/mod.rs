@@ -67,7 +67,7 @@ pub enum BodyError {
     /// Files beside the ledger failed.
     #[error("cannot keep {what}")]
     Disk {
-        /// What was to be kept.
+        /// The thing to be kept.
         what: &'static str,
         /// Why not.
         #[source]
@@ -111,12 +111,12 @@ pub(crate) enum Message {
     },
     Command(Command, oneshot::Sender<Reply>),
     Query(Question),
-    /// What is wrong beside the core may have changed.
+    /// Troubles outside the core may have changed.
     Troubles,
     Stop,
 }
 
-/// What the core thread works with.
+/// The tools of the core thread.
 pub struct Tools {
     /// The overlay.
     pub overlay: OverlayHandle,
@@ -163,7 +163,7 @@ pub(crate) struct Body {
     height: watch::Sender<u64>,
     troubles: watch::Sender<Vec<Trouble>>,
     disk_trouble: Option<Trouble>,
-    /// What the core says of the clock, and since when.
+    /// The core's view of the clock, and since when.
     clock_trouble: Option<(gridbay_host::Trouble, Trouble)>,
     patience: Patience,
     /// Tasks that tell the core something when they end.
@@ -173,7 +173,7 @@ pub(crate) struct Body {
     replies: BTreeMap<CommandToken, oneshot::Sender<Reply>>,
     requests: BTreeMap<u64, RequestId>,
     gossip: BTreeMap<u64, MessageId>,
-    /// Who waits for the verdict on an advert that was an answer.
+    /// The askers that wait for the verdict on an advert that was an answer.
     heard: BTreeMap<u64, oneshot::Sender<Verdict>>,
     next_token: u64,
 }
@@ -353,7 +353,7 @@ impl Body {
         Ok(())
     }
 
-    /// Tells all that is wrong with this node. Whoever finds another kind of trouble adds it here.
+    /// Tells all present troubles of this node. New kinds of trouble are added here.
     fn publish_troubles(&self) {
         let clock = self.clock_trouble.iter().map(|(_, trouble)| trouble);
         let troubles = self.disk_trouble.iter().chain(clock).cloned();

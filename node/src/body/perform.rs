@@ -22,8 +22,8 @@ use std::time::Duration;
 const STARTING: Duration = Duration::from_millis(5);
 /// After so many blocks a job's supervisor is told again how long the job may run.
 const TELL_HEIGHTS: u64 = 8;
-/// What a job has beyond the end of its slot, as the network's policy has it pass: blocks can be
-/// late, and a node that is restarted finds its job still there.
+/// The time that a job has beyond the end of its slot, by the network's policy: blocks can be late,
+/// and a node that is restarted finds its job still there.
 const LEASE_GRACE: Duration = Duration::from_secs(60);
 
 impl Body {

@@ -95,8 +95,8 @@ impl Room {
         trouble.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Looks how much is free. What is short stays so until there is a floor more than what made it
-    /// short, so that offers do not come and go.
+    /// Looks how much is free. A disk that is short stays so until a floor more is free than when
+    /// it became short, so that offers do not come and go.
     fn judge(&self) -> io::Result<()> {
         let (free, whole) = self.free_and_whole()?;
         let trouble = self.trouble.lock();

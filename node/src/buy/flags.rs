@@ -1,8 +1,8 @@
-//! What the options of `gridbay run` for all ways share.
+//! The common parts of all ways' options of `gridbay run`.
 
 use gridbay_protocol::limits;
 
-/// What did not happen when one of them is wrong.
+/// The action that did not happen, for messages about wrong options.
 pub(crate) const NOT_SENT: &str = "the order was not sent";
 
 /// Nodes that an order may have.

@@ -1,5 +1,5 @@
-//! What the node asks of a way of buying: of what a user wants under it ([`Way`]), and of what an
-//! order says under it ([`Shown`]).
+//! The node's questions to a way of buying: about a user's wish under it ([`Way`]), and about an
+//! order under it ([`Shown`]).
 
 use super::ausubel::JobWorth;
 use crate::api::ApiError;
@@ -38,10 +38,10 @@ pub(crate) trait Way {
     fn is_divisible(&self) -> bool {
         false
     }
-    /// What an order would say and cost.
+    /// The plan of an order: its terms and its cost.
     ///
     /// # Errors
-    /// What is asked for is out of range, or nobody sells it this way.
+    /// The wish is out of range, or nobody sells it this way.
     fn plan(&self, at: &Desk<'_>, ask: &Ask) -> Answer<Plan>;
     /// The order planned, for a job that is worth something only when it is done.
     ///
@@ -74,7 +74,7 @@ pub(crate) trait Way {
     }
 }
 
-/// What is said of an order of which at least `least` units must be offered, if they are not.
+/// The words for an order of which at least `least` units must be offered, if they are not.
 pub(super) fn too_few(quote: &Quote, least: u32) -> Option<(String, String)> {
     (quote.units_offered < least).then(|| {
         let why = format!(
@@ -116,9 +116,9 @@ pub(crate) trait Shown {
     fn shown(&self, order: &NewOrder, state: &State) -> (Credits, Credits, Self::How)
     where
         Self: Sized;
-    /// What the order asks for, in the ledger's units.
+    /// The order's terms, in the ledger's units.
     fn asks(&self, order: &NewOrder, at: &Standing<'_>) -> Asks;
-    /// What only an order of this way can come to.
+    /// The outcomes that only an order of this way can have.
     fn words(&self, _at: &Standing<'_>) -> Words {
         Words::default()
     }
@@ -144,7 +144,7 @@ impl Standing<'_> {
     }
 }
 
-/// What an order asks for.
+/// An order's terms.
 #[derive(Clone, Debug)]
 pub(crate) struct Asks {
     /// Whether all of it is paid or locked beforehand.
@@ -153,11 +153,11 @@ pub(crate) struct Asks {
     pub(crate) fewest: u32,
     /// Price limit per node and slot.
     pub(crate) limit: Price,
-    /// What the next slot, or all of it, locks.
+    /// The amount that the next slot, or all of it, locks.
     pub(crate) needed: Credits,
     /// The most that it may pay.
     pub(crate) budget: Credits,
-    /// What sellers ask per node and slot, if that can be told.
+    /// The sellers' price per node and slot, if that can be told.
     pub(crate) price: Option<Price>,
     /// Nodes offered, and those of them that nobody holds.
     pub(crate) offered: u32,
@@ -180,7 +180,7 @@ impl Asks {
     }
 }
 
-/// What only orders of one way can come to, in words.
+/// The outcomes that only orders of one way can have, in words.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Words {
     /// State and reason, in place of what is said of any order.
@@ -189,6 +189,6 @@ pub(crate) struct Words {
     pub(crate) units: Option<Vec<WhyCheck>>,
     /// A further condition.
     pub(crate) check: Option<WhyCheck>,
-    /// What would help, in place of what is said for its reason otherwise.
+    /// Advice that replaces the usual one for its reason.
     pub(crate) remedies: Option<Vec<String>>,
 }

@@ -1,4 +1,4 @@
-//! What all ways make of a wish.
+//! The common treatment of a wish by all ways.
 
 use crate::api::types::Wish;
 use crate::api::{ApiError, ErrorCode};
@@ -7,7 +7,7 @@ use crate::order::plan::Ask;
 use gridbay_protocol::offer::Primary;
 use gridbay_protocol::units::Price;
 
-/// What a wish asks for.
+/// The terms of a wish.
 pub(super) fn ask(wish: &Wish) -> Ask {
     Ask {
         nodes: wish.nodes,
@@ -30,7 +30,7 @@ pub(super) fn unsold(why: impl Into<String>) -> ApiError {
     ApiError::new(ErrorCode::NoMatch, why, "see gridbay offer list")
 }
 
-/// What is too much or too long for one way may be right for others.
+/// A wish that is too large or too long for one way may suit others.
 pub(super) fn unsuitable(error: ApiError) -> ApiError {
     match error.code {
         ErrorCode::Usage => ApiError {

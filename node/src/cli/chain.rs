@@ -6,7 +6,7 @@
 //! 2. its validators are those that the header before promised (the genesis' for height 1);
 //! 3. the certificate is for this header, signed by more than two thirds of their power.
 //!
-//! Nothing is taken from the node on trust: who has the genesis needs nobody's word.
+//! Nothing is taken from the node on trust: a holder of the genesis needs nobody's word.
 
 use super::context::Context;
 use super::error::{CliError, During as _};
@@ -35,7 +35,7 @@ pub enum ChainError {
     Bytes {
         /// The height awaited.
         height: u64,
-        /// What is wrong with them.
+        /// Their fault.
         source: CodecError,
     },
     /// A field that does not fit what came before; names it.

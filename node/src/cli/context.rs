@@ -1,4 +1,4 @@
-//! What every command has: the data folder, the settings, the form of its output.
+//! The common context of commands: the data folder, the settings, the form of the output.
 
 use super::error::{CliError, During as _};
 use super::exit::Exit;

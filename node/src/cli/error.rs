@@ -13,11 +13,11 @@ use std::fmt;
 pub struct CliError {
     /// Exit code.
     pub exit: Exit,
-    /// What did not happen.
+    /// The action that did not happen.
     pub what: String,
     /// Why.
     pub why: String,
-    /// What to do; may be empty.
+    /// Advice; may be empty.
     pub next: String,
 }
 

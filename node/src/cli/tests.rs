@@ -1,4 +1,4 @@
-//! What words a command line takes.
+//! Tests of the words that command lines accept.
 
 use super::*;
 

@@ -17,7 +17,7 @@ const VALUE_CHARS: usize = 64;
 /// Names without `x.`.
 const FIXED: [&str; 3] = ["site", "arch", "os"];
 
-/// What the node says besides, of its sandbox.
+/// The attributes that the node adds about its sandbox.
 const OF_THE_SANDBOX: usize = 2;
 
 const _: () = assert!(MOST + FIXED.len() + OF_THE_SANDBOX <= limits::ADVERT_ATTRIBUTES);

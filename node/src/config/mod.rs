@@ -54,13 +54,13 @@ pub struct Config {
     pub grace: Duration,
     /// Whether strangers' jobs run also where this machine cannot isolate them.
     pub unisolated: bool,
-    /// What the node says of itself, by the names that adverts use.
+    /// The node's statements about itself, by the names that adverts use.
     pub attributes: BTreeMap<String, String>,
     /// Offers to set at the start.
     pub offers: Vec<OfferConfig>,
     /// On what terms it runs batches of jobs under contract, if it does.
     pub provider: Option<ProviderConfig>,
-    /// What looks for better allocations of reservations, if anything does.
+    /// The solver that looks for better allocations of reservations, if there is one.
     pub solver: Option<SolverConfig>,
     /// This node's own bounds.
     pub limits: NodeLimits,

@@ -13,7 +13,7 @@ const MOST: i64 = 10_000;
 /// Longest time for a circuit that may be given.
 const LONGEST: Duration = Duration::from_secs(24 * 3_600);
 
-/// What the owner set.
+/// The owner's settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NetConfig {
     /// Where others reach this node, as its owner says.
@@ -22,7 +22,7 @@ pub struct NetConfig {
     pub mdns: bool,
     /// Whether to ask the router to forward ports.
     pub upnp: bool,
-    /// What to relay for others; `None` for nothing.
+    /// The bounds of relaying for others; `None` for no relaying.
     pub relay: Option<RelayLimits>,
 }
 

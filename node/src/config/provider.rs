@@ -10,20 +10,20 @@ use gridbay_protocol::limits;
 use gridbay_protocol::units::{Credits, Price};
 use toml::Value;
 
-/// What the owner set; amounts per hour.
+/// The owner's settings; amounts per hour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderConfig {
     /// Names of classes; all if there are none.
     pub classes: Vec<String>,
-    /// Which contracts are signed.
+    /// The contracts to sign.
     pub policy: PolicyName,
     /// Units counted on, 1 to [`limits::CLASS_UNITS`].
     pub units: u32,
-    /// What a unit is reckoned to cost per hour.
+    /// The estimated cost of a unit per hour.
     pub cost: Credits,
     /// The most that is paid for a unit per hour.
     pub most: Credits,
-    /// What a contract must pay per hour, for `high-value-only`.
+    /// The least pay of a contract per hour, for `high-value-only`.
     pub threshold: Credits,
 }
 

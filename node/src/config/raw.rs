@@ -13,7 +13,7 @@ use std::io;
 use std::path::PathBuf;
 use toml::{Table, Value};
 
-/// What settings are read from besides the file.
+/// The sources of settings besides the file.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     /// The environment.

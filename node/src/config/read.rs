@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use toml::Value;
 
-/// A setting, parsed; what is wrong with it is told with its place.
+/// A setting, parsed; a mistake in it is reported with its place.
 pub(super) fn read<T>(
     raw: &RawConfig,
     key: &'static str,

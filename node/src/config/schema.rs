@@ -32,7 +32,7 @@ pub struct Key {
     pub name: &'static str,
     /// Kind.
     pub kind: Kind,
-    /// What it sets.
+    /// The setting's purpose.
     pub help: &'static str,
     default: Default,
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// Longest time that may be given.
 const LONGEST: Duration = Duration::from_secs(3_600);
 
-/// What the owner set.
+/// The owner's settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SolverConfig {
     /// Name or path of the program.

@@ -2,8 +2,8 @@
 //!
 //! 1. Room is reserved for the announced bytes, within the bounds on one file and on all of them,
 //!    and within what the disk has beyond the room that the node keeps for its ledger.
-//! 2. What arrives is counted again: more than announced ends the upload.
-//! 3. The file is synced, then renamed. Whatever fails before, the temporary file goes.
+//! 2. Arriving bytes are counted again: more than announced ends the upload.
+//! 3. The file is synced, then renamed. If anything fails before, the temporary file goes.
 
 use super::types::Staged;
 use crate::api::{Answer, ApiError, ErrorCode};

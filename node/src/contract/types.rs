@@ -5,7 +5,7 @@ use gridbay_protocol::ids::{AccountId, OrderId};
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
-/// What this node has to do with a contract.
+/// This node's part in a contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ContractRole {
@@ -26,9 +26,9 @@ pub struct Contract {
     pub class: String,
     /// Who pays.
     pub client: AccountId,
-    /// Who runs the jobs.
+    /// The provider, which runs the jobs.
     pub provider: AccountId,
-    /// What this node has to do with it.
+    /// This node's part in it.
     pub role: ContractRole,
     /// Whether the provider has signed.
     pub signed: bool,
@@ -46,10 +46,10 @@ pub struct Contract {
     pub served: u32,
     /// Seconds that a job takes.
     pub job_seconds: u64,
-    /// What a job pays.
+    /// The pay of a job.
     #[serde(with = "amount")]
     pub value: Credits,
-    /// What the provider owes for a job that is not done.
+    /// The provider's debt for a job that is not done.
     #[serde(with = "amount")]
     pub penalty: Credits,
     /// Seconds for which a job keeps its value.
@@ -72,15 +72,15 @@ pub struct Contract {
     /// Staked by the provider.
     #[serde(with = "amount")]
     pub bond: Credits,
-    /// What the jobs done pay one by one.
+    /// The sum of the single payments of the jobs done.
     #[serde(with = "amount")]
     pub earned: Credits,
-    /// What the provider owes so far.
+    /// The provider's debt so far.
     #[serde(with = "amount")]
     pub owed: Credits,
 }
 
-/// What a party can say about a contract. `POST /contracts/{id}/{word}`.
+/// A party's entry about a contract. `POST /contracts/{id}/{word}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ContractWord {

@@ -1,5 +1,5 @@
-//! What this node says of itself: attributes, round trips to landmarks, and in the DHT the buckets
-//! it is in.
+//! This node's statements about itself: attributes, round trips to landmarks, and in the DHT the
+//! buckets it is in.
 //!
 //! Landmarks are the nodes of the [`LANDMARKS`](limits::LANDMARKS) validators with the lowest
 //! transport keys, so that all nodes measure the same ones; a landmark is its own, at the least
@@ -24,12 +24,12 @@ const PERIOD: Duration = Duration::from_secs(5);
 /// Weight of what was measured before, against one new measurement.
 const MEMORY: u64 = 3;
 
-/// What is known of the way to a landmark.
+/// The known round trip to a landmark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Trip {
     /// Smoothed, in microseconds.
     micros: u64,
-    /// What was said last.
+    /// The last statements.
     said: Option<u16>,
 }
 

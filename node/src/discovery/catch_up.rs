@@ -1,4 +1,4 @@
-//! What neighbours know, for a node that has just joined: gossip tells it only what is said from
+//! Catch-up from neighbours for a node that has just joined: gossip brings it only the adverts from
 //! now on.
 //!
 //! 1. It waits until it is at the head of the ledger, without which it knows no seller's right to

@@ -5,7 +5,7 @@
 //! - `seek`: sellers that a query may want, from the DHT;
 //! - `catch_up`: what neighbours know, for a node that has just joined.
 //!
-//! Whatever another node answers is judged like a gossiped advert.
+//! Every answer of another node is judged like a gossiped advert.
 
 mod about;
 mod catch_up;

@@ -3,7 +3,7 @@
 //! 1. The query's narrowest buckets are looked up in the DHT.
 //! 2. Nodes found there whose advert is not known here, at most [`ASKED`], are asked for it, all at
 //!    once.
-//! 3. What they answer is judged; an advert of another node than the one that was asked is refused.
+//! 3. Their answers are judged; an advert of another node than the one that was asked is refused.
 //!
 //! After [`LONGEST`] it ends with what was learnt until then.
 
@@ -28,7 +28,7 @@ const ASKED: usize = 64;
 const LONGEST: Duration = Duration::from_secs(12);
 const _: () = assert!(PROVIDERS_TIME.as_millis() + TICK.as_millis() < LONGEST.as_millis());
 
-/// What came of it.
+/// The result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sought {
     /// Nodes asked.

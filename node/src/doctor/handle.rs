@@ -8,12 +8,12 @@ use crate::overlay::{self, Count, Multiaddr, PeerInfo, Reach};
 use gridbay_core::Core;
 use gridbay_protocol::class::Isolation;
 
-/// What the core tells: whether it is behind, the time of its last block, the network's heartbeat,
-/// why its invitation is refused.
+/// The core's facts: whether it is behind, the time of its last block, the network's heartbeat, why
+/// its invitation is refused.
 type FromCore = (bool, u64, u64, Option<String>);
 
 impl NodeBackend {
-    /// What is wrong with this node's network, the gravest first; empty if nothing is.
+    /// The findings on this node's network, the gravest first; empty if all is well.
     pub async fn doctor(&self) -> Answer<Vec<Finding>> {
         let facts = self.doctor_facts().await;
         Ok(doctor::in_order(doctor::running(&facts)))

@@ -2,7 +2,7 @@
 
 use super::{Finding, Kind};
 
-/// What an owner should know of it.
+/// The findings for an owner.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum JobsFact {
     /// All is enforced.

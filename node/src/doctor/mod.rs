@@ -1,5 +1,5 @@
-//! What is wrong with a node's network and its jobs, in plain words, and how to mend it. Pure:
-//! facts come in, findings go out.
+//! Finds the faults of a node's network and its jobs, and says in plain words how to mend them.
+//! Pure: facts come in, findings go out.
 //!
 //! 1. [`stopped`] judges a folder without a running node, [`running`] a node.
 //! 2. A finding is of one [`Kind`], says what is wrong, why it thinks so, and what to do.
@@ -40,7 +40,7 @@ impl Severity {
     }
 }
 
-/// What can be found, by weight.
+/// The kinds of findings, by weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -132,11 +132,11 @@ pub struct Finding {
     pub kind: Kind,
     /// Weight.
     pub severity: Severity,
-    /// What is wrong.
+    /// The fault.
     pub what: String,
     /// How that is known.
     pub why: String,
-    /// What to do.
+    /// The remedy.
     pub mend: String,
 }
 

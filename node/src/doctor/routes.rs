@@ -1,4 +1,4 @@
-//! What is wrong with the node's network.
+//! The address of the findings on the node's network.
 
 use super::Finding;
 use crate::api::extract::Reply;

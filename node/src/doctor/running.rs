@@ -1,4 +1,4 @@
-//! What a running node tells.
+//! The facts that a running node tells.
 
 use super::{Finding, JobsFact, Kind};
 use crate::api::types::Path;
@@ -16,7 +16,7 @@ const FALLS_PER_HOUR: u64 = 60;
 /// Heartbeats of the network after which its last block is old.
 const HEARTBEATS: u64 = 3;
 
-/// What matters of a peer.
+/// The facts about a peer that matter.
 #[derive(Clone, Copy, Debug)]
 pub struct PeerFact {
     /// How it is reached.
@@ -36,7 +36,7 @@ pub struct PeerFact {
 pub struct Running {
     /// Seconds since it started.
     pub uptime: u64,
-    /// What its core complains of.
+    /// Its core's complaint.
     pub troubles: Vec<Trouble>,
     /// Connected peers.
     pub peers: Vec<PeerFact>,
@@ -46,11 +46,11 @@ pub struct Running {
     pub quic: bool,
     /// Whether others can dial it.
     pub reach: Reach,
-    /// What lies between.
+    /// The NAT or firewall between.
     pub nat: Nat,
     /// Relays at which it has a place.
     pub relays: usize,
-    /// What the router does.
+    /// The router's service.
     pub router: Router,
     /// Declared addresses that did not work.
     pub refuted: Vec<String>,
@@ -74,7 +74,7 @@ pub struct Running {
     pub jobs: JobsFact,
 }
 
-/// What they mean.
+/// The findings from these facts.
 pub fn running(facts: &Running) -> Vec<Finding> {
     let checks = [
         no_peers, invitation, no_relay, behind, udp, one_prefix, bans, mesh, relay_full, symmetric,

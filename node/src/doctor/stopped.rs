@@ -1,4 +1,4 @@
-//! What a folder tells, with a running node or without.
+//! The facts that a folder tells, with a running node or without.
 
 use super::{Finding, Kind};
 
@@ -20,7 +20,7 @@ pub struct Stopped {
     pub unresolved: Vec<String>,
 }
 
-/// What they mean.
+/// The findings from these facts.
 pub fn stopped(facts: &Stopped) -> Vec<Finding> {
     let mut found = Vec::new();
     if let Some(error) = &facts.settings {

@@ -1,5 +1,5 @@
-//! JSON of the API and of `-o json`: one shape each, stable. Each noun defines its own; what they
-//! share is here.
+//! JSON of the API and of `-o json`: one shape each, stable. Each noun defines its own; the shared
+//! ones are here.
 //!
 //! Amounts are decimal strings in credits with at most six decimals, which is exact
 //! (micro-credits); prices are credits per node-hour. Ids and keys are lower-case hex. Times are

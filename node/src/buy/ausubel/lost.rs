@@ -13,18 +13,18 @@ use gridbay_protocol::order::unit_prices;
 use gridbay_protocol::record::ausubel::{ClearingBid, ClearingRecord};
 use gridbay_protocol::units::Price;
 
-/// What is known of a bid's last defeat.
+/// The facts of a bid's last defeat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lost {
     /// Height of the clearing.
     pub(crate) height: u64,
     /// The rule it was cleared under.
     pub(crate) rule: Rule,
-    /// What the bid would have paid at the most for each unit, for a whole slot.
+    /// The most that the bid would have paid for each unit, for a whole slot.
     pub(crate) bid: Price,
     /// Units of which fewer were of no use to it.
     pub(crate) least: u32,
-    /// What the cheapest winner bid for each of its units, if that is less.
+    /// The cheapest winner's bid for each of its units, if that is less.
     pub(crate) passed_over: Option<Price>,
     /// Least price for each unit and whole slot at which the bid would have won; `None` if none
     /// would.

@@ -67,7 +67,7 @@ pub(crate) fn highest(steps: &[Step]) -> Price {
     steps.iter().map(|s| s.price).max().unwrap_or_default()
 }
 
-/// What is paid for a slot at the bid.
+/// The price of a slot at the bid.
 fn slot_at_bid(steps: &[Step]) -> Option<Credits> {
     let parts = steps.iter().map(|s| s.price.times(u64::from(s.units)));
     parts.collect::<Option<Vec<_>>>().and_then(Credits::sum)

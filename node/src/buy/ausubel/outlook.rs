@@ -1,9 +1,9 @@
-//! A bid for all nodes or none: what would have won the last clearings.
+//! The outlook of a bid for all nodes or none, by the bids that would have won the last clearings.
 //!
-//! With a budget, the price bid is what the budget allows in each slot, and the odds are the share
-//! of clearings that it would have won; without one, the price suggested would have won nine of
-//! ten. The likely cost is what would have won half of them: a winner pays what it displaces, which
-//! is less than it bids and at most that.
+//! With a budget, the bid is the price that the budget allows in each slot, and the odds are the
+//! share of clearings that it would have won. Without one, the suggested price would have won nine
+//! of ten. The likely cost is the price that would have won half of them: a winner pays the value
+//! that it displaces, which is at most its bid.
 
 use super::{BidHow, NAME, highest};
 use crate::api::types::{Prospect, Wish};
@@ -16,7 +16,7 @@ use gridbay_protocol::units::{Credits, Price};
 /// Percent of the clearings that a suggested price would have won.
 const SUGGESTED: u32 = 90;
 
-/// What a bid would do with a wish now.
+/// The prospect of a bid for a wish now.
 pub(in crate::buy) fn outlook(at: &Desk<'_>, wish: &Wish) -> Answer<Prospect> {
     at.account()?;
     let bid = BidHow { divisible: false };

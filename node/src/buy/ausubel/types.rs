@@ -17,7 +17,7 @@ pub struct BidHow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JobWorth {
-    /// What it is worth.
+    /// Its worth.
     #[serde(with = "amount")]
     pub worth: Credits,
     /// Seconds that it needs on end, on all its nodes.

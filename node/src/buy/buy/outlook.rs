@@ -6,7 +6,7 @@ use crate::buy::wish::ask;
 use crate::market::desk::{Answer, Desk};
 use crate::order::plan::Ask;
 
-/// What a buy would do with a wish now.
+/// The prospect of a buy for a wish now.
 pub(in crate::buy) fn outlook(at: &Desk<'_>, wish: &Wish) -> Answer<Prospect> {
     at.account()?;
     let any = Ask {

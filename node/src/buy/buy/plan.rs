@@ -128,7 +128,7 @@ impl BuyHow {
     }
 }
 
-/// What is for sale of all classes together.
+/// The supply of all classes together.
 fn shelf(market: &Market, others: &[Market]) -> Shelf {
     let mut shelf = Shelf::of(market);
     for other in others {

@@ -1,4 +1,4 @@
-//! What a buy asks for class by class, and what only buys can come to.
+//! The parts of a buy, class by class, and the outcomes that only buys can have.
 
 use crate::api::types::{JobReason, JobState, WhyCheck};
 use crate::buy::way::{Asks, Standing, Words};
@@ -12,7 +12,7 @@ struct Part {
     nodes: u32,
     offered: u32,
     free: u32,
-    /// What sellers ask per slot for all of them.
+    /// The sellers' price per slot for all of them.
     asked: Option<Credits>,
 }
 
@@ -66,7 +66,7 @@ pub(super) fn asks(terms: &BuyTerms, slots: u32, at: &Standing<'_>) -> Asks {
     }
 }
 
-/// What only buys can come to.
+/// The outcomes that only buys can have.
 pub(super) fn words(terms: &BuyTerms, at: &Standing<'_>) -> Words {
     let short = short(at);
     let parts = parts(terms, at);

@@ -55,7 +55,7 @@ impl Shown for ContractWish {
         let price = limit_hourly(per_slot(self, order), slot_ms);
         (price, most(self, order), ContractHow::of(self, slot_ms))
     }
-    /// All of it is locked once it is proposed; what the provider pays for units is its own affair.
+    /// All of it is locked once it is proposed; the provider's costs for units are its own affair.
     fn asks(&self, order: &NewOrder, at: &Standing<'_>) -> Asks {
         Asks::at_once(per_slot(self, order), most(self, order), at.market)
     }
@@ -81,7 +81,7 @@ impl ContractHow {
     }
 }
 
-/// What a job pays for a slot.
+/// The pay of a job for a slot.
 fn per_slot(wish: &ContractWish, order: &NewOrder) -> Price {
     Price(wish.job.value.micros() / u64::from(order.slots).max(1))
 }

@@ -3,8 +3,8 @@
 //!
 //! Every node of the wish becomes a job of its own, for the same time and by the same end. A
 //! provider rents a unit for each, for its slots and the rest of the one in which it begins; at
-//! today's asked prices that is the least that a job must be worth. The batch pays the budget, or
-//! that rent and a quarter of it on top; what remains above the rent is the provider's margin.
+//! today's asked prices that is the least worth of a job. The batch pays the budget, or that rent
+//! and a quarter of it on top; the rest above the rent is the provider's margin.
 //!
 //! On what terms others sign is theirs to know, so odds are given only where the rent is not
 //! covered, and where this node itself provides: then by its own terms and beside what it has
@@ -25,7 +25,7 @@ use gridbay_protocol::order::ContractTerms;
 use gridbay_protocol::units::Credits;
 use std::collections::BTreeMap;
 
-/// What a batch would do with a wish now.
+/// The prospect of a batch for a wish now.
 pub(in crate::buy) fn outlook(at: &Desk<'_>, wish: &Wish) -> Answer<Prospect> {
     let (state, market, account) = (at.state(), &at.market, at.account()?);
     let jobs = u64::from(wish.nodes).max(1);
@@ -86,7 +86,7 @@ fn batch(wish: &Wish, value: Credits, provider: &AccountId) -> ContractHow {
     }
 }
 
-/// What the unit of a job costs its provider, in micro-credits.
+/// The provider's cost of a job's unit, in micro-credits.
 fn rent(ask: &Ask, market: &Market) -> Answer<u64> {
     let most = market.policy.max_firm_slots;
     let slots = ask.slots(market, most).map_err(unsuitable)?;
@@ -97,7 +97,7 @@ fn rent(ask: &Ask, market: &Market) -> Answer<u64> {
     Ok(each.saturating_mul(u64::from(slots) + 1))
 }
 
-/// What would be proposed now.
+/// The proposal that would be made now.
 fn proposal(
     state: &State,
     how: &ContractHow,

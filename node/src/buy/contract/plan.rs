@@ -87,7 +87,7 @@ impl ContractHow {
     }
 }
 
-/// What would be proposed, but for its time.
+/// The proposal that would be made, but for its time.
 pub(super) fn proposed(wish: &ContractWish, market: &Market, jobs: u32) -> ContractTerms {
     ContractTerms {
         provider: wish.provider,

@@ -4,17 +4,17 @@ use crate::api::types::amount;
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
-/// What an order under contract asks of its provider, beside the number of jobs and the time of
-/// each.
+/// The demands of an order under contract on its provider, beside the number of jobs and the time
+/// of each.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ContractHow {
-    /// Who is to run the jobs: the name of a member, or the id of an account.
+    /// The provider that is to run the jobs: the name of a member, or the id of an account.
     pub provider: String,
-    /// What a job pays if it is done in time.
+    /// The pay of a job that is done in time.
     #[serde(with = "amount")]
     pub value: Credits,
-    /// What the provider owes for a job that is not done.
+    /// The provider's debt for a job that is not done.
     #[serde(with = "amount")]
     pub penalty: Credits,
     /// Seconds after its request for which a job keeps its value.

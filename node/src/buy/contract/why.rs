@@ -1,4 +1,4 @@
-//! What only an order under contract can come to.
+//! The outcomes that only orders under contract can have.
 
 use crate::api::types::{JobReason, JobState};
 use crate::buy::way::Words;

@@ -15,7 +15,7 @@ use gridbay_protocol::mechanism::deadline::Shape;
 use gridbay_protocol::offer::Primary;
 use gridbay_protocol::units::Credits;
 
-/// What a job by a deadline would do with a wish now.
+/// The prospect of a job by a deadline for a wish now.
 pub(in crate::buy) fn outlook(at: &Desk<'_>, wish: &Wish) -> Answer<Prospect> {
     at.account()?;
     let market = &at.market;

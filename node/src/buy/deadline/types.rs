@@ -28,7 +28,7 @@ pub struct DeadlineHow {
     pub seller: Option<String>,
 }
 
-/// What a seller's plan would make of a job by a deadline, as things stand.
+/// The place of a job by a deadline in a seller's plan, as things stand.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeadlineQuote {
     /// The offer.
@@ -47,7 +47,7 @@ pub struct DeadlineQuote {
     /// Price at the hard deadline.
     #[serde(with = "amount")]
     pub late_pay: Credits,
-    /// What the seller stakes on it, the buyer's if it misses its hard deadline.
+    /// The seller's stake on it, the buyer's if it misses its hard deadline.
     #[serde(with = "amount")]
     pub bond: Credits,
     /// Seconds after acceptance when it would be done; `None` if it would not be taken.

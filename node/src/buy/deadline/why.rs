@@ -56,7 +56,7 @@ pub(super) fn words(wish: &DeadlineWish, at: &Standing<'_>) -> Words {
     }
 }
 
-/// What becomes of it once it is sent to its seller.
+/// The next steps once it is sent to its seller.
 fn of_plan(at: &Standing<'_>) -> Option<String> {
     Some(match at.judged {
         (_, Some(JobReason::Paused)) => {

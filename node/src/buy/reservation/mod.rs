@@ -84,7 +84,7 @@ fn units(terms: &ReserveTerms) -> u32 {
     terms.groups.iter().map(|g| g.units).sum()
 }
 
-/// What it bids for a unit and slot.
+/// Its bid for a unit and slot.
 fn each(terms: &ReserveTerms, order: &NewOrder) -> Price {
     plan::each(terms.value, units(terms), order.slots)
 }

@@ -1,8 +1,8 @@
 //! A reservation: all nodes together, ahead of time.
 //!
-//! A winner pays what it bids, and the least that it may bid is the posted price of its node-slots.
-//! What others will bid for the same slots is sealed, so odds are given only where there are none:
-//! too few units, too long a time, or a budget below that price.
+//! A winner pays its bid, and the least legal bid is the posted price of its node-slots. Others'
+//! bids for the same slots are sealed, so odds are given only where they are zero: too few units,
+//! too long a time, or a budget below that price.
 
 use super::{Ahead, NAME, Start};
 use crate::api::types::{Prospect, Wish};
@@ -18,7 +18,7 @@ const ANY: Ahead = Ahead {
     channels: None,
 };
 
-/// What a reservation would do with a wish now.
+/// The prospect of a reservation for a wish now.
 pub(in crate::buy) fn outlook(at: &Desk<'_>, wish: &Wish) -> Answer<Prospect> {
     at.account()?;
     let (market, nodes) = (&at.market, wish.nodes);

@@ -137,7 +137,7 @@ fn groups(nodes: u32, ahead: &Ahead) -> Answer<Vec<Group>> {
     Ok(groups)
 }
 
-/// What a reservation bids for a unit and slot, rounded up.
+/// A reservation's bid for a unit and slot, rounded up.
 pub(super) fn each(value: Credits, units: u32, slots: u32) -> Price {
     let node_slots = u64::from(units) * u64::from(slots);
     Price(value.micros().div_ceil(node_slots.max(1)))

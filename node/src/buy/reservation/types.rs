@@ -4,11 +4,11 @@ use gridbay_protocol::ids::OfferId;
 use gridbay_protocol::mechanism::reservation::Channels;
 use serde::{Deserialize, Serialize};
 
-/// What is reserved, and when it may start.
+/// The nodes reserved, and the time at which they may start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ahead {
-    /// Nodes of certain offers; what the groups lack of the nodes asked for is of any offer.
+    /// Nodes of certain offers; further nodes that the order asks for may be of any offer.
     pub groups: Vec<NodeGroup>,
     /// Earliest start.
     pub from: Start,

@@ -17,7 +17,7 @@ use gridbay_protocol::units::Credits;
 /// An hour in seconds.
 const HOUR: u64 = 3_600;
 
-/// What a claim would do with a wish now.
+/// The prospect of a claim for a wish now.
 pub(in crate::buy) fn outlook(at: &Desk<'_>, wish: &Wish) -> Answer<Prospect> {
     let rate = rate(at, wish)?;
     let claim = Claim {

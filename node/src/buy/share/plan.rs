@@ -4,8 +4,8 @@
 //!    [`POOLS`] of them), and the one that would give most units is taken.
 //! 2. Without weights, past runs of the same program tell (`gridbay_core::buyer`); if they do not,
 //!    all resources weigh the same.
-//! 3. What it would give is the ledger's own rule, run on the claims that stand now and this one,
-//!    over all draws.
+//! 3. The quote runs the ledger's own rule on the claims that stand now and this one, over all
+//!    draws.
 
 use super::{Claim, ResourceShare, ShareOutlook};
 use crate::api::{ApiError, ErrorCode};
@@ -187,7 +187,7 @@ impl Claim {
     }
 }
 
-/// What a claim would get now, for a quote.
+/// The grant that a claim would get now, for a quote.
 fn would_get(pool: &Pool) -> ShareOutlook {
     let shares = pool.outlook.as_ref().map_or(&[][..], |o| &o.shares);
     let resources = pool.class.resources().enumerate();

@@ -1,4 +1,4 @@
-//! What a claim gets, in words and figures.
+//! The grant to a claim, in words and figures.
 
 use super::{ShareNow, ShareOutlook};
 use crate::buy::way::span;
@@ -38,7 +38,7 @@ fn percent(ppm: u32) -> String {
     format!("{}.{}%", ppm / 10_000, ppm / 1_000 % 10)
 }
 
-/// What a running claim may use; `None` for other orders.
+/// The allowance of a running claim; `None` for other orders.
 pub(crate) fn now(state: &State, order: &OrderId) -> Option<ShareNow> {
     let order = state.order(order)?;
     let portion = order.share()?.portion.as_ref()?;

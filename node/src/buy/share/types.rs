@@ -7,7 +7,7 @@ use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What a claim on a pool asks for.
+/// The terms of a claim on a pool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
@@ -17,7 +17,7 @@ pub struct Claim {
     /// Most per hour, for all that it gets.
     #[serde(with = "amount")]
     pub rate: Credits,
-    /// What the job makes of its shares.
+    /// How the job's utility depends on its shares.
     pub utility: Utility,
     /// Worth of the resources by name (`cpu`, `memory`, `disk`, `gpu`), those not named nothing;
     /// `None` for what past runs of the program tell, or else all alike.
@@ -28,7 +28,7 @@ pub struct Claim {
     pub program: Option<String>,
 }
 
-/// What a claim on a pool would get, by the ledger's rule on the claims that stand now.
+/// The grant that a claim on a pool would get, by the ledger's rule on the claims that stand now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShareOutlook {
     /// The pool.
@@ -50,13 +50,13 @@ pub struct ShareOutlook {
 pub struct ResourceShare {
     /// Name.
     pub resource: String,
-    /// What it is worth to the job.
+    /// Its worth to the job.
     pub weight: u32,
     /// Share of the pool's, millionths.
     pub share_ppm: u32,
 }
 
-/// What a claim on a pool may use in the running slot.
+/// The allowance of a claim on a pool in the running slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShareNow {
     /// Ranks that run at a time.

@@ -2,9 +2,9 @@
 //!
 //! 1. Units, bids and what is taken are no more than a ledger lets through; bids ascend by order.
 //! 2. Without a hint: the rule, on the record's input, books the same.
-//! 3. With one: the rule finds what the record says was beaten, the bookings are worth more, and
-//!    each is what its order asked for, at its bid, on units and a channel that are free. Which
-//!    number a unit has is nobody's affair: so many units of an offer are free in a slot, or not.
+//! 3. With one: the rule finds the value that the record calls beaten, the bookings are worth more,
+//!    and each gives its order what it asked for, at its bid, on units and a channel that are free.
+//!    The numbers of units do not matter: so many units of an offer are free in a slot, or not.
 
 use super::outcome::OutcomeError;
 use gridbay_protocol::ids::OfferId;

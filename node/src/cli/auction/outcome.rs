@@ -2,11 +2,11 @@
 //!
 //! 1. Of a clearing: its id; its rule and switch cost are the federation's; awards and sales name
 //!    bids and offers of the record, within their units and minimum; as many units are awarded as
-//!    sold; nobody pays above his bid; every unit sold earns its reserve; what is paid is what is
-//!    earned.
+//!    sold; no winner pays above its bid; every unit sold earns its reserve; payments equal
+//!    earnings.
 //! 2. The mechanism, run over the record's offers and bids, gives the same awards and sales.
-//! 3. Of a buy: its price is the larger of the asked prices and the value displaced; who was
-//!    evicted got the surcharge of the federation's policy, or nothing within one sponsor.
+//! 3. Of a buy: its price is the larger of the asked prices and the value displaced; an evicted buy
+//!    got the surcharge of the federation's policy, or nothing within one sponsor.
 //! 4. Of a sharing: claims are in order, and the pool's rule gives the same awards.
 
 use gridbay_protocol::ids::{LeaseId, OfferId, OrderId};
@@ -18,7 +18,7 @@ use gridbay_protocol::record::buy::{BuyRecord, Eviction};
 use gridbay_protocol::record::share::Sharing;
 use gridbay_protocol::units::Credits;
 
-/// What is wrong with an outcome.
+/// The fault of an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OutcomeError {
     /// The id is not that of class and height.
@@ -182,7 +182,7 @@ fn recompute(record: &ClearingRecord) -> Result<(), OutcomeError> {
     Ok(())
 }
 
-/// What a bid's first `units` units are worth; `None` beyond the bid.
+/// The worth of a bid's first `units` units; `None` beyond the bid.
 fn value(bid: &ClearingBid, units: u32) -> Option<Credits> {
     let (mut left, mut sum) = (units, Credits::ZERO);
     for step in &bid.steps {

@@ -34,7 +34,7 @@ pub(super) fn code(text: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// Which squares of a drawn code are dark.
+    /// The squares of a drawn code that are dark.
     fn dark(text: &str) -> Vec<Vec<bool>> {
         let halves = |line: &str, top: bool| -> Vec<bool> {
             let is_dark = |c| match c {

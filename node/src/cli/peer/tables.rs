@@ -149,7 +149,7 @@ fn path(peer: &PeerLine) -> String {
     }
 }
 
-/// What tells a peer from others: the beginning of its key, which every command takes.
+/// The short name of a peer: the beginning of its key, which every command takes.
 fn short(node: Option<&PublicKey>, peer: &str) -> String {
     match node {
         Some(node) => node.to_hex()[..SHORT].to_owned(),

@@ -253,7 +253,7 @@ impl Tail {
             write(lines)
         };
         match written {
-            // Whoever read the output has left; the job is still waited for.
+            // The reader of the output has left; the job is still waited for.
             Err(error) if error.is_closed() => Ok(()),
             other => Ok::<(), WriteError>(other?).map_err(CliError::from),
         }

@@ -1,4 +1,4 @@
-//! What a job brings along: its program and inputs, by content.
+//! The files of a job: its program and inputs, by content.
 //!
 //! The plan is made, and every mistake in it found, before anything is sent.
 
