@@ -1,5 +1,5 @@
-//! What a solver gives: reservations drawn at random, decided by the rule with 10 and 30 attempts
-//! and by the solver.
+//! Measures the gain by a solver: reservations drawn at random, decided by the rule with 10 and 30
+//! attempts and by the solver.
 //!
 //! `cargo run -p gridbay-node --example solver -- PROGRAM [SECONDS] [INSTANCES]`, each instance
 //! with that many seconds at the most. One line a market: the worth of what is booked, in parts of

@@ -1,5 +1,5 @@
-//! What a job's weight is worth: two jobs that never rest share one processor, one of three times
-//! the other's weight.
+//! Measures the effect of a job's weight: two jobs that never rest share one processor, one of
+//! three times the other's weight.
 //!
 //! `cargo run -p gridbay-node --example weight -- FOLDER [SECONDS]`, as somebody who may write
 //! FOLDER, a folder of control groups. The example goes into `FOLDER/node`, as a delegated node

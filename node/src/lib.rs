@@ -1,7 +1,7 @@
 //! The gridbay node: overlay, executors, keys, API and command line.
 //!
-//! What the API and the command line speak of is one module a noun (`peer`, `offer`, `ledger`,
-//! ...): its JSON in `types`, its addresses in `routes`, what the node does for them in `handle`.
+//! Each noun of the API and the command line is a module (`peer`, `offer`, `ledger`, ...): its JSON
+//! in `types`, its addresses in `routes`, the node's work for them in `handle`.
 
 pub mod api;
 pub mod app;

@@ -7,17 +7,17 @@ use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What to do about a disk.
+/// Advice about a disk.
 pub(crate) const DISK_HINT: &str = "free some space or repair the disk: the node tries again every few seconds and goes on by itself";
-/// What to do about a disk that is nearly full.
+/// Advice about a disk that is nearly full.
 const ROOM_HINT: &str = "free some space: offers are held back and nothing is started meanwhile, and come back by themselves";
-/// What to do about a clock.
+/// Advice about a clock.
 const CLOCK_HINT: &str = "set the clock right, best by a time service such as chrony or systemd-timesyncd: the node goes on by itself at the next block";
 
-/// What to do about a solver.
+/// Advice about a solver.
 const SOLVER_HINT: &str = "try the program of solver.program by hand in the folder solver of the node, or set it to off: reservations are decided by the rule alone meanwhile";
 
-/// What kind of trouble.
+/// The kind of trouble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -59,9 +59,9 @@ pub struct Trouble {
     pub kind: Kind,
     /// Since when, in milliseconds since 1970.
     pub since_ms: u64,
-    /// What is wrong, in one line.
+    /// The trouble, in one line.
     pub what: String,
-    /// What to do, in one line.
+    /// Advice, in one line.
     pub hint: String,
 }
 

@@ -1,4 +1,4 @@
-//! What a client can check by itself: chains of headers, and auctions in a block.
+//! The checks that a client can make by itself: chains of headers, and auctions in a block.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 

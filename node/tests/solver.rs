@@ -95,7 +95,7 @@ async fn asked(script: &str, limit: Duration) -> Result<Option<Better>, SolverEr
     solver.improve(&record(), &WINDOW, limit).await
 }
 
-/// What the ledger says to a hint.
+/// The ledger's verdict on a hint.
 fn worth(record: &ReservationRecord, better: &Better) -> u128 {
     let input = record.input(&WINDOW);
     let found = reservation::clear(&input).unwrap();
@@ -216,7 +216,7 @@ fn question() -> Question {
     }
 }
 
-/// What is wrong with the solver after one more question.
+/// The solver's trouble after one more question.
 async fn trouble_after(solver: &Solver, question: Question) -> Option<String> {
     solver.seek(question, |_hint| async {}).await;
     solver.trouble().map(|trouble| {

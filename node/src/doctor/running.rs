@@ -36,7 +36,7 @@ pub struct PeerFact {
 pub struct Running {
     /// Seconds since it started.
     pub uptime: u64,
-    /// Its core's complaint.
+    /// Its core's complaints.
     pub troubles: Vec<Trouble>,
     /// Connected peers.
     pub peers: Vec<PeerFact>,

@@ -1,4 +1,4 @@
-//! What an executor can promise on this machine, found by trying and not by guessing.
+//! The promises that an executor can keep on this machine, found by trying and not by guessing.
 
 use std::fmt;
 
@@ -42,7 +42,7 @@ const fn absent() -> Support {
     Support::Absent
 }
 
-/// What makes a job weigh less or more than others.
+/// The means by which a job weighs less or more than others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WeightBy {
@@ -76,7 +76,7 @@ pub struct Capabilities {
     /// kernel groups processes by session, each of which is one job: levels count only within a
     /// group.
     pub weight: Support,
-    /// What the weight is.
+    /// The weight.
     pub weight_by: WeightBy,
     /// Address space, per process.
     pub memory: Support,

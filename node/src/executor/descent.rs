@@ -1,17 +1,16 @@
-//! Whether a process is part of a job: the interface of the node does not speak to one.
+//! Finds out whether a process is part of a job: the node's interface refuses such callers.
 //!
 //! Jobs have no way to the node's socket: in namespaces it is not in their view, in the plain tier
-//! the filter refuses them sockets. This is the wall behind these walls, for the case that one has
-//! a hole.
+//! the filter refuses them sockets. This is the wall behind these walls, in case one has a hole.
 //!
 //! 1. A descriptor of the process that connected is taken, where the kernel gives one (6.5): while
 //!    it is held, and the process found alive at the end, its number meant that process throughout.
 //! 2. A process is a job's if a supervisor is among its ancestors. A supervisor adopts the orphans
 //!    of its tree, so ancestry holds as long as the supervisor lives.
-//! 3. It is one, whoever its ancestors are, if it bears what a job can neither take off nor put
-//!    off: more filters than this node, no way to new privileges, and a place before the node when
-//!    memory runs out.
-//! 4. What cannot be judged is not welcome: who asks and goes away needs no answer.
+//! 3. It is one, whoever its ancestors are, if it bears the marks that a job cannot shed: more
+//!    filters than this node, no way to new privileges, and a place before the node when memory
+//!    runs out.
+//! 4. A process that cannot be judged is not welcome: one that has gone away needs no answer.
 
 use std::fs;
 use std::os::fd::{AsFd, OwnedFd};

@@ -34,7 +34,7 @@ pub enum ExecutorError {
     Folder {
         /// The job.
         job: JobName,
-        /// What was attempted.
+        /// The action attempted.
         action: &'static str,
         /// The system's error.
         source: io::Error,

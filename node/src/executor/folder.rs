@@ -250,7 +250,7 @@ impl Folder {
     }
 }
 
-/// Opens for reading and writing; what is created belongs to the owner alone.
+/// Opens for reading and writing; a new file is the owner's alone.
 fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true).write(true).mode(0o600);

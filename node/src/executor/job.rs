@@ -1,4 +1,4 @@
-//! What a caller asks an executor to run: a name, a command, an environment and bounds.
+//! A job for an executor: a name, a command, an environment and bounds.
 //!
 //! A specification is checked once, by [`JobSpec::check`], before anything is written to disk.
 //! The same type travels, as JSON, from the node to the supervisor inside the job's folder.
@@ -92,7 +92,7 @@ impl From<JobName> for String {
     }
 }
 
-/// Which network a job sees.
+/// The network that a job sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Network {
@@ -101,7 +101,7 @@ pub enum Network {
     None,
 }
 
-/// Bounds on a job. Which of them hold in earnest on this machine, `probe` says.
+/// Bounds on a job. `probe` finds out which of them are enforced on this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
@@ -130,8 +130,8 @@ pub struct Limits {
     /// contended.
     #[serde(default)]
     pub nice: u8,
-    /// What it weighs when processors are contended, in thousandths of a slice, 1 to a million.
-    /// Counts where the node has control groups, else the nice level does.
+    /// Its weight when processors are contended, in thousandths of a slice, 1 to a million. It
+    /// counts where the node has control groups; elsewhere the nice level does.
     #[serde(default = "slice")]
     pub weight: u32,
     /// Processors that all its processes together may keep busy, where the node has control groups;

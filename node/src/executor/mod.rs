@@ -62,8 +62,8 @@ pub trait Executor: Send + Sync {
     /// inputs into. Repeating it before `start` is harmless.
     fn prepare(&self, job: &JobName) -> Result<PathBuf, ExecutorError>;
 
-    /// The job's work directory, whether it exists or not. What lies in it is the job's: names in
-    /// it may be links to anywhere.
+    /// The job's work directory, whether it exists or not. Its contents are the job's: names in it
+    /// may be links to anywhere.
     fn work(&self, job: &JobName) -> PathBuf;
 
     /// Starts a prepared job, once: a second call is refused with `AlreadyStarted`, also after a

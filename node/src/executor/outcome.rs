@@ -40,7 +40,7 @@ pub struct Finished {
     pub started: Option<Started>,
     /// How it ended.
     pub exit: Exit,
-    /// What it used.
+    /// Its use of resources.
     pub usage: Usage,
 }
 
@@ -56,7 +56,7 @@ pub enum Exit {
     TimeLimit,
     /// It was killed, or never begun, for this reason.
     Killed {
-        /// Who or what ended it.
+        /// The cause of its end.
         reason: KillReason,
     },
     /// Its supervisor vanished (power, `kill -9`), so nobody saw how it ended.
@@ -79,15 +79,15 @@ pub enum KillReason {
     Processor,
     /// It was found to have more processes than it may.
     Processes,
-    /// It held more bytes or files on the disk than its limit. What it wrote was removed.
+    /// It held more bytes or files on the disk than its limit. Its files were removed.
     Disk,
-    /// The machine ran out of room on its disk. What it wrote was removed.
+    /// The machine ran out of room on its disk. The job's files were removed.
     NoRoom,
     /// The time ended for which the node had said that it may run.
     Lease,
 }
 
-/// What a job used. Zeros if it was lost.
+/// A job's use of resources. Zeros if it was lost.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Processor time of the whole tree, user and system, nanoseconds (kernel resolution: 1 us).

@@ -1,7 +1,7 @@
 //! Finds out what this machine can do, by doing it: `/bin/true` is run as a job.
 //!
-//! From the highest tier that the owner admits downwards, the first in which the job returns 0 is
-//! the answer. What is known about a tier then fixes how each bound holds in it.
+//! Tiers are tried from the highest that the owner admits downwards; the first in which the job
+//! returns 0 is the answer. The properties of the tier then fix how each bound holds in it.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::sleep;
@@ -95,7 +95,7 @@ fn end_of(
     }
 }
 
-/// What control groups add; the probe's job ran in one.
+/// The bounds that control groups add; the probe's job ran in one.
 fn weighed(mut found: Capabilities, groups: Option<&Groups>) -> Capabilities {
     let Some(groups) = groups else {
         return found;

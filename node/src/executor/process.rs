@@ -30,7 +30,7 @@ const MAX_GRACE: Duration = Duration::from_secs(24 * 3600);
 /// that the supervisor ends between two of the waiter's steps.
 const RECHECK: Duration = Duration::from_secs(1);
 
-/// What an owner demands of the isolation.
+/// The owner's demands on the isolation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Isolation {
     /// Namespaces, or no jobs at all.
@@ -157,7 +157,7 @@ impl ProcessExecutor {
         })
     }
 
-    /// What bounds and weighs whole jobs, where the node has it.
+    /// The control groups that bound and weigh whole jobs, where the node has them.
     pub(super) fn groups(&self) -> Option<&Groups> {
         self.groups.as_ref()
     }
@@ -391,8 +391,8 @@ impl Executor for ProcessExecutor {
         Ok(())
     }
 
-    /// Jobs go on, and their groups with them; without jobs no group stays. What waits to be
-    /// started, or cannot be looked at, keeps its own.
+    /// Jobs go on, and their groups with them; without jobs no group stays. Jobs that wait to be
+    /// started, or cannot be looked at, keep theirs.
     fn leave(&self) {
         let Some(groups) = &self.groups else { return };
         groups.sweep(|name| {

@@ -1,4 +1,4 @@
-//! Removing a folder that a job has filled: whatever its depth, its names or its modes.
+//! Removes a folder that a job has filled, whatever its depth, its names or its modes.
 //!
 //! A job can nest folders until no path reaches the innermost and no table of descriptors holds the
 //! way to it, and it can close its folders to their owner. So nothing here recurses or follows a

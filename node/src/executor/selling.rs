@@ -1,4 +1,5 @@
-//! What a node may sell: the isolation that its executor has shown, against what a class promises.
+//! The units that a node may sell: the isolation that its executor has shown must reach the promise
+//! of the class.
 //!
 //! | class | is sold by this executor |
 //! |---|---|
@@ -22,7 +23,7 @@ pub enum NotSold {
     /// The executor runs processes, and the class promises more.
     #[error("this node cannot sell isolation={asked}: its jobs are sandboxed processes")]
     Isolation {
-        /// What the class promises, as written.
+        /// The promise of the class, as written.
         asked: &'static str,
     },
     /// Jobs cannot be kept from the node.
@@ -34,7 +35,7 @@ pub enum NotSold {
 }
 
 impl NotSold {
-    /// What to do about it.
+    /// The remedy.
     pub fn hint(&self) -> &'static str {
         match self {
             NotSold::Isolation { .. } => "name a class with isolation=process",
@@ -47,7 +48,7 @@ impl NotSold {
     }
 }
 
-/// What a node may sell.
+/// The isolation that a node may sell.
 #[derive(Debug, Clone)]
 pub struct Selling {
     found: Result<Capabilities, String>,
@@ -86,7 +87,7 @@ impl Selling {
         Err(NotSold::Unisolated { reason })
     }
 
-    /// Whether the owner sells what does not protect his node.
+    /// Whether the owner sells units without protection of its node.
     pub fn is_unisolated(&self) -> bool {
         let plain = |found: &Capabilities| found.tier == Tier::Plain;
         self.unisolated && self.found.as_ref().is_ok_and(plain)
@@ -107,7 +108,7 @@ impl Selling {
         watched.map(|(name, _)| name).collect()
     }
 
-    /// What an advert says of it.
+    /// The advert's attributes about it.
     pub fn attributes(&self) -> BTreeMap<String, String> {
         let mut all = BTreeMap::new();
         if let Ok(found) = &self.found

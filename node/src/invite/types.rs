@@ -16,7 +16,7 @@ pub struct InviteRequest {
     pub valid_seconds: u64,
 }
 
-/// An invitation. Secret: whoever holds the token can open the account.
+/// An invitation. Secret: every holder of the token can open the account.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Invite {
     /// Text form of the invitation.

@@ -35,7 +35,7 @@ pub(super) async fn file(
         let why = format!("the file cannot be read: {error}");
         ApiError::new(ErrorCode::NotFound, why, "see gridbay job describe")
     };
-    // A job can name a link as its result; what the link points to is not its result.
+    // A job can name a link as its result; the target of the link is not its result.
     let mut options = OpenOptions::new();
     options.read(true).custom_flags(libc::O_NOFOLLOW);
     let file = options.open(place).await.map_err(gone)?;

@@ -222,7 +222,8 @@ fn reached(height: u64) -> Option<u64> {
     Some(height).filter(|h| *h > 0)
 }
 
-/// Who runs (or ran last) which ranks. An offer that has left the ledger has nobody to name.
+/// The sellers that run (or ran last) the ranks. An offer that has left the ledger has no seller to
+/// name.
 fn sellers(state: &State, tasks: &[TaskRecord]) -> Vec<JobSeller> {
     let mut by_node: BTreeMap<PublicKey, JobSeller> = BTreeMap::new();
     for (rank, task) in (0..).zip(tasks) {

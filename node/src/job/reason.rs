@@ -165,7 +165,7 @@ impl JobReason {
 /// One condition that an order must meet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WhyCheck {
-    /// What is asked, as in `units of class small`.
+    /// The request, as in `units of class small`.
     pub condition: String,
     /// Whether it is met.
     pub met: bool,

@@ -21,7 +21,7 @@ use gridbay_core::buyer::order::{OrderAgent, Seen};
 use gridbay_ledger::State;
 use gridbay_protocol::job::JobExit;
 
-/// What decides state and reason.
+/// The facts that decide state and reason.
 #[derive(Clone, Debug)]
 pub(crate) struct Situation {
     /// Set when the buyer's side is over.

@@ -15,9 +15,9 @@ use std::fmt;
 pub struct JobRequest {
     /// Name for people; the program's if `None`.
     pub name: Option<String>,
-    /// What is wanted.
+    /// The units wanted.
     pub want: Want,
-    /// What it is worth when it is done, if it bids by that; nothing before.
+    /// Its worth when it is done, if it bids by that; nothing before.
     #[serde(default)]
     pub worth: Option<JobWorth>,
     /// Program and arguments.
@@ -143,7 +143,7 @@ pub struct JobRecord {
     pub won_height: Option<u64>,
     /// Its (last) lease.
     pub lease: Option<LeaseId>,
-    /// Who runs it.
+    /// The sellers that run it.
     pub sellers: Vec<JobSeller>,
     /// First instruction.
     pub running_ms: Option<u64>,
@@ -164,11 +164,11 @@ pub struct JobRecord {
     pub price: Option<Credits>,
     /// How often it lost a lease.
     pub preemptions: u32,
-    /// What it is worth, if it bids by that.
+    /// Its worth, if it bids by that.
     pub worth: Option<JobWorth>,
     /// Seconds that it still needs behind the running slot, whole slots, if it bids by its worth.
     pub left_seconds: Option<u64>,
-    /// What its claim on a pool may use now.
+    /// The present allowance of its claim on a pool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share: Option<ShareNow>,
 }
@@ -188,7 +188,7 @@ pub struct Why {
     pub summary: String,
     /// Conditions, each with figures.
     pub checks: Vec<WhyCheck>,
-    /// What would change it, one line each.
+    /// The changes that would help, one line each.
     pub remedies: Vec<String>,
 }
 

@@ -31,7 +31,7 @@ use gridbay_protocol::units::Credits;
 use std::ops::ControlFlow;
 use words::{remedies, summary};
 
-/// What an explanation is made from.
+/// The facts of an explanation.
 #[derive(Clone, Debug)]
 struct Facts {
     state: JobState,
@@ -51,11 +51,12 @@ struct Facts {
     limit: Credits,
     asked: Option<Credits>,
     last: Option<Credits>,
-    /// What the next slot (or the whole buy) locks, what is locked, what can be spent.
+    /// The lock of the next slot (or of the whole buy), the money locked, and the money that can be
+    /// spent.
     needed: Credits,
     locked: Credits,
     spendable: Credits,
-    /// What was paid, and the most that may be.
+    /// The payments so far, and the most that may be paid.
     paid: Credits,
     budget: Credits,
     height: u64,
@@ -71,7 +72,7 @@ struct Facts {
     refusal: Option<String>,
     /// The last clearing that it lost.
     lost: Option<Defeat>,
-    /// What only orders bought its way can come to.
+    /// The outcomes that only orders of its way can have.
     words: Words,
 }
 

@@ -1,10 +1,10 @@
-//! Secret files: who may read them, and how they come into being.
+//! Secret files, which only their owner can read, and their creation.
 //!
 //! 1. A secret file is created with `create_new` and mode 0600 in a folder of mode 0700, written,
 //!    and synced together with its folder before anybody uses the secret.
 //! 2. It is read through one handle that follows no symbolic link, after its owner and mode were
-//!    checked on that same handle. A file that others may read is refused, not repaired: whoever
-//!    could read it has had it.
+//!    checked on that same handle. A file that others may read is refused, not repaired: its secret
+//!    may be known already.
 
 use super::KeyFileError;
 use nix::unistd::geteuid;

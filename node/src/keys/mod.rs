@@ -75,9 +75,9 @@ pub enum KeyName {
 }
 
 impl KeyName {
-    /// What every node has.
+    /// The keys of every node.
     pub const NODE: [KeyName; 2] = [KeyName::Account, KeyName::Transport];
-    /// What a validator has besides.
+    /// The further keys of a validator.
     pub const VALIDATOR: [KeyName; 2] = [KeyName::Validator, KeyName::Beacon];
 
     fn file(self) -> &'static str {

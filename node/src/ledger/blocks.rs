@@ -40,7 +40,7 @@ impl NodeBackend {
         })
     }
 
-    /// What a block did, in order.
+    /// The effects of a block, in order.
     pub async fn effects(&self, height: u64) -> Answer<Vec<Effect>> {
         let looked = self.query(move |core| {
             let head = core.state().height();

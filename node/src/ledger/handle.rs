@@ -147,7 +147,8 @@ fn own_posting(account: &AccountId, item: HistoryItem) -> Option<(u64, Posting)>
     (posting.from == own || posting.to == own).then_some((item.height, posting))
 }
 
-/// What a line transferred from one account to the other; `None` if it is about something else.
+/// The amount that a line transferred from one account to the other; `None` if it is about
+/// something else.
 fn transferred(from: &AccountId, to: &AccountId, item: HistoryItem) -> Option<Credits> {
     let (_, posting) = own_posting(from, item)?;
     let (from, to) = (Purse::Account(*from), Purse::Account(*to));

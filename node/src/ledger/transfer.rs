@@ -7,10 +7,9 @@
 //! 3. A request repeated under its key, also after the node was killed, finds that entry: it is
 //!    answered with the entry's block, or the entry is sent again as long as it may take effect.
 //! 4. An entry whose time passed without a block has no effect, and its key is used up.
-//! 5. What the ledger carries as memo is a hash of the idempotency key and the note. So two
-//!    transfers of the same amount to the same account are two entries, one signature each, and
-//!    nobody who guesses a note can tell that it was this one. The owner proves a note by telling
-//!    it together with its key.
+//! 5. The ledger carries as memo a hash of the idempotency key and the note. So two transfers of
+//!    the same amount to the same account are two entries, one signature each, and nobody can
+//!    confirm a guess of the note. The owner proves a note by telling it together with its key.
 
 use crate::api::Answer;
 use crate::api::types::{TransferRequest, Transferred};
@@ -28,7 +27,7 @@ use gridbay_protocol::hash::{Domain, hash};
 use gridbay_protocol::ids::{AccountId, EntryId, Hash32, NetworkId};
 use gridbay_protocol::units::Credits;
 
-/// What an entry is made of besides its body.
+/// The parts of an entry besides its body.
 struct Frame {
     network: NetworkId,
     account: AccountId,
@@ -148,7 +147,8 @@ impl NodeBackend {
     }
 }
 
-/// What the ledger might accept later is refused at once: a user would wait for nothing.
+/// An entry that the ledger might accept only later is refused at once: a user would wait for
+/// nothing.
 fn frame(core: &Core, to: AccountId, amount: Credits) -> Answer<Frame> {
     let state = core.state();
     let account = core.account().ok_or_else(no_account)?;

@@ -35,11 +35,11 @@ pub struct Balance {
     pub credit_line: Credits,
     /// Height at which this holds.
     pub height: u64,
-    /// What it has put into the ledger in this epoch.
+    /// Its spending of the budget of entries in this epoch.
     pub entries: Entries,
 }
 
-/// What an account has put into the ledger in the running epoch, and may in each.
+/// An account's spending in the running epoch, and its budget for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entries {
     /// Entries of this epoch.
@@ -53,7 +53,7 @@ pub struct Entries {
 }
 
 impl Balance {
-    /// What can be spent: balance and credit line.
+    /// The money that can be spent: balance and credit line.
     pub fn spendable(&self) -> Credits {
         let line = Signed::from(self.credit_line).0;
         u64::try_from(self.balance.0.saturating_add(line))
@@ -80,7 +80,7 @@ pub struct TransferRequest {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CloseRequest {
-    /// Who gets what this node's account has.
+    /// The account that gets the money of this node's account.
     pub to: AccountId,
 }
 
@@ -133,7 +133,7 @@ pub struct BlockInfo {
     pub block: BlockId,
     /// Ledger time.
     pub time_ms: u64,
-    /// Who made it.
+    /// Its proposer.
     pub proposer: ValidatorId,
     /// Entries in it.
     pub entries: u32,

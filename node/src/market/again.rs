@@ -10,8 +10,8 @@ use gridbay_protocol::units::Price;
 pub(crate) type Input = sellers::Input<OfferId, BidId>;
 
 /// The least price above `from` at which the bid with this index, for `units` units at one price,
-/// wins any; `None` if none does. Doubles until it wins, then halves the gap: who wins at a price
-/// wins at every higher one.
+/// wins any; `None` if none does. Doubles until it wins, then halves the gap: a bid that wins at a
+/// price wins at every higher one.
 pub(crate) fn least_winning(mut input: Input, at: usize, units: u32, from: u64) -> Option<u64> {
     let id = input.bids.get(at)?.id;
     let mut wins = |price: u64| {

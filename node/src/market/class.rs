@@ -75,7 +75,7 @@ impl Market {
     pub(crate) fn seconds(&self, slots: u32) -> u32 {
         seconds(slots, self.policy.slot_ms())
     }
-    /// What can be auctioned if nobody takes it first.
+    /// Units that can be auctioned if nobody takes them first.
     fn auctioned(&self) -> impl Iterator<Item = &Line> {
         self.lines.iter().filter(|line| line.mechanism.spills())
     }
@@ -188,7 +188,7 @@ pub(crate) fn class_name(state: &State, id: &ClassId) -> String {
     class.map_or_else(|| id.to_string(), |class| class.name.clone())
 }
 
-/// What an account can spend: balance and credit line.
+/// The money that an account can spend: balance and credit line.
 pub(crate) fn spendable(state: &State, account: &AccountId) -> Credits {
     let balance = state.balance(account);
     let sum = i128::from(balance.free) + i128::from(balance.credit_line.micros());

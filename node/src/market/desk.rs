@@ -1,4 +1,5 @@
-//! What an order is planned by: the ledger, the class wanted, and the last prices.
+//! The desk: the data by which an order is planned, namely the ledger, the class wanted, and the
+//! last prices.
 
 use super::odds::Odds;
 use super::{Market, class_named, held};
@@ -10,7 +11,7 @@ use gridbay_protocol::class::Class;
 use gridbay_protocol::ids::AccountId;
 use gridbay_protocol::units::Credits;
 
-/// What a question is answered with.
+/// The data for answering a question.
 pub(crate) type Answer<T> = Result<T, ApiError>;
 
 /// One look at the market for one class.
@@ -19,7 +20,7 @@ pub(crate) struct Desk<'a> {
     pub(crate) core: &'a Core,
     /// The class.
     pub(crate) class: &'a Class,
-    /// What is offered of it.
+    /// The offers of it.
     pub(crate) market: Market,
     /// Mean price per node-hour of its last clearing.
     pub(crate) last: Option<Credits>,
@@ -54,7 +55,7 @@ impl<'a> Desk<'a> {
     pub(crate) fn account(&self) -> Answer<AccountId> {
         self.core.account().ok_or_else(no_account)
     }
-    /// What the account could spend now, credit line included.
+    /// The money that the account could spend now, credit line included.
     ///
     /// # Errors
     /// There is no account yet.

@@ -1,7 +1,7 @@
 //! Queries: over what is known here, then over what the DHT leads to.
 //!
 //! 1. The query is read; a mistake is told with its column and what to write.
-//! 2. What adverts and ledger tell is copied out of the core ([`Shelf`]), the query answered beside
+//! 2. Adverts and ledger are copied out of the core ([`Shelf`]), and the query is answered beside
 //!    it.
 //! 3. If that is less than was asked for, sellers are sought in the DHT ([`crate::discovery`]), for
 //!    two seconds at the most, and if one was found the query is answered again.

@@ -9,7 +9,7 @@ use gridbay_protocol::units::Price;
 /// The id of the bid that was not there: last in every tie.
 const GUEST: BidId = (Hash32([255; 32]), OrderId([255; 32]));
 
-/// What a bid would have had to offer, a unit and whole slot.
+/// The price that a bid would have needed, a unit and whole slot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Odds {
     /// Clearings tried.

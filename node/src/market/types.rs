@@ -84,7 +84,7 @@ pub struct FoundNode {
     pub node: PublicKey,
     /// Its seller.
     pub seller: AccountId,
-    /// What it says of itself.
+    /// Its statements about itself.
     pub attributes: BTreeMap<String, String>,
     /// Round trip from here in microseconds.
     pub rtt_us: Option<u64>,
@@ -94,7 +94,7 @@ pub struct FoundNode {
     pub offers: Vec<FoundOffer>,
 }
 
-/// What a condition did.
+/// The effect of a condition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FindStep {
     /// The condition.
@@ -112,7 +112,7 @@ pub struct FindStep {
 /// How a group was looked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FindGroup {
-    /// What was wanted.
+    /// The demand.
     pub wanted: String,
     /// Whether it was found.
     pub found: bool,
@@ -149,7 +149,7 @@ pub struct FindReport {
     pub asked: u32,
     /// Adverts learnt by that.
     pub learnt: u32,
-    /// What each condition did; empty if nobody asked and enough was found.
+    /// The effects of the conditions; empty if nobody asked and enough was found.
     pub steps: Vec<FindStep>,
     /// How the group was looked for, if the query wants one.
     pub group: Option<FindGroup>,

@@ -13,7 +13,7 @@ use gridbay_ledger::read::Totals;
 use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::units::{Credits, MICROS_PER_CREDIT};
 
-/// What the core knows.
+/// The core's facts.
 struct Facts {
     height: u64,
     block_ms: u64,

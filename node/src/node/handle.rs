@@ -13,7 +13,7 @@ use gridbay_protocol::units::Credits;
 /// A node whose last block is older than so many heartbeats has lost the network.
 const HEARTBEATS: u64 = 3;
 
-/// What the core knows of the node.
+/// The core's facts about the node.
 struct Facts {
     state: NodeState,
     account: Option<gridbay_protocol::ids::AccountId>,
@@ -88,7 +88,7 @@ impl NodeBackend {
         })
     }
 
-    /// What is known while there is no core to look at.
+    /// The facts known while there is no core to look at.
     fn without_core(&self) -> Facts {
         Facts {
             state: NodeState::Halted,

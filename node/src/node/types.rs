@@ -7,7 +7,7 @@ use gridbay_protocol::keys::PublicKey;
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
-/// What a node is doing.
+/// The activity of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NodeState {
@@ -89,7 +89,7 @@ pub struct NodeStatus {
     pub jobs_hosted: u32,
     /// Own jobs that have not ended.
     pub jobs_open: u32,
-    /// What is wrong now; empty if nothing is.
+    /// The present troubles; empty if there are none.
     #[serde(default)]
     pub troubles: Vec<Trouble>,
 }

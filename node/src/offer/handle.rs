@@ -52,7 +52,7 @@ impl NodeBackend {
         let label = made.label;
         self.on_the_ledger(Command::SetOffer(made.clone())).await?;
         let mut offer = self.own_offer(label).await?;
-        // What was asked for, also while it waits for the close of a round.
+        // The terms asked for, also while they wait for the close of a round.
         offer.units = made.units;
         offer.reserve = request.reserve;
         offer.buy = request.buy;

@@ -19,7 +19,7 @@ use gridbay_core::key::OrderKey;
 use gridbay_protocol::job::{InputFile, JobSpec};
 use gridbay_protocol::limits;
 
-/// What an order for a want would say and cost.
+/// The plan of an order for a want.
 ///
 /// # Errors
 /// The node has no account, there is no such class, or what is wanted cannot be had.
@@ -42,7 +42,7 @@ fn ask(want: &Want) -> Ask {
 }
 
 impl NodeBackend {
-    /// What an order would cost.
+    /// The quote for an order.
     pub async fn quote(&self, want: Want) -> Answer<Quote> {
         let nodes = want.all_nodes();
         self.planned(want, None, move |at, plan| plan.quote(at, nodes))
@@ -126,7 +126,7 @@ impl NodeBackend {
         .await?
     }
 
-    /// What each mechanism would do with a wish, as things stand.
+    /// The prospects of a wish under each mechanism, as things stand.
     pub async fn prospects(&self, wish: Wish) -> Answer<Vec<Prospect>> {
         let odds = self.odds_of(&wish).await?;
         let board = self.board.clone();

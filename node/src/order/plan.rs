@@ -1,5 +1,5 @@
-//! What an order would say and cost. A quote and an order are both made of a plan, so that an order
-//! costs what was quoted.
+//! Plans: the terms of an order and their cost. A quote and an order are both made of a plan, so an
+//! order costs as much as was quoted.
 //!
 //! 1. Time becomes whole slots, rounded up. An order that starts inside a slot also pays the rest
 //!    of that one, so its most is reckoned with one slot more.
@@ -20,7 +20,7 @@ use gridbay_protocol::units::{Credits, MS_PER_HOUR};
 /// For how long an order stands without running before it gives up, in milliseconds.
 const PATIENCE_MS: u64 = MS_PER_HOUR;
 
-/// What is asked for, whatever the way of buying.
+/// The demand, whatever the way of buying.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ask {
     /// Nodes of the class.
@@ -78,30 +78,30 @@ pub(crate) fn too_much() -> ApiError {
     )
 }
 
-/// What an order would say and cost.
+/// The terms of an order, and their cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
     /// How units are bought.
     pub(crate) terms: Terms,
     /// Full slots.
     pub(crate) slots: u32,
-    /// What it is worth, if it bids by that.
+    /// Its worth, if it bids by that.
     pub(crate) worth: Option<Worth>,
     /// Price limit per node-hour.
     pub(crate) max_price: Credits,
     /// The most it can cost.
     pub(crate) most: Credits,
-    /// What it likely costs.
+    /// The likely cost.
     pub(crate) likely: Option<Credits>,
-    /// What must be free at once.
+    /// The money that must be free at once.
     pub(crate) needed_now: Credits,
-    /// What is for sale to it.
+    /// The supply for it.
     pub(crate) shelf: Shelf,
-    /// What else there is to say of it.
+    /// Notes of its way of buying.
     pub(crate) said: Said,
 }
 
-/// What is for sale to an order.
+/// The supply for an order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Shelf {
     /// Name of the class; of several, all of them.
@@ -123,20 +123,20 @@ impl Shelf {
     }
 }
 
-/// What is said of orders of one way only.
+/// Notes that only orders of one way have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Said {
     /// Nothing.
     Nothing,
-    /// What the seller's plan says to a job by a deadline.
+    /// The place of a job by a deadline in the seller's plan.
     Deadline(DeadlineQuote),
     /// The least that a reservation may bid.
     Least(Credits),
-    /// What a claim would get.
+    /// The grant that a claim would get.
     Pool(ShareOutlook),
 }
 
-/// What an order has beside its plan.
+/// The parts of an order beside its plan.
 pub(crate) struct Job {
     /// The order's local name.
     pub(crate) key: OrderKey,
@@ -153,7 +153,7 @@ pub(crate) struct Job {
 }
 
 impl Plan {
-    /// What it would cost, for `nodes` nodes of all classes.
+    /// Its cost, for `nodes` nodes of all classes.
     ///
     /// # Errors
     /// The node has no account.

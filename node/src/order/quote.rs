@@ -1,11 +1,11 @@
-//! What an order would cost, as JSON.
+//! Quotes of orders, as JSON.
 
 use crate::api::types::{amount, optional_amount};
 use crate::buy::{DeadlineQuote, ShareOutlook};
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
-/// What an order would cost, as things stand.
+/// The cost of an order, as things stand.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Quote {
     /// Name of the class; of several, all of them.
@@ -22,18 +22,18 @@ pub struct Quote {
     /// The most it can cost: price limit x nodes x slots, or the budget if that is less.
     #[serde(with = "amount")]
     pub most: Credits,
-    /// What it likely costs at the last prices; `None` without any to go by.
+    /// The likely cost at the last prices; `None` without any.
     #[serde(with = "optional_amount")]
     pub likely: Option<Credits>,
     /// The least that a reservation may bid: the posted price of its node-slots; `None` for other
     /// orders.
     #[serde(with = "optional_amount")]
     pub posted: Option<Credits>,
-    /// What must be free at once: the deposit, then one slot at the bid; all of a buy or a
-    /// reservation.
+    /// The money that must be free at once: the deposit, then one slot at the bid; all of a buy or
+    /// a reservation.
     #[serde(with = "amount")]
     pub needed_now: Credits,
-    /// What is free, credit line included.
+    /// The free money, credit line included.
     #[serde(with = "amount")]
     pub spendable: Credits,
     /// Whether the order can be paid: `most` is at most `spendable`.
@@ -42,9 +42,9 @@ pub struct Quote {
     pub units_offered: u32,
     /// Units of those that nobody holds.
     pub units_free: u32,
-    /// What the seller's plan says to a job by a deadline; `None` for other orders.
+    /// The place of a job by a deadline in the seller's plan; `None` for other orders.
     pub deadline: Option<DeadlineQuote>,
-    /// What a claim on a pool would get; `None` for other orders.
+    /// The grant that a claim on a pool would get; `None` for other orders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share: Option<ShareOutlook>,
 }

@@ -1,10 +1,10 @@
-//! Orders: what is wanted, what it would cost, and what each mechanism would do with a wish.
+//! Orders: their terms, and the prospects of a wish under each mechanism.
 
 use crate::api::types::{How, optional_amount};
 use gridbay_protocol::units::Credits;
 use serde::{Deserialize, Serialize};
 
-/// What an order asks for, without its job. `POST /quote`.
+/// The terms of an order, without its job. `POST /quote`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Want {
@@ -32,7 +32,7 @@ impl Want {
     }
 }
 
-/// `POST /prospects`: what is wished for, whatever the mechanism.
+/// `POST /prospects`: a wish, for any mechanism.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wish {
@@ -54,7 +54,7 @@ pub struct Wish {
 pub struct Prospect {
     /// Its name.
     pub mechanism: String,
-    /// What it likely costs; `None` if nothing tells.
+    /// The likely cost; `None` if nothing tells.
     #[serde(with = "optional_amount")]
     pub likely: Option<Credits>,
     /// The most it can cost; `None` if the mechanism cannot serve the wish now.
@@ -62,7 +62,7 @@ pub struct Prospect {
     pub most: Option<Credits>,
     /// How likely it is filled, percent; `None` if nothing tells.
     pub odds: Option<u32>,
-    /// In a sentence, what one gets or why not, and what the odds rest on.
+    /// One sentence: the units to be had or why there are none, and the basis of the odds.
     pub note: String,
     /// Options of `gridbay run` for it.
     pub options: String,

@@ -1,4 +1,4 @@
-//! What a handle asks of the task.
+//! The commands of a handle to the task.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What an overlay is started with, and the bounds it keeps to.
+//! The configuration of an overlay, and the bounds that it keeps to.
 
 use std::fmt;
 use std::time::Duration;
@@ -97,7 +97,7 @@ impl OverlayConfig {
     }
 }
 
-/// What this node does for those who cannot be dialled.
+/// The service of this node as a relay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RelayLimits {
     /// Nodes that may keep a place here.
@@ -153,7 +153,7 @@ pub struct TopicConfig {
     pub name: String,
     /// Largest payload in bytes, 1 to 4 MiB; larger ones are refused at both ends.
     pub max_bytes: usize,
-    /// Messages that one neighbour may pass on to us; what is above is ignored.
+    /// Messages that one neighbour may pass on to this node; others are ignored.
     pub rate: Rate,
 }
 
@@ -169,7 +169,7 @@ impl TopicConfig {
     }
 }
 
-/// What one peer may send; see `flood`. Each is several times what an honest peer sends at its
+/// The rates of one peer; see `flood`. Each is several times what an honest peer sends at its
 /// busiest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quotas {
@@ -279,7 +279,7 @@ pub struct Limits {
     /// Bytes of frames above 16 KiB that are being read, over all connections, by each of the two
     /// protocols.
     pub reading_bytes: usize,
-    /// What one peer may send in a time.
+    /// The rate of one peer.
     pub quotas: Quotas,
     /// Share of the machine's memory, in percent, above which this process takes no more
     /// connections.

@@ -1,4 +1,4 @@
-//! What can go wrong, seen from the caller.
+//! The failures, as seen by the caller.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ pub enum StartError {
     Listen {
         /// The address as configured.
         address: Multiaddr,
-        /// What the transport said.
+        /// The transport's message.
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },

@@ -1,4 +1,4 @@
-//! What the overlay tells the node.
+//! The events that the overlay tells the node.
 
 use std::fmt;
 use std::sync::Arc;
@@ -59,8 +59,8 @@ pub enum Event {
     Message {
         /// Short name of the topic.
         topic: Arc<str>,
-        /// Who signed it. Whoever repeats a payload first can sign it, so this says who sent, not
-        /// who wrote: contents that matter carry their own signature.
+        /// The peer that signed it. Any peer that repeats a payload can sign it, so this is the
+        /// sender, not the author: contents that matter carry their own signature.
         from: PeerId,
         /// The neighbour that passed it to us.
         via: PeerId,
@@ -71,14 +71,14 @@ pub enum Event {
     },
     /// A one-way message of a connected peer.
     Direct {
-        /// Who sent it (authenticated by the connection).
+        /// The sender (authenticated by the connection).
         peer: PeerId,
         /// The payload.
         bytes: Vec<u8>,
     },
     /// A request that waits for [`super::OverlayHandle::respond`].
     Request {
-        /// Who asks (authenticated by the connection).
+        /// The asker (authenticated by the connection).
         peer: PeerId,
         /// For the answer.
         id: RequestId,

@@ -186,7 +186,7 @@ impl OverlayHandle {
         self.submit(Command::Provide { key })
     }
 
-    /// Who says in the DHT that it provides something, up to 64 nodes.
+    /// The nodes that announce in the DHT that they provide something, up to 64.
     pub async fn providers(&self, kind: &str, name: &[u8]) -> Result<Vec<PeerId>, OverlayError> {
         let (reply, providers) = oneshot::channel();
         let key = self.shared.rendezvous(kind, name);

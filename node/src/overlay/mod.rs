@@ -1,4 +1,4 @@
-//! The overlay of one node: who it is connected to and how bytes travel between nodes.
+//! The overlay of one node: its connections, and the ways in which bytes travel between nodes.
 //!
 //! Everything about libp2p stays in this module; the rest of the node sees bytes, a cloneable
 //! [`OverlayHandle`] and one bounded stream of [`Event`]s.
@@ -7,15 +7,15 @@
 //!    then begins to dial: a dial made earlier would leave from a random port, and the address that
 //!    others observe would be useless for hole punching.
 //! 2. One task owns the swarm (`task`). It takes commands from a bounded queue and never waits for
-//!    anybody: a queue that is full costs the sender of a message, not the overlay.
+//!    anybody: a full queue costs the sender of a message, not the overlay.
 //! 3. A connection counts as a peer when it has proved to speak for our network: protocol names
 //!    carry the network id, so a stranger can neither ask nor gossip, and identify ends it.
 //! 4. Bootstrap peers and kept peers (validators) are redialled for ever with a short back-off;
 //!    peers found through Kademlia are tried a few times while connections are wanted.
 //!
 //! What the overlay remembers lies in four rooms, each a folder whose struct owns its state. A room
-//! hears events and commands from the task, and says by its orders what it wants of the swarm or of
-//! another room; the task carries them out.
+//! hears events and commands from the task. Its requests to the swarm or to another room are
+//! orders, which the task carries out.
 //!
 //! | room | owns |
 //! |---|---|
@@ -41,13 +41,13 @@
 //!    let it (`reach/{reachability,relays,traverse}`).
 //! 6. Every node keeps a signed record of its addresses in the DHT. A peer that is asked for and
 //!    not connected is looked up there (`dht/{records,lookups,seeking}`).
-//! 7. Whoever connects is hostile until shown otherwise. `peers/gate` decides who gets a slot;
+//! 7. A peer that connects is hostile until shown otherwise. `peers/gate` gives out the slots;
 //!    `peers/{flood,meter,metered}` bound how much of each kind one peer may send, `reach/scope`
-//!    where it may make us dial, `reach/discreet` what it is told of us, and `wire/{codec,budget}`
-//!    how long and how large a frame may be. What is refused is counted with its reason ([`Count`])
-//!    and costs score ([`Tuning::ban_score`]).
-//! 8. A node that gets another address, or whose gateway does, makes its connections anew; what is
-//!    silent is given up (`reach/moved`).
+//!    the addresses that it may make this node dial, `reach/discreet` the things that it is told of
+//!    this node, and `wire/{codec,budget}` how long and how large a frame may be. Every refusal is
+//!    counted with its reason ([`Count`]) and costs score ([`Tuning::ban_score`]).
+//! 8. A node that gets another address, or whose gateway does, makes its connections anew; silent
+//!    ones are given up (`reach/moved`).
 
 mod command;
 mod config;

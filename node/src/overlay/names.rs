@@ -17,7 +17,7 @@ impl Names {
         }
     }
 
-    /// What identify must announce as its protocol version; anything else is another network.
+    /// The protocol version that identify must announce; any other is another network.
     pub(crate) fn identify(&self) -> String {
         format!("/gridbay/{}/1", self.network)
     }

@@ -1,4 +1,4 @@
-//! What never changes while an overlay runs: shared by the handles, the task and its rooms.
+//! The fixed parts of a running overlay, shared by the handles, the task and its rooms.
 
 use gridbay_protocol::ids::NetworkId;
 use gridbay_protocol::keys::PublicKey;

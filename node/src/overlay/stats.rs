@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Declares the kinds, their names and their number in one place.
 macro_rules! counts {
     ($($(#[$doc:meta])* $kind:ident = $name:literal,)*) => {
-        /// What is counted. Byte counts are payloads, without the overhead of the transports.
+        /// The counters. Byte counts are payloads, without the overhead of the transports.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Count { $($(#[$doc])* $kind,)* }
 
@@ -170,7 +170,7 @@ counts! {
     DhtLimited = "dht_limited",
     /// Messages of gossip on topics that are none of ours.
     GossipForeign = "gossip_foreign",
-    /// What peers said of themselves more often than they may.
+    /// Statements of peers about themselves that came too often.
     GreetingsLimited = "greetings_limited",
     /// Streams cut off because their peer opened too many of their protocol, or sent too much on
     /// them.

@@ -1,4 +1,4 @@
-//! What a handle shows: connected peers, how the node is reached, how full its queues are.
+//! The view through a handle: connected peers, how the node is reached, how full its queues are.
 
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ pub struct PeerInfo {
 pub struct Whereabouts {
     /// Whether others can dial it.
     pub reach: Reach,
-    /// What lies between it and the others.
+    /// The NAT or firewall between it and the others.
     pub nat: Nat,
     /// Direct addresses at which others reached it, or as its owner says.
     pub external: Vec<Multiaddr>,
@@ -48,7 +48,7 @@ pub struct Whereabouts {
     /// Of the addresses that the owner declared, those at which an AutoNAT server could not reach
     /// it.
     pub refuted: Vec<Multiaddr>,
-    /// What the router does for it.
+    /// The router's service for it.
     pub router: Router,
     /// Nodes that have a place here.
     pub places_given: usize,
@@ -60,7 +60,7 @@ pub struct Whereabouts {
     pub queues: Queues,
 }
 
-/// How many of each kind there are now; what bounds it stands in [`super::Limits`].
+/// The present number of each kind; the bounds are in [`super::Limits`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Queues {
     /// Events that the node has not taken yet.

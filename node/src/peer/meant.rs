@@ -21,7 +21,7 @@ const LEAST: usize = 4;
 /// Names by transport key.
 pub(super) type Names = BTreeMap<PublicKey, String>;
 
-/// Who is meant.
+/// The peer that is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Meant {
     pub(crate) peer: PeerId,

@@ -1,4 +1,4 @@
-//! Peers: who is connected and how, and how this node is reached.
+//! Peers: the connected ones, their paths, and this node's own reachability.
 
 use crate::overlay::{Mark, Nat, Reach, Router};
 use gridbay_protocol::keys::PublicKey;
@@ -36,7 +36,7 @@ pub struct Ourselves {
     pub node: PublicKey,
     /// Whether others can dial it.
     pub reach: Reach,
-    /// What lies between it and the others.
+    /// The NAT or firewall between it and the others.
     pub nat: Nat,
     /// Direct addresses at which others reach it.
     pub external: Vec<String>,
@@ -44,7 +44,7 @@ pub struct Ourselves {
     pub refuted: Vec<String>,
     /// Relays at which it has a place.
     pub relays: Vec<String>,
-    /// What the router does for it.
+    /// The router's service for it.
     pub router: Router,
     /// Nodes that have a place here.
     pub places_given: u32,
@@ -121,7 +121,7 @@ pub struct MarkRequest {
     pub set: bool,
 }
 
-/// What is said of a peer now.
+/// The present mark on a peer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Marked {
     /// Of whom.

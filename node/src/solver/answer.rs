@@ -10,7 +10,7 @@
 //! # Rows 1
 //! ```
 //!
-//! Only the columns matter. Values are rounded: whatever a float says, the ledger's check decides.
+//! Only the columns matter. Values are rounded: the ledger's check decides, not a float.
 
 use std::collections::BTreeMap;
 

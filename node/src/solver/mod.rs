@@ -7,9 +7,9 @@
 //! 2. `model` writes the decision as a mixed integer programme; one that is too large is left
 //!    alone.
 //! 3. `run` gives it to the program, with a time limit, in a folder of its own.
-//! 4. `answer` reads what the program wrote, whatever that is.
-//! 5. `model` deals units to those who win by it, and the ledger's own check says whether that is
-//!    right and worth more. What passes becomes a hint.
+//! 4. `answer` reads the program's output, whatever that is.
+//! 5. `model` deals units to the winners of that answer, and the ledger's own check decides whether
+//!    the allocation is right and worth more. If it is, it becomes a hint.
 //!
 //! A program that is absent, slow, or answers nonsense is a [`Trouble`] of the node's until it
 //! answers again.
@@ -54,16 +54,16 @@ pub struct Solver {
     trouble: std::sync::Mutex<Option<Trouble>>,
 }
 
-/// What was found for one decision.
+/// An allocation found for one decision.
 #[derive(Clone, Debug)]
 pub struct Better {
     /// The hint, checked.
     pub hint: Hint,
-    /// What it is worth, micro-credits.
+    /// Its worth, micro-credits.
     pub worth: u128,
 }
 
-/// What became of one decision.
+/// The result for one decision.
 enum Found {
     /// Nothing can be better, or it is too large: the program was not asked.
     Unasked,

@@ -1,9 +1,9 @@
-//! A decision as a mixed integer programme, and what a solution of it means.
+//! A decision as a mixed integer programme, and the meaning of its solutions.
 //!
 //! **Cells.** Units that suit the same groups and are taken in the same slots are alike: together
-//! they are a cell, and only how many of its units are used in a slot matters. Who gets which is
-//! settled afterwards, by rising first slot, each the lowest that is free: for runs of slots in a
-//! cell that always comes out.
+//! they are a cell, and only how many of its units are used in a slot matters. The single units are
+//! dealt afterwards, in order of the first slots, each reservation the lowest free ones: for runs
+//! of slots in a cell that always works.
 //!
 //! **Columns.** `x` (0 or 1): the reservation starts in this slot, on this channel. `u` (whole):
 //! units of a cell for a group of a reservation that starts in this slot; only where several cells
@@ -77,14 +77,14 @@ pub(super) struct Model {
     objective: String,
 }
 
-/// What a row must be.
+/// The bounds of a row.
 enum Bound {
     AtMost(usize),
     Nothing,
 }
 
-/// What units of one cell have in common: groups that they suit, by bid, and slots in which they
-/// are taken.
+/// The common traits of a cell's units: groups that they suit, by bid, and slots in which they are
+/// taken.
 type Likeness = (Vec<(usize, usize)>, BTreeSet<u32>);
 
 /// Uses of a cell or a channel in a slot.
@@ -296,7 +296,7 @@ impl Model {
         text
     }
 
-    /// What a solution means, with units dealt; `None` if it is none of this model.
+    /// The allocation of a solution, with units dealt; `None` if it is no solution of this model.
     pub(super) fn placements(
         &self,
         input: &Decision,

@@ -21,7 +21,7 @@ use tokio::process::Command;
 
 /// Longest answer that is read: a line for each of the most columns that a model has.
 const ANSWER_BYTES: u64 = 32 << 20;
-/// What the program may take beyond its limit, to start and to write.
+/// The time that the program may take beyond its limit, to start and to write.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// Why there is no answer.
@@ -62,7 +62,7 @@ pub(super) fn present(program: &Path, folder: &Path) -> Result<(), RunError> {
     found.map_err(RunError::Absent)
 }
 
-/// Runs the program on a model; what it wrote.
+/// Runs the program on a model; returns its output.
 pub(super) async fn run(
     program: &Path,
     folder: &Path,

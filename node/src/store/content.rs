@@ -1,7 +1,7 @@
 //! Contents by hash: input files of this node's own orders, served to the sellers that run them.
 //!
-//! A content is written to a temporary name, hashed, and renamed to its id, so what has an id as
-//! its name is whole. Reading checks nothing again: whoever fetches it checks the hash himself.
+//! A content is written to a temporary name, hashed, and renamed to its id, so a file named by an
+//! id is whole. Reading checks nothing again: the node that fetches a content checks its hash.
 
 use gridbay_protocol::ids::ContentId;
 use gridbay_protocol::job::content_id;
@@ -97,7 +97,7 @@ impl ContentStore {
 
 /// At most `most` bytes of a regular file below `folder`, from an offset, and its size.
 ///
-/// The folder may be a job's own: whatever links it planted, nothing outside the folder is opened,
+/// The folder may be a job's own. Nothing outside it is opened, whatever links the job planted,
 /// because the kernel resolves the path without following any link.
 pub fn read_chunk(
     folder: &Path,

@@ -1,4 +1,4 @@
-//! What the owner says of peers: a text file in the data folder, a line each, as in `blocked
+//! The owner's marks on peers: a text file in the data folder, a line each, as in `blocked
 //! 12D3KooW..`.
 //!
 //! 1. The file is read at the start; a line that makes no sense is passed over with a warning. One

@@ -1,5 +1,5 @@
-//! What a node keeps in files beside the ledger: contents by hash, orders and their output,
-//! transfers by their keys, marks on peers, offers held back.
+//! Files of a node beside the ledger: contents by hash, orders and their output, transfers by their
+//! keys, marks on peers, offers held back.
 
 pub mod content;
 pub mod marks;

@@ -123,7 +123,7 @@ impl OrderStore {
             fs::rename(&to, &old)?;
         }
         fs::rename(&from, &to)?;
-        // What is left of an earlier attempt only takes room.
+        // The rest of an earlier attempt only takes room.
         let _stays = fs::remove_dir_all(&old);
         Ok(())
     }

@@ -1,5 +1,5 @@
-//! Transfers of the owner by their idempotency keys: what a repeated request finds again, also
-//! after the node was killed between sending the money and telling him.
+//! Transfers of the owner by their idempotency keys. A repeated request finds its transfer again,
+//! even if the node was killed between sending the money and answering.
 //!
 //! ```text
 //! transfers/<key>   the signed entry, canonical bytes, replaced atomically
@@ -76,7 +76,7 @@ impl TransferStore {
         for file in fs::read_dir(&folder)? {
             let path = file?.path();
             let name = path.file_name().and_then(|name| name.to_str());
-            // What is left of a write that was broken off has another name.
+            // The rest of a write that was broken off has another name.
             let Some(key) = name.and_then(|name| name.parse().ok()) else {
                 continue;
             };

@@ -10,8 +10,8 @@ use std::path::Path;
 /// Name of the file.
 const FILE: &str = "withheld";
 
-/// What an earlier run held back. A file that cannot be read holds nothing: what was sold can be
-/// set again by hand.
+/// The offers that an earlier run held back. A file that cannot be read holds none: they can be set
+/// again by hand.
 pub fn load(home: &Path) -> Vec<OfferTerms> {
     let read = fs::read(home.join(FILE)).map(|bytes| Withheld::decode(&bytes));
     match read {

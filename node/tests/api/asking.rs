@@ -1,4 +1,4 @@
-//! What the tests ask of a world.
+//! The tests' questions to a world.
 
 use super::world::{Settings, World, credits, world_with};
 use gridbay_node::api::types::{How, JobId, JobRequest, JobState, OfferRequest, Want};
@@ -24,7 +24,7 @@ pub(crate) async fn world_of(account: u8) -> World {
 }
 
 impl World {
-    /// What came back from its jobs.
+    /// The output of its jobs.
     pub(crate) fn orders(&self) -> OrderStore {
         OrderStore::open(self.dir.path().join("orders"), 1 << 20).unwrap()
     }

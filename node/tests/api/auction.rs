@@ -5,7 +5,7 @@ use gridbay_node::api::types::{AuctionRecord, AuctionSummary};
 use gridbay_node::cli::verify_auction;
 use gridbay_protocol::codec;
 
-/// What a stranger does with the proof of an auction.
+/// A stranger's checks of the proof of an auction.
 pub(crate) async fn check_proof(world: &World, won: &AuctionSummary) {
     let proof = world.backend.auction(won.id.clone()).await.unwrap();
     let set = world.genesis.validators().unwrap();

@@ -9,7 +9,7 @@ use gridbay_node::api::types::{
 use gridbay_node::backend::NodeBackend;
 use gridbay_protocol::units::Credits;
 
-/// What to bid for the two units that are left, and for more than there are.
+/// Suggested bids for the two units that are left, and for more than there are.
 pub(crate) async fn check_advice(backend: &NodeBackend) {
     let wish = |nodes| BidWish {
         class: None,

@@ -1,5 +1,5 @@
-//! What one client of the API may take from others: connections, time, bytes; and that it is told
-//! in its own words.
+//! Bounds on the connections, time and bytes that one client of the API may take from others, and
+//! the words in which it is told.
 
 use super::routes::job;
 use super::served::Served;

@@ -1,4 +1,4 @@
-//! What the isolation of jobs lets a node sell.
+//! The units that the isolation of jobs lets a node sell.
 
 use crate::world::{Settings, World, credits, isolating, world_with};
 use gridbay_node::api::ErrorCode;

@@ -5,7 +5,7 @@ use super::world::credits;
 use gridbay_node::api::types::Wish;
 use gridbay_node::backend::NodeBackend;
 
-/// What the mechanisms say to a wish for the two units that are left.
+/// The mechanisms' answers to a wish for the two units that are left.
 pub(crate) async fn check_prospects(backend: &NodeBackend) {
     let wish = Wish {
         class: None,

@@ -321,7 +321,7 @@ async fn the_same_key_does_the_deed_once() {
 async fn logs_come_in_pieces_with_their_offsets() {
     let at = Served::start(&[]).await;
     let (id, order) = job(&at).await;
-    // More than two pieces; what came back from a seller is played.
+    // More than two pieces; the answers of the seller are played.
     let said: Vec<u8> = (0..600_000u32).map(|n| n as u8).collect();
     let orders = at.world.orders();
     orders.append(&order, 0, false, 0, &said).unwrap();

@@ -54,7 +54,7 @@ impl Served {
     pub(crate) fn client(&self) -> Client {
         Client::new(&self.config.api.socket)
     }
-    /// Stops it as its owner does; what it leaves.
+    /// Stops it as its owner does; returns the folder that it leaves.
     pub(crate) async fn stop(self) -> TempDir {
         self.world.backend.stop();
         self.task.await.unwrap().unwrap();

@@ -40,13 +40,13 @@ fn chain() -> Chain {
     Chain::new(&[5; 32], 10_000)
 }
 
-/// What a world may differ in from others.
+/// The options of a world.
 pub(crate) struct Settings {
     /// The node's own account has this key.
     pub(crate) account: u8,
-    /// What the only class promises.
+    /// The promise of the only class.
     pub(crate) isolation: Isolation,
-    /// What the node may sell.
+    /// The isolation that the node may sell.
     pub(crate) selling: Selling,
     /// Credit line of the first member.
     pub(crate) credit_line: Credits,
@@ -229,7 +229,7 @@ pub(crate) async fn world_with(dir: TempDir, settings: Settings) -> World {
     }
 }
 
-/// What an executor shows where everything works; no job is run in these tests.
+/// The capabilities of an executor where everything works; no job is run in these tests.
 pub(crate) fn isolating() -> Capabilities {
     let all = Support::Enforced;
     Capabilities {

@@ -1,10 +1,10 @@
-//! Who may call the API at all: the owner's programs, and nothing that a job started.
+//! Callers of the API: the owner's programs are served, and processes that a job started are not.
 
 use crate::served::Served;
 use tokio::join;
 use tokio::process::Command;
 
-/// What supervisors of jobs have as second word.
+/// The second word of job supervisors' command lines.
 const WORD: &str = "__supervise";
 
 /// Ways from a shell to a command that calls the node: a child, and a grandchild in a session of

@@ -22,9 +22,9 @@ use std::convert::Infallible;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// What jobs write, whatever they are.
+/// The output of every job.
 pub(crate) const STDOUT: &[u8] = b"one\ntwo\nthree";
-/// What each of their files holds.
+/// The contents of each of their files.
 pub(crate) const FILE: &str = "12345";
 
 /// Jobs that end as soon as they are sent.

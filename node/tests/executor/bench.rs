@@ -1,4 +1,4 @@
-//! What the tests share: an executor in a folder of its own, and ways to look at processes.
+//! The tests' common tools: an executor in a folder of its own, and ways to look at processes.
 
 use std::fs;
 use std::io::Write as _;
@@ -83,8 +83,8 @@ impl Bench {
         self.executor.start(spec).unwrap();
     }
 
-    /// What is known of a started job that goes on. The job may show before its supervisor has
-    /// written this down.
+    /// The status of a started job that goes on. The job may show before its supervisor has written
+    /// this down.
     pub(crate) fn started(&self, job: &JobName) -> Started {
         found(&format!("{job:?} is said to run"), || {
             match self.executor.status(job).unwrap() {

@@ -1,4 +1,4 @@
-//! What a job cannot see, touch or use up.
+//! Things that a job cannot see, touch or use up.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,5 @@
-//! What bounds a job as a whole, by control groups or by looks, and what it can make of that.
+//! The bounds of a job as a whole, by control groups or by looks, and a job's attempts against
+//! them.
 
 use gridbay_node::executor::{Executor, Exit, KillReason, Stream, Support};
 

@@ -1,8 +1,8 @@
 //! An account's own adverts, all valid, passed through an honest node to those who would blame it.
 //!
 //! The honest judge by a ledger as nodes do (`gridbay_core::adverts`). The author takes part under
-//! several names, each below what a peer may write, and all of them only with one honest node.
-//! Whatever that one passes on, the others must not ban it.
+//! several names, each below what a peer may write, and all of them only with one honest node. The
+//! others must not ban that one, whatever it passes on.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;

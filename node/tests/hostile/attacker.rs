@@ -1,9 +1,9 @@
 //! Hostile peers: swarms that join the network by its protocols, and then do what no node does.
 //!
-//! An attacker announces itself as a node of the network (identify), so it is admitted. What it
-//! does then is a *script*, run every [`PACE`] while it is connected: requests and one-way messages
-//! of any bytes ([`Raw`]), gossip of any size with an id of its own for each message, so that the
-//! same bytes can be sent again and again.
+//! An attacker announces itself as a node of the network (identify), so it is admitted. Then it
+//! follows a *script*, run every [`PACE`] while it is connected: requests and one-way messages of
+//! any bytes ([`Raw`]), gossip of any size with an id of its own for each message, so that the same
+//! bytes can be sent again and again.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -102,7 +102,7 @@ impl rr::Codec for RawCodec {
     }
 }
 
-/// What an attacker speaks.
+/// The protocols of an attacker.
 #[derive(NetworkBehaviour)]
 pub(crate) struct Malice {
     identify: identify::Behaviour,
@@ -131,8 +131,8 @@ impl Malice {
             gossip: gossip(network, keys),
             request: raw("request/1", ProtocolSupport::Full),
             direct: raw("direct/1", ProtocolSupport::Full),
-            // It only asks: who does not serve the DHT is told of to nobody, so the victim stays
-            // the only one.
+            // It only asks: nobody is told of a node that does not serve the DHT, so the victim
+            // stays the only one.
             kad: raw("kad/1", ProtocolSupport::Outbound),
             frames: raw("gossip/1.1.0", ProtocolSupport::Outbound),
         }

@@ -36,7 +36,7 @@ where
         failed: 0,
         resident_mib: (resident_mib(), 0.0),
     };
-    // What comes first is slower than the rest.
+    // The first measurement is slower than the rest.
     tokio::time::sleep(WINDOW / 2).await;
     for round in 0..ROUNDS {
         market.take();

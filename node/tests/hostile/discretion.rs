@@ -1,4 +1,4 @@
-//! What a node says of itself to whoever asks: only what is of use where the asker is.
+//! A node's statements about itself: an asker is told only addresses that are of use where it is.
 
 use std::net::Ipv4Addr;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::market::{Node, config};
 
 const NETWORK: u8 = 89;
 
-/// What identify tells somebody at a host.
+/// The addresses that identify tells a peer at a host.
 async fn told(node: &Node, host: Ipv4Addr) -> Vec<Multiaddr> {
     let mut swarm = swarm(Keypair::generate_ed25519(), host, |keys| {
         identify::Behaviour::new(identify::Config::new(name(NETWORK, "1"), keys.public()))

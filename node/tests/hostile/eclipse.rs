@@ -113,7 +113,7 @@ async fn sixty_identities_of_one_network_take_its_share_and_no_more() {
 async fn sixty_identities_of_sixty_networks_leave_room_for_those_that_we_choose() {
     let nodes = honest(76).await;
     let victim = &nodes[0];
-    // A validator: whoever it is, it is kept.
+    // Any validator is kept.
     let kept = Node::start(config(76, 30)).await;
     let (peer, address) = kept.contact();
     victim.handle.keep(peer, vec![address]).unwrap();

@@ -28,7 +28,7 @@ pub(crate) enum Lie {
     Silence,
 }
 
-/// What a sybil answers with.
+/// The answer of a sybil.
 #[derive(Clone, Debug)]
 pub(crate) struct Liar {
     pub(crate) lie: Lie,
@@ -46,7 +46,7 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// Which peers are near a key.
+    /// The peers near a key.
     pub(crate) fn find(key: &[u8]) -> Self {
         let (kind, key) = (FIND_NODE, key.to_vec());
         Self { kind, key }

@@ -225,7 +225,7 @@ impl Market {
         nodes.map(|n| n.handle.stats().get(kind)).sum()
     }
 
-    /// What the first node has counted, for the message of a failure.
+    /// The counters of the first node, for the message of a failure.
     pub(crate) fn counted(&self) -> String {
         let stats = self.nodes[0].handle.stats();
         let counts = stats.counts.iter().filter(|(_, n)| **n > 0);

@@ -1,4 +1,4 @@
-//! What a peer says of itself, again and again, and something else each time.
+//! A peer that tells something else about itself, again and again.
 
 use std::collections::{HashMap, HashSet};
 use std::net::Ipv4Addr;

@@ -182,8 +182,8 @@ async fn a_third_of_liars_does_not_hide_the_honest() {
     find_provider(&nodes).await;
 }
 
-/// Everybody looks for who provides something, and hears of him in time although sybils name peers
-/// that do not answer.
+/// Everybody looks for a provider, and hears of it in time although sybils name peers that do not
+/// answer.
 async fn find_provider(nodes: &[Node]) {
     let provider = nodes[usize::from(HONEST) / 2].peer();
     let mut found = 0;

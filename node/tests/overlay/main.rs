@@ -256,7 +256,7 @@ async fn only_accepted_messages_travel_on_and_rejected_ones_cost_their_bearer() 
     eventually(|| score(b, a.peer()) < -5.0).await;
     assert_eq!(score(b, c.peer()), 0.0);
 
-    // Whoever goes on is banned.
+    // A peer that goes on is banned.
     let mut rejected = 1;
     while b.handle.stats().get(Count::Bans) == 0 {
         a.handle

@@ -1,4 +1,4 @@
-//! What an owner asks about a peer, and says of one.
+//! An owner's questions about peers, and its marks on them.
 
 use super::net::{Node, QUIC, TCP, config, converge, eventually, start_mesh};
 use gridbay_node::overlay::{
@@ -199,7 +199,7 @@ async fn a_search_looks_in_the_dht_while_nobody_answers_where_it_dialled() {
     let idle = |index| {
         let mut config = config(38, index, &[QUIC, TCP]);
         config.bootstrap = vec![a.contact()];
-        // Nobody meets anybody else by himself, and a dial takes longer than a search.
+        // No two nodes meet by themselves, and a dial takes longer than a search.
         config.limits.wanted_peers = 0;
         config.tuning.handshake = SECOND * 30;
         config

@@ -1,5 +1,5 @@
-//! Control groups: what a job weighs when processors are contended, and how much memory, how many
-//! processes and how many processors its whole tree may have.
+//! Control groups: a job's weight when processors are contended, and the memory, processes and
+//! processors that its whole tree may have.
 //!
 //! Groups are made in these places, and nothing is touched elsewhere:
 //!
@@ -18,10 +18,10 @@
 //!
 //! 1. Version 2 serves if it has the `cpu` controller, else the hierarchies of version 1 that can
 //!    be had.
-//! 2. In version 2 the controllers that there are, are switched on for `jobs` and what is below.
+//! 2. In version 2 all available controllers are switched on for `jobs` and the groups below.
 //! 3. A job's group gets its bounds before anything is in it. The supervisor puts the sandbox's
-//!    first process into it before that goes on, and stays outside: who watches a job must not wait
-//!    for a turn among all that the job runs.
+//!    first process into it before that goes on, and stays outside: the watcher of a job must not
+//!    wait for a turn among the job's processes.
 //! 4. A group is removed once its job's folder is gone and nothing runs in it; those of ended jobs
 //!    also as the node ends.
 
@@ -39,7 +39,7 @@ use serde::{Deserialize, Serialize};
 use super::capability::WeightBy;
 use super::job::{JobName, Limits};
 
-/// What a node's own cgroup is called in a folder that it owns.
+/// Name of a node's own cgroup in a folder that it owns.
 const OWN: &str = "node";
 /// Where the jobs' groups are, beside it.
 const JOBS: &str = "jobs";
@@ -78,7 +78,7 @@ pub(super) struct Groups {
     hierarchies: Vec<Hierarchy>,
 }
 
-/// Who looks for groups.
+/// The user that looks for groups.
 #[derive(Debug, Clone, Copy)]
 struct Seeker<'a> {
     /// `/proc/self/cgroup`.
@@ -86,7 +86,7 @@ struct Seeker<'a> {
     /// `/proc/self/mountinfo`.
     mounts: &'a str,
     root: bool,
-    /// What the folder is called that root makes below its own cgroup.
+    /// Name of the folder that root makes below its own cgroup.
     name: &'a str,
 }
 
@@ -121,7 +121,7 @@ impl Groups {
         two::find(seeker).or_else(|| one::find(seeker))
     }
 
-    /// What weighs jobs here, if not nice levels.
+    /// The controllers that weigh jobs here, in place of nice levels.
     pub(super) fn weight_by(&self) -> Option<WeightBy> {
         self.has("cpu").then_some(match self.two {
             true => WeightBy::CgroupV2,
@@ -172,8 +172,8 @@ impl Groups {
         }
     }
 
-    /// Step 4, for all groups whose job is not known any more. What cannot be removed yet is left
-    /// for the next time.
+    /// Step 4, for all groups whose job is not known any more. A group that cannot be removed yet
+    /// is left for the next time.
     pub(super) fn sweep(&self, known: impl Fn(&str) -> bool) {
         for hierarchy in &self.hierarchies {
             let entries = fs::read_dir(&hierarchy.folder).into_iter().flatten();
@@ -199,7 +199,7 @@ impl Hierarchy {
     }
 }
 
-/// What to write for a job: files of a controller, and their texts.
+/// The settings of a job: files of a controller, and their texts.
 fn bounds(controller: &str, two: bool, limits: &Limits) -> Vec<(&'static str, String)> {
     match two {
         true => two::bounds(controller, limits),

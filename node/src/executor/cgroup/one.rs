@@ -29,7 +29,7 @@ pub(super) fn find(seeker: Seeker<'_>) -> Option<Groups> {
     })
 }
 
-/// What to write for a job: files of a controller, and their texts.
+/// The settings of a job: files of a controller, and their texts.
 pub(super) fn bounds(controller: &str, limits: &Limits) -> Vec<(&'static str, String)> {
     match controller {
         "cpu" => {

@@ -54,7 +54,7 @@ pub(super) fn switch_on(hierarchy: &Hierarchy) -> io::Result<()> {
     Ok(())
 }
 
-/// What to write for a job: files of a controller, and their texts.
+/// The settings of a job: files of a controller, and their texts.
 pub(super) fn bounds(controller: &str, limits: &Limits) -> Vec<(&'static str, String)> {
     match controller {
         "cpu" => {

@@ -1,14 +1,15 @@
-//! The system calls that jobs may make, by what they are for. Whatever is not here does not exist
-//! for a job (ENOSYS); a call that a filter looks into as well is restricted in `seccomp`.
+//! The system calls that jobs may make, by purpose. All others do not exist for a job (ENOSYS);
+//! `seccomp` restricts the calls whose arguments a filter looks into as well.
 //!
-//! Derived from what runs in jobs: traces of Python, shells and coreutils, compilers, a JVM, and
-//! the sources of Go's runtime and OpenMPI. Not here, although harmless programs know them: what
-//! sees into other processes (`ptrace`, `process_vm_*`, `kcmp`, `pidfd_getfd`), mounts and
-//! namespaces, `io_uring` (its operations pass no filter), `bpf`, `perf_event_open`, `userfaultfd`,
-//! keys, clocks, modules, SysV shared memory, semaphores and queues of messages (what they hold is
-//! nobody's, and in the plain tier outlives the job), `io_setup` (the whole machine has one number
-//! of such contexts; libraries use threads without it), and `clone3`, whose flags no filter can
-//! read: who asks for it is told that there is none and uses `clone`.
+//! The list is derived from programs that run in jobs: traces of Python, shells and coreutils,
+//! compilers, a JVM, and the sources of Go's runtime and OpenMPI. It leaves out, although harmless
+//! programs know them: calls that see into other processes (`ptrace`, `process_vm_*`, `kcmp`,
+//! `pidfd_getfd`), mounts and namespaces, `io_uring` (its operations pass no filter), `bpf`,
+//! `perf_event_open`, `userfaultfd`, keys, clocks, modules, SysV shared memory, semaphores and
+//! queues of messages (their contents are nobody's, and in the plain tier outlive the job),
+//! `io_setup` (the whole machine has one number of such contexts; libraries use threads without
+//! it), and `clone3`, whose flags no filter can read: a program that asks for it is told that there
+//! is none, and uses `clone`.
 
 use libc::c_long;
 
@@ -332,7 +333,7 @@ pub(super) const OF_A_PROCESS: &[(c_long, u8)] = &[
     (libc::SYS_ioprio_set, 1),
 ];
 
-/// What a job may ask of `prctl`: names, signals, timers, dumping, what it may no longer do.
+/// The requests of a job to `prctl`: names, signals, timers, dumping, giving up rights.
 pub(super) const PRCTL: &[libc::c_int] = &[
     libc::PR_SET_PDEATHSIG,
     libc::PR_GET_PDEATHSIG,
@@ -356,11 +357,12 @@ pub(super) const PRCTL: &[libc::c_int] = &[
     libc::PR_SET_VMA,
 ];
 
-/// What a job may order of an open file. File systems and drivers know hundreds of orders, some of
-/// which make what their owner cannot remove: subvolumes and snapshots of btrfs, for one.
+/// The `ioctl`s of a job on an open file. File systems and drivers know hundreds, some of which
+/// make things that their owner cannot remove: subvolumes and snapshots of btrfs, for one.
 ///
-/// Derived from traces of Python, shells, coreutils, tar, git, a compiler, Perl, curl and a JVM.
-/// What they ask of terminals is here as far as it reads: a job has none, nor can it make one.
+/// The list is derived from traces of Python, shells, coreutils, tar, git, a compiler, Perl, curl
+/// and a JVM. Of their requests to terminals, those that read are here: a job has no terminal, nor
+/// can it make one.
 pub(super) const IOCTL: &[u64] = &[
     // Descriptors, pipes and sockets.
     libc::FIOCLEX,

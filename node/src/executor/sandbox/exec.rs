@@ -23,7 +23,7 @@ const NOT_FOUND: i32 = 127;
 /// Exit code for a program that cannot be executed.
 const NOT_EXECUTABLE: i32 = 126;
 
-/// What differs between the tiers for the job itself.
+/// The difference between the tiers for the job itself.
 pub(super) struct Place {
     /// The work directory, by the name the job knows it under.
     pub(super) work: PathBuf,

@@ -51,7 +51,7 @@ const NAMESPACES: libc::c_int = libc::CLONE_NEWUSER
     | libc::CLONE_NEWUTS
     | libc::CLONE_NEWNET;
 
-/// What to start.
+/// The job to start.
 pub(crate) struct Plan<'a> {
     /// The job, checked.
     pub(crate) spec: &'a JobSpec,
@@ -93,7 +93,7 @@ struct Ends {
     go: OwnedFd,
 }
 
-/// Starts the sandbox. What fails inside it arrives as a report.
+/// Starts the sandbox. A failure inside it arrives as a report.
 pub(crate) fn launch(plan: &Plan<'_>) -> io::Result<Launched> {
     let outside = outside_id()?;
     for directory in ["root", "tmp"] {

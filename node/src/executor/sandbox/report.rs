@@ -1,4 +1,4 @@
-//! What the processes of a sandbox tell their supervisor: one line of JSON per event, on a pipe.
+//! Reports of a sandbox's processes to their supervisor: one line of JSON per event, on a pipe.
 //!
 //! Each line is shorter than `PIPE_BUF`, so lines of two writers never mix. The job itself has no
 //! access to the pipe: the write end closes when it is executed.

@@ -24,7 +24,7 @@ use super::{JOB_UID, confine, sys};
 /// The work directory inside.
 pub(crate) const WORK: &str = "/work";
 
-/// What jobs may read of the host; what does not exist is left out.
+/// Parts of the host that jobs may read; missing ones are left out.
 pub(crate) const SYSTEM: [&str; 23] = [
     "/usr",
     "/bin",

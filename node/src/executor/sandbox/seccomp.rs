@@ -1,4 +1,4 @@
-//! Which system calls a job may make, put to the kernel as filters that nothing takes off again:
+//! Limits the system calls of a job, by filters of the kernel that nothing takes off again:
 //!
 //! 1. calls that are not in [`calls`] do not exist (ENOSYS, so that programs fall back to older
 //!    ones);
@@ -29,7 +29,7 @@ use seccompiler::{
 use super::calls;
 use crate::executor::capability::Tier;
 
-/// What the filters depend on.
+/// The parameters of the filters.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fence {
     /// The tier.

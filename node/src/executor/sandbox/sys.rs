@@ -1,8 +1,8 @@
 //! The system calls that neither the standard library nor `nix` offers as safe functions.
 //!
-//! Every function here is safe to call from the rest of the crate; what makes it so stands beside
-//! each block. Those that fork or that undo process-wide state are meant for the supervisor, which
-//! is a freshly executed process with a single thread.
+//! Every function here is safe to call from the rest of the crate; a comment beside each block says
+//! why. Those that fork or that undo process-wide state are meant for the supervisor, which is a
+//! freshly executed process with a single thread.
 
 #![allow(
     unsafe_code,

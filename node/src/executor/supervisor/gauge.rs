@@ -1,10 +1,10 @@
-//! What the kernel does not bound for a whole job, looked at every so often: memory, processor time
+//! Samples the resources that the kernel does not bound for a whole job: memory, processor time
 //! ([`Spent`]) and the number of processes of its tree.
 //!
-//! Memory is what its processes hold in proportion (a page that four share counts a quarter for
-//! each), and what lies in its `/dev/shm`. Where memory is only watched the sandbox has no memfd,
-//! and nowhere has it segments, semaphores or queues that are nobody's. What the kernel itself
-//! holds for a job's sockets, pipes and timers is not seen. Between two looks a job can be beyond
+//! Memory is the proportional part that its processes hold (a page that four share counts a quarter
+//! for each), and the contents of its `/dev/shm`. Where memory is only watched the sandbox has no
+//! memfd, and nowhere has it segments, semaphores or queues that are nobody's. The kernel's own
+//! memory for a job's sockets, pipes and timers is not seen. Between two looks a job can be beyond
 //! its bounds.
 
 use std::fs;

@@ -79,7 +79,7 @@ fn run(path: PathBuf) -> io::Result<()> {
     folder.write_state(&Status::Finished(finished))
 }
 
-/// What must stay open for the supervisor's whole life, and nowhere else.
+/// Descriptors that must stay open for the supervisor's whole life, and nowhere else.
 struct Held {
     _lock: OwnedFd,
     _alive: OwnedFd,

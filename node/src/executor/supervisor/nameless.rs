@@ -33,7 +33,7 @@ const STEP: u64 = 256;
 /// number of the first for next to nothing. It is blind to what is beyond.
 const MOST: (u64, u64) = (1 << 19, 1 << 17);
 
-/// What is kept without a name.
+/// Files kept without a name.
 #[derive(Debug, Default)]
 pub(super) struct Nameless {
     /// Bytes of each file, by its number on the device.

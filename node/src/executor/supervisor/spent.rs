@@ -1,15 +1,15 @@
 //! Processor time that a tree of processes has used, those that have ended included.
 //!
-//! A parent that waits is told what its child used, and has it in its own count from then on. Of a
-//! child whose end is ignored the kernel tells nobody. So of processes that are gone since the last
-//! look
+//! A parent that waits for a child takes the child's use over into its own count. If the child's
+//! end is ignored, the kernel tells nobody. So for processes that are gone since the last look
 //!
-//! 1. what they were seen to have used must appear with those that are left, at the next look at
-//!    the latest: a parent may be read before it has waited;
-//! 2. what does not is kept here, and who was busy when last seen counts as busy ever since, for
-//!    itself and for those that came and went unseen after it.
+//! 1. their last seen use must appear with the processes left, at the next look at the latest: a
+//!    parent may be read before it has waited;
+//! 2. the rest is kept here, and a process that was busy when last seen counts as busy ever since,
+//!    for itself and for those that came and went unseen after it.
 //!
-//! The second is an estimate by samples: who is busy half of the time is charged for half of it.
+//! The second rule is an estimate by samples: a process that is busy half of the time is charged
+//! for half of it.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ use super::tree::{self, Stat};
 /// A process: its id, and when it started.
 type Key = (i32, u64);
 
-/// What a process was seen to have used.
+/// The use of a process when last seen.
 #[derive(Debug, Clone, Copy, Default)]
 struct Seen {
     own: Duration,
@@ -34,11 +34,11 @@ struct Seen {
     busy: f64,
 }
 
-/// What nobody has been told of yet.
+/// Use that no parent has taken over yet.
 #[derive(Debug, Clone, Copy, Default)]
 struct Open {
     seen: Duration,
-    /// What is added if nobody ever is.
+    /// The addition if no parent ever takes it over.
     unseen: Duration,
 }
 
@@ -95,8 +95,8 @@ impl Spent {
             unseen: unseen.mul_f64(part(left, gone)),
         };
         let alive: Duration = seen.values().map(|one| one.own + one.heard).sum();
-        // Open times may have been told to nobody, or count twice: who was told is not read at
-        // once.
+        // Open times may have been taken over by no parent, or count twice, because a parent is not
+        // read at the same moment.
         self.total = self.total.max(alive + self.kept + self.open.seen);
         (self.last, self.at) = (seen, Some(now));
         self.total
@@ -111,7 +111,7 @@ impl Spent {
     }
 }
 
-/// Which part of a time another one is.
+/// The part of a time that another one is.
 fn part(of: Duration, whole: Duration) -> f64 {
     match whole.is_zero() {
         true => 0.0,
@@ -119,7 +119,7 @@ fn part(of: Duration, whole: Duration) -> f64 {
     }
 }
 
-/// What the kernel's numbers mean here.
+/// The units of the kernel's numbers here.
 struct Scale {
     tick: Duration,
     processors: u32,
@@ -167,7 +167,7 @@ impl Scale {
     }
 }
 
-/// What a thread of a process has used, for those that have not used a tick.
+/// The use of a process's thread, for those that have not used a tick.
 fn exact(pid: Pid) -> Option<Duration> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/schedstat")).ok()?;
     let nanos = text.split_ascii_whitespace().next()?.parse().ok()?;

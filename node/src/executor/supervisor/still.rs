@@ -1,9 +1,9 @@
-//! The job's processes at rest while their files are counted: who moves a file from where the count
-//! has yet to go to where it has been would not be seen holding it.
+//! Keeps the job's processes at rest while their files are counted: a process that moves a file
+//! from a folder still to be counted to one already counted would not be seen holding it.
 //!
-//! They are stopped by a signal that none can block, and go on by another one. What was stopped
-//! before stays so. A parent can be told of both, and a wait can end early: so it is not done at
-//! every count.
+//! A signal that none can block stops them, and another one lets them go on. Processes stopped
+//! before stay so. A parent may notice both, and a wait may end early, so this is not done at every
+//! count.
 //!
 //! A process rests when all its threads do; the first one may have ended before the others. A job
 //! can make itself go on, by a timer that sends SIGCONT. So each process that is found to move is
@@ -27,8 +27,8 @@ const STOP: u64 = 1 << (libc::SIGSTOP - 1);
 /// How processes rested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Rest {
-    /// All, all the time. What waits in the kernel and cannot be woken stops before it does
-    /// anything else.
+    /// All, all the time. A thread that waits in the kernel and cannot be woken stops before it
+    /// does anything else.
     Whole,
     /// Not all yet: some have not had a processor since they were stopped, or are busy in the
     /// kernel.
@@ -127,7 +127,7 @@ impl Drop for Still {
     }
 }
 
-/// What the threads of a process do.
+/// The activity of a process's threads.
 #[derive(Debug, Default)]
 struct Threads {
     /// One that has not ended.

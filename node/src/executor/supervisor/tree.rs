@@ -1,6 +1,6 @@
 //! Finding and ending all descendants of this process where no pid namespace does it.
 //!
-//! The supervisor is a subreaper: whoever loses his parent becomes its child, so a process can
+//! The supervisor is a subreaper: a process that loses its parent becomes its child, so it can
 //! leave its session and its group, but not this tree.
 
 use std::collections::BTreeMap;
@@ -75,7 +75,8 @@ pub(super) fn descendants() -> io::Result<Vec<Pid>> {
 }
 
 /// As [`descendants`], by the kernel's own lists of children where it keeps them: costs a look at
-/// each process of the tree alone. What is forked or loses its parent meanwhile may be missing.
+/// each process of the tree alone. Processes that are forked, or lose their parents, meanwhile may
+/// be missing.
 pub(super) fn below() -> io::Result<Vec<Pid>> {
     let own = Pid::this();
     let Some(first) = children(own) else {

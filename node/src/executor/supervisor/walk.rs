@@ -11,9 +11,9 @@ use std::path::Path;
 
 use super::super::removal::Open;
 
-/// Folders inside one another that are looked at. What people and programs nest is far below.
+/// Folders inside one another that are looked at. People and programs nest far fewer.
 pub(super) const DEPTH: usize = 128;
-/// What a folder's owner needs to see what is in it.
+/// The mode that a folder's owner needs to see its contents.
 const SEEN: u32 = 0o500;
 
 /// A way through a folder.

@@ -21,7 +21,7 @@ pub(super) fn checks(f: &Facts) -> Vec<WhyCheck> {
     checks
 }
 
-/// What the last clearing found, if the bid lost it.
+/// The defeat in the last clearing, if the bid lost it.
 fn check_of_defeat(f: &Facts) -> Option<WhyCheck> {
     let lost = f.lost?;
     let mut figures = format!(

@@ -8,7 +8,7 @@ pub(super) fn summary(f: &Facts) -> String {
     f.words.sentence.clone().unwrap_or_else(|| of_all(f))
 }
 
-/// What any order can come to.
+/// The outcomes that any order can have.
 fn of_all(f: &Facts) -> String {
     let class = &f.class;
     match (f.state, f.reason) {
@@ -103,7 +103,7 @@ fn of_waiting(f: &Facts) -> String {
     }
 }
 
-/// What would change it.
+/// The change that would help.
 pub(super) fn remedies(f: &Facts) -> Vec<String> {
     let mut remedies = Vec::new();
     if f.state == JobState::Done || f.state == JobState::Cancelled {
@@ -128,7 +128,7 @@ pub(super) fn remedies(f: &Facts) -> Vec<String> {
     remedies
 }
 
-/// What would change what it is in its state for.
+/// The change that would remove the reason of its state.
 fn of_reason(f: &Facts, remedies: &mut Vec<String>) {
     let going = f.asked.max(f.last);
     match f.reason {

@@ -1,13 +1,13 @@
-//! Lookups in the DHT: of peers close to a key, of a node's record, of who provides something.
+//! Lookups in the DHT: of peers close to a key, of a node's record, of providers.
 //!
-//! 1. At most so many run at a time (`Limits::lookups`); what finds no room is refused.
-//! 2. A lookup ends [`FOUND_PATIENCE`] after it has found a first record or provider. Of the
-//!    records the one with the highest sequence counts.
-//! 3. One for providers ends after [`PROVIDERS_TIME`] in any case.
-//! 4. A lookup for a record counts how far away the first that had it was.
-//! 5. While its table is small Kademlia goes on from our own neighbourhood to that of a random key
-//!    in each bucket. That is ended: it connects every node of a small network with every other,
-//!    and lookups find as much without it (the model has none).
+//! 1. So many lookups run at a time at most (`Limits::lookups`); a lookup without room is refused.
+//! 2. A lookup ends [`FOUND_PATIENCE`] after it has found a first record or provider. Of several
+//!    records, the one with the highest sequence counts.
+//! 3. A lookup for providers ends after [`PROVIDERS_TIME`] in any case.
+//! 4. A lookup for a record counts how far away the first peer that had it was.
+//! 5. While its table is small, Kademlia goes on from the node's own neighbourhood to that of a
+//!    random key in each bucket. The node ends that: it would connect every node of a small network
+//!    with every other, and lookups find as much without it (the model has none).
 
 use std::time::Instant;
 
@@ -42,7 +42,7 @@ impl Dht {
         }
     }
 
-    /// Asks for the record of a node, for somebody who waits.
+    /// Asks for the record of a node, for a caller that waits.
     pub(crate) fn look_up_for_caller(
         &mut self,
         kad: &mut Kad,
@@ -91,7 +91,7 @@ impl Dht {
         }
     }
 
-    /// Asks for those that provide something. Without room nobody is found.
+    /// Asks for providers of something. Without room none is found.
     pub(crate) fn look_up_providers(
         &mut self,
         kad: &mut Kad,
@@ -119,7 +119,7 @@ impl Dht {
         self.running.insert(id, lookup);
     }
 
-    /// Something of a lookup came in.
+    /// Takes a result of a lookup.
     pub(crate) fn on_progress(
         &mut self,
         kad: &mut Kad,
@@ -167,7 +167,7 @@ impl Dht {
         }
     }
 
-    /// Step 4: counts how far away the first that had a record was.
+    /// Step 4: counts how far away the first peer that had a record was.
     fn count_hops(&mut self, id: &QueryId, at: Option<PeerId>) {
         let Some(near) = self.near.remove(id) else {
             return;

@@ -1,9 +1,9 @@
 //! The DHT: the routing table, records of nodes and of providers, lookups, and the search for peers
 //! that somebody waits for.
 //!
-//! [`Dht`] owns what it remembers of these. Kademlia itself is a behaviour of the swarm and comes
-//! in as an argument, as do the peers, to be asked. What it wants done elsewhere it
-//! says by [`Order`]s, which the task carries out after each call.
+//! [`Dht`] owns the memory of these. Kademlia itself is a behaviour of the swarm and comes in as an
+//! argument, as do the peers, which the room asks questions. Its requests to the swarm and to other
+//! rooms are [`Order`]s, which the task carries out after each call.
 
 mod bringers;
 mod closest;
@@ -89,7 +89,7 @@ impl Dht {
         }
     }
 
-    /// What is to be done elsewhere.
+    /// Requests to the swarm and other rooms.
     pub(crate) fn take_orders(&mut self) -> Vec<Order> {
         std::mem::take(&mut self.orders)
     }

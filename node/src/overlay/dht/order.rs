@@ -1,4 +1,4 @@
-//! What the DHT's room wants done elsewhere.
+//! The requests of the DHT's room to the swarm and other rooms.
 
 use libp2p::swarm::dial_opts::PeerCondition;
 use libp2p::{Multiaddr, PeerId};

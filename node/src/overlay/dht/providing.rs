@@ -13,7 +13,7 @@ const FIRST: Duration = Duration::from_secs(10);
 /// The longest.
 const AGAIN: Duration = Duration::from_secs(600);
 
-/// What is to be said, by key.
+/// The announcements to make, by key.
 #[derive(Debug, Default)]
 pub(super) struct Providing {
     /// When, and the pause after that.
@@ -31,7 +31,8 @@ impl Providing {
         self.due.remove(key);
     }
 
-    /// What is to be said now, a key at a time: each costs a lookup. The one that waits longest.
+    /// The announcement to make now, the one that waits longest. Only one at a time, because each
+    /// costs a lookup.
     pub(super) fn due(&self, now: Instant) -> Option<[u8; 32]> {
         let due = self.due.iter().filter(|(_, (at, _))| *at <= now);
         due.min_by_key(|(_, (at, _))| *at).map(|(key, _)| *key)

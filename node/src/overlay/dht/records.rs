@@ -1,22 +1,23 @@
-//! What lies in the DHT: records of nodes, and of those that provide something.
+//! The records in the DHT: those of nodes, and those of providers.
 //!
-//! 1. Our own record (`gridbay_protocol::node_record`) is put when our addresses have changed,
-//!    again from time to time, and when nobody took it after a pause that grows (`telling`).
-//! 2. A peer that comes to be among the closest to our record's key that we know is given the
-//!    record: others that look for it will ask that peer. What a node tells when a network is
-//!    young, or itself new in it, would otherwise lie where nobody looks.
+//! 1. The node's own record (`gridbay_protocol::node_record`) is put when its addresses have
+//!    changed, again from time to time, and, if nobody took it, after a pause that grows
+//!    (`telling`).
+//! 2. A peer that becomes one of the closest known ones to the record's key is given the record,
+//!    because others that look for it will ask that peer. Otherwise a record put while the network
+//!    is young, or the node new in it, would lie where nobody looks.
 //! 3. A record that a peer puts with us is kept if it is signed by the node under whose key it
-//!    lies, is in date, is newer than the one that we have, and its bringer has not put more than
-//!    [`PUTS`](super::bringers::PUTS) in a minute. When there is no place left, those that are out
-//!    of date make it.
-//! 4. A provider puts its signed record under the key of what it provides, and does so itself: it
-//!    is kept among the providers, with the addresses that may be dialled.
-//! 5. Kademlia's own word for that is refused: it is not signed, and has no answer, so that its
-//!    sender drops the stream before the other end has agreed on a protocol, and most of them are
-//!    lost.
-//! 6. What we provide is said soon again, then ever more seldom (`providing`).
+//!    lies, is in date, is newer than the one kept, and its bringer has not put more than
+//!    [`PUTS`](super::bringers::PUTS) in a minute. When no place is left, records out of date make
+//!    room.
+//! 4. A provider itself puts its signed record under the key of the thing that it provides. It is
+//!    kept among the providers, with the addresses that may be dialled.
+//! 5. Kademlia's own message for that is refused: it is not signed, and it has no answer, so its
+//!    sender drops the stream before the other end has agreed on a protocol, and most such messages
+//!    are lost.
+//! 6. The node repeats its own announcements soon, then ever more seldom (`providing`).
 //!
-//! How it is found again: `lookups`.
+//! `lookups` finds records again.
 
 use std::borrow::Cow;
 use std::iter;

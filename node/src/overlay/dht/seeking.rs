@@ -6,7 +6,7 @@
 //!    up again after pauses that double: a peer that has just moved says so in time.
 //! 2. When it is admitted, requests that waited go out. When it cannot be reached, or has not been
 //!    within [`PATIENCE`], they fail as not connected.
-//! 3. Whoever asked for the peer alone is told what the last attempt failed for ([`SeekError`]).
+//! 3. A caller that asked for the peer alone is told why the last attempt failed ([`SeekError`]).
 //! 4. [`crate::overlay::Limits::seeks`] peers are sought at a time and
 //!    [`crate::overlay::Limits::requests_per_seek`] requests wait for each.
 
@@ -248,7 +248,7 @@ impl Dht {
         }
     }
 
-    /// Gives up; what the last attempt failed for says more than `otherwise`. Where there is no
+    /// Gives up; the failure of the last attempt says more than `otherwise`. Where there is no
     /// record, a dial that has not failed yet may still come to something.
     pub(super) fn give_up(&mut self, peer: &PeerId, otherwise: SeekError) {
         let seek = self.seeks.get_mut(peer);
@@ -277,7 +277,7 @@ impl Dht {
     }
 }
 
-/// What a failed dial says.
+/// The meaning of a failed dial.
 fn failure(error: &DialError) -> SeekError {
     match error {
         DialError::WrongPeerId { obtained, .. } => SeekError::OtherPeer { found: *obtained },

@@ -1,4 +1,4 @@
-//! Which peers enter the routing table of the DHT, and with how many addresses.
+//! The peers that enter the routing table of the DHT, and the number of their addresses.
 //!
 //! An answer of the DHT names up to [`K`] peers near a key, and as many that provide something,
 //! with all their addresses, and no node reads one above [`ANSWER_BYTES`]. So a peer has at most

@@ -1,17 +1,17 @@
-//! When our own record is put into the DHT. Pure: the time comes in.
+//! The times at which the node's own record is put into the DHT. Pure: the time comes in.
 //!
-//! 1. At once when our addresses have changed, though never twice within [`RECORD_SETTLE`]: they
+//! 1. At once when the addresses have changed, though never twice within [`RECORD_SETTLE`]: they
 //!    change in groups.
-//! 2. [`RECORD_AGAIN`] after the last time, since who keeps it may have left and it runs out.
-//! 3. When nobody took it: after a pause that doubles from [`RECORD_SETTLE`] to
-//!    [`RECORD_RETRY_MAX`] until somebody does. Whoever is admitted meanwhile may take it, and is
-//!    asked without that pause.
+//! 2. [`RECORD_AGAIN`] after the last time, since its keepers may have left, and it runs out.
+//! 3. If nobody took it, after a pause that doubles from [`RECORD_SETTLE`] to [`RECORD_RETRY_MAX`]
+//!    until somebody does. A peer that is admitted meanwhile may take it, and is asked without that
+//!    pause.
 
 use std::time::{Duration, Instant};
 
 use gridbay_core::overlay::{RECORD_AGAIN, RECORD_RETRY_MAX, RECORD_SETTLE, longer};
 
-/// What was told, and how it went.
+/// The past puts, and their results.
 #[derive(Debug, Default)]
 pub(super) struct Telling {
     addresses: Vec<String>,

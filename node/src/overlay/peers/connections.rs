@@ -22,7 +22,7 @@ fn place_of(endpoint: &ConnectedPoint) -> Multiaddr {
     }
 }
 
-/// What an inbound connection that did not come about is counted as.
+/// The counter of an inbound connection that failed.
 fn why_not_in(error: &ListenError) -> Count {
     let refusal = match error {
         ListenError::Denied { cause } => cause.downcast_ref::<Refusal>(),

@@ -1,4 +1,4 @@
-//! Which peers to dial, and when. Pure: the time comes in, addresses to dial come out.
+//! The peers to dial, and the times. Pure: the time comes in, addresses to dial come out.
 //!
 //! 1. A *kept* peer (bootstrap, validator) is due whenever it is not connected: at once, then after
 //!    pauses that double from `first` to `max`. A lost connection that stood for [`STAYED`] starts

@@ -1,23 +1,22 @@
-//! What a peer sends too much of is refused, and a peer that does not stop is banned.
+//! Messages beyond a peer's rates are refused, and a peer that does not stop is banned.
 //!
 //! 1. Each kind of message has a [`Rate`] for each peer ([`crate::overlay::Quotas`]), far above
-//!    what an honest peer sends. What is above it is refused before the node sees it, and counted:
-//!    gossip is ignored, a request has no answer, a one-way message no receipt.
-//! 2. Whatever a peer has refused within half a second costs it as many points, at most
-//!    [`HEAVIEST`]. So a flooder is below the limit of bans within some two seconds, and one that
-//!    is above its rate by four messages a second within a minute; a single overrun fades.
-//! 3. Of gossip a peer is blamed for what it signed itself. What it passes on others wrote, in good
-//!    faith of the peer: above the topic's rate it is ignored, and blamed only where not even
-//!    frames of gossip may come so often. Who passes on no more than its core accepts
+//!    what an honest peer sends. A message above it is refused before the node sees it, and
+//!    counted: gossip is ignored, a request has no answer, a one-way message no receipt.
+//! 2. The refusals of a peer within half a second cost it one point each, at most [`HEAVIEST`]. So
+//!    a flooder is banned within some two seconds, and a peer that is above its rate by four
+//!    messages a second within a minute; a single overrun fades.
+//! 3. For gossip a peer is blamed if it signed the message itself. It passes others' messages on in
+//!    good faith: above the topic's rate they are ignored, and the peer is blamed only when even
+//!    frames of gossip come too often. A peer that passes on no more than its core accepts
 //!    (`gridbay_core::adverts`) stays below both.
-//! 4. A peer that we keep is not blamed for messages of gossip at all: nothing that others write,
-//!    and nothing that gossip does of itself, may part a validator from the others. What is too
-//!    much is dropped all the same.
+//! 4. A kept peer is not blamed for gossip at all: neither others' messages nor gossip's own
+//!    traffic may part a validator from the others. The excess is dropped all the same.
 //! 5. Frames of gossip and of the DHT are counted before they are looked into ([`super::metered`]):
 //!    duplicates, and questions that never reach the node, cost time as well.
-//! 6. Messages on topics that are none of ours ([`foreign`](crate::overlay::wire::foreign)) cost as
-//!    much as frames that mean nothing.
-//! 7. A peer says seldom who it is. What it says too often is not listened to.
+//! 6. Messages on foreign topics ([`foreign`](crate::overlay::wire::foreign)) cost as much as
+//!    frames that mean nothing.
+//! 7. A peer says seldom who it is. If it says so too often, it is not listened to.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -51,7 +50,7 @@ pub(super) enum Kind {
     DirectBytes,
     /// Frames that end early or find no room.
     Broken,
-    /// What a peer says of itself.
+    /// Identify messages of a peer.
     Greetings,
 }
 
@@ -87,8 +86,8 @@ impl Floods {
         may
     }
 
-    /// Whether a message of gossip passes: who wrote it, who passed it to us, and whether we keep
-    /// that peer; the rates of the topic and of frames.
+    /// Whether a message of gossip passes, by its author, the peer that passed it on, and whether
+    /// that peer is kept; with the rates of the topic and of frames.
     pub(super) fn may_gossip(
         &mut self,
         (from, via, kept): (PeerId, PeerId, bool),

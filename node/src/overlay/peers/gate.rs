@@ -1,4 +1,4 @@
-//! Who may connect, so that always somebody else still can.
+//! Admits connections so that others can always still connect.
 //!
 //! 1. *Kept* peers (bootstrap, validators, those that the owner trusts) have slots of their own:
 //!    [`Doors::kept`] connections that nobody else can take, and nothing of what follows holds for

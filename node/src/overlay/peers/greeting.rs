@@ -1,4 +1,4 @@
-//! What a peer says of itself, and its admission.
+//! A peer's statements about itself, and its admission.
 
 use std::time::{Duration, Instant};
 
@@ -45,10 +45,10 @@ fn is_of_network(ours: &str, version: &str, protocols: &[StreamProtocol]) -> boo
 }
 
 impl Peers {
-    /// What a peer says of itself.
+    /// Takes a peer's statement about itself.
     ///
-    /// 1. Another network ([`is_of_network`]): disconnect. What it says too often, or what it has
-    ///    just said, is not listened to.
+    /// 1. Another network ([`is_of_network`]): disconnect. A statement that comes too often, or
+    ///    repeats the last one, is not listened to.
     /// 2. Another run of a node that we thought we were connected to: the old connection is dead,
     ///    and gossip greets only on the first, so all are closed and one is made anew.
     /// 3. Else it is admitted and its own addresses are learnt.
@@ -103,7 +103,7 @@ impl Peers {
         self.try_direct(id, info.listen_addrs);
     }
 
-    /// Whether a peer has not said the same just before; what it says is remembered.
+    /// Whether a peer says something new; the statement is remembered.
     fn is_news(&mut self, id: PeerId, connection: ConnectionId, info: &identify::Info) -> bool {
         let Some(peer) = self.connected.get_mut(&id) else {
             return false;

@@ -21,7 +21,7 @@ const PAUSE: Duration = Duration::from_secs(30);
 /// How many of them each time, in turn: others are sought as well.
 const AT_ONCE: usize = 16;
 
-/// What the owner says of a peer.
+/// The owner's mark on a peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mark {

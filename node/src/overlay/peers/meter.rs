@@ -1,18 +1,19 @@
-//! A meter for every protocol that a peer can speak to us.
+//! A meter for every protocol that a peer can speak to this node.
 //!
-//! 1. Whatever a peer wants, it opens a stream and names a protocol. So there is one place where
-//!    all of it is counted: under the protocols, around the multiplexer of each connection.
-//!    [`Meters`] has a row for each protocol that we answer to; the agreed one is seen in our own
-//!    answer, since a peer may propose first what we do not speak.
-//! 2. A peer may open so many streams of a protocol. One above that is cut off before the
-//!    protocol's own code sees it.
+//! 1. For every request a peer opens a stream and names a protocol. So all requests are counted in
+//!    one place: under the protocols, around the multiplexer of each connection. [`Meters`] has a
+//!    row for each protocol that this node answers to. The agreed one is seen in this node's own
+//!    answer, since a peer may first propose others.
+//! 2. A peer may open so many streams of a protocol. A further one is cut off before the protocol's
+//!    own code sees it.
 //! 3. Where one stream carries message after message that nobody else counts, its bytes are counted
 //!    too.
-//! 4. *Junk* is what comes to nothing: a proposal that we refuse, and a stream that ends before
+//! 4. *Junk* leads to nothing: a proposal that this node refuses, or a stream that ends before
 //!    anything was agreed on.
 //! 5. Of streams that have named no protocol yet a peer has a few at a time ([`super::mute`]).
-//! 6. [`Meters::take_excess`] tells what was cut off, by peer; it costs score (`flood`). What a
-//!    relay opens on others' orders is told apart: strangers could have it blamed.
+//! 6. [`Meters::take_excess`] tells the streams cut off, by peer; they cost score (`flood`).
+//!    Streams that a relay opens on others' orders are told apart, because strangers could have it
+//!    blamed.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -30,7 +31,7 @@ use super::rates::{Rate, Rates};
 use crate::overlay::config::Quotas;
 use crate::overlay::names::Names;
 
-/// What negotiation begins with, in both directions.
+/// The first line of a negotiation, in both directions.
 const HEADER: &[u8] = b"/multistream/1.0.0";
 /// Row of what comes to nothing.
 const JUNK: usize = 0;
@@ -48,7 +49,7 @@ pub struct MeteredProtocol {
     pub by_order: bool,
 }
 
-/// What was cut off of a peer.
+/// The streams of a peer that were cut off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Excess {
     /// Streams and bytes of its own.
@@ -152,7 +153,7 @@ impl Meters {
         self.counted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What each peer had cut off since the last time.
+    /// The streams of each peer that were cut off since the last call.
     pub(crate) fn take_excess(&self, now: Instant) -> BTreeMap<PeerId, Excess> {
         let mut counted = self.counted();
         counted.rates.forget_full(now);
@@ -266,7 +267,7 @@ enum State {
     Ours,
     /// Nothing is agreed on yet.
     Negotiating {
-        /// What we have answered of a line that is not whole.
+        /// The part answered so far of an unfinished line.
         answered: Vec<u8>,
         /// Its place among mute streams, given back when this ends.
         _place: Place,
@@ -306,7 +307,7 @@ fn take_line(answered: &mut Vec<u8>) -> Option<Vec<u8>> {
 }
 
 impl Stream {
-    /// What we are about to answer while nothing is agreed on. Returns whether we may.
+    /// Takes this node's next answer while nothing is agreed on. Returns whether it may be sent.
     fn answer(&mut self, bytes: &[u8]) -> bool {
         let State::Negotiating { answered, .. } = &mut self.state else {
             return true;

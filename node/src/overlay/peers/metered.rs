@@ -1,11 +1,11 @@
-//! A behaviour that counts what it hears of each peer.
+//! A behaviour that counts the events of each peer.
 //!
-//! Gossip and the DHT deal with most of what comes in by themselves: duplicates, greetings,
-//! questions. None of that reaches the node, and all of it costs time of the one task. So what a
-//! connection hands up is counted for its peer, whatever it is. What is above the rate is told by
-//! [`Metered::take_excess`]. Of gossip it is dropped as well, before the behaviour looks into it;
-//! of the DHT it is not, since answers to our own questions are among it, and a question that
-//! nobody answers holds its stream for ever.
+//! Gossip and the DHT deal with most arrivals by themselves: duplicates, greetings, questions. None
+//! of these reaches the node, and all cost time of the one task. So every event that a connection
+//! hands up is counted for its peer. [`Metered::take_excess`] tells the events above the rate.
+//! Those of gossip are dropped as well, before the behaviour looks into them. Those of the DHT are
+//! not, since answers to the node's own questions are among them, and a question that nobody
+//! answers holds its stream for ever.
 
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
@@ -34,7 +34,7 @@ pub(crate) struct Metered<B> {
     blamed: BTreeMap<PeerId, u32>,
 }
 
-/// What becomes of an event above the rate.
+/// The treatment of an event above the rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Above {
     /// It is counted.

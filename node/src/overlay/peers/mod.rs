@@ -1,9 +1,9 @@
 //! Connected peers: which may connect, how much each may send, which the node dials, and what the
 //! owner says of them.
 //!
-//! [`Peers`] owns all of that. The other rooms ask it questions; what it wants done elsewhere it
-//! says by [`Order`]s, which the task carries out after each call. Gossip keeps the scores, so the
-//! methods that need them take it as an argument.
+//! [`Peers`] owns all of that. The other rooms ask it questions; its requests to the swarm and to
+//! other rooms are [`Order`]s, which the task carries out after each call. Gossip keeps the scores,
+//! so the methods that need them take it as an argument.
 
 mod connections;
 mod crowding;
@@ -51,7 +51,7 @@ use crate::overlay::view::PeerInfo;
 /// The room of the peers.
 pub(crate) struct Peers {
     shared: Arc<Shared>,
-    /// What identify announces in our network.
+    /// The protocol version that identify announces in this network.
     network: String,
     /// The protocol of those that answer lookups.
     kad: StreamProtocol,
@@ -98,7 +98,7 @@ impl Peers {
         }
     }
 
-    /// What is to be done elsewhere.
+    /// Requests to the swarm and other rooms.
     pub(crate) fn take_orders(&mut self) -> Vec<Order> {
         std::mem::take(&mut self.orders)
     }

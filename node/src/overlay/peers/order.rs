@@ -1,4 +1,4 @@
-//! What the peers' room wants done elsewhere.
+//! The requests of the peers' room to the swarm and other rooms.
 
 use std::net::IpAddr;
 
@@ -10,7 +10,7 @@ use crate::overlay::error::SeekError;
 /// One order.
 #[derive(Debug)]
 pub(crate) enum Order {
-    /// To dial a peer; what cannot even begin is told by [`super::Peers::dial_failed`].
+    /// To dial a peer; [`super::Peers::dial_failed`] is told of a dial that cannot even begin.
     Dial(PeerId, Vec<Multiaddr>),
     /// To close all connections with a peer.
     Disconnect(PeerId),

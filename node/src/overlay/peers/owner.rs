@@ -1,4 +1,4 @@
-//! What the owner's marks mean: a blocked peer is shut out, a trusted one is kept and sought.
+//! The meaning of the owner's marks: a blocked peer is shut out, a trusted one is kept and sought.
 
 use std::time::Instant;
 

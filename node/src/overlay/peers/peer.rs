@@ -21,15 +21,15 @@ pub(crate) struct Peer {
     /// It has spoken one of our protocols or identified itself as of our network.
     pub(super) admitted: bool,
     pub(super) since: Instant,
-    /// What it calls itself; differs between two runs of the same node.
+    /// Its own name for itself; it differs between two runs of the same node.
     pub(super) agent: Option<String>,
-    /// What it said of itself last.
+    /// Its last statement about itself.
     pub(super) said: Option<Said>,
     pub(super) rtt: Option<Duration>,
     pub(super) score: f64,
 }
 
-/// What a peer said of itself, when, and on which connection.
+/// A peer's statement about itself, its time, and its connection.
 #[derive(Debug)]
 pub(crate) struct Said {
     pub(super) at: Instant,

@@ -1,8 +1,8 @@
-//! How much of one kind somebody may send, by token buckets ([`Buckets`]).
+//! Rates of messages of one kind, by token buckets ([`Buckets`]).
 //!
-//! A bucket holds [`Rate::burst`] tokens and gains [`Rate::per_second`] each second. What costs
-//! more tokens than it holds is refused and costs nothing. From a full bucket anything is taken,
-//! even what is larger than the bucket.
+//! A bucket holds [`Rate::burst`] tokens and gains [`Rate::per_second`] each second. A message that
+//! costs more tokens than the bucket holds is refused and costs nothing. A full bucket lets any
+//! message pass, even one larger than the bucket.
 
 use gridbay_protocol::buckets::Buckets;
 use std::time::{Duration, Instant};

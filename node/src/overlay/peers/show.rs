@@ -1,4 +1,4 @@
-//! What the handles see of the connected peers.
+//! The handles' view of the connected peers.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -62,7 +62,7 @@ impl Standing {
         *sum
     }
 
-    /// What a peer's penalties add up to.
+    /// The sum of a peer's penalties.
     pub(crate) fn sum(&self, peer: &PeerId) -> f64 {
         self.penalties.get(peer).copied().unwrap_or_default()
     }

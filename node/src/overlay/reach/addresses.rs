@@ -1,13 +1,13 @@
-//! What addresses are, and which claimed ones we believe.
+//! Addresses, and the claimed ones that the node believes.
 //!
 //! 1. An address is *direct* (host, then TCP or QUIC) or a *circuit* (a direct address of a relay,
-//!    its peer id, then `p2p-circuit`). Names of hosts are taken from our own configuration only:
-//!    whoever else could name one would have us ask name servers for it.
-//! 2. A peer may say anything about where it listens, and whoever believes it can be made to dial
-//!    strangers. So an address enters the routing table only when its IP is the one from which the
-//!    peer talks to us; the port alone is taken on trust. Records that a peer signed, and what it
-//!    says over a circuit, are dialled a bounded number of times and believed when it answers
-//!    there.
+//!    its peer id, then `p2p-circuit`). Names of hosts are taken from the node's own configuration
+//!    only: a stranger that could name one would make the node ask name servers for it.
+//! 2. A peer may claim to listen anywhere, and could make a node that believes it dial strangers.
+//!    So an address enters the routing table only when its IP is the one from which the peer talks
+//!    to this node; the port alone is taken on trust. Addresses in a record that the peer signed,
+//!    or that it claims over a circuit, are dialled a bounded number of times, and believed when it
+//!    answers there.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -38,8 +38,8 @@ pub(crate) fn configured(addresses: &[Multiaddr]) -> Vec<Multiaddr> {
     filtered(addresses, |a| is_direct(a, true) || is_dialable_circuit(a))
 }
 
-/// What a peer claims over a circuit and we may try: direct addresses that everybody can reach, and
-/// those in a network that we are in too.
+/// The addresses that a peer claims over a circuit and the node may try: direct ones that everybody
+/// can reach, and those in a network that the node is in too.
 pub(crate) fn worth_a_try(claimed: &[Multiaddr], own: &[Multiaddr]) -> Vec<Multiaddr> {
     let neighbour = |ip: IpAddr| {
         own.iter()
@@ -241,9 +241,9 @@ fn site(ip: IpAddr) -> [u8; 2] {
     }
 }
 
-/// Whether a peer that we see at `seen` could use an address of ours: one of the Internet that does
-/// not name the hardware, or one in the range and [`site`] in which the peer is itself. Who comes
-/// through a relay is nowhere.
+/// Whether a peer seen at `seen` could use an address of this node: one of the Internet that does
+/// not name the hardware, or one in the range and [`site`] in which the peer is itself. A peer that
+/// comes through a relay is nowhere.
 pub(crate) fn is_of_use(own: &Multiaddr, seen: &Multiaddr) -> bool {
     let Some(host) = ip(own) else {
         return true;

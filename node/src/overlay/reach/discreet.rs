@@ -1,4 +1,4 @@
-//! What we say of ourselves, to each peer what it could use.
+//! The node's statements about itself: each peer is told only the addresses that it could use.
 //!
 //! Left to itself identify tells everybody all addresses of all our interfaces, or, told to hide
 //! them, nobody any. Here each connection is told its own choice ([`is_of_use`]): addresses at
@@ -44,7 +44,7 @@ impl Discreet {
         }
     }
 
-    /// What a peer at `seen` is told. Circuits lead to everybody.
+    /// The addresses told to a peer at `seen`. Everybody can use circuits.
     fn told(&self, seen: &Multiaddr) -> HashSet<Multiaddr> {
         let own = self.reached.iter().chain(self.listen.iter());
         own.filter(|own| is_circuit(own) || is_of_use(own, seen))

@@ -1,8 +1,8 @@
 //! How the node is reached: its own addresses, relays, and what happens when it moves.
 //!
-//! [`Traversal`] owns what is known of that. The peers come in as an argument, to be asked
-//! questions. What it wants of the swarm and of the other rooms it says by [`Order`]s, which the
-//! task carries out after each call.
+//! [`Traversal`] owns the knowledge of that. The peers come in as an argument, and the room asks
+//! them questions. Its requests to the swarm and to other rooms are [`Order`]s, which the task
+//! carries out after each call.
 
 pub(super) mod addresses;
 pub(super) mod discreet;
@@ -103,7 +103,7 @@ impl Traversal {
         }
     }
 
-    /// What is to be done elsewhere.
+    /// Requests to the swarm and other rooms.
     pub(crate) fn take_orders(&mut self) -> Vec<Order> {
         std::mem::take(&mut self.orders)
     }

@@ -1,5 +1,5 @@
-//! What is remembered to see that somebody moves: when each connection was last heard. Pure: the
-//! time comes in. What follows from it: `moved`.
+//! Detects that this node or a peer moves, by the time at which each connection was last heard.
+//! Pure: the time comes in. `moved` acts on it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use libp2p::swarm::ConnectionId;
 /// How long circuits to a peer stay open beside a direct connection: for what is under way on them.
 pub(crate) const OVERLAP: Duration = Duration::from_secs(3);
 
-/// What is remembered of moves.
+/// The memory of moves.
 #[derive(Debug)]
 pub(super) struct Moves {
     /// When each connection was made, and when the last ping was answered on it, or that.

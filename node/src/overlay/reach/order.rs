@@ -1,4 +1,4 @@
-//! What the room of reachability wants done elsewhere.
+//! The requests of the room of reachability to the swarm and other rooms.
 
 use libp2p::core::transport::ListenerId;
 use libp2p::swarm::ConnectionId;

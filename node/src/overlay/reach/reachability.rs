@@ -1,4 +1,4 @@
-//! Who can reach this node. Pure: the time comes in.
+//! Whether others can reach this node. Pure: the time comes in.
 //!
 //! 1. A node that listens on loopback alone is *local*: all its peers are on its machine, and
 //!    nothing below matters.
@@ -40,7 +40,7 @@ pub enum Reach {
     Private,
 }
 
-/// What lies between this node and the others.
+/// The NAT or firewall between this node and the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Nat {
@@ -55,7 +55,7 @@ pub enum Nat {
     Symmetric,
 }
 
-/// What is known about our own addresses.
+/// The knowledge about this node's own addresses.
 #[derive(Debug)]
 pub(crate) struct Reachability {
     local: bool,

@@ -1,11 +1,12 @@
-//! Which relays a node keeps a place at. Pure: the time comes in, reservations to ask for come out.
+//! The relays at which a node keeps places. Pure: the time comes in, reservations to ask for come
+//! out.
 //!
-//! 1. Candidates are connected peers that offer to relay. While we hold fewer than [`WANTED`]
-//!    places, the best candidate without one is asked: first those in another network (prefix) than
-//!    the relays that we have, then by round trip.
-//! 2. A place counts when the listener on it has an address. One that has none after [`PATIENCE`],
-//!    that is refused, or whose connection ends, is given up, and its relay rests: for [`REST`] at
-//!    first, twice as long each time up to [`REST_MAX`], until a place there has stood for that
+//! 1. Candidates are connected peers that offer to relay. While the node holds fewer than
+//!    [`WANTED`] places, the best candidate without one is asked: first those in another network
+//!    (prefix) than its relays, then by round trip.
+//! 2. A place counts when the listener on it has an address. A place is given up if it has none
+//!    after [`PATIENCE`], is refused, or loses its connection. Its relay then rests: for [`REST`]
+//!    at first, twice as long each time up to [`REST_MAX`], until a place there has lasted that
 //!    long.
 
 use std::collections::{BTreeMap, HashMap};
@@ -16,7 +17,7 @@ use libp2p::{Multiaddr, PeerId};
 
 use super::addresses::{ip, prefix};
 
-/// Places to hold: one may die while nobody can reach us otherwise.
+/// Places to hold: one may die, and without any nobody can reach this node.
 pub(crate) const WANTED: usize = 2;
 /// How long a relay may take to give a place.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -28,9 +29,9 @@ const REMEMBERED: usize = 256;
 /// A connected peer that relays.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
-    /// Who.
+    /// The peer.
     pub(crate) peer: PeerId,
-    /// The direct address at which we are connected to it.
+    /// The direct address of the connection to it.
     pub(crate) address: Multiaddr,
     /// Its round trip, if measured.
     pub(crate) rtt: Option<Duration>,
@@ -114,12 +115,12 @@ impl Relays {
         self.rests.insert(relay, (now + REST_MAX, REST_MAX));
     }
 
-    /// What was lost, was lost for our own network's sake: all relays may be asked at once.
+    /// Places were lost because this node's own network failed, so all relays may be asked at once.
     pub(crate) fn forgive(&mut self) {
         self.rests.clear();
     }
 
-    /// Places that were asked for too long ago.
+    /// The places that were asked for too long ago, to be given up.
     pub(crate) fn overdue(&self, now: Instant) -> Vec<ListenerId> {
         let overdue = |p: &Place| !p.stands && now.duration_since(p.since) >= PATIENCE;
         self.places
@@ -129,7 +130,7 @@ impl Relays {
             .collect()
     }
 
-    /// All places, for those that give them up.
+    /// All places, for a node that gives them up.
     pub(crate) fn all(&self) -> Vec<ListenerId> {
         self.places.keys().copied().collect()
     }
@@ -148,7 +149,7 @@ impl Relays {
         self.places.values().map(|p| p.relay)
     }
 
-    /// Whether more relays are needed than we have or have asked.
+    /// Whether the node needs more relays than it has or has asked.
     pub(crate) fn are_short(&self) -> bool {
         self.places.len() < WANTED
     }

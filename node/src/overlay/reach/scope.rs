@@ -36,7 +36,7 @@ const REMEMBERED: usize = 1024;
 struct Known {
     loopback: bool,
     private: bool,
-    /// What our owner named.
+    /// The addresses that the owner named.
     ends: BTreeSet<(IpAddr, u16)>,
     names: BTreeSet<String>,
     ports: BTreeSet<u16>,
@@ -67,7 +67,7 @@ impl Known {
     }
 }
 
-/// What may be dialled; shared with the transport.
+/// The addresses that may be dialled; shared with the transport.
 #[derive(Clone, Debug)]
 pub(crate) struct Scope(Arc<Mutex<Known>>);
 

@@ -1,4 +1,4 @@
-//! What this node does for others as a relay, and what its router does for it.
+//! The node's service to others as a relay, and its router's service to it.
 //!
 //! Places and circuits are counted as the relay behaviour tells; it does not tell bytes.
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::overlay::stats::{Count, Counters};
 
-/// What the router was asked, and said.
+/// The requests to the router, and its answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Router {

@@ -1,4 +1,4 @@
-//! What the swarm reports, to the rooms that it concerns.
+//! Hands the swarm's reports to the rooms that they concern.
 
 use libp2p::PeerId;
 use libp2p::swarm::{DialError, SwarmEvent};

@@ -104,7 +104,7 @@ impl Task {
         })
     }
 
-    /// What the configuration says of addresses and peers, once we listen.
+    /// The addresses and peers of the configuration, once the node listens.
     fn begin(&mut self, config: OverlayConfig) {
         for address in config.external {
             self.swarm.add_external_address(address.clone());

@@ -6,8 +6,8 @@
 //!    for anybody else.
 //! 2. Each room ([`Peers`], [`Dht`], [`Traversal`], [`Wire`]) owns its state. An event goes to the
 //!    rooms that it concerns, with the behaviours of the swarm that they need as arguments.
-//! 3. What a room wants of the swarm or of another room it says by orders. They are carried out
-//!    before the next event.
+//! 3. The requests of a room to the swarm or another room are orders. They are carried out before
+//!    the next event.
 
 mod commands;
 mod events;

@@ -1,4 +1,4 @@
-//! What the rooms want of the swarm and of one another.
+//! The rooms' requests to the swarm and to each other.
 
 use std::time::Instant;
 

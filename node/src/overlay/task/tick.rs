@@ -1,4 +1,4 @@
-//! What is done every half second, and between ticks when it is due.
+//! The work of every half second, and work due between ticks.
 
 use std::time::Instant;
 

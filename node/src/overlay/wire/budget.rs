@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Frames up to so many bytes need no place. With all streams of a connection that is 1 MiB.
 const SMALL: usize = 16 << 10;
 
-/// What one connection may read at a time, and all of them.
+/// The bytes that one connection may read at a time, and all of them together.
 #[derive(Debug)]
 pub(crate) struct Budget {
     own: Arc<AtomicUsize>,

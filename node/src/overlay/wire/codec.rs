@@ -69,7 +69,7 @@ impl Clone for FrameCodec {
     }
 }
 
-/// What was read.
+/// The frame read.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Frame {
     /// A whole frame; the only kind that can be written.
@@ -102,7 +102,7 @@ where
     Ok(false)
 }
 
-/// What came of it.
+/// The frame that a reader has at the end of a stream.
 fn read_frame(reader: frame::Reader) -> Frame {
     match reader.announced() {
         Err(_) => Frame::TooLarge,
@@ -207,7 +207,7 @@ mod tests {
         StreamProtocol::new("/test")
     }
 
-    /// What a codec makes of a stream with these bytes, as a request and as an answer.
+    /// The codec's reading of a stream with these bytes, as a request and as an answer.
     async fn read(bytes: &[u8], cap: usize) -> io::Result<Frame> {
         let mut stream = Cursor::new(bytes.to_vec());
         let request = codec(cap).read_request(&protocol(), &mut stream).await;

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use libp2p::gossipsub::{DataTransform, IdentityTransform, Message, RawMessage, TopicHash};
 
-/// What was refused since it was last taken.
+/// The refusals since they were last taken.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Refused(Arc<AtomicU32>);
 

@@ -7,8 +7,8 @@
 //! 3. The score punishes what can be proved: invalid messages (squared), broken promises, and what
 //!    the overlay itself saw (malformed frames). It does not punish silence: on small networks and
 //!    rare topics silence is the normal state.
-//! 4. How much one neighbour may write and pass on is bounded per topic (`flood`). What is on no
-//!    topic of ours is refused before anything of it is kept (`foreign`).
+//! 4. `flood` bounds per topic how much one neighbour may write and pass on. A message on a foreign
+//!    topic is refused before anything of it is kept (`foreign`).
 //! 5. Nothing is said of a message before it was judged. IDONTWANT would be: a frame to every
 //!    neighbour for each long message that comes in, so that a stranger's flood would make us flood
 //!    the others, who would ban us.

@@ -1,9 +1,9 @@
-//! What others have not taken yet: one-way messages that they have not confirmed, and answers that
-//! they have not read.
+//! Messages that others have not taken yet: one-way messages that they have not confirmed, and
+//! answers that they have not read.
 //!
 //! A message counts until it is confirmed or has failed, which a silent peer can draw out to
-//! [`crate::overlay::Tuning::request`]. So the bound is per peer: who does not confirm is sent
-//! nothing more, and nobody else notices. Bytes are also bounded over all peers that are not kept,
+//! [`crate::overlay::Tuning::request`]. So the bound is per peer: one that does not confirm is sent
+//! nothing more, and no other notices. Bytes are also bounded over all peers that are not kept,
 //! because anybody can connect; kept peers (validators) are few, and their messages never wait for
 //! those of others.
 
@@ -14,7 +14,7 @@ use libp2p::PeerId;
 
 use crate::overlay::config::Limits;
 
-/// What one peer has not confirmed.
+/// The messages that one peer has not confirmed.
 #[derive(Clone, Copy, Debug, Default)]
 struct Load {
     messages: usize,

@@ -1,9 +1,9 @@
 //! Bytes on the wire: transports, frames, gossip, requests and one-way messages.
 //!
-//! [`Wire`] owns what is on its way: what the node has not taken, judged or answered yet, and what
-//! others have not confirmed. The behaviours that carry it come in as arguments, as do the peers,
-//! which it asks whether somebody may send more. What it wants done elsewhere it says by
-//! [`Order`]s, which the task carries out after each call.
+//! [`Wire`] owns the messages on their way: those that the node has not taken, judged or answered
+//! yet, and those that others have not confirmed. The behaviours that carry them come in as
+//! arguments, as do the peers, which it asks whether one of them may send more. Its requests to the
+//! swarm and to other rooms are [`Order`]s, which the task carries out after each call.
 
 pub(super) mod behaviour;
 mod budget;
@@ -43,7 +43,7 @@ use crate::overlay::view::Queues;
 
 /// A protocol of requests or of one-way messages.
 pub(crate) type Frames = rr::Behaviour<FrameCodec>;
-/// What such a protocol tells.
+/// The events of such a protocol.
 pub(crate) type FramesEvent = rr::Event<Frame, Frame>;
 
 /// The room of the wire.
@@ -83,7 +83,7 @@ impl Wire {
         }
     }
 
-    /// What is to be done elsewhere.
+    /// Requests to the swarm and other rooms.
     pub(crate) fn take_orders(&mut self) -> Vec<Order> {
         std::mem::take(&mut self.orders)
     }

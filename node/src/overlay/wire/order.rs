@@ -1,4 +1,4 @@
-//! What the room of the wire wants done elsewhere.
+//! The requests of the room of the wire to the swarm and other rooms.
 
 use libp2p::PeerId;
 

@@ -1,8 +1,8 @@
-//! The bounded stream of events to the node, and who loses when the node falls behind.
+//! The bounded stream of events to the node, and its losses when the node falls behind.
 //!
 //! The channel has places held back in two steps: gossip may fill all but half of it, one-way
-//! messages and requests all but an eighth, connection events everything. What has no place is
-//! refused (the caller counts and drops it), except connection events: they wait in a backlog in
+//! messages and requests all but an eighth, connection events everything. An event without a place
+//! is refused (the caller counts and drops it), except connection events: they wait in a backlog in
 //! which a connection and its end cancel out, so it holds at most one event per peer.
 
 use std::collections::VecDeque;

@@ -58,7 +58,7 @@ pub(crate) fn build(
     Ok(Swarm::new(transport, behaviour, me, settings))
 }
 
-/// What we call ourselves; it differs from run to run.
+/// This node's name for itself; it differs from run to run.
 fn agent() -> Result<String, StartError> {
     let incarnation = getrandom::u64().map_err(|e| StartError::Settings {
         reason: format!("no randomness: {e}"),
@@ -87,7 +87,7 @@ fn behaviour(
         .with_agent_version(agent)
         // `discreet` decides what of ours is of use to each peer.
         .with_hide_listen_addrs(true)
-        // What others claim about themselves must pass `addresses` before we dial it.
+        // Addresses that others claim must pass `addresses` before they are dialled.
         .with_cache_size(0);
     Ok(Behaviour {
         memory: memory_connection_limits::Behaviour::with_max_percentage(
@@ -168,7 +168,7 @@ fn relaying(me: libp2p::PeerId, limits: &RelayLimits) -> relay::Behaviour {
     relaying
 }
 
-/// What the gate leaves: connections of one peer, and dials.
+/// The limits beside the gate: connections of one peer, and dials.
 fn connection_limits(limits: &Limits) -> connection_limits::ConnectionLimits {
     connection_limits::ConnectionLimits::default()
         .with_max_established_per_peer(Some(limits.connections_per_peer))
@@ -229,8 +229,8 @@ fn kademlia(keys: &Keypair, names: &Names, limits: &Limits) -> kad::Behaviour<Me
 mod tests {
     use super::*;
 
-    /// The model of the overlay counts with these numbers; what libp2p decides must be what they
-    /// say.
+    /// The model of the overlay counts with these numbers; libp2p's own settings must agree with
+    /// them.
     #[test]
     fn the_shared_numbers_are_those_that_the_node_runs_by() {
         let (limits, far) = (Limits::default(), Tuning::wide_area());

@@ -26,7 +26,7 @@ const QUIC_CONNECTION: u32 = 8 << 20;
 /// 256 KiB that its peer may fill before we have read it.
 const TCP_STREAMS: usize = 256;
 
-/// What no protocol goes around; shared with the task.
+/// The parts that every protocol passes through; shared with the task.
 #[derive(Clone, Debug)]
 pub(crate) struct Guards {
     pub(crate) scope: Scope,

@@ -1,4 +1,4 @@
-//! What waits for the node: gossip for its verdict, requests for its answer.
+//! Messages that wait for the node: gossip for its verdict, requests for its answer.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

@@ -1,29 +1,29 @@
-//! What a job holds on the disk, watched: the kernel bounds single files, this bounds their sum.
+//! Watches the disk that a job holds: the kernel bounds single files, this module bounds their sum.
 //!
 //! A look is cheap, a count is not, so:
 //!
-//! 1. every few milliseconds the file system is asked how much of it is free; how often, follows
-//!    from what the job could write until then at [`FASTEST`] and from how much it may still write;
-//! 2. once so much has gone as could matter, or some seconds have passed, the job's folders are
-//!    counted, and the files that it keeps open without a name; a count is not repeated before ten
-//!    times its own duration;
-//! 3. beyond its limit, or where the machine itself runs out of room, the job is ended and what it
-//!    wrote removed.
+//! 1. every few milliseconds the file system is asked how much of it is free; the pause follows
+//!    from how much the job may still write, and from how fast it could at [`FASTEST`];
+//! 2. once enough has gone to matter, or some seconds have passed, the job's folders are counted,
+//!    and the files that it keeps open without a name; a count is not repeated before ten times its
+//!    own duration;
+//! 3. beyond its limit, or where the machine itself runs out of room, the job is ended and its
+//!    files are removed.
 //!
-//! A count holds a way of [`super::walk::DEPTH`] folders: a job that nests deeper is beyond its
-//! limit, as is one that hides something from the count. Bytes are those that the disk gave, so
+//! A count follows nested folders [`super::walk::DEPTH`] deep: a job that nests deeper is beyond
+//! its limit, as is one that hides something from the count. Bytes are those that the disk gave, so
 //! holes count nothing and links to one file once.
 //!
-//! A job can move files behind a count's back. What the disk lost and the counts do not explain is
-//! a doubt: when it could matter, and every [`DOUBT`] anyway, the job's processes are at rest
-//! ([`Still`]) while it is counted again. A count during which they did not all rest settles no
-//! doubt and is blind; a job that makes itself go on each time hides.
+//! A job can move files behind a count's back. Room that the disk lost and the counts do not
+//! explain is a doubt. When it could matter, and every [`DOUBT`] anyway, the job's processes are at
+//! rest ([`Still`]) while it is counted again. A count during which they did not all rest settles
+//! no doubt and is blind; a job that makes itself go on each time hides.
 //!
-//! Where a count cannot see all that a job keeps ([`nameless`]), the job is suspected of what the
-//! disk has lost since the last count that did and that it does not explain. A suspicion alone ends
-//! no job while the machine has room. When it has not, jobs end in this order: those beyond their
-//! limit with what they are suspected of, at the floor; then the others, those that took the
-//! greater part of what they were sold earlier ([`WITHIN`]).
+//! Where a count cannot see all that a job keeps ([`nameless`]), the job is suspected of the
+//! unexplained loss of the disk since the last count that saw all. A suspicion alone ends no job
+//! while the machine has room. Where it has none, jobs end in this order: at the floor, those that
+//! exceed their limit with the suspected part; then the others, and a job that took more of its
+//! allowance ends earlier ([`WITHIN`]).
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -57,8 +57,9 @@ const LEAST: u32 = 3;
 const BYTES_A_FILE: u64 = 16 * 1024;
 /// Files and folders that any job may have, and that none may exceed.
 const FILES: (u64, u64) = (16_384, 1 << 20);
-/// Parts of the floor, in eighths, below which jobs within their limit end: who took nothing, and
-/// who took all of it. The first is above the quarter at which the node gives its reserve back.
+/// Parts of the floor, in eighths, below which jobs within their limit end: those that took
+/// nothing, and those that took all of it. The first is above the quarter at which the node gives
+/// its reserve back.
 const WITHIN: (u64, u64) = (3, 6);
 /// Longest and shortest time between two counts of a job at rest.
 const DOUBT: Duration = Duration::from_secs(60);
@@ -70,7 +71,7 @@ const STEP: u64 = 256;
 /// What `st_blocks` counts, in bytes.
 const BLOCK: u64 = 512;
 
-/// What a job holds.
+/// The disk that a job holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Held {
     /// Bytes that the disk gave for it.
@@ -197,7 +198,7 @@ impl Disk {
         Ok(self.judge(held, rest))
     }
 
-    /// What a count is worth, by how the job's processes rested meanwhile.
+    /// The worth of a count, by how the job's processes rested meanwhile.
     fn judge(&mut self, mut held: Held, rest: Rest) -> Held {
         match rest {
             Rest::Whole => (self.doubt, self.restless) = (0, 0),
@@ -228,8 +229,8 @@ impl Disk {
         (self.held, self.free) = (held, free);
     }
 
-    /// Counts once more, of a job that is over: whether it holds more than its limit. What cannot
-    /// be counted is not held against it.
+    /// Counts once more, of a job that is over: whether it holds more than its limit. Files that
+    /// cannot be counted are not held against it.
     pub(super) fn count(&mut self) -> Option<KillReason> {
         self.held = self.measure(0).unwrap_or_default();
         self.is_beyond().then_some(KillReason::Disk)

@@ -1,4 +1,4 @@
-//! What is told of a job once nothing of its sandbox is left.
+//! The report on a job once nothing of its sandbox is left.
 
 use std::io::{self, Write as _};
 use std::time::Duration;

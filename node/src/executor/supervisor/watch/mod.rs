@@ -84,7 +84,7 @@ pub(super) fn run(folder: &Folder, launch: &Launch, control: File) -> io::Result
     };
     while watch.gone.is_none() {
         if let Err(e) = watch.step() {
-            // What cannot be watched must not run.
+            // A job that cannot be watched must not run.
             watch.kill()?;
             while watch.gone.is_none() {
                 watch.reap(true);
@@ -130,7 +130,7 @@ struct Watch<'a> {
     started: Option<Started>,
     /// When the job's first instruction was.
     began: Option<Instant>,
-    /// What the sandbox said went wrong before the job began.
+    /// The sandbox's report of a failure before the job began.
     failure: Option<String>,
     /// How the job ended, by report of *init*.
     ending: Option<Ending>,
@@ -138,7 +138,7 @@ struct Watch<'a> {
     gone: Option<Ending>,
     /// End of the set-up time, then of the wall limit; `None` once the kill was sent.
     deadline: Option<Instant>,
-    /// What the job holds on the disk.
+    /// The disk that the job holds.
     disk: Disk,
     /// Until when the node said that the job may run; `None` for any time, and once it was told to
     /// end.
@@ -155,7 +155,7 @@ impl Watch<'_> {
     fn step(&mut self) -> io::Result<()> {
         self.sleep()?;
         self.take_reports()?;
-        // Not before the start is written: whoever sees output may count on the job's running.
+        // Not before the start is written: output proves to its reader that the job runs.
         if self.began.is_some() {
             self.streams
                 .iter_mut()

@@ -1,4 +1,4 @@
-//! Which connections get in, by where they come from and what is taken.
+//! Tests of the connections that get in, by their origin and the places taken.
 
 use super::*;
 
