@@ -1,4 +1,4 @@
-//! What agents say node to node, what they keep on disk, and the adverts they believe.
+//! The messages of agents between nodes, their records on disk, and the adverts that they believe.
 
 use crate::golden::{self, Family, NETWORK};
 use crate::ledgers::{self, Ledger};
@@ -254,7 +254,7 @@ fn withheld(bytes: &[u8]) -> Verdict {
     })
 }
 
-/// What member 1 of the busy ledger says of its offers.
+/// The advert of member 1 of the busy ledger.
 static ADVERT: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let ledger = Ledger::busy();
     let (seller, node) = (ledger.member(1), ledgers::key(150).public());

@@ -27,7 +27,7 @@ const DEPTH: usize = 200;
 pub struct NotCanonical {
     /// Offset of the item.
     pub at: usize,
-    /// What is wrong with it.
+    /// The mistake.
     pub what: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! Recovery of the host's own files: any bytes at all, and files that were good once.
+//! Recovery of the host's own files from any bytes, and from damaged files that were good once.
 
 use crate::network::{self, Alone, BLOCKS, Files, Node, alone};
 use crate::reader::Reader;
@@ -178,7 +178,7 @@ fn block_file_damage(bytes: &[u8]) -> Verdict {
     let Some(damage) = damage(&good(BLOCKS), &mut Reader::new(bytes)) else {
         return Verdict::Accepted;
     };
-    // Blocks that end before the damage, and where the record begins that it hits.
+    // The number of blocks that end before the damage, and the start of the record that it hits.
     let whole = ends
         .iter()
         .rposition(|end| *end <= damage.place)
@@ -191,8 +191,7 @@ fn block_file_damage(bytes: &[u8]) -> Verdict {
             assert_eq!(height, whole, "a prefix, and all of it");
             assert_eq!(host.state().root(), roots[height]);
             assert_eq!(content(&disk, BLOCKS).len() as u64, ends[height]);
-            // Only with the last record can anything pass for torn: what was safe shows by what
-            // follows.
+            // Only the last record can pass for torn: later records show that the others were safe.
             let last = ends[ends.len() - 2];
             let proven = damage.place < last && damage.until.is_some_and(|until| until <= last);
             assert!(!proven, "safe blocks are thrown away at {}", damage.place);

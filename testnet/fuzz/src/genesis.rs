@@ -81,7 +81,7 @@ fn invitation(bytes: &[u8]) -> Verdict {
             return;
         };
         assert_eq!(read, *invitation);
-        // Addresses are not signed; all else is.
+        // Addresses are not signed; everything else is.
         let known = |i: &Invitation| (i.network, &i.grant) == (read.network, &read.grant);
         assert!(issued().iter().any(known), "a forged invitation");
     })

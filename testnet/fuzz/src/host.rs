@@ -59,7 +59,7 @@ fn seeds(quiet: &[u8]) -> Vec<Vec<u8>> {
     seeds
 }
 
-/// What host 1 has said and done, also before a crash.
+/// The words and deeds of host 1, also before a crash.
 #[derive(Default)]
 struct Witness {
     votes: BTreeMap<(u64, u32, VoteKind), Option<BlockId>>,

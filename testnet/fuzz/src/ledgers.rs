@@ -202,7 +202,7 @@ impl Ledger {
             .expect("values in range")
     }
 
-    /// What the validator whose turn it is brings to the next block.
+    /// The draft of the next block by the validator whose turn it is.
     pub(crate) fn draft(&self, entries: Vec<Arc<Authentic>>) -> Draft {
         let turn = (self.state.height() % u64::from(MEMBERS)) as u8 + 1;
         let proposer = validator_id(&key(100 + turn).public());

@@ -1,18 +1,18 @@
 //! Fuzz targets: plain functions on bytes that assert what must hold for any input at all.
 //!
-//! A [`Target`] takes bytes as a hostile peer, a torn disk or a careless user would bring them, and
-//! panics if a promise is broken. [`TARGETS`] lists them, one file per family. They run in two
+//! A [`Target`] takes bytes as they may come from a hostile peer, a torn disk or a careless user,
+//! and panics if a promise is broken. [`TARGETS`] lists them, one file per family. They run in two
 //! ways:
 //!
 //! 1. `cargo test -p gridbay-fuzz` replays the corpus, the seeds and a fixed number of
 //!    [mutations](mutate);
-//! 2. `testnet/fuzz/run` runs one target under libFuzzer for as long as one likes
+//! 2. `testnet/fuzz/run` runs one target under libFuzzer for any length of time
 //!    (`docs/fuzzing.md`).
 //!
-//! What targets promise, beyond not to panic:
+//! Beyond not panicking, targets promise:
 //!
 //! - bytes that decode are the only encoding of their value: encoding gives them back, they are
-//!   canonical to a parser of our own ([`cbor`]), and every other way to write the same value is
+//!   canonical to an independent parser ([`cbor`]), and every other way to write the same value is
 //!   refused;
 //! - ids, hashes and checked stages follow from the value alone, and nothing passes a check that an
 //!   independent source of truth (the chain that was really built, a plain map) contradicts;
@@ -46,10 +46,10 @@ mod text;
 mod tree;
 mod vote;
 
-/// What a target made of its input.
+/// The result of a target for its input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The input got through the checks to where it matters.
+    /// The input passed the checks.
     Accepted,
     /// The input was refused, as most inputs must be.
     Refused,
@@ -70,7 +70,7 @@ impl Verdict {
 pub struct Target {
     /// Its name; also the folder of its corpus.
     pub name: &'static str,
-    /// What it feeds, and what it promises.
+    /// The code that it feeds, and its promise.
     pub doc: &'static str,
     /// The function. Panics if a promise is broken.
     pub run: fn(&[u8]) -> Verdict,

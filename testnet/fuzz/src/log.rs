@@ -1,4 +1,4 @@
-//! Merkle logs: what a proof shows is what the log holds.
+//! Merkle logs: an accepted proof shows only what the log holds.
 
 use crate::{Target, Verdict, decoder, strict};
 use gridbay_ledger::log::{ConsistencyProof, Frontier, Hash, InclusionProof, Log};

@@ -1,4 +1,4 @@
-//! What is traded: adverts, bids, buys, offers, what a block did about them, jobs.
+//! Trade: adverts, bids, buys, offers, a block's effects on them, jobs.
 
 use crate::golden::{self, Family, NETWORK};
 use crate::{Target, Verdict, decoder, strict};
@@ -75,7 +75,7 @@ pub(crate) const JOB: Target = decoder(
     || golden::seeds::<JobSpec>(Family::Job),
 );
 
-/// Bytes of what a choice of the golden entries hold.
+/// The values that `take` finds in golden entries, as bytes.
 fn of_entries<T: serde::Serialize>(take: impl Fn(&EntryBody) -> Option<T>) -> Vec<Vec<u8>> {
     let entries = golden::values::<SignedEntry>(Family::Entry);
     let taken = entries.iter().filter_map(|signed| take(&signed.entry.body));

@@ -1,4 +1,4 @@
-//! What hosts say to one another: every kind, with its own cap.
+//! Messages between hosts: every kind, with its own cap.
 
 use crate::golden::{self, Family};
 use crate::{Target, Verdict, decoder, strict};

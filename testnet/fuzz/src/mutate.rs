@@ -1,8 +1,9 @@
-//! Deterministic mutations: what the replay does to seeds and corpora, the same on every machine.
+//! Deterministic mutations, by which the replay changes seeds and corpora in the same way on every
+//! machine.
 //!
-//! Half of them know nothing of the format (flip, set, insert, remove, cut, repeat, splice), half
-//! know CBOR and keep it well formed, so that damage gets past the parser. Up to four follow one
-//! another.
+//! Most of them know nothing of the format (flip, set, insert, remove, cut, repeat, splice). The
+//! others know CBOR and keep it well formed, so that damage gets past the parser. A mutant has one
+//! to four of them in a row.
 
 use crate::cbor::{self, Rewrite};
 use gridbay_protocol::splitmix::splitmix64;
@@ -39,7 +40,7 @@ impl Rng {
     }
 }
 
-/// `count` inputs of `len` bytes of chance: seeds of targets that read choices.
+/// `count` inputs of `len` random bytes: seeds of targets that read choices.
 pub fn tapes(count: u64, len: usize) -> Vec<Vec<u8>> {
     let tape = |n| {
         let mut rng = Rng(n);

@@ -137,7 +137,7 @@ pub(crate) struct Recording {
     pub(crate) files: Files,
     /// The time of that moment.
     pub(crate) now: u64,
-    /// Who said what to host 1 after that, in order.
+    /// The senders and messages that host 1 received after that, in order.
     pub(crate) heard: Vec<(u8, Vec<u8>)>,
     /// The blocks that were decided, from height 1.
     pub(crate) blocks: Vec<BlockId>,

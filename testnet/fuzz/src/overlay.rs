@@ -1,4 +1,4 @@
-//! What the overlay takes from strangers: frames on a stream, records of nodes from the DHT.
+//! The overlay's input from strangers: frames on a stream, records of nodes from the DHT.
 
 use crate::golden::{self, Family, NETWORK};
 use crate::reader::Reader;

@@ -1,4 +1,4 @@
-//! What strangers are shown: headers with certificates, and facts that hang on a header's roots.
+//! Proofs for strangers: headers with certificates, and facts under a header's roots.
 
 use crate::ledgers::{Decided, Ledger};
 use crate::{Target, Verdict, decoder, machine};

@@ -1,4 +1,4 @@
-//! Choices from bytes: how an input of a fuzzer becomes a sequence of decisions.
+//! Choices from bytes: turns an input of a fuzzer into a sequence of decisions.
 //!
 //! Every choice takes the fewest bytes it needs from the front. An exhausted reader answers zero,
 //! so every input is a whole sequence and a shorter input is a shorter one.
@@ -72,7 +72,7 @@ impl<'a> Reader<'a> {
         self.0 = rest;
         taken
     }
-    /// All that is left.
+    /// The rest of the input.
     pub fn rest(&mut self) -> &'a [u8] {
         std::mem::take(&mut self.0)
     }

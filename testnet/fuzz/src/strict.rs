@@ -1,4 +1,4 @@
-//! What every decoder promises: accepted bytes are the one and only encoding of their value.
+//! The promise of every decoder: accepted bytes are the only encoding of their value.
 
 use crate::cbor;
 use crate::mutate::Rng;

@@ -56,7 +56,7 @@ fn run(target: &Target, input: &[u8]) -> Verdict {
 fn replay(target: &Target) -> u32 {
     let seeds = (target.seeds)();
     assert!(!seeds.is_empty(), "{} has no seed", target.name);
-    // What is made once and kept is not a run's memory.
+    // Values made once and kept are not a run's memory.
     (target.run)(&seeds[0]);
     for seed in &seeds {
         assert_eq!(
